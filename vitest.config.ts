@@ -37,12 +37,8 @@ class LongestFirst extends BaseSequencer {
 
 /** Tests take seconds. On a busy machine, a program that a test starts may need half a minute. */
 const testTimeout = 60_000
-/** The hook that makes quotes one by one takes 50 s alone, and more than two minutes beside three other files. */
-const hookTimeout = 300_000
 /** How long `expect.poll` retries. */
 const expectation = { poll: { timeout: 15_000 } }
-
-const setupFiles = ['server/testing/property-seed.ts']
 
 export default defineConfig({
   test: {
@@ -65,46 +61,41 @@ export default defineConfig({
         plugins: [tablerIcons()],
         test: {
           name: 'pure',
-          setupFiles,
           include: tests.filter((file) => isOrdinary(file) && !asksForDatabase(file)),
           testTimeout,
           expect: expectation,
-          hookTimeout,
         },
       },
       {
         test: {
           name: 'database',
-          setupFiles,
           include: tests.filter((file) => isOrdinary(file) && asksForDatabase(file)),
           // One PostgreSQL serves the whole run; each file clones its own database from a migrated template.
           globalSetup: ['server/testing/database-cluster.ts'],
           testTimeout,
           expect: expectation,
-          hookTimeout,
+          hookTimeout: 120_000,
         },
       },
       {
         test: {
           name: 'alone',
-          setupFiles,
           include: tests.filter(replacesModules),
           isolate: true,
           globalSetup: ['server/testing/database-cluster.ts'],
           testTimeout,
           expect: expectation,
-          hookTimeout,
+          hookTimeout: 120_000,
         },
       },
       {
         test: {
           name: 'proofs',
-          setupFiles,
           include: tests.filter(isLongProof),
           globalSetup: ['server/testing/database-cluster.ts'],
           testTimeout: 120_000,
           expect: expectation,
-          hookTimeout,
+          hookTimeout: 120_000,
           // Kills and restarts mostly wait, so three at a time fit on two cores beside other files. With five, a service that
           // started beside four others answered 503 once.
           maxConcurrency: 3,
@@ -114,13 +105,12 @@ export default defineConfig({
         test: {
           // Journeys of users through the built dashboard, in a real browser.
           name: 'browser',
-          setupFiles,
           include: tests.filter(isInBrowser),
           globalSetup: ['server/testing/database-cluster.ts', 'dashboard/testing/prepare-browser.ts'],
           // The longest test of a page takes 50 s while the other projects run.
           testTimeout: 120_000,
           expect: expectation,
-          hookTimeout,
+          hookTimeout: 120_000,
           // Four files at a time already use two cores.
           maxConcurrency: 2,
         },

@@ -103,7 +103,7 @@ async function main(): Promise<number> {
     const made = await generate({
       owner,
       database,
-      secretKeys: config.secretKeys ?? secretKeysOf(config.dataDirectory, { make: true }),
+      secretKeys: config.secretKeys ?? secretKeysOf(config.dataDirectory),
       plan,
       accessFile,
       now: Date.now(),

@@ -60,7 +60,7 @@ export async function scaleDatabase(
   try {
     const { owner, service } = embeddedConnections(postgres)
     await migrate(owner)
-    const secretKeys = secretKeysOf(directory, { make: true })
+    const secretKeys = secretKeysOf(directory)
     const made = await withDatabase(service, (database) =>
       generate({ owner, database, secretKeys, plan, accessFile, now, onProgress, isStopping }),
     )

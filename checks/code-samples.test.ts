@@ -100,11 +100,11 @@ describe.each(codeLanguages)('the programs in %s', (language) => {
     })
   })
 
-  test.skipIf(!isTested)('push a file, with a signed query', { tags: 'long' }, async () => {
+  test.skipIf(!isTested)('push a file, with a signed query', async () => {
     expect(await ran('integration-create-import')).toMatchObject({ status: 202, body: { status: 'running' } })
   })
 
-  test.skipIf(!isTested)('quote, as a person who is signed in', { tags: 'long' }, async () => {
+  test.skipIf(!isTested)('quote, as a person who is signed in', async () => {
     expect(await ran('create-quote-request')).toMatchObject({ status: 201 })
   })
 })

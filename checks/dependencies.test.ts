@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { tableRows } from './page.ts'
-import { importsOf, shippedFiles, sourceFiles, textOf } from './repository.ts'
+import { sourceFiles, textOf } from './repository.ts'
 
 interface LockedPackage {
   readonly dependencies?: Record<string, string>
@@ -21,7 +21,6 @@ const manifest = JSON.parse(textOf('package.json')) as {
    */
   readonly peerDependencies: Record<string, string>
   readonly optionalDependencies: Record<string, string>
-  readonly devDependencies: Record<string, string>
   readonly scripts: Record<string, string>
 }
 const nameOf = (path: string) => path.replace(/^.*node_modules\//, '')
@@ -99,18 +98,4 @@ test('the packages of the dashboard and of the command line, listed as peers, ar
     .join('\n')
   const { peerDependencies } = manifest
   expect(Object.keys(peerDependencies).filter((name) => !code.includes(`'${name}`))).toEqual([])
-})
-
-test('npm start installs every package that the service, the dashboard and the command line import', () => {
-  const { dependencies, peerDependencies, optionalDependencies } = manifest
-  const installed = { ...dependencies, ...peerDependencies, ...optionalDependencies }
-  const imported = shippedFiles()
-    .filter((path) => !path.startsWith('evaluation/'))
-    .flatMap((path) => importsOf(path).map((name) => ({ path, name })))
-    .filter(({ name }) => !/^(node|virtual):|\/src\/|\.\w+$/.test(name))
-  expect(imported.some(({ name }) => name === 'react')).toBe(true)
-  // A package that has types only is not there when the code runs.
-  const isTypes = (name: string) =>
-    `@types/${name}` in manifest.devDependencies && !packages.has(`node_modules/${name}`)
-  expect(imported.filter(({ name }) => !(name in installed || isTypes(name)))).toEqual([])
 })

@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { parse, parseAllDocuments } from 'yaml'
-import { drainSeconds, importBytesMax, stopSecondsMax, uploadArrivalSecondsMax } from '#contract/limits.ts'
+import { drainSeconds, stopSecondsMax } from '#contract/limits.ts'
 import { readConfig } from '#server/configuration/index.ts'
-import { connectionsOfInstance } from '#server/database/session/index.ts'
 import { operationPaths } from '#server/http/index.ts'
 import { tableRows } from './page.ts'
 import { filesOf, textOf } from './repository.ts'
@@ -31,7 +30,7 @@ const seconds = (part: Part | undefined) => Number(/^(\d+)s$/.exec(text(part))?.
 
 /** How long a stop may take, in seconds: draining, requests in progress, and 10 s for background work. */
 const stopSeconds = drainSeconds + stopSecondsMax + 10
-const configured = tableRows('docs/configuration.md', 'Variables').map(([name]) => name)
+const configured = tableRows('README.md', 'Configuration').map(([name]) => name)
 /** Variables of Node and npm, which the service does not read itself. */
 const ofNode = ['NODE_ENV']
 /** The start command: the part of the start script after `exec`, with Node's options. */
@@ -39,11 +38,7 @@ const startCommand = packageJson.scripts.start.replace(/^.*exec /, '')
 
 const deployment = manifest('Deployment')
 const job = manifest('Job')
-const cronJob = manifest('CronJob')
 const pods = [deployment, job].map((one) => (one.spec as Part).template?.spec as Part)
-/** The pod of the backup runs PostgreSQL's image, not ours. */
-const backupPod = (cronJob.spec as Part).jobTemplate?.spec?.template?.spec as Part
-const allPods = [...pods, backupPod]
 const service = pods[0]?.containers?.[0] as Part
 
 /** The instructions of the Dockerfile, with continued lines joined. */
@@ -86,7 +81,7 @@ describe('every file', () => {
       setting(path, 'Environment').flatMap((line) => line.split(' ').map((part) => part.replace(/=.*/, ''))),
     )
     expect(ofPods.length * ofCompose.length * ofImage.length * ofUnits.length).toBeGreaterThan(0)
-    const known = [...configured, ...ofNode, 'BACKUP_FOLDER', 'BACKUP_KEEP']
+    const known = [...configured, ...ofNode]
     expect([...ofPods, ...ofCompose, ...ofImage, ...ofUnits].filter((name) => !known.includes(name))).toEqual(
       [],
     )
@@ -123,7 +118,7 @@ describe('every file', () => {
             .replaceAll(/\$\{\w+:\?[^}]*\}/g, 'password'),
         ]),
       )
-      expect(readConfig({ ...environment, ...secrets }).warnings).toEqual([])
+      expect(readConfig({ ...environment, ...secrets }).unused).toEqual([])
     }
   })
 
@@ -153,12 +148,12 @@ describe('every file', () => {
 
     const port = Number(/PORT=(\d+)/.exec(argumentsOf('ENV').join(' '))?.[1])
     expect(port).toBe(readConfig({}).port)
-    expect(argumentsOf('EXPOSE')).toEqual([`${port} 9464`])
-    expect(service.ports?.[0]).toEqual({ name: 'http', containerPort: port })
+    expect(argumentsOf('EXPOSE')).toEqual([String(port)])
+    expect(service.ports).toEqual([{ name: 'http', containerPort: port }])
     expect(new Set(probes.map((probe) => text(probe.port)))).toEqual(new Set(['http']))
     const published = ours.flatMap(([, one]) => (one.ports ?? []).map(text))
-    expect(published.every((line) => /^127\.0\.0\.1:\d+:(8080|9464)$/.test(line))).toBe(true)
-    expect(new Set(published).size).toBe(4)
+    expect(published.every((line) => /^127\.0\.0\.1:\d+:8080$/.test(line))).toBe(true)
+    expect(published).toHaveLength(2)
   })
 
   test('allows enough time for a stop', () => {
@@ -199,30 +194,6 @@ describe('every file', () => {
     expect(textOf('.gitignore')).toMatch(/^\.env\n(.*\n)*deploy\/compose\/secret-key$/m)
   })
 
-  test('has metrics on, on the port that Prometheus may reach', () => {
-    const image = Object.fromEntries(
-      argumentsOf('ENV').flatMap((line) =>
-        line.split(' ').map((part) => part.split('=') as [string, string]),
-      ),
-    )
-    const { metrics } = readConfig({ ...image })
-    expect(metrics).toEqual({ port: 9464, host: '0.0.0.0' })
-    expect(service.ports?.find((one) => text(one.name) === 'metrics')?.containerPort).toBe(metrics?.port)
-    const policies = manifests.filter((one) => text(one.kind) === 'NetworkPolicy')
-    expect(JSON.stringify(policies)).toContain('{"port":"metrics"}')
-    for (const [name, one] of ours.filter(([name]) => name !== 'migrate')) {
-      expect(text(one.ports), name).toMatch(/,127\.0\.0\.1:\d+:9464$/)
-    }
-    const unit = setting('deploy/systemd/lanewise.service', 'Environment').join(' ')
-    expect(unit.split(' ')).toContain('METRICS_PORT=9464')
-  })
-
-  test('keeps logs within a bound', () => {
-    for (const [name, one] of Object.entries(compose.services as Part)) {
-      expect(one.logging, name).toMatchObject({ options: { 'max-size': '20m', 'max-file': '5' } })
-    }
-  })
-
   test('runs the service without the password of the owner', () => {
     const holders = [
       ...pods.filter((pod) => /MIGRATION_DATABASE_URL|lanewise-owner/.test(JSON.stringify(pod))),
@@ -241,18 +212,10 @@ describe('every file', () => {
     const others = Object.values(compose.services as Part)
       .map((one) => text(one.image))
       .filter((image) => !/lanewise:/.test(image))
-    // The database, and the backup with the programs of the same version.
-    const [postgres = '', ...same] = others
-    expect(same).toEqual([postgres])
-    expect(postgres).toMatch(/:\d+\.\d+(\.\d+)?-bookworm$/)
-    const tags = manifests
-      .flatMap((one) => one.images ?? [])
-      .map((image) => `${text(image.name)} ${text(image.newTag)}`)
-    expect(tags.toSorted()).toEqual([
-      `lanewise ${packageJson.version}`,
-      `lanewise ${packageJson.version}`,
-      `postgres ${postgres.replace(/.*:/, '')}`,
-    ])
+    expect(others).toHaveLength(1)
+    expect(others.filter((image) => !/:\d+\.\d+(\.\d+)?-bookworm$/.test(image))).toEqual([])
+    const tags = manifests.flatMap((one) => one.images ?? []).map((image) => text(image.newTag))
+    expect(tags).toEqual([packageJson.version, packageJson.version])
     expect(ours.every(([, one]) => text(one.image).endsWith(`:-lanewise:${packageJson.version}}`))).toBe(true)
   })
 })
@@ -300,17 +263,17 @@ describe('compose', () => {
     }
   })
 
-  test('creates the roles and the database with the statements in docs/configuration.md', () => {
+  test('creates the roles and the database with the statements in README', () => {
     const script = textOf('deploy/compose/make-roles.sql')
     const made = script.split('\n').filter((line) => /^(create|alter|revoke|grant)/.test(line))
-    const inPage = /```sql\n([\s\S]*?)```/.exec(textOf('docs/configuration.md'))?.[1]?.trim().split('\n')
-    expect(made.map((line) => line.replace(/:'\w+'/, "'...'"))).toEqual(inPage)
+    const inReadme = /```sql\n([\s\S]*?)```/.exec(textOf('README.md'))?.[1]?.trim().split('\n')
+    expect(made.map((line) => line.replace(/:'\w+'/, "'...'"))).toEqual(inReadme)
   })
 })
 
 describe('the manifests', () => {
   test('run pods without root, privileges or access to the Kubernetes API', () => {
-    for (const pod of allPods) {
+    for (const pod of pods) {
       expect(pod.automountServiceAccountToken).toBe(false)
       expect(pod.securityContext).toMatchObject({
         runAsNonRoot: true,
@@ -336,7 +299,8 @@ describe('the manifests', () => {
     const { minReplicas, maxReplicas } = manifest('HorizontalPodAutoscaler').spec as Part
     expect(Number(minReplicas)).toBeGreaterThan(Number(manifest('PodDisruptionBudget').spec?.maxUnavailable))
     expect((deployment.spec as Part).replicas).toBeUndefined()
-    const connections = (Number(maxReplicas) + 1) * connectionsOfInstance
+    // docs/deploying.md states the total number of connections: per pod 20 for requests and one to watch for changes.
+    const connections = (Number(maxReplicas) + 1) * 21
     expect(textOf('docs/deploying.md')).toContain(`${connections} connections`)
   })
 
@@ -377,7 +341,7 @@ describe('the manifests', () => {
     const stored = manifests
       .filter((one) => text(one.kind) === 'Secret')
       .flatMap((one) => Object.keys(one.stringData as Part).map((key) => `${one.metadata?.name} ${key}`))
-    const asked = allPods.flatMap((pod) => [
+    const asked = pods.flatMap((pod) => [
       ...(pod.containers?.[0]?.env ?? []).flatMap(({ valueFrom }) =>
         valueFrom === undefined ? [] : `${valueFrom.secretKeyRef?.name} ${valueFrom.secretKeyRef?.key}`,
       ),
@@ -394,9 +358,9 @@ describe('the manifests', () => {
   test('are all listed in a kustomization, except the example of secrets', () => {
     const lists = filesOf('deploy/kubernetes/**/kustomization.yaml')
     const listed = lists.flatMap((path) =>
-      (parse(textOf(path)) as { resources: string[] }).resources
-        .filter((name) => name !== '../../backup')
-        .map((name) => path.replace('kustomization.yaml', name)),
+      (parse(textOf(path)) as { resources: string[] }).resources.map((name) =>
+        path.replace('kustomization.yaml', name),
+      ),
     )
     const all = filesOf('deploy/kubernetes/**/*.yaml').filter(
       (path) => !/kustomization\.yaml$|\.example\.yaml$/.test(path),
@@ -433,82 +397,4 @@ test('the unit may write only to the data folder of the service', () => {
   const folder = /DATA_DIR=\/var\/lib\/(\S+)/.exec(setting(path, 'Environment').join(' '))?.[1]
   expect(setting(path, 'StateDirectory')).toEqual([folder])
   expect(setting(path, 'ReadWritePaths')).toEqual([])
-})
-
-describe('the connections of an instance', () => {
-  test.each([
-    ['docs/deploying.md', `up to ${connectionsOfInstance} connections to PostgreSQL`],
-    [
-      'docs/scaling.md',
-      `a process uses up to ${connectionsOfInstance}. Four use ${4 * connectionsOfInstance} of`,
-    ],
-    ['deploy/kubernetes/autoscaler.yaml', `holds up to ${connectionsOfInstance} connections`],
-  ])('are the same number in %s', (path, words) => {
-    expect(textOf(path)).toContain(words)
-  })
-})
-
-describe('backups are made every night by', () => {
-  const script = textOf('deploy/backup/backup.sh')
-  const readBy = (names: Iterable<string>) =>
-    [...names].filter(
-      (name) => !script.includes(name) && !['PGSSLMODE', 'NODE_ENV', 'DATA_DIR'].includes(name),
-    )
-
-  test('compose: a container that is unhealthy if none was good for longer than a day', () => {
-    const backup = (compose.services as Part).backup as Part
-    const environment = backup.environment as Part
-    expect(backup.command).toEqual(['bash', '/backup/backup.sh'])
-    expect([...(backup.volumes ?? [])].map(text)).toContain('../backup/backup.sh:/backup/backup.sh:ro')
-    expect(readBy(Object.keys(environment))).toEqual([])
-    const every = Number(environment.BACKUP_EVERY_SECONDS)
-    const minutes = Number(/-mmin -(\d+)/.exec(text(backup.healthcheck?.test))?.[1])
-    expect([every, minutes * 60 > every]).toEqual([86_400, true])
-    expect(backup.user).toBe((compose.services as Part).postgres?.user)
-  })
-
-  test('Kubernetes: a cron job, one at a time, under the network policies of the service', () => {
-    const { schedule, concurrencyPolicy, jobTemplate } = cronJob.spec as Part
-    expect(text(schedule)).toMatch(/^\d+ \d+ \* \* \*$/)
-    expect(text(concurrencyPolicy)).toBe('Forbid')
-    expect(jobTemplate?.spec?.template?.metadata?.labels).toMatchObject({
-      'app.kubernetes.io/name': 'lanewise',
-    })
-    // The Service must not send requests to it.
-    expect(jobTemplate?.spec?.template?.metadata?.labels).not.toMatchObject(
-      manifest('Service').spec?.selector as object,
-    )
-    const variables = [...(backupPod.containers?.[0]?.env ?? [])].map(({ name }) => text(name))
-    expect(readBy(variables)).toEqual([])
-    expect(text(backupPod.volumes?.[1]?.persistentVolumeClaim?.claimName)).toBe(
-      text(manifest('PersistentVolumeClaim').metadata?.name),
-    )
-    const { configMapGenerator } = parse(textOf('deploy/backup/kustomization.yaml')) as Part
-    expect(configMapGenerator).toEqual([
-      { name: text(backupPod.volumes?.[0]?.configMap?.name), files: ['backup.sh'] },
-    ])
-  })
-
-  test('systemd: a timer, for a unit that may write to the data and the backups only', () => {
-    expect(setting('deploy/systemd/lanewise-backup.timer', 'OnCalendar')).toHaveLength(1)
-    const path = 'deploy/systemd/lanewise-backup.service'
-    expect(setting(path, 'ExecStart')).toEqual(['/opt/lanewise/deploy/backup/backup.sh'])
-    expect(setting(path, 'StateDirectory')).toEqual(['lanewise lanewise-backups'])
-    const variables = setting(path, 'Environment').flatMap((line) => line.split(' '))
-    expect(readBy(variables.map((one) => one.replace(/=.*/, '')))).toEqual([])
-    expect(variables).toContain('BACKUP_FOLDER=/var/lib/lanewise-backups')
-  })
-})
-
-test('the ingress ends TLS for its host, and sends to the service under limits that the service has, too', () => {
-  const ingress = manifest('Ingress')
-  const { tls, rules } = ingress.spec as Part
-  expect(tls?.[0]?.hosts).toEqual([rules?.[0]?.host])
-  expect(text(tls?.[0]?.secretName)).not.toBe('')
-  const backend = rules?.[0]?.http?.paths?.[0]?.backend?.service as Part
-  expect(text(backend.name)).toBe(text(manifest('Service').metadata?.name))
-  expect(text(backend.port?.name)).toBe(text(manifest('Service').spec?.ports?.[0]?.name))
-  const nginx = (name: string) => text(ingress.metadata?.annotations?.[`nginx.ingress.kubernetes.io/${name}`])
-  expect(nginx('proxy-body-size')).toBe(`${importBytesMax / 1024 ** 2}m`)
-  expect(Number(nginx('proxy-read-timeout'))).toBeGreaterThanOrEqual(uploadArrivalSecondsMax)
 })

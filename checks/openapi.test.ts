@@ -3,9 +3,12 @@ import Type from 'typebox'
 import { Compile } from 'typebox/compile'
 import { describe, expect, test } from 'vitest'
 import { allEndpoints } from '#contract/all-endpoints.ts'
+import { bodyKeysMaxOf } from '#contract/body-keys.ts'
 import type { Endpoint } from '#contract/endpoint.ts'
 import { type ProblemCode, problems } from '#contract/errors.ts'
 import { openApiDocument } from '#contract/openapi.ts'
+import { pushOutcomes, pushQuotes } from '#contract/push-quotes.ts'
+import { pushShipmentUpdates } from '#contract/push-shipment-updates.ts'
 import { readParameters, shape } from '#contract/shape.ts'
 import { resolvedDocument } from '#testing/resolved-document.ts'
 import { filesOf, textOf } from './repository.ts'
@@ -49,6 +52,15 @@ const errorsOf = (schema: Schema, value: unknown) =>
   [...Compile(schema as object).Errors(value)].map(
     ({ instancePath, message }) => `${instancePath} ${message}`,
   )
+
+test('docs/pushing.md states the keys of the pushes', () => {
+  const most = ([pushQuotes, pushOutcomes, pushShipmentUpdates] as readonly Endpoint[]).map((endpoint) =>
+    bodyKeysMaxOf(endpoint).toLocaleString('en-US'),
+  )
+  expect(textOf('docs/pushing.md')).toContain(
+    `${most[0]} for quotes, ${most[1]} for outcomes, ${most[2]} for shipment updates`,
+  )
+})
 
 describe('the OpenAPI document', () => {
   test('is valid OpenAPI 3.1, and its examples fit its schemas', async () => {

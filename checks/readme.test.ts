@@ -2,11 +2,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { readConfig } from '#server/configuration/index.ts'
 import { type TestApp, testApp } from '#testing/test-app.ts'
 import { codeBlocks, has, run, tableRows } from './page.ts'
-import { filesOf, textOf } from './repository.ts'
+import { textOf } from './repository.ts'
 
 const readme = textOf('README.md')
-const quickStart = 'docs/quick-start.md'
-const configuration = 'docs/configuration.md'
 
 describe('README', () => {
   test('shows the two main commands at the top', () => {
@@ -15,30 +13,16 @@ describe('README', () => {
     expect(top.filter((line) => line.startsWith('npm test'))).toHaveLength(1)
   })
 
-  test('fits on a screen, up to the configuration', () => {
-    const lines = readme.split('\n')
-    expect(lines.indexOf('## Configuration')).toBeGreaterThan(0)
-    expect(lines.indexOf('## Configuration')).toBeLessThanOrEqual(40)
-  })
-
-  test('names every page of docs', () => {
-    expect(filesOf('docs/*.md').filter((page) => !readme.includes(`](${page})`))).toEqual([])
-  })
-})
-
-describe(configuration, () => {
   test('lists every variable that the configuration reads, and no other', () => {
-    const named = [
-      ...textOf('server/src/configuration/config.ts').matchAll(/[([ ]'(?!OTEL_)([A-Z]+_?[A-Z_]+)'/g),
-    ].map((match) => match[1])
-    // Each key may also come from a file.
-    const known = named.flatMap((name) => (/_KEY$/.test(name ?? '') ? [name, `${name}_FILE`] : [name]))
-    const listed = tableRows(configuration, 'Variables').map(([name]) => name)
+    const known = [...textOf('server/src/configuration/config.ts').matchAll(/\('([A-Z][A-Z_]+)'/g)].map(
+      (match) => match[1],
+    )
+    const listed = tableRows('README.md', 'Configuration').map(([name]) => name)
     expect([...new Set(known)].toSorted()).toEqual(listed.toSorted())
   })
 
   test('lists the defaults of the configuration', () => {
-    const defaults = new Map(tableRows(configuration, 'Variables').map(([name, value]) => [name, value]))
+    const defaults = new Map(tableRows('README.md', 'Configuration').map(([name, value]) => [name, value]))
     const config = readConfig({})
     expect(defaults.get('PORT')).toBe(String(config.port))
     expect(defaults.get('HOST')).toBe(config.host)
@@ -60,7 +44,7 @@ describe.skipIf(!has('curl', 'bash'))('the quick start', () => {
   afterAll(() => app.close())
 
   test('works as written, from sign-up to the first booked margin, twice in a row', async () => {
-    const commands = codeBlocks(quickStart, 'sh').filter((block) => /\$BASE|BASE=/.test(block))
+    const commands = codeBlocks('README.md', 'sh').filter((block) => /\$BASE|BASE=/.test(block))
     expect(commands.length).toBe(7)
     const here = commands.join('').replace('BASE=http://127.0.0.1:8080', `BASE=${app.url}`)
     // Nothing but the URL is changed: the commands must work as written, and repeatedly.
@@ -75,9 +59,7 @@ describe.skipIf(!has('curl', 'bash'))('the quick start', () => {
         .map((line) => JSON.parse(line))
       expect(update).toEqual({ status: 'ok', lane_id: lane.lane_id, updated: true })
       expect(lane).toMatchObject({ customer_rate: 2100, truck_cost: 1790, margin: 310, outcome: 'won' })
-      expect(textOf(quickStart)).toContain(
-        `$${lane.margin.toFixed(2)}, ${lane.margin_pct} % of the customer rate`,
-      )
+      expect(readme).toContain(`$${lane.margin.toFixed(2)}, ${lane.margin_pct} % of the customer rate`)
       expect(markup).toMatchObject({ found: true, confidence: 'low', suggested_rate: 2100 })
       expect(insight).toMatchObject({ found: true, scope: 'equipment', history: { wins: 1, losses: 0 } })
     }

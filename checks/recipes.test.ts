@@ -185,9 +185,7 @@ describe('the Postman collection', () => {
     expect(JSON.parse(textOf(postmanFile))).toEqual(JSON.parse(JSON.stringify(postmanCollection(version))))
   })
 
-  test('runs from a sign-in to a booked margin and signs its requests, repeatedly', {
-    tags: 'long',
-  }, async () => {
+  test('runs from a sign-in to a booked margin and signs its requests, repeatedly', async () => {
     const newman = fetched('newman', '6.2.2')
     if (typeof newman !== 'string') {
       process.stderr.write(`NOT TESTED: the Postman collection was not run: ${newman.missing}\n`)

@@ -235,7 +235,6 @@ describe('an export', () => {
       outcome: 'pending',
     })
     expect(await laneOf('0055001')).toMatchObject({
-      stops: ['Birmingham, AL'],
       destination: 'Atlanta, GA',
       customer_rate: 2600.1,
       truck_cost: 2210.3,
@@ -247,113 +246,6 @@ describe('an export', () => {
     env.MCLEOD_QUOTE_ID_FIELD = 'reference_quote'
     await relayed('read', 'mcleod', join(folder, 'order.json'))
     expect(await laneOf('quote-0012345')).toMatchObject({ outcome: 'won', truck_cost: 2210.3 })
-  })
-
-  test('with stops in between, or of another mode, becomes no direct truckload', {
-    tags: 'long',
-  }, async () => {
-    const booked = JSON.parse(fixture('tai-shipments.json'))[1]
-    const [pickup, delivery] = booked.stops
-    const stop = (city: string, state: string, stopType = 'Delivery') => ({ stopType, city, state })
-    const file = join(folder, 'stops.json')
-    const records = [
-      // Two pickups and two deliveries in a city are one stop each.
-      {
-        shipmentId: 710_001,
-        stops: [pickup, pickup, stop('Memphis', 'TN', 'Pickup'), stop('Nashville', 'TN'), delivery, delivery],
-      },
-      { shipmentId: 710_002, shipmentType: 'LTL' },
-      { shipmentId: 710_003, stops: [pickup, { stopType: 'Delivery' }, delivery] },
-      { shipmentId: 710_004, shipmentType: 'Air' },
-      {
-        shipmentId: 710_005,
-        stops: [pickup, stop('Memphis', 'TN'), stop('Nashville', 'TN'), stop('Memphis', 'TN'), delivery],
-      },
-      { shipmentId: 710_006, stops: [pickup, pickup, delivery] },
-    ].map((one) => ({ ...booked, ...one }))
-    writeFileSync(file, JSON.stringify(records))
-    expect((await relayed('read', 'tai', file)).code).toBe(1)
-    expect(await laneOf('710001')).toMatchObject({
-      origin: 'Dallas, TX',
-      stops: ['Memphis, TN', 'Nashville, TN'],
-      destination: 'Atlanta, GA',
-      outcome: 'won',
-      customer_rate: 2600,
-    })
-    expect(await laneOf('710002')).toMatchObject({ mode: 'ltl', stops: [], outcome: 'won' })
-    expect(await laneOf('710006')).toMatchObject({ mode: 'truckload', stops: [] })
-    const refused = (await relayed('refused')).output.trim().split('\n')
-    const errors = (id: string) => refused.filter((line) => line.includes(id)).join(' ')
-    expect(errors('710003')).toContain('A stop has no city, state or ZIP code.')
-    expect(errors('710004')).toContain('shipmentType is \\"Air\\". Add it to RELAY_MODES as truckload')
-    expect(errors('710005')).toContain('must be a place that is not on the route yet')
-    for (const id of ['710003', '710004', '710005']) expect(await laneOf(id)).toBeNull()
-    const turvo = JSON.parse(fixture('turvo-shipments.json')).details.shipments[0]
-    const [last, one] = turvo.globalRoute
-    const between = { sequence: 0.5, address: { city: 'Memphis', state: 'TN', zip: '38103' } }
-    writeFileSync(file, JSON.stringify([{ ...turvo, customId: 'TV-7', globalRoute: [last, between, one] }]))
-    await relayed('read', 'turvo', file)
-    expect(await laneOf('TV-7')).toMatchObject({ origin: 'Dallas, TX', stops: ['Memphis, TN'] })
-    const order = JSON.parse(fixture('mcleod-orders.json'))[1]
-    const stops = [...order.stops, { order_sequence: 1.5, city_name: 'Memphis', state: 'TN' }]
-    writeFileSync(file, JSON.stringify({ ...order, id: '0077', stops }))
-    await relayed('read', 'mcleod', file)
-    expect(await laneOf('0077')).toMatchObject({
-      stops: ['Memphis, TN', 'Birmingham, AL'],
-      destination: 'Atlanta, GA',
-    })
-  })
-
-  test('of another mode is no truckload in McLeod and Turvo either, and an unknown mode is refused until it is known', async () => {
-    const file = join(folder, 'modes.json')
-    const order = JSON.parse(fixture('mcleod-orders.json'))[1]
-    const [first, , last] = order.stops
-    const load = (id: string, more: object, movement: object = {}) => ({
-      ...order,
-      id,
-      stops: [first, last],
-      movements: order.movements.map((one: object) => ({ ...one, ...movement })),
-      ...more,
-    })
-    const orders = [
-      load('M-1', { ltl: 'Y', order_mode: 'T' }),
-      load('M-2', {}, { ltl: 'Y' }),
-      load('M-3', { is_container: 'Y' }),
-      load('M-4', { is_container: 'Y' }, { is_dray: 'Y' }),
-      load('M-5', { ltl: 'N', is_container: 'N' }),
-      load('M-6', { order_mode: 'T' }),
-    ]
-    writeFileSync(file, JSON.stringify(orders))
-    expect((await relayed('read', 'mcleod', file)).code).toBe(1)
-    const modeOf = async (id: string) => {
-      const lane = await laneOf(id)
-      return lane === null ? null : (lane.mode ?? 'truckload')
-    }
-    const modes = async (ids: readonly string[]) => Promise.all(ids.map(modeOf))
-    const expected = ['ltl', 'ltl', 'intermodal', 'drayage', 'truckload']
-    expect(await modes(orders.map(({ id }) => id))).toEqual([...expected, null])
-    expect((await relayed('refused')).output).toContain('order_mode is \\"T\\". Add it to RELAY_MODES')
-    env.RELAY_MODES = join(folder, 'own-modes.json')
-    writeFileSync(env.RELAY_MODES, '{"mcleod": {"t": "truckload"}}')
-    expect((await relayed('retry')).code).toBe(0)
-    expect(await modeOf('M-6')).toBe('truckload')
-
-    const shipment = JSON.parse(fixture('turvo-shipments.json')).details.shipments[0]
-    const shipments = [
-      { customId: 'V-1', ltlShipment: true, transportation: { mode: { value: 'TL' } } },
-      { customId: 'V-2', transportation: { mode: { key: '1', value: 'Drayage' } } },
-      { customId: 'V-3', ltlShipment: false, transportation: { mode: { value: 'TL' } } },
-      { customId: 'V-4', transportation: { mode: { value: 'Ocean' } } },
-    ].map((one) => ({ ...shipment, ...one }))
-    writeFileSync(file, JSON.stringify(shipments))
-    expect((await relayed('read', 'turvo', file)).code).toBe(1)
-    expect(await modes(shipments.map(({ customId }) => customId))).toEqual([
-      'ltl',
-      'drayage',
-      'truckload',
-      null,
-    ])
-    expect((await relayed('refused')).output).toContain('transportation.mode.value is \\"Ocean\\"')
   })
 
   test('is pushed 500 per call, quotes before bookings, and the same export again changes nothing', async () => {

@@ -27,34 +27,22 @@ const rooms: Readonly<Record<string, { rooms: readonly string[]; outside: readon
   },
   security: {
     rooms: ['runtime'],
-    outside: [
-      '@node-rs/argon2',
-      '@simplewebauthn/server',
-      'bowser',
-      'contract/src/',
-      'fast-jwt',
-      'node:',
-      'otpauth',
-    ],
-  },
-  'database/hosts': {
-    rooms: [],
-    outside: ['pg'],
+    outside: ['@node-rs/argon2', 'contract/src/', 'fast-jwt', 'node:'],
   },
   configuration: {
-    rooms: ['security', 'database/hosts'],
-    outside: ['contract/src/', 'geography/src/edit-distance.ts', 'node:'],
+    rooms: ['security'],
+    outside: ['contract/src/', 'node:'],
   },
   'database/schema': {
-    rooms: ['database/hosts'],
+    rooms: [],
     outside: ['engine/src/', 'kysely', 'node:', 'pg'],
   },
   'database/session': {
-    rooms: ['database/hosts', 'database/schema'],
+    rooms: ['database/schema'],
     outside: ['kysely', 'node:', 'pg'],
   },
   'database/queries': {
-    rooms: ['database/hosts', 'database/schema', 'database/session'],
+    rooms: ['database/schema', 'database/session'],
     outside: ['contract/src/', 'engine/src/', 'kysely', 'node:', 'pg'],
   },
   'embedded-postgres': {
@@ -80,6 +68,19 @@ const rooms: Readonly<Record<string, { rooms: readonly string[]; outside: readon
   audit: {
     rooms: ['runtime', 'csv', 'database/schema', 'database/session', 'database/queries'],
     outside: ['contract/src/'],
+  },
+  sample: {
+    rooms: [
+      'csv',
+      'security',
+      'database/schema',
+      'database/session',
+      'database/queries',
+      'lanes',
+      'access',
+      'audit',
+    ],
+    outside: ['contract/src/token-scopes.ts', 'engine/src/', 'node:'],
   },
   book: {
     rooms: ['runtime', 'database/schema', 'database/session', 'database/queries', 'lanes', 'cache'],
@@ -111,39 +112,8 @@ const rooms: Readonly<Record<string, { rooms: readonly string[]; outside: readon
     ],
     outside: ['contract/src/', 'engine/src/', 'geography/src/', 'node:', 'papaparse'],
   },
-  reading: {
-    rooms: [],
-    outside: ['chrono-node', 'engine/src/', 'geography/src/'],
-  },
-  bids: {
-    rooms: [
-      'runtime',
-      'csv',
-      'tables',
-      'database/schema',
-      'database/session',
-      'database/queries',
-      'lanes',
-      'book',
-    ],
-    outside: ['contract/src/', 'engine/src/', 'geography/src/', 'node:'],
-  },
-  sample: {
-    rooms: [
-      'csv',
-      'security',
-      'database/schema',
-      'database/session',
-      'database/queries',
-      'lanes',
-      'access',
-      'audit',
-      'bids',
-    ],
-    outside: ['contract/src/token-scopes.ts', 'engine/src/', 'node:'],
-  },
   expiry: {
-    rooms: ['runtime', 'database/schema', 'database/session', 'database/queries', 'lanes'],
+    rooms: ['runtime', 'database/session', 'database/queries', 'lanes'],
     outside: ['contract/src/limits.ts'],
   },
   events: {
@@ -158,69 +128,6 @@ const rooms: Readonly<Record<string, { rooms: readonly string[]; outside: readon
       'audit',
     ],
     outside: ['contract/src/', 'engine/src/', 'node:'],
-  },
-  company: {
-    rooms: [
-      'security',
-      'configuration',
-      'database/schema',
-      'database/session',
-      'database/queries',
-      'access',
-      'events',
-    ],
-    outside: ['contract/src/', 'cookie', 'jose', 'node:', 'openid-client'],
-  },
-  assistants: {
-    rooms: ['security', 'database/session'],
-    outside: ['contract/src/', 'node:'],
-  },
-  mail: {
-    rooms: [
-      'runtime',
-      'security',
-      'configuration',
-      'database/schema',
-      'database/session',
-      'database/queries',
-      'lanes',
-      'access',
-      'events',
-    ],
-    outside: ['contract/src/', 'node:', 'nodemailer'],
-  },
-  receiving: {
-    rooms: [
-      'runtime',
-      'csv',
-      'tables',
-      'reading',
-      'security',
-      'configuration',
-      'database/schema',
-      'database/session',
-      'database/queries',
-      'access',
-      'events',
-      'mail',
-    ],
-    outside: ['contract/src/', 'imapflow', 'mailauth', 'node:', 'postal-mime', 'smtp-server'],
-  },
-  reports: {
-    rooms: ['runtime', 'configuration', 'database/session', 'database/queries', 'book', 'mail'],
-    outside: ['contract/src/', 'engine/src/', 'node:'],
-  },
-  watches: {
-    rooms: [
-      'runtime',
-      'configuration',
-      'database/schema',
-      'database/session',
-      'database/queries',
-      'book',
-      'mail',
-    ],
-    outside: ['contract/src/', 'engine/src/'],
   },
   'market-adapters': {
     rooms: [
@@ -282,20 +189,12 @@ const rooms: Readonly<Record<string, { rooms: readonly string[]; outside: readon
       'book',
       'backtests',
       'imports',
-      'reading',
-      'bids',
       'pilot',
       'entering',
-      'company',
-      'assistants',
-      'mail',
-      'receiving',
-      'reports',
-      'watches',
       'market-adapters',
       'watching',
     ],
-    outside: ['contract/src/', 'engine/src/', 'geography/src/', 'node:', 'scimmy', 'typebox'],
+    outside: ['contract/src/', 'engine/src/', 'geography/src/', 'node:', 'typebox'],
   },
   agents: {
     rooms: ['runtime'],
@@ -309,7 +208,6 @@ const rooms: Readonly<Record<string, { rooms: readonly string[]; outside: readon
       'database/session',
       'access',
       'limits',
-      'assistants',
       'watching',
       'endpoints',
       'agents',
@@ -331,7 +229,6 @@ const rooms: Readonly<Record<string, { rooms: readonly string[]; outside: readon
       'csv',
       'security',
       'configuration',
-      'database/hosts',
       'database/schema',
       'database/session',
       'database/queries',
@@ -357,16 +254,10 @@ const rooms: Readonly<Record<string, { rooms: readonly string[]; outside: readon
       'cache',
       'access',
       'limits',
-      'mail',
-      'receiving',
-      'reports',
-      'company',
-      'watches',
       'market-adapters',
       'audit',
       'sample',
       'book',
-      'bids',
       'backtests',
       'imports',
       'events',
@@ -405,14 +296,11 @@ const dashboardFolders: Readonly<Record<string, readonly string[]>> = {
   shell: ['api', 'shared-ui', 'approvals'],
   audit: ['api', 'shared-ui'],
   'first-steps': ['code-samples', 'api', 'shared-ui', 'shell'],
-  inbox: ['api', 'shared-ui'],
   imports: ['api', 'shared-ui', 'lane-history'],
   integration: ['code-samples', 'api', 'shared-ui'],
   lane: ['api', 'shared-ui'],
   customers: ['api', 'shared-ui'],
-  mail: ['api', 'shared-ui', 'counter-offer'],
   market: ['api', 'shared-ui'],
-  bids: ['api', 'shared-ui'],
   rules: ['api', 'shared-ui', 'approvals'],
   performance: ['api', 'shared-ui'],
   'quote-desk': ['api', 'shared-ui', 'counter-offer', 'approvals'],
@@ -428,13 +316,10 @@ const dashboardFolders: Readonly<Record<string, readonly string[]>> = {
     'audit',
     'first-steps',
     'imports',
-    'inbox',
-    'mail',
     'integration',
     'lane',
     'customers',
     'market',
-    'bids',
     'rules',
     'performance',
     'quote-desk',
@@ -533,13 +418,6 @@ describe.each(Object.entries(rooms))('the room server/src/%s', (room, { outside 
     const touching = filesIn(server, room).filter((path) => forbidden.test(withoutComments(textOf(path))))
     expect(touching).toEqual([])
   })
-})
-
-test('every connection to the database of a URL finds the primary: clients of the driver are made in two rooms only', () => {
-  const makers = filesOf(server).filter((path) => /new pg\.Client\(/.test(withoutComments(textOf(path))))
-  expect(new Set(makers.map((path) => folderOf(server, path)))).toEqual(
-    new Set(['database/hosts', 'embedded-postgres']),
-  )
 })
 
 test('importsOf() sees imports: an endpoint imports the engine, its contract and the queries', () => {

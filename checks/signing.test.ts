@@ -17,7 +17,6 @@ import { codeBlocks, has, run, tableRows } from './page.ts'
 import { textOf } from './repository.ts'
 
 const page = 'docs/signing.md'
-const tokensPage = 'docs/tokens.md'
 
 interface Vector {
   readonly name: string
@@ -63,23 +62,22 @@ function fromBase62(text: string): number {
 
 describe('docs/signing.md', () => {
   const text = textOf(page).replaceAll(/\s+/g, ' ')
-  const tokens = textOf(tokensPage).replaceAll(/\s+/g, ' ')
 
   test('lists the formats that the service checks', () => {
     for (const form of [secretForm, signatureForm, timestampForm])
       expect(text).toContain(`\`${form.source}\``)
   })
 
-  test('lists the scopes of tokens with the words of the contract, on the page of tokens', () => {
-    expect(tableRows(tokensPage, 'Scopes of a service token')).toEqual(
+  test('lists the scopes of tokens with the words of the contract', () => {
+    expect(tableRows(page, 'Scopes of a service token')).toEqual(
       Object.entries(tokenScopes).map(([name, { permits }]) => [name, permits]),
     )
-    expect(tokens).toContain(`Without \`scope\`, the token has \`${defaultScope}\``)
+    expect(text).toContain(`Without \`scope\`, the token has \`${defaultScope}\``)
   })
 
   test('lists the limits that the service applies', () => {
     expect(text).toContain(`${signatureToleranceSeconds} seconds from the server's clock`)
-    expect(tokens).toContain(`(${secretOverlapHoursDefault} by default, 0 to ${secretOverlapHoursMax})`)
+    expect(text).toContain(`(${secretOverlapHoursDefault} by default, 0 to ${secretOverlapHoursMax})`)
   })
 
   test('lists every reason why a signature is refused', () => {

@@ -39,12 +39,7 @@ beforeAll(async () => {
   await call(app, 'PATCH', '/api/pilot', { token: tenant.owner, body: { active: true } })
   for (const [nth, origin] of [...cities, ...cities, ...cities].entries()) {
     const outcome = nth % 4 === 0 ? 'won' : nth % 4 === 2 ? 'pending' : 'lost'
-    const { lane_ref } = await makeLane(app, tenant, {
-      origin,
-      rate: 1900 + 40 * nth,
-      outcome,
-      rateType: nth % 3 === 1 ? 'contract' : 'spot',
-    })
+    const { lane_ref } = await makeLane(app, tenant, { origin, rate: 1900 + 40 * nth, outcome })
     // One booking is in Canadian dollars on a day without an exchange rate.
     if (nth === 0) await pushUpdate(app, integration, { lane_ref, truck_cost: 2400, truck_currency: 'CAD' })
     app.now += 60_000
@@ -120,10 +115,6 @@ test('an export is verified, and its scores are those of the service, from CSV a
     const result = verified(file, ...noted(), '--report', reportFile)
     expect(result).toMatchObject({ verified: true, problems: [], brokerage: { id: tenant.id } })
     expect(result.scores).toMatchObject({ forecasts: 18, scored: 14, won: 5, unscored: { undecided: 4 } })
-    expect(result.scores.by_rate_type).toMatchObject([
-      { rate_type: 'spot', scored: 9 },
-      { rate_type: 'contract', scored: 5 },
-    ])
     expect(result.scores).toMatchObject({ kept_apart: 1, dollars: { quotes: 1 } })
     expect(result.scores.scores.model.brier).toBeGreaterThan(0)
     expect(result.scores.better_than_lane_rate.range_95).not.toBeNull()

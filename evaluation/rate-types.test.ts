@@ -3,9 +3,7 @@ import { checkRateTypes, rateTypePlans } from './src/rate-type-check.ts'
 
 const [same, differing, rare] = rateTypePlans
 
-test('with few quotes of a type, borrowing is nearer to the truth than one pool, and than the type alone', {
-  tags: 'long',
-}, () => {
+test('with few quotes of a type, borrowing is nearer to the truth than one pool, and than the type alone', () => {
   if (rare === undefined) throw new Error('There is a plan with few contract quotes.')
   const { contract, spot } = checkRateTypes(rare, 6)
   expect(contract.borrowing.logLoss).toBeLessThan(contract.apart.logLoss)
@@ -14,9 +12,7 @@ test('with few quotes of a type, borrowing is nearer to the truth than one pool,
   expect(spot.borrowing.logLoss).toBeLessThan(spot['one pool'].logLoss + 0.001)
 })
 
-test('with many quotes of both, one pool is far from the truth, and borrowing is not', {
-  tags: 'long',
-}, () => {
+test('with many quotes of both, one pool is far from the truth, and borrowing is not', () => {
   if (differing === undefined) throw new Error('There is a plan with a known difference.')
   const { contract } = checkRateTypes(differing, 4)
   expect(contract.borrowing.logLoss).toBeLessThan(contract['one pool'].logLoss * 0.75)

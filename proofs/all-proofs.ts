@@ -7,7 +7,6 @@ import { concurrencyWalk, setForConnection } from './concurrency-walk.ts'
 import { cutDatabase } from './cut-database.ts'
 import { databaseRestarts } from './database-restarts.ts'
 import { eventCrashes } from './event-crashes.ts'
-import { failover } from './failover.ts'
 import { fullDisk } from './full-disk.ts'
 import { heavyRequestsProof } from './heavy-requests.ts'
 import { hostileRequests } from './hostile-input.ts'
@@ -153,7 +152,6 @@ async function walkEverywhere(
 export const allProofs: readonly { readonly proof: Proof; readonly minutes: number }[] = [
   { proof: kills, minutes: 8.5 },
   { proof: databaseRestarts, minutes: 1.5 },
-  { proof: failover, minutes: 3 },
   { proof: lateDeliveries, minutes: 9 },
   { proof: cutDatabase, minutes: 2.5 },
   { proof: fullDisk, minutes: 1 },

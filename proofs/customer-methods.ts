@@ -13,12 +13,9 @@ const keyOf = (ids: MethodCall['ids']) => customerOf(ids).toLowerCase()
 
 /** The database functions of customers and their aliases. */
 export const customerMethods: Readonly<Record<string, Method>> = {
-  'customer-records.readCustomerRecords': returnsCanary(async ({ transaction, tenant }) =>
-    // They are a map, whose rows have no order.
-    [...(await customerRecords.readCustomerRecords(transaction, tenant)).names].toSorted(([one], [other]) =>
-      one < other ? -1 : 1,
-    ),
-  ),
+  'customer-records.readCustomerRecords': returnsCanary(async ({ transaction, tenant }) => [
+    ...(await customerRecords.readCustomerRecords(transaction, tenant)).names,
+  ]),
   'customers.findCustomer': returnsCanary(({ transaction, tenant, ids }) =>
     customers.findCustomer(transaction, tenant, mergedCustomerOf(ids)),
   ),
@@ -70,9 +67,6 @@ export const customerMethods: Readonly<Record<string, Method>> = {
   'teams.listTeams': returnsCanary(({ transaction, tenant }) => teams.listTeams(transaction, tenant)),
   'teams.teamsOfPerson': returnsResult(({ transaction, tenant, ids }) =>
     teams.teamsOfPerson(transaction, tenant, ids.member),
-  ),
-  'teams.setTeamsOfPerson': changesRows(({ transaction, tenant, ids }) =>
-    teams.setTeamsOfPerson(transaction, tenant, ids.member, { managed: [ids.import], wanted: [] }),
   ),
   'teams.teamName': returnsResult(({ transaction, tenant, ids }) =>
     teams.teamName(transaction, tenant, ids.import),

@@ -5,7 +5,6 @@ import {
   laneChanges as changes,
   credentials,
   endedQuotes,
-  endSealed,
   laneHistory as history,
   instances,
   lanes,
@@ -16,11 +15,10 @@ import {
   people,
   performance,
   pushedLanes as pushed,
-  readSealed,
+  readBasisCounts,
+  readComparedBasis,
   laneRecord as record,
-  type SealedRow,
   sealAnew,
-  sealedTables,
   firstSteps as steps,
   suggestions,
   tenantQuotes,
@@ -28,13 +26,10 @@ import {
 } from '#server/database/queries/index.ts'
 import type { LaneRow, TenantTransaction } from '#server/database/schema/index.ts'
 import type { TenantId } from '#server/database/session/index.ts'
-import { bidMethods } from './bid-methods.ts'
-import { companyMethods } from './company-methods.ts'
 import { customerMethods } from './customer-methods.ts'
 import { eventMethods } from './event-methods.ts'
 import { fuelMethods } from './fuel-methods.ts'
 import { importMethods } from './import-methods.ts'
-import { mailMethods } from './mail-methods.ts'
 import { marketMethods } from './market-methods.ts'
 import { changesRows, type Method, noEvidence, returnsCanary, returnsResult } from './method.ts'
 import { newLane, noCosts } from './new-lanes.ts'
@@ -115,22 +110,14 @@ export const methods: Readonly<Record<string, Method>> = {
   'credentials.revokeTokensOf': changesRows(({ transaction, tenant, ids, now }) =>
     credentials.revokeTokensOf(transaction, tenant, ids.owner, now),
   ),
-  'sealed-secrets.readSealed': returnsResult(async ({ transaction, tenant }) => {
-    const read: (readonly SealedRow[])[] = []
-    for (const table of sealedTables) {
-      read.push(await readSealed(transaction, tenant, table, { after: 0, limit: 100 }))
-    }
-    // Nothing, if one of the tables gave nothing.
-    return read.some((rows) => rows.length === 0) ? null : read
-  }),
+  'credentials.sealedSecrets': returnsResult(({ transaction, tenant }) =>
+    credentials.sealedSecrets(transaction, tenant, 0, 100),
+  ),
   'sealed-secrets.sealAnew': changesRows(({ transaction, tenant, ids }) =>
     sealAnew(transaction, tenant, 'signing_secrets', {
       secretId: ids.spareSecret,
       sealed: Buffer.from('sealed anew'),
     }),
-  ),
-  'sealed-secrets.endSealed': changesRows(({ transaction, tenant, ids, now }) =>
-    endSealed(transaction, tenant, 'signing_secrets', { secretId: ids.spareSecret, now }),
   ),
   'credentials.countTokensOfOtherKeys': returnsResult(({ transaction, tenant, now }) =>
     credentials.countTokensOfOtherKeys(transaction, tenant, 'a key', now),
@@ -173,6 +160,12 @@ export const methods: Readonly<Record<string, Method>> = {
   'tenant-quotes.readVersions': returnsResult(({ transaction, tenant }) =>
     tenantQuotes.readVersions(transaction, tenant),
   ),
+  'compared-basis.readComparedBasis': returnsResult(({ transaction, tenant }) =>
+    readComparedBasis(transaction, tenant),
+  ),
+  'compared-basis.readBasisCounts': returnsResult(({ transaction, tenant }) =>
+    readBasisCounts(transaction, tenant, {}),
+  ),
   'packed-quotes.readBookStanding': returnsResult(({ transaction, tenant }) =>
     packed.readBookStanding(transaction, tenant, 0),
   ),
@@ -209,12 +202,9 @@ export const methods: Readonly<Record<string, Method>> = {
   },
   ...eventMethods,
   ...customerMethods,
-  ...bidMethods,
   ...ruleMethods,
   ...fuelMethods,
   ...importMethods,
-  ...companyMethods,
-  ...mailMethods,
   ...marketMethods,
   ...peopleMethods,
   ...pilotMethods,
@@ -350,15 +340,21 @@ export const methods: Readonly<Record<string, Method>> = {
   'lane-lists.quoteOrigins': returnsCanary(async ({ transaction, tenant, lane }) => [
     ...(await lists.quoteOrigins(transaction, tenant, [lane])),
   ]),
+  'lane-lists.landedAmounts': returnsResult(async ({ transaction, tenant, lane }) => [
+    ...(await lists.landedAmounts(transaction, tenant, [lane.lane_id])),
+  ]),
   'lane-lists.userNames': returnsCanary(async ({ transaction, tenant, ids }) => [
     ...(await lists.userNames(transaction, tenant, [ids.owner])),
   ]),
-  'lane-lists.idsOfLanes': returnsResult(({ transaction, tenant }) =>
-    lists.idsOfLanes(transaction, tenant, {}),
+  'lane-lists.shipmentTotals': returnsResult(({ transaction, tenant }) =>
+    lists.shipmentTotals(transaction, tenant, {}),
   ),
-  'lane-record.namesOfLanes': returnsCanary(async ({ transaction, tenant, lane }) => [
-    ...(await record.namesOfLanes(transaction, tenant, [lane.lane_id])),
-  ]),
+  'lane-record.monthsOfCorridor': returnsResult(({ transaction, tenant }) =>
+    record.monthsOfCorridor(transaction, tenant, dallasToAtlanta, 'UTC'),
+  ),
+  'lane-record.pointsOfCorridor': returnsCanary(({ transaction, tenant }) =>
+    record.pointsOfCorridor(transaction, tenant, { ...dallasToAtlanta, equipmentCode: null }, 100),
+  ),
   'new-lanes.insertRequests': changesRows(async ({ database, transaction, tenant, ids, now }) => {
     const made = await newLanes.insertRequests(transaction, tenant, database.identifiers, [
       {

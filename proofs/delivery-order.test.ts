@@ -208,9 +208,7 @@ describe('every order of the messages ends the same', () => {
     expect([...ends.keys()][0]).toContain('"void_reason":"Typo"')
   })
 
-  test('for random sets of three and four messages, and random orders of eight', {
-    tags: 'long',
-  }, async () => {
+  test('for random sets of three and four messages, and random orders of eight', async () => {
     const { uniform } = seededRandom(7)
     const shuffled = <T>(items: readonly T[]) =>
       items

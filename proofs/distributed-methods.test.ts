@@ -3,17 +3,12 @@ import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import {
   approvals,
-  bids,
   brokenCalibrations,
   dueEndpoints,
   eventQueue,
-  mailboxes,
-  mails,
-  receivedMails,
   signInNetworks,
   silentUndos,
   tenantsToCheck,
-  tenantsWithDueMail,
   tenantsWithEndedQuotes,
   tenantsWithHeadsToAnnounce,
   tenantsWithPilotsBehind,
@@ -93,9 +88,6 @@ describe.skipIf(citusUrl === undefined)('on the Citus cluster of LANEWISE_TEST_C
       update event_deliveries set state = 'due', next_at = '2020-01-01';
       update event_endpoints set state = 'active';
       update approvals set state = 'waiting', expires_at = '2020-01-01';
-      update bids set pricing_at = '2020-01-01';
-      update mailboxes set next_at = '2020-01-01';
-      update received_mails set received_day = 0;
       update imports set status = 'undoing', progress_at = '2020-01-01';
       update pilots set active = true, sealed_version = -1, announced_at = null;
       update calibration_checks set checked_version = 0;
@@ -107,20 +99,13 @@ describe.skipIf(citusUrl === undefined)('on the Citus cluster of LANEWISE_TEST_C
       brokenCalibrations: (transaction) => brokenCalibrations(transaction),
       dueEndpoints: (transaction) => dueEndpoints(transaction, 10),
       eventQueue: (transaction) => eventQueue(transaction, at),
-      mailQueue: (transaction) => mails.mailQueue(transaction),
       silentUndos: (transaction) => silentUndos(transaction),
       tenantsToCheck: (transaction) => tenantsToCheck(transaction, later),
-      tenantsWithDueMail: (transaction) => tenantsWithDueMail(transaction),
-      tenantsWithDueMailboxes: (transaction) => mailboxes.tenantsWithDueMailboxes(transaction),
-      tenantsWithEndedTexts: (transaction) =>
-        receivedMails.tenantsWithEndedTexts(transaction, { now: at, oldest: at }),
       tenantsWithEndedApprovals: (transaction) => approvals.tenantsWithEndedApprovals(transaction),
-      tenantsWithWaitingApprovals: (transaction) => approvals.tenantsWithWaitingApprovals(transaction),
       tenantsWithEndedQuotes: (transaction) => tenantsWithEndedQuotes(transaction),
       tenantsWithHeadsToAnnounce: (transaction) => tenantsWithHeadsToAnnounce(transaction, at),
       tenantsWithOldNetworks: (transaction) => signInNetworks.tenantsWithOldNetworks(transaction, -36_500),
       tenantsWithPilotsBehind: (transaction) => tenantsWithPilotsBehind(transaction),
-      unpricedBids: (transaction) => bids.unpricedBids(transaction),
       unannouncedExpiries: (transaction) => unannouncedExpiries(transaction, 30),
     }
     const faults: Record<string, string> = {}

@@ -20,7 +20,6 @@ import {
   quoteToPush,
 } from '#testing/make.ts'
 import type { TestDatabase } from '#testing/test-database.ts'
-import { withClient } from '#testing/with-client.ts'
 import { type CitusCluster, type CitusNode, startCitusCluster } from './citus-cluster.ts'
 import { idsOf } from './seeded-ids.ts'
 import { type SeededTenants, seededTenants } from './seeded-tenants.ts'
@@ -56,6 +55,15 @@ describe.skipIf(citusUrl === undefined)('a Citus cluster that grows', () => {
   })
   function nodeUrl({ host, port }: CitusNode, user = 'postgres') {
     return `postgres://${user}@${host}:${port}/${database.name}`
+  }
+  async function on<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
+    const client = new pg.Client({ connectionString: url })
+    await client.connect()
+    try {
+      return await work(client)
+    } finally {
+      await client.end()
+    }
   }
   const quiet = { onMove: () => {}, onMoved: () => {}, stopped: () => false }
   async function shardOf({ integration }: Brokerage) {
@@ -184,7 +192,7 @@ describe.skipIf(citusUrl === undefined)('a Citus cluster that grows', () => {
   /** Stops every move before it copies (`copying`) or before it makes the copy valid, until `work` is done. */
   async function pausing<T>(at: 'copying' | 'ending', work: () => Promise<T>): Promise<T> {
     const keys = at === 'copying' ? [55_152, 44_000] : [44_000, 55_152]
-    return withClient(superuser().connectionString, async (client) => {
+    return on(superuser().connectionString, async (client) => {
       // The locks with which the tests of Citus stop a move.
       await client.query('select pg_advisory_lock($1, $2)', keys)
       return await work()
@@ -208,7 +216,7 @@ describe.skipIf(citusUrl === undefined)('a Citus cluster that grows', () => {
     const [worker] = cluster.workers
     if (worker === undefined) throw new Error('no worker')
     const limit = (size: string) =>
-      withClient(nodeUrl(worker), async (client) => {
+      on(nodeUrl(worker), async (client) => {
         await client.query(`alter system set max_slot_wal_keep_size = '${size}'`)
         await client.query('select pg_reload_conf()')
       })
@@ -231,9 +239,7 @@ describe.skipIf(citusUrl === undefined)('a Citus cluster that grows', () => {
     if (worker === undefined) throw new Error('no worker')
     const role = 'citus_shard_move_subscription_role_99'
     const onWorker = (statement: string) =>
-      withClient(nodeUrl(worker), (client) =>
-        client.query(`set citus.enable_ddl_propagation = off; ${statement}`),
-      )
+      on(nodeUrl(worker), (client) => client.query(`set citus.enable_ddl_propagation = off; ${statement}`))
     const found = async () => transferFaults(await apps[0].database.workers())
     await onWorker(`create role ${role} bypassrls`)
     try {
@@ -378,7 +384,7 @@ describe.skipIf(citusUrl === undefined)('a Citus cluster that grows', () => {
       body: { active: true },
     })
     expect(pilot.status).toBe(200)
-    await withClient(superuser().connectionString, async (client) => {
+    await on(superuser().connectionString, async (client) => {
       await client.query('begin')
       // The lock that a move takes then: exclusive, on all shards of the group.
       await client.query(
@@ -422,7 +428,7 @@ describe.skipIf(citusUrl === undefined)('a Citus cluster that grows', () => {
         await client.query('rollback')
       }
     }
-    await withClient(database.serviceUrl, async (client) => {
+    await on(database.serviceUrl, async (client) => {
       for (const table of distributedTables()) {
         const own = await seen(client, table, a)
         expect(own?.own, table).toBeGreaterThan(0)
@@ -449,7 +455,7 @@ describe.skipIf(citusUrl === undefined)('a Citus cluster that grows', () => {
         [worker.port],
       )
       expect(shards.length).toBeGreaterThan(0)
-      await withClient(nodeUrl(worker, 'lanewise_service'), async (client) => {
+      await on(nodeUrl(worker, 'lanewise_service'), async (client) => {
         for (const { shard } of shards) {
           expect(await seen(client, shard, null), shard).toEqual({ own: 0, others: 0 })
           expect((await seen(client, shard, a))?.others, shard).toBe(0)

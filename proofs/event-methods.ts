@@ -50,6 +50,9 @@ export const eventMethods: Readonly<Record<string, Method>> = {
   'event-endpoints.disableEventEndpoint': changesRows(({ transaction, tenant, ids }) =>
     endpoints.disableEventEndpoint(transaction, tenant, ids.eventEndpoint, { reason: 'gone' }),
   ),
+  'event-endpoints.sealedEventSecrets': returnsResult(({ transaction, tenant }) =>
+    endpoints.sealedEventSecrets(transaction, tenant, 0, 100),
+  ),
   'expiry-notices.announceExpiries': changesRows(({ transaction, tenant }) =>
     expiryNotices.announceExpiries(transaction, tenant, 30),
   ),

@@ -1,6 +1,4 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { Endpoint } from '#contract/endpoint.ts'
-import { readConfig } from '#server/configuration/index.ts'
 import { bug, failingDatabase, inside, outage } from '#testing/failing-database.ts'
 import { type TestApp, testApp } from '#testing/test-app.ts'
 import { requestOf } from './route-requests.ts'
@@ -22,11 +20,7 @@ let app: TestApp
 let tenants: SeededTenants
 
 beforeAll(async () => {
-  app = await testApp({
-    ...{ wrapDatabase: failure.wrapDatabase, backtestThread: endlessThread },
-    // Passkeys need the address of the pages, and are refused before the database is used without it.
-    config: { mail: readConfig({ PUBLIC_URL: 'https://lanewise.example.com' }).mail },
-  })
+  app = await testApp({ wrapDatabase: failure.wrapDatabase, backtestThread: endlessThread })
   tenants = await seededTenants(app)
 })
 afterAll(async () => {
@@ -34,13 +28,11 @@ afterAll(async () => {
   await app.close()
 })
 
-/** Operations that continue after the response. A later failure is recorded with the import or backtest, or a bid is priced later. */
+/** Operations that continue after the response. A later failure is recorded with the import or backtest. */
 const continuesInBackground = new Set([
   'create-import',
   'integration-create-import',
   'undo-import',
-  'create-bid',
-  'set-bid-place',
   'get-backtest',
   'get-missed-margin',
   'list-missed-quotes',
@@ -53,12 +45,7 @@ const continuesInBackground = new Set([
  */
 const continuesLater = new Set(['create-sandbox'])
 
-/** An eighth of the operations. `npm run prove` tries the others, too. */
-const operations = [...endpoints.values()]
-test.each(operations.filter((_, at) => at % 8 === 0))('$name', failsSafe)
-test.each(operations.filter((_, at) => at % 8 !== 0))('$name', { tags: 'long' }, failsSafe)
-
-async function failsSafe({ name, method, who }: Endpoint): Promise<void> {
+test.each([...endpoints.values()])('$name', async ({ name, method, who }) => {
   const caller = who.kind === 'service' ? 'service-A' : who.kind === 'dashboard' ? 'owner-A' : 'nobody'
   let failures = 0
   // An outage is tried at every use. A bug is handled the same way at every use, so two uses are enough.
@@ -90,4 +77,4 @@ async function failsSafe({ name, method, who }: Endpoint): Promise<void> {
   }
   // suggest-places makes too few uses of the database.
   if (name !== 'suggest-places') expect(failures).toBeGreaterThan(1)
-}
+})

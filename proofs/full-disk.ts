@@ -12,7 +12,7 @@ import { acknowledgedCount, lossesIn, makeWriters, write, writersLog } from './s
 const run = promisify(execFile)
 
 /** Mounts a small in-memory disk. Returns null if that is not permitted; it needs root. */
-export async function smallDisk(): Promise<{ folder: string; remove(): Promise<void> } | null> {
+async function smallDisk(): Promise<{ folder: string; remove(): Promise<void> } | null> {
   const folder = proofFolder()
   try {
     await run('mount', ['-t', 'tmpfs', '-o', 'size=220m,mode=0711', 'tmpfs', folder])
@@ -29,15 +29,15 @@ export async function smallDisk(): Promise<{ folder: string; remove(): Promise<v
   }
 }
 
-/** Fills the disk with ballast files: completely, or but for `leave` bytes. */
-export function fill(folder: string, ballast: string[], { leave = 0 }: { leave?: number } = {}): void {
+/** Fills the disk completely with ballast files. */
+function fill(folder: string, ballast: string[]): void {
   for (;;) {
     const { bavail, bsize } = statfsSync(folder)
-    if (bavail * bsize <= leave) return
+    if (bavail === 0) return
     const path = join(folder, `ballast-${ballast.length}`)
     ballast.push(path)
     try {
-      writeFileSync(path, Buffer.alloc(Math.min(bavail * bsize - leave, 64 * 1024 * 1024)))
+      writeFileSync(path, Buffer.alloc(Math.min(bavail * bsize, 64 * 1024 * 1024)))
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error
     }

@@ -1,12 +1,6 @@
 import { utils, write } from '@e965/xlsx'
 import type { Endpoint } from '#contract/endpoint.ts'
-import {
-  bidLanesMax,
-  importColumnsMax,
-  importHeadBytesMax,
-  marketFileRowsMax,
-  pastedRowsMax,
-} from '#contract/limits.ts'
+import { importColumnsMax, importHeadBytesMax, marketFileRowsMax, pastedRowsMax } from '#contract/limits.ts'
 import { marketFileFields } from '#contract/market-rates.ts'
 import { importFieldNames } from '#server/csv/index.ts'
 import type { ValueSchema } from './extreme-values.ts'
@@ -50,22 +44,10 @@ const marketReader: TableReader = {
   bytes: 300_000,
 }
 
-const bidReader: TableReader = {
-  columns: ['lane_id', 'origin', 'destination', 'equipment', 'annual volume', 'miles', 'target', 'rate'],
-  valid: { lane_id: 'W-1', ...lane, 'annual volume': '52', miles: '781', target: '2000', rate: '' },
-  rowsMax: bidLanesMax,
-  separators: [',', '\t', ';'],
-  member: null,
-  bytes: 150_000,
-}
-
 const readers: Readonly<Partial<Record<string, TableReader>>> = {
   'create-import': importReader,
   'integration-create-import': importReader,
   'read-import-header': importReader,
-  'read-bid-header': bidReader,
-  'create-bid': bidReader,
-  'set-bid-awards-of-file': bidReader,
   'load-market-file': marketReader,
   'push-market-file': marketReader,
   'read-pasted-lanes': {

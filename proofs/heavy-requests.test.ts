@@ -7,7 +7,7 @@ import { shortly } from './shortly.ts'
  * Promise: nothing that one person sends stops the others.
  *
  * How: the heaviest requests of every endpoint and file reader (`heavy-values.ts`, `heavy-files.ts`), to a service in its own
- * process that measures itself (`turn-watch.ts`). This is a sample of at least one request of each kind to an endpoint of five,
+ * process that measures itself (`turn-watch.ts`). This is a sample of at least one request of each kind to two endpoints of five,
  * chosen by the seed; `npm run prove -- --only heavy-requests` sends some 5,000.
  *
  * Faults: the control of the proof plants each of seven ways by which one request stopped the service.

@@ -82,7 +82,6 @@ const readingPosts: ReadonlySet<string> = new Set([
   'match-import-columns',
   'read-import-header',
   'read-pasted-lanes',
-  'read-mail',
   'advise-lanes',
   'check-signature',
   'session-token',

@@ -24,4 +24,7 @@ export const marketKeyMethods: Readonly<Record<string, Method>> = {
   'market-keys.countMarketCall': changesRows(({ transaction, tenant, now }) =>
     keys.countMarketCall(transaction, tenant, now.getTime()),
   ),
+  'market-keys.sealedMarketKeys': returnsResult(({ transaction, tenant }) =>
+    keys.sealedMarketKeys(transaction, tenant, 0, 10),
+  ),
 }

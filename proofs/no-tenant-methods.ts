@@ -10,10 +10,9 @@ export const forNoTenant: Readonly<Record<string, string>> = {
   'pilots.tenantsWithPilotsBehind':
     'returns the numbers of tenants with outcomes that their pilot has not recorded, for the service itself',
   'offers.decidesOffers': 'computes a value without a query',
-  'offers.termsOfOffer': 'computes a value without a query',
   'offers.supersedingOf': 'computes values without a query',
-  'direct-loads.countedOutcome': 'makes an expression without a query',
-  'direct-loads.isOfMode': 'makes an expression without a query',
+  'landed-margin.tooLowCents': 'makes an expression without a query',
+  'rule-conditions.byMinimumOfLane': 'makes an expression without a query',
   'rule-conditions.isOfRateType': 'makes an expression without a query',
   'rule-conditions.rateTypeOf': 'makes an expression without a query',
   'events.dueEndpoints': 'returns the numbers of event endpoints with due deliveries, for the service itself',
@@ -23,30 +22,12 @@ export const forNoTenant: Readonly<Record<string, string>> = {
     'returns the numbers of tenants with credentials that expire soon, for the service itself',
   'approvals.tenantsWithEndedApprovals':
     'returns the numbers of tenants with a request for approval that has ended, for a process of the service',
-  'company-sign-ins.companiesOfDomain':
-    'runs before the tenant is known, through a function that returns the numbers of the tenants that have proven a domain',
-  'mails.mailQueue': 'returns a count and an age across all tenants, for the metrics',
-  'mails.tenantsWithDueMail': 'returns the numbers of tenants with mail that is due, for the service itself',
-  'mailboxes.tenantsWithDueMailboxes':
-    'returns the numbers of tenants whose mailbox nobody reads, for the service itself',
-  'received-mails.tenantsWithEndedTexts':
-    'returns the numbers of tenants with mails that were kept for long enough, for the service itself',
-  'watches.tenantsWithDueWatches':
-    'returns the numbers of tenants whose watches are due for a scan, for the service itself',
-  'weekly-reports.tenantsWithDueReport':
-    'returns the numbers of tenants whose weekly report is due, for the service itself',
-  'approvals.tenantsWithWaitingApprovals':
-    'returns the numbers of tenants with a request that waits for too long, for the service itself',
-  'bids.unpricedBids': 'returns the numbers of bids that nobody prices, for the service itself',
   'ended-quotes.tenantsWithEndedQuotes':
     'returns the numbers of tenants with a quote whose validity has ended, for the service itself',
   'sign-in-networks.tenantsWithOldNetworks':
     'returns the numbers of tenants with networks of sign-ins that are no longer kept, for the service itself',
   'daily-counts.secondsLeftOfDay': 'computes a value without a query',
   'import-undo.silentUndos': 'returns the numbers of interrupted undos, for the service itself',
-  'amount-columns.statedTerms': 'converts its arguments',
-  'amount-columns.sentAmounts': 'converts its arguments',
-  'amount-columns.countedLane': 'converts its arguments',
   'booking-columns.bookedColumns': 'converts its arguments',
   'booking-columns.bookingOf': 'converts its arguments',
   'booking-columns.columnValue': 'converts its arguments',
@@ -65,15 +46,14 @@ export const forNoTenant: Readonly<Record<string, string>> = {
   'lane-changes.quoteSetByPerson': 'converts its arguments',
   'lane-changes.rollbackValues': 'converts its arguments',
   'compared-basis.isMixed': 'returns part of a query',
+  'landed-margin.comparableAsBooked': 'returns part of a query',
   'teams.laneSeenByViewer': 'returns part of a query',
-  'teams.mailSeenByViewer': 'returns part of a query',
   'teams.seenByViewer': 'returns part of a query',
   'customers.ofCustomer': 'returns part of a query',
   'lane-lists.matching': 'returns part of a query',
   'lane-lists.sortKeyKind': 'returns part of a query',
   'new-lanes.laneRef': 'computes a value without a query',
   'packed-quotes.int8At': 'computes a value without a query',
-  'packed-quotes.unpackedIds': 'converts its arguments',
   'packed-quotes.viewOf': 'computes a value without a query',
   'people.minimumOf': 'converts the values that it receives',
   'pricing-rules.rulesInForce': 'converts the values that it receives',
@@ -84,9 +64,8 @@ export const forNoTenant: Readonly<Record<string, string>> = {
   'instances.leaveInstance': 'concerns the installation',
   'sandboxes.eraseSandboxRows':
     'works for a test brokerage only; server/src/endpoints/people/sandbox.test.ts tests that the database refuses every other tenant',
-  'people.accountsOf':
-    'runs before the tenant is known, through a function that enters each tenant of the address',
-  'people.hashOfAddress': 'the same',
+  'people.signInOf':
+    'runs before the tenant is known, through a function that returns the numbers of tenant and user',
   'operators.eraseTenantRows': 'runs as the owner of the tables; the service role may not',
   'operators.tenantTables': 'reads the catalog, which contains no rows of tenants',
   'tenant-copy.copyingTenant':

@@ -1,18 +1,13 @@
 import {
-  assistants,
   dailyCounts,
   signInNetworks as networks,
-  passkeys,
   people,
   quoteListSettings as quoteList,
   sandboxes,
-  scim,
-  secondFactors,
-  sessions,
 } from '#server/database/queries/index.ts'
 import { tenantId } from '#server/database/session/index.ts'
 import { changesRows, type Method, noEvidence, returnsCanary, returnsResult } from './method.ts'
-import { seededDay, seededNetwork, sessionOf, spareSessionOf } from './seeded-ids.ts'
+import { seededDay, seededNetwork, sessionOf } from './seeded-ids.ts'
 
 const uuid = '00000009-0000-4000-8000-000000000009'
 
@@ -70,7 +65,6 @@ export const peopleMethods: Readonly<Record<string, Method>> = {
   'people.defaultBasisOf': returnsResult(({ transaction, tenant }) =>
     people.defaultBasisOf(transaction, tenant),
   ),
-  'people.stopFeeOf': returnsResult(({ transaction, tenant }) => people.stopFeeOf(transaction, tenant)),
   'people.timeZoneOf': returnsResult(({ transaction, tenant }) => people.timeZoneOf(transaction, tenant)),
   'people.isKnownTimeZone': noEvidence(({ transaction }) => people.isKnownTimeZone(transaction, 'UTC')),
   'people.updateTenant': changesRows(({ transaction, tenant }) =>
@@ -135,178 +129,18 @@ export const peopleMethods: Readonly<Record<string, Method>> = {
   'sign-in-networks.deleteOldNetworks': changesRows(({ transaction, tenant }) =>
     networks.deleteOldNetworks(transaction, tenant, -36_500),
   ),
-  'sessions.insertSession': changesRows(({ transaction, tenant, ids, now }) =>
-    sessions.insertSession(transaction, tenant, {
+  'people.insertSession': changesRows(({ transaction, tenant, ids, now }) =>
+    people.insertSession(transaction, tenant, {
       sessionId: uuid,
       userId: ids.owner,
       now,
       expiresAt: now,
-      device: 'new',
-      network: 'new',
-      isNew: { device: true, network: true },
-      factorGiven: false,
-      byCompany: false,
     }),
   ),
-  'second-factors.lockSecondFactor': returnsResult(({ transaction, tenant, ids }) =>
-    secondFactors.lockSecondFactor(transaction, tenant, ids.person),
+  'people.endSessions': changesRows(({ transaction, tenant, ids, now }) =>
+    people.endSessions(transaction, tenant, ids.owner, now),
   ),
-  'second-factors.offerSecondFactor': changesRows(({ transaction, tenant, ids, now }) =>
-    secondFactors.offerSecondFactor(transaction, tenant, {
-      userId: ids.invited,
-      sealed: Buffer.from('new'),
-      now,
-    }),
-  ),
-  'second-factors.useFactorStep': changesRows(({ transaction, tenant, ids }) =>
-    secondFactors.useFactorStep(transaction, tenant, { userId: ids.person, step: 7 }),
-  ),
-  'second-factors.removeSecondFactor': changesRows(({ transaction, tenant, ids }) =>
-    secondFactors.removeSecondFactor(transaction, tenant, ids.person),
-  ),
-  'second-factors.replaceRecoveryCodes': changesRows(({ transaction, tenant, ids }) =>
-    secondFactors.replaceRecoveryCodes(transaction, tenant, ids.person, [Buffer.alloc(32, 7)]),
-  ),
-  'second-factors.useRecoveryCode': changesRows(({ transaction, tenant, ids }) =>
-    secondFactors.useRecoveryCode(transaction, tenant, ids.person, seededNetwork(ids.label)),
-  ),
-  'second-factors.countRecoveryCodes': returnsResult(({ transaction, tenant, ids }) =>
-    secondFactors.countRecoveryCodes(transaction, tenant, ids.person),
-  ),
-  'second-factors.noteFactorGiven': changesRows(({ transaction, tenant, ids, now }) =>
-    secondFactors.noteFactorGiven(transaction, tenant, sessionOf(ids.label, ids.owner), now),
-  ),
-  'second-factors.removeRecoveryCodes': changesRows(({ transaction, tenant, ids }) =>
-    secondFactors.removeRecoveryCodes(transaction, tenant, ids.person),
-  ),
-  'second-factors.removeApp': changesRows(({ transaction, tenant, ids }) =>
-    secondFactors.removeApp(transaction, tenant, ids.person),
-  ),
-  'assistants.insertAssistant': changesRows(({ transaction, tenant, ids, now }) =>
-    assistants.insertAssistant(transaction, tenant, {
-      session_id: spareSessionOf(ids.label, ids.owner),
-      client_hash: Buffer.alloc(32, 9),
-      client_name: 'new',
-      redirect_uri: 'new',
-      code_challenge: 'new',
-      code_until: now,
-    }),
-  ),
-  'assistants.lockAssistant': returnsCanary(({ transaction, tenant, ids }) =>
-    assistants.lockAssistant(transaction, tenant, sessionOf(ids.label, ids.owner)),
-  ),
-  'assistants.updateAssistant': changesRows(({ transaction, tenant, ids, now }) =>
-    assistants.updateAssistant(transaction, tenant, sessionOf(ids.label, ids.owner), { code_used_at: now }),
-  ),
-  'sessions.extendSession': changesRows(({ transaction, tenant, ids }) =>
-    sessions.extendSession(
-      transaction,
-      tenant,
-      sessionOf(ids.label, ids.owner),
-      new Date('2100-01-01T00:00:00Z'),
-    ),
-  ),
-  'passkeys.listPasskeys': returnsCanary(({ transaction, tenant, ids }) =>
-    passkeys.listPasskeys(transaction, tenant, ids.person),
-  ),
-  'passkeys.lockPasskey': returnsCanary(({ transaction, tenant, ids }) =>
-    passkeys.lockPasskey(transaction, tenant, {
-      userId: ids.person,
-      credentialId: seededNetwork(ids.label),
-    }),
-  ),
-  'passkeys.insertPasskey': changesRows(({ transaction, tenant, ids, now }) =>
-    passkeys.insertPasskey(transaction, tenant, {
-      passkey_id: 9_000,
-      user_id: ids.person,
-      credential_id: Buffer.from('new'),
-      rp_id: 'new',
-      public_key: Buffer.from('new'),
-      sign_count: 0,
-      transports: '',
-      synced: false,
-      name: 'new',
-      added_at: now,
-    }),
-  ),
-  'passkeys.notePasskeyUse': changesRows(({ transaction, tenant, ids, now }) =>
-    passkeys.notePasskeyUse(transaction, tenant, {
-      passkeyId: ids.person,
-      signCount: 7,
-      synced: false,
-      now,
-    }),
-  ),
-  'passkeys.renamePasskey': changesRows(({ transaction, tenant, ids }) =>
-    passkeys.renamePasskey(transaction, tenant, { userId: ids.person, passkeyId: ids.person, name: 'new' }),
-  ),
-  'passkeys.deletePasskeys': changesRows(({ transaction, tenant, ids }) =>
-    passkeys.deletePasskeys(transaction, tenant, ids.person),
-  ),
-  'passkeys.useChallenge': changesRows(({ transaction, tenant, now }) =>
-    passkeys.useChallenge(transaction, tenant, {
-      challenge: Buffer.alloc(32, 7),
-      expiresAt: now,
-      now,
-    }),
-  ),
-  'scim.externalIds': returnsCanary(async ({ transaction, tenant }) => [
-    ...(await scim.externalIds(transaction, tenant)).values(),
-  ]),
-  'scim.setExternalId': changesRows(({ transaction, tenant }) =>
-    scim.setExternalId(transaction, tenant, 'user-9000', 'new'),
-  ),
-  'scim.roleMembers': returnsResult(({ transaction, tenant }) => scim.roleMembers(transaction, tenant)),
-  'scim.setRoleMembers': changesRows(({ transaction, tenant, ids }) =>
-    scim.setRoleMembers(transaction, tenant, 'admin', [ids.person]),
-  ),
-  'scim.forgetScimPerson': changesRows(({ transaction, tenant, ids }) =>
-    scim.forgetScimPerson(transaction, tenant, ids.person),
-  ),
-  'scim.hasHadSession': returnsResult(({ transaction, tenant, ids }) =>
-    scim.hasHadSession(transaction, tenant, ids.owner),
-  ),
-  'scim.changeUnclaimedEmail': changesRows(({ transaction, tenant, ids }) =>
-    scim.changeUnclaimedEmail(transaction, tenant, ids.person, 'new@example.com'),
-  ),
-  'sessions.newPlaceOf': returnsResult(({ transaction, tenant, ids }) =>
-    sessions.newPlaceOf(transaction, tenant, ids.owner, {
-      device: 'new',
-      network: 'new',
-      since: new Date(0),
-    }),
-  ),
-  'sessions.listLiveSessions': returnsCanary(({ transaction, tenant, ids, now }) =>
-    sessions.listLiveSessions(transaction, tenant, ids.owner, now),
-  ),
-  'sessions.unconfirmedSignIns': returnsCanary(({ transaction, tenant, ids }) =>
-    sessions.unconfirmedSignIns(transaction, tenant, {
-      userId: ids.owner,
-      except: uuid,
-      since: new Date(0),
-    }),
-  ),
-  'sessions.forgetSessionNetworks': changesRows(({ transaction, tenant, ids }) =>
-    sessions.forgetSessionNetworks(transaction, tenant, ids.owner, new Date('2100-01-01T00:00:00Z')),
-  ),
-  'sessions.confirmSignIn': changesRows(({ transaction, tenant, ids, now }) =>
-    sessions.confirmSignIn(transaction, tenant, {
-      userId: ids.owner,
-      sessionId: spareSessionOf(ids.label, ids.owner),
-      now,
-    }),
-  ),
-  'sessions.noteSessionUse': changesRows(({ transaction, tenant, ids }) =>
-    sessions.noteSessionUse(transaction, tenant, {
-      sessionId: sessionOf(ids.label, ids.owner),
-      now: new Date('2100-01-01T00:00:00Z'),
-      network: '203.0.113.9',
-    }),
-  ),
-  'sessions.endSessions': changesRows(({ transaction, tenant, ids, now }) =>
-    sessions.endSessions(transaction, tenant, ids.owner, now),
-  ),
-  'sessions.findSession': returnsResult(({ transaction, tenant, ids, now }) =>
-    sessions.findSession(transaction, tenant, sessionOf(ids.label, ids.owner), now),
+  'people.findSession': returnsResult(({ transaction, tenant, ids, now }) =>
+    people.findSession(transaction, tenant, sessionOf(ids.label, ids.owner), now),
   ),
 }

@@ -49,7 +49,6 @@ export const pilotMethods: Readonly<Record<string, Method>> = {
       mean_forecast: 0.5,
       evidence: 60,
       broken_at: null,
-      rate_type: 'spot',
     }),
   ),
   'calibration-checks.recordedForecasts': noEvidence(({ transaction, tenant }) =>

@@ -104,15 +104,15 @@ export const faults = {
   /** Similar places are looked up for each wrong cell of pasted rows, in one turn. */
   'places are looked up for each pasted row': {
     file: '/server/src/imports/pasted-lanes.ts',
-    text: 'const before = this.#waiting.get(place)',
+    text: 'const found = this.#found.get(place) ?? []',
     instead:
-      'if (place !== null) return nearestSpellings(place).map(whole)\n    const before = this.#waiting.get(place)',
+      'if (place !== null) return nearestSpellings(place)\n    const found = this.#found.get(place) ?? []',
     also: [
       {
         file: '/server/src/endpoints/quotes/pasted-lanes.ts',
-        text: 'await yieldBetweenSteps(\n    readPasted(body.text, now, {',
+        text: 'await yieldBetweenSteps(readPasted(body.text, now))',
         instead:
-          '((steps) => { for (;;) { const step = steps.next(); if (step.done === true) return step.value } })(\n    readPasted(body.text, now, {',
+          '((steps) => { for (;;) { const step = steps.next(); if (step.done === true) return step.value } })(readPasted(body.text, now))',
       },
     ],
   },

@@ -1,10 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import type { allEndpoints } from '#contract/all-endpoints.ts'
-import { userHandle } from '#server/security/index.ts'
 import { customerOf, mergedCustomerOf } from './seeded-customers.ts'
 import { marketSourceOf } from './seeded-fuel.ts'
-import { spareSessionOf, type TenantIds } from './seeded-ids.ts'
-import { receivedMailOf, watchOf } from './seeded-mail.ts'
+import type { TenantIds } from './seeded-ids.ts'
 import { password, updateOf } from './seeded-tenants.ts'
 
 /** A request that names records of a brokerage. */
@@ -34,16 +32,7 @@ const marketRate = {
   source: 'Walk',
   as_of: '2026-02-27',
 }
-const bidFile = 'Lane,Origin,Destination,Annual Volume,Rate\nW-1,"Dallas, TX","Atlanta, GA",52,\n'
 const otherRule = { conditions: { equipment: 'F' }, terms: { round_to: 5 } }
-/** Of a program that is not registered: the installation signs the id of one that is. */
-const assistantRequest = {
-  client_id: 'lwc_W10.mZrYjW8Yw1oXz0cX7l2yq9tq3nB1dB1mV0r0x5b3K2s',
-  redirect_uri: 'https://assistant.example/callback',
-  response_type: 'code',
-  code_challenge: 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM',
-  code_challenge_method: 'S256',
-}
 const period = 'from=2020-01-01&to=2100-01-01'
 
 /** A valid request for each operation, with the ids of one brokerage. The type requires an entry for every operation. */
@@ -155,34 +144,6 @@ export const requestOf: Readonly<Record<Operation, (of: TenantIds) => WalkReques
       password: 'seven quiet trucks at dawn',
     },
   }),
-  'find-company': () => ({ path: '/api/auth/company', body: { email: 'walk@example.net' } }),
-  'start-company-sign-in': (of) => ({
-    path: '/api/auth/company/start',
-    body: { email: 'walk@example.net', brokerage_id: of.tenant },
-  }),
-  'finish-company-sign-in': (of) => ({
-    path: '/api/auth/company/finish',
-    body: { brokerage_id: of.tenant, answer: 'code=walk&state=walk' },
-  }),
-  'get-company-sign-in': () => ({ path: '/api/company-sign-in' }),
-  'set-company-sign-in': () => ({
-    path: '/api/company-sign-in',
-    body: { issuer: 'https://login.example.com', client_id: 'walk', client_secret: 'walk' },
-  }),
-  'remove-company-sign-in': () => ({ path: '/api/company-sign-in' }),
-  'check-company-provider': () => ({ path: '/api/company-sign-in/check', body: {} }),
-  'add-company-domain': () => ({
-    path: '/api/company-sign-in/domains',
-    body: { domain: 'walk.example.com' },
-  }),
-  'check-company-domain': () => ({
-    path: '/api/company-sign-in/domains/check',
-    body: { domain: 'nowhere.example.com' },
-  }),
-  'remove-company-domain': () => ({
-    path: '/api/company-sign-in/domains/remove',
-    body: { domain: 'nowhere.example.com' },
-  }),
   'sign-out': () => ({ path: '/api/auth/sign-out', body: { everywhere: true } }),
   'session-token': () => ({ path: '/api/auth/session-token', body: {} }),
   'change-password': () => ({
@@ -198,63 +159,7 @@ export const requestOf: Readonly<Record<Operation, (of: TenantIds) => WalkReques
     body: { name: 'Sam', email: 'sam@example.com', role: 'member' },
   }),
   'update-user': (of) => ({ path: `/api/users/${of.person}`, body: { role: 'member' } }),
-  'get-leaving': (of) => ({ path: `/api/users/${of.person}/leaving` }),
-  'suspend-user': (of) => ({
-    path: `/api/users/${of.person}/suspend`,
-    body: { tokens: 'stop', quotes: 'to-admins', approvals: 'keep' },
-  }),
-  'restore-user': (of) => ({ path: `/api/users/${of.person}/restore` }),
   'remove-user': (of) => ({ path: `/api/users/${of.person}` }),
-  'get-second-factor': () => ({ path: '/api/auth/second-factor' }),
-  'offer-second-factor': () => ({ path: '/api/auth/second-factor', body: { password } }),
-  'confirm-second-factor': () => ({ path: '/api/auth/second-factor/confirm', body: { code: '000000' } }),
-  'give-second-factor': () => ({ path: '/api/auth/second-factor/give', body: { code: '000000' } }),
-  'replace-recovery-codes': () => ({ path: '/api/auth/second-factor/recovery-codes', body: {} }),
-  'remove-second-factor': () => ({ path: '/api/auth/second-factor' }),
-  'remove-user-second-factor': (of) => ({ path: `/api/users/${of.person}/second-factor` }),
-  'list-passkeys': () => ({ path: '/api/auth/passkeys' }),
-  'offer-passkey': () => ({ path: '/api/auth/passkey-offers', body: { password } }),
-  'add-passkey': () => ({
-    path: '/api/auth/passkeys',
-    body: {
-      name: 'Laptop',
-      attempt: 'AZ1lnxvA',
-      credential: { id: 'pQx0', response: { clientDataJSON: 'eyJ0', attestationObject: 'o2Nm' } },
-    },
-  }),
-  'rename-passkey': (of) => ({ path: `/api/auth/passkeys/${of.person}`, body: { name: 'Laptop' } }),
-  'remove-passkey': (of) => ({ path: `/api/auth/passkeys/${of.person}` }),
-  'ask-passkey': () => ({ path: '/api/auth/second-factor/passkey', body: {} }),
-  'begin-passkey-sign-in': (of) => ({
-    path: '/api/auth/passkey-sign-in/begin',
-    body: { email: of.ownerEmail, password },
-  }),
-  'passkey-sign-in': (of) => ({
-    path: '/api/auth/passkey-sign-in',
-    body: {
-      passkey: {
-        attempt: 'AZ1lnxvA',
-        credential: {
-          id: 'pQx0',
-          response: {
-            ...{ clientDataJSON: 'eyJ0', authenticatorData: 'SZYN', signature: 'MEUC' },
-            userHandle: userHandle(of.tenant, of.person),
-          },
-        },
-      },
-    },
-  }),
-  'list-sessions': () => ({ path: '/api/sessions' }),
-  'check-assistant': () => ({ path: '/api/assistant-requests', body: assistantRequest }),
-  'connect-assistant': () => ({ path: '/api/assistants', body: { ...assistantRequest, allow: true } }),
-  'end-session': (of) => ({ path: `/api/sessions/${spareSessionOf(of.label, of.owner)}` }),
-  'end-other-sessions': () => ({ path: '/api/auth/end-other-sessions', body: {} }),
-  'confirm-session': (of) => ({
-    path: `/api/sessions/${spareSessionOf(of.label, of.owner)}/confirm`,
-    body: {},
-  }),
-  'list-user-sessions': (of) => ({ path: `/api/users/${of.person}/sessions` }),
-  'end-user-sessions': (of) => ({ path: `/api/users/${of.person}/sessions` }),
   'quote-advice': () => ({
     path: `/api/advice/markup?${corridor}&proposed_rate=2150&include=estimate,curve,optimum,evidence,risk,rules`,
   }),
@@ -272,10 +177,6 @@ export const requestOf: Readonly<Record<Operation, (of: TenantIds) => WalkReques
   'read-pasted-lanes': () => ({
     path: '/api/pasted-lanes',
     body: { text: 'Dallas, TX\tAtlanta, GA\tV\t2150' },
-  }),
-  'read-mail': () => ({
-    path: '/api/mail-readings',
-    body: { text: 'Dallas, TX to Atlanta, GA, van, 42,000 lbs' },
   }),
   'suggest-places': () => ({ path: '/api/places' }),
   'suggest-customers': () => ({ path: '/api/customers' }),
@@ -324,66 +225,6 @@ export const requestOf: Readonly<Record<Operation, (of: TenantIds) => WalkReques
     path: `/api/approvals/${of.import}/decision`,
     body: { decision: 'withdraw' },
   }),
-  'read-bid-header': () => ({
-    path: '/api/bid-headers',
-    text: { type: 'text/csv', bytes: bidFile },
-  }),
-  'create-bid': () => ({
-    path: '/api/bids?name=Walk&customer=Harvest&file_name=walk.csv',
-    text: { type: 'text/csv', bytes: bidFile },
-  }),
-  'list-bids': () => ({ path: '/api/bids' }),
-  'get-bid': (of) => ({ path: `/api/bids/${of.import}` }),
-  'change-bid': (of) => ({ path: `/api/bids/${of.import}`, body: { stage: 'submitted' } }),
-  'remove-bid': (of) => ({ path: `/api/bids/${of.import}` }),
-  'list-bid-lanes': (of) => ({ path: `/api/bids/${of.import}/lanes` }),
-  'set-bid-rates': (of) => ({
-    path: `/api/bids/${of.import}/rates`,
-    body: { cells: [{ lane: 1, version: 0, rate: 2150 }] },
-  }),
-  'set-bid-place': (of) => ({
-    path: `/api/bids/${of.import}/places`,
-    body: { end: 'origin', sent: 'Dalas', place: 'Dallas, TX' },
-  }),
-  'preview-bid-strategy': (of) => ({
-    path: `/api/bids/${of.import}/strategy-previews`,
-    body: { strategy: 'move', pct: -2 },
-  }),
-  'apply-bid-strategy': (of) => ({
-    path: `/api/bids/${of.import}/strategies`,
-    body: { strategy: 'move', pct: -2, seen_change: 2 },
-  }),
-  'ask-bid-approval': (of) => ({ path: `/api/bids/${of.import}/approvals`, body: {} }),
-  'choose-bid-rates': (of) => ({
-    path: `/api/bids/${of.import}/portfolios`,
-    body: { margin_pct_min: 5, frontier_points: 2 },
-  }),
-  'certify-bid-rates': (of) => ({
-    path: `/api/bids/${of.import}/portfolio-certificates`,
-    body: { margin_pct_min: 5 },
-  }),
-  'set-bid-awards': (of) => ({
-    path: `/api/bids/${of.import}/awards`,
-    body: { cells: [{ lane: 1, version: 0, state: 'awarded', rate: 2150, loads: 48 }] },
-  }),
-  'set-bid-awards-of-file': (of) => ({
-    path: `/api/bids/${of.import}/award-files?file_name=walk.csv`,
-    text: { type: 'text/csv', bytes: 'Lane ID,Award\nWALK,awarded\n' },
-  }),
-  'push-bid-awards': (of) => ({
-    path: '/api/integrations/bids/awards',
-    body: { bid_id: of.import, awards: [{ lane_id: 'WALK', state: 'awarded', rate: 2150 }] },
-  }),
-  'integration-list-bids': () => ({ path: '/api/integrations/bids' }),
-  'integration-list-bid-lanes': (of) => ({ path: `/api/integrations/bids/${of.import}/lanes` }),
-  'get-bid-standing': (of) => ({ path: `/api/bids/${of.import}/standing` }),
-  'find-awarded-rates': () => ({
-    path: '/api/awarded-rates?origin=Dallas%2C%20TX&destination=Atlanta%2C%20GA&customer=Harvest',
-  }),
-  'get-bid-round': (of) => ({ path: `/api/bids/${of.import}/round` }),
-  'list-bid-changes': (of) => ({ path: `/api/bids/${of.import}/changes?lane=1` }),
-  'undo-bid-change': (of) => ({ path: `/api/bids/${of.import}/changes/1/undo`, body: {} }),
-  'export-bid': (of) => ({ path: `/api/bids/${of.import}/file` }),
   'list-pricing-rules': () => ({ path: '/api/pricing-rules' }),
   'add-pricing-rule': () => ({ path: '/api/pricing-rules', body: otherRule }),
   'change-pricing-rule': (of) => ({ path: `/api/pricing-rules/${of.import}`, body: otherRule }),
@@ -453,43 +294,6 @@ export const requestOf: Readonly<Record<Operation, (of: TenantIds) => WalkReques
   'push-market-file': () => ({ path: '/api/integrations/market-rate-files', body: marketFile }),
   'erase-market-source': (of) => ({
     path: `/api/market-rate-sources/${encodeURIComponent(marketSourceOf(of))}`,
-  }),
-  'get-inbox': () => ({ path: '/api/inbox' }),
-  'mark-inbox': () => ({ path: '/api/inbox/marks', body: { items: ['walk 1'], mark: 'seen' } }),
-  'get-my-day': () => ({ path: '/api/my-day' }),
-  'give-quotes': (of) => ({ path: `/api/users/${of.person}/quotes-to`, body: { user_id: null } }),
-  'get-weekly-report': () => ({ path: '/api/weekly-report' }),
-  'choose-weekly-report': () => ({ path: '/api/weekly-report', body: { mail: true } }),
-  'list-watches': () => ({ path: '/api/watches' }),
-  follow: () => ({ path: '/api/watches', body: { kind: 'customer', customer_name: 'Walk Foods' } }),
-  'stop-following': (of) => ({ path: `/api/watches/${watchOf(of)}` }),
-  'get-mail': () => ({ path: '/api/mail' }),
-  'set-mail-server': () => ({
-    path: '/api/mail/server',
-    body: { host: 'mail.example.com', port: 587, user: 'walk', password: 'walk', from: 'walk@example.com' },
-  }),
-  'test-mail': () => ({ path: '/api/mail/test', body: {} }),
-  'retry-mail': () => ({ path: '/api/mail/retry', body: {} }),
-  'remove-mail-server': () => ({ path: '/api/mail/server' }),
-  'get-mailbox': () => ({ path: '/api/mailbox' }),
-  'set-mailbox': () => ({
-    path: '/api/mailbox',
-    body: { host: 'imap.example.com', port: 993, user: 'walk', password: 'walk' },
-  }),
-  'remove-mailbox': () => ({ path: '/api/mailbox' }),
-  'get-mail-address': () => ({ path: '/api/mail-address' }),
-  'set-mail-address': () => ({ path: '/api/mail-address', body: { kept_days: 30 } }),
-  'remove-mail-address': () => ({ path: '/api/mail-address' }),
-  'get-mail-speed': () => ({ path: '/api/mail-speed' }),
-  'list-received-mails': () => ({ path: '/api/received-mails' }),
-  'get-received-mail': (of) => ({ path: `/api/received-mails/${receivedMailOf(of)}` }),
-  'update-received-mail': (of) => ({
-    path: `/api/received-mails/${receivedMailOf(of)}`,
-    body: { state: 'done' },
-  }),
-  'answer-received-mail': (of) => ({
-    path: `/api/received-mails/${receivedMailOf(of)}/answers`,
-    body: { text: 'Walk' },
   }),
   'list-market-keys': () => ({ path: '/api/market-keys' }),
   'set-market-key': () => ({

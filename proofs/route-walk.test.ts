@@ -23,7 +23,7 @@ const callers: Readonly<Record<string, readonly CallerName[]>> = {
     'bare-cookie-A',
     'owner-B',
   ],
-  'the roles between': ['admin-A', 'member-A'],
+  'the roles between': ['admin-A', 'member-A', 'admin-B', 'member-B'],
 }
 let app: TestApp
 let tenants: SeededTenants
@@ -75,11 +75,11 @@ describe('every operation, with every kind of credential, for records of both br
     300_000,
   )
 
-  // A twenty-fourth of the ids per parameter. `npm run prove` uses all of them.
+  // A third of the ids per parameter. `npm run prove` uses all of them.
   test('gives B no access with an id of A in any parameter', async () => {
-    const { faults, calls } = await walkForeignIds(app, tenants, 24)
+    const { faults, calls } = await walkForeignIds(app, tenants, 3)
     expect(faults.join('\n')).toBe('')
-    expect(calls).toBeGreaterThan(30)
+    expect(calls).toBeGreaterThan(250)
   }, 120_000)
 
   test('returns the same bytes to B whether A exists or not', async () => {

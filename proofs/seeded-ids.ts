@@ -85,8 +85,6 @@ export function idsOf(label: Label): TenantIds {
 }
 
 export const sessionOf = (label: Label, user: number) => uuidOf(label, 1_000_000 + user)
-/** Another session of a person, that no caller uses. */
-export const spareSessionOf = (label: Label, user: number) => uuidOf(label, 2_000_000 + user)
 export const jtiOf = (label: Label, token: number) => uuidOf(label, token)
 
 /** The day on which the seeded brokerages have counted, and the hash of the network that their owners signed in from. */

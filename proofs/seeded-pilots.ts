@@ -27,7 +27,6 @@ export function pilotRowsOf(ids: TenantIds, { at, canary }: { at: Date; canary: 
         mean_forecast: 0.4,
         evidence: 12,
         broken_at: null,
-        rate_type: 'spot',
       },
     ],
     pilot_entries: [

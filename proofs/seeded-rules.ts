@@ -33,28 +33,9 @@ export function approvalOf(ids: TenantIds, { canary, at }: { readonly canary: st
     requested_by: ids.owner,
     requested_at: at,
     expires_at: new Date('2100-01-01T00:00:00Z'),
-    escalate_at: at,
-    escalated_at: null,
     decided_by: null,
     decided_at: null,
     counter_cents: null,
     lane_refs: JSON.stringify([`${canary}approvals-lane_refs`]),
-  }
-}
-
-/** Rates of a bid whose approval was rejected. */
-export function bidApprovalOf(
-  ids: TenantIds,
-  { canary, at }: { readonly canary: string; readonly at: Date },
-) {
-  const customerName = `${canary}approvals-asked`
-  const asked = { kind: 'bid', bidId: ids.import, name: 'RFP', customerName, lanes: [], shown: [] }
-  return {
-    ...approvalOf(ids, { canary, at }),
-    approval_id: ids.spareToken,
-    state: 'rejected',
-    asked: JSON.stringify(asked),
-    decided_by: ids.owner,
-    decided_at: at,
   }
 }

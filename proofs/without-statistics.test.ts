@@ -144,7 +144,7 @@ describe('a push into 20,000 quotes reads its own rows only', () => {
     expect(rows).toEqual([{ quotes: firstItems * (copies + 1) + 500 }])
   }
 
-  test('when no table was ever analyzed', { tags: 'long' }, () => analyzedWhen('never'))
+  test('when no table was ever analyzed', () => analyzedWhen('never'))
 
   test('when each table was analyzed while it was tiny', { tags: 'long' }, () =>
     analyzedWhen('while it was tiny'),

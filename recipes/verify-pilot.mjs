@@ -277,9 +277,6 @@ function armOf(rows) {
 
 const overallOf = (body) => ((body.all_won ?? 0) + 1) / ((body.all_decided ?? 0) + 2)
 const laneOf = (body) => ((body.lane_won ?? 0) + 2 * overallOf(body)) / ((body.lane_decided ?? 0) + 2)
-/** Entries of earlier versions do not have it. */
-const typeOf = (body) => body.rate_type ?? 'spot'
-const repOf = (body) => `${typeOf(body)} ${body.rep ?? ''}`
 const isAnswer = (body) => body !== null && (body.outcome === 'won' || body.outcome === 'lost')
 
 function quotesOf(parsed) {
@@ -293,7 +290,7 @@ function quotesOf(parsed) {
       forecasts++
       const known = quotes.get(body.lane_ref)
       if (known?.decided) continue
-      const rep = reps.get(repOf(body)) ?? { won: 0, decided: 0 }
+      const rep = reps.get(body.rep ?? '') ?? { won: 0, decided: 0 }
       const repRate = (rep.won + 5 * overallOf(body)) / (rep.decided + 5)
       const forecast = { entry, at, body, repRate }
       // A later start does not change how this forecast is scored.
@@ -306,7 +303,7 @@ function quotesOf(parsed) {
     if (kind === 'outcome') {
       const quote = quotes.get(body.lane_ref)
       if (!quote) continue
-      const name = repOf(quote.forecast.body)
+      const name = quote.forecast.body.rep ?? ''
       const rep = reps.get(name) ?? { won: 0, decided: 0 }
       reps.set(name, rep)
       if (isAnswer(quote.outcome)) {
@@ -430,53 +427,25 @@ function scoresOf(parsed, heads) {
     if (why === null) scored.push(quote)
     else unscored[why]++
   }
-  const ofType = (type) => scored.filter(({ forecast }) => typeOf(forecast.body) === type)
-  return {
-    entries: parsed.length,
-    forecasts,
-    scored: scored.length,
-    won: scored.filter(isWon).length,
-    lanes: new Set(scored.map(({ forecast }) => forecast.body.lane)).size,
-    unscored,
-    void_after_answer: quotes.filter(({ voidAfterAnswer }) => voidAfterAnswer).length,
-    corrections: quotes.reduce((sum, { corrections }) => sum + corrections, 0),
-    kept_apart: scored.filter(isKeptApart).length,
-    ...measuresOf(scored),
-    by_rate_type: ['spot', 'contract']
-      .map((type) => ({ type, own: ofType(type) }))
-      .filter(({ own }) => own.length > 0)
-      .map(({ type, own }) => ({
-        rate_type: type,
-        scored: own.length,
-        won: own.filter(isWon).length,
-        ...measuresOf(own),
-      })),
-    experiment: experimentOf(parsed, quotes),
-    noted_before_outcome: scored.filter(({ forecast, outcome }) =>
-      heads.some(
-        ({ entry, at }) =>
-          at !== null &&
-          entry >= forecast.entry &&
-          outcome.decided_at !== null &&
-          at <= Date.parse(outcome.decided_at),
-      ),
-    ).length,
-  }
-}
-
-const isWon = ({ outcome }) => outcome.outcome === 'won'
-
-/** What is measured on scored quotes: all of them, or those of a rate type. */
-function measuresOf(scored) {
-  const by = (forecast) => scored.map((quote) => [forecast(quote), isWon(quote)])
+  const won = ({ outcome }) => outcome.outcome === 'won'
+  const by = (forecast) => scored.map((quote) => [forecast(quote), won(quote)])
   const model = by(({ forecast }) => forecast.body.probability)
   const gains = scored.map((quote) => {
-    const came = isWon(quote) ? 1 : 0
+    const came = won(quote) ? 1 : 0
     const { body } = quote.forecast
     return { lane: body.lane, value: (laneOf(body) - came) ** 2 - (body.probability - came) ** 2 }
   })
   const isEmpty = scored.length === 0
   return {
+    entries: parsed.length,
+    forecasts,
+    scored: scored.length,
+    won: scored.filter(won).length,
+    lanes: new Set(scored.map(({ forecast }) => forecast.body.lane)).size,
+    unscored,
+    void_after_answer: quotes.filter(({ voidAfterAnswer }) => voidAfterAnswer).length,
+    corrections: quotes.reduce((sum, { corrections }) => sum + corrections, 0),
+    kept_apart: scored.filter(isKeptApart).length,
     scores: isEmpty
       ? null
       : {
@@ -496,6 +465,16 @@ function measuresOf(scored) {
       ? []
       : calibration(model).map(({ count, ...group }) => ({ quotes: count, ...group })),
     dollars: dollarsOf(scored.filter((quote) => !isKeptApart(quote))),
+    experiment: experimentOf(parsed, quotes),
+    noted_before_outcome: scored.filter(({ forecast, outcome }) =>
+      heads.some(
+        ({ entry, at }) =>
+          at !== null &&
+          entry >= forecast.entry &&
+          outcome.decided_at !== null &&
+          at <= Date.parse(outcome.decided_at),
+      ),
+    ).length,
   }
 }
 
@@ -541,7 +520,7 @@ function differences(report, own, path = '') {
     const [claimed, found] = [report?.[name], own[name]]
     const at = `${path}${name}`
     if (typeof found === 'number') {
-      const tolerance = /(^|\.)(dollars|experiment)\./.test(at) ? 0.0051 : 1e-9
+      const tolerance = at.startsWith('dollars') || at.startsWith('experiment') ? 0.0051 : 1e-9
       return typeof claimed === 'number' && Math.abs(claimed - found) <= tolerance
         ? []
         : [`${at} is ${claimed} in the report, and ${found} in the chain`]

@@ -132,18 +132,6 @@ describe('from a quote to its margin', () => {
       (await lanewise(['export', 'shipments', '-o', 'out.csv', '--customer', 'Harvest Table Foods'])).exit,
     ).toBe(0)
     expect(read('out.csv')).toContain('"Peña ""Trucks"""')
-    const contract = (...words: string[]) => lanewise([...words, '--rate-type', 'contract'])
-    expect((await contract('export', 'lanes')).printed).toMatch(/^\uFEFF?Quote ID.*\s*$/)
-    expect((await contract('lane', 'Reno, NV', 'Boise, ID')).printed).toContain('not enough data')
-    expect((await contract('markup', 'Reno, NV', 'Boise, ID', '1450')).printed).toContain('No quotes')
-    expect((await contract('customer', 'list')).printed).not.toContain('Harvest')
-    expect((await contract('customer', 'show', 'Harvest Table Foods')).printed).toMatch(/quotes +0/)
-    expect((await lanewise(['customer', 'list', '--rate-type', 'both'])).exit).not.toBe(0)
-    const stops = ['export', 'lanes', '--mode', 'multi_stop']
-    expect(await lanewise(stops)).toMatchObject({
-      exit: 0,
-      printed: expect.stringMatching(/^\uFEFF?Quote ID.*\s*$/),
-    })
     expect((await lanewise(['outcome', '1-1-1', 'won'])).exit).toBe(4)
     expect((await lanewise(['outcome', laneRef, 'maybe'])).exit).toBe(2)
   })

@@ -1,5 +1,4 @@
 import type { Command } from 'commander'
-import type { Query } from '#client/sent.ts'
 import { CommandFailed } from './exits.ts'
 import type { Surroundings } from './surroundings.ts'
 
@@ -49,11 +48,6 @@ export function recordIdOf(text: string): number {
   if (/^[1-9]\d{0,9}$/.test(text)) return Number(text)
   throw new CommandFailed(2, `The id must be a whole number, as shown by the list command; it is "${text}".`)
 }
-
-export type RateType = NonNullable<Query<'list-customers'>['rate_type']>
-
-/** The option that selects quotes by their rate type. The service checks the word. */
-export const ofRateType = ['--rate-type <type>', 'only spot or only contract quotes'] as const
 
 /** Removes undefined members, so that an option that was not given is absent. */
 export function given<T extends object>(values: T): { [K in keyof T]?: Exclude<T[K], undefined> } {

@@ -1,5 +1,4 @@
 import Papa from 'papaparse'
-import type { PlaceField } from '#contract/place-fields.ts'
 import { fieldOfHeader, foldedHeader } from '#server/csv/index.ts'
 import { CommandFailed } from './exits.ts'
 
@@ -51,6 +50,19 @@ export function readCsvFile(bytes: Buffer): CsvFile {
 
 /** The column index of each field, from 0. */
 export type ColumnsOf<Field extends string> = Readonly<Partial<Record<Field, number>>>
+
+/** The columns that each end of a lane can have. */
+export const placeFields = [
+  'origin',
+  'origin_city',
+  'origin_state',
+  'origin_zip',
+  'destination',
+  'destination_city',
+  'destination_state',
+  'destination_zip',
+] as const
+export type PlaceField = (typeof placeFields)[number]
 
 /** Whether a column name means a field, by the names of the import. */
 export const isNamed = (field: string, header: string) => fieldOfHeader.get(foldedHeader(header)) === field

@@ -1,5 +1,5 @@
 import { sessionClient } from './clients.ts'
-import { type AddCommands, given, ofRateType, type RateType, withExample } from './command.ts'
+import { type AddCommands, given, withExample } from './command.ts'
 import { CommandFailed } from './exits.ts'
 import { money, pairs, table } from './show.ts'
 
@@ -11,13 +11,12 @@ const addReads: AddCommands = (customer, action) => {
     .command('list')
     .summary('list customers with their win rate and margin')
     .option('--search <text>', 'only customers with a name that contains this text')
-    .option(...ofRateType)
     .addHelpText('after', withExample('lanewise customer list --search harvest'))
     .action(
-      action<{ search?: string; rateType?: RateType }>(async (run, _words, own) => {
+      action<{ search?: string }>(async (run, _words, own) => {
         const answer = await sessionClient(run.options, run).call(
           'list-customers',
-          { query: { limit: listedDefault, ...given({ q: own.search, rate_type: own.rateType }) } },
+          { query: { limit: listedDefault, ...given({ q: own.search }) } },
           { signal: run.signal },
         )
         const rows = answer.customers.map((one) => [
@@ -36,13 +35,12 @@ const addReads: AddCommands = (customer, action) => {
   customer
     .command('show <name>')
     .summary('one customer, by any of its names')
-    .option(...ofRateType)
     .addHelpText('after', withExample('lanewise customer show "Harvest Table Foods"'))
     .action(
-      action<{ rateType?: RateType }>(async (run, [name = ''], own) => {
+      action(async (run, [name = '']) => {
         const answer = await sessionClient(run.options, run).call(
           'get-customer',
-          { query: { name, ...given({ rate_type: own.rateType }) } },
+          { query: { name } },
           { signal: run.signal },
         )
         const { totals, response } = answer

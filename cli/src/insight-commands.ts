@@ -1,5 +1,5 @@
 import { reader } from './clients.ts'
-import { type AddCommands, decimal, given, ofRateType, type RateType, withExample } from './command.ts'
+import { type AddCommands, decimal, given, withExample } from './command.ts'
 import { basisText, keptApartText, money, pairs, percent, shownExtras, unknownPlacesText } from './show.ts'
 
 const asService = 'Uses the service token if there is one, else the session of the signed-in person.'
@@ -10,7 +10,6 @@ const addMarkup: AddCommands = (program, action) => {
     .summary('win probability, suggested rate and rate band for a rate')
     .description(`Compares a rate with the quotes won and lost on exactly this lane. ${asService}`)
     .option('-e, --equipment <code>', 'V, R, F or another code; default all')
-    .option(...ofRateType)
     .option('--market-rate <dollars>', 'market rate, used as the reference of the markup')
     .option(
       '--include <extras>',
@@ -18,7 +17,7 @@ const addMarkup: AddCommands = (program, action) => {
     )
     .addHelpText('after', withExample('lanewise markup "Dallas, TX" "Atlanta, GA" 2150 -e V'))
     .action(
-      action<{ equipment?: string; rateType?: RateType; marketRate?: string; include?: string }>(
+      action<{ equipment?: string; marketRate?: string; include?: string }>(
         async (run, [origin = '', destination = '', rate = ''], own) => {
           const query = {
             origin,
@@ -26,7 +25,6 @@ const addMarkup: AddCommands = (program, action) => {
             proposed_rate: Number(decimal(rate, 'The rate')),
             ...given({
               equipment: own.equipment,
-              rate_type: own.rateType,
               market_rate:
                 own.marketRate === undefined ? undefined : Number(decimal(own.marketRate, '--market-rate')),
             }),
@@ -77,59 +75,56 @@ const addLane: AddCommands = (program, action) => {
       `Shows history, scores, signals and a summary of a lane, with fallback to wider scopes. ${asService}`,
     )
     .option('-e, --equipment <code>', 'V, R, F or another code; default corridor-wide')
-    .option(...ofRateType)
     .addHelpText('after', withExample('lanewise lane "Dallas, TX" "Atlanta, GA" --json'))
     .action(
-      action<{ equipment?: string; rateType?: RateType }>(
-        async (run, [origin = '', destination = ''], own) => {
-          const query = {
-            origin,
-            destination,
-            ...given({ equipment: own.equipment, rate_type: own.rateType }),
-            include: shownExtras.join(),
-          }
-          const { kind, lanewise } = reader(run.options, run)
-          const options = { signal: run.signal }
-          const answer =
-            kind === 'machine'
-              ? await lanewise.laneInsight(query, options)
-              : await lanewise.call('lane-advice', { query }, options)
-          if (!answer.found) {
-            const nothing = 'There is not enough data for this lane or for wider scopes.'
-            run.answer(
-              answer,
-              [nothing, ...keptApartText(answer.basis), ...unknownPlacesText(answer)].join('\n'),
-            )
-            return
-          }
-          const { history, scores, signals } = answer
+      action<{ equipment?: string }>(async (run, [origin = '', destination = ''], own) => {
+        const query = {
+          origin,
+          destination,
+          ...given({ equipment: own.equipment }),
+          include: shownExtras.join(),
+        }
+        const { kind, lanewise } = reader(run.options, run)
+        const options = { signal: run.signal }
+        const answer =
+          kind === 'machine'
+            ? await lanewise.laneInsight(query, options)
+            : await lanewise.call('lane-advice', { query }, options)
+        if (!answer.found) {
+          const nothing = 'There is not enough data for this lane or for wider scopes.'
           run.answer(
             answer,
-            `${[answer.summary, ...unknownPlacesText(answer)].join('\n')}\n\n${pairs([
-              ['scope', answer.scope.replace('_', ' ')],
-              [
-                'quotes',
-                `${history.total_quotes}, ${history.wins} won, ${history.losses} lost (${history.win_rate_pct.toFixed(1)} %)`,
-              ],
-              ['months active', history.months_active],
-              ['average rate', money(history.avg_rate_usd)],
-              ['basis', basisText(answer.basis)],
-              [
-                'scores',
-                Object.entries(scores)
-                  .map(([name, score]) => `${name} ${score.toFixed(2)}`)
-                  .join(', '),
-              ],
-              [
-                'signals',
-                Object.entries(signals)
-                  .map(([name, word]) => `${name} ${word}`)
-                  .join(', '),
-              ],
-            ])}`,
+            [nothing, ...keptApartText(answer.basis), ...unknownPlacesText(answer)].join('\n'),
           )
-        },
-      ),
+          return
+        }
+        const { history, scores, signals } = answer
+        run.answer(
+          answer,
+          `${[answer.summary, ...unknownPlacesText(answer)].join('\n')}\n\n${pairs([
+            ['scope', answer.scope.replace('_', ' ')],
+            [
+              'quotes',
+              `${history.total_quotes}, ${history.wins} won, ${history.losses} lost (${history.win_rate_pct.toFixed(1)} %)`,
+            ],
+            ['months active', history.months_active],
+            ['average rate', money(history.avg_rate_usd)],
+            ['basis', basisText(answer.basis)],
+            [
+              'scores',
+              Object.entries(scores)
+                .map(([name, score]) => `${name} ${score.toFixed(2)}`)
+                .join(', '),
+            ],
+            [
+              'signals',
+              Object.entries(signals)
+                .map(([name, word]) => `${name} ${word}`)
+                .join(', '),
+            ],
+          ])}`,
+        )
+      }),
     )
 }
 

@@ -1,5 +1,4 @@
 import Papa from 'papaparse'
-import { placeFields } from '#contract/place-fields.ts'
 import {
   ambiguousHeaders,
   basisOfHeader,
@@ -19,6 +18,7 @@ import {
   isNamed,
   listed,
   mark,
+  placeFields,
   placeOf,
   readCsvFile,
   widthError,

@@ -1,7 +1,6 @@
 import { Command, CommanderError } from 'commander'
 import { isLanewiseFailure } from '#client/failures.ts'
 import { clientVersion } from '#client/lanewise.ts'
-import { addBidCommands } from './bid-commands.ts'
 import { addBookingCommands } from './booking-commands.ts'
 import { urlOf } from './clients.ts'
 import type { Action, GlobalOptions, Run } from './command.ts'
@@ -29,8 +28,8 @@ First steps:
 
 Environment variables, which take precedence over the settings file:
   LANEWISE_URL       the URL of the service
-  LANEWISE_TOKEN     a service token: markup, lane, price, shipment-update, quotes push, market push, bid
-  LANEWISE_SECRET    the signing secret: shipment-update, quotes push, market push, bid award, verify-signature
+  LANEWISE_TOKEN     a service token: markup, lane, price, shipment-update, quotes push, market push
+  LANEWISE_SECRET    the signing secret: shipment-update, quotes push, market push, verify-signature
   LANEWISE_SESSION   the token of a sign-in, for all other commands
   LANEWISE_CONFIG    the settings file, readable only by you
 
@@ -98,7 +97,6 @@ export async function runProgram(words: readonly string[], surroundings: Surroun
     addCustomerCommands,
     addPushCommand,
     addMarketCommands,
-    addBidCommands,
     addPriceCommand,
     addCompletion,
   ]) {

@@ -1,5 +1,4 @@
 import type { Body } from '#client/sent.ts'
-import { type PlaceField, placeFields } from '#contract/place-fields.ts'
 import {
   amountText,
   basisOfHeader,
@@ -14,7 +13,6 @@ import {
   readOutcome,
   readReason,
   readSentCharges,
-  readSentStops,
   readText,
 } from '#server/csv/index.ts'
 import {
@@ -24,6 +22,7 @@ import {
   isEmptyRow,
   isNamed,
   listed,
+  placeFields,
   placeOf,
   readCsvFile,
   widthError,
@@ -31,7 +30,11 @@ import {
 import { CommandFailed } from './exits.ts'
 
 const outcomeFields = ['outcome', 'outcome_reason', 'decided_at'] as const
-type PushField = 'external_id' | PlaceField | PushedCellName | (typeof outcomeFields)[number]
+type PushField =
+  | 'external_id'
+  | (typeof placeFields)[number]
+  | PushedCellName
+  | (typeof outcomeFields)[number]
 const pushFields: readonly PushField[] = [
   'external_id',
   ...placeFields,
@@ -70,8 +73,9 @@ export interface PushRow {
 function means(field: PushField, header: string): boolean {
   if (field === 'external_id') return isNamed('reference', header)
   // A file of quotes has one amount, so a charge without another name is that of the quoted rate.
-  const charge = /^quoted_(?:fuel|accessorials|charges)$/.test(field)
-  if (charge && isNamed(field.replace('quoted_', 'customer_'), header)) return true
+  if (field === 'quoted_fuel' && isNamed('customer_fuel', header)) return true
+  if (field === 'quoted_accessorials' && isNamed('customer_accessorials', header)) return true
+  if (field === 'quoted_charges' && isNamed('customer_charges', header)) return true
   return isNamed(field, header) || pushedOnlyFieldOfHeader.get(foldedHeader(header)) === field
 }
 
@@ -188,8 +192,6 @@ function readPushRow(cells: readonly string[], file: PushFile): Pick<PushRow, 'q
         return time(field)
       case 'charges':
         return read(field, readSentCharges)
-      case 'stops':
-        return read(field, readSentStops)
       case 'equipment':
         // The service knows more names.
         return text(field) ?? undefined
@@ -202,7 +204,6 @@ function readPushRow(cells: readonly string[], file: PushFile): Pick<PushRow, 'q
       case 'miles':
       case 'currency':
       case 'rateType':
-      case 'mode':
       case 'text':
       case 'day':
         return read<string | number | null>(field, quoteCells[unit])

@@ -3,18 +3,10 @@ import { writeFile } from 'node:fs/promises'
 import { basename, resolve } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import cliProgress from 'cli-progress'
-import type { Answer, Body, Query } from '#client/sent.ts'
+import type { Answer, Body } from '#client/sent.ts'
 import { chargesTyped, readBytes } from './booking-commands.ts'
 import { serviceClient, sessionClient } from './clients.ts'
-import {
-  type AddCommands,
-  decimal,
-  given,
-  ofRateType,
-  type RateType,
-  type Run,
-  withExample,
-} from './command.ts'
+import { type AddCommands, decimal, given, type Run, withExample } from './command.ts'
 import { CommandFailed } from './exits.ts'
 import { money, pairs } from './show.ts'
 
@@ -26,7 +18,6 @@ const outcomeReasons = [
   'service',
   'capacity',
   'no_response',
-  'withdrawn',
   'other',
 ] as const satisfies readonly Body<'set-outcome'>['reason'][]
 
@@ -44,8 +35,6 @@ interface QuoteOptions {
   readonly marketRate?: string
   readonly miles?: string
   readonly rateType?: string
-  readonly mode?: string
-  readonly stops?: string
   readonly pickupDate?: string
 }
 
@@ -64,8 +53,6 @@ const addQuote: AddCommands = (program, action) => {
     .option('--market-rate <dollars>', 'the market rate at quote time')
     .option('--miles <miles>', 'the loaded miles, if you know them better')
     .option('--rate-type <type>', 'spot or contract')
-    .option('--mode <mode>', 'truckload, partial, ltl, drayage or intermodal')
-    .option('--stops <places>', 'between origin and destination: "Memphis, TN; Nashville, TN"')
     .option('--pickup-date <day>', 'YYYY-MM-DD')
     .addHelpText(
       'after',
@@ -99,8 +86,6 @@ const addQuote: AddCommands = (program, action) => {
                 market_rate: amount(own.marketRate, '--market-rate'),
                 miles: amount(own.miles, '--miles'),
                 rate_type: own.rateType as SentLane['rate_type'],
-                mode: own.mode as SentLane['mode'],
-                stops: own.stops?.split(';').map((place) => place.trim()),
                 pickup_date: own.pickupDate,
               }),
             },
@@ -203,12 +188,6 @@ const addImport: AddCommands = (program, action) => {
     )
 }
 
-interface ExportOptions
-  extends Pick<Query<'export-shipments'>, 'from' | 'to' | 'customer' | 'equipment' | 'mode'> {
-  readonly output?: string
-  readonly rateType?: RateType
-}
-
 const addExport: AddCommands = (program, action) => {
   program
     .command('export <what>')
@@ -218,8 +197,6 @@ const addExport: AddCommands = (program, action) => {
     .option('--to <day>', 'quoted before')
     .option('--customer <name>', 'only for this customer')
     .option('-e, --equipment <code>', 'only for this equipment')
-    .option(...ofRateType)
-    .option('--mode <mode>', 'only of this mode: truckload, partial, ltl, drayage, intermodal or multi_stop')
     .addHelpText(
       'after',
       withExample(
@@ -228,24 +205,25 @@ const addExport: AddCommands = (program, action) => {
       ),
     )
     .action(
-      action<ExportOptions>(async (run, [what = ''], { output, rateType, ...filters }) => {
-        const lanewise = sessionClient(run.options, run, longTimeouts)
-        const options = { signal: run.signal }
-        // The service checks the words.
-        const query: Query<'export-shipments'> = given({ ...filters, rate_type: rateType })
-        if (what !== 'lanes' && what !== 'shipments') {
-          throw new CommandFailed(2, `The export must be lanes or shipments; it is "${what}".`)
-        }
-        const csv =
-          what === 'lanes'
-            ? await lanewise.call('export-lanes', { query }, options)
-            : await lanewise.call('export-shipments', { query }, options)
-        if (output === undefined || output === '-') run.write(csv)
-        else {
-          await writeFile(resolve(run.folder, output), csv)
-          run.answer({ file: output, bytes: Buffer.byteLength(csv) }, `Wrote ${output}.`)
-        }
-      }),
+      action<{ output?: string; from?: string; to?: string; customer?: string; equipment?: string }>(
+        async (run, [what = ''], { output, ...filters }) => {
+          const lanewise = sessionClient(run.options, run, longTimeouts)
+          const options = { signal: run.signal }
+          const query = given(filters)
+          if (what !== 'lanes' && what !== 'shipments') {
+            throw new CommandFailed(2, `The export must be lanes or shipments; it is "${what}".`)
+          }
+          const csv =
+            what === 'lanes'
+              ? await lanewise.call('export-lanes', { query }, options)
+              : await lanewise.call('export-shipments', { query }, options)
+          if (output === undefined || output === '-') run.write(csv)
+          else {
+            await writeFile(resolve(run.folder, output), csv)
+            run.answer({ file: output, bytes: Buffer.byteLength(csv) }, `Wrote ${output}.`)
+          }
+        },
+      ),
     )
 }
 

@@ -1,4 +1,3 @@
-import { isLanewiseFailure } from '#client/failures.ts'
 import { brokerageIdOf, brokerageOf, ownerOf } from './brokerages.ts'
 import { anonymousClient, sessionClient, urlOf } from './clients.ts'
 import { type AddCommands, given, withExample } from './command.ts'
@@ -6,32 +5,15 @@ import { CommandFailed } from './exits.ts'
 import { changeSettings, readSettings, saveCredentials, settingsPath } from './settings.ts'
 import { pairs } from './show.ts'
 
-function brokerageId(text: string): number {
-  if (!/^[1-9]\d{0,9}$/.test(text)) {
-    throw new CommandFailed(2, `--brokerage must be the id of a brokerage, a number; it is ${text}.`)
-  }
-  return Number(text)
-}
-
-/** Which brokerages an address and a password fit, one per line. */
-function severalBrokerages(failed: object): string {
-  const { brokerages = [] } = ('problem' in failed ? failed.problem : {}) as {
-    brokerages?: readonly { id: number; name: string }[]
-  }
-  const lines = brokerages.map(({ id, name }) => `  --brokerage ${id}   ${name}`)
-  return ['You sign in to several brokerages. Name one:', ...lines].join('\n')
-}
-
 const addSignIn: AddCommands = (program, action) => {
   program
     .command('sign-in')
     .summary('sign in as a person')
     .description(
-      'Signs in and saves the session, which lasts 12 hours, in the settings file. Saved tokens and secrets of another brokerage are put aside until you sign in there again. If you have a second factor, its code is read from LANEWISE_CODE or a prompt. The password is read from a prompt, from LANEWISE_PASSWORD, or with --password-stdin from the standard input. It is never an argument, because other users can see the arguments of a process.',
+      'Signs in and saves the session, which lasts 12 hours, in the settings file. Saved tokens and secrets of another brokerage are put aside until you sign in there again. The password is read from a prompt, from LANEWISE_PASSWORD, or with --password-stdin from the standard input. It is never an argument, because other users can see the arguments of a process.',
     )
     .option('--email <address>', 'your e-mail address; default LANEWISE_EMAIL, else a prompt')
     .option('--password-stdin', 'read the password from the standard input')
-    .option('--brokerage <id>', 'the brokerage, if you sign in to several')
     .addHelpText(
       'after',
       withExample(
@@ -40,7 +22,7 @@ const addSignIn: AddCommands = (program, action) => {
       ),
     )
     .action(
-      action<{ email?: string; passwordStdin?: boolean; brokerage?: string }>(async (run, _args, own) => {
+      action<{ email?: string; passwordStdin?: boolean }>(async (run, _args, own) => {
         const email = own.email ?? run.env.LANEWISE_EMAIL ?? (await run.ask?.('E-mail address: ', false))
         if (email === undefined)
           throw new CommandFailed(2, 'Give your e-mail address: --email YOU@EXAMPLE.COM')
@@ -54,27 +36,11 @@ const addSignIn: AddCommands = (program, action) => {
             'Without a terminal there is no password prompt. Set LANEWISE_PASSWORD or use --password-stdin.',
           )
         }
-        const brokerage = own.brokerage === undefined ? {} : { brokerage_id: brokerageId(own.brokerage) }
-        const client = anonymousClient(run.options, run)
-        const signInWith = (code: string | undefined) =>
-          client.call(
-            'sign-in',
-            { body: { email, password, ...brokerage, ...(code === undefined ? {} : { code }) } },
-            { signal: run.signal },
-          )
-        const signedIn = await signInWith(run.env.LANEWISE_CODE).catch(async (failed: unknown) => {
-          if (!isLanewiseFailure(failed)) throw failed
-          if (failed.code === 'brokerage-required') throw new CommandFailed(2, severalBrokerages(failed))
-          if (failed.code !== 'second-factor-required') throw failed
-          const code = await run.ask?.('Code of your authenticator app: ', false)
-          if (code === undefined) {
-            throw new CommandFailed(
-              2,
-              'This person has a second factor. Set LANEWISE_CODE to a code of the app.',
-            )
-          }
-          return signInWith(code)
-        })
+        const signedIn = await anonymousClient(run.options, run).call(
+          'sign-in',
+          { body: { email, password } },
+          { signal: run.signal },
+        )
         const { token, expires_at, user, tenant } = signedIn
         const path = saveCredentials(run, urlOf(run.options, run), brokerageOf(tenant), {
           session: { token, expires_at, email },

@@ -46,7 +46,6 @@ interface Compared {
   readonly amounts: 'linehaul' | 'all_in'
   readonly converted: number
   readonly kept_apart: number
-  readonly other_modes?: number
 }
 
 /**
@@ -56,36 +55,24 @@ interface Compared {
  */
 export function basisText(basis: Compared | undefined): string | null {
   if (basis === undefined) return null
-  const { amounts, converted, kept_apart: apart, other_modes: others = 0 } = basis
+  const { amounts, converted, kept_apart: apart } = basis
   const quotes = (count: number) => `${count} quote${count === 1 ? '' : 's'}`
-  const noted = [
+  const others = [
     ...(converted === 0 ? [] : [`${quotes(converted)} converted`]),
     ...(apart === 0 ? [] : [`${quotes(apart)} kept apart`]),
-    ...(others === 0 ? [] : [`${quotes(others)} of other modes or with stops not counted`]),
   ]
   const said = `${amounts === 'all_in' ? 'all-in' : 'linehaul'}, US dollars`
-  return noted.length === 0 ? said : `${said}; ${noted.join(', ')}`
+  return others.length === 0 ? said : `${said}; ${others.join(', ')}`
 }
 
 /** A line about the quotes of an answer without data that statistics keep apart; none without such quotes. */
 export function keptApartText(basis: Compared | undefined): string[] {
-  if (basis === undefined) return []
-  const { kept_apart: apart, other_modes: others = 0 } = basis
+  if (basis === undefined || basis.kept_apart === 0) return []
+  const { kept_apart: apart } = basis
   return [
-    ...(apart === 0
-      ? []
-      : [
-          apart === 1
-            ? '1 quote is kept apart, because it cannot be converted to the basis and currency of the statistics.'
-            : `${apart} quotes are kept apart, because they cannot be converted to the basis and currency of the statistics.`,
-        ]),
-    ...(others === 0
-      ? []
-      : [
-          others === 1
-            ? '1 quote of another mode or with stops is not counted.'
-            : `${others} quotes of other modes or with stops are not counted.`,
-        ]),
+    apart === 1
+      ? '1 quote is kept apart, because it cannot be converted to the basis and currency of the statistics.'
+      : `${apart} quotes are kept apart, because they cannot be converted to the basis and currency of the statistics.`,
   ]
 }
 

@@ -18,7 +18,7 @@ import type { Answer, Body, OperationName, Query, Sent } from './sent.ts'
 import { bodyBytes, signatureHeaders } from './sign.ts'
 
 /** The release of the service that this client belongs to. */
-export const clientVersion = '1.0.0'
+export const clientVersion = '0.2.0'
 
 /** All attempts of an update use the same signature up to this age, so that the service recognizes them as repeats. */
 const signatureLifetimeMs = 240_000

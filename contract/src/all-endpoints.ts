@@ -1,48 +1,6 @@
 import { askApproval, askRequoteApproval, decideApproval, listApprovals } from './approvals.ts'
-import { checkAssistant, connectAssistant } from './assistants.ts'
 import { exportAuditEvents, listAuditEvents } from './audit.ts'
 import { getBacktest } from './backtest.ts'
-import {
-  findAwardedRates,
-  getBidStanding,
-  pushBidAwards,
-  setBidAwards,
-  setBidAwardsOfFile,
-} from './bid-awards.ts'
-import { getBidRound } from './bid-rounds.ts'
-import {
-  applyBidStrategy,
-  askBidApproval,
-  certifyBidRates,
-  changeBid,
-  chooseBidRates,
-  createBid,
-  exportBid,
-  getBid,
-  integrationListBidLanes,
-  integrationListBids,
-  listBidChanges,
-  listBidLanes,
-  listBids,
-  previewBidStrategy,
-  readBidHeader,
-  removeBid,
-  setBidPlace,
-  setBidRates,
-  undoBidChange,
-} from './bids.ts'
-import {
-  addCompanyDomain,
-  checkCompanyDomain,
-  checkCompanyProvider,
-  findCompany,
-  finishCompanySignIn,
-  getCompanySignIn,
-  removeCompanyDomain,
-  removeCompanySignIn,
-  setCompanySignIn,
-  startCompanySignIn,
-} from './company-sign-in.ts'
 import { counterAdvice } from './counter-offers.ts'
 import {
   changeCustomer,
@@ -82,17 +40,11 @@ import {
   stopImport,
   undoImport,
 } from './imports.ts'
-import { getInbox, markInbox } from './inbox.ts'
 import { insightBatch } from './insight-batch.ts'
 import { getRateLimit, listIntegrationCalls } from './integration-calls.ts'
 import { laneAdvice, laneInsight } from './lane-insight.ts'
 import { laneRecord } from './lane-record.ts'
 import { adviseLanes } from './lanes-advice.ts'
-import { getLeaving, removeUser, restoreUser, suspendUser } from './leaving.ts'
-import { getMail, removeMailServer, retryMail, setMailServer, testMail } from './mail.ts'
-import { getMailAddress, removeMailAddress, setMailAddress } from './mail-address.ts'
-import { readMail } from './mail-readings.ts'
-import { getMailbox, removeMailbox, setMailbox } from './mailbox.ts'
 import { markLanes } from './mark-lanes.ts'
 import { listMarketKeys, removeMarketKey, setMarketKey } from './market-keys.ts'
 import {
@@ -106,16 +58,6 @@ import {
 import { exportMarketStanding, getMarketStanding } from './market-standing.ts'
 import { markup, quoteAdvice } from './markup.ts'
 import { exportMissedMargin, getMissedMargin, listMissedQuotes } from './missed-margin.ts'
-import { getMyDay, giveQuotes } from './my-day.ts'
-import {
-  addPasskey,
-  askPasskey,
-  beginPasskeySignIn,
-  listPasskeys,
-  offerPasskey,
-  removePasskey,
-  renamePasskey,
-} from './passkeys.ts'
 import { readPastedLanes } from './pasted-lanes.ts'
 import { exportPerformance, getPerformance, listMarginGaps } from './performance.ts'
 import {
@@ -152,32 +94,8 @@ import {
   setOutcome,
 } from './quote-requests.ts'
 import { readQuotes, readShipments } from './read-back.ts'
-import {
-  answerReceivedMail,
-  getMailSpeed,
-  getReceivedMail,
-  listReceivedMails,
-  updateReceivedMail,
-} from './received-mails.ts'
 import { createSandbox, enterSandbox, getSandbox, resetSandbox } from './sandbox.ts'
-import {
-  confirmSecondFactor,
-  getSecondFactor,
-  giveSecondFactor,
-  offerSecondFactor,
-  removeSecondFactor,
-  removeSecondFactorOf,
-  replaceRecoveryCodes,
-} from './second-factor.ts'
 import { createServiceToken, listServiceTokens, revokeServiceToken } from './service-token.ts'
-import {
-  confirmSession,
-  endOtherSessions,
-  endSession,
-  endSessionsOf,
-  listSessions,
-  listSessionsOf,
-} from './sessions.ts'
 import { shipmentUpdate } from './shipment-update.ts'
 import {
   acceptInvitation,
@@ -186,9 +104,9 @@ import {
   listUsers,
   me,
   readInvitation,
+  removeUser,
   sessionToken,
   signIn,
-  signInWithPasskey,
   signOut,
   signUp,
   updateTenant,
@@ -204,8 +122,6 @@ import {
 import { suggestCustomers, suggestPlaces } from './suggestions.ts'
 import { addTeam, changeTeam, listTeams, removeTeam } from './teams.ts'
 import { restoreQuote, voidQuote } from './void-quote.ts'
-import { follow, listWatches, stopFollowing } from './watches.ts'
-import { chooseWeeklyReport, getWeeklyReport } from './weekly-report.ts'
 
 /** Every operation of the service, in the order of the OpenAPI document. */
 export const allEndpoints = [
@@ -214,9 +130,6 @@ export const allEndpoints = [
   laneInsight,
   insightBatch,
   pushQuotes,
-  pushBidAwards,
-  integrationListBids,
-  integrationListBidLanes,
   checkQuotes,
   pushOutcomes,
   pushShipmentUpdates,
@@ -251,54 +164,18 @@ export const allEndpoints = [
   listEventDeliveries,
   signUp,
   signIn,
-  beginPasskeySignIn,
-  signInWithPasskey,
   acceptInvitation,
   readInvitation,
   signOut,
   sessionToken,
   changePassword,
   me,
-  findCompany,
-  startCompanySignIn,
-  finishCompanySignIn,
-  getCompanySignIn,
-  setCompanySignIn,
-  removeCompanySignIn,
-  checkCompanyProvider,
-  addCompanyDomain,
-  checkCompanyDomain,
-  removeCompanyDomain,
-  getSecondFactor,
-  offerSecondFactor,
-  confirmSecondFactor,
-  giveSecondFactor,
-  replaceRecoveryCodes,
-  removeSecondFactor,
-  listPasskeys,
-  offerPasskey,
-  addPasskey,
-  renamePasskey,
-  removePasskey,
-  askPasskey,
-  checkAssistant,
-  connectAssistant,
-  listSessions,
-  endSession,
-  endOtherSessions,
-  confirmSession,
   updateTenant,
   firstSteps,
   listUsers,
   inviteUser,
   updateUser,
-  getLeaving,
-  suspendUser,
-  restoreUser,
   removeUser,
-  removeSecondFactorOf,
-  listSessionsOf,
-  endSessionsOf,
   listAuditEvents,
   exportAuditEvents,
   quoteAdvice,
@@ -308,28 +185,6 @@ export const allEndpoints = [
   askApproval,
   askRequoteApproval,
   decideApproval,
-  readBidHeader,
-  createBid,
-  listBids,
-  getBid,
-  askBidApproval,
-  changeBid,
-  removeBid,
-  listBidLanes,
-  setBidRates,
-  setBidPlace,
-  previewBidStrategy,
-  applyBidStrategy,
-  chooseBidRates,
-  certifyBidRates,
-  setBidAwards,
-  setBidAwardsOfFile,
-  getBidStanding,
-  findAwardedRates,
-  getBidRound,
-  listBidChanges,
-  undoBidChange,
-  exportBid,
   listPricingRules,
   addPricingRule,
   changePricingRule,
@@ -339,7 +194,6 @@ export const allEndpoints = [
   suggestPlaces,
   suggestCustomers,
   readPastedLanes,
-  readMail,
   createQuoteRequest,
   getQuoteRequest,
   listLanes,
@@ -392,31 +246,6 @@ export const allEndpoints = [
   listMarketKeys,
   setMarketKey,
   removeMarketKey,
-  getInbox,
-  markInbox,
-  getMyDay,
-  giveQuotes,
-  getWeeklyReport,
-  chooseWeeklyReport,
-  listWatches,
-  follow,
-  stopFollowing,
-  getMail,
-  setMailServer,
-  removeMailServer,
-  getMailbox,
-  setMailbox,
-  removeMailbox,
-  getMailAddress,
-  setMailAddress,
-  removeMailAddress,
-  getMailSpeed,
-  listReceivedMails,
-  getReceivedMail,
-  updateReceivedMail,
-  answerReceivedMail,
-  testMail,
-  retryMail,
   matchImportColumns,
   readImportHeader,
   createImport,

@@ -9,10 +9,8 @@ import {
   noteLengthMax,
   quoteRequestBytesMax,
 } from './limits.ts'
-import { shownMode, shownStops } from './load-modes.ts'
 import { createQuoteRequest, requote } from './quote-requests.ts'
 import { shownBasis, shownCurrency } from './rate-basis.ts'
-import { shownRateType } from './rate-types.ts'
 
 export const approvalStates = [
   'waiting',
@@ -23,9 +21,6 @@ export const approvalStates = [
   'withdrawn',
   'expired',
 ] as const
-
-/** The days whose requests the time to a decision is measured by. */
-export const timeToDecisionDays = 30
 
 const moment = Type.String({ format: 'date-time' })
 
@@ -39,24 +34,11 @@ export const Approval = Type.Object({
     ...nullable(laneRef),
     description: 'The lane that would be quoted again; null for a new quote request',
   },
-  bid: {
-    ...nullable(
-      Type.Object({
-        bid_id: Type.Integer(),
-        name: Type.String(),
-        lanes: Type.Integer({ description: 'The rates below the minimum. `lanes` has the first of them' }),
-      }),
-    ),
-    description: 'The bid whose rates need approval; null for quotes',
-  },
   lanes: Type.Array(
     Type.Object({
       origin: Type.String(),
       destination: Type.String(),
       equipment: Type.String(),
-      rate_type: shownRateType('Spot or contract, as asked; null for the default of the brokerage'),
-      mode: shownMode(),
-      stops: shownStops(),
       rate: Type.Number(),
       counter_rate: nullable(Type.Number()),
       estimated_cost: {
@@ -82,10 +64,7 @@ export const Approval = Type.Object({
   lane_refs: Type.Array(Type.String(), { description: 'The quotes that were made' }),
   email: Type.Object(
     { subject: Type.String(), text: Type.String() },
-    {
-      description:
-        'The state in words. With a mail server, the service sends it: a request to those who can decide it, an answer to the person who asked',
-    },
+    { description: 'The state in words, ready to send by e-mail. The service sends nothing' },
   ),
 })
 
@@ -94,15 +73,11 @@ export const exampleApproval = {
   state: 'waiting' as const,
   customer_name: 'Harvest Table Foods',
   lane_ref: null,
-  bid: null,
   lanes: [
     {
       origin: 'Dallas, TX',
       destination: 'Atlanta, GA',
       equipment: 'V',
-      rate_type: null,
-      mode: null,
-      stops: [],
       rate: 1900,
       counter_rate: null,
       estimated_cost: 1850,
@@ -145,26 +120,8 @@ export const listApprovals = endpoint({
     ),
   }),
   status: 200,
-  answer: Type.Object({
-    approvals: Type.Array(Approval),
-    time_to_decision: {
-      ...nullable(
-        Type.Object({
-          decided: Type.Integer({ description: 'Requests that somebody decided' }),
-          median_minutes: {
-            ...nullable(Type.Number()),
-            description: 'From the request to its decision, the median; null if none was decided',
-          },
-          expired: Type.Integer({ description: 'Requests that nobody decided in time' }),
-        }),
-      ),
-      description: `How long decisions about the requests of the last ${timeToDecisionDays} days took; null with recent=true`,
-    },
-  }),
-  examples: {
-    query: { recent: 'true' },
-    answer: { approvals: [exampleApproval], time_to_decision: null },
-  },
+  answer: Type.Object({ approvals: Type.Array(Approval) }),
+  examples: { query: { recent: 'true' }, answer: { approvals: [exampleApproval] } },
 })
 
 export const askApproval = endpoint({
@@ -213,7 +170,7 @@ export const decideApproval = endpoint({
   path: '/api/approvals/{approval_id}/decision',
   summary: 'Approve, reject, counter, accept or withdraw',
   description:
-    'An admin or owner can approve, reject and counter, but nobody decides their own request, except the only active admin or owner of the brokerage. counter names the rates that would be approved, in the currency and on the basis of the request. The person who asked, or an admin, can accept the rates of a counter, and withdraw. If the rates sent with accept are not those of the counter, it is refused with state-conflict, and errors has the rates of the counter. Approving and accepting make the quotes, unless a rule blocks them by now. Approving rates of a bid lets them be sent; they are approved or rejected, not countered.',
+    'An admin or owner can approve, reject and counter, but nobody decides their own request, except the only active admin or owner of the brokerage. counter names the rates that would be approved, in the currency and on the basis of the request. The person who asked, or an admin, can accept the rates of a counter, and withdraw. If the rates sent with accept are not those of the counter, it is refused with state-conflict, and errors has the rates of the counter. Approving and accepting make the quotes, unless a rule blocks them by now.',
   tag: 'Rules',
   who: asks,
   params: Type.Object({ approval_id: recordId }),

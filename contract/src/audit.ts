@@ -125,7 +125,6 @@ export const exportAuditEvents = endpoint({
   tag: 'People',
   who: { kind: 'dashboard', role: 'admin' },
   query: Type.Object(auditFilters),
-  confirms: true,
   status: 200,
   answerKind: 'csv',
   answer: Type.String({

@@ -1,7 +1,6 @@
 import Type from 'typebox'
 import { endpoint } from './endpoint.ts'
 import { nullable } from './fields.ts'
-import { rateTypes } from './rate-types.ts'
 
 const number = nullable(Type.Number())
 const day = (description: string) => Type.String({ format: 'date', description })
@@ -62,29 +61,6 @@ export const BacktestDollars = Type.Object(
   { description: 'Amounts in US dollars on the default basis of the brokerage' },
 )
 
-export const ForecastQualities = Type.Object({
-  model: Quality,
-  lane_rate: Quality,
-  overall: Quality,
-  literal: Quality,
-  at_or_below: Quality,
-})
-const Reliability = Type.Array(ReliabilityGroup, {
-  description: 'Ten groups of the tested quotes, by forecast, lowest first',
-})
-
-export const BacktestOfType = Type.Object({
-  rate_type: Type.Enum([...rateTypes]),
-  tested: Type.Integer(),
-  tested_won: Type.Integer(),
-  quality: {
-    ...nullable(ForecastQualities),
-    description: 'Null with fewer than 60 tested quotes of the type',
-  },
-  reliability: Reliability,
-  dollars: nullable(BacktestDollars),
-})
-
 export const BacktestDone = Type.Object({
   enough: Type.Literal(true),
   window_days: Type.Integer({ description: 'Quotes of the last window_days days were tested' }),
@@ -101,12 +77,17 @@ export const BacktestDone = Type.Object({
     description:
       'Quotes excluded from estimates: rate not above zero, date in the future, or rate far from all others',
   }),
-  quality: ForecastQualities,
-  reliability: Reliability,
-  dollars: nullable(BacktestDollars),
-  by_rate_type: Type.Array(BacktestOfType, {
-    description: 'The same for spot and for contract quotes alone: the types with tested quotes',
+  quality: Type.Object({
+    model: Quality,
+    lane_rate: Quality,
+    overall: Quality,
+    literal: Quality,
+    at_or_below: Quality,
   }),
+  reliability: Type.Array(ReliabilityGroup, {
+    description: 'Ten groups of the tested quotes, by forecast, lowest first',
+  }),
+  dollars: nullable(BacktestDollars),
   not_priced: Type.Object({
     without_cost: Type.Integer({ description: 'Neither a truck cost nor an estimated cost is known' }),
     without_best_rate: Type.Integer({ description: 'No expected cost was available on that day' }),
@@ -131,25 +112,6 @@ export const BacktestRunning = Type.Object({
   progress: Type.Number({ description: 'From 0 to 1' }),
 })
 
-const exampleDollars = {
-  quotes: 3414,
-  lanes: 313,
-  expected_margin_quoted: 596_853,
-  margin_earned: 588_524,
-  expected_margin_best: 699_987,
-  difference: 103_134,
-  difference_80: { low: 83_092, high: 124_483 },
-  quoted_below: 1968,
-  quoted_as_good: 798,
-  quoted_above: 648,
-  at_edge: 29,
-  caveat: 'This is an estimate by the model itself, not an experiment.',
-}
-const exampleReliability = [
-  { quotes: 1707, forecast: 0.3, won: 0.31 },
-  { quotes: 1707, forecast: 0.56, won: 0.56 },
-]
-
 const quality = (auc: number, brier: number, logLoss: number, slope: number | null, error: number) => ({
   auc,
   brier,
@@ -157,14 +119,6 @@ const quality = (auc: number, brier: number, logLoss: number, slope: number | nu
   calibration_slope: slope,
   calibration_error: error,
 })
-
-const exampleMeasures = {
-  model: quality(0.715, 0.211, 0.61, 1.06, 0.025),
-  lane_rate: quality(0.618, 0.236, 0.666, 0.75, 0.028),
-  overall: quality(0.481, 0.246, 0.684, null, 0.02),
-  literal: quality(0.477, 0.32, 1.444, -0.05, 0.218),
-  at_or_below: quality(0.658, 0.255, 0.746, 0.37, 0.162),
-}
 
 export const getBacktest = endpoint({
   name: 'get-backtest',
@@ -203,19 +157,31 @@ export const getBacktest = endpoint({
         tested: 3414,
         tested_won: 1478,
         left_out: 3,
-        quality: exampleMeasures,
-        reliability: exampleReliability,
-        dollars: exampleDollars,
-        by_rate_type: [
-          {
-            rate_type: 'spot',
-            tested: 3414,
-            tested_won: 1478,
-            quality: exampleMeasures,
-            reliability: exampleReliability,
-            dollars: exampleDollars,
-          },
+        quality: {
+          model: quality(0.715, 0.211, 0.61, 1.06, 0.025),
+          lane_rate: quality(0.618, 0.236, 0.666, 0.75, 0.028),
+          overall: quality(0.481, 0.246, 0.684, null, 0.02),
+          literal: quality(0.477, 0.32, 1.444, -0.05, 0.218),
+          at_or_below: quality(0.658, 0.255, 0.746, 0.37, 0.162),
+        },
+        reliability: [
+          { quotes: 1707, forecast: 0.3, won: 0.31 },
+          { quotes: 1707, forecast: 0.56, won: 0.56 },
         ],
+        dollars: {
+          quotes: 3414,
+          lanes: 313,
+          expected_margin_quoted: 596_853,
+          margin_earned: 588_524,
+          expected_margin_best: 699_987,
+          difference: 103_134,
+          difference_80: { low: 83_092, high: 124_483 },
+          quoted_below: 1968,
+          quoted_as_good: 798,
+          quoted_above: 648,
+          at_edge: 29,
+          caveat: 'This is an estimate by the model itself, not an experiment.',
+        },
         not_priced: { without_cost: 0, without_best_rate: 0, unlikely_cost: 0 },
         sentence: 'On 3,414 quotes the estimate was better than the lane’s own win rate.',
       },

@@ -6,24 +6,9 @@ import {
   BacktestDone,
   BacktestRunning,
   BacktestTooFew,
-  ForecastQualities,
   Quality,
   ReliabilityGroup,
 } from './backtest.ts'
-import { AwardCosts, AwardVolume, RefusedAward, SavedAwards, TenderedShare } from './bid-awards.ts'
-import {
-  BidApproval,
-  BidAward,
-  BidCap,
-  BidChance,
-  BidColumn,
-  BidLane,
-  BidLanePage,
-  BidList,
-  BidPrice,
-  BidPricing,
-  BidTotals,
-} from './bids.ts'
 import { CounterChoice } from './counter-offers.ts'
 import { CustomerAlias, Decisions, Spelling } from './customers.ts'
 import { roles } from './endpoint.ts'
@@ -70,7 +55,6 @@ import {
 import { InsightQuery, laneInsight, laneScopes } from './lane-insight.ts'
 import { LaneEnd } from './lane-record.ts'
 import { LaneConversion } from './lanes-advice.ts'
-import { MailFlag, MailNumber, MailReading, MailText, MailWords } from './mail-readings.ts'
 import { MarketRateResult, resultsAnswer, sentMarketRate } from './market-rates.ts'
 import { MarketRate, MarketReference, OwnRates } from './market-reference.ts'
 import { AgainstMarket } from './market-standing.ts'
@@ -83,28 +67,8 @@ import {
   winProbabilityMethods,
 } from './markup.ts'
 import { MissedQuote, MissedRow, MissedSums, MissedTooFew, NotJudged } from './missed-margin.ts'
-import {
-  CredentialDescriptor,
-  givenPasskey,
-  NewCredential,
-  Passkey,
-  PasskeyRequest,
-  RelyingParty,
-  UsedCredential,
-} from './passkeys.ts'
 import { LaneKey, MarginGap, PerformanceRow, PerformanceTotals, WinRateInterval } from './performance.ts'
-import {
-  Pilot,
-  PilotArm,
-  PilotBetter,
-  PilotDollars,
-  PilotEntry,
-  PilotExperiment,
-  PilotHead,
-  PilotRange,
-  PilotScore,
-  PilotScores,
-} from './pilot.ts'
+import { Pilot, PilotArm, PilotEntry, PilotExperiment, PilotHead, PilotRange, PilotScore } from './pilot.ts'
 import {
   AppliedRules,
   OutsideRule,
@@ -125,15 +89,12 @@ import { createQuoteRequest, listShipments, QuotedLane, QuoteRequest } from './q
 import { ComparedBasis, NamedCharge } from './rate-basis.ts'
 import { RateWarning } from './rate-warnings.ts'
 import { ChangedLane, RemovedLane } from './read-back.ts'
-import { DecidedMails, MailSpeed, MailSpeedEffect, ReceivedMail, SentAnswer } from './received-mails.ts'
 import { ServiceToken } from './service-token.ts'
-import { SignedInSession } from './sessions.ts'
 import { Session, signOut, Tenant, User, updateTenant } from './sign-in.ts'
 import { checkSignature } from './signature-check.ts'
 import { CreatedSecret, SigningSecret } from './signing-secret.ts'
 import { Team } from './teams.ts'
 import { UnknownPlaces } from './unknown-places.ts'
-import { ReportedWeek } from './weekly-report.ts'
 
 /**
  * The named schemas of the OpenAPI document. Each is defined once, and every schema with the same structure refers to
@@ -148,10 +109,6 @@ export const components: Readonly<
     schema: positiveDollars(''),
     description: 'An amount of dollars above 0, exact to the cent',
   },
-  ReportedWeek: {
-    schema: ReportedWeek,
-    description: 'The figures of a week in the weekly report',
-  },
   AnsweredPool: {
     schema: AnsweredPool,
     description: 'The quotes that an answer counts: spot, contract or all',
@@ -165,23 +122,6 @@ export const components: Readonly<
     schema: CustomerOfEstimate,
     description: 'The customer of an estimate, and what it changes',
   },
-  Passkey: { schema: Passkey, description: 'A passkey of a person' },
-  GivenPasskey: { schema: givenPasskey, description: 'A used passkey, as the browser returns it' },
-  PasskeyRequest: {
-    schema: PasskeyRequest,
-    description:
-      'How a browser is asked for a passkey: the PublicKeyCredentialRequestOptionsJSON of WebAuthn',
-  },
-  UsedCredential: {
-    schema: UsedCredential,
-    description: 'What a browser returns of a used passkey: the AuthenticationResponseJSON of WebAuthn',
-  },
-  NewCredential: {
-    schema: NewCredential,
-    description: 'What a browser returns of a new passkey: the RegistrationResponseJSON of WebAuthn',
-  },
-  RelyingParty: { schema: RelyingParty, description: 'The site of a passkey, as WebAuthn calls it' },
-  PasskeyDescriptor: { schema: CredentialDescriptor, description: 'A passkey as browsers name it' },
   Team: { schema: Team, description: 'People, and the customers that only they see' },
   CustomerAlias: { schema: CustomerAlias, description: 'A name that was merged into a customer' },
   CustomerDecisions: { schema: Decisions, description: 'Decided quotes of a customer in a period' },
@@ -317,45 +257,10 @@ export const components: Readonly<
   RuleTerms: { schema: ShownTerms, description: 'What a pricing rule says about its quotes' },
   RuleMinimum: { schema: ShownMinimum, description: 'A minimum of a pricing rule' },
   RuleMargin: { schema: ShownMargin, description: 'A margin of a pricing rule' },
-  BidApproval: { schema: BidApproval, description: 'The approvals that rates of a bid need and have' },
-  BidTotals: { schema: BidTotals, description: 'The sums of a bid' },
-  BidAward: { schema: BidAward, description: 'What became of a lane of a bid' },
-  AwardVolume: { schema: AwardVolume, description: 'Promised, tendered and booked loads' },
-  AwardCosts: { schema: AwardCosts, description: 'What the costs of an awarded lane do' },
-  TenderedShare: {
-    schema: TenderedShare,
-    description: 'The share of its awarded loads that a customer tenders',
-  },
-  BidCap: {
-    schema: BidCap,
-    description: 'At most so many expected loads out of or into a region or state in each week',
-  },
-  BidPricing: {
-    schema: BidPricing,
-    description: 'Lanes are priced in the background. Lanes with an unknown place wait for it',
-  },
-  BidColumn: { schema: BidColumn, description: 'The column of a field' },
-  BidChance: { schema: BidChance, description: 'The chance to win, with its 80 % interval' },
-  BidPrice: { schema: BidPrice, description: 'What the appraisal says about a lane, whatever its rate' },
-  BidLane: { schema: BidLane, description: 'A lane of a bid' },
   Approval: { schema: Approval, description: 'A quote outside the rules that needs approval' },
   PricingRule: { schema: PricingRule, description: 'A pricing rule of the brokerage' },
   PricingRules: { schema: PricingRules, description: 'The pricing rules of the brokerage' },
   RuleLimit: { schema: RuleLimit, description: 'A limit of a quote by the pricing rules' },
-  MailWords: { schema: MailWords, description: 'Words of a mail, and where they are' },
-  MailText: { schema: MailText, description: 'A text that a mail says, with its words' },
-  MailNumber: { schema: MailNumber, description: 'A number that a mail says, with its words' },
-  MailFlag: { schema: MailFlag, description: 'Whether a mail says something, with its words' },
-  MailReading: { schema: MailReading, description: 'The lanes of a mail, and what is not certain' },
-  BidList: { schema: BidList, description: 'The newest bids' },
-  BidLanePage: { schema: BidLanePage, description: 'A page of the lanes of a bid' },
-  SavedAwards: { schema: SavedAwards, description: 'What a change of the awards of a bid did' },
-  RefusedAward: { schema: RefusedAward, description: 'An award that was not applied' },
-  SentAnswer: { schema: SentAnswer, description: 'An answer to a received mail' },
-  MailSpeed: { schema: MailSpeed, description: 'How fast some mails were quoted and answered' },
-  MailSpeedEffect: { schema: MailSpeedEffect, description: 'Whether mails that were quoted fast won more' },
-  DecidedMails: { schema: DecidedMails, description: 'Mails whose quotes are decided' },
-  ReceivedMail: { schema: ReceivedMail, description: 'A mail of the mailbox' },
   LaneConversion: { schema: LaneConversion, description: 'How amounts of a lane are compared' },
   CounterChoice: { schema: CounterChoice, description: 'A way to answer a counter-offer' },
   AppliedRules: { schema: AppliedRules, description: 'The pricing rules that apply to a quote' },
@@ -413,10 +318,6 @@ export const components: Readonly<
     description: 'Floors for recommended rates. An absent floor does not change',
   },
   Session: { schema: Session, description: 'A session of the dashboard' },
-  SignedInSession: {
-    schema: SignedInSession,
-    description: 'A session as its person and the admins see it; nobody can sign in with its id',
-  },
   Done: { schema: signOut.answer, description: 'Confirmation' },
   AuditEvent: { schema: AuditEvent, description: 'A row of the audit log' },
   AuditPerson: { schema: Person, description: 'A person in a row of the audit log' },
@@ -460,24 +361,7 @@ export const components: Readonly<
   PilotArm: { schema: PilotArm, description: 'An arm of an experiment with suggested rates' },
   PilotExperiment: { schema: PilotExperiment, description: 'A running experiment with suggested rates' },
   PilotScore: { schema: PilotScore, description: 'The scores of the forecasts of one method' },
-  PilotScores: {
-    schema: PilotScores,
-    description: 'The scores of the model and of plain win rates, each of the rate type of the quote',
-  },
-  PilotBetter: {
-    schema: PilotBetter,
-    description: 'How much better than the win rate of the lane the model forecast',
-  },
-  PilotDollars: {
-    schema: PilotDollars,
-    description: 'Margins by the recorded forecasts, and the actual one',
-  },
   PilotRange: { schema: PilotRange, description: 'A 95 % range over resampled lanes' },
   ReliabilityGroup: { schema: ReliabilityGroup, description: 'A group of quotes with similar forecasts' },
-  ForecastQualities: {
-    schema: ForecastQualities,
-    description:
-      'The quality of the estimate and of simple rules, each compared with quotes of the rate type of the quote',
-  },
   ForecastQuality: { schema: Quality, description: 'Quality of the forecasts of one method' },
 }

@@ -124,7 +124,6 @@ export const exportCustomers = endpoint({
   tag: 'Customers',
   who: viewer,
   query: Type.Object(selection),
-  confirms: true,
   status: 200,
   answerKind: 'csv',
   answer: Type.String({
@@ -148,7 +147,7 @@ export const getCustomer = endpoint({
   method: 'GET',
   path: '/api/customers/record',
   summary: 'One customer',
-  description: `The record of a customer, with its win rate, margin, lanes, months and response time, over all its quotes or those of a rate type. ${rule}. For a name that was merged, the customer that it was merged into.`,
+  description: `The record of a customer, with its win rate, margin, lanes, months and response time, over all its quotes. ${rule}. For a name that was merged, the customer that it was merged into.`,
   tag: 'Customers',
   who: viewer,
   query: Type.Object({ name: named, rate_type: ofRateType }),

@@ -44,7 +44,6 @@ export interface Endpoint<
     | 'Credentials'
     | 'Test brokerage'
     | 'Events'
-    | 'Mail'
     | 'Sign-in'
     | 'People'
     | 'Quotes'
@@ -52,7 +51,6 @@ export interface Endpoint<
     | 'Customers'
     | 'Market'
     | 'Rules'
-    | 'Bids'
     | 'Imports'
   readonly who: Who
   readonly params?: Params
@@ -71,10 +69,6 @@ export interface Endpoint<
   readonly answerKind?: 'json' | 'csv'
   /** Seconds for which the caller may cache the response. Absent: no caching. */
   readonly cacheSeconds?: number
-  /** True if a person who has a second factor must have given it lately: for credentials, exports, erasing and rules of sign-in. */
-  readonly confirms?: boolean
-  /** True if a person may call it who must add a second factor first. */
-  readonly beforeSecondFactor?: boolean
   /** True if the response starts or ends the browser session with a cookie. */
   readonly setsSession?: boolean
   /** Problems in addition to those that follow from `who`, `query` and `body`. */

@@ -70,33 +70,6 @@ export const problems = {
     title: 'Sign-in failed',
     remedy: 'Check the e-mail address and the password.',
   },
-  'company-sign-in-required': {
-    status: 401,
-    title: 'Sign in through your company',
-    remedy: 'The brokerage refuses passwords. Use the sign-in of the company.',
-  },
-  'company-sign-in-failed': {
-    status: 401,
-    title: 'Not signed in through your company',
-    remedy: 'The detail says why. Start again, or ask an admin of the brokerage.',
-  },
-  'brokerage-required': {
-    status: 401,
-    title: 'You sign in to several brokerages',
-    remedy: 'Send the id of one of the brokerages in the answer as brokerage_id, too.',
-  },
-  'second-factor-required': {
-    status: 401,
-    title: 'A second factor is required',
-    remedy:
-      'The password is right. Send it again with code: the six digits of the authenticator app, or a recovery code. Or ask for a passkey with POST /api/auth/passkey-sign-in/begin, and send it as passkey.',
-  },
-  'second-factor-wrong': {
-    status: 401,
-    title: 'The second factor is wrong',
-    remedy:
-      'A code is used once: wait for the next one, and check the clock of the telephone. A passkey is refused for the reason in detail: begin again.',
-  },
   'signature-missing': {
     status: 401,
     title: 'Signature headers are missing',
@@ -127,18 +100,6 @@ export const problems = {
     status: 403,
     title: 'Your role does not allow this',
     remedy: 'Ask an admin or owner of your brokerage.',
-  },
-  'second-factor-missing': {
-    status: 403,
-    title: 'Add a second factor first',
-    remedy:
-      'The brokerage requires one for your role. Add it with POST /api/auth/second-factor or POST /api/auth/passkey-offers.',
-  },
-  'second-factor-again': {
-    status: 403,
-    title: 'Give your second factor again',
-    remedy:
-      'Send a new code or a passkey to POST /api/auth/second-factor/give, or sign in again, then repeat the request.',
   },
   'insufficient-scope': {
     status: 403,
@@ -216,8 +177,8 @@ export const problems = {
   },
   'email-taken': {
     status: 409,
-    title: 'E-mail address is in use in this brokerage',
-    remedy: 'Find the person in the list of people.',
+    title: 'E-mail address is in use',
+    remedy: 'Sign in, or use another address.',
   },
   'last-owner': {
     status: 409,

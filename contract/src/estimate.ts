@@ -140,19 +140,6 @@ export const Estimate = Type.Object({
         'The decided quotes of this lane that count in the estimate: not older than 600 days, and not left out. decided and won count all ages',
     },
   ),
-  losses: Type.Object(
-    {
-      lost: Type.Integer({ description: 'Lost quotes among the decided ones of this lane' }),
-      not_about_price: Type.Integer({
-        description:
-          'Those with another reason than the price. They lower the probability at every rate alike, and do not say that a rate was too high',
-      }),
-      about_price_share: share(
-        'How far these count as losses about the price, because over all lanes their rates are higher than those of other quotes. 0: the reasons are taken at their word',
-      ),
-    },
-    { description: "What the reasons of the lane's losses say" },
-  ),
   customer: Type.Optional(CustomerOfEstimate),
   trust: Type.Enum([...trustLevels], {
     description:

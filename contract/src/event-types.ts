@@ -13,7 +13,6 @@ export const eventTypes = [
   'credential.expiring',
   'pilot.head',
   'model.calibration_broken',
-  'bid.awarded',
 ] as const
 export type EventType = (typeof eventTypes)[number]
 

@@ -15,7 +15,6 @@ import {
 } from './lane.ts'
 import { tokenExpiryNoticeDays } from './limits.ts'
 import { PilotHead } from './pilot.ts'
-import { rateTypes } from './rate-types.ts'
 
 const source = Type.Enum([...changeSources], {
   description:
@@ -89,21 +88,7 @@ export const CalibrationBroken = Type.Object({
     decided: Type.Integer({ description: 'Decided quotes with a forecast that was recorded with them' }),
     won: Type.Integer(),
     mean_forecast: Type.Number({ description: 'Their mean forecast' }),
-    rate_type: Type.Optional(
-      Type.Enum([...rateTypes], { description: 'The rate type of the quotes that were tested' }),
-    ),
     sentence: Type.String(),
-  }),
-})
-export const BidAwarded = Type.Object({
-  bid: Type.Object({
-    bid_id: Type.Integer(),
-    name: Type.String(),
-    customer_name: Type.String(),
-    change: Type.Integer({ description: "The number of the change in the bid's history" }),
-    changed: Type.Integer({ description: 'Lanes that the change is about' }),
-    awarded: Type.Integer({ description: 'Awarded lanes of the bid afterwards' }),
-    lost: Type.Integer({ description: 'Lost lanes of the bid afterwards' }),
   }),
 })
 export const EndpointTest = Type.Object({
@@ -281,30 +266,8 @@ export const eventBodies = {
           decided: 214,
           won: 51,
           mean_forecast: 0.42,
-          rate_type: 'spot',
           sentence:
-            'The calibration is broken on the last 60 days: 51 of 214 decided spot quotes were won, and the forecasts that were recorded with them expected 90.',
-        },
-      },
-    },
-  },
-  'bid.awarded': {
-    summary: 'Awards of a bid changed',
-    description:
-      'Sent once for each change of the awards of a bid: by hand, by a file, or by a signed push. Awards that repeat what is stored send none. integration-list-bid-lanes reads the lanes.',
-    schema: body('bid.awarded', BidAwarded),
-    example: {
-      type: 'bid.awarded',
-      timestamp: at,
-      data: {
-        bid: {
-          bid_id: 3,
-          name: 'Annual RFP 2027',
-          customer_name: 'Harvest Table Foods',
-          change: 7,
-          changed: 3,
-          awarded: 2,
-          lost: 1,
+            'The calibration is broken on the last 60 days: 51 of 214 decided quotes were won, and the forecasts that were recorded with them expected 90.',
         },
       },
     },

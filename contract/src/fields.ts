@@ -69,21 +69,6 @@ export function text(description: string, max: number = nameLengthMax) {
   )
 }
 
-/** A text with lines. */
-export function lines(description: string, max: number) {
-  return Type.Refine(
-    Type.String({
-      description,
-      minLength: 1,
-      maxLength: max,
-      pattern: placeForm,
-      'x-expected': `text of 1 to ${max.toLocaleString('en-US')} characters, without control characters other than line ends and tabs`,
-    }),
-    (value) => isVisible(value) && isDisplayText(value.replaceAll(/\s/g, ' ')),
-    () => 'text',
-  )
-}
-
 /** A short label, such as the name of a token. */
 export function label(description: string) {
   return text(description, labelLengthMax)
@@ -227,15 +212,6 @@ export function includedIn<Extra extends string>(include: string | undefined): R
 }
 
 const emailForm = /^[^\s@<>()[\]\\,;:"]+@[^\s@.<>()[\]\\,;:"]+(\.[^\s@.<>()[\]\\,;:"]+)+$/
-
-/**
- * Whether a text is one e-mail address and nothing else, so that no other header, recipient or command can follow it.
- *
- * @example isEmail('ana@example.com\r\nBcc: eve@example.com') // false
- */
-export function isEmail(text: string): boolean {
-  return text.length <= 254 && emailForm.test(text) && isDisplayText(text)
-}
 
 export function email(description: string) {
   return Type.Refine(

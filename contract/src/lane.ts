@@ -1,16 +1,14 @@
 import Type from 'typebox'
 import { trustLevels } from './estimate.ts'
 import { laneRef, nullable } from './fields.ts'
-import { shownMode, shownStops } from './load-modes.ts'
 import { currencies, rateBases, shownBasis, shownCharge, shownCharges, shownCurrency } from './rate-basis.ts'
-import { shownRateType } from './rate-types.ts'
+import { rateTypes } from './rate-types.ts'
 
 /** The outcomes that a person can set. */
 export const decisions = ['won', 'lost', 'pending'] as const
 /** An expired quote got no answer while it was valid. */
 export const outcomes = [...decisions, 'expired'] as const
-/** Only losses for the price, or without a reason, say that a rate was too high. `withdrawn`: the customer needs no truck any more. */
-export const outcomeReasons = ['price', 'service', 'capacity', 'no_response', 'withdrawn', 'other'] as const
+export const outcomeReasons = ['price', 'service', 'capacity', 'no_response', 'other'] as const
 /** The rules that change an outcome automatically. */
 export const outcomeRules = [
   'booking_is_a_win',
@@ -74,9 +72,10 @@ export const quoteOfLane = {
     ...nullable(Type.String()),
     description: 'Who quoted, as the system that pushed the quote says',
   },
-  rate_type: shownRateType('Spot or contract. null: the default of the brokerage'),
-  mode: shownMode(),
-  stops: shownStops('. Quotes with stops or another mode than truckload are in no statistic of a lane'),
+  rate_type: {
+    ...nullable(Type.Enum([...rateTypes])),
+    description: 'Spot or contract. null: the default of the brokerage',
+  },
   valid_until: { ...moment, description: 'Until when the quoted rate is valid, if known' },
   counter_rate: {
     ...money,
@@ -215,8 +214,6 @@ export const exampleLane: Lane = {
   external_id: null,
   rep_name: null,
   rate_type: null,
-  mode: null,
-  stops: [],
   valid_until: null,
   quoted_rate: 2150,
   quoted_basis: null,

@@ -1,10 +1,9 @@
 import Type from 'typebox'
 import { endpoint } from './endpoint.ts'
 import { Estimate, Optimum } from './estimate.ts'
-import { day, dollars, equipment, nullable, place, positiveDollars, text } from './fields.ts'
+import { day, equipment, nullable, place, positiveDollars, text } from './fields.ts'
 import { LaneFieldError } from './insight-batch.ts'
-import { lanesPerRequestMax, pricedLegsMax, quoteRequestBytesMax } from './limits.ts'
-import { sentMode, sentStops } from './load-modes.ts'
+import { lanesPerRequestMax, quoteRequestBytesMax } from './limits.ts'
 import { AppliedRules, OutsideRules } from './pricing-rules.ts'
 import { quotedDetails } from './quoted-details.ts'
 import { quotedCharges } from './rate-basis.ts'
@@ -46,11 +45,6 @@ export const deskLane = Type.Object({
     }),
   ),
   rate_type: quotedDetails.rate_type,
-  mode: sentMode,
-  stops: sentStops,
-  stop_fee: Type.Optional(
-    dollars('The fee in US dollars for each stop of a load with stops; that of the brokerage if absent'),
-  ),
   ...quotedCharges,
 })
 
@@ -65,51 +59,12 @@ export const LaneConversion = Type.Object({
   },
 })
 
-/** How a load with stops is priced. */
-export const routeMethods = ['sum_of_legs', 'longest_leg_plus_stop_fee'] as const
-
-/** What is known about a load that is no direct truckload. */
-export const RouteAdvice = Type.Object({
-  legs: Type.Array(
-    Type.Object({
-      origin: Type.String(),
-      destination: Type.String(),
-      miles: nullable(Type.Number()),
-      rate: nullable(
-        Type.Number({ description: 'The rate to quote for a direct truckload; null if it is not known' }),
-      ),
-    }),
-    { description: 'The legs of a truckload with stops, in their order; empty for another mode' },
-  ),
-  prices: Type.Array(
-    Type.Object({
-      method: Type.Enum([...routeMethods], {
-        description:
-          'sum_of_legs: the rates of all legs. longest_leg_plus_stop_fee: the rate of the longest leg, and the fee for each stop between origin and destination',
-      }),
-      parts: Type.Array(
-        Type.Object({
-          leg: { ...nullable(Type.Integer()), description: 'The leg, from 0; null for the stop fee' },
-          times: Type.Integer(),
-          each: Type.Number(),
-          amount: Type.Number({ description: 'times x each' }),
-        }),
-      ),
-      total: Type.Number({ description: 'The sum of the amounts, to the cent' }),
-    }),
-    {
-      description: 'The prices by each method that can price the load; empty if it is stored and not priced',
-    },
-  ),
-  sentence: Type.String(),
-})
-
 export const adviseLanes = endpoint({
   name: 'advise-lanes',
   method: 'POST',
   path: '/api/advice/lanes',
   summary: 'Advice on all lanes of a quote, for the quote desk',
-  description: `Returns for each of 1 to ${lanesPerRequestMax} lanes the chance of winning, the margin, the best rate, and the warnings about its rate, in one call. An invalid lane does not affect the others: its result has status 422. A load with stops has the prices of its route instead, for at most ${pricedLegsMax} legs per call. Nothing is stored.`,
+  description: `Returns for each of 1 to ${lanesPerRequestMax} lanes the chance of winning, the margin, the best rate, and the warnings about its rate, in one call. An invalid lane does not affect the others: its result has status 422. Nothing is stored.`,
   tag: 'Quotes',
   who: { kind: 'dashboard', role: 'viewer' },
   bodyBytesMax: quoteRequestBytesMax,
@@ -140,11 +95,6 @@ export const adviseLanes = endpoint({
           warnings: RateWarnings,
           outside_rules: OutsideRules,
           rules: AppliedRules,
-          route: Type.Optional({
-            ...RouteAdvice,
-            description:
-              'Of a load with stops or of another mode than truckload only. Its rates are on the default basis of the brokerage in US dollars. It has no estimate and no optimum',
-          }),
           conversion: {
             ...nullable(LaneConversion),
             description:

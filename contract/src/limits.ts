@@ -36,37 +36,6 @@ export const workbookTextLengthMax = 64 * 1024 * 1024
 /** The names of `importColumnsMax` columns. A character may need up to six bytes in JSON. */
 export const importHeadersBytesMax = 512 * 1024
 
-/** Lanes of a bid: the largest that shippers send have some 5,000. Previews compute all of them at once. */
-export const bidLanesMax = 10_000
-/** Rates of a bid in a request for approval. */
-export const bidApprovalLanesMax = 1_000
-/** The file of a bid, unpacked. It is stored, and its answer is this file: 10,000 lanes of forty columns have 5 MiB. */
-export const bidFileBytesMax = 8 * 1024 * 1024
-/** Bids in the list: those of some years. */
-export const bidsListedMax = 200
-/** Lanes on one page of a bid: half a megabyte. */
-export const bidLanesPageMax = 500
-/** Seconds that the choice of all rates of a bid together may take. Then the best rates so far are the answer, with their bound. */
-export const portfolioSecondsMax = 20
-/** Bids whose rates may wait to be chosen in one process. */
-export const portfoliosWaitingMax = 10
-/** Caps on the loads of a region or state in one choice. */
-export const portfolioCapsMax = 50
-/** Points of the frontier of margin against loads. */
-export const frontierPointsMax = 9
-/** Changes in the history of a bid, newest first. */
-export const bidChangesListedMax = 200
-/** Lanes of each kind in the comparison of a round with the one before. */
-export const bidRoundListedMax = 1_000
-/** Awarded rates that the desk is offered for a lane, newest first. */
-export const awardedRatesListedMax = 5
-/** Different unknown places of a bid that get suggestions: each takes some milliseconds. */
-export const bidPlacesListedMax = 50
-/** Cells of one change: a column that a person pastes. */
-export const bidCellsMax = 5_000
-/** A body with `bidCellsMax` cells. */
-export const bidCellsBytesMax = 512 * 1024
-
 /** Files that an instance reads at the same time, over all brokerages: the rest of the processor is for requests. */
 export const filesReadAtOnceMax = 2
 /** Files that wait to be read. Each takes up to a second, so that the last one waits up to ten. */
@@ -120,29 +89,6 @@ export const serviceTokenLifetimeDays = 365
 /** Responses, the dashboard and an event announce the expiry of a service token this many days before. */
 export const tokenExpiryNoticeDays = 30
 export const dashboardTokenLifetimeHours = 12
-/** The longest life that a brokerage can give to a sign-in: a month, for those who work at their own desk. */
-export const sessionHoursMax = 744
-/** The longest time without use after which a brokerage can end sessions: beyond a day, the age of the session decides. */
-export const sessionIdleMinutesMax = 1_440
-/** After giving the second factor: enough to create a token and its secret, too short for whoever finds an open session later. */
-export const secondFactorMinutes = 10
-export const recoveryCodesMax = 10
-/** Passkeys of one person: a computer, a telephone and a security key, several times. */
-export const passkeysMax = 20
-/** From asking for a passkey to its use: enough to fetch a telephone, as long as browsers wait. */
-export const passkeyChallengeMinutes = 5
-/** A page of people or groups over SCIM: Entra ID and Okta ask for up to 100 or 200. */
-export const scimPageMax = 200
-/** The body of a SCIM request: a group with all people of a large brokerage, about 60 bytes each. */
-export const scimBodyBytesMax = 512 * 1024
-/** JSON keys of a SCIM request: four for each member of a group as large as the body permits. */
-export const scimKeysMax = 20_000
-/** Operations of one SCIM PATCH: directories send a few, or one for each member. */
-export const scimOperationsMax = 1_000
-/** People whom a directory adds to a brokerage: far above the largest, so that a wrong assignment does not add a whole company. */
-export const scimPeopleMax = 5_000
-/** Sign-ins from a new device or network that a person is told about, newest first. */
-export const newSignInsMax = 5
 /** A session in the test brokerage: short, because it is ended apart from those of its person in the real brokerage. */
 export const sandboxSessionHours = 1
 /**
@@ -202,70 +148,6 @@ export const eventTestsPerSecondMax = 1
 export const failingEndpointsAtOnceMax = 32
 /** Days for which events and deliveries are kept: long enough to notice a missed event and to replay it. */
 export const eventsKeptDaysMax = 30
-/** Time limit of one attempt to send a mail, from the DNS lookup to the server's acceptance. */
-export const mailSecondsMax = 60
-/** Days for which sent and refused mail is kept, and for which a message of no other end is tried. */
-export const mailsKeptDays = 30
-/** Reminders come within a day of a request or an end, and within a month of a quote. */
-export const reminderMinutesMax = 1_440
-export const reminderHoursMax = 720
-/** Items of an inbox: more than a person reads. */
-export const inboxItemsMax = 200
-/** Lanes, customers and markets that a person follows: each is scanned every day, and more would not be read. */
-export const watchesMax = 50
-/** Days for which a move is shown: later it is how things are. */
-export const watchMovesDays = 14
-/** A service token that expires within so many days is in the inbox of admins. */
-export const tokenInboxDays = 14
-/** A mail that is larger is listed, and not read: attachments of lanes are much smaller. */
-export const receivedBytesMax = 10 * 1024 * 1024
-/** Mails that one brokerage's address takes in a minute. More are sent again later. */
-export const forwardedMailsPerMinuteMax = 60
-/** Recipients of one mail over SMTP. */
-export const mailRecipientsMax = 10
-/** Connections over SMTP of one network. */
-export const mailConnectionsPerNetworkMax = 20
-/** Attached tables that are read of one mail, and the characters of each. */
-export const receivedTablesMax = 5
-export const receivedTableLengthMax = 200_000
-/** Mails of a thread that are listed with one of them. */
-export const threadMailsMax = 50
-/** The newest mails with quotes whose speed is measured. */
-export const measuredMailsMax = 5_000
-/** What the program of an assistant says about itself: its id states it, and must fit into an address. */
-export const assistantNameLengthMax = 100
-export const assistantRedirectsMax = 5
-export const assistantUriLengthMax = 500
-export const assistantIdLengthMax = 4_100
-export const assistantStateLengthMax = 1_000
-/** From a person's consent to the exchange of the code. */
-export const assistantCodeSeconds = 60
-/** Assistants that one person has connected: those that are no longer used end with their session. */
-export const assistantsPerPersonMax = 20
-/** Life of an assistant's access token. Ending its session ends it at once. */
-export const assistantTokenSeconds = 3_600
-/** A registration or an exchange of tokens. */
-export const oauthBytesMax = 16_384
-export const oauthKeysMax = 100
-/** Registrations of one network. Nothing is stored for them. */
-export const assistantRegistrationsPerMinuteMax = 30
-/** Exchanges and revocations of one network: a maker of assistants sends those of many people from one. */
-export const oauthRequestsPerMinuteMax = 300
-/** An answer to a mail: longer than any quote of 50 lanes. */
-export const answerLengthMax = 20_000
-/** Answers to one mail: a conversation goes on in the replies to them. */
-export const answersPerMailMax = 20
-/** The text around the quotes of an answer. */
-export const answerTemplateLengthMax = 4_000
-/** Days for which the text of a received mail is kept: what a brokerage may choose, and without a choice. */
-export const mailTextDaysMax = 365
-export const mailTextDaysDefault = 30
-/** Days for which a received mail is listed, without its text later on: a year can be compared with the one before. */
-export const receivedMailsKeptDays = 800
-/** Open mails that are counted beside the link to their page. */
-export const openMailsCountedMax = 100
-/** Mails in the list of the newest: a page that a person reads. */
-export const mailsListedMax = 50
 /** Maximum events per replay request. */
 export const replayedEventsMax = 10_000
 
@@ -276,12 +158,6 @@ export const passwordLengthMax = 128
 /** A year: a rate that is valid for longer is a contract. */
 export const validHoursMax = 8_760
 
-/** Stops between origin and destination: with these two, a load has at most 12. */
-export const stopsMax = 10
-/** Legs of loads with stops that one call prices: each takes as long as a lane of its own. */
-export const pricedLegsMax = 110
-/** The fee of a brokerage for each stop of a load, in US dollars, until an admin changes it: the default in the database. */
-export const stopFeeDefault = 75
 export const lanesPerRequestMax = 100
 
 /** Teams of a brokerage, and members and customers of a team. */
@@ -302,8 +178,6 @@ export const nameVariantsMax = 50
 export const pastedRowsMax = 300
 export const pastedColumnsMax = 60
 export const pastedLengthMax = 60_000
-/** Characters of a pasted mail: about 25 pages, so that one mail is read within a second. */
-export const mailTextLengthMax = 60_000
 
 /** A provider is asked at most once in this time for the rate of a lane and equipment. */
 export const marketFreshHours = 12
@@ -413,9 +287,6 @@ export const knownNetworksMax = 10
 /** A delayed sign-in looks up whether its network is known. That many per network and quarter of an hour; then it waits. */
 export const knownNetworkLookUpsMax = 30
 
-/** E-mail addresses that sign in to this many brokerages, or fewer, cause the same work at sign-in, so that the time does not tell. */
-export const accountsAlike = 4
-
 /**
  * Sign-up attempts per network (an IPv4 address or an IPv6 /64) and hour. All networks together may make
  * `signUpNetworksPerHour` times as many. Each successful sign-up computes a password hash and creates a brokerage.
@@ -456,21 +327,3 @@ export const dashboardRequestsWaitingMax = 128
  */
 export const dashboardProcessorMsPerSecond = 400
 export const dashboardProcessorMsMax = 1_000
-
-/** Minutes from the start of a sign-in through the company's provider to its return: signing in there may need a telephone. */
-export const companySignInMinutes = 10
-/** Seconds for each answer of a company's provider, and its size: a token with 500 groups has 40 KiB. */
-export const companyAnswerSecondsMax = 5
-export const companyAnswerBytesMax = 256 * 1024
-/** How far the clock of a company's provider may be from that of the service. */
-export const companyClockSecondsMax = 120
-/** Seconds for which what a provider says about itself is kept. Its keys are read for each sign-in. */
-export const companyMetadataSeconds = 60
-export const companyDomainsMax = 20
-export const companyGroupsMax = 200
-/** The answer of a provider, as it comes back in an address: a header may have 16 KiB. */
-export const companyReturnLengthMax = 8_192
-/** Seconds that the name servers have for the record of a domain. */
-export const domainCheckSecondsMax = 4
-/** Sign-ins through companies that one network may look up or begin per minute: an office of fifty on a Monday morning. */
-export const companyStartsPerNetworkPerMinute = 120

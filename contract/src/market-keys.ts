@@ -77,7 +77,6 @@ export const setMarketKey = endpoint({
       ),
     ),
   }),
-  confirms: true,
   status: 200,
   answer,
   examples: {

@@ -353,7 +353,6 @@ export const eraseMarketSource = endpoint({
   tag: 'Market',
   who: { kind: 'dashboard', role: 'admin' },
   params: Type.Object({ source: text('The source, exactly as listed', labelLengthMax) }),
-  confirms: true,
   status: 200,
   answer: Type.Object({ source: Type.String(), erased: Type.Integer() }),
   problems: ['not-found'],

@@ -132,7 +132,6 @@ export const exportMarketStanding = endpoint({
   tag: 'Market',
   who: { kind: 'dashboard', role: 'viewer' },
   query: Type.Object(selection),
-  confirms: true,
   status: 200,
   answerKind: 'csv',
   answer: Type.String({ description: 'A header line, then one line per lane; UTF-8 with a byte order mark' }),

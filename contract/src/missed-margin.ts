@@ -232,7 +232,6 @@ export const exportMissedMargin = endpoint({
   tag: 'Performance',
   who: { kind: 'dashboard', role: 'viewer' },
   query: Type.Object(quoteSelection),
-  confirms: true,
   status: 200,
   answerKind: 'csv',
   problems: ['state-conflict'],

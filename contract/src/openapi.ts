@@ -17,11 +17,11 @@ import { type DocumentSchemas, documentSchemas, type Json } from './openapi-sche
 import { readingScopes, tokenScopeNames, tokenScopes } from './token-scopes.ts'
 
 /**
- * The OpenAPI 3.1 document of the whole API, generated from the endpoint declarations. `revision` is the commit of the service.
+ * The OpenAPI 3.1 document of the whole API, generated from the endpoint declarations.
  *
  * @example openApiDocument('0.1.0').paths['/api/integrations/insights/markup'].get.operationId // 'markup'
  */
-export function openApiDocument(version: string, revision?: string): Json {
+export function openApiDocument(version: string): Json {
   const named = documentSchemas()
   const paths: Record<string, Json> = {}
   for (const endpoint of allEndpoints as readonly Endpoint[]) {
@@ -38,7 +38,6 @@ export function openApiDocument(version: string, revision?: string): Json {
     info: {
       title: 'Lanewise',
       version,
-      ...(revision === undefined ? {} : { 'x-revision': revision }),
       summary: 'Freight quoting and pricing intelligence',
       description:
         'Stores the quotes of a freight brokerage, records actual bookings, and returns win probabilities of rates and insight about lanes. Amounts are in dollars, times are ISO 8601 in UTC. The rate limit is ten requests per second and brokerage, over all addresses under /api/integrations.',
@@ -98,7 +97,6 @@ const tags: Readonly<Record<Endpoint['tag'], string>> = {
     'A brokerage for tests: its own data, tokens and rate limit, the same code. An admin creates, enters and resets it.',
   Events:
     'Webhook events, if the operator has switched them on, and the addresses that they are sent to. Signed as specified by Standard Webhooks.',
-  Mail: 'What waits for a person: their inbox, and mail to the people of a brokerage: the mail server, and what became of the newest messages.',
   'Sign-in': 'Brokerages, sign-in and sessions.',
   People: 'The people of a brokerage, their roles, and its settings.',
   Quotes:
@@ -107,7 +105,6 @@ const tags: Readonly<Record<Endpoint['tag'], string>> = {
   Customers: 'Customers with their figures, tiers and payment terms, and names that mean the same customer.',
   Market: 'Market rates of the brokerage, and how its own rates compare with them.',
   Rules: 'Pricing rules of the brokerage, and the approval of quotes outside them.',
-  Bids: 'The lanes that a shipper asks contract rates for: its file, prices, rates, and the file with your rates.',
   Imports: 'Past quotes and bookings from a CSV file.',
 }
 
@@ -199,10 +196,6 @@ export function problemsOf(endpoint: Endpoint): ProblemCode[] {
     ...(who.kind === 'dashboard' && endpoint.method !== 'GET' && !underTenantLimit(endpoint)
       ? (['csrf'] as const)
       : []),
-    ...(who.kind === 'dashboard' && endpoint.beforeSecondFactor !== true
-      ? (['second-factor-missing'] as const)
-      : []),
-    ...(endpoint.confirms === true ? (['second-factor-again'] as const) : []),
     ...(who.kind === 'service' ? (['insufficient-scope'] as const) : []),
     ...(who.kind === 'service' && who.signed
       ? ([
@@ -384,13 +377,6 @@ const ownMembers: { readonly [Code in ProblemCode]?: Json } = {
         code: 'unknown',
         detail: '"lanes[0].quotedRate" is not a field of this request.',
       },
-    ],
-  },
-  'brokerage-required': {
-    detail: 'You sign in to several brokerages. Choose one.',
-    brokerages: [
-      { id: 1_204_877_211, name: 'Blue Mesa Logistics' },
-      { id: 1_734_020_566, name: 'Harbor Freight Partners' },
     ],
   },
   'quota-exceeded': {

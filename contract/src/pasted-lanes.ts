@@ -1,10 +1,8 @@
 import Type from 'typebox'
 import { endpoint } from './endpoint.ts'
 import { nullable } from './fields.ts'
-import { pastedColumnsMax, pastedLengthMax, pastedRowsMax } from './limits.ts'
-import { shownMode, shownStops } from './load-modes.ts'
+import { pastedLengthMax, pastedRowsMax } from './limits.ts'
 import { currencies, rateBases } from './rate-basis.ts'
-import { shownRateType } from './rate-types.ts'
 import { RateWarnings } from './rate-warnings.ts'
 
 export const pastedFields = [
@@ -26,13 +24,7 @@ export const pastedFields = [
   'pickup',
   'customer',
   'currency',
-  'rate_type',
-  'mode',
-  'stops',
 ] as const
-
-/** The field of a column that is not used. */
-export const ignoredColumn = 'ignored'
 
 const dollars = nullable(Type.Number({ description: 'Dollars' }))
 
@@ -41,7 +33,7 @@ export const readPastedLanes = endpoint({
   method: 'POST',
   path: '/api/pasted-lanes',
   summary: 'Parse rows pasted from a spreadsheet or an e-mail',
-  description: `Parses up to ${pastedRowsMax} rows of lanes, separated by tabs, semicolons or commas. Columns are recognized by a header line or by their content. A city without its state is the one that the brokerage quotes most, else the largest. Returns the field of each column, the lane of each row, and the errors and warnings of each row. Nothing is stored.`,
+  description: `Parses up to ${pastedRowsMax} rows of lanes, separated by tabs, semicolons or commas. Columns are recognized by a header line or by their content. Returns the field of each column, the lane of each row, and the errors and warnings of each row. Nothing is stored.`,
   tag: 'Quotes',
   who: { kind: 'dashboard', role: 'viewer' },
   isRead: true,
@@ -52,16 +44,6 @@ export const readPastedLanes = endpoint({
       maxLength: pastedLengthMax,
       'x-expected': `text of at most ${pastedLengthMax.toLocaleString('en-US')} characters`,
     }),
-    fields: Type.Optional(
-      Type.Array(Type.Enum([...pastedFields, ignoredColumn]), {
-        description:
-          'The field of each column, from the first one; `ignored` for a column without a field. If absent, columns are recognized',
-        maxItems: pastedColumnsMax,
-      }),
-    ),
-    accept_unknown_places: Type.Optional(
-      Type.Boolean({ description: 'true: a place that is not known is not an error. Default: false' }),
-    ),
   }),
   status: 200,
   answer: Type.Object({
@@ -112,24 +94,9 @@ export const readPastedLanes = endpoint({
         market: dollars,
         pickup: nullable(Type.String({ description: 'A date such as 2026-03-05' })),
         customer: nullable(Type.String()),
-        rate_type: shownRateType('spot or contract; null if no column says it'),
-        mode: shownMode('How the load moves; null for a truckload, or if no column says it'),
-        stops: shownStops(', from a column that separates them by semicolons'),
-        errors: Type.Array(
-          Type.Object({
-            field: nullable(
-              Type.Enum([...pastedFields], {
-                description: 'The field with the error; null if it is not one field',
-              }),
-            ),
-            detail: Type.String(),
-            suggestions: Type.Array(Type.String()),
-            unknown_place: Type.Boolean({
-              description: 'true for a place that is not known, which accept_unknown_places accepts',
-            }),
-          }),
-          { description: 'The errors of the row; empty if the row can be quoted' },
-        ),
+        errors: Type.Array(Type.Object({ detail: Type.String(), suggestions: Type.Array(Type.String()) }), {
+          description: 'The errors of the row; empty if the row can be quoted',
+        }),
         warnings: RateWarnings,
       }),
     ),
@@ -163,9 +130,6 @@ export const readPastedLanes = endpoint({
           market: null,
           pickup: null,
           customer: null,
-          rate_type: null,
-          mode: null,
-          stops: [],
           errors: [],
           warnings: [],
         },

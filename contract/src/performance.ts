@@ -6,15 +6,7 @@ import { cursorLengthMax, pageSizeDefault, pageSizeMax } from './limits.ts'
 import { ComparedBasis, exampleBasis } from './rate-basis.ts'
 import { ofRateType } from './rate-types.ts'
 
-export const performanceGroupings = [
-  'lane',
-  'customer',
-  'rep',
-  'carrier',
-  'equipment',
-  'rate_type',
-  'month',
-] as const
+export const performanceGroupings = ['lane', 'customer', 'rep', 'carrier', 'equipment', 'month'] as const
 
 export const performanceSorts = [
   'quotes',
@@ -172,7 +164,7 @@ export const getPerformance = endpoint({
   name: 'get-performance',
   method: 'GET',
   path: '/api/performance',
-  summary: 'Win rate and margin by lane, customer, rep, carrier, equipment, rate type or month',
+  summary: 'Win rate and margin by lane, customer, rep, carrier, equipment or month',
   description:
     'Counts the lanes quoted in the period, and sums their bookings. Months are in the time zone of the brokerage. The rows add up to the totals.',
   tag: 'Performance',
@@ -224,7 +216,6 @@ export const exportPerformance = endpoint({
   tag: 'Performance',
   who: { kind: 'dashboard', role: 'viewer' },
   query: Type.Object({ by: grouping, ...selection, ...inOrder }),
-  confirms: true,
   status: 200,
   answerKind: 'csv',
   answer: Type.String({ description: 'A header line, then one line per row; UTF-8 with a byte order mark' }),

@@ -3,7 +3,6 @@ import { ReliabilityGroup } from './backtest.ts'
 import { endpoint } from './endpoint.ts'
 import { nullable, recordId, wholeNumber } from './fields.ts'
 import { experimentQuotesMax, experimentQuotesMin, pilotEntriesPageMax } from './limits.ts'
-import { rateTypes } from './rate-types.ts'
 
 const moment = (description: string) => Type.String({ format: 'date-time', description })
 
@@ -154,7 +153,6 @@ export const exportPilot = endpoint({
     'All entries in order, with the columns Entry, At, Kind, Lane id, Body and Hash. recipes/verify-pilot.mjs verifies the file and computes its scores without the service: docs/pilot.md.',
   tag: 'Performance',
   who: { kind: 'dashboard', role: 'viewer' },
-  confirms: true,
   status: 200,
   answerKind: 'csv',
   answer: Type.String({
@@ -187,54 +185,6 @@ export const PilotArm = Type.Object({
   earned: Type.Number({ description: 'Margin earned per quote, with 0 for a quote that was not won' }),
 })
 
-export const PilotScores = Type.Object({
-  model: PilotScore,
-  lane_rate: { ...PilotScore, description: "The lane's win rate at the time of the forecast" },
-  rep_rate: {
-    ...PilotScore,
-    description:
-      "The win rate of the rep's quotes of the rate type that were decided before, within the pilot",
-  },
-  overall: { ...PilotScore, description: 'The win rate of the brokerage for the rate type' },
-})
-export const PilotBetter = Type.Object({
-  brier: amount('The Brier score of the lane rate minus that of the model: above 0, the model is better'),
-  range_95: range,
-})
-export const PilotDollars = Type.Object({
-  quotes: howMany('Scored quotes with a cost'),
-  lanes: Type.Integer(),
-  expected_margin_quoted: amount('Expected margin at the rates that the reps quoted'),
-  expected_margin_best: amount("Expected margin at the model's best rates"),
-  expected_margin_going: amount('Expected margin at the going rates of the lanes'),
-  margin_earned: amount('The actual margin of these quotes, to compare with expected_margin_quoted'),
-  difference: amount('expected_margin_best minus expected_margin_quoted: an estimate by the model itself'),
-  range_95: range,
-})
-
-const measures = {
-  scores: {
-    ...nullable(PilotScores),
-    description: 'Null without a scored quote',
-  },
-  better_than_lane_rate: nullable(PilotBetter),
-  mean_forecast: nullable(Type.Number()),
-  calibration: Type.Array(ReliabilityGroup, {
-    description: 'Ten groups of equal size, by forecast, lowest first',
-  }),
-  dollars: {
-    ...nullable(PilotDollars),
-    description: 'Null without a scored quote with a cost. Expected by the recorded probabilities',
-  },
-}
-
-export const PilotOfType = Type.Object({
-  rate_type: Type.Enum([...rateTypes]),
-  scored: Type.Integer(),
-  won: Type.Integer(),
-  ...measures,
-})
-
 export const PilotReport = Type.Object({
   entries: howMany('Entries of the chain that the report covers'),
   forecasts: howMany('Recorded forecasts, also of quotes that were priced again'),
@@ -245,9 +195,7 @@ export const PilotReport = Type.Object({
     {
       undecided: Type.Integer(),
       late: howMany('Recorded after the outcome, or more than 24 hours after the quote'),
-      no_forecast: howMany(
-        'There were no quotes to learn from, the rate was on another basis, or the load was no direct truckload',
-      ),
+      no_forecast: howMany('There were no quotes to learn from, or the rate was on another basis'),
       void: Type.Integer(),
       expired: Type.Integer(),
       rate_changed: howMany('Decided at another rate than the one that was forecast'),
@@ -258,10 +206,47 @@ export const PilotReport = Type.Object({
   kept_apart: howMany(
     'Scored quotes that the dollars leave out, because a booked amount could not be converted or the default basis changed after the forecast',
   ),
-  ...measures,
-  by_rate_type: Type.Array(PilotOfType, {
-    description: 'The same for spot and for contract quotes alone: the types with scored quotes',
+  scores: {
+    ...nullable(
+      Type.Object({
+        model: PilotScore,
+        lane_rate: { ...PilotScore, description: "The lane's win rate at the time of the forecast" },
+        rep_rate: {
+          ...PilotScore,
+          description: "The win rate of the rep's quotes that were decided before, within the pilot",
+        },
+        overall: { ...PilotScore, description: 'The win rate of the brokerage' },
+      }),
+    ),
+    description: 'Null without a scored quote',
+  },
+  better_than_lane_rate: nullable(
+    Type.Object({
+      brier: amount('The Brier score of the lane rate minus that of the model: above 0, the model is better'),
+      range_95: range,
+    }),
+  ),
+  mean_forecast: nullable(Type.Number()),
+  calibration: Type.Array(ReliabilityGroup, {
+    description: 'Ten groups of equal size, by forecast, lowest first',
   }),
+  dollars: {
+    ...nullable(
+      Type.Object({
+        quotes: howMany('Scored quotes with a cost'),
+        lanes: Type.Integer(),
+        expected_margin_quoted: amount('Expected margin at the rates that the reps quoted'),
+        expected_margin_best: amount("Expected margin at the model's best rates"),
+        expected_margin_going: amount('Expected margin at the going rates of the lanes'),
+        margin_earned: amount('The actual margin of these quotes, to compare with expected_margin_quoted'),
+        difference: amount(
+          'expected_margin_best minus expected_margin_quoted: an estimate by the model itself',
+        ),
+        range_95: range,
+      }),
+    ),
+    description: 'Null without a scored quote with a cost. Expected by the recorded probabilities',
+  },
   experiment: {
     ...nullable(
       Type.Object({
@@ -298,31 +283,6 @@ const exampleScore = (brier: number, log_loss: number, calibration_error: number
   calibration_error,
 })
 
-const exampleMeasures = {
-  scores: {
-    model: exampleScore(0.198, 0.579, 0.031),
-    lane_rate: exampleScore(0.221, 0.634, 0.034),
-    rep_rate: exampleScore(0.24, 0.672, 0.028),
-    overall: exampleScore(0.245, 0.683, 0.021),
-  },
-  better_than_lane_rate: { brier: 0.023, range_95: { low: 0.011, high: 0.035 } },
-  mean_forecast: 0.441,
-  calibration: [
-    { quotes: 260, forecast: 0.29, won: 0.28 },
-    { quotes: 260, forecast: 0.59, won: 0.58 },
-  ],
-  dollars: {
-    quotes: 512,
-    lanes: 86,
-    expected_margin_quoted: 84_210,
-    expected_margin_best: 91_030,
-    expected_margin_going: 80_470,
-    margin_earned: 83_112,
-    difference: 6820,
-    range_95: { low: 4310, high: 9550 },
-  },
-}
-
 export const getPilotReport = endpoint({
   name: 'get-pilot-report',
   method: 'GET',
@@ -344,8 +304,28 @@ export const getPilotReport = endpoint({
       unscored: { undecided: 130, late: 12, no_forecast: 3, void: 4, expired: 20, rate_changed: 2 },
       corrections: 5,
       kept_apart: 3,
-      ...exampleMeasures,
-      by_rate_type: [{ rate_type: 'spot', scored: 520, won: 223, ...exampleMeasures }],
+      scores: {
+        model: exampleScore(0.198, 0.579, 0.031),
+        lane_rate: exampleScore(0.221, 0.634, 0.034),
+        rep_rate: exampleScore(0.24, 0.672, 0.028),
+        overall: exampleScore(0.245, 0.683, 0.021),
+      },
+      better_than_lane_rate: { brier: 0.023, range_95: { low: 0.011, high: 0.035 } },
+      mean_forecast: 0.441,
+      calibration: [
+        { quotes: 260, forecast: 0.29, won: 0.28 },
+        { quotes: 260, forecast: 0.59, won: 0.58 },
+      ],
+      dollars: {
+        quotes: 512,
+        lanes: 86,
+        expected_margin_quoted: 84_210,
+        expected_margin_best: 91_030,
+        expected_margin_going: 80_470,
+        margin_earned: 83_112,
+        difference: 6820,
+        range_95: { low: 4310, high: 9550 },
+      },
       experiment: null,
     },
   },
@@ -370,13 +350,8 @@ export const getCalibration = endpoint({
     decided: howMany('Decided quotes with a recorded forecast'),
     won: Type.Integer(),
     mean_forecast: nullable(Type.Number()),
-    rate_type: {
-      ...nullable(Type.Enum([...rateTypes])),
-      description:
-        'Spot and contract quotes are tested apart: the type that this check reports, which is the broken one, else the one with more decided quotes. Null before the first check',
-    },
     evidence: amount(
-      'Evidence against the calibration. It is broken from 3,650 on, which calibrated forecasts of one rate type reach once in ten years at most',
+      'Evidence against the calibration. It is broken from 3,650 on, which calibrated forecasts reach once in ten years at most',
     ),
     sentence: Type.String(),
   }),
@@ -388,10 +363,9 @@ export const getCalibration = endpoint({
       decided: 214,
       won: 88,
       mean_forecast: 0.42,
-      rate_type: 'spot',
       evidence: 31,
       sentence:
-        'The daily test finds no break of the calibration on the last 60 days: 88 of 214 decided spot quotes were won, and the forecasts that were recorded with them expected 90.',
+        'The daily test finds no break of the calibration on the last 60 days: 88 of 214 decided quotes were won, and the forecasts that were recorded with them expected 90.',
     },
   },
 })

@@ -3,7 +3,6 @@ import { endpoint } from './endpoint.ts'
 import { dollars, equipment, oneOf, place, positiveDollars, text, time } from './fields.ts'
 import { outcomeReasons, outcomes } from './lane.ts'
 import { pushBytesMax, pushedItemsMax } from './limits.ts'
-import { sentStops } from './load-modes.ts'
 import {
   appliedItem,
   countedAs,
@@ -33,7 +32,6 @@ export const pushedQuote = Type.Object({
       'x-expected': 'a number of miles greater than 0 and up to 10,000',
     }),
   ),
-  stops: sentStops,
   equipment: Type.Optional(equipment('Equipment code, such as V')),
   quoted_rate: Type.Optional(positiveDollars('The rate quoted to the customer')),
   estimated_cost: Type.Optional(dollars('The truck cost expected at quote time')),

@@ -23,7 +23,6 @@ import {
   pendingDaysMax,
   quoteRequestBytesMax,
 } from './limits.ts'
-import { ofMode, sentStops } from './load-modes.ts'
 import { quotedDetails, quotedValidity } from './quoted-details.ts'
 import { ComparedBasis, exampleBasis, quotedCharges } from './rate-basis.ts'
 import { ofRateType } from './rate-types.ts'
@@ -99,7 +98,6 @@ export const createQuoteRequest = endpoint({
             'x-expected': 'a number of miles greater than 0 and up to 10,000',
           }),
         ),
-        stops: sentStops,
         ...quotedDetails,
         ...quotedValidity,
         advice: Type.Optional(adviceShown),
@@ -181,7 +179,6 @@ const laneFilters = {
   destination: Type.Optional(place('Only lanes to this place')),
   equipment: Type.Optional(equipment('Only lanes of this equipment')),
   rate_type: ofRateType,
-  mode: ofMode,
   customer: Type.Optional(text('Only lanes of this customer, any case')),
   quoted_by: Type.Optional({ ...recordId, description: 'Only lanes that this user quoted' }),
   carrier: Type.Optional(text('Only lanes with this carrier, any case')),
@@ -251,7 +248,6 @@ export const exportLanes = endpoint({
   tag: 'Quotes',
   who: { kind: 'dashboard', role: 'viewer' },
   query: Type.Object({ ...outcomeFilters, ...laneFilters }),
-  confirms: true,
   status: 200,
   answerKind: 'csv',
   answer: Type.String({ description: 'A header line, then one line per lane; UTF-8 with a byte order mark' }),
@@ -362,7 +358,6 @@ export const exportShipments = endpoint({
   tag: 'Quotes',
   who: { kind: 'dashboard', role: 'viewer' },
   query: Type.Object(laneFilters),
-  confirms: true,
   status: 200,
   answerKind: 'csv',
   answer: Type.String({

@@ -1,13 +1,11 @@
 import Type from 'typebox'
 import { day, oneOf, wholeNumber } from './fields.ts'
 import { validHoursMax } from './limits.ts'
-import { sentMode } from './load-modes.ts'
 import { rateTypes } from './rate-types.ts'
 
 /** What a quote says about its load beside places and amounts, in pushes, quote requests and requotes. */
 export const quotedDetails = {
   rate_type: Type.Optional(oneOf('Whether the rate is for one load or for a period', rateTypes)),
-  mode: sentMode,
   pickup_date: Type.Optional(day('Date of pickup')),
 }
 

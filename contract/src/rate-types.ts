@@ -1,16 +1,10 @@
 import Type from 'typebox'
-import { nullable, oneOf } from './fields.ts'
+import { oneOf } from './fields.ts'
 
 /** Whether a rate is for one load or for a period. */
 export const rateTypes = ['spot', 'contract'] as const
 /** Quotes that a number is computed from: those of a type, or all. */
 export const pools = ['all', ...rateTypes] as const
-
-/** The rate type of a quote, in an answer. */
-export const shownRateType = (description: string) => ({
-  ...nullable(Type.Enum([...rateTypes])),
-  description,
-})
 
 /** Selects the quotes of a rate type in lists and statistics. */
 export const ofRateType = Type.Optional(oneOf('Only spot or only contract quotes. Both if absent', rateTypes))

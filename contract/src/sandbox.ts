@@ -78,7 +78,6 @@ export const resetSandbox = endpoint({
     'Erases all quotes, bookings, imports, events and logged calls of the test brokerage. Its tokens, secrets, event addresses, settings and audit log are kept, so that a connected system can start again at once. Sending it again is safe.',
   tag,
   who: admin,
-  confirms: true,
   status: 200,
   answer: Type.Object({ ...Sandbox.properties, rows_erased: Type.Integer() }),
   problems: ['not-found', 'state-conflict'],

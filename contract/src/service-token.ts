@@ -60,7 +60,6 @@ export const createServiceToken = endpoint({
     name: label('The purpose of this token; kept for audit'),
     scope: Type.Optional(askedScope),
   }),
-  confirms: true,
   status: 201,
   answer: Type.Object({
     id: Type.Integer(),

@@ -4,7 +4,6 @@ import {
   changeOf,
   dollars,
   email,
-  isDisplayText,
   label,
   nullable,
   oneOf,
@@ -13,26 +12,16 @@ import {
   wholeNumber,
 } from './fields.ts'
 import {
-  answerTemplateLengthMax,
   invitationsPerDayMax,
   marketCallsPerDayDefault,
   marketCallsPerDayMax,
-  newSignInsMax,
   passwordLengthMax,
   passwordLengthMin,
-  reminderHoursMax,
-  reminderMinutesMax,
-  sessionHoursMax,
-  sessionIdleMinutesMax,
-  stopFeeDefault,
   tokenExpiryNoticeDays,
 } from './limits.ts'
 import { winProbabilityMethods } from './markup.ts'
-import { chosenBrokerage, exampleGivenPasskey, givenPasskey } from './passkeys.ts'
-import { currencies, rateBases } from './rate-basis.ts'
+import { rateBases } from './rate-basis.ts'
 import { pools, rateTypes } from './rate-types.ts'
-import { givenCode } from './second-factor.ts'
-import { SignedInSession } from './sessions.ts'
 
 /** A new password: length limits but no composition rules (NIST SP 800-63B). The server checks the blocklist. */
 function newPassword(description: string) {
@@ -64,7 +53,7 @@ export const User = Type.Object({
   name: Type.String(),
   email: Type.String(),
   role: Type.Enum([...roles]),
-  status: Type.Enum(['active', 'invited', 'suspended', 'removed']),
+  status: Type.Enum(['active', 'invited', 'removed']),
   created_at: Type.String({ format: 'date-time' }),
 })
 
@@ -114,49 +103,11 @@ export const Tenant = Type.Object({
   market_calls_per_day: Type.Integer({
     description: 'The most calls to paid providers of market rates in a day of UTC; 0: none',
   }),
-  stop_fee: Type.Object(
-    {
-      amount: Type.Number({ description: 'Dollars of the currency' }),
-      currency: Type.Enum([...currencies]),
-    },
-    { description: 'The fee for each stop of a load with stops, if a call does not say another' },
-  ),
-  session_limits: Type.Object(
-    {
-      hours: Type.Integer(),
-      idle_minutes: nullable(Type.Integer()),
-    },
-    {
-      description:
-        'hours: a session ends this long after its sign-in. idle_minutes: it ends when nobody uses it for so long; null means never',
-    },
-  ),
-  reminders: Type.Object(
-    {
-      escalate_after_minutes: nullable(Type.Integer()),
-      follow_up_after_hours: nullable(Type.Integer()),
-      follow_up_before_end_minutes: nullable(Type.Integer()),
-    },
-    {
-      description:
-        'escalate_after_minutes: a request for approval that nobody decided for so long is told to the owners. follow_up_after_hours, follow_up_before_end_minutes: when a pending quote is due for a follow-up, after it was made and before it ends. null means never',
-    },
-  ),
-  answer_template: {
-    ...nullable(Type.String()),
-    description:
-      'The text of an answer to a mail, in which {quotes}, {name}, {rep} and {brokerage} are replaced; null: the usual one',
-  },
-  second_factor_from: Type.Enum(['nobody', ...roles], {
-    description: 'This role and those above it need a second factor',
-  }),
   created_at: Type.String({ format: 'date-time' }),
 })
 
 export const Session = Type.Object({
-  token: Type.String({
-    description: 'The dashboard JWT, valid for 12 hours, or as long as the brokerage permits',
-  }),
+  token: Type.String({ description: 'The dashboard JWT, valid for 12 hours' }),
   expires_at: Type.String({ format: 'date-time' }),
   user: User,
   tenant: Tenant,
@@ -170,13 +121,7 @@ const exampleUser = {
   status: 'active',
   created_at: '2026-03-01T14:00:00.000Z',
 }
-export const exampleMember = {
-  ...exampleUser,
-  id: 4,
-  name: 'Sam Reyes',
-  email: 'sam@example.com',
-  role: 'member',
-}
+const exampleMember = { ...exampleUser, id: 4, name: 'Sam Reyes', email: 'sam@example.com', role: 'member' }
 const exampleTenant = {
   id: 1204877211,
   name: 'Blue Mesa Logistics',
@@ -189,11 +134,6 @@ const exampleTenant = {
   default_rate_type: 'spot',
   integration_pool: 'all',
   market_calls_per_day: marketCallsPerDayDefault,
-  stop_fee: { amount: stopFeeDefault, currency: 'USD' },
-  session_limits: { hours: 12, idle_minutes: null },
-  reminders: { escalate_after_minutes: 15, follow_up_after_hours: 4, follow_up_before_end_minutes: 60 },
-  answer_template: 'Hi {name},\n\n{quotes}\n\n{rep}\n{brokerage}',
-  second_factor_from: 'admin',
   created_at: '2026-03-01T14:00:00.000Z',
 }
 export const exampleSession = {
@@ -222,7 +162,7 @@ export const signUp = endpoint({
   status: 201,
   answer: Session,
   setsSession: true,
-  problems: ['sign-up-disabled', 'too-many-attempts'],
+  problems: ['email-taken', 'sign-up-disabled', 'too-many-attempts'],
   examples: {
     body: {
       company: 'Blue Mesa Logistics',
@@ -239,49 +179,18 @@ export const signIn = endpoint({
   method: 'POST',
   path: '/api/auth/sign-in',
   summary: 'Sign in',
-  description:
-    'Returns the dashboard JWT, and sets a cookie with the same session for the browser. If the person has a second factor, the answer is 401 second-factor-required until the body has a code or a passkey, too. A code is used once. If the address and the password fit people of several brokerages, the answer is 401 brokerage-required with their ids and names until the body has a brokerage_id.',
+  description: 'Returns the dashboard JWT, and sets a cookie with the same session for the browser.',
   tag: 'Sign-in',
   who: { kind: 'anyone' },
-  body: Type.Object({
-    email: email('Your e-mail address'),
-    password: givenPassword,
-    brokerage_id: Type.Optional(chosenBrokerage),
-    code: Type.Optional(givenCode),
-    passkey: Type.Optional(givenPasskey),
-  }),
+  body: Type.Object({ email: email('Your e-mail address'), password: givenPassword }),
   status: 200,
   answer: Session,
   setsSession: true,
-  problems: [
-    'sign-in-failed',
-    'brokerage-required',
-    'company-sign-in-required',
-    'second-factor-required',
-    'second-factor-wrong',
-    'too-many-attempts',
-  ],
+  problems: ['sign-in-failed', 'too-many-attempts'],
   examples: {
     body: { email: 'ana@example.com', password: 'correct horse battery staple' },
     answer: exampleSession,
   },
-})
-
-export const signInWithPasskey = endpoint({
-  name: 'passkey-sign-in',
-  method: 'POST',
-  path: '/api/auth/passkey-sign-in',
-  summary: 'Sign in with a passkey alone',
-  description:
-    'Begin with POST /api/auth/passkey-sign-in/begin. The authenticator has verified the person, so the session counts as one with a second factor.',
-  tag: 'Sign-in',
-  who: { kind: 'anyone' },
-  body: Type.Object({ passkey: givenPasskey }),
-  status: 200,
-  answer: Session,
-  setsSession: true,
-  problems: ['sign-in-failed', 'company-sign-in-required', 'too-many-attempts', 'state-conflict'],
-  examples: { body: { passkey: exampleGivenPasskey }, answer: exampleSession },
 })
 
 const invitation = Type.String({
@@ -330,7 +239,7 @@ export const acceptInvitation = endpoint({
   path: '/api/auth/accept-invitation',
   summary: 'Accept an invitation',
   description:
-    'Sets the password of an invited person and signs them in. An invitation can be used once, within 7 days. An e-mail address may sign in to several brokerages, with a password for each.',
+    'Sets the password of an invited person and signs them in. An invitation can be used once, within 7 days. The e-mail address is claimed now: if it signs in to another brokerage, the answer is 409 `email-taken`, and the invitation stays valid.',
   tag: 'Sign-in',
   who: { kind: 'anyone' },
   body: Type.Object({
@@ -340,7 +249,7 @@ export const acceptInvitation = endpoint({
   status: 200,
   answer: Session,
   setsSession: true,
-  problems: ['token-invalid', 'token-expired', 'company-sign-in-required', 'too-many-attempts'],
+  problems: ['token-invalid', 'token-expired', 'email-taken', 'too-many-attempts'],
   examples: {
     body: {
       invitation: exampleInvitation,
@@ -365,7 +274,6 @@ export const signOut = endpoint({
       oneOf('With everywhere=true: also revoke the live service tokens of the person', ['revoke']),
     ),
   }),
-  beforeSecondFactor: true,
   status: 200,
   answer: Type.Object({ status: Type.Literal('ok') }),
   setsSession: true,
@@ -398,7 +306,6 @@ export const me = endpoint({
   description: 'The person that the token belongs to, their brokerage, and the end of the session.',
   tag: 'Sign-in',
   who: { kind: 'dashboard', role: 'viewer' },
-  beforeSecondFactor: true,
   status: 200,
   answer: Type.Object({
     user: User,
@@ -414,15 +321,6 @@ export const me = endpoint({
         description: `Service tokens that expire within ${tokenExpiryNoticeDays} days, soonest first. Only for admins and owners; empty for other roles`,
       },
     ),
-    new_sign_ins: Type.Array(SignedInSession, {
-      description: `Sign-ins of the person from a new device or network that they have not confirmed, at most ${newSignInsMax}, newest first. Without the session of this request`,
-    }),
-    second_factor: Type.Object({
-      set: Type.Boolean({ description: 'The person has a second factor' }),
-      missing: Type.Boolean({
-        description: 'The brokerage requires one for the role: until it is added, nothing else is permitted',
-      }),
-    }),
     sample_import_id: nullable(
       Type.Integer({ description: 'The import of sample data whose quotes are in the brokerage' }),
     ),
@@ -433,8 +331,6 @@ export const me = endpoint({
       tenant: exampleTenant,
       expires_at: exampleSession.expires_at,
       expiring_tokens: [{ id: 12, name: 'TMS', expires_at: '2026-12-05T09:30:00.000Z' }],
-      new_sign_ins: [],
-      second_factor: { set: true, missing: false },
       sample_import_id: null,
     },
   },
@@ -467,7 +363,7 @@ export const updateTenant = endpoint({
   path: '/api/tenant',
   summary: 'Change the settings of the brokerage',
   description:
-    'Changes the given members, at least one: the name, how win_probability is computed, the floors for recommended rates, when quotes expire, the default basis of rates and costs, whether quotes are spot or contract if they do not say so, which quotes the integration interface counts, the daily maximum of calls to providers of market rates, how long sessions last, who needs a second factor, and the time zone. Returns the updated brokerage.',
+    'Changes the given members, at least one: the name, how win_probability is computed, the floors for recommended rates, when quotes expire, the default basis of rates and costs, whether quotes are spot or contract if they do not say so, which quotes the integration interface counts, the daily maximum of calls to providers of market rates, and the time zone. Returns the updated brokerage.',
   tag: 'People',
   who: { kind: 'dashboard', role: 'admin' },
   body: changeOf({
@@ -531,85 +427,6 @@ export const updateTenant = endpoint({
         marketCallsPerDayMax,
       ),
     ),
-    stop_fee: Type.Optional(
-      Type.Object(
-        {
-          amount: Type.Optional(dollars('The fee in dollars of its currency')),
-          currency: Type.Optional(oneOf('The currency of the fee', currencies)),
-        },
-        {
-          description:
-            'The fee for each stop of a load with stops. Canadian dollars are converted by the exchange rate of the day. An absent member does not change',
-        },
-      ),
-    ),
-    second_factor_from: Type.Optional(
-      oneOf(
-        'This role and those above it need a second factor. A person without one adds it before anything else',
-        ['nobody', ...roles],
-      ),
-    ),
-    session_limits: Type.Optional(
-      Type.Object(
-        {
-          hours: Type.Optional(
-            wholeNumber('Hours after its sign-in at which a session ends', 1, sessionHoursMax),
-          ),
-          idle_minutes: Type.Optional(
-            wholeNumber(
-              'Minutes without use after which a session ends; 0 means never',
-              0,
-              sessionIdleMinutesMax,
-            ),
-          ),
-        },
-        {
-          description:
-            'How long sessions last. Shorter limits apply to running sessions, too; longer ones from the next sign-in. An absent member does not change',
-        },
-      ),
-    ),
-    answer_template: Type.Optional(
-      Type.Refine(
-        Type.String({
-          description:
-            'The text of an answer to a mail: {quotes} is replaced by the quotes, {name} by the name of the sender, {rep} by yours, and {brokerage} by that of the brokerage. Empty: the usual text',
-          maxLength: answerTemplateLengthMax,
-          'x-expected': `text of at most ${answerTemplateLengthMax.toLocaleString('en-US')} characters that contains {quotes}, or an empty text`,
-        }),
-        (value) =>
-          value === '' || (value.includes('{quotes}') && isDisplayText(value.replaceAll(/[\t\r\n]/g, ' '))),
-        () => 'text',
-      ),
-    ),
-    reminders: Type.Optional(
-      Type.Object(
-        {
-          escalate_after_minutes: Type.Optional(
-            wholeNumber(
-              'Minutes after which owners are told that nobody decided a request for approval; 0 means never',
-              0,
-              reminderMinutesMax,
-            ),
-          ),
-          follow_up_after_hours: Type.Optional(
-            wholeNumber(
-              'Hours after which a pending quote is due for a follow-up; 0 means never',
-              0,
-              reminderHoursMax,
-            ),
-          ),
-          follow_up_before_end_minutes: Type.Optional(
-            wholeNumber(
-              'Minutes before the end of its validity at which a pending quote is due for a follow-up; 0 means never',
-              0,
-              reminderMinutesMax,
-            ),
-          ),
-        },
-        { description: 'When people are reminded. An absent member does not change' },
-      ),
-    ),
   }),
   status: 200,
   answer: Tenant,
@@ -624,7 +441,7 @@ export const listUsers = endpoint({
   method: 'GET',
   path: '/api/users',
   summary: 'List the people of the brokerage',
-  description: 'All active, invited and suspended people, oldest first.',
+  description: 'All active and invited people, oldest first.',
   tag: 'People',
   who: { kind: 'dashboard', role: 'viewer' },
   status: 200,
@@ -645,7 +462,6 @@ export const inviteUser = endpoint({
     email: email('Their e-mail address'),
     role: oneOf('Their role', roles),
   }),
-  confirms: true,
   status: 201,
   answer: Type.Object({
     user: User,
@@ -683,4 +499,23 @@ export const updateUser = endpoint({
   answer: User,
   problems: ['not-found', 'last-owner'],
   examples: { body: { role: 'admin' }, answer: { ...exampleMember, role: 'admin' } },
+})
+
+export const removeUser = endpoint({
+  name: 'remove-user',
+  method: 'DELETE',
+  path: '/api/users/{id}',
+  summary: 'Remove a person',
+  description:
+    'Ends their sessions at once. If they have live service tokens, choose what happens to the tokens: tokens=revoke, or tokens=hand-over to transfer them to you. The last owner cannot be removed.',
+  tag: 'People',
+  who: { kind: 'dashboard', role: 'admin' },
+  params: Type.Object({ id: recordId }),
+  query: Type.Object({
+    tokens: Type.Optional(oneOf('What happens to their live service tokens', ['revoke', 'hand-over'])),
+  }),
+  status: 200,
+  answer: User,
+  problems: ['not-found', 'last-owner', 'tokens-to-hand-over'],
+  examples: { answer: { ...exampleMember, status: 'removed' } },
 })

@@ -10,7 +10,7 @@ export const tokenScopes = {
   },
   'quotes:write': {
     title: 'Quotes',
-    permits: 'Send quotes, outcomes, awards of bids, market rates and files of market rates. No reads.',
+    permits: 'Send quotes, outcomes, market rates and files of market rates. No reads.',
   },
   'imports:write': {
     title: 'Imports',
@@ -19,11 +19,6 @@ export const tokenScopes = {
   read: {
     title: 'Reads',
     permits: 'Read everything under /api/integrations, and use /mcp. No writes.',
-  },
-  'people:write': {
-    title: 'People (SCIM)',
-    permits:
-      'Read, add, suspend, restore and remove people, and set their roles and teams, over SCIM at /scim/v2. Nothing else.',
   },
 } as const satisfies Record<string, { title: string; permits: string }>
 

@@ -56,38 +56,6 @@ const desk = createRoute({
   path: pagePaths.desk,
   component: lazyRouteComponent(fetched(() => import('./quote-desk/index.ts'))),
 })
-const inbox = createRoute({
-  getParentRoute: () => signedIn,
-  path: pagePaths.inbox,
-  component: lazyRouteComponent(
-    fetched(() => import('./inbox/index.ts')),
-    'InboxPage',
-  ),
-})
-const myDay = createRoute({
-  getParentRoute: () => signedIn,
-  path: pagePaths.myDay,
-  component: lazyRouteComponent(
-    fetched(() => import('./inbox/index.ts')),
-    'MyDayPage',
-  ),
-})
-const received = createRoute({
-  getParentRoute: () => signedIn,
-  path: pagePaths.received,
-  component: lazyRouteComponent(
-    fetched(() => import('./mail/index.ts')),
-    'ReceivedMailsPage',
-  ),
-})
-const receivedMail = createRoute({
-  getParentRoute: () => signedIn,
-  path: page(pagePaths.receivedMail),
-  component: lazyRouteComponent(
-    fetched(() => import('./mail/index.ts')),
-    'ReceivedMailPage',
-  ),
-})
 const start = createRoute({
   getParentRoute: () => signedIn,
   path: pagePaths.start,
@@ -153,11 +121,6 @@ const rules = createRoute({
     'RulesPage',
   ),
 })
-const bids = createRoute({
-  getParentRoute: () => signedIn,
-  path: pagePaths.bids,
-  component: lazyRouteComponent(fetched(() => import('./bids/index.ts'))),
-})
 const approvals = createRoute({
   getParentRoute: () => signedIn,
   path: pagePaths.approvals,
@@ -202,22 +165,6 @@ const account = createRoute({
     'AccountPage',
   ),
 })
-const mail = createRoute({
-  getParentRoute: () => signedIn,
-  path: pagePaths.mail,
-  component: lazyRouteComponent(
-    fetched(() => import('./settings/index.ts')),
-    'MailPage',
-  ),
-})
-const companySignIn = createRoute({
-  getParentRoute: () => signedIn,
-  path: pagePaths.companySignIn,
-  component: lazyRouteComponent(
-    fetched(() => import('./settings/index.ts')),
-    'CompanySignInPage',
-  ),
-})
 const fuel = createRoute({
   getParentRoute: () => signedIn,
   path: pagePaths.fuel,
@@ -226,28 +173,12 @@ const fuel = createRoute({
     'FuelPage',
   ),
 })
-const connect = createRoute({
-  getParentRoute: () => signedIn,
-  path: pagePaths.connect,
-  component: lazyRouteComponent(
-    fetched(() => import('./sign-in/index.ts')),
-    'ConnectPage',
-  ),
-})
 const signIn = createRoute({
   getParentRoute: () => root,
   path: pagePaths.signIn,
   component: lazyRouteComponent(
     fetched(() => import('./sign-in/index.ts')),
     'SignInPage',
-  ),
-})
-const companyReturn = createRoute({
-  getParentRoute: () => root,
-  path: page(pagePaths.companyReturn),
-  component: lazyRouteComponent(
-    fetched(() => import('./sign-in/index.ts')),
-    'CompanyReturnPage',
   ),
 })
 const signUp = createRoute({
@@ -272,8 +203,6 @@ export const router = createRouter({
     signedIn.addChildren([
       desk,
       start,
-      received,
-      receivedMail,
       quotes,
       quote,
       shipments,
@@ -284,7 +213,6 @@ export const router = createRouter({
       marketRates,
       rules,
       approvals,
-      bids,
       integration,
       imports,
       team,
@@ -292,14 +220,8 @@ export const router = createRouter({
       settings,
       account,
       fuel,
-      mail,
-      companySignIn,
-      inbox,
-      myDay,
-      connect,
     ]),
     signIn,
-    companyReturn,
     signUp,
     invitation,
   ]),

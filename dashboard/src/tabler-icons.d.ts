@@ -9,7 +9,6 @@ declare module 'virtual:tabler-icons' {
   export const IconAlertTriangle: Icon
   export const IconArrowsExchange: Icon
   export const IconAward: Icon
-  export const IconBell: Icon
   export const IconBan: Icon
   export const IconBookmark: Icon
   export const IconBuilding: Icon
@@ -17,7 +16,6 @@ declare module 'virtual:tabler-icons' {
   export const IconChartBar: Icon
   export const IconRuler: Icon
   export const IconCheck: Icon
-  export const IconMail: Icon
   export const IconChevronDown: Icon
   export const IconChevronLeft: Icon
   export const IconChevronRight: Icon

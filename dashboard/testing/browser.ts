@@ -124,15 +124,8 @@ function endWithTest(
   page: Page,
   { alone, onTestFinished: atEnd = onTestFinished }: WindowOptions,
 ): void {
-  const refused: string[] = []
-  page.on('response', (answer) => {
-    if (answer.status() >= 400) {
-      refused.push(`${answer.status()} ${answer.request().method()} ${answer.url()}`)
-    }
-  })
   try {
-    atEnd(async ({ task }) => {
-      if (task.result?.state === 'fail') await printPage(page, refused)
+    atEnd(async () => {
       if (alone === true || page.isClosed()) return page.context().close()
       await makeBlank(page)
       const ofBrowser = idleWindows.get(browser) ?? new Map<string, Page[]>()
@@ -141,15 +134,6 @@ function endWithTest(
   } catch {
     // Outside of a test there is no end hook. Closing the browser closes the window.
   }
-}
-
-/** Prints what a failed test left in the window: its address, its refused calls and its visible text. */
-async function printPage(page: Page, refused: readonly string[]): Promise<void> {
-  if (page.isClosed()) return
-  const text = await page.evaluate('document.body.innerText').catch(String)
-  console.error(
-    [`The window shows ${page.url()}:`, ...refused.slice(-10), String(text).slice(0, 2_000)].join('\n'),
-  )
 }
 
 const listenedEvents = [

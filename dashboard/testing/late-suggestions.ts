@@ -54,10 +54,10 @@ export async function answer(route: Route): Promise<void> {
   // The page aborts requests for older text, and a finished test closes its tab.
   const body =
     bodies.get(asked) ??
-    (await route
-      .fetch()
-      .then((response) => response.text())
-      .catch(() => null))
+    (await route.fetch().then(
+      (response) => response.text(),
+      () => null,
+    ))
   if (body === null) return
   bodies.set(asked, body)
   await route.fulfill({ body, contentType: 'application/json' }).catch(() => {})

@@ -8,8 +8,8 @@ const { app, browser } = await serviceAndBrowser()
 let tenant: MadeTenant
 let rep: Awaited<ReturnType<typeof makePerson>>
 
-/** A badge comes within five seconds; a busy machine draws it much later. */
-const badgeMs = 60_000
+/** A badge must be there within five seconds; a busy machine draws it later. */
+const badgeMs = 15_000
 
 beforeAll(async () => {
   tenant = await makeTenant(app)
@@ -34,7 +34,8 @@ async function askFor(page: Page, rate: string): Promise<void> {
   await page.getByRole('combobox', { name: 'Origin' }).fill('Dallas, TX')
   await page.getByRole('combobox', { name: 'Destination' }).fill('Atlanta, GA')
   await page.getByRole('textbox', { name: 'Rate', exact: true }).fill(rate)
-  await page.getByRole('textbox', { name: 'Cost', exact: true }).fill('1150')
+  await page.getByRole('button', { name: /^More fields of lane 1/ }).click()
+  await page.getByLabel('Estimated cost (optional)').fill('1150')
   await page.keyboard.press('Control+Enter')
   // One question about one rule: no dialog asks before whether the rate is right.
   await page.getByRole('button', { name: 'Ask for approval' }).click()
@@ -66,7 +67,7 @@ describe('a quote outside the rules', () => {
     await facts.getByText('Margin $50 (4.2%)').waitFor()
     await facts.getByText(/^Chance [<>]?\d+%/).waitFor()
     await facts.getByText(/^To quote \$\d/).waitFor()
-    await expect.poll(() => card.getByRole('table').locator('tbody tr').count()).toBe(5)
+    expect(await card.getByRole('table').locator('tbody tr').count()).toBe(5)
     // Somebody else's request cannot be withdrawn here.
     expect(await card.getByRole('button', { name: 'Withdraw' }).count()).toBe(0)
     expect(await accessibilityProblems(approver.page)).toEqual([])
@@ -93,21 +94,13 @@ describe('a quote outside the rules', () => {
     expect([mine.troubles, approver.troubles]).toEqual([[], []])
   })
 
-  test('can be countered with the keyboard, and the rep accepts on the desk; a typed text stays', {
-    tags: 'long',
-  }, async () => {
+  test('can be countered with the keyboard, and the rep accepts on the desk; a typed text stays', async () => {
     const mine = await openWindow(browser, app.url, { person: rep, refusalsExpected: true })
     const approver = await openWindow(browser, app.url, { person: tenant })
     await askFor(mine.page, '1210')
     await customer(mine.page).fill('Next Customer')
     await approver.page.goto('/approvals')
     const card = approver.page.getByRole('region', { name: /^Approval \d/ }).first()
-    await card.getByRole('button', { name: 'Approve' }).waitFor()
-    const rateType = approver.page.getByRole('combobox', { name: 'Rate type' })
-    await rateType.selectOption('Contract')
-    await approver.page.getByText('No requests with this rate type.').waitFor()
-    expect(await card.count()).toBe(0)
-    await rateType.selectOption('Spot')
     await card.getByRole('button', { name: 'Approve' }).waitFor()
     await approver.page.getByRole('heading', { name: 'Approvals', level: 1 }).click()
     await approver.page.keyboard.press('o')

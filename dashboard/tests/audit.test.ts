@@ -121,9 +121,7 @@ describe('the log', () => {
     expect(await rowOf(page, 'created the service token').innerText()).not.toContain('Rejected')
   })
 
-  test('is filtered by event, person and period, and the address keeps the filters', {
-    tags: 'long',
-  }, async () => {
+  test('is filtered by event, person and period, and the address keeps the filters', async () => {
     const { page } = await openLog()
     await rowOf(page, 'created the service token').waitFor()
     await page.getByLabel('What happened').selectOption('Rejected requests: all')
@@ -150,7 +148,7 @@ describe('the log', () => {
     await page.getByText('The last day is before the first day').waitFor()
   })
 
-  test('links an event to all events of its person, by keyboard', { tags: 'long' }, async () => {
+  test('links an event to all events of its person, by keyboard', async () => {
     const { page } = await openLog()
     const row = rowOf(page, 'changed the role of')
     const summary = row.getByText('Details', { exact: true })
@@ -223,7 +221,7 @@ describe('access to the log', () => {
     },
   )
 
-  test('an admin sees it in the menu', { tags: 'long' }, async () => {
+  test('an admin sees it in the menu', async () => {
     const admin = await makePerson(app, await makeTenant(app), 'admin')
     const { page } = await openWindow(browser, app.url, { person: admin })
     await page.goto('/settings/people')
@@ -313,7 +311,7 @@ describe('a failure', () => {
       .waitFor()
   })
 
-  test('the layout does not shift when a slow answer arrives', { tags: 'long' }, async () => {
+  test('the layout does not shift when a slow answer arrives', async () => {
     const { page } = await openWindow(browser, app.url, { person: tenant, alone: true })
     await page.addInitScript(`
       globalThis.moved = 0

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
-import { call, makePerson, makeTenant, password } from '#testing/make.ts'
-import { accessibilityProblems, openWindow } from '../testing/browser.ts'
+import { makePerson, makeTenant, password } from '#testing/make.ts'
+import { openWindow } from '../testing/browser.ts'
 import { serviceAndBrowser } from '../testing/service-and-browser.ts'
 
 const { app, browser } = await serviceAndBrowser()
@@ -30,33 +30,6 @@ describe('sign-up', () => {
 })
 
 describe('sign-in', () => {
-  test('asks which brokerage after the right password, and forgets it with another address', async () => {
-    const [one, two] = [await makeTenant(app), await makeTenant(app)]
-    const rename = (token: string, name: string) =>
-      call(app, 'PATCH', '/api/tenant', { token, body: { name } })
-    await rename(one.owner, 'Acme Freight')
-    await rename(two.owner, 'Bluff Lines')
-    const body = { name: 'Olive Quay', email: one.email, role: 'member' }
-    const invited = await call(app, 'POST', '/api/users', { token: two.owner, body })
-    const { invitation } = invited.body
-    await call(app, 'POST', '/api/auth/accept-invitation', { body: { invitation, password } })
-    const { page } = await openWindow(browser, app.url)
-    await page.goto('/sign-in')
-    await page.getByLabel('Email').fill(one.email)
-    await page.getByRole('textbox', { name: 'Password' }).fill(password)
-    await page.getByRole('button', { name: 'Sign in' }).click()
-    await page.getByRole('button', { name: 'Acme Freight' }).waitFor()
-    expect(await accessibilityProblems(page)).toEqual([])
-    await page.getByRole('textbox', { name: 'Password' }).fill(`${password} `)
-    await page.getByRole('button', { name: 'Sign in' }).waitFor()
-    expect(await page.getByRole('button', { name: 'Acme Freight' }).count()).toBe(0)
-    await page.getByRole('textbox', { name: 'Password' }).fill(password)
-    await page.getByRole('button', { name: 'Bluff Lines' }).click()
-    await page.getByRole('heading', { name: 'Quote desk' }).waitFor()
-    const me = await (await page.request.get('/api/me')).json()
-    expect(me.tenant.name).toBe('Bluff Lines')
-  })
-
   test('returns to the requested page, and reports failures', async () => {
     const tenant = await makeTenant(app)
     const { page } = await openWindow(browser, app.url)
@@ -82,9 +55,7 @@ describe('sign-in', () => {
     expect(page.url()).toBe(`${app.url}/`)
   })
 
-  test('reports a browser that keeps no session, instead of asking for the password again', {
-    tags: 'long',
-  }, async () => {
+  test('reports a browser that keeps no session, instead of asking for the password again', async () => {
     const tenant = await makeTenant(app)
     const { page } = await openWindow(browser, app.url, { refusalsExpected: true })
     // Like plain HTTP from another machine: the next call has no cookie.
@@ -117,9 +88,7 @@ describe('sign-in', () => {
 })
 
 describe('the keyboard', () => {
-  test('starts a visit at the skip link, and moves the focus to the page chosen in the menu', {
-    tags: 'long',
-  }, async () => {
+  test('starts a visit at the skip link, and moves the focus to the page chosen in the menu', async () => {
     const tenant = await makeTenant(app)
     const { page } = await openWindow(browser, app.url, { person: tenant })
     await page.goto('/quotes')
@@ -154,7 +123,7 @@ describe('a session that ends while a page is open', () => {
 })
 
 describe('pages', () => {
-  test('a mistyped address shows a page, with status 404', { tags: 'long' }, async () => {
+  test('a mistyped address shows a page, with status 404', async () => {
     const { page } = await openWindow(browser, app.url)
     const answer = await page.goto('/shipmints')
     expect(answer?.status()).toBe(404)

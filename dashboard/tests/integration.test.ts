@@ -133,7 +133,7 @@ describe('a service token', () => {
     expect(troubles).toEqual([])
   })
 
-  test('is listed with its last use, and stops working after it is revoked', { tags: 'long' }, async () => {
+  test('is listed with its last use, and stops working after it is revoked', async () => {
     const tenant = await makeTenant(app)
     const { page } = await openIntegration(tenant)
     const token = await createToken(page, 'Load board')
@@ -176,9 +176,7 @@ describe('a signing secret', () => {
     return secret
   }
 
-  test('is rotated with an overlap during which both are valid, until the old one is revoked', {
-    tags: 'long',
-  }, async () => {
+  test('is rotated with an overlap during which both are valid, until the old one is revoked', async () => {
     const old = await makeIntegration(app)
     const lane = await makeLane(app, old.tenant)
     const push = async (secret: string, rate: number): Promise<number> => {
@@ -296,7 +294,7 @@ describe('the example code', () => {
     })
   }
 
-  test('keeps plaintexts only in memory, until they are removed', { tags: 'long' }, async () => {
+  test('keeps plaintexts only in memory, until they are removed', async () => {
     await page.getByRole('tab', { name: 'Code' }).click()
     await page.getByText('export LANEWISE_SECRET=').waitFor()
     const kept = await page.evaluate('JSON.stringify([{ ...localStorage }, { ...sessionStorage }])')
@@ -325,7 +323,7 @@ describe('the request log', () => {
     await readWith(integration.token)
   }
 
-  test('shows a rejected call with its reason, live', { tags: 'long' }, async () => {
+  test('shows a rejected call with its reason, live', async () => {
     const integration = await makeIntegration(app)
     const { page, troubles } = await openIntegration(integration.tenant, '?tab=log')
     await page.getByRole('status').getByText('Updates every 2 seconds').waitFor()
@@ -414,7 +412,7 @@ describe('the signature debugger', () => {
   const part = (name: string) => page.getByRole('region', { name, exact: true })
   const booking = { lane_ref: '48211093754-1-1', customer_rate: 2150 }
 
-  test('detects a body that was serialized again after signing', { tags: 'long' }, async () => {
+  test('detects a body that was serialized again after signing', async () => {
     await paste(JSON.stringify(booking, null, 2), () =>
       page.getByRole('textbox', { name: 'Body' }).fill(JSON.stringify(booking)),
     )
@@ -426,13 +424,13 @@ describe('the signature debugger', () => {
     expect(await leftovers(page)).not.toContain('lwsec_')
   })
 
-  test('accepts a correct signature', { tags: 'long' }, async () => {
+  test('accepts a correct signature', async () => {
     const text = JSON.stringify(booking)
     await paste(text, () => page.getByRole('textbox', { name: 'Body' }).fill(text))
     await page.getByText('This signature is valid').waitFor()
   })
 
-  test('reads the exact bytes of a file, which a text field would change', { tags: 'long' }, async () => {
+  test('reads the exact bytes of a file, which a text field would change', async () => {
     const text = JSON.stringify(booking, null, 2).replaceAll('\n', '\r\n')
     const load = () =>
       page
@@ -484,7 +482,7 @@ describe('a failure', () => {
     body: JSON.stringify({ type: `/problems/${code}`, detail: 'Not now.', request_id: 'x' }),
   })
 
-  test('a change rejected by the rate limit is retried automatically', { tags: 'long' }, async () => {
+  test('a change rejected by the rate limit is retried automatically', async () => {
     const tenant = await makeTenant(app)
     const { page } = await openIntegration(tenant, '', { refusalsExpected: true })
     let refused = 0

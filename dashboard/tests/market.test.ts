@@ -57,9 +57,7 @@ afterAll(async () => {
   await app.close()
 })
 
-test('the standing leads to the quotes and to the lane, where both references are side by side', {
-  tags: 'long',
-}, async () => {
+test('the standing leads to the quotes and to the lane, where both references are side by side', async () => {
   const { page, troubles } = await openWindow(browser, app.url, { person: ours.tenant })
   await page.goto('/market')
   const lanes = page.getByRole('table', { name: 'By lane' })

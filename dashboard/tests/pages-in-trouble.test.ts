@@ -3,7 +3,6 @@ import type { Browser, Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { pagePaths } from '#contract/pages.ts'
 import { call, type MadeTenant, makeLane, makeTenant, password, requireStatus } from '#testing/make.ts'
-import { storeMail } from '#testing/stored-mail.ts'
 import { type TestApp, testApp } from '#testing/test-app.ts'
 import { openBrowser, openWindow } from '../testing/browser.ts'
 
@@ -217,36 +216,16 @@ const visits: Record<keyof typeof pagePaths, Visit> = {
     done: (page) => page.getByRole('slider').first(),
   },
   approvals: left('/approvals', (page) => page.getByText('No requests.')),
-  bids: left('/bids', (page) => page.getByText('No bids yet.')),
   market: left('/market', (page) => page.getByText('No quote has a market rate')),
   account: left('/settings/account', null),
   fuel: left('/settings/fuel', (page) => page.getByRole('heading', { level: 2 }).first()),
-  myDay: left('/my-day', (page) => page.getByText('No pending quotes')),
-  inbox: left('/inbox', (page) => page.getByText('Nothing waits for you')),
-  received: left('/mail', (page) => page.getByText('No open mail')),
-  receivedMail: {
-    ...left('/mail', (page) => page.getByText('What was read is marked.')),
-    address: async () => `/mail/${await storeMail(app, tenant, { subject: 'Rate needed' })}`,
-  },
-  mail: left('/settings/mail', (page) => page.getByRole('heading', { level: 2 }).first()),
-  companySignIn: left('/settings/company-sign-in', (page) => page.getByRole('heading', { level: 2 }).first()),
-  connect: left('/connect', null),
-  companyReturn: {
-    address: () => '/sign-in/company/1',
-    content: null,
-    field: null,
-    type: async () => {},
-    send: (page) => page.getByRole('link', { name: 'Start again' }).click(),
-    done: (page) => passwordField(page),
-    isDoorstep: true,
-  },
   results: {
     address: () => '/results',
     content: (page) => page.getByLabel('Overview of the selection').getByText('Win rate'),
     field: null,
     type: async () => {},
     send: (page) => tab(page, 'Forecast quality').click(),
-    done: (page) => page.getByText(/answered quotes/).first(),
+    done: (page) => page.getByText(/decided quotes/).first(),
   },
   customers: {
     address: () => '/customers?name=Harvest Table Foods',

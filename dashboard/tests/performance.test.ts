@@ -2,9 +2,17 @@ import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { getBacktest } from '#contract/backtest.ts'
 import { getMissedMargin, listMissedQuotes } from '#contract/missed-margin.ts'
-import { call, type Integration, makeIntegration, makeTenant, pushUpdate } from '#testing/make.ts'
+import {
+  call,
+  type Integration,
+  makeIntegration,
+  makeLane,
+  makePerson,
+  makeTenant,
+  pushUpdate,
+} from '#testing/make.ts'
 import { type TestApp, testApp } from '#testing/test-app.ts'
-import { accessibilityProblems, looks, openBrowser, openWindow } from '../testing/browser.ts'
+import { accessibilityProblems, loaded, looks, openBrowser, openWindow } from '../testing/browser.ts'
 
 let app: TestApp
 let browser: Browser
@@ -60,7 +68,6 @@ const open = async (path: string, options: { width?: number; colorScheme?: 'ligh
 const rowOf = (page: Page, words: string) => page.getByRole('row').filter({ hasText: words })
 const totals = (page: Page) => page.getByRole('region', { name: 'Totals of the selection' })
 const query = (page: Page) => new URL(page.url()).searchParams
-const groupBy = (page: Page, name: string) => page.getByLabel('Group by').selectOption(name)
 
 describe('the overview', () => {
   test('has four figures against the period before, the trend, and the largest leak with its quotes', async () => {
@@ -80,7 +87,7 @@ describe('the overview', () => {
     expect(troubles).toEqual([])
   })
 
-  test('a period that is chosen on one page is that of the other pages, too', { tags: 'long' }, async () => {
+  test('a period that is chosen on one page is that of the other pages, too', async () => {
     const { page } = await open('/results')
     await page.getByLabel('Quoted in').selectOption('This year')
     await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Lanes' }).click()
@@ -91,27 +98,23 @@ describe('the overview', () => {
 })
 
 describe('the money', () => {
-  test('shows what was lost by carrier, and the quotes behind each amount', { tags: 'long' }, async () => {
-    const { page, troubles } = await open('/results?view=figures')
-    const money = totals(page)
-    await money.getByText('$550 less').waitFor()
+  test('shows what was lost by carrier, and the quotes behind each amount', async () => {
+    const { page, troubles } = await open('/results?view=money')
+    const money = page.getByRole('region', { name: 'Money of the selection' })
+    await money.getByText('▼ −$550').waitFor()
     const header = await money.innerText()
-    for (const words of ['$500', '$150', '$100', '4 compared shipments', '0 quotes of 6, 0 won']) {
+    for (const words of ['−$500', '−$150', '$100', '4 compared shipments', '0 quotes of 6, 0 won']) {
       expect(header).toContain(words)
     }
-    for (const words of [
-      'Lost to cost is the amount',
-      'Lost to rate is',
-      'Below your minimum is an estimate',
-    ]) {
+    for (const words of ['Lost to cost is the amount', 'Lost to rate is', 'Quoted too low is an estimate']) {
       await page.getByText(words).waitFor()
     }
-    await groupBy(page, 'Carrier')
-    await rowOf(page, 'No carrier').getByText('$500').waitFor()
+    await page.getByText('Carriers', { exact: true }).click()
+    await rowOf(page, 'No carrier').getByText('−$500').waitFor()
     const file = await page.getByRole('link', { name: 'Export CSV' }).getAttribute('href')
     const csv = await (await page.request.get(file ?? '')).text()
     expect(csv).toContain('No carrier,6,4,1,1')
-    await groupBy(page, 'Customer')
+    await page.getByRole('radiogroup', { name: 'Rows' }).getByText('Customers').click()
     await rowOf(page, 'Harvest Table Foods')
       .getByRole('link', { name: /that lost money to cost/ })
       .click()
@@ -122,26 +125,53 @@ describe('the money', () => {
     expect(troubles).toEqual([])
   })
 
-  test('the largest loss is first, and addresses of earlier versions open their grouping', async () => {
-    const { page } = await open('/results?view=customer')
-    await rowOf(page, 'Harvest Table Foods').waitFor()
-    expect(await page.getByRole('row').nth(1).innerText()).toContain('Harvest Table Foods')
-    expect(await page.getByRole('row').nth(1).innerText()).toContain('$400')
+  test('a booking at a loss is announced to every role without moving the page, until it is dismissed and the next one lands', {
+    tags: 'long',
+  }, async () => {
+    const other = await makeIntegration(app)
+    const viewer = await makePerson(app, other.tenant, 'viewer')
+    const [first, second] = [await makeLane(app, other.tenant), await makeLane(app, other.tenant)]
+    await pushUpdate(app, other, { lane_ref: first.lane_ref, customer_rate: 1900, truck_cost: 2061 })
+    const { page } = await openWindow(browser, app.url, { person: viewer })
+    let announce = () => {}
+    const held = new Promise<void>((release) => {
+      announce = release
+    })
+    await page.route('**/api/lanes?*finding=booked_at_a_loss*', async (route) => {
+      await held
+      await route.continue()
+    })
+    await page.goto('/settings')
+    await loaded(page)
+    const heading = page.getByRole('heading', { name: 'Company', level: 1 })
+    const before = await heading.boundingBox()
+    announce()
+    const notice = page.getByRole('region', { name: 'Bookings at a loss' })
+    await notice.getByText('A booking landed at a loss:').waitFor()
+    expect(await heading.boundingBox()).toEqual(before)
+    expect(await notice.innerText()).toContain('for Harvest Table Foods: −$161')
+    expect(await accessibilityProblems(page)).toEqual([])
+    await notice.getByRole('button', { name: 'Dismiss' }).click()
+    await notice.waitFor({ state: 'detached' })
+    await pushUpdate(app, other, { lane_ref: second.lane_ref, customer_rate: 1900, truck_cost: 1901 })
+    await page.reload()
+    await notice.getByRole('link', { name: `Quote ${second.lane_ref}` }).click()
+    await page.getByRole('heading', { level: 1 }).filter({ hasText: 'Dallas, TX' }).waitFor()
+    expect(await notice.innerText()).toContain('A booking landed at a loss:')
   })
 })
 
 describe('win rate and margin', () => {
-  test('by month add up to the totals, in the table and in the charts', { tags: 'long' }, async () => {
-    const { page, troubles } = await open('/results?view=figures&by=month')
+  test('by month add up to the totals, in the table and in the charts', async () => {
+    const { page, troubles } = await open('/results?view=month')
     const answer = await call(app, 'GET', '/api/performance?by=month', { token: integration.tenant.owner })
     const { totals: all, rows } = answer.body
     expect(all).toMatchObject({ quotes: 6, won: 4, decided: 5, margin: 650, landed_vs_quoted: -550 })
     expect(rows).toHaveLength(1)
     const row = rowOf(page, rows[0].label)
     await row.waitFor()
-    expect(await totals(page).innerText()).toContain('$7,300')
     for (const text of [await row.innerText(), await totals(page).innerText()]) {
-      for (const words of ['80.0%', '4 of 5 answered', '$7,950', '$650', '$550']) {
+      for (const words of ['80.0%', '4 of 5 decided', '$7,950', '$7,300', '$650', '−$550']) {
         expect(text).toContain(words)
       }
       expect(text).toMatch(/80% range \d\d\.\d%( to |–)\d\d\.\d%/)
@@ -151,14 +181,12 @@ describe('win rate and margin', () => {
     expect(troubles).toEqual([])
   })
 
-  test('by customer, rep and equipment are one click away, with sort and filters in the address', {
-    tags: 'long',
-  }, async () => {
-    const { page, troubles } = await open('/results?view=figures&by=month')
-    await groupBy(page, 'Customer')
+  test('by customer, rep and equipment are one click away, with sort and filters in the address', async () => {
+    const { page, troubles } = await open('/results?view=month')
+    await page.getByRole('button', { name: 'By customer' }).click()
     await rowOf(page, 'Harvest Table Foods').waitFor()
     await rowOf(page, customers[1] ?? '').waitFor()
-    expect(query(page).get('by')).toBe('customer')
+    expect(query(page).get('view')).toBe('customer')
     await page.getByRole('button', { name: 'Margin', exact: true }).click()
     await page.waitForURL(/sort=margin&order=desc/)
     await page.getByRole('button', { name: /^Margin(?! %)/ }).click()
@@ -166,33 +194,33 @@ describe('win rate and margin', () => {
     await page.reload()
     await rowOf(page, 'Harvest Table Foods').waitFor()
     expect(await page.getByRole('row').nth(1).innerText()).toContain('Harvest Table Foods')
-    await groupBy(page, 'Equipment')
+    await page.getByRole('button', { name: 'By equipment' }).click()
     await rowOf(page, 'Reefer (R)').waitFor()
     expect(query(page).has('sort')).toBe(false)
     await page.getByRole('combobox', { name: 'Customer' }).fill('harvest table foods')
     await page.keyboard.press('Enter')
     await page.waitForURL(/customer=Harvest/)
-    await totals(page).getByText('2 of 3 answered').waitFor()
+    await totals(page).getByText('2 of 3 decided').waitFor()
     await page.getByRole('combobox', { name: 'Customer' }).fill('')
-    await totals(page).getByText('4 of 5 answered').waitFor()
-    await groupBy(page, 'Rep')
+    await totals(page).getByText('4 of 5 decided').waitFor()
+    await page.getByRole('button', { name: 'By rep' }).click()
     await rowOf(page, 'Olive Quay').waitFor()
     await page.getByRole('combobox', { name: 'Equipment' }).fill('R')
     await page.waitForURL(/equipment=R/)
-    await totals(page).getByText('0 of 1 answered').waitFor()
+    await totals(page).getByText('0 of 1 decided').waitFor()
     expect(await page.evaluate('"ran" in globalThis')).toBe(false)
     expect(troubles).toEqual([])
   })
 
-  test('link a lane to its shipments, quotes and page, with the same filters', { tags: 'long' }, async () => {
-    const { page } = await open('/results?view=figures&by=lane&period=this-year')
+  test('link a lane to its shipments, quotes and page, with the same filters', async () => {
+    const { page } = await open('/results?view=lane&period=this-year')
     const row = rowOf(page, 'Dallas, TX → Atlanta, GA')
     await row.waitFor()
-    const address = async (name: RegExp) => {
+    const address = async (name: string) => {
       const href = await row.getByRole('link', { name }).getAttribute('href')
       return new URL(href ?? '', app.url)
     }
-    const quotes = await address(/^Quotes of/)
+    const quotes = await address('Quotes of')
     expect(quotes.pathname).toBe('/quotes')
     expect(Object.fromEntries(quotes.searchParams)).toMatchObject({
       origin: 'Dallas, TX',
@@ -200,7 +228,7 @@ describe('win rate and margin', () => {
       equipment: 'V',
     })
     expect(Date.parse(quotes.searchParams.get('from') ?? '')).toBeLessThan(app.now)
-    expect((await address(/^Lane page/)).searchParams.get('destination')).toBe('Atlanta, GA')
+    expect((await address('Lane page')).searchParams.get('destination')).toBe('Atlanta, GA')
     await row.getByRole('link', { name: 'Shipments of' }).click()
     await page.getByRole('heading', { name: 'Shipments', level: 1 }).waitFor()
     await page.getByText('2 shipments', { exact: true }).waitFor()
@@ -227,28 +255,26 @@ describe('win rate and margin', () => {
     await page.route('**/api/performance?**', (route) =>
       isDown ? route.fulfill({ status: 500, body: 'no' }) : route.continue(),
     )
-    await page.goto('/results?view=figures&by=month')
+    await page.goto('/results?view=month')
     await page.getByText('The figures could not be loaded').waitFor()
     isDown = false
     await page.getByRole('button', { name: 'Try again' }).click()
-    await totals(page).getByText('4 of 5 answered').waitFor()
+    await totals(page).getByText('4 of 5 decided').waitFor()
   })
 })
 
 describe('margins below the quote', () => {
-  test('are listed largest first, each with its reason and a link to the quote', {
-    tags: 'long',
-  }, async () => {
+  test('are listed largest first, each with its reason and a link to the quote', async () => {
     const { page } = await open('/results?view=gaps')
     await page.getByText('3 of 4 compared shipments').waitFor()
     const rows = page.getByRole('row')
     const first = await rows.nth(1).innerText()
-    for (const words of ['$400', 'Cost', 'Truck at $2,100, expected $1,700 (+$400)', '−$100']) {
+    for (const words of ['−$400', 'Cost', 'Truck at $2,100, expected $1,700 (+$400)', 'loss −$100']) {
       expect(first).toContain(words)
     }
     const second = await rows.nth(2).innerText()
     for (const words of [
-      '$150',
+      '−$150',
       'Rate and cost',
       'Booked at $1,950, quoted $2,000 (−$50)',
       'Truck at $1,800, expected $1,700 (+$100)',
@@ -266,27 +292,20 @@ describe('the calibration of the advice', () => {
     const { page } = await open('/results?view=calibration')
     await page.getByText('Too few quotes to test the advice').waitFor()
     await page
-      .getByText(/There are too few quotes to test the estimate on: 5 answered quotes, and \d+ are needed/)
+      .getByText(/There are too few quotes to test the estimate on: 5 decided quotes, and \d+ are needed/)
       .waitFor()
     expect(await accessibilityProblems(page)).toEqual([])
   })
 
-  test('shows the progress of the test, then forecast vs outcome, the score and the dollars', {
-    tags: 'long',
-  }, async () => {
+  test('shows the progress of the test, then forecast vs outcome, the score and the dollars', async () => {
     const { page, troubles } = await openWindow(browser, app.url, { person: integration.tenant })
     let asked = 0
     await page.route('**/api/backtest', (route) =>
       route.fulfill({
-        json:
-          [
-            { status: 'running', progress: 0 },
-            { status: 'running', progress: 0.4 },
-          ][asked++] ?? getBacktest.examples?.answer,
+        json: asked++ === 0 ? { status: 'running', progress: 0.4 } : getBacktest.examples?.answer,
       }),
     )
     await page.goto('/results?view=calibration')
-    await page.getByRole('status').getByText('Reading your quotes…').waitFor()
     await page.getByRole('status').getByText('40% done').waitFor()
     await page
       .getByRole('img', { name: /^Reliability diagram: forecast 30%, won 31% \(529 of 1707\)/ })
@@ -305,9 +324,7 @@ describe('the calibration of the advice', () => {
 })
 
 describe('missed margin', () => {
-  test('shows the progress, then the amounts with their ranges; each leads to its quotes', {
-    tags: 'long',
-  }, async () => {
+  test('shows the progress, then the amounts with their ranges; each leads to its quotes', async () => {
     const { page, troubles } = await openWindow(browser, app.url, { person: integration.tenant })
     let asked = 0
     await page.route('**/api/performance/missed-margin?*', (route) =>
@@ -343,11 +360,11 @@ describe('accessibility', () => {
     await page.getByRole('tab', { name: 'Where margin goes' }).click()
     await rowOf(page, 'Dallas, TX → Atlanta, GA').waitFor()
     expect(await accessibilityProblems(page)).toEqual([])
-    await groupBy(page, 'Month')
+    await page.getByRole('button', { name: 'By month' }).click()
     await page.getByRole('img', { name: /^Win rate by month/ }).waitFor()
     expect(await accessibilityProblems(page)).toEqual([])
-    await page.getByLabel('Group by').focus()
-    await page.keyboard.press('L')
+    await page.getByRole('button', { name: 'By lane' }).focus()
+    await page.keyboard.press('Enter')
     await rowOf(page, 'Dallas, TX → Atlanta, GA').waitFor()
     expect(await accessibilityProblems(page)).toEqual([])
     await page.getByRole('button', { name: 'Lost after booking' }).click()

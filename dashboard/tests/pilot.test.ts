@@ -53,13 +53,11 @@ afterAll(async () => {
   await app.close()
 })
 
-test('the pilot shows its scores; an experiment starts, changes the rate on the desk, and ends', {
-  tags: 'long',
-}, async () => {
+test('the pilot shows its scores; an experiment starts, changes the rate on the desk, and ends', async () => {
   const { page, troubles } = await openWindow(browser, app.url, { person: integration.tenant })
   await page.goto('/results?view=pilot')
   await page.getByText('48 forecasts recorded, 46 quotes scored').waitFor()
-  await page.getByText('Not scored: 2 not answered.').waitFor()
+  await page.getByText('Not scored: 2 undecided.').waitFor()
   const scores = page.getByRole('table', { name: 'Scores of the recorded forecasts' })
   expect(await scores.getByRole('row').count()).toBe(5)
   await page.getByRole('button', { name: 'Start the experiment' }).click()

@@ -50,7 +50,7 @@ describe('without a connection', () => {
     await context.close()
   })
 
-  test('a page reports it instead of waiting', { tags: 'long' }, async () => {
+  test('a page reports it instead of waiting', async () => {
     const { page, context } = await openDesk()
     // The code of the page is loaded, its data is not.
     const script = page.waitForEvent('requestfinished', (request) =>
@@ -65,9 +65,7 @@ describe('without a connection', () => {
     await context.close()
   })
 
-  test('a page whose code is not loaded reports it too, and loads when the connection is back', {
-    tags: 'long',
-  }, async () => {
+  test('a page whose code is not loaded reports it too, and loads when the connection is back', async () => {
     const { page, context } = await openDesk()
     await context.setOffline(true)
     await page.getByRole('link', { name: 'Customers' }).click()
@@ -146,7 +144,7 @@ describe('a slow service', () => {
 })
 
 describe('a proxy that asks for a long wait', () => {
-  test('is reported at once with the seconds, without an earlier retry', { tags: 'long' }, async () => {
+  test('is reported at once with the seconds, without an earlier retry', async () => {
     const { page, context } = await openDesk()
     let asked = 0
     await page.route('**/api/lanes?**', (route) => {

@@ -4,7 +4,7 @@ import { serviceAndBrowser } from '../testing/service-and-browser.ts'
 
 const { app, browser } = await serviceAndBrowser()
 
-test('the reference shows every operation in a browser without JavaScript', { tags: 'long' }, async () => {
+test('the reference shows every operation in a browser without JavaScript', async () => {
   const context = await browser.newContext({ baseURL: app.url, javaScriptEnabled: false })
   const page = await context.newPage()
   await page.goto('/docs')

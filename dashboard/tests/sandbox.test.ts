@@ -5,9 +5,7 @@ import { serviceAndBrowser } from '../testing/service-and-browser.ts'
 
 const { app, browser } = await serviceAndBrowser()
 
-test('an admin creates the test brokerage, enters it, creates a test token, and resets it', {
-  tags: 'long',
-}, async () => {
+test('an admin creates the test brokerage, enters it, creates a test token, and resets it', async () => {
   app.now = Date.now()
   const tenant = await makeTenant(app)
   await makeLane(app, tenant, { rate: 1900, outcome: 'won' })

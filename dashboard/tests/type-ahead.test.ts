@@ -107,30 +107,25 @@ describe.concurrent('Enter and Tab', () => {
     },
   )
 
-  test.for(['Enter', 'Tab'])(
-    '%s stops waiting when other text is typed',
-    { tags: 'long' },
-    async (key, { expect }) => {
-      const page = await openDesk()
-      const list = await hold(page, 'memphis')
-      await origin(page).fill('memphis')
-      await origin(page).press(key)
-      await list.asked
-      await origin(page).fill('memphi')
-      await list.release()
-      await highlighted(page).getByText('Memphis, TN').waitFor()
-      expect(await origin(page).inputValue()).toBe('memphi')
-      // Nor when the first text is typed again and its suggestions have arrived.
-      await origin(page).fill('memphis')
-      await highlighted(page).getByText('Memphis, TN').waitFor()
-      expect(await origin(page).inputValue()).toBe('memphis')
-      await page.close()
-    },
-  )
+  test.for(['Enter', 'Tab'])('%s stops waiting when other text is typed', async (key, { expect }) => {
+    const page = await openDesk()
+    const list = await hold(page, 'memphis')
+    await origin(page).fill('memphis')
+    await origin(page).press(key)
+    await list.asked
+    await origin(page).fill('memphi')
+    await list.release()
+    await highlighted(page).getByText('Memphis, TN').waitFor()
+    expect(await origin(page).inputValue()).toBe('memphi')
+    // Nor when the first text is typed again and its suggestions have arrived.
+    await origin(page).fill('memphis')
+    await highlighted(page).getByText('Memphis, TN').waitFor()
+    expect(await origin(page).inputValue()).toBe('memphis')
+    await page.close()
+  })
 
   test.for(['Enter', 'Tab'])(
     '%s keeps the text as typed if the suggestions fail to load',
-    { tags: 'long' },
     async (key, { expect }) => {
       const page = await openDesk()
       await page.route(suggestionsAsked, (route) => route.fulfill({ status: 500, body: 'down' }))
@@ -146,10 +141,7 @@ describe.concurrent('Enter and Tab', () => {
     },
   )
 
-  test('neither accepts suggestions that arrive after the timeout', { tags: 'long' }, async ({
-    expect,
-    onTestFinished,
-  }) => {
+  test('neither accepts suggestions that arrive after the timeout', async ({ expect, onTestFinished }) => {
     // A context has one clock for all of its pages, and the other tests' pages load while this one runs.
     const { page } = await openWindow(browser, app.url, { person: tenant, alone: true, onTestFinished })
     await page.clock.install()
@@ -185,9 +177,9 @@ describe.concurrent('Enter and Tab', () => {
     await page.close()
   })
 
-  test('neither accepts a suggestion in an empty field, in an unchanged field, or after Escape', {
-    tags: 'long',
-  }, async ({ expect }) => {
+  test('neither accepts a suggestion in an empty field, in an unchanged field, or after Escape', async ({
+    expect,
+  }) => {
     const page = await openTab('/quotes?customer=Harvest')
     await origin(page).focus()
     await options(page).first().waitFor()
@@ -236,7 +228,7 @@ describe('keys that are pressed before a list has loaded', () => {
     await page.close()
   })
 
-  test('also arrow keys, which lead as far as in a list that is there', { tags: 'long' }, async () => {
+  test('also arrow keys, which lead as far as in a list that is there', async () => {
     const page = await openDesk()
     await origin(page).fill('columbus')
     await highlighted(page).getByText('Columbus, OH').waitFor()
@@ -269,7 +261,7 @@ describe('a typing error', () => {
 })
 
 describe.concurrent('the list', () => {
-  test('is never replaced by the answer for older text', { tags: 'long' }, async ({ expect }) => {
+  test('is never replaced by the answer for older text', async ({ expect }) => {
     const page = await openDesk()
     const older = await hold(page, 'chi')
     await origin(page).fill('chi')
@@ -360,9 +352,7 @@ describe.concurrent('what is typed stays', () => {
     await page.close()
   })
 
-  test('for a new customer whose name is part of a known one, if it is chosen', { tags: 'long' }, async ({
-    expect,
-  }) => {
+  test('for a new customer whose name is part of a known one, if it is chosen', async ({ expect }) => {
     const page = await openDesk()
     const customer = field(page, 'Customer')
     await customer.fill('Harvest')
@@ -479,7 +469,6 @@ describe('every typed city is accepted correctly', () => {
     ] as const
     const typeSome = async (address: string) => {
       const page = await openTab(address)
-      if (address === '/quotes') await page.getByRole('button', { name: 'Filters' }).click()
       await answerLate(page, () => Math.random() * 300)
       for (const [text, place] of some) {
         await origin(page).fill(text)
@@ -505,10 +494,9 @@ describe('every typed city is accepted correctly', () => {
     await Promise.all(['/lane', '/quotes', '/shipments'].map(typeSome))
   })
 
-  test('and a customer in the filters is a known customer', { tags: 'long' }, async () => {
+  test('and a customer in the filters is a known customer', async () => {
     const typeSome = async (address: string) => {
       const page = await openTab(address)
-      if (address === '/quotes') await page.getByRole('button', { name: 'Filters' }).click()
       await answerLate(page, () => Math.random() * 300)
       for (const [text, key] of [
         ['harv', 'Tab'],

@@ -1,4 +1,4 @@
--- Creates the owner of the tables, the service's role, and the database, as docs/configuration.md describes. PostgreSQL's image runs
+-- Creates the owner of the tables, the service's role, and the database, as the README describes. PostgreSQL's image runs
 -- it as superuser when it initializes an empty data folder.
 \set ON_ERROR_STOP on
 \getenv owner_password OWNER_PASSWORD

@@ -2,7 +2,6 @@ import { describe, expect, test } from 'vitest'
 import {
   ALARM_EVIDENCE,
   ALARM_TOLERANCE,
-  calibrationOfTypes,
   calibrationSentence,
   calibrationStanding,
   type DecidedForecast,
@@ -127,53 +126,11 @@ test('a bet on calibrated forecasts does not grow on average, also at the edge o
   }
 })
 
-describe('spot and contract', () => {
-  const today = 59
-  const ofType = (rateType: 'spot' | 'contract', truth: (p: number) => number, seed: number) =>
-    decisions({ days: 60, perDay: 6, seed, truth }).map((one) => ({ ...one, rateType }))
-  const fewer = (p: number) => sigmoid(logit(p) - 0.9)
-  const more = (p: number) => sigmoid(logit(p) + 0.9)
-
-  test('are tested apart: errors of one do not hide those of the other', () => {
-    const mixed = [...ofType('spot', more, 1), ...ofType('contract', fewer, 2)]
-    // All together, as many are won as forecast.
-    const all = calibrationStanding(mixed, { today, wasBroken: false })
-    expect(Math.abs(all.won - (all.meanForecast ?? 0) * all.decided)).toBeLessThan(0.05 * all.decided)
-    expect(calibrationOfTypes(mixed, { today, wasBroken: [] })).toMatchObject({
-      state: 'broken',
-      decided: 360,
-    })
-    const spotHolds = [...ofType('spot', (p) => p, 3), ...ofType('contract', fewer, 2)]
-    expect(calibrationOfTypes(spotHolds, { today, wasBroken: [] })).toMatchObject({
-      rateType: 'contract',
-      state: 'broken',
-    })
-  })
-
-  test('report the type that was broken before, else the one with more decisions', () => {
-    const broken = [...ofType('spot', more, 1), ...ofType('contract', fewer, 2)]
-    for (const rateType of ['spot', 'contract'] as const) {
-      expect(calibrationOfTypes(broken, { today, wasBroken: [rateType] }).rateType).toBe(rateType)
-    }
-    const holds = [...ofType('spot', (p) => p, 3).slice(0, 300), ...ofType('contract', (p) => p, 4)]
-    expect(calibrationOfTypes(holds, { today, wasBroken: [] })).toMatchObject({
-      rateType: 'contract',
-      state: 'holds',
-    })
-    expect(calibrationOfTypes([], { today, wasBroken: [] })).toMatchObject({
-      rateType: 'spot',
-      state: 'too_few',
-    })
-  })
-})
-
 test('the sentence states the counts', () => {
   const broken = { state: 'broken', decided: 120, won: 30, meanForecast: 0.5, evidence: 9_000 } as const
-  expect(calibrationSentence(broken, null)).toContain(
-    'is broken on the last 60 days: 30 of 120 answered quotes were won, and the forecasts that were recorded with them expected 60.',
+  expect(calibrationSentence(broken)).toContain(
+    'is broken on the last 60 days: 30 of 120 decided quotes were won, and the forecasts that were recorded with them expected 60.',
   )
-  expect(calibrationSentence({ ...broken, state: 'holds' }, 'spot')).toContain('finds no break')
-  expect(calibrationSentence({ ...broken, state: 'too_few', decided: 12 }, 'contract')).toContain(
-    'answered contract quotes',
-  )
+  expect(calibrationSentence({ ...broken, state: 'holds' })).toContain('finds no break')
+  expect(calibrationSentence({ ...broken, state: 'too_few', decided: 12 })).toContain('12 of 60')
 })

@@ -1,5 +1,3 @@
-import type { RateType } from './rate-type.ts'
-
 /** A forecast that was recorded with its quote, and the outcome. */
 export interface DecidedForecast {
   /** The day of the decision, in days since 1970. */
@@ -116,53 +114,12 @@ function betOf(
   return won ? alternative / forecast : (1 - alternative) / (1 - forecast)
 }
 
-/** The standing of spot or of contract quotes. */
-export interface StandingOfType extends CalibrationStanding {
-  readonly rateType: RateType
-}
-
-const urgency: Readonly<Record<CalibrationStanding['state'], number>> = { broken: 2, holds: 1, too_few: 0 }
-
-/**
- * Tests spot and contract quotes apart, and returns the standing to report: a broken one, else the one with the most decisions. Wins of
- * one type cannot hide losses of the other.
- *
- * @param wasBroken the types that were broken at the last test; the first broken type stays the reported one
- */
-export function calibrationOfTypes(
-  forecasts: readonly (DecidedForecast & { readonly rateType: RateType })[],
-  { today, wasBroken }: { readonly today: number; readonly wasBroken: readonly RateType[] },
-): StandingOfType {
-  const standingOf = (rateType: RateType): StandingOfType => ({
-    rateType,
-    ...calibrationStanding(
-      forecasts.filter((one) => one.rateType === rateType),
-      { today, wasBroken: wasBroken.includes(rateType) },
-    ),
-  })
-  const isOld = ({ rateType }: StandingOfType) => Number(wasBroken.includes(rateType))
-  const [spot, contract] = [standingOf('spot'), standingOf('contract')]
-  const byUrgency =
-    urgency[contract.state] - urgency[spot.state] ||
-    isOld(contract) - isOld(spot) ||
-    contract.decided - spot.decided
-  return byUrgency > 0 ? contract : spot
-}
-
-/**
- * The standing in one sentence.
- *
- * @param rateType the type of the quotes; null for all, as earlier versions tested them
- */
-export function calibrationSentence(
-  { state, decided, won, meanForecast }: CalibrationStanding,
-  rateType: RateType | null,
-): string {
-  const quotes = rateType === null ? 'quotes' : `${rateType} quotes`
-  const counts = `${won.toLocaleString('en-US')} of ${decided.toLocaleString('en-US')} answered ${quotes} were won, and the forecasts that were recorded with them expected ${Math.round((meanForecast ?? 0) * decided).toLocaleString('en-US')}`
+/** The standing in one sentence. */
+export function calibrationSentence({ state, decided, won, meanForecast }: CalibrationStanding): string {
+  const counts = `${won.toLocaleString('en-US')} of ${decided.toLocaleString('en-US')} decided quotes were won, and the forecasts that were recorded with them expected ${Math.round((meanForecast ?? 0) * decided).toLocaleString('en-US')}`
   switch (state) {
     case 'too_few':
-      return `There are too few answered ${quotes} with a recorded forecast in the last ${ALARM_DAYS} days to check the calibration: ${decided.toLocaleString('en-US')} of ${ALARM_DECIDED_MIN}, on ${ALARM_DAYS_MIN} days or more.`
+      return `There are too few decided quotes with a recorded forecast in the last ${ALARM_DAYS} days to check the calibration: ${decided.toLocaleString('en-US')} of ${ALARM_DECIDED_MIN}, on ${ALARM_DAYS_MIN} days or more.`
     case 'holds':
       return `The daily test finds no break of the calibration on the last ${ALARM_DAYS} days: ${counts}.`
     case 'broken':

@@ -1,5 +1,3 @@
-import { modeOfWord } from './load-mode.ts'
-
 /**
  * Equipment codes as stored, each with its other spellings in use: load board codes, EDI X12 codes (CV, RT, FT) and
  * vendors' names. The trailer length is ignored ("53' van", "flatbed_48"). A space in a spelling may also be written
@@ -80,18 +78,6 @@ export function knownEquipment(text: string): string | null {
     CODE_OF_SPELLING.get(upper.replace(/(?<=[A-Z]{3})S$/, '')) ??
     null
   )
-}
-
-/**
- * Completes "<field> must be ..." for a mode in place of the equipment of a quote: an LTL load moves in a van or a reefer, and the
- * mode is a field of its own. Null for any other text. Intermodal is an equipment, too: its container.
- *
- * @example modeAsEquipment('ltl') // 'an equipment code, ...; LTL is a mode, not an equipment: say mode ltl, and the equipment ...'
- */
-export function modeAsEquipment(text: string): string | null {
-  const mode = modeOfWord(text)
-  if (mode === null || mode === 'truckload' || mode === 'intermodal') return null
-  return `an equipment code, such as V, R or F; ${text.trim().toUpperCase()} is a mode, not an equipment: say mode ${mode}, and the equipment that it moves in`
 }
 
 /**

@@ -8,8 +8,7 @@ import type { StoredOutcome } from './history.ts'
 
 /** `lanewise` is the service itself. */
 export type OutcomeSource = 'dashboard' | 'tms' | 'import' | 'lanewise'
-/** Why a quote was lost. Only losses for the price, or without a reason, say that a rate was too high. */
-export type OutcomeReason = 'price' | 'service' | 'capacity' | 'no_response' | 'withdrawn' | 'other'
+export type OutcomeReason = 'price' | 'service' | 'capacity' | 'no_response' | 'other'
 
 /** The rules that change an outcome automatically. The history of a lane records the rule behind each change. */
 export type OutcomeRule =

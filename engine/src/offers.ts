@@ -63,17 +63,8 @@ export function supersededOffers(offers: readonly Offer[]): (Superseding | null)
   return offers.map((offer) =>
     counting === null || offer.isVoid || offer === counting
       ? null
-      : { by: counting.count, as: supersededAs(offer, counting) },
+      : { by: counting.count, as: isRefused(offer, counting) ? 'refused' : 'replaced' },
   )
-}
-
-/**
- * What an offer says about its rate beside the one that counts instead, where that is known already.
- *
- * @example supersededAs({ ...offer, outcome: 'lost' }, later) // 'refused'
- */
-export function supersededAs(offer: Offer, counting: Offer): SupersededAs {
-  return isRefused(offer, counting) ? 'refused' : 'replaced'
 }
 
 /** Whether the customer refused the rate of an offer: it was lost or countered, or a later offer asks for less. */

@@ -24,10 +24,6 @@ it('flags nothing on an ordinary lane, with one or two quotes, or for small chan
   expect(ratesOf('2000W 2000W 2000W 2000W 2000W 3000L')).toEqual([3000])
 })
 
-it('flags a rate of one cent', () => {
-  expect(ratesOf('0.01W 2000W 2050L 2100W')).toEqual([0.01])
-})
-
 it('ignores rates of zero', () => {
   expect(ratesOf('0W 0W 0W 2000W 2050L 2100W')).toEqual([])
   expect(ratesOf('')).toEqual([])

@@ -1,5 +1,5 @@
 import type { Outcome, PastQuote } from './history.ts'
-import { mapInSteps, medianInSteps, robustDeviationInSteps, type Steps } from './steps.ts'
+import { mapInSteps, medianInSteps, type Steps } from './steps.ts'
 
 /** When a rate is an outlier. Outliers are flagged, never dropped: only the broker knows a typo from a rush load. */
 export const OUTLIER_RULE = {
@@ -14,6 +14,9 @@ export const OUTLIER_RULE = {
   /** The second rule needs this many priced quotes. */
   timesMedianQuotesMin: 3,
 } as const
+
+/** Converts a median absolute deviation to a standard deviation, for normally distributed data. */
+const DEVIATIONS_PER_MEDIAN_DEVIATION = 1.4826
 
 export interface Outlier {
   readonly laneId: number
@@ -33,13 +36,14 @@ export interface Outlier {
  */
 export function* outliersInSteps(history: readonly PastQuote[]): Steps<Outlier[]> {
   const priced = history.filter((quote) => quote.rateCents > 0)
-  const rates = Float64Array.from(yield* mapInSteps(priced, (quote) => quote.rateCents))
-  const logRates = Float64Array.from(yield* mapInSteps(priced, (quote) => Math.log(quote.rateCents)))
-  const middle = yield* medianInSteps(rates)
-  const middleLog = yield* medianInSteps(logRates)
+  function* medianOf(value: (quote: PastQuote) => number): Steps<number | null> {
+    return yield* medianInSteps(Float64Array.from(yield* mapInSteps(priced, value)))
+  }
+  const middle = yield* medianOf((quote) => quote.rateCents)
+  const middleLog = yield* medianOf((quote) => Math.log(quote.rateCents))
   if (middle === null || middleLog === null) return []
   const distance = (quote: PastQuote) => Math.abs(Math.log(quote.rateCents) - middleLog)
-  const spread = yield* robustDeviationInSteps(logRates, middleLog)
+  const spread = ((yield* medianOf(distance)) ?? 0) * DEVIATIONS_PER_MEDIAN_DEVIATION
   const distanceMax = OUTLIER_RULE.deviationsMax * Math.max(spread, OUTLIER_RULE.deviationMin)
   const isOutlier = (quote: PastQuote) => {
     const times = Math.max(quote.rateCents / middle, middle / quote.rateCents)

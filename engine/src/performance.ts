@@ -1,7 +1,6 @@
 import { DEVIATIONS_80 } from './statistics/normal-cdf.ts'
 import { percentOf } from './statistics/percent-of.ts'
 import { roundHalfAway } from './statistics/round-half-away.ts'
-import { wilsonInterval } from './statistics/wilson.ts'
 
 /** Counts and sums over a selection of lanes. Amounts are whole cents. */
 export interface PerformanceSums {
@@ -79,19 +78,24 @@ export function performanceOf(sums: PerformanceSums): Performance {
 }
 
 /**
- * The 80 % confidence interval of the win rate in percent with one decimal. Null when no quote is decided. With few quotes the interval is wide: 2 wins of 2
+ * The 80 % confidence interval of the win rate: Wilson's score interval (E. B. Wilson, "Probable Inference", 1927),
+ * in percent with one decimal. Null when no quote is decided. With few quotes the interval is wide: 2 wins of 2
  * quotes do not prove a win rate of 100 %.
  *
  * @example winRateInterval(7, 10) // { lowPct: 49.7, highPct: 84.6 }
  */
 function winRateInterval(won: number, decided: number): { lowPct: number; highPct: number } | null {
-  const interval = wilsonInterval(won, decided, DEVIATIONS_80)
-  return (
-    interval && {
-      lowPct: roundHalfAway(100 * interval.low, 1),
-      highPct: roundHalfAway(100 * interval.high, 1),
-    }
-  )
+  if (decided === 0) return null
+  const square = DEVIATIONS_80 ** 2
+  const share = won / decided
+  const middle = (share + square / (2 * decided)) / (1 + square / decided)
+  const half =
+    (DEVIATIONS_80 * Math.sqrt((share * (1 - share)) / decided + square / (4 * decided ** 2))) /
+    (1 + square / decided)
+  return {
+    lowPct: roundHalfAway(100 * Math.max(0, middle - half), 1),
+    highPct: roundHalfAway(100 * Math.min(1, middle + half), 1),
+  }
 }
 
 /** A shipment whose actual margin is compared with its quoted margin. Amounts are whole cents. */

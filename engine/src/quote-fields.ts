@@ -1,4 +1,3 @@
-import type { Mode } from './load-mode.ts'
 import type { Currency, RateBasis } from './rate-basis.ts'
 
 /** The ways in which a quote comes in: a request of the quote desk or the API, a signed push, a row of a file, a requote. */
@@ -7,7 +6,7 @@ export type QuoteWay = 'request' | 'push' | 'file' | 'requote'
 /**
  * What the value of a field is, in the form in which it is stored. `rate`, `cost` and `charge` are whole cents: a rate is more than
  * zero, a cost of zero in a file means that it is not known, and a charge of zero means that there is none. `charges` are charges by
- * name, as `chargesText` writes them; `stops` are places, as `stopsText` writes them. A time is epoch milliseconds, a day is YYYY-MM-DD.
+ * name, as `chargesText` writes them. A time is epoch milliseconds, a day is YYYY-MM-DD.
  */
 interface UnitValues {
   readonly place: string
@@ -19,8 +18,6 @@ interface UnitValues {
   readonly basis: RateBasis
   readonly currency: Currency
   readonly rateType: 'spot' | 'contract'
-  readonly mode: Mode
-  readonly stops: string
   readonly miles: number
   readonly text: string
   readonly time: number
@@ -289,31 +286,6 @@ export const quoteTable = {
     stamp: 'rateType',
     keptByRequote: true,
     csv: 'Rate type',
-  },
-  mode: {
-    ...text,
-    shown: 'mode',
-    sent: 'mode',
-    column: 'mode',
-    unit: 'mode',
-    ways: allWays,
-    stamp: 'mode',
-    keptByRequote: true,
-    forecastBy: 'mode',
-    csv: 'Mode',
-  },
-  /** The places between origin and destination. */
-  stops: {
-    ...text,
-    shown: 'stops',
-    sent: 'stops',
-    column: 'stops',
-    unit: 'stops',
-    ways: ['request', 'push', 'file'],
-    stamp: 'places',
-    keptByRequote: true,
-    forecastBy: 'stops',
-    csv: 'Stops',
   },
   validUntil: {
     ...text,

@@ -48,6 +48,9 @@ export interface AmountConversion {
  * The conversion of amounts to US dollars on the `wanted` basis: Canadian dollars by the exchange rate, and another basis by
  * the amount's own fuel charge, else by that of the schedule. Null if a needed charge or exchange rate is not known.
  *
+ * The SQL functions `on_basis` and `usd_cents`, and the view `counted_lanes`, have the same rule, for statistics; a test compares
+ * them.
+ *
  * @example amountConversion({ basis: 'linehaul', fuelCents: 30000, accessorialCents: null }, 'all_in')
  * // { times: 1, plusCents: 30000, by: 'charges' }
  */
@@ -146,36 +149,6 @@ export function fuelUnitFault(fuelCents: number | null, linehaulCents: number | 
   }
   if (linehaulCents === null || fuelCents <= FUEL_CHARGE_RULE.mostTimesLinehaul * linehaulCents) return null
   return `must be dollars per load; ${fuel} looks like cents, because the linehaul amount is ${formatDollars(linehaulCents)}`
-}
-
-/** What is wrong with the charges of an amount, and with which of them. */
-export type ChargesFault =
-  /** In another unit: see `fuelUnitFault`. */
-  | { readonly charge: 'fuel'; readonly unit: string }
-  /** Together not less than the all-in amount that contains them. */
-  | { readonly charge: 'fuel' | 'accessorials'; readonly unit: null; readonly chargesCents: number }
-
-/**
- * The fault of the charges of an amount that came in, whichever way; null if there is none. Without a basis, such charges could also belong
- * to a linehaul amount, so the sender must state it: all-in is assumed.
- *
- * @param amount `cents` is null if only the charges came in
- * @example chargesFaultOf({ cents: 30000, basis: null, fuelCents: 30000, accessorialCents: null })
- * // { charge: 'fuel', unit: null, chargesCents: 30000 }
- */
-export function chargesFaultOf({
-  cents,
-  ...terms
-}: AmountTerms & { readonly cents: number | null }): ChargesFault | null {
-  const { basis, fuelCents, accessorialCents } = terms
-  const unit = fuelUnitFault(fuelCents, basis === 'linehaul' ? cents : null)
-  if (unit !== null) return { charge: 'fuel', unit }
-  if (cents === null || chargesFit({ ...terms, cents }, 'all_in')) return null
-  return {
-    charge: fuelCents === null ? 'accessorials' : 'fuel',
-    unit: null,
-    chargesCents: (fuelCents ?? 0) + (accessorialCents ?? 0),
-  }
 }
 
 /** AR and AP in whole cents on one basis. */

@@ -20,13 +20,13 @@ describe('a rate is questioned', () => {
     expect(rateWarnings({ ...usual, rateCents: 25_000 }).map(({ detail }) => detail)).toEqual([
       '$250 is $1,811 below the expected cost of $2,061.',
       '$250 is $1,950 below your floor of $2,200.',
-      '$250 is 91% below your usual rate of $2,800.',
+      '$250 is 91% below the going rate of $2,800.',
     ])
   })
 
   test('when a digit is too many', () => {
     expect(rateWarnings({ ...usual, rateCents: 2_500_000 }).map(({ detail }) => detail)).toEqual([
-      '$25,000 is 793% above your usual rate of $2,800.',
+      '$25,000 is 793% above the going rate of $2,800.',
       '$25,000 is 12.1 times the expected cost of $2,061.',
     ])
   })

@@ -66,7 +66,7 @@ export function rateWarnings({ rateCents, cost, floorCents, goingRate }: RateToC
       ? RATE_WARNING_RULE.goingRate
       : RATE_WARNING_RULE.goingRateOfOthers
     const differencePct = (100 * (rateCents - goingRate.cents)) / goingRate.cents
-    const going = `your usual rate of ${whole(goingRate.cents)}`
+    const going = `the going rate of ${whole(goingRate.cents)}`
     if (differencePct < -belowPct) {
       warn('below_going_rate', `${rate} is ${Math.round(-differencePct)}% below ${going}.`)
     }

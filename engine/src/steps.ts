@@ -108,19 +108,6 @@ export function* medianInSteps(values: Float64Array): Steps<number | null> {
   return (lower + upper) / 2
 }
 
-/** Converts a median absolute deviation to a standard deviation, for normally distributed data. */
-const DEVIATIONS_PER_MEDIAN_DEVIATION = 1.4826
-
-/**
- * The robust standard deviation: 1.4826 times the median distance from `middle`, which is the median; 0 without values.
- *
- * @example finished(robustDeviationInSteps(Float64Array.of(1, 2, 9), 2)) // 1.4826
- */
-export function* robustDeviationInSteps(values: Float64Array, middle: number): Steps<number> {
-  const distance = yield* medianInSteps(values.map((value) => Math.abs(value - middle)))
-  return (distance ?? 0) * DEVIATIONS_PER_MEDIAN_DEVIATION
-}
-
 function* nthInSteps(values: Float64Array, nth: number): Steps<number> {
   let low = 0
   let high = values.length - 1

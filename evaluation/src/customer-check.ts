@@ -68,7 +68,7 @@ function bothEstimates(
   const referenceCents = referenceRateCents(model, identity, null) ?? rateCents
   const lane = laneOf(model, identity.key)
   const prior = lanePrior(model, identity)
-  const posterior = posteriorWith(model, lane?.knots ?? emptyKnots(), { prior, lane })
+  const posterior = posteriorWith(model, lane?.knots ?? emptyKnots(), prior)
   const borrowedShare =
     lane !== null && lane.decided > 0
       ? Math.min(1, Math.max(0, posterior.belief.varianceA / prior.varianceA))
@@ -219,7 +219,7 @@ export function forecastCustomers(
         customer:
           shift === null
             ? undefined
-            : { number: customer, level: shift.level, sd: Math.sqrt(shift.variance), swing: shift.swing },
+            : { number: customer, level: shift.level, sd: Math.sqrt(shift.variance) },
       })
     }
   }
@@ -260,16 +260,9 @@ export function customerBars(copper: readonly LaneQuote[] | null, seed: number):
   }
   const bars = [0, 0.7, 1.2].flatMap((spread) => [0, 0.8].map((loyalty) => simulated(spread, loyalty)))
   if (copper === null) return bars
-  const customers = countriesAsCustomers(copper)
-  const found = forecastCustomers(customers, { warmUpDays: 30, everyDays: 14 })
-  const ranges = customerCoverages('', customers, found.forecasts).find(
-    ({ name }) => name === BY_MONTH_AND_ORDER,
-  )
-  const check = 'copper file, customers by month'
+  const found = forecastCustomers(countriesAsCustomers(copper), { warmUpDays: 30, everyDays: 14 })
   return [
     ...bars,
-    { check, measure: '80 % range coverage', value: ranges?.within80 ?? Number.NaN, least: 0.75, most: 0.85 },
-    { check, measure: '95 % range coverage', value: ranges?.within95 ?? Number.NaN, least: 0.93 },
     {
       check: 'copper file, products as lanes and countries as customers',
       measure: 'Brier with the customer minus without',
@@ -279,14 +272,12 @@ export function customerBars(copper: readonly LaneQuote[] | null, seed: number):
   ]
 }
 
-const BY_MONTH_AND_ORDER = ', customers by month, by orders'
-
 /** How often the share won of a customer's quotes was within the range that the estimate with the customer gives for it. */
 export function customerCoverages(
   name: string,
   quotes: readonly (LaneQuote & { readonly customer: number })[],
-  forecasts: readonly Grouped[] = forecastCustomers(quotes, { warmUpDays: 30, everyDays: 14 }).forecasts,
 ): GroupCoverage[] {
+  const { forecasts } = forecastCustomers(quotes, { warmUpDays: 30, everyDays: 14 })
   const customers = new Map(quotes.map(({ laneId, customer }) => [laneId, customer]))
   const customerOf = ({ quote }: Grouped) => `${customers.get(quote.laneId)}`
   const correlations = orderCorrelations(forecasts)

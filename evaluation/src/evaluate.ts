@@ -5,7 +5,6 @@ import { forecastByBaselines } from '#engine/backtest/baselines.ts'
 import { type Forecast, quality, reliability } from '#engine/backtest/measures.ts'
 import { forecastByModel } from '#engine/backtest/walk-forward.ts'
 import type { LaneQuote } from '#engine/estimate/quoted-lanes.ts'
-import { awardBars } from './awards-check.ts'
 import { type Bar, limitOf, passes } from './bar.ts'
 import { readCopper } from './copper.ts'
 import {
@@ -25,11 +24,7 @@ import { simulateExperiments } from './experiment-check.ts'
 import { hindsight } from './hindsight-check.ts'
 import { readTruckloads, type Truckload } from './loadsmart.ts'
 import { type LongTable, lateTables, shapeTables, tenderBars, type Walk } from './long-tables.ts'
-import { mailBars } from './mails-check.ts'
 import { checkMiles } from './miles-check.ts'
-import { neverQuotedBars } from './never-quoted-check.ts'
-import { otherLossesBars } from './other-losses-check.ts'
-import { portfolioBars } from './portfolio-check.ts'
 import { rateTypeBars } from './rate-type-check.ts'
 import { type Findings, htmlReport } from './report.ts'
 import { evaluateSample } from './sample.ts'
@@ -38,14 +33,12 @@ import { type Coverage, simulateCoverage, simulateTenant } from './simulation.ts
 import { simulateThinLanes, thinLanesOf } from './thin-lanes-check.ts'
 import { readUsdaRates } from './usda.ts'
 import { walkForward } from './walk.ts'
-import { watchBars } from './watch-check.ts'
 
 const WARM_UP_DAYS = 30
 const TENANTS = 80
 const SEED = 20_260_101
-/** Simulated brokerages of each plan with spot and contract quotes, and with reasons of losses. */
-const RATE_TYPE_BROKERAGES = 96
-const OTHER_LOSSES_BROKERAGES = 24
+/** Simulated brokerages of each plan with spot and contract quotes. */
+const RATE_TYPE_BROKERAGES = 24
 /** The only measure that decides the exit code: a model that is worse than this baseline is useless. */
 const WORSE_THAN_LANE_RATE = 'Brier minus the lane rate'
 const DAY = 86_400_000
@@ -446,14 +439,8 @@ function evaluate(folder: string): Findings {
       ...costs.bars,
       ...ahead.bars,
       ...signals,
-      ...(copper ? neverQuotedBars(walkWithProgress, copper) : []),
       ...customerBars(copper, SEED),
       ...rateTypeBars(RATE_TYPE_BROKERAGES),
-      ...otherLossesBars(OTHER_LOSSES_BROKERAGES),
-      ...mailBars(SEED),
-      ...portfolioBars(SEED),
-      ...awardBars(readUsdaRates(folder), SEED),
-      ...watchBars(copper ?? []),
     ],
   }
 }

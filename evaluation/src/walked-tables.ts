@@ -100,9 +100,7 @@ export interface GroupCoverage {
 /** A forecast in a group. */
 export interface Grouped extends Pick<Walked, 'quote' | 'day' | 'won' | 'x' | 'posterior' | 'model'> {
   /** The effect of the customer, whose error all quotes of the customer share. */
-  readonly customer?:
-    | { readonly number: number; readonly level: number; readonly sd: number; readonly swing: number }
-    | undefined
+  readonly customer?: { readonly number: number; readonly level: number; readonly sd: number } | undefined
 }
 
 const MONTH_DAYS = 30
@@ -226,7 +224,7 @@ function drawnShares(
         (customer ? customer.level + customer.sd * (ofSwinger[swingers.places[at] as number] as number) : 0) -
         (posterior.steepness[curve] as number) * rate -
         stop +
-        Math.max(posterior.noise, customer?.swing ?? 0) * (ofMonth[months.places[at] as number] as number)
+        posterior.noise * (ofMonth[months.places[at] as number] as number)
       const common = ofOrder[orders.places[at] as number] as number
       if ((Number.isNaN(common) ? random() : common) < posterior.shape.ceiling * sigmoid(logOdds)) won++
     }

@@ -9,12 +9,6 @@ export interface Equivalent {
 
 export const equivalents: readonly Equivalent[] = [
   {
-    file: 'engine/src/estimate/best-rate.ts',
-    line: 'const flooredRateCents = Math.max(rateCents, floorCents ?? 0)',
-    replacement: '1',
-    reason: 'no rate to quote is below one cent',
-  },
-  {
     file: 'server/src/http/admission.ts',
     line: 'if (Object.keys(request.raw.headers).length * 2 === raw.length) return',
     replacement: '/',

@@ -6,7 +6,6 @@ import type { Body } from 'lanewise-client'
 
 export type Quote = Body<'push-quotes'>['quotes'][number]
 export type Booking = Body<'push-shipment-updates'>['updates'][number]
-export type Mode = NonNullable<Quote['mode']>
 export type Tms = 'mcleod' | 'turvo' | 'tai'
 
 /** What a status of a TMS means. A booking is a win, so a booked record needs no outcome. */
@@ -75,28 +74,7 @@ const stages: Readonly<Record<Tms, Readonly<Record<string, Stage>>>> = {
   },
 }
 
-/** The mode of each word for it, in lower case. RELAY_MODES adds the codes of your installation. */
-const modes: Readonly<Record<string, Mode>> = {
-  truckload: 'truckload',
-  'full truckload': 'truckload',
-  tl: 'truckload',
-  ftl: 'truckload',
-  ltl: 'ltl',
-  'volume ltl': 'ltl',
-  'less than truckload': 'ltl',
-  partial: 'partial',
-  'partial truckload': 'partial',
-  ptl: 'partial',
-  drayage: 'drayage',
-  intermodal: 'intermodal',
-  imdl: 'intermodal',
-}
-
-/** The statuses and the modes of an installation, in lower case. */
-export interface OwnWords {
-  readonly statuses?: Partial<Record<Tms, Record<string, Stage>>>
-  readonly modes?: Partial<Record<Tms, Record<string, Mode>>>
-}
+export type MoreStages = Partial<Record<Tms, Record<string, Stage>>>
 
 /** The records in a webhook or an export of a TMS: one, a list, or a list inside the answer of its API. */
 export function recordsOf(tms: Tms, body: unknown): readonly unknown[] {
@@ -107,15 +85,15 @@ export function recordsOf(tms: Tms, body: unknown): readonly unknown[] {
   return [tms !== 'mcleod' && details !== undefined ? details : body]
 }
 
-/** @throws NotMapped if the record has no id, or a status or a mode that is not in the table */
-export function mapRecord(tms: Tms, record: unknown, own: OwnWords = {}): Mapped {
+/** @throws NotMapped if the record has no id, or a status that is not in the table */
+export function mapRecord(tms: Tms, record: unknown, more: MoreStages = {}): Mapped {
   if (typeof record !== 'object' || record === null) throw new NotMapped('', 'The record is not an object.')
   const facts = { mcleod: mcleodFacts, turvo: turvoFacts, tai: taiFacts }[tms](record)
   const id = text(facts.id)
   if (id === undefined)
     throw new NotMapped(facts.idField, `${facts.idField} is missing: it becomes the external_id.`)
   const status = text(facts.status) ?? ''
-  const stage = own.statuses?.[tms]?.[status.toLowerCase()] ?? stages[tms][status.toLowerCase()]
+  const stage = more[tms]?.[status.toLowerCase()] ?? stages[tms][status.toLowerCase()]
   if (stage === undefined) {
     throw new NotMapped(
       facts.statusField,
@@ -123,16 +101,13 @@ export function mapRecord(tms: Tms, record: unknown, own: OwnWords = {}): Mapped
       id,
     )
   }
-  const stops = facts.origin === undefined || facts.destination === undefined ? [] : stopsBetween(facts, id)
   return {
     // The members that are undefined are absent: they change nothing.
     quote: {
       external_id: id,
       origin: facts.origin,
       destination: facts.destination,
-      stops: stops.length === 0 ? undefined : stops,
       miles: facts.miles,
-      mode: modeOf(facts.mode, own.modes?.[tms] ?? {}, id),
       equipment: equipmentNames[facts.equipment?.toLowerCase() ?? ''] ?? facts.equipment,
       quoted_rate: facts.rate,
       customer_name: facts.customer,
@@ -146,38 +121,6 @@ export function mapRecord(tms: Tms, record: unknown, own: OwnWords = {}): Mapped
   }
 }
 
-/**
- * The places between origin and destination. Two stops in a row in one city are one stop: a route is a list of cities.
- *
- * @throws NotMapped if a stop has no place: without it, the load would look like a direct one
- */
-function stopsBetween({ origin, between, destination }: Facts, id: string): string[] {
-  // Without the ZIP code.
-  const cityOf = (stop = '') => (/^[^,]*, [a-z]{2}(?= |$)/i.exec(stop)?.[0] ?? stop).toLowerCase()
-  const route = [origin]
-  for (const stop of between) {
-    if (stop === undefined) throw new NotMapped('stops', 'A stop has no city, state or ZIP code.', id)
-    if (cityOf(stop) !== cityOf(route.at(-1))) route.push(stop)
-  }
-  const stops = route.slice(1)
-  while (stops.length > 0 && cityOf(stops.at(-1)) === cityOf(destination)) stops.pop()
-  return stops.filter((stop) => stop !== undefined)
-}
-
-/** @throws NotMapped for a word that is not in the table: as a truckload, it would count in the rates of a lane */
-function modeOf(
-  said: SaidMode | undefined,
-  own: Readonly<Record<string, Mode>>,
-  id: string,
-): Mode | undefined {
-  if (said === undefined) return undefined
-  const { field, word } = said
-  const mode = own[word.toLowerCase()] ?? modes[word.toLowerCase()]
-  if (mode !== undefined) return mode
-  const detail = `${field} is "${word}". Add it to RELAY_MODES as truckload, partial, ltl, drayage or intermodal.`
-  throw new NotMapped(field, detail, id)
-}
-
 function bookingOf(id: string, stage: Stage, facts: Facts): Booking | null {
   if (stage === 'cancelled') return { external_id: id, cancelled: true }
   if (stage !== 'booked') return null
@@ -189,12 +132,6 @@ function bookingOf(id: string, stage: Stage, facts: Facts): Booking | null {
   }
 }
 
-/** What a record says about how its load moves, and the field that says it. */
-interface SaidMode {
-  readonly field: string
-  readonly word: string
-}
-
 /** The values of a record, whatever its TMS. */
 interface Facts {
   readonly id: unknown
@@ -203,9 +140,6 @@ interface Facts {
   readonly statusField: string
   readonly origin?: string | undefined
   readonly destination?: string | undefined
-  /** The places of the stops between them; undefined for one without a place. */
-  readonly between: readonly (string | undefined)[]
-  readonly mode?: SaidMode | undefined
   readonly miles?: number | undefined
   readonly equipment?: string | undefined
   readonly rate?: number | undefined
@@ -227,7 +161,6 @@ function mcleodFacts(order: object): Facts {
   const stops = sorted(live(get(order, 'stops')), 'order_sequence')
   const movements = live(get(order, 'movements'))
   const pays = movements.map((one) => amount(get(one, 'override_pay_amt')))
-  const placeOf = (stop: unknown) => place(stop, ['city_name', 'state', 'zip_code'])
   // The order of a converted quote can name it, in a field of the installation: then both are one quote.
   const quoteField = process.env.MCLEOD_QUOTE_ID_FIELD ?? ''
   const quoteId = isQuote ? get(order, 'id') : get(order, quoteField)
@@ -237,10 +170,8 @@ function mcleodFacts(order: object): Facts {
     idField: 'id',
     status: get(order, '__statusDescr'),
     statusField: '__statusDescr',
-    origin: placeOf(stops[0]),
-    destination: placeOf(stops.at(-1)),
-    between: stops.slice(1, -1).map(placeOf),
-    mode: mcleodMode(order, movements),
+    origin: place(stops[0], ['city_name', 'state', 'zip_code']),
+    destination: place(stops.at(-1), ['city_name', 'state', 'zip_code']),
     miles: get(order, 'bill_distance_um') === 'KM' ? undefined : amount(get(order, 'bill_distance')),
     equipment: text(get(order, '__equipmentTypeDescr')) ?? text(get(order, 'equipment_type_id')),
     rate: amount(get(order, 'total_charge')),
@@ -252,17 +183,6 @@ function mcleodFacts(order: object): Facts {
     validUntil: mcleodTime(get(order, 'expiration_date')),
     pickupAt: mcleodTime(get(stops[0], 'sched_arrive_early')),
   }
-}
-
-/** A flag says more than the code: its letters are not documented, and so they are those of RELAY_MODES. */
-function mcleodMode(order: object, movements: readonly unknown[]): SaidMode | undefined {
-  const says = (one: unknown, name: string) => get(one, name) === 'Y'
-  if ([order, ...movements].some((one) => says(one, 'ltl'))) return { field: 'ltl', word: 'ltl' }
-  if (says(order, 'is_container')) {
-    const isDray = movements.length > 0 && movements.every((one) => says(one, 'is_dray'))
-    return { field: 'is_container', word: isDray ? 'drayage' : 'intermodal' }
-  }
-  return said('order_mode', get(order, 'order_mode'))
 }
 
 /** Shipments of Turvo's public API. */
@@ -281,11 +201,6 @@ function turvoFacts(shipment: object): Facts {
     statusField: 'status.code.value',
     origin: at(stops[0], 'start'),
     destination: at(stops.at(-1), 'end'),
-    between: stops.slice(1, -1).map((stop) => place(get(stop, 'address'), ['city', 'state', 'zip'])),
-    mode:
-      get(shipment, 'ltlShipment') === true
-        ? { field: 'ltlShipment', word: 'ltl' }
-        : said('transportation.mode.value', get(get(get(shipment, 'transportation'), 'mode'), 'value')),
     equipment: text(get(get(equipment, 'type'), 'value')),
     rate: amount(get(get(customerOrder, 'costs'), 'totalAmount')),
     cost: costs.some((one) => one !== undefined) ? cents(costs) : undefined,
@@ -300,19 +215,18 @@ function turvoFacts(shipment: object): Facts {
 function taiFacts(shipment: object): Facts {
   const stops = live(get(shipment, 'stops'))
   const carriers = live(get(shipment, 'carrierList'))
-  const first = stops.findIndex((one) => get(one, 'stopType') === 'Pickup')
-  const last = stops.findLastIndex((one) => get(one, 'stopType') === 'Delivery')
-  const pickup = stops[first]
-  const placeOf = (stop: unknown) => place(stop, ['city', 'state', 'zipCode'])
+  const stop = (type: string) => stops.find((one) => get(one, 'stopType') === type)
+  const pickup = stop('Pickup')
   return {
     id: get(shipment, 'shipmentId'),
     idField: 'shipmentId',
     status: get(shipment, 'status'),
     statusField: 'status',
-    origin: placeOf(pickup),
-    destination: placeOf(stops[last]),
-    between: stops.slice(first + 1, Math.max(last, first + 1)).map(placeOf),
-    mode: said('shipmentType', get(shipment, 'shipmentType')),
+    origin: place(pickup, ['city', 'state', 'zipCode']),
+    destination: place(
+      stops.findLast((one) => get(one, 'stopType') === 'Delivery'),
+      ['city', 'state', 'zipCode'],
+    ),
     miles: amount(get(shipment, 'mileage')),
     equipment: text(get(shipment, 'trailerType')),
     rate: amount(get(shipment, 'totalSell')),
@@ -340,11 +254,6 @@ function sorted(list: readonly unknown[], by: string): readonly unknown[] {
 function text(value: unknown): string | undefined {
   const found = typeof value === 'number' ? String(value) : value
   return typeof found === 'string' && found.trim() !== '' ? found.trim() : undefined
-}
-
-function said(field: string, value: unknown): SaidMode | undefined {
-  const word = text(value)
-  return word === undefined ? undefined : { field, word }
 }
 
 /** A number of dollars or miles. 0 means unknown, as in most systems. */

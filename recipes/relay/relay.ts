@@ -10,14 +10,13 @@
  * RELAY_AUTHORIZATION: the header Authorization that the TMS must send. PORT, HOST: where to listen
  * RELAY_OUTBOX: the file of the outbox, default relay-outbox.sqlite
  * RELAY_STATUSES: a JSON file with more statuses, such as {"turvo": {"quote sent": "quoted"}}
- * RELAY_MODES: a JSON file with more modes, such as {"mcleod": {"t": "truckload"}}
  */
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { setTimeout as pause } from 'node:timers/promises'
 import { type Answer, isLanewiseFailure, Lanewise } from 'lanewise-client'
-import { type Mapped, mapRecord, NotMapped, type OwnWords, recordsOf, type Tms } from './mappings.ts'
+import { type Mapped, type MoreStages, mapRecord, NotMapped, recordsOf, type Tms } from './mappings.ts'
 import { Outbox, type Refusal, type Waiting } from './outbox.ts'
 
 const itemsPerPush = 500
@@ -27,9 +26,8 @@ const longestWaitMs = 60_000
 const { env } = process
 const [command = '', ...args] = process.argv.slice(2)
 const outbox = new Outbox(env.RELAY_OUTBOX ?? 'relay-outbox.sqlite')
-const wordsIn = (file: string | undefined) =>
-  file === undefined ? {} : JSON.parse(readFileSync(file, 'utf8'))
-const own: OwnWords = { statuses: wordsIn(env.RELAY_STATUSES), modes: wordsIn(env.RELAY_MODES) }
+const moreStages: MoreStages =
+  env.RELAY_STATUSES === undefined ? {} : JSON.parse(readFileSync(env.RELAY_STATUSES, 'utf8'))
 const stopping = new AbortController()
 /** Resolves when something new is in the outbox. */
 let news = Promise.withResolvers<void>()
@@ -45,7 +43,7 @@ function accept(tms: Tms, body: unknown): { accepted: number; refused: Refusal[]
   const refusals: { refusal: Refusal; record: unknown }[] = []
   for (const record of recordsOf(tms, body)) {
     try {
-      mapped.push(mapRecord(tms, record, own))
+      mapped.push(mapRecord(tms, record, moreStages))
     } catch (error) {
       if (!(error instanceof NotMapped)) throw error
       const digest = createHash('sha256')

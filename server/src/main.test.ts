@@ -1,12 +1,10 @@
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdtempSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs'
-import { get } from 'node:http'
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { drainSeconds } from '#contract/limits.ts'
 import { call, signedHeaders } from '#testing/make.ts'
 import { type RunningService, runService } from '#testing/running-service.ts'
 import { clusterProcesses, findPlace, stopAbandonedPostgres } from './embedded-postgres/index.ts'
@@ -29,15 +27,6 @@ afterAll(async () => {
 /** The running service as a TestApp, with the real clock. */
 function asApp(running: RunningService) {
   return { url: running.url, now: Date.now() } as Parameters<typeof call>[0]
-}
-
-/** The status of a request on a connection of its own, or the code of its error. */
-function statusOnNewConnection(url: string): Promise<string> {
-  return new Promise((resolve) => {
-    get(url, { agent: false }, (answer) => {
-      answer.resume().once('end', () => resolve(String(answer.statusCode)))
-    }).once('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message))
-  })
 }
 
 describe('the first start', () => {
@@ -161,40 +150,4 @@ describe('SIGTERM', () => {
     service = await runService(dataDirectory)
     expect((await call(asApp(service), 'GET', '/readyz')).status).toBe(200)
   })
-
-  test('without an open connection, answers new connections for two seconds', async () => {
-    await service.end('SIGTERM')
-    service = await runService(dataDirectory)
-    const began = performance.now()
-    const ended = service.end('SIGTERM')
-    const answers = new Map<string, number>()
-    let refusedMs: number | null = null
-    while (refusedMs === null) {
-      for (const path of ['/healthz', '/readyz']) {
-        const isDrained = performance.now() - began > drainSeconds * 1000 - 50
-        const answer = await statusOnNewConnection(service.url + path)
-        // A connection that waits while the port closes is reset.
-        if (answer === 'ECONNRESET' && isDrained) continue
-        if (answer === 'ECONNREFUSED') refusedMs ??= performance.now() - began
-        else answers.set(`${path} ${answer}`, (answers.get(`${path} ${answer}`) ?? 0) + 1)
-      }
-    }
-    // Until the signal arrives, the node is still ready.
-    expect([...answers.keys()].filter((answer) => answer !== '/readyz 200').sort()).toEqual([
-      '/healthz 200',
-      '/readyz 503',
-    ])
-    expect(answers.get('/healthz 200')).toBeGreaterThan(10)
-    expect(refusedMs).toBeGreaterThan(drainSeconds * 1000 - 50)
-    expect(await ended).toEqual({ code: 0, signal: null })
-    // A start with a folder whose key is missing, such as a backup, is refused, and writes no new key.
-    const key = join(dataDirectory, 'secret-key')
-    renameSync(key, `${key}-elsewhere`)
-    await expect(runService(dataDirectory)).rejects.toThrow(
-      /secret-key is missing, and the database of this folder/,
-    )
-    expect(existsSync(key)).toBe(false)
-    renameSync(`${key}-elsewhere`, key)
-    service = await runService(dataDirectory)
-  }, 120_000)
 })

@@ -1,12 +1,6 @@
 import { ConfigError, readConfig } from './configuration/index.ts'
-import { EarlierSchema, MigrationStopped } from './database/schema/index.ts'
-import {
-  DatabaseUnavailable,
-  ReadOnlyDatabase,
-  translated,
-  whyUnavailable,
-} from './database/session/index.ts'
-import { DataFolderInUse, DataFolderUnusable } from './embedded-postgres/index.ts'
+import { EarlierSchema } from './database/schema/index.ts'
+import { DataFolderInUse } from './embedded-postgres/index.ts'
 import type { SampleAccess } from './sample/index.ts'
 import { StartRefused, startService } from './start.ts'
 
@@ -103,19 +97,13 @@ async function main(): Promise<void> {
   if (stopping === undefined) process.stdout.write(`${greeting(service.address, service.sample)}\n`)
 }
 
-main().catch((thrown: unknown) => {
-  const error = translated(thrown, false, false)
+main().catch((error: unknown) => {
   const known =
     error instanceof ConfigError ||
     error instanceof StartRefused ||
     error instanceof DataFolderInUse ||
-    error instanceof DataFolderUnusable ||
-    error instanceof MigrationStopped ||
-    error instanceof EarlierSchema ||
-    error instanceof ReadOnlyDatabase
-  const said =
-    error instanceof DatabaseUnavailable ? whyUnavailable(error) : known ? error.message : describe(error)
-  process.stderr.write(`lanewise: ${said}\n`)
+    error instanceof EarlierSchema
+  process.stderr.write(`lanewise: ${known ? error.message : describe(error)}\n`)
   process.exit(1)
 })
 

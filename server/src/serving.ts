@@ -1,12 +1,10 @@
 import type { Logger } from 'pino'
 import { callLog, chainHeads, refusals as refusalsOf } from './audit/index.ts'
 import { backtestRunner } from './backtests/index.ts'
-import { bidPricer } from './bids/index.ts'
 import { type Books, BrokerageBook, books } from './book/index.ts'
 import { type TenantWatch, tenantMemory, tenantWatch } from './cache/index.ts'
-import { companyProviders } from './company/index.ts'
 import type { Config } from './configuration/index.ts'
-import { brokenCalibrations, mailQueue, takePermit } from './database/queries/index.ts'
+import { brokenCalibrations, takePermit } from './database/queries/index.ts'
 import { type Database, runInBackground } from './database/session/index.ts'
 import type { Parts } from './endpoints/index.ts'
 import { eventSender } from './events/index.ts'
@@ -15,14 +13,10 @@ import { buildApp } from './http/index.ts'
 import { importRunner } from './imports/index.ts'
 import { loadPlaces } from './lanes/index.ts'
 import { ownLimit, sharedLimit, type TenantLimit, tenantWindow } from './limits/index.ts'
-import { mailAnswer, mailSender } from './mail/index.ts'
 import { marketAdapters } from './market-adapters/index.ts'
 import { pilotKeeper, pilotReports } from './pilot/index.ts'
-import { mailboxReader } from './receiving/index.ts'
-import { weeklyReporter } from './reports/index.ts'
 import { runInOrder } from './runtime/index.ts'
 import {
-  companyStartLimit,
   eventTestLimit,
   type SecretKeys,
   signatureCheckLimit,
@@ -31,7 +25,6 @@ import {
   tenantLimit,
   tokens,
 } from './security/index.ts'
-import { laneWatcher } from './watches/index.ts'
 import { readiness, type Watching } from './watching/index.ts'
 
 /** A service that answers requests. */
@@ -93,15 +86,8 @@ async function makeParts(options: ServingOptions): Promise<{ parts: Parts; drain
     refusals: refusalsOf({ database, clock, log }),
     calls: callLog({ database, clock, log }),
     events: eventSender({ config, database, secretKeys, clock, log }),
-    mail: mailSender({ config, database, secretKeys, clock, log }),
-    mailboxes: mailboxReader({ config, database, secretKeys, clock, log }),
     imports: importRunner({ database, log }),
-    expirer: quoteExpirer({
-      database,
-      log,
-      tellExpired: (transaction, tenant, approval, now) =>
-        mailAnswer(transaction, tenant, approval, { config, now }),
-    }),
+    expirer: quoteExpirer({ database, log }),
     keeper: pilotKeeper({ database, clock, log }),
     backtests: backtestRunner({ database, clock, log }),
   })
@@ -131,28 +117,20 @@ interface ConnectedParts extends Pick<Parts, 'books' | 'refusals'> {
   readonly limit: TenantLimit
   readonly calls: ReturnType<typeof callLog>
   readonly events: ReturnType<typeof eventSender>
-  readonly mail: ReturnType<typeof mailSender>
-  readonly mailboxes: ReturnType<typeof mailboxReader>
   readonly imports: ReturnType<typeof importRunner>
   readonly expirer: ReturnType<typeof quoteExpirer>
   readonly keeper: ReturnType<typeof pilotKeeper>
   readonly backtests: ReturnType<typeof backtestRunner>
-  /** How often to look for bids that another process was pricing, in milliseconds; null: never. */
-  readonly resumeBidsEveryMs?: number | null
-  /** How often to look for weekly reports and scans of watches that are due, in milliseconds; null: never. */
-  readonly reportsEveryMs?: number | null
 }
 
-interface Counted
-  extends Pick<ConnectedParts, 'watch' | 'books' | 'calls' | 'imports' | 'backtests' | 'events' | 'mail'> {
-  readonly memory: ReturnType<typeof tenantMemory>
-}
-
-/** Tells the metrics where to read the counts of the parts. */
-function lookUpCounts(
-  { database, clock, watching, migrations }: Omit<ServingOptions, 'instance'>,
-  { memory, watch, books, calls, imports, backtests, events, mail }: Counted,
-): void {
+/** Completes the parts of the service, and reports their counts to the metrics. `drain` stops their background work. */
+export function connectParts(
+  options: Omit<ServingOptions, 'instance'>,
+  { watch, limit, events, expirer, keeper, ...made }: ConnectedParts,
+): { parts: Parts; drain: () => Promise<void> } {
+  const { config, database, secretKeys, logger, clock, monotonic, watching, migrations } = options
+  const { books, refusals, calls, imports, backtests } = made
+  const memory = tenantMemory(watch, credentialBytesMax)
   watching.lookUp({
     connections: database.connections,
     memory: () => memory.counts(),
@@ -163,56 +141,24 @@ function lookUpCounts(
     imports: imports.counts,
     backtests: backtests.counts,
     events: events === null ? null : { counts: events.counts, queue: events.queue },
-    mail: mail === null ? null : { queue: () => runInBackground(() => database.outsideTenants(mailQueue)) },
     brokenCalibrations: () => runInBackground(() => database.outsideTenants(brokenCalibrations)),
     readiness: () => readiness({ database, clock, migrations }),
   })
-}
-
-/** Completes the parts of the service, and reports their counts to the metrics. `drain` stops their background work. */
-export function connectParts(
-  options: Omit<ServingOptions, 'instance'>,
-  { watch, limit, events, mail, expirer, keeper, resumeBidsEveryMs, reportsEveryMs, ...made }: ConnectedParts,
-): {
-  parts: Parts
-  reporter: ReturnType<typeof weeklyReporter>
-  watcher: ReturnType<typeof laneWatcher>
-  drain: () => Promise<void>
-} {
-  const { config, database, secretKeys, logger, clock, monotonic, watching, migrations } = options
-  const { books, refusals, calls, imports, backtests } = made
-  const memory = tenantMemory(watch, credentialBytesMax)
-  lookUpCounts(options, { memory, watch, events, mail, ...made })
   const adapters = marketAdapters({ config, database, secretKeys, clock, monotonic, log: logger })
-  const bids = bidPricer(
-    { database, books, clock, log: logger },
-    resumeBidsEveryMs === undefined ? {} : { resumeEveryMs: resumeBidsEveryMs },
-  )
-  const reporter = weeklyReporter(
-    { config, database, books, clock, log: logger },
-    reportsEveryMs === undefined ? {} : { everyMs: reportsEveryMs },
-  )
-  const watcher = laneWatcher(
-    { config, database, books, clock, log: logger },
-    reportsEveryMs === undefined ? {} : { everyMs: reportsEveryMs },
-  )
   const parts: Parts = {
     ...made,
-    bids,
     config,
     database,
-    tokens: tokens(config.tokenKeys ?? secretKeys, { formerUntil: config.formerKeyTokensUntil }),
+    tokens: tokens(...secretKeys),
     secretKeys,
     signInAttempts: signInAttempts(),
     signUps: signUpLimit(config.signUpsPerHour),
     migrations,
     memory,
     pilotReports: pilotReports(database),
-    company: companyProviders({ config, monotonic }),
     marketAdapters: adapters,
     tenantLimit: watching.metrics.countingTenants(limit),
     signatureCheckLimit: watching.metrics.counting('signature-check', signatureCheckLimit()),
-    companyStartLimit: companyStartLimit(),
     eventTestLimit: watching.metrics.counting('event-test', eventTestLimit()),
     clock,
     monotonic,
@@ -223,20 +169,15 @@ export function connectParts(
   const background = [
     expirer,
     keeper,
-    reporter,
-    watcher,
     backtests,
-    bids,
     imports,
     ...(events === null ? [] : [events]),
-    ...(mail === null ? [] : [mail]),
-    made.mailboxes,
     ...(adapters === null ? [] : [adapters]),
     books,
     calls,
     refusals,
   ]
-  return { parts, reporter, watcher, drain: () => runInOrder(background.map((part) => () => part.drain())) }
+  return { parts, drain: () => runInOrder(background.map((part) => () => part.drain())) }
 }
 
 /** The rate limit of tenants: of this process alone, or shared in the database. */

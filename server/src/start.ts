@@ -3,12 +3,11 @@ import type pg from 'pg'
 import { keyCheckPlace, keyCheckText } from './access/index.ts'
 import { type Config, secretKeysOf } from './configuration/index.ts'
 import { readKeyCheck, writeEventsOn, writeKeyCheck, writeKeyNames } from './database/queries/index.ts'
-import { migrate, migrationList, migrationNames, missingMigrations } from './database/schema/index.ts'
+import { migrate, migrationNames, missingMigrations } from './database/schema/index.ts'
 import { type Database, databaseSafety, openDatabase, watchedDatabase } from './database/session/index.ts'
 import { embeddedConnections, startEmbeddedPostgres } from './embedded-postgres/index.ts'
 import type { Parts } from './endpoints/index.ts'
 import { joinInstances } from './limits/index.ts'
-import { listenForMail, type MailListener } from './receiving/index.ts'
 import { type Log, runInOrder } from './runtime/index.ts'
 import { type SampleAccess, sampleMaker } from './sample/index.ts'
 import { keyName, type SecretKeys, seal, tokens, unsealWithAny } from './security/index.ts'
@@ -44,13 +43,13 @@ export async function startService(
 ): Promise<RunningService> {
   const { clock = Date.now, say = () => {} } = options
   const logger = serviceLog(config.logLevel)
-  for (const line of config.warnings) logger.warn({}, line)
+  for (const line of config.unused) logger.warn({}, line)
   const monotonic = () => performance.now()
   const undo: (() => Promise<unknown>)[] = []
   // The database stops last.
   const stop = () => runInOrder(undo.splice(0).reverse())
   try {
-    const connection = await connect(config, undo, options.onDatabaseExit, say)
+    const { connection, secretKeys } = await connect(config, undo, options.onDatabaseExit, say)
     const instance = config.databaseUrl === null ? null : randomUUID()
     const watching = await startWatching(config, { log: logger, monotonic })
     const opened = await openDatabase({
@@ -64,10 +63,8 @@ export async function startService(
     await refuseUnsafe(database, logger)
     database.onWorkerBack(() => void checkAgain(database, logger, options.onUnsafe))
 
-    const keyCheck = await database.outsideTenants(readKeyCheck)
-    const secretKeys = config.secretKeys ?? secretKeysOf(config.dataDirectory, { make: keyCheck === null })
-    const signer = tokens(config.tokenKeys ?? secretKeys, { formerUntil: config.formerKeyTokensUntil })
-    const sample = await firstStart(database, { config, keyCheck, signer, secretKeys, now: clock(), say })
+    const signer = tokens(...secretKeys)
+    const sample = await firstStart(database, config, signer, secretKeys, clock(), say)
     // The command rotate-key checks that every service can decrypt what it encrypts.
     await database.outsideTenants((transaction) => writeKeyNames(transaction, secretKeys.map(keyName)))
     // From now on, changes in the database write events, or do not.
@@ -95,10 +92,6 @@ export async function startService(
     let closeMetrics = async () => {}
     undo.push(() => closeMetrics())
     undo.push(() => serving.close())
-    if (config.mailAddresses !== null) {
-      const listener = await takeMail(config.mailAddresses, { config, database, clock, log: logger })
-      undo.push(() => listener.close())
-    }
     if (config.metrics !== null) closeMetrics = await serveMetrics(config.metrics, watching, logger)
     return { address, sample, stop }
   } catch (error) {
@@ -145,21 +138,6 @@ async function checkAgain(
   }
 }
 
-/** Takes mails that brokerages forward. */
-async function takeMail(
-  at: NonNullable<Config['mailAddresses']>,
-  parts: Parameters<typeof listenForMail>[0],
-): Promise<MailListener> {
-  const listener = await listenForMail(parts, at).catch((error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EADDRINUSE') throw error
-    throw new StartRefused(
-      `Port ${at.port} on ${at.host} is in use. Set RECEIVE_MAIL_PORT to another port, or remove RECEIVE_MAIL_DOMAIN.`,
-    )
-  })
-  parts.log.info({ port: listener.port, host: at.host, domain: at.domain }, 'forwarded mails are taken')
-  return listener
-}
-
 /** Serves metrics. Returns the function that stops serving them. */
 async function serveMetrics(
   at: NonNullable<Config['metrics']>,
@@ -179,14 +157,14 @@ async function serveMetrics(
   return listener.close
 }
 
-/** Migrates the database, and returns its connection. */
+/** Migrates the database. Returns its connection and the secret keys of the installation. */
 async function connect(
   config: Config,
   undo: (() => Promise<unknown>)[],
   onDatabaseExit: ((reason: string) => void) | undefined,
   say: (line: string) => void,
-): Promise<pg.ClientConfig> {
-  if (config.databaseUrl !== null) {
+): Promise<{ connection: pg.ClientConfig; secretKeys: SecretKeys }> {
+  if (config.databaseUrl !== null && config.secretKeys !== null) {
     const connection = { connectionString: config.databaseUrl }
     if (config.migrationDatabaseUrl !== null) {
       await migrate({ connectionString: config.migrationDatabaseUrl }, say)
@@ -194,11 +172,11 @@ async function connect(
       const missing = await missingMigrations(connection)
       if (missing.length > 0) {
         throw new StartRefused(
-          `The database lacks ${migrationList(missing)}. Run npm run migrate with MIGRATION_DATABASE_URL set to its owner's connection.`,
+          `The database lacks ${missing.join(', ')}. Run npm run migrate with MIGRATION_DATABASE_URL set to its owner's connection.`,
         )
       }
     }
-    return connection
+    return { connection, secretKeys: config.secretKeys }
   }
   const postgres = await startEmbeddedPostgres({
     directory: config.dataDirectory,
@@ -208,7 +186,7 @@ async function connect(
   undo.push(() => postgres.stop())
   const { owner, service } = embeddedConnections(postgres)
   await migrate(owner, say)
-  return service
+  return { connection: service, secretKeys: config.secretKeys ?? secretKeysOf(config.dataDirectory) }
 }
 
 /**
@@ -217,19 +195,15 @@ async function connect(
  */
 async function firstStart(
   database: Database,
-  start: {
-    readonly config: Config
-    /** The stored check value; null on the first start. */
-    readonly keyCheck: Buffer | null
-    readonly signer: Parts['tokens']
-    readonly secretKeys: SecretKeys
-    readonly now: number
-    readonly say: (line: string) => void
-  },
+  config: Config,
+  signer: Parts['tokens'],
+  secretKeys: SecretKeys,
+  now: number,
+  say: (line: string) => void,
 ): Promise<SampleAccess | null> {
-  const { config, signer, secretKeys, now, say } = start
-  if (start.keyCheck !== null) {
-    if (unsealWithAny(secretKeys, keyCheckPlace, start.keyCheck) !== keyCheckText) {
+  const known = await database.outsideTenants(readKeyCheck)
+  if (known !== null) {
+    if (unsealWithAny(secretKeys, keyCheckPlace, known) !== keyCheckText) {
       throw new StartRefused(
         'The secret key is not the one this database was created with, so no signing secret can be decrypted. Restore LANEWISE_SECRET_KEY (or secret-key in the data folder). While you replace a key, keep the old one in the list, after the new one, until npm run rotate-key is done.',
       )
@@ -240,14 +214,13 @@ async function firstStart(
   if (config.databaseUrl !== null || !config.sampleBrokerage) {
     const first = await database.outsideTenants((transaction) => writeKeyCheck(transaction, keyCheck))
     // Another first start ran at the same time and stored its key first.
-    if (first) return null
-    return firstStart(database, { ...start, keyCheck: await database.outsideTenants(readKeyCheck) })
+    return first ? null : firstStart(database, config, signer, secretKeys, now, say)
   }
   say('creating a sample brokerage with two years of quotes')
-  const maker = await sampleMaker(database, { tokens: signer, secretKeys, now })
+  const maker = sampleMaker(database, signer, secretKeys)
   return database.inTenant(maker.tenant, async (transaction) => {
     if (!(await writeKeyCheck(transaction, keyCheck)))
       throw new StartRefused('Another first start is in progress.')
-    return maker.insert(transaction)
+    return maker.insert(transaction, now)
   })
 }

@@ -13,9 +13,7 @@ import { quoteExpirer } from '#server/expiry/index.ts'
 import { buildApp } from '#server/http/index.ts'
 import { importRunner } from '#server/imports/index.ts'
 import { ownLimit } from '#server/limits/index.ts'
-import { mailAnswer, mailSender } from '#server/mail/index.ts'
 import { pilotKeeper } from '#server/pilot/index.ts'
-import { mailboxReader } from '#server/receiving/index.ts'
 import type { Log } from '#server/runtime/index.ts'
 import {
   type SecretKey,
@@ -47,12 +45,6 @@ export interface TestApp {
   readonly inject: FastifyInstance['inject']
   /** Expires the quotes whose validity has ended, as the service does every minute. Returns their number. */
   expireQuotes(): Promise<number>
-  /** Writes the weekly reports that are due, as the service does every 20 seconds. */
-  writeReports(): Promise<void>
-  /** Scans what people follow, as the service does once a day. */
-  scanWatches(): Promise<void>
-  /** Deletes texts of received mails whose time is over, as the service does every ten minutes. */
-  pruneMails(): Promise<void>
   /** Records outcomes in the chains of pilots, as the service does every five seconds. */
   sealPilots(): Promise<void>
   /** Checks calibrations and announces the heads of pilots, as the service does every ten minutes for those that are due. */
@@ -85,14 +77,8 @@ export interface TestAppOptions {
   migrations?: readonly string[]
   /** Options of the event sender. If absent, events are stored but not sent. */
   sendEvents?: Parameters<typeof eventSender>[1]
-  /** Options of the mail sender. If absent, mails are stored but not sent. */
-  sendMail?: Parameters<typeof mailSender>[1]
-  /** Options of the reader of mailboxes. If absent, none is read. */
-  readMailboxes?: Parameters<typeof mailboxReader>[1]
   /** How often to look for interrupted undos of imports, in milliseconds. If absent, never. */
   resumeUndosEveryMs?: number
-  /** How often to look for bids that another process was pricing, in milliseconds. If absent, never. */
-  resumeBidsEveryMs?: number
   /** Replaces the service's backtest thread, for example by one that fails. */
   backtestThread?: URL
 }
@@ -129,56 +115,31 @@ export async function appOn(ownDatabase: TestDatabase, options: TestAppOptions =
     url: '',
     database,
     testDatabase: ownDatabase,
-    tokens: tokens(options.config?.tokenKeys ?? keys, {
-      formerUntil: options.config?.formerKeyTokensUntil ?? null,
-    }),
+    tokens: tokens(...keys),
     secretKey: key,
     refusals: refusals({ database: opened, clock: () => app.now, log: logger }),
     now: options.now ?? Date.now(),
     logLines,
     expireQuotes: async () => 0,
-    writeReports: async () => {},
-    scanWatches: async () => {},
-    pruneMails: async () => {},
     sealPilots: async () => {},
     checkCalibrations: async () => {},
     settle: async () => {},
     close: async () => {},
   }
   const clock = () => app.now
-  const config = {
-    ...readConfig({
-      EVENTS: 'on',
-      BROKERAGE_SMTP: 'on',
-      BROKERAGE_IMAP: 'on',
-      RECEIVE_MAIL_DOMAIN: 'in.example.com',
-      COMPANY_SIGN_IN: 'on',
-      SIGN_UPS_PER_HOUR: manySignUps,
-    }),
-    ...options.config,
-  }
+  const config = { ...readConfig({ EVENTS: 'on', SIGN_UPS_PER_HOUR: manySignUps }), ...options.config }
   await opened.outsideTenants((transaction) => writeEventsOn(transaction, config.events !== null))
   const realMonotonic = () => performance.now()
   const watch = tenantWatch({ database, monotonic: realMonotonic, log: logger })
   const monotonic =
     options.monotonic ?? (options.rateLimit === 'real' ? realMonotonic : () => (stepping += 1000))
-  const expirer = quoteExpirer({
-    database,
-    log: logger,
-    tellExpired: (transaction, tenant, approval, now) =>
-      mailAnswer(transaction, tenant, approval, { config, now }),
-  })
+  const expirer = quoteExpirer({ database, log: logger })
   app.expireQuotes = expirer.expireNow
-  const mailboxes = mailboxReader(
-    { config, database, secretKeys: keys, clock, log: logger },
-    options.readMailboxes ?? { everyMs: null },
-  )
-  app.pruneMails = () => mailboxes.pruneNow()
   // Only when a test calls it: on its own, it would meet failures that tests plant for a request.
   const keeper = pilotKeeper({ database, clock, log: logger }, { runs: null })
   app.sealPilots = keeper.sealNow
   app.checkCalibrations = keeper.checkNow
-  const { parts, reporter, watcher, drain } = connectParts(
+  const { parts, drain } = connectParts(
     {
       config,
       database,
@@ -199,24 +160,15 @@ export async function appOn(ownDatabase: TestDatabase, options: TestAppOptions =
         options.sendEvents === undefined
           ? null
           : eventSender({ config, database, secretKeys: keys, clock, log: logger }, options.sendEvents),
-      mail:
-        options.sendMail === undefined
-          ? null
-          : mailSender({ config, database, secretKeys: keys, clock, log: logger }, options.sendMail),
-      mailboxes,
       expirer,
       keeper,
       imports: importRunner({ database, log: logger }, { resumeEveryMs: options.resumeUndosEveryMs ?? null }),
-      resumeBidsEveryMs: options.resumeBidsEveryMs ?? null,
-      reportsEveryMs: null,
       backtests: backtestRunner(
         { database, clock, log: logger },
         options.backtestThread === undefined ? {} : { threadFile: options.backtestThread },
       ),
     },
   )
-  app.writeReports = reporter.reportNow
-  app.scanWatches = watcher.scanNow
   const server = await buildApp(parts, logger)
   options.plant?.(server)
   const url = await server.listen({ port: 0, host: '127.0.0.1' })

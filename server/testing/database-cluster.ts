@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { chmodSync, existsSync, mkdtempSync, readdirSync, rmSync, statfsSync, statSync } from 'node:fs'
+import { chmodSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
@@ -99,21 +99,10 @@ type Server = {
 }
 
 const folderPrefix = 'lanewise-test-'
-/**
- * The folder of test databases: in memory where Linux offers it with 6 GB free, because flushes to the disk cost an eighth of the CPU
- * time of all tests. The settings of PostgreSQL are those of production.
- */
-const databasesFolder = hasFree('/dev/shm', 6e9) ? '/dev/shm' : tmpdir()
-
-function hasFree(folder: string, bytes: number): boolean {
-  if (!existsSync(folder)) return false
-  const { bavail, bsize } = statfsSync(folder)
-  return bavail * bsize >= bytes
-}
 
 async function startOwnServer(): Promise<Server> {
   await removeAbandonedFolders()
-  const directory = mkdtempSync(join(databasesFolder, folderPrefix))
+  const directory = mkdtempSync(join(tmpdir(), folderPrefix))
   // If the tests run as root, PostgreSQL runs as another user, which must be able to enter the folder.
   if (process.getuid?.() === 0) chmodSync(directory, 0o711)
   const folder = await lockDataFolder(directory)
@@ -148,8 +137,8 @@ async function startOwnServer(): Promise<Server> {
 
 /** Removes the folders and PostgreSQL servers of killed test runs. The lock of a live run is held, so its folder stays. */
 async function removeAbandonedFolders(): Promise<void> {
-  for (const name of readdirSync(databasesFolder).filter((entry) => entry.startsWith(folderPrefix))) {
-    const directory = join(databasesFolder, name)
+  for (const name of readdirSync(tmpdir()).filter((entry) => entry.startsWith(folderPrefix))) {
+    const directory = join(tmpdir(), name)
     try {
       // A folder this new may belong to a run that has not locked it yet.
       if (Date.now() - statSync(directory).ctimeMs < 10_000) continue

@@ -1,5 +1,4 @@
 import { createHmac, randomUUID } from 'node:crypto'
-import { setTimeout as delay } from 'node:timers/promises'
 import { type Endpoint, signsOf } from '#contract/endpoint.ts'
 import { shipmentUpdate } from '#contract/shipment-update.ts'
 import { type SignedAddress, textBeforeBody } from '#contract/signature.ts'
@@ -127,7 +126,6 @@ export interface LaneToMake {
   readonly destination?: string
   readonly equipment?: string
   readonly rate?: number
-  readonly rateType?: 'spot' | 'contract'
   readonly outcome?: 'won' | 'lost' | 'pending'
 }
 
@@ -143,7 +141,6 @@ export async function makeLane(app: TestApp, tenant: MadeTenant, lane: LaneToMak
           destination: lane.destination ?? 'Atlanta, GA',
           equipment: lane.equipment ?? 'V',
           quoted_rate: lane.rate ?? 2000,
-          ...(lane.rateType === undefined ? {} : { rate_type: lane.rateType }),
         },
       ],
     },
@@ -156,22 +153,6 @@ export async function makeLane(app: TestApp, tenant: MadeTenant, lane: LaneToMak
     body: { outcome: lane.outcome },
   })
   return requireStatus('setting an outcome', decided, 200)
-}
-
-/** Uploads a CSV text as a bid of Harvest Table Foods, waits until its lanes are priced, and returns the number of the bid. */
-export async function makePricedBid(app: TestApp, token: string, file: string): Promise<number> {
-  const response = await fetch(`${app.url}/api/bids?name=RFP%202027&customer=Harvest%20Table%20Foods`, {
-    method: 'POST',
-    headers: { Authorization: `Bearer ${token}`, 'Content-Type': 'text/csv' },
-    body: file,
-  })
-  const { status, headers } = response
-  const made = requireStatus('bid', { status, headers, body: await response.json() }, 201)
-  for (;;) {
-    const bid = await call(app, 'GET', `/api/bids/${made.bid_id}`, { token })
-    if (!requireStatus('bid', bid, 200).pricing.is_running) return made.bid_id
-    await delay(50)
-  }
 }
 
 /** Writes columns of a lane as no endpoint does: without its history and events. */

@@ -8,7 +8,7 @@ import type {
   Query as QueryOfClient,
   Sent as SentByClient,
 } from '#client/sent.ts'
-import type { FieldError, ProblemBody, ProblemCode } from '#contract/errors.ts'
+import type { FieldError, ProblemCode } from '#contract/errors.ts'
 
 export type OperationName = NameOfClient
 export type Answer<Name extends OperationName> = AnswerOfClient<Name>
@@ -16,14 +16,8 @@ export type Query<Name extends OperationName> = QueryOfClient<Name>
 export type Body<Name extends OperationName> = BodyOfClient<Name>
 export type Sent<Name extends OperationName> = SentByClient<Name> & { readonly signal?: AbortSignal }
 
-/** Why a call failed: a problem code of the service, no response at all, a response the browser could not use, or no passkey. */
-export type FailureCode =
-  | ProblemCode
-  | 'offline'
-  | 'timed-out'
-  | 'unreadable-answer'
-  | 'session-not-kept'
-  | 'no-passkey'
+/** Why a call failed: a problem code of the service, no response at all, or a response the browser could not use. */
+export type FailureCode = ProblemCode | 'offline' | 'timed-out' | 'unreadable-answer' | 'session-not-kept'
 
 /** A failed call. `message` is written for the user of the dashboard. */
 export class CallFailed extends Error {
@@ -32,13 +26,11 @@ export class CallFailed extends Error {
   readonly errors: readonly FieldError[]
   readonly requestId: string | null
   readonly retryAfterSeconds: number | null
-  /** The complete body of a problem, with the members that only it has. */
-  readonly problem: ProblemBody | null
 
   constructor(
     code: FailureCode,
     message: string,
-    more: Partial<Pick<CallFailed, 'status' | 'errors' | 'requestId' | 'retryAfterSeconds' | 'problem'>> = {},
+    more: Partial<Pick<CallFailed, 'status' | 'errors' | 'requestId' | 'retryAfterSeconds'>> = {},
   ) {
     super(message)
     this.name = 'CallFailed'
@@ -47,7 +39,6 @@ export class CallFailed extends Error {
     this.errors = more.errors ?? []
     this.requestId = more.requestId ?? null
     this.retryAfterSeconds = more.retryAfterSeconds ?? null
-    this.problem = more.problem ?? null
   }
 
   /**
@@ -85,47 +76,12 @@ export function whenSessionEnds(callback: () => void): void {
   onSessionEnded = callback
 }
 
-/** Pages ask again by themselves. What they ask this long after the last movement of a person does not count as use of the session. */
-const unattendedAfterMs = 60_000
-let lastMovedAt = Date.now()
-const noteMove = () => {
-  lastMovedAt = Date.now()
-}
-// Tests of words load this module outside of a browser.
-if (typeof window !== 'undefined') {
-  for (const event of ['pointerdown', 'pointermove', 'keydown', 'wheel', 'touchstart']) {
-    window.addEventListener(event, noteMove, { passive: true, capture: true })
-  }
-}
-const isUnattended = () => Date.now() - lastMovedAt > unattendedAfterMs
-
-/** Called when an operation needs the second factor again. Resolves to whether it was given. */
-let askFactor: () => Promise<boolean> = async () => false
-export function whenFactorAsked(ask: () => Promise<boolean>): void {
-  askFactor = ask
-}
-
-/** Asks for the second factor if the service would, before a link to a file is followed. Returns whether it may be followed. */
-export async function factorGiven(): Promise<boolean> {
-  const { recent } = await call('get-second-factor')
-  return recent || (await askFactor())
-}
-
 const signInOperations: ReadonlySet<string> = new Set([
-  'start-company-sign-in',
-  'finish-company-sign-in',
   'sign-in',
   'sign-up',
   'accept-invitation',
   'read-invitation',
   'change-password',
-  'offer-second-factor',
-  'confirm-second-factor',
-  'give-second-factor',
-  'offer-passkey',
-  'add-passkey',
-  'begin-passkey-sign-in',
-  'passkey-sign-in',
 ])
 
 /**
@@ -153,7 +109,6 @@ export async function call<Name extends OperationName>(
     headers: {
       Accept: 'application/json',
       'X-Lanewise-Request': '1',
-      ...(isUnattended() ? { 'X-Lanewise-Unattended': '1' } : {}),
       ...(bearer === null ? {} : { Authorization: `Bearer ${bearer}` }),
       ...(body === undefined
         ? {}
@@ -168,9 +123,6 @@ export async function call<Name extends OperationName>(
   } catch (failed) {
     // The client rejects values that a URL path cannot contain, for example a lane_ref of ".." in a link.
     if (isLanewiseFailure(failed)) throw asCallFailed(failed)
-    if (failed instanceof CallFailed && failed.code === 'second-factor-again' && (await askFactor())) {
-      return (call as (name: Name, sent: unknown) => Promise<Answer<Name>>)(name, sent)
-    }
     if (!(failed instanceof CallFailed) || failed.status !== 401 || signInOperations.has(name)) throw failed
     cachedToken = null
     onSessionEnded()
@@ -267,7 +219,6 @@ function asCallFailed(failure: LanewiseFailure): unknown {
     errors: failure.errors,
     requestId,
     retryAfterSeconds,
-    problem: failure.problem,
   })
 }
 

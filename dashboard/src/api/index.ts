@@ -7,15 +7,12 @@ export {
   builtFile,
   CallFailed,
   call,
-  factorGiven,
   forgetSession,
   type Query,
   reachService,
-  whenFactorAsked,
   whenSessionEnds,
 } from './call.ts'
 export { lanesHaveChanged, showLane } from './lane-caches.ts'
-export { passkeysWork, useAddPasskey, useGivePasskey, usePasskeyAtSignIn } from './passkeys.ts'
 export {
   beginSession,
   sessionQuery,

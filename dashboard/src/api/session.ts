@@ -77,19 +77,13 @@ export function useMay(needed: Role): boolean {
 }
 
 /**
- * Signs in, also through the company, signs up, accepts an invitation or enters the test brokerage, then checks that the browser kept the session cookie.
+ * Signs in, signs up, accepts an invitation or enters the test brokerage, then checks that the browser kept the session cookie.
  * Over plain HTTP from another machine, browsers drop the cookie, and every page would redirect to sign-in without an
  * explanation.
  */
-export function useSignIn<
-  Name extends
-    | 'sign-in'
-    | 'passkey-sign-in'
-    | 'sign-up'
-    | 'accept-invitation'
-    | 'enter-sandbox'
-    | 'finish-company-sign-in',
->(name: Name) {
+export function useSignIn<Name extends 'sign-in' | 'sign-up' | 'accept-invitation' | 'enter-sandbox'>(
+  name: Name,
+) {
   const queries = useQueryClient()
   return useMutation<Answer<'me'>, CallFailed, Body<Name>>({
     mutationFn: async (body) => {

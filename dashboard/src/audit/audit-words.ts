@@ -32,34 +32,12 @@ export const kindNames: Readonly<Record<AuditKind, string>> = {
   'signed-up': 'Signed up',
   'signed-in': 'Signed in',
   'signed-out': 'Signed out',
-  'sessions-ended': 'Sessions ended',
-  'assistant-connected': 'Assistant connected',
-  'assistant-refused': 'Assistant not allowed',
-  'assistant-ended': 'Assistant ended',
-  'sign-in-confirmed': 'New sign-in confirmed',
-  'second-factor-added': 'Second factor added',
-  'second-factor-given': 'Second factor given again',
-  'second-factor-removed': 'Second factor removed',
-  'recovery-codes-replaced': 'Recovery codes replaced',
-  'passkey-added': 'Passkey added',
-  'passkey-renamed': 'Passkey renamed',
-  'passkey-removed': 'Passkey removed',
   'password-changed': 'Password changed',
   'password-reset': 'Password reset by the operator',
-  'break-glass-used': 'Password used although company sign-in is required',
-  'company-sign-in-set': 'Company sign-in set',
-  'company-sign-in-removed': 'Company sign-in removed',
-  'company-domain-added': 'Domain added',
-  'company-domain-checked': 'Domain checked',
-  'company-domain-removed': 'Domain removed',
   'person-invited': 'Person invited',
   'invitation-accepted': 'Invitation accepted',
-  'person-joined': 'Person joined through the company',
   'role-changed': 'Role changed',
-  'person-suspended': 'Person suspended',
-  'person-restored': 'Person restored',
   'person-removed': 'Person removed',
-  'quotes-given': 'Quotes given to another person',
   'token-created': 'Service token created',
   'token-revoked': 'Service token revoked',
   'secret-created': 'Signing secret created',
@@ -76,9 +54,6 @@ export const kindNames: Readonly<Record<AuditKind, string>> = {
   'import-undone': 'Import undone',
   'approval-requested': 'Approval requested',
   'approval-decided': 'Approval decided',
-  'bid-added': 'Bid added',
-  'bid-changed': 'Bid changed',
-  'bid-removed': 'Bid removed',
   'pricing-rule-added': 'Pricing rule added',
   'pricing-rule-changed': 'Pricing rule changed',
   'pricing-rule-removed': 'Pricing rule removed',
@@ -93,13 +68,6 @@ export const kindNames: Readonly<Record<AuditKind, string>> = {
   'market-source-erased': 'Market rates erased',
   'market-key-set': 'Market key set',
   'market-key-removed': 'Market key removed',
-  'mail-server-set': 'Mail server set',
-  'mail-server-removed': 'Mail server removed',
-  'mailbox-set': 'Mailbox set',
-  'mailbox-removed': 'Mailbox removed',
-  'mail-address-made': 'Address for mails made',
-  'mail-address-changed': 'Address for mails changed',
-  'mail-address-removed': 'Address for mails removed',
   'tenant-suspended': 'Brokerage suspended',
   'tenant-resumed': 'Brokerage resumed',
   'tenant-exported': 'Brokerage exported',
@@ -113,7 +81,6 @@ export const kindNames: Readonly<Record<AuditKind, string>> = {
   'experiment-ended': 'Experiment ended',
   'sign-in-failed': 'Wrong password',
   'sign-in-backed-off': 'Sign-in delayed',
-  'company-sign-in-refused': 'Company sign-in refused',
   'role-refused': 'Role too low',
   'scope-refused': 'Missing scope',
   'csrf-refused': 'Request from another site',
@@ -178,40 +145,9 @@ function credentialOf({ token, done_by }: AuditEvent): Sentence {
   return done_by === null ? plain('a session') : words`a session or token of ${personName(done_by)}`
 }
 
-const domainResults: Readonly<Partial<Record<string, string>>> = {
-  proven: 'it is proven',
-  missing: 'its DNS record is missing',
-  unknown: 'no name server answered',
-}
-
 const sentences: Readonly<Record<AuditKind, (event: AuditEvent) => Sentence>> = {
   'signed-up': ({ done_by }) => words`${someone(done_by)} signed up the brokerage`,
-  'signed-in': ({ done_by, about }) =>
-    Array.isArray(about.new)
-      ? words`${someone(done_by)} signed in from a new ${about.new.join(' and ')}: ${dataOf(about, 'device')}`
-      : words`${someone(done_by)} signed in${about.by === 'company' ? ' through the company' : ''}`,
-  'sessions-ended': ({ done_by, done_to, about }) =>
-    words`${someone(done_by)} ended ${dataOf(about, 'sessions')} session(s) of ${someone(done_to)}`,
-  'sign-in-confirmed': ({ done_by }) =>
-    words`${someone(done_by)} said that a sign-in from a new device or network was theirs`,
-  'assistant-connected': ({ done_by, about }) =>
-    words`${someone(done_by)} connected the assistant ${dataOf(about, 'client')}, which goes to ${dataOf(about, 'goes_to')}`,
-  'assistant-refused': ({ done_by, about }) =>
-    words`${someone(done_by)} did not allow the assistant ${dataOf(about, 'client')}`,
-  'assistant-ended': ({ done_to, about }) =>
-    words`An assistant of ${someone(done_to)} ended: ${dataOf(about, 'why')}`,
-  'second-factor-added': ({ done_by }) => words`${someone(done_by)} added a second factor`,
-  'second-factor-given': ({ done_by, about }) =>
-    words`${someone(done_by)} gave the second factor again (${dataOf(about, 'by')})`,
-  'second-factor-removed': ({ done_by, done_to }) =>
-    words`${someone(done_by)} removed the second factor of ${someone(done_to)}`,
-  'recovery-codes-replaced': ({ done_by }) => words`${someone(done_by)} made new recovery codes`,
-  'passkey-added': ({ done_by, about }) =>
-    words`${someone(done_by)} added the passkey ${dataOf(about, 'name')}`,
-  'passkey-renamed': ({ done_by, about }) =>
-    words`${someone(done_by)} renamed a passkey to ${dataOf(about, 'name')}`,
-  'passkey-removed': ({ done_by, about }) =>
-    words`${someone(done_by)} removed the passkey ${dataOf(about, 'name')}`,
+  'signed-in': ({ done_by }) => words`${someone(done_by)} signed in`,
   'signed-out': ({ done_by, about }) =>
     about.everywhere === true
       ? [...words`${someone(done_by)} signed out everywhere`, ...tokenWords(about, 'revoked')]
@@ -221,35 +157,14 @@ const sentences: Readonly<Record<AuditKind, (event: AuditEvent) => Sentence>> = 
     ...words`The operator of the service set a new password for ${someone(done_to)}`,
     ...tokenWords(about, 'revoked'),
   ],
-  'break-glass-used': ({ done_by }) =>
-    words`${someone(done_by)} signed in with the password, as the owner who may although company sign-in is required`,
-  'company-sign-in-set': ({ done_by, about }) =>
-    words`${someone(done_by)} set the company sign-in with ${dataOf(about, 'issuer')} as ${about.required === true ? 'required' : 'optional'}`,
-  'company-sign-in-removed': ({ done_by }) => words`${someone(done_by)} removed the company sign-in`,
-  'company-domain-added': ({ done_by, about }) =>
-    words`${someone(done_by)} added the domain ${dataOf(about, 'domain')}`,
-  'company-domain-checked': ({ done_by, about }) =>
-    words`${someone(done_by)} checked the domain ${dataOf(about, 'domain')}: ${domainResults[dataOf(about, 'result')] ?? 'not recorded'}`,
-  'company-domain-removed': ({ done_by, about }) =>
-    words`${someone(done_by)} removed the domain ${dataOf(about, 'domain')}`,
-  'person-joined': ({ done_by, about }) =>
-    words`${someone(done_by)} (${dataOf(about, 'email')}) joined through the company as ${dataOf(about, 'role')}`,
   'person-invited': ({ done_by, done_to, about }) =>
     words`${someone(done_by)} invited ${someone(done_to)} (${dataOf(about, 'email')}) as ${dataOf(about, 'role')}`,
   'invitation-accepted': ({ done_by }) => words`${someone(done_by)} accepted the invitation`,
   'role-changed': ({ done_by, done_to, about }) =>
-    about.by === 'company'
-      ? words`The groups of the company changed the role of ${someone(done_to)} from ${dataOf(about, 'from')} to ${dataOf(about, 'to')}`
-      : words`${someone(done_by)} changed the role of ${someone(done_to)} from ${dataOf(about, 'from')} to ${dataOf(about, 'to')}`,
-  'person-suspended': ({ done_by, done_to, about }) => [
-    ...words`${someone(done_by)} suspended ${someone(done_to)}, who was ${dataOf(about, 'role')}`,
-    ...leftWords(about),
-  ],
-  'person-restored': ({ done_by, done_to, about }) =>
-    words`${someone(done_by)} restored ${someone(done_to)}, who is ${dataOf(about, 'role')} again`,
+    words`${someone(done_by)} changed the role of ${someone(done_to)} from ${dataOf(about, 'from')} to ${dataOf(about, 'to')}`,
   'person-removed': ({ done_by, done_to, about }) => [
     ...words`${someone(done_by)} removed ${someone(done_to)}, who was ${dataOf(about, 'role')}`,
-    ...leftWords(about),
+    ...tokenWords(about, about.tokens === 'hand-over' ? 'transferred' : 'revoked'),
   ],
   'token-created': ({ done_by, about }) =>
     words`${someone(done_by)} created the service token ${dataOf(about, 'name')}${typeof about.scope === 'string' ? ` (${about.scope})` : ''}`,
@@ -291,15 +206,6 @@ const sentences: Readonly<Record<AuditKind, (event: AuditEvent) => Sentence>> = 
     words`${someone(done_by)} asked for approval ${dataOf(about, 'approval_id')} of a quote for ${dataOf(about, 'customer_name')}`,
   'approval-decided': ({ done_by, about }) =>
     words`${someone(done_by)} decided approval ${dataOf(about, 'approval_id')}: ${dataOf(about, 'decision')}`,
-  'bid-added': ({ done_by, about }) =>
-    words`${someone(done_by)} added the bid ${dataOf(about, 'name')} of ${dataOf(about, 'customer_name')}`,
-  'bid-changed': ({ done_by, about }) =>
-    // Older events name the stage alone.
-    'stage' in about
-      ? words`${someone(done_by)} set the bid ${dataOf(about, 'name')} to ${dataOf(about, 'stage')}`
-      : [...words`${someone(done_by)} changed the bid ${dataOf(about, 'name')}`, ...settingWords(about)],
-  'bid-removed': ({ done_by, about }) =>
-    words`${someone(done_by)} removed the bid ${dataOf(about, 'name')} of ${dataOf(about, 'customer_name')}`,
   'pricing-rule-added': ({ done_by, about }) =>
     words`${someone(done_by)} added the pricing rule for ${ruleOf(about, 'after')}`,
   'pricing-rule-changed': ({ done_by, about }) =>
@@ -332,23 +238,6 @@ const sentences: Readonly<Record<AuditKind, (event: AuditEvent) => Sentence>> = 
     words`${someone(done_by)} set the key for the market rates of ${dataOf(about, 'source')}`,
   'market-key-removed': ({ done_by, about }) =>
     words`${someone(done_by)} removed the key for the market rates of ${dataOf(about, 'source')}`,
-  'quotes-given': ({ done_by, about }) =>
-    about?.to === null
-      ? words`${someone(done_by)} gave the pending quotes of person ${dataOf(about, 'user_id')} back`
-      : words`${someone(done_by)} gave the pending quotes of person ${dataOf(about, 'user_id')} to person ${dataOf(about, 'to')}`,
-  'mail-server-set': ({ done_by, about }) =>
-    words`${someone(done_by)} set the mail server ${dataOf(about, 'host')}, with the sender ${dataOf(about, 'from')}`,
-  'mail-server-removed': ({ done_by }) => words`${someone(done_by)} removed the mail server`,
-  'mailbox-set': ({ done_by, about }) =>
-    words`${someone(done_by)} set the mailbox of ${dataOf(about, 'user')} at ${dataOf(about, 'host')}`,
-  'mailbox-removed': ({ done_by }) => words`${someone(done_by)} removed the mailbox`,
-  'mail-address-made': ({ done_by, about }) =>
-    about.replaces === true
-      ? words`${someone(done_by)} replaced the address for forwarded mails`
-      : words`${someone(done_by)} made an address for forwarded mails`,
-  'mail-address-changed': ({ done_by, about }) =>
-    words`${someone(done_by)} set that texts of forwarded mails are kept for ${dataOf(about, 'kept_days')} days`,
-  'mail-address-removed': ({ done_by }) => words`${someone(done_by)} removed the address for forwarded mails`,
   'tenant-suspended': () => plain('The operator of the service suspended the brokerage'),
   'tenant-resumed': () => plain('The operator of the service resumed the brokerage'),
   'tenant-exported': () => plain('The operator of the service exported all data of the brokerage'),
@@ -366,8 +255,6 @@ const sentences: Readonly<Record<AuditKind, (event: AuditEvent) => Sentence>> = 
     done_by === null
       ? words`Someone entered a wrong password for ${someone(done_to)}`
       : words`${personName(done_by)} entered a wrong current password`,
-  'company-sign-in-refused': ({ about, count }) =>
-    words`${counted(count, 'sign-in')} through the company refused: ${dataOf(about, 'reason')}`,
   'sign-in-backed-off': ({ done_to }) =>
     words`A sign-in as ${someone(done_to)} was rejected because too many sign-ins had failed`,
   'role-refused': ({ done_by }) =>
@@ -399,18 +286,11 @@ const sentences: Readonly<Record<AuditKind, (event: AuditEvent) => Sentence>> = 
     words`A request used a token with a valid signature that is not on record, in the name of ${someone(done_by)}`,
 }
 
-/** What a directory did over SCIM is told with the token that it used. */
-function bySCIM(event: AuditEvent): AuditEvent {
-  const { about, token } = event
-  if (about.by !== 'SCIM' || token === null) return event
-  return { ...event, done_by: { id: token.id, name: `SCIM, token ${token.name ?? token.id}` } }
-}
-
 /** An event as a sentence. @example sentenceOf(event) // Ana Ortiz / changed the role of / Sam Reyes / from ... */
 export function sentenceOf(event: AuditEvent): Sentence {
   // An unknown kind, for example a row that was edited in the database.
   if (!Object.hasOwn(sentences, event.kind)) return plain(event.kind)
-  return sentences[event.kind as AuditKind](bySCIM(event))
+  return sentences[event.kind as AuditKind](event)
 }
 
 function isMoment(value: unknown): value is string {
@@ -422,29 +302,9 @@ function tokenWords({ token_ids: ids }: AuditEvent['about'], what: string): Sent
   return plain(`; ${counted(ids.length, 'service token')} ${ids.length === 1 ? 'was' : 'were'} ${what}`)
 }
 
-/** What happened to what a person left, if they left it. */
-function leftWords(about: AuditEvent['about']): Sentence {
-  const { approval_ids: ids, approvals, quotes, to, tokens } = about
-  const asked = Array.isArray(ids) ? ids.length : 0
-  const became = approvals === 'hand-over' ? 'handed over' : 'withdrawn'
-  return [
-    ...tokenWords(about, tokens === 'hand-over' ? 'transferred' : tokens === 'stop' ? 'stopped' : 'revoked'),
-    ...(asked > 0
-      ? plain(`; ${counted(asked, 'request')} for approval ${asked === 1 ? 'was' : 'were'} ${became}`)
-      : []),
-    ...(quotes === 'hand-over' ? plain('; pending quotes were handed over') : []),
-    ...(typeof to === 'number' ? words`; the new holder is person ${dataOf(about, 'to')}` : []),
-  ]
-}
-
 /** The names and value formats of settings. Other settings are shown as recorded. */
-const settings: Readonly<
-  Record<string, { name: string; inWords?: (value: number) => string; isMoment?: boolean }>
-> = {
+const settings: Readonly<Record<string, { name: string; inWords?: (value: number) => string }>> = {
   name: { name: 'name' },
-  stage: { name: 'stage' },
-  due_at: { name: 'deadline', isMoment: true },
-  starts_on: { name: 'first day of the contract' },
   win_probability_method: { name: 'win probability method' },
   time_zone: { name: 'time zone' },
   default_basis: { name: 'default basis' },
@@ -453,15 +313,6 @@ const settings: Readonly<
   quote_valid_days: { name: 'days of validity of quotes' },
   expired_counts_as_lost: { name: 'expired quotes count as lost' },
   market_calls_per_day: { name: 'calls to providers of market rates per day' },
-  stop_fee_cents: { name: 'fee for each stop', inWords: (cents) => dollars(cents / 100) },
-  second_factor_from: { name: 'role from which a second factor is required' },
-  escalate_after_minutes: { name: 'minutes until owners are told of an undecided request' },
-  follow_up_after_hours: { name: 'hours until a quote is due for a follow-up' },
-  follow_up_before_end_minutes: { name: 'minutes before its end at which a quote is due for a follow-up' },
-  session_hours: { name: 'hours until a session ends' },
-  session_idle_minutes: { name: 'minutes without use until a session ends' },
-  answer_template: { name: 'template of answers to mails' },
-  stop_fee_currency: { name: 'currency of the fee for each stop' },
   floor_margin_pct: { name: 'minimum margin %', inWords: percent },
   floor_margin_cents: { name: 'minimum margin', inWords: (cents) => dollars(cents / 100) },
   tier: { name: 'tier' },
@@ -475,15 +326,11 @@ function settingWords({ before, after }: AuditEvent['about']): Sentence {
   if (typeof before !== 'object' || typeof after !== 'object' || before === null || after === null) return []
   const was = new Map<string, unknown>(Object.entries(before))
   return Object.entries(after).flatMap(([setting, value], place) => {
-    const { name, inWords, isMoment } = (Object.hasOwn(settings, setting)
-      ? settings[setting]
-      : undefined) ?? {
+    const { name, inWords } = (Object.hasOwn(settings, setting) ? settings[setting] : undefined) ?? {
       name: setting,
     }
-    const shown = (one: unknown) => {
-      if (typeof one === 'number' && inWords !== undefined) return inWords(one)
-      return typeof one === 'string' && isMoment === true ? moment(one) : settingValue(one)
-    }
+    const shown = (one: unknown) =>
+      typeof one === 'number' && inWords !== undefined ? inWords(one) : settingValue(one)
     return [
       ...plain(`${place === 0 ? ': ' : '; '}${name}`),
       ...words` from ${shown(was.get(setting))} to ${shown(value)}`,

@@ -1,13 +1,11 @@
 import { Badge, Button, Group, Paper, Stack, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
 import type { Answer, CallFailed } from '../api/index.ts'
-import { Failed, InRed, percent, probability, range } from '../shared-ui/index.ts'
+import { dollars, Failed, InRed, percent, probability, range, roundDollars } from '../shared-ui/index.ts'
 import type { Choice } from './counter-choices.ts'
 
 interface CardProps {
   readonly title: string
-  /** An amount in the currency of the quote. */
-  readonly amount: (amount: number) => string
   /** Null until a rate was named and the advice has arrived. */
   readonly choice: Choice | null
   readonly isBest: boolean
@@ -39,7 +37,7 @@ export function ChoiceCard(props: CardProps) {
           {isBest && <Badge variant="light">earns most</Badge>}
         </Group>
         <div style={{ minHeight: 44 }}>{children}</div>
-        <Figures choice={choice} chanceWords={props.chanceWords} amount={props.amount} />
+        <Figures choice={choice} chanceWords={props.chanceWords} />
         {rules.map(({ detail }) => (
           <Text key={detail} size="xs" className="counter-flag">
             {detail}
@@ -53,7 +51,6 @@ export function ChoiceCard(props: CardProps) {
         )}
         <Button
           mt="auto"
-          px={4}
           variant={isBest ? 'filled' : 'default'}
           disabled={isOff || isBlocked}
           loading={props.isPending}
@@ -66,11 +63,7 @@ export function ChoiceCard(props: CardProps) {
   )
 }
 
-function Figures({
-  choice,
-  chanceWords,
-  amount,
-}: Pick<CardProps, 'choice' | 'amount'> & { chanceWords: string | undefined }) {
+function Figures({ choice, chanceWords }: { choice: Choice | null; chanceWords: string | undefined }) {
   const { chance = null, interval80 = null, margin = null, marginPct = null, worth = null } = choice ?? {}
   return (
     <dl className="counter-figures">
@@ -88,14 +81,14 @@ function Figures({
       <dt>Margin</dt>
       <dd>
         <InRed when={margin !== null && margin < 0}>
-          <b>{margin === null ? '–' : amount(margin)}</b>
+          <b>{dollars(margin)}</b>
           {marginPct === null ? '' : ` (${percent(marginPct)})`}
         </InRed>
       </dd>
-      <dt>Expected profit</dt>
+      <dt>Expected</dt>
       <dd>
         <InRed when={worth !== null && worth < 0}>
-          <b>{worth === null ? '–' : amount(Math.round(worth))}</b>
+          <b>{roundDollars(worth)}</b>
         </InRed>
       </dd>
     </dl>

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { amountsOf, choicesAt } from './counter-choices.ts'
+import { choicesAt } from './counter-choices.ts'
 
 type Advice = Parameters<typeof choicesAt>[0]
 const choice = (rate: number, outside_rules: Advice['accept']['outside_rules'] = []) =>
@@ -36,10 +36,4 @@ test('walking away is best when both lose money, and a choice that a rule blocks
 test('without a cost or a curve, nothing is best', () => {
   expect(choicesAt({ ...advice, cost: null }, 2100)).toMatchObject({ best: null, accept: { margin: null } })
   expect(choicesAt({ ...advice, curve: [] }, 2100)).toMatchObject({ best: null, counter: { chance: null } })
-})
-
-test('amounts of a counter-offer are in the currency of the quote', () => {
-  expect(amountsOf({ quoted_currency: 'CAD' })(2300)).toBe('$2,300 CAD')
-  expect(amountsOf({ quoted_currency: 'CAD' })(-86.5)).toBe('−$86.50 CAD')
-  expect(amountsOf({ quoted_currency: null })(2300)).toBe('$2,300')
 })

@@ -1,8 +1,6 @@
-import type { Lane } from '#contract/lane.ts'
 import { bestChoice, NO_CHOICE } from '#engine/estimate/counter-offer.ts'
-import { termsBehind } from '#engine/rate-basis.ts'
 import type { Answer } from '../api/index.ts'
-import { dollars, readCurve } from '../shared-ui/index.ts'
+import { readCurve } from '../shared-ui/index.ts'
 
 type Advice = Answer<'counter-advice'>
 
@@ -69,10 +67,4 @@ export function choicesAt(
     counter === null || isBlocked(sent, rate ?? undefined) ? NO_CHOICE : counter.worth,
   )
   return { accept: named, counter, best }
-}
-
-/** Amounts in the currency of a quote. @example amountsOf({ quoted_currency: 'CAD' })(2300) // '$2,300 CAD' */
-export function amountsOf({ quoted_currency }: Pick<Lane, 'quoted_currency'>): (amount: number) => string {
-  const currency = termsBehind({ basis: null, currency: quoted_currency })
-  return (amount) => `${dollars(amount)}${currency}`
 }

@@ -5,13 +5,13 @@ import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { typingPauseMs } from '#client/debounce.ts'
 import type { Lane } from '#contract/lane.ts'
-import { termsBehind } from '#engine/rate-basis.ts'
 import { type Answer, useAnswer, useChange, useSession } from '../api/index.ts'
 import {
   basedOn,
   basisNames,
   count,
   currencyNames,
+  dollars,
   Failed,
   laneName,
   type Reason,
@@ -22,7 +22,7 @@ import {
   validityChoices,
 } from '../shared-ui/index.ts'
 import { ChoiceCard } from './counter-card.tsx'
-import { amountsOf, type ChoiceName, choicesAt } from './counter-choices.ts'
+import { type ChoiceName, choicesAt } from './counter-choices.ts'
 import { CounterKept, type Kept } from './counter-kept.tsx'
 import { quotesOfLaneHaveChanged, useRequote } from './use-requote.ts'
 
@@ -37,16 +37,7 @@ export function mayRequote({ outcome, superseded_by }: Pick<Lane, 'outcome' | 's
 }
 
 /** Answers a counter-offer: accept it, counter with a rate in between, or walk away. */
-export function CounterDialog({
-  lane,
-  named = null,
-  onClose,
-}: {
-  lane: Lane | null
-  /** The rate that the customer named, if it is known. */
-  named?: number | null
-  onClose: () => void
-}) {
+export function CounterDialog({ lane, onClose }: { lane: Lane | null; onClose: () => void }) {
   return (
     <Modal
       opened={lane !== null}
@@ -55,23 +46,23 @@ export function CounterDialog({
       size="xl"
       closeButtonProps={{ 'aria-label': 'Close' }}
     >
-      {lane !== null && <CounterOffer lane={lane} named={named} onClose={onClose} />}
+      {lane !== null && <CounterOffer lane={lane} onClose={onClose} />}
     </Modal>
   )
 }
 
-function CounterOffer({ lane, named, onClose }: { lane: Lane; named: number | null; onClose: () => void }) {
+function CounterOffer({ lane, onClose }: { lane: Lane; onClose: () => void }) {
   const [kept, setKept] = useState<Kept | null>(null)
   return kept === null ? (
-    <CounterForm lane={lane} startsAt={named} onKept={setKept} />
+    <CounterForm lane={lane} onKept={setKept} />
   ) : (
     <CounterKept kept={kept} onClose={onClose} />
   )
 }
 
 /** What was typed, and what it means. */
-function useTyped(lane: Lane, startsAt: number | null) {
-  const [named, setNamed] = useState(startsAt?.toString() ?? '')
+function useTyped(lane: Lane) {
+  const [named, setNamed] = useState('')
   const [cost, setCost] = useState('')
   const [between, setBetween] = useState<string | null>(null)
   const [counterRate, typedCost] = [readDollars(named), readDollars(cost)]
@@ -94,9 +85,9 @@ function useTyped(lane: Lane, startsAt: number | null) {
         named.trim() === '' || isBelow
           ? undefined
           : counterRate === null
-            ? 'Enter an amount, such as 2,050'
-            : `Not below your ${amountsOf(lane)(lane.quoted_rate)}: then the quote is won`,
-      cost: cost.trim() === '' || typedCost !== null ? undefined : 'Enter an amount, such as 1,800',
+            ? 'Enter an amount in dollars, such as 2,050'
+            : `Not below your ${dollars(lane.quoted_rate)}: then the quote is won`,
+      cost: cost.trim() === '' || typedCost !== null ? undefined : 'Enter an amount in dollars',
     },
   }
 }
@@ -132,23 +123,12 @@ function useCounterAdvice({ lane_ref, quoted_rate }: Lane, { counterRate, typedC
   }
 }
 
-function CounterForm({
-  lane,
-  startsAt,
-  onKept,
-}: {
-  lane: Lane
-  startsAt: number | null
-  onKept: (kept: Kept) => void
-}) {
-  const typed = useTyped(lane, startsAt)
+function CounterForm({ lane, onKept }: { lane: Lane; onKept: (kept: Kept) => void }) {
+  const typed = useTyped(lane)
   const { counterRate, typedCost } = typed
   const { advice, ofRate, error, retry } = useCounterAdvice(lane, typed)
   const { usual } = validityChoices(useSession().tenant.quote_expiry.valid_days)
   const [validHours, setValidHours] = useState(usual)
-  const amount = amountsOf(lane)
-  const unit = `$${termsBehind({ basis: null, currency: lane.quoted_currency })}`
-  const field = { leftSection: unit, leftSectionWidth: unit.length > 1 ? 62 : undefined }
   return (
     <Stack gap="sm">
       <div>
@@ -156,14 +136,14 @@ function CounterForm({
           {laneName(lane.origin, lane.destination)} · {lane.equipment} · {lane.customer_name}
         </Text>
         <Text size="sm" c="dimmed">
-          {lane.lane_ref}: you quoted {amount(lane.quoted_rate)}
+          {lane.lane_ref}: you quoted {dollars(lane.quoted_rate)}
           {advice === null ? '' : `, ${basisNames[advice.basis]}, ${currencyNames[advice.currency]}`}
         </Text>
       </div>
       <SimpleGrid cols={{ base: 1, xs: 3 }} spacing="sm">
         <TextInput
           label="The customer says"
-          {...field}
+          leftSection="$"
           inputMode="decimal"
           autoComplete="off"
           data-autofocus
@@ -173,7 +153,7 @@ function CounterForm({
         />
         <TextInput
           label="Truck cost (optional)"
-          {...field}
+          leftSection="$"
           inputMode="decimal"
           autoComplete="off"
           placeholder={advice?.cost == null ? '' : `${count(advice.cost.amount)} ${advice.cost.source}`}
@@ -194,13 +174,13 @@ function CounterForm({
         validHours={validHours}
         onKept={onKept}
       />
-      {advice !== null && counterRate !== null && <Basis advice={advice} amount={amount} />}
+      {advice !== null && counterRate !== null && <Basis advice={advice} />}
     </Stack>
   )
 }
 
 /** What the chances are based on. */
-function Basis({ advice, amount }: { advice: Answer<'counter-advice'>; amount: (amount: number) => string }) {
+function Basis({ advice }: { advice: Answer<'counter-advice'> }) {
   const { trust, estimate, quoted_rate, counter_rate, comparable } = advice
   return (
     <Text size="xs" c="dimmed">
@@ -208,7 +188,7 @@ function Basis({ advice, amount }: { advice: Answer<'counter-advice'>; amount: (
         ? 'There are no chances: the fuel charge of the quote, or the exchange rate of today, is not known, so it cannot be compared with your other quotes.'
         : estimate === null
           ? 'There are no chances: you have no quotes to learn from yet.'
-          : `The customer would pay ${amount(counter_rate)} and refused ${amount(quoted_rate)}. Between the two, the chance follows the curve of this lane${estimate.customer === undefined ? '' : ' for this customer'}: ${basedOn(estimate)}. Confidence: ${trust ?? 'none'}. One in four customers is taken to refuse any increase. A customer who is only bargaining would pay more than this estimate assumes.`}
+          : `The customer would pay ${dollars(counter_rate)} and refused ${dollars(quoted_rate)}. Between the two, the chance follows the curve of this lane${estimate.customer === undefined ? '' : ' for this customer'}: ${basedOn(estimate)}. Trust: ${trust ?? 'none'}. One in four customers is taken to refuse any increase. A customer who is only bargaining would pay more than this estimate assumes.`}
     </Text>
   )
 }
@@ -261,7 +241,7 @@ function useKeeping({
         { params, body: bodyOf(counterRate, rate) },
         {
           onSuccess: ({ approval_id }) => {
-            onKept({ kind: 'asked', approvalId: approval_id, rate: amountsOf(lane)(rate) })
+            onKept({ kind: 'asked', approvalId: approval_id, rate })
             void queries.invalidateQueries({ queryKey: ['list-approvals'] })
           },
         },
@@ -282,37 +262,10 @@ function useKeeping({
   }
 }
 
-/** The rate to counter with: the suggested one, until another one is typed. */
-function BetweenInput({
-  lane,
-  typed: { counterRate, between, setBetween },
-  suggested,
-  isWrong,
-}: Pick<CardsProps, 'lane' | 'typed'> & { suggested: number | null; isWrong: boolean }) {
-  const amount = amountsOf(lane)
-  return (
-    <TextInput
-      aria-label="The rate to counter with"
-      leftSection="$"
-      inputMode="decimal"
-      autoComplete="off"
-      disabled={counterRate === null}
-      value={between ?? (suggested === null ? '' : String(suggested))}
-      error={
-        isWrong && counterRate !== null && between?.trim() !== ''
-          ? `Between ${amount(counterRate)} and ${amount(lane.quoted_rate)}`
-          : undefined
-      }
-      onChange={(event) => setBetween(event.currentTarget.value)}
-    />
-  )
-}
-
 function ChoiceCards({ lane, typed, advice, ofRate, cost, validHours, onKept }: CardsProps) {
   const [reason, setReason] = useState<Reason>('price')
   const keeping = useKeeping({ lane, cost, validHours, onKept })
-  const amount = amountsOf(lane)
-  const { counterRate, between } = typed
+  const { counterRate, between, setBetween } = typed
   const suggested = advice?.suggested_rate ?? null
   const sent = between === null ? suggested : readDollars(between)
   const rate =
@@ -321,7 +274,6 @@ function ChoiceCards({ lane, typed, advice, ofRate, cost, validHours, onKept }: 
   const rulesAt = (choice: Answer<'counter-advice'>['counter'] | undefined, at: number | null) =>
     choice != null && choice.rate === at ? choice.outside_rules : []
   const card = (choice: 'accept' | 'counter', at: number | null, rules: ReturnType<typeof rulesAt>) => ({
-    amount,
     isBest: choices?.best === choice,
     isPending: keeping.isPending && keeping.sent === choice,
     isOff: counterRate === null || at === null || keeping.isPending,
@@ -340,28 +292,35 @@ function ChoiceCards({ lane, typed, advice, ofRate, cost, validHours, onKept }: 
         choice={choices?.accept ?? null}
         {...card('accept', counterRate, rulesAt(advice?.accept, counterRate))}
         chanceWords="they named it"
-        action={counterRate === null ? 'Accept' : `Accept ${amount(counterRate)}`}
+        action={counterRate === null ? 'Accept' : `Accept ${dollars(counterRate)}`}
       >
         <Text fw={700} fz="xl">
-          {counterRate === null ? '–' : amount(counterRate)}
+          {counterRate === null ? '–' : dollars(counterRate)}
         </Text>
       </ChoiceCard>
       <ChoiceCard
         title="Counter"
         choice={choices?.counter ?? null}
         {...card('counter', rate, rulesAt(ofRate ?? advice?.counter, rate))}
-        action={rate === null ? 'Counter' : `Counter with ${amount(rate)}`}
+        action={rate === null ? 'Counter' : `Counter with ${dollars(rate)}`}
       >
-        <BetweenInput
-          lane={lane}
-          typed={typed}
-          suggested={suggested}
-          isWrong={between !== null && rate === null}
+        <TextInput
+          aria-label="The rate to counter with"
+          leftSection="$"
+          inputMode="decimal"
+          autoComplete="off"
+          disabled={counterRate === null}
+          value={between ?? (suggested === null ? '' : String(suggested))}
+          error={
+            counterRate !== null && between !== null && between.trim() !== '' && rate === null
+              ? `Between ${dollars(counterRate)} and ${dollars(lane.quoted_rate)}`
+              : undefined
+          }
+          onChange={(event) => setBetween(event.currentTarget.value)}
         />
       </ChoiceCard>
       <ChoiceCard
         title="Walk away"
-        amount={amount}
         choice={{ rate: 0, chance: 0, interval80: null, margin: 0, marginPct: null, worth: 0 }}
         isBest={choices?.best === 'walk_away'}
         isPending={keeping.isPending && keeping.sent === 'walk_away'}

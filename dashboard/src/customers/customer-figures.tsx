@@ -11,15 +11,15 @@ import {
   periodOf,
   TextLink,
 } from '../shared-ui/index.ts'
-import type { CustomerRecord, OfType } from './customer-record.ts'
+import type { CustomerRecord } from './customer-record.ts'
 import { hoursInWords } from './customer-words.ts'
 
 /** The figures of a customer. Each links to the quotes that it counts. */
-export function CustomerFigures({ customer, ofType }: { customer: CustomerRecord; ofType: OfType }) {
+export function CustomerFigures({ customer }: { customer: CustomerRecord }) {
   const { name, totals, response } = customer
   const range = totals.win_rate_interval
   const quotes = (query: AddressParams, text: ReactNode) => (
-    <TextLink to={pagePaths.quotes} query={{ customer: name, ...ofType, ...query }}>
+    <TextLink to={pagePaths.quotes} query={{ customer: name, ...query }}>
       {text}
     </TextLink>
   )
@@ -44,8 +44,8 @@ export function CustomerFigures({ customer, ofType }: { customer: CustomerRecord
           value: percent(totals.win_rate_pct),
           note:
             range === null
-              ? 'no quote is answered yet'
-              : `${count(totals.won)} of ${count(totals.decided)} answered; 80% range ${percent(range.low_pct)} to ${percent(range.high_pct)}`,
+              ? 'no quote is decided yet'
+              : `${count(totals.won)} of ${count(totals.decided)} decided; 80% range ${percent(range.low_pct)} to ${percent(range.high_pct)}`,
         },
         { label: 'Win rate, trend', ...trendOf(customer, quotes) },
         {
@@ -57,7 +57,7 @@ export function CustomerFigures({ customer, ofType }: { customer: CustomerRecord
             ) : (
               <>
                 {percent(totals.margin_pct)} of AR,{' '}
-                <TextLink to={pagePaths.shipments} query={{ customer: name, ...ofType, period: 'all' }}>
+                <TextLink to={pagePaths.shipments} query={{ customer: name, period: 'all' }}>
                   {counted(totals.shipments, 'shipment')}
                 </TextLink>
               </>
@@ -86,7 +86,7 @@ function trendOf(
     value: percent(recent.win_rate_pct),
     note: (
       <>
-        {quotes({ from }, `last ${days} days`)}, {count(recent.won)} of {count(recent.decided)} answered;
+        {quotes({ from }, `last ${days} days`)}, {count(recent.won)} of {count(recent.decided)} decided;
         before {percent(before.win_rate_pct)} of {count(before.decided)}
       </>
     ),

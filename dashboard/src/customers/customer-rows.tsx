@@ -14,26 +14,24 @@ import {
   TextLink,
   WinRate,
 } from '../shared-ui/index.ts'
-import type { CustomerRecord, OfType } from './customer-record.ts'
+import type { CustomerRecord } from './customer-record.ts'
 
 type Row = CustomerRecord['months'][number]
-/** The customer and the rate type, as parameters of other pages. */
-type Customer = { readonly customer: string } & OfType
 
 const rowName = ({ key, lane }: Row) => (lane === null ? month(key) : laneName(lane.origin, lane.destination))
 
 /** The quotes of a row. The Quotes page has first and last days, the Shipments page has named months. */
-const quotesOf = (customer: Customer, { key, lane }: Row): AddressParams => ({
-  ...customer,
+const quotesOf = (customer: string, { key, lane }: Row): AddressParams => ({
+  customer,
   ...(lane ?? daysOf(periodOf({ period: key }, 'all', new Date()))),
 })
-const shipmentsOf = (customer: Customer, { key, lane }: Row): AddressParams => ({
-  ...customer,
+const shipmentsOf = (customer: string, { key, lane }: Row): AddressParams => ({
+  customer,
   period: lane === null ? key : 'all',
   ...lane,
 })
 
-function MarginOfRow({ customer, row }: { customer: Customer; row: Row }) {
+function MarginOfRow({ customer, row }: { customer: string; row: Row }) {
   return (
     <>
       <Margin amount={row.margin} isRounded />
@@ -43,7 +41,7 @@ function MarginOfRow({ customer, row }: { customer: Customer; row: Row }) {
           <TextLink
             to={pagePaths.shipments}
             query={shipmentsOf(customer, row)}
-            label={`${count(row.shipments)} shipped, ${rowName(row)}`}
+            label={`${count(row.shipments)} shipments of ${rowName(row)}`}
           >
             {count(row.shipments)} shipped
           </TextLink>
@@ -53,14 +51,14 @@ function MarginOfRow({ customer, row }: { customer: Customer; row: Row }) {
   )
 }
 
-function NameOfRow({ customer, row }: { customer: Customer; row: Row }) {
+function NameOfRow({ customer, row }: { customer: string; row: Row }) {
   return (
     <>
       {row.lane === null ? (
         rowName(row)
       ) : (
         <>
-          <TextLink to={pagePaths.lane} query={{ ...row.lane, rate_type: customer.rate_type }}>
+          <TextLink to={pagePaths.lane} query={row.lane}>
             {rowName(row)}
           </TextLink>
           <Text size="xs" c="dimmed">
@@ -78,7 +76,7 @@ function NameOfRow({ customer, row }: { customer: Customer; row: Row }) {
   )
 }
 
-const columnsOf = (customer: Customer, header: 'Month' | 'Lane'): readonly Column<Row>[] => [
+const columnsOf = (customer: string, header: 'Month' | 'Lane'): readonly Column<Row>[] => [
   {
     key: 'name',
     header,
@@ -113,18 +111,16 @@ const columnsOf = (customer: Customer, header: 'Month' | 'Lane'): readonly Colum
 export function CustomerRows({
   by,
   name,
-  ofType,
   rows,
 }: {
   by: 'month' | 'lane'
   name: string
-  ofType: OfType
   rows: readonly Row[]
 }) {
   return (
     <DataTable
       caption={by === 'month' ? `Months of ${name}` : `Lanes of ${name}`}
-      columns={columnsOf({ customer: name, ...ofType }, by === 'month' ? 'Month' : 'Lane')}
+      columns={columnsOf(name, by === 'month' ? 'Month' : 'Lane')}
       rows={rows}
       rowKey={({ key }) => key}
     />

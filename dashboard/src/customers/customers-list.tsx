@@ -27,7 +27,6 @@ import {
   ViewTabs,
   WinRate,
 } from '../shared-ui/index.ts'
-import type { OfType } from './customer-record.ts'
 import { customerTermsInWords } from './customer-words.ts'
 import { CustomerVariants } from './customers-variants.tsx'
 
@@ -62,10 +61,7 @@ export function CustomersList() {
   const { search, change } = useAddress(pagePaths.customers)
   const view = search.view === 'variants' ? 'variants' : 'all'
   return (
-    <Page
-      title="Customers"
-      hint="All quotes so far. Names that differ only in case and spaces are one customer."
-    >
+    <Page title="Customers" hint="Names that differ only in case and spaces are one customer.">
       <ViewTabs
         names={views}
         view={view}
@@ -81,8 +77,7 @@ export function CustomersList() {
 function AllCustomers({ search, change }: ReturnType<typeof useAddress>) {
   const { name: orderName, order } = orderOf(search)
   const q = search.q?.trim() ?? ''
-  const ofType = rateTypeAsked(search)
-  const asked = { ...(q === '' ? {} : { q }), ...ofType, ...order }
+  const asked = { ...(q === '' ? {} : { q }), ...rateTypeAsked(search), ...order }
   const { cursor } = search
   const { data, error, isPlaceholderData, refetch } = useAnswer(
     'list-customers',
@@ -119,7 +114,7 @@ function AllCustomers({ search, change }: ReturnType<typeof useAddress>) {
         <Stack gap="sm" style={{ opacity: isPlaceholderData ? 0.6 : 1 }}>
           <DataTable
             caption="Customers"
-            columns={columnsOf(ofType)}
+            columns={columns}
             rows={data.customers}
             rowKey={({ name }) => name}
             sort={orderName}
@@ -135,7 +130,7 @@ function AllCustomers({ search, change }: ReturnType<typeof useAddress>) {
           />
           <BasisNote basis={data.basis} />
           <Text component="p" size="sm" c="dimmed">
-            Win rate = won quotes ÷ answered quotes (won and lost), with its 80% range. Margin = AR − AP of
+            Win rate = won quotes ÷ decided quotes (won and lost), with its 80% range. Margin = AR − AP of
             shipments where both are known.
           </Text>
         </Stack>
@@ -155,7 +150,7 @@ function NoCustomers({ q }: { q: string }) {
   )
 }
 
-const columnsOf = (ofType: OfType): readonly Column<Customer>[] => [
+const columns: readonly Column<Customer>[] = [
   {
     key: 'name',
     header: 'Customer',
@@ -165,7 +160,7 @@ const columnsOf = (ofType: OfType): readonly Column<Customer>[] => [
       const terms = customerTermsInWords(customer)
       return (
         <>
-          <CustomerLink name={name} ofType={ofType} />
+          <CustomerLink name={name} />
           {aliases.length > 0 && (
             <Text size="xs" c="dimmed">
               also {aliases.map((alias) => alias.name).join(', ')}
@@ -193,11 +188,7 @@ const columnsOf = (ofType: OfType): readonly Column<Customer>[] => [
     align: 'right',
     sorts: ['quotes', 'quotes.asc'],
     cell: ({ name, quotes }) => (
-      <TextLink
-        to={pagePaths.quotes}
-        query={{ customer: name, ...ofType }}
-        label={`${count(quotes)} quotes of ${name}`}
-      >
+      <TextLink to={pagePaths.quotes} query={{ customer: name }} label={`${count(quotes)} quotes of ${name}`}>
         {count(quotes)}
       </TextLink>
     ),

@@ -66,7 +66,7 @@ function VariantCard({
         {mayChange && (
           <Group gap="xs">
             <Button
-              size="xs"
+              size="compact-md"
               loading={isPending}
               aria-label={`Merge into ${keep.name}: ${merge.name}`}
               onClick={() => mergeInto(merge.name, keep.name)}
@@ -75,7 +75,7 @@ function VariantCard({
               Merge into {keep.name}
             </Button>
             <Button
-              size="xs"
+              size="compact-md"
               variant="default"
               loading={dismissal.isPending}
               aria-label={`${merge.name} and ${keep.name} are different customers`}

@@ -23,8 +23,8 @@ export const firstSteps: readonly { readonly heading: string; readonly steps: re
       {
         name: 'imports',
         title: 'Import past quotes',
-        why: 'A file of the last one or two years gives you useful advice from the first day.',
-        action: 'Import a file',
+        why: 'A CSV file of the last one or two years gives you useful advice from the first day.',
+        action: 'Import a CSV',
         to: pagePaths.imports,
         needs: 'member',
       },
@@ -39,7 +39,7 @@ export const firstSteps: readonly { readonly heading: string; readonly steps: re
       {
         name: 'outcomes',
         title: 'Mark a quote won or lost',
-        why: 'All probabilities are based on your won and lost quotes.',
+        why: 'All probabilities are based on your won and lost quotes. Pending quotes do not count.',
         action: 'Open quotes',
         to: pagePaths.quotes,
         needs: 'member',

@@ -3,12 +3,15 @@ import { Button, Group, Pagination, Stack, Text, Title } from '@mantine/core'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { count, counted, DataTable } from '../shared-ui/index.ts'
 import { csvText, saveText } from './import-file.ts'
-import { errorsKept, type ImportAnswer, notImported } from './import-words.ts'
+import type { ImportAnswer } from './import-words.ts'
 
 const perPage = 25
+/** The service keeps at most this many errors per import. */
+const errorsKept = 1_000
+
 /** The errors of a file by line and column, with a CSV download. */
 export function ImportErrors({ run }: { run: ImportAnswer }) {
-  const { errors } = notImported(run)
+  const { errors } = run
   const search = useSearch({ strict: false })
   const pages = Math.ceil(errors.length / perPage)
   const page = Math.min(Math.max(1, Math.trunc(Number(search.page ?? 1)) || 1), Math.max(1, pages))
@@ -26,7 +29,7 @@ export function ImportErrors({ run }: { run: ImportAnswer }) {
             Errors by line
           </Title>
           <Text size="sm" c="dimmed" style={{ overflowWrap: 'anywhere' }}>
-            {run.errors.length >= errorsKept
+            {errors.length >= errorsKept
               ? `Showing the first ${count(errorsKept)} errors; ${counted(run.rows_refused, 'row')} were rejected. `
               : ''}
             {columnsWithErrors(errors)}

@@ -12,7 +12,6 @@ import {
   fieldLabel,
   type ImportAnswer,
   isBusy,
-  notImported,
   statusWord,
   summary,
   undoSummary,
@@ -190,7 +189,7 @@ function Undoing({ run }: { run: ImportAnswer }) {
 
 const warningRemedies: Readonly<Record<ImportAnswer['warnings'][number]['code'], string>> = {
   no_lost_quotes:
-    'Every quote that was answered in this file was won. Add the quotes that you lost, or choose the column that says how each quote ended.',
+    'Every quote that was decided in this file was won. Add the quotes that you lost, or choose the column that says how each quote ended.',
   basis_assumed:
     'Statistics convert an amount that is not on the default basis by its fuel charge, and do not count it if no fuel charge is known.',
   no_dates:
@@ -258,7 +257,6 @@ function Ended({
 
 function Figures({ run }: { run: ImportAnswer }) {
   const would = run.dry_run
-  const { rejected, leftOut } = notImported(run)
   const figures = [
     { label: would ? 'Would be added' : 'Added', value: run.rows_added, hint: 'new quotes' },
     {
@@ -270,14 +268,7 @@ function Figures({ run }: { run: ImportAnswer }) {
     { label: 'Won', value: run.rows_won, hint: 'accepted rows' },
     { label: 'Lost', value: run.rows_lost, hint: 'accepted rows' },
     { label: 'Pending', value: run.rows_pending, hint: 'accepted rows' },
-    {
-      label: would ? 'Would be rejected' : 'Rejected',
-      value: rejected,
-      hint: leftOut === null ? 'rows with an error, or of cancelled loads' : 'rows with an error',
-    },
-    ...(leftOut !== null && leftOut > 0
-      ? [{ label: 'Left out', value: leftOut, hint: 'rows of cancelled loads' }]
-      : []),
+    { label: would ? 'Would be rejected' : 'Rejected', value: run.rows_refused, hint: 'rows with an error' },
     ...(run.rows_kept > 0
       ? [{ label: 'Skipped', value: run.rows_kept, hint: 'rows with only skipped values' }]
       : []),

@@ -35,44 +35,15 @@ export function isBusy({ status }: Pick<ImportAnswer, 'status'>): boolean {
   return status === 'running' || status === 'undoing'
 }
 
-/** The service keeps at most this many errors per import. */
-export const errorsKept = 1_000
-
-/** The rows that were not imported: those with an error, and those of cancelled loads, which a person chose to leave out. */
-export interface NotImported {
-  readonly errors: ImportAnswer['errors']
-  readonly rejected: number
-  /** Null if the service has more errors than it keeps: some of them may be of cancelled loads. */
-  readonly leftOut: number | null
-}
-
-/** @example notImported(run) // { errors: [], rejected: 0, leftOut: 208 } */
-export function notImported({
-  errors,
-  rows_refused: refused,
-  columns,
-}: Pick<ImportAnswer, 'errors' | 'rows_refused' | 'columns'>): NotImported {
-  const { cancelled } = columns
-  if (cancelled === undefined) return { errors, rejected: refused, leftOut: 0 }
-  const isLeftOut = ({ column, detail }: (typeof errors)[number]) =>
-    column === cancelled && detail.endsWith('left out.')
-  const wrong = errors.filter((error) => !isLeftOut(error))
-  if (errors.length >= errorsKept) return { errors: wrong, rejected: refused, leftOut: null }
-  const rejected = new Set(wrong.map(({ row }) => row)).size
-  return { errors: wrong, rejected, leftOut: refused - rejected }
-}
-
 /** The result of an import or check, in one sentence. */
 export function summary(run: ImportAnswer): string {
-  const { rejected, leftOut } = notImported(run)
   const [would, will] = run.dry_run ? ['would be ', 'will change'] : ['', 'changed']
   const parts = [
     `${counted(run.rows_added, 'quote')} ${would}added`,
     ...(run.rows_updated > 0 ? [`${counted(run.rows_updated, 'quote')} ${will}`] : []),
     ...(run.rows_repeated > 0 ? [`${counted(run.rows_repeated, 'row')} unchanged`] : []),
     ...(run.rows_kept > 0 ? [`${counted(run.rows_kept, 'row')} skipped`] : []),
-    ...(rejected > 0 ? [`${counted(rejected, 'row')} rejected`] : []),
-    ...(leftOut !== null && leftOut > 0 ? [`${counted(leftOut, 'cancelled load')} left out`] : []),
+    ...(run.rows_refused > 0 ? [`${counted(run.rows_refused, 'row')} rejected`] : []),
   ]
   return `${parts.join(', ')}.`
 }

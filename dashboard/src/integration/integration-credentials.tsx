@@ -1,26 +1,39 @@
 import { Button, Group, Stack, Switch, TextInput } from '@mantine/core'
 import type { UseQueryResult } from '@tanstack/react-query'
-import type { ReactNode } from 'react'
+import type { FormEvent, ReactNode } from 'react'
 import type { CallFailed } from '../api/index.ts'
-import { type Column, counted, DataTable, Failed, Loading, type useSentForm } from '../shared-ui/index.ts'
+import { type Column, counted, DataTable, Failed, Loading } from '../shared-ui/index.ts'
 
 /** A form that creates a token or secret with a name. */
 export function CreateCredential({
   what,
   placeholder,
-  sent: { submit, input, pending },
+  name,
+  setName,
+  pending,
+  error,
   failure,
+  create,
   children,
 }: {
   /** `token` or `secret`. */
   what: string
   placeholder?: string
-  sent: Pick<ReturnType<typeof useSentForm<{ name: string }, never, never>>, 'submit' | 'input' | 'pending'>
-  /** An error that is not about a field. */
-  failure: ReactNode
+  name: string
+  setName: (name: string) => void
+  pending: boolean
+  error: CallFailed | null
+  /** Renders an error that is not about the name. */
+  failure: (error: CallFailed) => ReactNode
+  create: () => void
   /** Further inputs, below the name. */
   children?: ReactNode
 }) {
+  const wrong = error?.fieldError('/name')
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    create()
+  }
   return (
     <form onSubmit={submit}>
       <Stack gap="sm">
@@ -30,16 +43,18 @@ export function CreateCredential({
             {...(placeholder === undefined ? {} : { placeholder })}
             autoComplete="off"
             w={{ base: '100%', xs: 320 }}
+            value={name}
+            onChange={(event) => setName(event.currentTarget.value)}
+            error={wrong}
             required
             withAsterisk={false}
-            {...input('name')}
           />
           <Button type="submit" loading={pending}>
             Create {what}
           </Button>
         </Group>
         {children}
-        {failure}
+        {error !== null && wrong === undefined && failure(error)}
       </Stack>
     </form>
   )

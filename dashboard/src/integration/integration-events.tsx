@@ -1,6 +1,6 @@
 import { Button, Checkbox, Group, Stack, Text, TextInput } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
-import { useState } from 'react'
+import { type FormEvent, useState } from 'react'
 import { type EventType, eventTypes } from '#contract/event-types.ts'
 import { eventEndpointsMax, secretOverlapHoursDefault } from '#contract/limits.ts'
 import { type Answer, useAnswer, useChange } from '../api/index.ts'
@@ -16,7 +16,6 @@ import {
   Nothing,
   Section,
   useNotice,
-  useSentForm,
 } from '../shared-ui/index.ts'
 import type { EventEndpoint } from './event-endpoint.ts'
 import { EventDeliveries } from './integration-deliveries.tsx'
@@ -92,20 +91,27 @@ const typeWords: Readonly<Record<EventType, string>> = {
   'credential.expiring': 'a service token or signing secret expires soon',
   'pilot.head': 'once a day, the newest entry of the sealed pilot',
   'model.calibration_broken': 'the win probabilities do not hold any more',
-  'bid.awarded': 'awards of a bid change',
 }
 
 function AddEndpoint({ added }: { added: (answer: Answer<'add-event-endpoint'>) => void }) {
-  const { form, submit, input, pending, failure } = useSentForm(useChange('add-event-endpoint'), {
-    fields: { url: '', event_types: [...eventTypes] },
-    send: ({ url, event_types: chosen }) => ({
-      body: { url: url.trim(), event_types: eventTypes.filter((type) => chosen.includes(type)) },
-    }),
-    done: (answer) => {
-      form.setFieldValue('url', '')
-      if (answer !== null) added(answer)
-    },
-  })
+  const [url, setUrl] = useState('')
+  const [types, setTypes] = useState<string[]>([...eventTypes])
+  const add = useChange('add-event-endpoint')
+  const wrong = add.error?.fieldError('/url')
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    const chosen = eventTypes.filter((type) => types.includes(type))
+    if (chosen.length === 0) return
+    add.mutate(
+      { body: { url: url.trim(), event_types: chosen } },
+      {
+        onSuccess: (answer) => {
+          setUrl('')
+          added(answer)
+        },
+      },
+    )
+  }
   return (
     <form onSubmit={submit}>
       <Stack gap="sm">
@@ -116,22 +122,24 @@ function AddEndpoint({ added }: { added: (answer: Answer<'add-event-endpoint'>) 
             autoComplete="off"
             inputMode="url"
             w={{ base: '100%', xs: 420 }}
+            value={url}
+            onChange={(event) => setUrl(event.currentTarget.value)}
+            error={wrong}
             required
             withAsterisk={false}
-            {...input('url')}
           />
-          <Button type="submit" loading={pending} disabled={form.values.event_types.length === 0}>
+          <Button type="submit" loading={add.isPending} disabled={types.length === 0}>
             Add address
           </Button>
         </Group>
-        <Checkbox.Group label="Send an event when" {...input('event_types')}>
+        <Checkbox.Group label="Send an event when" value={types} onChange={setTypes}>
           <Group gap="md" mt={4}>
             {eventTypes.map((type) => (
               <Checkbox key={type} value={type} label={typeWords[type]} />
             ))}
           </Group>
         </Checkbox.Group>
-        {failure('Address not added')}
+        {add.error !== null && wrong === undefined && <Failed error={add.error} title="Address not added" />}
       </Stack>
     </form>
   )

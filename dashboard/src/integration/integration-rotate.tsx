@@ -1,7 +1,8 @@
 import { Button, Group, Modal, NumberInput, Stack, Text } from '@mantine/core'
+import { useState } from 'react'
 import { secretOverlapHoursDefault, secretOverlapHoursMax } from '#contract/limits.ts'
 import { type Answer, useChange } from '../api/index.ts'
-import { moment, useSentForm } from '../shared-ui/index.ts'
+import { moment } from '../shared-ui/index.ts'
 import { type Secret, SecretNotMade } from './integration-secret-limit.tsx'
 
 /** Rotates a secret: creates a new one, and keeps the old one valid for an overlap of the chosen hours. */
@@ -16,18 +17,22 @@ export function RotateSecret({
   close: () => void
   rotated: (answer: Answer<'rotate-signing-secret'>, note: string) => void
 }) {
+  const [hours, setHours] = useState<number | string>(secretOverlapHoursDefault)
   const rotate = useChange('rotate-signing-secret')
-  const { form, submit, input, pending } = useSentForm(rotate, {
-    fields: { overlap_hours: secretOverlapHoursDefault as number | string },
-    send: (fields) => ({ params: { id: secret.id }, body: { overlap_hours: Number(fields.overlap_hours) } }),
-    done: (answer) => {
-      if (answer !== null) rotated(answer, overlapOf(secret, Number(hours)))
-      rotate.reset()
-    },
-  })
-  const hours = form.values.overlap_hours
   const isRight =
     typeof hours === 'number' && Number.isInteger(hours) && hours >= 0 && hours <= secretOverlapHoursMax
+  const submit = () => {
+    if (!isRight) return
+    rotate.mutate(
+      { params: { id: secret.id }, body: { overlap_hours: hours } },
+      {
+        onSuccess: (answer) => {
+          rotated(answer, overlapOf(secret, hours))
+          rotate.reset()
+        },
+      },
+    )
+  }
   return (
     <Modal
       opened
@@ -35,7 +40,12 @@ export function RotateSecret({
       title={`Rotate the secret ${secret.name}`}
       closeButtonProps={{ 'aria-label': 'Close' }}
     >
-      <form onSubmit={submit}>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault()
+          submit()
+        }}
+      >
         <Stack gap="md">
           <Text size="sm">
             This creates a new secret with the same name. The old secret (ID {secret.id}) stays valid during
@@ -48,7 +58,8 @@ export function RotateSecret({
             max={secretOverlapHoursMax}
             allowDecimal={false}
             clampBehavior="none"
-            {...input('overlap_hours')}
+            value={hours}
+            onChange={setHours}
             error={isRight ? undefined : `Enter a whole number from 0 to ${secretOverlapHoursMax}.`}
             hideControls
             data-autofocus
@@ -56,12 +67,14 @@ export function RotateSecret({
           <Text size="sm" aria-live="polite">
             {isRight ? overlapOf(secret, hours) : ' '}
           </Text>
-          <SecretNotMade error={rotate.error} name={secret.name} secrets={secrets} />
+          {rotate.error !== null && (
+            <SecretNotMade error={rotate.error} name={secret.name} secrets={secrets} />
+          )}
           <Group justify="flex-end">
             <Button variant="default" onClick={close}>
               Cancel
             </Button>
-            <Button type="submit" loading={pending} disabled={!isRight}>
+            <Button type="submit" loading={rotate.isPending} disabled={!isRight}>
               Rotate secret
             </Button>
           </Group>

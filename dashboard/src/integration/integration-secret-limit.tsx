@@ -16,12 +16,10 @@ export function SecretNotMade({
   name,
   secrets,
 }: {
-  error: CallFailed | null
+  error: CallFailed
   name: string
   secrets: readonly Secret[]
 }) {
-  // An error of the name is shown at the name.
-  if (error === null || error.fieldError('/name') !== undefined) return null
   if (error.code !== 'too-many-live-secrets') return <Failed error={error} title="Secret not created" />
   const live = secrets.filter((secret) => secret.name === name && isLiveSecret(secret))
   const ending = live.find(({ expires_at }) => expires_at !== null)

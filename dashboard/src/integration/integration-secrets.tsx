@@ -13,7 +13,6 @@ import {
   Nothing,
   Section,
   useNotice,
-  useSentForm,
 } from '../shared-ui/index.ts'
 import { type NewCredentialsProps, useIntegrationAddress } from './integration-address.ts'
 import { CreateCredential, CredentialList } from './integration-credentials.tsx'
@@ -80,20 +79,27 @@ function CreateSecret({
   secrets: readonly Secret[]
   created: (answer: Answer<'create-signing-secret'>) => void
 }) {
+  const [name, setName] = useState('tms')
   const create = useChange('create-signing-secret')
-  const { form, submit, input, pending } = useSentForm(create, {
-    fields: { name: 'tms' },
-    send: (body) => ({ body }),
-    done: (answer) => {
-      if (answer !== null) created(answer)
-      create.reset()
-    },
-  })
   return (
     <CreateCredential
       what="secret"
-      sent={{ submit, input, pending }}
-      failure={<SecretNotMade error={create.error} name={form.values.name} secrets={secrets} />}
+      name={name}
+      setName={setName}
+      pending={create.isPending}
+      error={create.error}
+      failure={(error) => <SecretNotMade error={error} name={name} secrets={secrets} />}
+      create={() =>
+        create.mutate(
+          { body: { name } },
+          {
+            onSuccess: (answer) => {
+              created(answer)
+              create.reset()
+            },
+          },
+        )
+      }
     />
   )
 }

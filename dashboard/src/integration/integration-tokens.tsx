@@ -9,13 +9,13 @@ import {
   ConfirmDialog,
   CredentialState,
   day,
+  Failed,
   LastUsed,
   moment,
   Nothing,
   Section,
   since,
   useNotice,
-  useSentForm,
 } from '../shared-ui/index.ts'
 import { type NewCredentialsProps, useIntegrationAddress } from './integration-address.ts'
 import { CreateCredential, CredentialList } from './integration-credentials.tsx'
@@ -77,41 +77,67 @@ export function IntegrationTokens({ newCredentials, setNewCredentials }: NewCred
 const leastScopes: readonly string[] = ['read' satisfies TokenScope]
 
 function CreateToken({ created }: { created: (answer: Answer<'create-service-token'>) => void }) {
+  const [name, setName] = useState('')
+  const [scopes, setScopes] = useState(leastScopes)
   const create = useChange('create-service-token')
-  const { form, submit, input, pending, failure } = useSentForm(create, {
-    fields: { name: '', scope: leastScopes },
-    send: ({ name, scope }) => ({ body: { name, scope: scope.join(' ') } }),
-    done: (answer) => {
-      form.reset()
-      if (answer !== null) created(answer)
-      // Removes the plaintext from memory.
-      create.reset()
-    },
-  })
+  const wrongScope = create.error?.fieldError('/scope')
   return (
     <CreateCredential
       what="token"
       placeholder="McLeod production"
-      sent={{ submit, input, pending }}
-      failure={failure('Token not created')}
+      name={name}
+      setName={setName}
+      pending={create.isPending}
+      error={create.error}
+      failure={(error) =>
+        wrongScope === undefined ? <Failed error={error} title="Token not created" /> : null
+      }
+      create={() =>
+        create.mutate(
+          { body: { name, scope: scopes.join(' ') } },
+          {
+            onSuccess: (answer) => {
+              setName('')
+              setScopes(leastScopes)
+              created(answer)
+              // Removes the plaintext from memory.
+              create.reset()
+            },
+          },
+        )
+      }
     >
-      <Checkbox.Group
-        label="What the token permits"
-        {...input('scope')}
-        {...(form.values.scope.length === 0 ? { error: 'Choose at least one.' } : {})}
-      >
-        <Stack gap="xs" mt="xs">
-          {tokenScopeNames.map((scope) => (
-            <Checkbox
-              key={scope}
-              value={scope}
-              label={`${tokenScopes[scope].title} (${scope})`}
-              description={tokenScopes[scope].permits}
-            />
-          ))}
-        </Stack>
-      </Checkbox.Group>
+      <ScopeChoice
+        scopes={scopes}
+        setScopes={setScopes}
+        error={scopes.length === 0 ? 'Choose at least one.' : wrongScope}
+      />
     </CreateCredential>
+  )
+}
+
+function ScopeChoice({
+  scopes,
+  setScopes,
+  error,
+}: {
+  scopes: readonly string[]
+  setScopes: (scopes: string[]) => void
+  error: string | undefined
+}) {
+  return (
+    <Checkbox.Group label="What the token permits" value={[...scopes]} onChange={setScopes} error={error}>
+      <Stack gap="xs" mt="xs">
+        {tokenScopeNames.map((scope) => (
+          <Checkbox
+            key={scope}
+            value={scope}
+            label={`${tokenScopes[scope].title} (${scope})`}
+            description={tokenScopes[scope].permits}
+          />
+        ))}
+      </Stack>
+    </Checkbox.Group>
   )
 }
 

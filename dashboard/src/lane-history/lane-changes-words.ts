@@ -56,8 +56,6 @@ const quoteNames: Readonly<Record<(typeof changedQuoteFields)[number], string>> 
   quoted_at: 'Quoted',
   rep_name: 'Rep',
   rate_type: 'Rate type',
-  mode: 'Mode',
-  stops: 'Stops',
   valid_until: 'Valid until',
   voided_at: 'Voided',
   void_reason: 'Reason for voiding',

@@ -3,7 +3,7 @@ import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { Lane } from '#contract/lane.ts'
 import { lanesHaveChanged, showLane, useAnswer, useChange, useMay } from '../api/index.ts'
-import { DataTable, Failed, Loading, moment, since, useNotice } from '../shared-ui/index.ts'
+import { Failed, Loading, moment, since, useNotice } from '../shared-ui/index.ts'
 import { type Change, changedBy, fieldName, restoredBy, ruleWords, valueWords } from './lane-changes-words.ts'
 
 /**
@@ -174,20 +174,28 @@ function RollbackDialog({
 
 function RestoredTable({ rows }: { rows: ReturnType<typeof restoredBy> }) {
   return (
-    <DataTable
-      caption="Restored values"
-      rows={rows}
-      rowKey={({ field }) => field}
-      columns={[
-        { key: 'field', header: 'Field', cell: ({ field }) => fieldName(field) },
-        { key: 'now', header: 'Now', wraps: true, cell: ({ now }) => now },
-        {
-          key: 'back',
-          header: 'After rollback',
-          wraps: true,
-          cell: ({ back, differs }) => (differs ? <b>{back}</b> : `${back} (no change)`),
-        },
-      ]}
-    />
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable frames must be reachable by keyboard
+    <section className="table-frame" aria-label="Restored values" tabIndex={0}>
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">Field</th>
+            <th scope="col">Now</th>
+            <th scope="col">After rollback</th>
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map(({ field, now, back, differs }) => (
+            <tr key={field}>
+              <th scope="row">{fieldName(field)}</th>
+              <td style={{ whiteSpace: 'normal', overflowWrap: 'anywhere' }}>{now}</td>
+              <td style={{ whiteSpace: 'normal', overflowWrap: 'anywhere' }}>
+                {differs ? <b>{back}</b> : `${back} (no change)`}
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
   )
 }

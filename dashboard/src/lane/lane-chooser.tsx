@@ -12,7 +12,6 @@ import {
   EquipmentInput,
   equipmentName,
   Failed,
-  FilterRow,
   Loading,
   laneName,
   Margin,
@@ -20,11 +19,8 @@ import {
   Nothing,
   PlaceInput,
   percent,
-  RateTypeFilter,
-  rateTypeAsked,
   Section,
   TextLink,
-  useAddress,
   useOnceSettled,
 } from '../shared-ui/index.ts'
 
@@ -81,8 +77,7 @@ const sortsOffered = ['quotes', 'win_rate', 'margin', 'margin_pct'] as const
 
 type PerformanceRow = Answer<'get-performance'>['rows'][number]
 
-/** @param ofType the rate type of the rows, if one is chosen, for the pages of the lanes */
-const columnsOf = (ofType: ReturnType<typeof rateTypeAsked>): readonly Column<PerformanceRow>[] => [
+const columns: readonly Column<PerformanceRow>[] = [
   {
     key: 'lane',
     header: 'Lane',
@@ -91,7 +86,7 @@ const columnsOf = (ofType: ReturnType<typeof rateTypeAsked>): readonly Column<Pe
       lane === null ? (
         label
       ) : (
-        <TextLink to={pagePaths.lane} query={{ ...lane, ...ofType }}>
+        <TextLink to={pagePaths.lane} query={lane}>
           {laneName(lane.origin, lane.destination)}
         </TextLink>
       ),
@@ -115,7 +110,7 @@ const columnsOf = (ofType: ReturnType<typeof rateTypeAsked>): readonly Column<Pe
     sorts: ['win_rate.desc', 'win_rate.asc'],
     cell: ({ win_rate_pct, won, decided }) =>
       win_rate_pct === null
-        ? 'none answered'
+        ? 'none decided'
         : `${percent(win_rate_pct)} · ${count(won)} of ${count(decided)}`,
   },
   {
@@ -143,32 +138,30 @@ const columnsOf = (ofType: ReturnType<typeof rateTypeAsked>): readonly Column<Pe
 
 /** The brokerage's lanes with links to their pages, most quoted first. */
 export function BusiestLanes() {
-  const { search, change } = useAddress(pagePaths.lane)
+  const search = useSearch({ strict: false })
+  const navigate = useNavigate()
   const [asked = '', askedOrder] = (search.sort ?? '').split('.')
   const sort = sortsOffered.find((one) => one === asked) ?? 'quotes'
   const order = askedOrder === 'asc' ? 'asc' : 'desc'
   const lanes = useAnswer(
     'get-performance',
-    { query: { by: 'lane', sort, order, limit: rowsMax, ...rateTypeAsked(search) } },
+    { query: { by: 'lane', sort, order, limit: rowsMax } },
     { keeps: true },
   )
   const total = lanes.data?.rows_total ?? 0
   return (
     <Section
       title={sort === 'quotes' && order === 'desc' ? 'Busiest lanes' : 'Your lanes'}
-      hint={`All quotes so far.${total > rowsMax ? ` The first ${rowsMax} of ${counted(total, 'lane')}.` : ''}`}
+      {...(total > rowsMax ? { hint: `The first ${rowsMax} of ${counted(total, 'lane')}.` } : {})}
       busy={lanes.isFetching}
     >
-      <FilterRow label="Filters">
-        <RateTypeFilter search={search} change={(params) => change(params, { replace: true })} size="xs" />
-      </FilterRow>
       {lanes.isPending ? (
         <Loading rows={12} height={30} label="Loading your lanes" />
       ) : lanes.isError ? (
         <Failed error={lanes.error} retry={() => void lanes.refetch()} />
       ) : lanes.data.rows.length === 0 ? (
         <Nothing
-          title={search.rate_type === undefined ? 'No lanes yet' : 'No lanes of this rate type'}
+          title="No lanes yet"
           actions={
             <>
               <ButtonLink to={pagePaths.desk}>Make a quote</ButtonLink>
@@ -183,11 +176,13 @@ export function BusiestLanes() {
       ) : (
         <DataTable
           caption="Your lanes"
-          columns={columnsOf(rateTypeAsked(search))}
+          columns={columns}
           rows={lanes.data.rows}
           rowKey={({ key }) => key}
           sort={`${sort}.${order}`}
-          onSort={(next) => change({ sort: next }, { replace: true })}
+          onSort={(next) =>
+            void navigate({ to: pagePaths.lane, search: { sort: next }, replace: true, resetScroll: false })
+          }
         />
       )}
     </Section>

@@ -58,6 +58,8 @@ export function LaneCurve({
           optimum={optimum}
           quotes={quotes}
           miles={estimate?.miles ?? null}
+          {...(advice.rate_band === undefined ? {} : { band: advice.rate_band })}
+          {...(advice.suggested_rate === undefined ? {} : { suggestedRate: advice.suggested_rate })}
         />
       </div>
       <Stack gap="md" style={{ minWidth: 0 }}>
@@ -110,7 +112,7 @@ function Numbers({
   rateDollars: number
   isCurrent: boolean
 }) {
-  const { estimate, curve = [], optimum = null } = advice
+  const { estimate, curve = [], rate_band: band } = advice
   const reading = readCurve(curve, rateDollars)
   const miles = estimate?.miles ?? null
   const cost = estimate?.expected_cost ?? null
@@ -133,10 +135,16 @@ function Numbers({
             </>
           }
         />
+        <ShareAtOrBelow advice={advice} isCurrent={isCurrent} rateDollars={rateDollars} />
         <Figure
-          label="Per mile"
+          label="RPM"
           value={miles === null ? '–' : ratePerMile(rateDollars / miles)}
           basis={miles === null ? 'miles unknown' : `over ${count(miles)} mi`}
+        />
+        <Figure
+          label="vs reference"
+          value={isCurrent ? signedPercent(advice.markup_pct) : '…'}
+          basis="vs the median of your quotes"
         />
         <Figure
           label="Margin at this rate"
@@ -147,17 +155,23 @@ function Numbers({
               : `${percent((margin / rateDollars) * 100)} over an expected cost of ${roundDollars(cost.amount)} (${roundDollars(cost.low)} to ${roundDollars(cost.high)})`
           }
         />
+        <SuggestedAndBest advice={advice} />
         <Figure
-          label="Best expected profit"
-          value={optimum === null ? '–' : roundDollars(optimum.rate)}
+          label="Rate band"
+          value={
+            band === undefined || band.floor === null ? (
+              '–'
+            ) : (
+              <>
+                <QuotesLink chosen={rateAt(band.floor)}>{dollars(band.floor)}</QuotesLink> to{' '}
+                <QuotesLink chosen={rateAt(band.ceiling)}>{dollars(band.ceiling)}</QuotesLink>
+              </>
+            )
+          }
           basis={
-            optimum === null
-              ? 'needs a known truck cost'
-              : `${roundDollars(optimum.expected_margin)} per quote; nearly as good from ${roundDollars(optimum.flat_zone.low)} to ${roundDollars(optimum.flat_zone.high)}${
-                  optimum.floor !== null && optimum.floored_rate > optimum.rate
-                    ? `; ${roundDollars(optimum.floored_rate)} with your floor`
-                    : ''
-                }`
+            band === undefined || band.median === null
+              ? 'no quotes on this lane'
+              : `median ${dollars(band.median)}`
           }
         />
       </Figures>
@@ -181,9 +195,9 @@ function ShareAtOrBelow({
   isCurrent: boolean
 }) {
   const evidence = advice.evidence === undefined ? null : adviceEvidence(advice as FoundAdvice)
-  const label = 'win_probability, won at this rate or lower'
+  const label = 'Won at this rate or lower'
   if (evidence === null || advice.win_probability === undefined || advice.win_probability === null) {
-    return <Figure label={label} value="–" basis="no answered quotes on this lane" />
+    return <Figure label={label} value="–" basis="no decided quotes on this lane" />
   }
   return (
     <Figure
@@ -192,7 +206,7 @@ function ShareAtOrBelow({
       basis={
         <QuotesLink chosen={{ rate_to: String(rateDollars) }}>
           {isCurrent
-            ? `${count(evidence.wins_at_or_below)} of ${count(evidence.decided_at_or_below)} answered quotes, smoothed`
+            ? `${count(evidence.wins_at_or_below)} of ${count(evidence.decided_at_or_below)} decided quotes, smoothed`
             : 'loading'}
         </QuotesLink>
       }
@@ -200,56 +214,37 @@ function ShareAtOrBelow({
   )
 }
 
-/** What the API answers at this rate: it counts past quotes, and forecasts nothing. */
-export function ApiFigures({
-  advice,
-  rateDollars,
-  isCurrent,
-}: {
-  advice: FoundAdvice
-  rateDollars: number
-  isCurrent: boolean
-}) {
-  const { suggested_rate, rate_band: band, markup_pct, verdict } = advice
-  const suggestion = advice.evidence === undefined ? null : adviceEvidence(advice)?.suggestion
+function SuggestedAndBest({ advice }: { advice: LaneAdvice }) {
+  const { optimum = null, suggested_rate } = advice
+  const suggestion = advice.evidence === undefined ? null : adviceEvidence(advice as FoundAdvice)?.suggestion
   return (
-    <Stack gap="xs" aria-busy={!isCurrent}>
-      {isCurrent && <Text size="sm">{verdict}</Text>}
-      <Figures>
-        <ShareAtOrBelow advice={advice} isCurrent={isCurrent} rateDollars={rateDollars} />
-        <Figure
-          label="markup_pct"
-          value={isCurrent ? signedPercent(markup_pct) : '…'}
-          basis="vs the median of your quotes"
-        />
-        <Figure
-          label="suggested_rate"
-          value={dollars(suggested_rate)}
-          basis={
-            suggested_rate === null ? (
-              'needs an answered quote'
-            ) : (
-              <QuotesLink chosen={{ outcome: 'won' }}>
-                {basisWords[suggestion?.basis ?? ''] ?? 'from your won and lost quotes'}
-              </QuotesLink>
-            )
-          }
-        />
-        <Figure
-          label="rate_band"
-          value={
-            band.floor === null ? (
-              '–'
-            ) : (
-              <>
-                <QuotesLink chosen={rateAt(band.floor)}>{dollars(band.floor)}</QuotesLink> to{' '}
-                <QuotesLink chosen={rateAt(band.ceiling)}>{dollars(band.ceiling)}</QuotesLink>
-              </>
-            )
-          }
-          basis={band.median === null ? 'no quotes on this lane' : `median ${dollars(band.median)}`}
-        />
-      </Figures>
-    </Stack>
+    <>
+      <Figure
+        label="Suggested rate"
+        value={dollars(suggested_rate)}
+        basis={
+          suggested_rate === null || suggested_rate === undefined ? (
+            'needs a decided quote'
+          ) : (
+            <QuotesLink chosen={{ outcome: 'won' }}>
+              {basisWords[suggestion?.basis ?? ''] ?? 'from your won and lost quotes'}
+            </QuotesLink>
+          )
+        }
+      />
+      <Figure
+        label="Best expected margin"
+        value={optimum === null ? '–' : roundDollars(optimum.rate)}
+        basis={
+          optimum === null
+            ? 'needs a known truck cost'
+            : `${roundDollars(optimum.expected_margin)} per quote; nearly as good from ${roundDollars(optimum.flat_zone.low)} to ${roundDollars(optimum.flat_zone.high)}${
+                optimum.floor !== null && optimum.floored_rate > optimum.rate
+                  ? `; ${roundDollars(optimum.floored_rate)} with your floor`
+                  : ''
+              }`
+        }
+      />
+    </>
   )
 }

@@ -5,16 +5,7 @@ import { type ScaleLinear, type ScaleTime, scaleLinear, scaleUtc } from 'd3-scal
 import { line } from 'd3-shape'
 import { type KeyboardEvent, memo, type PointerEvent, useMemo, useState } from 'react'
 import { pagePaths } from '#contract/pages.ts'
-import {
-  ChartAxes,
-  count,
-  counted,
-  day,
-  dollars,
-  roundDollars,
-  TextLink,
-  wallTime,
-} from '../shared-ui/index.ts'
+import { count, counted, day, dollars, roundDollars, TextLink, wallTime } from '../shared-ui/index.ts'
 import { laneOf, quotePath, useLaneAddress } from './lane-address.ts'
 import type { LaneMonth, LanePoint, LaneRecord } from './lane-evidence.ts'
 import { OutcomeMark } from './lane-section.tsx'
@@ -37,18 +28,25 @@ interface Dot {
   readonly y: number
 }
 
+interface RateBand {
+  readonly floor: number | null
+  readonly median: number | null
+  readonly ceiling: number | null
+}
+
 /** The data of the drawing, and its scales. */
 interface Drawn {
   readonly dots: readonly Dot[]
   readonly scales: Scales
   readonly months: readonly LaneMonth[]
+  readonly band: RateBand | null
 }
 
 const outcomes = ['won', 'lost', 'pending'] as const
 type Outcome = (typeof outcomes)[number]
 
 /** A chart of the lane's quotes by date and rate. The shape shows the outcome. The table below has the same data. */
-export function LaneDots({ record }: { record: LaneRecord }) {
+export function LaneDots({ record, band }: { record: LaneRecord; band: RateBand | null }) {
   const { address, change } = useLaneAddress()
   const { ref, width } = useElementSize()
   const priced = useMemo(
@@ -77,7 +75,9 @@ export function LaneDots({ record }: { record: LaneRecord }) {
         onOutcome={(next) => change({ outcome: next ?? undefined, page: undefined })}
       />
       <div ref={ref} style={{ position: 'relative', height }}>
-        {scales !== null && dots.length > 0 && <Chart dots={dots} scales={scales} months={record.months} />}
+        {scales !== null && dots.length > 0 && (
+          <Chart dots={dots} scales={scales} months={record.months} band={band} />
+        )}
         {scales !== null && dots.length === 0 && (
           <Text size="sm" c="dimmed" pt="xl" ta="center">
             No quotes with this outcome. Choose another outcome above.
@@ -171,7 +171,7 @@ const shapes: Readonly<Record<Outcome, (dot: Dot) => string>> = {
     `M${x - radius},${y}a${radius},${radius} 0 1,0 ${2 * radius},0a${radius},${radius} 0 1,0 ${-2 * radius},0`,
 }
 
-function Chart({ dots, scales, months }: Drawn) {
+function Chart({ dots, scales, months, band }: Drawn) {
   const navigate = useNavigate()
   const [at, setAt] = useState<number | null>(null)
   const shown = at === null ? null : (dots[Math.min(at, dots.length - 1)] ?? null)
@@ -205,7 +205,7 @@ function Chart({ dots, scales, months }: Drawn) {
           setAt(next)
         }}
       >
-        <Drawing dots={dots} scales={scales} months={months} />
+        <Drawing dots={dots} scales={scales} months={months} band={band} />
         {shown !== null && (
           <svg
             aria-hidden
@@ -296,7 +296,7 @@ function Tip({ dot: { point, x, y }, width }: { dot: Dot; width: number }) {
   )
 }
 
-const Drawing = memo(function Drawing({ dots, scales, months }: Drawn) {
+const Drawing = memo(function Drawing({ dots, scales, months, band }: Drawn) {
   const { x, y, width } = scales
   const [low = 0, high = 0] = y.domain()
   const averages = months
@@ -317,6 +317,7 @@ const Drawing = memo(function Drawing({ dots, scales, months }: Drawn) {
       style={{ display: 'block' }}
     >
       <Axes scales={scales} />
+      {band !== null && <BandLines scales={scales} band={band} />}
       <path
         d={line()(averages) ?? ''}
         fill="none"
@@ -355,17 +356,61 @@ function tickText(at: Date): string {
 }
 
 function Axes({ scales: { x, y, width } }: { scales: Scales }) {
-  const right = width - margin.right
   return (
-    <ChartAxes
-      left={margin.left}
-      right={right}
-      bottom={height - margin.bottom}
-      y={y.ticks(6).map((rate) => ({ at: y(rate), label: roundDollars(rate) }))}
-      x={x
-        .ticks(Math.max(2, Math.floor((right - margin.left) / 90)))
-        .map((at) => ({ at: x(at), label: tickText(at) }))}
-    />
+    <g fontSize={11} fill="var(--chart-ink)">
+      {y.ticks(6).map((rate) => (
+        <g key={rate}>
+          <line
+            x1={margin.left}
+            x2={width - margin.right}
+            y1={y(rate)}
+            y2={y(rate)}
+            stroke="var(--chart-grid)"
+          />
+          <text x={margin.left - 6} y={y(rate) + 4} textAnchor="end">
+            {roundDollars(rate)}
+          </text>
+        </g>
+      ))}
+      {x.ticks(Math.max(2, Math.floor((width - margin.left - margin.right) / 90))).map((at) => (
+        <g key={at.getTime()} transform={`translate(${x(at)},${height - margin.bottom})`}>
+          <line y2={5} stroke="var(--chart-ink)" />
+          <text y={19} textAnchor="middle">
+            {tickText(at)}
+          </text>
+        </g>
+      ))}
+    </g>
+  )
+}
+
+function BandLines({ scales: { y, width }, band }: { scales: Scales; band: RateBand }) {
+  const [low = 0, high = 0] = y.domain()
+  const names = [
+    ['floor', band.floor],
+    ['median', band.median],
+    ['ceiling', band.ceiling],
+  ] as const
+  return (
+    <g fontSize={11} fill="var(--chart-ink)">
+      {names.map(([name, rate]) =>
+        rate === null || rate < low || rate > high ? null : (
+          <g key={name}>
+            <line
+              x1={margin.left}
+              x2={width - margin.right}
+              y1={y(rate)}
+              y2={y(rate)}
+              stroke="var(--chart-ink)"
+              strokeDasharray={name === 'median' ? '7 4' : '2 4'}
+            />
+            <text x={width - margin.right + 5} y={y(rate) + (name === 'floor' ? 8 : 4)}>
+              {name}
+            </text>
+          </g>
+        ),
+      )}
+    </g>
   )
 }
 
@@ -389,7 +434,7 @@ function Notes({
   const withoutRate = record.points.length - priced.length
   const notes = [
     `${counted(drawn, 'quote')} drawn${outcome === null ? '' : ` (${outcome} only)`}: ● won, ✕ lost, ○ pending.`,
-    'The line is the average rate by month.',
+    'Solid line: average rate by month. Dashed lines: the rate band of all quotes.',
     beyond > 0 ? `${counted(beyond, 'quote')} beyond the scale, drawn at its edge.` : null,
     withoutRate > 0 ? `${counted(withoutRate, 'quote')} without a rate, only in the table.` : null,
   ]

@@ -7,7 +7,6 @@ import {
   counted,
   dollars,
   equipmentName,
-  FollowButton,
   percent,
   type RateType,
   ratePerMile,
@@ -28,15 +27,6 @@ export function LaneActions({ origin, destination }: { origin: string; destinati
       <ButtonLink to={pagePaths.lane} variant="subtle" size="sm">
         Another lane
       </ButtonLink>
-      <FollowButton
-        what="this lane"
-        followed={{
-          kind: 'lane',
-          origin,
-          destination,
-          ...(lane.equipment === undefined ? {} : { equipment: lane.equipment.toUpperCase() }),
-        }}
-      />
       <ButtonLink
         to={pagePaths.lane}
         query={changed(lane, { origin: destination, destination: origin })}
@@ -147,7 +137,7 @@ export function LaneFigures({
         basis={miles === null ? 'unknown place' : 'road miles'}
       />
       <Figure
-        label="Your usual rate"
+        label="Going rate"
         value={roundDollars(going)}
         basis={
           going === null
@@ -156,7 +146,7 @@ export function LaneFigures({
               : 'no quotes yet'
             : miles === null
               ? 'today'
-              : ratePerMile(going / miles)
+              : `${ratePerMile(going / miles)} RPM`
         }
       />
       <Figure
@@ -175,11 +165,11 @@ export function LaneFigures({
         value={decided === 0 ? '–' : percent((won / decided) * 100)}
         basis={
           decided === 0 ? (
-            'none answered'
+            'none decided'
           ) : (
             <>
               <QuotesLink chosen={{ outcome: 'won' }}>{count(won)} won</QuotesLink> of {count(decided)}{' '}
-              answered
+              decided
             </>
           )
         }

@@ -49,7 +49,7 @@ export function LaneMonths({ months }: { months: readonly LaneMonth[] }) {
       align: 'right',
       cell: (row) =>
         row.win_rate_pct === null
-          ? 'none answered'
+          ? 'none decided'
           : `${percent(row.win_rate_pct)} · ${count(row.won)} of ${count(row.won + row.lost)}`,
     },
     {

@@ -52,7 +52,7 @@ interface Question {
   readonly proposed_rate: number
 }
 
-/** Whether each shown quote was used, or why not. Loads the pages of evidence that the shown rows need. */
+/** The numbers that each shown quote was used in, or why not. Loads the pages of evidence that the shown rows need. */
 function useEvidenceOf(rows: readonly Row[], question: Question | null) {
   const pages = [...new Set(rows.map(({ at }) => Math.floor(at / pageSizeMax) + 1))].sort(
     (one, other) => one - other,
@@ -82,14 +82,33 @@ function useEvidenceOf(rows: readonly Row[], question: Question | null) {
   }
 }
 
-/** Whether the estimate uses a quote, or why not. @example 'No: nobody has answered it yet' */
-function usedInWords({ used_in, left_out }: Evidence): string {
-  if (used_in.includes('estimate')) return 'Yes'
-  const why = left_out.find(({ of }) => of === 'estimate')?.why
-  return why === undefined ? 'No' : `No: ${why}`
+const usedInWords: Readonly<Record<Evidence['used_in'][number], string>> = {
+  win_probability: 'win probability',
+  suggested_rate: 'suggested rate',
+  rate_band: 'rate band',
+  estimate: 'estimate',
 }
 
-/** The quotes behind the page's numbers, and for each quote whether the estimate uses it. */
+/** @example 'Rate band, estimate. Not in win probability: the quote is pending' */
+function usesInWords({ used_in, left_out }: Evidence): string {
+  const used =
+    used_in.length === Object.keys(usedInWords).length
+      ? 'All four numbers'
+      : used_in.length === 0
+        ? 'No number'
+        : sentenceStart(used_in.map(nameOf).join(', '))
+  return [used, ...left_out.map(({ of, why }) => `Not in ${nameOf(of)}: ${why}`)].join('. ')
+}
+
+function sentenceStart(text: string): string {
+  return text.slice(0, 1).toUpperCase() + text.slice(1)
+}
+
+function nameOf(number: string): string {
+  return (usedInWords as Readonly<Record<string, string>>)[number] ?? number
+}
+
+/** The quotes behind the page's numbers, and for each quote the numbers that use it or exclude it. */
 export function LaneQuotes({
   record,
   question,
@@ -116,7 +135,7 @@ export function LaneQuotes({
   const evidence = useEvidenceOf(shown, question)
   const used = ({ point }: Row) => {
     const found = evidence.of.get(point.lane_ref)
-    return found === undefined ? (evidence.isPending ? '…' : '–') : usedInWords(found)
+    return found === undefined ? (evidence.isPending ? '…' : '–') : usesInWords(found)
   }
   return (
     <>
@@ -173,8 +192,8 @@ function columnsOf(miles: number | null, used: (row: Row) => string): Column<Row
       cell: ({ point }) => `${dollars(point.rate)}${point.booked ? ' booked' : ''}`,
     },
     {
-      key: 'per-mile',
-      header: 'Per mile',
+      key: 'rpm',
+      header: 'RPM',
       align: 'right',
       from: 'sm',
       cell: ({ point }) => (miles === null ? '–' : ratePerMile(point.rate / miles)),
@@ -188,7 +207,7 @@ function columnsOf(miles: number | null, used: (row: Row) => string): Column<Row
       sorts: ['most-margin', 'least-margin'],
       cell: ({ point }) => <Margin amount={point.margin} />,
     },
-    { key: 'used', header: 'In the estimate', wraps: true, cell: used },
+    { key: 'used', header: 'Used in, or why excluded', wraps: true, cell: used },
   ]
 }
 

@@ -51,7 +51,7 @@ export const signalFormulas: readonly SignalFormula[] = [
       `rate = (Σ f w + ${score.parQuotes} par) / (Σ f d + ${score.parQuotes})`,
     ],
     words: [
-      ['unproven', `fewer than ${signal.strength.decidedMin} answered quotes`],
+      ['unproven', `fewer than ${signal.strength.decidedMin} decided quotes`],
       [
         'strong',
         `integral ≥ ${signal.strength.integral} and rate ≥ par + ${signal.strength.rateAbovePar} (1 − par)`,
@@ -73,7 +73,7 @@ export const signalFormulas: readonly SignalFormula[] = [
     words: [
       [
         'new',
-        `fewer than ${signal.trend.bucketsMin} periods or fewer than ${signal.trend.decidedMin} answered quotes`,
+        `fewer than ${signal.trend.bucketsMin} periods or fewer than ${signal.trend.decidedMin} decided quotes`,
       ],
       ['heating', `derivative ≥ ${signal.trend.heating}`],
       ['cooling', `derivative ≤ ${signal.trend.cooling}`],
@@ -84,16 +84,16 @@ export const signalFormulas: readonly SignalFormula[] = [
     signal: 'consistency',
     score: 'harmonic',
     question: 'Whether you win every month, not only sometimes.',
-    scale: 'From 0 to 1. 0 without answered quotes.',
+    scale: 'From 0 to 1. 0 without decided quotes.',
     formula: [
-      `hm = m / Σ ((d + ${score.rateQuotes}) / (w + ${score.rateQuotes} rate)) over the periods with an answered quote`,
+      `hm = m / Σ ((d + ${score.rateQuotes}) / (w + ${score.rateQuotes} rate)) over the periods with a decided quote`,
       'presence = (m + 0.5) / (n + 1)',
       'harmonic = 2 hm · presence / (hm + presence)',
     ],
     words: [
       [
         'unproven',
-        `fewer than ${signal.consistency.decidedBucketsMin} periods with an answered quote or fewer than ${signal.consistency.decidedMin} answered quotes`,
+        `fewer than ${signal.consistency.decidedBucketsMin} periods with a decided quote or fewer than ${signal.consistency.decidedMin} decided quotes`,
       ],
       [
         'reliable',
@@ -116,7 +116,7 @@ export const signalFormulas: readonly SignalFormula[] = [
     words: [
       [
         'unknown',
-        `fewer than ${signal.timing.bucketsMin} periods or fewer than ${signal.timing.decidedMin} answered quotes`,
+        `fewer than ${signal.timing.bucketsMin} periods or fewer than ${signal.timing.decidedMin} decided quotes`,
       ],
       ['aligned', `correlation ≥ ${signal.timing.aligned}`],
       [

@@ -6,7 +6,7 @@ import { QuotesLink } from './lane-section.tsx'
 function minimumOf({ minimum }: ScopeStep): string {
   const { quotes, decided, lanes } = minimum
   if (quotes > 0) return counted(quotes, 'quote')
-  return `${counted(decided, 'answered quote')}${lanes > 0 ? ` on ${counted(lanes, 'lane')}` : ''}`
+  return `${counted(decided, 'decided quote')}${lanes > 0 ? ` on ${counted(lanes, 'lane')}` : ''}`
 }
 
 /** A scope's name. @example scopeName('corridor') // 'This lane, all equipment' */
@@ -49,7 +49,7 @@ export function LaneScopes({ insight }: { insight: FoundInsight }) {
     },
     {
       key: 'decided',
-      header: 'Answered',
+      header: 'Decided',
       align: 'right',
       cell: (step) => count(levelOf(step)?.decided),
     },

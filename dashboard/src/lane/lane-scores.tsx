@@ -117,9 +117,9 @@ function inputsOf(
   const par = ['par, win rate of your other lanes', figure(evidence.par, 3)] as const
   const rate = ['rate, recent win rate of this lane', figure(evidence.rate, 3)] as const
   const periods = ['n, periods', count(evidence.bucket_count)] as const
-  const decidedPeriods = ['m, periods with an answered quote', count(evidence.decided_buckets)] as const
+  const decidedPeriods = ['m, periods with a decided quote', count(evidence.decided_buckets)] as const
   const decided = [
-    'D, answered quotes in the periods',
+    'D, decided quotes in the periods',
     <RecentQuotes key="decided">{count(evidence.decided)}</RecentQuotes>,
   ] as const
   switch (formula.signal) {
@@ -233,7 +233,7 @@ function Periods({ evidence }: { evidence: InsightEvidence }) {
       <Text size="xs" my={4}>
         Up to {BUCKETS_MAX} consecutive periods that end now. d = w + l. The age of the last period is 0. The
         weight of a period is f = 2^(−age / {SCORE_RULE.halfLifeBuckets}). par = (wins of your other lanes +{' '}
-        {PAR_PRIOR.wins}) / (their answered quotes + {PAR_PRIOR.decided}), without the lanes of this scope.
+        {PAR_PRIOR.wins}) / (their decided quotes + {PAR_PRIOR.decided}), without the lanes of this scope.
         {older_quotes > 0 &&
           ` ${counted(older_quotes, 'older quote')} in the history ${older_quotes === 1 ? 'is' : 'are'} too old for the scores.`}
         {future_quotes > 0 &&

@@ -8,9 +8,6 @@ import {
   BasisNote,
   dollars,
   Failed,
-  FollowButton,
-  groundMissing,
-  historyInWords,
   Loading,
   laneName,
   MarketReferences,
@@ -22,9 +19,9 @@ import {
 } from '../shared-ui/index.ts'
 import { useLaneAddress } from './lane-address.ts'
 import { BusiestLanes, LaneForm } from './lane-chooser.tsx'
-import { ApiFigures, LaneCurve } from './lane-curve.tsx'
+import { LaneCurve } from './lane-curve.tsx'
 import { LaneDots } from './lane-dots.tsx'
-import { type FoundAdvice, type FoundInsight, type LaneRecord, middleRate } from './lane-evidence.ts'
+import { type FoundInsight, type LaneRecord, middleRate } from './lane-evidence.ts'
 import { EquipmentLinks, LaneActions, LaneFigures, RateTypeLinks } from './lane-head.tsx'
 import { LaneMap } from './lane-map.tsx'
 import { LaneMonths } from './lane-months.tsx'
@@ -205,17 +202,14 @@ function Lane({ asked, record, isBusy }: { asked: Asked; record: LaneRecord; isB
         <Section title="At a glance" aside={found !== null && <ScopeBadge name={scopeName(found.scope)} />}>
           <Stack gap="sm">
             <LaneFigures record={record} insight={found} advice={advice.data ?? null} />
-            <Sentences
-              record={record}
-              insight={insight.data}
-              insightError={insight.error}
-              advice={advice.data}
-            />
+            <Sentences insight={insight.data} insightError={insight.error} advice={advice.data} />
           </Stack>
         </Section>
       </SimpleGrid>
       {insight.data?.market !== undefined && (
-        <Market references={insight.data.market} asked={asked} record={record} />
+        <Section title="Your rates and the market">
+          <MarketReferences references={insight.data.market} lane={asked} />
+        </Section>
       )}
       <Section title="Win curve" busy={advice.isFetching}>
         <Curve
@@ -229,7 +223,16 @@ function Lane({ asked, record, isBusy }: { asked: Asked; record: LaneRecord; isB
       </Section>
       {record.points_total > 0 && (
         <Section title="Won and lost, by date and rate">
-          <LaneDots record={record} />
+          <LaneDots record={record} band={bandOf(advice.data)} />
+        </Section>
+      )}
+      <ScoresSection insight={insight} found={found} />
+      {found !== null && (
+        <Section
+          title="Scopes"
+          hint="Advice uses the lane's own quotes. If there are none, it uses the next wider scope with enough history."
+        >
+          <LaneScopes insight={found} />
         </Section>
       )}
       {record.months.length > 0 && (
@@ -246,82 +249,7 @@ function Lane({ asked, record, isBusy }: { asked: Asked; record: LaneRecord; isB
           />
         </Section>
       )}
-      <WhatTheApiSays
-        insight={insight}
-        found={found}
-        advice={advice.data?.found === true ? advice.data : null}
-        rate={rate}
-        isCurrent={rate === settled && !advice.isPlaceholderData}
-      />
     </Stack>
-  )
-}
-
-/** The rates of the brokerage and of the market, and a button to follow the market. */
-function Market({
-  references,
-  asked,
-  record: { origin, destination },
-}: {
-  references: NonNullable<Answer<'lane-advice'>['market']>
-  asked: Asked
-  record: LaneRecord
-}) {
-  const { equipment } = asked
-  return (
-    <Section
-      title="Your rates and the market"
-      aside={
-        <FollowButton
-          what="this market"
-          followed={{
-            kind: 'market',
-            origin: origin.place,
-            destination: destination.place,
-            ...(equipment === undefined ? {} : { equipment: equipment.toUpperCase() }),
-          }}
-        />
-      }
-    >
-      <MarketReferences references={references} lane={asked} />
-    </Section>
-  )
-}
-
-/** The values of the integration interface: counts, scores with their formulas, and the scope that answered. */
-function WhatTheApiSays({
-  insight,
-  found,
-  advice,
-  rate,
-  isCurrent,
-}: {
-  insight: ReturnType<typeof useAnswer<'lane-advice'>>
-  found: FoundInsight | null
-  advice: FoundAdvice | null
-  rate: number | null
-  isCurrent: boolean
-}) {
-  return (
-    <details>
-      <summary className="lane-api">What the API says</summary>
-      <Stack gap="md" mt="xs">
-        {advice !== null && rate !== null && (
-          <Section title="Markup">
-            <ApiFigures advice={advice} rateDollars={rate} isCurrent={isCurrent} />
-          </Section>
-        )}
-        <ScoresSection insight={insight} found={found} />
-        {found !== null && (
-          <Section
-            title="Scopes"
-            hint="Advice uses the lane's own quotes. If there are none, it uses the next wider scope with enough history."
-          >
-            <LaneScopes insight={found} />
-          </Section>
-        )}
-      </Stack>
-    </details>
   )
 }
 
@@ -344,18 +272,17 @@ function ScoresSection({
         <Failed error={insight.error} retry={() => void insight.refetch()} />
       ) : found === null ? (
         <Nothing title="Too few quotes for scores">
-          The widest scope, all lanes of your brokerage, needs five answered quotes.
+          The widest scope, all lanes of your brokerage, needs five decided quotes.
         </Nothing>
       ) : (
-        <>
-          <Text size="sm" mb="sm">
-            {found.summary}
-          </Text>
-          <LaneScores insight={found} />
-        </>
+        <LaneScores insight={found} />
       )}
     </Section>
   )
+}
+
+function bandOf(advice: Answer<'quote-advice'> | undefined) {
+  return advice?.found === true ? advice.rate_band : null
 }
 
 /** Suggestions for ends of the lane that are not known places. */
@@ -371,36 +298,26 @@ function UnknownPlaces({ record, asked }: { record: LaneRecord; asked: Asked }) 
   )
 }
 
-/** Why there is no ground for advice on the lane; null if its miles are known. */
-function missingOf({ miles, origin, destination }: LaneRecord): string | null {
-  if (miles !== null) return null
-  const unknown = { origin: origin.latitude === null, destination: destination.latitude === null }
-  return `Not enough to go on: ${groundMissing(unknown)}.`
-}
-
-/** The history of the lane in words, and what is missing. */
+/** The service's sentences about the lane and the rate. */
 function Sentences({
-  record,
   insight,
   insightError,
   advice,
 }: {
-  record: LaneRecord
   insight: Answer<'lane-advice'> | undefined
   insightError: CallFailed | null
   advice: Answer<'quote-advice'> | undefined
 }) {
-  const missing = missingOf(record)
   return (
     <Stack gap="xs" mih={96} aria-live="polite">
       {insight === undefined && insightError === null && <Skeleton height={60} />}
-      {insight?.found === true && <Text size="sm">{historyInWords(insight)}</Text>}
-      {missing !== null && <Text size="sm">{missing}</Text>}
-      {missing === null && insight?.found === false && (
+      {insight?.found === true && <Text size="sm">{insight.summary}</Text>}
+      {insight?.found === false && (
         <Text size="sm">You have too few quotes for advice on this lane, even from similar lanes.</Text>
       )}
+      {advice?.found === true && <Text size="sm">{advice.verdict}</Text>}
       <BasisNote basis={advice?.basis ?? insight?.basis} />
-      {missing === null && advice?.found === false && insight?.found === true && (
+      {advice?.found === false && insight?.found === true && (
         <Text size="sm">You have no quotes on this lane yet. The numbers are based on your other lanes.</Text>
       )}
     </Stack>
@@ -423,11 +340,7 @@ function Curve({
   isWaiting: boolean
 }) {
   if (rate === null && !isWaiting) {
-    return (
-      <Nothing title="No rate to start with">
-        {missingOf(record) ?? 'Quote this lane or a similar lane first.'}
-      </Nothing>
-    )
+    return <Nothing title="No rate to start with">Quote this lane or a similar lane first.</Nothing>
   }
   if (advice.isError) {
     return (

@@ -99,7 +99,7 @@ export function AddRate({ search }: { search: AddressParams }) {
     <Paper withBorder p="md" component="form" onSubmit={submit} aria-label="Enter a market rate">
       <Stack gap="sm">
         <Title order={2} size="h4">
-          Enter a market rate, per load
+          Enter a market rate, in dollars per load
         </Title>
         <NativeSelect
           label="The rate covers"

@@ -1,9 +1,10 @@
 import { Button, Group, Paper, Text, TextInput, Title } from '@mantine/core'
+import { useQueryClient } from '@tanstack/react-query'
+import { type FormEvent, useState } from 'react'
 import { marketCallsPerDayMax } from '#contract/limits.ts'
 import { type Answer, useChange } from '../api/index.ts'
-import { useSentForm } from '../shared-ui/index.ts'
+import { Failed, useNotice } from '../shared-ui/index.ts'
 
-const plain = (typed: string) => typed.replaceAll(/[,\s]/g, '')
 const count = (number: number) => number.toLocaleString('en-US')
 
 /** The daily maximum of calls to providers, and the calls of today. For admins. */
@@ -12,15 +13,30 @@ export function MarketCalls({
 }: {
   calls: Answer<'list-market-keys'>
 }) {
-  const { submit, input, pending, failure } = useSentForm(useChange('update-tenant'), {
-    fields: { market_calls_per_day: String(perDay) },
-    validate: ({ market_calls_per_day: typed }) =>
-      /^\d{1,9}$/.test(plain(typed))
-        ? {}
-        : { market_calls_per_day: `Enter a whole number from 0 to ${count(marketCallsPerDayMax)}.` },
-    send: ({ market_calls_per_day: typed }) => ({ body: { market_calls_per_day: Number(plain(typed)) } }),
-    said: 'The maximum is saved.',
-  })
+  const [text, setText] = useState(String(perDay))
+  const [isNoNumber, setNoNumber] = useState(false)
+  const change = useChange('update-tenant')
+  const queries = useQueryClient()
+  const notify = useNotice()
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    const given = text.replaceAll(/[,\s]/g, '')
+    const isNumber = /^\d{1,9}$/.test(given)
+    setNoNumber(!isNumber)
+    if (!isNumber) return
+    change.mutate(
+      { body: { market_calls_per_day: Number(given) } },
+      {
+        onSuccess: () => {
+          void queries.invalidateQueries()
+          notify('The maximum is saved.')
+        },
+      },
+    )
+  }
+  const wrong = isNoNumber
+    ? `Enter a whole number from 0 to ${count(marketCallsPerDayMax)}.`
+    : change.error?.fieldError('/market_calls_per_day')
   return (
     <Paper withBorder p="md" component="form" onSubmit={submit} aria-label="Calls per day">
       <Title order={2} size="h4">
@@ -36,13 +52,17 @@ export function MarketCalls({
           description="0: no calls"
           inputMode="numeric"
           required
-          {...input('market_calls_per_day')}
+          value={text}
+          onChange={(event) => setText(event.currentTarget.value)}
+          error={wrong}
         />
-        <Button type="submit" variant="default" loading={pending}>
+        <Button type="submit" variant="default" loading={change.isPending}>
           Save
         </Button>
       </Group>
-      {failure('The maximum was not saved')}
+      {change.error !== null && wrong === undefined && (
+        <Failed error={change.error} title="The maximum was not saved" />
+      )}
     </Paper>
   )
 }

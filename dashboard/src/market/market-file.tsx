@@ -47,7 +47,7 @@ export function RateFile() {
     <FileForm
       label="Load a file of market rates"
       titleOrder={2}
-      hint="A CSV file, such as an export of DAT or Greenscreens, with the columns origin, destination, equipment and rate; also low, high, fuel, reports, miles, source, date and basis. Amounts are per load, or per mile if the column or you say so."
+      hint="A CSV file, such as an export of DAT or Greenscreens, with the columns origin, destination, equipment and rate; also low, high, fuel, reports, miles, source, date and basis. Amounts are dollars per load, or dollars per mile if the column or you say so."
       fileLabel="CSV file"
       accept=".csv,.txt,.tsv,text/csv,text/plain"
       file={file}
@@ -113,8 +113,8 @@ function Assumed({ assumed, onChange }: { assumed: WholeFile; onChange: (next: W
         onChange={(event) => onChange({ ...assumed, unit: event.currentTarget.value })}
         data={[
           { value: '', label: 'Choose, if asked' },
-          { value: 'per_load', label: 'Per load' },
-          { value: 'per_mile', label: 'Per mile' },
+          { value: 'per_load', label: 'Dollars per load' },
+          { value: 'per_mile', label: 'Dollars per mile' },
         ]}
       />
       <TextInput

@@ -1,4 +1,5 @@
 import { Group, NativeSelect, Stack, Text } from '@mantine/core'
+import { useState } from 'react'
 import { pagePaths } from '#contract/pages.ts'
 import { type Answer, addressOfCall, type Query, useAnswer } from '../api/index.ts'
 import {
@@ -98,21 +99,20 @@ export function MarketStanding({
       ) : data === undefined ? (
         <Loading label="Loading the comparison" rows={8} height={56} />
       ) : (
-        <Compared data={data} show={show} filters={{ ...daysOf(period), ...rateTypeAsked(search) }} />
+        <Compared data={data} show={show} days={daysOf(period)} />
       )}
     </Stack>
   )
 }
 
-/** `filters` has the days and the rate type, as parameters of the quotes. */
-function Compared({ data, show, filters }: { data: Standing; show: Show; filters: AddressParams }) {
+function Compared({ data, show, days }: { data: Standing; show: Show; days: AddressParams }) {
   if (data.months.length === 0) {
     return (
       <Nothing title="No quote has a market rate">
         A quote is compared with the market rate of its lane on the day of the quote.{' '}
         {counted(data.without_market.loads, 'load')} of this period{' '}
         {data.without_market.loads === 1 ? 'has' : 'have'} none. Enter rates under{' '}
-        <TextLink to={pagePaths.marketRates}>Market sources</TextLink>
+        <TextLink to={pagePaths.marketRates}>Market rates</TextLink>
         .
         <Apart data={data} />
       </Nothing>
@@ -158,7 +158,7 @@ function Compared({ data, show, filters }: { data: Standing; show: Show; filters
           No lane of this period with a market rate is in this list.
         </Nothing>
       ) : (
-        <LaneTable lanes={data.lanes} filters={filters} />
+        <LaneTable lanes={data.lanes} days={days} />
       )}
       <Text size="sm" c="dimmed">
         {data.lanes.length < data.lanes_total
@@ -228,48 +228,43 @@ const monthColumns: readonly Column<Month>[] = [
   ...figureColumns<Month>(),
 ]
 
-const laneColumns = (filters: AddressParams): readonly Column<Lane>[] => [
-  {
-    key: 'lane',
-    header: 'Lane',
-    wraps: true,
-    cell: ({ lane, scope, source, as_of: asOf }) => {
-      const name = laneName(lane.origin, lane.destination)
-      return (
-        <>
-          {name}
-          <Group gap="xs" fz="xs">
-            <span>{lane.equipment}</span>
-            <TextLink
-              to={pagePaths.quotes}
-              query={{ ...lane, ...filters }}
-              label={`Quotes of ${name}, ${lane.equipment}`}
-            >
-              Quotes
-            </TextLink>
-            <TextLink
-              to={pagePaths.lane}
-              query={{ ...lane, rate_type: filters.rate_type }}
-              label={`Lane page of ${name}, ${lane.equipment}`}
-            >
-              Lane
-            </TextLink>
-            <Text span size="xs" c="dimmed">
-              {source}, {marketScopeName(scope)}, {day(asOf)}
-            </Text>
-          </Group>
-        </>
-      )
+function LaneTable({ lanes, days }: { lanes: readonly Lane[]; days: AddressParams }) {
+  const [columns] = useState((): readonly Column<Lane>[] => [
+    {
+      key: 'lane',
+      header: 'Lane',
+      wraps: true,
+      cell: ({ lane, scope, source, as_of: asOf }) => {
+        const name = laneName(lane.origin, lane.destination)
+        return (
+          <>
+            {name}
+            <Group gap="xs" fz="xs">
+              <span>{lane.equipment}</span>
+              <TextLink
+                to={pagePaths.quotes}
+                query={{ ...lane, ...days }}
+                label={`Quotes of ${name}, ${lane.equipment}`}
+              >
+                Quotes
+              </TextLink>
+              <TextLink to={pagePaths.lane} query={lane} label={`Lane page of ${name}, ${lane.equipment}`}>
+                Lane
+              </TextLink>
+              <Text span size="xs" c="dimmed">
+                {source}, {marketScopeName(scope)}, {day(asOf)}
+              </Text>
+            </Group>
+          </>
+        )
+      },
     },
-  },
-  ...figureColumns<Lane>(),
-]
-
-function LaneTable({ lanes, filters }: { lanes: readonly Lane[]; filters: AddressParams }) {
+    ...figureColumns<Lane>(),
+  ])
   return (
     <DataTable
       caption="By lane"
-      columns={laneColumns(filters)}
+      columns={columns}
       rows={lanes}
       rowKey={({ lane }) => `${lane.origin}>${lane.destination}>${lane.equipment}`}
     />

@@ -4,7 +4,7 @@ import { MarketRates } from './market-rates.tsx'
 import { MarketStanding } from './market-standing.tsx'
 
 const hint =
-  "Market rates come from your own sources, and no other brokerage sees them. Amounts are per load, on the brokerage's default basis unless stated."
+  "Market rates come from your own sources, and no other brokerage sees them. Amounts are dollars per load, on the brokerage's default basis unless stated."
 
 /** The brokerage's won, lost and paid rates against the market. */
 export function MarketPage() {

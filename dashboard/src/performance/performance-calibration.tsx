@@ -3,16 +3,12 @@ import { Alert, Button, Group, Paper, Progress, Stack, Text, Title } from '@mant
 import { pagePaths } from '#contract/pages.ts'
 import { type Answer, useAnswer } from '../api/index.ts'
 import {
-  type Column,
   calendarDay,
-  count,
   counted,
-  DataTable,
   Failed,
   Figures,
   Loading,
   moment,
-  rateTypeNames,
   roundDollars,
   signedDollars,
   TextLink,
@@ -119,12 +115,7 @@ export function JudgingProgress({ progress }: { progress: number }) {
   return (
     <Paper withBorder p="md" mih={160}>
       <Stack gap="sm">
-        <Text role="status">
-          {/* Whether there are enough quotes for a test is known once they have been read. */}
-          {percent === 0
-            ? 'Reading your quotes…'
-            : `Forecasting each of your quotes from earlier days: ${percent}% done`}
-        </Text>
+        <Text role="status">Forecasting each of your quotes from earlier days: {percent}% done</Text>
         <Progress value={percent} aria-label="Progress of the test" />
         <Text size="sm" c="dimmed">
           The test takes seconds for a few thousand quotes, and minutes for a hundred thousand. You can leave
@@ -138,8 +129,8 @@ export function JudgingProgress({ progress }: { progress: number }) {
 export function TooFewQuotes({ result }: { result: TooFew }) {
   const [have, need, what] =
     result.why === 'too_few_decided'
-      ? [result.decided, result.needed.decided, 'answered quotes']
-      : [result.tested, result.needed.tested, 'recent answered quotes']
+      ? [result.decided, result.needed.decided, 'decided quotes']
+      : [result.tested, result.needed.tested, 'recent decided quotes']
   return (
     <Paper withBorder p="md" mih={160}>
       <Stack gap="sm">
@@ -165,9 +156,9 @@ function Result({ result }: { result: Tested }) {
     <>
       <Text maw={820}>{result.sentence}</Text>
       <Text size="sm" c="dimmed" maw={820}>
-        Tested: {counted(result.tested, 'answered quote')} from {calendarDay(result.first_tested_on)} to{' '}
+        Tested: {counted(result.tested, 'decided quote')} from {calendarDay(result.first_tested_on)} to{' '}
         {calendarDay(result.last_tested_on)} ({result.tested_won.toLocaleString('en-US')} won), of{' '}
-        {counted(result.decided, 'answered quote')} in total. The period and filters of the other tabs do not
+        {counted(result.decided, 'decided quote')} in total. The period and filters of the other tabs do not
         apply.
         {result.left_out > 0 &&
           ` ${counted(result.left_out, 'quote')} excluded, because estimates exclude them too.`}
@@ -182,7 +173,6 @@ function Result({ result }: { result: Tested }) {
         <ReliabilityDiagram reliability={result.reliability} />
         <Score result={result} />
       </div>
-      {result.by_rate_type.length > 1 && <ByRateType types={result.by_rate_type} />}
       <Dollars result={result} />
     </>
   )
@@ -193,7 +183,7 @@ const methods: readonly (readonly [name: keyof Tested['quality'], label: string]
   ['lane_rate', 'Win rate of the lane'],
   ['overall', 'Win rate of the brokerage'],
   ['at_or_below', 'Share won of quotes at this rate or lower'],
-  ['literal', 'Wins at this rate or lower, of all answered quotes'],
+  ['literal', 'Wins at this rate or lower, of all decided quotes'],
 ]
 
 /** The error of the estimate compared with the lane's own win rate, in words. */
@@ -229,47 +219,6 @@ function Score({ result: { quality, tested } }: { result: Tested }) {
           }}
         />
       </details>
-    </section>
-  )
-}
-
-const typeColumns: readonly Column<Tested['by_rate_type'][number]>[] = [
-  { key: 'type', header: 'Rate type', cell: ({ rate_type }) => rateTypeNames[rate_type] },
-  { key: 'tested', header: 'Tested', align: 'right', cell: ({ tested }) => count(tested) },
-  { key: 'won', header: 'Won', align: 'right', cell: ({ tested_won }) => count(tested_won) },
-  {
-    key: 'model',
-    header: 'Brier score',
-    align: 'right',
-    cell: ({ quality }) => (quality === null ? 'too few' : quality.model.brier.toFixed(3)),
-  },
-  {
-    key: 'lane',
-    header: 'Win rate of the lane',
-    align: 'right',
-    cell: ({ quality }) => (quality === null ? '–' : quality.lane_rate.brier.toFixed(3)),
-  },
-  {
-    key: 'dollars',
-    header: 'Estimated difference',
-    align: 'right',
-    cell: ({ dollars }) => (dollars === null ? '–' : signedDollars(Math.round(dollars.difference))),
-  },
-]
-
-/** Spot and contract apart: one can hold while the other does not. */
-function ByRateType({ types }: { types: Tested['by_rate_type'] }) {
-  return (
-    <section aria-labelledby="calibration-types">
-      <Title order={2} size="h4" id="calibration-types" mb="xs">
-        Spot and contract
-      </Title>
-      <DataTable
-        caption="Quality of the forecasts, by rate type"
-        columns={typeColumns}
-        rows={types}
-        rowKey={({ rate_type }) => rate_type}
-      />
     </section>
   )
 }
@@ -311,9 +260,9 @@ function Dollars({ result }: { result: Tested }) {
                 note: `80% range: ${signedDollars(Math.round(dollars.difference_80.low))} to ${signedDollars(Math.round(dollars.difference_80.high))}, ${counted(dollars.lanes, 'lane')}`,
               },
               {
-                label: 'Below the best rates',
+                label: 'Quoted too low',
                 value: dollars.quoted_below.toLocaleString('en-US'),
-                note: `quotes; ${dollars.quoted_as_good.toLocaleString('en-US')} as good as best, ${dollars.quoted_above.toLocaleString('en-US')} above`,
+                note: `${dollars.quoted_as_good.toLocaleString('en-US')} as good as best, ${dollars.quoted_above.toLocaleString('en-US')} too high`,
               },
             ]}
           />

@@ -6,12 +6,11 @@ import {
   ConfirmDialog,
   count,
   counted,
+  Failed,
   moment,
   roundDollars,
-  sentNumber,
   signedDollars,
   useNotice,
-  useSentForm,
 } from '../shared-ui/index.ts'
 
 type PilotState = Answer<'get-pilot'>
@@ -72,40 +71,52 @@ function resultWords({ low, high, gain, range_95: range }: NonNullable<NonNullab
 
 /** Starts the experiment, after a question that says what it changes for everybody and what it can cost. */
 function Start() {
+  const [quotes, setQuotes] = useState<number | string>(usualQuotes)
   const [isAsked, setAsked] = useState(false)
-  const { form, submit, input, pending, failure } = useSentForm(useChange('switch-experiment'), {
-    fields: { quotes: usualQuotes as number | string },
-    send: ({ quotes }) => ({ body: { quotes: sentNumber(String(quotes)) } }),
-    said: 'The experiment is running.',
-    // An error of the field is shown beside it.
-    settled: () => setAsked(false),
-  })
-  const ask = (event: FormEvent) => {
+  const change = useChange('switch-experiment')
+  const queries = useQueryClient()
+  const notify = useNotice()
+  const wrong = change.error?.fieldError('/quotes')
+  const submit = (event: FormEvent) => {
     event.preventDefault()
     setAsked(true)
   }
+  const confirm = () =>
+    change.mutate(
+      { body: { quotes: Number(quotes) } },
+      {
+        // An error of the field is shown beside it.
+        onSettled: () => setAsked(false),
+        onSuccess: () => {
+          void queries.invalidateQueries()
+          notify('The experiment is running.')
+        },
+      },
+    )
   return (
-    <form onSubmit={ask}>
+    <form onSubmit={submit}>
       <Group align="flex-end" gap="sm">
         <NumberInput
           label="Quotes"
           description="Fixed now: the result is computed from this many quotes"
+          value={quotes}
+          onChange={setQuotes}
           min={100}
           max={100_000}
+          error={wrong}
           required
-          {...input('quotes')}
         />
-        <Button type="submit" variant="default" loading={pending}>
+        <Button type="submit" variant="default" loading={change.isPending}>
           Start the experiment
         </Button>
       </Group>
       <ConfirmDialog
         opened={isAsked}
-        title={`Start the experiment with ${counted(Number(form.values.quotes), 'quote')}?`}
+        title={`Start the experiment with ${counted(Number(quotes), 'quote')}?`}
         action="Start it"
-        pending={pending}
+        pending={change.isPending}
         error={null}
-        confirm={() => submit()}
+        confirm={confirm}
         close={() => setAsked(false)}
       >
         <Text size="sm">
@@ -116,7 +127,9 @@ function Start() {
           collects nothing.
         </Text>
       </ConfirmDialog>
-      {failure('The experiment was not started')}
+      {change.error !== null && wrong === undefined && (
+        <Failed error={change.error} title="The experiment was not started" />
+      )}
     </form>
   )
 }

@@ -15,7 +15,6 @@ import {
   laneName,
   Margin,
   Nothing,
-  OtherRateType,
   PageTurner,
   percent,
   roundDollars,
@@ -62,9 +61,8 @@ function QuoteCell({ lane }: { lane: MarginGap['lane'] }) {
         {name}
       </TextLink>
       <Text size="xs" c="dimmed" component="div">
-        {lane.equipment}
-        <OtherRateType lane={lane} /> · {lane.lane_ref}{' '}
-        <CopyButton text={lane.lane_ref} what={`quote number ${lane.lane_ref}`} compact />
+        {lane.equipment} · {lane.lane_ref}{' '}
+        <CopyButton text={lane.lane_ref} what={`lane_ref ${lane.lane_ref}`} compact />
       </Text>
     </>
   )
@@ -84,7 +82,9 @@ function columnsOf(gaps: readonly MarginGap[]): readonly Column<MarginGap>[] {
       align: 'right',
       cell: ({ shortfall }) => (
         <>
-          <div style={{ color: 'var(--lost)' }}>{dollars(shortfall)}</div>
+          <div style={{ color: 'var(--lost)' }}>
+            <span aria-hidden>▼</span> {signedDollars(-shortfall)}
+          </div>
           <svg width={80} height={6} aria-hidden>
             <rect
               x={80 - (shortfall / biggest) * 80}
@@ -100,11 +100,12 @@ function columnsOf(gaps: readonly MarginGap[]): readonly Column<MarginGap>[] {
     { key: 'because', header: 'Reason', cell: (gap) => <Reason gap={gap} />, wraps: true },
     {
       key: 'landed',
-      header: 'Margin booked, quoted',
+      header: 'Margin landed, quoted',
       align: 'right',
       cell: ({ margin, compared, quoted_margin: quotedMargin }) => (
         <>
           <InRed when={margin < 0}>
+            {margin < 0 ? 'loss ' : ''}
             {dollars(margin)} · {percent((100 * margin) / compared.customer_rate)}
           </InRed>
           <Text size="xs" c="dimmed">
@@ -179,8 +180,8 @@ export function MarginGaps({
   }
   if (below === 0) {
     return (
-      <Nothing title="No margin was booked below its quote">
-        All {counted(compared, 'compared shipment')} were booked at or above the quoted margin.
+      <Nothing title="No margin landed below its quote">
+        All {counted(compared, 'compared shipment')} landed at or above the quoted margin.
       </Nothing>
     )
   }
@@ -190,11 +191,11 @@ export function MarginGaps({
         <b>
           {below.toLocaleString('en-US')} of {counted(compared, 'compared shipment')}
         </b>{' '}
-        were booked below the quoted margin, by <b>{roundDollars(shortfall)}</b> in total. The quoted margin
-        is the quoted rate minus the expected truck cost at that time.
+        landed below the quoted margin, by <b>{roundDollars(shortfall)}</b> in total. The quoted margin is the
+        quoted rate minus the expected truck cost at that time.
       </Text>
       <DataTable
-        caption="Shipments whose margin was booked below the quote, largest shortfall first"
+        caption="Shipments whose margin landed below the quote, largest shortfall first"
         columns={columnsOf(data.gaps)}
         rows={data.gaps}
         rowKey={({ lane }) => lane.lane_ref}

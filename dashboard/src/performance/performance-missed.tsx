@@ -17,10 +17,9 @@ import {
   laneName,
   Margin,
   Nothing,
-  OtherRateType,
   PageTurner,
   type Period,
-  probability,
+  percent,
   roundDollars,
   TextLink,
 } from '../shared-ui/index.ts'
@@ -112,9 +111,9 @@ function Definitions() {
   return (
     <Alert color="gray" variant="outline" icon={<IconInfoCircle aria-hidden />} title="These are estimates">
       <Text component="div" size="xs">
-        Each quote is judged by what was known on the morning of its day: the win curve, your usual rate and
+        Each quote is judged by what was known on the morning of its day: the win curve, the going rate and
         the expected truck cost, all from earlier days. <b>Won too low</b>: the rate was clearly below the
-        lowest rate that was nearly as good as the best one. The amount is the expected profit at that rate
+        lowest rate that was nearly as good as the best one. The amount is the expected margin at that rate
         minus the margin as quoted: it allows for the chance of losing the quote. <b>Not worth winning</b>:
         the rate was below the truck cost that was known then. The amount is the expected loss; a pending
         quote counts with its chance of winning. A truck that was cheaper than the entered cost looks like a
@@ -233,7 +232,7 @@ function NotJudged({ result }: { result: Found | Listed }) {
   const { without_cost: cost, without_rate: rate, unlikely_cost: unlikely, at_edge: edge } = result.not_judged
   const reasons = [
     cost > 0 && `${cost.toLocaleString('en-US')} without a cost`,
-    rate > 0 && `${rate.toLocaleString('en-US')} without a usual rate`,
+    rate > 0 && `${rate.toLocaleString('en-US')} without a going rate`,
     unlikely > 0 && `${unlikely.toLocaleString('en-US')} with an unlikely cost`,
     edge > 0 && `${edge.toLocaleString('en-US')} with a best rate at the end of the rates tried`,
   ].filter((reason) => reason !== false)
@@ -421,8 +420,7 @@ function quoteColumns(kind: Kind): readonly Column<MissedQuote>[] {
             {laneName(lane.origin, lane.destination)}
           </TextLink>
           <Text size="xs" c="dimmed">
-            {lane.equipment}
-            <OtherRateType lane={lane} /> · {lane.customer_name} · {day(lane.created_at)}
+            {lane.equipment} · {lane.customer_name} · {day(lane.created_at)}
           </Text>
         </div>
       ),
@@ -441,7 +439,7 @@ function quoteColumns(kind: Kind): readonly Column<MissedQuote>[] {
         <>
           {roundDollars(quote.quoted_rate)}
           <Text size="xs" c="dimmed">
-            win {probability(quote.win_probability)}
+            win {percent(100 * quote.win_probability)}
           </Text>
         </>
       ),
@@ -454,7 +452,7 @@ function quoteColumns(kind: Kind): readonly Column<MissedQuote>[] {
         <>
           {roundDollars(quote.better_rate)}
           <Text size="xs" c="dimmed">
-            win {probability(quote.win_probability_better)}
+            win {percent(100 * quote.win_probability_better)}
           </Text>
         </>
       ),

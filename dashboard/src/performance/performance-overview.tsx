@@ -19,8 +19,8 @@ import {
   TextLink,
 } from '../shared-ui/index.ts'
 import type { PerformanceFigures } from './performance-cells.tsx'
-import { nameOfRow } from './performance-margin.tsx'
 import { paramsOfRow, quotesParams, useFigures } from './performance-query.ts'
+import { nameOfRow } from './performance-table.tsx'
 
 const monthsMax = 200
 

@@ -5,17 +5,14 @@ import { useMemo, useState } from 'react'
 import { type Answer, addressOfCall, call, useAnswer, useChange, useMay, useSession } from '../api/index.ts'
 import {
   CodeBlock,
-  type Column,
   ConfirmDialog,
   count,
   counted,
-  DataTable,
   ExportLink,
   Failed,
   Figures,
   Loading,
   moment,
-  rateTypeNames,
   roundDollars,
   signedDollars,
   useNotice,
@@ -232,12 +229,12 @@ function Scores({ pilot }: { pilot: PilotState }) {
 }
 
 const unscoredNames: Readonly<Record<keyof Report['unscored'], string>> = {
-  undecided: 'not answered',
+  undecided: 'undecided',
   late: 'late',
   no_forecast: 'without a forecast',
   void: 'void',
   expired: 'expired',
-  rate_changed: 'answered at another rate',
+  rate_changed: 'decided at another rate',
 }
 
 function unscoredWords(unscored: Report['unscored']): string {
@@ -245,7 +242,7 @@ function unscoredWords(unscored: Report['unscored']): string {
     const found = unscored[why as keyof Report['unscored']]
     return found === 0 ? [] : [`${count(found)} ${words}`]
   })
-  return some.length === 0 ? '' : `Not scored: ${some.join(', ')}.`
+  return some.length === 0 ? 'All are scored.' : `Not scored: ${some.join(', ')}.`
 }
 
 function ReportOf({ report }: { report: Report }) {
@@ -257,16 +254,14 @@ function ReportOf({ report }: { report: Report }) {
           How the forecasts did
         </Title>
         <Text size="sm" maw={820}>
-          {report.forecasts === 0
-            ? 'No forecast is recorded yet: the first new quote has one.'
-            : `${counted(report.forecasts, 'forecast')} recorded, ${counted(report.scored, 'quote')} scored (${count(report.won)} won).`}{' '}
-          {unscoredWords(report.unscored)}
+          {counted(report.forecasts, 'forecast')} recorded, {counted(report.scored, 'quote')} scored (
+          {count(report.won)} won). {unscoredWords(report.unscored)}
           {report.corrections > 0 && ` ${counted(report.corrections, 'outcome')} changed later.`}
           {report.kept_apart > 0 &&
             ` ${counted(report.kept_apart, 'quote')} left out of the dollars: a booked amount could not be converted, or the default basis changed.`}
         </Text>
       </div>
-      {scores === null && report.forecasts === 0 ? null : scores === null ? (
+      {scores === null ? (
         <Text size="sm">The scores appear when the first of these quotes is won or lost.</Text>
       ) : (
         <div
@@ -280,7 +275,6 @@ function ReportOf({ report }: { report: Report }) {
           <Comparison scores={scores} better={report.better_than_lane_rate} />
         </div>
       )}
-      {report.by_rate_type.length > 1 && <ByRateType types={report.by_rate_type} />}
       {dollars !== null && <PilotDollars dollars={dollars} />}
     </Stack>
   )
@@ -329,36 +323,6 @@ function Comparison({
   )
 }
 
-const typeColumns: readonly Column<Report['by_rate_type'][number]>[] = [
-  { key: 'type', header: 'Rate type', cell: ({ rate_type }) => rateTypeNames[rate_type] },
-  { key: 'scored', header: 'Scored', align: 'right', cell: ({ scored }) => count(scored) },
-  { key: 'won', header: 'Won', align: 'right', cell: ({ won }) => count(won) },
-  {
-    key: 'model',
-    header: 'Brier score',
-    align: 'right',
-    cell: ({ scores }) => scores?.model.brier.toFixed(3) ?? '–',
-  },
-  {
-    key: 'lane',
-    header: 'Win rate of the lane',
-    align: 'right',
-    cell: ({ scores }) => scores?.lane_rate.brier.toFixed(3) ?? '–',
-  },
-]
-
-/** Spot and contract apart: one can hold while the other does not. */
-function ByRateType({ types }: { types: Report['by_rate_type'] }) {
-  return (
-    <DataTable
-      caption="Scores of the recorded forecasts, by rate type"
-      columns={typeColumns}
-      rows={types}
-      rowKey={({ rate_type }) => rate_type}
-    />
-  )
-}
-
 function PilotDollars({ dollars }: { dollars: NonNullable<Report['dollars']> }) {
   const { range_95: range } = dollars
   return (
@@ -378,7 +342,7 @@ function PilotDollars({ dollars }: { dollars: NonNullable<Report['dollars']> }) 
             note: "by the recorded forecasts, at the rep's own rates",
           },
           {
-            label: 'Expected at your usual rates',
+            label: 'Expected at going rates',
             value: roundDollars(dollars.expected_margin_going),
             note: 'by the recorded forecasts',
           },

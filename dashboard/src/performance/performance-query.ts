@@ -11,22 +11,23 @@ import {
 export type Grouping = Query<'get-performance'>['by']
 export type PerformanceRow = Answer<'get-performance'>['rows'][number]
 
-/** The groupings of the figures, with their labels. */
-export const groupingNames: Readonly<Record<Grouping, string>> = {
-  lane: 'Lane',
-  customer: 'Customer',
-  rep: 'Rep',
-  carrier: 'Carrier',
-  equipment: 'Equipment',
-  rate_type: 'Rate type',
-  month: 'Month',
+/** The groupings with a view of their own. The figures by carrier are in the money view: a carrier is known once a load is won. */
+export type GroupingView = Exclude<Grouping, 'carrier'>
+
+const groupingNames: Readonly<Record<GroupingView, string>> = {
+  month: 'By month',
+  lane: 'By lane',
+  customer: 'By customer',
+  rep: 'By rep',
+  equipment: 'By equipment',
 }
 
 /** The views of “Where margin goes”. */
 export const marginNames = {
-  figures: 'Figures',
+  money: 'Booked against quoted',
   missed: 'Missed margin',
   gaps: 'Lost after booking',
+  ...groupingNames,
 } as const
 /** The views of “Forecast quality”. */
 export const forecastNames = { calibration: 'Calibration', pilot: 'Pilot and experiment' } as const
@@ -46,27 +47,23 @@ export type Tab = keyof typeof tabNames
 /** The view that a tab opens with. */
 export const firstViewOf: Readonly<Record<Tab, View>> = {
   overview: 'overview',
-  margin: 'figures',
+  margin: 'money',
   forecast: 'calibration',
 }
 
-const isGrouping = (name: string | undefined): name is Grouping => Object.hasOwn(groupingNames, name ?? '')
-
 export function viewOf(search: AddressParams): View {
   const view = search.view ?? ''
-  // Addresses of earlier versions named the grouping as the view.
-  if (view === 'money' || isGrouping(view)) return 'figures'
   return Object.hasOwn(marginNames, view) || Object.hasOwn(forecastNames, view) ? (view as View) : 'overview'
-}
-
-export function groupingOf({ by, view }: AddressParams): Grouping {
-  return isGrouping(by) ? by : isGrouping(view) ? view : 'lane'
 }
 
 export const isForecast = (view: View): view is ForecastView => Object.hasOwn(forecastNames, view)
 
 export const tabOf = (view: View): Tab =>
   view === 'overview' ? 'overview' : isForecast(view) ? 'forecast' : 'margin'
+
+export function isGrouping(view: View): view is GroupingView {
+  return Object.hasOwn(groupingNames, view)
+}
 
 /** The filters by period, equipment, customer, spot or contract, and rep, as API parameters. */
 export function selectionOf(search: AddressParams, period: Period): Query<'list-margin-gaps'> {
@@ -83,29 +80,17 @@ export function selectionOf(search: AddressParams, period: Period): Query<'list-
   }
 }
 
-export type Sort = NonNullable<Query<'get-performance'>['sort']>
-const sorts: readonly Sort[] = [
-  'quotes',
-  'win_rate',
-  'margin',
-  'margin_pct',
-  'landed_vs_quoted',
-  'lost_to_cost',
-  'lost_to_rate',
-  'quoted_too_low',
-]
+const sorts = ['quotes', 'win_rate', 'margin', 'margin_pct', 'landed_vs_quoted'] as const
 
 export interface Order {
-  readonly sort: Sort
+  readonly sort: (typeof sorts)[number]
   readonly order: 'desc' | 'asc'
 }
 
-/** The sort order in the address, else the largest loss first; undefined for months, which are in the order of time. */
+/** The sort order in the address; undefined for the service's default: by quotes, or months by time. */
 export function orderOf(search: AddressParams): Order | undefined {
   const sort = sorts.find((one) => one === search.sort)
-  const order = search.order === 'asc' ? 'asc' : 'desc'
-  if (sort !== undefined) return { sort, order }
-  return groupingOf(search) === 'month' ? undefined : { sort: 'lost_to_cost', order: 'desc' }
+  return sort === undefined ? undefined : { sort, order: search.order === 'asc' ? 'asc' : 'desc' }
 }
 
 /** The address parameters with which the Shipments page shows the lanes of a row; null if no filter can select them. */
@@ -130,8 +115,6 @@ export function paramsOfRow(
       return row.key === '' ? null : { ...shared, carrier: row.label }
     case 'equipment':
       return { ...shared, equipment: row.key }
-    case 'rate_type':
-      return { ...shared, rate_type: row.key }
     case 'month':
       // A row counts only the days of its month that are in the period.
       return { ...shared, ...monthWithin(row.key, periodOf(search, 'all', now)) }
@@ -152,7 +135,6 @@ export const rowWords: Readonly<Record<Grouping, { readonly one: string; readonl
   rep: { one: 'rep', many: 'reps' },
   carrier: { one: 'carrier', many: 'carriers' },
   equipment: { one: 'equipment type', many: 'equipment types' },
-  rate_type: { one: 'rate type', many: 'rate types' },
 }
 
 /**

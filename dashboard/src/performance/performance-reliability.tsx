@@ -1,7 +1,7 @@
 import { Paper, Text } from '@mantine/core'
 import { useElementSize } from '@mantine/hooks'
 import { scaleLinear } from 'd3-scale'
-import { ChartAxes, counted, DataTable, probability } from '../shared-ui/index.ts'
+import { counted, DataTable, probability } from '../shared-ui/index.ts'
 import { type Group, groupsOf } from './reliability-groups.ts'
 
 const tallestPx = 420
@@ -63,13 +63,17 @@ function Diagram({ groups, width, height }: { groups: readonly Group[]; width: n
   const ticks = [0, 0.2, 0.4, 0.6, 0.8, 1]
   return (
     <g fontSize={11} fill="var(--chart-ink)">
-      <ChartAxes
-        left={x(0)}
-        right={x(1)}
-        bottom={y(0)}
-        y={ticks.map((tick) => ({ at: y(tick), label: probability(tick) }))}
-        x={ticks.map((tick) => ({ at: x(tick), label: probability(tick) }))}
-      />
+      {ticks.map((tick) => (
+        <g key={tick}>
+          <line x1={x(0)} x2={x(1)} y1={y(tick)} y2={y(tick)} stroke="var(--chart-grid)" />
+          <text x={margins.left - 6} y={y(tick)} dy="0.32em" textAnchor="end">
+            {tick * 100}%
+          </text>
+          <text x={x(tick)} y={height - margins.bottom + 16} textAnchor="middle">
+            {tick * 100}%
+          </text>
+        </g>
+      ))}
       <text x={(x(0) + x(1)) / 2} y={height - 8} textAnchor="middle">
         Forecast chance of winning
       </text>

@@ -1,37 +1,21 @@
-import type { ReactNode } from 'react'
-import { pagePaths } from '#contract/pages.ts'
-import {
-  type AddressParams,
-  BookedVsQuoted,
-  count,
-  counted,
-  Figures,
-  InRed,
-  Margin,
-  percent,
-  roundDollars,
-  TextLink,
-} from '../shared-ui/index.ts'
+import { counted, Figures, Margin, percent, roundDollars, signedDollars } from '../shared-ui/index.ts'
 import type { PerformanceFigures } from './performance-cells.tsx'
-import { quotesParams } from './performance-query.ts'
 
-type Finding = 'lost_to_cost' | 'lost_to_rate' | 'quoted_too_low'
-
-interface TotalsProps {
-  readonly totals: PerformanceFigures | undefined
-  readonly search: AddressParams
-  readonly today: Date
+/** The difference between landed and quoted margin of all rows, in whole dollars. */
+export function LandedVsQuoted({ amount }: { amount: number | null | undefined }) {
+  if (amount === null || amount === undefined) return '–'
+  return (
+    <span style={{ color: amount < 0 ? 'var(--lost)' : amount > 0 ? 'var(--won)' : undefined }}>
+      {amount < 0 ? '▼ ' : amount > 0 ? '▲ ' : ''}
+      {signedDollars(Math.round(amount))}
+    </span>
+  )
 }
 
 /** The totals of the selection, each with its count. */
-export function PerformanceTotals({ totals, search, today }: TotalsProps) {
-  const { period, from, to, customer, equipment, rate_type, quoted_by } = search
-  const params = quotesParams({ period, from, to, customer, equipment, rate_type, quoted_by }, today)
-  const linked = (finding: Finding, text: ReactNode) => (
-    <TextLink to={pagePaths.quotes} query={{ ...params, finding }}>
-      {text}
-    </TextLink>
-  )
+export function PerformanceTotals({ totals }: { totals: PerformanceFigures | undefined }) {
+  const range = totals?.win_rate_interval ?? null
+  const landed = totals?.landed_vs_quoted ?? null
   return (
     <Figures
       label="Totals of the selection"
@@ -39,64 +23,40 @@ export function PerformanceTotals({ totals, search, today }: TotalsProps) {
       figures={[
         {
           label: 'Quotes',
-          value: count(totals?.quotes ?? 0),
-          note: `${count(totals?.pending ?? 0)} still pending`,
+          value: (totals?.quotes ?? 0).toLocaleString('en-US'),
+          note: `${(totals?.pending ?? 0).toLocaleString('en-US')} still pending`,
         },
-        { label: 'Win rate', value: percent(totals?.win_rate_pct), note: answered(totals) },
         {
-          label: 'Booked margin',
+          label: 'Win rate',
+          value: percent(totals?.win_rate_pct),
+          note: `${(totals?.won ?? 0).toLocaleString('en-US')} of ${(totals?.decided ?? 0).toLocaleString('en-US')} decided${
+            range === null ? '' : `; 80% range ${percent(range.low_pct)}–${percent(range.high_pct)}`
+          }`,
+        },
+        {
+          label: 'Customer rate (AR)',
+          value: roundDollars(totals?.customer_rate),
+          note: counted(totals?.shipments ?? 0, 'shipment'),
+        },
+        {
+          label: 'Truck cost (AP)',
+          value: roundDollars(totals?.truck_cost),
+          note: counted(totals?.shipments ?? 0, 'shipment'),
+        },
+        {
+          label: 'Landed margin',
           value: <Margin amount={totals?.margin} isRounded />,
-          note: booked(totals),
+          note: totals?.margin_pct === null ? 'no AR and AP yet' : `${percent(totals?.margin_pct)} of AR`,
         },
         {
-          label: 'Booked vs quoted',
-          value: <BookedVsQuoted amount={totals?.landed_vs_quoted} />,
-          note: compared(totals),
-        },
-        {
-          label: 'Lost to cost',
-          value: <Lost amount={totals?.lost_to_cost} />,
-          note: linked('lost_to_cost', 'truck cost above expected'),
-        },
-        {
-          label: 'Lost to rate',
-          value: <Lost amount={totals?.lost_to_rate} />,
-          note: linked('lost_to_rate', 'booked below the quoted rate'),
-        },
-        {
-          label: 'Below minimum (estimate)',
-          value: <Lost amount={totals?.quoted_too_low_amount} />,
-          note: (
-            <>
-              {linked('quoted_too_low', counted(totals?.quoted_too_low ?? 0, 'quote'))} of{' '}
-              {count(totals?.quotes_with_cost ?? 0)}, {count(totals?.quoted_too_low_won ?? 0)} won
-            </>
-          ),
+          label: 'Landed vs quoted',
+          value: <LandedVsQuoted amount={landed} />,
+          note:
+            landed === null
+              ? 'nothing to compare yet'
+              : `${roundDollars(totals?.quoted_margin)} quoted, over ${counted(totals?.comparable_shipments ?? 0, 'shipment')}`,
         },
       ]}
     />
   )
-}
-
-/** An amount below a heading that says that it was lost, so without a sign. */
-function Lost({ amount }: { amount: number | null | undefined }) {
-  return <InRed when={(amount ?? 0) > 0}>{roundDollars(amount)}</InRed>
-}
-
-function answered(totals: PerformanceFigures | undefined): string {
-  const range = totals?.win_rate_interval ?? null
-  const shown = `${count(totals?.won ?? 0)} of ${count(totals?.decided ?? 0)} answered`
-  return range === null ? shown : `${shown}; 80% range ${percent(range.low_pct)}–${percent(range.high_pct)}`
-}
-
-function booked(totals: PerformanceFigures | undefined): string {
-  if (totals?.margin_pct == null) return 'no AR and AP yet'
-  const { margin_pct: share, customer_rate: ar, truck_cost: ap, shipments } = totals
-  return `${percent(share)} of ${roundDollars(ar)} AR, ${roundDollars(ap)} AP; ${counted(shipments, 'shipment')}`
-}
-
-function compared(totals: PerformanceFigures | undefined): string {
-  if (totals?.landed_vs_quoted == null) return 'nothing to compare yet'
-  const { quoted_margin: quoted, gained, comparable_shipments: shipments } = totals
-  return `${roundDollars(quoted)} quoted, ${roundDollars(gained)} gained; ${counted(shipments, 'compared shipment')}`
 }

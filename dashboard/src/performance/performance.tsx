@@ -1,14 +1,18 @@
-import { Button, Group, Stack } from '@mantine/core'
+import { Button, Group, Stack, Text } from '@mantine/core'
 import { lazy, Suspense, useState } from 'react'
 import { pagePaths } from '#contract/pages.ts'
 import type { Query } from '../api/index.ts'
 import {
   type AddressParams,
+  BasisNote,
+  Failed,
   FilterRow,
   isBackwards,
   Loading,
+  MonthCharts,
   Nothing,
   Page,
+  PageTurner,
   type Period,
   PeriodInput,
   shownZone,
@@ -19,25 +23,34 @@ import {
   WhoFilters,
 } from '../shared-ui/index.ts'
 import { MarginGaps } from './performance-gaps.tsx'
-import { MarginFigures } from './performance-margin.tsx'
+import { Money } from './performance-money.tsx'
 import { Overview } from './performance-overview.tsx'
 import {
   type ForecastView,
   firstViewOf,
   forecastNames,
+  type GroupingView,
   isForecast,
+  isGrouping,
   type MarginView,
   marginNames,
+  orderOf,
+  rowWords,
   selectionOf,
   tabNames,
   tabOf,
+  useFigures,
   type View,
   viewOf,
 } from './performance-query.ts'
+import { PerformanceTable } from './performance-table.tsx'
+import { PerformanceTotals } from './performance-totals.tsx'
 
 const Calibration = lazy(() => import('./performance-calibration.tsx'))
 const MissedMargin = lazy(() => import('./performance-missed.tsx'))
 const Pilot = lazy(() => import('./performance-pilot.tsx'))
+
+const monthsMax = 200
 
 /** Removed from the address when another view is chosen. */
 const paramsOfView = ['sort', 'order', 'by', 'rows', 'origin', 'destination'] as const
@@ -137,8 +150,8 @@ function Figures({
         <WhoFilters search={search} change={change} error={null} />
       </FilterRow>
       {isPossible && view === 'overview' && <Overview {...props} today={today} empty={empty} />}
-      {isPossible && view === 'figures' && (
-        <MarginFigures
+      {isPossible && view === 'money' && (
+        <Money
           selection={props.selection}
           search={{ ...search, period: search.period ?? period.choice }}
           today={today}
@@ -152,7 +165,53 @@ function Figures({
         </Suspense>
       )}
       {isPossible && view === 'gaps' && <MarginGaps {...props} />}
+      {isPossible && isGrouping(view) && <Grouped by={view} {...props} />}
     </Stack>
+  )
+}
+
+function Grouped({ by, period, selection, search, change }: FiguresProps & { by: GroupingView }) {
+  const order = orderOf(search)
+  const { data, totals, isOld, error, retry } = useFigures(
+    { by, ...selection, ...order, ...(by === 'month' ? { limit: monthsMax } : {}) },
+    search,
+  )
+  if (error !== null) return <Failed error={error} title="The figures could not be loaded" retry={retry} />
+  if (totals?.quotes === 0) {
+    return <NothingQuoted period={period} onAllTime={() => change({ period: 'all', from: '', to: '' })} />
+  }
+  return (
+    <>
+      <PerformanceTotals totals={totals} />
+      {by === 'month' && (data === null ? <div style={{ height: 220 }} /> : <MonthCharts rows={data.rows} />)}
+      {data === null ? (
+        <Loading label="Loading the figures" rows={8} height={56} />
+      ) : (
+        <Stack gap="sm" style={{ opacity: isOld ? 0.6 : 1 }}>
+          <PerformanceTable
+            by={by}
+            rows={data.rows}
+            search={{ ...search, period: search.period ?? period.choice }}
+            order={order}
+            onOrder={(next) => change({ ...next })}
+          />
+          <PageTurner
+            search={search}
+            change={change}
+            nextCursor={data.next_cursor}
+            rows={data.rows.length}
+            total={data.rows_total}
+            one={rowWords[by].one}
+            many={rowWords[by].many}
+          />
+        </Stack>
+      )}
+      <Text component="p" size="sm" c="dimmed">
+        Win rate = won quotes ÷ decided quotes (won and lost). Its 80% range shows the uncertainty for this
+        number of quotes. Margin = AR − AP of shipments where both are known.
+      </Text>
+      <BasisNote basis={data?.basis} />
+    </>
   )
 }
 

@@ -1,25 +1,30 @@
 import { Badge, Button, Group, Paper, Stack, Text, Title, VisuallyHidden } from '@mantine/core'
 import { type ReactNode, useEffect, useState } from 'react'
-import { equipmentName, Failed, laneName, WinCurve } from '../shared-ui/index.ts'
+import {
+  dollars,
+  equipmentName,
+  Failed,
+  laneName,
+  MarketReferences,
+  probability,
+  WinCurve,
+} from '../shared-ui/index.ts'
 import type { DeskAnswer } from './desk-answer.ts'
 import { AnswerLines } from './desk-answer-lines.tsx'
-import { AwardedRates } from './desk-awarded.tsx'
-import { type DeskLane, isDirectLane } from './desk-draft.ts'
-import type { Pricing, RateValue } from './desk-pricing.ts'
-import { RouteAdvice } from './desk-route.tsx'
+import type { DeskLane } from './desk-draft.ts'
+import { type Pricing, type RateValue, typedValue } from './desk-pricing.ts'
+import { MarginAtRisk } from './desk-risk-chart.tsx'
+import { DeskRules } from './desk-rules.tsx'
 import type { ComparedLane } from './desk-terms.ts'
-import { Notes, Why } from './desk-why.tsx'
-import { confidenceInWords, spokenAdvice, spokenNow } from './desk-words.ts'
+import { Why } from './desk-why.tsx'
+import { spokenAdvice } from './desk-words.ts'
 
 interface AdviceProps {
   readonly lane: DeskLane
   readonly number: number
-  readonly customer: string
   readonly answer: DeskAnswer
   /** The rates of the lane; null while there is nothing to say. */
   readonly pricing: Pricing | null
-  /** The value of the typed rate; null without one. */
-  readonly typed: RateValue | null
   /** How the lane is compared with the other quotes of the brokerage. */
   readonly terms: ComparedLane
   readonly onRate: (rate: number) => void
@@ -27,11 +32,12 @@ interface AdviceProps {
   readonly onUse: (rate: number) => void
 }
 
-/** The card of one lane: the answer, the confidence in it, the curve, and the reasons on request. */
-export function DeskAdvice(props: AdviceProps) {
-  const { answer, pricing, typed, terms, onRate, onUse } = props
-  const { advice, updating, failure, retry } = answer
-  if (!isDirectLane(props.lane)) return <RouteAdvice {...props} />
+const curveSpace = 372
+
+/** The advice for one lane: the answer first, then the curve, and the reasons on request. */
+export function DeskAdvice({ lane, number, answer, pricing, terms, onRate, onUse }: AdviceProps) {
+  const { advice, rate, updating, failure, retry } = answer
+  const typed = advice === null || pricing === null ? null : typedValue(advice, pricing, rate)
   return (
     <section
       aria-label="Advice"
@@ -40,79 +46,44 @@ export function DeskAdvice(props: AdviceProps) {
       data-updating={updating || undefined}
     >
       <Announcement answer={answer} pricing={pricing} typed={typed} />
-      <Paper withBorder p="xs">
-        <Stack gap={6}>
-          <AdviceHeading {...props} />
-          {failure !== null && failure.status !== 422 && (
-            <Failed error={failure} retry={retry} title="No advice right now" />
-          )}
-          <AnswerLines answer={answer} pricing={pricing} typed={typed} terms={terms} onUse={onUse} />
-          {advice !== null && <Reasons {...props} />}
-          {(advice === null || pricing !== null) && (
-            <div className="desk-curve">
-              <Curve answer={answer} pricing={pricing} onRate={onRate} />
-            </div>
-          )}
-          <AwardedRates lane={props.lane} customer={props.customer} onUse={onUse} />
-          <Notes answer={answer} />
-        </Stack>
-      </Paper>
+      <Stack gap="sm">
+        <AdviceHeading lane={lane} number={number} answer={answer} />
+        {failure !== null && failure.status !== 422 && (
+          <Failed error={failure} retry={retry} title="No advice right now" />
+        )}
+        <AnswerLines answer={answer} pricing={pricing} typed={typed} terms={terms} onUse={onUse} />
+        {(advice === null || pricing !== null) && (
+          <Paper withBorder p="sm" mih={curveSpace}>
+            <Curve lane={lane} answer={answer} pricing={pricing} onRate={onRate} />
+          </Paper>
+        )}
+        <DeskRules rules={pricing?.rules ?? []} />
+        <MarginAtRisk answer={answer} pricing={pricing} />
+        {advice?.market !== undefined && (
+          <Paper withBorder p="sm" component="section" aria-label="Your rates and the market">
+            <MarketReferences
+              references={advice.market}
+              lane={{ origin: lane.origin, destination: lane.destination, equipment: lane.equipment }}
+            />
+          </Paper>
+        )}
+        <Why lane={lane} answer={answer} pricing={pricing} onUse={onUse} />
+      </Stack>
     </section>
-  )
-}
-
-/** The confidence in one word, and the reasons, which open below it. */
-function Reasons({ lane, answer, pricing, typed, onUse }: AdviceProps) {
-  const [isOpen, setOpen] = useState(false)
-  const estimate = answer.advice?.estimate
-  const confidence =
-    pricing === null || estimate === undefined
-      ? null
-      : confidenceInWords(estimate, (typed ?? pricing.quote).interval80, Date.now())
-  return (
-    <>
-      <Group justify="space-between" gap="xs" wrap="nowrap">
-        <Text size="sm" truncate data-confidence={confidence?.word}>
-          {confidence !== null && (
-            <>
-              Confidence: <b>{confidence.word}</b>, {confidence.quotes}
-            </>
-          )}
-        </Text>
-        <Button
-          variant="subtle"
-          size="compact-sm"
-          style={{ flex: 'none' }}
-          aria-expanded={isOpen}
-          onClick={() => setOpen(!isOpen)}
-        >
-          Why?
-        </Button>
-      </Group>
-      {isOpen && (
-        <Why
-          lane={lane}
-          answer={answer}
-          pricing={pricing}
-          typed={typed}
-          basis={confidence?.basis ?? null}
-          onUse={onUse}
-        />
-      )}
-    </>
   )
 }
 
 function AdviceHeading({ lane, number, answer }: Pick<AdviceProps, 'lane' | 'number' | 'answer'>) {
   const { asking, updating } = answer
-  const name = `Lane ${number}: ${laneName(lane.origin.trim(), lane.destination.trim())}, ${equipmentName(lane.equipment.trim()) || 'any equipment'}`
   return (
-    <Group justify="space-between" gap="xs" mih={22} wrap="nowrap">
-      <Title order={2} size="h6" lineClamp={1} {...(asking ? { title: name } : {})}>
-        {asking ? name : 'Advice'}
+    <Group justify="space-between" gap="xs" mih={{ base: 48, sm: 26 }} wrap="nowrap">
+      <Title order={2} size="h5" style={{ overflowWrap: 'anywhere' }}>
+        {asking
+          ? `Advice for lane ${number}: ${laneName(lane.origin.trim(), lane.destination.trim())}, ${equipmentName(lane.equipment.trim()) || 'any equipment'}`
+          : 'Advice'}
       </Title>
       {updating && (
-        <Badge variant="default" size="sm" style={{ flex: 'none' }}>
+        <Badge variant="default" style={{ flex: 'none' }}>
           updating
         </Badge>
       )}
@@ -122,7 +93,7 @@ function AdviceHeading({ lane, number, answer }: Pick<AdviceProps, 'lane' | 'num
 
 /** Announces new advice to screen readers when it is complete, not after every key. */
 function Announcement({
-  answer: { advice, updating },
+  answer: { advice, updating, failure, asking },
   pricing,
   typed,
 }: {
@@ -131,21 +102,22 @@ function Announcement({
   typed: RateValue | null
 }) {
   const [announced, setAnnounced] = useState('')
-  const sentence = spokenNow({ advice, updating }, () => spokenAdvice(pricing, typed))
+  const sentence = updating || advice === null ? null : spokenAdvice(pricing, typed)
   useEffect(() => {
     if (sentence !== null) setAnnounced(sentence)
-  }, [sentence])
+    else if (!asking || (failure !== null && failure.status !== 422)) setAnnounced('')
+  }, [sentence, failure, asking])
   return <VisuallyHidden aria-live="polite">{announced}</VisuallyHidden>
 }
 
-/** Points on either side of the usual rate that are drawn while no rate is typed. */
+/** Points on either side of the going rate that are drawn while no rate is typed. */
 const pointsAside = 15
 
 function Curve({
   answer: { advice, rate, asking, failure },
   pricing,
   onRate,
-}: Pick<AdviceProps, 'answer' | 'pricing' | 'onRate'>) {
+}: Pick<AdviceProps, 'lane' | 'answer' | 'pricing' | 'onRate'>) {
   const estimate = advice?.estimate
   const points = advice?.curve ?? []
   if (advice === null || pricing === null || estimate === undefined || points.length === 0) {
@@ -161,36 +133,39 @@ function Curve({
   }
   const evidence = advice.found ? advice.evidence : undefined
   return (
-    <WinCurve
-      isCompact
-      points={rate === null ? aroundUsualRate(points, estimate.reference_rate) : points}
-      counts={estimate}
-      rateDollars={rate}
-      onRate={onRate}
-      miles={estimate.miles}
-      {...(pricing.zone === null
-        ? {}
-        : {
-            optimum: {
-              rate: pricing.quote.rate,
-              flat_zone: pricing.zone,
-              isOfExperiment: pricing.basis === 'experiment',
-            },
-          })}
-      {...(evidence === undefined
-        ? {}
-        : {
-            quotes: evidence.quotes,
-            ...(evidence.quotes_pages > 1 ? { quotesNote: `newest ${evidence.quotes.length} quotes` } : {}),
-          })}
-    />
+    <>
+      <RateChoices pricing={pricing} onRate={onRate} />
+      <WinCurve
+        points={rate === null ? aroundGoingRate(points, estimate.reference_rate) : points}
+        counts={estimate}
+        rateDollars={rate}
+        onRate={onRate}
+        miles={estimate.miles}
+        {...(advice.found ? { band: advice.rate_band, suggestedRate: advice.suggested_rate } : {})}
+        {...(pricing.zone === null
+          ? {}
+          : {
+              optimum: {
+                rate: pricing.quote.rate,
+                flat_zone: pricing.zone,
+                isOfExperiment: pricing.basis === 'experiment',
+              },
+            })}
+        {...(evidence === undefined
+          ? {}
+          : {
+              quotes: evidence.quotes,
+              ...(evidence.quotes_pages > 1 ? { quotesNote: `newest ${evidence.quotes.length} quotes` } : {}),
+            })}
+      />
+    </>
   )
 }
 
 type Points = NonNullable<NonNullable<DeskAnswer['advice']>['curve']>
 
 /** The service draws the curve as far as the asked rate, which nobody typed here. */
-function aroundUsualRate(points: Points, reference: number | null): Points {
+function aroundGoingRate(points: Points, reference: number | null): Points {
   if (reference === null) return points
   const nearest = points.reduce(
     (best, { rate }, at) =>
@@ -200,9 +175,39 @@ function aroundUsualRate(points: Points, reference: number | null): Points {
   return points.slice(Math.max(0, nearest - pointsAside), nearest + pointsAside + 1)
 }
 
+const choiceNames: Readonly<Record<Pricing['basis'], string>> = {
+  best: 'Best',
+  experiment: 'Experiment',
+  going: 'Going rate',
+  target: 'Target',
+  minimum: 'Floor',
+  maximum: 'Maximum',
+}
+
+/** The three rates to choose from, with their chances. */
+function RateChoices({ pricing, onRate }: { pricing: Pricing; onRate: (rate: number) => void }) {
+  const { safer, quote, basis, going } = pricing
+  const choices = [
+    { name: 'Safer', value: safer },
+    { name: choiceNames[basis], value: basis === 'going' ? null : quote },
+    { name: 'Going rate', value: going },
+  ]
+  return (
+    <Group gap="xs" mb="xs" role="group" aria-label="Rates of this lane">
+      {choices.map(({ name, value }) =>
+        value === null ? null : (
+          <Button key={name} size="compact-sm" variant="default" onClick={() => onRate(value.rate)}>
+            {name} {dollars(value.rate)} · {probability(value.chance)}
+          </Button>
+        ),
+      )}
+    </Group>
+  )
+}
+
 function Empty({ children }: { children: ReactNode }) {
   return (
-    <Text c="dimmed" size="sm" ta="center" p="md">
+    <Text c="dimmed" size="sm" ta="center" p="xl" mt="xl">
       {children}
     </Text>
   )

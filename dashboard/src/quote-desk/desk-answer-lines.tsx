@@ -1,11 +1,10 @@
-import { Button, Group, Kbd, Text } from '@mantine/core'
-import type { ReactNode } from 'react'
+import { Button, Group, Kbd, Paper, Text } from '@mantine/core'
 import { pagePaths } from '#contract/pages.ts'
+import type { Answer } from '../api/index.ts'
 import {
   ButtonLink,
   count,
   dollars,
-  groundMissing,
   InRed,
   percent,
   probability,
@@ -17,7 +16,9 @@ import {
 import type { DeskAnswer } from './desk-answer.ts'
 import { type Pricing, type RateValue, type Standing, standingOf } from './desk-pricing.ts'
 import type { ComparedLane } from './desk-terms.ts'
-import { basisInWords, standingInWords } from './desk-words.ts'
+import { basisInWords, customerInWords, standingInWords, trustInWords } from './desk-words.ts'
+
+type Estimate = NonNullable<Answer<'quote-advice'>['estimate']>
 
 interface LinesProps {
   readonly answer: DeskAnswer
@@ -28,36 +29,36 @@ interface LinesProps {
 }
 
 /**
- * The answer for a lane: what to pay and what to quote, with chance, margin and rate per mile, and then the typed rate. The frame
+ * The answer for a lane in three lines: the rate to quote, the typed rate compared with it, and the trust in both. The frame
  * keeps its size while data loads.
  */
 export function AnswerLines({ answer, pricing, typed, terms, onUse }: LinesProps) {
   const { advice, asking, failure } = answer
-  const miles = advice?.estimate?.miles ?? null
+  const estimate = advice?.estimate
   return (
-    <div className="desk-answer" data-framed={advice === null || pricing !== null || undefined}>
-      {pricing !== null ? (
+    <Paper withBorder p="sm" className="desk-answer">
+      {pricing !== null && estimate !== undefined ? (
         <>
-          <QuoteFigures pricing={pricing} miles={miles} isCad={terms.isCad} />
           <QuoteLine pricing={pricing} terms={terms} onUse={onUse} />
-          <TypedLine pricing={pricing} typed={typed} miles={miles} notCompared={terms.notCompared} />
-          {terms.converted !== null && (
-            <Text size="xs" c="dimmed">
-              {terms.converted}
-            </Text>
-          )}
+          <TypedLine pricing={pricing} typed={typed} notCompared={terms.notCompared} />
+          <TrustLine
+            estimate={estimate}
+            rate={answer.isForRate ? answer.rate : null}
+            interval80={(typed ?? pricing.quote).interval80}
+          />
+          <Text size="xs" c="dimmed">
+            {terms.words}
+          </Text>
         </>
       ) : advice !== null ? (
         <>
-          <CostPlus lane={terms.lane} miles={miles} own={terms.own} onUse={onUse} />
-          {advice.estimate?.flags.includes('no_ground') === true ? (
-            <Text size="sm" mih={44}>
-              {answer.unknown !== null && `Not enough to go on: ${groundMissing(answer.unknown)}.`}
-            </Text>
+          <CostPlus lane={terms.lane} miles={estimate?.miles ?? null} own={terms.own} onUse={onUse} />
+          {estimate?.flags.includes('no_ground') === true ? (
+            <Text size="sm">Not enough to go on: {groundMissing(answer.unknown)}.</Text>
           ) : (
             <Group justify="space-between" gap="sm">
               <Text size="sm">
-                There is no advice yet, because your brokerage has no answered quotes to learn from.
+                There is no advice yet, because your brokerage has no decided quotes to learn from.
               </Text>
               <ButtonLink to={pagePaths.imports} size="sm">
                 Import past quotes
@@ -68,14 +69,21 @@ export function AnswerLines({ answer, pricing, typed, terms, onUse }: LinesProps
       ) : (
         <Text size="sm" c="dimmed">
           {!asking
-            ? 'Enter an origin and a destination. The rate to quote then appears here.'
+            ? 'Enter an origin and a destination as City, ST. The rate to quote then appears here.'
             : failure === null
               ? 'Loading the advice…'
               : 'The advice appears here when the service answers.'}
         </Text>
       )}
-    </div>
+    </Paper>
   )
+}
+
+/** @example groundMissing({ origin: true, destination: false }) // 'the origin is not known' */
+function groundMissing({ origin, destination }: DeskAnswer['unknown']): string {
+  if (origin && destination) return 'neither the origin nor the destination is known'
+  if (origin || destination) return `the ${origin ? 'origin' : 'destination'} is not known`
+  return 'the miles of the lane are not known'
 }
 
 /** Markups that are usual in brokerage, in percent of the cost. */
@@ -120,7 +128,7 @@ function CostPlus({
             </InRed>
           </span>
         )}
-        {cost === null && <span>Enter a cost: the desk adds your markup.</span>}
+        {cost === null && <span>Enter an estimated cost under More: the desk adds your markup.</span>}
       </Text>
       {cost !== null && (
         <Group gap="xs" role="group" aria-label="Cost with a markup">
@@ -145,68 +153,24 @@ function CostPlus({
   )
 }
 
-/** What to pay and what to quote, each with what it rests on below. */
-function QuoteFigures({
-  pricing: { quote, cost },
-  miles,
-  isCad,
-}: {
-  pricing: Pricing
-  miles: number | null
-  isCad: boolean
-}) {
-  const { rate, chance, interval80, margin, marginPct } = quote
-  return (
-    <dl className="desk-answer-figures">
-      <AnswerFigure name="Buy" note={cost === null ? 'not known' : cost.isTyped ? 'your cost' : 'expected'}>
-        {roundDollars(cost?.amount)}
-      </AnswerFigure>
-      <AnswerFigure name="Quote" note={isCad ? 'US dollars' : ''} isMain>
-        {dollars(rate)}
-      </AnswerFigure>
-      <AnswerFigure name="Chance" note={range(interval80)}>
-        {probability(chance)}
-      </AnswerFigure>
-      <AnswerFigure name="Margin" note={percent(marginPct)}>
-        <InRed when={margin !== null && margin < 0}>{roundDollars(margin)}</InRed>
-      </AnswerFigure>
-      <AnswerFigure name="Per mile" note={miles === null ? 'miles unknown' : `${count(miles)} mi`}>
-        {miles === null ? '–' : ratePerMile(rate / miles)}
-      </AnswerFigure>
-    </dl>
-  )
-}
-
-function AnswerFigure({
-  name,
-  note,
-  isMain = false,
-  children,
-}: {
-  name: string
-  note: string
-  isMain?: boolean
-  children: ReactNode
-}) {
-  return (
-    <div data-main={isMain || undefined}>
-      <dt>{name}</dt>
-      <dd>{children}</dd>
-      <dd>{note}</dd>
-    </div>
-  )
-}
-
 function QuoteLine({ pricing, terms, onUse }: Pick<LinesProps, 'terms' | 'onUse'> & { pricing: Pricing }) {
   const { quote } = pricing
   const own = terms.own(quote.rate)
   return (
     <div className="desk-quote-line">
-      <Text size="xs" c="dimmed" lineClamp={2} title={basisInWords(pricing)}>
-        {basisInWords(pricing)}
-      </Text>
+      <div>
+        <Text span fw={700} fz="xl">
+          Quote {dollars(quote.rate)}
+        </Text>
+        {' · '}
+        <Figures value={quote} />
+        <Text span size="xs" c="dimmed">
+          {' '}
+          {basisInWords(pricing)}
+        </Text>
+      </div>
       <Button
-        size="compact-sm"
+        size="sm"
         style={{ flex: 'none' }}
         aria-keyshortcuts="Alt+U"
         disabled={own === null}
@@ -218,9 +182,35 @@ function QuoteLine({ pricing, terms, onUse }: Pick<LinesProps, 'terms' | 'onUse'
         onClick={() => onUse(quote.rate)}
       >
         Use {dollars(own ?? quote.rate)}
-        {own !== null && terms.isCad && ' CAD'}
       </Button>
     </div>
+  )
+}
+
+/** The chance, the margin and the worth of a rate. */
+function Figures({ value }: { value: RateValue }) {
+  const { chance, interval80, margin, marginPct, worth, beyond } = value
+  return (
+    <Text span className="desk-figures">
+      <span>
+        win {beyond === null ? '' : beyond === 'below' ? 'at least ' : 'at most '}
+        <b>{probability(chance)}</b> ({range(interval80)})
+      </span>
+      {margin !== null && (
+        <span>
+          <InRed when={margin < 0}>
+            margin <b>{dollars(margin)}</b> ({percent(marginPct)})
+          </InRed>
+        </span>
+      )}
+      {worth !== null && (
+        <span>
+          <InRed when={worth < 0}>
+            worth <b>{roundDollars(worth)}</b> a quote
+          </InRed>
+        </span>
+      )}
+    </Text>
   )
 }
 
@@ -235,12 +225,10 @@ const standingMarks: Readonly<Record<Standing, string>> = {
 function TypedLine({
   pricing,
   typed,
-  miles,
   notCompared,
 }: {
   pricing: Pricing
   typed: RateValue | null
-  miles: number | null
   notCompared: string | null
 }) {
   if (typed === null) {
@@ -251,35 +239,34 @@ function TypedLine({
     )
   }
   const standing = standingOf(typed, pricing)
-  const { rate, chance, margin, marginPct, beyond } = typed
   return (
     <Text size="sm" component="div" className="desk-typed-line" data-standing={standing}>
-      <span aria-hidden>{standingMarks[standing]}</span> <b>Your {dollars(rate)}</b>
+      <span aria-hidden>{standingMarks[standing]}</span> <b>Your {dollars(typed.rate)}</b>
       {standing === 'same' ? null : (
         <>
           {': '}
-          <span className="desk-figures">
-            <span>
-              {beyond === null ? '' : beyond === 'below' ? 'at least ' : 'at most '}
-              <b>{probability(chance)}</b>
-            </span>
-            {margin !== null && (
-              <span>
-                <InRed when={margin < 0}>
-                  <b>{roundDollars(margin)}</b> ({percent(marginPct)})
-                </InRed>
-              </span>
-            )}
-            {miles !== null && <span>{ratePerMile(rate / miles)}</span>}
-          </span>
+          <Figures value={typed} />
         </>
       )}
-      {/* A mark at the start of a line would stand alone: after figures, the words have a line of their own. */}
-      {standing === 'same' ? (
-        standingInWords(typed, pricing)
-      ) : (
-        <div>{standingInWords(typed, pricing).replace(/^[:,] /, '')}</div>
-      )}
+      {standingInWords(typed, pricing)}
+    </Text>
+  )
+}
+
+function TrustLine({
+  estimate,
+  rate,
+  interval80,
+}: {
+  estimate: Estimate
+  /** The typed rate that the estimate is for; null without one. */
+  rate: number | null
+  interval80: { readonly low: number; readonly high: number }
+}) {
+  const { trust, word, basis } = trustInWords(estimate, interval80, Date.now())
+  return (
+    <Text size="sm" component="div" data-trust={trust}>
+      <b>Trust: {word.toLowerCase()}.</b> {basis} {customerInWords(estimate, rate)}
     </Text>
   )
 }

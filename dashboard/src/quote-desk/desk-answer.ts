@@ -1,9 +1,9 @@
 import { useDebouncedValue } from '@mantine/hooks'
-import { useEffect, useMemo, useState } from 'react'
+import { useEffect, useState } from 'react'
 import { typingPauseMs } from '#client/debounce.ts'
 import { type Answer, type CallFailed, useAnswer } from '../api/index.ts'
 import { type RateType, readDollars } from '../shared-ui/index.ts'
-import { type DeskLane, hasState, isDirectLane, pickupAsked, rateTypeOf } from './desk-draft.ts'
+import { type DeskLane, hasState, pickupAsked, rateTypeOf } from './desk-draft.ts'
 
 /** The rate of the request while no rate is typed. The page shows nothing that depends on it. */
 const fallbackRate = 2_000
@@ -24,10 +24,10 @@ interface Asked {
   readonly pickup: { readonly pickup_date?: string }
 }
 
-/** The query for a row as typed so far; null while origin or destination is incomplete, and for a load that is no direct truckload. */
+/** The query for a row as typed so far; null while origin or destination is incomplete. */
 function askedOf(typed: DeskLane): Asked | null {
   const { origin, destination, equipment, rate, market } = typed
-  if (!hasState(origin) || !hasState(destination) || !isDirectLane(typed)) return null
+  if (!hasState(origin) || !hasState(destination)) return null
   const code = equipment.trim()
   return {
     lane: {
@@ -56,8 +56,8 @@ export interface DeskAnswer {
   readonly retry: () => void
   /** True when origin and destination are complete. */
   readonly asking: boolean
-  /** The ends of the lane that are not known places; null while that is not known yet. */
-  readonly unknown: { readonly origin: boolean; readonly destination: boolean } | null
+  /** The ends of the lane that are not known places. */
+  readonly unknown: { readonly origin: boolean; readonly destination: boolean }
 }
 
 const nowhere: LaneAsked = { origin: '', destination: '' }
@@ -99,10 +99,6 @@ export function useDeskAnswer(row: DeskLane, customer: string): DeskAnswer {
   const failed = useLastFailure(advice)
   const milesUnknown = shown?.estimate?.miles === null
   const record = useAnswer('lane-record', { query: asked?.lane ?? nowhere }, { enabled: milesUnknown })
-  const unknown = useMemo(
-    () => (milesUnknown ? unknownEnds(record.data) : noneUnknown),
-    [milesUnknown, record.data],
-  )
   return {
     advice: shown,
     rate: current?.rate ?? null,
@@ -122,39 +118,14 @@ export function useDeskAnswer(row: DeskLane, customer: string): DeskAnswer {
       void advice.refetch()
     },
     asking: current !== null,
-    unknown,
+    unknown: unknownEnds(milesUnknown ? record.data : undefined),
   }
 }
 
-/** The ends of a lane that are not known places. */
-export type UnknownEnds = NonNullable<DeskAnswer['unknown']>
+const noneUnknown = { origin: false, destination: false }
 
-/**
- * The unknown ends of each lane that had advice. A lane keeps its line when another one gets the focus: otherwise the fields
- * below would move just when one of them is clicked.
- */
-export function useUnknownEnds(
-  active: DeskLane,
-  { advice, unknown }: DeskAnswer,
-): (lane: DeskLane) => UnknownEnds {
-  const [found] = useState(() => new Map<string, UnknownEnds>())
-  const ofActive = advice === null ? null : unknown
-  const key = endsOf(active)
-  useEffect(() => {
-    if (ofActive !== null) found.set(key, ofActive)
-  }, [found, key, ofActive])
-  return (lane) => {
-    const ends = endsOf(lane)
-    return (ends === key ? ofActive : null) ?? found.get(ends) ?? noneUnknown
-  }
-}
-
-const endsOf = ({ origin, destination }: DeskLane) => JSON.stringify([origin.trim(), destination.trim()])
-
-const noneUnknown: UnknownEnds = { origin: false, destination: false }
-
-function unknownEnds(record: Answer<'lane-record'> | undefined): UnknownEnds | null {
-  if (record === undefined) return null
+function unknownEnds(record: Answer<'lane-record'> | undefined): DeskAnswer['unknown'] {
+  if (record === undefined) return noneUnknown
   return { origin: record.origin.latitude === null, destination: record.destination.latitude === null }
 }
 

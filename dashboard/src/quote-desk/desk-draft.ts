@@ -1,5 +1,3 @@
-import type { Lane } from '#contract/lane.ts'
-import { modes } from '#engine/load-mode.ts'
 import type { Body } from '../api/index.ts'
 import {
   noTerms,
@@ -24,10 +22,6 @@ export interface DeskLane extends RateTerms {
   readonly pickup: string
   /** spot or contract; empty for the default of the brokerage. */
   readonly rateType: string
-  /** Empty for a truckload. */
-  readonly mode: string
-  /** The places between origin and destination, separated by semicolons. */
-  readonly stops: string
 }
 
 export type LaneField = Exclude<keyof DeskLane, 'id'>
@@ -38,8 +32,6 @@ export interface Draft {
   /** For how many hours the rates are valid; absent while nobody chose. */
   readonly validHours?: number
   readonly lanes: readonly DeskLane[]
-  /** The received mail that it answers; absent without one. */
-  readonly mailId?: string
 }
 
 const defaultEquipment = 'V'
@@ -55,8 +47,6 @@ export function blankLane(id: number, equipment = defaultEquipment): DeskLane {
     market: '',
     pickup: '',
     rateType: '',
-    mode: '',
-    stops: '',
     ...noTerms,
   }
 }
@@ -73,28 +63,6 @@ export function pickupAsked({ pickup }: Pick<DeskLane, 'pickup'>): { pickup_date
 /** The rate type to ask and to save with: none for the default of the brokerage. */
 export function rateTypeOf({ rateType }: Pick<DeskLane, 'rateType'>): { rate_type?: RateType } {
   return rateTypeAsked({ rate_type: rateType })
-}
-
-/** The mode and the stops to ask and to save with: neither for a direct truckload. */
-export function loadOf({ mode, stops }: Pick<DeskLane, 'mode' | 'stops'>): {
-  mode?: NonNullable<Lane['mode']>
-  stops?: string[]
-} {
-  const named = modes.find((one) => one === mode)
-  const places = stops
-    .split(';')
-    .map((place) => place.trim())
-    .filter((place) => place !== '')
-  return {
-    ...(named === undefined ? {} : { mode: named }),
-    ...(places.length === 0 ? {} : { stops: places }),
-  }
-}
-
-/** Whether a lane is a truckload without stops, which the advice is about. */
-export function isDirectLane(lane: Pick<DeskLane, 'mode' | 'stops'>): boolean {
-  const { mode = 'truckload', stops = [] } = loadOf(lane)
-  return mode === 'truckload' && stops.length === 0
 }
 
 export function nextId(lanes: readonly DeskLane[]): number {
@@ -256,7 +224,6 @@ export function requestOf(
         ...(market === null ? {} : { market_rate: market }),
         ...(lane.pickup === '' ? {} : { pickup_date: lane.pickup }),
         ...rateTypeOf(lane),
-        ...loadOf(lane),
         ...termsBody(lane),
         valid_hours: draft.validHours ?? usualHours,
       }
@@ -273,8 +240,6 @@ const laneFields: Readonly<Record<string, readonly [field: LaneField, label: str
   market_rate: ['market', 'Market rate'],
   pickup_date: ['pickup', 'Pickup date'],
   rate_type: ['rateType', 'Rate type'],
-  mode: ['mode', 'Mode'],
-  stops: ['stops', 'A stop'],
   quoted_basis: ['basis', 'The basis'],
   quoted_fuel: ['fuel', 'Fuel charge'],
   quoted_accessorials: ['charges', 'Accessorials'],
@@ -293,14 +258,14 @@ interface SentError {
 export function errorsAt(errors: readonly SentError[], sent: readonly DeskLane[]): DeskError[] {
   return errors.flatMap((error): DeskError[] => {
     const { pointer = '', detail, suggestions = [], code } = error
-    const of = /^\/lanes\/(\d+)\/(\w+)(?:\/\d+)?$/.exec(pointer)
+    const of = /^\/lanes\/(\d+)\/(\w+)$/.exec(pointer)
     const lane = sent[Number(of?.[1])]
     const [field, label] = laneFields[of?.[2] ?? ''] ?? []
     const unknownPlace = code === 'unknown-place'
     if (lane !== undefined && field !== undefined) {
       const text = unknownPlace
         ? `Unknown place: ${lane[field]}. Did you mean`
-        : detail.replace(/^lanes\[\d+\]\.\w+(?:\[\d+\])?/, label ?? '')
+        : detail.replace(/^lanes\[\d+\]\.\w+/, label ?? '')
       return [{ laneId: lane.id, field, text, suggestions, unknownPlace }]
     }
     if (pointer === '/customer_name' || pointer === '/reference') {

@@ -3,24 +3,16 @@ import { useQueryClient } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
 import { typingPauseMs } from '#client/debounce.ts'
 import { type Answer, type Body, CallFailed, call, useAnswer } from '../api/index.ts'
-import { converted, onOwnTerms, readDollars, termsBody } from '../shared-ui/index.ts'
+import { converted, readDollars, termsBody } from '../shared-ui/index.ts'
 import { changedInWords, deskAppraisal } from './desk-appraisal.ts'
-import {
-  type DeskLane,
-  type Draft,
-  hasState,
-  lanesToSave,
-  loadOf,
-  pickupAsked,
-  rateTypeOf,
-} from './desk-draft.ts'
+import { type DeskLane, type Draft, hasState, lanesToSave, pickupAsked, rateTypeOf } from './desk-draft.ts'
 
 type AskedLane = Body<'advise-lanes'>['lanes'][number]
 type Result = Answer<'advise-lanes'>['results'][number]
 export type RowAdvice = Extract<Result, { status: 200 }>
 
 /** A row as the request for advice; null while its places are incomplete. */
-export function askedOf(lane: DeskLane): AskedLane | null {
+function askedOf(lane: DeskLane): AskedLane | null {
   const { origin, destination, equipment, rate, cost } = lane
   if (!hasState(origin) || !hasState(destination)) return null
   const [code, quotedRate, typedCost] = [equipment.trim(), readDollars(rate), readDollars(cost)]
@@ -32,7 +24,6 @@ export function askedOf(lane: DeskLane): AskedLane | null {
     ...(typedCost === null ? {} : { estimated_cost: typedCost }),
     ...pickupAsked(lane),
     ...rateTypeOf(lane),
-    ...loadOf(lane),
     ...termsBody(lane),
   }
 }
@@ -117,26 +108,6 @@ function maySucceedUnchecked(error: unknown): boolean {
   return error instanceof CallFailed ? error.isTemporary && error.code !== 'offline' : true
 }
 
-/**
- * Why to ask before a rate is saved; empty if there is nothing to ask. What a rule refuses is not asked about here: the service
- * refuses it, and the desk offers to ask for approval.
- */
-export function reasonsToConfirm({
-  warnings,
-  outside_rules: refused,
-  conversion,
-}: Pick<RowAdvice, 'warnings' | 'outside_rules' | 'conversion'>): string[] {
-  if (refused.length > 0) return []
-  return [
-    ...(conversion === null
-      ? [
-          'It could not be compared with cost, floor and usual rate: the exchange rate of today or the fuel charge is not known.',
-        ]
-      : []),
-    ...warnings.map(({ detail }) => detail),
-  ]
-}
-
 /** Checks the rates of a draft before it is saved. After a failure it tries again until the wait is over. */
 export function useRateCheck(): (draft: Draft) => Promise<CheckedRates> {
   const queries = useQueryClient()
@@ -159,10 +130,12 @@ export function useRateCheck(): (draft: Draft) => Promise<CheckedRates> {
         return lane === undefined || result.status !== 200 ? [] : [{ lane, result }]
       })
       return {
-        toConfirm: answered.flatMap(({ lane, result }) => {
-          const reasons = reasonsToConfirm(result)
-          return reasons.length === 0 ? [] : [{ lane, reasons }]
-        }),
+        // What a rule refuses is not asked about here: the service refuses it, and the desk offers to ask for approval.
+        toConfirm: answered.flatMap(({ lane, result: { warnings, outside_rules: refused } }) =>
+          warnings.length === 0 || refused.length > 0
+            ? []
+            : [{ lane, reasons: warnings.map(({ detail }) => detail) }],
+        ),
         isUnchecked: false,
         advice: new Map(
           answered.flatMap(({ lane, result }) => {
@@ -212,28 +185,6 @@ export function marginOf(
   if (conversion === null) return null
   const cost = comparedCost(lane, advice) ?? estimate?.expected_cost?.amount ?? null
   return rate === null || cost === null ? null : Math.round((rate - cost) * 100) / 100
-}
-
-/** What a row shows beside its fields. Amounts in dollars. */
-export interface RowFigures {
-  /** The rate to quote, on the terms of the lane. */
-  readonly toQuote: number | null
-  /** The typed rate as it is compared, with its chance and its margin; null while no rate is typed. */
-  readonly rate: number | null
-  readonly chance: number | null
-  readonly margin: number | null
-}
-
-/** The figures of a row from its advice. */
-export function figuresOf(lane: DeskLane, advice: RowAdvice): RowFigures {
-  const best = bestRateOf(lane, advice)
-  const isTyped = lane.rate.trim() !== '' && advice.conversion !== null
-  return {
-    toQuote: best === null || advice.conversion === null ? null : onOwnTerms(advice.conversion, best.rate),
-    rate: isTyped ? advice.rate : null,
-    chance: isTyped ? (advice.estimate?.probability ?? null) : null,
-    margin: isTyped ? marginOf(lane, advice) : null,
-  }
 }
 
 /** The sums of the rows with a rate. A margin or worth is counted only where it is known. */

@@ -1,52 +1,45 @@
 import { Button, Group, Text } from '@mantine/core'
 import { useLayoutEffect, useMemo, useRef } from 'react'
 import { useMay } from '../api/index.ts'
-import { counted, InRed, percent, roundDollars, ValidFor } from '../shared-ui/index.ts'
-import type { UnknownEnds } from './desk-answer.ts'
+import { counted, dollars, InRed, onOwnTerms, percent, roundDollars, ValidFor } from '../shared-ui/index.ts'
 import { type DeskError, type DeskLane, isBlank } from './desk-draft.ts'
-import { figuresOf, type RowAdvice, type RowFigures, totalsOf } from './desk-lanes-advice.ts'
+import { bestRateOf, type RowAdvice, totalsOf } from './desk-lanes-advice.ts'
 import { DeskRow, KeyboardHint, type RowEvents } from './desk-rows.tsx'
 
 const noErrors: readonly DeskError[] = []
+const nothingUnknown = { origin: false, destination: false }
 
-/** The rows of a request, each with its chance, its margin and its warnings. */
+/** The rows of a request. With several lanes, each row shows its chance, margin, best rate and warnings. */
 export function LaneRows({
   lanes,
   active,
   errors,
-  unknownOf,
-  ofActive,
+  unknown,
   adviceOf,
   on,
 }: {
   lanes: readonly DeskLane[]
   active: DeskLane
   errors: readonly DeskError[]
-  unknownOf: (lane: DeskLane) => UnknownEnds
-  /** The figures of the active lane, those of its card; null while it has no advice. */
-  ofActive: RowFigures | null
+  unknown: typeof nothingUnknown
   adviceOf: (lane: DeskLane) => RowAdvice | null
   on: RowEvents
 }) {
   return (
     <div className="desk-rows" data-many={lanes.length > 7 || undefined}>
-      {lanes.map((lane, index) => {
-        const isActive = lane.id === active.id
-        return (
-          <DeskRow
-            key={lane.id}
-            lane={lane}
-            number={index + 1}
-            active={isActive}
-            only={lanes.length === 1}
-            errors={errorsOf(errors, lane)}
-            unknown={unknownOf(lane)}
-            ofCard={isActive ? ofActive : null}
-            advice={lanes.length === 1 ? null : adviceOf(lane)}
-            on={on}
-          />
-        )
-      })}
+      {lanes.map((lane, index) => (
+        <DeskRow
+          key={lane.id}
+          lane={lane}
+          number={index + 1}
+          active={lane.id === active.id}
+          only={lanes.length === 1}
+          errors={errorsOf(errors, lane)}
+          unknown={lane.id === active.id ? unknown : nothingUnknown}
+          advice={lanes.length === 1 ? null : adviceOf(lane)}
+          on={on}
+        />
+      ))}
     </div>
   )
 }
@@ -72,24 +65,25 @@ export function LanesTotals({
   const totals = totalsOf(rows)
   const best = new Map(
     rows.flatMap(({ lane, advice }) => {
-      const rate = advice === null ? null : figuresOf(lane, advice).toQuote
+      const best = advice === null ? null : bestRateOf(lane, advice)
+      const rate =
+        best === null || advice?.conversion == null ? null : onOwnTerms(advice.conversion, best.rate)
       return rate === null ? [] : [[lane.id, rate] as const]
     }),
   )
   return (
-    <Group justify="space-between" gap="xs" className="desk-totals" role="group" aria-label="All lanes">
+    <Group justify="space-between" gap="xs" px="xs" role="group" aria-label="All lanes">
       <Text size="sm" className="desk-figures">
         <span>
           <b>{counted(filled.length, 'lane')}</b>, {totals.rated} with a rate
         </span>
         <span>
           total <b>{roundDollars(totals.rated === 0 ? null : totals.rate)}</b>
-          {filled.some(({ currency }) => currency === 'CAD') && ' in US dollars'}
         </span>
         {totals.margin !== null && (
           <span>
             <InRed when={totals.margin < 0}>
-              margin <b>{roundDollars(totals.margin)}</b> ({percent(totals.marginPct)})
+              margin <b>{dollars(totals.margin)}</b> ({percent(totals.marginPct)})
               {totals.withMargin < totals.rated && `, ${counted(totals.withMargin, 'lane')} with a cost`}
             </InRed>
           </span>
@@ -143,6 +137,7 @@ export function DeskButtons({
         <Button variant="default" size="sm" onClick={onPaste}>
           Paste rows
         </Button>
+        <div className="desk-hint">{mayQuote && <KeyboardHint />}</div>
         {/* Here, and not between the reference and the lanes: nobody tabs through it to the origin. */}
         <div className="desk-validity">
           <ValidFor hours={validHours} onHours={onValidHours} />
@@ -156,9 +151,7 @@ export function DeskButtons({
           {laneCount > 1 ? `Save ${laneCount} lanes` : 'Save quote'}
         </Button>
       </div>
-      {mayQuote ? (
-        <KeyboardHint />
-      ) : (
+      {!mayQuote && (
         <Text size="sm">
           Your role, viewer, can get advice but cannot save quotes. An owner or admin can change your role on
           the page People and teams.

@@ -1,9 +1,8 @@
 import { Button, Group, Paper, Stack, Text } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
-import { pagePaths } from '#contract/pages.ts'
-import { type Answer, type Body, useAnswer, useChange } from '../api/index.ts'
+import { type Answer, type Body, useAnswer, useChange, useSession } from '../api/index.ts'
 import { type Approval, useMyApprovals } from '../approvals/index.ts'
-import { CustomerText, counted, dollars, Failed, laneName, TextLink } from '../shared-ui/index.ts'
+import { CopyButton, counted, dollars, emailText, Failed, laneName } from '../shared-ui/index.ts'
 
 /**
  * The requests for approval of the person at the desk: that they wait, the answer, and after an approval the text for the customer.
@@ -36,14 +35,19 @@ function MyApproval({
   isTextOpen: boolean
   onDone: () => void
 }) {
-  const { state, customer_name, bid, decided_by, decision_note } = approval
+  const { state, customer_name, lanes, decided_by, decision_note } = approval
+  const [first] = lanes
   const open = state === 'waiting' || state === 'countered'
   return (
     <Paper withBorder p="xs" data-state={state} className="desk-approval">
       <Group gap="xs" justify="space-between">
         <Text size="sm" style={{ overflowWrap: 'anywhere', flex: '1 1 18rem' }}>
           <b>{stateWords(approval)}</b> {customer_name}
-          {bid === null ? <AskedRates approval={approval} /> : <OfBid bid={bid} />}
+          {first === undefined ? '' : `, ${laneName(first.origin, first.destination)}`}
+          {lanes.length > 1 ? ` and ${counted(lanes.length - 1, 'more lane')}` : ''} at{' '}
+          {lanes
+            .map(({ rate, counter_rate }) => dollars(made(state) ? (counter_rate ?? rate) : rate))
+            .join(', ')}
           {decided_by !== null && `, ${decided_by.name}`}
           {decision_note !== null && `: ${decision_note}`}
         </Text>
@@ -55,34 +59,12 @@ function MyApproval({
           </Button>
         )}
       </Group>
-      {made(state) && bid === null && <ApprovedText approval={approval} isOpen={isTextOpen} />}
+      {made(state) && <ApprovedText approval={approval} isOpen={isTextOpen} />}
     </Paper>
   )
 }
 
-function AskedRates({ approval: { state, lanes } }: { approval: Approval }) {
-  const [first] = lanes
-  return (
-    <>
-      {first === undefined ? '' : `, ${laneName(first.origin, first.destination)}`}
-      {lanes.length > 1 ? ` and ${counted(lanes.length - 1, 'more lane')}` : ''} at{' '}
-      {lanes.map(({ rate, counter_rate }) => dollars(made(state) ? (counter_rate ?? rate) : rate)).join(', ')}
-    </>
-  )
-}
-
-function OfBid({ bid: { bid_id: bid, name, lanes } }: { bid: NonNullable<Approval['bid']> }) {
-  return (
-    <>
-      , {counted(lanes, 'rate')} of the bid{' '}
-      <TextLink to={pagePaths.bids} query={{ bid: String(bid) }}>
-        {name}
-      </TextLink>
-    </>
-  )
-}
-
-function stateWords({ state, bid, lanes }: Approval): string {
+function stateWords({ state, lanes }: Approval): string {
   switch (state) {
     case 'waiting':
       return 'Waiting for approval:'
@@ -90,7 +72,7 @@ function stateWords({ state, bid, lanes }: Approval): string {
       return `Would be approved at ${lanes.map(({ counter_rate }) => dollars(counter_rate)).join(', ')}:`
     case 'approved':
     case 'accepted':
-      return bid === null ? 'Approved: send this.' : 'Approved: send the file.'
+      return 'Approved: send this.'
     case 'rejected':
       return 'Rejected:'
     case 'expired':
@@ -130,6 +112,7 @@ function Answers({ approval: { approval_id, state, lanes } }: { approval: Approv
 
 /** The text for the customer of quotes that were approved. While somebody types the next quote, it is closed, so that nothing moves. */
 function ApprovedText({ approval: { lane_refs }, isOpen }: { approval: Approval; isOpen: boolean }) {
+  const { tenant } = useSession()
   const [requestId = ''] = (lane_refs[0] ?? '').split('-')
   const { data, error, refetch } = useAnswer(
     'get-quote-request',
@@ -140,7 +123,16 @@ function ApprovedText({ approval: { lane_refs }, isOpen }: { approval: Approval;
     return <Failed error={error} title="The text could not be loaded" retry={() => void refetch()} />
   }
   if (data === undefined) return null
-  return <CustomerText request={ofRefs(data, lane_refs)} isOpen={isOpen} />
+  const text = emailText(ofRefs(data, lane_refs), tenant)
+  return (
+    <Group gap="xs" mt={4} align="flex-start">
+      <CopyButton text={text} what="as e-mail" />
+      <details open={isOpen} style={{ minWidth: 0 }}>
+        <summary className="desk-why">Text for the customer</summary>
+        <pre className="desk-customer-text">{text}</pre>
+      </details>
+    </Group>
+  )
 }
 
 /** The quotes that were approved: a requote is one of several in its request. */

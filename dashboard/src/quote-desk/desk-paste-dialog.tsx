@@ -1,222 +1,117 @@
-import { Button, Checkbox, Group, Modal, SegmentedControl, Stack, Text, Textarea } from '@mantine/core'
-import { useRef, useState } from 'react'
+import { Button, Group, Modal, Stack, Text, Textarea } from '@mantine/core'
 import { lanesPerRequestMax, pastedLengthMax } from '#contract/limits.ts'
-import { useMay } from '../api/index.ts'
-import { counted, Failed } from '../shared-ui/index.ts'
+import { counted, DataTable, dollars, equipmentName, Failed } from '../shared-ui/index.ts'
 import type { DeskLane } from './desk-draft.ts'
-import { MailPanel, type ReceivedForDesk } from './desk-mail-panel.tsx'
 import {
+  columnWords,
+  convertedWords,
   laneOf,
-  type PastedField,
   type PastedRow,
   type ReadPaste,
-  textOf,
   usePaste,
-  withCell,
 } from './desk-paste.ts'
-import { PasteTable } from './desk-paste-table.tsx'
 
+const previewed = 200
 const errorsShown = 12
 
-interface PasteProps {
+/**
+ * Adds rows from a spreadsheet to the desk. The dialog first shows how each column and each row was read, and the errors
+ * of each row. Rows with an error stay in the dialog so that the user can correct them.
+ */
+export function PasteDialog({
+  text,
+  room,
+  customer,
+  onText,
+  onAdd,
+  onClose,
+}: {
   /** The pasted text; null while the dialog is closed. */
   text: string | null
-  /** The mail of the mailbox whose lanes are added; null without one. */
-  received: ReceivedForDesk | null
   /** The number of lanes that the request can still take. */
   room: number
   /** The customer of the request; empty when none is entered. */
   customer: string
   onText: (text: string) => void
-  /** `customer` is the customer that the rows name, or null; `closes` is false if rows with errors stay in the dialog. */
-  onAdd: (lanes: readonly Omit<DeskLane, 'id'>[], customer: string | null, closes: boolean) => void
+  /** `customer` is the customer that the rows name, or null. */
+  onAdd: (lanes: readonly Omit<DeskLane, 'id'>[], customer: string | null) => void
   onClose: () => void
-}
-
-/** What was pasted, how it was read, and the choices of the person. */
-function usePastedRows({ text, room, customer, onText, onAdd, onClose }: PasteProps) {
-  const [fields, setFields] = useState<readonly (PastedField | null)[] | null>(null)
-  const [acceptUnknown, setAcceptUnknown] = useState(false)
-  const read = usePaste(text ?? '', fields, acceptUnknown)
-  const { pasted, shown } = read
+}) {
+  const read = usePaste(text ?? '')
+  const { pasted, failure, retry } = read
   const rows = pasted?.rows ?? []
   const good = rows.filter(({ errors }) => errors.length === 0)
   const bad = rows.filter(({ errors }) => errors.length > 0)
   const tooMany = good.length > room
   const customers = customersOf(good, customer)
   const add = () => {
-    onAdd(good.map(laneOf), customers[0] ?? null, bad.length === 0)
-    if (bad.length === 0) close()
+    onAdd(good.map(laneOf), customers[0] ?? null)
+    if (bad.length === 0) onClose()
     else {
       const header = pasted?.header ?? null
       onText([...(header === null ? [] : [header]), ...bad.map((row) => row.text)].join('\n'))
     }
   }
-  const forget = () => {
-    setFields(null)
-    setAcceptUnknown(false)
-  }
-  const close = () => {
-    forget()
-    onClose()
-  }
-  const choose = (at: number, field: PastedField | null) => {
-    // A field is that of one column.
-    const columns = shown?.columns.map((column) => column.field) ?? []
-    setFields(columns.map((one, nth) => (nth === at ? field : one === field ? null : one)))
-  }
-  return {
-    ...read,
-    fieldsChosen: choose,
-    rows,
-    good,
-    bad,
-    tooMany,
-    customers,
-    add,
-    forget,
-    close,
-    acceptUnknown,
-    setAcceptUnknown,
-  }
-}
-
-const kinds = [
-  { value: 'rows', label: 'Rows' },
-  { value: 'mail', label: 'Mail' },
-]
-
-/** Adds lanes to the desk that are pasted: rows of a spreadsheet, or a mail. */
-export function PasteDialog(props: PasteProps) {
   return (
-    <Modal.Root opened={props.text !== null || props.received !== null} onClose={props.onClose} size="70rem">
+    <Modal.Root opened={text !== null} onClose={onClose} size="xl">
       <Modal.Overlay />
       <Modal.Content>
         <Modal.Body>
-          <PasteBody {...props} />
+          <Modal.Title mb="sm">Paste rows</Modal.Title>
+          <Stack>
+            <Text size="sm">
+              Copy rows from a spreadsheet and paste them here, with or without a header row. A place can be a
+              city and state in one column or two, a ZIP code, or an airport code.
+            </Text>
+            <Textarea
+              label="Rows"
+              data-autofocus
+              rows={5}
+              placeholder={'Dallas, TX\tAtlanta, GA\tV\t2150'}
+              value={text ?? ''}
+              onChange={(event) => onText(event.currentTarget.value)}
+            />
+            <Text size="sm" role="status" mih={22}>
+              {statusWords(read, text ?? '', {
+                good: good.length,
+                bad: bad.length,
+                toCheck: toCheck(rows).length,
+              })}
+              {tooMany && ` A request can have ${lanesPerRequestMax} lanes: you can add ${room} more.`}
+            </Text>
+            {failure !== null && <Failed error={failure} retry={retry} title="The rows could not be read" />}
+            {pasted !== null && <ColumnsRead columns={pasted.columns} />}
+            {customers.length > 1 && <SeveralCustomers customers={customers} />}
+            {bad.length > 0 && <RowErrors rows={bad} />}
+            <RatesToCheck rows={toCheck(rows)} />
+            {rows.length > 0 && <Preview rows={rows.slice(0, previewed)} />}
+            <Group justify="flex-end">
+              <Button variant="default" onClick={onClose}>
+                Close
+              </Button>
+              <Button disabled={good.length === 0 || tooMany || customers.length > 1} onClick={add}>
+                {bad.length === 0 || good.length === 0
+                  ? `Add ${counted(good.length, 'lane')}`
+                  : `Add the ${counted(good.length, 'good row')}`}
+              </Button>
+            </Group>
+          </Stack>
         </Modal.Body>
       </Modal.Content>
     </Modal.Root>
   )
 }
 
-/** The text stays when the person changes between rows and mail. */
-function PasteBody(props: PasteProps) {
-  const [kind, setKind] = useState('rows')
-  const mayQuote = useMay('member')
-  const { text, received, onAdd } = props
-  if (received !== null) {
-    return (
-      <>
-        <Modal.Title mb="sm">Lanes of a mail</Modal.Title>
-        <MailPanel {...props} text="" onAdd={(lanes) => onAdd(lanes, received.customer, true)} />
-      </>
-    )
-  }
+function ColumnsRead({ columns }: { columns: NonNullable<ReadPaste['pasted']>['columns'] }) {
+  if (columns.length === 0) return null
   return (
-    <>
-      <Group justify="space-between" mb="sm">
-        <Modal.Title>{kind === 'rows' ? 'Paste rows' : 'Paste a mail'}</Modal.Title>
-        {mayQuote && (
-          <SegmentedControl aria-label="What is pasted" data={kinds} value={kind} onChange={setKind} />
-        )}
-      </Group>
-      {kind === 'rows' ? (
-        <RowsPanel {...props} />
-      ) : (
-        <MailPanel {...props} text={text ?? ''} onAdd={(lanes) => onAdd(lanes, null, true)} />
-      )}
-    </>
-  )
-}
-
-/**
- * Shows how each column and each row was read, and what is wrong with it, in a table whose cells can be corrected. Rows with an
- * error stay in the dialog so that the user can correct them.
- */
-function RowsPanel(props: PasteProps) {
-  const { text, room, onText } = props
-  const paste = usePastedRows(props)
-  const { failure, retry, rows, good, bad, tooMany, customers, add, forget, close } = paste
-  return (
-    <Stack>
-      <Text size="sm">
-        Copy rows from a spreadsheet and paste them here, with or without a header row. A place can be a city
-        with or without its state, a ZIP code, or an airport code.
-      </Text>
-      <Textarea
-        label="Rows"
-        data-autofocus
-        rows={5}
-        placeholder={'Dallas, TX\tAtlanta, GA\tV\t2150'}
-        value={text ?? ''}
-        onChange={(event) => {
-          // Another text may have other columns.
-          forget()
-          onText(event.currentTarget.value)
-        }}
-      />
-      <Text size="sm" role="status" mih={22}>
-        {statusWords(paste, text ?? '', {
-          good: good.length,
-          bad: bad.length,
-          toCheck: toCheck(rows).length,
-        })}
-        {tooMany && ` A request can have ${lanesPerRequestMax} lanes: you can add ${room} more.`}
-      </Text>
-      {failure !== null && <Failed error={failure} retry={retry} title="The rows could not be read" />}
-      {customers.length > 1 && <SeveralCustomers customers={customers} />}
-      <RatesToCheck rows={toCheck(rows)} />
-      <Corrections {...paste} onText={onText} />
-      <Group justify="flex-end">
-        <Button variant="default" onClick={close}>
-          Close
-        </Button>
-        <Button disabled={good.length === 0 || tooMany || customers.length > 1} onClick={add}>
-          {bad.length === 0 || good.length === 0
-            ? `Add ${counted(good.length, 'lane')}`
-            : `Add the ${counted(good.length, 'good row')}`}
-        </Button>
-      </Group>
-    </Stack>
-  )
-}
-
-/** The table of the cells, and the choice to keep places that are not known. */
-function Corrections({
-  shown,
-  bad,
-  fieldsChosen,
-  acceptUnknown,
-  setAcceptUnknown,
-  onText,
-}: ReturnType<typeof usePastedRows> & { onText: (text: string) => void }) {
-  // The table shows the last reading until the corrected rows are read: a second correction keeps the first.
-  const corrected = useRef<{ of: typeof shown; rows: readonly Pick<PastedRow, 'text'>[] } | null>(null)
-  const correct = (row: number, at: number, cell: string) => {
-    if (shown === null) return
-    const rows = withCell(
-      corrected.current?.of === shown ? corrected.current.rows : shown.rows,
-      row,
-      at,
-      cell,
-    )
-    corrected.current = { of: shown, rows }
-    onText(textOf(shown.header, rows))
-  }
-  return (
-    <>
-      {shown !== null && shown.columns.length > 0 && (
-        <PasteTable columns={shown.columns} rows={shown.rows} onField={fieldsChosen} onCell={correct} />
-      )}
-      {(acceptUnknown || bad.some(({ errors }) => errors.some((error) => error.unknown_place))) && (
-        <Checkbox
-          label="These places are correct: add them as typed"
-          checked={acceptUnknown}
-          onChange={(event) => setAcceptUnknown(event.currentTarget.checked)}
-        />
-      )}
-    </>
+    <ul className="desk-list" aria-label="How the columns were read">
+      {columns.map((column) => (
+        <li key={column.column} style={{ overflowWrap: 'anywhere' }}>
+          {columnWords(column)}
+        </li>
+      ))}
+    </ul>
   )
 }
 
@@ -252,6 +147,19 @@ function statusWords(
   return `${counted(good, 'lane')} read${errors}${toCheck === 0 ? '' : `, ${counted(toCheck, 'rate')} to check`}.`
 }
 
+function RowErrors({ rows }: { rows: readonly PastedRow[] }) {
+  return (
+    <ul className="desk-list" aria-label="Rows with errors">
+      {rows.slice(0, errorsShown).map(({ line, errors }) => (
+        <li key={line}>
+          Row {line}: {errors.map(errorWords).join('. ')}
+        </li>
+      ))}
+      {rows.length > errorsShown && <li>{counted(rows.length - errorsShown, 'more row')}</li>}
+    </ul>
+  )
+}
+
 function toCheck(rows: readonly PastedRow[]): readonly PastedRow[] {
   return rows.filter(({ warnings }) => warnings.length > 0)
 }
@@ -268,5 +176,35 @@ function RatesToCheck({ rows }: { rows: readonly PastedRow[] }) {
       ))}
       {rows.length > errorsShown && <li>{counted(rows.length - errorsShown, 'more rate')}</li>}
     </ul>
+  )
+}
+
+function errorWords({ detail, suggestions }: PastedRow['errors'][number]): string {
+  return suggestions.length === 0 ? detail : `${detail}. Did you mean ${suggestions.join(' or ')}?`
+}
+
+function Preview({ rows }: { rows: readonly PastedRow[] }) {
+  return (
+    <DataTable
+      caption="Rows as they were read"
+      rows={rows}
+      rowKey={({ line }) => String(line)}
+      columns={[
+        { key: 'line', header: 'Row', align: 'right', cell: ({ line }) => line },
+        { key: 'origin', header: 'Origin', cell: ({ origin }) => origin ?? '–' },
+        { key: 'destination', header: 'Destination', cell: ({ destination }) => destination ?? '–' },
+        { key: 'equipment', header: 'Equipment', cell: (row) => equipmentName(laneOf(row).equipment) },
+        { key: 'rate', header: 'Rate', align: 'right', cell: ({ rate }) => dollars(rate) },
+        {
+          key: 'read',
+          header: 'Status',
+          cell: ({ errors, warnings, converted_by: how }) => {
+            if (errors.length > 0) return 'Error'
+            if (warnings.length > 0) return 'Check the rate'
+            return how === null ? 'OK' : convertedWords[how]
+          },
+        },
+      ]}
+    />
   )
 }

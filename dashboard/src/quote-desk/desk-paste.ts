@@ -4,14 +4,12 @@ import { type Answer, type CallFailed, useAnswer } from '../api/index.ts'
 import { blankLane, type DeskLane } from './desk-draft.ts'
 
 type Pasted = Answer<'read-pasted-lanes'>
-export type PastedField = NonNullable<Pasted['columns'][number]['field']>
+type PastedColumn = Pasted['columns'][number]
 export type PastedRow = Pasted['rows'][number]
 
 export interface ReadPaste {
   /** The service's reading of the current text; null while it is loading. */
   readonly pasted: Pasted | null
-  /** The newest reading, perhaps of a text before: its table stays while a corrected cell is read. */
-  readonly shown: Pasted | null
   readonly failure: CallFailed | null
   readonly retry: () => void
   readonly isTooLong: boolean
@@ -19,33 +17,18 @@ export interface ReadPaste {
 
 const typingPauseMs = 250
 
-/**
- * Sends all rows to the service in one call. The service reads them by the same rules as an import.
- *
- * @param fields the fields of the columns, if the person chose them
- */
-export function usePaste(
-  text: string,
-  fields: readonly (PastedField | null)[] | null,
-  acceptUnknown: boolean,
-): ReadPaste {
+/** Sends all rows to the service in one call. The service reads them by the same rules as an import. */
+export function usePaste(text: string): ReadPaste {
   const [settled] = useDebouncedValue(text, typingPauseMs)
   const isTooLong = text.length > pastedLengthMax
   const isSettled = settled === text && !isTooLong && text.trim() !== ''
   const read = useAnswer(
     'read-pasted-lanes',
-    {
-      body: {
-        text: settled,
-        ...(fields === null ? {} : { fields: fields.map((field) => field ?? 'ignored') }),
-        ...(acceptUnknown ? { accept_unknown_places: true } : {}),
-      },
-    },
-    { enabled: isSettled, keeps: true, staleMs: 60_000 },
+    { body: { text: settled } },
+    { enabled: isSettled, staleMs: 60_000 },
   )
   return {
-    pasted: isSettled && !read.isPlaceholderData ? (read.data ?? null) : null,
-    shown: text.trim() === '' || isTooLong ? null : (read.data ?? null),
+    pasted: isSettled ? (read.data ?? null) : null,
     failure: isSettled ? read.error : null,
     retry: () => void read.refetch(),
     isTooLong,
@@ -65,15 +48,11 @@ export function laneOf(row: PastedRow): Omit<DeskLane, 'id'> {
     cost: amount(row.cost),
     market: amount(row.market),
     pickup: row.pickup ?? '',
-    rateType: row.rate_type ?? '',
-    // The desk has an empty mode for a truckload.
-    mode: row.mode === 'truckload' ? '' : (row.mode ?? ''),
-    stops: row.stops.join('; '),
+    rateType: '',
   }
 }
 
-/** What a column of pasted rows is, in words. */
-export const fieldNames: Readonly<Record<PastedField, string>> = {
+const fieldNames: Readonly<Record<NonNullable<PastedColumn['field']>, string>> = {
   origin: 'origin',
   origin_state: 'state of the origin',
   origin_zip: 'ZIP code of the origin',
@@ -92,9 +71,6 @@ export const fieldNames: Readonly<Record<PastedField, string>> = {
   pickup: 'pickup date',
   customer: 'customer',
   currency: 'currency',
-  rate_type: 'spot or contract',
-  mode: 'mode',
-  stops: 'stops in between',
 }
 
 /** How the amounts of a row were converted, in words. */
@@ -104,27 +80,7 @@ export const convertedWords: Readonly<Record<NonNullable<PastedRow['converted_by
   exchange: 'Converted from Canadian dollars',
 }
 
-/** The rows with one cell changed. */
-export function withCell(
-  rows: readonly Pick<PastedRow, 'text'>[],
-  row: number,
-  at: number,
-  text: string,
-): Pick<PastedRow, 'text'>[] {
-  return rows.map((one, nth) => {
-    if (nth !== row) return one
-    const cells = one.text.split('\t')
-    while (cells.length <= at) cells.push('')
-    cells[at] = text.replaceAll(/\s+/g, ' ')
-    return { text: cells.join('\t') }
-  })
+/** @example columnWords({ column: 4, name: 'Sell Rate', field: 'rate' }) // 'Sell Rate: rate' */
+export function columnWords({ column, name, field }: PastedColumn): string {
+  return `${name ?? `Column ${column}`}: ${field === null ? 'not used' : fieldNames[field]}`
 }
-
-/** Rows as text. A cell with quotation marks is quoted, as a spreadsheet does it. */
-export function textOf(header: string | null, rows: readonly Pick<PastedRow, 'text'>[]): string {
-  const lines = rows.map(({ text }) => lineOf(text.split('\t')))
-  return [...(header === null ? [] : [lineOf(header.split('\t'))]), ...lines].join('\n')
-}
-
-const lineOf = (cells: readonly string[]) =>
-  cells.map((cell) => (cell.includes('"') ? `"${cell.replaceAll('"', '""')}"` : cell)).join('\t')

@@ -96,7 +96,7 @@ describe('the rate to quote', () => {
   test('is rounded by the rules, with the reason', () => {
     const lane = pricing(ruled({ rounding: { to: 25, rule_id: 3, because: 'over 700 miles' } }))
     expect([lane.quote.rate, lane.safer?.rate]).toEqual([2800, 2700])
-    expect(basisInWords(lane)).toBe('the best expected profit, rounded to $25 by rule 3 (over 700 miles)')
+    expect(basisInWords(lane)).toBe('the best expected margin, rounded to $25 by rule 3 (over 700 miles)')
     expect(lane.rules).toEqual(['Rounded up to $25, because: over 700 miles.'])
   })
 
@@ -176,7 +176,7 @@ describe('a typed rate', () => {
     expect(above).toMatchObject({ chance: expect.closeTo(0.15), beyond: 'above', margin: 6939, worth: null })
     if (above !== null) {
       expect(standingInWords(above, pricing())).toBe(
-        ': above the rates of the curve, so its expected profit is not known',
+        ': above the rates of the curve, so its worth is not known',
       )
     }
     expect(typedValue(advice, pricing(), null)).toBeNull()

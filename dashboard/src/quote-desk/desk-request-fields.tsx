@@ -42,6 +42,7 @@ export function RequestFields({
     <SimpleGrid
       cols={{ base: 1, sm: 2 }}
       spacing="sm"
+      px="xs"
       onPaste={(event) => {
         if (paste(event.clipboardData.getData('text'))) event.preventDefault()
       }}

@@ -1,4 +1,4 @@
-import { Text, Title } from '@mantine/core'
+import { Paper, Text, Title } from '@mantine/core'
 import { useElementSize } from '@mantine/hooks'
 import { scaleLinear } from 'd3-scale'
 import { dollars, InRed, roundDollars } from '../shared-ui/index.ts'
@@ -27,7 +27,7 @@ export function MarginAtRisk({
   })
   if (risk === null) return null
   return (
-    <section aria-label="Margin at risk">
+    <Paper withBorder p="sm" component="section" aria-label="Margin at risk">
       <Title order={3} size="h6">
         Margin at risk at {dollars(shown)}
       </Title>
@@ -43,7 +43,7 @@ export function MarginAtRisk({
         {pricing.cost?.isTyped ? 'If your cost is the usual cost of such a truck. ' : ''}
         The spread comes from how far your past truck costs were from the expected ones.
       </Text>
-    </section>
+    </Paper>
   )
 }
 

@@ -1,31 +1,28 @@
 import { IconChevronDown, IconChevronUp, IconCopyPlus, IconTrash } from 'virtual:tabler-icons'
-import { ActionIcon, Button, Group, Text, TextInput, UnstyledButton } from '@mantine/core'
+import { ActionIcon, Button, Text, TextInput, UnstyledButton } from '@mantine/core'
 import { type ClipboardEvent, type KeyboardEvent, memo, type ReactNode, useEffect, useState } from 'react'
 import { useAnswer, useSession } from '../api/index.ts'
 import {
   basisNames,
-  count,
+  calendarDay,
   dollars,
   EquipmentInput,
   InRed,
-  ModeChoice,
-  modeNames,
   noTerms,
+  onOwnTerms,
   PlaceInput,
   percent,
   probability,
   RateTermsFields,
   RateTypeChoice,
+  range,
   readDollars,
   readEquipment,
-  roundDollars,
   saysTerms,
   termsInWords,
 } from '../shared-ui/index.ts'
-import type { UnknownEnds } from './desk-answer.ts'
-import { type DeskError, type DeskLane, hasState, type LaneField, loadOf } from './desk-draft.ts'
-import { figuresOf, type RowAdvice, type RowFigures } from './desk-lanes-advice.ts'
-import { routeInWords } from './desk-route.tsx'
+import { type DeskError, type DeskLane, hasState, type LaneField } from './desk-draft.ts'
+import { bestRateOf, marginOf, type RowAdvice } from './desk-lanes-advice.ts'
 
 const offeredMax = 8
 const suggestedMax = 3
@@ -36,10 +33,8 @@ export interface RowProps {
   readonly active: boolean
   readonly only: boolean
   readonly errors: readonly DeskError[]
-  readonly unknown: UnknownEnds
-  /** The figures of the card, for the lane that the card is about; null for the other lanes, and while it has no advice. */
-  readonly ofCard: RowFigures | null
-  /** The advice for the row, with its warnings; null for a single lane, and while it is loading. */
+  readonly unknown: { readonly origin: boolean; readonly destination: boolean }
+  /** The advice for the row; null for a single lane, whose advice is below, and while it is loading. */
   readonly advice: RowAdvice | null
   /** Identical for every row and every render, so that typing in one row re-renders only that row. */
   readonly on: RowEvents
@@ -49,7 +44,7 @@ export interface RowProps {
 export interface RowEvents {
   readonly change: (lane: DeskLane, field: LaneField, text: string) => void
   readonly activate: (lane: DeskLane) => void
-  /** Enter in a field after the places. */
+  /** Enter in the last field. */
   readonly enter: (lane: DeskLane) => void
   readonly duplicate: (lane: DeskLane) => void
   readonly remove: (lane: DeskLane) => void
@@ -57,41 +52,27 @@ export interface RowEvents {
   readonly paste: (text: string) => boolean
 }
 
-const moreFields = [
-  'rateType',
-  'mode',
-  'stops',
-  'market',
-  ...(Object.keys(noTerms) as (keyof typeof noTerms)[]),
-] as const
+const moreFields = ['cost', 'market', 'pickup', 'rateType'] as const
 
-/**
- * One lane of the request: a row of the grid, or a card where there is little room. The rate follows the equipment in the order of
- * the Tab key, before the cost and the pickup date at its left: these are optional.
- */
+/** One lane of the request: a row on a wide screen, a card on a narrow one. */
 export const DeskRow = memo(function DeskRow(props: RowProps) {
-  const { lane, number, active, errors, unknown, ofCard, advice, on } = props
-  const figures = ofCard ?? (advice === null ? null : figuresOf(lane, advice))
+  const { lane, number, active, only, errors, unknown, advice, on } = props
   const onChange = (field: LaneField, text: string) => on.change(lane, field, text)
-  const [opened, setOpened] = useState(false)
+  const filled = moreFields.filter((field) => lane[field] !== '')
+  const [opened, setOpened] = useState(only && filled.length > 0)
   const errorAt = (field: LaneField) => errors.find((error) => error.field === field)
+  const [termsOpened, setTermsOpened] = useState(false)
+  const { default_basis: assumed } = useSession().tenant
+  const hasTerms = termsOpened || saysTerms(lane) || errors.some(({ field }) => field in noTerms)
   const hasMore = opened || moreFields.some((field) => errorAt(field) !== undefined)
   const paste = (event: ClipboardEvent) => {
     if (on.paste(event.clipboardData.getData('text'))) event.preventDefault()
   }
   const enter = onPlainEnter(() => on.enter(lane))
-  const more = (field: LaneField) => ({
+  const input = (field: LaneField) => ({
     value: lane[field],
     error: errorAt(field)?.text,
     'data-field': `${lane.id}-${field}`,
-  })
-  // A cell of the row: its parts are items of the grid.
-  const input = (field: LaneField) => ({ ...more(field), className: `desk-cell desk-${field}` })
-  const place = (field: 'origin' | 'destination') => ({
-    ...input(field),
-    problem: errorAt(field),
-    isUnknown: unknown[field],
-    onChange: (text: string) => onChange(field, text),
   })
   return (
     // biome-ignore lint/a11y/useSemanticElements: a fieldset cannot be laid out as a grid everywhere
@@ -103,72 +84,59 @@ export const DeskRow = memo(function DeskRow(props: RowProps) {
       onFocus={() => on.activate(lane)}
       onPaste={paste}
     >
-      <PlaceField label="Origin" {...place('origin')} />
-      <PlaceField label="Destination" {...place('destination')} />
+      <PlaceField
+        label="Origin"
+        {...input('origin')}
+        problem={errorAt('origin')}
+        isUnknown={unknown.origin}
+        onChange={(text) => onChange('origin', text)}
+      />
+      <PlaceField
+        label="Destination"
+        {...input('destination')}
+        problem={errorAt('destination')}
+        isUnknown={unknown.destination}
+        onChange={(text) => onChange('destination', text)}
+      />
       <EquipmentField {...input('equipment')} onChange={(text) => onChange('equipment', text)} />
       <RateField
         {...input('rate')}
         lane={lane}
         number={number}
-        toQuote={figures?.toQuote ?? null}
-        hasMore={hasMore}
-        onMore={() => setOpened(!hasMore)}
+        assumed={assumed}
+        hasTerms={hasTerms}
+        onTerms={() => setTermsOpened(!termsOpened)}
         onChange={(text) => onChange('rate', text)}
-        onKeyDown={enter}
+        onKeyDown={hasMore || hasTerms ? undefined : enter}
       />
-      <TextInput
-        label="Cost"
-        inputMode="decimal"
-        autoComplete="off"
-        {...input('cost')}
-        onChange={(event) => onChange('cost', event.currentTarget.value)}
-        onKeyDown={enter}
+      <RowActions {...props} hasMore={hasMore} onMore={() => setOpened(!hasMore)} />
+      {hasTerms && (
+        // biome-ignore lint/a11y/noStaticElementInteractions: one shortcut for all fields inside
+        <div className="desk-more desk-terms" onKeyDown={hasMore ? undefined : enter}>
+          <RateTermsFields
+            terms={lane}
+            assumed={assumed}
+            errors={termsErrorsOf(errors)}
+            nameOf={(field) => `${lane.id}-${field}`}
+            onChange={onChange}
+          />
+        </div>
+      )}
+      {hasMore && <MoreFields input={input} onChange={onChange} onLastKey={enter} />}
+      <RowLine
+        lane={lane}
+        advice={advice}
+        shown={hasMore ? [] : filled}
+        onUse={(rate) => onChange('rate', String(rate))}
       />
-      <TextInput
-        label="Pickup"
-        type="date"
-        {...input('pickup')}
-        data-empty={lane.pickup === '' || undefined}
-        onChange={(event) => onChange('pickup', event.currentTarget.value)}
-        onKeyDown={enter}
-      />
-      <Figures figures={figures} />
-      <MoreButton number={number} hasMore={hasMore} onMore={() => setOpened(!hasMore)} />
-      {hasMore && <MoreFields {...props} input={more} onChange={onChange} onEnter={enter} />}
-      <RowLine lane={lane} advice={advice} isShort={hasMore} />
     </div>
   )
 })
-
-/** The chance and the margin of the typed rate. */
-function Figures({ figures }: { figures: RowFigures | null }) {
-  const { chance = null, margin = null, rate = null } = figures ?? {}
-  const isLoss = margin !== null && margin < 0
-  return (
-    <>
-      <div className="desk-cell desk-figure desk-chance">
-        <span>Chance</span>
-        <span>{chance === null ? '–' : probability(chance)}</span>
-      </div>
-      <div className="desk-cell desk-figure desk-margin">
-        <span>Margin</span>
-        <span
-          {...(margin === null || rate === null
-            ? {}
-            : { title: `${dollars(margin)} (${percent((margin / rate) * 100)})` })}
-        >
-          <InRed when={isLoss}>{roundDollars(margin)}</InRed>
-        </span>
-      </div>
-    </>
-  )
-}
 
 /** The equipment, which becomes its code when the field is left. */
 function EquipmentField(props: {
   value: string
   error: ReactNode
-  className: string
   'data-field': string
   onChange: (text: string) => void
 }) {
@@ -185,46 +153,33 @@ function EquipmentField(props: {
   )
 }
 
-/** The line below a row: the fields behind the arrow while they are closed, and warnings. Without them, there is none. */
-function RowLine({ lane, advice, isShort }: Pick<RowProps, 'lane' | 'advice'> & { isShort: boolean }) {
-  const { default_basis: assumed } = useSession().tenant
-  const words = isShort ? [] : moreInWords(lane, assumed)
-  const warnings = advice?.warnings ?? []
-  const isApart = advice !== null && advice.conversion === null
-  const route = advice?.route === undefined ? [] : [routeInWords(advice.route)]
-  if (words.length + route.length + warnings.length === 0 && !isApart) return null
+/** The line below a row: the fields behind "More" while it is closed, and the advice. */
+function RowLine({
+  lane,
+  advice,
+  shown,
+  onUse,
+}: Pick<RowProps, 'lane' | 'advice'> & {
+  shown: readonly (typeof moreFields)[number][]
+  onUse: (rate: number) => void
+}) {
+  if (advice === null && shown.length === 0) return null
   return (
-    <Text size="xs" component="div" className="desk-row-line desk-figures">
-      {[...words, ...route].map((word) => (
-        <span key={word}>{word}</span>
+    <Text size="sm" component="div" className="desk-row-advice desk-figures">
+      {shown.map((field) => (
+        <span key={field}>{moreInWords(lane, field)}</span>
       ))}
-      {isApart && (
-        <span className="desk-flag">cannot be compared: the fuel charge or exchange rate is not known</span>
-      )}
-      {warnings.map(({ code, detail }) => (
-        <span key={code} className="desk-flag">
-          ⚠ {detail}
-        </span>
-      ))}
+      {advice !== null && <RowAdviceLine lane={lane} advice={advice} onUse={onUse} />}
     </Text>
   )
 }
 
-/** The filled fields behind the arrow. @example moreInWords({ ...lane, market: '1800' }, 'all_in') // ['market $1,800'] */
-function moreInWords(lane: DeskLane, assumed: 'linehaul' | 'all_in'): string[] {
-  const amount = (text: string) => {
-    const read = readDollars(text)
-    return read === null ? text : dollars(read)
-  }
-  return [
-    ...(lane.rateType === '' ? [] : [lane.rateType]),
-    ...(lane.mode === '' ? [] : [modeNames[loadOf(lane).mode ?? 'truckload']]),
-    ...(lane.stops === '' ? [] : [`via ${lane.stops}`]),
-    ...(lane.market === '' ? [] : [`market ${amount(lane.market)}`]),
-    ...(saysTerms(lane) ? [termsInWords(lane, assumed)] : []),
-    ...(lane.fuel === '' ? [] : [`fuel ${amount(lane.fuel)}`]),
-    ...(lane.charges === '' ? [] : [lane.charges]),
-  ]
+/** A field behind "More", so that a row stays low while it is closed. @example moreInWords(lane, 'cost') // 'cost $1,800' */
+function moreInWords(lane: DeskLane, field: (typeof moreFields)[number]): string {
+  if (field === 'pickup') return `pickup ${calendarDay(lane.pickup)}`
+  if (field === 'rateType') return lane.rateType
+  const amount = readDollars(lane[field])
+  return `${field} ${amount === null ? lane[field] : dollars(amount)}`
 }
 
 const onPlainEnter = (run: () => void) => (event: KeyboardEvent) => {
@@ -241,150 +196,189 @@ function termsErrorsOf(errors: readonly DeskError[]) {
 function RateField({
   lane,
   number,
-  toQuote,
-  hasMore,
-  onMore,
+  assumed,
+  hasTerms,
+  onTerms,
   onChange,
   ...input
 }: {
   lane: DeskLane
   number: number
-  /** The rate to quote on the terms of the lane: the field shows it while it is empty. */
-  toQuote: number | null
-  hasMore: boolean
-  onMore: () => void
+  assumed: 'linehaul' | 'all_in'
+  hasTerms: boolean
+  onTerms: () => void
   value: string
   error: string | undefined
-  className: string
   'data-field': string
   onChange: (text: string) => void
-  onKeyDown: (event: KeyboardEvent) => void
+  onKeyDown: ((event: KeyboardEvent) => void) | undefined
 }) {
-  const { default_basis: assumed } = useSession().tenant
   const words = termsInWords(lane, assumed)
-  const basis = lane.basis === '' ? assumed : lane.basis
   return (
     <TextInput
       label="Rate"
+      leftSection="$"
       inputMode="decimal"
       autoComplete="off"
       {...input}
-      placeholder={toQuote === null ? '' : count(toQuote)}
       onChange={(event) => onChange(event.currentTarget.value)}
-      rightSectionWidth={44}
+      rightSectionWidth={lane.currency === 'CAD' ? 92 : 68}
       rightSection={
         <UnstyledButton
           className="desk-terms-button"
-          aria-expanded={hasMore}
+          aria-expanded={hasTerms}
           aria-label={`Lane ${number} is ${words}: change`}
           title={words}
-          onClick={onMore}
+          onClick={onTerms}
         >
-          {basis === 'linehaul' ? 'LH' : basisNames[basis]}
-          {/* In a line of its own: a row is narrow. */}
-          {lane.currency === 'CAD' && (
-            <>
-              <br />
-              CAD
-            </>
-          )}
+          {basisNames[lane.basis === '' ? assumed : lane.basis]}
+          {lane.currency === 'CAD' ? ' CAD' : ''}
         </UnstyledButton>
       }
     />
   )
 }
 
-function MoreFields({
+/** The chance, the margin and the best rate of a row, and the warnings about its rate. */
+function RowAdviceLine({
   lane,
-  number,
-  only,
-  errors,
-  on,
+  advice,
+  onUse,
+}: {
+  lane: DeskLane
+  advice: RowAdvice
+  onUse: (rate: number) => void
+}) {
+  const { estimate, rate, warnings } = advice
+  const best = bestRateOf(lane, advice)
+  const margin = marginOf(lane, advice)
+  const isTyped = lane.rate.trim() !== '' && advice.conversion !== null
+  const own = best === null || advice.conversion === null ? null : onOwnTerms(advice.conversion, best.rate)
+  return (
+    <>
+      {estimate?.probability != null && isTyped && (
+        <span>
+          win <b>{probability(estimate.probability)}</b>
+          {estimate.interval_80 === null ? '' : ` (${range(estimate.interval_80)})`}
+        </span>
+      )}
+      {margin !== null && rate !== null && isTyped && (
+        <span>
+          <InRed when={margin < 0}>
+            margin <b>{dollars(margin)}</b> ({percent((margin / rate) * 100)})
+          </InRed>
+        </span>
+      )}
+      {best === null ? (
+        <span>no advice yet</span>
+      ) : (
+        <span>
+          best <b>{dollars(best.rate)}</b>
+          {best.changed === '' ? '' : ` (${best.changed})`}{' '}
+          {own !== null && (
+            <UnstyledButton
+              className="desk-suggestion"
+              // Appears while the person types on. Alt + U does the same for the lane with the focus.
+              tabIndex={-1}
+              aria-label={`Use ${dollars(own)}`}
+              onClick={() => onUse(own)}
+            >
+              Use{own === best.rate ? '' : ` ${dollars(own)}`}
+            </UnstyledButton>
+          )}
+        </span>
+      )}
+      {advice.conversion === null && (
+        <span className="desk-flag">cannot be compared: the fuel charge or exchange rate is not known</span>
+      )}
+      {warnings.map(({ code, detail }) => (
+        <span key={code} className="desk-flag">
+          ⚠ {detail}
+        </span>
+      ))}
+    </>
+  )
+}
+
+function MoreFields({
   input,
   onChange,
-  onEnter,
-}: RowProps & {
+  onLastKey,
+}: {
   input: (field: LaneField) => { value: string; error: string | undefined; 'data-field': string }
   onChange: (field: LaneField, text: string) => void
-  onEnter: (event: KeyboardEvent) => void
+  /** A key pressed in the last field. */
+  onLastKey: (event: KeyboardEvent) => void
 }) {
-  const { default_rate_type: assumedType, default_basis: assumed } = useSession().tenant
-  const { value, error, 'data-field': name } = input('market')
-  const ofType = input('rateType')
+  const { default_rate_type: assumed } = useSession().tenant
   return (
     <div className="desk-more">
-      {/* biome-ignore lint/a11y/noStaticElementInteractions: one shortcut for all fields inside */}
-      <div className="desk-more-fields" onKeyDown={onEnter}>
-        <RateTypeChoice
-          value={ofType.value}
-          error={ofType.error}
-          data-field={ofType['data-field']}
-          assumed={assumedType}
-          onChange={(text) => onChange('rateType', text)}
-        />
-        <ModeChoice {...input('mode')} onChange={(text) => onChange('mode', text)} />
+      <RateTypeChoice
+        {...input('rateType')}
+        assumed={assumed}
+        onChange={(text) => onChange('rateType', text)}
+      />
+      {(['cost', 'market'] as const).map((field) => (
         <TextInput
-          label="Stops in between"
-          placeholder="Memphis, TN; Nashville, TN"
-          autoComplete="off"
-          {...input('stops')}
-          onChange={(event) => onChange('stops', event.currentTarget.value)}
-        />
-        <RateTermsFields
-          terms={lane}
-          assumed={assumed}
-          errors={termsErrorsOf(errors)}
-          nameOf={(field) => `${lane.id}-${field}`}
-          onChange={onChange}
-        />
-        <TextInput
-          label="Market rate"
+          key={field}
+          label={field === 'cost' ? 'Estimated cost (optional)' : 'Market rate (optional)'}
           leftSection="$"
           inputMode="decimal"
           autoComplete="off"
-          value={value}
-          error={error}
-          data-field={name}
-          onChange={(event) => onChange('market', event.currentTarget.value)}
+          {...input(field)}
+          onChange={(event) => onChange(field, event.currentTarget.value)}
         />
-      </div>
-      <Group gap="xs">
-        <Button
-          size="compact-sm"
-          variant="default"
-          aria-label={`Duplicate lane ${number}`}
-          leftSection={<IconCopyPlus size={16} aria-hidden />}
-          onClick={() => on.duplicate(lane)}
-        >
-          Duplicate
-        </Button>
-        <Button
-          size="compact-sm"
-          variant="default"
-          aria-label={only ? 'Clear the form' : `Remove lane ${number}`}
-          leftSection={<IconTrash size={16} aria-hidden />}
-          onClick={() => on.remove(lane)}
-        >
-          {only ? 'Clear the form' : 'Remove'}
-        </Button>
-      </Group>
+      ))}
+      <TextInput
+        label="Pickup date (optional)"
+        type="date"
+        {...input('pickup')}
+        onChange={(event) => onChange('pickup', event.currentTarget.value)}
+        onKeyDown={onLastKey}
+      />
     </div>
   )
 }
 
-function MoreButton({ number, hasMore, onMore }: { number: number; hasMore: boolean; onMore: () => void }) {
+function RowActions({
+  lane,
+  number,
+  only,
+  hasMore,
+  onMore,
+  on,
+}: RowProps & { hasMore: boolean; onMore: () => void }) {
   return (
-    <ActionIcon
-      variant="subtle"
-      size={26}
-      className="desk-more-button"
-      aria-expanded={hasMore}
-      aria-label={`More of lane ${number}`}
-      title="More"
-      onClick={onMore}
-    >
-      {hasMore ? <IconChevronUp size={16} aria-hidden /> : <IconChevronDown size={16} aria-hidden />}
-    </ActionIcon>
+    <div className="desk-actions">
+      <Button
+        variant="subtle"
+        size="compact-sm"
+        aria-expanded={hasMore}
+        aria-label={`More fields of lane ${number}: rate type, cost, market rate, pickup date`}
+        rightSection={
+          hasMore ? <IconChevronUp size={14} aria-hidden /> : <IconChevronDown size={14} aria-hidden />
+        }
+        onClick={onMore}
+      >
+        More
+      </Button>
+      <ActionIcon
+        variant="subtle"
+        aria-label={`Duplicate lane ${number}`}
+        title="Duplicate"
+        onClick={() => on.duplicate(lane)}
+      >
+        <IconCopyPlus size={16} aria-hidden />
+      </ActionIcon>
+      <ActionIcon
+        variant="subtle"
+        aria-label={only ? 'Clear the form' : `Remove lane ${number}`}
+        title={only ? 'Clear' : 'Remove'}
+        onClick={() => on.remove(lane)}
+      >
+        <IconTrash size={16} aria-hidden />
+      </ActionIcon>
+    </div>
   )
 }
 
@@ -402,8 +396,6 @@ function PlaceField({
   error: string | undefined
   problem: DeskError | undefined
   isUnknown: boolean
-  className: string
-  'data-field': string
   onChange: (text: string) => void
 }) {
   const [isDone, setDone] = useState(false)

@@ -1,4 +1,4 @@
-import { Text, Title } from '@mantine/core'
+import { Paper, Text, Title } from '@mantine/core'
 import { pagePaths } from '#contract/pages.ts'
 import { TextLink } from '../shared-ui/index.ts'
 
@@ -6,7 +6,7 @@ import { TextLink } from '../shared-ui/index.ts'
 export function DeskRules({ rules }: { rules: readonly string[] }) {
   if (rules.length === 0) return null
   return (
-    <section aria-label="Rules that apply">
+    <Paper withBorder p="sm" component="section" aria-label="Rules that apply">
       <Title order={3} size="h6">
         Rules that apply
       </Title>
@@ -18,6 +18,6 @@ export function DeskRules({ rules }: { rules: readonly string[] }) {
       <Text size="xs">
         <TextLink to={pagePaths.rules}>Rules</TextLink>
       </Text>
-    </section>
+    </Paper>
   )
 }

@@ -69,7 +69,6 @@ function isWithoutAnswer({ code, status }: CallFailed): boolean {
 /** Saves the desk as a quote request. Calls during a running save are ignored. */
 export function useDeskSave(): DeskSave {
   const create = useChange('create-quote-request')
-  const answered = useChange('update-received-mail')
   const { usual } = validityChoices(useSession().tenant.quote_expiry.valid_days)
   const queries = useQueryClient()
   const [errors, setErrors] = useState<readonly DeskError[]>([])
@@ -99,15 +98,6 @@ export function useDeskSave(): DeskSave {
       {
         onSuccess: (saved) => {
           keepKey('')
-          const [first] = saved.lanes
-          if (draft.mailId !== undefined && first !== undefined) {
-            // The quotes are saved, whatever becomes of the note on their mail.
-            const note = { state: 'done', lane_ref: first.lane_ref } as const
-            answered.mutate(
-              { params: { id: draft.mailId }, body: note },
-              { onSettled: () => void queries.invalidateQueries() },
-            )
-          }
           void queries.invalidateQueries()
           const savedLanes = saved.lanes.map(({ warnings: _, ...lane }) => lane)
           queries.setQueryData(['get-quote-request', { params: { request_id: saved.request_id } }], {

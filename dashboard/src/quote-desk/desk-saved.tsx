@@ -7,13 +7,12 @@ import { CounterDialog, mayCounter } from '../counter-offer/index.ts'
 import {
   CopyButton,
   CustomerLink,
-  CustomerText,
   counted,
   DataTable,
   type Decision,
+  emailText,
   equipmentName,
   laneName,
-  laneParams,
   lostQuote,
   newestQuotes,
   OutcomeMark,
@@ -57,8 +56,8 @@ export function Saved({ request, onNew }: { request: Request; onNew: () => void 
           </Title>
           <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
             For <CustomerLink name={customer_name} />
-            {reference === null ? '' : `, reference ${reference}`}. The TMS sends the quote number back when
-            it books the load.
+            {reference === null ? '' : `, reference ${reference}`}. The TMS sends the lane_ref back when it
+            books the load.
           </Text>
         </div>
         <Warnings request={request} />
@@ -200,22 +199,22 @@ function SavedLanes({
       onRowFocus={(lane) => choose(lanes.indexOf(lane))}
       columns={[
         {
-          key: 'lane',
-          header: 'Lane',
-          cell: (lane) => (
-            <TextLink to={pagePaths.lane} query={laneParams(lane)}>
-              {laneName(lane.origin, lane.destination)}
-            </TextLink>
-          ),
-        },
-        {
           key: 'ref',
-          header: 'Quote number',
+          header: 'lane_ref',
           cell: ({ lane_ref }) => (
             <Group gap="xs" wrap="nowrap">
               <TextLink to={pagePaths.quote.replace('{lane_ref}', lane_ref)}>{lane_ref}</TextLink>
-              <CopyButton text={lane_ref} what={`quote number ${lane_ref}`} compact />
+              <CopyButton text={lane_ref} what={`lane_ref ${lane_ref}`} compact />
             </Group>
+          ),
+        },
+        {
+          key: 'lane',
+          header: 'Lane',
+          cell: ({ origin, destination, equipment }) => (
+            <TextLink to={pagePaths.lane} query={{ origin, destination, equipment }}>
+              {laneName(origin, destination)}
+            </TextLink>
           ),
         },
         { key: 'equipment', header: 'Equipment', cell: ({ equipment }) => equipmentName(equipment) },
@@ -248,18 +247,21 @@ function SavedLanes({
   )
 }
 
-/** The quote as the customer sees it: the text to read and to copy as an e-mail, and a page to print. Only this part is printed. */
+/** The quote as the customer sees it: to copy as an e-mail, or to print. Only this part is printed. */
 function ForCustomer({ request }: { request: Omit<Request, 'lanes'> & { readonly lanes: readonly Lane[] } }) {
   const { tenant } = useSession()
   const { lanes, customer_name, reference } = request
   const endOf = (lane: Lane) => validUntil(lane, tenant.quote_expiry.valid_days)
+  const ends = [...new Set(lanes.map(endOf))]
   return (
     <section aria-label="For the customer">
-      <CustomerText request={request} isOpen>
+      <Group gap="sm" className="not-printed">
+        <CopyButton text={emailText(request, tenant)} what="as e-mail" />
         <Button size="compact-xs" variant="default" onClick={() => window.print()}>
           Print
         </Button>
-      </CustomerText>
+        {ends.length === 1 && ends[0] != null && <Text size="sm">Valid until {ends[0]}.</Text>}
+      </Group>
       <div className="printed-only">
         <Title order={2}>{tenant.name}</Title>
         <p>
@@ -280,10 +282,10 @@ function ForCustomer({ request }: { request: Omit<Request, 'lanes'> & { readonly
           <tbody>
             {lanes.map((lane) => (
               <tr key={lane.lane_ref}>
-                <td>{[lane.origin, ...lane.stops, lane.destination].join(' → ')}</td>
+                <td>{laneName(lane.origin, lane.destination)}</td>
                 <td>{equipmentName(lane.equipment)}</td>
                 <td>{lane.pickup_date ?? ''}</td>
-                <td>{rateText({ ...lane, quoted_basis: lane.quoted_basis ?? tenant.default_basis })}</td>
+                <td>{rateText(lane)}</td>
                 <td>{endOf(lane) ?? ''}</td>
                 <td>{lane.lane_ref}</td>
               </tr>

@@ -1,5 +1,5 @@
-import { Button, Group, Stack, Text, Title } from '@mantine/core'
-import type { ReactNode } from 'react'
+import { Button, SimpleGrid, Stack, Text, Title } from '@mantine/core'
+import { type ReactNode, useState } from 'react'
 import { pagePaths } from '#contract/pages.ts'
 import type { Answer } from '../api/index.ts'
 import {
@@ -10,28 +10,23 @@ import {
   counted,
   dollars,
   equipmentName,
-  historyInWords,
   Margin,
-  MarketReferences,
   probability,
-  range,
   ratePerMile,
   roundDollars,
   signedPercent,
   TextLink,
 } from '../shared-ui/index.ts'
 import type { DeskAnswer } from './desk-answer.ts'
-import { type DeskLane, rateTypeOf } from './desk-draft.ts'
-import type { Pricing, RateValue } from './desk-pricing.ts'
-import { MarginAtRisk } from './desk-risk-chart.tsx'
-import { DeskRules } from './desk-rules.tsx'
+import type { DeskLane } from './desk-draft.ts'
+import type { Pricing } from './desk-pricing.ts'
 import {
   changesInWords,
   countInWords,
   countsOf,
-  customerInWords,
   flagsInWords,
   raisesInWords,
+  scopeInWords,
 } from './desk-words.ts'
 import { UnknownPlaces } from './unknown-places.tsx'
 
@@ -41,95 +36,51 @@ interface WhyProps {
   readonly lane: DeskLane
   readonly answer: DeskAnswer
   readonly pricing: Pricing | null
-  readonly typed: RateValue | null
-  /** The quotes behind the estimate, in words; null without an estimate. */
-  readonly basis: string | null
   readonly onUse: (rate: number) => void
 }
 
-/** What limits the answer. Always visible. */
-export function Notes({ answer: { advice } }: Pick<WhyProps, 'answer'>) {
-  // The answer says already that there is no ground, and why.
-  if (advice === null || advice.estimate?.flags.includes('no_ground') === true) return null
+/** The reasons behind the answer, on request. Notes that limit the answer are always visible. */
+export function Why({ lane, answer, pricing, onUse }: WhyProps) {
+  const [isOpen, setOpen] = useState(false)
+  const { advice } = answer
+  if (advice === null) return null
+  const notes = flagsInWords(advice.estimate?.flags ?? [])
   return (
     <>
       <UnknownPlaces answer={advice} />
-      <Listed title="Notes" items={flagsInWords(advice.estimate?.flags ?? [])} />
+      <Listed title="Notes" items={notes} />
+      <BasisNote basis={advice.basis} />
+      <details open={isOpen} onToggle={(event) => setOpen(event.currentTarget.open)}>
+        <summary className="desk-why">Why?</summary>
+        {isOpen && (
+          <SimpleGrid cols={{ base: 1, md: 2 }} spacing="md" mt="xs">
+            <Stack gap="sm">
+              <Costs answer={answer} pricing={pricing} />
+              <WouldChange answer={answer} />
+              <History lane={lane} answer={answer} />
+            </Stack>
+            <Integration answer={answer} advice={advice} onUse={onUse} />
+          </SimpleGrid>
+        )}
+      </details>
     </>
   )
 }
 
-/** The reasons behind the answer. */
-export function Why({ lane, answer, pricing, typed, basis, onUse }: WhyProps) {
-  const { advice } = answer
-  if (advice === null) return null
-  const ofCustomer =
-    advice.estimate === undefined
-      ? ''
-      : customerInWords(advice.estimate, answer.isForRate ? answer.rate : null)
-  return (
-    <Stack gap="sm" className="desk-reasons">
-      {basis !== null && (
-        <Text size="sm">
-          {basis} {ofCustomer}
-        </Text>
-      )}
-      {pricing !== null && <OtherRates pricing={pricing} onUse={onUse} />}
-      <DeskRules rules={pricing?.rules ?? []} />
-      <Costs answer={answer} pricing={pricing} typed={typed} />
-      <MarginAtRisk answer={answer} pricing={pricing} />
-      <WouldChange answer={answer} />
-      {advice.market !== undefined && (
-        <section aria-label="Your rates and the market">
-          <MarketReferences
-            references={advice.market}
-            lane={{ origin: lane.origin, destination: lane.destination, equipment: lane.equipment }}
-          />
-        </section>
-      )}
-      <History lane={lane} answer={answer} />
-      <BasisNote basis={advice.basis} />
-      <ApiAnswer answer={answer} advice={advice} />
-    </Stack>
-  )
-}
-
-/** The rates beside the one to quote, each with its chance. */
-function OtherRates({ pricing, onUse }: { pricing: Pricing; onUse: (rate: number) => void }) {
-  const { quote, safer, going } = pricing
-  const others = [
-    { name: 'Safer', value: safer },
-    { name: 'Your usual rate', value: going },
-  ].filter(({ value }) => value !== null && value.rate !== quote.rate)
-  if (others.length === 0) return null
-  return (
-    <Group gap="xs" role="group" aria-label="Other rates of this lane">
-      {others.map(
-        ({ name, value }) =>
-          value !== null && (
-            <Button key={name} size="compact-sm" variant="default" onClick={() => onUse(value.rate)}>
-              {name} {dollars(value.rate)} · {probability(value.chance)}
-            </Button>
-          ),
-      )}
-    </Group>
-  )
-}
-
-function Fact({ name, children }: { name: string; children: ReactNode }) {
+function Fact({ name, children, action }: { name: string; children: ReactNode; action?: ReactNode }) {
   return (
     <div className="desk-fact">
       <dt>{name}</dt>
-      <dd>{children}</dd>
+      <dd style={action === undefined ? { gridColumn: '2 / -1' } : undefined}>{children}</dd>
+      {action !== undefined && <dd>{action}</dd>}
     </div>
   )
 }
 
-function Costs({ answer: { advice, rate }, pricing, typed }: Pick<WhyProps, 'answer' | 'pricing' | 'typed'>) {
+function Costs({ answer: { advice, rate }, pricing }: { answer: DeskAnswer; pricing: Pricing | null }) {
   const { miles = null, expected_cost: expected = null } = advice?.estimate ?? {}
   const shown = rate ?? pricing?.quote.rate ?? null
   const margin = shown === null || pricing?.cost == null ? null : shown - pricing.cost.amount
-  const shownValue = typed ?? pricing?.quote ?? null
   return (
     <div>
       <Heading>Cost and margin</Heading>
@@ -146,14 +97,12 @@ function Costs({ answer: { advice, rate }, pricing, typed }: Pick<WhyProps, 'ans
         <Fact name={pricing?.cost?.isTyped ? 'Margin over your cost' : 'Margin'}>
           <Margin amount={margin} isRounded />
         </Fact>
-        <Fact name="Expected profit: chance times margin">{roundDollars(shownValue?.worth)}</Fact>
-        <Fact name="80% range of the chance">{shownValue === null ? '–' : range(shownValue.interval80)}</Fact>
         <Fact name="Nearly as good">
           {pricing?.zone == null
             ? '–'
             : `${roundDollars(pricing.zone.low)} to ${roundDollars(pricing.zone.high)}`}
         </Fact>
-        <Fact name="Your floor">{pricing?.floor == null ? '–' : dollars(pricing.floor)}</Fact>
+        <Fact name="Your floor">{pricing?.floor == null ? '–' : dollars(Math.ceil(pricing.floor))} </Fact>
       </dl>
       <Text size="xs" c="dimmed">
         {expected === null
@@ -190,11 +139,19 @@ function WouldChange({ answer: { advice, rate, isForRate } }: { answer: DeskAnsw
 }
 
 /** The values of the integration interface for this lane. They count past quotes and are not the estimate above. */
-function ApiAnswer({ answer: { rate, isForRate }, advice }: { answer: DeskAnswer; advice: Advice }) {
+function Integration({
+  answer: { rate, isForRate },
+  advice,
+  onUse,
+}: {
+  answer: DeskAnswer
+  advice: Advice
+  onUse: (rate: number) => void
+}) {
   const { equipment } = advice.query
   return (
-    <details>
-      <summary className="desk-why">What the API says</summary>
+    <div>
+      <Heading>What the integration answers</Heading>
       {advice.found ? (
         <>
           <Text size="xs" c="dimmed" mb={4}>
@@ -204,27 +161,34 @@ function ApiAnswer({ answer: { rate, isForRate }, advice }: { answer: DeskAnswer
             <Fact name="win_probability">
               {rate === null ? 'needs a rate' : isForRate ? <ShareWon advice={advice} /> : '…'}
             </Fact>
-            <Fact name="suggested_rate">{dollars(advice.suggested_rate)}</Fact>
+            <Fact name="suggested_rate" action={<UseSuggested rate={advice.suggested_rate} onUse={onUse} />}>
+              {dollars(advice.suggested_rate)}
+            </Fact>
             <Fact name="rate_band">
               {advice.rate_band.floor === null
                 ? '–'
-                : `${roundDollars(advice.rate_band.floor)} · ${roundDollars(advice.rate_band.median)} · ${roundDollars(advice.rate_band.ceiling)}`}
+                : `${roundDollars(advice.rate_band.floor)} to ${roundDollars(advice.rate_band.ceiling)}`}
             </Fact>
-            <Fact name="markup_pct">
+            <Fact name="Median">{roundDollars(advice.rate_band.median)}</Fact>
+            <Fact name="markup_pct, vs reference">
               {rate === null ? 'needs a rate' : isForRate ? signedPercent(advice.markup_pct) : '…'}
             </Fact>
             <Fact name="confidence">
-              {advice.confidence} · {counted(countsOf(advice)?.decided ?? 0, 'answered quote')}
+              {advice.confidence} · {counted(countsOf(advice)?.decided ?? 0, 'decided quote')}
             </Fact>
-            {rate !== null && isForRate && <Fact name="verdict">{advice.verdict}</Fact>}
           </dl>
+          {rate !== null && isForRate && (
+            <Text size="sm" mt={4}>
+              {advice.verdict}
+            </Text>
+          )}
         </>
       ) : (
         <Text size="sm">
-          {`You have no quotes on this lane${equipment === null ? '' : ` with ${equipmentName(equipment)}`} yet, so the API answers found: false.`}
+          {`You have no quotes on this lane${equipment === null ? '' : ` with ${equipmentName(equipment)}`} yet, so the integration answers found: false.`}
         </Text>
       )}
-    </details>
+    </div>
   )
 }
 
@@ -238,6 +202,22 @@ function ShareWon({ advice }: { advice: Extract<Advice, { found: true }> }) {
   )
 }
 
+function UseSuggested({ rate, onUse }: { rate: number | null; onUse: (rate: number) => void }) {
+  if (rate === null) return null
+  const whole = Math.round(rate)
+  return (
+    <Button
+      size="compact-xs"
+      mih={24}
+      variant="default"
+      aria-label={`Use ${dollars(whole)}, the suggested rate`}
+      onClick={() => onUse(whole)}
+    >
+      Use
+    </Button>
+  )
+}
+
 function History({ lane, answer: { advice, insight } }: { lane: DeskLane; answer: DeskAnswer }) {
   if (advice === null) return null
   const { origin, destination } = advice.query
@@ -245,11 +225,10 @@ function History({ lane, answer: { advice, insight } }: { lane: DeskLane; answer
     <div>
       <Heading>Lane history</Heading>
       <Text size="sm">
-        {insight?.found === true ? historyInWords(insight) : 'There is no history yet.'}{' '}
-        <TextLink
-          to={pagePaths.lane}
-          query={{ origin, destination, equipment: lane.equipment.trim(), ...rateTypeOf(lane) }}
-        >
+        {insight?.found === true
+          ? `Based on ${scopeInWords(insight.scope)}. ${insight.summary}`
+          : 'There is no history yet.'}{' '}
+        <TextLink to={pagePaths.lane} query={{ origin, destination, equipment: lane.equipment.trim() }}>
           Open lane
         </TextLink>
       </Text>

@@ -1,33 +1,32 @@
 import { describe, expect, test } from 'vitest'
-import { confidenceInWords, customerInWords, hasNothingToSay, spokenNow } from './desk-words.ts'
+import { hasNothingToSay, trustInWords } from './desk-words.ts'
 
-type Estimate = Parameters<typeof confidenceInWords>[0]
+type Estimate = Parameters<typeof trustInWords>[0]
 
 const now = Date.parse('2026-06-01T12:00:00Z')
 const estimate = {
   decided: 26,
   won: 17,
   used: { decided: 26, won: 17, newest_quoted_at: '2026-05-20T12:00:00Z' },
-  losses: { lost: 9, not_about_price: 0, about_price_share: 0 },
   pool: { rate_type: 'spot', answered_by: 'spot', borrowed: null },
   borrowed_share: 0.2,
   borrowed_from: [{ scope: 'state_pair', decided: 20, won: 9, lanes: 4 }],
 } as unknown as Estimate
 const words = (changed: object, interval = { low: 0.4, high: 0.62 }) =>
-  confidenceInWords({ ...estimate, ...changed }, interval, now)
+  trustInWords({ ...estimate, ...changed }, interval, now)
 
-describe('the confidence', () => {
+describe('the line about trust', () => {
   test('names the quotes that the estimate uses, their age, and what comes from other lanes', () => {
     expect(words({})).toEqual({
-      word: 'good',
-      quotes: '26 quotes',
+      trust: 'good',
+      word: 'Good',
       basis:
-        'Based on 17 of 26 answered quotes won on this lane, the newest 12 days ago. 20% of the estimate comes from other lanes, nearest 20 answered quotes from lanes between the same two states.',
+        'Based on 17 of 26 decided quotes won on this lane, the newest 12 days ago. 20% of the estimate comes from other lanes, nearest 20 decided quotes from lanes between the same two states.',
     })
   })
 
   test('never names quotes as the basis that are too old to count', () => {
-    const { word, quotes, basis } = words(
+    const { trust, basis } = words(
       {
         decided: 876,
         won: 876,
@@ -36,49 +35,20 @@ describe('the confidence', () => {
       },
       { low: 0.06, high: 0.95 },
     )
-    expect([word, quotes]).toEqual(['weak', 'from your other lanes'])
+    expect(trust).toBe('weak')
     expect(basis).toBe(
-      'The range of 6–95% is wide. Estimated from your other lanes; the 876 answered quotes on this lane are too old to count. Nearest: 20 answered quotes from lanes between the same two states.',
-    )
-  })
-
-  test('says how many losses were not about price, and whether their rates agree', () => {
-    const some = { lost: 40, not_about_price: 12, about_price_share: 0 }
-    expect(words({ losses: some }).basis).toContain('. 12 of 40 losses were not about price. ')
-    expect(words({ losses: { ...some, not_about_price: 1, about_price_share: 0.3 } }).basis).toContain(
-      '. 1 of 40 losses was not about price, by the reasons given; the rates of all such losses say that about 30% were. ',
+      'The range of 6–95% is wide. Estimated from your other lanes; the 876 decided quotes on this lane are too old to count. Nearest: 20 decided quotes from lanes between the same two states.',
     )
   })
 
   test('says how many quotes do not count', () => {
     expect(words({ decided: 40, won: 30 }).basis).toContain(
-      'Based on 17 of 26 answered quotes won on this lane (14 older or left out)',
+      'Based on 17 of 26 decided quotes won on this lane (14 older or left out)',
     )
   })
 })
 
-test('without any answered quote of the brokerage there is nothing to say', () => {
+test('without any decided quote of the brokerage there is nothing to say', () => {
   const nothing = { used: { decided: 0, won: 0, newest_quoted_at: null }, borrowed_from: [] }
   expect([hasNothingToSay(estimate), hasNothingToSay({ ...estimate, ...nothing })]).toEqual([false, true])
-})
-
-describe('what screen readers find beside the card', () => {
-  const advice = {}
-  test('is nothing while the card has no advice, also while that of another lane loads', () => {
-    expect(spokenNow({ advice: null, updating: false }, () => 'Quote $3,423')).toBe('')
-    expect(spokenNow({ advice: null, updating: true }, () => 'Quote $3,423')).toBe('')
-  })
-  test('stays while newer advice for the same lane loads, and is then replaced', () => {
-    expect(spokenNow({ advice, updating: true }, () => 'Quote $3,423')).toBeNull()
-    expect(spokenNow({ advice, updating: false }, () => 'Quote $2,480')).toBe('Quote $2,480')
-  })
-})
-
-test('the chance for all customers names the rate that it is of, and is not said without a rate', () => {
-  const customer = { differ: true, probability_of_all: 0.48, name: 'Harvest', decided: 40, won: 12 }
-  const ofCustomer = { customer } as unknown as Estimate
-  expect(customerInWords(ofCustomer, 2480)).toBe(
-    'For Harvest, which bought 12 of 40 answered quotes; for all customers, the chance at $2,480 is 48%.',
-  )
-  expect(customerInWords(ofCustomer, null)).toBe('For Harvest, which bought 12 of 40 answered quotes.')
 })

@@ -21,19 +21,19 @@ const flagWords: Readonly<Record<string, string>> = {
   no_quotes: 'Your brokerage has no quotes to learn from yet.',
   no_ground: 'The miles of this lane are not known, and it has no answered quotes.',
   unseen_lane: 'You have not quoted this lane with this equipment before.',
-  no_decided_quotes: 'None of your quotes on this lane is answered yet.',
-  few_quotes: 'This lane has few answered quotes, so most of the estimate is based on other lanes.',
-  all_won: 'You have won every answered quote on this lane, so the highest rate that wins is unknown.',
-  all_lost: 'You have lost every answered quote on this lane, so the rate that wins is unknown.',
-  one_rate: 'All answered quotes on this lane have the same rate, so the effect of other rates is unknown.',
-  far_from_reference: 'This rate is far from your usual rate, so the estimate is an extrapolation.',
+  no_decided_quotes: 'None of your quotes on this lane is decided yet.',
+  few_quotes: 'This lane has few decided quotes, so most of the estimate is based on other lanes.',
+  all_won: 'You have won every decided quote on this lane, so the highest rate that wins is unknown.',
+  all_lost: 'You have lost every decided quote on this lane, so the rate that wins is unknown.',
+  one_rate: 'All decided quotes on this lane have the same rate, so the effect of other rates is unknown.',
+  far_from_reference: 'This rate is far from the going rate, so the estimate is an extrapolation.',
   outliers_left_out: 'The estimate excludes some quotes with rates far from all others.',
   bad_rates_left_out: 'The estimate excludes some quotes without a rate.',
   future_quotes_left_out: 'The estimate excludes some quotes dated in the future.',
   no_cost: 'There is no expected cost. Import or enter booked costs to see margins and a best rate.',
   optimum_at_edge:
     'The best rate is at the limit of the rates that were evaluated. The true best rate may be beyond it.',
-  cost_above_market: 'The expected cost is above your usual rate, so a margin is unlikely.',
+  cost_above_market: 'The expected cost is above the going rate, so a margin is unlikely.',
   only_old_quotes: 'All of your quotes on this lane are old and have almost no weight.',
   optimum_beyond_quotes: 'The best rate is outside the range of rates that you have quoted on this lane.',
   miles_unknown: 'The miles are unknown. Check the spelling of both places.',
@@ -56,18 +56,18 @@ const scopeWords: Readonly<Record<string, string>> = {
   tenant: 'all lanes of your brokerage',
 }
 
-function scopeInWords(scope: string): string {
+export function scopeInWords(scope: string): string {
   return scopeWords[scope] ?? scope
 }
 
-/** @example borrowedInWords(estimate) // '38% comes from other lanes, nearest 20 answered quotes from lanes between the same two states' */
+/** @example borrowedInWords(estimate) // '38% comes from other lanes, nearest 20 decided quotes from lanes between the same two states' */
 export function borrowedInWords({ borrowed_share, borrowed_from, used }: Estimate): string | null {
   if (borrowed_share === null || borrowed_share < 0.005) return null
   const nearest = borrowed_from.find(({ decided }) => decided > 0)
   const from =
     nearest === undefined
       ? null
-      : `${counted(nearest.decided, 'answered quote')} from ${scopeInWords(nearest.scope)}`
+      : `${counted(nearest.decided, 'decided quote')} from ${scopeInWords(nearest.scope)}`
   if (used.decided === 0) return from === null ? null : `Nearest: ${from}`
   const percent = Math.max(1, Math.round(borrowed_share * 100))
   const share = `${percent}% of the estimate comes from other lanes`
@@ -85,16 +85,7 @@ export function poolInWords({ pool }: Estimate): string | null {
   return borrowed === null && asked === 'spot' ? null : name
 }
 
-/** @example lossesInWords(estimate) // '12 of 40 losses were not about price' */
-export function lossesInWords({ losses }: Estimate): string | null {
-  if (losses.not_about_price === 0) return null
-  const were = losses.not_about_price === 1 ? 'was' : 'were'
-  const all = `${losses.not_about_price} of ${counted(losses.lost, 'loss', 'losses')} ${were} not about price`
-  const share = Math.round(100 * losses.about_price_share)
-  return share === 0
-    ? all
-    : `${all}, by the reasons given; the rates of all such losses say that about ${share}% were`
-}
+const trustWords: Readonly<Record<Trust, string>> = { good: 'Good', fair: 'Fair', weak: 'Weak', none: 'None' }
 
 /** The quotes that an estimate uses, as the start of a sentence. */
 function quotesInWords(estimate: Estimate): string {
@@ -103,37 +94,29 @@ function quotesInWords(estimate: Estimate): string {
   return estimate.used.decided === 0 ? `Estimated ${basis}` : `Based on ${basis}`
 }
 
-/**
- * The confidence in an estimate at a rate with this interval: one word, the number of quotes behind it in short, and the reasons.
- *
- * @example confidenceInWords(estimate, { low: 0.4, high: 0.6 }, Date.now())
- * // { word: 'good', quotes: '504 quotes', basis: 'Based on 224 of 504 answered quotes won on this lane, the newest today.' }
- */
-export function confidenceInWords(
+/** The trust in an estimate at a rate with this interval: a word, and the quotes that the estimate uses. */
+export function trustInWords(
   estimate: Estimate,
   interval80: { readonly low: number; readonly high: number },
   now: number,
-): { readonly word: Trust; readonly quotes: string; readonly basis: string } {
+): { readonly trust: Trust; readonly word: string; readonly basis: string } {
   const { used, borrowed_share: borrowedShare } = estimate
   const newest = used.newest_quoted_at === null ? null : Date.parse(used.newest_quoted_at)
   const newestDays = newest === null ? null : daysSince(newest, now)
-  const word = trustOf({ interval80, borrowedShare, newestDays })
+  const trust = trustOf({ interval80, borrowedShare, newestDays })
   const age =
     newestDays === null
       ? ''
       : `, the newest ${newestDays === 0 ? 'today' : `${counted(newestDays, 'day')} ago`}`
   const borrowed = borrowedInWords(estimate)
   const pool = poolInWords(estimate)
-  const losses = lossesInWords(estimate)
   const basis = [
-    ...(word === 'weak' ? [`The range of ${range(interval80)} is wide`] : []),
+    ...(trust === 'weak' ? [`The range of ${range(interval80)} is wide`] : []),
     `${quotesInWords(estimate)}${age}`,
-    ...(losses === null ? [] : [losses]),
     ...(borrowed === null ? [] : [borrowed]),
     ...(pool === null ? [] : [pool]),
   ].join('. ')
-  const quotes = used.decided === 0 ? 'from your other lanes' : counted(used.decided, 'quote')
-  return { word, quotes, basis: `${basis}.` }
+  return { trust, word: trustWords[trust], basis: `${basis}.` }
 }
 
 /** True when no quote of the whole brokerage is decided: then there is nothing to learn from. */
@@ -167,7 +150,7 @@ export function changesInWords({ at_other_rates, would_change_answer, undecided 
     ...(undecided === null
       ? []
       : [
-          `The ${counted(undecided.quotes, 'pending quote')} here ${undecided.quotes === 1 ? 'is' : 'are'} lost: ${probability(undecided.if_lost)}; won as often as the answered ones: ${probability(undecided.if_won_alike)}`,
+          `The ${counted(undecided.quotes, 'pending quote')} here ${undecided.quotes === 1 ? 'is' : 'are'} lost: ${probability(undecided.if_lost)}; won as often as the decided ones: ${probability(undecided.if_won_alike)}`,
         ]),
   ]
 }
@@ -176,7 +159,7 @@ export function raisesInWords({ would_raise_confidence }: Estimate): string[] {
   return would_raise_confidence.flatMap(({ more_decided_quotes, width_80_now, width_80_then }) => {
     const [now, then] = [Math.round(width_80_now * 100), Math.round(width_80_then * 100)]
     if (then >= now) return []
-    const more = counted(more_decided_quotes, 'more answered quote')
+    const more = counted(more_decided_quotes, 'more decided quote')
     return [`${more} on this lane: the 80% range narrows from ${now} to ${then} points`]
   })
 }
@@ -206,43 +189,43 @@ export function countsOf(advice: Advice): Counted | null {
 
 /**
  * @example countInWords({ method: 'at_or_below', wins_at_or_below: 17, decided_at_or_below: 26, ... }, 0.65)
- * // 'won 17 of 26 answered at this rate or lower'
+ * // 'won 17 of 26 decided at this rate or lower'
  */
 export function countInWords(counts: Counted, share: number): string {
   const { method, wins_at_or_below, decided_at_or_below, decided, wins } = counts
   switch (method) {
     case 'literal':
-      return `${wins_at_or_below} won at this rate or lower, of ${decided} answered quotes in total`
+      return `${wins_at_or_below} won at this rate or lower, of ${decided} decided quotes in total`
     case 'revealed':
-      return `wins at this rate or higher vs losses at this rate or lower; won ${wins} of ${decided} answered quotes in total`
+      return `wins at this rate or higher vs losses at this rate or lower; won ${wins} of ${decided} decided quotes in total`
     default: {
-      if (decided_at_or_below === 0) return `none of ${decided} answered quotes is at this rate or lower`
+      if (decided_at_or_below === 0) return `none of ${decided} decided quotes is at this rate or lower`
       const raw = probability(wins_at_or_below / decided_at_or_below)
       const smoothed = raw === probability(share) ? '' : ` (${raw} before smoothing)`
-      return `won ${wins_at_or_below} of ${decided_at_or_below} answered at this rate or lower${smoothed}`
+      return `won ${wins_at_or_below} of ${decided_at_or_below} decided at this rate or lower${smoothed}`
     }
   }
 }
 
-/** A rate with its chance, range, margin and expected profit, in one line. */
+/** A rate with its chance, range, margin and worth, in one line. */
 export function valueInWords(value: RateValue): string {
   const chance = `${value.beyond === 'below' ? 'at least ' : value.beyond === 'above' ? 'at most ' : ''}${probability(value.chance)}`
   return [
     `win ${chance} (${range(value.interval80)})`,
     ...(value.margin === null ? [] : [`margin ${dollars(value.margin)} (${percent(value.marginPct)})`]),
-    ...(value.worth === null ? [] : [`expected profit ${roundDollars(value.worth)}`]),
+    ...(value.worth === null ? [] : [`worth ${roundDollars(value.worth)} a quote`]),
   ].join(' · ')
 }
 
-/** Where the rate to quote comes from. @example 'the best expected profit, rounded to $25 by rule 3 (over 700 miles)' */
+/** Where the rate to quote comes from. @example 'the best expected margin, rounded to $25 by rule 3 (over 700 miles)' */
 export function basisInWords({ basis, changed, cost }: Pricing): string {
   const from =
     basis === 'best'
-      ? `the best expected profit${cost?.isTyped ? ' over your cost' : ''}`
+      ? `the best expected margin${cost?.isTyped ? ' over your cost' : ''}`
       : basis === 'experiment'
         ? "the experiment's rate for this lane today, nearly as good as the best one"
         : basis === 'going'
-          ? 'your usual rate; no truck cost is known'
+          ? 'the going rate; no truck cost is known'
           : ''
   return [from, changed].filter((words) => words !== '').join(', ')
 }
@@ -254,16 +237,14 @@ export function standingInWords(typed: RateValue, pricing: Pricing): string {
   const difference =
     typed.worth === null || quote.worth === null ? null : Math.round(quote.worth) - Math.round(typed.worth)
   const less =
-    difference === null || difference <= 0 ? '' : `, ${dollars(difference)} less expected profit than ${than}`
+    difference === null || difference <= 0 ? '' : `, ${dollars(difference)} less a quote than ${than}`
   switch (standingOf(typed, pricing)) {
     case 'same':
       return ': this is the rate above'
     case 'near':
       return pricing.zone === null ? '' : `: nearly as good as ${than}`
     case 'off':
-      return typed.beyond === 'above'
-        ? ': above the rates of the curve, so its expected profit is not known'
-        : less
+      return typed.beyond === 'above' ? ': above the rates of the curve, so its worth is not known' : less
     case 'low':
       return typed.margin !== null && typed.margin < 0
         ? `: a loss of ${dollars(-typed.margin)} if you win`
@@ -271,18 +252,6 @@ export function standingInWords(typed: RateValue, pricing: Pricing): string {
     case 'high':
       return `: above your maximum of ${dollars(ceiling)}`
   }
-}
-
-/**
- * What screen readers find beside the card: nothing where the card has no advice, so that they read nothing that nobody sees.
- * Null while newer advice loads for the same lane: then the last announcement stays.
- */
-export function spokenNow(
-  { advice, updating }: { readonly advice: object | null; readonly updating: boolean },
-  words: () => string,
-): string | null {
-  if (advice === null) return ''
-  return updating ? null : words()
 }
 
 /** The announcement of new advice for screen readers. */
@@ -301,13 +270,13 @@ export function spokenAdvice(pricing: Pricing | null, typed: RateValue | null): 
  *
  * @param rate the typed rate that the estimate is for; null without one
  * @example customerInWords(estimate, 2480)
- * // 'For Harvest, which bought 12 of 40 answered quotes; for all customers, the chance at $2,480 is 48%.'
+ * // 'For Harvest, which bought 12 of 40 decided quotes; for all customers, the chance at $2,480 is 48%.'
  */
 export function customerInWords({ customer }: Pick<Estimate, 'customer'>, rate: number | null): string {
   if (customer === undefined || !customer.differ || customer.probability_of_all === null) return ''
   const { name, decided, won, probability_of_all: ofAll } = customer
   const known =
-    decided === 0 ? 'a customer without answered quotes' : `which bought ${won} of ${decided} answered quotes`
+    decided === 0 ? 'a customer without decided quotes' : `which bought ${won} of ${decided} decided quotes`
   const all =
     rate === null ? '' : `; for all customers, the chance at ${dollars(rate)} is ${probability(ofAll)}`
   return `For ${name}, ${known}${all}.`

@@ -1,11 +1,11 @@
 import './desk.css'
 import { Anchor, Button, Checkbox, Group, Paper, Stack, Text } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
-import { Link, useLocation, useNavigate, useRouter, useSearch } from '@tanstack/react-router'
+import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
 import { lanesPerRequestMax } from '#contract/limits.ts'
 import { pagePaths } from '#contract/pages.ts'
-import { useAnswer, useMay } from '../api/index.ts'
+import { useMay } from '../api/index.ts'
 import { counted, Failed, Page, useNotice, useOnceSettled } from '../shared-ui/index.ts'
 import {
   focusAfterDialog,
@@ -17,7 +17,7 @@ import {
   usePricing,
 } from './desk-actions.ts'
 import { DeskAdvice } from './desk-advice.tsx'
-import { useDeskAnswer, useUnknownEnds } from './desk-answer.ts'
+import { useDeskAnswer } from './desk-answer.ts'
 import { AskApproval } from './desk-approval.tsx'
 import { ConfirmRates } from './desk-confirm.tsx'
 import {
@@ -39,15 +39,13 @@ import {
 import { DraftTabs } from './desk-draft-tabs.tsx'
 import { isBlankDraft } from './desk-drafts.ts'
 import { DeskButtons, LaneRows, LanesTotals, useRowEvents } from './desk-lanes.tsx'
-import { type RowFigures, useLanesAdvice } from './desk-lanes-advice.ts'
-import type { ReceivedForDesk } from './desk-mail-panel.tsx'
+import { useLanesAdvice } from './desk-lanes-advice.ts'
 import { MyApprovals } from './desk-my-approvals.tsx'
 import { PasteDialog } from './desk-paste-dialog.tsx'
-import { type Pricing, type RateValue, typedValue } from './desk-pricing.ts'
 import { RequestFields } from './desk-request-fields.tsx'
 import { type DeskSave, useDeskSave } from './desk-save.ts'
 import { Saved } from './desk-saved.tsx'
-import { type ComparedLane, useComparedLane } from './desk-terms.ts'
+import { useComparedLane } from './desk-terms.ts'
 import { type DraftActions, deskEntry, useDrafts } from './use-drafts.ts'
 
 /** The page for quoting: lane fields with advice that updates while the user types, then the saved quote. */
@@ -94,10 +92,7 @@ function useLaneInAddress({ origin, destination, equipment, rate }: DeskLane, dr
     isComplete ? { origin, destination, equipment, ...(rate.trim() === '' ? {} : { rate }) } : {},
   )
   const [settled] = useDebouncedValue(address, addressPauseMs)
-  const router = useRouter()
   useEffect(() => {
-    // A link was followed meanwhile, and its page still loads.
-    if (router.latestLocation.pathname !== pagePaths.desk) return
     void navigate({
       to: pagePaths.desk,
       search: JSON.parse(settled),
@@ -105,7 +100,7 @@ function useLaneInAddress({ origin, destination, equipment, rate }: DeskLane, dr
       resetScroll: false,
       state: deskEntry({ deskDraft: draftId }),
     })
-  }, [settled, navigate, draftId, router])
+  }, [settled, navigate, draftId])
 }
 
 interface DeskProps {
@@ -182,23 +177,22 @@ function useLanes({ draft, onDraft, saving }: DeskProps) {
       setLanes(() => left)
       go((left[at] ?? left.at(-1) ?? lane).id)
     },
-    /** Adds pasted lanes; `closes` is false if the dialog stays open, which then keeps the focus. */
-    add: (added: readonly Omit<DeskLane, 'id'>[], named: boolean, closes: boolean) => {
+    add: (added: readonly Omit<DeskLane, 'id'>[], named: boolean) => {
       const all = withLanes(lanes, added)
       setLanes(() => all)
       const first = all[all.length - added.length]
       if (first !== undefined) {
         setActiveId(first.id)
-        if (!closes) return
         const next = all.slice(-added.length).find(({ rate }) => rate.trim() === '') ?? first
         // After the dialog has closed and returned the focus, perhaps to a row that is gone.
         focusAfterDialog(draft.customer.trim() === '' && !named ? null : next.id)
       }
+      notify(`${counted(added.length, 'lane')} added`)
     },
   }
 }
 
-/** The advice for the active lane, the value of its typed rate, and taking over rates on the terms of the lane. */
+/** The advice for the active lane, and taking over its rates on the terms of the lane. */
 function useActiveAdvice({ active, change }: ReturnType<typeof useLanes>, customer: string) {
   const compared = useComparedLane(active, customer)
   const answer = useDeskAnswer(compared.lane, customer)
@@ -211,24 +205,7 @@ function useActiveAdvice({ active, change }: ReturnType<typeof useLanes>, custom
     setRate(rate)
     focusLane(active.id, 'rate')
   }
-  const typed =
-    answer.advice === null || pricing === null ? null : typedValue(answer.advice, pricing, answer.rate)
-  return {
-    card: { answer, pricing, typed, terms: compared, onRate: setRate, onUse: takeRate },
-    unknownOf: useUnknownEnds(active, answer),
-    ofActive: figuresOfCard(pricing, typed, compared),
-  }
-}
-
-/** What the row of the active lane shows: the figures of the card, so that both always agree. */
-function figuresOfCard(
-  pricing: Pricing | null,
-  typed: RateValue | null,
-  { own }: ComparedLane,
-): RowFigures | null {
-  if (pricing === null) return null
-  const { rate = null, chance = null, margin = null } = typed ?? {}
-  return { toQuote: own(pricing.quote.rate), rate, chance, margin }
+  return { compared, answer, pricing, setRate, takeRate }
 }
 
 function Desk(props: DeskProps) {
@@ -237,15 +214,14 @@ function Desk(props: DeskProps) {
   const [pasted, setPasted] = useState<string | null>(null)
   const [acceptUnknown, setAcceptUnknown] = useState(false)
   useLaneInAddress(lanes.active, drafts.drafts.openId)
-  const { card, ...ofLanes } = useActiveAdvice(lanes, draft.customer)
-  const { answer, pricing, onUse } = card
+  const { compared, answer, pricing, setRate, takeRate } = useActiveAdvice(lanes, draft.customer)
   const adviceOf = useLanesAdvice(draft, lanes.lanes.length > 1)
   const confirmed = useConfirmedSave(props)
   const mayQuote = useMay('member')
   const save = useOnceSettled(() => {
     if (mayQuote) void confirmed.begin(acceptUnknown)
   })
-  useDeskKeys(pricing === null ? null : () => onUse(pricing.quote.rate), drafts.begin)
+  useDeskKeys(pricing === null ? null : () => takeRate(pricing.quote.rate), drafts.begin)
   const filled = lanes.lanes.filter((lane) => !isBlank(lane)).length
   const paste = (text: string) => {
     // The dialog shows how each column was read before it adds the rows.
@@ -256,14 +232,14 @@ function Desk(props: DeskProps) {
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: one keyboard shortcut for all fields inside
     <div onKeyDown={(event) => onSaveKey(event, save)}>
-      <div className="desk-sides">
-        <Paper withBorder p="xs">
-          <Stack gap="xs" className="desk-lanes">
+      <Stack gap="sm">
+        <Paper withBorder p="sm">
+          <Stack gap="xs">
             <RequestFields draft={draft} onDraft={onDraft} saving={saving} paste={paste} />
             <LaneRows
               {...lanes}
               errors={errorsShown(saving.errors, lanes.active, answer)}
-              {...ofLanes}
+              unknown={answer.unknown}
               adviceOf={adviceOf}
               on={on}
             />
@@ -290,10 +266,13 @@ function Desk(props: DeskProps) {
         <DeskAdvice
           lane={lanes.active}
           number={lanes.lanes.indexOf(lanes.active) + 1}
-          customer={draft.customer}
-          {...card}
+          answer={answer}
+          pricing={pricing}
+          terms={compared}
+          onRate={setRate}
+          onUse={takeRate}
         />
-      </div>
+      </Stack>
       <ConfirmRates
         found={confirmed.toConfirm}
         onSave={() => confirmed.confirm(acceptUnknown)}
@@ -310,25 +289,6 @@ function Desk(props: DeskProps) {
   )
 }
 
-/** The received mail that the address names, until its dialog is closed. */
-function useReceivedMail(): { readonly mail: ReceivedForDesk | null; readonly close: () => void } {
-  const asked = useLocation({ select: ({ search }) => (search as { mail?: string }).mail ?? null })
-  const [mailId, setMailId] = useState(asked)
-  useEffect(() => {
-    if (asked !== null) setMailId(asked)
-  }, [asked])
-  const id = mailId ?? ''
-  const { data } = useAnswer('get-received-mail', { params: { id } }, { enabled: mailId !== null })
-  if (mailId === null || data === undefined || data.reading === null) {
-    return { mail: null, close: () => setMailId(null) }
-  }
-  const { subject, customer } = data.mail
-  return {
-    mail: { id, subject, customer, text: data.text ?? '', reading: data.reading },
-    close: () => setMailId(null),
-  }
-}
-
 /** The dialog for pasted rows. Rows that name a customer set the customer of the request. */
 function PasteLanes({
   text,
@@ -341,26 +301,19 @@ function PasteLanes({
   text: string | null
   onText: (text: string | null) => void
   room: number
-  add: ReturnType<typeof useLanes>['add']
+  add: (lanes: readonly Omit<DeskLane, 'id'>[], named: boolean) => void
 }) {
-  const received = useReceivedMail()
   return (
     <PasteDialog
       text={text}
-      received={received.mail}
       room={room}
       onText={onText}
       customer={draft.customer}
-      onAdd={(added, customer, closes) => {
-        add(added, customer !== null, closes)
+      onAdd={(added, customer) => {
+        add(added, customer !== null)
         if (customer !== null) onDraft((before) => ({ ...before, customer }))
-        const { mail } = received
-        if (mail !== null) onDraft((before) => ({ ...before, mailId: mail.id }))
       }}
-      onClose={() => {
-        onText(null)
-        received.close()
-      }}
+      onClose={() => onText(null)}
     />
   )
 }

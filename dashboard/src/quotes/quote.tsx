@@ -55,7 +55,7 @@ export default function QuotePage() {
 function NoSuchQuote({ laneRef }: { laneRef: string }) {
   return (
     <Nothing
-      title="No quote with this number"
+      title="No quote with this lane_ref"
       actions={
         <>
           <Button renderRoot={asLinkToQuotes({ q: laneRef.trim().slice(0, 100) })}>Search for it</Button>
@@ -67,7 +67,7 @@ function NoSuchQuote({ laneRef }: { laneRef: string }) {
     >
       <Text style={{ overflowWrap: 'anywhere' }}>{laneRef.slice(0, 200)}</Text>
       <Text>
-        Compare it with the email or TMS it came from. A quote number looks like 48211093754-1-1. It may also
+        Compare it with the email or TMS it came from. A lane_ref looks like 48211093754-1-1. It may also
         belong to another brokerage.
       </Text>
     </Nothing>
@@ -151,7 +151,7 @@ function QuoteActions({ lane }: { lane: Lane }) {
       <Button size="xs" variant="default" renderRoot={asLinkToLane(lane)}>
         View lane
       </Button>
-      <CopyButton text={lane.lane_ref} what="quote number" />
+      <CopyButton text={lane.lane_ref} what="lane_ref" />
       {lane.voided_at === null && lane.superseded_by === null && <CopyAsEmail lane={lane} />}
       <ReasonDialog
         about={lostQuote(toLose)}

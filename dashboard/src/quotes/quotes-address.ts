@@ -15,7 +15,6 @@ export const filterNames = [
   'destination',
   'equipment',
   'rate_type',
-  'mode',
   'quoted_by',
   'reason',
   'carrier',

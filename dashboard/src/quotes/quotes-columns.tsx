@@ -2,6 +2,7 @@ import { IconCopy } from 'virtual:tabler-icons'
 import { Anchor } from '@mantine/core'
 import type { ReactNode } from 'react'
 import type { Lane } from '#contract/lane.ts'
+import { useSession } from '../api/index.ts'
 import {
   asLinkToQuote,
   CustomerLink,
@@ -11,14 +12,12 @@ import {
   dollars,
   equipmentName,
   laneName,
-  loadWords,
   Margin,
   MarginPct,
-  modeNames,
   moment,
   OutcomeMark,
-  RateTypeOf,
   ratePerMile,
+  rateTypeNames,
   reasonNames,
   sentTerms,
   shownOutcome,
@@ -50,6 +49,12 @@ export interface QuotesColumn {
   readonly hidesHeader?: boolean
   readonly sorts?: readonly [first: string, second?: string]
   readonly cell: (parts: RowParts) => ReactNode
+}
+
+/** Spot or contract: as the quote says, else by the default of the brokerage. */
+export function RateTypeOf({ lane }: { lane: Pick<Lane, 'rate_type'> }) {
+  const { default_rate_type: assumed } = useSession().tenant
+  return rateTypeNames[lane.rate_type ?? assumed]
 }
 
 function RowButton({
@@ -148,7 +153,7 @@ function LaneCell(parts: RowParts) {
       second={
         <>
           {lane.lane_ref}
-          <RowButton parts={parts} action="copy" label={`Copy quote number ${lane.lane_ref}`}>
+          <RowButton parts={parts} action="copy" label={`Copy lane_ref ${lane.lane_ref}`}>
             <IconCopy size={14} aria-hidden />
           </RowButton>
         </>
@@ -156,9 +161,6 @@ function LaneCell(parts: RowParts) {
     />
   )
 }
-
-/** The number of an offer for a load. @example offerOf('48211093754-1-2') // '2' */
-const offerOf = (laneRef: string) => laneRef.split('-').at(-1)
 
 function OutcomeCell(parts: RowParts) {
   const { lane, mayMark } = parts
@@ -169,12 +171,8 @@ function OutcomeCell(parts: RowParts) {
       }
       second={
         lane.superseded_by !== null ? (
-          <Anchor
-            renderRoot={asLinkToQuote(lane.superseded_by)}
-            size="sm"
-            aria-label={`Superseded by offer ${offerOf(lane.superseded_by)}, ${lane.superseded_by}`}
-          >
-            by offer {offerOf(lane.superseded_by)}
+          <Anchor renderRoot={asLinkToQuote(lane.superseded_by)} size="sm">
+            {lane.superseded_by}
           </Anchor>
         ) : lane.outcome === 'pending' && lane.voided_at === null && mayMark ? (
           <>
@@ -215,12 +213,7 @@ const quotesColumns: readonly QuotesColumn[] = [
     header: 'Equip.',
     from: 'sm',
     isText: true,
-    cell: ({ lane }) => (
-      <TwoLines
-        first={<span title={equipmentName(lane.equipment)}>{lane.equipment}</span>}
-        second={<Truncated text={loadWords(lane) ?? ''} />}
-      />
-    ),
+    cell: ({ lane }) => <span title={equipmentName(lane.equipment)}>{lane.equipment}</span>,
   },
   {
     key: 'customer',
@@ -328,7 +321,6 @@ const quotesColumns: readonly QuotesColumn[] = [
     ),
   },
   extra('rate_type', 'Rate type', ({ lane }) => <RateTypeOf lane={lane} />),
-  extra('mode', 'Mode', ({ lane }) => [modeNames[lane.mode ?? 'truckload'], ...lane.stops].join('; ')),
   extra('rep', 'Rep', ({ lane }) => lane.quoted_by?.name ?? lane.rep_name),
   extra('external_id', 'External id', ({ lane }) => lane.external_id),
   extra('reference', 'Reference', ({ lane }) => lane.reference),

@@ -4,8 +4,6 @@ import type { Lane } from '#contract/lane.ts'
 import { pagePaths } from '#contract/pages.ts'
 import { useSession } from '../api/index.ts'
 import {
-  type AmountTerms,
-  amountTerms,
   basisNames,
   CancelledMark,
   CustomerLink,
@@ -14,13 +12,10 @@ import {
   count,
   dollars,
   equipmentName,
-  isDirectQuote,
-  modeNames,
   moment,
   OutcomeMark,
   outcomeWords,
   probability,
-  RateTypeOf,
   range,
   reasonNames,
   shownOutcome,
@@ -29,20 +24,39 @@ import {
   VoidMark,
   validUntil,
 } from '../shared-ui/index.ts'
+import { RateTypeOf } from './quotes-columns.tsx'
 
 const none = '–'
 
 /** The facts of a quote. Missing values are dashes. */
 export function QuoteFacts({ lane }: { lane: Lane }) {
   const { expected_cost: expected } = lane
-  const quotedCharges = chargesWords(amountTerms(lane, 'quoted'))
-  const customerCharges = chargesWords(amountTerms(lane, 'customer'))
-  const truckCharges = chargesWords(amountTerms(lane, 'truck'))
+  const quotedCharges = chargesWords({
+    basis: lane.quoted_basis,
+    fuel: lane.quoted_fuel,
+    accessorials: lane.quoted_accessorials,
+    charges: lane.quoted_charges,
+    currency: lane.quoted_currency,
+  })
+  const customerCharges = chargesWords({
+    basis: lane.customer_basis,
+    fuel: lane.customer_fuel,
+    accessorials: lane.customer_accessorials,
+    charges: lane.customer_charges,
+    currency: lane.customer_currency,
+  })
+  const truckCharges = chargesWords({
+    basis: lane.truck_basis,
+    fuel: lane.truck_fuel,
+    accessorials: lane.truck_accessorials,
+    charges: lane.truck_charges,
+    currency: lane.truck_currency,
+  })
   return (
     <Paper withBorder p="md">
       <dl className="quotes-facts">
         <OutcomeFacts lane={lane} />
-        <Fact name="Answered">
+        <Fact name="Decided">
           {moment(lane.decided_at)}
           {lane.outcome_source !== null && `, from ${sourcePhrases[lane.outcome_source]}`}
         </Fact>
@@ -61,7 +75,6 @@ export function QuoteFacts({ lane }: { lane: Lane }) {
         <Fact name="Loaded miles">{count(lane.miles)}</Fact>
         <Fact name="Pickup">{calendarDay(lane.pickup_date)}</Fact>
         <TypeFact lane={lane} />
-        <LoadFacts lane={lane} />
         <Fact name="Quoted by">{lane.quoted_by?.name ?? lane.rep_name ?? 'Imported'}</Fact>
         {lane.rep_name !== null && lane.rep_name !== lane.quoted_by?.name && lane.quoted_by !== null && (
           <Fact name="Rep in the other system">{lane.rep_name}</Fact>
@@ -116,6 +129,7 @@ function OutcomeFacts({ lane }: { lane: Lane }) {
   )
 }
 
+/** The end that the text for the customer says, and at which the quote expires. */
 /** Spot or contract. */
 function TypeFact({ lane }: { lane: Lane }) {
   return (
@@ -125,20 +139,6 @@ function TypeFact({ lane }: { lane: Lane }) {
   )
 }
 
-/** The mode and the stops. */
-function LoadFacts({ lane }: { lane: Lane }) {
-  return (
-    <>
-      <Fact name="Mode">
-        {modeNames[lane.mode ?? 'truckload']}
-        {!isDirectQuote(lane) && '. No statistic of the lane counts it.'}
-      </Fact>
-      {lane.stops.length > 0 && <Fact name="Stops in between">{lane.stops.join('; ')}</Fact>}
-    </>
-  )
-}
-
-/** The end that the text for the customer says, and at which the quote expires. */
 function ValidUntil({ lane }: { lane: Lane }) {
   const end = validUntil(lane, useSession().tenant.quote_expiry.valid_days)
   if (end === null) return null
@@ -151,7 +151,19 @@ function ValidUntil({ lane }: { lane: Lane }) {
 }
 
 /** What an amount includes, in words; null if nothing was said, so that the default of the brokerage is assumed. */
-function chargesWords({ basis, fuel, accessorials, charges, currency }: AmountTerms) {
+function chargesWords({
+  basis,
+  fuel,
+  accessorials,
+  charges,
+  currency,
+}: {
+  basis: Lane['quoted_basis']
+  fuel: number | null
+  accessorials: number | null
+  charges: Lane['quoted_charges']
+  currency: Lane['quoted_currency']
+}) {
   const named = charges?.map(({ name, amount }) => `${name} ${dollars(amount)}`).join(', ')
   const parts = [
     ...(currency === 'CAD' ? ['Canadian dollars'] : []),
@@ -178,8 +190,8 @@ function adviceWords({
   return [
     `win ${probability(win_probability)} (80% range: ${range({ low, high })})`,
     ...(best_rate === null ? [] : [`best rate ${dollars(best_rate)}`]),
-    ...(going_rate === null ? [] : [`usual rate ${dollars(going_rate)}`]),
-    `confidence: ${trust}`,
+    ...(going_rate === null ? [] : [`going rate ${dollars(going_rate)}`]),
+    `trust: ${trust}`,
   ].join(' · ')
 }
 

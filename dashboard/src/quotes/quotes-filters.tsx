@@ -6,7 +6,6 @@ import { type CallFailed, useAnswer } from '../api/index.ts'
 import {
   CustomerInput,
   EquipmentInput,
-  ModeFilter,
   outcomeNames,
   PlaceInput,
   RateTypeFilter,
@@ -32,16 +31,15 @@ const draftNames = [
 const findingNames = {
   lost_to_cost: 'Lost to cost',
   lost_to_rate: 'Lost to rate',
-  quoted_too_low: 'Below your minimum',
+  quoted_too_low: 'Quoted too low',
   booked_at_a_loss: 'Booked at a loss',
 } as const
 type DraftName = (typeof draftNames)[number]
 
 /** The filters of the list. Typed text applies on Enter, on accepting a suggestion, or when the field loses the focus. */
 export function QuotesFilters({ place, error }: { place: QuotesPlace; error: CallFailed | null }) {
+  const [isOpen, setIsOpen] = useState(() => window.matchMedia('(min-width: 62em)').matches)
   const { view, filtersSet } = place
-  // Closed, two more rows of quotes fit on a laptop. A link with filters shows them, except on a phone.
-  const [isOpen, setIsOpen] = useState(() => filtersSet > 0 && window.matchMedia('(min-width: 62em)').matches)
   return (
     <Stack gap="sm">
       <Group gap="sm" align="flex-end">
@@ -173,7 +171,6 @@ function Fields({ place, error }: { place: QuotesPlace; error: CallFailed | null
       <PlaceInput label="Destination" {...typed('destination')} />
       <EquipmentInput label="Equipment" {...typed('equipment')} />
       <RateTypeFilter size="xs" search={view} change={change} />
-      <ModeFilter size="xs" search={view} change={change} />
       <RepSelect place={place} />
       <NativeSelect
         size="xs"

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { exampleLane } from '#contract/lane.ts'
-import { keptCost, quotedMargin } from './quotes-margin.ts'
+import { quotedMargin } from './quotes-margin.ts'
 
 const lane = {
   ...exampleLane,
@@ -27,11 +27,4 @@ test('a cost in US dollars is not subtracted from a rate in Canadian dollars or 
   expect(quotedMargin({ ...lane, quoted_basis: 'linehaul', expected_basis: 'all_in' })).toBeNull()
   // The estimate of a rep is in the currency of the rate.
   expect(quotedMargin({ ...lane, quoted_currency: 'CAD', estimated_cost: 1500 })?.margin).toBe(500)
-})
-
-test('a requote keeps the cost that a rep entered on the same terms, and no cost that was expected in the past', () => {
-  expect(keptCost({ estimated_cost: 1500 }, false)).toBe(1500)
-  expect(keptCost({ estimated_cost: 1500 }, true)).toBeNull()
-  expect(keptCost(lane, false)).toBeNull()
-  expect(keptCost({ estimated_cost: 0 }, false)).toBeNull()
 })

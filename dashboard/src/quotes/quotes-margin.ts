@@ -35,17 +35,6 @@ export function quotedMargin(
   }
 }
 
-/**
- * The cost of the earlier offer that a requote keeps: the one that a rep entered, on the same terms. Null if the requote has the cost
- * that is expected when it is made.
- */
-export function keptCost(
-  { estimated_cost: entered }: Pick<Lane, 'estimated_cost'>,
-  saysOtherTerms: boolean,
-): number | null {
-  return saysOtherTerms || entered === 0 ? null : entered
-}
-
 /** Rate per loaded mile; null when the miles are unknown. @example rpm(2150, 781) // 2.753 */
 export function rpm(rate: number | null, miles: number | null): number | null {
   return rate === null || miles === null || miles === 0 ? null : rate / miles

@@ -1,5 +1,5 @@
 import { Button, Group, NativeSelect, Text } from '@mantine/core'
-import { count, counted } from '../shared-ui/index.ts'
+import { count } from '../shared-ui/index.ts'
 import { pageSizes, type QuotesPlace } from './quotes-address.ts'
 
 /** The range of shown quotes. @example shownWords(place, 50, 12253) // '1–50 of 12,253 quotes' */
@@ -8,7 +8,6 @@ export function shownWords({ page, limit }: QuotesPlace, rows: number, total: nu
   if (rows === 0) return 'No quotes'
   if (page === null) return `${count(rows)} quotes${of}`
   const before = (page - 1) * limit
-  if (total === rows) return counted(rows, 'quote')
   return `${count(before + 1)}–${count(before + rows)}${of} quotes`
 }
 

@@ -8,12 +8,10 @@ import { type Answer, type Body, useAnswer, useSession } from '../api/index.ts'
 import { useRequote } from '../counter-offer/index.ts'
 import {
   converted,
-  count,
   DoneButtons,
   dollars,
   Failed,
   InRed,
-  isDirectQuote,
   type KeptTerms,
   laneName,
   NewQuote,
@@ -21,10 +19,7 @@ import {
   percent,
   type RateTerms,
   RateTermsFields,
-  type RateType,
-  RateTypeChoice,
   ratePerMile,
-  rateTypeAsked,
   readDollars,
   saysTerms,
   signedDollars,
@@ -37,8 +32,8 @@ import {
   validityChoices,
 } from '../shared-ui/index.ts'
 import { RateAdvice } from './quotes-advice.tsx'
-import { keptCost, quotedMargin, rpm } from './quotes-margin.ts'
-import { useRequoteAdvice, useRequoteCheck } from './requote-check.ts'
+import { quotedMargin, rpm } from './quotes-margin.ts'
+import { useRequoteCheck, useSuggestedRate } from './requote-check.ts'
 
 /** Makes a further offer for the load of a quote, which supersedes the earlier ones. */
 export function RequoteDialog({ lane, onClose }: { lane: Lane | null; onClose: () => void }) {
@@ -70,7 +65,6 @@ function useRequoteForm(lane: Lane, onMade: (made: Answer<'requote'>) => void) {
   const [cost, setCost] = useState('')
   const [isAsked, setIsAsked] = useState(false)
   const [terms, setTerms] = useState(noTerms)
-  const [rateType, setRateType] = useState('')
   const { usual } = validityChoices(useSession().tenant.quote_expiry.valid_days)
   const [validHours, setValidHours] = useState(usual)
   const termsWrong = termsErrors(terms)
@@ -86,20 +80,15 @@ function useRequoteForm(lane: Lane, onMade: (made: Answer<'requote'>) => void) {
       quoted_rate: quotedRate,
       ...(estimatedCost === null ? {} : { estimated_cost: estimatedCost }),
       ...termsBody(terms),
-      ...rateTypeAsked({ rate_type: rateType }),
       valid_hours: validHours,
     }
     void check.before(asked, () => send(body))
   }
-  const asked = {
-    lane,
-    rate: quotedRate,
-    cost: estimatedCost ?? keptCost(lane, saysTerms(terms)),
-    terms: termsAfter(lane, terms),
-    rateType: rateTypeAsked({ rate_type: rateType }).rate_type ?? lane.rate_type,
-  }
+  const lastQuote = quotedMargin(lane)
+  const keptCost = saysTerms(terms) ? null : (lastQuote?.cost ?? null)
+  const asked = { lane, rate: quotedRate, cost: estimatedCost ?? keptCost, terms: termsAfter(lane, terms) }
   return {
-    ...{ rate, setRate, cost, setCost, terms, setTerms, validHours, setValidHours, rateType, setRateType },
+    ...{ rate, setRate, cost, setCost, terms, setTerms, validHours, setValidHours },
     ...{ quotedRate, termsWrong, wrongCost, isAsked, asked, requote, check, submit },
   }
 }
@@ -115,8 +104,7 @@ function RequoteForm({
 }) {
   const form = useRequoteForm(lane, onMade)
   const { quotedRate, asked, terms, requote, check } = form
-  const { rate: suggested, expectedCost } = useRequoteAdvice(asked)
-  const { default_rate_type: assumedType } = useSession().tenant
+  const suggested = useSuggestedRate(asked)
   return (
     <form onSubmit={form.submit} noValidate>
       <Stack gap="sm">
@@ -140,13 +128,7 @@ function RequoteForm({
             label="Expected truck cost"
             inputMode="decimal"
             autoComplete="off"
-            placeholder={
-              keptCost(lane, saysTerms(terms)) !== null
-                ? 'unchanged'
-                : expectedCost === null
-                  ? ''
-                  : `${count(expectedCost)} expected`
-            }
+            placeholder={quotedMargin(lane) === null ? '' : 'unchanged'}
             value={form.cost}
             onChange={(event) => form.setCost(event.currentTarget.value)}
             error={
@@ -158,16 +140,9 @@ function RequoteForm({
           <ValidFor hours={form.validHours} onHours={form.setValidHours} />
         </SimpleGrid>
         {suggested !== null && <RateToQuote rate={suggested} onUse={form.setRate} />}
-        <RateTypeChoice
-          value={form.rateType}
-          assumed={lane.rate_type ?? assumedType}
-          why="as before"
-          error={requote.error?.fieldError('/rate_type')}
-          onChange={form.setRateType}
-        />
         <RequoteTerms lane={lane} terms={terms} errors={form.termsWrong} onTerms={form.setTerms} />
-        <NewMargin lane={lane} rate={quotedRate} cost={asked.cost ?? expectedCost} terms={terms} />
-        <Advice lane={lane} rate={quotedRate} terms={asked.terms} rateType={asked.rateType} />
+        <NewMargin lane={lane} rate={quotedRate} cost={asked.cost} terms={terms} />
+        <Advice lane={lane} rate={quotedRate} terms={asked.terms} />
         {check.isAsking(asked) && <ToCheck reasons={check.reasons} />}
         {requote.error !== null && <Failed error={requote.error} title="Not requoted" />}
         <Group justify="flex-end">
@@ -305,21 +280,10 @@ function RequoteTerms({
 }
 
 /** The advice on the new rate, on the basis of the brokerage, requested after a pause in typing. */
-function Advice({
-  lane,
-  rate: typed,
-  terms,
-  rateType,
-}: {
-  lane: Lane
-  rate: number | null
-  terms: KeptTerms
-  rateType: RateType | null
-}) {
+function Advice({ lane, rate: typed, terms }: { lane: Lane; rate: number | null; terms: KeptTerms }) {
   const conversion = useRateConversion({ ...lane, customer: lane.quoted_customer_name }, terms)
   const rate = typed === null || conversion == null ? null : converted(conversion, typed)
   const [asked] = useDebouncedValue(rate, typingPauseMs)
-  const isDirect = isDirectQuote(lane)
   const answer = useAnswer(
     'quote-advice',
     {
@@ -327,12 +291,12 @@ function Advice({
         origin: lane.origin,
         destination: lane.destination,
         equipment: lane.equipment,
-        ...(rateType === null ? {} : { rate_type: rateType }),
+        ...(lane.rate_type === null ? {} : { rate_type: lane.rate_type }),
         proposed_rate: asked ?? 0,
         include: 'basis,estimate',
       },
     },
-    { enabled: asked !== null && isDirect, keeps: true },
+    { enabled: asked !== null, keeps: true },
   )
   const isOld = rate !== asked || answer.isPlaceholderData
   return (
@@ -348,9 +312,7 @@ function Advice({
           be compared with your other quotes.
         </Text>
       )}
-      {!isDirect ? (
-        <Text size="sm">There is no advice: it is for truckloads without stops.</Text>
-      ) : rate === null ? null : answer.error !== null && answer.data === undefined ? (
+      {rate === null ? null : answer.error !== null && answer.data === undefined ? (
         <Text size="sm">Advice is not available: {answer.error.message} You can requote without advice.</Text>
       ) : answer.data === undefined ? (
         <Text size="sm" c="dimmed">

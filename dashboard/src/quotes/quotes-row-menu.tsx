@@ -55,7 +55,7 @@ export function QuotesRowMenu({
         )}
         <Menu.Item renderRoot={asLinkToQuote(lane.lane_ref)}>Open quote</Menu.Item>
         <Menu.Item renderRoot={asLinkToLane(lane)}>View lane</Menu.Item>
-        <Menu.Item onClick={() => act('copy', lane, from)}>Copy the quote number</Menu.Item>
+        <Menu.Item onClick={() => act('copy', lane, from)}>Copy lane_ref</Menu.Item>
       </Menu.Dropdown>
     </Menu>
   )

@@ -68,7 +68,7 @@ export function QuoteSiblings({ lane }: { lane: Lane }) {
         columns={[
           {
             key: 'ref',
-            header: 'Quote number',
+            header: 'lane_ref',
             cell: ({ lane_ref }) =>
               lane_ref === lane.lane_ref ? (
                 <>{lane_ref} (this quote)</>

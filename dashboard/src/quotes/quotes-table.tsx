@@ -197,7 +197,6 @@ const QuoteRow = memo(function QuoteRow({
       {columns.map((column) => (
         <td
           key={column.key}
-          data-column={column.key}
           data-align={column.align}
           data-from={column.from}
           data-text={column.isText === true ? true : undefined}

@@ -1,9 +1,9 @@
 import { Button, Chip, Group, Modal, Stack, Text, TextInput } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
-import { useState } from 'react'
+import { type FormEvent, useState } from 'react'
 import type { Lane } from '#contract/lane.ts'
 import { lanesHaveChanged, showLane, useChange } from '../api/index.ts'
-import { laneName, useNotice, useSentForm } from '../shared-ui/index.ts'
+import { Failed, laneName, useNotice } from '../shared-ui/index.ts'
 
 const usualReasons = ['Mistyped rate', 'Wrong lane', 'Duplicate', 'Test'] as const
 
@@ -64,20 +64,26 @@ function VoidForm({
   restore: (lane: Lane) => void
   close: () => void
 }) {
+  const [reason, setReason] = useState('')
   const queries = useQueryClient()
   const notify = useNotice()
+  const change = useChange('void-quote')
+  const wrong = change.error?.fieldError('/reason')
   const { lane_ref } = lane
-  const { form, submit, input, pending, failure } = useSentForm(useChange('void-quote'), {
-    fields: { reason: '' },
-    send: (body) => ({ params: { lane_ref }, body }),
-    done: (voided) => {
-      close()
-      if (voided === null) return
-      showLane(queries, voided)
-      notify(`${lane_ref} is void`, { action: { label: 'Undo', run: () => restore(voided) } })
-      void lanesHaveChanged(queries, [lane_ref])
-    },
-  })
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    change.mutate(
+      { params: { lane_ref }, body: { reason } },
+      {
+        onSuccess: (voided) => {
+          close()
+          showLane(queries, voided)
+          notify(`${lane_ref} is void`, { action: { label: 'Undo', run: () => restore(voided) } })
+          void lanesHaveChanged(queries, [lane_ref])
+        },
+      },
+    )
+  }
   return (
     <form onSubmit={submit}>
       <Stack>
@@ -85,7 +91,7 @@ function VoidForm({
           {laneName(lane.origin, lane.destination)} stays readable, and no statistic counts it. You can
           restore it at any time.
         </Text>
-        <Chip.Group value={form.values.reason} onChange={input('reason').onChange}>
+        <Chip.Group value={reason} onChange={(value) => setReason(String(value))}>
           <Group gap="xs">
             {usualReasons.map((usual) => (
               <Chip key={usual} value={usual} size="xs">
@@ -94,10 +100,19 @@ function VoidForm({
             ))}
           </Group>
         </Chip.Group>
-        <TextInput label="Reason" data-autofocus required {...input('reason')} />
-        {failure('The quote was not voided')}
+        <TextInput
+          label="Reason"
+          data-autofocus
+          required
+          value={reason}
+          onChange={(event) => setReason(event.currentTarget.value)}
+          error={wrong}
+        />
+        {change.error !== null && wrong === undefined && (
+          <Failed error={change.error} title="The quote was not voided" />
+        )}
         <Group justify="flex-end">
-          <Button type="submit" loading={pending}>
+          <Button type="submit" loading={change.isPending}>
             Void quote
           </Button>
         </Group>

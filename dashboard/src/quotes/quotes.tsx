@@ -1,7 +1,7 @@
 import { IconDownload, IconKeyboard } from 'virtual:tabler-icons'
 import { Button, Group, Text } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
-import { useMemo, useState } from 'react'
+import { useState } from 'react'
 import { pagePaths } from '#contract/pages.ts'
 import { addressOfCall, type CallFailed, useAnswer, useMay } from '../api/index.ts'
 import { Failed, Loading, Nothing, Page, showShortcuts } from '../shared-ui/index.ts'
@@ -18,7 +18,6 @@ import {
   useQuotesSettings,
 } from './quotes-settings.ts'
 import { activeView, PendingTooLong, UnknownFilters, useDefaultView, ViewsMenu } from './quotes-views.tsx'
-import { inRequestOrder } from './request-order.ts'
 
 /** All quotes of the brokerage: filter, sort, mark won or lost, requote. */
 export default function QuotesPage() {
@@ -34,8 +33,6 @@ export default function QuotesPage() {
   const isLoading = answer.isPlaceholderData || (data === undefined && error === null)
   const hasQuotes = data !== undefined && (data.lanes.length > 0 || place.isFiltered)
   const shown = data === undefined || (error !== null && answer.isPlaceholderData) ? null : data
-  const sort = place.view.sort ?? 'newest'
-  const rows = useMemo(() => inRequestOrder(shown?.lanes ?? [], sort), [shown, sort])
   return (
     <Page
       title="Quotes"
@@ -65,11 +62,11 @@ export default function QuotesPage() {
       {shown !== null && shown.lanes.length > 0 && (
         <>
           <QuotesList
-            rows={rows}
+            rows={shown.lanes}
             columns={columns.chosen}
             isBusy={answer.isPlaceholderData}
-            sort={sort}
-            onSort={(next) => place.change({ sort: next })}
+            sort={place.view.sort ?? 'newest'}
+            onSort={(sort) => place.change({ sort })}
             mayMark={mayMark}
           />
           <PagerBelow place={place} next={shown.next_cursor} total={total} />

@@ -4,7 +4,7 @@ import { useState } from 'react'
 import { typingPauseMs } from '#client/debounce.ts'
 import type { Lane } from '#contract/lane.ts'
 import { type Body, CallFailed, call, useAnswer } from '../api/index.ts'
-import { type KeptTerms, onOwnTerms, type RateType, termsBody } from '../shared-ui/index.ts'
+import { type KeptTerms, onOwnTerms, termsBody } from '../shared-ui/index.ts'
 
 /** A requote as typed: dollars on its own terms; null while the rate cannot be read, or without a cost. */
 interface AskedRequote {
@@ -12,13 +12,11 @@ interface AskedRequote {
   readonly rate: number | null
   readonly cost: number | null
   readonly terms: KeptTerms
-  /** Null for the default of the brokerage. */
-  readonly rateType: RateType | null
 }
 
 type AdviceBody = Body<'advise-lanes'>
 
-function adviceBody({ lane, rate, cost, terms, rateType }: AskedRequote): AdviceBody {
+function adviceBody({ lane, rate, cost, terms }: AskedRequote): AdviceBody {
   return {
     customer: lane.quoted_customer_name,
     lanes: [
@@ -28,9 +26,6 @@ function adviceBody({ lane, rate, cost, terms, rateType }: AskedRequote): Advice
         equipment: lane.equipment,
         ...(rate === null ? {} : { quoted_rate: rate }),
         ...(cost === null || cost <= 0 ? {} : { estimated_cost: cost }),
-        ...(rateType === null ? {} : { rate_type: rateType }),
-        ...(lane.mode === null ? {} : { mode: lane.mode }),
-        ...(lane.stops.length === 0 ? {} : { stops: lane.stops }),
         ...(lane.pickup_date === null ? {} : { pickup_date: lane.pickup_date }),
         ...termsBody(terms),
       },
@@ -38,14 +33,8 @@ function adviceBody({ lane, rate, cost, terms, rateType }: AskedRequote): Advice
   }
 }
 
-/**
- * The rate to quote by the rules, or else the one that earns most on average, and the truck cost that is expected now, which the
- * requote keeps if none is entered. On the terms of the requote; null where it is not known.
- */
-export function useRequoteAdvice(asked: AskedRequote): {
-  readonly rate: number | null
-  readonly expectedCost: number | null
-} {
+/** The rate to quote by the rules, or else the one that earns most on average, on the terms of the requote; null if none is known. */
+export function useSuggestedRate(asked: AskedRequote): number | null {
   const [settled] = useDebouncedValue(JSON.stringify(adviceBody({ ...asked, rate: null })), typingPauseMs)
   const { data } = useAnswer(
     'advise-lanes',
@@ -53,10 +42,8 @@ export function useRequoteAdvice(asked: AskedRequote): {
     { staleMs: 60_000, comesBack: true },
   )
   const [result] = data?.results ?? []
-  if (result?.status !== 200 || result.conversion === null) return { rate: null, expectedCost: null }
-  const { conversion, rules, estimate } = result
-  const own = (amount: number | undefined | null) => (amount == null ? null : onOwnTerms(conversion, amount))
-  return { rate: own(rules.rate), expectedCost: own(estimate?.expected_cost?.amount) }
+  if (result?.status !== 200 || result.rules.rate === null || result.conversion === null) return null
+  return onOwnTerms(result.conversion, result.rules.rate)
 }
 
 /** How long saving waits for the check of the rate. */
@@ -95,7 +82,7 @@ export function useRequoteCheck(): RequoteCheck {
       // Without a connection, the save fails, too, and says why.
       if (error instanceof CallFailed && (!error.isTemporary || error.code === 'offline')) return []
       return [
-        'It could not be compared with cost and usual rate, because the service did not answer in time.',
+        'It could not be compared with cost and going rate, because the service did not answer in time.',
       ]
     }
   }

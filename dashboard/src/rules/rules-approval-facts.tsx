@@ -1,7 +1,7 @@
 import { Group, Text } from '@mantine/core'
 import { useState } from 'react'
 import { pagePaths } from '#contract/pages.ts'
-import { type Answer, useAnswer, useSession } from '../api/index.ts'
+import { type Answer, useAnswer } from '../api/index.ts'
 import type { Approval } from '../approvals/index.ts'
 import {
   CustomerLink,
@@ -51,26 +51,13 @@ export function ApprovalFacts({ approval: { customer_name, lanes } }: { approval
   )
 }
 
-function askedOf({
-  origin,
-  destination,
-  equipment,
-  rate,
-  estimated_cost,
-  rate_type,
-  mode,
-  stops,
-  ...terms
-}: ApprovalLane) {
+function askedOf({ origin, destination, equipment, rate, estimated_cost, ...terms }: ApprovalLane) {
   const { quoted_basis, quoted_currency } = terms
   return {
     origin,
     destination,
     equipment,
     quoted_rate: rate,
-    ...(rate_type === null ? {} : { rate_type }),
-    ...(mode === null ? {} : { mode }),
-    ...(stops.length === 0 ? {} : { stops }),
     ...(estimated_cost === null ? {} : { estimated_cost }),
     ...(quoted_basis === null ? {} : { quoted_basis }),
     ...(quoted_currency === null ? {} : { quoted_currency }),
@@ -167,17 +154,9 @@ function Fact({
 
 const shownMax = 5
 
-function LastQuotes({ lane: { origin, destination, equipment, rate_type } }: { lane: ApprovalLane }) {
-  const { default_rate_type: assumed } = useSession().tenant
+function LastQuotes({ lane: { origin, destination, equipment } }: { lane: ApprovalLane }) {
   const { data, error, refetch } = useAnswer('list-lanes', {
-    query: {
-      origin,
-      destination,
-      equipment,
-      rate_type: rate_type ?? assumed,
-      sort: 'newest',
-      limit: shownMax,
-    },
+    query: { origin, destination, equipment, sort: 'newest', limit: shownMax },
   })
   if (error !== null) {
     return <Failed error={error} title="The quotes could not be loaded" retry={() => void refetch()} />

@@ -1,27 +1,19 @@
 import { Badge, Button, Group, Paper, Stack, Text, TextInput } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
 import { type RefObject, useRef, useState } from 'react'
-import { pagePaths } from '#contract/pages.ts'
 import { termsBehind } from '#engine/rate-basis.ts'
-import { type Answer, type Body, useAnswer, useChange, useMay, useSession } from '../api/index.ts'
+import { type Body, useAnswer, useChange, useMay, useSession } from '../api/index.ts'
 import { type Approval, useRecentApprovals } from '../approvals/index.ts'
 import {
   CopyButton,
-  counted,
   dollars,
   equipmentName,
   Failed,
-  FilterRow,
   Loading,
   laneName,
-  modeNames,
   moment,
-  OtherRateType,
-  RateTypeFilter,
-  rateTypeAsked,
   readDollars,
   TextLink,
-  useAddress,
   useNotice,
   useShortcuts,
 } from '../shared-ui/index.ts'
@@ -76,41 +68,13 @@ function useAllApprovals() {
     older === undefined
       ? undefined
       : [...recent, ...older].toSorted((one, other) => other.approval_id - one.approval_id)
-  return {
-    mayAsk,
-    data: all === undefined ? undefined : { approvals: all, time: data?.time_to_decision ?? null },
-    error,
-    refetch,
-  }
-}
-
-type TimeToDecision = NonNullable<Answer<'list-approvals'>['time_to_decision']>
-
-/** How long decisions took, in words. */
-function timeWords({ decided, median_minutes: minutes, expired }: TimeToDecision): string {
-  const long =
-    minutes === null
-      ? ''
-      : minutes < 90
-        ? `${Math.round(minutes)} minutes`
-        : `${Math.round(minutes / 6) / 10} hours`
-  const took =
-    minutes === null
-      ? 'No request of the last 30 days was decided'
-      : `Half of the ${counted(decided, 'decision')} of the last 30 days came within ${long}`
-  return expired === 0 ? `${took}.` : `${took}; ${counted(expired, 'request')} expired undecided.`
+  return { mayAsk, data: all === undefined ? undefined : { approvals: all }, error, refetch }
 }
 
 /** Requests for approval, newest first. */
 export function Approvals() {
   const { mayAsk, data, error, refetch } = useAllApprovals()
-  const { search, change } = useAddress(pagePaths.approvals)
-  const { rate_type: asked } = rateTypeAsked(search)
-  const { default_rate_type: assumed } = useSession().tenant
-  const shown = (data?.approvals ?? []).filter(
-    ({ lanes }) => asked === undefined || lanes.some(({ rate_type }) => (rate_type ?? assumed) === asked),
-  )
-  const { chosenId, choose } = useChosen(shown)
+  const { chosenId, choose } = useChosen(data?.approvals ?? [])
   if (error !== null) {
     return <Failed error={error} title="The approvals could not be loaded" retry={() => void refetch()} />
   }
@@ -121,18 +85,7 @@ export function Approvals() {
       {data !== undefined && data.approvals.length === 0 && (
         <Text size="sm">No requests. The quote desk asks for approval when a rule needs it.</Text>
       )}
-      {data !== undefined && data.approvals.length > 0 && (
-        <FilterRow label="Filters">
-          <RateTypeFilter search={search} change={change} size="xs" />
-        </FilterRow>
-      )}
-      {data?.time != null && data.time.decided + data.time.expired > 0 && (
-        <Text size="sm">{timeWords(data.time)}</Text>
-      )}
-      {data !== undefined && data.approvals.length > 0 && shown.length === 0 && (
-        <Text size="sm">No requests with this rate type.</Text>
-      )}
-      {shown.map((approval) => (
+      {data?.approvals.map((approval) => (
         <ApprovalCard
           key={approval.approval_id}
           approval={approval}
@@ -154,10 +107,7 @@ function AskedLanes({ lanes }: { lanes: readonly ApprovalLane[] }) {
   return lanes.map((lane, at) => (
     // biome-ignore lint/suspicious/noArrayIndexKey: two lanes can be equal
     <Text size="sm" key={at}>
-      {laneName(lane.origin, lane.destination)}
-      {lane.stops.length > 0 && ` via ${lane.stops.join(', ')}`}, {equipmentName(lane.equipment)}
-      {lane.mode !== null && `, ${modeNames[lane.mode]}`}
-      <OtherRateType lane={lane} />:{' '}
+      {laneName(lane.origin, lane.destination)}, {equipmentName(lane.equipment)}:{' '}
       <b>
         {dollars(lane.rate)}
         {termsOf(lane)}
@@ -185,7 +135,7 @@ function ApprovalCard({
   onChoose: () => void
 }) {
   const isApprover = useMay('admin')
-  const { approval_id, state, customer_name, bid, lanes, reasons, lane_refs, email } = approval
+  const { approval_id, state, customer_name, lanes, reasons, lane_refs, email } = approval
   return (
     <Paper
       withBorder
@@ -207,20 +157,10 @@ function ApprovalCard({
             {state}
           </Badge>
         </Group>
-        {bid === null ? (
-          <AskedLanes lanes={lanes} />
-        ) : (
-          <Text size="sm">
-            {counted(bid.lanes, 'rate')} of the bid{' '}
-            <TextLink to={pagePaths.bids} query={{ bid: String(bid.bid_id) }}>
-              {bid.name}
-            </TextLink>
-          </Text>
-        )}
+        <AskedLanes lanes={lanes} />
         <Text size="sm" c="dimmed">
           {lanes.some(({ quoted_currency }) => quoted_currency === 'CAD') && 'In US dollars: '}
           {reasons.join(' ')}
-          {bid !== null && bid.lanes > reasons.length && ` And ${bid.lanes - reasons.length} more.`}
         </Text>
         <Text size="sm">
           {approval.requested_by.name} asked {moment(approval.requested_at)}
@@ -237,7 +177,7 @@ function ApprovalCard({
             Quote {ref}
           </TextLink>
         ))}
-        {isApprover && isOpen(approval) && bid === null && <ApprovalFacts approval={approval} />}
+        {isApprover && isOpen(approval) && <ApprovalFacts approval={approval} />}
         <Actions approval={approval} isChosen={isChosen} />
         <div>
           <CopyButton
@@ -303,18 +243,17 @@ function Actions({ approval, isChosen }: { approval: Approval; isChosen: boolean
         },
       },
     )
-  // Rates of a bid are approved or rejected.
-  const [onlyLane] = lanes.length === 1 && approval.bid === null ? lanes : []
+  const [onlyLane] = lanes.length === 1 ? lanes : []
   useDecisionKeys(isChosen && !change.isPending, decide, otherRate)
   if (!isOpen(approval)) return null
   return (
     <Stack gap="xs">
       {isApprover && (
         <Group gap="xs" align="flex-end">
-          <Button size="xs" onClick={() => decide('approve')} loading={change.isPending}>
+          <Button size="compact-md" onClick={() => decide('approve')} loading={change.isPending}>
             Approve
           </Button>
-          <Button size="xs" variant="default" onClick={() => decide('reject')}>
+          <Button size="compact-md" variant="default" onClick={() => decide('reject')}>
             Reject
           </Button>
           {onlyLane !== undefined && (
@@ -368,7 +307,7 @@ function OtherRate({
         }}
       />
       <Button
-        size="xs"
+        size="compact-md"
         variant="default"
         disabled={rate === null}
         onClick={() => rate !== null && counter(rate)}
@@ -392,11 +331,11 @@ function RequesterActions({
   return (
     <Group gap="xs">
       {counter !== null && (
-        <Button size="xs" onClick={() => decide('accept', counter)} loading={isPending}>
+        <Button size="compact-md" onClick={() => decide('accept', counter)} loading={isPending}>
           Accept the other rate
         </Button>
       )}
-      <Button size="xs" variant="subtle" onClick={() => decide('withdraw')}>
+      <Button size="compact-md" variant="subtle" onClick={() => decide('withdraw')}>
         Withdraw
       </Button>
     </Group>

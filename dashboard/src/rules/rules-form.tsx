@@ -27,26 +27,20 @@ const conditionInputs: readonly (readonly [RuleField, string])[] = [
   ['miles_over', 'Over miles'],
   ['miles_to', 'Up to miles'],
 ]
-/** Each group is a row of its own. */
-const limitInputs: readonly (readonly (readonly [RuleField, string])[])[] = [
-  [
-    ['minimum_margin_pct', 'Minimum margin, %'],
-    ['minimum_margin', 'Minimum margin, $'],
-    ['minimum_margin_per_mile', 'Minimum margin, $ per mile'],
-    ['minimum_rate_per_mile', 'Minimum rate, $ per mile'],
-  ],
-  [
-    ['target_margin_pct', 'Target margin, %'],
-    ['target_margin', 'Target margin, $'],
-    ['target_margin_per_mile', 'Target margin, $ per mile'],
-  ],
-  [
-    ['maximum_margin_pct', 'Maximum margin, %'],
-    ['maximum_margin', 'Maximum margin, $'],
-    ['maximum_margin_per_mile', 'Maximum margin, $ per mile'],
-  ],
+const termInputs: readonly (readonly [RuleField, string])[] = [
+  ['minimum_margin_pct', 'Minimum margin, %'],
+  ['minimum_margin', 'Minimum margin, $'],
+  ['minimum_margin_per_mile', 'Minimum margin, $ per mile'],
+  ['minimum_rate_per_mile', 'Minimum rate, $ per mile'],
+  ['target_margin_pct', 'Target margin, %'],
+  ['target_margin', 'Target margin, $'],
+  ['target_margin_per_mile', 'Target margin, $ per mile'],
+  ['maximum_margin_pct', 'Maximum margin, %'],
+  ['maximum_margin', 'Maximum margin, $'],
+  ['maximum_margin_per_mile', 'Maximum margin, $ per mile'],
+  ['round_to', 'Round up to, $'],
+  ['valid_days', 'Valid for days'],
 ]
-const columns = { base: 1, xs: 2, md: 4 } as const
 const choices = {
   area: {
     label: 'A city means',
@@ -67,7 +61,7 @@ const choices = {
     label: 'Confidence on the lane',
     data: [
       { value: '', label: 'any' },
-      { value: 'none', label: 'no answered quotes' },
+      { value: 'none', label: 'no decided quotes' },
       { value: 'low', label: 'at most low' },
       { value: 'medium', label: 'at most medium' },
     ],
@@ -150,7 +144,7 @@ function RuleInputs({
   return (
     <>
       <Text size="sm">Which quotes? Leave a field empty for any.</Text>
-      <SimpleGrid cols={columns} spacing="sm">
+      <SimpleGrid cols={{ base: 1, xs: 2, md: 4 }} spacing="sm">
         {conditionInputs.map(text)}
         {named('rep_id', 'Quoted by', people)}
         {named('team_id', 'Quoted by somebody in the team', teams)}
@@ -159,14 +153,8 @@ function RuleInputs({
         {choice('confidence_at_most')}
       </SimpleGrid>
       <Text size="sm">What must their rates be? What is empty here comes from a less specific rule.</Text>
-      {limitInputs.map((group) => (
-        <SimpleGrid key={group[0]?.[0]} cols={columns} spacing="sm">
-          {group.map(text)}
-        </SimpleGrid>
-      ))}
-      <SimpleGrid cols={columns} spacing="sm">
-        {text(['round_to', 'Round up to, $'])}
-        {text(['valid_days', 'Valid for days'])}
+      <SimpleGrid cols={{ base: 1, xs: 2, md: 4 }} spacing="sm">
+        {termInputs.map(text)}
         {choice('outside')}
       </SimpleGrid>
     </>

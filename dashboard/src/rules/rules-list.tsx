@@ -73,10 +73,10 @@ function RuleCard({ rule, mayChange, onEdit }: { rule: Rule; mayChange: boolean;
         </div>
         {mayChange && (
           <Group gap="xs">
-            <Button variant="default" size="xs" onClick={onEdit}>
+            <Button variant="default" size="compact-md" onClick={onEdit}>
               Edit
             </Button>
-            <Button variant="default" size="xs" onClick={() => setAsked(true)}>
+            <Button variant="default" size="compact-md" onClick={() => setAsked(true)}>
               Remove
             </Button>
           </Group>

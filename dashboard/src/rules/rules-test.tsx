@@ -47,7 +47,7 @@ export function RuleTestResult({ result }: { result: Result }) {
       </Text>
       {estimate !== null && (
         <Text size="sm" c="dimmed">
-          Expected profit of these {count(estimate.quotes)} quotes: {roundDollars(estimate.margin_before)} as
+          Expected margin of these {count(estimate.quotes)} quotes: {roundDollars(estimate.margin_before)} as
           quoted, {roundDollars(estimate.margin_after)} within the rules; 80% range of the difference{' '}
           {roundDollars(estimate.range_80.low)} to {roundDollars(estimate.range_80.high)}.
         </Text>

@@ -10,12 +10,12 @@ export const outsideWords = {
   block: 'refused',
 } as const
 
-/** @example marginWords({ margin_pct: 12, margin: 150 }) // '12% margin and $150 margin' */
+/** @example marginWords({ margin_pct: 12, margin: 150 }) // '12% and $150' */
 function marginWords({ margin_pct, margin, margin_per_mile, rate_per_mile }: Margin): string {
   return [
-    ...(margin_pct === undefined ? [] : [`${margin_pct}% margin`]),
-    ...(margin === undefined ? [] : [`${dollars(margin)} margin`]),
-    ...(margin_per_mile === undefined ? [] : [`${dollars(margin_per_mile)} margin a mile`]),
+    ...(margin_pct === undefined ? [] : [`${margin_pct}%`]),
+    ...(margin === undefined ? [] : [dollars(margin)]),
+    ...(margin_per_mile === undefined ? [] : [`${dollars(margin_per_mile)} a mile`]),
     ...(rate_per_mile === undefined ? [] : [`a rate of ${dollars(rate_per_mile)} a mile`]),
   ].join(' and ')
 }

@@ -1,2 +1,2 @@
 /** Settings of the brokerage and of the signed-in person. */
-export { AccountPage, CompanyPage, CompanySignInPage, FuelPage, MailPage } from './settings.tsx'
+export { AccountPage, CompanyPage, FuelPage } from './settings.tsx'

@@ -1,123 +1,128 @@
-import { Button, NativeSelect, Radio, SimpleGrid, Stack, TextInput } from '@mantine/core'
-import { type Answer, type Body, useChange } from '../api/index.ts'
-import { methods, rateTypeNames, useSentForm } from '../shared-ui/index.ts'
-import { ExpiryInputs } from './settings-expiry.tsx'
+import { Button, Group, NativeSelect, Radio, Stack, TextInput } from '@mantine/core'
+import { useQueryClient } from '@tanstack/react-query'
+import { type FormEvent, useState } from 'react'
+import { type Answer, type Body, type CallFailed, useChange } from '../api/index.ts'
+import { Failed, type Method, methods, rateTypeNames, useNotice } from '../shared-ui/index.ts'
+import { type ExpiredCounts, ExpiryInputs } from './settings-expiry.tsx'
 import { TimeZoneInput } from './settings-time-zone.tsx'
 
 type Brokerage = Answer<'me'>['tenant']
 
 const asText = (amount: number | null) => (amount === null ? '' : String(amount))
 
-const floorFields = [
-  { field: 'margin_pct', label: 'Minimum margin, %', unit: '%' },
-  { field: 'margin', label: 'Minimum margin per load', unit: '$' },
-  { field: 'rate_per_mile', label: 'Minimum rate per mile', unit: '$/mi' },
-] as const
-
-const fieldsOf = ({ floors, quote_expiry: expiry, stop_fee: fee, ...tenant }: Brokerage) => ({
-  name: tenant.name,
-  time_zone: tenant.time_zone,
-  margin_pct: asText(floors.margin_pct),
-  margin: asText(floors.margin),
-  rate_per_mile: asText(floors.rate_per_mile),
-  valid_days: asText(expiry.valid_days),
-  counts_as: expiry.counts_as,
-  default_basis: tenant.default_basis,
-  default_rate_type: tenant.default_rate_type,
-  integration_pool: tenant.integration_pool,
-  stop_fee: String(fee.amount),
-  stop_fee_currency: fee.currency,
-  win_probability_method: tenant.win_probability_method,
-})
-type Fields = ReturnType<typeof fieldsOf>
-
-const pointers = {
-  ...Object.fromEntries(floorFields.map(({ field }) => [field, `/floors/${field}`])),
-  valid_days: '/quote_expiry/valid_days',
-  stop_fee: '/stop_fee/amount',
+interface Floors {
+  readonly margin_pct: string
+  readonly margin: string
+  readonly rate_per_mile: string
 }
 
-/** An amount as typed. An empty field is no minimum or limit, which the API represents as 0. */
-const amountOf = (text: string) => Number(text.replaceAll(/[$,%\s]/g, '') || '0')
-
-function wrongNumbers(fields: Fields): { readonly [Field in keyof Fields]?: string } {
-  const isNumber = (field: keyof Fields) => !Number.isNaN(amountOf(fields[field]))
-  const wrong = (field: keyof Fields, isRight: boolean, words: string) => (isRight ? {} : { [field]: words })
-  return Object.assign(
-    {},
-    ...floorFields.map(({ field }) =>
-      wrong(field, isNumber(field), 'Enter a number, or leave the field empty for no minimum.'),
-    ),
-    wrong('valid_days', isNumber('valid_days'), 'Enter a number, or leave the field empty for no limit.'),
-    wrong(
-      'stop_fee',
-      isNumber('stop_fee') && fields.stop_fee.trim() !== '',
-      'Enter the fee in dollars, such as 75.',
-    ),
-  )
-}
-
-function bodyOf(fields: Fields): Body<'update-tenant'> {
-  const { margin_pct, margin, rate_per_mile, valid_days, counts_as, stop_fee, stop_fee_currency, ...rest } =
-    fields
+function floorsAsText({ floors }: Brokerage): Floors {
   return {
-    ...rest,
-    floors: {
-      margin_pct: amountOf(margin_pct),
-      margin: amountOf(margin),
-      rate_per_mile: amountOf(rate_per_mile),
-    },
-    quote_expiry: { valid_days: amountOf(valid_days), counts_as },
-    stop_fee: { amount: amountOf(stop_fee), currency: stop_fee_currency },
+    margin_pct: asText(floors.margin_pct),
+    margin: asText(floors.margin),
+    rate_per_mile: asText(floors.rate_per_mile),
   }
+}
+
+/** The floors as numbers. An empty field is no floor, which the API represents as 0. */
+function amountsOf(floors: Floors): { readonly [Field in keyof Floors]: number } {
+  const amount = (text: string) => Number(text.replaceAll(/[$,%\s]/g, '') || '0')
+  return {
+    margin_pct: amount(floors.margin_pct),
+    margin: amount(floors.margin),
+    rate_per_mile: amount(floors.rate_per_mile),
+  }
+}
+
+function wrongInWords(
+  field: string,
+  notNumbers: readonly string[],
+  error: CallFailed | null,
+): string | undefined {
+  if (notNumbers.includes(field)) {
+    return `Enter a number, or leave the field empty for ${field === 'valid_days' ? 'no limit' : 'no minimum'}.`
+  }
+  return (
+    error?.fieldError(`/floors/${field}`) ??
+    error?.fieldError(`/quote_expiry/${field}`) ??
+    error?.fieldError(`/${field}`)
+  )
 }
 
 /** The brokerage's name, its time zone, the counting method of win_probability, and the floors of recommended rates. */
 export function BrokerageForm({ tenant, mayChange }: { tenant: Brokerage; mayChange: boolean }) {
-  const { submit, input, pending, failure } = useSentForm(useChange('update-tenant'), {
-    fields: fieldsOf(tenant),
-    pointers,
-    validate: wrongNumbers,
-    send: (fields) => ({ body: bodyOf(fields) }),
-    said: 'Settings saved.',
-  })
-  const common = { input, disabled: !mayChange }
+  const [name, setName] = useState(tenant.name)
+  const [method, setMethod] = useState<Method>(tenant.win_probability_method)
+  const [zone, setZone] = useState(tenant.time_zone)
+  const [floors, setFloors] = useState(() => floorsAsText(tenant))
+  const [validDays, setValidDays] = useState(asText(tenant.quote_expiry.valid_days))
+  const [expiredCounts, setExpiredCounts] = useState<ExpiredCounts>(tenant.quote_expiry.counts_as)
+  const [basis, setBasis] = useState(tenant.default_basis)
+  const [pools, setPools] = useState<PoolSettings>(tenant)
+  const [notNumbers, setNotNumbers] = useState<readonly string[]>([])
+  const change = useChange('update-tenant')
+  const queries = useQueryClient()
+  const notify = useNotice()
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    const amounts = amountsOf(floors)
+    const days = Number(validDays.trim() || '0')
+    const wrong = Object.entries({ ...amounts, valid_days: days }).flatMap(([field, amount]) =>
+      Number.isNaN(amount) ? [field] : [],
+    )
+    setNotNumbers(wrong)
+    if (wrong.length > 0) return
+    const body: Body<'update-tenant'> = {
+      name,
+      win_probability_method: method,
+      floors: amounts,
+      time_zone: zone,
+      quote_expiry: { valid_days: days, counts_as: expiredCounts },
+      default_basis: basis,
+      ...poolsOf(pools),
+    }
+    change.mutate(
+      { body },
+      {
+        onSuccess: () => {
+          notify('Settings saved.')
+          void queries.invalidateQueries()
+        },
+      },
+    )
+  }
+  const wrong = (field: string) => wrongInWords(field, notNumbers, change.error)
+  const isFieldError = ['name', 'time_zone', 'valid_days', ...Object.keys(floors)].some(
+    (field) => wrong(field) !== undefined,
+  )
   return (
     <form onSubmit={submit}>
       <Stack maw={720}>
-        <TextInput label="Brokerage name" maw={420} disabled={!mayChange} required {...input('name')} />
-        <TimeZoneInput disabled={!mayChange} {...input('time_zone')} />
-        <SimpleGrid cols={{ base: 1, xs: 3 }}>
-          {floorFields.map(({ field, label, unit }) => (
-            <TextInput
-              key={field}
-              label={label}
-              inputMode="decimal"
-              rightSection={<span aria-hidden>{unit}</span>}
-              rightSectionWidth={48}
-              disabled={!mayChange}
-              {...input(field)}
-            />
-          ))}
-        </SimpleGrid>
-        <ExpiryInputs {...common} />
-        <NativeSelect
-          label="Rates and costs are, unless a quote says something else"
-          description="Statistics compare amounts on this basis. An amount on the other basis is converted by its fuel charge, or not counted."
+        <TextInput
+          label="Brokerage name"
           maw={420}
-          data={[
-            { value: 'all_in', label: 'all-in: with fuel and accessorials' },
-            { value: 'linehaul', label: 'linehaul: without fuel and accessorials' },
-          ]}
+          value={name}
+          onChange={(event) => setName(event.currentTarget.value)}
+          error={wrong('name')}
           disabled={!mayChange}
-          {...input('default_basis')}
+          required
         />
-        <RateTypeSettings {...common} />
-        <StopFeeInputs {...common} />
-        <MethodChoice {...common} />
-        {failure('Settings not saved')}
+        <TimeZoneInput zone={zone} onChange={setZone} error={wrong('time_zone')} disabled={!mayChange} />
+        <FloorInputs floors={floors} onChange={setFloors} wrong={wrong} disabled={!mayChange} />
+        <ExpiryInputs
+          days={validDays}
+          onDays={setValidDays}
+          counts={expiredCounts}
+          onCounts={setExpiredCounts}
+          wrong={wrong('valid_days')}
+          disabled={!mayChange}
+        />
+        <BasisChoice basis={basis} onChange={setBasis} disabled={!mayChange} />
+        <RateTypeSettings pools={pools} onChange={setPools} disabled={!mayChange} />
+        <MethodChoice method={method} onChange={setMethod} disabled={!mayChange} />
+        {change.error !== null && !isFieldError && <Failed error={change.error} title="Settings not saved" />}
         {mayChange && (
-          <Button type="submit" loading={pending} style={{ alignSelf: 'flex-start' }}>
+          <Button type="submit" loading={change.isPending} style={{ alignSelf: 'flex-start' }}>
             Save settings
           </Button>
         )}
@@ -126,62 +131,140 @@ export function BrokerageForm({ tenant, mayChange }: { tenant: Brokerage; mayCha
   )
 }
 
-interface Part {
-  readonly input: ReturnType<typeof useSentForm>['input']
-  readonly disabled: boolean
-}
+type Basis = Brokerage['default_basis']
 
-/** What the desk adds for each stop of a load with stops. */
-function StopFeeInputs({ input, disabled }: Part) {
+/** What amounts include if nothing else was said. */
+function BasisChoice({
+  basis,
+  onChange,
+  disabled,
+}: {
+  basis: Basis
+  onChange: (basis: Basis) => void
+  disabled: boolean
+}) {
   return (
-    <SimpleGrid cols={{ base: 1, sm: 2 }} style={{ alignItems: 'end' }}>
-      <TextInput
-        label="Fee for each stop"
-        description="The desk prices a load with stops by its longest leg and this fee."
-        inputMode="decimal"
-        disabled={disabled}
-        {...input('stop_fee')}
-      />
-      <NativeSelect
-        label="Currency of the fee"
-        description="Canadian dollars are converted by the exchange rate of the day."
-        data={['USD', 'CAD']}
-        disabled={disabled}
-        {...input('stop_fee_currency')}
-      />
-    </SimpleGrid>
+    <NativeSelect
+      label="Rates and costs are, unless a quote says something else"
+      description="Statistics compare amounts on this basis. An amount on the other basis is converted by its fuel charge, or not counted."
+      maw={420}
+      value={basis}
+      onChange={(event) => onChange(event.currentTarget.value as Basis)}
+      data={[
+        { value: 'all_in', label: 'all-in: with fuel and accessorials' },
+        { value: 'linehaul', label: 'linehaul: without fuel and accessorials' },
+      ]}
+      disabled={disabled}
+    />
   )
 }
 
+type PoolSettings = Pick<Brokerage, 'default_rate_type' | 'integration_pool'>
+
+const poolsOf = ({ default_rate_type, integration_pool }: PoolSettings): PoolSettings => ({
+  default_rate_type,
+  integration_pool,
+})
+
 /** Whether quotes are spot or contract if they do not say so, and which ones the integration interface counts. */
-function RateTypeSettings({ input, disabled }: Part) {
-  const types = Object.entries(rateTypeNames).map(([value, label]) => ({ value, label }))
+function RateTypeSettings({
+  pools,
+  onChange,
+  disabled,
+}: {
+  pools: PoolSettings
+  onChange: (pools: PoolSettings) => void
+  disabled: boolean
+}) {
   return (
-    <SimpleGrid cols={{ base: 1, sm: 2 }} style={{ alignItems: 'end' }}>
+    <Group align="flex-start" grow preventGrowOverflow={false}>
       <NativeSelect
         label="Quotes are, unless they say something else"
         description="Statistics, estimates and costs of spot and contract quotes are kept apart."
-        data={types}
+        value={pools.default_rate_type}
+        onChange={(event) =>
+          onChange({
+            ...pools,
+            default_rate_type: event.currentTarget.value as PoolSettings['default_rate_type'],
+          })
+        }
+        data={Object.entries(rateTypeNames).map(([value, label]) => ({ value, label }))}
         disabled={disabled}
-        {...input('default_rate_type')}
       />
       <NativeSelect
         label="The integration interface counts"
         description="For markup and lane insight of calls that do not say a rate type."
-        data={[{ value: 'all', label: 'Spot and contract' }, ...types]}
+        value={pools.integration_pool}
+        onChange={(event) =>
+          onChange({
+            ...pools,
+            integration_pool: event.currentTarget.value as PoolSettings['integration_pool'],
+          })
+        }
+        data={[
+          { value: 'all', label: 'Spot and contract' },
+          ...Object.entries(rateTypeNames).map(([value, label]) => ({ value, label })),
+        ]}
         disabled={disabled}
-        {...input('integration_pool')}
       />
-    </SimpleGrid>
+    </Group>
   )
 }
 
-function MethodChoice({ input, disabled }: Part) {
+const floorFields = [
+  { field: 'margin_pct', label: 'Minimum margin, % of the rate', unit: '%' },
+  { field: 'margin', label: 'Minimum margin per load, dollars', unit: '$' },
+  { field: 'rate_per_mile', label: 'Minimum rate per loaded mile', unit: '$/mi' },
+] as const
+
+function FloorInputs({
+  floors,
+  onChange,
+  wrong,
+  disabled,
+}: {
+  floors: Floors
+  onChange: (change: (floors: Floors) => Floors) => void
+  wrong: (field: string) => string | undefined
+  disabled: boolean
+}) {
+  return (
+    <Group align="flex-start" grow preventGrowOverflow={false}>
+      {floorFields.map(({ field, label, unit }) => (
+        <TextInput
+          key={field}
+          label={label}
+          inputMode="decimal"
+          rightSection={<span aria-hidden>{unit}</span>}
+          rightSectionWidth={48}
+          value={floors[field]}
+          onChange={(event) => {
+            const { value } = event.currentTarget
+            onChange((all) => ({ ...all, [field]: value }))
+          }}
+          error={wrong(field)}
+          disabled={disabled}
+        />
+      ))}
+    </Group>
+  )
+}
+
+function MethodChoice({
+  method,
+  onChange,
+  disabled,
+}: {
+  method: Method
+  onChange: (method: Method) => void
+  disabled: boolean
+}) {
   return (
     <Radio.Group
       label="How the API calculates win_probability"
       description="This setting does not affect the calibrated estimate on the quote desk."
-      {...input('win_probability_method')}
+      value={method}
+      onChange={(value) => onChange(value as Method)}
     >
       <Stack gap="xs" mt="xs">
         {methods.map(({ value, label, description }) => (

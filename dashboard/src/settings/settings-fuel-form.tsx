@@ -10,10 +10,11 @@ import {
   TextInput,
   Title,
 } from '@mantine/core'
-import type { GetInputPropsReturnType } from '@mantine/form'
+import { useQueryClient } from '@tanstack/react-query'
+import { type FormEvent, useState } from 'react'
 import { fuelPeriodsMax } from '#contract/limits.ts'
 import { type CallFailed, useChange } from '../api/index.ts'
-import { CustomerInput, Failed, useSentForm } from '../shared-ui/index.ts'
+import { CustomerInput, Failed, useNotice } from '../shared-ui/index.ts'
 import { draftOf, emptyPeriod, type FuelPeriod, type PeriodDraft, sentPeriod } from './settings-fuel-words.ts'
 
 type Owner =
@@ -31,25 +32,17 @@ export function ScheduleForm({
   periods: readonly FuelPeriod[]
   close: () => void
 }) {
-  const save = useChange('change-fuel-schedule')
-  const whose = (customer: string) => (owner.kind === 'brokerage' ? 'your brokerage' : customer.trim())
-  const { form, submit, input, pending } = useSentForm(save, {
-    fields: {
-      customer_name: owner.kind === 'customer' ? owner.name : '',
-      periods: stored.length === 0 ? [emptyPeriod()] : stored.map(draftOf),
-    },
-    send: ({ customer_name: customer, periods }) => ({
-      body: {
-        ...(owner.kind === 'brokerage' ? {} : { customer_name: customer.trim() }),
-        periods: periods.map(sentPeriod),
-      },
-    }),
-    said: ({ customer_name: customer }) => `The schedule of ${whose(customer)} is saved.`,
-    done: close,
-  })
-  const { customer_name: customer, periods } = form.values
-  const title =
-    owner.kind === 'new customer' ? 'Add the schedule of a customer' : `The schedule of ${whose(customer)}`
+  const [customer, setCustomer] = useState(owner.kind === 'customer' ? owner.name : '')
+  const [periods, setPeriods] = useState(() => (stored.length === 0 ? [emptyPeriod()] : stored.map(draftOf)))
+  const whose = owner.kind === 'brokerage' ? 'your brokerage' : customer.trim()
+  const title = owner.kind === 'new customer' ? 'Add the schedule of a customer' : `The schedule of ${whose}`
+  const { save, send } = useSaving(whose, close)
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    send(owner.kind === 'brokerage' ? null : customer.trim(), periods)
+  }
+  const change = (key: string, next: Partial<PeriodDraft>) =>
+    setPeriods((all) => all.map((one) => (one.key === key ? { ...one, ...next } : one)))
   return (
     <Paper withBorder p="md" component="form" onSubmit={submit} aria-label={title} noValidate>
       <Stack gap="sm">
@@ -57,7 +50,12 @@ export function ScheduleForm({
           {title}
         </Title>
         {owner.kind === 'new customer' && (
-          <CustomerInput label="Customer" {...input('customer_name')} value={customer} />
+          <CustomerInput
+            label="Customer"
+            value={customer}
+            onChange={setCustomer}
+            error={save.error?.fieldError('/customer_name')}
+          />
         )}
         {periods.map((period, index) => (
           <PeriodFields
@@ -65,14 +63,14 @@ export function ScheduleForm({
             index={index}
             period={period}
             error={save.error}
-            input={(field) => input(`periods.${index}.${field}`)}
+            onChange={(next) => change(period.key, next)}
             onRemove={
               periods.length === 1
                 ? null
                 : () => {
                     // The errors name periods by their position.
                     save.reset()
-                    form.removeListItem('periods', index)
+                    setPeriods((all) => all.filter(({ key }) => key !== period.key))
                   }
             }
           />
@@ -82,7 +80,7 @@ export function ScheduleForm({
           <Button
             variant="default"
             disabled={periods.length >= fuelPeriodsMax}
-            onClick={() => form.insertListItem('periods', emptyPeriod())}
+            onClick={() => setPeriods((all) => [...all, emptyPeriod()])}
           >
             Add a period
           </Button>
@@ -90,7 +88,7 @@ export function ScheduleForm({
             <Button variant="default" onClick={close}>
               Cancel
             </Button>
-            <Button type="submit" loading={pending}>
+            <Button type="submit" loading={save.isPending}>
               Save the schedule
             </Button>
           </Group>
@@ -98,6 +96,30 @@ export function ScheduleForm({
       </Stack>
     </Paper>
   )
+}
+
+/** Saves a schedule, says so, and closes the form. */
+function useSaving(whose: string, close: () => void) {
+  const save = useChange('change-fuel-schedule')
+  const queries = useQueryClient()
+  const notify = useNotice()
+  const send = (customer: string | null, periods: readonly PeriodDraft[]) =>
+    save.mutate(
+      {
+        body: {
+          ...(customer === null ? {} : { customer_name: customer }),
+          periods: periods.map(sentPeriod),
+        },
+      },
+      {
+        onSuccess: () => {
+          notify(`The schedule of ${whose} is saved.`)
+          void queries.invalidateQueries()
+          close()
+        },
+      },
+    )
+  return { save, send }
 }
 
 /** Why a schedule was not saved; refusals that the form shows at their fields are not repeated. */
@@ -116,19 +138,17 @@ function NotSaved({ error }: { error: CallFailed }) {
 const shownAtField =
   /^\/(customer_name|periods\/\d+\/(from|until|base_price|miles_per_gallon|steps(\/\d+\/\w+)?))$/
 
-type PeriodInput = (field: keyof PeriodDraft) => GetInputPropsReturnType
-
 function PeriodFields({
   index,
   period,
   error,
-  input,
+  onChange,
   onRemove,
 }: {
   index: number
   period: PeriodDraft
   error: CallFailed | null
-  input: PeriodInput
+  onChange: (next: Partial<PeriodDraft>) => void
   onRemove: (() => void) | null
 }) {
   const number = index + 1
@@ -139,33 +159,49 @@ function PeriodFields({
     <Fieldset legend={`Period ${number}`}>
       <Stack gap="sm">
         <Group grow align="flex-start" preventGrowOverflow={false}>
-          <TextInput label="First day" type="date" required {...input('from')} error={wrong('from')} />
-          <TextInput label="Last day, if it ends" type="date" {...input('until')} error={wrong('until')} />
+          <TextInput
+            label="First day"
+            type="date"
+            required
+            value={period.from}
+            onChange={(event) => onChange({ from: event.currentTarget.value })}
+            error={wrong('from')}
+          />
+          <TextInput
+            label="Last day, if it ends"
+            type="date"
+            value={period.until}
+            onChange={(event) => onChange({ until: event.currentTarget.value })}
+            error={wrong('until')}
+          />
         </Group>
         <NativeSelect
           label="The surcharge per mile follows"
-          {...input('kind')}
+          value={period.kind}
+          onChange={(event) => onChange({ kind: event.currentTarget.value as PeriodDraft['kind'] })}
           data={[
             { value: 'miles_per_gallon', label: 'a base price and miles per gallon' },
             { value: 'steps', label: 'a table of steps' },
           ]}
         />
         {period.kind === 'steps' ? (
-          <StepsField index={index} error={error} input={input} />
+          <StepsField index={index} period={period} error={error} onChange={onChange} />
         ) : (
           <Group grow align="flex-start" preventGrowOverflow={false}>
             <TextInput
               label="Base price, dollars per gallon"
               inputMode="decimal"
               required
-              {...input('base')}
+              value={period.base}
+              onChange={(event) => onChange({ base: event.currentTarget.value })}
               error={wrong('base_price')}
             />
             <TextInput
               label="Miles per gallon"
               inputMode="decimal"
               required
-              {...input('milesPerGallon')}
+              value={period.milesPerGallon}
+              onChange={(event) => onChange({ milesPerGallon: event.currentTarget.value })}
               error={wrong('miles_per_gallon')}
             />
           </Group>
@@ -185,12 +221,14 @@ function PeriodFields({
 /** The table of steps as text, so that two columns of a spreadsheet can be pasted. */
 function StepsField({
   index,
+  period,
   error,
-  input,
+  onChange,
 }: {
   index: number
+  period: PeriodDraft
   error: CallFailed | null
-  input: PeriodInput
+  onChange: (next: Partial<PeriodDraft>) => void
 }) {
   const start = `/periods/${index}/steps`
   const wrong = error?.errors.find(({ pointer }) => pointer === start || pointer?.startsWith(`${start}/`))
@@ -204,7 +242,8 @@ function StepsField({
       autosize
       minRows={3}
       maxRows={16}
-      {...input('steps')}
+      value={period.steps}
+      onChange={(event) => onChange({ steps: event.currentTarget.value })}
       error={
         wrong === undefined
           ? undefined

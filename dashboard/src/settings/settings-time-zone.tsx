@@ -20,15 +20,17 @@ const searchable = (text: string) =>
 
 /** Chooses the time zone of the brokerage. */
 export function TimeZoneInput({
+  zone,
   onChange,
-  ...input
+  error,
+  disabled,
 }: {
-  value?: string
+  zone: string
   onChange: (zone: string) => void
-  error?: string
+  error: string | undefined
   disabled: boolean
 }) {
-  const [zones] = useState(() => zonesToChoose(input.value ?? ''))
+  const [zones] = useState(() => zonesToChoose(zone))
   return (
     <Select
       label="Time zone"
@@ -44,10 +46,12 @@ export function TimeZoneInput({
           .filter((option) => 'label' in option && searchable(option.label).includes(searchable(search)))
           .slice(0, limit)
       }
+      value={zone}
       onChange={(next) => {
         if (next !== null) onChange(next)
       }}
-      {...input}
+      error={error}
+      disabled={disabled}
     />
   )
 }

@@ -12,7 +12,6 @@ export function BasisNote({ basis }: { basis: ComparedBasis | undefined }) {
   const other = basisNames[basis.amounts === 'all_in' ? 'linehaul' : 'all_in']
   const { charges, schedule, exchange } = basis.converted_by
   const apart = basis.kept_apart - basis.kept_apart_in_cad
-  const otherModes = basis.other_modes ?? 0
   return (
     <Text component="p" size="xs" c="dimmed">
       Rates, costs and margins are {basisNames[basis.amounts]}, in US dollars.
@@ -25,8 +24,6 @@ export function BasisNote({ basis }: { basis: ComparedBasis | undefined }) {
         ` ${counted(apart, 'quote')} with ${other} amounts not counted: neither a fuel charge nor the surcharge of the day is known.`}
       {basis.kept_apart_in_cad > 0 &&
         ` ${counted(basis.kept_apart_in_cad, 'quote')} with Canadian dollars not counted: the exchange rate of the day or the fuel charge is not known.`}
-      {otherModes > 0 &&
-        ` ${counted(otherModes, 'quote')} of other modes or with stops ${otherModes === 1 ? 'is' : 'are'} not counted.`}
     </Text>
   )
 }

@@ -30,8 +30,7 @@ export function CopyButton({
     <Button
       size="compact-xs"
       variant="default"
-      // The name contains the visible text, also while that confirms.
-      aria-label={`${copied ? 'Copied' : 'Copy'} ${what}`}
+      aria-label={`Copy ${what}`}
       leftSection={copied ? <IconCheck size={14} aria-hidden /> : <IconCopy size={14} aria-hidden />}
       onClick={() => void copy()}
     >

@@ -50,7 +50,7 @@ export function range({ low, high }: { readonly low: number; readonly high: numb
   return `${least}–${most}%`
 }
 
-/** The answered quotes of a lane (won or lost): those of any age, and those that the estimate uses. */
+/** The decided quotes of a lane: those of any age, and those that the estimate uses. */
 export interface QuotesBehind {
   readonly won: number
   readonly decided: number
@@ -61,21 +61,21 @@ export interface QuotesBehind {
  * The quotes that a probability was estimated from, always shown with it. Quotes that are too old to count are not named as
  * its basis.
  *
- * @example basedOn({ won: 17, decided: 26 }) // '17 of 26 answered quotes won on this lane'
+ * @example basedOn({ won: 17, decided: 26 }) // '17 of 26 decided quotes won on this lane'
  * @example basedOn({ won: 876, decided: 876, used: { won: 0, decided: 0 } })
- *   // 'from your other lanes; the 876 answered quotes on this lane are too old to count'
+ *   // 'from your other lanes; the 876 decided quotes on this lane are too old to count'
  */
 export function basedOn({ won, decided, used = { won, decided } }: QuotesBehind): string {
-  if (decided === 0) return 'no answered quotes on this lane, estimated from your other lanes'
+  if (decided === 0) return 'no decided quotes on this lane, estimated from your other lanes'
   if (used.decided > 0) {
     const older = decided - used.decided
-    return `${used.won} of ${counted(used.decided, 'answered quote')} won on this lane${
+    return `${used.won} of ${counted(used.decided, 'decided quote')} won on this lane${
       older > 0 ? ` (${count(older)} older or left out)` : ''
     }`
   }
   return decided === 1
-    ? 'from your other lanes; the only answered quote on this lane is too old to count'
-    : `from your other lanes; the ${counted(decided, 'answered quote')} on this lane are too old to count`
+    ? 'from your other lanes; the only decided quote on this lane is too old to count'
+    : `from your other lanes; the ${counted(decided, 'decided quote')} on this lane are too old to count`
 }
 
 /** A reading as a sentence, for display and for screen readers. */

@@ -1,12 +1,7 @@
-import { IconUpload } from 'virtual:tabler-icons'
 import { Button, FileInput, Group, Paper, Stack, Text, Title, type TitleOrder } from '@mantine/core'
 import type { FormEvent, ReactNode } from 'react'
 import type { CallFailed } from '../api/index.ts'
 import { Failed } from './states.tsx'
-
-/** The files that are read as tables. */
-export const acceptedTables =
-  '.csv,.txt,.tsv,.xlsx,.gz,text/csv,text/plain,text/tab-separated-values,application/gzip'
 
 interface FileFormProps {
   /** The name of the form for screen readers. */
@@ -47,10 +42,6 @@ export function FileForm(props: FileFormProps) {
         </Text>
         <FileInput
           label={props.fileLabel}
-          // A dashed frame and an icon: it is no field to type in.
-          placeholder="Choose a file"
-          leftSection={<IconUpload size={16} aria-hidden />}
-          styles={{ input: { borderStyle: 'dashed' } }}
           accept={props.accept}
           required
           clearable

@@ -175,17 +175,6 @@ export function equipmentName(code: string): string {
 }
 
 /**
- * A whole number as a person typed it. Other text is sent as it is, so that the answer says what is wrong with it: in JSON, NaN would be
- * null, which means nothing was set.
- *
- * @example sentNumber(' 7 ') // 7
- */
-export function sentNumber(text: string): number {
-  const typed = text.trim()
-  return (/^\d{1,15}$/.test(typed) ? Number(typed) : typed) as number
-}
-
-/**
  * Parses a dollar amount as users type it, also as 2.150,50 or 2 150,50. Returns null for any other text.
  *
  * @example readDollars('$2,150.50') // 2150.5

@@ -1,21 +1,16 @@
 /** Components, formats and hooks used by several pages: tables, fields, filters, figures, notices, the win curve. */
 export { type AddressParams, useAddress } from './address.ts'
-export { type AmountTerms, amountTerms } from './amount-terms.ts'
 export { BasisNote, basisNames, OrderNote, sentTerms } from './basis-note.tsx'
-export { ChartAxes } from './chart-axes.tsx'
 export { CodeBlock } from './code-block.tsx'
-export { CodeInput } from './code-input.tsx'
 export { ConfirmDialog } from './confirm-dialog.tsx'
 export { CopyButton } from './copy-button.tsx'
 export { CostsAhead } from './costs-ahead.tsx'
 export { basedOn, type CurvePoint, range, readCurve } from './curve-reading.ts'
 export { type Column, DataTable } from './data-table.tsx'
-export { BookedVsQuoted, Difference } from './difference.tsx'
+export { Difference } from './difference.tsx'
 export { ExportLink } from './export-link.tsx'
-export { FactorSetup, RecoveryCodes } from './factor-setup.tsx'
 export { type Figure, Figures } from './figures.tsx'
-export { acceptedTables, FileForm } from './file-form.tsx'
-export { FollowButton } from './follow-button.tsx'
+export { FileForm } from './file-form.tsx'
 export {
   calendarDay,
   count,
@@ -32,24 +27,19 @@ export {
   ratePerMile,
   readDollars,
   roundDollars,
-  sentNumber,
   signedDollars,
   signedPercent,
   since,
   zonedMoment,
 } from './formats.ts'
-export { groundMissing } from './ground-missing.ts'
-export { historyInWords } from './history-words.ts'
 export { type IntegrationExample, useIntegrationExample } from './integration-example.ts'
 export { CustomerInput, EquipmentInput, PlaceInput } from './lane-inputs.tsx'
 export { ButtonLink, CustomerLink, TextLink } from './links.tsx'
-export { isDirectQuote, loadWords, ModeChoice, ModeFilter, modeAsked, modeNames } from './load-mode.tsx'
-export { mailLink } from './mail-link.ts'
 export { InRed, Margin, MarginPct } from './margin.tsx'
 export { ageInWords, basisName, MarketReferences, marketScopeName } from './market-references.tsx'
 export { FilterRow, PersonFilter, PlaceFilters, SearchFilter, WhoFilters } from './money-filters.tsx'
 export { MonthCharts } from './month-charts.tsx'
-export { CopyAsEmail, CustomerText, DoneButtons, NewQuote } from './new-quote.tsx'
+export { CopyAsEmail, DoneButtons, NewQuote } from './new-quote.tsx'
 export { Notices, useNotice } from './notices.tsx'
 export { type Decision, decisionBefore, failureWords, shownAs, useOutcomeMarks } from './outcome-marks.ts'
 export { lostQuote, ReasonDialog } from './outcome-reason.tsx'
@@ -69,21 +59,17 @@ export {
 } from './outcome-words.tsx'
 export { Page } from './page.tsx'
 export { PageTurner } from './page-turner.tsx'
-export { PasskeySetup } from './passkey-setup.tsx'
 export { PeriodInput, usePeriod } from './period.tsx'
 export { daysOf, isBackwards, monthWithin, type Period, periodBefore, periodOf } from './periods.ts'
-export { methods } from './price-methods.ts'
+export { type Method, methods } from './price-methods.ts'
 export {
-  answerDraft,
   emailText,
-  followUpDraft,
   newestQuotes,
   rateText,
-  usualTemplate,
   validityChoices,
   validUntil,
 } from './quote-text.ts'
-export { asLinkToLane, asLinkToQuote, asLinkToQuotes, laneParams } from './quotes-links.tsx'
+export { asLinkToLane, asLinkToQuote, asLinkToQuotes } from './quotes-links.tsx'
 export {
   converted,
   onOwnTerms,
@@ -101,21 +87,11 @@ export {
   termsErrors,
   termsInWords,
 } from './rate-terms.tsx'
-export {
-  OtherRateType,
-  type RateType,
-  RateTypeChoice,
-  RateTypeFilter,
-  RateTypeOf,
-  rateTypeAsked,
-  rateTypeNames,
-} from './rate-type.tsx'
+export { type RateType, RateTypeChoice, RateTypeFilter, rateTypeAsked, rateTypeNames } from './rate-type.tsx'
 export { readEquipment } from './read-equipment.ts'
 export { RoleTooLow } from './role-too-low.tsx'
 export { CredentialState, Heed, LastUsed, Section } from './section.tsx'
 export { bookedAgainstQuoted, sentDifference } from './sent-difference.ts'
-export { useSentForm } from './sent-form.tsx'
-export { deviceOf, SessionsTable } from './sessions-table.tsx'
 export { useOnceSettled } from './settled-fields.ts'
 export {
   type Shortcut,

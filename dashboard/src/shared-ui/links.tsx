@@ -3,7 +3,6 @@ import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { pagePaths } from '#contract/pages.ts'
 import { type AddressParams, paramsWithValue } from './address.ts'
-import type { RateType } from './rate-type.tsx'
 
 interface Target {
   readonly to: string
@@ -70,25 +69,10 @@ export function ButtonLink({
   )
 }
 
-/**
- * The name of a customer, which opens its page, with all quotes or those of a rate type. A name that was merged opens the page of the
- * customer that it counts for.
- */
-export function CustomerLink({
-  name,
-  ofType = {},
-  tabIndex,
-}: {
-  name: string
-  ofType?: { readonly rate_type?: RateType }
-  tabIndex?: 0 | -1
-}) {
+/** The name of a customer, which opens its page. A name that was merged opens the page of the customer that it counts for. */
+export function CustomerLink({ name, tabIndex }: { name: string; tabIndex?: 0 | -1 }) {
   return (
-    <TextLink
-      to={pagePaths.customers}
-      query={{ name, ...ofType }}
-      {...(tabIndex === undefined ? {} : { tabIndex })}
-    >
+    <TextLink to={pagePaths.customers} query={{ name }} {...(tabIndex === undefined ? {} : { tabIndex })}>
       {name}
     </TextLink>
   )

@@ -92,7 +92,7 @@ export function MarketReferences({
         />
       </SimpleGrid>
       <Text size="xs" c="dimmed">
-        {rate === null ? why : `Your rates are compared with ${dollars(rate)}. ${why}`}
+        {rate === null ? why : `Reference of the markup: ${dollars(rate)}. ${why}`}
         {market !== null && ` ${marketWhy}`}
       </Text>
       {others.length > 0 && (

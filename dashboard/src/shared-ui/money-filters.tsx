@@ -148,7 +148,6 @@ export function FilterRow({ label, children }: { label: string; children: ReactN
         display: 'grid',
         gridTemplateColumns: 'repeat(auto-fill, minmax(9.5rem, 1fr))',
         gap: 'var(--mantine-spacing-sm)',
-        alignItems: 'end',
       }}
     >
       {children}

@@ -3,7 +3,6 @@ import { useElementSize } from '@mantine/hooks'
 import { scaleLinear, scaleTime } from 'd3-scale'
 import { area, line } from 'd3-shape'
 import type { Answer } from '../api/index.ts'
-import { ChartAxes } from './chart-axes.tsx'
 import { month, percent } from './formats.ts'
 
 type Row = Pick<
@@ -44,7 +43,7 @@ export function MonthCharts({ rows }: { rows: readonly Row[] }) {
         gap: 'var(--mantine-spacing-md)',
       }}
     >
-      <MonthChart title="Win rate by month" note="Shaded: 80% range" points={winRate} />
+      <MonthChart title="Win rate by month" note="Band: 80% range" points={winRate} />
       <MonthChart title="Margin % by month" note="Margin as a share of AR" points={margin} />
     </div>
   )
@@ -108,25 +107,30 @@ function Plot({ points, width }: { points: readonly Point[]; width: number }) {
   const labelled = Math.max(1, Math.ceil(points.length / Math.max(2, Math.floor(width / 90))))
   return (
     <>
-      <ChartAxes
-        left={margins.left}
-        right={width - margins.right}
-        bottom={heightPx - margins.bottom}
-        y={y.ticks(4).map((tick) => ({ at: y(tick), label: `${tick}%` }))}
-        x={points
-          .filter((_, index) => (points.length - 1 - index) % labelled === 0)
-          .map((point) => ({ at: xOf(point), label: month(point.key) }))}
-      />
+      {y.ticks(4).map((tick) => (
+        <g key={tick} transform={`translate(0 ${y(tick)})`} fontSize={11}>
+          <line x1={margins.left} x2={width - margins.right} stroke="var(--chart-grid)" />
+          <text x={margins.left - 6} dy="0.32em" textAnchor="end" fill="var(--chart-ink)">
+            {tick}%
+          </text>
+        </g>
+      ))}
       <path d={band([...points]) ?? ''} fill="var(--chart-band)" opacity={0.55} />
       <path d={curve([...points]) ?? ''} fill="none" stroke="var(--chart-accent)" strokeWidth={2} />
-      {points.map(
-        (point) =>
-          point.value !== null && (
-            <circle key={point.key} cx={xOf(point)} cy={y(point.value)} r={3} fill="var(--chart-accent)">
+      {points.map((point, index) => (
+        <g key={point.key}>
+          {point.value !== null && (
+            <circle cx={xOf(point)} cy={y(point.value)} r={3} fill="var(--chart-accent)">
               <title>{`${month(point.key)}: ${percent(point.value)}`}</title>
             </circle>
-          ),
-      )}
+          )}
+          {(points.length - 1 - index) % labelled === 0 && (
+            <text x={xOf(point)} y={heightPx - 6} fontSize={11} textAnchor="middle" fill="var(--chart-ink)">
+              {month(point.key)}
+            </text>
+          )}
+        </g>
+      ))}
     </>
   )
 }

@@ -1,38 +1,10 @@
 import { Button, Group, Text } from '@mantine/core'
-import { type ReactNode, useEffect, useRef } from 'react'
+import { useEffect, useRef } from 'react'
 import type { Lane } from '#contract/lane.ts'
 import { type Answer, useSession } from '../api/index.ts'
 import { CopyButton } from './copy-button.tsx'
 import { emailText } from './quote-text.ts'
 import { asLinkToQuote } from './quotes-links.tsx'
-
-/**
- * The text of an e-mail to the customer, to read and to copy. `children` are more buttons.
- *
- * @param isOpen whether the text is shown at first
- */
-export function CustomerText({
-  request,
-  isOpen,
-  children,
-}: {
-  request: Parameters<typeof emailText>[0]
-  isOpen: boolean
-  children?: ReactNode
-}) {
-  const { tenant } = useSession()
-  const text = emailText(request, tenant)
-  return (
-    <Group gap="xs" mt={4} align="flex-start">
-      <CopyButton text={text} what="as e-mail" />
-      {children}
-      <details open={isOpen} className="customer-text">
-        <summary>Text for the customer</summary>
-        <pre>{text}</pre>
-      </details>
-    </Group>
-  )
-}
 
 /** Copies the text of an e-mail to the customer about one quote. */
 export function CopyAsEmail({ lane }: { lane: Lane }) {
@@ -53,7 +25,7 @@ export function NewQuote({ lane }: { lane: Answer<'requote'> }) {
       ))}
       <Group gap="xs">
         <Text fw={600}>{lane_ref}</Text>
-        <CopyButton text={lane_ref} what="quote number" />
+        <CopyButton text={lane_ref} what="lane_ref" />
         <CopyAsEmail lane={lane} />
       </Group>
     </>

@@ -8,11 +8,11 @@ export const methods: readonly { value: Method; label: string; description: stri
     value: 'at_or_below',
     label: 'Share won of quotes at this rate or lower',
     description:
-      'The default: 12 won of 20 answered at or below the rate is 60%. It never rises with the rate.',
+      'The default: 12 won of 20 decided at or below the rate is 60%. It never rises with the rate.',
   },
   {
     value: 'literal',
-    label: 'Wins at this rate or lower, of all answered quotes',
+    label: 'Wins at this rate or lower, of all decided quotes',
     description: 'The literal wording of the API specification. It rises with the rate.',
   },
   {

@@ -15,18 +15,10 @@ export function asLinkToQuotes(view: Readonly<Record<string, string>>): AsLink {
   return (props) => <Link {...props} to={pagePaths.quotes} search={view} />
 }
 
-type LaneOfQuote = Pick<Lane, 'origin' | 'destination' | 'equipment' | 'rate_type'>
-
-/** The lane of a quote, as parameters of the lane page: with the rate type that the quote says, because the page is about one type. */
-export function laneParams({
+export function asLinkToLane({
   origin,
   destination,
   equipment,
-  rate_type,
-}: LaneOfQuote): Record<string, string> {
-  return { origin, destination, equipment, ...(rate_type === null ? {} : { rate_type }) }
-}
-
-export function asLinkToLane(lane: LaneOfQuote): AsLink {
-  return (props) => <Link {...props} to={pagePaths.lane} search={laneParams(lane)} />
+}: Pick<Lane, 'origin' | 'destination' | 'equipment'>): AsLink {
+  return (props) => <Link {...props} to={pagePaths.lane} search={{ origin, destination, equipment }} />
 }

@@ -1,7 +1,7 @@
 import { NativeSelect, TextInput } from '@mantine/core'
+import type { Lane } from '#contract/lane.ts'
 import { dollarsFromCents } from '#engine/money.ts'
 import { readCharges } from '#engine/named-charges.ts'
-import { amountTerms } from './amount-terms.ts'
 import { basisNames } from './basis-note.tsx'
 import { readDollars } from './formats.ts'
 
@@ -30,10 +30,10 @@ export function saysTerms({ basis, fuel, charges, currency }: RateTerms): boolea
 export function termsErrors({ fuel, charges }: RateTerms): Partial<Record<TermsField, string>> {
   return {
     ...(fuel.trim() !== '' && readDollars(fuel) === null
-      ? { fuel: 'Enter an amount per load, such as 320' }
+      ? { fuel: 'Enter dollars per load, such as 320' }
       : {}),
     ...(charges.trim() !== '' && readCharges(charges) === null
-      ? { charges: 'A name and an amount each, such as lumper 120; detention 75' }
+      ? { charges: 'A name and dollars each, such as lumper 120; detention 75' }
       : {}),
   }
 }
@@ -53,16 +53,27 @@ export function termsBody({ basis, fuel, charges, currency, accessorials = null 
 }
 
 /** The terms of a requote: those of the quote before it, unless others are entered. The service applies the same rule. */
-export function termsAfter(quote: Parameters<typeof amountTerms<'quoted'>>[0], terms: RateTerms): KeptTerms {
-  const before = amountTerms(quote, 'quoted')
-  const charges = before.charges?.map(({ name, amount }) => `${name} ${amount}`).join('; ') ?? ''
+export function termsAfter(
+  {
+    quoted_basis,
+    quoted_currency,
+    quoted_fuel,
+    quoted_accessorials,
+    quoted_charges,
+  }: Pick<
+    Lane,
+    'quoted_basis' | 'quoted_currency' | 'quoted_fuel' | 'quoted_accessorials' | 'quoted_charges'
+  >,
+  terms: RateTerms,
+): KeptTerms {
+  const charges = quoted_charges?.map(({ name, amount }) => `${name} ${amount}`).join('; ') ?? ''
   const keeps = !saysTerms(terms)
   return {
-    basis: terms.basis === '' ? (before.basis ?? '') : terms.basis,
-    currency: terms.currency === '' ? (before.currency ?? '') : terms.currency,
-    fuel: keeps && before.fuel !== null ? String(before.fuel) : terms.fuel,
+    basis: terms.basis === '' ? (quoted_basis ?? '') : terms.basis,
+    currency: terms.currency === '' ? (quoted_currency ?? '') : terms.currency,
+    fuel: keeps && quoted_fuel !== null ? String(quoted_fuel) : terms.fuel,
     charges: keeps ? charges : terms.charges,
-    accessorials: keeps && before.charges === null ? before.accessorials : null,
+    accessorials: keeps && quoted_charges === null ? quoted_accessorials : null,
   }
 }
 

@@ -1,6 +1,5 @@
 import { NativeSelect } from '@mantine/core'
-import { useSession } from '../api/index.ts'
-import { type AddressFilter, AddressSelect } from './address-select.tsx'
+import type { AddressParams } from './address.ts'
 
 export type RateType = 'spot' | 'contract'
 
@@ -13,48 +12,40 @@ export function rateTypeAsked({ rate_type: asked }: { readonly rate_type?: strin
   return asked === 'spot' || asked === 'contract' ? { rate_type: asked } : {}
 }
 
-type Typed = { readonly rate_type: RateType | null }
-
-/** Spot or contract: as the quote says, else by the default of the brokerage. */
-export function RateTypeOf({ lane }: { lane: Typed }) {
-  const { default_rate_type: assumed } = useSession().tenant
-  return rateTypeNames[lane.rate_type ?? assumed]
-}
-
-/** The rate type of a quote in a list whose quotes are mostly of the default type: nothing for those. @example ' · Contract' */
-export function OtherRateType({ lane: { rate_type: said } }: { lane: Typed }) {
-  const { default_rate_type: assumed } = useSession().tenant
-  return said === null || said === assumed ? null : ` · ${rateTypeNames[said]}`
-}
-
 /** Filters by spot or contract. */
-export function RateTypeFilter({ search, ...filter }: AddressFilter) {
-  const { rate_type: rateType } = rateTypeAsked(search)
+export function RateTypeFilter({
+  search,
+  change,
+  size = 'sm',
+}: {
+  search: AddressParams
+  change: (params: AddressParams) => void
+  size?: 'xs' | 'sm'
+}) {
   return (
-    <AddressSelect
-      {...filter}
-      param="rate_type"
+    <NativeSelect
+      size={size}
       label="Rate type"
-      all="Spot and contract"
-      names={rateTypeNames}
-      value={rateType}
+      data={[
+        { value: '', label: 'Spot and contract' },
+        ...Object.entries(rateTypeNames).map(([value, label]) => ({ value, label })),
+      ]}
+      value={rateTypeAsked(search).rate_type ?? ''}
+      onChange={(event) => change({ rate_type: event.currentTarget.value })}
     />
   )
 }
 
-/** The rate type of a quote; an empty value is the assumed one, such as the default of the brokerage. */
+/** The rate type of a quote; an empty value is the default of the brokerage. */
 export function RateTypeChoice({
   value,
   assumed,
-  why = 'default',
   error,
   onChange,
   ...field
 }: {
   value: string
   assumed: RateType
-  /** Why the type is assumed, in words. */
-  why?: string
   error?: string | undefined
   onChange: (rateType: string) => void
   'data-field'?: string
@@ -64,7 +55,7 @@ export function RateTypeChoice({
       {...field}
       label="Rate type"
       data={[
-        { value: '', label: `${rateTypeNames[assumed]} (${why})` },
+        { value: '', label: `${rateTypeNames[assumed]} (default)` },
         ...Object.entries(rateTypeNames).map(([type, label]) => ({ value: type, label })),
       ]}
       value={value}

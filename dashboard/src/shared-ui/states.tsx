@@ -22,7 +22,6 @@ const titles: Partial<Record<CallFailed['code'], string>> = {
   'quota-exceeded': 'Too many requests',
   'too-many-attempts': 'Too many attempts',
   'role-required': 'Your role does not allow this',
-  'second-factor-again': 'Your second factor is needed again',
   'lane-not-found': 'Lane not found',
   'not-found': 'Not found',
   internal: 'Something went wrong on our side',

@@ -396,8 +396,6 @@ export function TypeAhead(props: TypeAheadProps) {
       keepMounted={false}
       // Within the main landmark, so that screen readers find the list.
       portalProps={{ target: 'main' }}
-      position="bottom-start"
-      classNames={{ dropdown: 'type-ahead-dropdown' }}
       size={field.size ?? 'sm'}
       __staticSelector="TypeAhead"
     >

@@ -1,14 +1,20 @@
-import { Text, VisuallyHidden } from '@mantine/core'
+import { Text } from '@mantine/core'
 import { useElementSize } from '@mantine/hooks'
 import { type ScaleLinear, scaleLinear } from 'd3-scale'
 import { area, curveMonotoneX, line } from 'd3-shape'
 import { type KeyboardEvent, type PointerEvent, useRef } from 'react'
-import { ChartAxes } from './chart-axes.tsx'
 import { type CurvePoint, type QuotesBehind, range, readCurve, readingInWords } from './curve-reading.ts'
 import { type Column, DataTable } from './data-table.tsx'
 import { count, probability, ratePerMile, roundDollars } from './formats.ts'
 
 interface Known {
+  /** The rate band of the lane: the lowest, median and highest quoted rate. */
+  readonly band?: {
+    readonly floor: number | null
+    readonly median: number | null
+    readonly ceiling: number | null
+  }
+  readonly suggestedRate?: number | null
   readonly optimum?: {
     readonly rate: number
     readonly flat_zone: { readonly low: number; readonly high: number }
@@ -29,14 +35,11 @@ export interface WinCurveProps extends Known {
   readonly counts: QuotesBehind
   /** The rate of the handle; null without a handle. */
   readonly rateDollars: number | null
-  /** True for a low chart beside the figures of its rate: without caption and long legend. */
-  readonly isCompact?: boolean
   /** Makes the handle movable by pointer and keyboard. */
   readonly onRate?: (rateDollars: number) => void
 }
 
-const usualHeight = 264
-const lowHeight = 200
+const height = 264
 const margin = { top: 16, right: 28, bottom: 46, left: 42 }
 const stepDollars = 5
 const wideStepDollars = 25
@@ -45,7 +48,6 @@ interface Scales {
   readonly x: ScaleLinear<number, number>
   readonly y: ScaleLinear<number, number>
   readonly width: number
-  readonly height: number
 }
 
 /**
@@ -55,12 +57,10 @@ interface Scales {
  * @example <WinCurve points={curve} counts={{ won: 17, decided: 26 }} rateDollars={2150} onRate={setRate} />
  */
 export function WinCurve(props: WinCurveProps) {
-  const { points, counts, rateDollars, isCompact = false } = props
+  const { points, counts, rateDollars } = props
   const { ref, width } = useElementSize()
   const [first, last] = [points[0], points.at(-1)]
   const reading = rateDollars === null ? null : readCurve(points, rateDollars)
-  const height = isCompact ? lowHeight : usualHeight
-  const caption = reading === null ? 'Chance of winning by rate' : readingInWords(reading, counts)
   const scales: Scales | null =
     first === undefined || last === undefined || width < 120
       ? null
@@ -68,17 +68,12 @@ export function WinCurve(props: WinCurveProps) {
           x: scaleLinear([first.rate, last.rate], [margin.left, width - margin.right]),
           y: scaleLinear([0, 1], [height - margin.bottom, margin.top]),
           width,
-          height,
         }
   return (
     <figure style={{ margin: 0 }}>
-      {isCompact ? (
-        <VisuallyHidden component="figcaption">{caption}</VisuallyHidden>
-      ) : (
-        <Text component="figcaption" size="sm" mih={{ base: 44, sm: 22 }}>
-          {caption}
-        </Text>
-      )}
+      <Text component="figcaption" size="sm" mih={{ base: 44, sm: 22 }}>
+        {reading === null ? 'Chance of winning by rate' : readingInWords(reading, counts)}
+      </Text>
       <div ref={ref} style={{ position: 'relative', height }}>
         {scales !== null && (
           <>
@@ -94,8 +89,8 @@ export function WinCurve(props: WinCurveProps) {
 }
 
 function Drawing(props: WinCurveProps & { scales: Scales }) {
-  const { points, scales, quotes, optimum } = props
-  const { x, y, width, height } = scales
+  const { points, scales, quotes, band, suggestedRate, optimum } = props
+  const { x, y, width } = scales
   const ribbon = (interval: (point: CurvePoint) => { low: number; high: number }) =>
     area<CurvePoint>()
       .x((point) => x(point.rate))
@@ -119,8 +114,22 @@ function Drawing(props: WinCurveProps & { scales: Scales }) {
       <path d={ribbon((point) => point.interval_95)} fill="var(--chart-band)" opacity={0.35} />
       <path d={ribbon((point) => point.interval_80)} fill="var(--chart-band)" opacity={0.75} />
       {optimum && <FlatZone scales={scales} optimum={optimum} />}
+      {band && <Band scales={scales} band={band} />}
       <path d={path} fill="none" stroke="var(--chart-accent)" strokeWidth={2.5} />
       {quotes && <Rug scales={scales} quotes={quotes} />}
+      {suggestedRate !== undefined && suggestedRate !== null && isWithin(x, suggestedRate) && (
+        <g>
+          <line
+            x1={x(suggestedRate)}
+            x2={x(suggestedRate)}
+            y1={y(1)}
+            y2={y(0)}
+            stroke="var(--chart-ink)"
+            strokeDasharray="2 4"
+          />
+          <path d={`M${x(suggestedRate) - 6},${y(1) - 11}h12l-6,10z`} fill="var(--chart-ink)" />
+        </g>
+      )}
       {optimum && isWithin(x, optimum.rate) && (
         <path
           d={diamond(x(optimum.rate), y(readCurve(points, optimum.rate)?.probability ?? 0), 7)}
@@ -143,19 +152,37 @@ function diamond(x: number, y: number, size: number): string {
 }
 
 function Axes({ scales: { x, y, width }, miles }: WinCurveProps & { scales: Scales }) {
-  const perMile = (rate: number) => (miles != null && miles > 0 ? ratePerMile(rate / miles) : undefined)
+  const rates = x.ticks(Math.max(2, Math.floor(width / 95)))
   return (
-    <ChartAxes
-      left={margin.left}
-      right={width - margin.right}
-      bottom={y(0)}
-      // The lost quotes are drawn between.
-      gap={26}
-      y={[0, 0.25, 0.5, 0.75, 1].map((share) => ({ at: y(share), label: `${Math.round(share * 100)}%` }))}
-      x={x
-        .ticks(Math.max(2, Math.floor(width / 95)))
-        .map((rate) => ({ at: x(rate), label: roundDollars(rate), below: perMile(rate) }))}
-    />
+    <g fontSize={11} fill="var(--chart-ink)">
+      {[0, 0.25, 0.5, 0.75, 1].map((share) => (
+        <g key={share}>
+          <line
+            x1={margin.left}
+            x2={width - margin.right}
+            y1={y(share)}
+            y2={y(share)}
+            stroke="var(--chart-grid)"
+          />
+          <text x={margin.left - 6} y={y(share) + 4} textAnchor="end">
+            {Math.round(share * 100)}%
+          </text>
+        </g>
+      ))}
+      {rates.map((rate) => (
+        <g key={rate} transform={`translate(${x(rate)},${y(0)})`}>
+          <line y2={5} stroke="var(--chart-ink)" />
+          <text y={26} textAnchor="middle">
+            {roundDollars(rate)}
+          </text>
+          {miles !== undefined && miles !== null && miles > 0 && (
+            <text y={40} textAnchor="middle" opacity={0.85}>
+              {ratePerMile(rate / miles)}
+            </text>
+          )}
+        </g>
+      ))}
+    </g>
   )
 }
 
@@ -176,6 +203,24 @@ function FlatZone({ scales: { x, y }, optimum }: { scales: Scales; optimum: NonN
       fill="var(--chart-accent)"
       opacity={0.13}
     />
+  )
+}
+
+/** The rate band below the plot, with ticks at floor, median and ceiling. */
+function Band({ scales: { x, y }, band }: { scales: Scales; band: NonNullable<Known['band']> }) {
+  const { floor, median, ceiling } = band
+  if (floor === null || median === null || ceiling === null) return null
+  const at = y(0) + 9
+  return (
+    <g stroke="var(--chart-ink)" strokeWidth={2}>
+      <line x1={clampedTo(x, floor)} x2={clampedTo(x, ceiling)} y1={at} y2={at} />
+      {[floor, median, ceiling]
+        .filter((rate) => isWithin(x, rate))
+        .map((rate, index) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: two of the three rates can be equal
+          <line key={index} x1={x(rate)} x2={x(rate)} y1={at - 4} y2={at + 4} />
+        ))}
+    </g>
   )
 }
 
@@ -256,7 +301,7 @@ function clamp(rate: number, [low, high]: readonly [number, number]): number {
 }
 
 function Handle({ points, counts, rateDollars, onRate, scales }: WinCurveProps & { scales: Scales }) {
-  const { x, y, width, height } = scales
+  const { x, y, width } = scales
   const knob = useRef<HTMLDivElement>(null)
   const plot = useRef<HTMLDivElement>(null)
   const reading = rateDollars === null ? null : readCurve(points, rateDollars)
@@ -342,16 +387,26 @@ function handleStyle(centerX: number, centerY: number) {
 }
 
 /** The legend, with figures. Marks differ by shape, not only by color. */
-function Legend({ optimum, quotes, quotesNote, isCompact = false }: WinCurveProps) {
-  const of = quotesNote === undefined || isCompact ? '' : ` (${quotesNote})`
+function Legend({ band, suggestedRate, optimum, quotes, quotesNote }: WinCurveProps) {
+  const of = quotesNote === undefined ? '' : ` (${quotesNote})`
   const items: readonly (readonly [mark: string, text: string, color?: string])[] = [
-    ...(isCompact ? [] : ([['▬', '80% and 95% range', 'var(--chart-accent)']] as const)),
-    ...(optimum && isCompact ? ([['◇', 'rate to quote']] as const) : []),
-    ...(optimum && !isCompact
+    ['▬', '80% and 95% range', 'var(--chart-accent)'],
+    ...(optimum
       ? ([
           [
             '◇',
-            `${optimum.isOfExperiment === true ? "The experiment's rate" : 'Best expected profit'} ${roundDollars(optimum.rate)}, nearly as good from ${roundDollars(optimum.flat_zone.low)} to ${roundDollars(optimum.flat_zone.high)}`,
+            `${optimum.isOfExperiment === true ? "The experiment's rate" : 'Best expected margin'} ${roundDollars(optimum.rate)}, nearly as good from ${roundDollars(optimum.flat_zone.low)} to ${roundDollars(optimum.flat_zone.high)}`,
+          ],
+        ] as const)
+      : []),
+    ...(suggestedRate !== undefined && suggestedRate !== null
+      ? ([['▼', `Suggested ${roundDollars(suggestedRate)}`]] as const)
+      : []),
+    ...(band && band.floor !== null
+      ? ([
+          [
+            '┝━┥',
+            `Band ${roundDollars(band.floor)} · ${roundDollars(band.median)} · ${roundDollars(band.ceiling)}`,
           ],
         ] as const)
       : []),
@@ -387,7 +442,7 @@ function PointsTable({ points, miles }: WinCurveProps) {
       ? [
           {
             key: 'rpm',
-            header: 'Per mile',
+            header: 'RPM',
             align: 'right' as const,
             cell: ({ rate }: CurvePoint) => ratePerMile(rate / miles),
           },

@@ -12,12 +12,12 @@ const barWidth = 132
 /** A win rate with its counts and 80% range, as text and as a bar from 0 to 100%. */
 export function WinRate({ figures }: { figures: Decided }) {
   const { win_rate_pct: rate, win_rate_interval: range, won, decided } = figures
-  if (rate === null || range === null) return <span>None answered</span>
+  if (rate === null || range === null) return <span>None decided</span>
   const x = (pct: number) => (pct / 100) * barWidth
   return (
     <>
       <div>
-        <b>{percent(rate)}</b> · {count(won)} of {count(decided)} answered
+        <b>{percent(rate)}</b> · {count(won)} of {count(decided)} decided
       </div>
       <svg width={barWidth} height={8} aria-hidden style={{ display: 'block' }}>
         <rect width={barWidth} height={2} y={3} fill="var(--chart-grid)" />

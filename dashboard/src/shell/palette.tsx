@@ -30,7 +30,6 @@ const [, myQuotes, pendingTooLong] = builtInViews
 
 const commands: readonly Command[] = [
   { label: 'New quote', needs: 'member', path: pagePaths.desk },
-  { label: 'Inbox', needs: 'viewer', path: pagePaths.inbox },
   { label: 'Import quotes', needs: 'member', path: pagePaths.imports },
   { label: myQuotes, needs: 'viewer', path: pagePaths.quotes, query: { view: myQuotes } },
   {
@@ -78,7 +77,7 @@ export function Palette() {
       attributes={{ content: { 'aria-label': 'Search and commands' } }}
     >
       <Spotlight.Search
-        placeholder="Page, action, quote number, reference, customer, city"
+        placeholder="Page, action, lane_ref, reference, customer, city"
         aria-label="Search pages, actions, customers and quotes"
         leftSection={<IconSearch size={18} aria-hidden />}
       />
@@ -198,7 +197,7 @@ function FoundQuotes({
       ))}
       {(data.total ?? 0) > foundMax && (
         <Spotlight.Action
-          label={`All ${counted(data.total ?? 0, 'quote')} with “${asked}”, also as carrier or place`}
+          label={`All ${data.total} quotes with “${asked}”`}
           onClick={() => go(pagePaths.quotes, { q: asked })}
         />
       )}

@@ -2,24 +2,26 @@ import { Button, getDefaultZIndex, Modal, PasswordInput, Stack, Text } from '@ma
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, type ReactNode, useEffect, useState } from 'react'
 import {
-  type Body,
   beginSession,
   forgetSession,
-  passkeysWork,
   sessionQuery,
   useChange,
-  usePasskeyAtSignIn,
   useSession,
   whenSessionEnds,
 } from '../api/index.ts'
-import { CodeInput, Failed } from '../shared-ui/index.ts'
+import { Failed } from '../shared-ui/index.ts'
 
 /**
  * Asks for the password in a dialog when the session ends while a page is open, so that typed text is not lost. A person
  * who was removed from the brokerage can sign in as someone else.
  */
 export function SessionKeeper({ children }: { children: ReactNode }) {
+  const before = useSession()
+  const { user } = before
   const [ended, setEnded] = useState(false)
+  const [password, setPassword] = useState('')
+  const queries = useQueryClient()
+  const signIn = useChange('sign-in')
   const { error } = useQuery(sessionQuery)
   useEffect(() => {
     // The stored session may have been ended elsewhere.
@@ -29,6 +31,27 @@ export function SessionKeeper({ children }: { children: ReactNode }) {
     whenSessionEnds(() => setEnded(true))
     return () => whenSessionEnds(() => {})
   }, [])
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    signIn.mutate(
+      { body: { email: user.email, password } },
+      {
+        onSuccess: (session) => {
+          setPassword('')
+          forgetSession()
+          const { user: signedIn, tenant, expires_at } = session
+          // The address signs in to the real brokerage, also from the test brokerage: none of its data may remain.
+          // A request of the ended session may still be on its way: its 401 would open this dialog again.
+          void queries.cancelQueries()
+          const now = { ...before, user: signedIn, tenant, expires_at }
+          if (tenant.id === before.tenant.id) queries.setQueryData(sessionQuery.queryKey, now)
+          else beginSession(queries, { ...now, expiring_tokens: [], sample_import_id: null })
+          setEnded(false)
+          void queries.invalidateQueries()
+        },
+      },
+    )
+  }
   return (
     <>
       {children}
@@ -42,89 +65,30 @@ export function SessionKeeper({ children }: { children: ReactNode }) {
         closeOnClickOutside={false}
         title="Your session has ended"
       >
-        <SignInAgain onSignedIn={() => setEnded(false)} />
+        <form onSubmit={submit}>
+          <Stack>
+            <Text size="sm">Sign in again to continue. Nothing you entered is lost.</Text>
+            <Text size="sm">
+              Signing in as <strong>{user.email}</strong>
+            </Text>
+            <PasswordInput
+              label="Password"
+              autoComplete="current-password"
+              data-autofocus
+              value={password}
+              onChange={(event) => setPassword(event.currentTarget.value)}
+              required
+            />
+            {signIn.error !== null && <Failed error={signIn.error} title="Not signed in" />}
+            <Button type="submit" loading={signIn.isPending}>
+              Sign in
+            </Button>
+            <Button component="a" href="/sign-in" variant="subtle">
+              Sign in as someone else
+            </Button>
+          </Stack>
+        </form>
       </Modal>
     </>
-  )
-}
-
-function SignInAgain({ onSignedIn }: { onSignedIn: () => void }) {
-  const before = useSession()
-  const { user } = before
-  const [password, setPassword] = useState('')
-  const [code, setCode] = useState('')
-  const [asksCode, setAsksCode] = useState(false)
-  const queries = useQueryClient()
-  const signIn = useChange('sign-in')
-  const passkey = usePasskeyAtSignIn()
-  // Nobody signs in to a test brokerage with an address.
-  const brokerage = before.tenant.test ? {} : { brokerage_id: before.tenant.id }
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    passkey.reset()
-    signInWith(asksCode ? { code } : {})
-  }
-  const usePasskey = () => {
-    signIn.reset()
-    passkey.mutate(
-      { email: user.email, password, ...brokerage },
-      { onSuccess: (given) => signInWith({ passkey: given }) },
-    )
-  }
-  const signInWith = (factor: Pick<Body<'sign-in'>, 'code' | 'passkey'>) =>
-    signIn.mutate(
-      { body: { email: user.email, password, ...brokerage, ...factor } },
-      {
-        onError: (failed) => {
-          if (failed.code === 'second-factor-required') setAsksCode(true)
-        },
-        onSuccess: (session) => {
-          forgetSession()
-          const { user: signedIn, tenant, expires_at } = session
-          // The address signs in to the real brokerage, also from the test brokerage: none of its data may remain.
-          // A request of the ended session may still be on its way: its 401 would open this dialog again.
-          void queries.cancelQueries()
-          const now = { ...before, user: signedIn, tenant, expires_at }
-          if (tenant.id === before.tenant.id) queries.setQueryData(sessionQuery.queryKey, now)
-          else
-            beginSession(queries, { ...now, expiring_tokens: [], new_sign_ins: [], sample_import_id: null })
-          onSignedIn()
-          void queries.invalidateQueries()
-        },
-      },
-    )
-  const failure = passkey.error ?? signIn.error
-  return (
-    <form onSubmit={submit}>
-      <Stack>
-        <Text size="sm">Sign in again to continue. Nothing you entered is lost.</Text>
-        <Text size="sm">
-          Signing in as <strong>{user.email}</strong>
-        </Text>
-        <PasswordInput
-          label="Password"
-          autoComplete="current-password"
-          data-autofocus
-          value={password}
-          onChange={(event) => setPassword(event.currentTarget.value)}
-          required
-        />
-        {asksCode && <CodeInput value={code} onChange={(event) => setCode(event.currentTarget.value)} />}
-        {failure !== null && failure.code !== 'second-factor-required' && (
-          <Failed error={failure} title="Not signed in" />
-        )}
-        <Button type="submit" loading={signIn.isPending}>
-          Sign in
-        </Button>
-        {asksCode && passkeysWork && (
-          <Button variant="default" loading={passkey.isPending} onClick={usePasskey}>
-            Use a passkey
-          </Button>
-        )}
-        <Button component="a" href="/sign-in" variant="subtle">
-          Sign in as someone else
-        </Button>
-      </Stack>
-    </form>
   )
 }

@@ -1,4 +1,4 @@
-import { IconBulb, IconChevronDown, IconFlag, IconMail, IconMoon, IconSun } from 'virtual:tabler-icons'
+import { IconBulb, IconChevronDown, IconFlag, IconMoon, IconSun } from 'virtual:tabler-icons'
 import {
   ActionIcon,
   AppShell,
@@ -18,7 +18,6 @@ import { useDisclosure } from '@mantine/hooks'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link, Outlet, useLocation, useNavigate } from '@tanstack/react-router'
 import { Fragment, type ReactNode, useEffect } from 'react'
-import { openMailsCountedMax } from '#contract/limits.ts'
 import { isAt, type NamedPage, type Place, pageNames, pagePaths, places } from '#contract/pages.ts'
 import {
   type Answer,
@@ -31,12 +30,10 @@ import {
 } from '../api/index.ts'
 import { AnswersBadge, ToDecideBadge } from '../approvals/index.ts'
 import { Failed, Loading, showTimeZone, useNotice } from '../shared-ui/index.ts'
+import { BookedLosses } from './booked-losses.tsx'
 import { ExpiringTokens } from './expiring-tokens.tsx'
-import { FactorKeeper } from './factor-keeper.tsx'
 import { useStartHidden } from './first-steps-hidden.ts'
-import { InboxBell, useInbox } from './inbox-bell.tsx'
 import { firstPageOf, iconOf } from './navigation.ts'
-import { NewSignIns } from './new-sign-ins.tsx'
 import { PageShortcuts, PaletteButton } from './page-shortcuts.tsx'
 import { SampleData } from './sample-data.tsx'
 import { SectionLinks } from './section-links.tsx'
@@ -71,14 +68,12 @@ export function Shell() {
         <SessionKeeper>
           {/* Another brokerage, such as the test brokerage, begins with new pages. */}
           <Fragment key={session.tenant.id}>
-            <FactorKeeper>
-              <TestBrokerage />
-              <SampleData />
-              <ExpiringTokens />
-              <NewSignIns />
-              <Outlet />
-              <PageShortcuts />
-            </FactorKeeper>
+            <TestBrokerage />
+            <SampleData />
+            <ExpiringTokens />
+            <Outlet />
+            <BookedLosses />
+            <PageShortcuts />
           </Fragment>
         </SessionKeeper>
       )}
@@ -141,7 +136,6 @@ function Layout({ session, children }: { session: Answer<'me'> | undefined; chil
           <Group gap="xs" wrap="nowrap">
             <PaletteButton />
             <ColorSchemeButton />
-            {session !== undefined && <InboxBell />}
             {session !== undefined && <PersonMenu />}
           </Group>
         </Group>
@@ -210,26 +204,7 @@ function PageLink({
   )
 }
 
-/** The link to received mails, with the number of open ones. Without a mailbox and an address for mails there is none. */
-function MailLink() {
-  const open = useInbox().data?.open_mails ?? null
-  if (open === null) return null
-  const badge = open > 0 && (
-    <Badge size="sm" variant="default" aria-label={`${open} open`}>
-      {open === openMailsCountedMax ? `${open}+` : open}
-    </Badge>
-  )
-  return (
-    <PageLink
-      path={pagePaths.received}
-      label="Mail"
-      icon={IconMail}
-      {...(badge === false ? {} : { badge })}
-    />
-  )
-}
-
-/** The links that only some people see: with a mailbox, for admins, and for brokerages with first steps left. */
+/** The links that only some people see: for admins, and for brokerages with first steps left. */
 function OwnLinks() {
   const mayConnect = useMay('admin')
   const steps = useAnswer('first-steps', {}, { staleMs: 60_000 })
@@ -237,7 +212,6 @@ function OwnLinks() {
   const [isStartHidden] = useStartHidden()
   return (
     <>
-      <MailLink />
       {mayConnect && forAdmins.map((place) => <PlaceLink key={place.label} place={place} />)}
       {left > 0 && !isStartHidden && (
         <PageLink

@@ -1,5 +1,5 @@
 import type { Query } from '../api/index.ts'
-import { type AddressParams, modeAsked, type Period, rateTypeAsked } from '../shared-ui/index.ts'
+import { type AddressParams, type Period, rateTypeAsked } from '../shared-ui/index.ts'
 
 export type ShipmentsQuery = Query<'list-shipments'>
 type Sort = NonNullable<ShipmentsQuery['sort']>
@@ -16,16 +16,7 @@ export const sortNames: Readonly<Record<Sort, string>> = {
   updated: 'Last changed',
 }
 
-const filterNames = [
-  'customer',
-  'origin',
-  'destination',
-  'equipment',
-  'rate_type',
-  'mode',
-  'quoted_by',
-  'q',
-] as const
+const filterNames = ['customer', 'origin', 'destination', 'equipment', 'rate_type', 'quoted_by', 'q'] as const
 
 /** True when a filter other than the period is set. */
 export function isFiltered(search: AddressParams): boolean {
@@ -49,7 +40,6 @@ export function selectionOf(search: AddressParams, period: Period): Query<'expor
   return {
     ...texts,
     ...rateTypeAsked(search),
-    ...modeAsked(search),
     ...(Number.isSafeInteger(rep) && rep > 0 ? { quoted_by: rep } : {}),
     ...(period.from === undefined ? {} : { from: period.from }),
     ...(period.to === undefined ? {} : { to: period.to }),

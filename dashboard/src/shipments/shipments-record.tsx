@@ -16,11 +16,9 @@ import {
   Failed,
   Loading,
   laneName,
-  laneParams,
   Margin,
   MarginPct,
   moment,
-  RateTypeOf,
   ratePerMile,
   sourceNames,
   TextLink,
@@ -59,7 +57,10 @@ function Body({ laneRef }: { laneRef: string }) {
       <Facts lane={lane} />
       <Group gap="md">
         <TextLink to={`${pagePaths.quotes}/${encodeURIComponent(lane.lane_ref)}`}>Open quote</TextLink>
-        <TextLink to={pagePaths.lane} query={laneParams(lane)}>
+        <TextLink
+          to={pagePaths.lane}
+          query={{ origin: lane.origin, destination: lane.destination, equipment: lane.equipment }}
+        >
           Open lane
         </TextLink>
       </Group>
@@ -101,7 +102,7 @@ function Facts({ lane }: { lane: Lane }) {
         <Text fw={600}>
           {laneName(lane.origin, lane.destination)} <CancelledMark lane={lane} />
         </Text>
-        <CopyButton text={lane.lane_ref} what="quote number" />
+        <CopyButton text={lane.lane_ref} what="lane_ref" />
       </Group>
       <dl
         style={{
@@ -140,9 +141,6 @@ function Facts({ lane }: { lane: Lane }) {
         <Fact label="Carrier">{lane.carrier_name ?? '–'}</Fact>
         <Fact label="MC">{lane.carrier_notes ?? '–'}</Fact>
         <Fact label="Equipment">{equipmentName(lane.equipment)}</Fact>
-        <Fact label="Rate type">
-          <RateTypeOf lane={lane} />
-        </Fact>
         <Fact label="Miles">{count(miles)}</Fact>
         <Fact label="Rep">{lane.quoted_by?.name ?? 'Imported'}</Fact>
         <Fact label="Quoted">{moment(lane.created_at)}</Fact>

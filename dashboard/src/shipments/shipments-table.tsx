@@ -12,10 +12,8 @@ import {
   day,
   dollars,
   laneName,
-  loadWords,
   Margin,
   MarginPct,
-  OtherRateType,
   sentTerms,
 } from '../shared-ui/index.ts'
 
@@ -73,9 +71,8 @@ function LaneCell({ lane, open }: { lane: Lane; open: (lane: Lane) => void }) {
         {name}
       </UnstyledButton>
       <Text size="xs" c="dimmed" component="div">
-        {[lane.equipment, loadWords(lane)].filter((one) => one !== null).join(' · ')}
-        <OtherRateType lane={lane} /> · {lane.lane_ref}{' '}
-        <CopyButton text={lane.lane_ref} what={`quote number ${lane.lane_ref}`} compact />
+        {lane.equipment} · {lane.lane_ref}{' '}
+        <CopyButton text={lane.lane_ref} what={`lane_ref ${lane.lane_ref}`} compact />
       </Text>
     </>
   )

@@ -1,5 +1,5 @@
 import type { Answer } from '../api/index.ts'
-import { BookedVsQuoted, count, counted, Figures, Margin, percent, roundDollars } from '../shared-ui/index.ts'
+import { count, counted, Figures, Margin, percent, roundDollars, signedDollars } from '../shared-ui/index.ts'
 
 type Totals = Answer<'list-shipments'>['totals']
 
@@ -22,6 +22,7 @@ export function ShipmentTotals({ totals, loading }: { totals: Totals | undefined
   const sums = totals ?? none
   const { landed_vs_quoted: landed, comparable_shipments: comparable } = sums
   const ifAny = (many: number, amount: number) => roundDollars(many === 0 ? null : amount)
+  const side = landed < 0 ? 'less than quoted' : landed > 0 ? 'more than quoted' : 'as quoted'
   return (
     <Figures
       label="Totals of the selection"
@@ -46,7 +47,7 @@ export function ShipmentTotals({ totals, loading }: { totals: Totals | undefined
           note: 'where AP is known',
         },
         {
-          label: 'Booked margin',
+          label: 'Landed margin',
           value: <Margin amount={sums.shipments_with_margin === 0 ? null : sums.margin} isRounded />,
           note: `${percent(sums.margin_pct)} of AR, over ${count(sums.shipments_with_margin)} with AR and AP`,
         },
@@ -58,9 +59,16 @@ export function ShipmentTotals({ totals, loading }: { totals: Totals | undefined
           note: `${counted(sums.shipments_with_quoted_margin, 'shipment')} with an expected cost`,
         },
         {
-          label: 'Booked vs quoted',
-          value: <BookedVsQuoted amount={comparable === 0 ? null : landed} />,
-          note: comparable === 0 ? 'nothing to compare yet' : `over ${counted(comparable, 'shipment')}`,
+          label: 'Landed vs quoted',
+          value: (
+            <span style={{ color: landed < 0 ? 'var(--lost)' : landed > 0 ? 'var(--won)' : undefined }}>
+              {comparable === 0
+                ? '–'
+                : `${landed < 0 ? '▼ ' : landed > 0 ? '▲ ' : ''}${signedDollars(Math.round(landed))}`}
+            </span>
+          ),
+          note:
+            comparable === 0 ? 'nothing to compare yet' : `${side}, over ${counted(comparable, 'shipment')}`,
         },
       ]}
     />

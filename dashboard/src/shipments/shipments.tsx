@@ -10,7 +10,6 @@ import {
   FilterRow,
   isBackwards,
   Loading,
-  ModeFilter,
   OrderNote,
   Page,
   PageTurner,
@@ -35,7 +34,6 @@ const noFilters = {
   destination: '',
   equipment: '',
   rate_type: '',
-  mode: '',
   quoted_by: '',
   q: '',
 }
@@ -92,7 +90,7 @@ export default function Shipments() {
 
 /** Shipments in the list. A shipment whose booking was cancelled is in the list, but not in the totals. */
 function listedCount({ totals, basis }: Answer<'list-shipments'>): number {
-  return totals.shipments + totals.cancelled + basis.kept_apart + (basis.other_modes ?? 0)
+  return totals.shipments + totals.cancelled + basis.kept_apart
 }
 
 interface PartProps {
@@ -109,7 +107,6 @@ function Filters({ period, ...filters }: PartProps & { error: CallFailed | null 
         <PeriodInput period={period} query={search} onChange={change} />
         <PlaceFilters {...filters} />
         <WhoFilters {...filters} />
-        <ModeFilter search={search} change={change} />
         <SearchFilter {...filters} />
         <NativeSelect
           label="Sort"

@@ -1,41 +1,31 @@
 import { Button, Checkbox, Group, Paper, Pill, Stack, Text, TextInput, Title } from '@mantine/core'
-import type { GetInputPropsReturnType } from '@mantine/form'
-import { useMutation } from '@tanstack/react-query'
-import type { ReactNode } from 'react'
+import { useQueryClient } from '@tanstack/react-query'
+import { type FormEvent, useState } from 'react'
 import { roleAtLeast } from '#contract/roles.ts'
 import { customerKey } from '#engine/customer-name.ts'
-import { type Answer, type Body, type CallFailed, call, useAnswer } from '../api/index.ts'
-import { CustomerInput, Failed, useSentForm } from '../shared-ui/index.ts'
+import { type Answer, type CallFailed, useAnswer, useChange } from '../api/index.ts'
+import { CustomerInput, Failed, useNotice } from '../shared-ui/index.ts'
 
 export type Team = Answer<'list-teams'>['teams'][number]
 
 /** The form of a new or a changed team: its name, members and customers. */
 export function TeamForm({ team, onDone }: { team: Team | null; onDone: () => void }) {
-  const saving = useMutation<Answer<'add-team'>, CallFailed, Body<'add-team'>>({
-    mutationFn: (body) =>
-      team === null
-        ? call('add-team', { body })
-        : call('change-team', { params: { id: team.team_id }, body }),
-  })
-  const { form, submit, input, pending, failure } = useSentForm(saving, {
-    fields: {
-      name: team?.name ?? '',
-      members: team?.members.map(({ id }) => String(id)) ?? [],
-      customers: team?.customers ?? [],
-      typed: '',
-    },
-    pointers: { members: /^\/members(\/|$)/, customers: /^\/customers(\/|$)/ },
+  const [name, setName] = useState(team?.name ?? '')
+  const [members, setMembers] = useState<readonly string[]>(team?.members.map(({ id }) => String(id)) ?? [])
+  const [customers, setCustomers] = useState<readonly string[]>(team?.customers ?? [])
+  const [typed, setTyped] = useState('')
+  const { save, error, isPending } = useSaving(team, onDone)
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
     // A name that was typed but not added is meant, too.
-    send: ({ name, members, customers, typed }) => ({
-      name,
-      members: members.map(Number),
-      customers: withName(customers, typed),
-    }),
-    said: ({ name }) => `The team ${name.trim()} is saved.`,
-    done: onDone,
-  })
-  const { customers, typed } = form.values
-  const { error: wrongName, ...name } = input('name')
+    save({ name, members: members.map(Number), customers: withName(customers, typed) })
+  }
+  const wrong = {
+    name: error?.fieldError('/name')?.replace(/^name: /, ''),
+    members: listError(error, 'members'),
+    customers: listError(error, 'customers'),
+  }
+  const isFieldError = Object.values(wrong).some((one) => one !== undefined)
   const title = team === null ? 'New team' : `Team ${team.name}`
   return (
     <Paper withBorder p="md" component="form" onSubmit={submit} aria-label={title} noValidate>
@@ -47,21 +37,22 @@ export function TeamForm({ team, onDone }: { team: Team | null; onDone: () => vo
           label="Name of the team"
           maw={420}
           required
+          value={name}
+          onChange={(event) => setName(event.currentTarget.value)}
+          error={wrong.name}
           autoComplete="off"
-          {...name}
-          error={wrongName?.replace(/^name: /, '')}
         />
-        <MembersField {...input('members')} />
+        <MembersField chosen={members} onChange={setMembers} error={wrong.members} />
         <CustomersField
           chosen={customers}
-          onChange={input('customers').onChange}
+          onChange={setCustomers}
           typed={typed}
-          setTyped={input('typed').onChange}
-          error={form.errors.customers}
+          setTyped={setTyped}
+          error={wrong.customers}
         />
-        {failure('The team was not saved')}
+        {error !== null && !isFieldError && <Failed error={error} title="The team was not saved" />}
         <Group gap="xs">
-          <Button type="submit" loading={pending}>
+          <Button type="submit" loading={isPending}>
             Save the team
           </Button>
           <Button variant="default" onClick={onDone}>
@@ -79,13 +70,56 @@ function withName(names: readonly string[], typed: string): string[] {
   return key === '' || names.some((one) => customerKey(one) === key) ? [...names] : [...names, typed.trim()]
 }
 
-function MembersField(input: GetInputPropsReturnType) {
+/** The error of a list, or the first one of its entries. */
+function listError(error: CallFailed | null, list: 'members' | 'customers'): string | undefined {
+  const found = error?.errors.find(
+    ({ pointer }) => pointer === `/${list}` || pointer?.startsWith(`/${list}/`),
+  )
+  return found?.detail
+}
+
+interface SentTeam {
+  readonly name: string
+  readonly members: number[]
+  readonly customers: string[]
+}
+
+function useSaving(team: Team | null, onDone: () => void) {
+  const add = useChange('add-team')
+  const change = useChange('change-team')
+  const queries = useQueryClient()
+  const notify = useNotice()
+  const save = (body: SentTeam) => {
+    const options = {
+      onSuccess: () => {
+        notify(`The team ${body.name.trim()} is saved.`)
+        void queries.invalidateQueries()
+        onDone()
+      },
+    }
+    if (team === null) add.mutate({ body }, options)
+    else change.mutate({ params: { id: team.team_id }, body }, options)
+  }
+  return { save, error: add.error ?? change.error, isPending: add.isPending || change.isPending }
+}
+
+function MembersField({
+  chosen,
+  onChange,
+  error,
+}: {
+  chosen: readonly string[]
+  onChange: (chosen: string[]) => void
+  error: string | undefined
+}) {
   const people = useAnswer('list-users', {}, { staleMs: 60_000 })
   return (
     <Checkbox.Group
       label="Members"
       description="Admins and owners see all customers, also without being members."
-      {...input}
+      value={[...chosen]}
+      onChange={onChange}
+      error={error}
     >
       <Group gap="md" mt="xs">
         {people.data?.users.map(({ id, name, role }) => (
@@ -119,7 +153,7 @@ function CustomersField({
   onChange: (chosen: string[]) => void
   typed: string
   setTyped: (text: string) => void
-  error: ReactNode
+  error: string | undefined
 }) {
   const add = (name: string) => {
     if (name.trim() === '') return

@@ -5,9 +5,8 @@ import type { Role } from '#contract/roles.ts'
 import { type Answer, useAnswer, useChange, useMay, useSession } from '../api/index.ts'
 import { type Column, DataTable, day, Failed, Loading, Page, useNotice } from '../shared-ui/index.ts'
 import { InviteDialog } from './team-invite.tsx'
-import { type Leave, LeaveDialog } from './team-leave.tsx'
+import { RemoveDialog } from './team-remove.tsx'
 import { roleChoices, roleMeanings } from './team-roles.ts'
-import { SessionsDialog } from './team-sessions.tsx'
 import { Teams } from './teams.tsx'
 
 type Person = Answer<'list-users'>['users'][number]
@@ -18,8 +17,7 @@ export default function TeamPage() {
   const mayManage = useMay('admin')
   const mayMakeOwners = useMay('owner')
   const [inviting, setInviting] = useState(false)
-  const [leave, setLeave] = useState<Leave | null>(null)
-  const [watching, setWatching] = useState<Person | null>(null)
+  const [removing, setRemoving] = useState<Person | null>(null)
   return (
     <Page
       title="People and teams"
@@ -35,25 +33,22 @@ export default function TeamPage() {
       ) : people.error !== null ? (
         <Failed error={people.error} retry={() => void people.refetch()} />
       ) : (
-        <PeopleTable people={people.data.users} onLeave={setLeave} onSessions={setWatching} />
+        <PeopleTable people={people.data.users} onRemove={setRemoving} />
       )}
       {!people.isPending && <RoleMeanings />}
       {!people.isPending && <Teams />}
       <InviteDialog opened={inviting} onClose={() => setInviting(false)} mayMakeOwners={mayMakeOwners} />
-      <LeaveDialog leave={leave} onClose={() => setLeave(null)} />
-      <SessionsDialog person={watching} onClose={() => setWatching(null)} />
+      <RemoveDialog person={removing} onClose={() => setRemoving(null)} />
     </Page>
   )
 }
 
 function PeopleTable({
   people,
-  onLeave,
-  onSessions,
+  onRemove,
 }: {
   people: readonly Person[]
-  onLeave: (leave: Leave) => void
-  onSessions: (person: Person) => void
+  onRemove: (person: Person) => void
 }) {
   const mayManage = useMay('admin')
   const mayMakeOwners = useMay('owner')
@@ -75,7 +70,7 @@ function PeopleTable({
           )}
           <Text hiddenFrom="sm" size="xs" c="dimmed" style={{ overflowWrap: 'anywhere' }}>
             {person.email}
-            {person.status !== 'active' && ` · ${person.status}`}
+            {person.status === 'invited' && ' · invited'}
           </Text>
         </>
       ),
@@ -98,12 +93,12 @@ function PeopleTable({
       header: 'Status',
       from: 'sm',
       cell: ({ status }) =>
-        status === 'active' ? (
-          status
-        ) : (
-          <Badge variant="default" miw="max-content" tt="none">
-            {status}
+        status === 'invited' ? (
+          <Badge variant="default" miw="max-content">
+            invited
           </Badge>
+        ) : (
+          status
         ),
     },
     { key: 'since', header: 'Since', from: 'sm', cell: ({ created_at }) => day(created_at) },
@@ -111,10 +106,7 @@ function PeopleTable({
   const actions: Column<Person> = {
     key: 'remove',
     header: 'Actions',
-    cell: (person) =>
-      mayChange(person) && (
-        <Actions person={person} isMe={person.id === user.id} onLeave={onLeave} onSessions={onSessions} />
-      ),
+    cell: (person) => mayChange(person) && <RemoveButton person={person} onRemove={onRemove} />,
   }
   return (
     <DataTable
@@ -126,75 +118,18 @@ function PeopleTable({
   )
 }
 
-function Actions({
-  person,
-  isMe,
-  onLeave,
-  onSessions,
-}: {
-  person: Person
-  isMe: boolean
-  onLeave: (leave: Leave) => void
-  onSessions: (person: Person) => void
-}) {
+function RemoveButton({ person, onRemove }: { person: Person; onRemove: (person: Person) => void }) {
   return (
     <Group gap="xs">
-      {person.status === 'active' && (
-        <Button
-          size="compact-sm"
-          variant="default"
-          aria-label={`Sessions of ${person.name}`}
-          onClick={() => onSessions(person)}
-        >
-          Sessions
-        </Button>
-      )}
-      {person.status === 'active' && !isMe && (
-        <Button
-          size="compact-sm"
-          variant="default"
-          aria-label={`Suspend ${person.name}`}
-          onClick={() => onLeave({ person, how: 'suspend' })}
-        >
-          Suspend
-        </Button>
-      )}
-      {person.status === 'suspended' && <Restore person={person} />}
       <Button
         size="compact-sm"
         variant="default"
         aria-label={`Remove ${person.name}`}
-        onClick={() => onLeave({ person, how: 'remove' })}
+        onClick={() => onRemove(person)}
       >
         Remove
       </Button>
     </Group>
-  )
-}
-
-function Restore({ person }: { person: Person }) {
-  const restore = useChange('restore-user')
-  const queries = useQueryClient()
-  const notify = useNotice()
-  return (
-    <Button
-      size="compact-sm"
-      variant="default"
-      aria-label={`Restore ${person.name}`}
-      loading={restore.isPending}
-      onClick={() =>
-        restore.mutate(
-          { params: { id: person.id } },
-          {
-            onSuccess: ({ name }) => notify(`${name} can sign in again.`),
-            onError: (error) => notify(`Not restored: ${error.message}`, { failed: true }),
-            onSettled: () => void queries.invalidateQueries(),
-          },
-        )
-      }
-    >
-      Restore
-    </Button>
   )
 }
 

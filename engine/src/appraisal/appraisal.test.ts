@@ -142,18 +142,6 @@ describe('an appraisal', () => {
     )
   })
 
-  test('holds a rate to its limit with the fuel charge of the schedule, if a larger one was entered', () => {
-    const stateOf = (sentCents: number, fuelCents: number, fuelMillsPerMile: number | null) =>
-      appraised([rule(1, {}, { minimum: { rateCentsPerMile: 200 }, outside: 'block' })], {
-        terms: { basis: 'linehaul', fuelCents, accessorialCents: null },
-        day: { fuelMillsPerMile, usdPerCad: null },
-      }).at(sentCents).verdict.state
-    // The least is 156,000 cents, and the schedule says 39,000 of fuel.
-    expect([stateOf(117_000, 100_000, 500), stateOf(116_999, 100_000, 500)]).toEqual(['within', 'block'])
-    expect([stateOf(117_000, 39_000, 500), stateOf(117_000, 38_999, 500)]).toEqual(['within', 'block'])
-    expect(stateOf(56_000, 100_000, null)).toBe('within')
-  })
-
   test('holds the rules without a book as far as they can be computed', () => {
     const settings = { rules: [twelve], basis: 'all_in', rateType: 'spot', experiment: null } as const
     const without = finished(appraise(null, settings, { ...input, enteredCents: 176_000 }))

@@ -20,8 +20,8 @@ const count = (number: number, thing: string) =>
 export function backtestSentence(found: BacktestResult | TooFewQuotes): string {
   if (!found.enough) {
     return found.why === 'too_few_decided'
-      ? `There are too few quotes to test the estimate on: ${count(found.decided, 'answered quote')}, and ${found.needed.decided} are needed.`
-      : `There are too few recent quotes to test the estimate on: ${count(found.tested, 'answered quote')} in the tested period, and ${found.needed.tested} are needed.`
+      ? `There are too few quotes to test the estimate on: ${count(found.decided, 'decided quote')}, and ${found.needed.decided} are needed.`
+      : `There are too few recent quotes to test the estimate on: ${count(found.tested, 'decided quote')} in the tested period, and ${found.needed.tested} are needed.`
   }
   const { model, lane_rate: laneRate, overall } = found.quality
   const standing =

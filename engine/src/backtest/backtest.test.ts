@@ -66,56 +66,6 @@ function enough(
 const shares: number[] = []
 const found = enough(sold, { onProgress: (share) => shares.push(share) })
 
-describe('spot and contract', () => {
-  const [spot, contract] = [
-    history({ quotes: 300, perDay: 3, chance: () => 0.8 }),
-    history({ quotes: 300, perDay: 3, seed: 2, chance: () => 0.2 }).map((quote) => ({
-      ...quote,
-      laneId: quote.laneId + 1_000,
-      rateType: 'contract' as const,
-    })),
-  ]
-  const { byRateType, ...both } = enough([...spot, ...contract])
-  const [ofSpot, ofContract] = byRateType
-
-  test('are compared with their own type: each simple rule forecasts as in a backtest of the type alone', {
-    tags: 'long',
-  }, () => {
-    const rules = ({ lane_rate, overall, literal, at_or_below }: typeof both.quality) => ({
-      ...{ lane_rate, overall, literal, at_or_below },
-    })
-    for (const [mine, quotes] of [
-      [ofSpot, spot],
-      [ofContract, contract],
-    ] as const) {
-      const alone = enough(quotes)
-      expect([mine?.tested, mine?.testedWon]).toEqual([alone.tested, alone.testedWon])
-      if (mine?.measured == null) throw new Error('Each type has enough tested quotes.')
-      expect(rules(mine.measured.quality)).toEqual(rules(alone.quality))
-      expect(mine.measured.quality.model.brier).toBeLessThan(0.18)
-    }
-    expect(both.tested).toBe((ofSpot?.tested ?? 0) + (ofContract?.tested ?? 0))
-    expect(both.quality.overall.brier).toBeLessThan(0.18)
-  })
-
-  test('a type with few tested quotes is counted and not measured', { tags: 'long' }, () => {
-    const few = enough([...spot, ...contract.slice(-20)]).byRateType[1]
-    expect(few).toEqual({
-      rateType: 'contract',
-      tested: 20,
-      testedWon: few?.testedWon,
-      measured: null,
-      dollars: null,
-    })
-  })
-
-  test('the one type of a brokerage has the results of all', () => {
-    const { tested, testedWon, quality, reliability, dollars } = found
-    const all = { rateType: 'spot', tested, testedWon, measured: { quality, reliability }, dollars }
-    expect(found.byRateType).toEqual([all])
-  })
-})
-
 describe('too few quotes', () => {
   test('none at all', () => {
     expect(backtest({ quotes: [], now: NOW, windowDays: 180 })).toEqual({
@@ -142,7 +92,7 @@ describe('too few quotes', () => {
     const tooNew = backtest({ quotes: history({ quotes: 580, perDay: 20 }), now: NOW, windowDays: 180 })
     expect(tooNew).toMatchObject({ enough: false, why: 'too_few_tested', decided: 580, tested: 0 })
     expect(backtestSentence(tooNew)).toBe(
-      'There are too few recent quotes to test the estimate on: 0 answered quotes in the tested period, and 60 are needed.',
+      'There are too few recent quotes to test the estimate on: 0 decided quotes in the tested period, and 60 are needed.',
     )
   })
 })
@@ -248,7 +198,7 @@ describe('the dollar estimate', () => {
     expect(floored.dollars.below).toBe(floored.dollars.quotes)
   })
 
-  test('counts the quotes that cannot be priced by reason', { tags: 'long' }, () => {
+  test('counts the quotes that cannot be priced by reason', () => {
     const costs = sold.map((quote, i) =>
       i % 3 === 0
         ? { ...quote, costCents: null, truckCostCents: null }
@@ -295,9 +245,5 @@ describe('the dollar estimate', () => {
     expect(sentence).toMatch(/^On 420 tested quotes the estimate forecast better than/)
     expect(sentence).toMatch(/By the model's own estimate, .* an estimated \$[\d,]+ more in expected margin/)
     expect(sentence).toMatch(/with an 80% range over resampled lanes of \$[\d,]+ to \$[\d,]+/)
-    const { dollars } = found
-    for (const cents of [dollars?.differenceCents, dollars?.quotedCents, dollars?.earnedCents]) {
-      expect(sentence).toContain(` $${Math.round(Math.abs(cents ?? 0) / 100).toLocaleString('en-US')}`)
-    }
   })
 })

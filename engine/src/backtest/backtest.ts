@@ -3,7 +3,7 @@ import { leftOutQuotes } from '../estimate/estimator.ts'
 import { costsByType } from '../estimate/expected-cost.ts'
 import { estimatorsByType } from '../estimate/rate-type-estimators.ts'
 import { isDecided } from '../history.ts'
-import { type RateType, rateTypes } from '../rate-type.ts'
+import type { RateType } from '../rate-type.ts'
 import type { MinimumTerms } from '../rules/pricing-rules.ts'
 import { forecastByBaselines } from './baselines.ts'
 import {
@@ -79,16 +79,6 @@ export interface MeasuredQuality extends Omit<Quality, 'auc' | 'slope'> {
 
 export type Forecaster = 'model' | 'lane_rate' | 'overall' | 'literal' | 'at_or_below'
 
-/** The part of a backtest that is about quotes of a rate type. */
-export interface BacktestOfType {
-  readonly rateType: RateType
-  readonly tested: number
-  readonly testedWon: number
-  /** Null with fewer tested quotes than a backtest needs. */
-  readonly measured: Pick<BacktestResult, 'quality' | 'reliability'> | null
-  readonly dollars: DollarEstimate | null
-}
-
 export interface BacktestResult {
   readonly enough: true
   readonly windowDays: number
@@ -106,8 +96,6 @@ export interface BacktestResult {
   readonly reliability: readonly ReliabilityRow[]
   /** Null if fewer than 30 tested quotes, or quotes on fewer than 5 lanes, could be priced. */
   readonly dollars: DollarEstimate | null
-  /** The rate types with tested quotes. */
-  readonly byRateType: readonly BacktestOfType[]
   readonly unpriced: Readonly<Record<Unpriced, number>>
   /** The won and pending quotes of the tested days that were judged, those of them that missed margin, and the others by reason. */
   readonly judged: number
@@ -137,8 +125,7 @@ export function backtest(question: BacktestQuestion): BacktestResult | TooFewQuo
   if (few !== null) return few
 
   const walked = walk({ quotes, fromDay, minimum, onProgress: question.onProgress })
-  const { laneRate, overall, literal, atOrBelow } = forecastByBaselines(quotes, fromDay - firstDay)
-  const forecasts = { model: walked.forecasts, lane_rate: laneRate, overall, literal, at_or_below: atOrBelow }
+  const baselines = forecastByBaselines(quotes, fromDay - firstDay)
   return {
     enough: true,
     windowDays,
@@ -150,61 +137,20 @@ export function backtest(question: BacktestQuestion): BacktestResult | TooFewQuo
     tested: tested.length,
     testedWon: tested.filter(({ outcome }) => outcome === 'won').length,
     leftOut: out.size,
-    ...measuredAll(forecasts),
-    dollars: dollarEstimate(walked.priced.map(({ priced }) => priced)),
-    byRateType: rateTypes.flatMap((rateType) => ofType(rateType, tested, forecasts, walked.priced)),
+    quality: {
+      model: measured(walked.forecasts),
+      lane_rate: measured(baselines.laneRate),
+      overall: measured(baselines.overall),
+      literal: measured(baselines.literal),
+      at_or_below: measured(baselines.atOrBelow),
+    },
+    reliability: reliability(walked.forecasts),
+    dollars: dollarEstimate(walked.priced),
     unpriced: walked.unpriced,
     judged: walked.judged,
     notJudged: walked.notJudged,
     missed: missedColumns(walked.missed),
   }
-}
-
-type Forecasts = Readonly<Record<Forecaster, readonly Forecast[]>>
-
-function measuredAll(forecasts: Forecasts): Pick<BacktestResult, 'quality' | 'reliability'> {
-  return {
-    quality: {
-      model: measured(forecasts.model),
-      lane_rate: measured(forecasts.lane_rate),
-      overall: measured(forecasts.overall),
-      literal: measured(forecasts.literal),
-      at_or_below: measured(forecasts.at_or_below),
-    },
-    reliability: reliability(forecasts.model),
-  }
-}
-
-const isOfType = ({ rateType = 'spot' }: BacktestQuote, wanted: RateType) => rateType === wanted
-
-/** The results of a rate type. The forecasts are in the order of the tested quotes. */
-function ofType(
-  rateType: RateType,
-  tested: readonly BacktestQuote[],
-  forecasts: Forecasts,
-  priced: readonly PricedOfType[],
-): BacktestOfType[] {
-  const isOwn = tested.map((quote) => isOfType(quote, rateType))
-  const won = tested.filter((quote, at) => isOwn[at] && quote.outcome === 'won').length
-  const count = isOwn.filter(Boolean).length
-  if (count === 0) return []
-  const own = (all: readonly Forecast[]) => all.filter((_, at) => isOwn[at])
-  const ofForecasts: Forecasts = {
-    model: own(forecasts.model),
-    lane_rate: own(forecasts.lane_rate),
-    overall: own(forecasts.overall),
-    literal: own(forecasts.literal),
-    at_or_below: own(forecasts.at_or_below),
-  }
-  return [
-    {
-      rateType,
-      tested: count,
-      testedWon: won,
-      measured: count < TESTED_MIN ? null : measuredAll(ofForecasts),
-      dollars: dollarEstimate(priced.flatMap((one) => (one.rateType === rateType ? [one.priced] : []))),
-    },
-  ]
 }
 
 /** The quotes that the estimates of their rate types leave out. */
@@ -222,11 +168,6 @@ function tooFew(decided: number, tested: number): TooFewQuotes | null {
   return { enough: false, why, decided, tested, needed: { decided: DECIDED_MIN, tested: TESTED_MIN } }
 }
 
-interface PricedOfType {
-  readonly rateType: RateType
-  readonly priced: PricedQuote
-}
-
 function walk(plan: {
   quotes: readonly BacktestQuote[]
   fromDay: number
@@ -234,7 +175,7 @@ function walk(plan: {
   onProgress: ((share: number) => void) | undefined
 }) {
   const forecasts: Forecast[] = []
-  const priced: PricedOfType[] = []
+  const priced: PricedQuote[] = []
   const unpriced: Record<Unpriced, number> = { without_cost: 0, without_optimum: 0, unlikely_cost: 0 }
   const missed: MissedMargin[] = []
   const notJudged: Record<NotJudged, number> = {
@@ -247,15 +188,16 @@ function walk(plan: {
   let done = 0
   const toDo = plan.quotes.filter(({ quotedAt }) => dayOf(quotedAt) >= plan.fromDay).length
   for (const test of testDays(plan.quotes, plan.fromDay, () => true)) {
-    const loads = (wanted: RateType) => paidLoads(test.past.filter((quote) => isOfType(quote, wanted)))
-    const byType = costsByType({ spot: loads('spot'), contract: loads('contract') }, test.day * DAY)
+    const ofType = (wanted: RateType) =>
+      paidLoads(test.past.filter(({ rateType = 'spot' }) => rateType === wanted))
+    const byType = costsByType({ spot: ofType('spot'), contract: ofType('contract') }, test.day * DAY)
     for (const quote of test.tests) {
       const costs = byType[quote.rateType ?? 'spot']
       if (isDecided(quote)) {
         forecasts.push({ p: forecastOf(test, quote), won: quote.outcome === 'won' })
         const found = priceQuote(test, quote, { costs, minimum: plan.minimum })
         if (typeof found === 'string') unpriced[found]++
-        else priced.push({ rateType: quote.rateType ?? 'spot', priced: found })
+        else priced.push(found)
       }
       if (quote.outcome === 'lost') continue
       const found = missedMargin(test, quote, costs)

@@ -2,7 +2,6 @@ import type { LaneQuote } from '../estimate/quoted-lanes.ts'
 import { isDecided } from '../history.ts'
 import { laneRates } from '../lane-rates.ts'
 import { countRates } from '../rate-counts.ts'
-import { type RateType, rateTypes } from '../rate-type.ts'
 import { winProbability } from '../win-probability.ts'
 import type { Forecast } from './measures.ts'
 import { byDay } from './walk-forward.ts'
@@ -23,25 +22,20 @@ export interface BaselineForecasts {
 
 /**
  * Forecasts each decided quote, day by day, by four rules: the overall win rate so far; the lane's win rate with a
- * half-life of 60 days; and the `literal` and the `at_or_below` win probability over the lane's last 90 days. All four count
- * quotes of its rate type only, as the model does.
+ * half-life of 60 days; and the `literal` and the `at_or_below` win probability over the lane's last 90 days.
  */
 export function forecastByBaselines(quotes: readonly LaneQuote[], warmUpDays: number): BaselineForecasts {
   const days = byDay(quotes)
   const first = Math.min(...days.keys())
   const out: BaselineForecasts = { overall: [], laneRate: [], literal: [], atOrBelow: [] }
   const lanes = new Map<string, { won: number; decided: number; day: number; past: LaneQuote[] }>()
-  const totals = new Map<RateType, { won: number; decided: number }>(
-    rateTypes.map((rateType) => [rateType, { won: 0, decided: 0 }]),
-  )
-  const totalOf = ({ rateType = 'spot' }: LaneQuote) => totals.get(rateType) ?? { won: 0, decided: 0 }
-  const nameOf = ({ rateType = 'spot', lane }: LaneQuote) => `${rateType} ${lane.key}`
+  let won = 0
+  let decided = 0
   for (const [day, today] of days) {
     for (const quote of day - first >= warmUpDays ? today.filter(isDecided) : []) {
       const outcome = { won: quote.outcome === 'won' }
-      const total = totalOf(quote)
-      const overall = (total.won + 1) / (total.decided + 2)
-      const lane = lanes.get(nameOf(quote))
+      const overall = (won + 1) / (decided + 2)
+      const lane = lanes.get(quote.lane.key)
       const decay = lane ? 2 ** (-(day - lane.day) / HALF_LIFE_DAYS) : 0
       const laneRate =
         ((lane?.won ?? 0) * decay + OVERALL_WEIGHT * overall) /
@@ -56,19 +50,18 @@ export function forecastByBaselines(quotes: readonly LaneQuote[], warmUpDays: nu
       out.atOrBelow.push({ ...outcome, p: count('at_or_below') })
     }
     for (const quote of today.filter(isDecided)) {
-      const lane = lanes.get(nameOf(quote)) ?? { won: 0, decided: 0, day, past: [] }
+      const lane = lanes.get(quote.lane.key) ?? { won: 0, decided: 0, day, past: [] }
       const decay = 2 ** (-(day - lane.day) / HALF_LIFE_DAYS)
       const win = quote.outcome === 'won' ? 1 : 0
-      lanes.set(nameOf(quote), {
+      lanes.set(quote.lane.key, {
         won: lane.won * decay + win,
         decided: lane.decided * decay + 1,
         day,
         past: lane.past,
       })
       lane.past.push(quote)
-      const total = totalOf(quote)
-      total.won += win
-      total.decided++
+      won += win
+      decided++
     }
   }
   return out

@@ -152,9 +152,7 @@ describe('a simulated brokerage with a known truth', () => {
     expect(earlier(judged(turned))).toEqual(earlier(found))
   })
 
-  test('the expected cost is that of the pickup date, where pickups on weekends cost more', {
-    tags: 'long',
-  }, () => {
+  test('the expected cost is that of the pickup date, where pickups on weekends cost more', () => {
     const weekends = brokerage.quotes.map((quote) => {
       const weekendPickup = quote.laneId % 3 === 0
       const truckCostCents = Math.round((quote.quotedCostCents ?? 0) * (weekendPickup ? 1.2 : 1))

@@ -107,8 +107,8 @@ export class QuoteBook implements QuotedLanes {
   readonly columns = new QuoteColumns()
   readonly pool = 'all'
   /**
-   * Quotes that are kept apart: an amount cannot be converted to the basis of the book, or the load is not a direct truckload. They
-   * count nowhere; statistics say how many there are.
+   * Quotes that are kept apart, because an amount cannot be converted to the basis of the book. They count nowhere; statistics say
+   * how many there are.
    */
   readonly apart = new QuoteColumns()
   readonly names = new QuoteNames()

@@ -27,8 +27,6 @@ export interface QuoteRow {
   readonly weekendPickup?: boolean
   /** True for a contract quote. Absent: a spot quote. */
   readonly contract?: boolean
-  /** True for a quote that was lost for another reason than its price. */
-  readonly otherReason?: boolean
   /** What only statistics read. Absent: all of it is unknown. */
   readonly details?: QuoteDetails
 }
@@ -73,8 +71,6 @@ export const FACTS = {
   atALoss: 2_048,
   /** AR or AP states its basis or its currency. */
   bookingTerms: 4_096,
-  /** It has stops or another mode than truckload. Such a quote is kept apart. */
-  notDirect: 8_192,
 } as const
 const CONVERTED_SHIFT = 6
 
@@ -91,11 +87,10 @@ export function bitsOfConvertedBy(by: (typeof CONVERTED_BY)[number]): number {
   return CONVERTED_BY.indexOf(by) << CONVERTED_SHIFT
 }
 
-/** In `traits`, the bits of the outcome, and the bits of a weekend pickup, a contract quote, and a loss for another reason. */
+/** In `traits`, the bits of the outcome, and the bits of a weekend pickup and of a contract quote. */
 const OUTCOME_BITS = 3
 export const WEEKEND_BIT = 4
 export const CONTRACT_BIT = 8
-export const OTHER_REASON_BIT = 32
 
 /**
  * Quotes in columns, each with its lane: entry n of every column is a value of quote n. Only the first `count` entries are
@@ -110,7 +105,7 @@ export interface QuotePortion {
   /** `UNKNOWN_COST` if unknown. */
   readonly costCents: Int32Array
   readonly miles: Float64Array
-  /** An index of `OUTCOMES`, and the bits `WEEKEND_BIT`, `CONTRACT_BIT` and `OTHER_REASON_BIT`. */
+  /** An index of `OUTCOMES`, plus `WEEKEND_BIT` for a weekend pickup and `CONTRACT_BIT` for a contract quote. */
   readonly traits: Uint8Array
   readonly customer: Int32Array
   /** See `QuoteDetails`. */
@@ -164,7 +159,6 @@ export function quoteAt(portion: QuotePortion, at: number): QuoteRow {
     customer: portion.customer[at] as number,
     weekendPickup: (traits & WEEKEND_BIT) !== 0,
     contract: (traits & CONTRACT_BIT) !== 0,
-    otherReason: (traits & OTHER_REASON_BIT) !== 0,
     details: {
       quotedCents: portion.quotedCents[at] as number,
       quotedCostCents: portion.quotedCostCents[at] as number,
@@ -326,8 +320,7 @@ export class QuoteColumns {
     this.traits[row] =
       quote.outcome |
       (quote.weekendPickup === true ? WEEKEND_BIT : 0) |
-      (quote.contract === true ? CONTRACT_BIT : 0) |
-      (quote.otherReason === true ? OTHER_REASON_BIT : 0)
+      (quote.contract === true ? CONTRACT_BIT : 0)
     this.miles[row] = quote.miles
     this.customer[row] = quote.customer ?? 0
     this.#putDetails(row, quote.details ?? noDetails)
@@ -358,11 +351,6 @@ export class QuoteColumns {
 
   isWeekendPickup(row: number): boolean {
     return ((this.traits[row] as number) & WEEKEND_BIT) !== 0
-  }
-
-  /** Whether a lost quote was lost for another reason than its price. */
-  isForOtherReason(row: number): boolean {
-    return ((this.traits[row] as number) & OTHER_REASON_BIT) !== 0
   }
 
   rateTypeOf(row: number): RateType {

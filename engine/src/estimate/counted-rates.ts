@@ -1,7 +1,6 @@
-import { PENDING } from '../book/quote-columns.ts'
-import type { Steps } from '../steps.ts'
+import { medianInSteps, type Steps } from '../steps.ts'
 import { type CountedRows, logRateOf, whyUndated } from './lane-fold.ts'
-import { outlierTest, type TenantRates, tenantRatesInSteps } from './left-out.ts'
+import { outlierTest, tenantMiddle } from './left-out.ts'
 import type { QuotedLanes } from './quoted-lanes.ts'
 import type { HaulLog } from './rate-by-miles.ts'
 
@@ -14,8 +13,8 @@ export interface CountedRates {
   readonly logRates: Float64Array
   /** The lanes with a rate that counts, in the order of their first quotes. */
   readonly laneOrder: readonly number[]
-  /** The tenant's rates over all lanes. */
-  readonly tenantRates: TenantRates | null
+  /** The tenant's median rate. */
+  readonly middle: number | null
   /** The rows of a lane that count; null if quotes changed since, because then they may be others. */
   readonly rowsOf: (lane: number) => CountedRows | null
 }
@@ -41,15 +40,15 @@ export function* countedRatesInSteps(
     }
     if (at % ROWS_PER_STEP === 0) yield
   }
-  const tenantRates = yield* tenantRatesInSteps(dated.subarray(0, count))
+  const middle = tenantMiddle(count, yield* medianInSteps(dated.subarray(0, count)))
   const byLane = yield* sortedByLane(quoted, rows, logRates)
-  const laneOrder = yield* withoutOutliers(quoted, byLane, { rows, logRates, tenantRates })
+  const laneOrder = yield* withoutOutliers(quoted, byLane, { rows, logRates, middle })
   const rowsOf = (lane: number): CountedRows | null => {
     if (columns.changes !== changes) return null
     const [from, to] = [byLane.from[lane] ?? 0, byLane.to[lane] ?? 0]
     return { rows: byLane.rows.subarray(from, to), logRates: byLane.logRates.subarray(from, to) }
   }
-  return { logRates, laneOrder, tenantRates, rowsOf }
+  return { logRates, laneOrder, middle, rowsOf }
 }
 
 /** Rows by lane, and in the order of time within a lane: those of a lane are at `from` (inclusive) to `to` (exclusive). */
@@ -99,25 +98,17 @@ function* sortedByLane(
 function* withoutOutliers(
   { columns, laneCount }: QuotedLanes,
   byLane: RowsByLane,
-  {
-    rows,
-    logRates,
-    tenantRates,
-  }: { rows: Int32Array; logRates: Float64Array; tenantRates: TenantRates | null },
+  { rows, logRates, middle }: { rows: Int32Array; logRates: Float64Array; middle: number | null },
 ): Steps<number[]> {
   let looked = 0
   for (let lane = 0; lane < laneCount; lane++) {
     const [from, to] = [byLane.from[lane] as number, byLane.to[lane] as number]
-    const laneRates = {
-      logRates: byLane.logRates.subarray(from, to),
-      isPending: (at: number) => columns.outcomeOf(byLane.rows[from + at] as number) === PENDING,
-    }
-    const isOutlier = outlierTest(laneRates, tenantRates)
+    const isOutlier = outlierTest(byLane.logRates.subarray(from, to), middle)
     let kept = from
     for (let at = from; at < to; at++) {
       const row = byLane.rows[at] as number
       const logRate = byLane.logRates[at] as number
-      if (isOutlier(at - from)) {
+      if (isOutlier(logRate)) {
         logRates[row] = Number.NaN
         continue
       }

@@ -95,9 +95,7 @@ describe('the rate to counter with', () => {
       expect(worth(rate)).toBeLessThanOrEqual(worth(best) + 1e-9)
   })
 
-  test('never lies a dollar above the named rate: it asks for one percent more, or for half of the difference', {
-    tags: 'long',
-  }, () => {
+  test('never lies a dollar above the named rate: it asks for one percent more, or for half of the difference', () => {
     const dollars = fc.integer({ min: 300, max: 9_000 })
     const unit = fc.constantFrom(null, 500, 2_500)
     fc.assert(

@@ -1,6 +1,5 @@
 import { PENDING, WON } from '../book/quote-columns.ts'
 import type { Steps } from '../steps.ts'
-import { dayOf, HALF_LIFE_DAYS } from './day.ts'
 import type { Estimator } from './estimator.ts'
 import { foldLaneInSteps } from './lane-fold.ts'
 import type { Posterior } from './posterior.ts'
@@ -18,11 +17,6 @@ import { clip } from './vector.ts'
 export interface CustomerEffects {
   /** The standard deviation of customers in log odds; 0 if the quotes do not show that customers differ. */
   readonly spread: number
-  /**
-   * The standard deviation, in log odds, of a customer's win rate in a month around what its effect and the lanes say; 0 if
-   * customers do not differ.
-   */
-  readonly swing: number
   /** By number of the customer. */
   readonly effects: ReadonlyMap<number, CustomerEffect>
   /** The mean effect of the decided quotes of a lane, by number of the lane, and of all lanes. */
@@ -44,11 +38,6 @@ const WEIGHT_MIN = 1 / 64
 const EVIDENCE_MIN = 2
 const ROUNDS_MAX = 25
 const QUOTES_PER_STEP = 4_000
-/** Swings of customers are measured over blocks of this number of days. */
-const MONTH_DAYS = 30
-/** Information that is assumed to say that customers do not swing. */
-const STEADY_INFORMATION = 50
-const SWING_MAX = 1.5
 
 /** Decided quotes in columns. */
 interface Decided {
@@ -57,7 +46,6 @@ interface Decided {
   readonly x: Float64Array
   readonly weight: Float64Array
   readonly won: Uint8Array
-  readonly day: Int32Array
   readonly lanes: number
   readonly customers: number
   /** The numbers of lanes and customers, by their place in this list. */
@@ -96,7 +84,6 @@ function* decidedInSteps(model: Estimator, customerOf: (row: number) => number):
   const { columns } = model.quoted
   const found = { lane: [] as number[], customer: [] as number[], x: [] as number[], weight: [] as number[] }
   const won: number[] = []
-  const day: number[] = []
   const laneNumbers: number[] = []
   const places = new Map<number, number>()
   const customerNumbers: number[] = []
@@ -122,7 +109,6 @@ function* decidedInSteps(model: Estimator, customerOf: (row: number) => number):
       found.x.push(x)
       found.weight.push(weight)
       won.push(outcome === WON ? 1 : 0)
-      day.push(dayOf(columns.quotedAt[row] as number))
     }
     yield
   }
@@ -132,7 +118,6 @@ function* decidedInSteps(model: Estimator, customerOf: (row: number) => number):
     x: Float64Array.from(found.x),
     weight: Float64Array.from(found.weight),
     won: Uint8Array.from(won),
-    day: Int32Array.from(day),
     lanes: laneNumbers.length,
     customers: customerNumbers.length,
     laneNumbers,
@@ -236,49 +221,6 @@ function spreadOf(levels: Float64Array, variances: Float64Array): number {
   return Math.sqrt(sum / Math.max(1, levels.length))
 }
 
-/** The sums of a customer's outcomes in a month minus what its lanes say, and of their variances. */
-interface MonthSums {
-  surprise: number
-  information: number
-}
-
-/**
- * How much customers swing from month to month: what remains of the variance of a customer's outcomes in 30 days after the chance of
- * single outcomes, its effect as its earlier months tell it, and the uncertainty of that effect.
- */
-function swingOf(decided: Decided, fit: Fit): number {
-  const customers = Array.from({ length: decided.customers }, () => new Map<number, MonthSums>())
-  for (let at = 0; at < decided.x.length; at++) {
-    const customer = decided.customer[at] as number
-    const month = Math.floor((decided.day[at] as number) / MONTH_DAYS)
-    const sums = customers[customer]?.get(month) ?? { surprise: 0, information: 0 }
-    customers[customer]?.set(month, sums)
-    const p = sigmoid(logOddsOf(decided, fit, at) - (fit.customerLevels[customer] as number))
-    sums.surprise += (decided.won[at] as number) - p
-    sums.information += p * (1 - p)
-  }
-  const precision = 1 / Math.max(1e-6, fit.customerSpread ** 2)
-  let [excess, squares] = [0, STEADY_INFORMATION]
-  for (const months of customers) {
-    let [surprises, informations, last] = [0, 0, 0]
-    for (const [month, { surprise, information }] of [...months].sort(([one], [other]) => one - other)) {
-      const fade = 2 ** ((-(month - last) * MONTH_DAYS) / HALF_LIFE_DAYS)
-      last = month
-      surprises *= fade
-      informations *= fade
-      const known = informations + precision
-      const error = surprise - (information * surprises) / known
-      if (informations > 0) {
-        excess += error ** 2 - information - information ** 2 / known
-        squares += information ** 2
-      }
-      surprises += surprise
-      informations += information
-    }
-  }
-  return Math.min(SWING_MAX, Math.sqrt(Math.max(0, excess) / squares))
-}
-
 /**
  * By how many standard deviations customers differ more than by chance, if only lanes explain the outcomes: the score test of a
  * zero spread. What the levels of the lanes have absorbed of a customer's quotes is taken out of what chance explains.
@@ -335,7 +277,6 @@ function noEffects(decided: Decided): CustomerEffects {
   const counts = countsOf(decided)
   return {
     spread: 0,
-    swing: 0,
     effects: new Map(
       decided.customerNumbers.map((number, at) => [
         number,
@@ -363,7 +304,6 @@ function effectsOf(decided: Decided, fit: Fit): CustomerEffects {
   }
   return {
     spread: fit.customerSpread,
-    swing: swingOf(decided, fit),
     effects: new Map(
       decided.customerNumbers.map((number, at) => [
         number,
@@ -386,8 +326,6 @@ function effectsOf(decided: Decided, fit: Fit): CustomerEffects {
 export interface CustomerShift {
   readonly level: number
   readonly variance: number
-  /** See `CustomerEffects`. */
-  readonly swing: number
 }
 
 /**
@@ -398,7 +336,7 @@ export interface CustomerShift {
  * @param customer null for a customer without decided quotes
  */
 export function customerShift(
-  { spread, swing, effects, laneMeans, mean }: CustomerEffects,
+  { spread, effects, laneMeans, mean }: CustomerEffects,
   { customer, lane, borrowedShare }: { customer: number | null; lane: number | null; borrowedShare: number },
 ): CustomerShift | null {
   if (spread === 0) return null
@@ -407,7 +345,6 @@ export function customerShift(
   return {
     level: (own?.level ?? 0) - (1 - borrowedShare) * ofLane - borrowedShare * mean,
     variance: own?.variance ?? spread * spread,
-    swing,
   }
 }
 
@@ -419,7 +356,7 @@ const POINTS = [
 ] as const
 
 /** The curves of a lane for one customer: shifted by its effect, and spread by the uncertainty of the effect. */
-export function shiftedPosterior(posterior: Posterior, { level, variance, swing }: CustomerShift): Posterior {
+export function shiftedPosterior(posterior: Posterior, { level, variance }: CustomerShift): Posterior {
   const size = posterior.weights.length
   const levels = new Float64Array(POINTS.length * size)
   const steepness = new Float64Array(POINTS.length * size)
@@ -443,6 +380,5 @@ export function shiftedPosterior(posterior: Posterior, { level, variance, swing 
       a: posterior.belief.a + level,
       varianceA: posterior.belief.varianceA + variance,
     },
-    noise: Math.max(posterior.noise, swing),
   }
 }

@@ -9,6 +9,3 @@ const DAY_MILLISECONDS = 86_400_000
 export function dayOf(moment: number): number {
   return Math.floor(moment / DAY_MILLISECONDS)
 }
-
-/** The half-life of a decided quote's weight, in days. */
-export const HALF_LIFE_DAYS = 60

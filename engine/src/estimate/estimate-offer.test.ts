@@ -6,6 +6,7 @@ import { finished } from '../steps.ts'
 import { estimateOffer, type OfferEstimate } from './estimate-offer.ts'
 import { beforeChange, prepareEstimator, prepareEstimatorInSteps } from './estimator.ts'
 import { freightLane, type LaneIdentity } from './lane-identity.ts'
+import { outlierTest } from './left-out.ts'
 import { type LaneQuote, quotedLanes } from './quoted-lanes.ts'
 
 const DAY = 86_400_000
@@ -193,6 +194,7 @@ describe('bad input', () => {
     const wrong = ask([...quotesOf(EXAMPLE), ...quotesOf([[200_000, 'won']], LANE, 50)], 2000)
     expect(wrong.flags).toContain('outliers_left_out')
     expect(Math.abs((wrong.probability ?? 0) - (clean.probability ?? 1))).toBeLessThan(0.01)
+    expect([7.6, 7.7, 12.2].filter(outlierTest([7.6, 7.7, 12.2], null))).toEqual([12.2])
   })
 
   test('a quote dated in the future is flagged and excluded', () => {

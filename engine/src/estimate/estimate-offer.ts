@@ -86,8 +86,6 @@ export interface OfferEstimate {
   readonly referenceRateCents: number | null
   readonly decided: number
   readonly won: number
-  /** Of the lost quotes, those that were lost for another reason than the price. */
-  readonly lostForOtherReasons: number
   /** The win probability without regard to the customer. */
   readonly probabilityOfAll: number | null
   /** The share of the estimate that comes from other lanes: 1 without own decided quotes, near 0 with many. */
@@ -125,7 +123,6 @@ function noAnswer(flags: EstimateFlag[], borrowed: readonly BorrowedFrom[]): Off
     referenceRateCents: null,
     decided: 0,
     won: 0,
-    lostForOtherReasons: 0,
     borrowedShare: null,
     probabilityOfAll: null,
     borrowedFrom: borrowed,
@@ -309,7 +306,6 @@ export function explainOffer(offer: OfferToExplain): OfferEstimate {
     referenceRateCents: referenceCents,
     decided: (lane?.decided ?? 0) - (lane?.refused ?? 0),
     won: lane?.won ?? 0,
-    lostForOtherReasons: lane?.other ?? 0,
     borrowedShare,
     probabilityOfAll: winMean(ofAll, x),
     borrowedFrom: borrowed,

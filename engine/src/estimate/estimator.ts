@@ -15,7 +15,6 @@ import {
 } from './lane-fold.ts'
 import type { LaneIdentity } from './lane-identity.ts'
 import { marketDaysInSteps } from './market-days.ts'
-import { decidedByPrice, type OutcomeWeights, otherLossesInSteps } from './other-losses.ts'
 import { type Posterior, posteriorOf } from './posterior.ts'
 import { relativeRate } from './price-response.ts'
 import { type CurveBelief, priorOf } from './prior.ts'
@@ -197,12 +196,11 @@ export function* groundworkInSteps(quoted: QuotedLanes, now: number, rows: Int32
   const hauls = isEnough ? own : yield* haulQuotesInSteps({ columns, pool: 'all' }, day)
   const haulLog = yield* rateByMilesInSteps(hauls, day)
   const counted = yield* countedRatesInSteps(quoted, rows, { day, haulLog })
-  const { logRates, tenantRates } = counted
+  const { logRates, middle } = counted
   const market = yield* marketDaysInSteps(columns, rows, logRates)
   const answers = yield* answerTimesInSteps(quoted, day)
-  const otherLosses = yield* otherLossesInSteps(quoted, rows, { logRates, day, market })
-  const against: FoldedAgainst = { quoted, day, haulLog, tenantRates, market, answers, otherLosses }
-  const swings = yield* swingsInSteps(quoted, rows, { logRates, day, answers, otherLosses })
+  const against: FoldedAgainst = { quoted, day, haulLog, tenantMiddle: middle, market, answers }
+  const swings = yield* swingsInSteps(quoted, rows, { logRates, day, answers })
   return { against, counted, swings, family: yield* chooseFamily(against, counted) }
 }
 
@@ -245,12 +243,10 @@ export function* sendLanes(
     const fold = yield* laneOutcomesInSteps(model, lane, rowsOf(lane), knots)
     model.sent[lane] = 1
     if (fold.level !== undefined) see(lane, fold.level)
-    if (fold.byPrice > 0) {
+    if (fold.decided > 0) {
       // The buffers are shared by all lanes: new ones would be ten kilobytes of garbage per lane.
       scaledLikelihood(bankLogLikelihood(fold.knots, logLikelihood, model.family.shape), likelihood)
-      addMessageUp(scope.total, likelihood, laneKinship(fold.byPrice, model.family.spreadIndex))
-    }
-    if (fold.decided > 0) {
+      addMessageUp(scope.total, likelihood, laneKinship(fold.decided, model.family.spreadIndex))
       for (let above: ScopeModel | null = scope; above; above = above.parent) {
         above.decided += fold.decided
         above.won += fold.won
@@ -348,8 +344,8 @@ export function beforeChange(model: Estimator, lane: number): void {
     !model.changed.has(lane) &&
     model.quoted.columns.countOf(lane) <= FOLDED_AT_ONCE_MAX
   ) {
-    const { knots, decided, won, byPrice } = model.folded.get(lane) ?? foldLane(model, lane)
-    model.changed.set(lane, { knots, decided, won, byPrice })
+    const { knots, decided, won } = model.folded.get(lane) ?? foldLane(model, lane)
+    model.changed.set(lane, { knots, decided, won })
   }
   model.folded.delete(lane)
   model.changing.add(lane)
@@ -374,15 +370,15 @@ export function lanePrior(model: Estimator, identity: LaneIdentity): CurveBelief
   const scope = scopeOf(model, identity)
   const belief = beliefFromAbove(scope)
   const counted = countedOutcomes(model, identity.key)
-  if (counted === null || counted.byPrice === 0) addInto(belief, scope.total)
+  if (counted === null || counted.decided === 0) addInto(belief, scope.total)
   else {
     const message = messageUp(
       bankLogLikelihood(counted.knots, undefined, model.family.shape),
-      laneKinship(counted.byPrice, model.family.spreadIndex),
+      laneKinship(counted.decided, model.family.spreadIndex),
     )
     addInto(belief, difference(scope.total, message))
   }
-  const decided = laneOf(model, identity.key)?.byPrice ?? 1
+  const decided = laneOf(model, identity.key)?.decided ?? 1
   // A rate of the other type makes the reference rate as certain as that number of own quotes.
   const known = decided + Math.round(otherReference(model, identity, null)?.weight ?? 0)
   return priorOf(messageDown(belief, laneKinship(known, model.family.spreadIndex)))
@@ -390,25 +386,16 @@ export function lanePrior(model: Estimator, identity: LaneIdentity): CurveBelief
 
 /** The posterior of a lane: its prior from other lanes, updated with its own decided quotes. */
 export function lanePosterior(model: Estimator, identity: LaneIdentity): Posterior {
-  const fold = laneOf(model, identity.key)
-  return posteriorWith(model, fold?.knots ?? emptyKnots(), { prior: lanePrior(model, identity), lane: fold })
+  const knots = laneOf(model, identity.key)?.knots ?? emptyKnots()
+  return posteriorWith(model, knots, lanePrior(model, identity))
 }
 
-/**
- * A posterior with the curve family, the drift and the swings of the tenant. Its curves are those of quotes that the price decides,
- * times the share of such quotes.
- */
-export function posteriorWith(
-  model: Estimator,
-  knots: Knots,
-  { prior, lane }: { readonly prior: CurveBelief; readonly lane: OutcomeWeights | null },
-): Posterior {
-  const { shape } = model.family
-  const posterior = posteriorOf(knots, prior, shape)
+/** A posterior with the curve family, the drift and the swings of the tenant. */
+export function posteriorWith(model: Estimator, knots: Knots, prior: CurveBelief): Posterior {
+  const posterior = posteriorOf(knots, prior, model.family.shape)
   const { drift, ofLanes } = model.swings
   return {
     ...posterior,
-    shape: { ...shape, ceiling: shape.ceiling * decidedByPrice(model.otherLosses, lane) },
     levels: posterior.levels.map((level) => level + drift),
     noise: Math.max(posterior.noise, ofLanes),
   }

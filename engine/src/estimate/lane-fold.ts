@@ -1,16 +1,18 @@
-import { LOST, OUTCOMES, PENDING, REFUSED, WON } from '../book/quote-columns.ts'
+import { OUTCOMES, PENDING, REFUSED, WON } from '../book/quote-columns.ts'
 import type { Outcome } from '../history.ts'
 import { finished, type Steps } from '../steps.ts'
 import { type AnswerTimes, leaningAt } from './answer-times.ts'
-import { dayOf, HALF_LIFE_DAYS } from './day.ts'
+import { dayOf } from './day.ts'
 import { addQuote, clearKnots, emptyKnots, type Knots } from './knots.ts'
-import { type LeftOutReason, outlierTest, type TenantRates } from './left-out.ts'
+import { type LeftOutReason, outlierTest } from './left-out.ts'
 import { type MarketDays, marketDay } from './market-days.ts'
-import { aboutPrice, type OtherLosses, type OutcomeWeights } from './other-losses.ts'
 import { relativeRate } from './price-response.ts'
 import { pooledRows, type QuotedLanes } from './quoted-lanes.ts'
 import type { HaulLog } from './rate-by-miles.ts'
 import { firstReference, type LaneLevel, movedLevel, referenceOf } from './reference-rate.ts'
+
+/** The half-life of a decided quote's weight, in days. */
+export const HALF_LIFE_DAYS = 60
 
 /** A quote that counts in the estimate. `x` is ln(rate / reference rate before the first quote of its day). */
 export interface QuoteUsed {
@@ -18,10 +20,7 @@ export interface QuoteUsed {
   readonly rateCents: number
   readonly x: number
   readonly outcome: Outcome
-  /**
-   * Its weight among the lane's outcomes, by its age: 1 today. For a pending quote, the part that is still open: see `leaningAt`. For
-   * a loss for another reason than the price, the part that may be about the price: see `OtherLosses`.
-   */
+  /** Its weight among the lane's outcomes, by its age: 1 today. For a pending quote, the part that is still open: see `leaningAt`. */
   readonly weight: number
 }
 
@@ -29,18 +28,14 @@ export interface QuoteUsed {
 export interface LaneOutcomes {
   readonly knots: Knots
   readonly decided: number
-  /** The decided quotes that the price decided, rounded: `decided` without losses for other reasons. */
-  readonly byPrice: number
   readonly won: number
 }
 
 /** A lane's current quotes, relative to the market of a preparation. */
-export interface LaneFold extends LaneOutcomes, OutcomeWeights {
+export interface LaneFold extends LaneOutcomes {
   readonly quotes: readonly QuoteUsed[]
   /** Superseded offers among its decided quotes: evidence, but no count of a load. */
   readonly refused: number
-  /** Losses for other reasons than the price. */
-  readonly other: number
   /** The lane's level above the market index; undefined if no quote counts. */
   readonly level: LaneLevel | undefined
   readonly leftOut: readonly { readonly laneId: number; readonly reason: LeftOutReason }[]
@@ -51,10 +46,9 @@ export interface FoldedAgainst {
   readonly quoted: QuotedLanes
   readonly day: number
   readonly haulLog: HaulLog
-  readonly tenantRates: TenantRates | null
+  readonly tenantMiddle: number | null
   readonly market: MarketDays
   readonly answers: AnswerTimes
-  readonly otherLosses: OtherLosses
 }
 
 /**
@@ -87,8 +81,8 @@ export function* foldLaneInSteps(against: FoldedAgainst, lane: number): Steps<La
   const leftOut: { laneId: number; reason: LeftOutReason }[] = []
   const list = { quotes, leftOut }
   const counted = yield* countedRowsInSteps(against, lane, list)
-  const { rows: _, logRates: __, ...folded } = yield* foldRowsInSteps(against, counted, emptyKnots(), list)
-  return { ...folded, quotes, leftOut }
+  const { knots, decided, won, refused, level } = yield* foldRowsInSteps(against, counted, emptyKnots(), list)
+  return { knots, decided, won, refused, level, quotes, leftOut }
 }
 
 /** The rows of a lane that count, in the order of time, and their log rates (see `logRateOf`). */
@@ -114,20 +108,11 @@ export function* laneOutcomesInSteps(
 }
 
 /** The state of a fold. */
-interface Folding extends CountedRows {
-  readonly knots: Knots
+interface Folding extends LaneOutcomes, CountedRows {
   level: LaneLevel | undefined
   decided: number
   won: number
   refused: number
-  other: number
-  decidedWeight: number
-  otherWeight: number
-}
-
-/** A fold's outcomes for the curve. */
-function ended(folding: Folding, { mislabeled }: OtherLosses): Folding & LaneOutcomes {
-  return { ...folding, byPrice: folding.decided - Math.round((1 - mislabeled) * folding.other) }
 }
 
 /** The lists to which a fold adds each used and each excluded quote. */
@@ -157,16 +142,12 @@ function* countedRowsInSteps(
     } else list?.leftOut.push({ laneId: columns.laneId[row] as number, reason })
     if (at % QUOTES_PER_STEP === QUOTES_PER_STEP - 1) yield
   }
-  const laneRates = {
-    logRates: logRates.subarray(0, dated),
-    isPending: (at: number) => columns.outcomeOf(rows[at] as number) === PENDING,
-  }
-  const isOutlier = outlierTest(laneRates, against.tenantRates)
+  const isOutlier = outlierTest(logRates.subarray(0, dated), against.tenantMiddle)
   let counted = 0
   for (let at = 0; at < dated; at++) {
     const row = rows[at] as number
     const logRate = logRates[at] as number
-    if (isOutlier(at)) {
+    if (isOutlier(logRate)) {
       list?.leftOut.push({ laneId: columns.laneId[row] as number, reason: 'outlier' })
     } else {
       rows[counted] = row
@@ -182,21 +163,10 @@ function* foldRowsInSteps(
   { rows, logRates }: CountedRows,
   knots: Knots,
   list: FoldedQuotes | null,
-): Steps<Folding & LaneOutcomes> {
+): Steps<Folding> {
   const { columns } = against.quoted
   const counted = rows.length
-  const folding: Folding = {
-    knots,
-    level: undefined,
-    decided: 0,
-    won: 0,
-    refused: 0,
-    other: 0,
-    decidedWeight: 0,
-    otherWeight: 0,
-    rows,
-    logRates,
-  }
+  const folding: Folding = { knots, level: undefined, decided: 0, won: 0, refused: 0, rows, logRates }
   let sinceYield = 0
   for (let from = 0; from < counted; ) {
     const day = dayOf(columns.quotedAt[rows[from] as number] as number)
@@ -209,12 +179,12 @@ function* foldRowsInSteps(
     sinceYield = 0
     yield
   }
-  return ended(folding, against.otherLosses)
+  return folding
 }
 
 /** Adds a lane's quotes of one day to its fold: rows `from` (inclusive) to `to` (exclusive). */
 function foldDay(
-  { quoted: { columns }, day: today, market, answers, otherLosses }: FoldedAgainst,
+  { quoted: { columns }, day: today, market, answers }: FoldedAgainst,
   folding: Folding,
   { day, from, to }: { readonly day: number; readonly from: number; readonly to: number },
   list: FoldedQuotes | null,
@@ -242,26 +212,19 @@ function foldDay(
     const row = rows[at] as number
     const x = relativeRate(Math.exp((logRates[at] as number) - reference), 1)
     const outcome = columns.outcomeOf(row)
-    const isOther = outcome === LOST && columns.isForOtherReason(row)
-    const evidence = isOther ? weight * aboutPrice(otherLosses, x) : weight
     list?.quotes.push({
       laneId: columns.laneId[row] as number,
       rateCents: columns.rateCents[row] as number,
       x,
       outcome: OUTCOMES[outcome] ?? 'pending',
-      weight: outcome === PENDING ? weight * (1 - leaning.weight) : evidence,
+      weight: outcome === PENDING ? weight * (1 - leaning.weight) : weight,
     })
     if (outcome === PENDING) {
       if (leaning.weight > 0) addQuote(knots, { x, won: leaning.won, weight: weight * leaning.weight })
       continue
     }
-    if (evidence > 0) addQuote(knots, { x, won: outcome === WON, weight: evidence })
+    addQuote(knots, { x, won: outcome === WON, weight })
     folding.decided++
-    folding.decidedWeight += weight
-    if (isOther) {
-      folding.other++
-      folding.otherWeight += weight
-    }
     if (outcome === WON) folding.won++
     if (outcome === REFUSED) folding.refused++
   }

@@ -65,7 +65,7 @@ export function offerBelief({
   const fold = laneOf(estimator, identity.key)
   const knots = fold?.knots ?? emptyKnots()
   const prior = lanePrior(estimator, identity)
-  const ofAll = posteriorWith(estimator, knots, { prior, lane: fold })
+  const ofAll = posteriorWith(estimator, knots, prior)
   const borrowedShare = fold && fold.decided > 0 ? clip(ofAll.belief.varianceA / prior.varianceA, 0, 1) : 1
   const lane = estimator.quoted.laneOf(identity.key) ?? null
   const shift =
@@ -82,7 +82,7 @@ export function offerBelief({
     posterior,
     ofAll,
     knots,
-    posteriorFor: (of) => shifted(posteriorWith(estimator, of, { prior, lane: fold })),
+    posteriorFor: (of) => shifted(posteriorWith(estimator, of, prior)),
     priceWeight: priceWeight(estimator, identity),
     intervals: () => {
       intervals ??= intervalCurve(posterior)

@@ -50,8 +50,6 @@ export interface LaneQuote extends PastQuote {
   readonly weekendPickup?: boolean
   /** Absent: spot. */
   readonly rateType?: RateType
-  /** True for a quote that was lost for another reason than its price. */
-  readonly otherReason?: boolean
 }
 
 /**
@@ -64,8 +62,7 @@ export function quotedLanes(quotes: readonly LaneQuote[]): QuotedLanes {
   const identities: LaneIdentity[] = []
   const lanes = new Map<string, number>()
   columns.reserve(quotes.length)
-  for (const quote of quotes) {
-    const { laneId, rateCents, costCents, outcome, quotedAt, miles, lane: identity, rateType } = quote
+  for (const { laneId, rateCents, costCents, outcome, quotedAt, miles, lane: identity, rateType } of quotes) {
     let lane = lanes.get(identity.key)
     if (lane === undefined) {
       lane = identities.push(identity) - 1
@@ -79,7 +76,6 @@ export function quotedLanes(quotes: readonly LaneQuote[]): QuotedLanes {
       outcome: OUTCOMES.indexOf(outcome),
       miles: miles ?? Number.NaN,
       contract: rateType === 'contract',
-      otherReason: quote.otherReason === true,
     })
   }
   return {

@@ -24,7 +24,7 @@ import {
 } from './estimator.ts'
 import { inPool, isPooled, type LaneQuote, type QuotedLanes, quotedLanes } from './quoted-lanes.ts'
 import { levelWeight } from './reference-rate.ts'
-import { messageDown, messageUp, rootBelief, SCOPE_KINSHIP, SMALLEST } from './tree.ts'
+import { logEvidence, messageDown, messageUp, rootBelief, SCOPE_KINSHIP } from './tree.ts'
 import { addInto, clip } from './vector.ts'
 
 /** An estimator for each rate type. Null without quotes of the type; without any quotes, spot has an empty one. */
@@ -240,24 +240,11 @@ function* learned(own: Begun, other: Begun): Steps<Borrowing> {
   return { from: other.estimator, ...curves, ...learnedRates(own, other) }
 }
 
-/** What is known in one place before outcomes of the other type, as likelihoods over the bank that are at most 1. */
+/** The outcomes of both types in one place, and the belief before them. */
 interface Compared {
+  readonly own: Float64Array
+  readonly other: Float64Array
   readonly before: Float64Array
-  readonly withOwn: Float64Array
-  /** The likelihood of the other type's outcomes, to the power of each weight. */
-  readonly others: readonly Float64Array[]
-}
-
-function comparedIn(logBefore: Float64Array, ofOwn: Float64Array, ofOther: Float64Array): Compared {
-  const before = likelihoodOf(logBefore)
-  const own = likelihoodOf(ofOwn)
-  const withOwn = before.map((value, c) => value * (own[c] as number))
-  return { before, withOwn, others: WEIGHTS.map((weight) => likelihoodOf(ofOther, weight)) }
-}
-
-function likelihoodOf(logs: Float64Array, weight = 1): Float64Array {
-  const top = logs.reduce((most, value) => Math.max(most, value), Number.NEGATIVE_INFINITY)
-  return logs.map((value) => Math.exp(weight * (value - top)))
 }
 
 /** The places in which the types are compared: state pairs with outcomes of both, and all the others together. */
@@ -279,34 +266,9 @@ function comparedScopes(own: Estimator, other: Estimator): Compared[] {
     return sum
   }
   return [
-    ...both.map((one) => comparedIn(before, one.own.total, one.other.total)),
-    comparedIn(rootBelief(), rest(ofOwn), rest(ofOther)),
+    ...both.map((one) => ({ own: one.own.total, other: one.other.total, before })),
+    { own: rest(ofOwn), other: rest(ofOther), before: rootBelief() },
   ]
-}
-
-/** The curve of the bank whose likelihood each curve has after a shift by whole steps. */
-function shiftedFrom(levels: number, steepness: number): Int32Array {
-  const from = new Int32Array(BANK_SIZE)
-  for (let j = 0; j < STEEPNESS_COUNT; j++) {
-    for (let i = 0; i < LEVEL_COUNT; i++) {
-      from[bankIndex(i, j)] = bankIndex(
-        clip(i - levels, 0, LEVEL_COUNT - 1),
-        clip(j - steepness, 0, STEEPNESS_COUNT - 1),
-      )
-    }
-  }
-  return from
-}
-
-/** The log likelihood of the own outcomes after those of the other type, up to a term that all candidates share. */
-function logGain(before: Float64Array, withOwn: Float64Array, other: Float64Array, from: Int32Array): number {
-  let [after, without] = [0, 0]
-  for (let c = 0; c < BANK_SIZE; c++) {
-    const likelihood = other[from[c] as number] as number
-    after += (withOwn[c] as number) * likelihood
-    without += (before[c] as number) * likelihood
-  }
-  return Math.log(Math.max(after, SMALLEST)) - Math.log(Math.max(without, SMALLEST))
 }
 
 /**
@@ -326,10 +288,13 @@ function* learnedCurves(
         -0.5 * ((levels * LEVEL_STEP) / LEVEL_SPREAD) ** 2 -
         0.5 * ((steepness * STEEPNESS_STEP) / STEEPNESS_SPREAD) ** 2
       const logs = WEIGHTS.map(() => prior)
-      const from = shiftedFrom(levels, steepness)
-      for (const { before, withOwn, others } of places) {
-        for (const [at, other] of others.entries()) {
-          logs[at] = (logs[at] as number) + logGain(before, withOwn, other, from)
+      for (const { own: outcomes, other: others, before } of places) {
+        const moved = shifted(others, { levels, steepness })
+        for (const [at, weight] of WEIGHTS.entries()) {
+          const known = before.map((value, c) => value + weight * (moved[c] as number))
+          const without = logEvidence(known)
+          addInto(known, outcomes)
+          logs[at] = (logs[at] as number) + logEvidence(known) - without
         }
       }
       yield

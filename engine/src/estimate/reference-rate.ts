@@ -13,16 +13,6 @@ const INDEX_SPEED = 0.005
 /** Limit of a quote's surprise, ln(rate / reference rate). */
 const SURPRISE_MAX = 0.4
 
-/**
- * A quote moves its lane's level as if it were at most this many times the lane's spread away. So one quote moves the level by
- * at most `3 x spread / (w + 1)`, with w the lane's weight in quotes.
- */
-const LEVEL_SPREADS_MAX = 3
-/** The spread of a lane without quotes: the mean log distance of a quote from its lane's level. */
-const USUAL_SPREAD = 0.1
-/** The weight of the usual spread beside a lane's own, in quotes. */
-const USUAL_SPREAD_WEIGHT = 2
-
 /** Identifies a lane. */
 export type LaneKey = string | number
 
@@ -32,14 +22,10 @@ export interface RateSeen {
   readonly logRate: number
 }
 
-/**
- * A lane's level above the market index on the day of its last quote, its weight in quotes, and its spread: the mean distance
- * of its quotes from the level before them. The first quote and two more count as the usual spread away.
- */
+/** A lane's level above the market index on the day of its last quote, and its weight in quotes. */
 export interface LaneLevel {
   weight: number
   mean: number
-  spread: number
   day: number
 }
 
@@ -188,20 +174,11 @@ export function levelWeight({ weight, day: since }: LaneLevel, day: number): num
   return weight * 2 ** (-(day - since) / LEVEL_HALF_LIFE_DAYS)
 }
 
-/**
- * Updates a lane's level with a quote whose log rate is `value` above the index. Creates the level of a new lane. A quote far
- * from the level counts as three spreads away, so that no single quote moves the level by more than a share of the spread.
- */
+/** Updates a lane's level with a quote whose log rate is `value` above the index. Creates the level of a new lane. */
 export function movedLevel(level: LaneLevel | undefined, value: number, day: number): LaneLevel {
-  if (!level) return { weight: 1, mean: value, spread: USUAL_SPREAD, day }
+  if (!level) return { weight: 1, mean: value, day }
   const weight = level.weight * 2 ** (-(day - level.day) / LEVEL_HALF_LIFE_DAYS)
-  const most = LEVEL_SPREADS_MAX * level.spread
-  const distance = clip(value - level.mean, -most, most)
-  level.mean += distance / (weight + 1)
-  const ownSpread = level.spread * (level.weight + USUAL_SPREAD_WEIGHT) - USUAL_SPREAD * USUAL_SPREAD_WEIGHT
-  level.spread =
-    (ownSpread * (weight / level.weight) + Math.abs(distance) + USUAL_SPREAD * USUAL_SPREAD_WEIGHT) /
-    (weight + 1 + USUAL_SPREAD_WEIGHT)
+  level.mean = (weight * level.mean + value) / (weight + 1)
   level.weight = weight + 1
   level.day = day
   return level

@@ -1,8 +1,7 @@
-import { LOST, PENDING, WON } from '../book/quote-columns.ts'
+import { PENDING, WON } from '../book/quote-columns.ts'
 import type { Steps } from '../steps.ts'
 import { type AnswerTimes, type Leaning, leaningAt } from './answer-times.ts'
 import { dayOf } from './day.ts'
-import type { OtherLosses } from './other-losses.ts'
 import type { QuotedLanes } from './quoted-lanes.ts'
 import { clip } from './vector.ts'
 
@@ -85,13 +84,7 @@ export function* swingsInSteps(
     logRates,
     day: today,
     answers,
-    otherLosses,
-  }: {
-    readonly logRates: Float64Array
-    readonly day: number
-    readonly answers: AnswerTimes
-    readonly otherLosses: OtherLosses
-  },
+  }: { readonly logRates: Float64Array; readonly day: number; readonly answers: AnswerTimes },
 ): Steps<Swings> {
   const lanes: LaneRates = {
     won: new Float64Array(laneCount),
@@ -125,7 +118,6 @@ export function* swingsInSteps(
       rows: ofDay,
       day,
       leaning: leaningAt(answers, today - day),
-      mislabeled: otherLosses.mislabeled,
       tenantRate: (won + 1) / (decided + 2),
     })
     const gainFade = Number.isNaN(yesterday) ? 0 : 2 ** (-(day - yesterday) / GAIN_HALF_LIFE_DAYS)
@@ -163,26 +155,19 @@ function daySums(
     rows,
     day,
     leaning,
-    mislabeled,
     tenantRate,
   }: {
     readonly rows: Int32Array
     readonly day: number
     /** What a pending quote of the day says. */
     readonly leaning: Leaning
-    /** What a loss for another reason than the price says about the price. */
-    readonly mislabeled: number
     readonly tenantRate: number
   },
 ): DaySums {
   const sums: DaySums = { surprise: 0, information: 0, won: 0, decided: 0 }
   const block = Math.floor(day / BLOCK_DAYS)
   const fadeOf = (lane: number) => 2 ** (-(day - (lanes.day[lane] as number)) / LANE_HALF_LIFE_DAYS)
-  const weightOf = (row: number) => {
-    const outcome = columns.outcomeOf(row)
-    if (outcome === PENDING) return leaning.weight
-    return outcome === LOST && columns.isForOtherReason(row) ? mislabeled : 1
-  }
+  const weightOf = (row: number) => (columns.outcomeOf(row) === PENDING ? leaning.weight : 1)
   const winOf = (row: number) => {
     const outcome = columns.outcomeOf(row)
     return (outcome === PENDING ? leaning.won : outcome === WON) ? 1 : 0

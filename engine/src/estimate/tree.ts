@@ -130,7 +130,7 @@ export function rootBelief(): Float64Array {
 }
 
 /** Lower limit for sums of likelihoods, so that their logarithms are finite. */
-export const SMALLEST = 1e-300
+const SMALLEST = 1e-300
 
 /**
  * Convolves the levels of one steepness (`levels` starting at index `from`) with the bell:

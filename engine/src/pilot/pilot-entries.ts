@@ -1,5 +1,4 @@
 import { type AmountTerms, type RateBasis, termsBehind } from '../rate-basis.ts'
-import type { RateType } from '../rate-type.ts'
 import type { Arm } from './experiment.ts'
 
 /** The entries of a pilot's chain. Amounts are dollars, and times ISO 8601, as in the exported file. */
@@ -27,8 +26,6 @@ export interface ForecastBody {
   /** The place pair and the equipment. */
   readonly lane: string
   readonly rep: string | null
-  /** Entries of earlier versions do not have it: they count as spot. Null if it was not computed. */
-  readonly rate_type?: RateType | null
   readonly quoted_at: string
   /** The quoted rate as it was sent: see `quotedAs`. Entries of earlier versions do not have it. */
   readonly quoted_as?: string
@@ -55,7 +52,7 @@ export interface ForecastBody {
   readonly experiment?: { readonly arm: Arm; readonly rate: number; readonly day: number } | null
   /** Why the forecast does not precede the outcome, or is recorded too late. */
   readonly late: 'decided_before' | 'quoted_long_before' | null
-  readonly no_forecast: 'no_quotes' | 'no_ground' | 'not_computed' | 'other_basis' | 'not_direct' | null
+  readonly no_forecast: 'no_quotes' | 'not_computed' | 'other_basis' | null
 }
 
 /** The outcome of a quote with a forecast, each time it changes. */

@@ -108,46 +108,9 @@ test('an empty pilot has no scores', () => {
     better: null,
     reliability: [],
     meanForecast: null,
-    byRateType: [],
     experiment: null,
     dollars: null,
   })
-})
-
-test('spot and contract are scored apart, and a rep is compared with their quotes of the type', () => {
-  const load = (nth: number, rate_type: 'spot' | 'contract', won: boolean) => {
-    const lane_ref = `${rate_type}-${nth}`
-    const at = forecastAt + nth * 86_400 * second
-    return [
-      forecast({ lane_ref, rate_type, probability: rate_type === 'spot' ? 0.9 : 0.1 }, at),
-      outcome(
-        { lane_ref, outcome: won ? 'won' : 'lost', decided_at: new Date(at + second).toISOString() },
-        at + second,
-      ),
-    ]
-  }
-  const days = [0, 1, 2, 3, 4, 5]
-  const spot = days.flatMap((nth) => load(nth, 'spot', true))
-  const contract = days.flatMap((nth) => load(nth, 'contract', false))
-  const mixed = days.flatMap((nth) => [...load(nth, 'spot', true), ...load(nth, 'contract', false)])
-  const { byRateType, ...both } = reportOn(started(false), ...mixed)
-  const apart = [spot, contract].map((entries) => {
-    const [alone] = reportOn(started(false), ...entries).byRateType
-    return alone
-  })
-  expect(byRateType).toEqual(apart)
-  expect([both.scored, byRateType.map(({ rateType, scored, won }) => [rateType, scored, won])]).toEqual([
-    12,
-    [
-      ['spot', 6, 6],
-      ['contract', 6, 0],
-    ],
-  ])
-  // An entry of an earlier version does not say its type.
-  const older = mixed.map((entry) => ({ ...entry, body: { ...entry.body, rate_type: undefined } }))
-  expect(reportOn(started(false), ...(older as Unnumbered[])).byRateType.map(({ scored }) => scored)).toEqual(
-    [12],
-  )
 })
 
 describe('a decided quote', () => {

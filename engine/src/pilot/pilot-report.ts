@@ -6,7 +6,6 @@ import {
   type ReliabilityRow,
   reliability,
 } from '../backtest/measures.ts'
-import { type RateType, rateTypes } from '../rate-type.ts'
 import { seededNumbers } from '../statistics/seeded-numbers.ts'
 import { type ExperimentQuote, type ExperimentResult, experimentResult } from './experiment.ts'
 import type { ExperimentBody, ForecastBody, OutcomeBody, PilotEntry } from './pilot-entries.ts'
@@ -40,7 +39,6 @@ interface PilotQuote {
 
 /** A scored forecast. Money in dollars. */
 interface Scored {
-  readonly rateType: RateType
   readonly lane: string
   readonly won: boolean
   readonly model: number
@@ -73,7 +71,7 @@ interface Range {
 }
 
 /** The report of a pilot. Ranges are 95 % over resampled lanes; null with fewer than five lanes. Money in dollars. */
-export interface PilotReport extends Measured {
+export interface PilotReport {
   readonly entries: number
   readonly forecasts: number
   readonly scored: number
@@ -83,22 +81,12 @@ export interface PilotReport extends Measured {
   readonly corrections: number
   /** Scored quotes that the dollars leave out, because their amounts cannot be compared. */
   readonly keptApart: number
-  /** The rate types with scored quotes. */
-  readonly byRateType: readonly (Measured & {
-    readonly rateType: RateType
-    readonly scored: number
-    readonly won: number
-  })[]
-  readonly experiment: ExperimentReport | null
-}
-
-/** What is measured on scored quotes; null without any. */
-interface Measured {
   readonly scores: Readonly<Record<PilotForecaster, PilotScore>> | null
   /** The Brier score of the lane rate minus that of the model: above 0, the model is better. */
   readonly better: { readonly brier: number; readonly range: Range | null } | null
   readonly reliability: readonly ReliabilityRow[]
   readonly meanForecast: number | null
+  readonly experiment: ExperimentReport | null
   readonly dollars: {
     readonly quotes: number
     readonly lanes: number
@@ -148,7 +136,7 @@ export function pilotScorer(): PilotScorer {
     const known = quotes.get(body.lane_ref)
     if (known?.isDecided === true) return
     const forecast = { entry, at, body }
-    const rep = reps.get(repOf(body)) ?? { won: 0, decided: 0 }
+    const rep = reps.get(body.rep ?? '') ?? { won: 0, decided: 0 }
     const repRate = (rep.won + REP_WEIGHT * overallRate(body)) / (rep.decided + REP_WEIGHT)
     const scoredBy = { forecast, repRate, expiredIsLost }
     if (known !== undefined) Object.assign(known, scoredBy)
@@ -158,9 +146,8 @@ export function pilotScorer(): PilotScorer {
   function addOutcome(body: OutcomeBody): void {
     const quote = quotes.get(body.lane_ref)
     if (quote === undefined) return
-    const name = repOf(quote.forecast.body)
-    const rep = reps.get(name) ?? { won: 0, decided: 0 }
-    reps.set(name, rep)
+    const rep = reps.get(quote.forecast.body.rep ?? '') ?? { won: 0, decided: 0 }
+    reps.set(quote.forecast.body.rep ?? '', rep)
     count(rep, quote.outcome, -1)
     count(rep, body, 1)
     if (quote.isDecided && quote.outcome?.outcome !== body.outcome) quote.corrections++
@@ -268,11 +255,6 @@ function count(rep: { won: number; decided: number }, outcome: OutcomeBody | nul
   if (outcome.outcome === 'won') rep.won += by
 }
 
-const rateTypeOf = ({ rate_type: rateType }: ForecastBody): RateType => rateType ?? 'spot'
-
-/** A rep and the rate type: the win rate of a rep's contract quotes says little about spot quotes. */
-const repOf = (body: ForecastBody) => `${rateTypeOf(body)} ${body.rep ?? ''}`
-
 /** The win rate of the brokerage at the time of a forecast. */
 function overallRate({ all_won: won, all_decided: decided }: ForecastBody): number {
   return ((won ?? 0) + 1) / ((decided ?? 0) + 2)
@@ -312,7 +294,6 @@ function scoredOf(quote: PilotQuote): Scored {
   } = quote
   const apart = isKeptApart(quote)
   return {
-    rateType: rateTypeOf(body),
     lane: body.lane,
     won: outcome?.outcome === 'won',
     model: body.probability ?? Number.NaN,
@@ -353,6 +334,9 @@ function reportOf({
     if (why === null) scored.push(scoredOf(quote))
     else unscored[why]++
   }
+  const by = (forecast: (one: Scored) => number): Forecast[] =>
+    scored.map((one) => ({ p: forecast(one), won: one.won }))
+  const model = by((one) => one.model)
   return {
     entries,
     forecasts,
@@ -362,20 +346,6 @@ function reportOf({
     unscored,
     corrections: quotes.reduce((sum, { corrections }) => sum + corrections, 0),
     keptApart: scored.filter((one) => one.isKeptApart).length,
-    ...measured(scored),
-    byRateType: rateTypes.flatMap((rateType) => {
-      const own = scored.filter((one) => one.rateType === rateType)
-      const won = own.filter((one) => one.won).length
-      return own.length === 0 ? [] : [{ rateType, scored: own.length, won, ...measured(own) }]
-    }),
-  }
-}
-
-function measured(scored: readonly Scored[]): Measured {
-  const by = (forecast: (one: Scored) => number): Forecast[] =>
-    scored.map((one) => ({ p: forecast(one), won: one.won }))
-  const model = by((one) => one.model)
-  return {
     scores:
       scored.length === 0
         ? null
@@ -400,7 +370,7 @@ function scoreOf(forecasts: readonly Forecast[]): PilotScore {
   }
 }
 
-function betterOf(scored: readonly Scored[]): Measured['better'] {
+function betterOf(scored: readonly Scored[]): PilotReport['better'] {
   if (scored.length === 0) return null
   const gain = ({ model, laneRate: lane, won }: Scored) => {
     const came = won ? 1 : 0
@@ -410,7 +380,7 @@ function betterOf(scored: readonly Scored[]): Measured['better'] {
   return { brier: sum / scored.length, range: rangeOver(scored, gain, 'mean') }
 }
 
-function dollarsOf(scored: readonly Scored[]): Measured['dollars'] {
+function dollarsOf(scored: readonly Scored[]): PilotReport['dollars'] {
   const priced = scored.filter(({ money }) => money !== null)
   if (priced.length === 0) return null
   const sum = (amount: (money: PilotMoney) => number) =>

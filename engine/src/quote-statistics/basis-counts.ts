@@ -1,82 +1,37 @@
-import type { BookLane, Corridor, QuoteBook } from '../book/quote-book.ts'
-import { CONVERTED_BY, convertedByOf, FACTS, type QuoteColumns } from '../book/quote-columns.ts'
+import type { QuoteBook } from '../book/quote-book.ts'
+import { CONVERTED_BY, convertedByOf, FACTS } from '../book/quote-columns.ts'
 import type { Steps } from '../steps.ts'
 import { ROWS_PER_STEP } from './performance-sums.ts'
 import type { IsSelected } from './quote-selection.ts'
 
-/** The quotes of a selection whose amounts were not in US dollars on the default basis, and those that are no direct truckloads. */
+/** The quotes of a selection whose amounts were not in US dollars on the default basis. */
 export interface ConvertedCounts {
   /** Quotes whose amounts were converted by their own charges, the fuel schedule of the day, or its exchange rate. */
   readonly convertedBy: { readonly charges: number; readonly schedule: number; readonly exchange: number }
   /** Quotes that are kept apart, because an amount cannot be converted, and those of them with an amount in Canadian dollars. */
   readonly keptApart: number
   readonly keptApartInCad: number
-  /** Quotes that are kept apart, because they are no direct truckloads. */
-  readonly otherModes: number
 }
 
-/** The counts of a brokerage whose amounts are all in US dollars on its default basis. */
-export const noneConverted: ConvertedCounts = {
-  convertedBy: { charges: 0, schedule: 0, exchange: 0 },
-  keptApart: 0,
-  keptApartInCad: 0,
-  otherModes: 0,
-}
-
-/** The counts of the selected quotes: of all lanes, or only of some. */
 export function* convertedCounts(
-  { columns, apart }: Pick<QuoteBook, 'columns' | 'apart'>,
+  { columns, apart }: QuoteBook,
   isSelected: IsSelected,
-  lanes: readonly BookLane[] | null = null,
 ): Steps<ConvertedCounts> {
   const convertedBy = { charges: 0, schedule: 0, exchange: 0 }
-  yield* eachRow(columns, lanes, (row) => {
-    const facts = columns.facts[row] as number
-    if ((facts & FACTS.convertedBy) === 0) return
-    const by = convertedByOf(facts)
-    if (by !== CONVERTED_BY[0] && isSelected(columns, row)) convertedBy[by]++
-  })
-  let [keptApart, keptApartInCad, otherModes] = [0, 0, 0]
-  yield* eachRow(apart, lanes, (row) => {
-    if (!isSelected(apart, row)) return
-    const facts = apart.facts[row] as number
-    if ((facts & FACTS.notDirect) !== 0) {
-      otherModes++
-      return
-    }
-    keptApart++
-    if ((facts & FACTS.inCad) !== 0) keptApartInCad++
-  })
-  return { convertedBy, keptApart, keptApartInCad, otherModes }
-}
-
-/** Calls `see` with each row, or with each row of some lanes. */
-function* eachRow(
-  columns: QuoteColumns,
-  lanes: readonly BookLane[] | null,
-  see: (row: number) => void,
-): Steps<void> {
-  if (lanes !== null) {
-    for (const { number } of lanes) columns.eachRowOf(number, see)
-    return
-  }
   for (let row = 0; row < columns.rows; row++) {
     if (row % ROWS_PER_STEP === 0) yield
-    if ((columns.lane[row] as number) >= 0) see(row)
+    const facts = columns.facts[row] as number
+    if ((facts & FACTS.convertedBy) === 0 || (columns.lane[row] as number) < 0) continue
+    const by = convertedByOf(facts)
+    if (by !== CONVERTED_BY[0] && isSelected(columns, row)) convertedBy[by]++
   }
-}
-
-/**
- * Whether quotes of a city pair, with one type of equipment or with all (null), are kept apart because they are no direct truckloads.
- */
-export function hasOtherModes(
-  { apart }: Pick<QuoteBook, 'apart'>,
-  corridor: Corridor | undefined,
-  equipmentCode: string | null,
-): boolean {
-  return (corridor?.lanes ?? []).some(
-    ({ number, places }) =>
-      (equipmentCode === null || places.equipmentCode === equipmentCode) &&
-      apart.rowsOf(number).some((row) => ((apart.facts[row] as number) & FACTS.notDirect) !== 0),
-  )
+  let keptApart = 0
+  let keptApartInCad = 0
+  for (let row = 0; row < apart.rows; row++) {
+    if (row % ROWS_PER_STEP === 0) yield
+    if ((apart.lane[row] as number) < 0 || !isSelected(apart, row)) continue
+    keptApart++
+    if (((apart.facts[row] as number) & FACTS.inCad) !== 0) keptApartInCad++
+  }
+  return { convertedBy, keptApart, keptApartInCad }
 }

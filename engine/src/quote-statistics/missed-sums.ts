@@ -56,7 +56,7 @@ function* stillJudged(
     const isApart = columns.rowOf(laneId) < 0
     const of = isApart ? apart : columns
     const row = of.rowOf(laneId)
-    if (row < 0 || !isSelected(of, row) || ((of.facts[row] as number) & FACTS.notDirect) !== 0) continue
+    if (row < 0 || !isSelected(of, row)) continue
     const [kind, outcome] = [judged.kind[at] as number, of.outcomeOf(row)]
     if (outcome !== WON && !(kind === NOT_WORTH && outcome === PENDING)) continue
     const bookedCents = marginOf(of, row, isApart)

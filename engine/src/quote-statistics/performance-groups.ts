@@ -2,7 +2,6 @@ import type { QuoteBook } from '../book/quote-book.ts'
 import { FACTS, type QuoteColumns } from '../book/quote-columns.ts'
 import { lowerCase } from '../customer-name.ts'
 import type { PerformanceSums } from '../performance.ts'
-import { rateTypes } from '../rate-type.ts'
 import type { PricingRule } from '../rules/pricing-rules.ts'
 import { firstInOrder } from '../statistics/first-in-order.ts'
 import type { Steps } from '../steps.ts'
@@ -24,15 +23,8 @@ import {
 } from './performance-sums.ts'
 import type { IsSelected } from './quote-selection.ts'
 
-/** The contract has the list; the compiler compares the two. */
-export type PerformanceGrouping =
-  | 'lane'
-  | 'customer'
-  | 'rep'
-  | 'carrier'
-  | 'equipment'
-  | 'rate_type'
-  | 'month'
+export const PERFORMANCE_GROUPINGS = ['lane', 'customer', 'rep', 'carrier', 'equipment', 'month'] as const
+export type PerformanceGrouping = (typeof PERFORMANCE_GROUPINGS)[number]
 
 export const PERFORMANCE_RANKS = [
   'quotes',
@@ -74,7 +66,7 @@ export interface PerformanceQuestion {
 }
 
 /**
- * Sums up the selected quotes of a book by lane, customer, rep, carrier, equipment, rate type or month. A rep is the person who quoted, not
+ * Sums up the selected quotes of a book by lane, customer, rep, carrier, equipment or month. A rep is the person who quoted, not
  * the one who imported a quote. A name that was merged into another customer counts for that.
  */
 export function* performanceGroups(book: QuoteBook, question: PerformanceQuestion): Steps<PerformanceGroups> {
@@ -98,10 +90,6 @@ export function* performanceGroups(book: QuoteBook, question: PerformanceQuestio
     case 'equipment': {
       const sums = yield* sum(lanes.length, (columns, row) => columns.lane[row] as number)
       return yield* folded(sums, { keyOf: (lane) => lanes[lane]?.places.equipmentCode ?? '' })
-    }
-    case 'rate_type': {
-      const sums = yield* sum(rateTypes.length, (columns, row) => rateTypes.indexOf(columns.rateTypeOf(row)))
-      return yield* compact(sums, (number) => [rateTypes[number] ?? ''])
     }
     case 'customer': {
       const sums = yield* sum(names.customers.length, (columns, row) => columns.names[row] as number)

@@ -34,9 +34,6 @@ const lane = {
   rateCents: 190_000,
   counterCents: 196_000,
   terms: { basis: null, currency: null },
-  rateType: null,
-  mode: null,
-  stops: [],
 }
 const countered = {
   approvalId: 12,
@@ -59,19 +56,9 @@ test('the e-mail names the lanes, the rates, the reasons and the notes', () => {
   )
 })
 
-test('the e-mail says the mode and the stops of a load that is no direct truckload', () => {
-  const other = { ...lane, mode: 'partial' as const, stops: ['Memphis, TN', 'Nashville, TN'] }
-  const { text } = approvalEmail({ ...countered, lanes: [other] })
-  expect(text).toContain('- Dallas, TX to Atlanta, GA via Memphis, TN, Nashville, TN, V, partial: $1,900;')
-})
-
-test('the e-mail says the type, the currency and the basis of the rates, and that the reasons are in US dollars', () => {
-  const inCad = {
-    ...lane,
-    rateType: 'contract' as const,
-    terms: { basis: 'linehaul' as const, currency: 'CAD' as const },
-  }
+test('the e-mail says the currency and the basis of the rates, and that the reasons are in US dollars', () => {
+  const inCad = { ...lane, terms: { basis: 'linehaul' as const, currency: 'CAD' as const } }
   const { text } = approvalEmail({ ...countered, lanes: [inCad] })
-  expect(text).toContain('V, contract: $1,900 CAD linehaul; instead $1,960 CAD linehaul\n')
+  expect(text).toContain('V: $1,900 CAD linehaul; instead $1,960 CAD linehaul\n')
   expect(text).toContain('Why it needs approval (in US dollars):\n')
 })

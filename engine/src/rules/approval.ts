@@ -1,7 +1,5 @@
-import type { Mode } from '../load-mode.ts'
 import { formatDollars } from '../money.ts'
 import { type QuotedTerms, termsBehind } from '../rate-basis.ts'
-import type { RateType } from '../rate-type.ts'
 
 export type ApprovalState =
   | 'waiting'
@@ -55,8 +53,6 @@ interface Told {
   readonly approvalId: number
   readonly state: ApprovalState
   readonly customerName: string
-  /** The bid whose rates need approval; absent for quotes. */
-  readonly bid?: { readonly name: string; readonly lanes: number } | null
   readonly requestedBy: string
   readonly decidedBy: string | null
   readonly note: string | null
@@ -70,51 +66,29 @@ interface Told {
     readonly counterCents: number | null
     /** What the two rates include, and their currency. */
     readonly terms: QuotedTerms
-    /** As asked; null for the default of the brokerage. */
-    readonly rateType: RateType | null
-    /** How the load moves; null for a truckload. */
-    readonly mode: Mode | null
-    readonly stops: readonly string[]
   }[]
   readonly laneRefs: readonly string[]
 }
 
-/** @example ratesOfBid({ name: 'RFP 2027', lanes: 3 }) // '3 rates of the bid RFP 2027' */
-export const ratesOfBid = ({ name, lanes }: { readonly name: string; readonly lanes: number }) =>
-  `${lanes === 1 ? 'a rate' : `${lanes} rates`} of the bid ${name}`
-
 /** An approval in words, ready to send by e-mail. */
 export function approvalEmail(told: Told): { readonly subject: string; readonly text: string } {
   const { approvalId, state, customerName, requestedBy, lanes, laneRefs } = told
-  const bid = told.bid ?? null
   const [first] = lanes
+  const where = first === undefined ? '' : `, ${first.origin} to ${first.destination}`
   const more = lanes.length > 1 ? ` and ${lanes.length - 1} more` : ''
-  const where =
-    bid !== null
-      ? `, bid ${bid.name}`
-      : first === undefined
-        ? ''
-        : `, ${first.origin} to ${first.destination}${more}`
   const by = told.decidedBy ?? 'Nobody'
-  const [asked, the] =
-    bid === null
-      ? ['a quote', `the quote of ${requestedBy}`]
-      : [ratesOfBid(bid), `${ratesOfBid(bid)}, which ${requestedBy} asked for,`]
   const opening: Readonly<Record<ApprovalState, string>> = {
-    waiting: `${requestedBy} asks for approval of ${asked} for ${customerName}.`,
-    approved: `${by} approved ${the} for ${customerName}.`,
-    rejected: `${by} rejected ${the} for ${customerName}.`,
+    waiting: `${requestedBy} asks for approval of a quote for ${customerName}.`,
+    approved: `${by} approved the quote of ${requestedBy} for ${customerName}.`,
+    rejected: `${by} rejected the quote of ${requestedBy} for ${customerName}.`,
     countered: `${by} would approve other rates for ${customerName} than ${requestedBy} asked for.`,
     accepted: `The quote for ${customerName} was made at the rates that were offered instead.`,
     withdrawn: `The request of ${requestedBy} for ${customerName} was withdrawn.`,
     expired: `Nobody decided the request of ${requestedBy} for ${customerName} in time.`,
   }
-  const lines = lanes.map(({ origin, destination, equipment, mode, stops, rateType, ...asked }) => {
-    const rate = (cents: number) => `${formatDollars(cents)}${termsBehind(asked.terms)}`
-    const via = stops.length === 0 ? '' : ` via ${stops.join(', ')}`
-    const what = [equipment, mode, rateType].filter((one) => one !== null).join(', ')
-    const instead = asked.counterCents === null ? '' : `; instead ${rate(asked.counterCents)}`
-    return `- ${origin} to ${destination}${via}, ${what}: ${rate(asked.rateCents)}${instead}`
+  const lines = lanes.map(({ origin, destination, equipment, rateCents, counterCents, terms }) => {
+    const rate = (cents: number) => `${formatDollars(cents)}${termsBehind(terms)}`
+    return `- ${origin} to ${destination}, ${equipment}: ${rate(rateCents)}${counterCents === null ? '' : `; instead ${rate(counterCents)}`}`
   })
   const inUsd = lanes.some(({ terms }) => terms.currency === 'CAD') ? ' (in US dollars)' : ''
   const notes = [
@@ -127,12 +101,11 @@ export function approvalEmail(told: Told): { readonly subject: string; readonly 
     ...(told.reasons.length === 0
       ? []
       : [`Why it needs approval${inUsd}:\n${told.reasons.map((reason) => `- ${reason}`).join('\n')}`]),
-    ...(bid === null || bid.lanes <= lanes.length ? [] : [`And ${bid.lanes - lanes.length} more rates.`]),
     ...notes,
     ...(laneRefs.length === 0 ? [] : [`Quotes: ${laneRefs.join(', ')}`]),
   ]
   return {
-    subject: `Approval ${approvalId} (${state}): ${customerName}${where}`,
+    subject: `Approval ${approvalId} (${state}): ${customerName}${where}${more}`,
     text: parts.join('\n\n'),
   }
 }

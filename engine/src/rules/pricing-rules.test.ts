@@ -209,15 +209,6 @@ test('the rate to quote is never outside the limits that do not contradict each 
   )
 })
 
-test('the rate to quote is the nearest whole dollar, or the next multiple of the rule', () => {
-  const rateOf = (best: number, terms: RuleTerms) =>
-    ruledRate(applyRules([rule(1, {}, terms)], facts, known), best)?.rateCents
-  expect([rateOf(191_234, {}), rateOf(191_266, {})]).toEqual([191_200, 191_300])
-  expect([rateOf(190_001, { roundToCents: 2_500 }), rateOf(192_499, { roundToCents: 2_500 })]).toEqual([
-    192_500, 192_500,
-  ])
-})
-
 test('conditions in words, and rules that apply to the same quotes', () => {
   expect(conditionsInWords({})).toBe('all quotes')
   expect(
@@ -227,7 +218,7 @@ test('conditions in words, and rules that apply to the same quotes', () => {
       rateType: 'contract',
       confidenceAtMost: 'none',
     }),
-  ).toBe('the market of Dallas, TX to TX, contract quotes, lanes without answered quotes')
+  ).toBe('the market of Dallas, TX to TX, contract quotes, lanes without decided quotes')
   expect(sameConditions({ customer }, { customer: { key: 'harvest inc', text: 'HARVEST' } })).toBe(true)
   expect(sameConditions({ customer }, { customer, milesOver: 5 })).toBe(false)
   const east = { team: { teamId: 5, text: 'East' } }

@@ -119,7 +119,7 @@ export function conditionsInWords(conditions: RuleConditions): string {
     rateType && `${rateType} quotes`,
     confidenceAtMost &&
       (confidenceAtMost === 'none'
-        ? 'lanes without answered quotes'
+        ? 'lanes without decided quotes'
         : `at most ${confidenceAtMost} confidence`),
   ].filter((one): one is string => typeof one === 'string')
   return words.length === 0 ? 'all quotes' : words.join(', ')

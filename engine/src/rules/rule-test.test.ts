@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { PricingRule } from './pricing-rules.ts'
-import { type PastQuote, ruleTestInWords, testRuleInSteps } from './rule-test.ts'
+import { type PastQuote, testRuleInSteps } from './rule-test.ts'
 
 /** A won quote of $2,000 at a cost of $1,700. */
 const quote = (nth: number): PastQuote => ({
@@ -33,7 +33,6 @@ test('thousands of quotes are tested in steps, between which other requests are 
   for (; step.done !== true; step = steps.next()) count++
   expect(step.value).toMatchObject({ applies: 2_000, estimate: { quotes: 2_000, winsBefore: 1_000 } })
   expect(step.value.changed).toHaveLength(2_000)
-  expect(ruleTestInWords(step.value)).toContain('would have changed 2,000 of 2,000 quotes.')
   // A hundred for the rules, a hundred for the chances, and the rest for the range.
   expect(count).toBeGreaterThan(250)
 })

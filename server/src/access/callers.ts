@@ -1,6 +1,6 @@
 import { parseCookie } from 'cookie'
 import type { FastifyRequest } from 'fastify'
-import { type Role, roleAtLeast } from '#contract/endpoint.ts'
+import type { Role } from '#contract/endpoint.ts'
 import { problem } from '#contract/errors.ts'
 import { tokenLeewaySeconds } from '#contract/limits.ts'
 import { scopesIn, type TokenScope } from '#contract/token-scopes.ts'
@@ -9,12 +9,10 @@ import {
   findLiveServiceToken,
   findSession,
   liveSigningSecrets,
-  noteSessionUse,
   readVersions,
   recordSecretUse,
   recordTokenUse,
   type SigningSecretRow,
-  sessionUseGrainMs,
   wasIssued,
 } from '../database/queries/index.ts'
 import { type Database, runInBackground, type TenantId, tenantId } from '../database/session/index.ts'
@@ -35,17 +33,6 @@ export interface PersonCaller {
   readonly role: Role
   readonly sessionId: string
   readonly sessionExpiresAt: Date
-  readonly sessionStartedAt: Date
-  /** Whether the session began through the company's provider. */
-  readonly byCompany: boolean
-  readonly secondFactor: {
-    /** When the person added it; null: they have none. */
-    readonly setAt: Date | null
-    /** When it was last given in this session. */
-    readonly givenAt: Date | null
-    /** Whether the brokerage requires one for the role, and the person has none. */
-    readonly isMissing: boolean
-  }
   /** When the token of this call expires, which is never after the session. Epoch seconds. */
   readonly tokenExpiresAtSeconds: number
 }
@@ -65,8 +52,6 @@ export interface AnonymousCaller {
 export const sessionCookie = '__Host-lanewise'
 /** A header that neither a form nor a simple cross-origin request can send. */
 export const dashboardRequestHeader = 'x-lanewise-request'
-/** A page sends it with what it asks by itself while nobody uses it: such a request keeps no session from ending. */
-const unattendedHeader = 'x-lanewise-unattended'
 
 export interface LiveSecret {
   readonly row: SigningSecretRow
@@ -92,14 +77,8 @@ export interface Callers {
   ): NowOrLater<ServiceCaller>
   person(
     request: FastifyRequest,
-    at: { readonly now: number; readonly network: string },
+    now: number,
     cookieAllowed: boolean,
-    watch: CallerWatch,
-  ): Promise<PersonCaller>
-  /** The person as whom an assistant acts, by the assistant's own token. */
-  assistant(
-    authorization: string | undefined,
-    at: { readonly now: number; readonly network: string },
     watch: CallerWatch,
   ): Promise<PersonCaller>
   liveSecrets(tenant: TenantId, now: number): Promise<LiveSecret[]>
@@ -125,7 +104,6 @@ const credentialHoldsMs = 600_000
 /** About twenty megabytes. A header with one of our tokens has about 500 characters. */
 const verifiedTokensMax = 20_000
 const verifiedHeaderLengthMax = 1_000
-const notedSessionsMax = 20_000
 /** The approximate size of a cached token or sealed secret. */
 const credentialBytes = 500
 
@@ -183,8 +161,6 @@ class CachedCallers implements Callers {
   readonly #limitUses = concurrencyLimit<'last use'>(usesWrittenAtOnceMax)
   /** Tokens whose signature was verified, by Authorization header: a caller sends the same header each time. */
   readonly #verifiedTokens = new Map<string, VerifiedToken>()
-  /** When the last use of a session was written by this process, epoch milliseconds. */
-  readonly #notedSessions = new Map<string, number>()
 
   constructor(parts: CallerParts) {
     this.#parts = parts
@@ -214,11 +190,11 @@ class CachedCallers implements Callers {
 
   async person(
     request: FastifyRequest,
-    { now, network }: { readonly now: number; readonly network: string },
+    now: number,
     cookieAllowed: boolean,
     watch: CallerWatch,
   ): Promise<PersonCaller> {
-    const { tokens } = this.#parts
+    const { database, tokens } = this.#parts
     const { authorization } = request.headers
     const cookie = cookieAllowed && authorization === undefined ? sessionOf(request) : undefined
     if (cookie !== undefined && isForeign(request)) {
@@ -229,39 +205,12 @@ class CachedCallers implements Callers {
       throw problem('csrf', 'A call with the session cookie must come from the dashboard itself.')
     }
     const claims = tokens.verify('dashboard', cookie ?? bearerToken(authorization), now, signedBy(watch))
-    const isAttended = request.headers[unattendedHeader] === undefined
-    return this.#personOf(claims, { now, network, isAttended }, watch)
-  }
-
-  async assistant(
-    authorization: string | undefined,
-    at: { readonly now: number; readonly network: string },
-    watch: CallerWatch,
-  ): Promise<PersonCaller> {
-    const claims = this.#parts.tokens.verify('assistant', bearerToken(authorization), at.now, signedBy(watch))
-    return this.#personOf(claims, { ...at, isAttended: true }, watch)
-  }
-
-  /** The person of a verified token, whose session must be live. */
-  async #personOf(
-    claims: TokenClaims,
-    {
-      now,
-      network,
-      isAttended,
-    }: { readonly now: number; readonly network: string; readonly isAttended: boolean },
-    watch: CallerWatch,
-  ): Promise<PersonCaller> {
-    const { database } = this.#parts
     const tenant = tenantId(claims.tenant_id)
     watch.refuseSpent(tenant)
     const session = await database.inTenant(tenant, (transaction) =>
       findSession(transaction, tenant, claims.jti, withLeeway(now)),
     )
     if (session === null || session.user_id !== claims.user_id) throw revoked()
-    if (isAttended) {
-      this.#noteSession({ tenant, sessionId: claims.jti, now, network }, session)
-    }
     return {
       kind: 'dashboard',
       tenant,
@@ -269,16 +218,6 @@ class CachedCallers implements Callers {
       role: session.role,
       sessionId: claims.jti,
       sessionExpiresAt: session.expires_at,
-      sessionStartedAt: session.created_at,
-      byCompany: session.by_company,
-      secondFactor: {
-        setAt: session.factor_since,
-        givenAt: session.factor_at,
-        isMissing:
-          session.factor_since === null &&
-          session.second_factor_from !== null &&
-          roleAtLeast(session.role, session.second_factor_from),
-      },
       tokenExpiresAtSeconds: claims.exp,
     }
   }
@@ -361,24 +300,6 @@ class CachedCallers implements Callers {
     live.lastUsedAt = now
     live.lastUsedFrom = network
     this.#recordUse(() => recordTokenUse(this.#parts.database, tenant, tokenId, new Date(now), network))
-  }
-
-  /** Records in the background when and from which network a session was used. */
-  #noteSession(
-    use: { tenant: TenantId; sessionId: string; now: number; network: string },
-    known: { readonly last_used_at: Date | null },
-  ): void {
-    const { tenant, sessionId, now, network } = use
-    const noted = this.#notedSessions.get(sessionId) ?? known.last_used_at?.getTime() ?? null
-    // A page begins with several requests at once: only the first one writes.
-    if (noted !== null && now - noted < sessionUseGrainMs) return
-    if (this.#notedSessions.size >= notedSessionsMax) this.#notedSessions.clear()
-    this.#notedSessions.set(sessionId, now)
-    this.#recordUse(() =>
-      this.#parts.database.inTenant(tenant, (transaction) =>
-        noteSessionUse(transaction, tenant, { sessionId, now: new Date(now), network }),
-      ),
-    )
   }
 
   #recordUse(write: () => Promise<unknown>): void {

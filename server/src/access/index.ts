@@ -11,10 +11,7 @@ export {
   secretPlace,
   sessionCookie,
 } from './callers.ts'
-export { companySignInPlace } from './company-sign-in.ts'
 export { eventSecretPlace, issueEventSecret } from './event-secrets.ts'
 export { issueServiceToken, issueSigningSecret } from './issue-credentials.ts'
 export { keyCheckPlace, keyCheckText } from './key-check.ts'
-export { mailboxPlace, mailServerPlace } from './mail-servers.ts'
 export { marketKeyPlace } from './market-keys.ts'
-export { requireRecentFactor, secondFactorPlace } from './second-factor.ts'

@@ -131,7 +131,6 @@ describe('the call log', () => {
   test('deletes calls older than seven days when new ones are written', async () => {
     const { tenant: own } = await makeIntegration(app)
     const quiet = tenantId(own.id)
-    await expect.poll(async () => (await rows(quiet)).length).toBe(2)
     answered(quiet, 5)
     await log.flush()
     now += 8 * 86_400_000

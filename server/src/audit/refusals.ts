@@ -1,6 +1,6 @@
 import type { AuditKind } from '#contract/audit-kinds.ts'
 import type { Problem, ProblemCode } from '#contract/errors.ts'
-import { type AuditEvent, accountsOf, appendAudit } from '../database/queries/index.ts'
+import { type AuditEvent, appendAudit, signInOf } from '../database/queries/index.ts'
 import type { Database, TenantId } from '../database/session/index.ts'
 import type { Log } from '../runtime/index.ts'
 import { auditEvent } from './security-events.ts'
@@ -24,12 +24,6 @@ export interface Refusals {
   refuse(signer: TokenOwner, why: Problem, from: CameFrom): void
   /** A sign-in of a known user with a wrong password. */
   signInFailed(tenant: TenantId, userId: number, doing: CameFrom & { readonly now: number }): void
-  /** A sign-in through the company of a brokerage that was refused, and why. */
-  companyRefused(
-    tenant: TenantId,
-    refused: { readonly userId: number | null; readonly reason: string },
-    doing: CameFrom & { readonly now: number },
-  ): void
   /** A sign-in for an account, known or unknown, that was refused without a check after too many failures. */
   backedOff(account: string, doing: CameFrom & { readonly now: number }): void
   /** Resolves when all rows that are due have been written. */
@@ -113,15 +107,6 @@ class CountedRefusals implements Refusals {
     this.#queue(tenant, '', auditEvent(null, doing, 'sign-in-failed', { subject: userId }))
   }
 
-  companyRefused(
-    tenant: TenantId,
-    { userId, reason }: { readonly userId: number | null; readonly reason: string },
-    doing: CameFrom & { readonly now: number },
-  ): void {
-    const event = auditEvent(null, doing, 'company-sign-in-refused', { subject: userId, about: { reason } })
-    this.#count(tenant, '', event)
-  }
-
   backedOff(account: string, doing: CameFrom & { readonly now: number }): void {
     this.#count(null, account, auditEvent(null, doing, 'sign-in-backed-off'))
   }
@@ -192,14 +177,13 @@ class CountedRefusals implements Refusals {
     const { database, log } = this.#parts
     const { kind, count } = event
     try {
-      const owners =
-        tenant === null ? await accountsOf(database, account) : [{ tenant, userId: event.subjectUserId }]
+      const owner =
+        tenant === null ? await signInOf(database, account) : { tenant, userId: event.subjectUserId }
       // An unknown email address belongs to no brokerage. The attempt is in the request log.
-      for (const owner of owners) {
-        await database.inTenant(owner.tenant, (transaction) =>
-          appendAudit(transaction, owner.tenant, { ...event, subjectUserId: owner.userId }),
-        )
-      }
+      if (owner === null) return
+      await database.inTenant(owner.tenant, (transaction) =>
+        appendAudit(transaction, owner.tenant, { ...event, subjectUserId: owner.userId }),
+      )
     } catch (error) {
       log.warn(
         { err: error, tenant_id: tenant, kind, count },

@@ -6,8 +6,6 @@ import type { TenantId } from '../database/session/index.ts'
 /** The actor of an event and the request that it came with. A call of a signed-in person to an endpoint is one. */
 export interface Doing extends From {
   readonly caller: { readonly tenant: TenantId; readonly userId: number | null }
-  /** The number of the service token by which a directory acts over SCIM. */
-  readonly scimToken?: number
 }
 
 interface From {
@@ -54,11 +52,5 @@ export async function recordEvent(
   details: { subject?: number; about?: AuditEvent['about'] } = {},
 ): Promise<void> {
   const { tenant, userId } = doing.caller
-  const { scimToken } = doing
-  if (scimToken === undefined) {
-    await appendAudit(transaction, tenant, auditEvent(userId, doing, kind, details))
-    return
-  }
-  const bySCIM = { ...details, about: { ...details.about, by: 'SCIM' } }
-  await appendAudit(transaction, tenant, { ...auditEvent(null, doing, kind, bySCIM), tokenId: scimToken })
+  await appendAudit(transaction, tenant, auditEvent(userId, doing, kind, details))
 }

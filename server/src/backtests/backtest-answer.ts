@@ -18,43 +18,11 @@ function qualityAnswer({ auc, brier, logLoss, slope, calibrationError }: Measure
   }
 }
 
-const measuresAnswer = (quality: BacktestResult['quality']) => ({
-  model: qualityAnswer(quality.model),
-  lane_rate: qualityAnswer(quality.lane_rate),
-  overall: qualityAnswer(quality.overall),
-  literal: qualityAnswer(quality.literal),
-  at_or_below: qualityAnswer(quality.at_or_below),
-})
-
-const reliabilityAnswer = (groups: BacktestResult['reliability']) =>
-  groups.map(({ count, forecast, came }) => ({ quotes: count, forecast, won: came }))
-
-function dollarsAnswer(money: BacktestResult['dollars']) {
-  if (money === null) return null
-  return {
-    quotes: money.quotes,
-    lanes: money.lanes,
-    expected_margin_quoted: dollarsFromCents(money.quotedCents),
-    margin_earned: dollarsFromCents(money.earnedCents),
-    expected_margin_best: dollarsFromCents(money.bestCents),
-    difference: dollarsFromCents(money.differenceCents),
-    difference_80: {
-      low: dollarsFromCents(money.range80.lowCents),
-      high: dollarsFromCents(money.range80.highCents),
-    },
-    quoted_below: money.below,
-    quoted_as_good: money.asGood,
-    quoted_above: money.above,
-    at_edge: money.atEdge,
-    caveat: DOLLAR_CAVEAT,
-  }
-}
-
 /** A backtest in the form of the API: dollars instead of cents, days instead of times. */
 export function backtestAnswer(found: BacktestResult | TooFewQuotes): Done {
   const sentence = backtestSentence(found)
   if (!found.enough) return { ...found, needed: { ...found.needed }, sentence }
-  const { unpriced } = found
+  const { quality, dollars: money, unpriced } = found
   return {
     enough: true,
     window_days: found.windowDays,
@@ -66,17 +34,38 @@ export function backtestAnswer(found: BacktestResult | TooFewQuotes): Done {
     tested: found.tested,
     tested_won: found.testedWon,
     left_out: found.leftOut,
-    quality: measuresAnswer(found.quality),
-    reliability: reliabilityAnswer(found.reliability),
-    dollars: dollarsAnswer(found.dollars),
-    by_rate_type: found.byRateType.map(({ rateType, tested, testedWon, measured, dollars }) => ({
-      rate_type: rateType,
-      tested,
-      tested_won: testedWon,
-      quality: measured === null ? null : measuresAnswer(measured.quality),
-      reliability: measured === null ? [] : reliabilityAnswer(measured.reliability),
-      dollars: dollarsAnswer(dollars),
+    quality: {
+      model: qualityAnswer(quality.model),
+      lane_rate: qualityAnswer(quality.lane_rate),
+      overall: qualityAnswer(quality.overall),
+      literal: qualityAnswer(quality.literal),
+      at_or_below: qualityAnswer(quality.at_or_below),
+    },
+    reliability: found.reliability.map(({ count, forecast, came }) => ({
+      quotes: count,
+      forecast,
+      won: came,
     })),
+    dollars:
+      money === null
+        ? null
+        : {
+            quotes: money.quotes,
+            lanes: money.lanes,
+            expected_margin_quoted: dollarsFromCents(money.quotedCents),
+            margin_earned: dollarsFromCents(money.earnedCents),
+            expected_margin_best: dollarsFromCents(money.bestCents),
+            difference: dollarsFromCents(money.differenceCents),
+            difference_80: {
+              low: dollarsFromCents(money.range80.lowCents),
+              high: dollarsFromCents(money.range80.highCents),
+            },
+            quoted_below: money.below,
+            quoted_as_good: money.asGood,
+            quoted_above: money.above,
+            at_edge: money.atEdge,
+            caveat: DOLLAR_CAVEAT,
+          },
     not_priced: {
       without_cost: unpriced.without_cost,
       without_best_rate: unpriced.without_optimum,

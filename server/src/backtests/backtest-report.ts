@@ -68,31 +68,10 @@ export function backtestReport(company: string, found: BacktestResult | TooFewQu
       ]),
     ]),
     '',
-    ...typeLines(found),
     ...dollarLines(found),
     '',
     backtestSentence(found),
   ].join('\n')
-}
-
-/** The estimate for each rate type, if both were tested. */
-function typeLines({ byRateType }: BacktestResult): string[] {
-  if (byRateType.length < 2) return []
-  return [
-    'By rate type:',
-    ...table([
-      ['  type', 'quotes', 'won', 'Brier', "lane's win rate", 'difference'],
-      ...byRateType.map(({ rateType, tested, testedWon, measured, dollars: money }) => [
-        `  ${rateType}`,
-        whole(tested),
-        whole(testedWon),
-        measured === null ? '-' : measured.quality.model.brier.toFixed(4),
-        measured === null ? '-' : measured.quality.lane_rate.brier.toFixed(4),
-        money === null ? '-' : dollars(money.differenceCents),
-      ]),
-    ]),
-    '',
-  ]
 }
 
 function dollarLines({ dollars: money, unpriced }: BacktestResult): string[] {

@@ -1,11 +1,13 @@
+import { Worker } from 'node:worker_threads'
 import type { BacktestResult, TooFewQuotes } from '#engine/backtest/backtest.ts'
-import { inThread, type ThreadMessage, type ThreadOptions } from '../runtime/index.ts'
 import type { BacktestFacts } from './backtest-facts.ts'
 
-export type BacktestMessage = ThreadMessage<BacktestResult | TooFewQuotes>
+/** A message of the thread: progress, or the result at the end. */
+export type WorkerMessage = { readonly progress: number } | { readonly result: BacktestResult | TooFewQuotes }
 
-/** The largest history takes a fraction of this time. */
-const limits = { durationMaxMs: 30 * 60_000, heapMaxMb: 768 }
+/** The time limit of a backtest. The largest history takes a fraction of it. */
+const durationMaxMs = 30 * 60_000
+const heapMaxMb = 768
 
 /**
  * Runs a backtest in its own thread, so that requests are not delayed.
@@ -14,11 +16,32 @@ const limits = { durationMaxMs: 30 * 60_000, heapMaxMb: 768 }
  */
 export function backtestInThread(
   facts: BacktestFacts,
-  { file, ...options }: Pick<ThreadOptions, 'onProgress' | 'signal'> & { readonly file?: URL } = {},
+  options: { onProgress?: (share: number) => void; signal?: AbortSignal; file?: URL } = {},
 ): Promise<BacktestResult | TooFewQuotes> {
-  return inThread(file ?? new URL('./backtest-worker.ts', import.meta.url), facts, {
-    work: 'The backtest',
-    ...limits,
-    ...options,
+  const { promise, resolve, reject } = Promise.withResolvers<BacktestResult | TooFewQuotes>()
+  const thread = new Worker(options.file ?? new URL('./backtest-worker.ts', import.meta.url), {
+    workerData: facts,
+    // The thread gets no environment variables, because they contain the secret keys of the installation.
+    env: {},
+    execArgv: [],
+    resourceLimits: { maxOldGenerationSizeMb: heapMaxMb },
+  })
+  const stop = (why: string) => {
+    reject(new Error(why))
+    void thread.terminate()
+  }
+  const timer = setTimeout(() => stop('The backtest took more than half an hour.'), durationMaxMs)
+  const abort = () => stop('The backtest was stopped.')
+  if (options.signal?.aborted === true) abort()
+  options.signal?.addEventListener('abort', abort, { once: true })
+  thread.on('message', (message: WorkerMessage) => {
+    if ('result' in message) resolve(message.result)
+    else options.onProgress?.(message.progress)
+  })
+  thread.on('error', reject)
+  thread.on('exit', (code) => reject(new Error(`The backtest ended without a result (${code}).`)))
+  return promise.finally(() => {
+    clearTimeout(timer)
+    options.signal?.removeEventListener('abort', abort)
   })
 }

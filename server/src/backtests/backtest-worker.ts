@@ -2,11 +2,11 @@ import { setPriority } from 'node:os'
 import { parentPort, workerData } from 'node:worker_threads'
 import { backtest } from '#engine/backtest/backtest.ts'
 import type { BacktestFacts } from './backtest-facts.ts'
-import type { BacktestMessage } from './backtest-thread.ts'
+import type { WorkerMessage } from './backtest-thread.ts'
 
 // On Linux a thread has its own niceness. On other systems the priority would apply to the whole process.
 if (process.platform === 'linux') setPriority(19)
 
-const tell = (message: BacktestMessage) => parentPort?.postMessage(message)
+const tell = (message: WorkerMessage) => parentPort?.postMessage(message)
 const facts: BacktestFacts = workerData
 tell({ result: backtest({ ...facts, onProgress: (progress) => tell({ progress }) }) })

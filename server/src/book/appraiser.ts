@@ -10,7 +10,6 @@ import {
 } from '#engine/appraisal/appraisal.ts'
 import type { AdviceByType } from '#engine/book/quote-book.ts'
 import type { OfferCustomer } from '#engine/estimate/offer-belief.ts'
-import { isDirect } from '#engine/load-mode.ts'
 import { AMOUNT_CENTS_MAX } from '#engine/money.ts'
 import type { RateType } from '#engine/rate-type.ts'
 import {
@@ -67,13 +66,7 @@ export type Reader = <Value>(read: (transaction: TenantTransaction) => Promise<V
 /** The lane of a quote to appraise, in the columns that the database has. */
 export type LaneToAppraise = Pick<
   NewLane,
-  | 'origin'
-  | 'destination'
-  | 'origin_market'
-  | 'destination_market'
-  | 'mode'
-  | 'stops'
-  | Exclude<CostColumn, 'equipment_code'>
+  'origin' | 'destination' | 'origin_market' | 'destination_market' | Exclude<CostColumn, 'equipment_code'>
 > & { readonly equipment_code: string | null }
 
 /** A quote to appraise. */
@@ -91,9 +84,7 @@ export interface QuoteToAppraise {
   readonly customer: NamedCustomer | null
 }
 
-/**
- * Appraises quotes of a brokerage. The rules apply to every load; rates, chances and costs are those of direct truckloads. All that it reads from tables, it reads with `read`; mostly there is nothing to read.
- */
+/** Appraises quotes of a brokerage. All that it reads from tables, it reads with `read`; mostly there is nothing to read. */
 export function appraiser(
   pricing: Pricing,
   { tenant, now, read }: { readonly tenant: TenantId; readonly now: number; readonly read: Reader },
@@ -118,7 +109,7 @@ export function appraiser(
       now,
     }
     // A lane with many quotes takes long, so the work yields between steps.
-    return yieldBetweenSteps(appraise(isDirect(lane) ? book : null, settings, input))
+    return yieldBetweenSteps(appraise(book, settings, input))
   }
 }
 
@@ -186,7 +177,7 @@ export function costExpected(
   if (pricing === null) return {}
   const { book, settings } = pricing
   const expected =
-    book === null || !isDirect(lane)
+    book === null
       ? null
       : expectedOf(book, {
           ...placedAs(lane),

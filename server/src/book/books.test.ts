@@ -324,9 +324,7 @@ describe('a database that fails', () => {
     resolve()
   })
 
-  test('an opening that gets answers slowly but steadily may take longer than the deadline in total', {
-    tags: 'long',
-  }, async () => {
+  test('an opening that gets answers slowly but steadily may take longer than the deadline in total', async () => {
     const tenant = await makeTenant(app)
     const own = tenantId(tenant.id)
     await makeLane(app, tenant)

@@ -12,24 +12,11 @@ export {
   type Pricing,
   placedAs,
   pricingOf,
+  type Reader,
 } from './appraiser.ts'
-export { type AppraisedOffer, type AskedOffer, offerAppraiser } from './asked-appraisal.ts'
 export { type AskedScope, askedScope, ownScope } from './asked-scope.ts'
 export { type Book, type BookCounts, type Books, books, type OpenBook } from './books.ts'
 export { BrokerageBook, type EffectsByType } from './brokerage-book.ts'
-export {
-  type ComparableRate,
-  comparableRate,
-  type RateConversions,
-  rateConversions,
-  rateToCompare,
-} from './comparable-rates.ts'
-export { conversionsOfQuote, needsConversion, termsOfQuote } from './quote-conversions.ts'
+export { conversionsOfQuote, needsConversion, type QuotedOn, termsOfQuote } from './quote-conversions.ts'
 export type { QuotedFor } from './quote-facts.ts'
-export {
-  type JudgedQuotes,
-  type MarketOfBook,
-  type Statistics,
-  statisticsOf,
-  statisticsOfSome,
-} from './statistics.ts'
+export { type JudgedQuotes, type MarketOfBook, type Statistics, statisticsOf } from './statistics.ts'

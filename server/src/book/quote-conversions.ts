@@ -1,7 +1,7 @@
 import type { DayRates } from '#engine/appraisal/appraisal.ts'
-import { type ChargesOfDay, chargesOfRates } from '#engine/counted-amounts.ts'
-import type { AmountTerms, Currency, RateBasis } from '#engine/rate-basis.ts'
-import { conversions, fuel, type NewLane, statedTerms, type TermColumn } from '../database/queries/index.ts'
+import { fuelOfMiles } from '#engine/fuel-surcharge.ts'
+import type { AmountTerms, Currency, FuelAndExchange, RateBasis } from '#engine/rate-basis.ts'
+import { conversions, fuel, type NewLane } from '../database/queries/index.ts'
 import type { TenantTransaction } from '../database/schema/index.ts'
 import type { TenantId } from '../database/session/index.ts'
 
@@ -15,10 +15,18 @@ export function needsConversion(
 }
 
 /** What the amounts of a quote include and their currency. Absent or null: the brokerage's default basis, and US dollars. */
-export type QuotedOn = Pick<NewLane, TermColumn<'quoted'>>
+export type QuotedOn = Pick<
+  NewLane,
+  'quoted_basis' | 'quoted_fuel_cents' | 'quoted_accessorials_cents' | 'quoted_currency'
+>
 
 export function termsOfQuote(quoted: QuotedOn): AmountTerms {
-  return statedTerms(quoted, 'quoted')
+  return {
+    basis: quoted.quoted_basis ?? null,
+    fuelCents: quoted.quoted_fuel_cents ?? null,
+    accessorialCents: quoted.quoted_accessorials_cents ?? null,
+    currency: quoted.quoted_currency ?? null,
+  }
 }
 
 /** The fuel charge per mile of the customer's schedule, and the exchange rate, on a day. */
@@ -34,15 +42,20 @@ export async function dayRatesOf(
 
 /**
  * What the amounts of a quote of a day are converted with: `rates` follow the fuel schedule of the customer, `costs` that of
- * the brokerage.
+ * the brokerage, as in the view `counted_lanes`.
  */
 export async function conversionsOfQuote(
   transaction: TenantTransaction,
   tenant: TenantId,
   { customerName, at, miles }: { customerName: string | null; at: Date; miles: number | null },
-): Promise<ChargesOfDay> {
+): Promise<{ readonly rates: FuelAndExchange; readonly costs: FuelAndExchange }> {
   const day = at.toISOString().slice(0, 10)
   const { rate, cost } = await fuel.fuelOfDay(transaction, tenant, customerName, day)
   const usdPerCad = await conversions.usdPerCadOn(transaction, tenant, day)
-  return chargesOfRates({ fuelMillsPerMile: rate, costMillsPerMile: cost, usdPerCad }, miles ?? Number.NaN)
+  const charge = (mills: number | null) =>
+    mills === null || miles === null ? null : fuelOfMiles(mills, miles)
+  return {
+    rates: { scheduledFuelCents: charge(rate), usdPerCad },
+    costs: { scheduledFuelCents: charge(cost), usdPerCad },
+  }
 }

@@ -5,7 +5,6 @@ import {
   emptyPortion,
   FACTS,
   LOST,
-  OTHER_REASON_BIT,
   PENDING,
   type QuotePortion,
   type QuoteRow,
@@ -16,13 +15,12 @@ import {
 } from '#engine/book/quote-columns.ts'
 import type { QuoteNames } from '#engine/book/quote-names.ts'
 import {
-  type ConversionDays,
+  type ChargesOfDay,
   type CountedAmounts,
-  chargesOfDay,
-  conversionDayOf,
   countedAmounts,
   type SentAmounts,
 } from '#engine/counted-amounts.ts'
+import { fuelOfMiles } from '#engine/fuel-surcharge.ts'
 import { costThatCounts, rateThatCounts } from '#engine/history.ts'
 import { type AmountTerms, type RateBasis, sameTerms } from '#engine/rate-basis.ts'
 import type { RateType } from '#engine/rate-type.ts'
@@ -67,7 +65,7 @@ export interface QuoteSink {
   readonly names: QuoteNames
   /** Adds or replaces a quote. `lane` is a number that `lane()` returned. */
   put(lane: number, quote: QuoteRow): void
-  /** The same for a quote that is kept apart: see `QuoteBook`. */
+  /** The same for a quote that is kept apart, because an amount cannot be converted. */
   putApart(lane: number, quote: QuoteRow): void
   /** Removes a quote. An unknown id is ignored. */
   remove(laneId: number): void
@@ -82,7 +80,7 @@ export interface QuotesRead {
   readonly versions: TenantVersions
   readonly settings: BookSettings
   /** What amounts are converted with; null if none has to be. */
-  readonly days: ConversionDays | null
+  readonly days: conversions.ConversionDays | null
   /** The number of quotes put, and of ids removed. */
   readonly put: number
   readonly removed: number
@@ -107,7 +105,7 @@ const unpackedPerStep = 1_000
 /** Quotes put in one step: each may cause its lane to be folded, which takes from 20 us to a millisecond. */
 const putPerStep = 10
 
-/** Quotes of a portion: those that count, and those that are kept apart. */
+/** Quotes of a portion: those that count, and those that are kept apart because an amount cannot be converted. */
 export interface UnpackedQuotes {
   readonly counted: QuotePortion
   readonly apart: QuotePortion
@@ -133,7 +131,7 @@ export function* unpackInSteps(
     throw new Error('The quotes and their places do not match.')
   const numbers = viewOf(records)
   const ofTerms = viewOf(terms ?? Buffer.alloc(0))
-  const apart = emptyPortion(ofTerms.byteLength / termsBytes + notDirectIn(numbers))
+  const apart = emptyPortion(ofTerms.byteLength / termsBytes)
   counted.count = 0
   apart.count = 0
   let lastCustomers: string | null = null
@@ -169,9 +167,9 @@ export function* unpackInSteps(
         ? null
         : countedAmounts(sent, basis, () => {
             const customerKey = sink.names.customers[names]?.quotedKey ?? ''
-            return chargesOfDay(days, { customerKey, day: conversionDayOf(quotedAt), miles })
+            return chargesOfDay(days, { customerKey, day: Math.floor(quotedAt / dayMs), miles })
           })
-    const isApart = (ownTerms !== null && converted === null) || (codes & recordCodes.notDirect) !== 0
+    const isApart = ownTerms !== null && converted === null
     // Amounts that state no terms are in US dollars on the default basis. Those of a quote that is kept apart count nowhere.
     const amounts = converted ?? sent
     const portion = isApart ? apart : counted
@@ -194,20 +192,12 @@ export function* unpackInSteps(
     portion.carrier[count] = carrierIn(ofCarriers[index] as string, sink.names)
     portion.person[count] = numbers.getInt32(start + recordAt.person)
     portion.facts[count] =
-      factsOf(codes, sent, { converted: ownTerms === null ? sent : converted, basis }) |
-      bitsOfConvertedBy(converted?.convertedBy ?? null)
+      factsOf(codes, sent, { amounts, basis }) | bitsOfConvertedBy(converted?.convertedBy ?? null)
   }
   return { counted, apart }
 }
 
-/** The number of records of quotes that are no direct truckloads. */
-function notDirectIn(numbers: DataView): number {
-  let found = 0
-  for (let at = recordAt.codes; at < numbers.byteLength; at += recordBytes) {
-    if ((numbers.getInt32(at) & recordCodes.notDirect) !== 0) found++
-  }
-  return found
-}
+const dayMs = 86_400_000
 
 /** A time of PostgreSQL in epoch milliseconds. */
 const timeAt = (numbers: DataView, at: number) => Math.floor(int8At(numbers, at) / 1000) + postgresEpochMs
@@ -242,8 +232,7 @@ function traitsIn(
   return (
     outcomeIn(codes, expiredCountsAsLost) |
     (codes & recordCodes.weekendPickup ? WEEKEND_BIT : 0) |
-    (isContract(codes, rateType) ? CONTRACT_BIT : 0) |
-    (codes & recordCodes.otherReason ? OTHER_REASON_BIT : 0)
+    (isContract(codes, rateType) ? CONTRACT_BIT : 0)
   )
 }
 
@@ -290,12 +279,26 @@ function sentAmounts(
   }
 }
 
+function chargesOfDay(
+  days: conversions.ConversionDays | null,
+  { customerKey, day, miles }: { readonly customerKey: string; readonly day: number; readonly miles: number },
+): ChargesOfDay {
+  const millsOf = (key: string) => days?.fuel.get(key)?.get(day) ?? null
+  const charge = (mills: number | null) =>
+    mills === null || Number.isNaN(miles) ? null : fuelOfMiles(mills, miles)
+  const usdPerCad = days?.exchange.get(day) ?? null
+  return {
+    rates: { scheduledFuelCents: charge(millsOf(customerKey) ?? millsOf('')), usdPerCad },
+    costs: { scheduledFuelCents: charge(millsOf('')), usdPerCad },
+  }
+}
+
 type BookedAmounts = Pick<CountedAmounts, 'customerRateCents' | 'truckCostCents'>
 
 function factsOf(
   codes: number,
   sent: SentAmounts,
-  { converted, basis }: { readonly converted: BookedAmounts | null; readonly basis: RateBasis },
+  { amounts, basis }: { readonly amounts: BookedAmounts; readonly basis: RateBasis },
 ): number {
   const { customerRateCents: revenue, truckCostCents: cost, quoted, customer, truck } = sent
   const isCad = ({ currency }: AmountTerms) => currency === 'CAD'
@@ -311,26 +314,22 @@ function factsOf(
     bit(isCad(quoted) || isCad(customer) || isCad(truck), FACTS.inCad) |
     bit((codes & recordCodes.outcome) === EXPIRED, FACTS.expired) |
     bit((codes & recordCodes.decidedByService) !== 0, FACTS.decidedByService) |
-    bit((codes & recordCodes.notDirect) !== 0, FACTS.notDirect) |
     bit(statesTerms(customer) || statesTerms(truck), FACTS.bookingTerms) |
-    bit(isAtALoss(sent, { converted, basis }), FACTS.atALoss)
+    bit(isAtALoss(sent, { amounts, basis }), FACTS.atALoss)
   )
 }
 
 const statesTerms = ({ basis, currency }: AmountTerms) => basis !== null || (currency ?? null) !== null
 
-/**
- * Whether AP is above AR: as they are if they include the same charges in the same currency, else as they are converted. It is not
- * known if they could not be converted.
- */
+/** Whether AP is above AR: as they are if they include the same charges in the same currency, else as they are converted. */
 function isAtALoss(
   { customerRateCents, truckCostCents, customer, truck }: SentAmounts,
-  { converted, basis }: { readonly converted: BookedAmounts | null; readonly basis: RateBasis },
+  { amounts, basis }: { readonly amounts: BookedAmounts; readonly basis: RateBasis },
 ): boolean {
   if (customerRateCents === null || truckCostCents === null) return false
   const termsOf = ({ basis, currency }: AmountTerms) => ({ basis, currency: currency ?? null })
   if (sameTerms(termsOf(customer), termsOf(truck), basis)) return truckCostCents > customerRateCents
-  return converted !== null && (converted.truckCostCents ?? 0) > (converted.customerRateCents ?? 0)
+  return (amounts.truckCostCents ?? 0) > (amounts.customerRateCents ?? 0)
 }
 
 /** Puts the quotes of a portion into a sink. */
@@ -397,13 +396,10 @@ export async function openQuotes(
   sink: QuoteSink,
   {
     perPortion = quotesPerPortion,
-    only,
     onPortion = () => {},
     onAnswer = () => {},
   }: {
     readonly perPortion?: number
-    /** The ids of the quotes to read. Absent: all. */
-    readonly only?: readonly number[]
     readonly onPortion?: (put: number) => void
     readonly onAnswer?: () => void
   } = {},
@@ -417,10 +413,7 @@ export async function openQuotes(
         return { ...standing, days: mixed ? await conversions.conversionDays(transaction, tenant) : null }
       })
       onAnswer()
-      const portions =
-        only === undefined
-          ? portionsOf(database, tenant, perPortion)
-          : portionsWith(database, tenant, { laneIds: only, perPortion })
+      const portions = portionsOf(database, tenant, perPortion)
       const counting = { ...settings, days }
       // The database reads each portion while the previous one is unpacked.
       let coming = portions.next()
@@ -445,18 +438,6 @@ export async function openQuotes(
       return { versions, settings, days, put, removed: 0, skipped }
     }),
   )
-}
-
-/** The quotes with these ids. */
-async function* portionsWith(
-  database: Pick<Database, 'inTenant'>,
-  tenant: TenantId,
-  { laneIds, perPortion }: { readonly laneIds: readonly number[]; readonly perPortion: number },
-): AsyncGenerator<PackedQuotes, void> {
-  for (let start = 0; start < laneIds.length; start += perPortion) {
-    const some = laneIds.slice(start, start + perPortion)
-    yield await database.inTenant(tenant, (transaction) => readQuotesOf(transaction, tenant, some))
-  }
 }
 
 /** All quotes of a brokerage, newest first. Quotes of the same time share pages, so a portion reads few pages. */

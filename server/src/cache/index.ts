@@ -1,5 +1,5 @@
 /**
  * The per-tenant cache of a process, and the watch that detects when the database has newer data.
  */
-export { type CachedRead, type MemoryCounts, type TenantMemory, tenantMemory } from './tenant-memory.ts'
+export { type MemoryCounts, type TenantMemory, tenantMemory } from './tenant-memory.ts'
 export { type OtherInstances, type TenantWatch, tenantWatch, type WatchCounts } from './tenant-watch.ts'

@@ -1,11 +1,7 @@
 import { readFileSync } from 'node:fs'
-import { isIP } from 'node:net'
 import { availableParallelism } from 'node:os'
-import { isEmail } from '#contract/fields.ts'
 import { signUpsPerNetworkPerHour } from '#contract/limits.ts'
-import { urlProblem } from '../database/hosts/index.ts'
 import { isNameOrNetwork, isNetwork, type SecretKeys, secretKeys } from '../security/index.ts'
-import { configWarnings } from './config-warnings.ts'
 
 /** All settings of the service, read from environment variables. */
 export interface Config {
@@ -19,15 +15,11 @@ export interface Config {
   readonly migrationDatabaseUrl: string | null
   /** A superuser's connection to the coordinator of Citus. Only `npm run rebalance` reads it. */
   readonly clusterDatabaseUrl: string | null
-  /** Sentences about settings that are accepted, but probably mistakes. */
-  readonly warnings: readonly string[]
+  /** Sentences about variables that are set and no longer used. */
+  readonly unused: readonly string[]
   readonly dataDirectory: string
   /** Null only with the embedded database: the key is generated once and kept in the data folder. */
   readonly secretKeys: SecretKeys | null
-  /** The keys that sign tokens and verify them; null for the secret keys. */
-  readonly tokenKeys: SecretKeys | null
-  /** When tokens that another key than the first one signed end, in epoch milliseconds; null if they only expire. */
-  readonly formerKeyTokensUntil: number | null
   readonly allowSignUp: boolean
   /** Sign-ups allowed from one network per hour. */
   readonly signUpsPerHour: number
@@ -37,32 +29,6 @@ export interface Config {
   readonly staleWrites: 'reject' | 'apply'
   /** The private names and networks that events may be sent to; null if events are off. */
   readonly events: { readonly allowPrivate: readonly string[] } | null
-  /** The operator's mail server, whether brokerages may set their own, and the address that links in mails begin with. */
-  readonly mail: {
-    readonly operators: {
-      readonly host: string
-      readonly port: number
-      readonly isTls: boolean
-      readonly user: string | null
-      readonly password: string | null
-      readonly from: string
-    } | null
-    readonly byBrokerage: boolean
-    /** The private names and networks that a brokerage may set. */
-    readonly allowPrivate: readonly string[]
-    readonly publicUrl: string | null
-  }
-  /** The private names and networks that a mailbox may be at; null if brokerages may have none read. */
-  readonly mailboxes: { readonly allowPrivate: readonly string[] } | null
-  /** Where mails that brokerages forward are taken over SMTP, and the domain of their addresses; null if they are not. */
-  readonly mailAddresses: {
-    readonly domain: string
-    readonly port: number
-    readonly host: string
-    /** The certificate and its key, in PEM; null for no TLS. */
-    readonly tls: { readonly cert: string; readonly key: string } | null
-    readonly nameServers: readonly string[]
-  } | null
   /** Where the market rates of providers are asked for, and which private names are allowed; null if adapters are off. */
   readonly marketAdapters: {
     readonly greenscreensUrl: string
@@ -70,14 +36,6 @@ export interface Config {
     readonly datAnalyticsUrl: string
     readonly allowPrivate: readonly string[]
   } | null
-  /** Sign-in through a company's identity provider. */
-  readonly company: {
-    readonly isOn: boolean
-    /** The private names and networks that a provider may be in. */
-    readonly allowPrivate: readonly string[]
-    /** The name servers that are asked for the proof of a domain; empty for those of the system. */
-    readonly nameServers: readonly string[]
-  }
   /** Whether to create a sample brokerage on the first start of an empty embedded database. */
   readonly sampleBrokerage: boolean
   /** The size of the cache of a process, in megabytes: prepared lanes, tokens, and secrets. */
@@ -123,23 +81,21 @@ export function readConfig(env: Environment): Config {
   // THREADS was removed. If it were ignored, all cores but one would idle unnoticed. 1 is the current behavior.
   if (!['', '1'].includes(env.THREADS ?? '')) {
     problems.push(
-      'THREADS was removed: start one process per core over one DATABASE_URL, each with its own PORT (docs/scaling.md, "2. Several processes"), and leave THREADS out.',
+      'THREADS was removed: start one process per core over one DATABASE_URL, each with its own PORT (docs/scaling.md, "One machine: several processes"), and leave THREADS out.',
     )
   }
   const databaseUrl = settings.postgresUrl('DATABASE_URL')
   const port = settings.port('PORT', '8080')
-  const company = companyOf(settings)
-  const config: Omit<Config, 'warnings'> = {
+  const config: Config = {
     port,
     host: settings.text('HOST') ?? '127.0.0.1',
     metrics: metricsOf(settings, port),
     databaseUrl,
     ...databasesOf(settings),
+    unused: unusedVariables(settings),
     transactionsPerBrokerage: transactionsPerBrokerageOf(settings, databaseUrl),
     dataDirectory: settings.text('DATA_DIR') ?? './data',
     secretKeys: secretKeysFrom(settings, databaseUrl),
-    tokenKeys: keysFrom(settings, 'LANEWISE_TOKEN_KEY'),
-    formerKeyTokensUntil: settings.day('FORMER_KEY_TOKENS_UNTIL'),
     memoryMegabytes: settings.wholeNumber('MEMORY_MEGABYTES', {
       fallback: 256,
       max: 99_999,
@@ -155,30 +111,12 @@ export function readConfig(env: Environment): Config {
     logLevel: settings.choice('LOG_LEVEL', logLevels, 'info'),
     staleWrites: settings.choice('STALE_WRITES', ['reject', 'apply'], 'reject'),
     events: eventsOf(settings),
-    mail: mailOf(settings),
-    mailboxes: mailboxesOf(settings),
-    mailAddresses: mailAddressesOf(settings, port, company.nameServers),
     marketAdapters: marketAdaptersOf(settings),
-    company,
     sampleBrokerage: settings.choice('SAMPLE_BROKERAGE', booleans, 'true') === 'true',
     traces: tracesOf(env, problems),
   }
   if (problems.length > 0) throw new ConfigError(problems)
-  const keyFiles = ['LANEWISE_SECRET_KEY_FILE', 'LANEWISE_TOKEN_KEY_FILE'].flatMap(
-    (name) => settings.text(name) ?? [],
-  )
-  const warnings = configWarnings({ env, known: settings.names, trustProxy: config.trustProxy, keyFiles })
-  const signing = config.tokenKeys ?? config.secretKeys
-  return {
-    ...config,
-    warnings:
-      config.formerKeyTokensUntil !== null && signing?.length === 1
-        ? [
-            ...warnings,
-            'FORMER_KEY_TOKENS_UNTIL ends no token: the list of keys has no former key. Keep it in the list until that day.',
-          ]
-        : warnings,
-  }
+  return config
 }
 
 const booleans = ['true', 'false'] as const
@@ -189,8 +127,6 @@ type Environment = Readonly<Record<string, string | undefined>>
 class Settings {
   readonly #env: Environment
   readonly problems: string[]
-  /** The names of the variables that were asked for. */
-  readonly names = new Set<string>()
 
   constructor(env: Environment, problems: string[]) {
     this.#env = env
@@ -198,7 +134,6 @@ class Settings {
   }
 
   text(name: string): string | undefined {
-    this.names.add(name)
     const text = this.#env[name]
     return text === undefined || text === '' ? undefined : text
   }
@@ -244,23 +179,12 @@ class Settings {
     return number
   }
 
-  /** The beginning of a day in UTC, in epoch milliseconds; null if absent. */
-  day(name: string): number | null {
-    const text = this.text(name)
-    if (text === undefined) return null
-    const at = /^\d{4}-\d{2}-\d{2}$/.test(text) ? Date.parse(`${text}T00:00:00Z`) : Number.NaN
-    // Date.parse reads February 30 as March 2.
-    if (Number.isNaN(at) || new Date(at).toISOString().slice(0, 10) !== text) {
-      this.problems.push(`${name} must be a day such as 2027-03-01; it is "${text}".`)
-    }
-    return at
-  }
-
   postgresUrl(name: string): string | null {
     const text = this.text(name)
     if (text === undefined) return null
-    const problem = urlProblem(text)
-    if (problem !== null) this.problems.push(`${name} ${problem}`)
+    if (!URL.canParse(text) || !/^postgres(ql)?:$/.test(new URL(text).protocol)) {
+      this.problems.push(`${name} must be a URL such as postgres://user:password@host:5432/lanewise.`)
+    }
     return text
   }
 }
@@ -269,7 +193,7 @@ const transactionsMax = 4
 
 /**
  * The embedded database computes on the cores of this machine: with many more transactions of one brokerage than cores,
- * other brokerages wait for a core (decision 43).
+ * other brokerages wait for a core (decision 43 has the measurements).
  */
 function transactionsPerBrokerageOf(settings: Settings, databaseUrl: string | null): number {
   const ofCores = Math.min(transactionsMax, availableParallelism() + 1)
@@ -297,34 +221,43 @@ function databasesOf(settings: Settings): Pick<Config, 'migrationDatabaseUrl' | 
   }
 }
 
-function secretKeysFrom(settings: Settings, databaseUrl: string | null): SecretKeys | null {
-  const name = 'LANEWISE_SECRET_KEY'
-  const keys = keysFrom(settings, name)
-  const isGiven = settings.text(name) !== undefined || settings.text(`${name}_FILE`) !== undefined
-  if (!isGiven && databaseUrl !== null) {
-    settings.problems.push(
-      `${name} (or ${name}_FILE) is required with DATABASE_URL. Generate one with: openssl rand -base64 32`,
-    )
-  }
-  return keys
+/** Variables of earlier versions, and why nothing is lost without them. */
+const formerVariables = {
+  REDIS_URL: 'Instances share the rate limit in the database.',
+  DATABASE_REPLICA_URL: 'Each process keeps the quotes in memory, and reads the rest from DATABASE_URL.',
+} as const
+
+/** A sentence for each variable that is set and no longer used. A service with such a variable starts all the same. */
+function unusedVariables(settings: Settings): string[] {
+  return Object.entries(formerVariables).flatMap(([name, why]) =>
+    settings.text(name) === undefined ? [] : [`${name} is no longer used: remove it. ${why}`],
+  )
 }
 
-/** The keys in a variable, or in the file that the variable of the same name with _FILE names; null without both. */
-function keysFrom(settings: Settings, name: string): SecretKeys | null {
+function secretKeysFrom(settings: Settings, databaseUrl: string | null): SecretKeys | null {
   const { problems } = settings
-  const inline = settings.text(name)
-  const file = settings.text(`${name}_FILE`)
-  if (inline !== undefined && file !== undefined) problems.push(`Set ${name} or ${name}_FILE, not both.`)
+  const inline = settings.text('LANEWISE_SECRET_KEY')
+  const file = settings.text('LANEWISE_SECRET_KEY_FILE')
+  if (inline !== undefined && file !== undefined) {
+    problems.push('Set LANEWISE_SECRET_KEY or LANEWISE_SECRET_KEY_FILE, not both.')
+  }
   const text = inline ?? (file === undefined ? undefined : textOf(file))
-  if (text === undefined) return null
+  if (text === undefined) {
+    if (databaseUrl !== null) {
+      problems.push(
+        'LANEWISE_SECRET_KEY (or LANEWISE_SECRET_KEY_FILE) is required with DATABASE_URL. Generate one with: openssl rand -base64 32',
+      )
+    }
+    return null
+  }
   if (text === null) {
-    problems.push(`${name}_FILE must name a readable file; ${file} is not readable.`)
+    problems.push(`LANEWISE_SECRET_KEY_FILE must name a readable file; ${file} is not readable.`)
     return null
   }
   const keys = secretKeys(text)
   if (keys === null) {
     problems.push(
-      `${name} (or the file of ${name}_FILE) must be at least 32 random bytes in base64 or hex, such as the output of: openssl rand -base64 32. During a key rotation, it is a comma-separated list: the new key first, then the old key.`,
+      'LANEWISE_SECRET_KEY (or the file of LANEWISE_SECRET_KEY_FILE) must be at least 32 random bytes in base64 or hex, such as the output of: openssl rand -base64 32. During a key rotation, it is a comma-separated list: the new key first, then the old key.',
     )
   }
   return keys
@@ -362,102 +295,6 @@ function eventsOf(settings: Settings): Config['events'] {
   return isOn ? { allowPrivate } : null
 }
 
-function mailOf(settings: Settings): Config['mail'] {
-  const publicUrl = settings.text('PUBLIC_URL') ?? null
-  if (publicUrl !== null && !/^https?:$/.test(URL.parse(publicUrl)?.protocol ?? '')) {
-    settings.problems.push('PUBLIC_URL must be a URL such as https://lanewise.example.com.')
-  }
-  return {
-    operators: operatorsMailServer(settings),
-    byBrokerage: settings.choice('BROKERAGE_SMTP', ['on', 'off'], 'off') === 'on',
-    allowPrivate: settings.list('EVENTS_ALLOW_PRIVATE'),
-    publicUrl: publicUrl?.endsWith('/') === true ? publicUrl.slice(0, -1) : publicUrl,
-  }
-}
-
-function mailboxesOf(settings: Settings): Config['mailboxes'] {
-  const isOn = settings.choice('BROKERAGE_IMAP', ['on', 'off'], 'off') === 'on'
-  return isOn ? { allowPrivate: settings.list('EVENTS_ALLOW_PRIVATE') } : null
-}
-
-function mailAddressesOf(
-  settings: Settings,
-  servicePort: number,
-  nameServers: readonly string[],
-): Config['mailAddresses'] {
-  const domain = settings.text('RECEIVE_MAIL_DOMAIN')
-  const host = settings.text('RECEIVE_MAIL_HOST') ?? '127.0.0.1'
-  const port = settings.port('RECEIVE_MAIL_PORT', '2525')
-  const tls = receivingTls(settings)
-  if (domain === undefined) return null
-  if (!isEmail(`quotes@${domain}`)) {
-    settings.problems.push(`RECEIVE_MAIL_DOMAIN must be a domain, such as in.example.com; it is "${domain}".`)
-  }
-  if (port === servicePort && port !== 0) {
-    settings.problems.push('RECEIVE_MAIL_PORT must differ from PORT: it takes mail, not requests.')
-  }
-  return { domain, port, host, tls, nameServers }
-}
-
-function receivingTls(settings: Settings): NonNullable<Config['mailAddresses']>['tls'] {
-  const [cert, key] = ['RECEIVE_MAIL_CERT_FILE', 'RECEIVE_MAIL_KEY_FILE'].map((name) => {
-    const path = settings.text(name)
-    if (path === undefined) return null
-    try {
-      return readFileSync(path, 'utf8')
-    } catch (error) {
-      settings.problems.push(`${name} cannot be read: ${(error as Error).message}`)
-      return null
-    }
-  })
-  if (
-    (settings.text('RECEIVE_MAIL_CERT_FILE') === undefined) !==
-    (settings.text('RECEIVE_MAIL_KEY_FILE') === undefined)
-  ) {
-    settings.problems.push('Set RECEIVE_MAIL_CERT_FILE and RECEIVE_MAIL_KEY_FILE together.')
-  }
-  return typeof cert === 'string' && typeof key === 'string' ? { cert, key } : null
-}
-
-/** The problems do not repeat the URL: it contains a password. */
-function operatorsMailServer(settings: Settings): Config['mail']['operators'] {
-  const text = settings.text('SMTP_URL')
-  const from = settings.text('MAIL_FROM')
-  if (text === undefined && from === undefined) return null
-  if (text === undefined || from === undefined) {
-    settings.problems.push('Set SMTP_URL and MAIL_FROM together: the mail server, and the sender of mails.')
-    return null
-  }
-  if (!isEmail(from)) {
-    settings.problems.push('MAIL_FROM must be one mail address, such as lanewise@example.com.')
-  }
-  const url = URL.parse(text)
-  const isTls = url?.protocol === 'smtps:'
-  if (url === null || (!isTls && url.protocol !== 'smtp:') || url.hostname === '') {
-    settings.problems.push(
-      'SMTP_URL must be a URL such as smtps://user:password@mail.example.com or smtp://mail.example.com:587; special characters of the password are percent-encoded.',
-    )
-    return null
-  }
-  return {
-    host: url.hostname.replace(/^\[|\]$/g, ''),
-    port: url.port === '' ? (isTls ? 465 : 587) : Number(url.port),
-    isTls,
-    user: url.username === '' ? null : decoded(url.username),
-    password: url.password === '' ? null : decoded(url.password),
-    from,
-  }
-}
-
-/** A part of a URL without percent-encoding. A % that encodes nothing is meant as it stands. */
-function decoded(part: string): string {
-  try {
-    return decodeURIComponent(part)
-  } catch {
-    return part
-  }
-}
-
 function marketAdaptersOf(settings: Settings): Config['marketAdapters'] {
   const isOn = settings.choice('MARKET_ADAPTERS', ['on', 'off'], 'off') === 'on'
   const address = (name: string, usual: string) => {
@@ -473,23 +310,6 @@ function marketAdaptersOf(settings: Settings): Config['marketAdapters'] {
     datAnalyticsUrl: address('DAT_ANALYTICS_URL', 'https://analytics.api.dat.com'),
   }
   return isOn ? { ...urls, allowPrivate: settings.list('EVENTS_ALLOW_PRIVATE') } : null
-}
-
-function companyOf(settings: Settings): Config['company'] {
-  const nameServers = settings.list('NAME_SERVERS')
-  for (const server of nameServers) {
-    const [, v6, v4 = server] = /^\[(.+)\](?::\d{1,5})?$|^([^:]+):\d{1,5}$/.exec(server) ?? []
-    if (isIP(v6 ?? v4) === 0) {
-      settings.problems.push(
-        `NAME_SERVERS must be a comma-separated list of addresses, such as 10.0.0.2,10.0.0.3:5353; "${server}" is none.`,
-      )
-    }
-  }
-  return {
-    isOn: settings.choice('COMPANY_SIGN_IN', ['on', 'off'], 'off') === 'on',
-    allowPrivate: settings.list('EVENTS_ALLOW_PRIVATE'),
-    nameServers,
-  }
 }
 
 const protocols = ['OTEL_EXPORTER_OTLP_TRACES_PROTOCOL', 'OTEL_EXPORTER_OTLP_PROTOCOL']

@@ -2,27 +2,20 @@ import { randomBytes } from 'node:crypto'
 import { chmodSync, existsSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type SecretKey, type SecretKeys, secretKeys } from '../security/index.ts'
-import { ConfigError } from './config.ts'
 
 /**
  * The secret keys of an installation with the embedded database: generated once, and kept in a file in the data folder that
- * only its owner can read. To rotate the key, add the new one on a line above the old one. With `make`, a missing file is
- * created: only for a database that has had no key yet. Otherwise a new key could be taken for the one that is missing.
+ * only its owner can read. To rotate the key, add the new one on a line above the old one.
  *
- * @throws ConfigError if the file is missing, or does not contain a secret key
+ * @throws Error if the file does not contain a secret key
  */
-export function secretKeysOf(dataDirectory: string, { make }: { make: boolean }): SecretKeys {
+export function secretKeysOf(dataDirectory: string): SecretKeys {
   mkdirSync(dataDirectory, { recursive: true })
   const file = join(dataDirectory, 'secret-key')
-  if (make) makeKeyFile(file)
-  else if (!existsSync(file)) {
-    throw new ConfigError([
-      `${file} is missing, and the database of this folder was created with a key. Put a copy of the key there. If there is none, docs/lost-key.md says what is lost and how to go on.`,
-    ])
-  }
+  makeKeyFile(file)
   chmodSync(file, 0o600)
   const keys = secretKeys(readFileSync(file, 'utf8'))
-  if (keys === null) throw new ConfigError([`${file} does not hold a secret key. Restore it from a backup.`])
+  if (keys === null) throw new Error(`${file} does not hold a secret key. Restore it from a backup.`)
   return keys
 }
 

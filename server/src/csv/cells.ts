@@ -1,8 +1,7 @@
 import { isDay, isDisplayText, readTime } from '#contract/fields.ts'
 import { nameLengthMax } from '#contract/limits.ts'
-import { equipmentCode, equipmentFault, modeAsEquipment } from '#engine/equipment.ts'
+import { equipmentCode, equipmentFault } from '#engine/equipment.ts'
 import type { StoredOutcome } from '#engine/history.ts'
-import type { OutcomeReason } from '#engine/lane-outcome.ts'
 import { AMOUNT_CENTS_MAX } from '#engine/money.ts'
 import { chargesText, readCharges } from '#engine/named-charges.ts'
 import type { Currency, RateBasis } from '#engine/rate-basis.ts'
@@ -165,10 +164,8 @@ export function readSentCharges(text: string): Cell<{ name: string; amount: numb
     : { value: (readCharges(read.value) ?? []).map(({ name, cents }) => ({ name, amount: cents / 100 })) }
 }
 
-/** Reads the equipment code or name of a quote. @example readEquipment("53' reefer") // { value: 'R' } */
+/** Reads an equipment code or name. @example readEquipment("53' reefer") // { value: 'R' } */
 export function readEquipment(text: string): Cell<string> {
-  const mode = modeAsEquipment(text)
-  if (mode !== null) return { wrong: mode }
   const code = equipmentCode(text)
   return code === null ? { wrong: equipmentFault(text) } : { value: code }
 }
@@ -294,6 +291,7 @@ export function readDayNear(text: string, now: number): Cell<string> {
   return cells.reduce((best, cell) => (distance(cell) < distance(best) ? cell : best))
 }
 
+export type OutcomeReason = 'price' | 'service' | 'capacity' | 'no_response' | 'other'
 export interface ReadOutcome {
   readonly outcome: StoredOutcome
   readonly reason: OutcomeReason | null
@@ -359,7 +357,6 @@ const outcomeWords: Readonly<Record<string, readonly string[]>> = {
   ],
   'lost service': ['lost service', 'lost on service'],
   'lost capacity': ['lost capacity', 'no capacity', 'no truck', 'no trucks'],
-  'lost withdrawn': ['lost withdrawn', 'customer withdrew', 'no longer needed'],
   'lost no_response': ['no response', 'no answer', 'no reply', 'lost no response', 'unanswered'],
   expired: ['expired', 'quote expired', 'lapsed', 'stale'],
   pending: [
@@ -423,7 +420,6 @@ const reasonWords: readonly (readonly [OutcomeReason, RegExp])[] = [
   ['price', /\b(price|pricing|rate|rates|cost|expensive|high|cheaper)\b/],
   ['capacity', /\b(capacity|truck|trucks|coverage)\b/],
   ['service', /\b(service|transit|late|claims?)\b/],
-  ['withdrawn', /\b(withdr[ae]wn?|withdrew|cancell?ed|no longer|not needed)\b/],
   ['no_response', /\b(no (response|reply|answer)|expired|unanswered)\b/],
 ]
 

@@ -407,22 +407,6 @@ export const importFields = {
     description: 'spot or contract',
     aliases: ['Spot Contract', 'Spot or Contract', 'Contract Type', 'Pricing Type', 'Quote Type'],
   },
-  mode: {
-    description: 'how the load moves: truckload, partial, LTL, drayage or intermodal',
-    aliases: [
-      'Shipment Mode',
-      'Transport Mode',
-      'Transportation Mode',
-      'Freight Mode',
-      'Load Mode',
-      'Mode of Transport',
-    ],
-  },
-  stops: {
-    description:
-      'the places between origin and destination, separated by semicolons; a load with stops is in no statistic of a lane',
-    aliases: ['Intermediate Stops', 'Stop Cities', 'Stop Offs'],
-  },
   rep_name: {
     description: 'who quoted it: the name or e-mail address of a person of the brokerage, or another name',
     aliases: [
@@ -470,11 +454,6 @@ export const importFields = {
       'ID',
     ],
   },
-  superseded_by: {
-    description:
-      'the id of the quote for the same load that counts instead of this one; it is in this file, or was imported before',
-    aliases: [],
-  },
   lane_ref: {
     description:
       'a lane_ref of this service: the row is the booking or outcome of that lane, not a new quote',
@@ -500,6 +479,7 @@ export const ambiguousHeaders: ReadonlyMap<string, readonly ImportFieldName[]> =
     Pickup: ['origin', 'pickup_date'],
     Delivery: ['destination'],
     Type: ['equipment'],
+    Mode: ['equipment'],
     City: ['origin_city', 'destination_city'],
     Zip: ['origin_zip', 'destination_zip'],
     'Zip Code': ['origin_zip', 'destination_zip'],

@@ -7,6 +7,7 @@ export {
   type Cell,
   cellText,
   monthOf,
+  type OutcomeReason,
   quoted,
   type ReadOutcome,
   readBasis,
@@ -39,4 +40,4 @@ export {
   knownNames,
 } from './import-fields.ts'
 export { pushedOnlyFieldOfHeader } from './pushed-fields.ts'
-export { type PushedCellName, pushedCells, quoteCells, readSentStops } from './quote-cells.ts'
+export { type PushedCellName, pushedCells, quoteCells } from './quote-cells.ts'

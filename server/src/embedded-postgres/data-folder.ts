@@ -1,15 +1,6 @@
-import {
-  chmodSync,
-  existsSync,
-  mkdirSync,
-  readFileSync,
-  realpathSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { hostname } from 'node:os'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as delay } from 'node:timers/promises'
 
@@ -82,36 +73,16 @@ export function dataFolderUse(path: string): { inUse: boolean; holder: DataFolde
 const lockFile = 'lock'
 const holderFile = 'lock-holder.json'
 
-/** A data folder that cannot be created. The message names the setting to change. */
-export class DataFolderUnusable extends Error {}
-
-/** Creates a folder and returns the first path that was missing. @throws DataFolderUnusable */
+/** Creates a folder and returns the first path that was missing. @throws Error with the setting to change */
 export function mkdirOrSay(path: string): string | undefined {
   try {
-    return mkdirWithParents(path)
+    return mkdirSync(path, { recursive: true })
   } catch (error) {
     const { code = 'unknown' } = error as NodeJS.ErrnoException
-    throw new DataFolderUnusable(
+    throw new Error(
       `The data folder ${path} cannot be created (${code}): set DATA_DIR to a folder that can be written, or DATABASE_URL to a PostgreSQL of your own.`,
       { cause: error },
     )
-  }
-}
-
-/**
- * Like `mkdirSync` with `recursive`, which never returns below `/proc`: there, the parent exists, and yet the folder cannot be
- * created because of ENOENT.
- */
-function mkdirWithParents(path: string): string | undefined {
-  const parent = dirname(path)
-  const above = existsSync(parent) ? undefined : mkdirWithParents(parent)
-  try {
-    mkdirSync(path)
-    return above ?? path
-  } catch (error) {
-    const isThere = (error as NodeJS.ErrnoException).code === 'EEXIST' && statSync(path).isDirectory()
-    if (!isThere) throw error
-    return above
   }
 }
 

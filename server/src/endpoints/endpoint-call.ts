@@ -25,15 +25,7 @@ export interface Call<E extends Endpoint> {
   readonly now: number
   /** The caller's network: an IPv4 address or an IPv6 /64. */
   readonly network: string
-  /** The caller's browser or program, as it names itself. */
-  readonly userAgent: string | undefined
-  /** The Cookie header. */
-  readonly cookies: string | undefined
-  /** The address of this service as the caller's browser knows it, without a path. */
-  readonly address: string
   readonly requestId: string
-  /** The origin of the page that called, if it is of the host that was called; null without one, or from another host. */
-  readonly origin: string | null
 }
 
 /** The tenant of a read, and its time. */

@@ -1,9 +1,7 @@
 import type { CallLog, Refusals } from '../audit/index.ts'
 import type { BacktestRunner } from '../backtests/index.ts'
-import type { BidPricer } from '../bids/index.ts'
 import type { Books, BrokerageBook } from '../book/index.ts'
 import type { TenantMemory } from '../cache/index.ts'
-import type { CompanyProviders } from '../company/index.ts'
 import type { Config } from '../configuration/index.ts'
 import type { Database } from '../database/session/index.ts'
 import type { ImportRunner } from '../imports/index.ts'
@@ -26,20 +24,15 @@ export interface Parts {
   readonly signUps: SignUps
   readonly imports: ImportRunner
   readonly backtests: BacktestRunner
-  readonly bids: BidPricer
   readonly books: Books<BrokerageBook>
   readonly memory: TenantMemory
   readonly pilotReports: PilotReports
-  /** Null when the operator has not turned company sign-in on. */
-  readonly company: CompanyProviders | null
   /** Null when the operator has not turned them on. */
   readonly marketAdapters: MarketAdapters | null
   /** The rate limit of a tenant, over all integration endpoints and instances. */
   readonly tenantLimit: TenantLimit
   readonly signatureCheckLimit: RateLimit
   readonly eventTestLimit: RateLimit
-  /** The limit of sign-ins through companies that a network begins. */
-  readonly companyStartLimit: RateLimit
   readonly calls: CallLog
   readonly refusals: Refusals
   /** Epoch milliseconds. */

@@ -3,7 +3,7 @@ import type { FieldError } from '#contract/errors.ts'
 import type { amountsWithBasis, chargesOf, RateBasis } from '#contract/rate-basis.ts'
 import { centsFromDollars, dollarsFromCents } from '#engine/money.ts'
 import { chargesFault, chargesText, sumOfCharges } from '#engine/named-charges.ts'
-import { chargesFaultOf } from '#engine/rate-basis.ts'
+import { chargesFit, fuelUnitFault } from '#engine/rate-basis.ts'
 
 type Of = (typeof amountsWithBasis)[number]
 export type SentCharges = Static<ReturnType<typeof chargesOf>>
@@ -65,13 +65,13 @@ export function chargesErrors<Amount extends string, O extends Of>(
     sentDollars === undefined ? null : centsFromDollars(sentDollars)
   const [amountCents, fuel] = [cents(dollars(amount)), cents(dollars(`${of}_fuel`))]
   const basis = fields[`${of}_basis`] === 'linehaul' ? 'linehaul' : 'all_in'
-  const terms = { basis, fuelCents: fuel, accessorialCents: accessorials } as const
-  const found = chargesFaultOf({ ...terms, cents: amountCents })
-  if (found === null) return []
-  const name = `${of}_${found.charge}`
-  if (found.unit !== null) return wrong(name, `${name} ${found.unit}.`)
+  const unitFault = fuelUnitFault(fuel, basis === 'linehaul' ? amountCents : null)
+  if (unitFault !== null) return wrong(`${of}_fuel`, `${of}_fuel ${unitFault}.`)
+  if (amountCents === null) return []
+  const sentAmount = { cents: amountCents, basis, fuelCents: fuel, accessorialCents: accessorials } as const
+  if (chargesFit(sentAmount, 'all_in')) return []
   return wrong(
-    name,
-    `The charges of ${amount} must be less than ${amount} (${dollarsFromCents(amountCents ?? 0)}), which contains them if it is all_in; they are ${dollarsFromCents(found.chargesCents)}. If they are paid besides it, send ${of}_basis: linehaul.`,
+    fuel === null ? `${of}_accessorials` : `${of}_fuel`,
+    `The charges of ${amount} must be less than ${amount} (${dollarsFromCents(amountCents)}), which contains them if it is all_in; they are ${dollarsFromCents((fuel ?? 0) + (accessorials ?? 0))}. If they are paid besides it, send ${of}_basis: linehaul.`,
   )
 }

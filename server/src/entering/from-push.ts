@@ -25,19 +25,18 @@ import { heldBooking } from '#engine/shipment-update.ts'
 import { costExpected, type Pricing } from '../book/index.ts'
 import {
   bookingOf,
-  expectedColumns,
   type NewLane,
   type NewQuoteRequest,
   type NextValues,
   outcomeFactsOf,
   outcomeOf,
   outcomeValues,
+  pushedLanes,
 } from '../database/queries/index.ts'
 import type { LaneRow, TenantTransaction } from '../database/schema/index.ts'
 import type { TenantId } from '../database/session/index.ts'
 import { removedByTerms, termsOf } from '../lanes/index.ts'
 import { chargesErrors } from './charges-errors.ts'
-import { repsNamed } from './reps.ts'
 import { readSentFields } from './sent-fields.ts'
 
 export type SentPush = Static<typeof pushedQuote>
@@ -95,7 +94,6 @@ function togetherErrors(item: Partial<Quote>): FieldError[] {
     ...needs('origin', 'destination'),
     ...needs('destination', 'origin'),
     ...needs('miles', 'origin'),
-    ...needs('stops', 'origin'),
     ...(item.outcome_reason !== undefined && outcome !== 'lost'
       ? [wrong('outcome_reason', 'outcome_reason is only accepted with outcome lost; remove it.')]
       : []),
@@ -187,11 +185,7 @@ export function mergePush(
   lane: LaneRow,
   { item, columns }: PushDraft,
   by: PushSignature,
-  {
-    now,
-    assumed,
-    pricing,
-  }: { readonly now: Date; readonly assumed: RateBasis; readonly pricing: Pricing | null },
+  { now, assumed }: { readonly now: Date; readonly assumed: RateBasis },
 ): { next: NextValues; kept: string[]; rule: OutcomeRule | null } {
   const quote = pushedQuoteOf({ item, columns }, by)
   const applied = applyPushedQuote(
@@ -211,7 +205,6 @@ export function mergePush(
   const values = onTermsOfRate(written, lane, { item, columns }, assumed)
   const next: NextValues = Object.assign(
     values,
-    costOfNext(lane, { ...lane, ...values }, pricing, by.now),
     applied.outcome === null ? {} : outcomeValues(applied.outcome.outcome, applied.outcome.facts),
     applied.stampsChanged ? { quote_signed_at: applied.stamps } : {},
   )
@@ -227,34 +220,6 @@ export function mergePush(
     kept: left.flatMap((field) => (sentNames.get(field) ?? []).filter((name) => item[name] !== undefined)),
   }
 }
-
-/** What the expected cost of a quote follows from. */
-const costFrom = [
-  'origin_key',
-  'destination_key',
-  'equipment_code',
-  'miles',
-  'pickup_date',
-  'mode',
-  'stops',
-  'rate_type',
-] as const satisfies readonly (keyof LaneRow)[]
-
-/**
- * The expected cost of a quote that a push changes: that of the quote as it is now, whichever message made it. A quote of days ago
- * has none, because the cost that is expected today was not that of the quote.
- */
-function costOfNext(lane: LaneRow, next: LaneRow, pricing: Pricing | null, now: number): NextValues {
-  const isAnother = costFrom.some((column) => next[column] !== lane[column])
-  const isMoved = next.created_at.getTime() !== lane.created_at.getTime()
-  if (lane.import_id !== null || !(isAnother || isMoved)) return {}
-  if (!isRecent(next.created_at, now)) return noCost
-  return isAnother || lane.expected_cost_cents === null
-    ? { ...noCost, ...(costExpected(pricing, next) as NextValues) }
-    : {}
-}
-
-const noCost = Object.fromEntries(expectedColumns.map((column) => [column, null])) as NextValues
 
 /** A quote whose time nobody stated was made when its first message was signed, whichever message arrives first. */
 function quotedEarlier(
@@ -332,14 +297,11 @@ export async function creditReps(
   tenant: TenantId,
   quotes: readonly PushDraft[],
 ): Promise<void> {
-  const reps = await repsNamed(
-    transaction,
-    tenant,
-    quotes.map(({ item }) => item.rep_name),
-  )
+  const names = quotes.flatMap(({ item }) => item.rep_name ?? [])
+  const people = await pushedLanes.findReps(transaction, tenant, names)
   for (const { item, columns } of quotes) {
     const rep = columns.get('rep')
-    if (rep !== undefined) rep.created_by = reps(item.rep_name)
+    if (rep !== undefined) rep.created_by = people.get(item.rep_name ?? '') ?? null
   }
 }
 

@@ -1,6 +1,5 @@
 import type { FieldError } from '#contract/errors.ts'
 import { readTime } from '#contract/fields.ts'
-import type { Mode } from '#engine/load-mode.ts'
 import { centsFromDollars } from '#engine/money.ts'
 import {
   type QuoteFieldOf,
@@ -14,7 +13,7 @@ import {
 } from '#engine/quote-fields.ts'
 import type { Currency, RateBasis } from '#engine/rate-basis.ts'
 import type { NextValues } from '../database/queries/index.ts'
-import { readLanePlaces, readQuotedEquipment } from '../lanes/index.ts'
+import { readEquipment, readLanePlaces } from '../lanes/index.ts'
 import { accessorialCents, type SentCharges, storedCharges } from './charges-errors.ts'
 
 /** The value of a field in a body of JSON, by its unit: amounts in dollars, times in ISO 8601. */
@@ -28,8 +27,6 @@ interface SentUnits {
   readonly basis: RateBasis
   readonly currency: Currency
   readonly rateType: 'spot' | 'contract'
-  readonly mode: Mode
-  readonly stops: readonly string[]
   readonly miles: number
   readonly text: string
   readonly time: string
@@ -54,7 +51,6 @@ const inColumn: {
 } = {
   place: null,
   miles: null,
-  stops: null,
   equipment: null,
   charges: null,
   rate: centsFromDollars,
@@ -64,7 +60,6 @@ const inColumn: {
   basis: (sent) => sent,
   currency: (sent) => sent,
   rateType: (sent) => sent,
-  mode: (sent) => sent,
   text: (sent) => sent,
   day: (sent) => sent,
 }
@@ -88,29 +83,27 @@ export function readSentFields<Way extends SentWay>(
   const columns = new Map<QuoteStampGroup | 'marketRate', NextValues>()
   const fields = sent as SentQuote<'push'>
   const at = (name: string) => ({ pointer: `${pointer}/${name}` })
-  const { origin, destination, miles, stops, equipment } = fields
+  const { origin, destination, miles, equipment } = fields
   if (origin !== undefined && destination !== undefined) {
-    const ends = { origin, destination, ...(miles === undefined ? {} : { miles }), stops: stops ?? [] }
+    const ends = { origin, destination, ...(miles === undefined ? {} : { miles }) }
     const places = readLanePlaces(ends, at, errors, acceptUnknown)
     if (places !== null) columns.set('places', places as NextValues)
   }
   if (equipment !== undefined) {
-    const code = readQuotedEquipment(equipment, at('equipment'), errors)
+    const code = readEquipment(equipment, at('equipment'), errors)
     if (code !== null) columns.set('equipment', { equipment: code, equipment_code: code })
   }
   for (const field of quoteFieldsOf(way)) {
     const { column, unit, stamp, sent: name } = quoteTable[field]
     const value = name === null ? undefined : (fields as Readonly<Record<string, unknown>>)[name]
     const read = inColumn[unit] as ((sent: unknown) => string | number | Date | null) | null
-    if (value === undefined || read === null || stamp === quoteTable.quotedCharges.stamp) continue
+    if (value === undefined || read === null || stamp === 'quotedAccessorials') continue
     columns.set(stamp ?? 'marketRate', { [column]: read(value) })
   }
-  const { quotedAccessorialsCents: sum, quotedCharges: named } = quoteTable
-  const charges = fields[named.sent]
-  const accessorials = accessorialCents(fields[sum.sent], charges)
+  const accessorials = accessorialCents(fields.quoted_accessorials, fields.quoted_charges)
   if (accessorials !== null) {
-    const stored = charges === undefined ? null : storedCharges(charges)
-    columns.set(sum.stamp, { [sum.column]: accessorials, [named.column]: stored })
+    const named = fields.quoted_charges === undefined ? null : storedCharges(fields.quoted_charges)
+    columns.set('quotedAccessorials', { quoted_accessorials_cents: accessorials, quoted_charges: named })
   }
   return columns
 }

@@ -76,20 +76,10 @@ export function settlementOf(
 ): Pick<Settlement, 'state' | 'retrySeconds'> {
   const { status, retryAfterSeconds } = posted
   if (status !== null && status >= 200 && status < 300) return { state: 'delivered', retrySeconds: null }
-  const delay = delayAfter(attempt, random)
-  if (status === 410 || delay === null) return { state: 'dead', retrySeconds: null }
-  const asked = Math.min(retryAfterSeconds ?? 0, retryAfterSecondsMax)
-  return { state: 'due', retrySeconds: Math.max(asked, delay) }
-}
-
-/**
- * The seconds from a failed attempt to the next one; null after the last.
- *
- * @param random from 0 up to 1: spreads retries over 20% of the delay
- */
-export function delayAfter(attempt: number, random: number): number | null {
   const delay = deliveryDelaysSeconds[attempt - 1]
-  return delay === undefined ? null : delay * (0.9 + random * 0.2)
+  if (status === 410 || delay === undefined) return { state: 'dead', retrySeconds: null }
+  const asked = Math.min(retryAfterSeconds ?? 0, retryAfterSecondsMax)
+  return { state: 'due', retrySeconds: Math.max(asked, delay * (0.9 + random * 0.2)) }
 }
 
 interface SenderParts {

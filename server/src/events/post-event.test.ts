@@ -6,8 +6,7 @@ import { getCACertificates, setDefaultCACertificates, type TLSSocket } from 'nod
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { answerWith, type EventReceiver, eventReceiver } from '#testing/event-receiver.ts'
 import { allowedPrivate } from '../security/index.ts'
-import type { LookUp } from './guarded-request.ts'
-import { postEvent } from './post-event.ts'
+import { type LookUp, postEvent } from './post-event.ts'
 
 const sent = { headers: { 'Content-Type': 'application/json', 'webhook-id': 'e1' }, body: '{"type":"é"}' }
 const loopback = allowedPrivate(['127.0.0.1'])

@@ -9,7 +9,6 @@ import {
   signInNetworks,
   tenantsWithEndedQuotes,
 } from '../database/queries/index.ts'
-import type { TenantTransaction } from '../database/schema/index.ts'
 import { type Database, runInBackground, type TenantId } from '../database/session/index.ts'
 import { approvalAnswer } from '../lanes/index.ts'
 import type { Log } from '../runtime/index.ts'
@@ -24,20 +23,6 @@ const quotesPerTransaction = 200
 const expired = ({ ended_at }: EndedQuote) =>
   ({ outcome: 'expired', outcome_reason: null, outcome_source: 'lanewise', decided_at: ended_at }) as const
 
-/** Told of each request for approval that expires, in the same transaction. */
-type TellExpired = (
-  transaction: TenantTransaction,
-  tenant: TenantId,
-  approval: ReturnType<typeof approvalAnswer>,
-  now: number,
-) => Promise<void>
-
-interface ExpirerParts {
-  readonly database: Database
-  readonly log: Log
-  readonly tellExpired?: TellExpired
-}
-
 /**
  * Every minute, gives the outcome `expired` to pending quotes whose validity has ended: after their `valid_until`, or after the
  * brokerage's default; and expires requests for approval that nobody decided in time. Every hour, deletes the networks that nobody
@@ -46,7 +31,7 @@ interface ExpirerParts {
  *
  * `expireNow` does the same at once, and returns the number of quotes that expired.
  */
-export function quoteExpirer({ database, log, tellExpired }: ExpirerParts) {
+export function quoteExpirer({ database, log }: { database: Database; log: Log }) {
   let stopping = false
   let networksAt = Number.NEGATIVE_INFINITY
   let running: Promise<unknown> = Promise.resolve()
@@ -70,7 +55,7 @@ export function quoteExpirer({ database, log, tellExpired }: ExpirerParts) {
       database.acrossTenants(approvals.tenantsWithEndedApprovals),
     )) {
       if (stopping) break
-      await runInBackground(() => expireApprovals(database, tenant, tellExpired))
+      await runInBackground(() => expireApprovals(database, tenant))
     }
     if (performance.now() - networksAt >= networksEveryMs) {
       networksAt = performance.now()
@@ -102,11 +87,7 @@ export function quoteExpirer({ database, log, tellExpired }: ExpirerParts) {
   }
 }
 
-async function expireApprovals(
-  database: Database,
-  tenant: TenantId,
-  tellExpired: TellExpired | undefined,
-): Promise<void> {
+async function expireApprovals(database: Database, tenant: TenantId): Promise<void> {
   await database.inTenant(tenant, async (transaction) => {
     const now = await changes.databaseNow(transaction)
     const ended = await approvals.expireApprovals(transaction, tenant, now)
@@ -114,7 +95,6 @@ async function expireApprovals(
     for (const row of ended) {
       const approval = approvalAnswer(row, names, now.getTime())
       await announceToSubscribers(transaction, tenant, { type: 'approval.changed', about: { approval } })
-      await tellExpired?.(transaction, tenant, approval, now.getTime())
     }
   })
 }

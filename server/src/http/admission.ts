@@ -12,10 +12,9 @@ import {
 import type { Call, CsvFile, Parts, ServedEndpoint } from '../endpoints/index.ts'
 import { type DashboardShare, quotaExceeded } from '../limits/index.ts'
 import { andThen, type NowOrLater, onBehalfOf } from '../runtime/index.ts'
-import { callerNetwork, type Admission as Permit, type RateLimit, saysAssistant } from '../security/index.ts'
+import { callerNetwork, type Admission as Permit, type RateLimit } from '../security/index.ts'
 import { expiryHeaders, limitHeaders } from './answer-headers.ts'
-import { refuseTooLittleRight, refuseWithoutFactor } from './caller-rights.ts'
-import { addressOf } from './own-address.ts'
+import { refuseTooLittleRight } from './caller-rights.ts'
 import { hasBody, refuseUnreadableBody, sendContinue } from './request-body.ts'
 
 declare module 'fastify' {
@@ -47,8 +46,6 @@ export interface Admitted {
 
 /** The checks of one route in addition to those that every route has. */
 interface OwnChecks {
-  /** Whether the token of an assistant is accepted, too: it acts as its person. */
-  readonly takesAssistants?: boolean
   readonly refuse?: (request: FastifyRequest) => void
   /** The last check. Returns a function that releases what it reserved. */
   readonly beforeBody?: (
@@ -58,11 +55,6 @@ interface OwnChecks {
 }
 
 const nothingReserved = () => {}
-
-/** The origin of the page that sent a request, unless it is of another host. */
-function originOf({ headers: { origin, host } }: FastifyRequest): string | null {
-  return origin !== undefined && URL.parse(origin)?.host === host ? origin : null
-}
 
 /** The person whose teams decide which customers the answer may show. Admins, owners and service tokens see all. */
 function viewerOf(caller: Admitted['caller']): TeamViewer | null {
@@ -109,7 +101,6 @@ export class Admission {
     return andThen(this.#callerOf(request, reply, { now, network }), (caller) =>
       andThen(this.#takePermit(caller, reply), () => {
         refuseTooLittleRight(this.#endpoint, caller)
-        refuseWithoutFactor(this.#endpoint, caller, now)
         this.#own.refuse?.(request)
         if (hasBody(request)) refuseUnreadableBody(this.#endpoint, request, this.#bytesMax)
         const end = this.#own.beforeBody?.(request, { caller, now }) ?? nothingReserved
@@ -186,11 +177,7 @@ export class Admission {
       caller,
       now,
       network,
-      userAgent: request.headers['user-agent'],
-      cookies: request.headers.cookie,
-      address: addressOf(request, this.#parts),
       requestId: request.id,
-      origin: originOf(request),
     }
     const answer = () =>
       this.run(request, () =>
@@ -229,13 +216,10 @@ export class Admission {
       throw countedRefusal(error, network, this.#gates, this.#parts)
     }
     try {
-      const { authorization } = request.headers
       const caller =
-        this.#own.takesAssistants === true && saysAssistant(authorization)
-          ? callers.assistant(authorization, { now, network }, watch)
-          : kind === 'service'
-            ? callers.service(request.headers.authorization, now, network, watch)
-            : callers.person(request, { now, network }, !this.#isLimited, watch)
+        kind === 'service'
+          ? callers.service(request.headers.authorization, now, network, watch)
+          : callers.person(request, now, !this.#isLimited, watch)
       return caller instanceof Promise ? caller.catch(refused) : caller
     } catch (error) {
       return refused(error)
@@ -249,7 +233,6 @@ export class Admission {
     { now, network }: { now: number; network: string },
   ): CallerWatch {
     const endpoint = this.#endpoint
-    const isAssistant = this.#own.takesAssistants === true && saysAssistant(request.headers.authorization)
     const { calls, tenantLimit } = this.#parts
     return {
       signedBy: (tenant, claims) => {
@@ -257,7 +240,7 @@ export class Admission {
         if (record == null) return
         const { jti, user_id: userId } = claims
         record.signer = { tenant, userId, jti }
-        if (endpoint.who.kind === 'service' && !isAssistant) reply.headers(expiryHeaders(claims, now))
+        if (endpoint.who.kind === 'service') reply.headers(expiryHeaders(claims, now))
         if (!this.#isLimited) return
         const { id: requestId, method } = request
         const url = request.raw.url ?? ''

@@ -1,7 +1,6 @@
 import { createMcpHandler } from '@modelcontextprotocol/server'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import Type from 'typebox'
-import { oauthPaths } from '#contract/assistants.ts'
 import { agentPath, bodyBytesMaxOf, endpoint } from '#contract/endpoint.ts'
 import { problem } from '#contract/errors.ts'
 import { jsonDepthMax, messageKeysMax } from '#contract/limits.ts'
@@ -11,7 +10,6 @@ import { readJsonObject } from '../signing/index.ts'
 import { Admission, type Gates } from './admission.ts'
 import { asProblem, recordRefusal } from './error-response.ts'
 import { unknownFields } from './ignored-fields.ts'
-import { addressOf } from './own-address.ts'
 import { queryReader } from './query-parameters.ts'
 import { bytesOf } from './request-body.ts'
 
@@ -43,7 +41,6 @@ export function agentRoute(
   gates: Gates,
 ): void {
   const admission = new Admission(message, parts, gates, {
-    takesAssistants: true,
     refuse: (request) => {
       refuseForeignPage(request)
       refuseOtherMethods(request)
@@ -62,13 +59,6 @@ export function agentRoute(
     bodyLimit: bodyBytesMaxOf(message),
     config: { endpoint: message.name, isRead: true },
     onRequest: admission.admit,
-    // Where a program finds out how a person can connect it (RFC 9728).
-    onSend: async (request, reply) => {
-      if (reply.statusCode !== 401) return
-      const challenge = String(reply.getHeader('WWW-Authenticate') ?? 'Bearer')
-      const metadata = `${addressOf(request, parts)}${oauthPaths.resource}${agentPath}`
-      reply.header('WWW-Authenticate', `${challenge}, resource_metadata="${metadata}"`)
-    },
     handler: async (request, reply) => {
       const bytes = bytesOf(request)
       const answer = await handler.fetch(asWebRequest(request, bytes), {

@@ -17,19 +17,14 @@ import {
   headersArrivalSecondsMax,
   keepAliveSeconds,
   refusedPerAddressPerSecondMax,
-  socketsPerNetworkMax,
   uploadArrivalSecondsMax,
   uriBytesMax,
 } from '#contract/limits.ts'
 import { callers } from '../access/index.ts'
 import {
   approvalEndpoints,
-  assistantEndpoints,
   auditEndpoints,
   backtestEndpoint,
-  bidEndpoints,
-  companySettingsEndpoints,
-  companySignInEndpoints,
   counterAdviceEndpoint,
   credentialEndpoints,
   customerEndpoints,
@@ -38,7 +33,6 @@ import {
   firstStepsEndpoint,
   fuelEndpoints,
   importEndpoints,
-  inboxEndpoints,
   insightBatchEndpoint,
   integrationCallEndpoints,
   laneAdviceEndpoint,
@@ -46,21 +40,13 @@ import {
   laneListEndpoints,
   laneRecordEndpoint,
   lanesAdviceEndpoint,
-  leavingEndpoints,
-  mailAddressEndpoints,
-  mailboxEndpoints,
-  mailEndpoints,
-  mailReadingEndpoint,
-  mailSpeedEndpoints,
   marketKeyEndpoints,
   marketRateEndpoints,
   marketStandingEndpoints,
   markLanesEndpoint,
   markupEndpoint,
   missedMarginEndpoints,
-  myDayEndpoints,
   type Parts,
-  passkeyEndpoints,
   pastedLanesEndpoint,
   performanceEndpoints,
   pilotEndpoints,
@@ -71,11 +57,8 @@ import {
   quoteEndpoints,
   quoteListSettingsEndpoints,
   readBackEndpoints,
-  receivedMailEndpoints,
   type ServedEndpoint,
   sandboxEndpoints,
-  secondFactorEndpoints,
-  sessionEndpoints,
   shipmentUpdateEndpoint,
   signatureCheckEndpoint,
   signInEndpoints,
@@ -83,22 +66,19 @@ import {
   teamEndpoints,
   userEndpoints,
   voidQuoteEndpoints,
-  watchEndpoints,
-  weeklyReportEndpoints,
 } from '../endpoints/index.ts'
 import { dashboardShare } from '../limits/index.ts'
-import { limitSockets, slidingWindow, trustedProxies } from '../security/index.ts'
+import { slidingWindow, trustedProxies } from '../security/index.ts'
 import { recordRequests } from '../watching/index.ts'
 import { agentRoute } from './agent-route.ts'
 import { standardHeaders } from './answer-headers.ts'
 import { asksForPage, builtDashboard } from './dashboard-files.ts'
 import { endSockets, leaveInPeace } from './drain-connections.ts'
-import { oauthRoutes } from './oauth-route.ts'
 import { answerProblem, answerRawError, fromFramework, notFound } from './problem-answers.ts'
 import { hasBody, limitArrival } from './request-body.ts'
-import { scimRoute } from './scim-route.ts'
 import { serveEndpoint } from './serve-endpoint.ts'
 import { operationRoutes } from './service-routes.ts'
+import { limitSockets } from './socket-limit.ts'
 
 const servedEndpoints: readonly ServedEndpoint[] = [
   shipmentUpdateEndpoint,
@@ -110,13 +90,6 @@ const servedEndpoints: readonly ServedEndpoint[] = [
   signatureCheckEndpoint,
   ...eventEndpoints,
   ...signInEndpoints,
-  ...companySignInEndpoints,
-  ...companySettingsEndpoints,
-  ...leavingEndpoints,
-  ...sessionEndpoints,
-  ...assistantEndpoints,
-  ...secondFactorEndpoints,
-  ...passkeyEndpoints,
   firstStepsEndpoint,
   ...userEndpoints,
   ...auditEndpoints,
@@ -124,7 +97,6 @@ const servedEndpoints: readonly ServedEndpoint[] = [
   laneAdviceEndpoint,
   lanesAdviceEndpoint,
   pastedLanesEndpoint,
-  mailReadingEndpoint,
   laneRecordEndpoint,
   ...suggestionEndpoints,
   counterAdviceEndpoint,
@@ -134,7 +106,6 @@ const servedEndpoints: readonly ServedEndpoint[] = [
   ...customerEndpoints,
   ...teamEndpoints,
   ...approvalEndpoints,
-  ...bidEndpoints,
   ...pricingRuleEndpoints,
   ...fuelEndpoints,
   ...exchangeEndpoints,
@@ -148,15 +119,6 @@ const servedEndpoints: readonly ServedEndpoint[] = [
   ...missedMarginEndpoints,
   ...marketStandingEndpoints,
   ...marketRateEndpoints,
-  ...inboxEndpoints,
-  ...mailEndpoints,
-  ...mailAddressEndpoints,
-  ...mailboxEndpoints,
-  ...mailSpeedEndpoints,
-  ...receivedMailEndpoints,
-  ...myDayEndpoints,
-  ...weeklyReportEndpoints,
-  ...watchEndpoints,
   ...marketKeyEndpoints,
   ...importEndpoints,
   backtestEndpoint,
@@ -179,7 +141,6 @@ export async function buildApp(parts: Parts, logger: FastifyBaseLogger): Promise
   const app = newFastify(parts, logger, isProxy)
   recordRequests(app, parts)
   leaveInPeace(app)
-  if (parts.config.trustProxy.length === 0) noticeProxy(app, logger)
   app.decorateRequest('admitted', null)
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
@@ -205,31 +166,14 @@ export async function buildApp(parts: Parts, logger: FastifyBaseLogger): Promise
   refuseUnserved()
   for (const served of servedEndpoints) serveEndpoint(app, served, parts, gates)
   agentRoute(app, servedEndpoints, parts, gates)
-  scimRoute(app, parts, gates)
-  oauthRoutes(app, parts)
   await app.register(operationRoutes(parts))
   if (dashboard === null) app.get('/', async (_request, reply) => reply.redirect('/docs/'))
   else await app.register(dashboard.routes)
 
-  limitSockets(app.server, { max: socketsPerNetworkMax, isProxy })
+  limitSockets(app, isProxy)
   endSockets(app)
   routeExpectations(app)
   return app
-}
-
-/** Logs once if a proxy stands in front of the service that `TRUST_PROXY` does not name: all of its callers share one limit. */
-function noticeProxy(app: FastifyInstance, logger: FastifyBaseLogger): void {
-  let isNoticed = false
-  app.addHook('onRequest', (request, _reply, done) => {
-    if (!isNoticed && request.headers['x-forwarded-for'] !== undefined) {
-      isNoticed = true
-      logger.warn(
-        {},
-        'A request has X-Forwarded-For, and TRUST_PROXY names no proxy. If a proxy sent it, all callers behind that proxy share one address, with its limits: name the proxy in TRUST_PROXY.',
-      )
-    }
-    done()
-  })
 }
 
 function newFastify(

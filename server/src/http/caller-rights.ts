@@ -1,12 +1,7 @@
 import { type Endpoint, readsOnly, roleAtLeast } from '#contract/endpoint.ts'
 import { problem } from '#contract/errors.ts'
 import { permits } from '#contract/token-scopes.ts'
-import {
-  type AnonymousCaller,
-  type PersonCaller,
-  requireRecentFactor,
-  type ServiceCaller,
-} from '../access/index.ts'
+import type { AnonymousCaller, PersonCaller, ServiceCaller } from '../access/index.ts'
 
 /** Whether a service token may call an endpoint. An endpoint for people accepts no service token. */
 export function hasScope(endpoint: Endpoint, { scopes }: Pick<ServiceCaller, 'scopes'>): boolean {
@@ -35,24 +30,4 @@ export function refuseTooLittleRight(
       { headers: { 'WWW-Authenticate': `Bearer error="insufficient_scope", scope="${who.scope}"` } },
     )
   }
-}
-
-/**
- * Rejects a person who must add a second factor first, or give it again for this endpoint.
- *
- * @throws Problem second-factor-missing, second-factor-again
- */
-export function refuseWithoutFactor(
-  { confirms, beforeSecondFactor }: Endpoint,
-  caller: PersonCaller | ServiceCaller | AnonymousCaller,
-  now: number,
-): void {
-  if (caller.kind !== 'dashboard') return
-  if (caller.secondFactor.isMissing && beforeSecondFactor !== true) {
-    throw problem(
-      'second-factor-missing',
-      'Your brokerage requires a second factor for your role. Add one first.',
-    )
-  }
-  if (confirms === true) requireRecentFactor(caller, now)
 }

@@ -26,9 +26,9 @@ const nested = () => [
     body: {
       customer_name: 'Harvest Table Foods',
       customerName: 'x',
-      lanes: [quoted, { ...quoted, quotedRate: 1, stopsOnTheWay: { first: 'Reno, NV' } }],
+      lanes: [quoted, { ...quoted, quotedRate: 1, stops: { first: 'Reno, NV' } }],
     },
-    paths: ['customerName', 'lanes/1/quotedRate', 'lanes/1/stopsOnTheWay'],
+    paths: ['customerName', 'lanes/1/quotedRate', 'lanes/1/stops'],
   },
   {
     method: 'POST',

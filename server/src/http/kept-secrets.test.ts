@@ -54,7 +54,7 @@ beforeAll(async () => {
   const app = await start()
   holder = await makeIntegration(app)
   firstKey = readFileSync(keyFile, 'utf8').trim()
-})
+}, 90_000)
 afterAll(async () => {
   await stop()
   for (const left of await stopAbandonedPostgres(dataDirectory)) {

@@ -3,7 +3,6 @@ import { STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { allEndpoints } from '#contract/all-endpoints.ts'
-import { oauthPaths } from '#contract/assistants.ts'
 import { agentPath } from '#contract/endpoint.ts'
 import { type Problem, problem, problemContentType } from '#contract/errors.ts'
 import { bodyBytesMax } from '#contract/limits.ts'
@@ -15,16 +14,10 @@ import { asProblem, recordRefusal } from './error-response.ts'
 import { hasBody, tooLarge } from './request-body.ts'
 import { operationPaths } from './service-routes.ts'
 
-const { register, token, revoke, ...metadata } = oauthPaths
-const readPaths = [
-  ...operationPaths,
-  ...Object.values(pagePaths),
-  ...Object.values(metadata),
-  `${metadata.resource}${agentPath}`,
-]
+const readPaths = [...operationPaths, ...Object.values(pagePaths)]
 const paths = [
   ...allEndpoints,
-  ...[agentPath, register, token, revoke].map((path) => ({ path, method: 'POST' as const })),
+  { path: agentPath, method: 'POST' as const },
   ...readPaths.map((path) => ({ path, method: 'GET' as const })),
 ].map(({ path, method }) => ({
   method,
@@ -82,8 +75,6 @@ export function answerProblem(
   request: FastifyRequest,
   reply: FastifyReply,
   parts: Parts,
-  /** The body instead of the problem's own, for a protocol that defines its errors. */
-  own?: { readonly type: string; readonly text: string },
 ): FastifyReply {
   const { signer = null, network = callerNetwork(request.ip) } = request.record ?? {}
   if (signer !== null) parts.refusals.refuse(signer, answer, { network, requestId: request.id })
@@ -97,8 +88,8 @@ export function answerProblem(
       ...answer.headers,
       ...(isLeftUnread(request, answer) ? { Connection: 'close' } : {}),
     })
-    .type(own?.type ?? problemContentType)
-    .send(own?.text ?? JSON.stringify(answer.body(request.id)))
+    .type(problemContentType)
+    .send(JSON.stringify(answer.body(request.id)))
 }
 
 /** What a 401 asks for (RFC 9110 requires it of each): the signature if that is what is wrong, and otherwise a token. */

@@ -3,7 +3,6 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Endpoint } from '#contract/endpoint.ts'
 import { type Problem, problem, problemContentType } from '#contract/errors.ts'
 import { bodyArrivalSecondsMax } from '#contract/limits.ts'
-import { scimPath } from '#contract/scim.ts'
 import type { Parts } from '../endpoints/index.ts'
 import { recordRefusal } from './error-response.ts'
 
@@ -57,8 +56,7 @@ export function refuseUnreadableBody(endpoint: Endpoint, request: FastifyRequest
     .find((parameter) => /^charset\s*=/i.test(parameter))
     ?.replace(/^charset\s*=\s*/i, '')
     .replaceAll(/^"|"$/g, '')
-  const isScim = endpoint.path === scimPath && type.toLowerCase() === 'application/scim+json'
-  const fits = isCsv ? csvTypes.has(type.toLowerCase()) : isScim || type.toLowerCase() === 'application/json'
+  const fits = isCsv ? csvTypes.has(type.toLowerCase()) : type.toLowerCase() === 'application/json'
   if (!fits || (charset !== undefined && !/^utf-?8$/i.test(charset))) {
     const right = isCsv ? 'text/csv' : 'application/json'
     const sent = type === '' ? 'absent' : JSON.stringify(request.headers['content-type'])

@@ -21,24 +21,13 @@ const reads = [
   'read-shipments',
   'search-shipments',
   'integration-get-import',
-  'integration-list-bids',
-  'integration-list-bid-lanes',
   'mcp',
 ] as const
 const permitted: Readonly<Record<TokenScope, readonly string[]>> = {
   'integrations:write': ['shipment-update', 'push-shipment-updates', ...reads],
-  'quotes:write': [
-    'push-quotes',
-    'check-quotes',
-    'push-outcomes',
-    'push-bid-awards',
-    'push-market-rates',
-    'push-market-file',
-  ],
+  'quotes:write': ['push-quotes', 'check-quotes', 'push-outcomes', 'push-market-rates', 'push-market-file'],
   'imports:write': ['integration-create-import', 'integration-get-import'],
   read: reads,
-  // Its requests are in scim.test.ts.
-  'people:write': [],
 }
 
 const corridor = 'origin=Dallas,%20TX&destination=Atlanta,%20GA'

@@ -682,33 +682,29 @@ describe('the command', () => {
     }),
   )
 
-  it(
-    'exits with 2 for wrong usage, with 1 for an invalid file, and lists the brokerages when none is named',
-    { tags: 'long' },
-    () =>
-      inFolder(async (folder) => {
-        await Promise.all([newTenant('One Brokers'), newTenant('Other Brokers')])
-        const path = join(folder, 'loads.csv')
-        await writeFile(path, `Orgin,destination,equipment,Rate,quoted_at\n`)
-        expect(await command(['--colour']).ended).toMatchObject({
-          code: 2,
-          output: expect.stringContaining('--help'),
-        })
-        expect(await command([]).ended).toMatchObject({
-          code: 2,
-          output: expect.stringContaining('Name the CSV file'),
-        })
-        expect(await command([join(folder, 'no.csv')]).ended).toMatchObject({
-          code: 1,
-          output: expect.stringContaining('there is no such file'),
-        })
-        const wrong = await command([path, '--tenant', 'One Brokers']).ended
-        expect(wrong.code).toBe(1)
-        expect(wrong.output).toContain('line 1: No column holds the place of pickup')
-        expect(wrong.output).toContain('quoted_rate=Rate')
-        const unnamed = await command(['--list']).ended
-        expect(unnamed.code).toBe(1)
-        expect(unnamed.output).toMatch(/One Brokers {2}\(\d+\)/)
-      }),
-  )
+  it('exits with 2 for wrong usage, with 1 for an invalid file, and lists the brokerages when none is named', () =>
+    inFolder(async (folder) => {
+      await Promise.all([newTenant('One Brokers'), newTenant('Other Brokers')])
+      const path = join(folder, 'loads.csv')
+      await writeFile(path, `Orgin,destination,equipment,Rate,quoted_at\n`)
+      expect(await command(['--colour']).ended).toMatchObject({
+        code: 2,
+        output: expect.stringContaining('--help'),
+      })
+      expect(await command([]).ended).toMatchObject({
+        code: 2,
+        output: expect.stringContaining('Name the CSV file'),
+      })
+      expect(await command([join(folder, 'no.csv')]).ended).toMatchObject({
+        code: 1,
+        output: expect.stringContaining('there is no such file'),
+      })
+      const wrong = await command([path, '--tenant', 'One Brokers']).ended
+      expect(wrong.code).toBe(1)
+      expect(wrong.output).toContain('line 1: No column holds the place of pickup')
+      expect(wrong.output).toContain('quoted_rate=Rate')
+      const unnamed = await command(['--list']).ended
+      expect(unnamed.code).toBe(1)
+      expect(unnamed.output).toMatch(/One Brokers {2}\(\d+\)/)
+    }))
 })

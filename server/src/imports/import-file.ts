@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
-import { cellText, knownNames } from '../csv/index.ts'
+import { knownNames } from '../csv/index.ts'
 import {
   databaseNow,
   defaultBasisOf,
@@ -149,8 +149,6 @@ class ImportRun {
   readonly #database: Database
   readonly #job: ImportJob
   #progress: ImportProgress
-  /** The ids of the rows of the file that count. */
-  readonly #seen = new Set<string>()
   readonly #lists = { errors: [] as RowError[], changes: [] as RowChange[], kept: [] as KeptValue[] }
 
   constructor(database: Database, job: ImportJob) {
@@ -259,8 +257,7 @@ class ImportRun {
   async #saveOnce(transaction: TenantTransaction, batch: Batch, bytesRead: number): Promise<Saved> {
     const { tenant, importId } = this.#job
     const before = this.#progress
-    const job = { ...this.#job, seen: this.#seen }
-    const rows = await keepRows(transaction, this.#database, job, batch)
+    const rows = await keepRows(transaction, this.#database, this.#job, batch)
     const refused = [...batch.refused, ...rows.refused].sort((a, b) => a.row - b.row)
     const progress: ImportProgress = {
       rowsRead: before.rowsRead + batch.rowsRead,
@@ -295,39 +292,23 @@ class ImportRun {
   }
 }
 
-/**
- * The rows of a file in batches, each with the bytes of the file read so far. The last batch may be empty. Rows of superseded offers
- * come last, in a second reading: each names an offer that must exist by then, and that can be anywhere in the file.
- */
+/** The rows of a file in batches, each with the bytes of the file read so far. The last batch may be empty. */
 async function* batchesOf(
   csv: TableFile,
   settling: Settling,
 ): AsyncGenerator<{ readonly batch: Batch; readonly bytesRead: number }> {
-  const position = settling.context.columns.positions.superseded_by
-  const isSuperseded = ({ malformed, cells }: TableRow) =>
-    !malformed && position !== undefined && cellText(cells[position]) !== null
   let batch = emptyBatch()
   let bytesRead = csv.rowsStart.byte
-  let hasSuperseded = false
-  for (const reading of ['the others', 'superseded'] as const) {
-    for await (const piece of tablePieces(csv)) {
-      for (const row of piece.rows) {
-        const isLast = isSuperseded(row)
-        hasSuperseded ||= isLast
-        if (isLast !== (reading === 'superseded')) continue
-        settleRow(batch, row, settling)
-        if (batch.weight < rowsPerBatch) continue
-        yield { batch, bytesRead }
-        batch = emptyBatch()
-      }
-      bytesRead = Math.max(bytesRead, piece.bytesRead)
-      // Requests run before the next piece.
-      await setImmediate()
+  for await (const piece of tablePieces(csv)) {
+    for (const row of piece.rows) {
+      settleRow(batch, row, settling)
+      if (batch.weight < rowsPerBatch) continue
+      yield { batch, bytesRead }
+      batch = emptyBatch()
     }
-    if (reading === 'superseded' || !hasSuperseded) break
-    // The offers that count are saved before those that they supersede.
-    yield { batch, bytesRead }
-    batch = emptyBatch()
+    bytesRead = piece.bytesRead
+    // Requests run before the next piece.
+    await setImmediate()
   }
   yield { batch, bytesRead: csv.bytesTotal }
 }

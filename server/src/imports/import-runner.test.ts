@@ -61,10 +61,7 @@ function quotesFile(rows: number): Buffer {
   )
 }
 
-test('two long imports and a short one take turns by batches: the short one ends while the long ones go on', {
-  tags: 'long',
-  timeout: 120_000,
-}, async () => {
+test('two long imports and a short one take turns by batches: the short one ends while the long ones go on', async () => {
   const ownDatabase = await testDatabase()
   const database = await openDatabase({ connection: ownDatabase.service })
   const runner = importRunner({ database, log: pino({ level: 'silent' }) }, { shortBytesMax: 100_000 })
@@ -119,4 +116,4 @@ test('two long imports and a short one take turns by batches: the short one ends
   expect(saving.most).toBe(2)
   await database.close()
   await ownDatabase.drop()
-})
+}, 120_000)

@@ -1,6 +1,5 @@
 import type { Outcome } from '#engine/history.ts'
 import { formatDollars } from '#engine/money.ts'
-import { supersededAs } from '#engine/offers.ts'
 import {
   databaseNow,
   defaultBasisOf,
@@ -11,17 +10,15 @@ import {
   lanesById,
   lockImports,
   lockPushes,
-  type NewLane,
+  pushedLanes,
   type Setter,
   settersOf,
-  termsOfOffer,
 } from '../database/queries/index.ts'
 import type { KeptValue, LaneRow, RowChange, RowError, TenantTransaction } from '../database/schema/index.ts'
 import type { Database, TenantId } from '../database/session/index.ts'
-import { type Entry, enter, repsNamed } from '../entering/index.ts'
+import { type Entry, enter } from '../entering/index.ts'
 import type { Columns } from './columns.ts'
 import { type KeptField, mergeRow, otherLane } from './merge-row.ts'
-import { fingerprintOfId } from './row-fingerprint.ts'
 import type { ImportedBooking, ImportedLane, ReportedLane } from './rows.ts'
 
 export interface SettledLane {
@@ -58,8 +55,6 @@ function count(outcomes: KeptRows['outcomes'], row: Pick<KnownRow, 'quote' | 're
 }
 
 interface Job {
-  /** The ids of the rows of the file that count, as far as it was read. */
-  readonly seen: Set<string>
   readonly tenant: TenantId
   readonly importId: number
   readonly createdBy: number | null
@@ -136,22 +131,21 @@ export async function keepRows(
       known.push({ line, laneId: before.laneId, said, reported: lane.reported, quote: lane })
     }
   }
-  const adding = await withSuperseding(transaction, job, fresh, rows)
-  rows.rowsAdded += adding.length
+  rows.rowsAdded += fresh.length
   if (!job.dryRun) {
-    const reps = await repsNamed(
+    const reps = await repsOf(
       transaction,
       tenant,
-      adding.map(({ lane }) => lane.lane.rep_name),
+      fresh.map(({ lane }) => lane.lane.rep_name),
     )
-    const entries = adding.map(({ lane, fingerprint, said, superseding }): Entry => {
+    const entries = fresh.map(({ lane, fingerprint, said }): Entry => {
       const request = {
         customerName: lane.customerName,
         reference: lane.reference,
         createdBy: reps(lane.lane.rep_name) ?? (lane.lane.rep_name == null ? job.createdBy : null),
         createdAt: new Date(lane.quotedAt),
         importId: job.importId,
-        lanes: [{ ...lane.lane, ...superseding, import_fingerprint: fingerprint, import_said: said }],
+        lanes: [{ ...lane.lane, import_fingerprint: fingerprint, import_said: said }],
       }
       return { kind: 'create', request }
     })
@@ -162,86 +156,19 @@ export async function keepRows(
   return rows
 }
 
-interface AddedLane extends SettledLane {
-  readonly superseding: Pick<NewLane, 'superseded_by' | 'superseded_as'>
-}
-
-/**
- * New lanes with which offer supersedes each. An offer that a row names and that is neither in the file nor imported before is an error
- * of the row: the load would count by an offer that did not count.
- */
-async function withSuperseding(
-  transaction: TenantTransaction,
-  { tenant, file, seen }: Job,
-  fresh: readonly SettledLane[],
-  rows: KeptRows,
-): Promise<AddedLane[]> {
-  if (file.columns.positions.superseded_by === undefined)
-    return fresh.map((row) => ({ ...row, superseding: {} }))
-  for (const { lane } of fresh) {
-    if (lane.supersededBy === null && lane.reference !== null) seen.add(lane.reference)
-  }
-  const named = [...new Set(fresh.flatMap(({ lane }) => lane.supersededBy ?? []))]
-  const counting = await offersNamed(transaction, tenant, named)
-  const column = file.columns.names.superseded_by ?? 'superseded_by'
-  return fresh.flatMap((row): AddedLane[] => {
-    const { supersededBy: id } = row.lane
-    if (id === null) return [{ ...row, superseding: {} }]
-    const by = counting.get(id)
-    if (by !== undefined) return [{ ...row, superseding: supersededByLane(row.lane, by) }]
-    // A dry run adds no lanes, so it only knows that the file has the other one.
-    if (seen.has(id)) return [{ ...row, superseding: {} }]
-    rows.rowsRefused++
-    count(rows.outcomes, { quote: row.lane, reported: row.lane.reported }, -1)
-    const detail = `${column} must be the id of a quote in this file, or of one that was imported before; no quote was found for "${id}".`
-    rows.refused.push({ row: row.line, column, detail })
-    return []
-  })
-}
-
-/** The lanes that rows name by their ids in a file: those of a file, or those that another system pushed. */
-async function offersNamed(
+/** Returns a function from the name of a rep to the person of the brokerage with that name or e-mail address; null if there is none. */
+async function repsOf(
   transaction: TenantTransaction,
   tenant: TenantId,
-  ids: readonly string[],
-): Promise<ReadonlyMap<string, LaneRow>> {
-  if (ids.length === 0) return new Map()
-  const imported = await findImported(transaction, tenant, ids.map(fingerprintOfId))
-  const pushed = await findPushed(transaction, tenant, ids)
-  const laneIds = new Map(
-    ids.flatMap((id) => {
-      const found = imported.get(fingerprintOfId(id).toString('hex')) ?? pushed.get(id)
-      return found === undefined ? [] : [[id, found.laneId] as const]
-    }),
+  names: readonly (string | null | undefined)[],
+): Promise<(name: string | null | undefined) => number | null> {
+  const people = await pushedLanes.findReps(
+    transaction,
+    tenant,
+    names.flatMap((name) => name ?? []),
   )
-  const lanes = await lanesById(transaction, tenant, [...new Set(laneIds.values())], { lock: false })
-  const byId = new Map(lanes.map((lane) => [lane.lane_id, lane]))
-  return new Map(
-    [...laneIds].flatMap(([id, laneId]) => {
-      const lane = byId.get(laneId)
-      return lane === undefined ? [] : [[id, lane] as const]
-    }),
-  )
+  return (name) => people.get(name ?? '') ?? null
 }
-
-/** What the columns of a superseded offer say, beside the lane of the offer that counts. */
-function supersededByLane({ lane, quotedAt }: ImportedLane, by: LaneRow): AddedLane['superseding'] {
-  const offer = (row: OfferTerms, count: number) => ({
-    count,
-    isVoid: false,
-    isBooked: false,
-    outcome: row.outcome ?? 'pending',
-    rateCents: row.quoted_rate_cents,
-    terms: termsOfOffer(row),
-    isCountered: false,
-  })
-  const isLater = by.created_at.getTime() > quotedAt
-  return {
-    superseded_by: by.lane_ref,
-    superseded_as: supersededAs(offer(lane, 1), offer(by, isLater ? 2 : 0)),
-  }
-}
-type OfferTerms = Pick<NewLane, 'outcome' | 'quoted_rate_cents' | 'quoted_basis' | 'quoted_currency'>
 
 /** The bookings of lanes that exist. The others are rejected. */
 async function bookedRows(
@@ -279,7 +206,7 @@ async function updateLanes(
   const now = await databaseNow(transaction)
   const { tenant, importId, createdBy, dryRun } = job
   const assumed = await defaultBasisOf(transaction, tenant)
-  const reps = await repsNamed(
+  const reps = await repsOf(
     transaction,
     tenant,
     known.map(({ reported }) => reported.quote.repName),

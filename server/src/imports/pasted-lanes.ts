@@ -3,14 +3,10 @@ import type { AnswerOf } from '#contract/endpoint.ts'
 import { pastedColumnsMax, pastedRowsMax, unknownPlacesLookedUpMax } from '#contract/limits.ts'
 import type { pastedFields, readPastedLanes } from '#contract/pasted-lanes.ts'
 import { equipmentCode, knownEquipment } from '#engine/equipment.ts'
-import { modeOfWord } from '#engine/load-mode.ts'
-import { repeatedStop } from '#engine/load-stops.ts'
 import { centsFromDollars, dollarsFromCents, dollarsIfKnown } from '#engine/money.ts'
-import { foldCity, readState } from '#engine/place.ts'
+import { readState } from '#engine/place.ts'
 import { type Currency, fuelUnitFault, type RateBasis } from '#engine/rate-basis.ts'
 import type { Steps } from '#engine/steps.ts'
-import { placesNamed } from '#geography/gazetteer.ts'
-import { locate } from '#geography/locate.ts'
 import { nearestSpellings } from '#geography/nearest-spellings.ts'
 import { placeName, readAnyPlace, readPlaceParts } from '#geography/read-place.ts'
 import {
@@ -22,7 +18,6 @@ import {
   fieldOfHeader,
   foldedHeader,
   type ImportFieldName,
-  quoteCells,
   quoted,
   readBasis,
   readCell,
@@ -32,7 +27,6 @@ import {
   readDayNear,
   readEquipment,
   readMoney,
-  readSentStops,
   readText,
 } from '../csv/index.ts'
 
@@ -41,16 +35,6 @@ type Answered = AnswerOf<typeof readPastedLanes>
 /** A row as it was read. The endpoint converts it and adds warnings, which need the brokerage's quotes. */
 type Row = Omit<Answered['rows'][number], 'warnings' | 'converted_by'>
 type Pasted = Omit<Answered, 'rows'> & { readonly rows: readonly Row[] }
-
-/** A field of the rate of a row, by the fields of an import that mean it. */
-function eachRate<Name extends 'basis' | 'fuel' | 'accessorials' | 'currency'>(
-  name: Name,
-): Readonly<Record<`quoted_${Name}` | `customer_${Name}`, Name>> {
-  return { [`quoted_${name}`]: name, [`customer_${name}`]: name } as Record<
-    `quoted_${Name}` | `customer_${Name}`,
-    Name
-  >
-}
 
 /** The fields of a row of the quote desk, by the fields of an import. Columns of other fields are ignored. */
 const fieldOf: Readonly<Partial<Record<ImportFieldName, Field>>> = {
@@ -66,20 +50,20 @@ const fieldOf: Readonly<Partial<Record<ImportFieldName, Field>>> = {
   quoted_rate: 'rate',
   customer_rate: 'rate',
   estimated_cost: 'cost',
-  // A row of the desk has one rate: what it includes may be named as that of the quote, or of the customer.
-  ...eachRate('basis'),
-  ...eachRate('fuel'),
-  ...eachRate('accessorials'),
-  ...eachRate('currency'),
+  quoted_fuel: 'fuel',
+  customer_fuel: 'fuel',
+  quoted_accessorials: 'accessorials',
+  customer_accessorials: 'accessorials',
+  quoted_basis: 'basis',
+  customer_basis: 'basis',
   truck_cost: 'cost',
   truck_basis: 'cost_basis',
   truck_currency: 'cost_currency',
   market_rate: 'market',
   pickup_date: 'pickup',
   customer_name: 'customer',
-  rate_type: 'rate_type',
-  mode: 'mode',
-  stops: 'stops',
+  quoted_currency: 'currency',
+  customer_currency: 'currency',
 }
 
 /** Column names with a different or more specific meaning in pasted rows than in a file of past quotes. */
@@ -102,9 +86,8 @@ const meansHere: ReadonlyMap<string, readonly Field[]> = new Map(
     Delivery: ['destination'],
     Shipper: ['origin', 'customer'],
     Consignee: ['destination'],
-    // Some sheets have the equipment in a column of this name, others the mode, or spot and contract.
-    Type: ['mode', 'rate_type', 'equipment'],
-    Mode: ['mode', 'equipment'],
+    Type: ['equipment'],
+    Mode: ['equipment'],
   }).map(([name, fields]) => [foldedHeader(name), fields]),
 )
 
@@ -148,17 +131,9 @@ const isZip = (cell: string) => zipForm.test(cell)
 /** A postal code. Five digits may also be an amount; a Canadian code is unambiguous. */
 const isKnownZip = (cell: string) => isZip(cell) && (isPlace(cell) || !/^\d/.test(cell))
 /** With the name of its month, a day may lack its year. Without, `12/3` could be another number. */
-const isDate = (cell: string) =>
-  'value' in (/[a-z]/i.test(cell) ? readPickup(cell, 0, '1970-01-01') : readDay(cell))
+const isDate = (cell: string) => 'value' in (/[a-z]/i.test(cell) ? readDayNear(cell, 0) : readDay(cell))
 const isMoney = (cell: string) => 'value' in readMoney(amountText(cell) || '1')
 const isEquipment = (cell: string) => knownEquipment(cell) !== null
-const isRateType = (cell: string) => 'value' in quoteCells.rateType(cell)
-const isMode = (cell: string) => modeOfWord(cell) !== null
-/** Several places in one cell. */
-const isRoute = (cell: string) => {
-  const read = readSentStops(cell)
-  return 'value' in read && read.value.length > 1 && read.value.every(isPlace)
-}
 const isWord = (cell: string) => /\p{L}/u.test(cell)
 
 const fits: Readonly<Record<Field, (cell: string) => boolean>> = {
@@ -180,9 +155,6 @@ const fits: Readonly<Record<Field, (cell: string) => boolean>> = {
   pickup: isDate,
   customer: isWord,
   currency: isWord,
-  rate_type: isRateType,
-  mode: isMode,
-  stops: isWord,
 }
 
 /** The columns of a text, and a test whether at least half of a column's cells fit. The others may contain mistakes. */
@@ -240,12 +212,7 @@ function* fieldsByName(names: readonly string[], cells: Cells): Steps<(Field | n
           : zipNames.has(folded)
             ? [`${place}_zip`]
             : []
-    const isEquipmentNamed = names.some(
-      (other, nth) => nth !== at && fieldsNamed(other).length === 1 && fieldsNamed(other)[0] === 'equipment',
-    )
-    const may = [...ofPlace, ...fieldsNamed(name)].filter(
-      (field, nth) => !fields.includes(field) && !(nth > 0 && field === 'equipment' && isEquipmentNamed),
-    )
+    const may = [...ofPlace, ...fieldsNamed(name)].filter((field) => !fields.includes(field))
     let fitting: Field | undefined
     for (const field of may) {
       if (!(yield* cells.mostly(at, fits[field]))) continue
@@ -288,8 +255,7 @@ function* walkColumns(cells: Cells, hasStateColumns: boolean): Steps<(Field | nu
       (yield* cells.mostly(at + 1, isState)) &&
       !(yield* cells.mostly(at, isWholePlace)) &&
       !isAmount
-    if (yield* cells.mostly(at, isRateType)) take(at, 'rate_type')
-    else if (end !== undefined && isCity) {
+    if (end !== undefined && isCity) {
       take(at, end)
       take(++at, `${end}_state`)
       if (yield* cells.isZipOf(at + 1, { city: at - 1, state: at })) take(++at, `${end}_zip`)
@@ -297,9 +263,7 @@ function* walkColumns(cells: Cells, hasStateColumns: boolean): Steps<(Field | nu
       take(at, end)
       if (!(yield* cells.mostly(at, isZip)) && (yield* cells.isZipOf(at + 1, { city: at })))
         take(++at, `${end}_zip`)
-    } else if (yield* cells.mostly(at, isRoute)) take(at, 'stops')
-    else if (yield* cells.mostly(at, isEquipment)) take(at, 'equipment')
-    else if (yield* cells.mostly(at, isMode)) take(at, 'mode')
+    } else if (yield* cells.mostly(at, isEquipment)) take(at, 'equipment')
     else if (yield* cells.mostly(at, isMoney))
       take(
         at,
@@ -338,15 +302,8 @@ interface Line {
   readonly cells: readonly string[]
 }
 
-/** Whether semicolons separate the cells of a text. Within quotation marks, or in rows of commas, they separate stops. */
-function hasSemicolons(text: string): boolean {
-  const bare = text.replaceAll(/"[^"]*"/g, '')
-  const [first = ''] = bare.trimStart().split('\n')
-  return bare.includes(';') && (first.includes(';') || !first.includes(','))
-}
-
 function linesOf(text: string): { lines: Line[]; isComma: boolean } {
-  const delimiter = text.includes('\t') ? '\t' : hasSemicolons(text) ? ';' : ','
+  const delimiter = ['\t', ';'].find((mark) => text.includes(mark)) ?? ','
   // Removes spaces before a double quote, which would otherwise make the quote part of the cell.
   const { data } = Papa.parse<string[]>(text.replaceAll(/(^|[,;\t]) +"/gm, '$1"'), { delimiter })
   const lines = data
@@ -369,46 +326,21 @@ function isHeader(cells: readonly string[]): boolean {
  * read and in steps, because a look-up takes milliseconds.
  */
 class Spellings {
-  /** The lists to fill, by place. */
-  readonly #waiting = new Map<string, ((names: readonly string[]) => void)[]>()
+  readonly #found = new Map<string, string[]>()
 
-  /**
-   * The suggestions for a place. The list is empty until `lookUp` has run.
-   *
-   * @param whole the text of the cell with this name in place of the wrong one
-   */
-  readonly of = (place: string, whole: (name: string) => string = (name) => name): string[] => {
-    const list: string[] = []
-    const before = this.#waiting.get(place)
-    if (before === undefined && this.#waiting.size >= unknownPlacesLookedUpMax) return list
-    this.#waiting.set(place, [...(before ?? []), (names) => list.push(...names.map(whole))])
-    return list
+  /** The suggestions for a place. The list is empty until `lookUp` has run. */
+  readonly of = (place: string): string[] => {
+    const found = this.#found.get(place) ?? []
+    if (this.#found.size < unknownPlacesLookedUpMax) this.#found.set(place, found)
+    return found
   };
 
   *lookUp(): Steps<void> {
-    for (const [place, lists] of this.#waiting) {
-      const names = nearestSpellings(place)
-      for (const fill of lists) fill(names)
+    for (const [place, found] of this.#found) {
+      found.push(...nearestSpellings(place))
       yield
     }
   }
-}
-
-/** An error of a row, of a field or of the row itself. */
-const wrong = (field: Field | null, detail: string, suggestions: string[] = []): Row['errors'][number] => ({
-  field,
-  detail,
-  suggestions,
-  unknown_place: false,
-})
-
-/** A city without its state, as the type-ahead takes it: the most quoted one, then the largest. Null if there is none. */
-function cityAlone(city: string, uses: ReadonlyMap<string, number>): string | null {
-  const used = ({ key }: { readonly key: string }) => uses.get(key) ?? 0
-  const [best] = [...placesNamed(foldCity(city))].sort(
-    (a, b) => used(b) - used(a) || b.population - a.population,
-  )
-  return best === undefined ? null : `${best.city}, ${best.state}`
 }
 
 /** One end of the lane, with its part of the error and the suggested places. */
@@ -416,68 +348,22 @@ function endOf(
   end: 'origin' | 'destination',
   cell: (field: Field) => string | null,
   errors: Row['errors'],
-  { suggestionsFor, uses, acceptUnknown }: Pick<RowOptions, 'suggestionsFor' | 'uses' | 'acceptUnknown'>,
+  suggestionsFor: Spellings['of'],
 ) {
   const [city, state, zip] = [cell(end), cell(`${end}_state`), cell(`${end}_zip`)]
   const parts = stateAndZip.exec(state ?? '')
   const said = [city, state, zip].filter((part) => part !== null)
   if (said.length === 0) {
-    errors.push(wrong(end, `The ${end} is missing`))
+    errors.push({ detail: `The ${end} is missing`, suggestions: [] })
     return null
   }
   const read = readPlaceParts({ city, state: parts?.[1] ?? state, zip: parts?.[2] ?? zip })
-  if ('value' in read) {
-    const located = locate(read.value)
-    const name = placeName(read.value, located)
-    if (located === null && !acceptUnknown) {
-      const detail = `The ${end} ${quoted(name)} is not a known place`
-      errors.push({ ...wrong(end, detail, suggestionsFor(name)), unknown_place: true })
-    }
-    return name
-  }
-  const alone = said.length === 1 && city !== null ? cityAlone(city, uses) : null
-  if (alone !== null) return alone
-  const detail = `The ${end} must be ${read.wrong}; it is ${quoted(said.join(', '))}`
-  errors.push(wrong(end, detail, suggestionsFor(city ?? said.join(' '))))
+  if ('value' in read) return placeName(read.value)
+  errors.push({
+    detail: `The ${end} must be ${read.wrong}; it is ${quoted(said.join(', '))}`,
+    suggestions: suggestionsFor(city ?? said.join(' ')),
+  })
   return null
-}
-
-/**
- * The stops of a row, each a place that is not on the route yet, with their errors. A suggestion is the whole cell with one place
- * corrected.
- *
- * @param ends the names of origin and destination; null if they have errors
- */
-function stopsOf(
-  read: readonly string[],
-  ends: readonly [string | null, string | null],
-  errors: Row['errors'],
-  { suggestionsFor, acceptUnknown }: Pick<RowOptions, 'suggestionsFor' | 'acceptUnknown'>,
-): string[] {
-  const names: string[] = []
-  for (const [nth, text] of read.entries()) {
-    const whole = (name: string) => read.with(nth, name).join('; ')
-    const place = readAnyPlace(text)
-    if ('wrong' in place) {
-      const detail = `The stops must be places; ${quoted(text)} is not ${place.wrong}`
-      errors.push(wrong('stops', detail, suggestionsFor(text, whole)))
-      continue
-    }
-    const located = locate(place.value)
-    const name = placeName(place.value, located)
-    if (located === null && !acceptUnknown) {
-      const detail = `The stop ${quoted(name)} is not a known place`
-      errors.push({ ...wrong('stops', detail, suggestionsFor(name, whole)), unknown_place: true })
-    }
-    names.push(name)
-  }
-  const [origin, destination] = ends
-  const again = repeatedStop([origin ?? '', ...names, destination ?? ''].map(foldCity))
-  if (again !== null) {
-    const detail = `The stops must have each place of the route once; ${quoted(names[again] ?? '')} is there twice`
-    errors.push(wrong('stops', detail))
-  }
-  return names
 }
 
 /** What rates and costs are by the names of their columns; null if a name does not say it. */
@@ -494,25 +380,15 @@ function costCurrencyFault(currency: Currency, said: Currency | null): string | 
   return `The currency of the cost must be ${currency}, as that of the row; it is "${said}". Convert the cost to ${currencyWords[currency]}, or remove it`
 }
 
-interface RowOptions {
-  readonly bases: NamedBases
-  readonly suggestionsFor: Spellings['of']
-  readonly now: number
-  readonly today: string
-  readonly uses: ReadonlyMap<string, number>
-  readonly acceptUnknown: boolean
-}
-
-/** A pickup day, also by the word of the day. @example readPickup('tomorrow', now, '2026-11-26') // { value: '2026-11-27' } */
-function readPickup(text: string, now: number, today: string): Cell<string> {
-  const after = ['today', 'tomorrow'].indexOf(text.toLowerCase())
-  return after < 0
-    ? readDayNear(text, now)
-    : { value: new Date(Date.parse(today) + after * 86_400_000).toISOString().slice(0, 10) }
-}
-
-function rowOf({ line, cells }: Line, fields: readonly (Field | null)[], options: RowOptions): Row {
-  const { bases: named, now, today } = options
+function rowOf(
+  { line, cells }: Line,
+  fields: readonly (Field | null)[],
+  {
+    bases: named,
+    suggestionsFor,
+    now,
+  }: { readonly bases: NamedBases; readonly suggestionsFor: Spellings['of']; readonly now: number },
+): Row {
   const errors: Row['errors'] = []
   const cell = (field: Field) => cells[fields.indexOf(field)] || null
   const read = <T>(field: Field, name: string, reader: (text: string) => Cell<T>): T | null => {
@@ -520,7 +396,7 @@ function rowOf({ line, cells }: Line, fields: readonly (Field | null)[], options
     if (text === null || text === '') return null
     const value = readCell(text, reader)
     if ('value' in value) return value.value
-    errors.push(wrong(field, `The ${name} must be ${value.wrong}; it is ${quoted(text)}`))
+    errors.push({ detail: `The ${name} must be ${value.wrong}; it is ${quoted(text)}`, suggestions: [] })
     return null
   }
   const amount = (field: Field, name: string) => {
@@ -545,23 +421,20 @@ function rowOf({ line, cells }: Line, fields: readonly (Field | null)[], options
   // An unknown currency of the row is its error already.
   const isKnown = currency !== null || cell('currency') === null
   const currencyFault = cost === null || !isKnown ? null : costCurrencyFault(currency ?? 'USD', costCurrency)
-  if (currencyFault !== null) errors.push(wrong('cost_currency', currencyFault))
+  if (currencyFault !== null) errors.push({ detail: currencyFault, suggestions: [] })
   const rate = amount('rate', 'rate')
   const unitFault = fuelUnitFault(fuel, basis === 'linehaul' && rate !== null ? centsFromDollars(rate) : null)
-  if (unitFault !== null) errors.push(wrong('fuel', `The fuel charge ${unitFault}`))
+  if (unitFault !== null) errors.push({ detail: `The fuel charge ${unitFault}`, suggestions: [] })
   const extra = cells.slice(fields.length).find((text) => text !== '')
   if (extra !== undefined) {
     const detail = `The row has ${cells.length} cells for ${fields.length} columns, from ${quoted(extra)} on`
-    errors.push(wrong(null, detail))
+    errors.push({ detail, suggestions: [] })
   }
-  const origin = endOf('origin', cell, errors, options)
-  const destination = endOf('destination', cell, errors, options)
-  const stops = read('stops', 'stops', readSentStops) ?? []
   return {
     line,
     text: cells.join('\t'),
-    origin,
-    destination,
+    origin: endOf('origin', cell, errors, suggestionsFor),
+    destination: endOf('destination', cell, errors, suggestionsFor),
     equipment: read('equipment', 'equipment', readEquipment),
     rate,
     cost,
@@ -571,11 +444,8 @@ function rowOf({ line, cells }: Line, fields: readonly (Field | null)[], options
     cost_basis: cost === null ? null : costBasis,
     currency,
     market: amount('market', 'market rate'),
-    pickup: read('pickup', 'pickup date', (text) => readPickup(text, now, today)),
+    pickup: read('pickup', 'pickup date', (text) => readDayNear(text, now)),
     customer: read('customer', 'customer', readText),
-    rate_type: read('rate_type', 'rate type', quoteCells.rateType),
-    mode: read('mode', 'mode', quoteCells.mode),
-    stops: stopsOf(stops, [origin, destination], errors, options),
     errors,
   }
 }
@@ -590,26 +460,9 @@ const noPlaces =
  * Reads in steps: each of 18,000 cells is tried as a place, an amount and a day.
  *
  * @param now epoch milliseconds: a pickup day without a year is the nearest one
- * @param today the day of the brokerage, for `today` and `tomorrow`
- * @param uses how often each place is quoted, by its key, for cities without a state
- * @param chosen the fields of the columns, if a person chose them
  * @example finished(readPasted('Dallas TX 75201\tATL\t2150', now)).rows[0]?.rate // 2150
  */
-export function* readPasted(
-  text: string,
-  now: number,
-  {
-    today = new Date(now).toISOString().slice(0, 10),
-    uses = new Map(),
-    chosen = null,
-    acceptUnknown = false,
-  }: {
-    readonly today?: string
-    readonly uses?: ReadonlyMap<string, number>
-    readonly chosen?: readonly (Field | null)[] | null
-    readonly acceptUnknown?: boolean
-  } = {},
-): Steps<Pasted> {
+export function* readPasted(text: string, now: number): Steps<Pasted> {
   const { lines, isComma } = linesOf(text)
   const names = lines[0]?.cells ?? []
   const hasHeader = isHeader(names)
@@ -642,17 +495,13 @@ export function* readPasted(
   if (Math.max(cells.width, hasHeader ? names.length : 0) > pastedColumnsMax) {
     return answer([], `Rows may have at most ${pastedColumnsMax} cells.`)
   }
-  const width = Math.max(cells.width, hasHeader ? names.length : 0)
-  const fields =
-    chosen !== null
-      ? Array.from({ length: width }, (_, at) => chosen[at] ?? null)
-      : yield* hasHeader ? fieldsByName(names, cells) : fieldsByContent(cells)
+  const fields = yield* hasHeader ? fieldsByName(names, cells) : fieldsByContent(cells)
   if (rows.length > 0 && !hasEnds(fields)) return answer(fields, noPlaces)
   const bases = namedBases(fields)
   const spellings = new Spellings()
   const read: Row[] = []
   for (const row of rows) {
-    read.push(rowOf(row, fields, { bases, suggestionsFor: spellings.of, now, today, uses, acceptUnknown }))
+    read.push(rowOf(row, fields, { bases, suggestionsFor: spellings.of, now }))
     yield
   }
   yield* spellings.lookUp()

@@ -7,8 +7,14 @@ import {
 } from '#engine/booking-fields.ts'
 import { formatDollars } from '#engine/money.ts'
 import { readCharges, sumOfCharges } from '#engine/named-charges.ts'
-import { type QuoteValue, quotedTermsFields, quoteTable } from '#engine/quote-fields.ts'
-import { type AmountOnBasis, type Currency, chargesFaultOf, type RateBasis } from '#engine/rate-basis.ts'
+import type { QuoteValue, quotedTermsFields } from '#engine/quote-fields.ts'
+import {
+  type AmountOnBasis,
+  type Currency,
+  chargesFit,
+  fuelUnitFault,
+  type RateBasis,
+} from '#engine/rate-basis.ts'
 import {
   type Cell,
   readBasis,
@@ -57,12 +63,15 @@ function checkCharges(
   of: 'quoted' | 'customer' | 'truck',
   amount: AmountOnBasis | null,
 ): void {
-  const fault = amount === null ? null : chargesFaultOf(amount)
-  if (amount === null || fault === null) return
+  if (amount === null) return
+  const unitFault = fuelUnitFault(amount.fuelCents, amount.basis === 'linehaul' ? amount.cents : null)
+  if (unitFault !== null) row.wrong(`${of}_fuel`, unitFault)
+  if (unitFault !== null || chargesFit(amount, 'all_in')) return
+  const field = amount.fuelCents === null ? (`${of}_accessorials` as const) : (`${of}_fuel` as const)
+  const charges = (amount.fuelCents ?? 0) + (amount.accessorialCents ?? 0)
   row.wrong(
-    `${of}_${fault.charge}`,
-    fault.unit ??
-      `and the accessorials must be less than the all-in amount of ${formatDollars(amount.cents)} that contains them; they are ${formatDollars(fault.chargesCents)}. If they are paid besides it, import the file with basis=linehaul`,
+    field,
+    `and the accessorials must be less than the all-in amount of ${formatDollars(amount.cents)} that contains them; they are ${formatDollars(charges)}. If they are paid besides it, import the file with basis=linehaul`,
   )
 }
 
@@ -160,10 +169,7 @@ export type QuotedTermsRead = {
   readonly [F in (typeof quotedTermsFields)[number]]: QuoteValue<F> | null
 }
 
-/** The columns of charges of the quote. */
-const quotedChargeFields = quotedTermsFields
-  .map((field) => quoteTable[field])
-  .flatMap(({ sent, unit }) => (unit === 'charge' || unit === 'charges' ? sent : []))
+const quotedChargeFields = ['quoted_fuel', 'quoted_accessorials', 'quoted_charges'] as const
 const noCharges = { customerFuelCents: null, customerAccessorialsCents: null, customerCharges: null }
 
 /**
@@ -179,8 +185,7 @@ export function readQuotedCharges(
 ): QuotedTermsRead {
   const said = row.readCached('quoted_basis', readBasis)
   const named = row.readCached('quoted_charges', readNamedCharges)
-  const { sent: accessorials } = quoteTable.quotedAccessorialsCents
-  const total = accessorialsOf(row, 'quoted', row.read(accessorials, readCharge), named)
+  const total = accessorialsOf(row, 'quoted', row.read('quoted_accessorials', readCharge), named)
   const quotedCurrency = end.rowCurrency ?? (quotedRate === null ? end.customerCurrency : null)
   // The charges of the customer rate in another currency are other amounts.
   const sameCurrency = (quotedCurrency ?? 'USD') === (end.customerCurrency ?? 'USD')

@@ -5,8 +5,6 @@ import {
   type SentBookingField,
   sentBookingFields,
 } from '#engine/booking-fields.ts'
-import type { OutcomeReason } from '#engine/lane-outcome.ts'
-import { repeatedStop, stopsOf, stopsText } from '#engine/load-stops.ts'
 import { greatCircleMiles } from '#engine/miles.ts'
 import { formatDollars } from '#engine/money.ts'
 import { foldCity, type Place, readState } from '#engine/place.ts'
@@ -21,9 +19,10 @@ import {
   quoteTable,
 } from '#engine/quote-fields.ts'
 import { comparableCents, sameTerms } from '#engine/rate-basis.ts'
-import { type PartsRead, placeName, readAnyPlace, readPlaceParts } from '#geography/read-place.ts'
+import { type PartsRead, readAnyPlace, readPlaceParts } from '#geography/read-place.ts'
 import {
   type Cell,
+  type OutcomeReason,
   quoteCells,
   quoted,
   type ReadOutcome,
@@ -35,7 +34,7 @@ import {
   readYesNo,
 } from '../csv/index.ts'
 import { bookedColumns, columnValue, type NewLane } from '../database/queries/index.ts'
-import { milesOfLegs, routePlaces } from '../lanes/index.ts'
+import { lanePlaces } from '../lanes/index.ts'
 import { dateFields } from './columns.ts'
 import type { KnownCells } from './known-cells.ts'
 import { type QuotedTermsRead, readBookingCells, readQuotedCharges, withAssumedBases } from './row-charges.ts'
@@ -79,8 +78,6 @@ export interface ImportedLane {
   readonly customerName: string
   /** The file's own id of the row, if any. It identifies the row in later files. */
   readonly reference: string | null
-  /** The id of the quote for the same load that counts instead of this one. */
-  readonly supersededBy: string | null
   readonly quotedAt: number
   readonly lane: NewLane
   /** The row as an update of a lane that an earlier file added under the same reference. */
@@ -160,19 +157,10 @@ function readLane(row: RowReader, context: RowContext): ReadRow {
   const equipment = row.readCached('equipment', readEquipment)
   if (row.text('equipment') === null) row.missing('equipment')
   const end = readEnd(row, context)
-  const cellsOfQuote = readOwnFields(row, now)
-  const stops = readStops(row, cellsOfQuote.stops, [origin, destination], known)
-  const own = { ...cellsOfQuote, stops: stopsText(stops.map(({ name }) => name)) }
+  const own = readOwnFields(row, now)
   const { quotedRateCents: quotedRate, quotedAt, pickupDate } = own
   const quotedTerms = readQuotedCharges(row, quotedRate, end, context.columns.bases)
   const reference = row.read('reference', readText)
-  const supersededBy = row.read('superseded_by', readText)
-  if (supersededBy !== null && supersededBy === reference) {
-    row.wrong(
-      'superseded_by',
-      `must be the id of another quote; it is that of the row itself, ${quoted(reference)}`,
-    )
-  }
   const pickupAt = pickupDate === null ? null : Date.parse(pickupDate)
   // A load with a future pickup date was quoted by now. A file without dates was, too: its import has a warning.
   const createdAt =
@@ -189,7 +177,7 @@ function readLane(row: RowReader, context: RowContext): ReadRow {
     }
   }
   if (rate !== null && origin !== null && destination !== null && !row.isWrong) {
-    const fault = unitFault(rate, milesBetween([origin, ...placesOf(stops), destination], known))
+    const fault = unitFault(rate, milesBetween([origin, destination], known))
     if (fault !== null) row.wrong(quotedRate === null ? 'customer_rate' : 'quoted_rate', fault)
   }
   if (row.isWrong) return { kind: 'refused', errors: row.errors }
@@ -200,7 +188,6 @@ function readLane(row: RowReader, context: RowContext): ReadRow {
 
   const cells: LaneCells = {
     origin,
-    stops: placesOf(stops),
     destination,
     equipment,
     end,
@@ -211,7 +198,7 @@ function readLane(row: RowReader, context: RowContext): ReadRow {
       ...quotedTerms,
       quotedRateCents: quotedRate ?? (outcomeOf(end) === 'won' ? null : end.customerRateCents),
       estimatedCostCents: own.estimatedCostCents ?? estimateFromTruckCost(end, quotedTerms, context),
-      miles: plausibleMiles(own.miles, [origin, ...placesOf(stops), destination], known),
+      miles: plausibleMiles(own.miles, [origin, destination], known),
     },
     createdAt,
   }
@@ -220,11 +207,10 @@ function readLane(row: RowReader, context: RowContext): ReadRow {
     lane: {
       customerName: end.customerName ?? customerNotGiven,
       reference,
-      supersededBy,
       quotedAt: createdAt,
       lane: newLane(cells, known),
       reported: reportedLane(cells),
-      said: contentOf(cells, { hasId: reference !== null, supersededBy }, row),
+      said: contentOf(cells, reference !== null, row),
     },
   }
 }
@@ -252,7 +238,7 @@ function readOwnFields(row: RowReader, now: number): OwnValues {
     if (unit === 'time') return [field, row.past(sent, now)]
     if (unit === 'day') return [field, row.read(sent, (text) => readDayNear(text, now))]
     // Many rows share a rep or a type of rate; few share an amount.
-    const isShared = unit === 'rateType' || unit === 'mode' || field === 'repName'
+    const isShared = unit === 'rateType' || field === 'repName'
     const reader = quoteCells[unit] as (text: string) => Cell<string | number | null>
     return [field, isShared ? row.readCached(sent, reader) : row.read(sent, reader)]
   })
@@ -282,12 +268,10 @@ function estimateFromTruckCost(end: End, quote: QuotedTermsRead, { assumed }: Ro
   )
 }
 
-/** The miles of straight lines along a route; null if a place is unknown. */
-function milesBetween(route: readonly Place[], known: KnownCells): number | null {
-  return milesOfLegs(
-    route.map((place) => known.locate(place)),
-    greatCircleMiles,
-  )
+/** The miles of a straight line; null if a place is unknown. */
+function milesBetween([origin, destination]: readonly [Place, Place], known: KnownCells): number | null {
+  const [from, to] = [known.locate(origin), known.locate(destination)]
+  return from === null || to === null ? null : greatCircleMiles(from, to)
 }
 
 /** Below this distance, an amount per load can be as low or as high per mile as in another unit. */
@@ -315,8 +299,6 @@ function hasDates(row: RowReader): boolean {
 /** The valid cells of a quote's row. Amounts in whole cents, times in epoch milliseconds. */
 interface LaneCells {
   readonly origin: Place
-  /** The places between origin and destination. */
-  readonly stops: readonly Place[]
   readonly destination: Place
   /** The equipment code. */
   readonly equipment: string
@@ -345,7 +327,7 @@ function newLane(cells: LaneCells, known: KnownCells): ImportedLane['lane'] {
   const outcome = outcomeOf(end)
   const won = outcome === 'won'
   return {
-    ...routePlaces([cells.origin, ...cells.stops], cells.destination, cells.quote.miles, known.locate),
+    ...lanePlaces(cells.origin, cells.destination, cells.quote.miles, known.locate),
     equipment: cells.equipment,
     equipment_code: cells.equipment,
     ...(Object.fromEntries(insertedFields.map((field) => [quoteColumnOf(field), cells.quote[field]])) as Pick<
@@ -379,11 +361,7 @@ function reportedLane({ end, quote }: LaneCells): ReportedLane {
  * if there are any. A basis that the row does not say counts for a row with an id only: a row without one would be another quote
  * when its file is imported again with another basis. So does the rep, which earlier versions did not read.
  */
-function contentOf(
-  { end, own, quote, ...cells }: LaneCells,
-  { hasId, supersededBy }: { readonly hasId: boolean; readonly supersededBy: string | null },
-  row: RowReader,
-): string {
+function contentOf({ end, own, quote, ...cells }: LaneCells, hasId: boolean, row: RowReader): string {
   const charges = [...sentBookingFields.filter((field) => !fixedFields.has(field))].map((field) =>
     bookingTable[field].unit !== 'basis' || hasId || row.has(bookingTable[field].sent) ? end[field] : null,
   )
@@ -416,7 +394,6 @@ function contentOf(
     ...laterFields.flatMap((field) =>
       own[field] === null || (field === 'repName' && !hasId) ? [] : [[quoteTable[field].sent, own[field]]],
     ),
-    ...(supersededBy === null ? [] : [['superseded_by', supersededBy]]),
   ])
 }
 
@@ -450,12 +427,16 @@ function decidedAt(end: End, won: boolean, createdAt: number): number {
 }
 
 /**
- * The given mileage, or null when it is implausible. Plausible is at least 0.9 times the great-circle distance of the route less 5 miles
+ * The given mileage, or null when it is implausible. Plausible is at least 0.9 times the great-circle distance less 5 miles
  * (cities have a size), and at most 3 times that distance plus 50 miles. Unknown places accept any mileage.
  */
-function plausibleMiles(miles: number | null, route: readonly Place[], known: KnownCells): number | null {
+function plausibleMiles(
+  miles: number | null,
+  [origin, destination]: readonly [Place, Place],
+  known: KnownCells,
+): number | null {
   if (miles === null) return null
-  const direct = milesBetween(route, known)
+  const direct = milesBetween([origin, destination], known)
   if (direct === null) return miles
   return miles >= direct * 0.9 - 5 && miles <= direct * 3 + 50 ? miles : null
 }
@@ -475,42 +456,6 @@ function readBooking(row: RowReader, ref: string, context: RowContext): ReadRow 
     kind: 'booking',
     booking: { laneRef: laneRef ?? ref, reported, said: JSON.stringify(reported) },
   }
-}
-
-interface Stop {
-  readonly place: Place
-  /** As it is stored. */
-  readonly name: string
-}
-
-const placesOf = (stops: readonly Stop[]) => stops.map(({ place }) => place)
-
-/** Reads the places between the ends of a lane: each is a place that is not on the route yet. */
-function readStops(
-  row: RowReader,
-  text: string | null,
-  [origin, destination]: readonly [Place | null, Place | null],
-  known: KnownCells,
-): Stop[] {
-  const stops: Stop[] = []
-  for (const one of stopsOf(text)) {
-    const read = known.read(readAnyPlace, one)
-    if ('wrong' in read) {
-      row.wrong('stops', `must be places; ${quoted(one)} is not ${read.wrong}`)
-      return []
-    }
-    stops.push({ place: read.value, name: placeName(read.value, known.locate(read.value)) })
-  }
-  if (stops.length === 0 || origin === null || destination === null) return stops
-  const keyOf = (place: Place) => known.locate(place)?.key ?? place.key
-  const again = repeatedStop([origin, ...placesOf(stops), destination].map(keyOf))
-  if (again !== null) {
-    row.wrong(
-      'stops',
-      `must have each place of the route once; ${quoted(stops[again]?.name ?? '')} is there twice`,
-    )
-  }
-  return stops
 }
 
 /** Reads the place of pickup or delivery, from one column or from city, state and ZIP code. */

@@ -1,7 +1,6 @@
 import type { askApproval } from '#contract/approvals.ts'
 import type { AnswerOf, BodyOf } from '#contract/endpoint.ts'
 import type { createQuoteRequest, requote } from '#contract/quote-requests.ts'
-import { stopsOf } from '#engine/load-stops.ts'
 import { centsFromDollars, dollarsFromCents, dollarsIfKnown } from '#engine/money.ts'
 import type { QuotedTerms } from '#engine/rate-basis.ts'
 import { type ApprovalState, approvalEmail } from '#engine/rules/approval.ts'
@@ -22,27 +21,10 @@ export type AskedQuote =
       readonly kind: 'requote'
       readonly laneRef: string
       readonly customerName: string
-      /** The requote has the terms, the rate type, the mode and the stops of the quote, unless its body has others. */
-      readonly lane: ShownLane & Kept & { readonly stops?: LaneRow['stops'] }
+      /** The requote has the terms of the quote, unless its body has others. */
+      readonly lane: ShownLane & Terms
       readonly body: BodyOf<typeof requote>
     }
-  | AskedBid
-
-/** Rates of a bid below a minimum that needs an approval. */
-export interface AskedBid {
-  readonly kind: 'bid'
-  readonly bidId: number
-  readonly name: string
-  readonly customerName: string
-  /** Each lane with its rate and the minimum. */
-  readonly lanes: readonly (readonly [lane: number, rateCents: number, minimumCents: number])[]
-  /** The first of them, as they are shown. */
-  readonly shown: readonly (ShownLane & { readonly rateCents: number })[]
-}
-
-/** The customer of a request. */
-export const customerOfAsked = (request: AskedQuote) =>
-  request.kind === 'quote' ? request.body.customer_name : request.customerName
 
 export const askedQuote = (row: Pick<ApprovalRow, 'asked'>) => row.asked as AskedQuote
 
@@ -51,14 +33,13 @@ export function approvalState({ state, expires_at }: ApprovalRow, now: number): 
   return (state === 'waiting' || state === 'countered') && expires_at.getTime() <= now ? 'expired' : state
 }
 
-type Kept = Partial<Pick<LaneRow, 'quoted_basis' | 'quoted_currency' | 'rate_type' | 'mode'>>
+type Terms = Partial<Pick<LaneRow, 'quoted_basis' | 'quoted_currency'>>
 
 interface AskedLane {
   readonly lane: ShownLane
-  readonly stops: readonly string[]
-  readonly said: Kept & { readonly quoted_rate: number; readonly estimated_cost?: number }
-  /** The terms, the rate type and the mode of the quote that is quoted again. */
-  readonly before: Kept
+  readonly said: Terms & { readonly quoted_rate: number; readonly estimated_cost?: number }
+  /** The terms of the quote that is quoted again. */
+  readonly before: Terms
 }
 
 interface AskedRate {
@@ -67,46 +48,22 @@ interface AskedRate {
   /** As it was entered; null without one. */
   readonly costCents: number | null
   readonly terms: QuotedTerms
-  readonly rateType: LaneRow['rate_type']
-  readonly mode: LaneRow['mode']
-  readonly stops: readonly string[]
 }
 
-/** The lanes of a request with the rates that were asked for, their type, what they include, their currency, mode and stops. */
+/** The lanes of a request with the rates that were asked for, what they include and their currency. */
 export function askedRates(request: AskedQuote): AskedRate[] {
-  if (request.kind === 'bid') {
-    return request.shown.map(({ rateCents, ...lane }) => ({
-      lane,
-      rateCents,
-      costCents: null,
-      terms: { basis: null, currency: null },
-      rateType: 'contract',
-      mode: null,
-      stops: [],
-    }))
-  }
   const asked =
     request.kind === 'quote'
-      ? request.body.lanes.map((lane) => ({ lane, stops: lane.stops ?? [], said: lane, before: {} }))
-      : [
-          {
-            lane: request.lane,
-            stops: stopsOf(request.lane.stops ?? null),
-            said: request.body,
-            before: request.lane,
-          },
-        ]
-  return asked.map(({ lane, stops, said, before }: AskedLane) => ({
+      ? request.body.lanes.map((lane) => ({ lane, said: lane, before: {} }))
+      : [{ lane: request.lane, said: request.body, before: request.lane }]
+  return asked.map(({ lane, said, before }: AskedLane) => ({
     lane,
-    stops,
-    mode: said.mode ?? before.mode ?? null,
     rateCents: centsFromDollars(said.quoted_rate) ?? 0,
     costCents: said.estimated_cost === undefined ? null : centsFromDollars(said.estimated_cost),
     terms: {
       basis: said.quoted_basis ?? before.quoted_basis ?? null,
       currency: said.quoted_currency ?? before.quoted_currency ?? null,
     },
-    rateType: said.rate_type ?? before.rate_type ?? null,
   }))
 }
 
@@ -114,25 +71,19 @@ export function askedRates(request: AskedQuote): AskedRate[] {
 export function approvalAnswer(row: ApprovalRow, names: ReadonlyMap<number, string>, now: number): Approval {
   const request = askedQuote(row)
   const nameOf = (id: number) => names.get(id) ?? `person ${id}`
-  const shown = askedRates(request).map(
-    ({ lane, rateCents, costCents, terms, rateType, mode, stops }, index) => ({
-      origin: lane.origin,
-      destination: lane.destination,
-      equipment: lane.equipment,
-      rateCents,
-      costCents,
-      counterCents: row.counter_cents?.[index] ?? null,
-      terms,
-      rateType,
-      mode,
-      stops,
-    }),
-  )
+  const shown = askedRates(request).map(({ lane, rateCents, costCents, terms }, index) => ({
+    origin: lane.origin,
+    destination: lane.destination,
+    equipment: lane.equipment,
+    rateCents,
+    costCents,
+    counterCents: row.counter_cents?.[index] ?? null,
+    terms,
+  }))
   const told = {
     approvalId: row.approval_id,
     state: approvalState(row, now),
-    customerName: customerOfAsked(request),
-    bid: request.kind === 'bid' ? { name: request.name, lanes: request.lanes.length } : null,
+    customerName: request.kind === 'quote' ? request.body.customer_name : request.customerName,
     requestedBy: nameOf(row.requested_by),
     decidedBy: row.decided_by === null ? null : nameOf(row.decided_by),
     note: row.note,
@@ -145,12 +96,9 @@ export function approvalAnswer(row: ApprovalRow, names: ReadonlyMap<number, stri
     approval_id: row.approval_id,
     state: told.state,
     customer_name: told.customerName,
-    lane_ref: request.kind === 'requote' ? request.laneRef : null,
-    bid: told.bid && request.kind === 'bid' ? { bid_id: request.bidId, ...told.bid } : null,
-    lanes: shown.map(({ rateCents, costCents, counterCents, terms, rateType, stops, ...lane }) => ({
+    lane_ref: request.kind === 'quote' ? null : request.laneRef,
+    lanes: shown.map(({ rateCents, costCents, counterCents, terms, ...lane }) => ({
       ...lane,
-      stops: stops.slice(),
-      rate_type: rateType,
       quoted_basis: terms.basis,
       quoted_currency: terms.currency,
       rate: dollarsFromCents(rateCents),

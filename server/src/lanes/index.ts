@@ -3,15 +3,12 @@
  */
 export { loadPlaces } from '#geography/load-places.ts'
 export {
-  type AskedBid,
   type AskedQuote,
   approvalAnswer,
   approvalState,
   askedQuote,
   askedRates,
-  customerOfAsked,
 } from './approval-answer.ts'
-export { convertedBookings, landedIn } from './counted-lanes.ts'
 export { laneAnswer, laneAnswers, shownLane } from './lane-answer.ts'
 export { laneCsvHead, laneCsvLines } from './lane-csv.ts'
 export {
@@ -20,15 +17,12 @@ export {
   lanePlaces,
   measuredMiles,
   milesBetweenKeys,
-  milesOfLegs,
   placesMeantMax,
   readAskedLane,
   readEquipment,
   readLanePlaces,
   readPlaceAt,
   readPlaceKey,
-  readQuotedEquipment,
-  routePlaces,
 } from './lane-places.ts'
 export { marketPairs, readMarketEnds } from './market-areas.ts'
 export { chargesInOtherCurrency, removedByTerms, termsOf } from './other-terms.ts'

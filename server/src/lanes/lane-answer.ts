@@ -6,7 +6,6 @@ import {
   bookingFields,
   bookingTable,
 } from '#engine/booking-fields.ts'
-import { stopsOf } from '#engine/load-stops.ts'
 import { dollarsFromCents, dollarsIfKnown } from '#engine/money.ts'
 import { chargesOf } from '#engine/named-charges.ts'
 import {
@@ -21,15 +20,12 @@ import { percentOf } from '#engine/statistics/percent-of.ts'
 import {
   type BookedColumns,
   bookingColumns,
+  landedAmounts,
   type QuoteOrigin,
   quoteOrigins,
-  type StatedAmount,
-  statedAmounts,
-  statedTerms,
 } from '../database/queries/index.ts'
 import type { LaneRow, TenantTransaction, UnshownLaneColumn } from '../database/schema/index.ts'
 import type { TenantId } from '../database/session/index.ts'
-import { convertedBookings } from './counted-lanes.ts'
 
 /** Lanes in the form of the API, in the given order: with the booking, the landed margin, and the user that quoted them. */
 export async function laneAnswers(
@@ -38,12 +34,12 @@ export async function laneAnswers(
   lanes: readonly LaneRow[],
 ): Promise<Lane[]> {
   const origins = await quoteOrigins(transaction, tenant, lanes)
-  const basis = origins.values().next().value?.defaultBasis ?? 'all_in'
-  const converted = await convertedBookings(
+  const basisOf = (lane: LaneRow) => origins.get(lane.lane_id)?.defaultBasis ?? 'all_in'
+  const open = lanes.filter((lane) => isBooked(lane) && landedOf(lane, basisOf(lane)) === null)
+  const converted = await landedAmounts(
     transaction,
     tenant,
-    lanes.filter((lane) => isBooked(lane) && landedOf(lane, basis) === null),
-    basis,
+    open.map(({ lane_id }) => lane_id),
   )
   return lanes.map((lane) => shownLane(lane, origins.get(lane.lane_id), converted.get(lane.lane_id)))
 }
@@ -62,16 +58,16 @@ export async function laneAnswer(
 /**
  * A lane in the form of the API and of events. Omits the columns that only matching and imports use.
  *
- * @param converted its AR and AP as statistics convert them, if they cannot be compared by their own charges
+ * @param converted its AR and AP in the database's conversion, if they cannot be compared by their own charges
  */
 export function shownLane(
   lane: Omit<LaneRow, keyof EngineColumns>,
   origin: QuoteOrigin | undefined,
-  converted?: LandedAmounts,
+  converted?: Omit<LandedAmounts, 'basis'>,
 ): Lane {
   const { truck_cost_cents: ap } = lane
   const basis = origin?.defaultBasis ?? 'all_in'
-  const landed = landedOf(lane, basis) ?? converted ?? null
+  const landed = landedOf(lane, basis) ?? (converted === undefined ? null : { ...converted, basis })
   const marginCents = landed === null ? null : landed.revenueCents - landed.costCents
   const quotedBy = origin?.quotedBy ?? null
   return {
@@ -85,12 +81,13 @@ export function shownLane(
     quoted_by: quotedBy === null ? null : { user_id: quotedBy.userId, name: quotedBy.name },
     // An event from before pushed quotes lacks these columns.
     external_id: lane.external_id ?? null,
-    stops: stopsOf(lane.stops),
+    quoted_charges: chargesAnswer(lane.quoted_charges, lane.quoted_accessorials_cents),
     expected_cost: expectedCost(lane),
     // Beside a rate without a basis, the cost moves with the default basis, as that rate does.
     expected_basis: (lane.quoted_basis ?? null) === null ? null : (lane.expected_basis ?? null),
     truck_cost_source: ap === null ? null : lane.truck_cost_source,
-    ...namedCharges(lane),
+    customer_charges: chargesAnswer(lane.customer_charges, lane.customer_accessorials_cents),
+    truck_charges: chargesAnswer(lane.truck_charges, lane.truck_accessorials_cents),
     margin: dollarsIfKnown(marginCents),
     margin_basis: landed?.basis ?? null,
     margin_currency: landed?.currency ?? null,
@@ -116,17 +113,27 @@ function landedOf(lane: BookedColumns, assumed: RateBasis): LandedAmounts | null
   const { customer_rate_cents: ar, truck_cost_cents: ap } = lane
   if (ar === null || ap === null) return null
   return landedOnOneBasis(
-    { cents: ar, ...statedTerms(lane, 'customer') },
-    { cents: ap, ...statedTerms(lane, 'truck') },
+    {
+      cents: ar,
+      basis: lane.customer_basis ?? null,
+      fuelCents: lane.customer_fuel_cents ?? null,
+      accessorialCents: lane.customer_accessorials_cents ?? null,
+      currency: lane.customer_currency ?? null,
+    },
+    {
+      cents: ap,
+      basis: lane.truck_basis ?? null,
+      fuelCents: lane.truck_fuel_cents ?? null,
+      accessorialCents: lane.truck_accessorials_cents ?? null,
+      currency: lane.truck_currency ?? null,
+    },
     assumed,
   )
 }
 
-type QuoteAnswer = Pick<Lane, Exclude<QuoteName<'shown'>, 'quoted_at' | 'quoted_charges' | 'stops'>>
-/** `created_at` is when it was quoted, charges by name are read with their sum, and stops are a list. */
-const answeredFields = quoteFields.filter(
-  (field) => field !== 'quotedAt' && field !== 'quotedCharges' && field !== 'stops',
-)
+type QuoteAnswer = Pick<Lane, Exclude<QuoteName<'shown'>, 'quoted_at' | 'quoted_charges'>>
+/** `created_at` is when it was quoted, and charges by name are read with their sum. */
+const answeredFields = quoteFields.filter((field) => field !== 'quotedAt' && field !== 'quotedCharges')
 
 /** The fields of the quote in the form of the API: amounts in dollars, times in ISO 8601. */
 function quoteAnswer(lane: Pick<LaneRow, QuoteColumn>): QuoteAnswer {
@@ -169,18 +176,12 @@ function plain<Value>(value: Value | Date): Value | string {
   return value instanceof Date ? value.toISOString() : value
 }
 
-type NamedCharges = Pick<Lane, `${StatedAmount}_charges`>
-
-/** The charges of each amount by name, or null. An event from before them lacks the columns. */
-function namedCharges(
-  lane: Partial<Pick<LaneRow, `${StatedAmount}_charges` | `${StatedAmount}_accessorials_cents`>>,
-): NamedCharges {
-  const shown = statedAmounts.map((of) => {
-    const charges = chargesOf(lane[`${of}_charges`] ?? null, lane[`${of}_accessorials_cents`] ?? null)
-    const answer = charges.map(({ name, cents }) => ({ name, amount: dollarsFromCents(cents) }))
-    return [`${of}_charges`, answer.length === 0 ? null : answer]
-  })
-  return Object.fromEntries(shown) as NamedCharges
+/** The charges by name, or null. An event from before them lacks the columns. */
+function chargesAnswer(text: string | null | undefined, accessorialCents: number | null | undefined) {
+  const charges = chargesOf(text ?? null, accessorialCents ?? null)
+  return charges.length === 0
+    ? null
+    : charges.map(({ name, cents }) => ({ name, amount: dollarsFromCents(cents) }))
 }
 
 type EngineColumns = Pick<LaneRow, UnshownLaneColumn>

@@ -1,6 +1,5 @@
 import type { Lane } from '#contract/lane.ts'
 import { bookingTable, type CsvBookingField, csvBookingFields } from '#engine/booking-fields.ts'
-import { stopsText } from '#engine/load-stops.ts'
 import { type CsvQuoteField, csvQuoteFields, isAmountUnit, quoteTable } from '#engine/quote-fields.ts'
 import type { RateBasis } from '#engine/rate-basis.ts'
 import type { RateType } from '#engine/rate-type.ts'
@@ -70,8 +69,7 @@ function quoted(field: CsvQuoteField): Column {
     (lane) => {
       const value = lane[name]
       if (isAmountUnit(unit)) return money(value as number | null)
-      if (name === 'stops') return stopsText(lane.stops)
-      if (Array.isArray(value)) return charges(lane.quoted_charges)
+      if (Array.isArray(value)) return charges(value)
       if (unit === 'rateType') return value ?? lane.default_rate_type
       return value ?? (unit === 'basis' ? lane.default_basis : null)
     },
@@ -121,7 +119,6 @@ const columns: readonly Column[] = [
   ['Outcome reason', (lane) => lane.outcome_reason],
   ['Outcome from', (lane) => lane.outcome_source],
   ['Decided at', (lane) => lane.decided_at],
-  ['Superseded by', (lane) => lane.superseded_by],
   booked('customerRateCents'),
   booked('truckCostCents'),
   ['Truck cost from', (lane) => lane.truck_cost_source],

@@ -1,11 +1,10 @@
 import { type FieldError, invalid } from '#contract/errors.ts'
-import { equipmentCode, equipmentFault, modeAsEquipment } from '#engine/equipment.ts'
-import { repeatedStop, stopsText } from '#engine/load-stops.ts'
 import { roadMiles } from '#engine/miles.ts'
 import type { Place } from '#engine/place.ts'
 import { type LocatedPlace, locate } from '#geography/locate.ts'
 import { nearestSpellings } from '#geography/nearest-spellings.ts'
 import { placeName, readAnyPlace } from '#geography/read-place.ts'
+import { readEquipment as readEquipmentCell } from '../csv/index.ts'
 import type { NewLane } from '../database/queries/index.ts'
 
 /** The location of a field in the request: a pointer into the body, or the name of a query parameter. */
@@ -47,19 +46,10 @@ export function readPlaceKey(text: string, at: At, errors: FieldError[]): string
   return place === null ? null : knownOrFolded(place).key
 }
 
-/** Parses the equipment of a filter or a lane that is asked about. */
 export function readEquipment(text: string, at: At, errors: FieldError[]): string | null {
-  const code = equipmentCode(text)
-  if (code !== null) return code
-  errors.push({ ...at, code: 'invalid', detail: `${fieldName(at)} must be ${equipmentFault(text)}.` })
-  return null
-}
-
-/** Parses the equipment of a quote: a mode in its place is an error. */
-export function readQuotedEquipment(text: string, at: At, errors: FieldError[]): string | null {
-  const mode = modeAsEquipment(text)
-  if (mode === null) return readEquipment(text, at, errors)
-  errors.push({ ...at, code: 'invalid', detail: `${fieldName(at)} must be ${mode}.` })
+  const read = readEquipmentCell(text)
+  if ('value' in read) return read.value
+  errors.push({ ...at, code: 'invalid', detail: `${fieldName(at)} must be ${read.wrong}.` })
   return null
 }
 
@@ -161,41 +151,6 @@ export function lanePlaces(
   }
 }
 
-/** The columns of a lane with the stops between its ends. The miles are the given ones, else those of its legs, else unknown. */
-export function routePlaces(
-  [origin, ...stops]: readonly [Place, ...Place[]],
-  destination: Place,
-  milesGiven: number | null,
-  where: (place: Place) => LocatedPlace | null = locate,
-): LanePlaces & { stops: string | null } {
-  const ends = lanePlaces(origin, destination, milesGiven, where)
-  if (stops.length === 0) return { ...ends, stops: null }
-  const located = [origin, ...stops, destination].map(where)
-  return {
-    ...ends,
-    miles: milesGiven ?? milesOfLegs(located, roadMiles),
-    stops: stopsText(stops.map((stop, nth) => placeName(stop, located[nth + 1] ?? null))),
-  }
-}
-
-/**
- * The miles of a route, to a tenth; null if one of its places is unknown.
- *
- * @param between the miles between two places
- */
-export function milesOfLegs(
-  places: readonly (LocatedPlace | null)[],
-  between: (from: LocatedPlace, to: LocatedPlace) => number,
-): number | null {
-  let sum = 0
-  for (const [nth, to] of places.entries()) {
-    const from = places[nth - 1]
-    if (to === null || from === null) return null
-    if (from !== undefined) sum += between(from, to)
-  }
-  return Math.round(sum * 10) / 10
-}
-
 /** The miles between two places as stored, measured by this service; null if one of them is unknown. */
 export function measuredMiles(origin: string, destination: string): number | null {
   const [from, to] = [readAnyPlace(origin), readAnyPlace(destination)]
@@ -228,64 +183,30 @@ export function knownOrFolded(place: Place): KnownPlace {
   }
 }
 
-/** What a quote says about its route. */
-interface SentRoute {
-  readonly origin: string
-  readonly destination: string
-  readonly stops?: readonly string[]
-  readonly miles?: number
-}
-
 /**
- * Parses the places of a lane to quote. An unknown city with a name similar to a known one is rejected with suggestions,
- * unless the caller confirms the spelling. A city is never replaced by another one. Each stop is there once; origin and destination
- * may be the same place.
+ * Parses both ends of a lane to quote. An unknown city with a name similar to a known one is rejected with suggestions,
+ * unless the caller confirms the spelling. A city is never replaced by another one.
  */
 export function readLanePlaces(
-  { stops: sent = [], ...lane }: SentRoute,
-  at: (field: string) => At,
+  lane: { origin: string; destination: string; miles?: number },
+  at: (field: 'origin' | 'destination') => At,
   errors: FieldError[],
   acceptUnknown: boolean,
-): ReturnType<typeof routePlaces> | null {
-  const atStop = (nth: number) => at(`stops/${nth}`)
-  const origin = readEnd(lane.origin, at('origin'), errors, acceptUnknown)
-  const destination = readEnd(lane.destination, at('destination'), errors, acceptUnknown)
-  const stops = sent.map((text, nth) => readEnd(text, atStop(nth), errors, acceptUnknown))
-  if (origin === null || destination === null || stops.includes(null)) return null
-  const route = [origin, ...stops.filter((stop) => stop !== null)] as const
-  const again =
-    stops.length === 0 ? null : repeatedStop([...route, destination].map((place) => knownOrFolded(place).key))
-  if (again !== null) {
+): LanePlaces | null {
+  const end = (field: 'origin' | 'destination') => {
+    const place = readPlaceAt(lane[field], at(field), errors)
+    if (place === null || acceptUnknown || locate(place) !== null) return place
+    const meant = nearestSpellings(placeName(place, null))
+    if (meant.length === 0) return place
     errors.push({
-      ...atStop(again),
-      code: 'invalid',
-      detail: `${fieldName(atStop(again))} must be a place that is not on the route yet; it is ${JSON.stringify(sent[again])}. Two stops in one city are one stop.`,
+      ...at(field),
+      code: 'unknown-place',
+      suggestions: meant,
+      detail: `${fieldName(at(field))} "${lane[field]}" is not a known place. Did you mean ${meant.map((name) => `"${name}"`).join(' or ')}? If the spelling is correct, send accept_unknown_places: true.`,
     })
     return null
   }
-  return routePlaces(route, destination, lane.miles ?? null)
-}
-
-function readEnd(text: string, at: At, errors: FieldError[], acceptUnknown: boolean): Place | null {
-  const place = readPlaceAt(text, at, errors)
-  if (place === null) return null
-  const isStop = /stops\/\d+$/.test(at.pointer ?? '')
-  if (isStop && placeName(place, locate(place)).includes(';')) {
-    errors.push({
-      ...at,
-      code: 'invalid',
-      detail: `${fieldName(at)} must be one place, without a semicolon.`,
-    })
-    return null
-  }
-  if (acceptUnknown || locate(place) !== null) return place
-  const meant = nearestSpellings(placeName(place, null))
-  if (meant.length === 0) return place
-  errors.push({
-    ...at,
-    code: 'unknown-place',
-    suggestions: meant,
-    detail: `${fieldName(at)} "${text}" is not a known place. Did you mean ${meant.map((name) => `"${name}"`).join(' or ')}? If the spelling is correct, send accept_unknown_places: true.`,
-  })
-  return null
+  const [origin, destination] = [end('origin'), end('destination')]
+  if (origin === null || destination === null) return null
+  return lanePlaces(origin, destination, lane.miles ?? null)
 }

@@ -6,8 +6,6 @@ import { joinMs } from './shared-limit.ts'
 
 /** How often an instance renews its registration, in milliseconds. */
 const heartbeatEveryMs = 2_000
-/** After a failed renewal. Without a registration, an instance answers no request, also when the database is back. */
-const heartbeatAgainMs = 250
 
 /** The registration of this instance in the database. */
 export interface Registration {
@@ -25,34 +23,18 @@ export async function joinInstances(
   log: Log,
 ): Promise<Registration> {
   const beat = () => database.outsideTenants((transaction) => seeInstance(transaction, instance))
+  let beating: Promise<unknown> = Promise.resolve()
   const { others } = await beat()
-  let beating: Promise<void> = Promise.resolve()
-  let timer: NodeJS.Timeout
-  let isLeaving = false
-  let isFailing = false
-  const beatAfter = (ms: number) => {
-    if (isLeaving) return
-    timer = setTimeout(() => {
-      beating = beat().then(
-        () => {
-          isFailing = false
-          beatAfter(heartbeatEveryMs)
-        },
-        (error: unknown) => {
-          if (!isFailing) log.warn({ err: error }, 'this instance could not renew its registration')
-          isFailing = true
-          beatAfter(heartbeatAgainMs)
-        },
-      )
-    }, ms)
-    timer.unref()
-  }
-  beatAfter(heartbeatEveryMs)
+  const timer = setInterval(() => {
+    beating = beat().catch((error: unknown) =>
+      log.warn({ err: error }, 'this instance could not renew its registration'),
+    )
+  }, heartbeatEveryMs)
+  timer.unref()
   if (others) await delay(joinMs)
   return {
     async leave() {
-      isLeaving = true
-      clearTimeout(timer)
+      clearInterval(timer)
       await beating
       await database.outsideTenants((transaction) => leaveInstance(transaction, instance))
     },

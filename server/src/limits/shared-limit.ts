@@ -1,11 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { OtherInstances, TenantWatch } from '../cache/index.ts'
-import {
-  DatabaseUnavailable,
-  deadlineWaitedMs,
-  type TenantId,
-  waitWithinDeadline,
-} from '../database/session/index.ts'
+import { DatabaseUnavailable, type TenantId, waitWithinDeadline } from '../database/session/index.ts'
 import type { Admission, RateLimit } from '../security/index.ts'
 import { ownLimit, type TakePermit, type TenantLimit, tenantWindow } from './tenant-limit.ts'
 
@@ -24,13 +19,6 @@ const recordMsMax = 1_000
 const checkAgainMs = 100
 /** How often `admit` reloads the list of instances if the list expires before it can be used. */
 const attemptsMax = 3
-/**
- * A request that has waited this long for the database, in milliseconds, is counted late: after an outage, those of several seconds
- * count in one. A full window is then no proof that the caller sent too many.
- */
-const lateMs = tenantWindow.windowMs
-/** How long a full window is no such proof: the late requests have left it, and those that waited for them, too. */
-const lateHoldsMs = 2 * tenantWindow.windowMs
 /** Tenants for which a refusal is cached. */
 const refusedMax = 10_000
 
@@ -55,15 +43,14 @@ const instancesUnknown = () => new DatabaseUnavailable('The running instances ar
  *    └──────────► handing over: the own window, and the shared window records it, for 1 s
  * ```
  *
- * An instance that registers anew is `joining` again, from `handing over` and `shared`, too. One whose registration goes on, because
- * the database was away and no other instance saw it expire, is `handing over` or `shared` at once. It never goes from `alone` to
+ * An instance that registers anew is `joining` again, from `handing over` and `shared`, too. It never goes from `alone` to
  * `shared` without `handing over`: the shared window would not know the requests that the own window admitted.
  */
 type LimitState = 'unknown' | 'unregistered' | 'alone' | 'joining' | 'handing over' | 'shared'
 
 const mayFollow: Readonly<Record<LimitState, readonly LimitState[]>> = {
   unknown: ['unregistered', 'alone', 'joining', 'handing over', 'shared'],
-  unregistered: ['unknown', 'alone', 'joining', 'handing over', 'shared'],
+  unregistered: ['unknown', 'alone', 'joining'],
   alone: ['unknown', 'unregistered', 'joining', 'handing over'],
   joining: ['unknown', 'unregistered', 'alone', 'handing over', 'shared'],
   'handing over': ['unknown', 'unregistered', 'alone', 'joining', 'shared'],
@@ -111,8 +98,6 @@ class SharedLimit implements TenantLimit {
   readonly #asking = new Set<Promise<Admission>>()
   #state: LimitState = 'unknown'
   #lookedAt = Number.NEGATIVE_INFINITY
-  /** Until when requests that were counted late may fill a window, by the monotonic clock. */
-  #lateUntil = Number.NEGATIVE_INFINITY
 
   constructor(parts: SharedLimitParts) {
     this.#parts = parts
@@ -120,42 +105,15 @@ class SharedLimit implements TenantLimit {
   }
 
   admitNow(tenant: TenantId): Admission | null {
-    const decided = this.#decidedNow(tenant)
-    return decided?.admitted === false && this.#isLate() ? null : decided
-  }
-
-  #decidedNow(tenant: TenantId): Admission | null {
     const isAlone = this.#look().state === 'alone'
     return isAlone && this.#asking.size === 0 ? this.#alone.admitNow(tenant) : this.refusedNow(tenant)
   }
 
-  #isLate(): boolean {
-    return this.#parts.monotonic() < this.#lateUntil
-  }
-
-  /** A refusal while requests are counted late becomes a wait, within the deadline of the request. */
   async admit(tenant: TenantId): Promise<Admission> {
-    let admission = await this.#admitCounted(tenant)
-    const { monotonic } = this.#parts
-    if (deadlineWaitedMs() >= lateMs) this.#lateUntil = monotonic() + lateHoldsMs
-    while (!admission.admitted && this.#isLate()) {
-      const { retryAfterMs } = admission
-      await waitWithinDeadline(async (leftMs) => {
-        if (retryAfterMs > leftMs) {
-          throw new DatabaseUnavailable('Requests that waited for the database fill the window.')
-        }
-        await delay(retryAfterMs)
-      })
-      admission = await this.#admitCounted(tenant)
-    }
-    return admission
-  }
-
-  async #admitCounted(tenant: TenantId): Promise<Admission> {
     for (let attempt = 0; attempt < attemptsMax; attempt++) {
       const before = await waitWithinDeadline((leftMs) => this.#untilJoined(leftMs))
       if (before === 'alone') await Promise.allSettled(this.#asking)
-      const decided = this.#decidedNow(tenant)
+      const decided = this.admitNow(tenant)
       if (decided !== null) return decided
       if (before === 'handing over') return this.#admitAndRecord(tenant)
       if (before === 'shared') {

@@ -93,11 +93,11 @@ describe('npm run backtest', () => {
     expect(code).toBe(0)
   })
 
-  it('reports too few quotes, also for a brokerage named by its id', { tags: 'long' }, async () => {
+  it('reports too few quotes, also for a brokerage named by its id', async () => {
     expect(await runBacktest(['--tenant', '2'])).toMatchObject({
       code: 3,
       output:
-        'New Trucks: There are too few quotes to test the estimate on: 12 answered quotes, and 200 are needed.\n',
+        'New Trucks: There are too few quotes to test the estimate on: 12 decided quotes, and 200 are needed.\n',
     })
   })
 
@@ -107,7 +107,7 @@ describe('npm run backtest', () => {
     expect(remarks).toBe('Name the brokerage with --tenant:\n  Full Trucks  (1)\n  New Trucks  (2)\n')
   })
 
-  it('prints its help without a database, and rejects unknown arguments', { tags: 'long' }, async () => {
+  it('prints its help without a database, and rejects unknown arguments', async () => {
     const nowhere = { DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none' }
     const help = await runBacktest(['--help'], nowhere)
     expect(help.code).toBe(0)

@@ -1,25 +1,10 @@
 import type pg from 'pg'
 import { type Config, ConfigError } from '../configuration/index.ts'
 import { findTenant, listTenants, type NamedTenant } from '../database/queries/index.ts'
-import {
-  EarlierSchema,
-  MigrationStopped,
-  migrate,
-  migrationList,
-  missingMigrations,
-} from '../database/schema/index.ts'
-import {
-  type Database,
-  DatabaseUnavailable,
-  openDatabase,
-  ReadOnlyDatabase,
-  tenantId,
-  translated,
-  whyUnavailable,
-} from '../database/session/index.ts'
+import { EarlierSchema, migrate, missingMigrations } from '../database/schema/index.ts'
+import { type Database, openDatabase, tenantId } from '../database/session/index.ts'
 import {
   DataFolderInUse,
-  DataFolderUnusable,
   embeddedConnections,
   runningEmbeddedPostgres,
   startEmbeddedPostgres,
@@ -86,7 +71,7 @@ async function connect({ config, remark }: CommandDatabase): Promise<Connected> 
     })
     if (missing.length > 0) {
       throw new CommandRefused(
-        `The database lacks ${migrationList(missing)}. Start the service or run npm run migrate first.`,
+        `The database lacks ${missing.join(', ')}. Start the service or run npm run migrate first.`,
       )
     }
     const owner =
@@ -118,7 +103,7 @@ async function refuseEarlierService(service: pg.ClientConfig, dataDirectory: str
   })
   if (missing.length > 0) {
     throw new CommandRefused(
-      `The service that runs on ${dataDirectory} is an earlier version of Lanewise: its database lacks ${migrationList(missing)}. Stop it, or restart it with this version, and run this command again.`,
+      `The service that runs on ${dataDirectory} is an earlier version of Lanewise: its database lacks ${missing.join(', ')}. Stop it, or restart it with this version, and run this command again.`,
     )
   }
 }
@@ -188,25 +173,13 @@ export async function exitCodeOf(main: () => Promise<number>): Promise<number> {
   })
   try {
     return await main()
-  } catch (thrown) {
-    const error = translated(thrown, false, false)
+  } catch (error) {
     const known =
       error instanceof CommandRefused ||
       error instanceof ConfigError ||
       error instanceof DataFolderInUse ||
-      error instanceof EarlierSchema ||
-      error instanceof MigrationStopped ||
-      error instanceof DataFolderUnusable ||
-      error instanceof ReadOnlyDatabase
-    const said =
-      error instanceof DatabaseUnavailable
-        ? whyUnavailable(error)
-        : known
-          ? error.message
-          : error instanceof Error
-            ? error.stack
-            : String(error)
-    process.stderr.write(`${said}\n`)
+      error instanceof EarlierSchema
+    process.stderr.write(`${known ? error.message : error instanceof Error ? error.stack : String(error)}\n`)
     return 1
   }
 }

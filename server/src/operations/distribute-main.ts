@@ -2,7 +2,6 @@ import { readConfig } from '../configuration/index.ts'
 import {
   DistributionRefused,
   distribute,
-  migrationList,
   missingMigrations,
   shardsMax,
   shardsUsual,
@@ -43,7 +42,7 @@ async function main(): Promise<number> {
   try {
     const [missing, unknown] = [await missingMigrations(connection), await unknownMigrations(connection)]
     if (missing.length > 0) {
-      throw new CommandRefused(`The database lacks ${migrationList(missing)}. Run npm run migrate first.`)
+      throw new CommandRefused(`The database lacks ${missing.join(', ')}. Run npm run migrate first.`)
     }
     if (unknown.length > 0) {
       throw new CommandRefused(

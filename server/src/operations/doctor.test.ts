@@ -1,17 +1,16 @@
-import { spawnSync } from 'node:child_process'
 import { randomBytes, randomUUID } from 'node:crypto'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
 import { asMaker, databaseUrl } from '#testing/database-cluster.ts'
-import { freePort, runService } from '#testing/running-service.ts'
+import { freePort } from '#testing/running-service.ts'
 import { type TestDatabase, testDatabase } from '#testing/test-database.ts'
 import { keyCheckPlace, keyCheckText } from '../access/index.ts'
 import { readConfig } from '../configuration/index.ts'
 import { seeInstance, writeKeyCheck } from '../database/queries/index.ts'
-import { openDatabase, whyReadOnly } from '../database/session/index.ts'
+import { openDatabase } from '../database/session/index.ts'
 import { seal, secretKeys } from '../security/index.ts'
 import { examine, type Finding } from './doctor.ts'
 
@@ -61,14 +60,12 @@ test('reports a healthy installation, without a problem', async () => {
   expect(findings.map(({ about }) => about)).toEqual([
     'Node',
     'configuration',
-    'open files',
     'database',
     'PostgreSQL',
     'letters',
     'encryption',
     'clocks',
     'connections',
-    'session',
     'schema',
     'owner',
     'tenant isolation',
@@ -92,47 +89,6 @@ test('reports every configuration problem, and checks nothing else', async () =>
     'configuration: PORT must be a number from 0 to 65535; it is "x".',
   ])
   expect(findings).toHaveLength(3)
-})
-
-/** Sessions that begin during the work may not write. */
-async function readOnly<T>(work: () => Promise<T>): Promise<T> {
-  await asMaker(cluster.makerUrl, (maker) =>
-    maker.query(`alter database ${database.name} set default_transaction_read_only = on`),
-  )
-  try {
-    return await work()
-  } finally {
-    await asMaker(cluster.makerUrl, (maker) =>
-      maker.query(`alter database ${database.name} reset default_transaction_read_only`),
-    )
-  }
-}
-
-test('names a read-only database, and checks nothing that writes', async () => {
-  const findings = await readOnly(() => found(healthy))
-  expect(wrongs(findings)).toEqual([
-    'writes: The database is read-only: default_transaction_read_only is on.',
-  ])
-  expect(findings.at(-1)?.mend).toMatch(/^Set it to off/)
-})
-
-test('the start and the commands name a read-only database in one line', { tags: 'long' }, async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'lanewise-read-only-'))
-  try {
-    const started = readOnly(() => runService(folder, healthy))
-    const message = await started.catch((error: Error) => error.message)
-    expect(message).toMatch(
-      /lanewise: The database is read-only: default_transaction_read_only is on\. Set it/,
-    )
-    expect(message).not.toMatch(/^ +at /m)
-  } finally {
-    rmSync(folder, { recursive: true })
-  }
-})
-
-test('a standby is named as one', () => {
-  expect(whyReadOnly({ standby: true, by_default: false })?.says).toMatch(/is a standby\.$/)
-  expect(whyReadOnly({ standby: false, by_default: false })).toBeNull()
 })
 
 test('reports a missing database', async () => {
@@ -162,47 +118,6 @@ test('reports a role without tenant isolation, and a service role that owns the 
   ])
 })
 
-test('names commits that can be lost, and what has no tenant to do with, by their own subject', async () => {
-  const set = (setting: string) =>
-    asMaker(cluster.makerUrl, (maker) => maker.query(`alter database ${database.name} ${setting}`))
-  await set('set synchronous_commit = off')
-  try {
-    expect(wrongs(await found(healthy))).toEqual([
-      expect.stringMatching(/^durability: PostgreSQL runs with synchronous_commit = off/),
-    ])
-  } finally {
-    await set('reset synchronous_commit')
-  }
-})
-
-test('the start names, in one line, a database that a newer version migrated and a folder that it cannot create', {
-  tags: 'long',
-}, async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'lanewise-newer-'))
-  const client = new pg.Client({ connectionString: database.ownerUrl })
-  await client.connect()
-  await client.query(`insert into schema_migrations (name) values ('9999-later.sql')`)
-  const messageOf = (started: Promise<unknown>) => started.catch((error: Error) => error.message)
-  try {
-    const newer = await messageOf(
-      runService(folder, { ...healthy, MIGRATION_DATABASE_URL: database.ownerUrl }),
-    )
-    expect(newer).toMatch(/does not know: 9999-later\.sql\. A newer version of Lanewise migrated it/)
-    const file = join(folder, 'file')
-    writeFileSync(file, '')
-    const unusable = await messageOf(runService(join(file, 'data'), {}))
-    expect(unusable).toMatch(/cannot be created \(ENOTDIR\): set DATA_DIR/)
-    for (const message of [newer, unusable]) expect(message).not.toMatch(/^ +at /m)
-    expect(wrongs(await found({ DATA_DIR: join(file, 'data') }))).toEqual([
-      expect.stringMatching(/^data folder: .* does not exist, and this account cannot create it in /),
-    ])
-  } finally {
-    await client.query(`delete from schema_migrations where name = '9999-later.sql'`)
-    await client.end()
-    rmSync(folder, { recursive: true })
-  }
-})
-
 test('reports a clock difference', async () => {
   expect(wrongs(await found(healthy, () => Date.now() - 10_000))).toEqual([
     expect.stringMatching(/^clocks: the clocks of this machine and the database differ by (9\.\d|10\.\d) s$/),
@@ -224,14 +139,14 @@ test('reports a schema of another version: older is wrong, newer is a note', asy
   await asOwner(`insert into schema_migrations (name) values ('0010-usage-and-sandbox.sql')`)
 })
 
-test('a database from before the baseline is named with the command that upgrades it', async () => {
+test('a database from before the baseline is refused with the commands that move a brokerage', async () => {
   await asOwner(`insert into schema_migrations (name) values ('0001-facts.sql')`)
   const findings = await found(healthy)
   expect(wrongs(findings)).toEqual([
     'schema: an earlier version created the database (it has 0001-facts.sql)',
   ])
   expect(findings.find(({ about }) => about === 'schema')?.mend).toMatch(
-    /Stop every instance, make a backup, and run "npm run migrate"/,
+    /npm run tenant -- export NAME FOLDER.*npm run tenant -- import FOLDER/,
   )
   await asOwner(`delete from schema_migrations where name = '0001-facts.sql'`)
 })
@@ -246,54 +161,6 @@ test('variables of earlier versions are notes that name what to remove', async (
   expect(notes.map(({ says }) => says)).toEqual([
     expect.stringContaining('REDIS_URL is no longer used'),
     expect.stringContaining('DATABASE_REPLICA_URL is no longer used'),
-  ])
-})
-
-test('notes a time-out of statements after which nobody waits any more', async () => {
-  const session = async () => (await found(healthy)).find(({ about }) => about === 'session')
-  const { user } = new pg.Client({ connectionString: database.serviceUrl })
-  const set = (change: string) =>
-    asMaker(cluster.makerUrl, (maker) =>
-      maker.query(`alter role ${user} in database ${database.name} ${change}`),
-    )
-  await set(`set statement_timeout = '60s'`)
-  try {
-    expect(await session()).toMatchObject({
-      state: 'note',
-      says: expect.stringContaining('statement_timeout is 60 s'),
-    })
-  } finally {
-    await set('reset statement_timeout')
-  }
-  expect(await session()).toMatchObject({ state: 'ok', says: 'statement_timeout is 2 s' })
-})
-
-test('reports a pool that answers only some connections of an instance', async () => {
-  const limited = (sessions: number) =>
-    asMaker(cluster.makerUrl, (maker) =>
-      maker.query(`alter database ${database.name} connection limit ${sessions}`),
-    )
-  await limited(5)
-  try {
-    expect(wrongs(await found(healthy))).toContainEqual(
-      expect.stringMatching(/^connections: only [345] of the 21 connections of an instance are answered/),
-    )
-  } finally {
-    await limited(-1)
-  }
-})
-
-test('reports a low limit of open files', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'lanewise-files-'))
-  const command = 'ulimit -n 256; exec "$0" server/src/operations/doctor-main.ts --json'
-  const { stdout, status } = spawnSync('sh', ['-c', command, process.execPath], {
-    env: { PATH: process.env.PATH, DATA_DIR: folder },
-    encoding: 'utf8',
-  })
-  rmSync(folder, { recursive: true })
-  expect(status).toBe(1)
-  expect(wrongs(JSON.parse(stdout) as Finding[])).toEqual([
-    'open files: a process may open only 256 files, and each connection is one',
   ])
 })
 
@@ -322,7 +189,6 @@ test('with the embedded database, the folder is checked and nothing is started',
   expect(findings.map(({ about, state }) => `${about} ${state}`)).toEqual([
     'Node ok',
     'configuration ok',
-    'open files ok',
     'data folder ok',
     'embedded database note',
   ])

@@ -1,29 +1,17 @@
 import { randomUUID } from 'node:crypto'
-import { constants, existsSync, statSync } from 'node:fs'
-import { access, statfs } from 'node:fs/promises'
-import { dirname, resolve } from 'node:path'
-import type pg from 'pg'
+import { statfs } from 'node:fs/promises'
+import pg from 'pg'
 import { keyCheckPlace, keyCheckText } from '../access/index.ts'
 import { type Config, ConfigError } from '../configuration/index.ts'
-import { DatabaseClient, urlsOfHosts } from '../database/hosts/index.ts'
 import { readKeyCheck } from '../database/queries/index.ts'
+import { EarlierSchema, missingMigrations, unknownMigrations } from '../database/schema/index.ts'
 import {
-  EarlierSchema,
-  migrationList,
-  missingMigrations,
-  unknownMigrations,
-} from '../database/schema/index.ts'
-import {
-  connectionsOfInstance,
   type Database,
   DatabaseUnavailable,
   databaseSafetyFaults,
   openDatabase,
-  type ReadOnlyRow,
-  readOnlyQuery,
   transferFaults,
   type Worker,
-  whyReadOnly,
   workersAway,
 } from '../database/session/index.ts'
 import { runningEmbeddedPostgres } from '../embedded-postgres/index.ts'
@@ -83,8 +71,7 @@ export async function examine(
     return findings
   }
   say('configuration', ok('every variable can be read'))
-  for (const line of config.warnings) say('configuration', note(line))
-  say('open files', openFiles())
+  for (const line of config.unused) say('configuration', note(line, 'Remove the variable.'))
   if (config.databaseUrl === null) await examineEmbedded(config, say)
   else await examineDatabase(config, config.databaseUrl, clock, say)
   return findings
@@ -99,35 +86,6 @@ function nodeVersion(): Told {
     : wrong(`version ${process.versions.node} is too old`, `Install Node ${nodeMin} or newer.`)
 }
 
-/** Each connection of a caller is an open file, and a network may have 100 of them. */
-const openFilesMin = 1_024
-
-function openFiles(): Told {
-  const { userLimits } = process.report.getReport() as { userLimits?: { open_files?: { soft: unknown } } }
-  const limit = Number(userLimits?.open_files?.soft ?? Number.POSITIVE_INFINITY)
-  return limit < openFilesMin
-    ? wrong(
-        `a process may open only ${limit} files, and each connection is one`,
-        `Raise the limit to ${openFilesMin} or more: ulimit -n, or LimitNOFILE in the systemd unit.`,
-      )
-    : ok(Number.isFinite(limit) ? `a process may open ${limit}` : 'a process may open any number')
-}
-
-/** What a fault of the database is about: a lost commit and a statement without end are no gaps between brokerages. */
-function subjectOf(fault: string): 'durability' | 'session' | 'tenant isolation' {
-  if (fault.includes('acknowledged changes could be lost')) return 'durability'
-  return fault.startsWith('Sessions of the role') ? 'session' : 'tenant isolation'
-}
-
-function saySafety(faults: readonly string[], say: Say): void {
-  if (!faults.some((fault) => subjectOf(fault) === 'tenant isolation')) {
-    say('tenant isolation', ok('enforced for the role of the service'))
-  }
-  for (const fault of faults) {
-    say(subjectOf(fault), wrong(fault, 'Fix it as described: the service does not start.'))
-  }
-}
-
 function configOf(read: () => Config): Config | { readonly problems: readonly string[] } {
   try {
     return read()
@@ -137,30 +95,11 @@ function configOf(read: () => Config): Config | { readonly problems: readonly st
   }
 }
 
-/** A data folder that does not exist yet: whether this account can create it. */
-async function missingFolder(path: string): Promise<Told> {
-  let parent = dirname(resolve(path))
-  while (!existsSync(parent)) parent = dirname(parent)
-  const isUsable = statSync(parent).isDirectory() && (await canWrite(parent))
-  return isUsable
-    ? note(`${path} does not exist yet: the first start creates it`)
-    : wrong(
-        `${path} does not exist, and this account cannot create it in ${parent}`,
-        'Set DATA_DIR to a folder that can be written, or run the command as the account of the service.',
-      )
-}
-
-const canWrite = (path: string) =>
-  access(path, constants.W_OK).then(
-    () => true,
-    () => false,
-  )
-
 async function examineEmbedded(config: Config, say: Say): Promise<void> {
   const { dataDirectory } = config
   const disk = await statfs(dataDirectory).catch(() => null)
   if (disk === null) {
-    say('data folder', await missingFolder(dataDirectory))
+    say('data folder', note(`${dataDirectory} does not exist yet: the first start creates it`))
     return
   }
   const free = disk.bavail * disk.bsize
@@ -186,7 +125,7 @@ async function examineEmbedded(config: Config, say: Say): Promise<void> {
 async function examineDatabase(config: Config, url: string, clock: () => number, say: Say): Promise<void> {
   const connection = { connectionString: url, connectionTimeoutMillis: connectTimeoutMs }
   const began = performance.now()
-  const client = new DatabaseClient(connection)
+  const client = new pg.Client(connection)
   client.on('error', () => {})
   try {
     await client.connect()
@@ -210,20 +149,7 @@ async function examineDatabase(config: Config, url: string, clock: () => number,
     say('letters', await letters(client))
     say('encryption', await encryption(client, url))
     say('clocks', await clocks(client, clock))
-    const room = await connectionsLeft(client)
-    say('connections', room.free < connectionsOfInstance ? room.told : await atOnce(connection, room.told))
-    say('session', await sessionTimeout(client))
-    const transactions = await transactionsWork(client)
-    if (transactions !== null) {
-      say('pooler', transactions)
-      return
-    }
-    const { rows } = await client.query<ReadOnlyRow>(`select ${readOnlyQuery}`)
-    const readOnly = rows[0] === undefined ? null : whyReadOnly(rows[0])
-    if (readOnly !== null) {
-      say('writes', wrong(readOnly.says, readOnly.mend))
-      return
-    }
+    say('connections', await connectionsLeft(client))
   } finally {
     await client.end()
   }
@@ -231,7 +157,10 @@ async function examineDatabase(config: Config, url: string, clock: () => number,
   // An instance name that never registers, so that every running instance counts as another one.
   const database = await openDatabase({ connection, instance: randomUUID() })
   try {
-    saySafety(await databaseSafetyFaults(database), say)
+    const faults = await databaseSafetyFaults(database)
+    if (faults.length === 0) say('tenant isolation', ok('enforced for the role of the service'))
+    for (const fault of faults)
+      say('tenant isolation', wrong(fault, 'Fix it as described: the service does not start.'))
     const workers = await database.workers()
     if (workers.length > 0) say('workers', workersAnswer(workers))
     for (const fault of transferFaults(workers)) {
@@ -274,7 +203,7 @@ async function examineSchema(config: Config, connection: pg.ClientConfig, say: S
     config.migrationDatabaseUrl === null
       ? 'Run npm run migrate with MIGRATION_DATABASE_URL set to its owner’s connection.'
       : 'Start the service, or run npm run migrate.'
-  if (missing.length > 0) say('schema', wrong(`the database lacks ${migrationList(missing)}`, byWhom))
+  if (missing.length > 0) say('schema', wrong(`the database lacks ${missing.join(', ')}`, byWhom))
   else if (unknown.length > 0) {
     say(
       'schema',
@@ -302,12 +231,11 @@ function unreachable(variable: string, error: unknown): Told {
   const [first] = error instanceof AggregateError ? error.errors : [error]
   const { code, message } = first as { code?: string; message: string }
   const mend: Readonly<Record<string, string>> = {
-    NO_PRIMARY: 'Promote a standby, or correct the hosts.',
     ECONNREFUSED: 'Start PostgreSQL there, or correct the host and port.',
     ENOTFOUND: 'Correct the host: its name cannot be resolved here.',
     '28P01': 'Mend the password.',
     '28000': 'Allow this role to connect from here: see pg_hba.conf.',
-    '3D000': 'Create the database: docs/configuration.md has the statements.',
+    '3D000': 'Create the database: the README has the statements.',
   }
   return wrong(
     `the database of ${variable} cannot be reached: ${message}`,
@@ -346,7 +274,7 @@ async function encryption(client: pg.Client, url: string): Promise<Told> {
   if (rows[0]?.ssl !== true) {
     return note('traffic to the database is not encrypted', 'Add ?sslmode=verify-full&sslrootcert=FILE.')
   }
-  return new URL(urlsOfHosts(url)[0] ?? url).searchParams.get('sslmode') === 'no-verify'
+  return new URL(url).searchParams.get('sslmode') === 'no-verify'
     ? note(
         'TLS, but the certificate of the database is not verified',
         'Use sslmode=verify-full with sslrootcert=FILE.',
@@ -367,84 +295,27 @@ async function clocks(client: pg.Client, clock: () => number): Promise<Told> {
     : ok(`${seconds} s apart`)
 }
 
-async function connectionsLeft(client: pg.Client): Promise<{ told: Told; free: number }> {
+async function connectionsLeft(client: pg.Client): Promise<Told> {
   const { rows } = await client.query<{ most: number; role_most: number; used: number }>(
     `select current_setting('max_connections')::integer - current_setting('superuser_reserved_connections')::integer as most,
        (select rolconnlimit from pg_roles where rolname = current_user) as role_most,
        (select count(*)::integer from pg_stat_activity where backend_type = 'client backend') as used`,
   )
   const { most = 0, role_most = -1, used = 0 } = rows[0] ?? {}
+  // Twenty for requests, one for polling changes, one for commands.
+  const needed = 22
   const bound = role_most >= 0 ? Math.min(most, role_most) : most
-  const says = `an instance uses up to ${connectionsOfInstance} connections; the database allows ${bound}, and ${used} are in use`
-  const told =
-    bound < connectionsOfInstance
-      ? wrong(
-          says,
-          'Raise max_connections (or the role’s limit), or put a pooler in transaction mode in front.',
-        )
-      : ok(`${says}: room for ${Math.floor(bound / connectionsOfInstance)} instances`)
-  return { told, free: bound - used }
-}
-
-/**
- * Opens as many connections as an instance and asks once on each. A pooler in session mode keeps a connection of the database
- * for each, so a small pool answers only some of them, which the settings of the database do not show.
- */
-async function atOnce(connection: pg.ClientConfig, told: Told): Promise<Told> {
-  const clients: pg.Client[] = []
-  let answered = 0
-  try {
-    for (; answered < connectionsOfInstance; answered++) {
-      const client = new DatabaseClient({ ...connection, query_timeout: connectTimeoutMs })
-      client.on('error', () => {})
-      clients.push(client)
-      await client.connect()
-      await client.query('select 1')
-    }
-    return told
-  } catch {
-    return wrong(
-      `only ${answered} of the ${connectionsOfInstance} connections of an instance are answered at the same time`,
-      'A pooler must be in transaction mode (pool_mode = transaction). In session mode, its pool needs this many connections for each instance.',
-    )
-  } finally {
-    await Promise.all(clients.map((client) => client.end().catch(() => {})))
-  }
-}
-
-/** The longest useful time-out of a statement. A request is answered after 2.5 s, and its statement would go on. */
-const statementTimeoutMaxMs = 10_000
-
-async function sessionTimeout(client: pg.Client): Promise<Told> {
-  const { rows } = await client.query<{ ms: number }>(
-    `select setting::integer as ms from pg_settings where name = 'statement_timeout'`,
-  )
-  const ms = rows[0]?.ms ?? 0
-  return ms > statementTimeoutMaxMs
-    ? note(
-        `statement_timeout is ${ms / 1000} s: statements go on that long after their request was answered 503`,
-        "alter role lanewise_service set statement_timeout = '2s';",
+  const says = `an instance uses up to ${needed} connections; the database allows ${bound}, and ${used} are in use`
+  return bound < needed
+    ? wrong(
+        says,
+        'Raise max_connections (or the role’s limit), or put a pooler in transaction mode in front.',
       )
-    : ok(ms === 0 ? 'statement_timeout is not set' : `statement_timeout is ${ms / 1000} s`)
-}
-
-/** Null if a transaction of two statements works, which a pooler in statement mode does not permit. */
-async function transactionsWork(client: pg.Client): Promise<Told | null> {
-  try {
-    await client.query('begin')
-    await client.query('select 1')
-    await client.query('rollback')
-    return null
-  } catch (error) {
-    return wrong(
-      `transactions do not work: ${(error as Error).message}`,
-      'If a pooler is in front of the database, set pool_mode = transaction.',
-    )
-  }
+    : ok(`${says}: room for ${Math.floor(bound / needed)} instances`)
 }
 
 async function owner(url: string): Promise<Told> {
-  const client = new DatabaseClient({ connectionString: url, connectionTimeoutMillis: connectTimeoutMs })
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: connectTimeoutMs })
   client.on('error', () => {})
   try {
     await client.connect()

@@ -1,4 +1,4 @@
-import { createHash, createHmac, type Hash } from 'node:crypto'
+import { createHash, createHmac, type Hash, timingSafeEqual } from 'node:crypto'
 import { once } from 'node:events'
 import { createReadStream, createWriteStream } from 'node:fs'
 import { readFile, writeFile } from 'node:fs/promises'
@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { finished } from 'node:stream/promises'
 import { createGunzip, createGzip } from 'node:zlib'
 import { rowsAtOnce } from '../database/queries/index.ts'
-import { derivedKey, keyName, type SecretKey, sameBytes } from '../security/index.ts'
+import { derivedKey, keyName, type SecretKey } from '../security/index.ts'
 import { CommandRefused } from './command-database.ts'
 
 /**
@@ -194,7 +194,13 @@ export function manifestKey(manifest: SealedManifest, keys: readonly SecretKey[]
   const key = keys.find((one) => keyName(one) === manifest.key?.name)
   if (key === undefined) return null
   const { seal, ...rest } = manifest
-  if (!sameBytes(sealOf(key, rest), String(seal))) {
+  const [expected, given] = [sealOf(key, rest), String(seal)].map((text) => Buffer.from(text))
+  if (
+    expected === undefined ||
+    given === undefined ||
+    expected.length !== given.length ||
+    !timingSafeEqual(expected, given)
+  ) {
     throw new CommandRefused(`${manifestFile} is not as it was exported. Nothing was imported.`)
   }
   return key

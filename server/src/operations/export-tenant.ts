@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { mkdir, open, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
-import { secondFactorPlace, secretPlace } from '../access/index.ts'
+import { secretPlace } from '../access/index.ts'
 import { byOperator, recordEvent } from '../audit/index.ts'
 import { type CopiedTable, copyingTenant, tablesLeftBehind } from '../database/queries/index.ts'
 import type { TenantId } from '../database/session/index.ts'
@@ -62,7 +62,7 @@ export async function exportTenant(
       const tables: ExportedTable[] = []
       for (const table of copy.tables) {
         const rows = copy.rows(table, passwords ? {} : withoutPasswords[table.name])
-        const sealed = isOfSecrets(table) ? resealed(table, rows, tenant, { keys, key, now }) : rows
+        const sealed = isOfSecrets(table) ? resealed(rows, tenant, { keys, key, now }) : rows
         tables.push(await writeTable(unfinished, table, sealed, everySoOften(around.remark, table.name)))
       }
       return {
@@ -90,31 +90,15 @@ const withoutPasswords: Readonly<Record<string, Readonly<Record<string, string>>
   users: { password_hash: 'null::text', invitation_hash: 'null::bytea' },
 }
 
-/** The tables whose secrets move with a brokerage, and the place that each secret is bound to. */
-const placesOfSecrets: Readonly<Record<string, (tenant: number, line: SecretLine) => string>> = {
-  signing_secrets: (tenant, { secret_id }) => secretPlace(tenant, secret_id ?? 0),
-  second_factors: (tenant, { user_id }) => secondFactorPlace(tenant, user_id ?? 0),
-}
+export const isOfSecrets = ({ name }: Pick<CopiedTable, 'name'>) => name === 'signing_secrets'
 
-export const isOfSecrets = ({ name }: Pick<CopiedTable, 'name'>) => name in placesOfSecrets
-
-/** The associated data of a secret in a line of an exported table. */
-export function placeOfLine({ name }: Pick<CopiedTable, 'name'>, tenant: number, line: SecretLine): string {
-  return placesOfSecrets[name]?.(tenant, line) ?? ''
-}
-
-/** @example calledIn({ secret_id: 3, ... }) // 'Signing secret 3' */
-export const calledIn = ({ secret_id, user_id }: SecretLine) =>
-  secret_id === undefined ? `Second factor of person ${user_id}` : `Signing secret ${secret_id}`
-
-/** The columns of signing_secrets or second_factors that a move needs. */
+/** The columns of signing_secrets that a move needs. */
 export interface SecretLine {
-  readonly secret_id?: number
-  readonly user_id?: number
+  readonly secret_id: number
   /** Bytes in PostgreSQL's text format: `\x` and hex digits. */
   readonly sealed: string
-  readonly revoked_at?: string | null
-  readonly expires_at?: string | null
+  readonly revoked_at: string | null
+  readonly expires_at: string | null
 }
 
 export const bytesOf = (text: string) => Buffer.from(text.slice(2), 'hex')
@@ -122,7 +106,6 @@ export const textOfBytes = (bytes: Buffer) => `\\x${bytes.toString('hex')}`
 
 /** Encrypts every secret with the key of the export. An ended secret that cannot be decrypted stays as it is. */
 async function* resealed(
-  table: CopiedTable,
   rows: AsyncIterable<readonly string[]>,
   tenant: TenantId,
   { keys, key, now }: { keys: SecretKeys; key: SecretKey; now: number },
@@ -130,7 +113,7 @@ async function* resealed(
   for await (const lines of rows) {
     yield lines.map((line) => {
       const secret: SecretLine = JSON.parse(line)
-      const place = placeOfLine(table, tenant, secret)
+      const place = secretPlace(tenant, secret.secret_id)
       if (unseal(key, place, bytesOf(secret.sealed)) !== null) return line
       const plaintext = unsealWithAny(keys, place, bytesOf(secret.sealed))
       if (plaintext !== null) {
@@ -138,14 +121,14 @@ async function* resealed(
       }
       if (isOver(secret, now)) return line
       throw new CommandRefused(
-        `${calledIn(secret)} cannot be decrypted with any key of this installation, so it would be useless after the move. Add the key that encrypted it, or have the secret revoked, and export again.`,
+        `Signing secret ${secret.secret_id} cannot be decrypted with any key of this installation, so it would be useless after the move. Add the key that encrypted it, or have the secret revoked, and export again.`,
       )
     })
   }
 }
 
 export function isOver({ revoked_at, expires_at }: SecretLine, now: number): boolean {
-  return revoked_at != null || (expires_at != null && Date.parse(expires_at ?? '') <= now)
+  return revoked_at !== null || (expires_at !== null && Date.parse(expires_at) <= now)
 }
 
 /** Reports the progress of a table from time to time. */

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path'
-import { keyCheckPlace, keyCheckText } from '../access/index.ts'
+import { keyCheckPlace, keyCheckText, secretPlace } from '../access/index.ts'
 import { byOperator, recordEvent } from '../audit/index.ts'
 import {
   analyzeTables,
@@ -15,6 +15,7 @@ import {
   verifyChain,
   writeKeyCheck,
 } from '../database/queries/index.ts'
+import { lastBaselineMigration, lastEarlierMigrations } from '../database/schema/index.ts'
 import { type Database, type TenantId, tenantId } from '../database/session/index.ts'
 import { keyName, type SecretKey, type SecretKeys, seal, unseal, unsealWithAny } from '../security/index.ts'
 import { atDatabase, type CommandDatabase, CommandRefused } from './command-database.ts'
@@ -25,16 +26,7 @@ import {
   readTable,
   type SealedManifest,
 } from './export-files.ts'
-import {
-  bytesOf,
-  calledIn,
-  everySoOften,
-  isOfSecrets,
-  isOver,
-  placeOfLine,
-  type SecretLine,
-  textOfBytes,
-} from './export-tenant.ts'
+import { bytesOf, everySoOften, isOfSecrets, isOver, type SecretLine, textOfBytes } from './export-tenant.ts'
 
 export interface ImportOptions {
   readonly folder: string
@@ -170,20 +162,32 @@ async function refuseOtherKey(database: Database, keys: SecretKeys): Promise<voi
   }
 }
 
+/**
+ * Whether an export fits this database. The baseline created the same tables as the migrations before it, and what later
+ * migrations add has default values.
+ */
+function isSameSchema(exported: string, here: string): boolean {
+  return exported === here || (lastEarlierMigrations.has(exported) && here >= lastBaselineMigration)
+}
+
 /** Pairs each table of this database with the exported one. Both must have the same schema. */
 function tablesOf(copy: TenantCopy, { schema, tables }: SealedManifest): TablePair[] {
-  if (schema !== copy.schema) {
+  if (!isSameSchema(schema, copy.schema)) {
     throw new CommandRefused(
       `The export has the schema ${schema}, and this database has ${copy.schema}. Bring both to the same version of Lanewise (npm run migrate), and export again.`,
     )
   }
+  // An export from before the baseline lacks what the baseline added. The new columns have default values.
+  const mayLack = lastEarlierMigrations.has(schema)
   const exported = new Map(tables.map((table) => [table.name, table]))
   const names = (list: readonly { readonly name: string }[]) => list.map(({ name }) => name).join(', ')
   const pairs = copy.tables.flatMap((here): TablePair[] => {
     const there = exported.get(here.name)
-    return there !== undefined && there.columns.join() === here.columns.join() ? [[here, there]] : []
+    if (there === undefined) return []
+    const columns = mayLack ? here.columns.filter((column) => there.columns.includes(column)) : here.columns
+    return there.columns.join() === columns.join() ? [[{ ...here, columns }, there]] : []
   })
-  if (exported.size !== pairs.length || pairs.length !== copy.tables.length) {
+  if (exported.size !== pairs.length || (pairs.length !== copy.tables.length && !mayLack)) {
     throw new CommandRefused(
       `The export has the tables ${names(tables)}, and this database ${names(copy.tables)}, or their columns differ. Nothing was imported.`,
     )
@@ -222,7 +226,7 @@ async function writeAll(
           ? row
           : refuse(index, `it belongs to another brokerage, ${row.tenant_id}`)
       })
-      const written = isOfSecrets(here) ? lines.map((line) => sealedHere(here, line, arriving)) : lines
+      const written = isOfSecrets(here) ? lines.map((line) => sealedHere(line, arriving)) : lines
       const refused = await copy.insert(here, written)
       if (refused !== null) refuse(refused.index, refused.why)
       const numbers = (column: string) => rows.map((row) => Number(row[column]))
@@ -258,20 +262,16 @@ function rowOf(line: string): Record<string, unknown> | null {
  * A signing secret encrypted with this installation's key. An ended secret that could not be decrypted at its source
  * stays as it is.
  */
-function sealedHere(
-  table: CopiedTable,
-  line: string,
-  { key, keys, tenant, now, withoutSecrets }: Arriving,
-): string {
+function sealedHere(line: string, { key, keys, tenant, now, withoutSecrets }: Arriving): string {
   if (key === null || keys.includes(key)) return line
   const secret: SecretLine = JSON.parse(line)
-  const place = placeOfLine(table, tenant, secret)
+  const place = secretPlace(tenant, secret.secret_id)
   const plaintext = unseal(key, place, bytesOf(secret.sealed))
   if (plaintext !== null)
     return JSON.stringify({ ...secret, sealed: textOfBytes(seal(keys[0], place, plaintext)) })
   if (isOver(secret, now) || withoutSecrets) return line
   throw new CommandRefused(
-    `${calledIn(secret)} cannot be decrypted with the key of the export. Nothing was imported.`,
+    `Signing secret ${secret.secret_id} cannot be decrypted with the key of the export. Nothing was imported.`,
   )
 }
 
@@ -307,7 +307,7 @@ function isSameRow(table: CopiedTable, row: string, line: string | undefined, ar
   const { key, keys, tenant } = arriving
   if (line === undefined || !isOfSecrets(table) || key === null) return false
   const [written, exported]: [SecretLine, SecretLine] = [JSON.parse(row), JSON.parse(line)]
-  const place = placeOfLine(table, tenant, exported)
+  const place = secretPlace(tenant, exported.secret_id)
   const plaintext = unseal(keys[0], place, bytesOf(written.sealed))
   return (
     plaintext !== null &&

@@ -1,13 +1,11 @@
 import { randomBytes } from 'node:crypto'
 import { byOperator, recordEvent } from '../audit/index.ts'
 import {
-  accountsOf,
   endSessions,
   findUser,
-  hashOfAddress,
   liveTokensOf,
-  removeSecondFactor,
   revokeTokensOf,
+  signInOf,
   updateUser,
 } from '../database/queries/index.ts'
 import { hashPassword } from '../security/index.ts'
@@ -23,40 +21,24 @@ export interface ResetPassword {
 
 /**
  * Sets a new random password for a person and ends all their sessions. Operators use it when a password is lost.
- * `signOutEverywhere` also revokes the person's service tokens, for a compromised account. `removeFactor` removes their second
- * factor, for the only owner who has lost it. `brokerage` is its number, if the address signs in to several. It grants no new access:
+ * `signOutEverywhere` also revokes the person's service tokens, for a compromised account. It grants no new access:
  * anyone who can run it can read the database.
  *
- * @throws CommandRefused when nobody signs in with the address, or to several brokerages and none is named
+ * @throws CommandRefused when nobody signs in with the address
  * @example (await resetPassword('owner@sample.example', surroundings, Date.now())).password // 'wX3…'
  */
 export async function resetPassword(
   email: string,
   around: CommandDatabase,
   now: number,
-  {
-    signOutEverywhere = false,
-    removeFactor = false,
-    brokerage,
-  }: { signOutEverywhere?: boolean; removeFactor?: boolean; brokerage?: number | undefined } = {},
+  { signOutEverywhere = false }: { signOutEverywhere?: boolean } = {},
 ): Promise<ResetPassword> {
   return atDatabase(around, async (database) => {
-    const accounts = await accountsOf(database, email)
-    const chosen = accounts.filter((account) => brokerage === undefined || account.tenant === brokerage)
-    const [known] = chosen
-    if (known === undefined) {
-      const where = brokerage === undefined ? '' : ` to the brokerage ${brokerage}`
-      throw new CommandRefused(`No person signs in${where} with ${email}.`)
-    }
-    if (chosen.length > 1) {
-      const numbers = chosen.map((account) => account.tenant).join(', ')
-      throw new CommandRefused(
-        `${email} signs in to several brokerages: ${numbers}. Name one with --brokerage NUMBER.`,
-      )
-    }
+    const known = await signInOf(database, email)
+    if (known === null) throw new CommandRefused(`No person signs in with ${email}.`)
     const { tenant, userId } = known
     const password = randomBytes(15).toString('base64url')
-    const passwordHash = await hashPassword(password, await hashOfAddress(database, email))
+    const passwordHash = await hashPassword(password)
     const at = new Date(now)
     return database.inTenant(tenant, async (transaction) => {
       const user = await findUser(transaction, tenant, userId)
@@ -65,15 +47,11 @@ export async function resetPassword(
       }
       await updateUser(transaction, tenant, userId, { password_hash: passwordHash })
       await endSessions(transaction, tenant, userId, at)
-      const removed = removeFactor && (await removeSecondFactor(transaction, tenant, userId))
       const revoked = signOutEverywhere ? await revokeTokensOf(transaction, tenant, userId, at) : []
       const left = await liveTokensOf(transaction, tenant, userId, at)
       await recordEvent(transaction, byOperator(tenant, now), 'password-reset', {
         subject: userId,
-        about: {
-          ...(signOutEverywhere ? { token_ids: revoked } : {}),
-          ...(removed ? { second_factor: 'removed' } : {}),
-        },
+        about: signOutEverywhere ? { token_ids: revoked } : {},
       })
       return { password, tokensRevoked: revoked.length, tokensLeft: left.map(({ name }) => name) }
     })

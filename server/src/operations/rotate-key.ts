@@ -1,26 +1,24 @@
 import {
-  companySignInPlace,
   eventSecretPlace,
   keyCheckPlace,
   keyCheckText,
-  mailboxPlace,
-  mailServerPlace,
   marketKeyPlace,
-  secondFactorPlace,
   secretPlace,
 } from '../access/index.ts'
 import {
   countTokensOfOtherKeys,
-  endSealed,
   type NamedTenant,
   readKeyCheck,
   readKeyNames,
-  readSealed,
   replaceKeyCheck,
   type SealedTable,
   sealAnew,
+  sealedEventSecrets,
+  sealedMarketKeys,
+  sealedSecrets,
 } from '../database/queries/index.ts'
-import type { Database } from '../database/session/index.ts'
+import type { TenantTransaction } from '../database/schema/index.ts'
+import type { Database, TenantId } from '../database/session/index.ts'
 import { keyName, type SecretKeys, seal, unseal, unsealWithAny } from '../security/index.ts'
 import { type CommandDatabase, CommandRefused } from './command-database.ts'
 
@@ -28,21 +26,8 @@ const secretsPerLook = 100
 
 export interface RotatedKey {
   readonly sealedAnew: number
-  /** Secrets that no key decrypts, which `lost` ended. */
-  readonly ended: number
-  /**
-   * The brokerages with live service tokens that another key than the first token key has signed, and the number of these tokens.
-   * They become invalid when the other keys are removed.
-   */
-  readonly tokensOfOtherKeys: readonly (NamedTenant & { readonly tokens: number })[]
-}
-
-export interface RotationOptions extends Pick<CommandDatabase, 'remark'> {
-  readonly now: number
-  /** The keys of tokens, the first of which signs. */
-  readonly tokenKeys: SecretKeys
-  /** The key of the database is lost: secrets that no key decrypts are ended. */
-  readonly lost: boolean
+  /** Live service tokens that were signed with another key. They become invalid when the other keys are removed. */
+  readonly tokensOfOtherKeys: number
 }
 
 /**
@@ -50,48 +35,37 @@ export interface RotationOptions extends Pick<CommandDatabase, 'remark'> {
  * transactions next to a running service, which can decrypt with both keys. After an interruption, the same command
  * continues. The check value of the key is re-encrypted last, after a pass that found nothing left to do.
  *
- * With `lost`, the service cannot start, and secrets that no key decrypts are ended instead of refused.
- *
  * @throws CommandRefused when the service has not been started with the first key yet, or a live secret opens with none
  */
 export async function rotateKey(
   database: Database,
   tenants: () => Promise<readonly NamedTenant[]>,
   keys: SecretKeys,
-  { remark, now, tokenKeys, lost }: RotationOptions,
+  { remark, now }: Pick<CommandDatabase, 'remark'> & { now: number },
 ): Promise<RotatedKey> {
   const [first] = keys
   const [check, known] = await database.outsideTenants(async (transaction) => [
     await readKeyCheck(transaction),
     await readKeyNames(transaction),
   ])
-  if (check === null) throw new CommandRefused('The database has had no key yet. Start the service.')
-  const isKnown = unsealWithAny(keys, keyCheckPlace, check) !== null
-  if (isKnown && lost) {
+  if (check === null || unsealWithAny(keys, keyCheckPlace, check) === null) {
     throw new CommandRefused(
-      'The secret keys contain the key of this database, so it is not lost. Leave --lost out.',
+      'None of the secret keys is the key of this database. Add the key it was last used with after the new one.',
     )
   }
-  if (!isKnown && !lost) {
-    throw new CommandRefused(
-      'None of the secret keys is the key of this database. Add the key it was last used with after the new one. If there is no copy of it, docs/lost-key.md says how to go on.',
-    )
-  }
-  if (!lost && !known.includes(keyName(first))) {
+  if (!known.includes(keyName(first))) {
     throw new CommandRefused(
       'The service has not been started with the first key yet, so it could not decrypt what this command encrypts. Start the service with the same list of keys, the new one first, and then run this command again.',
     )
   }
   let sealedAnew = 0
-  let ended = 0
   for (;;) {
     const all = await tenants()
     let changed = 0
     for (const [index, { tenant, name }] of all.entries()) {
-      const here = await sealAll(database, { tenant, name }, keys, { now, lost })
-      changed += here.sealed
-      ended += here.ended
-      if (here.sealed + here.ended > 0 || (index + 1) % 100 === 0) {
+      const here = await sealAll(database, tenant, name, keys, now)
+      changed += here
+      if (here > 0 || (index + 1) % 100 === 0) {
         remark(`${index + 1} of ${all.length} brokerages: ${sealedAnew + changed} secrets re-encrypted`)
       }
     }
@@ -102,53 +76,55 @@ export async function rotateKey(
   await database.outsideTenants((transaction) =>
     replaceKeyCheck(transaction, check, seal(first, keyCheckPlace, keyCheckText)),
   )
-  const tokensOfOtherKeys: RotatedKey['tokensOfOtherKeys'][number][] = []
-  for (const named of await tenants()) {
-    const tokens = await database.inTenant(named.tenant, (transaction) =>
-      countTokensOfOtherKeys(transaction, named.tenant, keyName(tokenKeys[0]), new Date(now)),
+  let tokensOfOtherKeys = 0
+  for (const { tenant } of await tenants()) {
+    tokensOfOtherKeys += await database.inTenant(tenant, (transaction) =>
+      countTokensOfOtherKeys(transaction, tenant, keyName(first), new Date(now)),
     )
-    if (tokens > 0) tokensOfOtherKeys.push({ ...named, tokens })
   }
-  return { sealedAnew, ended, tokensOfOtherKeys }
+  return { sealedAnew, tokensOfOtherKeys }
 }
 
-/** The kinds of encrypted values of a brokerage: their table, and their name in messages. */
+/** A stored secret of any kind. */
+interface SealedRow {
+  readonly secret_id: number
+  readonly sealed: Buffer
+  readonly expires_at: Date | null
+  readonly revoked_at?: Date | null
+}
+
+/** The kinds of encrypted values of a brokerage: how to read their rows, and their name in messages. */
 const kindsOfSecret: readonly {
   readonly called: string
   readonly place: (tenant: number, secretId: number) => string
+  readonly read: (
+    transaction: TenantTransaction,
+    tenant: TenantId,
+    after: number,
+    limit: number,
+  ) => Promise<readonly SealedRow[]>
   readonly table: SealedTable
 }[] = [
-  { called: 'Signing secret', place: secretPlace, table: 'signing_secrets' },
-  { called: 'Event secret', place: eventSecretPlace, table: 'event_secrets' },
-  { called: 'Market key', place: marketKeyPlace, table: 'market_keys' },
-  { called: 'Second factor', place: secondFactorPlace, table: 'second_factors' },
-  { called: 'Mail server', place: mailServerPlace, table: 'mail_servers' },
-  { called: 'Mailbox', place: mailboxPlace, table: 'mailboxes' },
-  {
-    called: 'Company sign-in',
-    place: companySignInPlace,
-    table: 'company_sign_ins',
-  },
+  { called: 'Signing secret', place: secretPlace, read: sealedSecrets, table: 'signing_secrets' },
+  { called: 'Event secret', place: eventSecretPlace, read: sealedEventSecrets, table: 'event_secrets' },
+  { called: 'Market key', place: marketKeyPlace, read: sealedMarketKeys, table: 'market_keys' },
 ]
 
-/** Re-encrypts the secrets of one brokerage that another key encrypted, and ends those that no key decrypts if it is lost. */
+/** Re-encrypts the secrets of one brokerage that another key encrypted, and returns their number. */
 async function sealAll(
   database: Database,
-  { tenant, name }: Pick<NamedTenant, 'tenant' | 'name'>,
+  tenant: NamedTenant['tenant'],
+  name: string,
   keys: SecretKeys,
-  { now, lost }: Pick<RotationOptions, 'now' | 'lost'>,
-): Promise<{ readonly sealed: number; readonly ended: number }> {
+  now: number,
+): Promise<number> {
   const [first] = keys
   let changed = 0
-  let ended = 0
   for (const kind of kindsOfSecret) {
     for (let after: number | null = 0; after !== null; ) {
       const from: number = after
       after = await database.inTenant(tenant, async (transaction) => {
-        const secrets = await readSealed(transaction, tenant, kind.table, {
-          after: from,
-          limit: secretsPerLook,
-        })
+        const secrets = await kind.read(transaction, tenant, from, secretsPerLook)
         for (const { secret_id: id, sealed, revoked_at, expires_at } of secrets) {
           const place = kind.place(tenant, id)
           if (unseal(first, place, sealed) !== null) continue
@@ -159,13 +135,7 @@ async function sealAll(
               sealed: seal(first, place, plaintext),
             })
             changed++
-            continue
-          }
-          if (revoked_at !== null || (expires_at !== null && expires_at.getTime() <= now)) continue
-          if (lost) {
-            await endSealed(transaction, tenant, kind.table, { secretId: id, now: new Date(now) })
-            ended++
-          } else {
+          } else if ((revoked_at ?? null) === null && (expires_at === null || expires_at.getTime() > now)) {
             throw new CommandRefused(
               `${kind.called} ${id} of ${name} (${tenant}) cannot be decrypted with any of the keys. Add the key that encrypted it, or have it revoked, and run this command again.`,
             )
@@ -175,5 +145,5 @@ async function sealAll(
       })
     }
   }
-  return { sealed: changed, ended }
+  return changed
 }

@@ -1,8 +1,6 @@
-import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { moveKeyOf, readConfig, secretKeysOf } from '../configuration/index.ts'
 import { listTenants } from '../database/queries/index.ts'
-import { findPlace } from '../embedded-postgres/index.ts'
 import type { SecretKey } from '../security/index.ts'
 import { atDatabase, type CommandDatabase, CommandRefused, exitCodeOf } from './command-database.ts'
 import { makeTenant } from './create-tenant.ts'
@@ -52,9 +50,7 @@ async function main(): Promise<number> {
   if (action === 'create') return create(around, named, options)
   if (action === 'list') return list(around)
   if (action === 'erase') return erase(around, named, options.confirm)
-  // An import into a new data folder comes before the first start.
-  const isNew = () => findPlace(resolve(around.config.dataDirectory)) === null
-  const keys = () => around.config.secretKeys ?? secretKeysOf(around.config.dataDirectory, { make: isNew() })
+  const keys = () => around.config.secretKeys ?? secretKeysOf(around.config.dataDirectory)
   const moveKey = moveKeyIn(options['key-file'], action === 'export')
   if (action === 'export') {
     const { tables, tenant } = await exportTenant(around, named, {

@@ -1,9 +1,12 @@
-import { ALARM_DAYS, calibrationOfTypes, calibrationSentence } from '#engine/calibration-alarm.ts'
+import {
+  ALARM_DAYS,
+  calibrationSentence,
+  calibrationStanding,
+  type DecidedForecast,
+} from '#engine/calibration-alarm.ts'
 import { dayOf } from '#engine/estimate/day.ts'
-import { type RateType, rateTypes } from '#engine/rate-type.ts'
 import {
   announceToSubscribers,
-  type CalibrationCheckRow,
   findCalibrationCheck,
   findPilot,
   headAnnounced,
@@ -59,16 +62,15 @@ async function checkCalibration(
     decidedSince: new Date((dayOf(now) - ALARM_DAYS + 1) * dayMs),
     quotedSince: new Date(now - (ALARM_DAYS + decidedWithinDays) * dayMs),
   })
-  const forecasts = rows.flatMap(({ probability, ...quote }) => {
+  const forecasts = rows.flatMap(({ probability, ...quote }): DecidedForecast[] => {
     if (probability === null) return []
     const lane = `${quote.origin_key}>${quote.destination_key}|${quote.equipment_code}`
-    const day = dayOf(quote.decided_at.getTime())
-    return [{ day, lane, probability, won: quote.outcome === 'won', rateType: quote.rate_type }]
+    return [{ day: dayOf(quote.decided_at.getTime()), lane, probability, won: quote.outcome === 'won' }]
   })
-  const standing = calibrationOfTypes(forecasts, { today: dayOf(now), wasBroken: brokenTypes(last) })
+  const wasBroken = (last?.broken_at ?? null) !== null
+  const standing = calibrationStanding(forecasts, { today: dayOf(now), wasBroken })
   const isBroken = standing.state === 'broken'
-  const { rateType, state, decided, won, meanForecast, evidence } = standing
-  const wasBroken = brokenTypes(last).includes(rateType)
+  const { state, decided, won, meanForecast, evidence } = standing
   await putCalibrationCheck(transaction, tenant, {
     checked_at: new Date(now),
     checked_version: facts,
@@ -77,31 +79,17 @@ async function checkCalibration(
     won,
     mean_forecast: meanForecast,
     evidence,
-    broken_at: isBroken ? ((wasBroken ? last?.broken_at : null) ?? new Date(now)) : null,
-    rate_type: rateType,
+    broken_at: isBroken ? (last?.broken_at ?? new Date(now)) : null,
   })
   if (!isBroken || wasBroken) return null
-  const sentence = calibrationSentence(standing, rateType)
+  const sentence = calibrationSentence(standing)
   await announceToSubscribers(transaction, tenant, {
     type: 'model.calibration_broken',
     about: {
-      calibration: {
-        days: ALARM_DAYS,
-        decided,
-        won,
-        mean_forecast: meanForecast ?? 0,
-        rate_type: rateType,
-        sentence,
-      },
+      calibration: { days: ALARM_DAYS, decided, won, mean_forecast: meanForecast ?? 0, sentence },
     },
   })
   return sentence
-}
-
-/** The rate types whose calibration was broken. A check of an earlier version is about both. */
-function brokenTypes(check: CalibrationCheckRow | null): readonly RateType[] {
-  if (check === null || check.broken_at === null) return []
-  return check.rate_type === null ? rateTypes : [check.rate_type]
 }
 
 /** Sends the head of each active pilot that has grown since the last time, a day ago. */

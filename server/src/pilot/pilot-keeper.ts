@@ -1,13 +1,13 @@
 import { dollarsIfKnown } from '#engine/money.ts'
 import { type OutcomeBody, quotedAs } from '#engine/pilot/pilot-entries.ts'
 import {
-  type AmountTerms,
+  type Currency,
   comparableCents,
   type FuelAndExchange,
   ownChargesOnly,
   type RateBasis,
 } from '#engine/rate-basis.ts'
-import { conversionsOfQuote, needsConversion } from '../book/index.ts'
+import { conversionsOfQuote, needsConversion, termsOfQuote } from '../book/index.ts'
 import {
   appendPilotEntries,
   type ChangedPilotLane,
@@ -16,7 +16,6 @@ import {
   findTenant,
   pilotSealed,
   readVersions,
-  statedTerms,
   tenantsWithPilotsBehind,
 } from '../database/queries/index.ts'
 import type { LaneRow, TenantTransaction } from '../database/schema/index.ts'
@@ -164,12 +163,34 @@ function outcomeEntry(lane: ChangedPilotLane, basis: RateBasis, by: ConvertedBy)
 }
 
 function outcomeBody(lane: LaneRow, wanted: RateBasis, { rates, costs }: ConvertedBy): OutcomeBody {
-  const amount = (by: FuelAndExchange, cents: number | null, terms: AmountTerms) =>
-    cents === null ? null : dollarsIfKnown(comparableCents({ ...terms, cents }, wanted, by))
-  const quoted = statedTerms(lane, 'quoted')
+  const amount = (
+    by: FuelAndExchange,
+    cents: number | null,
+    basis: RateBasis | null,
+    fuelCents: number | null,
+    accessorialCents: number | null,
+    currency: Currency | null,
+  ) =>
+    cents === null
+      ? null
+      : dollarsIfKnown(comparableCents({ cents, basis, fuelCents, accessorialCents, currency }, wanted, by))
   const isVoid = lane.voided_at !== null
-  const revenue = amount(rates, lane.customer_rate_cents, statedTerms(lane, 'customer'))
-  const cost = amount(costs, lane.truck_cost_cents, statedTerms(lane, 'truck'))
+  const revenue = amount(
+    rates,
+    lane.customer_rate_cents,
+    lane.customer_basis,
+    lane.customer_fuel_cents,
+    lane.customer_accessorials_cents,
+    lane.customer_currency,
+  )
+  const cost = amount(
+    costs,
+    lane.truck_cost_cents,
+    lane.truck_basis,
+    lane.truck_fuel_cents,
+    lane.truck_accessorials_cents,
+    lane.truck_currency,
+  )
   const isKeptApart =
     (lane.customer_rate_cents !== null && revenue === null) ||
     (lane.truck_cost_cents !== null && cost === null)
@@ -179,9 +200,16 @@ function outcomeBody(lane: LaneRow, wanted: RateBasis, { rates, costs }: Convert
     reason: lane.outcome_reason,
     source: lane.outcome_source,
     decided_at: (isVoid ? lane.voided_at : lane.decided_at)?.toISOString() ?? null,
-    quoted_as: quotedAs(lane.quoted_rate_cents, quoted),
+    quoted_as: quotedAs(lane.quoted_rate_cents, termsOfQuote(lane)),
     basis: wanted,
-    rate: amount(rates, lane.quoted_rate_cents, quoted),
+    rate: amount(
+      rates,
+      lane.quoted_rate_cents,
+      lane.quoted_basis,
+      lane.quoted_fuel_cents,
+      lane.quoted_accessorials_cents,
+      lane.quoted_currency,
+    ),
     revenue,
     cost,
     ...(isKeptApart ? { kept_apart: true as const } : {}),

@@ -4,7 +4,6 @@ import { dayOf } from '#engine/estimate/day.ts'
 import { chanceOn } from '#engine/estimate/optimum.ts'
 import { outcomesBehind } from '#engine/estimate/outcomes-behind.ts'
 import type { StoredOutcome } from '#engine/history.ts'
-import { isDirect } from '#engine/load-mode.ts'
 import { dollarsFromCents, dollarsIfKnown } from '#engine/money.ts'
 import type { ForecastBody } from '#engine/pilot/pilot-entries.ts'
 import { forecastLateAfterMs, quotedAs } from '#engine/pilot/pilot-entries.ts'
@@ -129,21 +128,12 @@ function forecastBody(
   const offer = appraisal?.at(lane.quoted_rate_cents) ?? null
   const rateCents = appraisal === null ? lane.quoted_rate_cents : (offer?.rateCents ?? null)
   const isKnown = appraisal !== null && offer !== null && offer.chance !== null
-  const none = !isDirect(lane)
-    ? 'not_direct'
-    : appraisal === null
-      ? 'not_computed'
-      : rateCents === null
-        ? 'other_basis'
-        : appraisal.explain(lane.quoted_rate_cents)?.flags.includes('no_ground') === true
-          ? 'no_ground'
-          : 'no_quotes'
+  const none = appraisal === null ? 'not_computed' : rateCents === null ? 'other_basis' : 'no_quotes'
   return {
     lane_ref: quote.laneRef,
     external_id: quote.externalId,
     lane: identityOf(placedAs(lane).lane).key,
     rep: quote.rep,
-    rate_type: quote.quotedFor.rateType ?? pricing?.settings.rateType ?? null,
     quoted_at: quote.quotedAt.toISOString(),
     quoted_as: quotedAs(lane.quoted_rate_cents, termsOfQuote(lane)),
     basis: appraisal === null ? null : (pricing?.settings.basis ?? null),

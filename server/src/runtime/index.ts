@@ -2,10 +2,9 @@
  * Process-level helpers that every folder may use: the log, the version, and ways to run work concurrently.
  */
 export { concurrencyLimit, QueueFull } from './concurrency-limit.ts'
-export { inThread, type ThreadMessage, type ThreadOptions } from './in-thread.ts'
 export type { Log } from './log.ts'
 export { andThen, type NowOrLater } from './now-or-later.ts'
 export { late, orLate } from './or-late.ts'
 export { runInOrder } from './run-in-order.ts'
-export { revision, revisionOf, version } from './version.ts'
+export { version } from './version.ts'
 export { onBehalfOf, yieldBetweenSteps } from './yield-between-steps.ts'

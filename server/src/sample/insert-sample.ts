@@ -4,7 +4,6 @@ import { readPlace } from '#engine/place.ts'
 import { issueServiceToken, issueSigningSecret } from '../access/index.ts'
 import { recordEvent } from '../audit/index.ts'
 import {
-  bids,
   createTenant,
   insertQuoteRequests,
   insertUser,
@@ -15,7 +14,6 @@ import type { LaneRow, TenantTransaction } from '../database/schema/index.ts'
 import type { Database, TenantId } from '../database/session/index.ts'
 import { lanePlaces } from '../lanes/index.ts'
 import { hashPassword, type SecretKeys, type Tokens } from '../security/index.ts'
-import { sampleBid } from './sample-bid.ts'
 import { type SampleLane, sampleBrokerage, sampleSeed } from './sample-brokerage.ts'
 
 /** The credentials and lanes to try the service with. They are shown once and not stored. */
@@ -35,29 +33,23 @@ export interface SampleAccess {
 const ownerEmail = 'owner@sample.example'
 
 /**
- * Inserts the sample brokerage: its people, two years of quotes and bookings, a bid, a service token and a signing secret. All in
- * the caller's transaction, so that an interrupted start leaves nothing behind.
+ * Inserts the sample brokerage: its people, two years of quotes and bookings, a service token and a signing secret. All
+ * in the caller's transaction, so that an interrupted start leaves nothing behind.
  */
-export async function sampleMaker(
-  database: Database,
-  { tokens, secretKeys, now }: { tokens: Tokens; secretKeys: SecretKeys; now: number },
-) {
+export function sampleMaker(database: Database, tokens: Tokens, secretKeys: SecretKeys) {
   const tenant = newTenantId()
-  // Computed before the transaction: PostgreSQL ends one that does nothing for ten seconds, as on a busy machine.
-  const sample = sampleBrokerage({ seed: sampleSeed, now })
-  const password = randomBytes(12).toString('base64url')
-  const passwordHash = await hashPassword(password)
-  const bid = await sampleBid(sample, now)
   return {
     tenant,
-    async insert(transaction: TenantTransaction): Promise<SampleAccess> {
+    async insert(transaction: TenantTransaction, now: number): Promise<SampleAccess> {
+      const sample = sampleBrokerage({ seed: sampleSeed, now })
+      const password = randomBytes(12).toString('base64url')
       const at = new Date(now)
       const owner = sample.people.find((person) => person.role === 'owner')
       const made = await createTenant(transaction, tenant, {
         company: sample.company.name,
         name: owner?.name ?? 'Owner',
         email: ownerEmail,
-        passwordHash,
+        passwordHash: await hashPassword(password),
         now: at,
       })
       if (made === null) throw new Error(`The address ${ownerEmail} is in use already.`)
@@ -75,14 +67,6 @@ export async function sampleMaker(
         if (user !== null) userIds.set(person.name, user.user_id)
       }
       const lanes = await insertLanes(transaction, tenant, database, sample.lanes, userIds)
-      const bidId = await bids.insertBid(
-        transaction,
-        tenant,
-        { ...bid.bid, created_by: made.user.user_id },
-        bid.lanes,
-      )
-      // No process prices it yet, so the first one that looks may begin at once.
-      await bids.releaseBid(transaction, tenant, bidId)
       const issued = { tenant, userId: made.user.user_id, now }
       const { row, token } = await issueServiceToken(
         transaction,

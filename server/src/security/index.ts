@@ -3,7 +3,6 @@
  * Secrets and the time are parameters.
  */
 export { callerNetwork } from './caller-network.ts'
-export { deviceName } from './device-name.ts'
 export { networkHash } from './network-hash.ts'
 export {
   type AllowedPrivate,
@@ -13,29 +12,15 @@ export {
   type OutboundTarget,
   outboundTarget,
 } from './outbound-address.ts'
-export {
-  loadPasskeys,
-  newPasskeyAttempt,
-  type PasskeySite,
-  passkeyAlgorithms,
-  passkeySite,
-  readPasskeyAttempt,
-  readUserHandle,
-  userHandle,
-  verifyNewPasskey,
-  verifyPasskey,
-} from './passkey.ts'
-export { hashPassword, isGuessable, isPassword, passwordFits } from './password.ts'
+export { hashPassword, isGuessable, isPassword } from './password.ts'
 export {
   type Admission,
-  companyStartLimit,
   eventTestLimit,
   type RateLimit,
   signatureCheckLimit,
   slidingWindow,
   tenantLimit,
 } from './rate-limit.ts'
-export { randomText, sameBytes } from './same-bytes.ts'
 export {
   derivedKey,
   keyName,
@@ -47,17 +32,9 @@ export {
   unseal,
   unsealWithAny,
 } from './sealed-secret.ts'
-export {
-  factorAddress,
-  newFactorSecret,
-  newRecoveryCodes,
-  recoveryCodeHash,
-  stepOfCode,
-} from './second-factor.ts'
 export { type SignInAttempt, type SignInAttempts, signInAttempts } from './sign-in-back-off.ts'
 export { type SignUps, signUpLimit } from './sign-up-limit.ts'
 export { newSigningSecret } from './signing-secret.ts'
-export { limitSockets } from './socket-limit.ts'
-export { bearerToken, invalidToken, saysAssistant, type TokenClaims, type Tokens, tokens } from './token.ts'
+export { bearerToken, invalidToken, type TokenClaims, type Tokens, tokens } from './token.ts'
 export { isNetwork, trustedProxies } from './trusted-proxies.ts'
 export { newWebhookSecret, webhookSignature } from './webhook-signature.ts'

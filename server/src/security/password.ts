@@ -2,7 +2,6 @@ import { type Algorithm, hash, verify } from '@node-rs/argon2'
 import { problem } from '#contract/errors.ts'
 import { passwordHashesWaitingMax } from '#contract/limits.ts'
 import { concurrencyLimit, QueueFull } from '../runtime/index.ts'
-import { sameBytes } from './same-bytes.ts'
 
 /** OWASP's minimum for Argon2id: 19 MiB, two passes, one lane. About 30 ms per hash on one core. */
 const parameters = { algorithm: 2 as Algorithm.Argon2id, memoryCost: 19_456, timeCost: 2, parallelism: 1 }
@@ -27,49 +26,8 @@ async function limited<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** `$argon2id$v=19$m=19456,t=2,p=1$`, the salt, `$`, the hash: everything before the hash. */
-const beforeHash = (hashed: string) => hashed.slice(0, hashed.lastIndexOf('$'))
-const saltOf = (hashed: string) =>
-  Buffer.from(beforeHash(hashed).slice(beforeHash(hashed).lastIndexOf('$') + 1), 'base64')
-
-/**
- * Hashes a password. The accounts of one address share a salt, so that one hash checks a password for all of them: `like` is the
- * hash of another account of the address, if there is one.
- */
-export function hashPassword(password: string, like: string | null = null): Promise<string> {
-  const salt = like === null ? {} : { salt: saltOf(like) }
-  return limited(() => hash(password.normalize('NFC'), { ...parameters, ...salt }))
-}
-
-/**
- * Which of the hashes of an address a password matches. `null` (no password set) never does. One hash is computed for each
- * salt, and one if there is none.
- *
- * @example await passwordFits([ofAcme, null, ofBluff], 'seven quiet trucks at dawn') // [true, false, false]
- */
-export async function passwordFits(
-  hashes: readonly (string | null)[],
-  password: string,
-): Promise<readonly boolean[]> {
-  const known = hashes.filter((hashed) => hashed !== null)
-  const [first = null, ...others] = known
-  if (others.length === 0) {
-    const fits = await isPassword(first, password)
-    return hashes.map((hashed) => hashed !== null && fits)
-  }
-  const computed = new Map<string, Buffer>()
-  const fits: boolean[] = []
-  for (const hashed of hashes) {
-    if (hashed === null) {
-      fits.push(false)
-      continue
-    }
-    const before = beforeHash(hashed)
-    const given = computed.get(before) ?? Buffer.from(await hashPassword(password, hashed))
-    computed.set(before, given)
-    fits.push(sameBytes(hashed, given))
-  }
-  return fits
+export function hashPassword(password: string): Promise<string> {
+  return limited(() => hash(password.normalize('NFC'), parameters))
 }
 
 /** The hash of a random password, so that checking an unknown email address takes the same work as a known one. */

@@ -1,5 +1,4 @@
 import {
-  companyStartsPerNetworkPerMinute,
   eventTestsPerSecondMax,
   signatureChecksPerMinuteMax,
   tenantRequestsPerWindowMax,
@@ -107,6 +106,3 @@ export const signatureCheckLimit = () => slidingWindow(signatureChecksPerMinuteM
 
 /** The rate limit of test events per tenant. */
 export const eventTestLimit = () => slidingWindow(eventTestsPerSecondMax, 1_000)
-
-/** The rate limit of sign-ins through companies that a network looks up or begins. */
-export const companyStartLimit = () => slidingWindow(companyStartsPerNetworkPerMinute, 60_000)

@@ -22,13 +22,8 @@ export interface SignInBackOff {
    */
   begin(account: string, network: string): () => void
   failed(account: string, network: string, now: number): void
-  /** Forgets the failures of the account from this network, and those from other networks unless they are kept. */
-  succeeded(account: string, network: string, keepsOthers?: boolean): void
-  /**
-   * Counts a password that somebody set for the account, except the first one within the window. Whoever may set passwords in one
-   * brokerage could otherwise sign in with each, and so guess the password of the same address in another.
-   */
-  passwordSet(account: string, now: number): void
+  /** Forgets the failures of the account from this network, and those from other networks unless the attempt passed them. */
+  succeeded(account: string, network: string, isKnown?: boolean): void
 }
 
 /** An attempt at a password or an invitation: either it must wait, or it runs until `end`. */
@@ -36,16 +31,13 @@ export interface SignInAttempt {
   /** Milliseconds to wait before an attempt is checked; 0 if this one proceeds. */
   readonly waitMs: number
   failed(): void
-  /** Forgets failures, with `keepsOthers` those of this network only. */
-  succeeded(keepsOthers?: boolean): void
+  succeeded(): void
   end(): void
 }
 
 /** Starts attempts. */
 export interface SignInAttempts {
   begin(account: string, network: string, now: number, isKnown?: boolean): SignInAttempt
-  /** Counts a password that somebody set for an account: `SignInBackOff.passwordSet`. */
-  passwordSet(account: string, now: number): void
   /** Whether to look up if a network is known: a flood of delayed attempts must not become a flood of queries. */
   mayLookUp(network: string, now: number): boolean
 }
@@ -59,11 +51,10 @@ export function signInAttempts(backOff: SignInBackOff = signInBackOff()): SignIn
       return {
         waitMs,
         failed: () => backOff.failed(account, network, now),
-        succeeded: (keepsOthers = isKnown) => backOff.succeeded(account, network, keepsOthers),
+        succeeded: () => backOff.succeeded(account, network, isKnown),
         end: waitMs > 0 ? () => {} : backOff.begin(account, network),
       }
     },
-    passwordSet: (account, now) => backOff.passwordSet(account, now),
     mayLookUp: (network, now) => lookUps.admit(network, now).admitted,
   }
 }
@@ -133,14 +124,9 @@ export function signInBackOff(): SignInBackOff {
       fail(account, now)
       fail(ofNetwork(account, network), now)
     },
-    succeeded(account, network, keepsOthers = false) {
+    succeeded(account, network, isKnown = false) {
       accounts.delete(ofNetwork(account, network))
-      if (!keepsOthers) accounts.delete(account)
-    },
-    passwordSet(account, now) {
-      const counted = `passwords of ${account}`
-      if (failuresOf(counted, now) !== undefined) fail(account, now)
-      fail(counted, now)
+      if (!isKnown) accounts.delete(account)
     },
   }
 }

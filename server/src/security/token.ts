@@ -4,30 +4,15 @@ import { tokenLeewaySeconds } from '#contract/limits.ts'
 import { derivedKey, keyName, type SecretKey, type SecretKeys } from './sealed-secret.ts'
 
 /**
- * The kinds of token: of systems, of people in the dashboard, and of assistants that act as a person over /mcp. Each has its own key, `typ`,
- * and audience, so that none is ever accepted as another. The algorithm is fixed: nothing in the header of a token decides how it is
- * verified.
+ * The two kinds of token. Each has its own key, `typ`, and audience, so that neither is ever accepted as the other. The
+ * algorithm is fixed: nothing in the header of a token decides how it is verified.
  */
-export type TokenKind = 'service' | 'dashboard' | 'assistant'
+export type TokenKind = 'service' | 'dashboard'
 
 const kinds = {
   service: { typ: 'svc+jwt', aud: 'lanewise:integrations', purpose: 'service tokens' },
   dashboard: { typ: 'dash+jwt', aud: 'lanewise:dashboard', purpose: 'dashboard tokens' },
-  assistant: { typ: 'agent+jwt', aud: 'lanewise:mcp', purpose: 'assistant tokens' },
 } as const
-const kindNames = Object.keys(kinds) as readonly TokenKind[]
-
-/** What a token of the wrong kind is, and which one an endpoint takes. */
-const isOneOf: Readonly<Record<TokenKind, string>> = {
-  service: 'this is a service token',
-  dashboard: 'this is the token of a dashboard sign-in',
-  assistant: 'this is the token of an assistant, which is only for /mcp',
-}
-const takes: Readonly<Record<TokenKind, readonly [kind: string, remedy: string]>> = {
-  service: ['a service token', 'An admin creates service tokens with POST /api/integrations/tokens.'],
-  dashboard: ['the token of a dashboard sign-in', 'Sign in with POST /api/auth/sign-in.'],
-  assistant: ['the token of an assistant', 'Connect the assistant again.'],
-}
 const issuer = 'lanewise'
 
 export interface TokenClaims {
@@ -56,39 +41,24 @@ export interface Tokens {
   verify(kind: TokenKind, token: string, now: number, signedBy?: (claims: TokenClaims) => void): TokenClaims
 }
 
-/**
- * Signs tokens with the first key of an installation, and verifies them with any of its keys. Tokens of the other keys expire at
- * `formerUntil` (epoch milliseconds), if they do not expire before.
- */
-export function tokens(
-  keys: SecretKeys,
-  { formerUntil = null }: { formerUntil?: number | null } = {},
-): Tokens {
+/** Signs tokens with the first key of an installation, and verifies them with any of its keys. */
+export function tokens(...keys: SecretKeys): Tokens {
   const [first] = keys
-  const signers = {
-    service: signer(first, 'service'),
-    dashboard: signer(first, 'dashboard'),
-    assistant: signer(first, 'assistant'),
-  }
-  const verifiers = keys.map((key, at) => ({
+  const signers = { service: signer(first, 'service'), dashboard: signer(first, 'dashboard') }
+  const verifiers = keys.map((key) => ({
     kid: keyName(key),
-    endsAt: at === 0 || formerUntil === null ? Number.POSITIVE_INFINITY : Math.floor(formerUntil / 1000),
     // `readClaims` checks the expiry against the `now` parameter; the library would use the system clock.
     service: verifier(derivedKey(key, kinds.service.purpose), 'service'),
     dashboard: verifier(derivedKey(key, kinds.dashboard.purpose), 'dashboard'),
-    assistant: verifier(derivedKey(key, kinds.assistant.purpose), 'assistant'),
   }))
-  /**
-   * The claims of a token of this kind if the key that its header names has signed it, and when all tokens of the key end; null
-   * otherwise.
-   */
-  function payloadOf(kind: TokenKind, token: string) {
-    const kid = inHeader(token, 'kid')
+  /** The claims of a token of this kind if the key that its header names has signed it; null otherwise. */
+  function payloadOf(kind: TokenKind, token: string): Record<string, unknown> | null {
+    const kid = kidOf(token)
     for (const one of verifiers) {
       // `kid` selects one of our own keys, nothing else. Tokens without `kid`, from before keys had names, are tried with each.
       if (kid !== undefined && kid !== one.kid) continue
       const payload = one[kind](token)
-      if (payload !== null) return { payload, endsAt: one.endsAt }
+      if (payload !== null) return payload
     }
     return null
   }
@@ -104,27 +74,25 @@ export function tokens(
       }),
     verify(kind, token, now, signedBy) {
       if (!isAsIssued(token)) throw invalidToken()
-      const found = payloadOf(kind, token)
-      if (found === null) {
-        for (const other of kindNames) {
-          const foundOther = other === kind ? null : payloadOf(other, token)
-          if (foundOther === null) continue
-          signedBy?.(readClaims(foundOther.payload, now))
-          const [taken, remedy] = takes[kind]
+      const payload = payloadOf(kind, token)
+      if (payload === null) {
+        const other = kind === 'service' ? 'dashboard' : 'service'
+        const otherPayload = payloadOf(other, token)
+        if (otherPayload !== null) {
+          signedBy?.(readClaims(otherPayload, now))
           throw problem(
             'token-wrong-kind',
-            `This endpoint takes ${taken}, and ${isOneOf[other]}. ${remedy}`,
-            {
-              headers: invalidTokenHeaders,
-            },
+            kind === 'service'
+              ? 'This endpoint takes a service token, and this is the token of a dashboard sign-in. An admin creates service tokens with POST /api/integrations/tokens.'
+              : 'This endpoint takes the token of a dashboard sign-in, and this is a service token. Sign in with POST /api/auth/sign-in.',
+            { headers: invalidTokenHeaders },
           )
         }
         throw invalidToken()
       }
-      const stated = readClaims(found.payload, now)
-      const claims = { ...stated, exp: Math.min(stated.exp, found.endsAt) }
+      const claims = readClaims(payload, now)
       signedBy?.(claims)
-      refuseExpired(claims, now, { endedWithKey: claims.exp < stated.exp })
+      refuseExpired(claims, now)
       return claims
     },
   }
@@ -148,22 +116,14 @@ function signer(key: SecretKey, kind: TokenKind) {
   })
 }
 
-/** A member of the header of a token, of any type; undefined if there is none. */
-function inHeader(token: string, name: 'kid' | 'typ'): unknown {
+/** The `kid` in the header of a token, of any type; undefined if there is none. */
+function kidOf(token: string): unknown {
   try {
     const header: unknown = JSON.parse(Buffer.from(token.split('.')[0] ?? '', 'base64url').toString('utf8'))
-    return typeof header === 'object' && header !== null
-      ? (header as Record<string, unknown>)[name]
-      : undefined
+    return typeof header === 'object' && header !== null && 'kid' in header ? header.kid : undefined
   } catch {
     return undefined
   }
-}
-
-/** Whether a token says that it is an assistant's. It is not verified by this. */
-export function saysAssistant(authorization: string | undefined): boolean {
-  const [, token = ''] = /^bearer +(\S+)$/i.exec(authorization ?? '') ?? []
-  return inHeader(token, 'typ') === kinds.assistant.typ
 }
 
 function verifier(key: Buffer, kind: TokenKind): (token: string) => Record<string, unknown> | null {
@@ -227,13 +187,10 @@ function readClaims(payload: Record<string, unknown>, now: number): TokenClaims 
   return { tenant_id, user_id, role, scope, jti, iat, exp }
 }
 
-function refuseExpired({ exp }: TokenClaims, now: number, { endedWithKey }: { endedWithKey: boolean }): void {
+function refuseExpired({ exp }: TokenClaims, now: number): void {
   // A token is invalid on or after its expiry (RFC 7519), plus the leeway.
   if (exp + tokenLeewaySeconds <= now / 1000) {
-    const detail = endedWithKey
-      ? `The token was signed with a former key of the service. Such tokens ended at ${new Date(exp * 1000).toISOString()}.`
-      : 'The token has expired.'
-    throw problem('token-expired', detail, {
+    throw problem('token-expired', 'The token has expired.', {
       headers: {
         'WWW-Authenticate': `${invalidTokenHeaders['WWW-Authenticate']}, error_description="The token has expired"`,
       },

@@ -4,14 +4,12 @@
  */
 
 export type { FileBytes } from './file-bytes.ts'
-export { type FilledColumn, filledText, filledWorkbook } from './filled-table.ts'
 export {
   ImportFileError,
   openTable,
   type TableFile,
   type TableRow,
   tablePieces,
-  unpacked,
 } from './table-file.ts'
 export { formOf, refuseCells, tableOf } from './table-text.ts'
 export { isWorkbook, refuseOtherText } from './text-file.ts'

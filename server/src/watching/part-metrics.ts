@@ -2,7 +2,7 @@ import type { CallLogCounts } from '../audit/index.ts'
 import type { BacktestCounts } from '../backtests/index.ts'
 import type { BookCounts } from '../book/index.ts'
 import type { MemoryCounts, WatchCounts } from '../cache/index.ts'
-import type { EventQueue, MailQueue } from '../database/queries/index.ts'
+import type { EventQueue } from '../database/queries/index.ts'
 import type { Connections, Worker } from '../database/session/index.ts'
 import type { EventCounts } from '../events/index.ts'
 import type { ImportCounts } from '../imports/index.ts'
@@ -22,7 +22,6 @@ export interface Counted {
   readonly backtests: () => BacktestCounts
   /** Null when events are off. */
   readonly events: { readonly counts: () => EventCounts; readonly queue: () => Promise<EventQueue> } | null
-  readonly mail: { readonly queue: () => Promise<MailQueue> } | null
   /** Brokerages whose calibration is broken, in the whole database. */
   readonly brokenCalibrations: () => Promise<number>
   readonly readiness: () => Promise<readonly Check[]>
@@ -38,7 +37,6 @@ export function registerParts(metrics: ReadOnScrape, counted: Counted): void {
   importMetrics(metrics, counted)
   backtestMetrics(metrics, counted)
   if (counted.events !== null) eventMetrics(metrics, counted.events)
-  if (counted.mail !== null) mailMetrics(metrics, counted.mail)
   calibrationMetric(metrics, counted)
   readinessMetric(metrics, counted)
 }
@@ -189,32 +187,6 @@ function backtestMetrics(metrics: ReadOnScrape, { backtests }: Counted): void {
   )
 }
 
-/** Makes gauges of a queue. Those of one scrape share one read of the database, which is down if they are missing. */
-function queueLevels<Queue>(metrics: ReadOnScrape, queue: () => Promise<Queue>) {
-  let reading: Promise<Queue | null> | null = null
-  const readOnce = () => {
-    reading ??= queue()
-      .catch(() => null)
-      .finally(() => setImmediate(() => (reading = null)))
-    return reading
-  }
-  return (name: string, help: string, of: (now: Queue) => number) =>
-    metrics.level(name, help, [], async () => {
-      const now = await readOnce()
-      return now === null ? [] : one(of(now))
-    })
-}
-
-function mailMetrics(metrics: ReadOnScrape, { queue }: NonNullable<Counted['mail']>): void {
-  const queued = queueLevels(metrics, queue)
-  queued(
-    'lanewise_mails_waiting',
-    'Mails that wait to be sent or retried, in the whole database.',
-    (now) => now.waiting,
-  )
-  queued('lanewise_mails_oldest_seconds', 'Age of the oldest waiting mail.', (now) => now.oldestSeconds)
-}
-
 /** The state of the queue is read from the database, for all instances: each of them reports the same. */
 function eventMetrics(metrics: ReadOnScrape, { counts, queue }: NonNullable<Counted['events']>): void {
   metrics.total(
@@ -232,7 +204,19 @@ function eventMetrics(metrics: ReadOnScrape, { counts, queue }: NonNullable<Coun
     [],
     () => one(counts().disabled),
   )
-  const queued = queueLevels(metrics, queue)
+  // The three gauges of one scrape share one read of the database.
+  let reading: Promise<EventQueue | null> | null = null
+  const readOnce = () => {
+    reading ??= queue()
+      .catch(() => null)
+      .finally(() => setImmediate(() => (reading = null)))
+    return reading
+  }
+  const queued = (name: string, help: string, of: (now: EventQueue) => number) =>
+    metrics.level(name, help, [], async () => {
+      const now = await readOnce()
+      return now === null ? [] : one(of(now))
+    })
   queued(
     'lanewise_events_waiting',
     'Deliveries that wait to be sent or retried, in the whole database.',

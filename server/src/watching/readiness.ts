@@ -1,4 +1,4 @@
-import { type Database, publicReason, workersAway } from '../database/session/index.ts'
+import { type Database, workersAway } from '../database/session/index.ts'
 
 /** A condition for sending requests to this node. */
 export interface Check {
@@ -15,7 +15,7 @@ export interface Check {
 const clockSkewMsMax = 2_000
 
 /**
- * Checks whether this node can answer: the database responds and accepts writes, the clocks agree, and every migration of this version has
+ * Checks whether this node can answer: the database responds, the clocks agree, and every migration of this version has
  * run. Newer migrations are accepted, because two versions run side by side during an upgrade.
  */
 export async function readiness({
@@ -30,9 +30,10 @@ export async function readiness({
   let answer: Awaited<ReturnType<typeof database.ping>>
   try {
     answer = await database.ping()
-  } catch (error) {
+  } catch {
+    const detail = 'The database cannot answer.'
     return [
-      { name: 'database', holds: false, detail: publicReason(error) },
+      { name: 'database', holds: false, detail },
       { name: 'clock', holds: null, detail: null },
       { name: 'migrations', holds: null, detail: null },
     ]
@@ -41,7 +42,7 @@ export async function readiness({
   const missing = migrations.filter((name) => !answer.migrations.includes(name))
   const isOff = skewMs > clockSkewMsMax
   return [
-    { name: 'database', holds: answer.readOnly === null, detail: answer.readOnly?.says ?? null },
+    { name: 'database', holds: true, detail: null },
     {
       name: 'clock',
       holds: !isOff,

@@ -81,9 +81,6 @@ export function recordProblem(
   const failure = databaseFailure(why.cause)
   // The database works, and other brokerages are served: nothing that an operator must repair at once.
   if (failure === 'brokerage-busy' || failure === 'brokerage-moving') log.warn(about, failure)
-  // A readiness check that fails has no cause: its detail is the reason.
-  else if (why.code === 'unavailable' && why.cause === undefined)
-    log.error({ ...about, detail: why.message }, why.code)
   else if (why.status >= 500) log.error({ ...about, err: why.cause }, why.code)
   else log.info(about, 'refused')
 }

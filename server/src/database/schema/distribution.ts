@@ -1,16 +1,10 @@
 import { sql } from 'kysely'
-import type pg from 'pg'
-import { DatabaseClient } from '../hosts/index.ts'
+import pg from 'pg'
 
 import type { TenantTransaction } from './tables.ts'
 
 /** An instance whose last heartbeat is older than this is gone. It sends several heartbeats in that time. */
 export const instanceGoneMs = 10_000
-/**
- * An instance that could not renew its registration for this long considers itself unregistered: before the other instances
- * do (`instanceGoneMs`).
- */
-export const registrationHoldsMs = 7_000
 
 /**
  * Tables of the installation, not of a tenant. Add a table here only if it reveals nothing about tenants, and no query
@@ -70,7 +64,7 @@ export async function distribute(
     readonly stopped: () => boolean
   },
 ): Promise<Distribution> {
-  const client = new DatabaseClient(ownerConnection)
+  const client = new pg.Client(ownerConnection)
   client.on('error', () => {})
   await client.connect()
   try {

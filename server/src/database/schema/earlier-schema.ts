@@ -1,6 +1,6 @@
 /**
  * The migrations from before the baseline, and those whose file was changed and renamed before the first release. A database
- * that has any of them was created by an earlier version. `migrate` copies its rows into the tables of this version.
+ * that has any of them was created by an earlier version, and this version cannot upgrade it.
  */
 const earlierMigrations: ReadonlySet<string> = new Set([
   '0001-facts.sql',
@@ -41,46 +41,39 @@ const earlierMigrations: ReadonlySet<string> = new Set([
   '0014-pilot.sql',
 ])
 
-/** The last migration of the baseline. */
-export const lastOfBaseline = '0014-sealed-pilot.sql'
-/** The first migration that a database from before the baseline must have, so that this version can upgrade it. */
-export const firstUpgradable = '0026-one-corridor-index.sql'
-/** A database with one of these can be upgraded in place. */
-export const upgradableFrom: ReadonlySet<string> = new Set([
-  firstUpgradable,
+/**
+ * The last migrations of earlier versions. Their tables and columns exist in the baseline, too, so that an export of them can
+ * be imported.
+ */
+export const lastEarlierMigrations: ReadonlySet<string> = new Set([
+  '0035-booking-fields.sql',
   '0010-usage.sql',
   '0010-usage-and-sandboxes.sql',
   '0010-usage-sandboxes.sql',
   '0014-pilot.sql',
 ])
+/** The last migration of the baseline. */
+export const lastBaselineMigration = '0010-usage-and-sandbox.sql'
 
-/** The database was created by a version from before the baseline. */
+/** The database was created by a version from before the baseline. The message names the commands that move a brokerage. */
 export class EarlierSchema extends Error {
   static readonly remedy =
-    'Stop every instance, make a backup, and run "npm run migrate" with MIGRATION_DATABASE_URL set to the connection of its owner; an embedded database is upgraded by "npm start". See docs/deploying.md.'
+    'Move each brokerage to an empty database: with the earlier version, run "npm run tenant -- export NAME FOLDER"; with this version, run "npm run tenant -- import FOLDER". See docs/moving.md.'
 
   /** The migration by which the earlier version was recognized. */
   readonly found: string
 
-  /** `why` says why it cannot be upgraded. */
-  constructor(found: string, why?: string) {
+  constructor(found: string) {
     super(
-      `The database was created by an earlier version of Lanewise (it has the migration ${found})${
-        why === undefined ? `. ${EarlierSchema.remedy}` : `, and cannot be upgraded. ${why}`
-      }`,
+      `The database was created by an earlier version of Lanewise (it has the migration ${found}), and this version cannot upgrade it. ${EarlierSchema.remedy}`,
     )
     this.name = 'EarlierSchema'
     this.found = found
   }
 }
 
-/** A migration from before the baseline among the names. */
-export function earlierIn(applied: readonly string[]): string | undefined {
-  return applied.find((name) => earlierMigrations.has(name))
-}
-
 /** @throws EarlierSchema if one of the names is a migration from before the baseline */
 export function refuseEarlierSchema(applied: readonly string[]): void {
-  const found = earlierIn(applied)
+  const found = applied.find((name) => earlierMigrations.has(name))
   if (found !== undefined) throw new EarlierSchema(found)
 }

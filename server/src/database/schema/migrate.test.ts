@@ -2,8 +2,8 @@ import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type TestDatabase, testDatabase } from '#testing/test-database.ts'
-import { EarlierSchema, refuseEarlierSchema } from './earlier-schema.ts'
-import { migrate, migrationList, migrationNames, missingMigrations, unknownMigrations } from './migrate.ts'
+import { EarlierSchema, lastBaselineMigration, refuseEarlierSchema } from './earlier-schema.ts'
+import { migrate, migrationNames, missingMigrations, unknownMigrations } from './migrate.ts'
 
 let database: TestDatabase
 beforeAll(async () => {
@@ -17,16 +17,14 @@ async function connected(connectionString: string): Promise<pg.Client> {
   return client
 }
 
-const usageMigration = '0010-usage-and-sandbox.sql'
-
-/** Undoes that migration. It locks the table tenants, which writers of tenants lock too. */
+/** Undoes the last migration of the baseline. It locks the table tenants, which writers of tenants lock too. */
 async function unmigrate(owner: pg.Client): Promise<string> {
   await owner.query(`
     drop function keep_calls, take_permit, erase_sandbox_rows;
     drop function if exists keep_calls_batch;
     drop table integration_calls, tenant_windows;
-    delete from schema_migrations where name = '${usageMigration}'`)
-  return usageMigration
+    delete from schema_migrations where name = '${lastBaselineMigration}'`)
+  return lastBaselineMigration
 }
 
 test('a migration that waits for a table lock does not block other transactions, and runs when the table is free', async () => {
@@ -86,47 +84,31 @@ test('a database that a newer version has migrated is refused and not changed', 
 })
 
 describe('a database from before the baseline', () => {
-  test('is named with the command that upgrades it, wherever its schema is looked at', async () => {
-    const owner = await connected(database.ownerUrl)
-    const connection = { connectionString: database.ownerUrl }
-    const name = '0010-usage.sql'
-    try {
-      await owner.query('insert into schema_migrations (name) values ($1)', [name])
-      for (const look of [missingMigrations, unknownMigrations]) {
-        const error = await look(connection).then(
-          () => null,
-          (thrown: unknown) => thrown,
-        )
-        expect(error).toBeInstanceOf(EarlierSchema)
-        expect(String(error)).toMatch(new RegExp(`${name}.*make a backup, and run "npm run migrate"`))
+  test.each(['0001-facts.sql', '0035-booking-fields.sql', '0010-usage.sql'])(
+    'with the migration %s is refused with the commands that move a brokerage',
+    async (name) => {
+      const owner = await connected(database.ownerUrl)
+      const connection = { connectionString: database.ownerUrl }
+      try {
+        await owner.query('insert into schema_migrations (name) values ($1)', [name])
+        for (const look of [migrate, missingMigrations, unknownMigrations]) {
+          const error = await look(connection).then(
+            () => null,
+            (thrown: unknown) => thrown,
+          )
+          expect(error).toBeInstanceOf(EarlierSchema)
+          expect(String(error)).toMatch(
+            new RegExp(`${name}.*npm run tenant -- export NAME FOLDER.*npm run tenant -- import FOLDER`),
+          )
+        }
+      } finally {
+        await owner.query('delete from schema_migrations where name = $1', [name])
+        await owner.end()
       }
-    } finally {
-      await owner.query('delete from schema_migrations where name = $1', [name])
-      await owner.end()
-    }
-  })
-
-  test('from before the first that can be upgraded is refused', async () => {
-    const owner = await connected(database.ownerUrl)
-    try {
-      await owner.query(`insert into schema_migrations (name) values ('0001-facts.sql')`)
-      await expect(migrate({ connectionString: database.ownerUrl })).rejects.toThrow(
-        /0001-facts.sql.*lacks 0026-one-corridor-index.sql.*Nothing was changed/,
-      )
-    } finally {
-      await owner.query(`delete from schema_migrations where name = '0001-facts.sql'`)
-      await owner.end()
-    }
-  })
+    },
+  )
 
   test('has no migration name in common with this version', async () => {
     for (const name of await migrationNames()) expect(() => refuseEarlierSchema([name])).not.toThrow()
   })
-})
-
-test('many migrations are listed by the first and the last', () => {
-  expect(migrationList(['a.sql', 'b.sql'])).toBe('a.sql, b.sql')
-  expect(migrationList(['a.sql', 'b.sql', 'c.sql', 'd.sql', 'e.sql'])).toBe(
-    '5 migrations, from a.sql to e.sql',
-  )
 })

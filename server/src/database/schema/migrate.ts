@@ -1,11 +1,8 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { setTimeout as delay } from 'node:timers/promises'
-import type pg from 'pg'
-import { DatabaseClient } from '../hosts/index.ts'
+import pg from 'pg'
 import { distributeNewTables } from './distribution.ts'
-import { EarlierSchema, earlierIn, refuseEarlierSchema } from './earlier-schema.ts'
-import type { Migration } from './migration.ts'
-import { upgradeEarlier } from './upgrade-earlier.ts'
+import { refuseEarlierSchema } from './earlier-schema.ts'
 
 const folder = new URL('./migrations/', import.meta.url)
 /** The number of an advisory lock, so that only one process migrates at a time. */
@@ -20,6 +17,11 @@ const lockWaitMs = 500
 const betweenTriesMs = 500
 const triesMax = 120
 const lockNotAvailable = '55P03'
+
+export interface Migration {
+  readonly name: string
+  readonly sql: string
+}
 
 /** The names of the migrations that ship with this version, in order. */
 export async function migrationNames(): Promise<string[]> {
@@ -40,9 +42,7 @@ export async function readMigrations(): Promise<Migration[]> {
  * Upgrades a database to this version. Each migration is one transaction. A database that is newer than this version is
  * refused, because an old program cannot know what a new column means.
  *
- * A database from before the baseline is upgraded in one transaction.
- *
- * @throws EarlierSchema if the database was created by a version from before the baseline and cannot be upgraded
+ * @throws EarlierSchema if the database was created by a version from before the baseline
  */
 export async function migrate(
   ownerConnection: pg.ClientConfig,
@@ -57,33 +57,17 @@ async function applyMissing(
   log: (line: string) => void,
   migrations: readonly Migration[],
 ): Promise<void> {
-  const client = new DatabaseClient(ownerConnection)
-  // Without a listener, a connection that is lost between two statements would end the process. The next statement fails.
-  client.on('error', () => {})
+  const client = new pg.Client(ownerConnection)
   await client.connect()
   try {
     await client.query('select pg_advisory_lock($1)', [migrationLock])
-    const names = await appliedNames(client)
-    const found = earlierIn(names)
-    if (found !== undefined) {
-      const upgraded = `upgrade of a database with ${found}`
-      await apply(client, upgraded, log, () => upgradeEarlier(client, names, migrations, log))
-      await client.query('analyze')
-      log('the database of the earlier version is upgraded')
-      return
-    }
-    const unknown = names.filter((name) => !migrations.some((migration) => migration.name === name))
+    const applied = await appliedMigrations(client)
+    const unknown = applied.filter((name) => !migrations.some((migration) => migration.name === name))
     if (unknown.length > 0) {
-      throw new MigrationStopped(
-        `The database has migrations that this version does not know: ${migrationList(unknown)}. A newer version of Lanewise migrated it: start that version, or start this one without MIGRATION_DATABASE_URL until every instance is upgraded.`,
-      )
+      throw new Error(`The database has migrations that this version does not know: ${unknown.join(', ')}.`)
     }
-    for (const migration of migrations.filter(({ name }) => !names.includes(name))) {
-      await apply(client, migration.name, log, async () => {
-        await client.query(migration.sql)
-        await distributeNewTables(client)
-        await client.query('insert into schema_migrations (name) values ($1)', [migration.name])
-      })
+    for (const migration of migrations.filter(({ name }) => !applied.includes(name))) {
+      await apply(client, migration, log)
       log(`migrated ${migration.name}`)
     }
   } finally {
@@ -91,25 +75,10 @@ async function applyMissing(
   }
 }
 
-/** Why a database cannot be migrated now, in a sentence for the operator. */
-export class MigrationStopped extends Error {}
-
-/**
- * Migrations in a sentence: a few by their names, many by the first and the last.
- *
- * @example migrationList(['0001-a.sql', '0002-b.sql']) // '0001-a.sql, 0002-b.sql'
- */
-export function migrationList(names: readonly string[]): string {
-  return names.length <= 4
-    ? names.join(', ')
-    : `${names.length} migrations, from ${names[0]} to ${names.at(-1)}`
-}
-
 async function apply(
   client: pg.Client,
-  name: string,
+  { name, sql }: Migration,
   log: (line: string) => void,
-  work: () => Promise<void>,
 ): Promise<void> {
   for (let tries = 1; ; tries++) {
     // On Citus, a transaction may then both alter a distributed table and change its rows.
@@ -117,18 +86,15 @@ async function apply(
       `begin; set local lock_timeout = ${lockWaitMs}; set local citus.multi_shard_modify_mode = 'sequential'`,
     )
     try {
-      await work()
+      await client.query(sql)
+      await distributeNewTables(client)
+      await client.query('insert into schema_migrations (name) values ($1)', [name])
       await client.query('commit')
       return
     } catch (error) {
-      // Fails if the connection is lost, which rolls back, too.
-      await client.query('rollback').catch(() => {})
-      if (error instanceof EarlierSchema) throw error
+      await client.query('rollback')
       if ((error as { code?: string }).code !== lockNotAvailable || tries === triesMax)
-        throw new MigrationStopped(
-          `Migration ${name} failed: ${error instanceof Error ? error.message : error}.`,
-          { cause: error },
-        )
+        throw new Error(`Migration ${name} failed.`, { cause: error })
       if (tries === 1) log(`${name} is waiting for a lock on a table`)
       await delay(betweenTriesMs)
     }
@@ -141,18 +107,14 @@ async function apply(
  * @throws EarlierSchema
  */
 async function appliedMigrations(client: pg.ClientBase): Promise<string[]> {
-  const applied = await appliedNames(client)
-  refuseEarlierSchema(applied)
-  return applied
-}
-
-async function appliedNames(client: pg.ClientBase): Promise<string[]> {
   const { rows: tables } = await client.query<{ exists: boolean }>(
     `select to_regclass('public.schema_migrations') is not null as exists`,
   )
   if (tables[0]?.exists !== true) return []
   const { rows } = await client.query<{ name: string }>('select name from schema_migrations order by name')
-  return rows.map((row) => row.name)
+  const applied = rows.map((row) => row.name)
+  refuseEarlierSchema(applied)
+  return applied
 }
 
 /**
@@ -176,7 +138,7 @@ export async function unknownMigrations(connection: pg.ClientConfig): Promise<st
 }
 
 async function migrationsOf(connection: pg.ClientConfig): Promise<string[]> {
-  const client = new DatabaseClient(connection)
+  const client = new pg.Client(connection)
   await client.connect()
   try {
     return await appliedMigrations(client)

@@ -1,5 +1,4 @@
 import type { ColumnType, Generated } from 'kysely'
-import type { RateType } from '#engine/rate-type.ts'
 
 /** The tables of pilots and of the checks of calibrations. */
 export interface PilotTables {
@@ -47,6 +46,4 @@ interface CalibrationChecksTable {
   mean_forecast: number | null
   evidence: number
   broken_at: ColumnType<Date | null, Date | null | undefined, Date | null>
-  /** Null in a check of an earlier version, which is about all quotes. */
-  rate_type: RateType | null
 }

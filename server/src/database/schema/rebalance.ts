@@ -1,6 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type pg from 'pg'
-import { DatabaseClient } from '../hosts/index.ts'
+import pg from 'pg'
 import {
   activeWorkers,
   alignFunctionRights,
@@ -110,7 +109,7 @@ async function moveAll(connections: Connections, options: RebalanceOptions): Pro
 }
 
 async function connected(config: pg.ClientConfig): Promise<pg.Client> {
-  const client = new DatabaseClient(config)
+  const client = new pg.Client(config)
   client.on('error', () => {})
   await client.connect()
   return client

@@ -23,8 +23,5 @@ export interface ApprovalsTable {
   decision_note: ColumnType<string | null, string | null | undefined, string | null>
   counter_cents: ColumnType<number[] | null, string | undefined, string>
   lane_refs: ColumnType<string[] | null, string | undefined, string>
-  /** When owners are told that nobody decided, and when they were. */
-  escalate_at: ColumnType<Date | null, Date | null | undefined, Date | null>
-  escalated_at: ColumnType<Date | null, Date | null | undefined, Date | null>
 }
 export type ApprovalRow = Selectable<ApprovalsTable>

@@ -1,21 +1,13 @@
 import type { ColumnType, Generated, Kysely, Selectable } from 'kysely'
 import type { BookingField, BookingName, BookingUnitOf } from '#engine/booking-fields.ts'
-import type { StoredOutcome } from '#engine/history.ts'
-import type { OutcomeReason, OutcomeRule, OutcomeSource, StoredFacts } from '#engine/lane-outcome.ts'
+import type { Outcome, StoredOutcome } from '#engine/history.ts'
+import type { OutcomeRule, OutcomeSource, StoredFacts } from '#engine/lane-outcome.ts'
 import type { SupersededAs } from '#engine/offers.ts'
 import type { QuoteField, QuoteName, QuoteUnitOf, QuoteValue, quoteTable } from '#engine/quote-fields.ts'
 import type { QuoteStamps } from '#engine/quote-update.ts'
 import type { Currency, RateBasis } from '#engine/rate-basis.ts'
 import type { Pool, RateType } from '#engine/rate-type.ts'
 import type { BookingStamps } from '#engine/shipment-update.ts'
-import type { BidChangesTable, BidLanesTable, BidsTable } from './bid-tables.ts'
-import type {
-  AssistantsTable,
-  CompanyDomainsTable,
-  CompanyIdentitiesTable,
-  CompanySignInsTable,
-  UsedCompanyStatesTable,
-} from './company-tables.ts'
 import type {
   CustomerAliasesTable,
   CustomerDistinctionsTable,
@@ -31,16 +23,6 @@ import type {
   EventsTable,
   ExpiryNoticesTable,
 } from './event-tables.ts'
-import type {
-  InboxMarksTable,
-  MailAddressesTable,
-  MailboxesTable,
-  MailServersTable,
-  MailsTable,
-  ReceivedMailsTable,
-  WatchesTable,
-  WatchMovesTable,
-} from './mail-tables.ts'
 import type {
   DieselPricesTable,
   ExchangeDaysTable,
@@ -69,21 +51,6 @@ export interface Tables extends PilotTables {
   instances: { instance_id: string; joined_at: Date; seen_at: Date }
   tenants: TenantsTable
   approvals: ApprovalsTable
-  bids: BidsTable
-  bid_lanes: BidLanesTable
-  bid_changes: BidChangesTable
-  mails: MailsTable
-  inbox_marks: InboxMarksTable
-  mail_servers: MailServersTable
-  company_sign_ins: CompanySignInsTable
-  company_domains: CompanyDomainsTable
-  company_identities: CompanyIdentitiesTable
-  used_company_states: UsedCompanyStatesTable
-  mail_addresses: MailAddressesTable
-  mailboxes: MailboxesTable
-  received_mails: ReceivedMailsTable
-  watches: WatchesTable
-  watch_moves: WatchMovesTable
   tenant_counters: { tenant_id: number; counter: string; last_number: number }
   daily_counts: {
     tenant_id: number
@@ -95,33 +62,6 @@ export interface Tables extends PilotTables {
   users: UsersTable
   sign_in_networks: { tenant_id: number; user_id: number; network_hash: Buffer; signed_in_at: Moment }
   sessions: SessionsTable
-  assistants: AssistantsTable
-  second_factors: {
-    tenant_id: number
-    user_id: number
-    sealed: Buffer
-    added_at: Moment
-    confirmed_at: MaybeMoment
-    last_step: Generated<number>
-  }
-  recovery_codes: { tenant_id: number; user_id: number; code_hash: Buffer }
-  passkeys: {
-    tenant_id: number
-    passkey_id: number
-    user_id: number
-    credential_id: Buffer
-    rp_id: string
-    public_key: Buffer
-    sign_count: number
-    transports: string
-    synced: boolean
-    name: string
-    added_at: Moment
-    last_used_at: MaybeMoment
-  }
-  scim_names: { tenant_id: number; resource: string; external_id: string }
-  scim_role_members: { tenant_id: number; role: 'admin' | 'member' | 'viewer'; user_id: number }
-  used_challenges: { tenant_id: number; challenge: Buffer; expires_at: Moment }
   quote_list_settings: QuoteListSettingsTable
   diesel_prices: DieselPricesTable
   fuel_periods: FuelPeriodsTable
@@ -132,6 +72,8 @@ export interface Tables extends PilotTables {
   imports: ImportsTable
   quote_requests: QuoteRequestsTable
   lanes: LanesTable
+  /** The lanes that statistics count: without voided quotes, with expired quotes as pending or lost. */
+  counted_lanes: CountedLanes
   market_rates: MarketRatesTable
   market_keys: MarketKeysTable
   customers: CustomersTable
@@ -193,24 +135,7 @@ interface TenantsTable {
   default_rate_type: Generated<RateType>
   integration_pool: Generated<Pool>
   market_calls_per_day: Generated<number>
-  stop_fee_cents: Generated<number>
-  stop_fee_currency: Generated<Currency>
-  session_hours: Generated<number>
-  session_idle_minutes: Generated<number | null>
-  /** This role and those above it need a second factor. */
-  second_factor_from: Generated<UsersTable['role'] | null>
-  follow_up_after_hours: Generated<number | null>
-  follow_up_before_end_minutes: Generated<number | null>
-  /** The text around the quotes of an answer to a mail; null: the usual one. */
-  answer_template: Generated<string | null>
-  /** Owners are told that nobody decided a request after so many minutes. */
-  escalate_after_minutes: Generated<number | null>
   conversions: Generated<number>
-  /** When the next weekly report is due; null: not computed. And when it is tried: the end of a lease while it is written. */
-  weekly_report_at: MaybeMoment
-  weekly_report_try_at: MaybeMoment
-  /** When the watches are scanned next; null: at once. */
-  watch_scan_at: MaybeMoment
   created_at: Moment
   /** The tenant that a test brokerage belongs to. */
   sandbox_of: ColumnType<number | null, number | undefined, never>
@@ -224,15 +149,11 @@ interface UsersTable {
   name: string
   email: string
   role: 'viewer' | 'member' | 'admin' | 'owner'
-  status: 'active' | 'invited' | 'suspended' | 'removed'
+  status: 'active' | 'invited' | 'removed'
   password_hash: string | null
   invitation_hash: Buffer | null
   invitation_expires_at: MaybeMoment
   invited_by: ColumnType<number | null, number | null | undefined, number | null>
-  /** Who follows up the pending quotes of this person. */
-  quotes_to: ColumnType<number | null, number | null | undefined, number | null>
-  /** Whether they get the weekly report; null: owners and admins do. */
-  weekly_report: ColumnType<boolean | null, boolean | null | undefined, boolean>
   created_at: Moment
 }
 
@@ -243,15 +164,6 @@ interface SessionsTable {
   created_at: Moment
   expires_at: Moment
   ended_at: MaybeMoment
-  device: Generated<string>
-  network: string | null
-  last_used_at: MaybeMoment
-  new_device: Generated<boolean>
-  new_network: Generated<boolean>
-  confirmed_at: MaybeMoment
-  factor_at: MaybeMoment
-  /** Whether it began through the company's provider. */
-  by_company: Generated<boolean>
 }
 
 /** A person's saved views and columns of the list of quotes. */
@@ -420,7 +332,7 @@ export interface LanesTable extends BookingColumns, QuoteColumns {
   destination_market: string | null
   equipment_code: string
   outcome: Generated<StoredOutcome>
-  outcome_reason: OutcomeReason | null
+  outcome_reason: 'price' | 'service' | 'capacity' | 'no_response' | 'other' | null
   outcome_source: OutcomeSource | null
   decided_at: MaybeMoment
   truck_cost_source: 'dashboard' | 'tms' | 'import' | null
@@ -538,3 +450,9 @@ export type UnshownLaneColumn =
 
 /** A lane that was read from the database. */
 export type LaneRow = Selectable<LanesTable>
+
+interface CountedLanes extends LanesTable {
+  outcome: ColumnType<Outcome, never, never>
+  /** How amounts on the other basis were converted; null if none was. */
+  converted_by: ColumnType<'charges' | 'schedule' | 'exchange' | null, never, never>
+}

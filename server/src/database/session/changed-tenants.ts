@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import { instanceGoneMs, registrationHoldsMs } from '../schema/index.ts'
+import { instanceGoneMs } from '../schema/index.ts'
 import { type TenantId, type TenantVersions, tenantId } from './tenant.ts'
 
 export interface ChangedTenants {
@@ -17,6 +17,12 @@ export interface ChangedTenants {
    */
   readonly covered?: ReadonlySet<TenantId>
 }
+
+/**
+ * An instance that could not renew its registration for this long considers itself unregistered: before the other instances
+ * do (`instanceGoneMs`).
+ */
+const registrationHoldsMs = 7_000
 
 interface ChangedRow {
   readonly next: string

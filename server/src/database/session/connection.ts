@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import { isConnectionLost, isGivenUp, isWriteRefused } from './database-failures.ts'
+import { isConnectionLost, isGivenUp } from './database-failures.ts'
 import { deadlineLeftMs, waitWithinDeadline } from './request-deadline.ts'
 
 const statementTimeoutMs = 2_000
@@ -65,13 +65,12 @@ const sentAt = new WeakMap<pg.PoolClient, number>()
 /**
  * Rolls back the transaction of a connection after a failure. Returns whether the connection can be used again. If the
  * request gave up on a statement, the rollback follows the answer to that statement: the driver sends it then. If no
- * answer comes within `answerTimeoutMs` of the statement, the database does not answer at all. A session that refuses writes, such as
- * that of a former primary, is not used again: the next connection finds the primary.
+ * answer comes within `answerTimeoutMs` of the statement, the database does not answer at all.
  */
 export async function usableAfterRollback(client: pg.PoolClient, failure: unknown): Promise<boolean> {
   const gaveUp = isGivenUp(failure)
   const leftMs = answerTimeoutMs - (gaveUp ? performance.now() - (sentAt.get(client) ?? 0) : 0)
-  if (leftMs <= 0 || isWriteRefused(failure) || (isConnectionLost(failure) && !gaveUp)) return false
+  if (leftMs <= 0 || (isConnectionLost(failure) && !gaveUp)) return false
   try {
     await client.query({ text: 'rollback', query_timeout: leftMs } as pg.QueryConfig)
     return true

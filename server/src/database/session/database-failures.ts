@@ -9,26 +9,6 @@ export class DatabaseUnavailable extends Error {
   }
 }
 
-/** One line for operators: what failed, and where to look for the reason. */
-export function whyUnavailable({ message, cause }: DatabaseUnavailable): string {
-  return `${message} (${messageOf(cause)}) npm run doctor looks for the reason.`
-}
-
-/** Why the database cannot answer, for everybody: without names and addresses. */
-export function publicReason(error: unknown): string {
-  const { cause } = error instanceof DatabaseUnavailable ? error : { cause: error }
-  if (sqlState(cause) === 'NO_PRIMARY') return 'None of the hosts of the database accepts writes.'
-  return /statement pooling/.test(messageOf(cause))
-    ? 'The pooler in front of the database is in statement mode; it must be in transaction mode.'
-    : 'The database cannot answer.'
-}
-
-/** The message of a connection that failed at several addresses is empty; the first of its errors has one. */
-function messageOf(error: unknown): string {
-  if (error instanceof AggregateError) return messageOf(error.errors[0])
-  return error instanceof Error ? error.message : String(error)
-}
-
 /**
  * One brokerage has reached its limit of running and waiting transactions. The database works, and other brokerages are
  * served. The client can retry the same request.
@@ -75,7 +55,6 @@ const networkErrors = new Set([
   'EHOSTUNREACH',
   'ENOTFOUND',
   'EAI_AGAIN',
-  'NO_PRIMARY',
 ])
 
 function sqlState(error: unknown): string | undefined {
@@ -94,11 +73,6 @@ export function isStatementNotKept(error: unknown): boolean {
 /** Whether a write failed because another row, which the person may not see, already has its unique key. */
 export function isDuplicateKey(error: unknown): boolean {
   return sqlState(error) === '23505'
-}
-
-/** Whether the session refused a write: it belongs to a standby, or to a database that was made read-only. */
-export function isWriteRefused(error: unknown): boolean {
-  return sqlState(error) === '25006'
 }
 
 export function isConnectionLost(error: unknown): boolean {

@@ -9,16 +9,11 @@ export {
   DatabaseUnavailable,
   isDuplicateKey,
   LockTimeout,
-  publicReason,
-  translated,
-  whyUnavailable,
 } from './database-failures.ts'
 export type { Identifiers } from './identifiers.ts'
-export { type Connections, connectionsOfInstance, type Database, openDatabase } from './open-database.ts'
-export { ReadOnlyDatabase, type ReadOnlyRow, readOnlyQuery, whyReadOnly } from './read-only.ts'
+export { type Connections, type Database, openDatabase } from './open-database.ts'
 export {
   deadlineLeftMs,
-  deadlineWaitedMs,
   RequestDeadline,
   runInBackground,
   waitWithinDeadline,

@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { Kysely, PostgresDialect, sql } from 'kysely'
 import pg from 'pg'
-import { DatabaseClient } from '../hosts/index.ts'
 import { hasWorkers, type Tables, type TenantTransaction } from '../schema/index.ts'
 import { askChangedTenants, type ChangedTenants } from './changed-tenants.ts'
 import {
@@ -17,7 +16,6 @@ import { DatabaseUnavailable, isTimeout, translated } from './database-failures.
 import { type FairConnections, fairConnections } from './fair-connections.ts'
 import { type CallInTenant, functionCalls } from './function-calls.ts'
 import { type Identifiers, identifiers } from './identifiers.ts'
-import { type ReadOnly, type ReadOnlyRow, readOnlyQuery, refuseReadOnly, whyReadOnly } from './read-only.ts'
 import { RequestDeadline, withDeadline } from './request-deadline.ts'
 import type { InTenant, TenantId, TenantVersions, VersionsListener } from './tenant.ts'
 import {
@@ -67,15 +65,8 @@ export interface Database {
   workersLastSeen(): readonly Worker[]
   /** Calls the listener for every commit of this process that changes a tenant, before the caller gets the result. */
   onVersionsMoved(listener: VersionsListener): void
-  /**
-   * The database's time, the migrations that it has, and why it accepts no writes (null if it accepts them). Throws if the
-   * database does not answer within one deadline.
-   */
-  ping(): Promise<{
-    readonly databaseNow: Date
-    readonly migrations: readonly string[]
-    readonly readOnly: ReadOnly | null
-  }>
+  /** The database's time and the migrations that it has. Throws if the database does not answer within one deadline. */
+  ping(): Promise<{ readonly databaseNow: Date; readonly migrations: readonly string[] }>
   /** The connections for requests: open ones, idle ones, and callers that wait for one. */
   connections(): Connections
   /** The newest row of each chain of hashes to which this process has appended since the last call. */
@@ -102,13 +93,6 @@ const types: pg.CustomTypesConfig = {
   },
 } as pg.CustomTypesConfig
 
-/** Connections of an instance for requests. */
-const requestConnectionsMax = 20
-/** The poll for changed tenants runs many times a second. It has its own connection so that it never waits for requests. */
-const watchConnections = 1
-/** The connections to PostgreSQL that an instance holds at most. */
-export const connectionsOfInstance = requestConnectionsMax + watchConnections
-
 export interface DatabaseOptions {
   readonly connection: pg.PoolConfig
   readonly connectionsMax?: number
@@ -122,19 +106,19 @@ export interface DatabaseOptions {
 /**
  * Opens the pools, and reads the key of the identifiers (generated once, at the first start).
  *
- * @throws ReadOnlyDatabase if the database accepts no writes
  * @throws DatabaseUnavailable if the database refuses a connection, or accepts none within ten seconds
  */
 export async function openDatabase(options: DatabaseOptions): Promise<Database> {
   const pool = openPool(options, {
-    max: options.connectionsMax ?? requestConnectionsMax,
+    max: options.connectionsMax ?? 20,
     query_timeout: answerTimeoutMs,
     application_name: 'lanewise',
   })
   // An idle connection inside a transaction is not watched by the pool: ignore the error, and the next statement fails.
   pool.on('connect', (client) => client.on('error', () => {}))
+  // The poll for changed tenants runs many times a second. It has its own connection so that it never waits for requests.
   const watchPool = openPool(options, {
-    max: watchConnections,
+    max: 1,
     query_timeout: watchTimeoutMs,
     application_name: 'lanewise watch',
   })
@@ -154,7 +138,6 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
     transactions.run(null, (timeouts) => `${begin}; select ${settingTimeouts(timeouts)}`, work)
 
   const { key, isDistributed } = await repeatTimeouts(async () => {
-    await outsideTenants(refuseReadOnly)
     await outsideTenants(makeInstallation)
     return { key: await outsideTenants(installationKey), isDistributed: await outsideTenants(hasWorkers) }
   })
@@ -220,13 +203,7 @@ async function repeatTimeouts<T>(work: () => Promise<T>): Promise<T> {
 }
 
 function openPool({ connection, onIdleError }: DatabaseOptions, settings: pg.PoolConfig): pg.Pool {
-  const pool = new pg.Pool({
-    ...connection,
-    ...settings,
-    connectionTimeoutMillis: poolWaitMs,
-    types,
-    Client: DatabaseClient,
-  })
+  const pool = new pg.Pool({ ...connection, ...settings, connectionTimeoutMillis: poolWaitMs, types })
   // Without a listener, the failure of an idle connection would end the process.
   pool.on('error', (error) => onIdleError?.(error))
   return pool
@@ -357,14 +334,12 @@ function queriesOn(client: pg.PoolClient): Kysely<Tables> {
 }
 
 async function timeAndMigrations(transaction: TenantTransaction) {
-  const { rows } = await sql<ReadOnlyRow & { databaseNow: Date; migrations: string[] }>`
-    select clock_timestamp() as "databaseNow", array(select name from schema_migrations) as migrations,
-      ${sql.raw(readOnlyQuery)}
+  const { rows } = await sql<{ databaseNow: Date; migrations: string[] }>`
+    select clock_timestamp() as "databaseNow", array(select name from schema_migrations) as migrations
   `.execute(transaction)
   const [row] = rows
   if (row === undefined) throw new DatabaseUnavailable('no row')
-  const { databaseNow, migrations } = row
-  return { databaseNow, migrations, readOnly: whyReadOnly(row) }
+  return row
 }
 
 /** Queries across all tenants then leave out the rows on these workers of Citus, for this transaction. */

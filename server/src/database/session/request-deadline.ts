@@ -9,16 +9,10 @@ const requestWaitMs = 2_500
 
 /** The database time that one request has left. Only waiting counts; work between two statements is free. */
 export class RequestDeadline {
-  readonly #waitMs: number
   leftMs: number
 
   constructor(waitMs = requestWaitMs) {
-    this.#waitMs = waitMs
     this.leftMs = waitMs
-  }
-
-  waitedMs(): number {
-    return this.#waitMs - this.leftMs
   }
 
   /** Runs `wait` with the milliseconds that are left (at least 1), and subtracts the time that it takes. */
@@ -54,11 +48,6 @@ export function isInBackground(): boolean {
 export function deadlineLeftMs(): number {
   const deadline = current.getStore() ?? null
   return deadline === null ? Number.POSITIVE_INFINITY : Math.max(1, deadline.leftMs)
-}
-
-/** The milliseconds that the current request has waited for the database; 0 outside a request. */
-export function deadlineWaitedMs(): number {
-  return current.getStore()?.waitedMs() ?? 0
 }
 
 /**

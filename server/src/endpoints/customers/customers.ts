@@ -195,17 +195,12 @@ async function customerPage(
   const selection = { customerName: name, ...(rateType === undefined ? {} : { rateType }) }
   const statistics = await statisticsOf(parts, tenant)
   const answers = await statistics.customerAnswers(selection, { now, days: trendDays })
-  // Without quotes of the type, the customer has its name from the others.
-  const ofAll =
-    answers.quotes > 0 || rateType === undefined
-      ? answers
-      : await statistics.customerAnswers({ customerName: name }, { now, days: trendDays })
   const known = await parts.database.inTenant(tenant, async (transaction) => {
     const record = await customers.findCustomer(transaction, tenant, name)
-    if (record === null && ofAll.quotes === 0) {
+    if (record === null && answers.quotes === 0) {
       throw problem('not-found', `No customer is called ${name.trim()}.`)
     }
-    const named = { key: record?.key ?? customerKey(name), name: ofAll.name ?? name.trim() }
+    const named = { key: record?.key ?? customerKey(name), name: answers.name ?? name.trim() }
     return customerAnswer(transaction, tenant, named)
   })
   const page = (by: 'month' | 'lane', limit: number) =>

@@ -34,7 +34,7 @@ const nameTaken = (name: string) =>
   ])
 
 /** The names of a team's members and customers, for the audit log. */
-export async function teamInWords(transaction: TenantTransaction, tenant: TenantId, teamId: number) {
+async function wordsOf(transaction: TenantTransaction, tenant: TenantId, teamId: number) {
   const team = (await teams.listTeams(transaction, tenant)).find((one) => one.teamId === teamId)
   if (team === undefined) return null
   return {
@@ -81,7 +81,7 @@ async function apply(
 }
 
 /** Without its team, a rule would apply to no quote, and nothing would say so. @throws Problem state-conflict */
-export async function checkRulesOfTeam(
+async function checkRulesOfTeam(
   transaction: TenantTransaction,
   tenant: TenantId,
   { teamId, name }: { readonly teamId: number; readonly name: string },
@@ -113,7 +113,7 @@ export const teamEndpoints: ServedEndpoint[] = [
       const teamId = await teams.insertTeam(transaction, tenant, name, now)
       if (teamId === null) throw nameTaken(name)
       await apply(transaction, tenant, teamId, body, now)
-      const after = await teamInWords(transaction, tenant, teamId)
+      const after = await wordsOf(transaction, tenant, teamId)
       await recordEvent(transaction, call, 'team-changed', {
         about: { team: name, before: { members: '', customers: '' }, after: { ...after } },
       })
@@ -125,7 +125,7 @@ export const teamEndpoints: ServedEndpoint[] = [
     const { caller, body, params } = call
     const { tenant } = caller
     return database.inTenant(tenant, async (transaction) => {
-      const before = await teamInWords(transaction, tenant, params.id)
+      const before = await wordsOf(transaction, tenant, params.id)
       if (before === null) throw problem('not-found', `There is no team ${params.id} in this brokerage.`)
       const name = body.name?.trim()
       if (name !== undefined && name !== before.name) {
@@ -134,7 +134,7 @@ export const teamEndpoints: ServedEndpoint[] = [
         await teams.renameTeam(transaction, tenant, params.id, name)
       }
       await apply(transaction, tenant, params.id, body, new Date(call.now))
-      const after = await teamInWords(transaction, tenant, params.id)
+      const after = await wordsOf(transaction, tenant, params.id)
       if (JSON.stringify(after) !== JSON.stringify(before)) {
         await recordEvent(transaction, call, 'team-changed', { about: { team: before.name, before, after } })
       }
@@ -146,7 +146,7 @@ export const teamEndpoints: ServedEndpoint[] = [
     const { caller, params } = call
     const { tenant } = caller
     return database.inTenant(tenant, async (transaction) => {
-      const before = await teamInWords(transaction, tenant, params.id)
+      const before = await wordsOf(transaction, tenant, params.id)
       if (before === null) throw problem('not-found', `There is no team ${params.id} in this brokerage.`)
       await checkRulesOfTeam(transaction, tenant, { teamId: params.id, name: before.name })
       await teams.deleteTeam(transaction, tenant, params.id)

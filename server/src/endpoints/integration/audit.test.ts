@@ -1,8 +1,6 @@
-import { createHash } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { Secret, TOTP } from 'otpauth'
 import Papa from 'papaparse'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -10,9 +8,6 @@ import { type AuditKind, auditGroups, auditKinds, auditKindsOf } from '#contract
 import { eraseTenantRows } from '#server/database/queries/index.ts'
 import { tenantId } from '#server/database/session/index.ts'
 import { changeTenantStatus, exportTenant, importTenant, resetPassword } from '#server/operations/index.ts'
-import { Authenticator } from '#testing/authenticator.ts'
-import { companyOnThisMachine, proveDomain, setProvider, TestBrowser } from '#testing/company.ts'
-import { type HostileProvider, hostileProvider } from '#testing/hostile-provider.ts'
 import {
   call,
   type MadeTenant,
@@ -24,7 +19,6 @@ import {
   password,
   pushUpdate,
 } from '#testing/make.ts'
-import { type NameServer, nameServer } from '#testing/name-server.ts'
 import { quotesFile } from '#testing/quotes-file.ts'
 import { type TestApp, testApp } from '#testing/test-app.ts'
 
@@ -34,24 +28,15 @@ const minute = 60_000
 
 let app: TestApp
 let exports: string
-let names: NameServer
-let provider: HostileProvider
 
 beforeAll(async () => {
   // A receiver that answers 410: it accepts no more events.
   const gone = async () => ({ status: 410, text: '', failure: null, retryAfterSeconds: null })
-  names = await nameServer()
-  app = await testApp({
-    sendEvents: { post: gone, everyMs: 20 },
-    config: companyOnThisMachine(names),
-  })
-  provider = await hostileProvider(() => app.now)
+  app = await testApp({ sendEvents: { post: gone, everyMs: 20 } })
   exports = await mkdtemp(join(tmpdir(), 'lanewise-audit-'))
 })
 afterAll(async () => {
   await app.close()
-  await provider.close()
-  names.close()
   await rm(exports, { recursive: true })
 })
 
@@ -104,109 +89,12 @@ const invite = (tenant: MadeTenant, email = `sam-${crypto.randomUUID()}@example.
 const byOwner = (tenant: MadeTenant, method: string, address: string, body?: unknown) =>
   call(app, method, address, { token: tenant.owner, ...(body === undefined ? {} : { body }) })
 
-const suspend = (tenant: MadeTenant, id: number) =>
-  byOwner(tenant, 'POST', `/api/users/${id}/suspend`, {
-    tokens: 'stop',
-    quotes: 'to-admins',
-    approvals: 'keep',
-  })
-
-const codeNow = (secret: string) =>
-  new TOTP({ secret: Secret.fromBase32(secret) }).generate({ timestamp: app.now })
-const offerFactor = async (tenant: MadeTenant): Promise<string> =>
-  (await byOwner(tenant, 'POST', '/api/auth/second-factor', { password })).body.secret
-/** Adds a second factor. Its next code is valid at once. */
-async function addFactor(tenant: MadeTenant): Promise<string> {
-  const secret = await offerFactor(tenant)
-  await byOwner(tenant, 'POST', '/api/auth/second-factor/confirm', { code: codeNow(secret) })
-  app.now += 30_000
-  return secret
-}
-/** A program that is registered, and what it asks a person for. */
-async function askingProgram(_tenant: MadeTenant) {
-  const registered = await fetch(`${app.url}/oauth/register`, {
-    method: 'POST',
-    headers: { 'Content-Type': 'application/json' },
-    body: JSON.stringify({ client_name: 'Helper', redirect_uris: ['https://assistant.example/'] }),
-  })
-  const { client_id } = (await registered.json()) as { client_id: string }
-  return {
-    client_id,
-    redirect_uri: 'https://assistant.example/',
-    response_type: 'code',
-    code_challenge: createHash('sha256').update('v'.repeat(43)).digest('base64url'),
-    code_challenge_method: 'S256',
-  }
-}
-const sendForm = (path: string, values: Record<string, string>) =>
-  fetch(`${app.url}${path}`, { method: 'POST', body: new URLSearchParams(values) })
-/** Browsers make passkeys for hosts with a name. */
-const pageOf = () => {
-  const url = app.url.replace('127.0.0.1', 'localhost')
-  return { at: { ...app, url }, headers: { Origin: url } }
-}
-const beginPasskey = async ({ owner }: MadeTenant) => {
-  const { at, headers } = pageOf()
-  const body = { password }
-  return (await call(at, 'POST', '/api/auth/passkey-offers', { token: owner, body, headers })).body
-}
-type BegunPasskey = Awaited<ReturnType<typeof beginPasskey>>
-const finishPasskey = ({ owner }: MadeTenant, { attempt, options }: BegunPasskey) => {
-  const { at, headers } = pageOf()
-  const credential = new Authenticator(at.url).create(options)
-  const body = { name: 'Laptop', attempt, credential }
-  return call(at, 'POST', '/api/auth/passkeys', { token: owner, body, headers })
-}
-const addPasskey = async (tenant: MadeTenant): Promise<number> =>
-  (await finishPasskey(tenant, await beginPasskey(tenant))).body.passkey.id
-const addBid = async ({ owner }: MadeTenant) => {
-  const body = new Blob(['Origin,Destination\n"Dallas, TX","Atlanta, GA"\n'])
-  const headers = { Authorization: `Bearer ${owner}`, 'Content-Type': 'text/csv' }
-  const { status } = await fetch(`${app.url}/api/bids?name=RFP&customer=Harvest`, {
-    method: 'POST',
-    headers,
-    body,
-  })
-  expect(status).toBe(201)
-}
-
 const setMarketKey = (tenant: MadeTenant) =>
   byOwner(tenant, 'POST', '/api/market-keys', {
     adapter: 'greenscreens',
     client_id: 'ours',
     client_secret: 'a secret',
   })
-
-const setMailServer = (tenant: MadeTenant) =>
-  byOwner(tenant, 'POST', '/api/mail/server', {
-    host: 'mail.example.com',
-    port: 587,
-    from: 'quotes@example.com',
-  })
-
-const setMailbox = (tenant: MadeTenant) =>
-  byOwner(tenant, 'POST', '/api/mailbox', {
-    host: 'imap.example.com',
-    port: 993,
-    user: 'quotes@example.com',
-    password: 'a password',
-  })
-
-const makeMailAddress = (tenant: MadeTenant) => byOwner(tenant, 'POST', '/api/mail-address', {})
-
-const everybody = { makes_accounts: true, role_without_group: 'member' }
-const companyDomain = { domain: 'blue-mesa.example.org' }
-const setCompany = async (tenant: MadeTenant) => {
-  await proveDomain(app, tenant, names, companyDomain.domain)
-  await setProvider(app, tenant, provider, everybody)
-}
-const byCompany = async (tenant: MadeTenant, person: object = {}) => {
-  const email = `petra@${companyDomain.domain}`
-  const browser = new TestBrowser()
-  const { body } = await browser.start(app, tenant, email)
-  return browser.finish(app, tenant, provider.answerTo(body.address, { email, ...person }))
-}
-const domains = '/api/company-sign-in/domains'
 
 const pricingRule = { conditions: { customer: 'Harvest' }, terms: { minimum: { margin_pct: 8 } } }
 const blockLowRates = (tenant: MadeTenant) =>
@@ -258,77 +146,6 @@ const events: Partial<
     make: (tenant) => signIn(tenant.email, password),
   },
   'signed-out': { make: (tenant) => byOwner(tenant, 'POST', '/api/auth/sign-out', {}) },
-  'sessions-ended': {
-    before: (tenant) => signIn(tenant.email, password),
-    make: async (tenant) => {
-      await byOwner(tenant, 'POST', '/api/auth/end-other-sessions', {})
-      await byOwner(tenant, 'POST', '/api/auth/end-other-sessions', {})
-    },
-  },
-  'assistant-connected': {
-    before: askingProgram,
-    make: (tenant, asked: object) => byOwner(tenant, 'POST', '/api/assistants', { ...asked, allow: true }),
-  },
-  'assistant-refused': {
-    before: askingProgram,
-    make: (tenant, asked: object) => byOwner(tenant, 'POST', '/api/assistants', { ...asked, allow: false }),
-  },
-  'assistant-ended': {
-    before: async (tenant) => {
-      const asked = await askingProgram(tenant)
-      const { client_id } = asked
-      const body = { ...asked, allow: true }
-      const { redirect_to } = (await byOwner(tenant, 'POST', '/api/assistants', body)).body
-      const exchange = {
-        grant_type: 'authorization_code',
-        code: new URL(redirect_to).searchParams.get('code') ?? '',
-        client_id,
-        code_verifier: 'v'.repeat(43),
-      }
-      const answer = await sendForm('/oauth/token', exchange)
-      const { access_token: token } = (await answer.json()) as { access_token: string }
-      return { token, client_id }
-    },
-    make: (_tenant, form: Record<string, string>) => sendForm('/oauth/revoke', form),
-  },
-  'sign-in-confirmed': {
-    before: async (tenant) => {
-      const { sessions } = (await byOwner(tenant, 'GET', '/api/sessions')).body
-      return { id: sessions[0].id, token: (await signIn(tenant.email, password)).body.token }
-    },
-    make: (_tenant, { id, token }: { id: string; token: string }) =>
-      call(app, 'POST', `/api/sessions/${id}/confirm`, { token, body: {} }),
-  },
-  'second-factor-added': {
-    before: offerFactor,
-    make: (tenant, secret) =>
-      byOwner(tenant, 'POST', '/api/auth/second-factor/confirm', { code: codeNow(secret) }),
-  },
-  'second-factor-given': {
-    before: addFactor,
-    make: (tenant, secret) =>
-      byOwner(tenant, 'POST', '/api/auth/second-factor/give', { code: codeNow(secret) }),
-  },
-  'second-factor-removed': {
-    before: addFactor,
-    make: (tenant) => byOwner(tenant, 'DELETE', '/api/auth/second-factor'),
-  },
-  'recovery-codes-replaced': {
-    before: addFactor,
-    make: (tenant) => byOwner(tenant, 'POST', '/api/auth/second-factor/recovery-codes', {}),
-  },
-  'passkey-added': {
-    before: beginPasskey,
-    make: (tenant, begun: BegunPasskey) => finishPasskey(tenant, begun),
-  },
-  'passkey-renamed': {
-    before: addPasskey,
-    make: (tenant, id: number) => byOwner(tenant, 'PATCH', `/api/auth/passkeys/${id}`, { name: 'Old' }),
-  },
-  'passkey-removed': {
-    before: addPasskey,
-    make: (tenant, id: number) => byOwner(tenant, 'DELETE', `/api/auth/passkeys/${id}`),
-  },
   'password-changed': {
     make: (tenant) =>
       byOwner(tenant, 'POST', '/api/auth/password', {
@@ -363,41 +180,6 @@ const events: Partial<
     make: (tenant) => byOwner(tenant, 'POST', '/api/sandbox/reset', {}),
   },
   'person-invited': { make: (tenant) => invite(tenant) },
-  'person-joined': { before: setCompany, make: (tenant) => byCompany(tenant) },
-  'company-sign-in-refused': {
-    before: setCompany,
-    make: (tenant) => byCompany(tenant, { email_verified: false }),
-  },
-  'company-sign-in-set': { make: (tenant) => setProvider(app, tenant, provider) },
-  'company-sign-in-removed': {
-    before: setCompany,
-    make: async (tenant) => {
-      await byOwner(tenant, 'DELETE', '/api/company-sign-in')
-      await byOwner(tenant, 'DELETE', '/api/company-sign-in')
-    },
-  },
-  'company-domain-added': {
-    make: async (tenant) => {
-      await byOwner(tenant, 'POST', domains, companyDomain)
-      await byOwner(tenant, 'POST', domains, companyDomain)
-    },
-  },
-  'company-domain-checked': {
-    before: (tenant) => byOwner(tenant, 'POST', domains, companyDomain),
-    make: (tenant) => byOwner(tenant, 'POST', `${domains}/check`, companyDomain),
-  },
-  'company-domain-removed': {
-    before: (tenant) => byOwner(tenant, 'POST', domains, companyDomain),
-    make: (tenant) => byOwner(tenant, 'POST', `${domains}/remove`, companyDomain),
-  },
-  'break-glass-used': {
-    before: async (tenant) => {
-      await setCompany(tenant)
-      await byCompany(tenant)
-      await setProvider(app, tenant, provider, { ...everybody, required: true, break_glass_user_id: 1 })
-    },
-    make: (tenant) => signIn(tenant.email, password),
-  },
   'invitation-accepted': {
     before: async (tenant) => (await invite(tenant)).body.invitation,
     make: (_tenant, invitation) =>
@@ -407,18 +189,6 @@ const events: Partial<
     before: (tenant) => makePerson(app, tenant, 'member'),
     make: (tenant, { id }: { id: number }) =>
       byOwner(tenant, 'PATCH', `/api/users/${id}`, { role: 'viewer' }),
-  },
-  'person-suspended': {
-    before: (tenant) => makePerson(app, tenant, 'member'),
-    make: (tenant, { id }: { id: number }) => suspend(tenant, id),
-  },
-  'person-restored': {
-    before: async (tenant) => {
-      const person = await makePerson(app, tenant, 'member')
-      await suspend(tenant, person.id)
-      return person
-    },
-    make: (tenant, { id }: { id: number }) => byOwner(tenant, 'POST', `/api/users/${id}/restore`),
   },
   'person-removed': {
     before: (tenant) => makePerson(app, tenant, 'member'),
@@ -517,12 +287,6 @@ const events: Partial<
     },
     make: (tenant, id) => byOwner(tenant, 'POST', `/api/approvals/${id}/decision`, { decision: 'reject' }),
   },
-  'bid-added': { make: addBid },
-  'bid-changed': {
-    before: addBid,
-    make: (tenant) => byOwner(tenant, 'PATCH', '/api/bids/1', { stage: 'submitted' }),
-  },
-  'bid-removed': { before: addBid, make: (tenant) => byOwner(tenant, 'DELETE', '/api/bids/1') },
   'pricing-rule-added': { make: addRule },
   'pricing-rule-changed': {
     before: addRule,
@@ -570,28 +334,6 @@ const events: Partial<
   'market-key-removed': {
     before: setMarketKey,
     make: (tenant) => byOwner(tenant, 'DELETE', '/api/market-keys?adapter=greenscreens'),
-  },
-  'quotes-given': {
-    make: (tenant) => byOwner(tenant, 'POST', '/api/users/1/quotes-to', { user_id: null }),
-  },
-  'mail-server-set': { make: setMailServer },
-  'mail-server-removed': {
-    before: setMailServer,
-    make: (tenant) => byOwner(tenant, 'DELETE', '/api/mail/server'),
-  },
-  'mailbox-set': { make: setMailbox },
-  'mailbox-removed': {
-    before: setMailbox,
-    make: (tenant) => byOwner(tenant, 'DELETE', '/api/mailbox'),
-  },
-  'mail-address-made': { make: makeMailAddress },
-  'mail-address-changed': {
-    before: makeMailAddress,
-    make: (tenant) => byOwner(tenant, 'POST', '/api/mail-address', { kept_days: 7 }),
-  },
-  'mail-address-removed': {
-    before: makeMailAddress,
-    make: (tenant) => byOwner(tenant, 'DELETE', '/api/mail-address'),
   },
   'market-source-erased': {
     before: (tenant) =>

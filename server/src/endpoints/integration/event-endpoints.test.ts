@@ -41,7 +41,6 @@ describe('201 and 200', () => {
           'credential.expiring',
           'pilot.head',
           'model.calibration_broken',
-          'bid.awarded',
         ],
         state: 'active',
         disabled_reason: null,

@@ -92,35 +92,6 @@ describe('413', () => {
   })
 })
 
-test('stops belong to the places: both ends are sent with them, a load has at most 12, and later places replace all', async () => {
-  const ours = await makeIntegration(app, everything)
-  const stops = ['Memphis, TN', 'Nashville, TN']
-  const first = await push(ours, [quoteToPush('S-1', { stops, mode: 'ltl' })])
-  const ref = first.body.results[0].lane_ref
-  expect(await laneOf(ours, ref)).toMatchObject({ stops, mode: 'ltl' })
-  const wrong = await push(ours, [
-    { external_id: 'S-1', stops },
-    quoteToPush('S-2', { stops: Array.from({ length: 11 }, (_, nth) => `City ${nth}, TX`) }),
-    quoteToPush('S-3', { stops: ['Memphis, TN', 'Memphis, TN'] }),
-    quoteToPush('S-4', { equipment: 'ltl' }),
-  ])
-  expect(wrong.body.results.map(({ detail }: { detail: string }) => detail)).toEqual([
-    'origin must be sent together with stops.',
-    'stops must be a list of at most 10 places between origin and destination; it is a list of 11.',
-    'stops[1] must be a place that is not on the route yet; it is "Memphis, TN". Two stops in one city are one stop.',
-    'equipment must be an equipment code, such as V, R or F; LTL is a mode, not an equipment: say mode ltl, and the equipment that it moves in.',
-  ])
-  expect(await laneOf(ours, ref)).toMatchObject({ stops, mode: 'ltl' })
-  await push(ours, [{ external_id: 'S-1', quoted_rate: 2160 }], seconds() + 1)
-  expect(await laneOf(ours, ref)).toMatchObject({ quoted_rate: 2160, stops })
-  await push(
-    ours,
-    [{ external_id: 'S-1', origin: 'Dallas, TX', destination: 'Atlanta, GA', mode: 'truckload' }],
-    seconds() + 2,
-  )
-  expect(await laneOf(ours, ref)).toMatchObject({ stops: [], mode: 'truckload' })
-})
-
 describe('200', () => {
   test('a new external_id creates a quote, with results in the order of the request', async () => {
     const ours = await makeIntegration(app, everything)

@@ -77,7 +77,7 @@ async function applyHundred(
   const results = quotes.map((quote, at): Result | RefusedItem => {
     const { index, item, lane } = quote
     if (lane !== null) {
-      const { next, kept, rule } = mergePush(lane, quote, signature, { now, assumed, pricing })
+      const { next, kept, rule } = mergePush(lane, quote, signature, { now, assumed })
       const differs = changes.differencesForApi(lane, next).length > 0
       entries.push({ kind: 'change', lane, next, origin: { source: 'tms', tokenId, rule } })
       return {

@@ -2,7 +2,6 @@ import type { AnswerOf, BodyOf } from '#contract/endpoint.ts'
 import { invalid, problem } from '#contract/errors.ts'
 import { marketFileSecondsMax } from '#contract/limits.ts'
 import type { loadMarketFile } from '#contract/market-rates.ts'
-import { rateConversions } from '../../book/index.ts'
 import {
   DatabaseUnavailable,
   LockTimeout,
@@ -13,6 +12,7 @@ import {
 import { ImportFileError, type MarketFile, readMarketFile } from '../../imports/index.ts'
 import { countResults } from '../integration/pushed-items.ts'
 import type { Parts } from '../parts.ts'
+import { rateConversions } from '../performance/comparable-rates.ts'
 import { readInTurn } from '../quotes/received-files.ts'
 import {
   type CheckedRate,

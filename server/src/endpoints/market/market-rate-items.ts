@@ -8,7 +8,6 @@ import { areMilesOf, type MarketRateState, marketAmountFaults, marketRateState }
 import { centsFromDollars } from '#engine/money.ts'
 import { fuelUnitFault } from '#engine/rate-basis.ts'
 import type { Steps } from '#engine/steps.ts'
-import { comparableRate, type RateConversions, rateConversions } from '../../book/index.ts'
 import {
   type MarketRateRow,
   marketRates,
@@ -21,6 +20,7 @@ import { readEquipment, readMarketEnds } from '../../lanes/index.ts'
 import type { ProvidedRate } from '../../market-adapters/index.ts'
 import { yieldBetweenSteps } from '../../runtime/index.ts'
 import { itemErrors } from '../integration/item-errors.ts'
+import { comparableRate, type RateConversions, rateConversions } from '../performance/comparable-rates.ts'
 
 type Sent = Static<typeof sentMarketRate>
 export type MarketResult = AnswerOf<typeof pushMarketRates>['results'][number]

@@ -11,12 +11,12 @@ import {
 } from '#contract/market-rates.ts'
 import { marketRateState } from '#engine/market-rate.ts'
 import { recordEvent } from '../../audit/index.ts'
-import { comparableRate, rateConversions } from '../../book/index.ts'
 import { type MarketRateRow, marketRates } from '../../database/queries/index.ts'
 import { readMarketEnds } from '../../lanes/index.ts'
 import { inHundreds, permitsLeftByPushes } from '../../limits/index.ts'
 import { type ServedEndpoint, type Signed, serve } from '../endpoint-call.ts'
 import { countResults } from '../integration/pushed-items.ts'
+import { comparableRate, rateConversions } from '../performance/comparable-rates.ts'
 import { reserveFile } from '../quotes/received-files.ts'
 import { loadRateFile } from './market-rate-files.ts'
 import {

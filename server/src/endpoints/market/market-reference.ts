@@ -7,11 +7,11 @@ import { dollarsFromCents, dollarsIfKnown } from '#engine/money.ts'
 import type { RateBasis } from '#engine/rate-basis.ts'
 import { median } from '#engine/statistics/median.ts'
 import type { BrokerageBook, OpenBook } from '../../book/index.ts'
-import { type ComparableRate, comparableRate, rateConversions } from '../../book/index.ts'
 import { type MarketRateRow, marketKeys, marketRates } from '../../database/queries/index.ts'
 import { type AskedLane, lanePlaces, marketPairs } from '../../lanes/index.ts'
 import type { AskedBy } from '../endpoint-call.ts'
 import type { Parts } from '../parts.ts'
+import { type ComparableRate, comparableRate, rateConversions } from '../performance/comparable-rates.ts'
 import { storeProvidedRate } from './market-rate-items.ts'
 
 type Rate = Static<typeof contract.MarketRate>

@@ -20,14 +20,7 @@ import {
   type StandingOfQuotes,
 } from '#engine/quote-statistics/standing-of-quotes.ts'
 import { mapInSteps, type Steps } from '#engine/steps.ts'
-import {
-  type MarketOfBook,
-  type RateConversions,
-  rateConversions,
-  rateToCompare,
-  type Statistics,
-  statisticsOf,
-} from '../../book/index.ts'
+import { type MarketOfBook, type Statistics, statisticsOf } from '../../book/index.ts'
 import { csvHead, csvLines } from '../../csv/index.ts'
 import { type MarketPair, marketRates, performance } from '../../database/queries/index.ts'
 import type { Database, TenantId } from '../../database/session/index.ts'
@@ -35,6 +28,7 @@ import { marketPairs, milesBetweenKeys } from '../../lanes/index.ts'
 import { yieldBetweenSteps } from '../../runtime/index.ts'
 import { type ServedEndpoint, serve } from '../endpoint-call.ts'
 import type { Parts } from '../parts.ts'
+import { type RateConversions, rateConversions, rateToCompare } from '../performance/comparable-rates.ts'
 import { basisAnswer, basisCells, basisHeaders } from '../performance/compared-basis.ts'
 import { readSelection } from '../performance/performance.ts'
 

@@ -1,4 +1,4 @@
-import { people, sessions } from '../../database/queries/index.ts'
+import { people } from '../../database/queries/index.ts'
 import type { TenantId } from '../../database/session/index.ts'
 import type { Parts } from '../parts.ts'
 
@@ -26,7 +26,7 @@ export async function endSandboxSessions(
       const folded = people.foldedEmail(email)
       for (const guest of await people.listUsers(transaction, sandbox)) {
         if (people.foldedEmail(guest.email) !== folded) continue
-        await sessions.endSessions(transaction, sandbox, guest.user_id, new Date(now))
+        await people.endSessions(transaction, sandbox, guest.user_id, new Date(now))
       }
     })
   } catch (error) {

@@ -113,21 +113,13 @@ export const sandboxEndpoints: ServedEndpoint[] = [
     if (person === null) throw problem('token-revoked', 'You are no longer a member of this brokerage.')
     return parts.database.inTenant(sandbox, async (transaction) => {
       const guest = await sandboxes.sandboxPerson(transaction, sandbox, person, new Date(now))
-      const { reply, about } = await startSession(
-        transaction,
-        sandbox,
-        guest,
-        parts,
-        call,
-        sandboxSessionHours,
-      )
+      const session = await startSession(transaction, sandbox, guest, parts, now, sandboxSessionHours)
       await recordEvent(
         transaction,
         { ...call, caller: { tenant: sandbox, userId: guest.user_id } },
         'signed-in',
-        { about },
       )
-      return reply
+      return session
     })
   }),
 

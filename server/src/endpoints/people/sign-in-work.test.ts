@@ -101,7 +101,7 @@ test('guesses for many accounts from one network cause thirty hashes per 15 minu
   expect(work.mostAtOnce).toBeLessThanOrEqual(2)
 })
 
-test('twenty concurrent sign-ins from twenty networks compute two hashes at a time, and reads are still answered', async () => {
+test('a hundred concurrent sign-ins from a hundred networks compute two hashes at a time, and reads are still answered', async () => {
   const behindProxy = await testApp({ config: { trustProxy: ['loopback'] }, now: app.now })
   try {
     const tenant = await makeTenant(behindProxy)
@@ -109,7 +109,7 @@ test('twenty concurrent sign-ins from twenty networks compute two hashes at a ti
     work.checks = 0
     let over = false
     const burst = Promise.all(
-      Array.from({ length: 20 }, (_, index) =>
+      Array.from({ length: 100 }, (_, index) =>
         call(behindProxy, 'POST', '/api/auth/sign-in', {
           headers: { 'X-Forwarded-For': `198.51.100.${index}` },
           body: { email: `ghost-${index}@example.com`, password },
@@ -123,16 +123,16 @@ test('twenty concurrent sign-ins from twenty networks compute two hashes at a ti
       expect((await call(behindProxy, 'GET', '/api/me', { token: tenant.owner })).status).toBe(200)
       if (!over) readMeanwhile++
     }
-    expect((await burst).map(({ status }) => status)).toEqual(Array(20).fill(401))
-    expect([work.checks, work.mostAtOnce]).toEqual([20, 2])
-    // If reads waited for the hashes, all would be answered after them. A busy machine answers about seven.
-    expect(readMeanwhile).toBeGreaterThan(2)
+    expect((await burst).map(({ status }) => status)).toEqual(Array(100).fill(401))
+    expect([work.checks, work.mostAtOnce]).toEqual([100, 2])
+    // If reads waited for the hashes, all would be answered after them.
+    expect(readMeanwhile).toBeGreaterThan(20)
   } finally {
     await behindProxy.close()
   }
 })
 
-test('an attempt that finds the queue of hashes full is asked to retry', { tags: 'long' }, async () => {
+test('an attempt that finds the queue of hashes full is asked to retry', async () => {
   await signIn('warm-up@example.com', password)
   const { promise: isOpen, resolve: open } = Promise.withResolvers<void>()
   work.gate = isOpen
@@ -203,21 +203,20 @@ test('an invalid invitation computes no hash, and a valid one computes one', asy
   expect(work.hashes).toBe(1)
 })
 
-/** Invites an address to a new brokerage and accepts with a password. Returns the brokerage. */
-async function alsoIn(email: string, chosen: string) {
-  const tenant = await makeTenant(app)
-  const { body } = await call(app, 'POST', '/api/users', {
+test('an invitation whose address signs in to another brokerage computes no hash', async () => {
+  const [tenant, other] = [await makeTenant(app), await makeTenant(app)]
+  const { body: invited } = await call(app, 'POST', '/api/users', {
     token: tenant.owner,
-    body: { name: 'Sam', email, role: 'member' },
+    body: { name: 'Sam', email: other.email, role: 'member' },
   })
-  const accepted = await call(app, 'POST', '/api/auth/accept-invitation', {
-    body: { invitation: body.invitation, password: chosen },
+  work.hashes = 0
+  const refused = await call(app, 'POST', '/api/auth/accept-invitation', {
+    body: { invitation: invited.invitation, password },
   })
-  expect(accepted.status).toBe(200)
-  return tenant
-}
+  expect([refused.status, work.hashes]).toEqual([409, 0])
+})
 
-test('known and unknown addresses, of people in one to four brokerages or without a password yet, get the same answer for the same work', async () => {
+test('known and unknown addresses, and people without a password yet, get the same answer for the same work', async () => {
   const tenant = await makeTenant(app)
   const removed = await makePerson(app, tenant, 'viewer')
   await call(app, 'DELETE', `/api/users/${removed.id}`, { token: tenant.owner })
@@ -226,17 +225,9 @@ test('known and unknown addresses, of people in one to four brokerages or withou
     token: tenant.owner,
     body: { name: 'Sam', email: invited, role: 'member' },
   })
-  const inTwo = await makePerson(app, tenant, 'member')
-  await alsoIn(inTwo.email, 'seven quiet trucks at dawn')
-  const inFour = await makePerson(app, tenant, 'member')
-  for (const chosen of [password, 'nine quiet trucks at dawn', 'ten quiet trucks at dawn']) {
-    await alsoIn(inFour.email, chosen)
-  }
-  app.now += 16 * 60_000
   await signIn('warm-up@example.com', password)
   const seen = []
-  const nobody = `nobody-${crypto.randomUUID()}@example.com`
-  for (const email of [tenant.email, nobody, invited, removed.email, inTwo.email, inFour.email]) {
+  for (const email of [tenant.email, `nobody-${crypto.randomUUID()}@example.com`, invited, removed.email]) {
     const before = work.checks + work.hashes
     asked.transactions = []
     const { status, body } = await signIn(email, 'wrong password here')
@@ -247,10 +238,6 @@ test('known and unknown addresses, of people in one to four brokerages or withou
       transactions: asked.transactions,
     })
   }
-  const same = {
-    status: 401,
-    hashes: 1,
-    transactions: ['outsideTenants'],
-  }
+  const same = { status: 401, hashes: 1, transactions: ['outsideTenants', 'inTenant'] }
   for (const one of seen) expect(one).toEqual({ ...seen[0], ...same })
 })

@@ -70,15 +70,7 @@ describe('200', () => {
 
   test('me returns the person, the brokerage, and when the session expires', async () => {
     const { body } = await me(acme.owner)
-    expect(Object.keys(body)).toEqual([
-      'user',
-      'tenant',
-      'expires_at',
-      'expiring_tokens',
-      'new_sign_ins',
-      'second_factor',
-      'sample_import_id',
-    ])
+    expect(Object.keys(body)).toEqual(['user', 'tenant', 'expires_at', 'expiring_tokens', 'sample_import_id'])
     expect(body.tenant.id).toBe(acme.id)
   })
 
@@ -285,6 +277,16 @@ describe('403', () => {
     } finally {
       await closed.close()
     }
+  })
+})
+
+describe('409', () => {
+  test('an e-mail address belongs to one person, in any case and under concurrent sign-ups', async () => {
+    calm()
+    const email = `twice-${crypto.randomUUID()}@example.com`
+    const answers = await Promise.all(Array.from({ length: 4 }, () => signUp({ email })))
+    expect(answers.map(({ status }) => status).sort()).toEqual([201, 409, 409, 409])
+    expect(codeOf(await signUp({ email: ` ${email.toUpperCase()}`.trim() }))).toBe('email-taken')
   })
 })
 

@@ -1,8 +1,14 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto'
 import type { Static } from 'typebox'
-import { type AnswerOf, type BodyOf, type Endpoint, roleAtLeast } from '#contract/endpoint.ts'
+import { type AnswerOf, roleAtLeast } from '#contract/endpoint.ts'
 import { invalid, type Problem, problem } from '#contract/errors.ts'
-import { newSignInsMax, sessionTokenLifetimeSeconds, tokenExpiryNoticeDays } from '#contract/limits.ts'
+import {
+  dashboardTokenLifetimeHours,
+  knownNetworkDays,
+  knownNetworksMax,
+  sessionTokenLifetimeSeconds,
+  tokenExpiryNoticeDays,
+} from '#contract/limits.ts'
 import {
   acceptInvitation,
   changePassword,
@@ -17,44 +23,29 @@ import {
   updateTenant,
 } from '#contract/sign-in.ts'
 import { timeZoneNamed } from '#contract/time-zone.ts'
-import { centsFromDollars, dollarsFromCents } from '#engine/money.ts'
-import { requireRecentFactor, sessionCookie } from '../../access/index.ts'
-import { recordEvent } from '../../audit/index.ts'
+import { sessionCookie } from '../../access/index.ts'
+import { type CameFrom, recordEvent } from '../../audit/index.ts'
 import {
   expiringTokens,
   findSampleImport,
   people,
   revokeTokensOf,
   sandboxOf,
-  sessions,
+  signInNetworks,
 } from '../../database/queries/index.ts'
 import type { TenantTransaction } from '../../database/schema/index.ts'
 import { type TenantId, tenantId } from '../../database/session/index.ts'
 import {
-  deviceName,
   hashPassword,
   isGuessable,
   isPassword,
-  loadPasskeys,
+  networkHash,
   type SignInAttempt,
 } from '../../security/index.ts'
-import { type Call, Reply, type ServedEndpoint, serve } from '../endpoint-call.ts'
+import { Reply, type ServedEndpoint, serve } from '../endpoint-call.ts'
 import type { Parts } from '../parts.ts'
 import { changeFloors, floorsAnswer } from '../pricing/floors.ts'
-import {
-  attempt,
-  knownSince,
-  noteNetwork,
-  passwordHolder,
-  signInFailed,
-  succeeded,
-  tooManyAttempts,
-} from './accounts.ts'
-import { purposes, siteOf } from './passkey-check.ts'
-import { companyRequired, passwordRule } from './password-rule.ts'
 import { endSandboxSessions } from './sandbox-sessions.ts'
-import { hasFactor, takeFactor } from './second-factor-codes.ts'
-import { sessionAnswer } from './session-answer.ts'
 
 /** A person in the form of the API. */
 export function userAnswer(user: people.UserRow): Static<typeof User> {
@@ -84,24 +75,8 @@ function tenantAnswer(tenant: people.TenantRow): Static<typeof Tenant> {
     default_rate_type: tenant.default_rate_type,
     integration_pool: tenant.integration_pool,
     market_calls_per_day: tenant.market_calls_per_day,
-    stop_fee: { amount: dollarsFromCents(tenant.stop_fee_cents), currency: tenant.stop_fee_currency },
-    second_factor_from: tenant.second_factor_from ?? 'nobody',
-    session_limits: { hours: tenant.session_hours, idle_minutes: tenant.session_idle_minutes },
-    reminders: {
-      escalate_after_minutes: tenant.escalate_after_minutes,
-      follow_up_after_hours: tenant.follow_up_after_hours,
-      follow_up_before_end_minutes: tenant.follow_up_before_end_minutes,
-    },
-    answer_template: tenant.answer_template,
     created_at: tenant.created_at.toISOString(),
   }
-}
-
-/** The reminders of a body as they are stored: 0 turns one off. */
-function reminderValues(reminders: BodyOf<typeof updateTenant>['reminders'] = {}) {
-  return Object.fromEntries(
-    Object.entries(reminders).map(([name, value]) => [name, value === 0 ? null : value]),
-  )
 }
 
 /** A time zone as it is stored. A zone that the database does not know is an error: it could not compute months. */
@@ -120,43 +95,27 @@ async function timeZoneToStore(
   ])
 }
 
-/** What a started session says about its sign-in, for the audit log. Empty if the device and the network are known. */
-type StartedFrom = Readonly<Record<string, unknown>>
-
-/**
- * Starts a session. The token is valid as long as the session's row: as long as the brokerage permits, or `hoursMax` if that is less.
- *
- * @returns the answer, and what the audit log says about the sign-in
- */
+/** Starts a session. The token is valid as long as the session's row. */
 export async function startSession(
   transaction: TenantTransaction,
   tenant: TenantId,
   user: people.UserRow,
-  { tokens }: Pick<Parts, 'tokens'>,
-  from: SignInFrom,
-  hoursMax = Number.POSITIVE_INFINITY,
-): Promise<{ readonly reply: Reply<AnswerOf<typeof signIn>>; readonly about: StartedFrom }> {
-  const { now, network } = from
-  const row = await people.tenantOfSession(transaction, tenant)
+  parts: Pick<Parts, 'tokens'>,
+  now: number,
+  hours: number = dashboardTokenLifetimeHours,
+): Promise<Reply<AnswerOf<typeof signIn>>> {
   const sessionId = randomUUID()
   const issuedAt = Math.floor(now / 1000)
-  const expiresAtSeconds = issuedAt + Math.min(row.session_hours, hoursMax) * 3600
+  const expiresAtSeconds = issuedAt + hours * 3600
   const expiresAt = new Date(expiresAtSeconds * 1000)
-  const device = deviceName(from.userAgent)
-  const { user_id: userId } = user
-  const isNew = await sessions.newPlaceOf(transaction, tenant, userId, {
-    device,
-    network,
-    since: knownSince(now),
-  })
-  await sessions.forgetSessionNetworks(transaction, tenant, userId, knownSince(now))
-  await sessions.insertSession(transaction, tenant, {
-    ...{ sessionId, userId, expiresAt, device, network, isNew },
+  await people.insertSession(transaction, tenant, {
+    sessionId,
+    userId: user.user_id,
     now: new Date(now),
-    factorGiven: from.factorGiven === true,
-    byCompany: from.byCompany === true,
+    expiresAt,
   })
-  const token = tokens.sign('dashboard', {
+  const row = await people.tenantOfSession(transaction, tenant)
+  const token = parts.tokens.sign('dashboard', {
     tenant_id: tenant,
     user_id: user.user_id,
     role: user.role,
@@ -165,18 +124,10 @@ export async function startSession(
     iat: issuedAt,
     exp: expiresAtSeconds,
   })
-  const reply = new Reply(
+  return new Reply(
     { token, expires_at: expiresAt.toISOString(), user: userAnswer(user), tenant: tenantAnswer(row) },
     { 'Set-Cookie': sessionCookieOf(token, expiresAt) },
   )
-  const places = (['device', 'network'] as const).filter((place) => isNew[place])
-  return { reply, about: places.length === 0 ? {} : { device, new: places } }
-}
-
-/** The request that signs in. */
-type SignInFrom = Pick<Call<Endpoint>, 'now' | 'network' | 'userAgent'> & {
-  readonly factorGiven?: boolean
-  readonly byCompany?: boolean
 }
 
 /** The session cookie: not readable by scripts, not sent over plain HTTP or by other sites. */
@@ -193,6 +144,83 @@ function refuseGuessable(password: string, ownWords: readonly string[], pointer:
         detail: 'The password is easy to guess; use a few unrelated words, without your name or company.',
       },
     ])
+  }
+}
+
+function tooManyAttempts(what: string, waitMs: number): Problem {
+  const seconds = Math.ceil(waitMs / 1000)
+  return problem('too-many-attempts', `Too many ${what}. Wait ${seconds} seconds.`, {
+    headers: { 'Retry-After': String(seconds) },
+  })
+}
+
+/** A tenant id that does not exist: real ids are far above it. */
+const nobody = { tenant: tenantId(1), userId: 1 }
+
+const knownSince = (now: number) => new Date(now - knownNetworkDays * 86_400_000)
+
+/**
+ * An attempt that must wait for failures from other networks, as one of a network that the person signed in from: it waits for the
+ * failures of its own network only. An unknown address causes the same work.
+ */
+async function attemptAsKnown(
+  parts: Parts,
+  { account, network, now }: { account: string; network: string; now: number },
+  usual: SignInAttempt,
+): Promise<SignInAttempt> {
+  const known = parts.signInAttempts.begin(account, network, now, true)
+  if (known.waitMs > 0 || !parts.signInAttempts.mayLookUp(network, now)) {
+    known.end()
+    return usual
+  }
+  try {
+    const { tenant, userId } = (await people.signInOf(parts.database, account)) ?? nobody
+    const hashes = parts.secretKeys.map((key) => networkHash(key, `${tenant} ${userId}`, network))
+    const isKnown = await parts.database.inTenant(tenant, (transaction) =>
+      signInNetworks.isKnownNetwork(transaction, tenant, { userId, hashes }, knownSince(now)),
+    )
+    if (isKnown) return known
+  } catch (error) {
+    known.end()
+    throw error
+  }
+  known.end()
+  return usual
+}
+
+/** Remembers the network that a person has signed in from. */
+async function noteNetwork(
+  transaction: TenantTransaction,
+  { tenant, userId }: { tenant: TenantId; userId: number },
+  { network, now }: { network: string; now: number },
+  { secretKeys }: Pick<Parts, 'secretKeys'>,
+): Promise<void> {
+  const hash = networkHash(secretKeys[0], `${tenant} ${userId}`, network)
+  const noted = { userId, hash, now: new Date(now) }
+  await signInNetworks.noteSignInNetwork(transaction, tenant, noted, knownNetworksMax)
+}
+
+/**
+ * Checks one attempt at a password or an invitation, unless too many attempts failed before. With `isSignIn`, the
+ * account is the e-mail address of the sign-in, and its brokerage is informed of blocked attempts.
+ */
+async function attempt<T>(
+  parts: Parts,
+  from: CameFrom & { account: string; now: number; isSignIn?: boolean },
+  work: (attempt: SignInAttempt) => Promise<T>,
+): Promise<T> {
+  const { account, network, now } = from
+  const usual = parts.signInAttempts.begin(account, network, now)
+  const begun = usual.waitMs > 0 && from.isSignIn === true ? await attemptAsKnown(parts, from, usual) : usual
+  const { waitMs } = begun
+  if (waitMs > 0) {
+    if (from.isSignIn === true) parts.refusals.backedOff(account, from)
+    throw tooManyAttempts('failed attempts', waitMs)
+  }
+  try {
+    return await work(begun)
+  } finally {
+    begun.end()
   }
 }
 
@@ -213,8 +241,20 @@ interface Invitation {
   readonly hash: Buffer
 }
 
+function signInFailed(): Problem {
+  return problem('sign-in-failed', 'The e-mail address or the password is wrong.')
+}
+
 function noInvitation(): Problem {
   return problem('token-invalid', 'The invitation is not valid, or has been used already.')
+}
+
+/** The invitation stays as it is: it can be accepted once the other brokerage has removed the person. */
+function signsInElsewhere({ email }: people.UserRow): Problem {
+  return problem(
+    'email-taken',
+    `${email} already signs in to another brokerage here, and an address signs in to one brokerage. Ask for an invitation to another address of yours, or have the other brokerage remove you. This invitation stays valid.`,
+  )
 }
 
 /** Failed attempts with invitations count per network. */
@@ -261,12 +301,8 @@ export const signInEndpoints: ServedEndpoint[] = [
     refuseGuessable(body.password, [body.company, body.name, body.email], '/password')
     const place = parts.signUps.admit(network, now)
     if (!place.admitted) throw tooManyAttempts('sign-ups', place.retryAfterMs)
-    return attempt(parts, { account, network, requestId, now }, async () => {
-      parts.signInAttempts.passwordSet(account, now)
-      const passwordHash = await hashPassword(
-        body.password,
-        await people.hashOfAddress(parts.database, body.email),
-      )
+    return attempt(parts, { account, network, requestId, now }, async (begun) => {
+      const passwordHash = await hashPassword(body.password)
       const tenant = people.newTenantId()
       return parts.database.inTenant(tenant, async (transaction) => {
         const made = await people.createTenant(transaction, tenant, {
@@ -275,14 +311,18 @@ export const signInEndpoints: ServedEndpoint[] = [
           timeZone: await timeZoneToStore(transaction, body.time_zone),
           now: new Date(now),
         })
-        const { reply } = await startSession(transaction, tenant, made.user, parts, call)
+        if (made === null) {
+          begun.failed()
+          throw problem('email-taken', 'This e-mail address is in use. Sign in, or use another one.')
+        }
+        const session = await startSession(transaction, tenant, made.user, parts, now)
         await noteNetwork(transaction, { tenant, userId: made.user.user_id }, call, parts)
         await recordEvent(
           transaction,
           { ...call, caller: { tenant, userId: made.user.user_id } },
           'signed-up',
         )
-        return reply
+        return session
       })
     })
   }),
@@ -291,58 +331,33 @@ export const signInEndpoints: ServedEndpoint[] = [
     const { body, now, network, requestId } = call
     const account = people.foldedEmail(body.email)
     return attempt(parts, { account, network, requestId, now, isSignIn: true }, async (begun) => {
-      const holder = await passwordHolder(call, body, parts, begun)
-      const { known } = holder
-      if (body.passkey !== undefined) await loadPasskeys()
-      const signedIn = await parts.database.inTenant(known.tenant, async (transaction) => {
+      const known = await people.signInOf(parts.database, body.email)
+      // An unknown address costs the same database and hash work, so that the response time does not reveal accounts.
+      const asked = known ?? nobody
+      const user = await parts.database.inTenant(asked.tenant, (transaction) =>
+        people.findUser(transaction, asked.tenant, asked.userId),
+      )
+      const fits = await isPassword(user?.status === 'active' ? user.password_hash : null, body.password)
+      if (known === null || user === null || !fits) {
+        begun.failed()
+        if (known !== null) parts.refusals.signInFailed(known.tenant, known.userId, call)
+        throw signInFailed()
+      }
+      begun.succeeded()
+      return parts.database.inTenant(known.tenant, async (transaction) => {
         const tenant = await people.findTenant(transaction, known.tenant)
         // The check took a while. If the password changed meanwhile, all sessions were ended, and this one must not
         // begin.
         const held = await people.lockUser(transaction, known.tenant, known.userId)
-        if (tenant?.status !== 'active' || held?.password_hash !== known.passwordHash) {
+        if (tenant?.status !== 'active' || held?.password_hash !== user.password_hash) {
           parts.refusals.signInFailed(known.tenant, known.userId, call)
           throw signInFailed()
         }
-        const rule = await passwordRule(transaction, known.tenant, held, parts)
-        if (rule === 'refused') return 'company required'
-        const isAsked = await hasFactor(transaction, known.tenant, known.userId)
-        if (isAsked && body.code === undefined && body.passkey === undefined) return 'factor missing'
-        const purpose = purposes.signIn(known)
-        const sent = {
-          code: body.code,
-          passkey: body.passkey,
-          purpose,
-          site: () => siteOf(call.origin, parts),
-        }
-        const given = isAsked ? await takeFactor(transaction, known, sent, parts, now) : null
-        if (given !== null && 'wrong' in given) return given
-        const from = { ...call, factorGiven: isAsked }
-        const { reply, about } = await startSession(transaction, known.tenant, held, parts, from)
+        const session = await startSession(transaction, known.tenant, held, parts, now)
         await noteNetwork(transaction, known, call, parts)
-        const kind = rule === 'break-glass' ? 'break-glass-used' : 'signed-in'
-        await recordEvent(transaction, { ...call, caller: known }, kind, {
-          about: { ...about, ...(given === null ? {} : { second_factor: given.by }) },
-        })
-        return reply
+        await recordEvent(transaction, { ...call, caller: known }, 'signed-in')
+        return session
       })
-      if (signedIn === 'company required') {
-        parts.refusals.companyRefused(known.tenant, { userId: known.userId, reason: 'password' }, call)
-        throw companyRequired()
-      }
-      // The password alone resets no count of failures: codes are guessed at the pace of passwords.
-      if (signedIn === 'factor missing') {
-        throw problem(
-          'second-factor-required',
-          'Use a passkey, or enter the code of your authenticator app or a recovery code.',
-        )
-      }
-      if ('wrong' in signedIn) {
-        begun.failed()
-        parts.refusals.signInFailed(known.tenant, known.userId, call)
-        throw problem('second-factor-wrong', signedIn.wrong)
-      }
-      succeeded(begun, holder)
-      return signedIn
     })
   }),
 
@@ -386,27 +401,26 @@ export const signInEndpoints: ServedEndpoint[] = [
           people.findUser(transaction, tenant, invitation.userId),
         ),
       )
-      parts.signInAttempts.passwordSet(people.foldedEmail(person.email), now)
-      const passwordHash = await hashPassword(
-        body.password,
-        await people.hashOfAddress(parts.database, person.email),
-      )
+      const known = await people.signInOf(parts.database, person.email)
+      if (known !== null && !(known.tenant === tenant && known.userId === person.user_id)) {
+        throw signsInElsewhere(person)
+      }
+      const passwordHash = await hashPassword(body.password)
       return parts.database.inTenant(tenant, async (transaction) => {
-        if ((await passwordRule(transaction, tenant, person, parts)) === 'refused') throw companyRequired()
         const user = invited(await people.lockUser(transaction, tenant, invitation.userId))
         const isMine = await people.claimSignIn(transaction, tenant, user.user_id, user.email)
-        if (!isMine) throw new Error('Nobody else of the brokerage has the address of an invited person.')
+        if (!isMine) throw signsInElsewhere(user)
         const active = await people.updateUser(transaction, tenant, user.user_id, {
           status: 'active',
           password_hash: passwordHash,
           invitation_hash: null,
           invitation_expires_at: null,
         })
-        const { reply } = await startSession(transaction, tenant, active, parts, call)
+        const session = await startSession(transaction, tenant, active, parts, now)
         const caller = { tenant, userId: active.user_id }
         await noteNetwork(transaction, caller, call, parts)
         await recordEvent(transaction, { ...call, caller }, 'invitation-accepted')
-        return reply
+        return session
       })
     })
   }),
@@ -428,7 +442,7 @@ export const signInEndpoints: ServedEndpoint[] = [
       const revoked =
         body.tokens === 'revoke' ? await revokeTokensOf(transaction, caller.tenant, caller.userId, at) : []
       const which = everywhere ? {} : { only: caller.sessionId }
-      await sessions.endSessions(transaction, caller.tenant, caller.userId, at, which)
+      await people.endSessions(transaction, caller.tenant, caller.userId, at, which)
       const sandbox = everywhere ? await sandboxOf(transaction, caller.tenant) : null
       const person =
         sandbox === null ? null : await people.findUser(transaction, caller.tenant, caller.userId)
@@ -464,25 +478,20 @@ export const signInEndpoints: ServedEndpoint[] = [
     )
     if (user === null) throw problem('token-revoked', 'You are no longer a member of this brokerage.')
     const account = people.foldedEmail(user.email)
-    const from = { account, network, requestId, now, isSignIn: true, of: [caller] }
-    await attempt(parts, from, async (begun) => {
+    await attempt(parts, { account, network, requestId, now, isSignIn: true }, async (begun) => {
       if (await isPassword(user.password_hash, body.current_password)) return
       begun.failed()
       throw problem('sign-in-failed', 'The current password is wrong.')
     })
     refuseGuessable(body.new_password, [user.name, user.email], '/new_password')
-    parts.signInAttempts.passwordSet(account, now)
-    const passwordHash = await hashPassword(
-      body.new_password,
-      await people.hashOfAddress(parts.database, user.email),
-    )
+    const passwordHash = await hashPassword(body.new_password)
     await parts.database.inTenant(caller.tenant, async (transaction) => {
       const held = await people.lockUser(transaction, caller.tenant, caller.userId)
       if (held?.password_hash !== user.password_hash) {
         throw problem('sign-in-failed', 'The password has been changed in the meantime.')
       }
       await people.updateUser(transaction, caller.tenant, caller.userId, { password_hash: passwordHash })
-      await sessions.endSessions(transaction, caller.tenant, caller.userId, new Date(now), {
+      await people.endSessions(transaction, caller.tenant, caller.userId, new Date(now), {
         except: caller.sessionId,
       })
       await recordEvent(transaction, call, 'password-changed')
@@ -500,11 +509,6 @@ export const signInEndpoints: ServedEndpoint[] = [
       const expiring = roleAtLeast(caller.role, 'admin')
         ? await expiringTokens(transaction, caller.tenant, new Date(now), until)
         : []
-      const unconfirmed = await sessions.unconfirmedSignIns(transaction, caller.tenant, {
-        userId: caller.userId,
-        except: caller.sessionId,
-        since: knownSince(now),
-      })
       return {
         user: userAnswer(user),
         tenant: tenantAnswer(tenant),
@@ -514,11 +518,6 @@ export const signInEndpoints: ServedEndpoint[] = [
           name,
           expires_at: expires_at.toISOString(),
         })),
-        new_sign_ins: unconfirmed.slice(0, newSignInsMax).map((row) => sessionAnswer(row, caller.sessionId)),
-        second_factor: {
-          set: caller.secondFactor.setAt !== null,
-          missing: caller.secondFactor.isMissing,
-        },
         sample_import_id: await findSampleImport(transaction, caller.tenant),
       }
     }),
@@ -526,12 +525,8 @@ export const signInEndpoints: ServedEndpoint[] = [
 
   serve(updateTenant, async (call, parts) => {
     const { caller, body } = call
-    if (body.session_limits !== undefined || body.second_factor_from !== undefined) {
-      requireRecentFactor(caller, call.now)
-    }
     // 0 removes the default validity of quotes.
     const validDays = body.quote_expiry?.valid_days
-    const idleMinutes = body.session_limits?.idle_minutes
     const values = {
       name: body.name,
       win_probability_method: body.win_probability_method,
@@ -540,17 +535,6 @@ export const signInEndpoints: ServedEndpoint[] = [
       default_rate_type: body.default_rate_type,
       integration_pool: body.integration_pool,
       market_calls_per_day: body.market_calls_per_day,
-      stop_fee_cents:
-        body.stop_fee?.amount === undefined
-          ? undefined
-          : (centsFromDollars(body.stop_fee.amount) ?? undefined),
-      stop_fee_currency: body.stop_fee?.currency,
-      second_factor_from: body.second_factor_from === 'nobody' ? null : body.second_factor_from,
-      session_hours: body.session_limits?.hours,
-      // 0 removes the limit.
-      session_idle_minutes: idleMinutes === 0 ? null : idleMinutes,
-      ...reminderValues(body.reminders),
-      answer_template: body.answer_template === '' ? null : body.answer_template,
       expired_counts_as_lost:
         body.quote_expiry?.counts_as === undefined ? undefined : body.quote_expiry.counts_as === 'lost',
     }

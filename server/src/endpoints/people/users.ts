@@ -1,18 +1,24 @@
 import { problem } from '#contract/errors.ts'
 import { invitationLifetimeDays, invitationsPerDayMax } from '#contract/limits.ts'
-import { inviteUser, listUsers, updateUser } from '#contract/sign-in.ts'
+import { inviteUser, listUsers, removeUser, updateUser } from '#contract/sign-in.ts'
 import type { PersonCaller } from '../../access/index.ts'
 import { recordEvent } from '../../audit/index.ts'
-import { dailyCounts, people, sandboxes, sessions } from '../../database/queries/index.ts'
+import {
+  dailyCounts,
+  handOverTokens,
+  liveTokensOf,
+  people,
+  revokeTokensOf,
+  sandboxes,
+} from '../../database/queries/index.ts'
 import type { TenantTransaction } from '../../database/schema/index.ts'
 import type { TenantId } from '../../database/session/index.ts'
 import { type ServedEndpoint, serve } from '../endpoint-call.ts'
-import { refuseBreakGlass } from './password-rule.ts'
 import { endSandboxSessions } from './sandbox-sessions.ts'
 import { newInvitation, userAnswer } from './sign-in.ts'
 
-/** Locks a person who was not removed, and all owners, so that concurrent changes of the same people run one after another. */
-export async function heldUser(transaction: TenantTransaction, tenant: TenantId, userId: number) {
+/** Locks an active person and all owners, so that concurrent changes of the same people run one after another. */
+async function heldUser(transaction: TenantTransaction, tenant: TenantId, userId: number) {
   const owners = await people.lockOwners(transaction, tenant)
   const user = await people.lockUser(transaction, tenant, userId)
   if (user === null || user.status === 'removed') {
@@ -22,29 +28,20 @@ export async function heldUser(transaction: TenantTransaction, tenant: TenantId,
 }
 
 /** Only owners create, change and remove owners, so that admins cannot raise their own role. */
-export function refuseAboveOwnRole(
-  caller: PersonCaller,
-  concerns: { role: people.UserRow['role'] } | null,
-): void {
+function refuseAboveOwnRole(caller: PersonCaller, concerns: { role: people.UserRow['role'] } | null): void {
   if (concerns?.role === 'owner' && caller.role !== 'owner') {
     throw problem('role-required', 'Only an owner can add, change or remove an owner.')
   }
 }
 
-export function refuseLastOwner(user: people.UserRow, owners: readonly number[]): void {
+function refuseLastOwner(user: people.UserRow, owners: readonly number[]): void {
   if (user.role === 'owner' && owners.every((owner) => owner === user.user_id)) {
     throw problem('last-owner', `${user.name} is the only owner. Make another person an owner first.`)
   }
 }
 
-function emailTaken({ name, status }: people.UserRow) {
-  const taken = `${name} already signs in to this brokerage with this e-mail address.`
-  return problem(
-    'email-taken',
-    status === 'suspended'
-      ? `${name} has this e-mail address, and is suspended. Restore them instead.`
-      : taken,
-  )
+function emailTaken({ name }: people.UserRow) {
+  return problem('email-taken', `${name} already signs in to this brokerage with this e-mail address.`)
 }
 
 /**
@@ -124,14 +121,13 @@ export const userEndpoints: ServedEndpoint[] = [
         refuseAboveOwnRole(caller, user)
         refuseAboveOwnRole(caller, { role: body.role })
         refuseLastOwner(user, owners)
-        await refuseBreakGlass(transaction, caller.tenant, user)
       }
       const updated = await people.updateUser(transaction, caller.tenant, user.user_id, body)
       const hasNewRole = updated.role !== user.role
       const sandbox = hasNewRole ? await sandboxes.sandboxOf(transaction, caller.tenant) : null
       // A new role ends the person's sessions, so that none keeps the old role.
       if (hasNewRole && user.user_id !== caller.userId) {
-        await sessions.endSessions(transaction, caller.tenant, user.user_id, new Date(now))
+        await people.endSessions(transaction, caller.tenant, user.user_id, new Date(now))
       }
       if (hasNewRole) {
         await recordEvent(transaction, call, 'role-changed', {
@@ -140,6 +136,45 @@ export const userEndpoints: ServedEndpoint[] = [
         })
       }
       return { answer: userAnswer(updated), sandbox }
+    })
+    await endSandboxSessions(parts, { tenant: caller.tenant, sandbox, email: answer.email }, now)
+    return answer
+  }),
+
+  serve(removeUser, async (call, parts) => {
+    const { caller, params, query, now } = call
+    const { answer, sandbox } = await parts.database.inTenant(caller.tenant, async (transaction) => {
+      const { user, owners } = await heldUser(transaction, caller.tenant, params.id)
+      refuseAboveOwnRole(caller, user)
+      refuseLastOwner(user, owners)
+      const at = new Date(now)
+      const live = await liveTokensOf(transaction, caller.tenant, user.user_id, at)
+      if (live.length > 0) {
+        if (query.tokens === undefined || (query.tokens === 'hand-over' && user.user_id === caller.userId)) {
+          throw problem(
+            'tokens-to-hand-over',
+            `${user.name} holds ${live.length} live service token(s): ${live.map((token) => token.name).join(', ')}. Add tokens=revoke or tokens=hand-over (to you).`,
+          )
+        }
+        if (query.tokens === 'hand-over') {
+          await handOverTokens(transaction, caller.tenant, user.user_id, caller.userId)
+        } else {
+          await revokeTokensOf(transaction, caller.tenant, user.user_id, at)
+        }
+      }
+      await people.endSessions(transaction, caller.tenant, user.user_id, at)
+      const sandbox = await sandboxes.sandboxOf(transaction, caller.tenant)
+      const gone = await people.removeUser(transaction, caller.tenant, user)
+      await recordEvent(transaction, call, 'person-removed', {
+        subject: user.user_id,
+        about: {
+          role: user.role,
+          ...(live.length === 0
+            ? {}
+            : { tokens: query.tokens, token_ids: live.map(({ token_id }) => token_id) }),
+        },
+      })
+      return { answer: userAnswer(gone), sandbox }
     })
     await endSandboxSessions(parts, { tenant: caller.tenant, sandbox, email: answer.email }, now)
     return answer

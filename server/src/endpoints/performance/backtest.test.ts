@@ -83,7 +83,7 @@ describe('200', () => {
       decided: 1,
       tested: 0,
       needed: { decided: 200, tested: 60 },
-      sentence: 'There are too few quotes to test the estimate on: 1 answered quote, and 200 are needed.',
+      sentence: 'There are too few quotes to test the estimate on: 1 decided quote, and 200 are needed.',
     })
   })
 

@@ -1,24 +1,18 @@
 import type { ComparedBasis } from '#contract/rate-basis.ts'
-import { type ConvertedCounts, hasOtherModes, noneConverted } from '#engine/quote-statistics/basis-counts.ts'
 import type { RateBasis } from '#engine/rate-basis.ts'
-import { type BrokerageBook, type OpenBook, statisticsOf } from '../../book/index.ts'
+import type { BrokerageBook, OpenBook } from '../../book/index.ts'
+import {
+  type BasisCounts,
+  type LaneFilter,
+  noneConverted,
+  readBasisCounts,
+} from '../../database/queries/index.ts'
 import type { TenantId } from '../../database/session/index.ts'
 import type { AskedLane } from '../../lanes/index.ts'
 import type { Parts } from '../parts.ts'
 
-/** The basis in which amounts are compared, and the lanes with an amount on the other one. */
-export interface BasisCounts extends ConvertedCounts {
-  readonly basis: RateBasis
-}
-
 /** The basis of an answer, in the form of the API. */
-export function basisAnswer({
-  basis,
-  convertedBy,
-  keptApart,
-  keptApartInCad,
-  otherModes,
-}: BasisCounts): ComparedBasis {
+export function basisAnswer({ basis, convertedBy, keptApart, keptApartInCad }: BasisCounts): ComparedBasis {
   const { charges, schedule, exchange } = convertedBy
   return {
     currency: 'USD',
@@ -27,7 +21,6 @@ export function basisAnswer({
     converted_by: { charges, schedule, exchange },
     kept_apart: keptApart,
     kept_apart_in_cad: keptApartInCad,
-    ...(otherModes === 0 ? {} : { other_modes: otherModes }),
   }
 }
 
@@ -37,20 +30,19 @@ export const basisCells = (basis: RateBasis): [RateBasis, 'USD'] => [basis, 'USD
 
 /** The basis of an answer about a lane: counts are of the exact city pair, and of the equipment if one was asked about. */
 export async function basisOfLane(
-  { settings, quotes: { quotes } }: OpenBook<BrokerageBook>,
+  { settings }: OpenBook<BrokerageBook>,
   { places: { origin, destination }, equipmentCode }: AskedLane,
   tenant: TenantId,
-  parts: Pick<Parts, 'books' | 'database'>,
+  { database }: Pick<Parts, 'database'>,
 ): Promise<ComparedBasis> {
-  const corridor = quotes.corridor(origin.key, destination.key)
-  // Without amounts on the other basis, and without loads of other modes, there is nothing to count.
-  if (!settings.mixed && !hasOtherModes(quotes, corridor, equipmentCode))
-    return basisAnswer({ basis: settings.basis, ...noneConverted })
-  const statistics = await statisticsOf(parts, tenant)
-  const converted = await statistics.converted({
+  // Without amounts on the other basis, there is nothing to count.
+  if (!settings.mixed) return basisAnswer({ basis: settings.basis, ...noneConverted })
+  const filter: LaneFilter = {
     originKey: origin.key,
     destinationKey: destination.key,
     ...(equipmentCode === null ? {} : { equipmentCode }),
-  })
-  return basisAnswer({ basis: statistics.basis, ...converted })
+  }
+  return database.inTenant(tenant, async (transaction) =>
+    basisAnswer(await readBasisCounts(transaction, tenant, filter)),
+  )
 }

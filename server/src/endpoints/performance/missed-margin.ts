@@ -131,7 +131,7 @@ async function csvOf(
       'state-conflict',
       state.status === 'running'
         ? 'The quotes are being judged. Request get-missed-margin until its status is done.'
-        : 'There are too few answered quotes to judge any.',
+        : 'There are too few decided quotes to judge any.',
     )
   }
   const judged = { missed: state.result.missed, asOf: state.asOf }

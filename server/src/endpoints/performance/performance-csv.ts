@@ -22,7 +22,6 @@ const nameColumns: Readonly<Record<Grouping, readonly Column[]>> = {
   rep: named('Rep'),
   carrier: named('Carrier'),
   equipment: named('Equipment'),
-  rate_type: named('Rate type'),
   month: [['Month', (row) => row.key]],
 }
 

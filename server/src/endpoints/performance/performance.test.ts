@@ -42,11 +42,10 @@ async function fill(tenant: MadeTenant, tokens: readonly string[]): Promise<void
       token: pick(tokens),
       body: {
         customer_name: pick(customers),
-        lanes: Array.from({ length: 3 }, (_, nth) => ({
+        lanes: Array.from({ length: 3 }, () => ({
           origin: pick(cities),
           destination: pick(cities),
           equipment: pick(['V', 'R', 'Reefer']),
-          ...([{}, { rate_type: 'spot' }, { rate_type: 'contract' }][nth] ?? {}),
           quoted_rate: (150_000 + Math.floor(random() * 100_000)) / 100,
           ...(random() < 0.7 ? { estimated_cost: (120_000 + Math.floor(random() * 50_000)) / 100 } : {}),
         })),
@@ -175,7 +174,6 @@ const keyOf: Record<Performance['by'], (lane: Lane) => string> = {
   rep: (lane) => String(lane.quoted_by?.user_id ?? ''),
   carrier: (lane) => (lane.carrier_name ?? '').toLowerCase(),
   equipment: (lane) => lane.equipment,
-  rate_type: (lane) => lane.rate_type ?? 'spot',
   month: (lane) => chicagoMonth.format(new Date(lane.created_at)).slice(0, 7),
 }
 

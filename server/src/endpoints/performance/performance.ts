@@ -165,7 +165,6 @@ export async function namesOf(
         lane: null,
       }))
     case 'equipment':
-    case 'rate_type':
       return rows.map(({ key }) => ({ key, label: key, lane: null }))
   }
 }

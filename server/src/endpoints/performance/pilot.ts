@@ -106,7 +106,6 @@ function calibrationAnswer(check: CalibrationCheckRow | null): AnswerOf<typeof g
       decided: 0,
       won: 0,
       mean_forecast: null,
-      rate_type: null,
       evidence: 0,
       sentence: 'The calibration was not checked yet. It is checked daily, from the first changed quote on.',
     }
@@ -119,15 +118,15 @@ function calibrationAnswer(check: CalibrationCheckRow | null): AnswerOf<typeof g
     decided,
     won,
     mean_forecast: meanForecast,
-    rate_type: check.rate_type,
     evidence,
-    sentence: calibrationSentence({ state, decided, won, meanForecast, evidence }, check.rate_type),
+    sentence: calibrationSentence({ state, decided, won, meanForecast, evidence }),
   }
 }
 
 const toCents = (dollars: number) => Math.round(dollars * 100) / 100
 
 function pilotReportAnswer(report: PilotReport): AnswerOf<typeof getPilotReport> {
+  const { scores, better, dollars } = report
   return {
     entries: report.entries,
     forecasts: report.forecasts,
@@ -137,25 +136,6 @@ function pilotReportAnswer(report: PilotReport): AnswerOf<typeof getPilotReport>
     unscored: { ...report.unscored },
     corrections: report.corrections,
     kept_apart: report.keptApart,
-    ...measuresAnswer(report),
-    by_rate_type: report.byRateType.map(({ rateType, scored, won, ...measures }) => ({
-      rate_type: rateType,
-      scored,
-      won,
-      ...measuresAnswer(measures),
-    })),
-    experiment: experimentAnswer(report.experiment),
-  }
-}
-
-function measuresAnswer({
-  scores,
-  better,
-  meanForecast,
-  reliability,
-  dollars,
-}: Pick<PilotReport, 'scores' | 'better' | 'meanForecast' | 'reliability' | 'dollars'>) {
-  return {
     scores:
       scores === null
         ? null
@@ -166,8 +146,9 @@ function measuresAnswer({
             overall: scoreAnswer(scores.overall),
           },
     better_than_lane_rate: better === null ? null : { brier: better.brier, range_95: better.range },
-    mean_forecast: meanForecast,
-    calibration: reliability.map(({ count, forecast, came }) => ({
+    mean_forecast: report.meanForecast,
+    experiment: experimentAnswer(report.experiment),
+    calibration: report.reliability.map(({ count, forecast, came }) => ({
       quotes: count,
       forecast,
       won: came,

@@ -155,21 +155,10 @@ describe('an approval', () => {
     })
   })
 
-  test('shows the mode and the stops of a load, and those of the quote that is quoted again', async () => {
-    const load = { mode: 'partial', stops: ['Memphis, TN'] }
-    const body = { customer_name: 'Harvest', lanes: [{ ...lane, ...load, quoted_rate: 1000 }] }
-    const asked = await post('/api/approvals', body, rep.token)
-    expect(asked.body.lanes).toMatchObject([load])
-    expect(asked.body.email.text).toContain('Dallas, TX to Atlanta, GA via Memphis, TN, V, partial')
-    const { lane_refs } = (await decide(asked.body.approval_id, { decision: 'approve' })).body
-    const again = await post(`/api/lanes/${lane_refs[0]}/approvals`, { quoted_rate: 1100 }, rep.token)
-    expect(again.body.lanes).toMatchObject([load])
-  })
-
-  test('says the type, the currency and the basis of its rates, of a requote those of the lane', async () => {
+  test('says the currency and the basis of its rates, of a requote those of the lane', async () => {
     const day = new Date(app.now).toISOString().slice(0, 10)
     await post('/api/exchange-rates', { rates: [{ day, usd_per_cad: 0.7 }] })
-    const cad = { quoted_currency: 'CAD', quoted_basis: 'all_in', rate_type: 'contract' }
+    const cad = { quoted_currency: 'CAD', quoted_basis: 'all_in' }
     const inCad = (rate: number) => ({
       customer_name: 'Harvest',
       lanes: [{ ...lane, ...cad, quoted_rate: rate }],
@@ -178,7 +167,7 @@ describe('an approval', () => {
     expect(asked.body).toMatchObject({
       lanes: [{ rate: 2000, ...cad }],
       reasons: [expect.stringContaining('$1,400 is below')],
-      email: { text: expect.stringMatching(/V, contract: \$2,000 CAD all-in\n[\s\S]*\(in US dollars\)/) },
+      email: { text: expect.stringMatching(/\$2,000 CAD all-in\n[\s\S]*\(in US dollars\)/) },
     })
     const first = await post('/api/quote-requests', inCad(3000), rep.token)
     const ref: string = first.body.lanes[0].lane_ref
@@ -196,7 +185,7 @@ describe('an approval', () => {
     const made = await call(app, 'GET', `/api/lanes/${accepted.body.lane_refs[0]}`, { token: rep.token })
     expect(made.body).toMatchObject({ quoted_rate: 1950, ...cad })
     const plain = await ask()
-    expect(plain.lanes).toMatchObject([{ quoted_currency: null, quoted_basis: null, rate_type: null }])
+    expect(plain.lanes).toMatchObject([{ quoted_currency: null, quoted_basis: null }])
   })
 
   test('ends after a day, also before that is stored', async () => {

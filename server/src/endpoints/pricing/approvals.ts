@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Static } from 'typebox'
 import * as contract from '#contract/approvals.ts'
-import { askBidApproval } from '#contract/bids.ts'
 import { roleAtLeast } from '#contract/endpoint.ts'
 import { invalid, type Problem, problem } from '#contract/errors.ts'
 import { approvalHours, approvalsListedMax } from '#contract/limits.ts'
@@ -18,11 +17,8 @@ import {
   approvalState,
   askedQuote,
   askedRates,
-  customerOfAsked,
   termsOf,
 } from '../../lanes/index.ts'
-import { mailAnswer, mailApprovers } from '../../mail/index.ts'
-import { askedOfBid, refuseChangedBid } from '../bids/bid-approvals.ts'
 import { type Call, type ServedEndpoint, serve } from '../endpoint-call.ts'
 import type { Parts } from '../parts.ts'
 import { refuseHiddenCustomer } from '../quotes/hidden-customers.ts'
@@ -57,37 +53,38 @@ function reasonsOf(checked: readonly CheckedQuote[], pointerOf: (index: number) 
 const announce = (transaction: TenantTransaction, tenant: TenantId, approval: Approval) =>
   announceToSubscribers(transaction, tenant, { type: 'approval.changed', about: { approval } })
 
-/** Stores a request, announces it, and mails those who can decide it. */
 async function ask(
-  transaction: TenantTransaction,
   request: AskedQuote,
   { reasons, note }: { readonly reasons: readonly string[]; readonly note: string | undefined },
   call: Pick<Call<typeof contract.askApproval>, 'caller' | 'now' | 'network' | 'requestId'>,
-  { config }: Pick<Parts, 'config'>,
+  { database }: Pick<Parts, 'database'>,
 ): Promise<Approval> {
   const { tenant, userId } = call.caller
-  await refuseHiddenCustomer(transaction, tenant, customerOfAsked(request))
-  const { escalate_after_minutes: minutes } = await people.tenantOfSession(transaction, tenant)
-  const approvalId = await people.nextTenantNumber(transaction, tenant, 'approval')
-  await approvals.insertApproval(transaction, tenant, {
-    approval_id: approvalId,
-    asked: request,
-    reasons,
-    note: note ?? null,
-    requested_by: userId,
-    requested_at: new Date(call.now),
-    expires_at: new Date(call.now + approvalHours * hourMs),
-    escalate_at: minutes === null ? null : new Date(call.now + minutes * 60_000),
+  return database.inTenant(tenant, async (transaction) => {
+    await refuseHiddenCustomer(
+      transaction,
+      tenant,
+      request.kind === 'quote' ? request.body.customer_name : request.customerName,
+    )
+    const approvalId = await people.nextTenantNumber(transaction, tenant, 'approval')
+    await approvals.insertApproval(transaction, tenant, {
+      approval_id: approvalId,
+      asked: request,
+      reasons,
+      note: note ?? null,
+      requested_by: userId,
+      requested_at: new Date(call.now),
+      expires_at: new Date(call.now + approvalHours * hourMs),
+    })
+    const row = await approvals.findApproval(transaction, tenant, approvalId, { lock: false })
+    if (row === null) throw new Error('An approval that was stored is not there.')
+    const answer = approvalAnswer(row, await namesOf(transaction, tenant), call.now)
+    await recordEvent(transaction, call, 'approval-requested', {
+      about: { approval_id: approvalId, customer_name: answer.customer_name, reasons },
+    })
+    await announce(transaction, tenant, answer)
+    return answer
   })
-  const row = await approvals.findApproval(transaction, tenant, approvalId, { lock: false })
-  if (row === null) throw new Error('An approval that was stored is not there.')
-  const answer = approvalAnswer(row, await namesOf(transaction, tenant), call.now)
-  await recordEvent(transaction, call, 'approval-requested', {
-    about: { approval_id: approvalId, customer_name: answer.customer_name, reasons },
-  })
-  await announce(transaction, tenant, answer)
-  await mailApprovers(transaction, tenant, answer, { config, now: call.now, isLate: false })
-  return answer
 }
 
 const refusedWords: Readonly<Record<'role' | 'own', string>> = {
@@ -145,20 +142,9 @@ function refuseBelowNamed(request: AskedQuote, counterCents: readonly number[]):
   ])
 }
 
-const notCountered = () =>
-  invalid([
-    {
-      pointer: '/decision',
-      code: 'invalid',
-      detail:
-        'decision must be approve, reject or withdraw for rates of a bid. Name other rates in the note.',
-    },
-  ])
-
 /** The rates of a counter in cents. @throws a 422 if there is not one for each lane, or one can never be quoted */
 function counterOf(row: ApprovalRow, { decision, rates }: DecideCall['body']): number[] | undefined {
   const request = askedQuote(row)
-  if (request.kind === 'bid' && (decision === 'counter' || decision === 'accept')) throw notCountered()
   const count = askedRates(request).length
   const takesRates = decision === 'counter' || decision === 'accept'
   const wrong = (detail: string) => invalid([{ pointer: '/rates', code: 'invalid', detail }])
@@ -201,13 +187,7 @@ async function save(
   transaction: TenantTransaction,
   call: DecideCall,
   { row, to }: { readonly row: ApprovalRow; readonly to: ApprovalState },
-  {
-    config,
-    ...more
-  }: Pick<Parts, 'config'> & {
-    readonly counterCents?: readonly number[]
-    readonly laneRefs?: readonly string[]
-  },
+  more: { readonly counterCents?: readonly number[]; readonly laneRefs?: readonly string[] },
 ): Promise<Approval> {
   const { caller, body, now } = call
   if (to === 'expired') throw stateProblem(row, to)
@@ -235,7 +215,6 @@ async function save(
   const after = await approvals.findApproval(transaction, caller.tenant, row.approval_id, { lock: false })
   const answer = approvalAnswer(after ?? row, await namesOf(transaction, caller.tenant), now)
   await announce(transaction, caller.tenant, answer)
-  await mailAnswer(transaction, caller.tenant, answer, { config, now })
   return answer
 }
 
@@ -267,9 +246,10 @@ async function refuseForRequester(transaction: TenantTransaction, tenant: Tenant
     )
   if (person?.status !== 'active') throw refuse('is not in the brokerage any more')
   if (!roleAtLeast(person.role, 'member')) throw refuse('may not quote any more')
-  const customer = customerOfAsked(askedQuote(row))
+  const request = askedQuote(row)
+  const customer = request.kind === 'requote' ? request.customerName : request.body.customer_name
   const viewer = roleAtLeast(person.role, 'admin') ? null : { userId: row.requested_by }
-  const isHidden = () => teams.isHiddenCustomer(transaction, tenant, customer)
+  const isHidden = () => teams.isHiddenCustomer(transaction, tenant, customer ?? '')
   if (await withViewer(viewer, isHidden)) throw refuse('does not see the customer any more')
 }
 
@@ -278,7 +258,6 @@ async function makeApproved(call: DecideCall, row: ApprovalRow, parts: Parts): P
   const { caller, now } = call
   let answer: Approval | null = null
   const request = askedQuote(row)
-  if (request.kind === 'bid') throw new Error('Approving rates of a bid makes no quote.')
   const counter = call.body.decision === 'accept' ? row.counter_cents : null
   const rateAt = (index: number, dollars: number) => {
     const cents = counter?.[index]
@@ -295,7 +274,7 @@ async function makeApproved(call: DecideCall, row: ApprovalRow, parts: Parts): P
       checkCounter(locked.row, row.counter_cents)
       await refuseForRequester(transaction, caller.tenant, locked.row)
       await refuseOtherTerms(transaction, caller.tenant, request, laneRefs)
-      answer = await save(transaction, call, locked, { config: parts.config, laneRefs })
+      answer = await save(transaction, call, locked, { laneRefs })
     },
   }
   if (request.kind === 'requote') {
@@ -320,23 +299,7 @@ export const approvalEndpoints: ServedEndpoint[] = [
       const since = query.recent === 'true' ? new Date(now - approvalHours * hourMs) : null
       const rows = await approvals.listApprovals(transaction, tenant, { limit: approvalsListedMax, since })
       const names = await namesOf(transaction, tenant)
-      const measured =
-        since === null
-          ? await approvals.timeToDecision(
-              transaction,
-              tenant,
-              new Date(now - contract.timeToDecisionDays * 24 * hourMs),
-            )
-          : null
-      return {
-        approvals: rows.map((row) => approvalAnswer(row, names, now)),
-        time_to_decision: measured && {
-          decided: measured.decided,
-          median_minutes:
-            measured.medianMinutes === null ? null : Math.round(measured.medianMinutes * 10) / 10,
-          expired: measured.expired,
-        },
-      }
+      return { approvals: rows.map((row) => approvalAnswer(row, names, now)) }
     }),
   ),
 
@@ -350,10 +313,7 @@ export const approvalEndpoints: ServedEndpoint[] = [
     )
     const checked = await checkQuoteRequest(body, by, parts)
     const reasons = reasonsOf(checked, (index) => `/lanes/${index}/quoted_rate`)
-    const request = { kind: 'quote' as const, body: withStoredNames(body) }
-    return parts.database.inTenant(tenant, (transaction) =>
-      ask(transaction, request, { reasons, note }, call, parts),
-    )
+    return ask({ kind: 'quote', body: withStoredNames(body) }, { reasons, note }, call, parts)
   }),
 
   serve(contract.askRequoteApproval, async (call, parts) => {
@@ -366,55 +326,26 @@ export const approvalEndpoints: ServedEndpoint[] = [
       lanes.findLane(transaction, tenant, askedRef(params.lane_ref)),
     )
     if (lane === null) throw noLane(params.lane_ref)
-    const {
-      origin,
-      destination,
-      equipment,
-      quoted_basis,
-      quoted_currency,
-      rate_type,
-      mode,
-      stops,
-      lane_ref: laneRef,
-    } = lane
+    const { origin, destination, equipment, quoted_basis, quoted_currency, lane_ref: laneRef } = lane
     const request = {
       kind: 'requote' as const,
       laneRef,
       customerName: lane.quoted_customer_name,
-      lane: { origin, destination, equipment, quoted_basis, quoted_currency, rate_type, mode, stops },
+      lane: { origin, destination, equipment, quoted_basis, quoted_currency },
       body,
     }
-    return parts.database.inTenant(tenant, (transaction) =>
-      ask(transaction, request, { reasons, note }, call, parts),
-    )
-  }),
-
-  serve(askBidApproval, async (call, parts) => {
-    const { tenant } = call.caller
-    const { params, body, now } = call
-    return parts.database.inTenant(tenant, async (transaction) => {
-      const { request, reasons } = await askedOfBid(transaction, tenant, params.bid_id, now)
-      return ask(transaction, request, { reasons, note: body.note }, call, parts)
-    })
+    return ask(request, { reasons, note }, call, parts)
   }),
 
   // One transaction makes the decision, its quotes and the answer, so a failure leaves nothing behind.
   serve(contract.decideApproval, async (call, parts) => {
-    const { tenant } = call.caller
-    const { decision } = call.body
-    const decided = await parts.database.inTenant(tenant, async (transaction) => {
+    const makes = call.body.decision === 'approve' || call.body.decision === 'accept'
+    const decided = await parts.database.inTenant(call.caller.tenant, async (transaction) => {
       const found = await decidable(transaction, call)
       const counterCents = counterOf(found.row, call.body)
-      const request = askedQuote(found.row)
-      if (request.kind === 'bid' && decision === 'approve')
-        await refuseChangedBid(transaction, tenant, request)
-      const makesQuotes = request.kind !== 'bid' && (decision === 'approve' || decision === 'accept')
-      const answer = makesQuotes
+      const answer = makes
         ? null
-        : await save(transaction, call, found, {
-            config: parts.config,
-            ...(counterCents === undefined ? {} : { counterCents }),
-          })
+        : await save(transaction, call, found, counterCents === undefined ? {} : { counterCents })
       return { row: found.row, answer }
     })
     return decided.answer ?? makeApproved(call, decided.row, parts)

@@ -2,23 +2,17 @@ import type { AnswerOf, BodyOf } from '#contract/endpoint.ts'
 import { type FieldError, Problem } from '#contract/errors.ts'
 import { adviseLanes, deskLane } from '#contract/lanes-advice.ts'
 import { shape } from '#contract/shape.ts'
-import { usdCents } from '#engine/exchange-days.ts'
-import { isDirect } from '#engine/load-mode.ts'
-import { centsFromDollars, dollarsFromCents, dollarsIfKnown } from '#engine/money.ts'
+import { centsFromDollars, dollarsFromCents } from '#engine/money.ts'
 import type { AmountConversion } from '#engine/rate-basis.ts'
-import { offerAppraiser } from '../../book/index.ts'
-import { conversions, people } from '../../database/queries/index.ts'
-import type { TenantId } from '../../database/session/index.ts'
 import { chargesErrors, quotedTerms } from '../../entering/index.ts'
 import { readAskedLane } from '../../lanes/index.ts'
 import { type AskedBy, serve } from '../endpoint-call.ts'
 import { itemErrors } from '../integration/item-errors.ts'
 import type { Parts } from '../parts.ts'
 import { outsideAnswer } from '../quotes/outside-rules.ts'
-import { rulesAnswer } from './applied-rules.ts'
+import { offerAppraiser } from './asked-appraisal.ts'
 import { fieldWarnings } from './checked-rate.ts'
 import { estimatedOffer } from './markup-estimate.ts'
-import { loadOf, routePricer } from './route-advice.ts'
 
 type Lane = BodyOf<typeof adviseLanes>['lanes'][number]
 type Result = AnswerOf<typeof adviseLanes>['results'][number]
@@ -45,20 +39,6 @@ function conversionAnswer(conversion: AmountConversion | null): Converted {
       }
 }
 
-/** The brokerage's fee for each stop, in cents of US dollars; null if the exchange rate of today is not known. */
-async function stopFeeInUsd(
-  { tenant, now }: { readonly tenant: TenantId; readonly now: number },
-  { database }: Pick<Parts, 'database'>,
-): Promise<number | null> {
-  return database.inTenant(tenant, async (transaction) => {
-    const { cents: feeCents, currency } = await people.stopFeeOf(transaction, tenant)
-    if (currency === 'USD') return feeCents
-    const today = new Date(now).toISOString().slice(0, 10)
-    const usdPerCad = await conversions.usdPerCadOn(transaction, tenant, today)
-    return usdPerCad === null ? null : usdCents(feeCents, usdPerCad)
-  })
-}
-
 async function answersFor(
   { lanes, customer: customerName }: BodyOf<typeof adviseLanes>,
   { caller, now }: AskedBy & { readonly caller: { readonly userId: number } },
@@ -67,7 +47,6 @@ async function answersFor(
   const open = await parts.books.read(caller.tenant)
   const askedFor = { tenant: caller.tenant, now, repId: caller.userId, customerName }
   const appraise = await offerAppraiser(open, askedFor, parts)
-  const routeOf = routePricer(appraise, () => stopFeeInUsd({ tenant: caller.tenant, now }, parts))
   const results: Result[] = []
   let guessed = 0
 
@@ -77,9 +56,7 @@ async function answersFor(
     const asked = readAskedLane(lane, inLane, guessed < guessedLanesMax)
     const charges = chargesErrors('quoted', 'quoted_rate', lane)
     if (charges.length > 0) return wrong(index, charges)
-    const own = loadOf(lane, inLane)
     const appraised = await appraise({
-      load: own,
       asked,
       pickupDate: lane.pickup_date ?? null,
       enteredCents: cents(lane.estimated_cost),
@@ -88,36 +65,22 @@ async function answersFor(
       rateType: lane.rate_type ?? null,
     })
     const { appraisal } = appraised
-    const load = isDirect(own) ? null : own
     const sentCents = cents(lane.quoted_rate)
     const sent = sentCents === null ? null : appraisal.at(sentCents)
     // Without a rate, the explanation is that of the rate to quote.
     const atCents = sent?.rateCents ?? appraisal.rates.toQuote?.rateCents ?? anyRateCents
-    const common = {
-      index,
-      status: 200 as const,
-      warnings: sent === null ? [] : fieldWarnings('quoted_rate', sent),
-      outside_rules: sent === null ? [] : outsideAnswer(sent),
-      conversion: conversionAnswer(appraisal.conversion),
-    }
-    if (load !== null) {
-      return {
-        ...common,
-        rate: dollarsIfKnown(sent?.rateCents ?? null),
-        estimate: null,
-        optimum: null,
-        rules: rulesAnswer(appraisal, atCents),
-        route: await routeOf(lane, load),
-      }
-    }
     const { estimate, optimum, rules } = estimatedOffer(appraised, atCents, now)
     const isKnown = estimate.probability !== null
     return {
-      ...common,
+      index,
+      status: 200,
       rate: sent?.rateCents == null && !isKnown ? null : dollarsFromCents(atCents),
       estimate: isKnown ? estimate : null,
       optimum,
+      warnings: sent === null ? [] : fieldWarnings('quoted_rate', sent),
+      outside_rules: sent === null ? [] : outsideAnswer(sent),
       rules,
+      conversion: conversionAnswer(appraisal.conversion),
     }
   }
 

@@ -56,40 +56,6 @@ async function markup(query: Record<string, string | number>, integration = brok
   return { ...answer, text: JSON.stringify(answer.body) }
 }
 
-describe('losses for other reasons than the price', () => {
-  /** The lane's rates again, with some more losses at low rates. */
-  async function brokerWith(reason: string | null) {
-    const one = await makeIntegration(app)
-    const more = [1700, 1750, 1800, 1820, 1850, 1880].map((rate) => ({ rate, outcome: 'lost' as const }))
-    for (const quote of [...quotes, ...more]) {
-      const { lane_ref: ref } = await makeLane(app, one.tenant, quote)
-      if (quote.rate > 1880 || quote.outcome === 'won' || reason === null) continue
-      const body = { outcome: 'lost', reason }
-      await call(app, 'POST', `/api/lanes/${ref}/outcome`, { token: one.tenant.owner, body })
-    }
-    return one
-  }
-
-  test('count as lost, and do not say that a low rate was too high', async () => {
-    const [priced, capacity] = [await brokerWith('price'), await brokerWith('capacity')]
-    const asked = { proposed_rate: 1750, include: 'estimate' }
-    const [high, low] = [(await markup(asked, capacity)).body, (await markup(asked, priced)).body]
-    expect(high.estimate.losses).toMatchObject({ lost: 16, not_about_price: 6 })
-    expect(low.estimate.losses).toEqual({ lost: 16, not_about_price: 0, about_price_share: 0 })
-    expect(high.estimate).toMatchObject({ decided: 26, won: 10 })
-    // The interface's own numbers count every loss.
-    expect(high.win_probability).toBe(low.win_probability)
-    // At a high rate, fewer losses at low rates make the fall steeper.
-    const [steep, flat] = [capacity, priced].map(async (one) => {
-      const { body } = await markup({ proposed_rate: 2300, include: 'estimate' }, one)
-      return body.estimate.probability as number
-    })
-    expect(high.estimate.probability / ((await steep) ?? 1)).toBeGreaterThan(
-      low.estimate.probability / ((await flat) ?? 1),
-    )
-  })
-})
-
 describe('the default answer', () => {
   test('the answer has the documented shape with and without extras', async () => {
     const { body } = await markup({})

@@ -21,8 +21,9 @@ import { weekendSentence } from '#engine/estimate/weekend-pickup.ts'
 import { dollarsFromCents, dollarsIfKnown, formatDollars } from '#engine/money.ts'
 import type { Suggestion } from '#engine/pilot/experiment.ts'
 import type { RateType } from '#engine/rate-type.ts'
-import type { AppraisedOffer, NamedCustomer } from '../../book/index.ts'
+import type { NamedCustomer } from '../../book/index.ts'
 import { rulesAnswer } from './applied-rules.ts'
+import type { AppraisedOffer } from './asked-appraisal.ts'
 
 /** Hauls below this many miles are priced per day, so their rate per mile says little. */
 export const shortHaulMiles = 250
@@ -73,11 +74,6 @@ export function estimatedOffer(offer: AppraisedOffer, rateCents: number, now: nu
         decided: used.decided,
         won: used.won,
         newest_quoted_at: used.newestAt === null ? null : new Date(used.newestAt).toISOString(),
-      },
-      losses: {
-        lost: estimate.decided - estimate.won,
-        not_about_price: estimate.lostForOtherReasons,
-        about_price_share: rounded(models.estimator.otherLosses.mislabeled),
       },
       ...customerAnswer(customer, estimate, appraisal.facts.rateType),
       trust: trustOf({

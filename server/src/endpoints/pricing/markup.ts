@@ -11,13 +11,7 @@ import { type Outlier, outliersInSteps } from '#engine/outliers.ts'
 import type { Pool } from '#engine/rate-type.ts'
 import type { Steps } from '#engine/steps.ts'
 import type { WinProbabilityMethod } from '#engine/win-probability.ts'
-import {
-  type AskedScope,
-  type BrokerageBook,
-  type OpenBook,
-  offerAppraiser,
-  ownScope,
-} from '../../book/index.ts'
+import { type AskedScope, type BrokerageBook, type OpenBook, ownScope } from '../../book/index.ts'
 import { readLaneRefs } from '../../database/queries/index.ts'
 import { type AskedLane, readAskedLane } from '../../lanes/index.ts'
 import { yieldBetweenSteps } from '../../runtime/index.ts'
@@ -25,6 +19,7 @@ import { type AskedBy, type ReadCall, serve } from '../endpoint-call.ts'
 import { checkReference, marketReference } from '../market/market-reference.ts'
 import type { Parts } from '../parts.ts'
 import { answeredEvidence } from './answered-evidence.ts'
+import { offerAppraiser } from './asked-appraisal.ts'
 import {
   type AskedInsight,
   type CommonMembers,

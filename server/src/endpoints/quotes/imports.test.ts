@@ -411,7 +411,7 @@ describe('409', () => {
     await ended(tenant, body.import_id)
   })
 
-  it('starts no import and no other undo during an undo', { tags: 'long' }, async () => {
+  it('starts no import and no other undo during an undo', async () => {
     const tenant = await makeTenant(app)
     const rows = Array.from({ length: 5_000 }, (_, index) =>
       rowTo('Atlanta').replace('2,150', String(1_000 + index)),

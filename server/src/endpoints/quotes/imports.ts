@@ -1,6 +1,6 @@
 import type { Static } from 'typebox'
 import { type AnswerOf, roleAtLeast } from '#contract/endpoint.ts'
-import { invalid, problem } from '#contract/errors.ts'
+import { type FieldError, invalid, problem } from '#contract/errors.ts'
 import { isDisplayText } from '#contract/fields.ts'
 import {
   createImport,
@@ -28,6 +28,7 @@ import {
   dateFields,
   guessedBasis,
   ImportConflict,
+  ImportFileError,
   matchColumns,
   openFile,
   openImport,
@@ -39,7 +40,7 @@ import { sampleFile } from '../../sample/index.ts'
 import { type BeforeBody, type Call, Reply, type ServedEndpoint, serve } from '../endpoint-call.ts'
 import type { Parts } from '../parts.ts'
 import { refuseWithHiddenCustomers } from './hidden-customers.ts'
-import { opened, readInTurn, reserveFile } from './received-files.ts'
+import { readInTurn, reserveFile } from './received-files.ts'
 
 /** Reasons to check a file: without lost quotes, every rate looks like a winning one; without dates, as a current one. */
 function importWarnings(row: imports.ImportRow): Static<typeof Import>['warnings'] {
@@ -168,6 +169,22 @@ function matchAnswer({
       is_met: isMet,
     })),
   }
+}
+
+/** The problems of a file as errors of the request. The map is a query parameter; the file is the body. */
+function fileErrors(error: ImportFileError): FieldError[] {
+  return error.problems.map(({ code, row, detail }) => ({
+    ...(code === 'map' ? { parameter: 'map' } : { pointer: '' }),
+    code,
+    detail: row === null || detail.includes(`line ${row}`) ? detail : `Line ${row}: ${detail}`,
+  }))
+}
+
+/** Opens a file when its turn has come. @throws Problem validation */
+async function opened<T>(open: () => Promise<T>): Promise<T> {
+  return readInTurn(open).catch((error: unknown) => {
+    throw error instanceof ImportFileError ? invalid(fileErrors(error)) : error
+  })
 }
 
 /** What a file begins with. Each row has as many values as the header. */

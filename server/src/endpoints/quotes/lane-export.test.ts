@@ -1,7 +1,6 @@
 import Papa from 'papaparse'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { readTenantQuotes } from '#server/database/queries/index.ts'
-import { DatabaseUnavailable, tenantId } from '#server/database/session/index.ts'
+import { DatabaseUnavailable } from '#server/database/session/index.ts'
 import {
   call,
   type Integration,
@@ -180,126 +179,6 @@ describe('200', () => {
       'Updated at',
     ])
   })
-
-  test('an import of the export counts each load once, as the brokerage does that exported it', async () => {
-    const mine = await makeIntegration(app)
-    const post = (path: string, body: object) => call(app, 'POST', path, { token: mine.tenant.owner, body })
-    const offered = async (rate: number, ...later: number[]) => {
-      const { lane_ref: first } = await makeLane(app, mine.tenant, { rate })
-      const refs = [first]
-      for (const quoted_rate of later) {
-        app.now += 60_000
-        refs.push((await post(`/api/lanes/${first}/requote`, { quoted_rate })).body.lane_ref)
-      }
-      return refs
-    }
-    const fixed = app.now
-    await offered(2000, 1900, 1800)
-    // Another rate above the first one says nothing about it.
-    await offered(2000, 2100)
-    const [, lost] = await offered(2200, 2150)
-    await post(`/api/lanes/${lost}/outcome`, { outcome: 'lost' })
-    // The booking wins the first offer: it supersedes the later one.
-    const [won] = await offered(2300, 2250)
-    await pushUpdate(app, mine, { lane_ref: won, customer_rate: 2300, truck_cost: 1900 })
-    await makeLane(app, mine.tenant, { rate: 1500, outcome: 'won' })
-    const { text, rows } = await exported('/api/lanes/export', mine.tenant.owner)
-    const standing = async (
-      token: string,
-      idOf: (lane: { lane_ref: string; reference: string }) => string,
-    ) => {
-      const { lanes } = (await call(app, 'GET', '/api/lanes?limit=50', { token })).body
-      const ids = new Map<string, string>(
-        lanes.map((lane: { lane_ref: string; reference: string }) => [lane.lane_ref, idOf(lane)]),
-      )
-      return Object.fromEntries(
-        lanes.map((lane: { lane_ref: string; outcome: string; superseded_by: string | null }) => [
-          ids.get(lane.lane_ref),
-          [lane.outcome, lane.superseded_by === null ? null : ids.get(lane.superseded_by)],
-        ]),
-      )
-    }
-    const counts = async (token: string) => {
-      // A file has no cost that the brokerage's own history expected.
-      const { quotes, won, lost, pending, shipments, margin } = (
-        await call(app, 'GET', '/api/performance?by=lane', { token })
-      ).body.totals
-      const { months, points } = (
-        await call(app, 'GET', '/api/lane-record?origin=Dallas,%20TX&destination=Atlanta,%20GA', { token })
-      ).body
-      return {
-        quotes,
-        won,
-        lost,
-        pending,
-        shipments,
-        margin,
-        months,
-        // Quotes of one moment have no order of their own.
-        rates: points.map(({ rate }: { rate: number }) => rate).toSorted(),
-      }
-    }
-    // Refused offers are evidence, and replaced ones are not: the same in both.
-    const evidence = async (id: number) =>
-      (
-        await app.database.inTenant(tenantId(id), (transaction) =>
-          readTenantQuotes(transaction, tenantId(id), null, 100),
-        )
-      )
-        .map(({ rateCents, outcome }) => `${rateCents} ${outcome}`)
-        .toSorted()
-    const ours = {
-      standing: await standing(mine.tenant.owner, ({ lane_ref: ref }) => ref),
-      counts: await counts(mine.tenant.owner),
-      evidence: await evidence(mine.tenant.id),
-    }
-    expect(ours.counts).toMatchObject({ quotes: 5, won: 2, lost: 1, pending: 2 })
-    expect(ours.evidence).toHaveLength(8)
-
-    app.now = Date.now()
-    const other = await makeTenant(app)
-    const dry = await uploaded(other.owner, text, '?dry_run=true')
-    expect(dry).toMatchObject({ rows_read: 10, rows_added: 10, errors: [] })
-    const run = await uploaded(other.owner, text)
-    expect(run).toMatchObject({ rows_read: 10, rows_added: 10, rows_refused: 0, errors: [] })
-    expect(await uploaded(other.owner, text)).toMatchObject({ rows_repeated: 10, rows_added: 0 })
-    expect({
-      standing: await standing(other.owner, ({ reference }) => reference),
-      counts: await counts(other.owner),
-      evidence: await evidence(other.id),
-    }).toEqual(ours)
-
-    // An offer that is nowhere cannot count.
-    const third = await makeTenant(app)
-    const superseded = rows.findIndex((row) => row['Superseded by'] !== '')
-    const lines = text.split('\r\n')
-    const alone = [lines[0], lines[superseded + 1]].join('\r\n')
-    for (const query of ['?dry_run=true', '']) {
-      expect(await uploaded(third.owner, alone, query)).toMatchObject({
-        rows_added: 0,
-        rows_refused: 1,
-        errors: [
-          {
-            row: 2,
-            column: 'Superseded by',
-            detail: `Superseded by must be the id of a quote in this file, or of one that was imported before; no quote was found for "${rows[superseded]?.['Superseded by']}".`,
-          },
-        ],
-      })
-    }
-    app.now = fixed
-  })
-
-  async function uploaded(token: string, text: string, query = '') {
-    const upload = await fetch(`${app.url}/api/imports${query}`, {
-      method: 'POST',
-      headers: { Authorization: `Bearer ${token}`, 'Content-Type': 'text/csv' },
-      body: text,
-    })
-    expect(upload.status).toBe(202)
-    const { import_id: importId } = (await upload.json()) as { import_id: number }
-    return finished(token, importId)
-  }
 
   async function finished(token: string, importId: number) {
     for (;;) {

@@ -3,7 +3,6 @@ import { type FieldError, invalid, type Problem, problem } from '#contract/error
 import type { createQuoteRequest, requote } from '#contract/quote-requests.ts'
 import type { Appraisal, AppraisedRate } from '#engine/appraisal/appraisal.ts'
 import { centsFromDollars, formatDollars } from '#engine/money.ts'
-import { quoteTable } from '#engine/quote-fields.ts'
 import { chargesFit, type RateBasis } from '#engine/rate-basis.ts'
 import { appraiser, costExpected, type Pricing, pricingOf, termsOfQuote } from '../../book/index.ts'
 import { lanes, newLanes, people } from '../../database/queries/index.ts'
@@ -54,8 +53,6 @@ type ToCheck = Pick<
   | 'destination'
   | 'origin_market'
   | 'destination_market'
-  | 'mode'
-  | 'stops'
   | newLanes.CostColumn
   | newLanes.QuotedAmountColumn
 > & { readonly quoted_customer_name: string; readonly rate_type?: LaneRow['rate_type'] }
@@ -121,7 +118,7 @@ function requoteErrors(body: BodyOf<typeof requote>, before: LaneRow, assumed: R
   const terms = termsOfQuote(requoteOf(body, before, assumed))
   const amount = { ...terms, cents: centsFromDollars(body.quoted_rate) ?? 0 }
   if (chargesFit(amount, 'all_in')) return []
-  const detail = `quoted_rate must be more than the charges of the earlier quote, which it contains: ${formatDollars((terms.fuelCents ?? 0) + (terms.accessorialCents ?? 0))}. It is ${formatDollars(amount.cents)}. Send ${quoteTable.quotedFuelCents.sent} and ${quoteTable.quotedAccessorialsCents.sent} if they changed.`
+  const detail = `quoted_rate must be more than the charges of the earlier quote, which it contains: ${formatDollars((terms.fuelCents ?? 0) + (terms.accessorialCents ?? 0))}. It is ${formatDollars(amount.cents)}. Send quoted_fuel and quoted_accessorials if they changed.`
   return [{ pointer: '/quoted_rate', code: 'invalid', detail }]
 }
 

@@ -1,13 +1,12 @@
 import type { AnswerOf } from '#contract/endpoint.ts'
-import { lanesOfUsedPlacesMax } from '#contract/limits.ts'
-import { ignoredColumn, readPastedLanes } from '#contract/pasted-lanes.ts'
+import { readPastedLanes } from '#contract/pasted-lanes.ts'
 import { usdCents } from '#engine/exchange-days.ts'
 import { fuelOfMiles } from '#engine/fuel-surcharge.ts'
 import { centsFromDollars, dollarsIfKnown } from '#engine/money.ts'
 import { comparableCents, type RateBasis } from '#engine/rate-basis.ts'
 import type { Steps } from '#engine/steps.ts'
 import { appraiser, pricingOf } from '../../book/index.ts'
-import { conversions, fuel, people, placeUses } from '../../database/queries/index.ts'
+import { conversions, fuel, people } from '../../database/queries/index.ts'
 import { readPasted } from '../../imports/index.ts'
 import { readEquipment, readLanePlaces } from '../../lanes/index.ts'
 import { yieldBetweenSteps } from '../../runtime/index.ts'
@@ -16,22 +15,11 @@ import type { Parts } from '../parts.ts'
 import { fieldWarnings } from '../pricing/checked-rate.ts'
 
 export const pastedLanesEndpoint = serve(readPastedLanes, async ({ body, caller, now }, parts) => {
-  const { tenant } = caller
-  const { database } = parts
-  const { zone, uses } = await database.inTenant(tenant, async (transaction) => ({
-    zone: await people.timeZoneOf(transaction, tenant),
-    uses: await placeUses(transaction, tenant, lanesOfUsedPlacesMax),
-  }))
-  const read = await yieldBetweenSteps(
-    readPasted(body.text, now, {
-      today: new Intl.DateTimeFormat('en-CA', { timeZone: zone }).format(now),
-      uses,
-      chosen: body.fields?.map((field) => (field === ignoredColumn ? null : field)) ?? null,
-      acceptUnknown: body.accept_unknown_places ?? false,
-    }),
-  )
+  const read = await yieldBetweenSteps(readPasted(body.text, now))
   const pasted = { ...read, rows: await onDefaultBasis(read.rows, { caller, now }, parts) }
   const toCheck = pasted.rows.filter(({ rate, errors }) => rate !== null && errors.length === 0)
+  const { tenant } = caller
+  const { database } = parts
   const appraise =
     toCheck.length === 0
       ? null
@@ -45,15 +33,15 @@ export const pastedLanesEndpoint = serve(readPastedLanes, async ({ body, caller,
   return { ...pasted, rows }
 
   async function warningsOfRow(row: ConvertedRow) {
-    const { equipment, rate, cost, mode, errors } = row
+    const { equipment, rate, cost, errors } = row
     if (appraise === null || rate === null || errors.length > 0) return []
     const places = placesOf(row)
     // Without an equipment, the desk quotes a van.
     const code = readEquipment(equipment ?? 'V', {}, [])
     if (places === null || code === null) return []
     const appraisal = await appraise({
-      lane: { ...places, mode, equipment_code: code, pickup_date: row.pickup },
-      quotedFor: { customerName: row.customer, repId: caller.userId, rateType: row.rate_type },
+      lane: { ...places, equipment_code: code, pickup_date: row.pickup },
+      quotedFor: { customerName: row.customer, repId: caller.userId, rateType: null },
       enteredCents: cost === null ? null : centsFromDollars(cost),
       customer: null,
     })
@@ -61,8 +49,8 @@ export const pastedLanesEndpoint = serve(readPastedLanes, async ({ body, caller,
   }
 })
 
-function placesOf({ origin, destination, stops }: PastedRow) {
-  return readLanePlaces({ origin: origin ?? '', destination: destination ?? '', stops }, at, [], true)
+function placesOf({ origin, destination }: PastedRow) {
+  return readLanePlaces({ origin: origin ?? '', destination: destination ?? '' }, at, [], true)
 }
 
 const basisWords: Readonly<Record<RateBasis, string>> = { linehaul: 'linehaul', all_in: 'all-in' }
@@ -102,7 +90,7 @@ function rowInUsd(row: PastedRow, usdPerCad: number | null): ConvertedRow {
   if (usdPerCad === null) {
     const detail =
       'The row is in Canadian dollars, and no exchange rate of today is entered. Enter one in Settings, or paste US dollars'
-    return { ...asPasted(row), errors: [...row.errors, ofRow(detail)] }
+    return { ...asPasted(row), errors: [...row.errors, { detail, suggestions: [] }] }
   }
   const inUsd = (dollars: number | null) =>
     dollars === null ? null : dollarsIfKnown(usdCents(centsFromDollars(dollars) ?? 0, usdPerCad))
@@ -117,8 +105,6 @@ function rowInUsd(row: PastedRow, usdPerCad: number | null): ConvertedRow {
     converted_by: 'exchange',
   }
 }
-
-const ofRow = (detail: string) => ({ field: null, detail, suggestions: [], unknown_place: false })
 
 const asPasted = (row: PastedRow): ConvertedRow => ({ ...row, converted_by: null })
 
@@ -144,11 +130,11 @@ function convertedRow(row: ConvertedRow, wanted: RateBasis, millsPerMile: number
   const remedy = 'Add a column with the fuel surcharge, set a fuel schedule in Settings, or'
   if (isOther.rate && rate === null) {
     const detail = `The rate is ${basisWords[row.basis ?? wanted]}, and your rates are ${basisWords[wanted]}. ${remedy} name the column Rate if it is ${basisWords[wanted]}`
-    return { ...row, errors: [...row.errors, ofRow(detail)] }
+    return { ...row, errors: [...row.errors, { detail, suggestions: [] }] }
   }
   if (isOther.cost && cost === null) {
     const detail = `The estimated cost is ${basisWords[row.cost_basis ?? wanted]}, and your costs are ${basisWords[wanted]}. ${remedy} remove the cost`
-    return { ...row, errors: [...row.errors, ofRow(detail)] }
+    return { ...row, errors: [...row.errors, { detail, suggestions: [] }] }
   }
   return {
     ...row,

@@ -1,6 +1,5 @@
 import fc from 'fast-check'
 import { type RawBuilder, sql } from 'kysely'
-import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { pushQuotes } from '#contract/push-quotes.ts'
 import { fuelOfMiles } from '#engine/fuel-surcharge.ts'
@@ -20,7 +19,6 @@ import {
   pushUpdate,
   quoteToPush,
 } from '#testing/make.ts'
-import { countedLanes } from '#testing/sums-in-sql.ts'
 import { type TestApp, testApp } from '#testing/test-app.ts'
 
 let app: TestApp
@@ -716,15 +714,6 @@ describe('with a fuel schedule', () => {
     expect((await answers(ours)).performance).toMatchObject({
       totals: { customer_rate: 2020, truck_cost: 1500, margin: 520 },
     })
-    // A load that no statistic counts has its margin, too.
-    const loads = [{ mode: 'ltl' }, { mode: 'truckload', stops: ['Memphis, TN'] }]
-    for (const [nth, more] of loads.entries()) {
-      const quote = { external_id: 'M-1', origin: 'Dallas, TX', destination: 'Atlanta, GA', ...more }
-      await pushSigned(app, ours, pushQuotes, { quotes: [quote] }, seconds() + 2 + nth)
-      expect(await lane()).toMatchObject({ ...more, customer_rate: 1700, margin_basis: 'all_in' })
-      expect((await lane()).margin).toBeGreaterThan(500)
-      expect((await answers(ours)).performance.totals.shipments).toBe(0)
-    }
   })
 
   test('a pasted linehaul rate is converted by the schedule of today', async () => {
@@ -967,10 +956,6 @@ test('the database converts generated amounts on all terms as the engine does', 
     from json_to_recordset(${JSON.stringify(cases.map((one, nth) => ({ id: `G-${nth}`, ...one })))}::json)
       as cases (id text, quoted json, customer json, truck json)
     where external_id = id`)
-  const owner = new pg.Client(app.testDatabase.owner)
-  await owner.connect()
-  await owner.query(countedLanes)
-  await owner.end()
   const inView = () =>
     inTenant(sql<{ nth: number; quoted: number; customer: number; truck: number }>`
       select split_part(external_id, '-', 2)::integer as nth, quoted_rate_cents as quoted,

@@ -1,7 +1,6 @@
-import { type FieldError, invalid, problem } from '#contract/errors.ts'
+import { problem } from '#contract/errors.ts'
 import { filesReadAtOnceMax, filesWaitingMax } from '#contract/limits.ts'
 import type { TenantId } from '../../database/session/index.ts'
-import { ImportFileError } from '../../imports/index.ts'
 import { concurrencyLimit, QueueFull } from '../../runtime/index.ts'
 import type { Parts } from '../parts.ts'
 
@@ -47,23 +46,4 @@ export function reserveFile({ imports: runner }: Pick<Parts, 'imports'>, tenant:
     })
   }
   return () => runner.release(place)
-}
-
-/** The problems of a file as errors of the request. The map is a query parameter; the file is the body. */
-function fileErrors(error: ImportFileError): FieldError[] {
-  return error.problems.map(({ code, row, detail }) => ({
-    ...(code === 'map' ? { parameter: 'map' } : { pointer: '' }),
-    code,
-    detail: row === null || detail.includes(`line ${row}`) ? detail : `Line ${row}: ${detail}`,
-  }))
-}
-
-/** The refusal of a file that cannot be read; another error as it is. @example work().catch(refuseFile) */
-export function refuseFile(error: unknown): never {
-  throw error instanceof ImportFileError ? invalid(fileErrors(error)) : error
-}
-
-/** Opens a file when its turn has come. @throws Problem validation */
-export async function opened<T>(open: () => Promise<T>): Promise<T> {
-  return readInTurn(open).catch(refuseFile)
 }

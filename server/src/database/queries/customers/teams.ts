@@ -130,42 +130,6 @@ export async function setTeamMembers(
   accessChanged(transaction)
 }
 
-/** Puts a person into the wanted teams, and out of the other managed ones. Teams that do not exist are left out. */
-export async function setTeamsOfPerson(
-  transaction: TenantTransaction,
-  tenant: TenantId,
-  userId: number,
-  { managed, wanted }: { readonly managed: readonly number[]; readonly wanted: readonly number[] },
-): Promise<void> {
-  const present = await transaction
-    .selectFrom('teams')
-    .select('team_id')
-    .where('tenant_id', '=', tenant)
-    .where('team_id', 'in', [...managed])
-    .orderBy('team_id')
-    .forNoKeyUpdate()
-    .execute()
-  const known = new Set(await teamsOfPerson(transaction, tenant, userId))
-  for (const { team_id: id } of present) {
-    const isWanted = wanted.includes(id)
-    if (isWanted === known.has(id)) continue
-    accessChanged(transaction)
-    if (isWanted) {
-      await transaction
-        .insertInto('team_members')
-        .values({ tenant_id: tenant, team_id: id, user_id: userId })
-        .execute()
-      continue
-    }
-    await transaction
-      .deleteFrom('team_members')
-      .where('tenant_id', '=', tenant)
-      .where('team_id', '=', id)
-      .where('user_id', '=', userId)
-      .execute()
-  }
-}
-
 /** Replaces the customers of a team. */
 export async function setTeamCustomers(
   transaction: TenantTransaction,
@@ -268,14 +232,6 @@ export function laneSeenByViewer(tenant: TenantId): RawBuilder<boolean> {
   return currentViewer() === null
     ? booked
     : sql<boolean>`(${booked} and (lanes.customer_name is null or ${quoted}))`
-}
-
-/** True for received mails that the current person may see. One whose customer is not known may be from a hidden customer. */
-export function mailSeenByViewer(tenant: TenantId): RawBuilder<boolean> {
-  const viewer = currentViewer()
-  if (viewer === null) return sql<boolean>`true`
-  return sql<boolean>`case when received_mails.customer_name is null then not exists (${hiddenCustomers(tenant, viewer.userId)})
-    else ${seenByViewer(tenant, sql`customer_key(received_mails.customer_name)`)} end`
 }
 
 /** Whether the customer of a name is hidden from the current person. */

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { instanceGoneMs, registrationHoldsMs, type TenantTransaction } from '../../schema/index.ts'
+import { instanceGoneMs, type TenantTransaction } from '../../schema/index.ts'
 import type { Database, TenantId } from '../../session/index.ts'
 
 /**
@@ -10,27 +10,12 @@ const instanceLeftMs = 2_000
 /**
  * Renews the registration of an instance. If it has expired, the instance joins again, because another instance may have run
  * alone meanwhile. Returns whether other instances run.
- *
- * If no instance could renew its registration for so long that none was valid, the database was away: the registrations of that moment
- * go on, so that nobody waits to join. An instance that held its own then never saw another of them expire: within
- * `registrationHoldsMs` of its renewal, one that is at most `instanceGoneMs - registrationHoldsMs` older is still listed.
  */
 export async function seeInstance(
   transaction: TenantTransaction,
   instance: string,
 ): Promise<{ others: boolean }> {
   await sql`delete from instances where seen_at < clock_timestamp() - interval '1 hour'`.execute(transaction)
-  await sql`
-    with newest as (select max(seen_at) as seen_at from instances),
-    together as (
-      select instance_id from instances, newest
-      where newest.seen_at < clock_timestamp() - make_interval(secs => ${registrationHoldsMs / 1000})
-        and instances.seen_at > newest.seen_at - make_interval(secs => ${(instanceGoneMs - registrationHoldsMs) / 1000})
-    )
-    update instances set seen_at = clock_timestamp()
-    where instance_id in (select instance_id from together)
-      and exists (select from together where instance_id = ${instance})
-  `.execute(transaction)
   await sql`
     insert into instances as known values (${instance}, clock_timestamp(), clock_timestamp())
     on conflict (instance_id) do update set

@@ -1,5 +1,4 @@
 import pg from 'pg'
-import { DatabaseClient } from '../../hosts/index.ts'
 import type { Identifiers, TenantId } from '../../session/index.ts'
 import { tenantTables } from './operators.ts'
 
@@ -20,19 +19,6 @@ export const tablesLeftBehind: Readonly<Record<string, string>> = {
   events: sentByOneInstallation,
   event_deliveries: sentByOneInstallation,
   expiry_notices: sentByOneInstallation,
-  mails: sentByOneInstallation,
-  mail_servers:
-    'the mail server of a brokerage: its password is encrypted with the key of this installation, so it is set anew at the destination',
-  mailboxes:
-    'the mailbox of a brokerage: its password is encrypted with the key of this installation, so it is set anew at the destination, and read from then on',
-  mail_addresses:
-    'the address for forwarded mails: of the domain of this installation, so another one is made at the destination',
-  company_sign_ins:
-    'the provider of company sign-in: its secret is encrypted with the key of this installation, so it is set anew at the destination',
-  company_domains:
-    'domains of company sign-in: proven anew at the destination, which does not take the word of a file',
-  company_identities: 'accounts at the provider: linked again at the first sign-in through it',
-  used_company_states: 'sign-ins that came back within the last minutes: outdated when they arrive',
   market_keys:
     'keys of providers of market rates: encrypted with the key of this installation, so set anew at the destination',
 }
@@ -93,7 +79,7 @@ export async function copyingTenant<T>(
   kind: 'read' | 'write',
   work: (copy: TenantCopy) => Promise<T>,
 ): Promise<T> {
-  const client = new DatabaseClient({ ...ownerConnection, connectionTimeoutMillis: 5_000 })
+  const client = new pg.Client({ ...ownerConnection, connectionTimeoutMillis: 5_000 })
   // Without a listener, a connection that is lost between two statements would end the process. The next statement fails.
   client.on('error', () => {})
   await client.connect()
@@ -124,7 +110,7 @@ export async function analyzeTables(
   ownerConnection: pg.ClientConfig,
   tables: readonly string[],
 ): Promise<void> {
-  const client = new DatabaseClient({ ...ownerConnection, connectionTimeoutMillis: 5_000 })
+  const client = new pg.Client({ ...ownerConnection, connectionTimeoutMillis: 5_000 })
   client.on('error', () => {})
   await client.connect()
   try {

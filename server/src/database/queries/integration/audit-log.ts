@@ -11,8 +11,6 @@ export interface AuditEvent {
   readonly userId: number | null
   /** The jti of the service token that was used. */
   readonly jti?: string | null
-  /** The number of that token, if it is known already. */
-  readonly tokenId?: number
   readonly subjectUserId: number | null
   /** Details, such as the id and name of a token. Never a secret. */
   readonly about: Readonly<Record<string, unknown>>
@@ -72,7 +70,7 @@ export async function appendAudit(
     entry_number: entry,
     kind: event.kind,
     user_id: event.userId,
-    token_id: event.tokenId ?? (await tokenOf(transaction, tenant, event.jti ?? null)),
+    token_id: await tokenOf(transaction, tenant, event.jti ?? null),
     subject_user_id: event.subjectUserId,
     about: JSON.stringify(event.about),
     count: event.count,

@@ -235,3 +235,21 @@ export async function disableEventEndpoint(
     .executeTakeFirst()
   return numUpdatedRows === 1n
 }
+
+/** All sealed event secrets, by id. Locks them until the commit. */
+export async function sealedEventSecrets(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  after: number,
+  limit: number,
+) {
+  return transaction
+    .selectFrom('event_secrets')
+    .select(['secret_id', 'sealed', 'expires_at'])
+    .where('tenant_id', '=', tenant)
+    .where('secret_id', '>', after)
+    .orderBy('secret_id')
+    .limit(limit)
+    .forNoKeyUpdate()
+    .execute()
+}

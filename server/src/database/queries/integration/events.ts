@@ -2,7 +2,6 @@ import { type Selectable, sql } from 'kysely'
 import type { credentialKinds, EventType } from '#contract/event-types.ts'
 import type { OutcomeRule, OutcomeSource } from '#engine/lane-outcome.ts'
 import type { RateBasis } from '#engine/rate-basis.ts'
-import type { RateType } from '#engine/rate-type.ts'
 import type { JsonRow, LanesTable, TenantTransaction, UnshownLaneColumn } from '../../schema/index.ts'
 import { type Database, type TenantId, tenantId } from '../../session/index.ts'
 import { insertRows } from '../insert-rows.ts'
@@ -15,13 +14,7 @@ export type LaneThen = JsonRow<LaneColumns> & {
   readonly quoted_by_name: string | null
   /** Absent from an older event. */
   readonly default_basis?: RateBasis
-  /** What AR and AP were converted with at that time, if they were on two bases or in two currencies. */
-  readonly rates?: {
-    readonly fuel_mills_per_mile: number | null
-    readonly cost_mills_per_mile: number | null
-    readonly usd_per_cad: number | null
-  } | null
-  /** In an event of earlier versions, instead of `rates`: AR and AP as they were converted. */
+  /** AR and AP in US dollars on the default basis, if they were on two bases or in two currencies and could be converted. */
   readonly landed?: { readonly revenue_cents: number; readonly cost_cents: number } | null
 }
 
@@ -47,20 +40,7 @@ export interface BrokenCalibration {
   readonly decided: number
   readonly won: number
   readonly mean_forecast: number
-  /** Absent in events of earlier versions, which are about all quotes. */
-  readonly rate_type?: RateType
   readonly sentence: string
-}
-
-/** A change of the awards of a bid, as its event has it. */
-export interface AwardedBid {
-  readonly bid_id: number
-  readonly name: string
-  readonly customer_name: string
-  readonly change: number
-  readonly changed: number
-  readonly awarded: number
-  readonly lost: number
 }
 
 /** The stored content of an event: the lane at that time and its changes, or a credential. A test event has neither. */
@@ -69,7 +49,6 @@ export interface EventFacts {
   readonly credential?: ExpiringCredential
   readonly head?: AnnouncedHead
   readonly calibration?: BrokenCalibration
-  readonly bid?: AwardedBid
   /** A request for approval in the form of the API. */
   readonly approval?: object
   readonly change_number?: number

@@ -325,6 +325,24 @@ export function recordSecretUse(
   return database.callInTenant(tenant, 'note_secret_use', [secretId, now])
 }
 
+/** All sealed signing secrets, including revoked and expired ones, by id. Locks them until the commit. */
+export async function sealedSecrets(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  after: number,
+  limit: number,
+) {
+  return transaction
+    .selectFrom('signing_secrets')
+    .select(['secret_id', 'sealed', 'revoked_at', 'expires_at'])
+    .where('tenant_id', '=', tenant)
+    .where('secret_id', '>', after)
+    .orderBy('secret_id')
+    .limit(limit)
+    .forNoKeyUpdate()
+    .execute()
+}
+
 /** Valid service tokens that were signed with a key other than the named one. */
 export async function countTokensOfOtherKeys(
   transaction: TenantTransaction,

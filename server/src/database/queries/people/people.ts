@@ -1,15 +1,12 @@
 import { randomInt } from 'node:crypto'
 import { type Selectable, sql } from 'kysely'
 import type { Role } from '#contract/endpoint.ts'
-import type { Currency, RateBasis } from '#engine/rate-basis.ts'
+import type { RateBasis } from '#engine/rate-basis.ts'
 import type { RateType } from '#engine/rate-type.ts'
 import { type MinimumTerms, minimumOfAll } from '#engine/rules/pricing-rules.ts'
 import type { Tables, TenantTransaction } from '../../schema/index.ts'
 import { accessChanged, type Database, type TenantId, tenantId } from '../../session/index.ts'
 import { rulesInForce } from '../pricing/pricing-rules.ts'
-import { forgetIdentity } from './company-sign-ins.ts'
-import { forgetScimPerson } from './scim.ts'
-import { removeSecondFactor } from './second-factors.ts'
 import { forgetNetworks } from './sign-in-networks.ts'
 
 export type UserRow = Selectable<Tables['users']>
@@ -31,9 +28,7 @@ export async function nextTenantNumber(
     | 'customer'
     | 'team'
     | 'pricing-rule'
-    | 'approval'
-    | 'bid'
-    | 'passkey',
+    | 'approval',
   count = 1,
 ): Promise<number> {
   const { last_number } = await transaction
@@ -54,46 +49,21 @@ export function foldedEmail(email: string): string {
   return email.trim().normalize('NFKC').toLowerCase()
 }
 
-/** A person of one brokerage, whom an e-mail address signs in. */
-export interface Account {
-  readonly tenant: TenantId
-  readonly userId: number
-}
-
-/** An account with what a sign-in needs to know of it. */
-export interface SignInAccount extends Account {
-  readonly brokerage: string
-  /** Neither the person nor the brokerage is suspended, and the person has accepted the invitation. */
-  readonly isOpen: { readonly person: boolean; readonly brokerage: boolean }
-  readonly passwordHash: string | null
-}
-
-/** The accounts of an e-mail address, one per brokerage; none if it is unknown. Up to four, and none, cause the same work. */
-export async function accountsOf(database: Database, email: string): Promise<SignInAccount[]> {
+/** The tenant and user of an email address; null if it is unknown. */
+export async function signInOf(
+  database: Database,
+  email: string,
+): Promise<{ tenant: TenantId; userId: number } | null> {
   return database.outsideTenants(async (transaction) => {
-    const { rows } = await sql<{
-      tenant_id: number
-      user_id: number
-      user_status: string
-      password_hash: string | null
-      tenant_name: string
-      tenant_status: string
-    }>`select * from sign_in_accounts(${foldedEmail(email)})`.execute(transaction)
-    return rows.map((row) => ({
-      ...{ tenant: tenantId(row.tenant_id), userId: row.user_id, brokerage: row.tenant_name },
-      isOpen: { person: row.user_status === 'active', brokerage: row.tenant_status === 'active' },
-      passwordHash: row.password_hash,
-    }))
+    const { rows } = await sql<{ tenant_id: number; user_id: number }>`
+      select tenant_id, user_id from sign_in_of(${foldedEmail(email)})
+    `.execute(transaction)
+    const row = rows[0]
+    return row === undefined ? null : { tenant: tenantId(row.tenant_id), userId: row.user_id }
   })
 }
 
-/** The hash of a password of an address, for `hashPassword`: the accounts of an address share its salt. Null without one. */
-export async function hashOfAddress(database: Database, email: string): Promise<string | null> {
-  const accounts = await accountsOf(database, email)
-  return accounts.map(({ passwordHash }) => passwordHash).find((hash) => hash !== null) ?? null
-}
-
-/** Assigns an e-mail address to a person for sign-in. Returns false if it signs in somebody else of the brokerage. */
+/** Assigns an e-mail address to a person for sign-in. Returns false if it signs in somebody else. */
 export async function claimSignIn(
   transaction: TenantTransaction,
   tenant: TenantId,
@@ -111,7 +81,7 @@ export function newTenantId(): TenantId {
   return tenantId(randomInt(100_000_000, 2_147_483_647))
 }
 
-/** Creates a brokerage with its owner. */
+/** Creates a brokerage with its owner. Null if the email address is in use. */
 export async function createTenant(
   transaction: TenantTransaction,
   tenant: TenantId,
@@ -123,7 +93,7 @@ export async function createTenant(
     timeZone?: string | undefined
     now: Date
   },
-): Promise<{ tenant: TenantRow; user: UserRow }> {
+): Promise<{ tenant: TenantRow; user: UserRow } | null> {
   const tenantRow = await transaction
     .insertInto('tenants')
     .values({
@@ -140,13 +110,12 @@ export async function createTenant(
     status: 'active',
     invitation: null,
   })
-  if (user === null) throw new Error('Nobody else is in a new brokerage.')
-  return { tenant: tenantRow, user }
+  return user === null ? null : { tenant: tenantRow, user }
 }
 
 /**
- * Creates a user. Null if the email address signs in somebody else of the brokerage. That of an invited user is claimed when the
- * invitation is accepted.
+ * Creates a user. Null if the email address is in use. That of an invited user is claimed when the invitation is accepted: until
+ * then, others may use it.
  */
 export async function insertUser(
   transaction: TenantTransaction,
@@ -217,15 +186,6 @@ export async function updateTenant(
       | 'default_rate_type'
       | 'integration_pool'
       | 'market_calls_per_day'
-      | 'stop_fee_cents'
-      | 'stop_fee_currency'
-      | 'session_hours'
-      | 'session_idle_minutes'
-      | 'second_factor_from'
-      | 'escalate_after_minutes'
-      | 'follow_up_after_hours'
-      | 'follow_up_before_end_minutes'
-      | 'answer_template'
     >
   >,
 ): Promise<TenantRow> {
@@ -237,15 +197,12 @@ export async function updateTenant(
       .executeTakeFirstOrThrow()
   }
   accessChanged(transaction)
-  return (
-    transaction
-      .updateTable('tenants')
-      // The next weekly report is due by the new clock.
-      .set({ ...values, ...(values.time_zone === undefined ? {} : { weekly_report_at: null }) })
-      .where('tenant_id', '=', tenant)
-      .returningAll()
-      .executeTakeFirstOrThrow()
-  )
+  return transaction
+    .updateTable('tenants')
+    .set(values)
+    .where('tenant_id', '=', tenant)
+    .returningAll()
+    .executeTakeFirstOrThrow()
 }
 
 /** The time zone in which the brokerage's days and months begin. */
@@ -276,18 +233,6 @@ export async function defaultsOf(
   return transaction
     .selectFrom('tenants')
     .select(['default_basis as basis', 'default_rate_type as rateType'])
-    .where('tenant_id', '=', tenant)
-    .executeTakeFirstOrThrow()
-}
-
-/** The fee for each stop of a load with stops, in whole cents of its currency. */
-export async function stopFeeOf(
-  transaction: TenantTransaction,
-  tenant: TenantId,
-): Promise<{ readonly cents: number; readonly currency: Currency }> {
-  return transaction
-    .selectFrom('tenants')
-    .select(['stop_fee_cents as cents', 'stop_fee_currency as currency'])
     .where('tenant_id', '=', tenant)
     .executeTakeFirstOrThrow()
 }
@@ -421,15 +366,75 @@ export async function removeUser(
     transaction,
   )
   await forgetNetworks(transaction, tenant, user.user_id)
-  await removeSecondFactor(transaction, tenant, user.user_id)
-  await forgetIdentity(transaction, tenant, user.user_id)
-  await forgetScimPerson(transaction, tenant, user.user_id)
   return updateUser(transaction, tenant, user.user_id, {
     status: 'removed',
     password_hash: null,
     invitation_hash: null,
     invitation_expires_at: null,
   })
+}
+
+export async function insertSession(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  session: { sessionId: string; userId: number; now: Date; expiresAt: Date },
+): Promise<void> {
+  await transaction
+    .insertInto('sessions')
+    .values({
+      tenant_id: tenant,
+      session_id: session.sessionId,
+      user_id: session.userId,
+      created_at: session.now,
+      expires_at: session.expiresAt,
+    })
+    .execute()
+}
+
+/** Ends one session of a user, all of them, or all but one. */
+export async function endSessions(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  userId: number,
+  now: Date,
+  which: { only?: string; except?: string } = {},
+): Promise<void> {
+  let query = transaction
+    .updateTable('sessions')
+    .set({ ended_at: now })
+    .where('tenant_id', '=', tenant)
+    .where('user_id', '=', userId)
+    .where('ended_at', 'is', null)
+  if (which.only !== undefined) query = query.where('session_id', '=', which.only)
+  if (which.except !== undefined) query = query.where('session_id', '<>', which.except)
+  await query.execute()
+}
+
+/** A valid session with the current state of its user and tenant; null if there is none. */
+export async function findSession(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  sessionId: string,
+  now: Date,
+) {
+  return (
+    (await transaction
+      .selectFrom('sessions')
+      .innerJoin('users', (join) =>
+        join
+          .onRef('users.tenant_id', '=', 'sessions.tenant_id')
+          .onRef('users.user_id', '=', 'sessions.user_id'),
+      )
+      .innerJoin('tenants', 'tenants.tenant_id', 'sessions.tenant_id')
+      .select(['users.user_id', 'users.role', 'sessions.expires_at'])
+      .where('sessions.tenant_id', '=', tenant)
+      .where('session_id', '=', sessionId)
+      .where('ended_at', 'is', null)
+      .where('sessions.expires_at', '>', now)
+      .where('users.status', '=', 'active')
+      .where('tenants.status', '=', 'active')
+      .executeTakeFirst()) ?? null
+  )
 }
 
 /** The minimum of the brokerage's rule for all quotes. */

@@ -1,9 +1,6 @@
 import { type Selectable, sql } from 'kysely'
-import type { RateType } from '#engine/rate-type.ts'
 import type { Tables, TenantTransaction } from '../../schema/index.ts'
 import { type TenantId, tenantId } from '../../session/index.ts'
-import { rateTypeOf } from '../pricing/rule-conditions.ts'
-import { isDirectLoad } from '../quotes/direct-loads.ts'
 
 export type CalibrationCheckRow = Selectable<Tables['calibration_checks']>
 
@@ -54,7 +51,6 @@ export interface RecordedForecast {
   readonly origin_key: string
   readonly destination_key: string
   readonly equipment_code: string
-  readonly rate_type: RateType
   /** Null if the recorded forecast has no number. */
   readonly probability: number | null
 }
@@ -69,7 +65,7 @@ export async function recordedForecasts(
   { decidedSince, quotedSince }: { readonly decidedSince: Date; readonly quotedSince: Date },
 ): Promise<RecordedForecast[]> {
   const { rows } = await sql<RecordedForecast>`
-    select decided_at, outcome, origin_key, destination_key, equipment_code, ${rateTypeOf(tenant)} as rate_type, coalesce((
+    select decided_at, outcome, origin_key, destination_key, equipment_code, coalesce((
       select (entry.body::jsonb ->> 'probability')::float8 from pilot_entries as entry
       where entry.tenant_id = ${tenant} and entry.lane_id = lanes.lane_id and entry.kind = 'forecast'
         and entry.body::jsonb ->> 'late' is null
@@ -77,7 +73,7 @@ export async function recordedForecasts(
     ), (advice ->> 'win_probability')::float8) as probability
     from lanes
     where tenant_id = ${tenant} and created_at >= ${quotedSince} and decided_at >= ${decidedSince}
-      and outcome in ('won', 'lost') and voided_at is null and import_id is null and ${isDirectLoad}
+      and outcome in ('won', 'lost') and voided_at is null and import_id is null
   `.execute(transaction)
   return rows
 }

@@ -8,7 +8,7 @@ const customerKey = sql`customer_key(coalesce(asked ->> 'customerName', asked ->
 
 export type NewApproval = Pick<
   ApprovalRow,
-  'approval_id' | 'note' | 'requested_by' | 'requested_at' | 'expires_at' | 'escalate_at'
+  'approval_id' | 'note' | 'requested_by' | 'requested_at' | 'expires_at'
 > & { readonly asked: object; readonly reasons: readonly string[] }
 
 export async function insertApproval(
@@ -70,59 +70,6 @@ export async function findApproval(
   return (await (lock ? found.forUpdate() : found).executeTakeFirst()) ?? null
 }
 
-/** The requests for approval of rates of a bid, newest first. */
-export async function approvalsOfBid(
-  transaction: TenantTransaction,
-  tenant: TenantId,
-  bidId: number,
-): Promise<ApprovalRow[]> {
-  return (
-    transaction
-      .selectFrom('approvals')
-      .selectAll()
-      .where('tenant_id', '=', tenant)
-      // As in the index approvals_of_bids.
-      .where(sql<boolean>`(asked ->> 'bidId')::integer = ${bidId}`)
-      .where(sql<boolean>`asked ->> 'kind' = 'bid'`)
-      .where(seenByViewer(tenant, customerKey))
-      .orderBy('approval_id', 'desc')
-      .execute()
-  )
-}
-
-/** The requests that can still be decided or accepted, newest first. With `lockOf`, only those of a person, locked. */
-export async function openApprovals(
-  transaction: TenantTransaction,
-  tenant: TenantId,
-  { now, lockOf }: { readonly now: Date; readonly lockOf?: number },
-): Promise<ApprovalRow[]> {
-  const open = transaction
-    .selectFrom('approvals')
-    .selectAll()
-    .where('tenant_id', '=', tenant)
-    .where('state', 'in', ['waiting', 'countered'])
-    .where('expires_at', '>', now)
-    .where(seenByViewer(tenant, customerKey))
-    .orderBy('approval_id', 'desc')
-  if (lockOf === undefined) return open.execute()
-  return open.where('requested_by', '=', lockOf).forUpdate().execute()
-}
-
-/** Makes a request that of another person. */
-export async function giveApproval(
-  transaction: TenantTransaction,
-  tenant: TenantId,
-  approvalId: number,
-  to: number,
-): Promise<void> {
-  await transaction
-    .updateTable('approvals')
-    .set({ requested_by: to })
-    .where('tenant_id', '=', tenant)
-    .where('approval_id', '=', approvalId)
-    .execute()
-}
-
 export type ApprovalDecision = Pick<ApprovalRow, 'state' | 'decided_by' | 'decided_at' | 'decision_note'> & {
   readonly counterCents?: readonly number[]
   readonly laneRefs?: readonly string[]
@@ -168,47 +115,4 @@ export async function expireApprovals(
     .where('expires_at', '<=', now)
     .returningAll()
     .execute()
-}
-
-/** The brokerages with a request that waits for longer than they permit. */
-export async function tenantsWithWaitingApprovals(transaction: TenantTransaction): Promise<TenantId[]> {
-  const { rows } = await sql<{ tenant_id: number }>`
-    select tenant_id from tenants_with_waiting_approvals() as tenant_id
-  `.execute(transaction)
-  return rows.map((row) => tenantId(row.tenant_id))
-}
-
-/** Notes that owners are told about requests that wait for too long, and returns them. Each is returned once. */
-export async function escalateApprovals(
-  transaction: TenantTransaction,
-  tenant: TenantId,
-  now: Date,
-): Promise<ApprovalRow[]> {
-  return transaction
-    .updateTable('approvals')
-    .set({ escalated_at: now })
-    .where('tenant_id', '=', tenant)
-    .where('state', '=', 'waiting')
-    .where('escalated_at', 'is', null)
-    .where('escalate_at', '<=', now)
-    .returningAll()
-    .execute()
-}
-
-/** How long decisions took. Only the requests of the customers that the person sees count. */
-export async function timeToDecision(
-  transaction: TenantTransaction,
-  tenant: TenantId,
-  since: Date,
-): Promise<{ readonly decided: number; readonly medianMinutes: number | null; readonly expired: number }> {
-  const { rows } = await sql<{ decided: number; median: number | null; expired: number }>`
-    select count(*) filter (where decided_at is not null)::integer as decided,
-      percentile_cont(0.5) within group (order by extract(epoch from decided_at - requested_at) / 60)
-        filter (where decided_at is not null) as median,
-      count(*) filter (where state = 'expired' and decided_at is null)::integer as expired
-    from approvals
-    where tenant_id = ${tenant} and requested_at >= ${since} and ${seenByViewer(tenant, customerKey)}
-  `.execute(transaction)
-  const { decided = 0, median = null, expired = 0 } = rows[0] ?? {}
-  return { decided, medianMinutes: median, expired }
 }

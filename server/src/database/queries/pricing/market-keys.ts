@@ -110,3 +110,22 @@ export async function countMarketCall(
 
 const callsPerDay = async (transaction: TenantTransaction, tenant: TenantId) =>
   (await findTenant(transaction, tenant))?.market_calls_per_day ?? 0
+
+/** The sealed keys after one, locked, in the form in which all secrets are encrypted again. They do not expire. */
+export async function sealedMarketKeys(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  after: number,
+  limit: number,
+) {
+  const rows = await transaction
+    .selectFrom('market_keys')
+    .select(['secret_id', 'sealed'])
+    .where('tenant_id', '=', tenant)
+    .where('secret_id', '>', after)
+    .orderBy('secret_id')
+    .limit(limit)
+    .forNoKeyUpdate()
+    .execute()
+  return rows.map((row) => ({ ...row, expires_at: null }))
+}

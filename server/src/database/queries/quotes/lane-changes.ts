@@ -24,7 +24,6 @@ import { type BookingStamps, isBooked } from '#engine/shipment-update.ts'
 import type { JsonRow, LaneRow, TenantTransaction } from '../../schema/index.ts'
 import { quotesChanged, type TenantId } from '../../session/index.ts'
 import { type BookingColumn, bookingColumns, bookingOf, laneOfJson } from './booking-columns.ts'
-import { type ExpectedColumn, expectedColumns } from './new-lanes.ts'
 import { decidesOffers, lockLoads, supersedingOf } from './offers.ts'
 
 /** Columns outside the booking and the quote whose changes are in the audit trail. */
@@ -43,10 +42,9 @@ const auditedOutcome = {
 const derived: readonly DerivedColumn[] = [
   'import_said',
   'superseded_as',
-  ...expectedColumns,
   ...quoteFields.flatMap((field): readonly DerivedQuoteColumn[] => quoteTable[field].derived),
 ]
-type DerivedColumn = DerivedQuoteColumn | ExpectedColumn | 'import_said' | 'superseded_as'
+type DerivedColumn = DerivedQuoteColumn | 'import_said' | 'superseded_as'
 
 const auditedBooking = bookingFields.filter((field) => bookingTable[field].audited)
 /** The columns whose changes are in the audit trail, by their names in the API. */

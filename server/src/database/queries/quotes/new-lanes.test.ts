@@ -104,7 +104,7 @@ const request: fc.Arbitrary<NewQuoteRequest> = fc
     miles: orNull(miles),
     pickupDate: orNull(day),
     outcome: fc.constantFrom('won', 'lost', 'pending'),
-    reason: orNull(fc.constantFrom('price', 'service', 'capacity', 'no_response', 'withdrawn', 'other')),
+    reason: orNull(fc.constantFrom('price', 'service', 'capacity', 'no_response', 'other')),
     decidedAt: moment,
     bookedAt: orNull(moment),
     carrier: orNull(text),
@@ -154,23 +154,17 @@ const request: fc.Arbitrary<NewQuoteRequest> = fc
 
 const fingerprintOf = (index: number) => createHash('sha256').update(`${index}`).digest()
 
-/**
- * All columns of all lanes and their requests as text, except their ids, in the order of the fingerprints. The requests are found by their
- * key: a join of tables that were never analyzed can compare every lane with every request, which takes longer than a statement may.
- */
+/** All columns of all lanes and their requests as text, except their ids, in the order of the fingerprints. */
 async function rowsOf(of: TenantId): Promise<string[]> {
   const { rows } = await database.inTenant(of, (transaction) =>
     sql<{ row: string }>`
       select to_jsonb(lanes) - '{tenant_id,lane_id,lane_ref,request_id,search_text}'::text[]
              || jsonb_build_object(
-                  'request', (
-                    select to_jsonb(request) - '{tenant_id,request_id}'::text[] from quote_requests as request
-                    where request.tenant_id = lanes.tenant_id and request.request_id = lanes.request_id
-                  ),
+                  'request', to_jsonb(request) - '{tenant_id,request_id}'::text[],
                   'ref', lane_ref = request_id || '-1-1',
                   'words', replace(search_text, lane_ref, '')
                 ) as row
-      from lanes
+      from lanes join quote_requests as request using (tenant_id, request_id)
       where tenant_id = ${of}
       order by import_fingerprint
     `.execute(transaction),

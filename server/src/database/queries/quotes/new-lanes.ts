@@ -12,21 +12,24 @@ import type { LaneRow, LanesTable, TenantTransaction } from '../../schema/index.
 import { type Database, quotesChanged, quotesMade, type TenantId } from '../../session/index.ts'
 import { binaryArrays } from '../binary-arrays.ts'
 import { type InsertedColumn, insertRows } from '../insert-rows.ts'
-import type { TermColumn } from './amount-columns.ts'
 import { type BookingColumn, bookingColumns } from './booking-columns.ts'
 import { type OfferRow, offerColumns, supersedingOf } from './offers.ts'
 
 /** The truck cost that was expected at the time of the quote, with its range and its basis. */
-export const expectedColumns = [
-  'expected_cost_cents',
-  'expected_cost_low_cents',
-  'expected_cost_high_cents',
-  'expected_basis',
-] as const
-export type ExpectedColumn = (typeof expectedColumns)[number]
+export type ExpectedColumn =
+  | 'expected_cost_cents'
+  | 'expected_cost_low_cents'
+  | 'expected_cost_high_cents'
+  | 'expected_basis'
 
 /** The rate and the estimated cost of a quote, without named charges, with what they include and their currency. */
-export type QuotedAmountColumn = 'quoted_rate_cents' | 'estimated_cost_cents' | TermColumn<'quoted'>
+export type QuotedAmountColumn =
+  | 'quoted_rate_cents'
+  | 'estimated_cost_cents'
+  | 'quoted_basis'
+  | 'quoted_fuel_cents'
+  | 'quoted_accessorials_cents'
+  | 'quoted_currency'
 
 /** What the expected cost of a quote depends on. */
 export type CostColumn =
@@ -116,8 +119,6 @@ const kindOfQuoteUnit = {
   basis: 'text',
   currency: 'text',
   rateType: 'text',
-  mode: 'text',
-  stops: 'text',
   miles: 'double',
   text: 'text',
   time: 'time',

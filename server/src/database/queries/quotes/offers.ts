@@ -29,14 +29,6 @@ export function decidesOffers(held: Readonly<Record<string, unknown>>): boolean 
   return offerColumns.some((column) => held[column] !== undefined)
 }
 
-/** What the rate of an offer includes, and its currency. */
-export function termsOfOffer(row: {
-  readonly quoted_basis?: LaneRow['quoted_basis'] | undefined
-  readonly quoted_currency?: LaneRow['quoted_currency'] | undefined
-}): string {
-  return `${row.quoted_basis ?? ''} ${row.quoted_currency ?? 'USD'}`
-}
-
 function offerOf(row: OfferRow): Offer {
   return {
     count: row.quote_count,
@@ -44,7 +36,7 @@ function offerOf(row: OfferRow): Offer {
     isBooked: isBooked(bookingOf(row)),
     outcome: row.outcome,
     rateCents: row.quoted_rate_cents,
-    terms: termsOfOffer(row),
+    terms: `${row.quoted_basis ?? ''} ${row.quoted_currency ?? 'USD'}`,
     isCountered: row.counter_rate_cents !== null,
   }
 }

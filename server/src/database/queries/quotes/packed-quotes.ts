@@ -8,8 +8,6 @@ import type { StoredRule, TenantTransaction } from '../../schema/index.ts'
 import type { TenantId, TenantVersions } from '../../session/index.ts'
 import { isMixed } from '../performance/compared-basis.ts'
 import { rulesInForce } from '../pricing/pricing-rules.ts'
-import { sentColumns, statedAmounts } from './amount-columns.ts'
-import { isDirectLoad } from './direct-loads.ts'
 
 /** The settings of a brokerage that pricing applies to its quotes. */
 export interface BookSettings {
@@ -53,9 +51,7 @@ const record = sql`int8send(lane_id) || timestamptz_send(created_at) || float8se
     + case when cancelled_at is null then 0 else 32 end
     + case when outcome_source = 'lanewise' then 64 else 0 end
     + case when carrier_name is null and carrier_notes is null and booked_at is null then 0 else 128 end
-    + case when superseded_by is null then 0 else 256 end
-    + case when ${isDirectLoad} then 0 else 1024 end
-    + case when outcome = 'lost' and outcome_reason <> 'price' then 2048 else 0 end)`
+    + case when superseded_by is null then 0 else 256 end)`
 export const recordBytes = 68
 /** Where the values of a record begin, and the codes in its last value. */
 export const recordAt = {
@@ -86,10 +82,6 @@ export const recordCodes = {
   otherBooking: 128,
   /** A superseded offer whose rate the customer refused. */
   refusedOffer: 256,
-  /** Lost for another reason than its price. */
-  otherReason: 2048,
-  /** It has stops or another mode than truckload. */
-  notDirect: 1024,
 } as const
 
 /*
@@ -103,10 +95,9 @@ const currencyCode = (column: string) =>
 const terms = sql`case when coalesce(quoted_basis, customer_basis, truck_basis, quoted_currency, customer_currency,
     truck_currency) is not null
   then int8send(lane_id)
-    || ${sql.join(
-      statedAmounts.flatMap((of) => [cents(`${of}_fuel_cents`), cents(`${of}_accessorials_cents`)]),
-      sql` || `,
-    )}
+    || ${cents('quoted_fuel_cents')} || ${cents('quoted_accessorials_cents')}
+    || ${cents('customer_fuel_cents')} || ${cents('customer_accessorials_cents')}
+    || ${cents('truck_fuel_cents')} || ${cents('truck_accessorials_cents')}
     || int4send(${basisCode('quoted_basis')} + 4 * ${basisCode('customer_basis')} + 16 * ${basisCode('truck_basis')}
       + 64 * ${basisCode('expected_basis')} + 256 * ${currencyCode('quoted_currency')}
       + 1024 * ${currencyCode('customer_currency')} + 4096 * ${currencyCode('truck_currency')}) end`
@@ -137,23 +128,38 @@ const packedColumns = sql.join(
     'lane_id',
     'created_at',
     'miles',
-    ...sentColumns,
+    'quoted_rate_cents',
+    'estimated_cost_cents',
+    'expected_cost_cents',
+    'expected_basis',
+    'customer_rate_cents',
+    'truck_cost_cents',
+    'market_rate_cents',
     'decided_at',
     'created_by',
     'import_id',
     'rep_name',
     'outcome',
     'outcome_source',
-    'outcome_reason',
     'superseded_by',
     'pickup_date',
     'rate_type',
-    'mode',
-    'stops',
     'cancelled_at',
     'carrier_name',
     'carrier_notes',
     'booked_at',
+    'quoted_basis',
+    'quoted_fuel_cents',
+    'quoted_accessorials_cents',
+    'quoted_currency',
+    'customer_basis',
+    'customer_fuel_cents',
+    'customer_accessorials_cents',
+    'customer_currency',
+    'truck_basis',
+    'truck_fuel_cents',
+    'truck_accessorials_cents',
+    'truck_currency',
     'origin_key',
     'destination_key',
     'origin_state',
@@ -355,19 +361,12 @@ export async function readChangedLanes(
   since: number,
 ): Promise<number[]> {
   const { rows } = await sql<{ ids: Buffer | null }>`
-    select ${packedIds} as ids from lane_versions
+    select string_agg(int8send(lane_id), ''::bytea) as ids from lane_versions
     where tenant_id = ${tenant} and version > ${since}::bigint
   `.execute(transaction)
-  return unpackedIds(rows[0]?.ids ?? null)
-}
-
-/** The lane_ids of all rows in one value: a row for each would take the driver thirty times as long. */
-export const packedIds = sql<Buffer | null>`string_agg(int8send(lane_id), ''::bytea)`
-
-/** The lane_ids of `packedIds`. */
-export function unpackedIds(packed: Buffer | null): number[] {
-  const numbers = viewOf(packed ?? Buffer.alloc(0))
-  return Array.from({ length: numbers.byteLength / 8 }, (_, at) => int8At(numbers, at * 8))
+  const ids = rows[0]?.ids ?? Buffer.alloc(0)
+  const numbers = viewOf(ids)
+  return Array.from({ length: ids.length / 8 }, (_, at) => int8At(numbers, at * 8))
 }
 
 /** The quotes with these ids, without deleted and voided ones, and without superseded offers that say nothing. */

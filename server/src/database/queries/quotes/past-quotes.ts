@@ -1,15 +1,11 @@
 import { sql } from 'kysely'
-import type { Outcome } from '#engine/history.ts'
-import type { LaneRow, TenantTransaction } from '../../schema/index.ts'
+import type { TenantTransaction } from '../../schema/index.ts'
 import type { TenantId } from '../../session/index.ts'
-import { type SentColumn, sentColumns } from './amount-columns.ts'
-import { countedOutcome } from './direct-loads.ts'
 
 /** A quote as it was made, with the costs that were known then. */
-export interface PastQuoteRow extends Pick<LaneRow, SentColumn> {
-  readonly lane_id: number
+export interface PastQuoteRow {
   readonly lane_ref: string
-  readonly quoted_customer_name: string
+  readonly customer_name: string
   readonly customer_keys: readonly string[]
   /** The hash of the customer that the name counts for, as in the book. */
   readonly customer_hash: number
@@ -26,36 +22,23 @@ export interface PastQuoteRow extends Pick<LaneRow, SentColumn> {
   readonly destination_market: string | null
   readonly equipment_code: string
   readonly miles: number | null
-  readonly mode: LaneRow['mode']
-  readonly stops: string | null
   readonly rate_type: 'spot' | 'contract' | null
   readonly created_by: number | null
   readonly created_at: Date
-  /** The same with microseconds, as text: the place in the order of the quotes. */
-  readonly created_at_exact: string
-  readonly outcome: Outcome
+  readonly outcome: string
+  readonly quoted_rate_cents: number
+  readonly estimated_cost_cents: number | null
+  readonly expected_cost_cents: number | null
 }
 
-/** The newest quotes since a time, before a place in their order, without voided quotes and superseded offers: newest first. */
+/** The newest quotes since a time that statistics count, with their amounts as statistics convert them. */
 export async function pastQuotes(
   transaction: TenantTransaction,
   tenant: TenantId,
-  {
-    since,
-    before,
-    limit,
-  }: {
-    readonly since: Date
-    readonly before: Pick<PastQuoteRow, 'created_at_exact' | 'lane_id'> | null
-    readonly limit: number
-  },
+  { since, limit }: { readonly since: Date; readonly limit: number },
 ): Promise<PastQuoteRow[]> {
-  const older =
-    before === null
-      ? sql``
-      : sql`and (lanes.created_at, lanes.lane_id) < (${before.created_at_exact}::timestamptz, ${before.lane_id}::bigint)`
   const { rows } = await sql<PastQuoteRow>`
-    select lanes.lane_id, lanes.lane_ref, lanes.quoted_customer_name,
+    select lanes.lane_ref, lanes.quoted_customer_name as customer_name,
       array_append(
         array(select alias.customer_key from customer_aliases as alias
           where alias.tenant_id = ${tenant} and alias.customer_id = known.customer_id),
@@ -66,16 +49,15 @@ export async function pastQuotes(
         where of_rep.tenant_id = ${tenant} and of_rep.user_id = lanes.created_by) as team_ids,
       customers.tier, lanes.origin, lanes.destination,
       lanes.origin_key, lanes.destination_key, lanes.origin_state, lanes.destination_state, lanes.origin_market,
-      lanes.destination_market, lanes.equipment_code, lanes.miles, lanes.mode, lanes.stops, lanes.rate_type,
-      lanes.created_by, lanes.created_at, lanes.created_at::text as created_at_exact,
-      ${countedOutcome(tenant)} as outcome,
-      ${sql.join(sentColumns.map((column) => sql.ref(`lanes.${column}`)))}
-    from lanes
+      lanes.destination_market, lanes.equipment_code, lanes.miles, lanes.rate_type, lanes.created_by, lanes.created_at,
+      lanes.outcome, lanes.quoted_rate_cents, nullif(lanes.estimated_cost_cents, 0) as estimated_cost_cents,
+      nullif(lanes.expected_cost_cents, 0) as expected_cost_cents
+    from counted_lanes as lanes
     left join customer_aliases as known
       on known.tenant_id = ${tenant} and known.customer_key = customer_key(lanes.quoted_customer_name)
     left join customers on customers.tenant_id = ${tenant} and customers.customer_id = known.customer_id
-    where lanes.tenant_id = ${tenant} and lanes.created_at >= ${since} and lanes.voided_at is null
-      and lanes.superseded_by is null ${older}
+    where lanes.tenant_id = ${tenant} and lanes.created_at >= ${since} and lanes.quoted_rate_cents > 0
+      and lanes.superseded_by is null
     order by lanes.created_at desc, lanes.lane_id desc
     limit ${limit}
   `.execute(transaction)

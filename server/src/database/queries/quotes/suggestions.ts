@@ -2,7 +2,6 @@ import { sql } from 'kysely'
 import type { TenantTransaction } from '../../schema/index.ts'
 import type { TenantId } from '../../session/index.ts'
 import { laneSeenByViewer } from '../customers/teams.ts'
-import { isDirectLoad } from './direct-loads.ts'
 
 /**
  * How often each place is the origin or destination of the tenant's newest lanes, by the place's key.
@@ -17,8 +16,7 @@ export async function placeUses(
   const { rows } = await sql<{ key: string; uses: number }>`
     select ends.key, count(*) as uses
     from (
-      select origin_key, destination_key from lanes
-      where tenant_id = ${tenant} and voided_at is null and ${isDirectLoad}
+      select origin_key, destination_key from counted_lanes where tenant_id = ${tenant}
       order by created_at desc, lane_id desc limit ${lanesMax}
     ) newest
     cross join lateral (values (newest.origin_key), (newest.destination_key)) ends (key)

@@ -1,0 +1,113 @@
+import { fuelOfMiles } from '#engine/fuel-surcharge.ts'
+import type { RateToCompare } from '#engine/market-history.ts'
+import type { MarketRate } from '#engine/market-rate.ts'
+import {
+  type AmountConversion,
+  amountConversion,
+  convertedCents,
+  type RateBasis,
+} from '#engine/rate-basis.ts'
+import { conversions, type DatedMarketRate, people } from '../../database/queries/index.ts'
+import type { TenantTransaction } from '../../database/schema/index.ts'
+import type { TenantId } from '../../database/session/index.ts'
+
+/** The basis of the brokerage's rates, and what market rates are converted to it with, by day. */
+export interface RateConversions {
+  readonly basis: RateBasis
+  readonly days: ReadonlyMap<string, conversions.ConversionsOfDay>
+}
+
+/** A market rate on the basis of the brokerage in US dollars, as far as it can be converted, and how it was. */
+export type ComparableRate<Row> = MarketRate & {
+  readonly row: Row
+  /** The rate in US dollars on the basis of the brokerage; null if it cannot be converted. */
+  readonly comparedCents: number | null
+  readonly convertedBy: AmountConversion['by']
+}
+
+/** What these rates are converted with. Without a rate on another basis or in Canadian dollars, no day is read. */
+export async function rateConversions(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  rates: Iterable<{ readonly basis?: unknown; readonly currency?: unknown }>,
+): Promise<RateConversions> {
+  const basis = await people.defaultBasisOf(transaction, tenant)
+  for (const rate of rates) {
+    if (rate.basis === basis && rate.currency !== 'CAD') continue
+    return { basis, days: await conversions.conversionsByDay(transaction, tenant) }
+  }
+  return { basis, days: new Map() }
+}
+
+type RateRow = Pick<
+  DatedMarketRate,
+  'scope' | 'source' | 'basis' | 'kind' | 'currency' | 'mid_cents' | 'as_of'
+> & {
+  readonly [Name in 'low_cents' | 'high_cents' | 'fuel_cents' | 'sample' | 'valid_until']?:
+    | DatedMarketRate[Name]
+    | undefined
+}
+
+/**
+ * A stored rate as the engine compares it: Canadian dollars by the exchange rate of its day, and another basis by its own fuel
+ * charge, else by the brokerage's surcharge of its day. What cannot be converted stays as it is stored.
+ *
+ * @param miles of the lane; null if they are not known
+ */
+export function comparableRate<Row extends RateRow>(
+  row: Row,
+  { basis, days }: RateConversions,
+  miles: number | null,
+): ComparableRate<Row> {
+  const { usdPerCad = null, millsPerMile = null } = days.get(row.as_of.toISOString().slice(0, 10)) ?? {}
+  const scheduledFuelCents = millsPerMile === null || miles === null ? null : fuelOfMiles(millsPerMile, miles)
+  const { currency, fuel_cents: fuelCents = null } = row
+  const terms = { basis: row.basis, fuelCents, accessorialCents: null }
+  const conversion =
+    currency === 'USD' || currency === 'CAD'
+      ? amountConversion({ ...terms, currency }, basis, { scheduledFuelCents, usdPerCad })
+      : null
+  const converted = (cents: number | null | undefined) =>
+    conversion === null || cents === null || cents === undefined ? null : convertedCents(conversion, cents)
+  const mid = converted(row.mid_cents)
+  const common = {
+    row,
+    scope: row.scope,
+    source: row.source,
+    kind: row.kind,
+    sample: row.sample ?? null,
+    asOf: row.as_of.getTime(),
+    validUntil: row.valid_until?.getTime() ?? null,
+  }
+  if (conversion === null || mid === null) {
+    return {
+      ...common,
+      basis: row.basis,
+      currency,
+      lowCents: row.low_cents ?? null,
+      midCents: row.mid_cents,
+      highCents: row.high_cents ?? null,
+      comparedCents: null,
+      convertedBy: null,
+    }
+  }
+  return {
+    ...common,
+    basis,
+    currency: 'USD',
+    lowCents: converted(row.low_cents),
+    midCents: mid,
+    highCents: converted(row.high_cents),
+    comparedCents: mid,
+    convertedBy: conversion.by,
+  }
+}
+
+/** A stored rate for all lanes of its areas: converted, or with the conversion by the miles of a lane if it needs them. */
+export function rateToCompare(row: DatedMarketRate, conversions: RateConversions): RateToCompare<MarketRate> {
+  const rate = comparableRate(row, conversions, null)
+  const needsMiles =
+    rate.basis !== conversions.basis &&
+    (conversions.days.get(row.as_of.toISOString().slice(0, 10))?.millsPerMile ?? null) !== null
+  return { rate, ofMiles: needsMiles ? (miles) => comparableRate(row, conversions, miles) : null }
+}

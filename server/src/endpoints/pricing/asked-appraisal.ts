@@ -1,0 +1,90 @@
+import type { Appraisal } from '#engine/appraisal/appraisal.ts'
+import { newestQuotes, type ScopeQuote } from '#engine/book/scope-counts.ts'
+import type { RateType } from '#engine/rate-type.ts'
+import {
+  appraiser,
+  type BrokerageBook,
+  type NamedCustomer,
+  namedCustomer,
+  type OpenBook,
+  ownScope,
+  type QuotedOn,
+  type Reader,
+} from '../../book/index.ts'
+import type { TenantId } from '../../database/session/index.ts'
+import { type AskedLane, lanePlaces } from '../../lanes/index.ts'
+import { yieldBetweenSteps } from '../../runtime/index.ts'
+import type { Parts } from '../parts.ts'
+
+/** Who asks, and for whom. */
+interface AskedFor {
+  readonly tenant: TenantId
+  readonly now: number
+  /** The person who asks; null for a machine. */
+  readonly repId: number | null
+  /** Absent for all customers alike. */
+  readonly customerName: string | undefined
+}
+
+/** An offer on a lane, whatever its rate. */
+export interface AskedOffer {
+  readonly asked: AskedLane
+  readonly pickupDate: string | null
+  /** The truck cost that was entered, as it was sent; null without one. */
+  readonly enteredCents: number | null
+  /** What the rate and the cost include; absent if it was not said. */
+  readonly quoted?: QuotedOn
+  /** A typed distance; absent or null without one. */
+  readonly miles?: number | null
+  /** Null: the default of the brokerage. */
+  readonly rateType: RateType | null
+}
+
+/** An appraisal, with what its explanation shows besides. */
+export interface AppraisedOffer {
+  readonly appraisal: Appraisal
+  /** The quotes of the city pair and the rate type with this equipment, or with all if none was asked for. */
+  readonly history: readonly ScopeQuote[]
+  /** The equipment that was asked for, else the most quoted one. */
+  readonly equipmentCode: string | null
+  readonly customer: NamedCustomer | null
+}
+
+/** Appraises offers that somebody asks about. An offer without an equipment is appraised as the most quoted one of its city pair. */
+export async function offerAppraiser(
+  open: OpenBook<BrokerageBook>,
+  { tenant, now, repId, customerName }: AskedFor,
+  { database }: Pick<Parts, 'database'>,
+): Promise<(offer: AskedOffer) => Promise<AppraisedOffer>> {
+  const { quotes, settings } = open
+  const pricing = { book: { ...(await quotes.advice(now)), quotes }, settings }
+  const read: Reader = (work) => database.inTenant(tenant, work)
+  const appraisalOf = appraiser(pricing, { tenant, now, read })
+  const customer = await namedCustomer(customerName, pricing, tenant, read)
+  return async ({ asked, pickupDate, enteredCents, quoted, miles = null, rateType }) => {
+    const { places } = asked
+    const pool = rateType ?? settings.rateType
+    const scope = ownScope(quotes.quotes, asked, { equipmentCode: asked.equipmentCode, pool })
+    const history = await yieldBetweenSteps(newestQuotes(quotes.quotes, scope, Number.POSITIVE_INFINITY))
+    const equipmentCode = asked.equipmentCode ?? mostQuoted(history)
+    const lane = lanePlaces(places.origin, places.destination, null)
+    const appraisal = await appraisalOf({
+      lane: { ...lane, miles, equipment_code: equipmentCode, pickup_date: pickupDate },
+      measured: lane.miles ?? null,
+      quotedFor: { customerName: customerName ?? null, repId, rateType },
+      quoted,
+      enteredCents,
+      customer,
+    })
+    return { appraisal, history, equipmentCode, customer }
+  }
+}
+
+/** The most quoted equipment type of a city pair; null without quotes. */
+function mostQuoted(history: readonly ScopeQuote[]): string | null {
+  const counts = new Map<string, number>()
+  for (const { equipmentCode } of history) counts.set(equipmentCode, (counts.get(equipmentCode) ?? 0) + 1)
+  return (
+    [...counts].sort(([one, many], [other, more]) => more - many || (one < other ? -1 : 1))[0]?.[0] ?? null
+  )
+}
