@@ -25,6 +25,44 @@ async function placesOfText(page: Page, selector: string): Promise<string[]> {
   })`)
 }
 
+describe('a click on a link, while the code of the next page is still on its way,', () => {
+  test.each([
+    {
+      what: 'a rate typed on the desk',
+      path: '/',
+      type: async (page: Page) => {
+        await page.getByRole('combobox', { name: 'Origin' }).fill('Dallas, TX')
+        await page.getByRole('combobox', { name: 'Destination' }).fill('Atlanta, GA')
+        await page.getByLabel('Rate', { exact: true }).fill('2150')
+      },
+    },
+    {
+      what: 'a search typed on the list of quotes',
+      path: '/quotes',
+      type: (page: Page) => page.getByRole('searchbox', { name: 'Search quotes' }).fill('acme'),
+    },
+  ])('is not undone by $what', async ({ path, type }) => {
+    const tenant = await makeTenant(app)
+    const { page } = await openWindow(browser, app.url, { person: tenant, alone: true })
+    await page.clock.install()
+    await page.goto(path)
+    await page.getByRole('heading', { level: 1 }).waitFor()
+    const arrived = Promise.withResolvers<void>()
+    await page.route('**/assets/*.js', async (route) => {
+      await arrived.promise
+      await route.continue()
+    })
+    await page.clock.pauseAt(Date.now() + 3_600_000)
+    await type(page)
+    await page.getByRole('link', { name: 'Customers', exact: true }).click()
+    await page.waitForURL('**/customers')
+    await page.clock.runFor(2_000)
+    arrived.resolve()
+    await page.getByRole('heading', { name: 'Customers', level: 1 }).waitFor()
+    expect(new URL(page.url()).pathname).toBe('/customers')
+  })
+})
+
 describe('without a connection', () => {
   test('a failed save is reported at once, is not retried in the background, and works on retry', async () => {
     const { page, context } = await openDesk()

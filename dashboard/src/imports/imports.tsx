@@ -1,10 +1,10 @@
 import { Alert, Button, Stack, Text, Title } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
-import { useNavigate, useSearch } from '@tanstack/react-router'
+import { useSearch } from '@tanstack/react-router'
 import { useCallback, useEffect, useRef, useState } from 'react'
 import { pagePaths } from '#contract/pages.ts'
 import { useAnswer, useMay } from '../api/index.ts'
-import { counted, Failed, Loading, Page } from '../shared-ui/index.ts'
+import { counted, Failed, Loading, Page, useOwnAddress } from '../shared-ui/index.ts'
 import { GoodFile } from './import-example.tsx'
 import type { ChosenFile } from './import-file.ts'
 import { ImportList } from './import-list.tsx'
@@ -97,20 +97,15 @@ export default function ImportPage() {
 /** The import in the address, or else the running import, so that a reload of the page shows it again. */
 function useShownImport() {
   const search = useSearch({ strict: false })
-  const navigate = useNavigate()
+  const goOn = useOwnAddress(pagePaths.imports)
   const [isRunning, setIsRunning] = useState(false)
   const list = useAnswer('list-imports', {}, { everyMs: isRunning ? pollEveryMs : false })
   const running = list.data?.imports.find(isBusy) ?? null
   const named = /^[1-9]\d{0,9}$/.test(search.import ?? '') ? Number(search.import) : null
   const show = useCallback(
     (importId: number | null, replace = false) =>
-      void navigate({
-        to: pagePaths.imports,
-        search: importId === null ? {} : { import: String(importId) },
-        replace,
-        resetScroll: false,
-      }),
-    [navigate],
+      goOn({ search: importId === null ? {} : { import: String(importId) }, replace }),
+    [goOn],
   )
   const runningId = running?.import_id ?? null
   useEffect(() => {

@@ -1,6 +1,7 @@
-import { useNavigate, useSearch } from '@tanstack/react-router'
+import { useSearch } from '@tanstack/react-router'
 import { useCallback } from 'react'
 import { pagePaths } from '#contract/pages.ts'
+import { useOwnAddress } from '../shared-ui/index.ts'
 import type { LanePoint } from './lane-evidence.ts'
 
 /** The address parameters of the lane page: the lane, the rate, and the filters of its quotes. */
@@ -27,16 +28,11 @@ export type AddressChange = { readonly [Word in keyof LaneAddress]?: LaneAddress
 /** The address parameters, and a function that changes some of them without a new history entry. */
 export function useLaneAddress(): { address: LaneAddress; change: (change: AddressChange) => void } {
   const address = useSearch({ strict: false }) as LaneAddress
-  const navigate = useNavigate()
+  const goOn = useOwnAddress(pagePaths.lane)
   const change = useCallback(
     (params: AddressChange) =>
-      void navigate({
-        to: pagePaths.lane,
-        search: (before) => changed(before as LaneAddress, params),
-        replace: true,
-        resetScroll: false,
-      }),
-    [navigate],
+      goOn({ search: (before) => changed(before as LaneAddress, params), replace: true }),
+    [goOn],
   )
   return { address, change }
 }

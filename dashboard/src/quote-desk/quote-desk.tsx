@@ -1,12 +1,12 @@
 import './desk.css'
 import { Anchor, Button, Checkbox, Group, Paper, Stack, Text } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
-import { Link, useNavigate, useSearch } from '@tanstack/react-router'
+import { Link, useSearch } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
 import { lanesPerRequestMax } from '#contract/limits.ts'
 import { pagePaths } from '#contract/pages.ts'
 import { useMay } from '../api/index.ts'
-import { counted, Failed, Page, useNotice, useOnceSettled } from '../shared-ui/index.ts'
+import { counted, Failed, Page, useNotice, useOnceSettled, useOwnAddress } from '../shared-ui/index.ts'
 import {
   focusAfterDialog,
   focusCustomer,
@@ -86,21 +86,15 @@ const addressPauseMs = 300
 
 /** Keeps the active lane in the address, so that a reload, a bookmark or a colleague opens the same lane. */
 function useLaneInAddress({ origin, destination, equipment, rate }: DeskLane, draftId: number) {
-  const navigate = useNavigate()
+  const goOn = useOwnAddress(pagePaths.desk)
   const isComplete = hasState(origin) && hasState(destination)
   const address = JSON.stringify(
     isComplete ? { origin, destination, equipment, ...(rate.trim() === '' ? {} : { rate }) } : {},
   )
   const [settled] = useDebouncedValue(address, addressPauseMs)
   useEffect(() => {
-    void navigate({
-      to: pagePaths.desk,
-      search: JSON.parse(settled),
-      replace: true,
-      resetScroll: false,
-      state: deskEntry({ deskDraft: draftId }),
-    })
-  }, [settled, navigate, draftId])
+    goOn({ search: JSON.parse(settled), replace: true, state: deskEntry({ deskDraft: draftId }) })
+  }, [settled, goOn, draftId])
 }
 
 interface DeskProps {

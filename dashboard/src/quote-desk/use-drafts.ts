@@ -1,7 +1,8 @@
-import { useLocation, useNavigate } from '@tanstack/react-router'
+import { useLocation } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
 import { pagePaths } from '#contract/pages.ts'
 import { useSession } from '../api/index.ts'
+import { useOwnAddress } from '../shared-ui/index.ts'
 import { type Draft, laneFromAddress } from './desk-draft.ts'
 import {
   type Drafts,
@@ -56,13 +57,13 @@ export function useDrafts(saving: DeskSave) {
     saving.reset()
     setDrafts((before) => opened(before, entry, search))
   }, [isAsked, search.origin, search.destination, entry.deskBegins])
-  const navigate = useNavigate()
+  const goOn = useOwnAddress(pagePaths.desk)
   useEffect(() => {
     if (saved === null) return
     // A reload after the save must not offer the same lane again.
     setDrafts((before) => without(before, before.openId))
-    void navigate({ to: pagePaths.desk, search: {}, replace: true, resetScroll: false })
-  }, [saved, navigate])
+    goOn({ search: {}, replace: true })
+  }, [saved, goOn])
   const change = (to: (before: Drafts) => Drafts) => {
     // The answer to a running save is for the draft that is open.
     if (saving.saving) return

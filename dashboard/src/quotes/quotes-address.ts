@@ -1,8 +1,8 @@
-import { useLocation, useNavigate, useSearch } from '@tanstack/react-router'
+import { useLocation, useSearch } from '@tanstack/react-router'
 import { useEffect } from 'react'
 import { pagePaths } from '#contract/pages.ts'
 import type { Query } from '../api/index.ts'
-import { startOfDay } from '../shared-ui/index.ts'
+import { startOfDay, useOwnAddress } from '../shared-ui/index.ts'
 import { allQuotes } from './quotes-settings.ts'
 
 /** The filters, order and page of the list of quotes, as address parameters. */
@@ -110,7 +110,7 @@ export function useQuotesView({ plainIsAll }: { plainIsAll: boolean }) {
   const view = viewOf(useSearch({ strict: false }))
   const trail = useLocation({ select: ({ state }) => state.quotesTrail }) ?? []
   const total = useLocation({ select: ({ state }) => state.quotesTotal }) ?? null
-  const navigate = useNavigate()
+  const goOn = useOwnAddress(pagePaths.quotes)
   useEffect(() => {
     lastView = view
   })
@@ -118,11 +118,9 @@ export function useQuotesView({ plainIsAll }: { plainIsAll: boolean }) {
   const limit = view.limit ?? pageSizeShown
   const page = view.cursor === undefined ? 1 : Number(view.page) || null
   const go = (next: QuotesView, { replace = false, ...known }: Going = {}) =>
-    void navigate({
-      to: pagePaths.quotes,
+    goOn({
       search: wordsOf(next),
       replace,
-      resetScroll: false,
       state: {
         ...(known.trail === undefined ? {} : { quotesTrail: known.trail }),
         ...(known.total === undefined ? {} : { quotesTotal: known.total }),
@@ -152,15 +150,13 @@ export function useQuotesView({ plainIsAll }: { plainIsAll: boolean }) {
     total,
     /** Changes filters, order or page size, and goes to the first page. */
     change: (patch: QuotesPatch, replace = false) =>
-      void navigate({
-        to: pagePaths.quotes,
+      goOn({
         // Uses the current address, because two changes can happen before the next render.
         search: (previous) => {
           const { cursor: _, page: _of, ...kept } = viewOf(previous)
           return wordsOf({ ...kept, ...patch })
         },
         replace,
-        resetScroll: false,
       }),
     /** Opens a view by its name. */
     open: (name: string, query: string, replace = false) =>

@@ -1,28 +1,48 @@
-import { useNavigate, useSearch } from '@tanstack/react-router'
+import { type HistoryState, useRouter, useSearch } from '@tanstack/react-router'
 import { useCallback } from 'react'
 
 export type AddressParams = Readonly<Record<string, string | undefined>>
+
+interface OwnAddress {
+  readonly search: AddressParams | ((before: AddressParams) => AddressParams)
+  /** Replaces the history entry; used while typing, so that Back does not step through every letter. */
+  readonly replace?: boolean
+  readonly state?: HistoryState
+}
+
+/**
+ * Returns a function that changes the address of one page while the person is on it. A page stays until the code of the next one
+ * has loaded: a change after a pause in typing, or after an answer, would then undo the click on the link.
+ *
+ * @example const goOn = useOwnAddress(pagePaths.quotes); goOn({ search: { q: 'acme' }, replace: true })
+ */
+export function useOwnAddress(path: string): (to: OwnAddress) => void {
+  const router = useRouter()
+  return useCallback(
+    ({ replace = false, ...to }) => {
+      if (router.history.location.pathname !== path) return
+      void router.navigate({ to: path, replace, resetScroll: false, ...to } as never)
+    },
+    [router, path],
+  )
+}
 
 /**
  * The query parameters of a page's address, and a function that changes some of them. Every change goes back to the first
  * page of the list. A parameter without a value is removed.
  *
  * @param path the page's path, without its query
- * @param options.replace replaces the history entry; used while typing, so that Back does not step through every letter
  */
 export function useAddress(path: string) {
   const search: AddressParams = useSearch({ strict: false })
-  const navigate = useNavigate()
+  const goOn = useOwnAddress(path)
   const change = useCallback(
     (params: AddressParams, options: { replace?: boolean } = {}) =>
-      void navigate({
-        to: path,
-        search: (before: AddressParams) =>
-          paramsWithValue({ ...before, cursor: undefined, page: undefined, ...params }),
-        replace: options.replace ?? false,
-        resetScroll: false,
+      goOn({
+        search: (before) => paramsWithValue({ ...before, cursor: undefined, page: undefined, ...params }),
+        ...options,
       }),
-    [navigate, path],
+    [goOn],
   )
   return { search, change }
 }
