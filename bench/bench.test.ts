@@ -22,10 +22,7 @@ describe('npm run bench', () => {
     })
   })
 
-  test('measures a row and reports it as a table and as JSON', {
-    tags: 'long',
-    timeout: 120_000,
-  }, async () => {
+  test('measures a row and reports it as a table and as JSON', { tags: 'long' }, async () => {
     const json = join(folder, 'figures.json')
     // Longer than one second, because 300 brokerages can use up the rate limit of a second before the measurement starts.
     const small = ['--seconds', '1.2', '--rounds', '2', '--quotes', '2000', '--tenants', '300']
@@ -48,7 +45,6 @@ describe('npm run bench', () => {
 
   test('simulates work in a small brokerage, and reports response times with their limits', {
     tags: 'long',
-    timeout: 120_000,
   }, async () => {
     const json = join(folder, 'at-work.json')
     const small = ['--brokerage', '2000', '--seconds', '1.2', '--import-rows', '300']

@@ -91,7 +91,7 @@ beforeAll(async () => {
   whole = await emptyDatabase('whole.json')
   stopped = await emptyDatabase('stopped.json')
   await whole.run()
-}, 60_000)
+})
 
 afterAll(async () => {
   for (const database of databases) await database.drop()

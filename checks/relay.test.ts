@@ -147,7 +147,7 @@ async function laneOf(externalId: string) {
 
 const taiQuote = (id: number) => ({ ...JSON.parse(fixture('tai-shipments.json'))[0], shipmentId: id })
 const status = async () => (await fetch(`http://127.0.0.1:${env.PORT}/status`)).json()
-const isDone = () => expect.poll(status, { timeout: 20_000 }).toMatchObject({ waiting: 0 })
+const isDone = () => expect.poll(status).toMatchObject({ waiting: 0 })
 
 describe('an export', () => {
   test('of Tai becomes quotes, bookings and cancellations, and names the field of each refused record', async () => {
@@ -322,9 +322,9 @@ describe('a webhook', () => {
     const parked = await webhook('/tai', JSON.stringify({ ...taiQuote(900_004), status: 'Parked' }))
     expect(parked).toMatchObject({ body: { refused: [{ external_id: '900004', kind: 'record' }] } })
     await webhook('/tai', JSON.stringify({ ...taiQuote(900_005), stops: [] }))
-    await expect.poll(status, { timeout: 20_000 }).toEqual({ waiting: 0, refused: 2 })
+    await expect.poll(status).toEqual({ waiting: 0, refused: 2 })
     await webhook('/tai', JSON.stringify(taiQuote(900_005)))
-    await expect.poll(status, { timeout: 20_000 }).toEqual({ waiting: 0, refused: 1 })
+    await expect.poll(status).toEqual({ waiting: 0, refused: 1 })
     expect(await laneOf('900005')).toMatchObject({ outcome: 'pending' })
     await end(relay, 'SIGTERM')
 

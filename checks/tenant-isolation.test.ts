@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { tablesWithoutTenant } from '#server/database/schema/index.ts'
 import { openDatabase, rowLevelSecurityGaps } from '#server/database/session/index.ts'
 import { type TestDatabase, testDatabase } from '#testing/test-database.ts'
+import { testDeadlines } from '#testing/test-deadlines.ts'
 
 let database: TestDatabase
 let owner: pg.Client
@@ -33,7 +34,7 @@ test('the tables without a tenant are exactly the reviewed ones', async () => {
 })
 
 test('the catalog shows no way around row-level security', async () => {
-  const service = await openDatabase({ connection: database.service })
+  const service = await openDatabase({ connection: database.service, deadlines: testDeadlines })
   try {
     expect(await service.outsideTenants(rowLevelSecurityGaps)).toEqual([])
   } finally {

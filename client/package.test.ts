@@ -27,7 +27,7 @@ beforeAll(async () => {
   const packed = npm('pack', join(project, 'built')).trim().split('\n').at(-1) ?? ''
   writeFileSync(join(project, 'package.json'), '{"private": true, "type": "module"}')
   npm('install', '--offline', '--no-audit', '--no-fund', `./${packed}`)
-}, 60_000)
+})
 afterAll(async () => {
   rmSync(project, { recursive: true, force: true })
   await server.close()

@@ -13,7 +13,7 @@ describe('the seeded sample', () => {
   let sample: ReturnType<typeof evaluateSample>
   beforeAll(() => {
     sample = evaluateSample({ tenants: 2, seed: 7 })
-  }, 60_000)
+  })
 
   test('the calibrated model is not worse than the lane rate', () => {
     const { model, laneRate } = sample

@@ -1,3 +1,4 @@
+/** @module-tag measure */
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
@@ -14,7 +15,7 @@ import { WatchedService } from './watched-service.ts'
 /**
  * Promise: the largest files, pushes and answers of one brokerage take little memory, and no other caller waits for them.
  *
- * How: each is sent to a service in its own process that measures itself (`turn-watch.ts`). `heavy-requests.test.ts` sends
+ * How: each is sent to a service in its own process that measures itself (`turn-watch.ts`). `heavy-requests.ts` sends
  * everything else. The flood of sign-ups from one IPv6 /64 is in `server/src/security/sign-up-limit.test.ts`.
  */
 
@@ -63,7 +64,7 @@ test.each([
   ['quotes', ''],
   ['quotes after a header', 'origin,destination,equipment,quoted_rate,quoted_at,outcome\n'],
   ['quotes in a cell', 'origin,destination,equipment,quoted_rate,quoted_at,outcome\n"Dallas, TX","'],
-])('128 MiB of %s without line ends', { tags: 'long', timeout: 120_000 }, async (_what, start) => {
+])('128 MiB of %s without line ends', async (_what, start) => {
   const file = Buffer.alloc(importBytesMax, '"')
   file.write(start)
   const before = await watched.look(true)
@@ -88,9 +89,7 @@ function largestQuote(nth: number) {
   })
 }
 
-test('500 pushed quotes of the largest size are stored, and take their turns', {
-  timeout: 120_000,
-}, async () => {
+test('500 pushed quotes of the largest size are stored, and take their turns', async () => {
   const before = await watched.look(true)
   const quotes = Array.from({ length: pushedItemsMax }, (_, nth) => largestQuote(nth))
   const app = asApp(watched.service.url)
@@ -138,9 +137,7 @@ test('a hundred large answers that nobody reads take little memory, and others a
 
 const lane = 'origin=Dallas,%20TX&destination=Atlanta,%20GA&equipment=V&proposed_rate=2000'
 
-test('an import and a paste of one brokerage run while another asks for markup', {
-  timeout: 120_000,
-}, async () => {
+test('an import and a paste of one brokerage run while another asks for markup', async () => {
   const app = asApp(watched.service.url)
   const file = quotesFile({ seed: 3, quotes: 6_000, until: Date.now(), hours: 2 })
   const text = Array.from({ length: 300 }, (_, at) => `Dalas ${at}, TX\tAtlnta, GA\tV\t${2_000 + at}`).join(

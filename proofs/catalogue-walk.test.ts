@@ -8,6 +8,7 @@ import {
 } from '#server/database/session/index.ts'
 import { asMaker, databaseUrl } from '#testing/database-cluster.ts'
 import { type TestDatabase, testDatabase } from '#testing/test-database.ts'
+import { testDeadlines } from '#testing/test-deadlines.ts'
 
 let database: TestDatabase
 let owner: pg.Client
@@ -17,7 +18,7 @@ beforeAll(async () => {
   database = await testDatabase()
   owner = new pg.Client(database.owner)
   await owner.connect()
-  asService = await openDatabase({ connection: database.service })
+  asService = await openDatabase({ connection: database.service, deadlines: testDeadlines })
 })
 afterAll(async () => {
   await asService.close()
@@ -202,7 +203,7 @@ describe('a service role without session timeouts prevents the service from star
     const { makerUrl } = inject('databaseCluster')
     const role = `alter role lanewise_service in database ${database.name}`
     await asMaker(makerUrl, (maker) => maker.query(`${role} set ${name} = '${value}'`))
-    const asNewSession = await openDatabase({ connection: database.service })
+    const asNewSession = await openDatabase({ connection: database.service, deadlines: testDeadlines })
     try {
       expect(await databaseSafetyFaults(asNewSession)).toEqual([expect.stringMatching(finding)])
     } finally {
@@ -223,7 +224,7 @@ test('a view with security_invoker is accepted', async () => {
 })
 
 test('for the owner of the tables, the only finding is that row-level security does not apply to owners', async () => {
-  const asOwner = await openDatabase({ connection: database.owner })
+  const asOwner = await openDatabase({ connection: database.owner, deadlines: testDeadlines })
   try {
     expect(await databaseSafetyFaults(asOwner)).toEqual([expect.stringContaining('owns the tables')])
   } finally {

@@ -155,7 +155,7 @@ test('every table in every statement of every database function is restricted to
   } finally {
     await tenants.close()
   }
-}, 60_000)
+})
 
 test.each([
   [`select count(*) from lanes where origin_key = 'dallas|TX'`, 'lanes is not restricted to a tenant'],

@@ -102,7 +102,7 @@ const acrossAllTenants = /where known\.changed_in >= since|where known\.facts_ve
 /** A join condition on the tenant of another table. It restricts this table if the other table is restricted. */
 const sameTenantAs = /\btenant_id = (\w+)\.tenant_id\b/
 /** A condition that compares tenant_id with a value known before any row is read. */
-const oneTenant = /\btenant_id = (?:\$?\d+|'\d+'::\w+|\(\$\d+\)::integer)|\$\d+ = (?:\w+\.)?tenant_id\b/
+const oneTenant = /\btenant_id = (?:\$?\d+|'\d+'::\w+|\(\$\d+\)::integer)|\$?\d+ = (?:\w+\.)?tenant_id\b/
 
 const conditionsOn = (node: PlanNode) =>
   `${node.Filter ?? ''} ${node['Index Cond'] ?? ''} ${node['Recheck Cond'] ?? ''}`

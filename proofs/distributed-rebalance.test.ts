@@ -223,14 +223,14 @@ describe.skipIf(citusUrl === undefined)('a Citus cluster that grows', () => {
     await limit('-1')
     try {
       await expect
-        .poll(async () => transferFaults(await apps[0].database.workers()), { timeout: 10_000 })
+        .poll(async () => transferFaults(await apps[0].database.workers()), { timeout: 60_000 })
         .toEqual([expect.stringContaining(`${worker.port} has no max_slot_wal_keep_size`)])
       await expect(rebalance(superuser(), quiet)).rejects.toThrow('has no max_slot_wal_keep_size')
     } finally {
       await limit('1GB')
     }
     await expect
-      .poll(async () => transferFaults(await apps[0].database.workers()), { timeout: 10_000 })
+      .poll(async () => transferFaults(await apps[0].database.workers()), { timeout: 60_000 })
       .toEqual([])
   }, 60_000)
 
@@ -244,12 +244,12 @@ describe.skipIf(citusUrl === undefined)('a Citus cluster that grows', () => {
     await onWorker(`create role ${role} bypassrls`)
     try {
       await expect
-        .poll(found, { timeout: 10_000 })
+        .poll(found, { timeout: 60_000 })
         .toEqual([
           `The worker ${worker.host}:${worker.port} has the role ${role} with BYPASSRLS, for a transfer of shards.`,
         ])
       expect(await rebalance(superuser(), quiet)).toBe(0)
-      await expect.poll(found, { timeout: 10_000 }).toEqual([])
+      await expect.poll(found, { timeout: 60_000 }).toEqual([])
     } finally {
       await onWorker(`drop role ${role}`)
     }

@@ -34,7 +34,6 @@ test('a single instance keeps its rate limit in memory and writes nothing to the
 
 test('a brokerage has one rate limit across all instances, while instances start and stop', {
   tags: 'long',
-  timeout: 60_000,
 }, async () => {
   const ours = await makeIntegration(asApp(first.url))
   await delay(1_100)
@@ -68,10 +67,7 @@ test('a brokerage has one rate limit across all instances, while instances start
   expect(refusedTooEarly(log)).toEqual([])
 })
 
-test('a planted fault, in which each instance counts for itself, is found', {
-  tags: 'long',
-  timeout: 60_000,
-}, async () => {
+test('a planted fault, in which each instance counts for itself, is found', { tags: 'long' }, async () => {
   const own = await proofDatabase(cluster)
   const faulty = serviceProcesses(own)
   try {

@@ -90,6 +90,7 @@ const environmentOf = (app: TestApp) => ({
     databaseUrl: app.testDatabase.serviceUrl,
     migrationDatabaseUrl: app.testDatabase.ownerUrl,
     dataDirectory: '/nowhere',
+    deadlineFactor: 30,
   },
   remark: () => {},
 })

@@ -38,11 +38,10 @@ describe('with one layer of tenant isolation', () => {
     } finally {
       await database.drop()
     }
-  }, 120_000)
+  })
 
   test('row-level security alone prevents leaks, without the tenant conditions of one file', {
     tags: 'long',
-    timeout: 120_000,
   }, async () => {
     const [result] = await mutationWalk({
       files: ['lanes.ts'],
@@ -56,7 +55,6 @@ describe('with one layer of tenant isolation', () => {
 
 test('without row-level security and without any tenant condition, the walk finds leaks in most reads of B', {
   tags: 'long',
-  timeout: 120_000,
 }, async () => {
   const database = await testDatabase()
   await disableRowLevelSecurity(database)

@@ -11,7 +11,7 @@ const usage = `npm run prove -- [options]
 npm run prove -- mutants --help    plant faults, and count those that the tests notice
 
   --list            list the proofs and their claims
-  --only A,B        run only these proofs, and not the tests with the tag "long"
+  --only A,B        run only these proofs, and not the tests with the tags "long" and "measure"
   --seed N          repeat the random choices of an earlier run
   --minutes M       the approximate duration (at most 30, which is also the default)
   --requests N      the number of requests in hostile-input and concurrent-tenants, however long they take
@@ -81,11 +81,18 @@ function succeeds(program: string, ...args: string[]): Promise<boolean> {
 /** Runs the tests that are too long for `npm test`. The browser tests need a built dashboard. */
 async function passLongTests(): Promise<boolean> {
   print('\nthe tests tagged `long`, then hostile-fields with every value')
+  process.env.PROPERTY_SEED = 'random'
   const vitest = (...args: string[]) => succeeds('npm', 'exec', '--', 'vitest', 'run', ...args)
   const built = await succeeds(process.execPath, 'dashboard/build.ts')
-  const passed = built && (await vitest('--tags-filter=long'))
+  const passed = built && (await vitest('--tags-filter=long && !measure'))
   process.env.EVERY_VALUE = 'yes'
-  return (await vitest('proofs/hostile-fields.test.ts')) && passed
+  return (await vitest('--tags-filter=!measure', 'proofs/hostile-fields.test.ts')) && passed
+}
+
+/** Runs the tests of time, speed and memory, one after another: they hold on a machine that does nothing else. */
+function passMeasures(): Promise<boolean> {
+  print('\nthe tests tagged `measure`')
+  return succeeds('npm', 'run', 'measure')
 }
 
 async function main(): Promise<boolean> {
@@ -143,10 +150,14 @@ async function main(): Promise<boolean> {
   } finally {
     await server.stop()
   }
-  const longTestsPass = names !== undefined || stop.signal.aborted || (await passLongTests())
+  const passAll = async () => {
+    const measured = await passMeasures()
+    return (await passLongTests()) && measured
+  }
+  const testsPass = names !== undefined || stop.signal.aborted || (await passAll())
   print(`\n${table(verdicts)}`)
   if (json !== undefined) writeFileSync(json, `${JSON.stringify(verdicts, null, 2)}\n`)
-  return isProven(verdicts) && longTestsPass && !stop.signal.aborted
+  return isProven(verdicts) && testsPass && !stop.signal.aborted
 }
 
 main().then(

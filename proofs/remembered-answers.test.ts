@@ -14,4 +14,4 @@ test(`${rememberedAnswers.claim}; fails with the planted fault: ${rememberedAnsw
     verdict: 'holds',
     control: 'caught',
   })
-}, 120_000)
+})

@@ -4,7 +4,6 @@ import { restoreDrill } from './restore-drill.ts'
 
 test('restores the second before every row was deleted, with equal checksums; a restore to the moment after is detected', {
   tags: 'long',
-  timeout: 120_000,
 }, async () => {
   const { faults, rows, sums } = await restoreDrill(drillPrograms(null, { durable: false }), 60, () => {})
   expect(faults.before).toEqual([])

@@ -274,6 +274,7 @@ async function brokenAudits(server: DrillServer): Promise<string[]> {
         databaseUrl: server.url('lanewise_service', database),
         migrationDatabaseUrl: server.url('lanewise_owner', database),
         dataDirectory: '',
+        deadlineFactor: 1,
       },
       remark: () => {},
     },

@@ -5,12 +5,12 @@ import type { SeededTenants } from './seeded-tenants.ts'
 export async function settled(app: TestApp, tenants: SeededTenants): Promise<void> {
   await app.settle()
   const owner = tenants.asOwner('A')
-  for (let tries = 0; tries < 400; tries++) {
+  for (let tries = 0; tries < 8_000; tries++) {
     const { rowCount } = await owner.query(
       "select from imports where status in ('running', 'undoing') limit 1",
     )
     if (rowCount === 0) return
     await new Promise((resume) => setTimeout(resume, 25))
   }
-  throw new Error('An import did not finish within 10 s.')
+  throw new Error('An import did not finish within 200 s.')
 }

@@ -1,14 +1,16 @@
-import { randomInt } from 'node:crypto'
 import type { DatabaseCluster } from '#testing/database-cluster.ts'
 import type { ProofOptions } from './proof.ts'
 
-/** Returns options for a short run of a proof beside other tests. */
+/**
+ * Returns options for a short run of a proof beside other tests: always with the same choices, so that a commit is green or not.
+ * `npm run prove` draws other ones.
+ */
 export function shortly(share: number, cluster: DatabaseCluster): ProofOptions {
   return {
-    seed: randomInt(2 ** 31),
+    seed: 20_261_128,
     share,
     cluster,
-    slackMs: 6_000,
+    slackMs: 20_000,
     onProgress: () => {},
     signal: new AbortController().signal,
   }

@@ -246,7 +246,7 @@ describe('verification', () => {
       const verified = async (file?: string) => {
         const heads = file === undefined ? new Map() : await readLoggedHeads(file)
         const { serviceUrl: databaseUrl, ownerUrl: migrationDatabaseUrl } = app.testDatabase
-        const config = { databaseUrl, migrationDatabaseUrl, dataDirectory: '/nowhere' }
+        const config = { databaseUrl, migrationDatabaseUrl, dataDirectory: '/nowhere', deadlineFactor: 30 }
         const [log] = await verifyAuditLogs({ config, remark: () => {} }, { named: String(house.id), heads })
         return log?.line.split(': ')[1]?.split(';')[0]
       }

@@ -5,10 +5,7 @@ import { makeLane, makeTenant } from '#testing/make.ts'
 import { testApp } from '#testing/test-app.ts'
 import { accessibilityProblems, looks, openBrowser, openWindow } from '../testing/browser.ts'
 
-test('an admin adds an endpoint, sees its deliveries, and resends an event', {
-  tags: 'long',
-  timeout: 60_000,
-}, async () => {
+test('an admin adds an endpoint, sees its deliveries, and resends an event', { tags: 'long' }, async () => {
   const app = await testApp({
     rateLimit: 'real',
     config: { events: { allowPrivate: ['127.0.0.1'] } },

@@ -125,4 +125,4 @@ test('hostile names run no script, are shown unchanged, violate no CSP and do no
   }
   expect(breaches).toEqual([])
   expect(troubles).toEqual([])
-}, 180_000)
+})

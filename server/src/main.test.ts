@@ -141,7 +141,7 @@ describe('kill -9', () => {
     const lane = await call(asApp(service), 'GET', `/api/lanes/${ref}`, { token: owner })
     expect(lane.body).toMatchObject({ customer_rate: 2100, truck_cost: 2000 })
     expect(service.printed()).not.toContain('Shown once')
-  }, 120_000)
+  })
 })
 
 describe('SIGTERM', () => {

@@ -4,7 +4,13 @@ import { keyCheckPlace, keyCheckText } from './access/index.ts'
 import { type Config, secretKeysOf } from './configuration/index.ts'
 import { readKeyCheck, writeEventsOn, writeKeyCheck, writeKeyNames } from './database/queries/index.ts'
 import { migrate, migrationNames, missingMigrations } from './database/schema/index.ts'
-import { type Database, databaseSafety, openDatabase, watchedDatabase } from './database/session/index.ts'
+import {
+  type Database,
+  databaseSafety,
+  deadlinesTimes,
+  openDatabase,
+  watchedDatabase,
+} from './database/session/index.ts'
 import { embeddedConnections, startEmbeddedPostgres } from './embedded-postgres/index.ts'
 import type { Parts } from './endpoints/index.ts'
 import { joinInstances } from './limits/index.ts'
@@ -54,6 +60,7 @@ export async function startService(
     const watching = await startWatching(config, { log: logger, monotonic })
     const opened = await openDatabase({
       connection,
+      deadlines: deadlinesTimes(config.deadlineFactor),
       ...(instance === null ? {} : { instance }),
       transactionsPerBrokerage: config.transactionsPerBrokerage,
       onIdleError: (error) => logger.warn({ err: error }, 'an idle database connection was lost'),

@@ -27,6 +27,7 @@ import { booksOf, connectParts } from '#server/serving.ts'
 import { noMetrics, noTraces, serviceLog, type Watching } from '#server/watching/index.ts'
 import type { TestDatabase } from './cloned-database.ts'
 import { manySignUps } from './running-service.ts'
+import { testDeadlines } from './test-deadlines.ts'
 
 /** The complete service on its own database, listening on a real socket, with a clock that the test controls. */
 export interface TestApp {
@@ -57,6 +58,8 @@ export interface TestApp {
 /** Overrides for a test. */
 export interface TestAppOptions {
   rateLimit?: 'real'
+  /** The deadlines of production, for a test of them. On a busy machine, other tests would get 503. */
+  deadlines?: 'real'
   /** The clock of the rate limits, in milliseconds, for a test that controls it. */
   monotonic?: () => number
   config?: Partial<Config>
@@ -103,6 +106,7 @@ export async function appOn(ownDatabase: TestDatabase, options: TestAppOptions =
   const keys = options.secretKeys ?? ([key] as const)
   const opened = await openDatabase({
     connection: ownDatabase.service,
+    ...(options.deadlines === 'real' ? {} : { deadlines: testDeadlines }),
     ...(options.connectionsMax === undefined ? {} : { connectionsMax: options.connectionsMax }),
   })
   const logLines: string[] = []

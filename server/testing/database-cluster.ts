@@ -35,10 +35,21 @@ declare module 'vitest' {
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const started = performance.now()
   const { cluster, name, stop } = await startCluster()
+  if (process.env.LANEWISE_TEST_DATABASE_URL === undefined) await keepInMemory(cluster)
   project.provide('databaseCluster', cluster)
   const seconds = ((performance.now() - started) / 1000).toFixed(1)
   process.stdout.write(`Test database ready after ${seconds} s (${name}).\n`)
   return stop
+}
+
+/** Lets PostgreSQL wait for no disk, because nobody needs the database of tests after them, and compute nothing at times of its own. */
+async function keepInMemory({ makerUrl }: DatabaseCluster): Promise<void> {
+  await asMaker(makerUrl, async (maker) => {
+    for (const setting of ['fsync', 'full_page_writes', 'synchronous_commit', 'autovacuum']) {
+      await maker.query(`alter system set ${setting} = off`)
+    }
+    await maker.query('select pg_reload_conf()')
+  })
 }
 
 /**

@@ -64,7 +64,7 @@ export async function eventReceiver(port = 0): Promise<EventReceiver> {
     url: '',
     received: [],
     answer: answerWith(204),
-    async until(isEnough, patienceMs = 10_000) {
+    async until(isEnough, patienceMs = 60_000) {
       const deadline = performance.now() + patienceMs
       while (!isEnough(receiver.received)) {
         const left = deadline - performance.now()

@@ -59,7 +59,7 @@ describe('while the database cannot store the call log', () => {
         expect(kept).toContain(headers.get('Request-Id'))
         expect(kept).toHaveLength(3)
       },
-      { timeout: 15_000 },
+      { timeout: 60_000 },
     )
   })
 })
@@ -149,7 +149,7 @@ describe('the call log', () => {
       async () => {
         for (const one of tenants) expect(await rows(one)).toHaveLength(2)
       },
-      { timeout: 15_000 },
+      { timeout: 60_000 },
     )
     const [first = tenant, ...rest] = tenants
     answered(tenantId(2_000_000), 1)
@@ -257,7 +257,7 @@ test('a caller that closes the connection before the answer is recorded with sta
           { status: 499, problem: null, detail: 'The caller closed the connection before the answer.' },
         ])
       },
-      { timeout: 15_000 },
+      { timeout: 60_000 },
     )
   } finally {
     open()

@@ -56,7 +56,8 @@ function shelfOn(process: TestApp, options: Partial<BooksOptions<MapBook>> = {})
   const use = () => {
     if (stand.cut) throw new DatabaseUnavailable(new Error('cut'))
   }
-  const database: Pick<Database, 'inTenant' | 'changedTenants' | 'onVersionsMoved'> = {
+  const database: Pick<Database, 'deadlines' | 'inTenant' | 'changedTenants' | 'onVersionsMoved'> = {
+    deadlines: process.database.deadlines,
     async inTenant(tenant, work) {
       stand.transactions++
       await stand.gate

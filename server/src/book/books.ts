@@ -68,7 +68,7 @@ export interface BookCounts {
 }
 
 export interface BooksOptions<Quotes extends Book> {
-  readonly database: Pick<Database, 'inTenant'>
+  readonly database: Pick<Database, 'deadlines' | 'inTenant'>
   readonly watch: Pick<TenantWatch, 'poll' | 'isCurrent' | 'reading' | 'epoch'>
   readonly make: () => Quotes
   /** The memory limit of all books together. */
@@ -351,7 +351,7 @@ function bookFollower<Quotes extends Book>(
     followed++
     // A deadline of its own: several readers wait for the result.
     const { found } = await watch.reading(tenant, async () => {
-      const found = await withDeadline(new RequestDeadline(), () =>
+      const found = await withDeadline(new RequestDeadline(database.deadlines.requestMs), () =>
         // The book is that of the whole brokerage, whoever waits for it.
         forBrokerage(() => followQuotes(database, tenant, from, quotes)),
       )

@@ -11,6 +11,8 @@ export interface Config {
   readonly databaseUrl: string | null
   /** Concurrent transactions of one brokerage in this process. */
   readonly transactionsPerBrokerage: number
+  /** Multiplies how long the service waits for the database. */
+  readonly deadlineFactor: number
   /** The connection of the schema owner, for migrations at start; null to run `npm run migrate` separately. */
   readonly migrationDatabaseUrl: string | null
   /** A superuser's connection to the coordinator of Citus. Only `npm run rebalance` reads it. */
@@ -94,6 +96,11 @@ export function readConfig(env: Environment): Config {
     ...databasesOf(settings),
     unused: unusedVariables(settings),
     transactionsPerBrokerage: transactionsPerBrokerageOf(settings, databaseUrl),
+    deadlineFactor: settings.wholeNumber('DEADLINE_FACTOR', {
+      fallback: 1,
+      max: 99,
+      purpose: 'by which the deadlines of the database are multiplied',
+    }),
     dataDirectory: settings.text('DATA_DIR') ?? './data',
     secretKeys: secretKeysFrom(settings, databaseUrl),
     memoryMegabytes: settings.wholeNumber('MEMORY_MEGABYTES', {

@@ -72,7 +72,7 @@ async function imported(
   if (response.status !== 202) return text(begun)
   const read = async () =>
     (await call(app, 'GET', `/api/imports/${begun.import_id}`, { token: tenant.owner })).body
-  await expect.poll(async () => (await read()).status, { timeout: 60_000 }).toBe('done')
+  await expect.poll(async () => (await read()).status).toBe('done')
   const { errors } = await read()
   return errors.length === 0 ? '' : text(errors)
 }

@@ -87,7 +87,8 @@ export class Admission {
    * token and limit are known in memory is admitted at once; another one waits for the database.
    */
   readonly admit: onRequestHookHandler = (request, reply, done) => {
-    const admitted = this.#run(request, new RequestDeadline(), (deadline) =>
+    const { requestMs } = this.#parts.database.deadlines
+    const admitted = this.#run(request, new RequestDeadline(requestMs), (deadline) =>
       this.#check(request, reply, deadline),
     )
     if (admitted instanceof Promise) admitted.then(() => done(), done)

@@ -54,7 +54,7 @@ beforeAll(async () => {
   const app = await start()
   holder = await makeIntegration(app)
   firstKey = readFileSync(keyFile, 'utf8').trim()
-}, 90_000)
+})
 afterAll(async () => {
   await stop()
   for (const left of await stopAbandonedPostgres(dataDirectory)) {
@@ -165,7 +165,7 @@ describe('a token and a secret', () => {
     }
     // The key itself is in its own file only.
     expect(found(formsOf(firstKey), texts)).toEqual([keyFile])
-  }, 120_000)
+  })
 })
 
 describe('the audit log', () => {
@@ -185,7 +185,7 @@ describe('the audit log', () => {
       1,
       expect.stringContaining(`row ${head.entry + 1} is missing, and all up to ${head.entry + 1}`),
     ])
-  }, 60_000)
+  })
 })
 
 describe('the key of the installation', () => {
@@ -198,11 +198,10 @@ describe('the key of the installation', () => {
     await expect(start({ LANEWISE_SECRET_KEY_FILE: join(folder, 'nothing') })).rejects.toThrow(
       'LANEWISE_SECRET_KEY_FILE must name a readable file',
     )
-  }, 60_000)
+  })
 
   test('is rotated while the service runs; afterwards the new key suffices and the old one does not', {
     tags: 'long',
-    timeout: 120_000,
   }, async () => {
     // The tests above stop the service. Alone, as with the tag, this test finds it running.
     await stop()
@@ -233,7 +232,6 @@ describe('the key of the installation', () => {
 
 test('a command is refused beside a service of an earlier version, whose database lacks a migration', {
   tags: 'long',
-  timeout: 60_000,
 }, async () => {
   const running = runningEmbeddedPostgres(dataDirectory)
   if (running === null) throw new Error('No service runs.')

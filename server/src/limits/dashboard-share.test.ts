@@ -77,7 +77,7 @@ test('a brokerage that has used up its processor time waits until it has gained 
   await turns(2)
   ends[0]?.()
   await first
-  const late = withDeadline(new RequestDeadline(), () => start(ours, 'late'))
+  const late = withDeadline(new RequestDeadline(2_500), () => start(ours, 'late'))
   void start(theirs, 'theirs')
   await turns()
   expect(started).toEqual(['expensive', 'theirs'])
@@ -93,7 +93,7 @@ test('a brokerage that has used up its processor time waits until it has gained 
 test('what a request computes after its wait counts, too, and an idle hour gains no more than the maximum', async () => {
   const { clock, share, start, started, ends } = sharing()
   const runs = async (name: string) => {
-    void withDeadline(new RequestDeadline(), () => start(ours, name)).catch(() => {})
+    void withDeadline(new RequestDeadline(2_500), () => start(ours, name)).catch(() => {})
     await turns()
     ends.at(-1)?.()
     return started.includes(name)

@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { quotesFile } from '#testing/quotes-file.ts'
 import { type TestDatabase, testDatabase } from '#testing/test-database.ts'
+import { testDeadlines } from '#testing/test-deadlines.ts'
 import { insertImport } from '../database/queries/index.ts'
 import { type Database, openDatabase, tenantId } from '../database/session/index.ts'
 import { importFile, openImport } from '../imports/index.ts'
@@ -16,7 +17,7 @@ const now = Date.now()
 
 beforeAll(async () => {
   testing = await testDatabase()
-  database = await openDatabase({ connection: testing.service })
+  database = await openDatabase({ connection: testing.service, deadlines: testDeadlines })
   await brokerage(1, 'Full Trucks', quotesFile({ seed: 5, quotes: 420, until: now, hours: 4 }))
   await brokerage(2, 'New Trucks', quotesFile({ seed: 6, quotes: 12, until: now, hours: 4 }))
 })

@@ -2,7 +2,7 @@ import type pg from 'pg'
 import { type Config, ConfigError } from '../configuration/index.ts'
 import { findTenant, listTenants, type NamedTenant } from '../database/queries/index.ts'
 import { EarlierSchema, migrate, missingMigrations } from '../database/schema/index.ts'
-import { type Database, openDatabase, tenantId } from '../database/session/index.ts'
+import { type Database, deadlinesTimes, openDatabase, tenantId } from '../database/session/index.ts'
 import {
   DataFolderInUse,
   embeddedConnections,
@@ -15,7 +15,7 @@ export class CommandRefused extends Error {}
 
 /** The settings that a command needs to find the database. */
 export interface CommandDatabase {
-  readonly config: Pick<Config, 'databaseUrl' | 'migrationDatabaseUrl' | 'dataDirectory'>
+  readonly config: Pick<Config, 'databaseUrl' | 'migrationDatabaseUrl' | 'dataDirectory' | 'deadlineFactor'>
   /** Prints progress and remarks. */
   readonly remark: (line: string) => void
 }
@@ -43,7 +43,10 @@ export async function atDatabase<Result>(
 ): Promise<Result> {
   const connected = await connect(around)
   try {
-    const database = await openDatabase({ connection: connected.service })
+    const database = await openDatabase({
+      connection: connected.service,
+      deadlines: deadlinesTimes(around.config.deadlineFactor),
+    })
     try {
       return await work(database, connected.owner)
     } finally {

@@ -14,6 +14,7 @@ const around = () => ({
     databaseUrl: app.testDatabase.service.connectionString ?? null,
     migrationDatabaseUrl: null,
     dataDirectory: '/nowhere',
+    deadlineFactor: 30,
   },
   remark: () => {},
 })

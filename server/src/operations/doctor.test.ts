@@ -7,6 +7,7 @@ import { afterAll, beforeAll, expect, inject, test } from 'vitest'
 import { asMaker, databaseUrl } from '#testing/database-cluster.ts'
 import { freePort } from '#testing/running-service.ts'
 import { type TestDatabase, testDatabase } from '#testing/test-database.ts'
+import { testDeadlines } from '#testing/test-deadlines.ts'
 import { keyCheckPlace, keyCheckText } from '../access/index.ts'
 import { readConfig } from '../configuration/index.ts'
 import { seeInstance, writeKeyCheck } from '../database/queries/index.ts'
@@ -28,7 +29,10 @@ beforeAll(async () => {
   }
   const keys = secretKeys(keyText)
   if (keys === null) throw new Error('No key.')
-  const opened = await openDatabase({ connection: { connectionString: database.serviceUrl } })
+  const opened = await openDatabase({
+    connection: { connectionString: database.serviceUrl },
+    deadlines: testDeadlines,
+  })
   await opened.outsideTenants((transaction) =>
     writeKeyCheck(transaction, seal(keys[0], keyCheckPlace, keyCheckText)),
   )
@@ -76,7 +80,10 @@ test('reports a healthy installation, without a problem', async () => {
 })
 
 test('reports a running instance', async () => {
-  const opened = await openDatabase({ connection: { connectionString: database.serviceUrl } })
+  const opened = await openDatabase({
+    connection: { connectionString: database.serviceUrl },
+    deadlines: testDeadlines,
+  })
   await opened.outsideTenants((transaction) => seeInstance(transaction, randomUUID()))
   await opened.close()
   expect((await found(healthy)).at(-1)?.says).toBe('at least one uses this database')

@@ -35,6 +35,7 @@ function loadFrom(file: string, named?: string, withOwner = true) {
     databaseUrl: service.connectionString ?? null,
     migrationDatabaseUrl: withOwner ? (owner.connectionString ?? null) : null,
     dataDirectory: '/nowhere',
+    deadlineFactor: 30,
   }
   return loadDiesel({ config, remark: () => {} }, file, { named, now: app.now })
 }
@@ -60,7 +61,12 @@ test('a wrong line, a missing file or an unknown brokerage is refused, and nothi
   await expect(load(['2026-03-02,3.6', '2026-03-09,370'])).rejects.toThrow(/Line 3: the price "370" must be/)
   await expect(load(['2026-03-02,3.6'], 'Nobody')).rejects.toThrow('There is no brokerage "Nobody"')
   await expect(load(['2026-03-02,3.6'], undefined, false)).rejects.toThrow('MIGRATION_DATABASE_URL')
-  const config = { databaseUrl: null, migrationDatabaseUrl: null, dataDirectory: '/nowhere' }
+  const config = {
+    databaseUrl: null,
+    migrationDatabaseUrl: null,
+    dataDirectory: '/nowhere',
+    deadlineFactor: 30,
+  }
   await expect(
     loadDiesel({ config, remark: () => {} }, join(folder, 'none.csv'), { named: undefined, now: app.now }),
   ).rejects.toThrow('There is no file')

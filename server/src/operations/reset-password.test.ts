@@ -16,6 +16,7 @@ function around() {
       databaseUrl: service.connectionString ?? null,
       migrationDatabaseUrl: owner.connectionString ?? null,
       dataDirectory: '/nowhere',
+      deadlineFactor: 30,
     },
     remark: () => {},
   }

@@ -54,7 +54,7 @@ async function tamper(tenant: MadeTenant, ...statements: string[]): Promise<void
 async function verified(tenant: MadeTenant, file?: string): Promise<string> {
   const { serviceUrl: databaseUrl, ownerUrl: migrationDatabaseUrl } = app.testDatabase
   const around = {
-    config: { databaseUrl, migrationDatabaseUrl, dataDirectory: '/nowhere' },
+    config: { databaseUrl, migrationDatabaseUrl, dataDirectory: '/nowhere', deadlineFactor: 30 },
     remark: () => {},
   }
   const heads = file === undefined ? new Map() : await readLoggedHeads(file)

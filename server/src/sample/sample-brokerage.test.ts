@@ -31,7 +31,7 @@ test('the same seed and time give the same brokerage, another seed gives another
   expect(sampleBrokerage({ seed: 8, now }).lanes).not.toEqual(lanes)
 })
 
-test('generates twelve thousand quotes in less than a second of CPU time', () => {
+test('generates twelve thousand quotes in less than a second of CPU time', { tags: 'measure' }, () => {
   const began = threadMs()
   sampleBrokerage({ seed: 9, now })
   expect(threadMs() - began).toBeLessThan(1000)

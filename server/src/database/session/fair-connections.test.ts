@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type TestDatabase, testDatabase } from '#testing/test-database.ts'
+import { testDeadlines } from '#testing/test-deadlines.ts'
 import { BrokerageBusy } from './database-failures.ts'
 import { waitingPerBrokerageMax } from './fair-connections.ts'
 import { type Database, openDatabase } from './open-database.ts'
@@ -18,6 +19,7 @@ const [ours, theirs] = [tenantId(7), tenantId(8)] as const
 async function transactionsOn(connectionsMax: number, transactionsPerBrokerage?: number) {
   const database = await openDatabase({
     connection: ownDatabase.service,
+    deadlines: testDeadlines,
     connectionsMax,
     ...(transactionsPerBrokerage === undefined ? {} : { transactionsPerBrokerage }),
   })
@@ -54,7 +56,7 @@ async function transactionsOn(connectionsMax: number, transactionsPerBrokerage?:
 }
 
 /** Polls for up to ten seconds: a busy machine takes a while to open a connection. */
-const eventually = <T>(look: () => T) => expect.poll(look, { timeout: 10_000 })
+const eventually = <T>(look: () => T) => expect.poll(look)
 
 const untilWaiting = (database: Database, waiting: number) =>
   eventually(() => database.connections().waiting).toBe(waiting)
@@ -112,7 +114,7 @@ test('background work takes at most half of a brokerage’s connections, and req
 
 test('a request gets BrokerageBusy if it waits too long for its own brokerage or its queue is full; others are served', async () => {
   const { database, start, startAll, end, started, close } = await transactionsOn(20)
-  const within = (waitMs?: number) => (work: () => Promise<unknown>) =>
+  const within = (waitMs: number) => (work: () => Promise<unknown>) =>
     withDeadline(new RequestDeadline(waitMs), work)
   startAll(ours, ['one', 'two', 'three', 'four'])
   await eventually(() => started.length).toBe(4)
@@ -123,7 +125,7 @@ test('a request gets BrokerageBusy if it waits too long for its own brokerage or
     Array.from({ length: waitingPerBrokerageMax }, (_, at) => `waits ${at}`),
   )
   await untilWaiting(database, waitingPerBrokerageMax)
-  await expect(start(ours, 'one too many', within() as never)).rejects.toThrow(BrokerageBusy)
+  await expect(start(ours, 'one too many', within(2_500) as never)).rejects.toThrow(BrokerageBusy)
   void start(theirs, 'theirs')
   await eventually(() => started.at(-1)).toBe('theirs')
   end('one')

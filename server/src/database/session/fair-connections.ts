@@ -1,6 +1,7 @@
 import type pg from 'pg'
-import { poolWaitMs, usableAfterRollback } from './connection.ts'
+import { usableAfterRollback } from './connection.ts'
 import { BrokerageBusy, DatabaseUnavailable } from './database-failures.ts'
+import type { Deadlines } from './deadlines.ts'
 import { isInBackground, waitWithinDeadline } from './request-deadline.ts'
 import type { TenantId } from './tenant.ts'
 
@@ -57,12 +58,17 @@ interface Queue {
  * A transaction must not open another transaction of the same brokerage and wait for it: enough of those at once would
  * deadlock until their deadlines pass.
  */
-export function fairConnections(pool: pg.Pool, perBrokerage = perBrokerageUsual): FairConnections {
-  return new FairPool(pool, perBrokerage)
+export function fairConnections(
+  pool: pg.Pool,
+  deadlines: Deadlines,
+  perBrokerage = perBrokerageUsual,
+): FairConnections {
+  return new FairPool(pool, deadlines, perBrokerage)
 }
 
 class FairPool implements FairConnections {
   readonly #pool: pg.Pool
+  readonly #deadlines: Deadlines
   readonly #connectionsMax: number
   readonly #perBrokerage: number
   readonly #backgroundPerBrokerage: number
@@ -72,9 +78,10 @@ class FairPool implements FairConnections {
   #running = 0
   #background = 0
 
-  constructor(pool: pg.Pool, perBrokerage: number) {
+  constructor(pool: pg.Pool, deadlines: Deadlines, perBrokerage: number) {
     const { max } = pool.options
     this.#pool = pool
+    this.#deadlines = deadlines
     this.#connectionsMax = max
     // In a small pool, one brokerage gets little more than half of the connections.
     this.#perBrokerage = Math.min(perBrokerage, Math.floor(max / 2) + 1, max)
@@ -85,7 +92,7 @@ class FairPool implements FairConnections {
   lend(owner: Owner): Promise<Lent> {
     // Work without a brokerage, such as the readiness check, fails early.
     return waitWithinDeadline((leftMs) =>
-      this.#lendWithin(owner, owner === null ? Math.min(leftMs, poolWaitMs) : leftMs),
+      this.#lendWithin(owner, owner === null ? Math.min(leftMs, this.#deadlines.connectionMs) : leftMs),
     )
   }
 
@@ -112,7 +119,8 @@ class FairPool implements FairConnections {
       return {
         client,
         release: () => giveBack(true),
-        releaseAfterRollback: (failure) => void usableAfterRollback(client, failure).then(giveBack),
+        releaseAfterRollback: (failure) =>
+          void usableAfterRollback(client, failure, this.#deadlines).then(giveBack),
       }
     } catch (error) {
       // A connection that opens later goes back to the pool. Until then it keeps its slot.

@@ -3,6 +3,7 @@ import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Answer, call, type Integration, makeIntegration, makeLane, pushUpdate } from '#testing/make.ts'
 import { type TestApp, testApp } from '#testing/test-app.ts'
+import { testDeadlines } from '#testing/test-deadlines.ts'
 import { openDatabase } from './open-database.ts'
 import { tenantId } from './tenant.ts'
 
@@ -95,7 +96,11 @@ test('a call with invalid arguments fails alone, with its own error', async () =
 })
 
 test('a call works on a session that has lost its statements, as behind a pooler, and is sent without a name from then on', async () => {
-  const database = await openDatabase({ connection: app.testDatabase.service, connectionsMax: 1 })
+  const database = await openDatabase({
+    connection: app.testDatabase.service,
+    deadlines: testDeadlines,
+    connectionsMax: 1,
+  })
   const kept = () =>
     database.outsideTenants(async (transaction) => {
       const { rows } = await sql`select from pg_prepared_statements`.execute(transaction)

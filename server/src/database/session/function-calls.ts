@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import pg from 'pg'
 import { ask, entering, enteringStatement, timeoutsNow } from './connection.ts'
 import { isConnectionLost, isStatementNotKept, translated } from './database-failures.ts'
+import type { Deadlines } from './deadlines.ts'
 import type { FairConnections } from './fair-connections.ts'
 import { runInBackground } from './request-deadline.ts'
 import type { TenantId, TenantVersions, VersionsListener } from './tenant.ts'
@@ -39,6 +40,7 @@ export type CallInTenant = <T>(
 
 interface FunctionCallParts {
   readonly connections: FairConnections
+  readonly deadlines: Deadlines
   readonly isDistributed: boolean
   /** Called with the new versions of each tenant that a function changed. */
   readonly onVersions: VersionsListener
@@ -93,14 +95,15 @@ class FunctionCalls {
     // On a distributed database, a worker knows the tenant only inside a transaction, which the first write or an explicit
     // `begin` opens there. PostgreSQL accepts no parameters in a message with several statements, so the values are part of
     // the text.
-    if (this.#parts.isDistributed && (!kind.writes || kind.readsFirst === true)) {
-      const text = `begin; select ${entering(`'${Number(tenant)}'`, timeoutsNow())};
+    const { isDistributed, deadlines } = this.#parts
+    if (isDistributed && (!kind.writes || kind.readsFirst === true)) {
+      const text = `begin; select ${entering(`'${Number(tenant)}'`, timeoutsNow(deadlines))};
         select ${name}(${[Number(tenant), ...values.map(literal)].join(', ')}) as value; commit`
       return this.#message<T>(tenant, text, undefined, kind)
     }
     // The function takes its tenant from the subquery, so it cannot run before row-level security is set.
     const text = `select ${name}(entered.tenant::integer${values.map((_, at) => `, $${at + 2}`).join('')}) as value
-      from (select ${this.#parts.isDistributed ? `${entering('$1')} as tenant` : enteringStatement('$1')} offset 0) as entered`
+      from (select ${isDistributed ? `${entering('$1', deadlines)} as tenant` : enteringStatement('$1')} offset 0) as entered`
     return this.#message<T>(tenant, text, [String(tenant), ...values], kind)
   }
 
@@ -129,14 +132,15 @@ class FunctionCalls {
   }
 
   async #ask(client: pg.PoolClient, text: string, values: readonly unknown[] | undefined) {
-    if (values === undefined || !this.#keepsNames) return ask(client, text, values)
+    const { deadlines } = this.#parts
+    if (values === undefined || !this.#keepsNames) return ask(client, deadlines, text, values)
     try {
-      return await ask(client, text, values, this.#nameOf(text))
+      return await ask(client, deadlines, text, values, this.#nameOf(text))
     } catch (error) {
       // PostgreSQL refused the name before it executed anything.
       if (!isStatementNotKept(error)) throw error
       this.#keepsNames = false
-      return ask(client, text, values)
+      return ask(client, deadlines, text, values)
     }
   }
 

@@ -2,7 +2,6 @@
  * Connections and transactions: each transaction sees one tenant only and has a deadline, and the pool is shared fairly.
  */
 export type { ChangedTenants } from './changed-tenants.ts'
-export { roleTimeouts } from './connection.ts'
 export {
   BrokerageBusy,
   BrokerageMoving,
@@ -10,6 +9,7 @@ export {
   isDuplicateKey,
   LockTimeout,
 } from './database-failures.ts'
+export { type Deadlines, deadlinesTimes, roleTimeouts } from './deadlines.ts'
 export type { Identifiers } from './identifiers.ts'
 export { type Connections, type Database, openDatabase } from './open-database.ts'
 export {

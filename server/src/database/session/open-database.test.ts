@@ -5,6 +5,7 @@ import { sql } from 'kysely'
 import pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type TestDatabase, testDatabase } from '#testing/test-database.ts'
+import { testDeadlines } from '#testing/test-deadlines.ts'
 import { DatabaseUnavailable } from './database-failures.ts'
 import { type Database, openDatabase } from './open-database.ts'
 import { RequestDeadline, withDeadline } from './request-deadline.ts'
@@ -17,7 +18,11 @@ const tenant = tenantId(7)
 beforeAll(async () => {
   ownDatabase = await testDatabase()
   // With one connection, anything that a transaction leaves behind is visible to the next one.
-  database = await openDatabase({ connection: ownDatabase.service, connectionsMax: 1 })
+  database = await openDatabase({
+    connection: ownDatabase.service,
+    deadlines: testDeadlines,
+    connectionsMax: 1,
+  })
 })
 
 afterAll(async () => {
@@ -53,12 +58,14 @@ test('a connection that dies between two statements fails its own request, not t
 })
 
 test('a transaction waits 1.5 seconds for a lock', async () => {
-  const [row] = await database.inTenant(tenant, async (transaction) => {
+  const usual = await openDatabase({ connection: ownDatabase.service })
+  const [row] = await usual.inTenant(tenant, async (transaction) => {
     const { rows } = await sql<{ lock: string }>`select current_setting('lock_timeout') as lock`.execute(
       transaction,
     )
     return rows
   })
+  await usual.close()
   expect(row?.lock).toBe('1500ms')
 })
 
@@ -86,7 +93,11 @@ test('no tenant setting is left on a connection, however the transaction ended',
 })
 
 test('a brokerage has four statements running in the database, also after requests stopped waiting', async () => {
-  const many = await openDatabase({ connection: ownDatabase.service, connectionsMax: 20 })
+  const many = await openDatabase({
+    connection: ownDatabase.service,
+    deadlines: testDeadlines,
+    connectionsMax: 20,
+  })
   const watching = new pg.Client(ownDatabase.service)
   await watching.connect()
   const requests: Promise<unknown>[] = []
@@ -180,7 +191,11 @@ test.each([
   'if the answer of %s is lost, its outcome is unknown only if the function writes',
   async (name, values, writes) => {
     const reported: unknown[] = []
-    const own = await openDatabase({ connection: ownDatabase.service, connectionsMax: 1 })
+    const own = await openDatabase({
+      connection: ownDatabase.service,
+      deadlines: testDeadlines,
+      connectionsMax: 1,
+    })
     own.onVersionsMoved((of, versions) => reported.push([of, versions]))
     const holder = new pg.Client(ownDatabase.owner)
     const watcher = new pg.Client(ownDatabase.service)

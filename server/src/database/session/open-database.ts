@@ -3,16 +3,9 @@ import { Kysely, PostgresDialect, sql } from 'kysely'
 import pg from 'pg'
 import { hasWorkers, type Tables, type TenantTransaction } from '../schema/index.ts'
 import { askChangedTenants, type ChangedTenants } from './changed-tenants.ts'
-import {
-  answerTimeoutMs,
-  ask,
-  entering,
-  poolWaitMs,
-  settingTimeouts,
-  type Timeouts,
-  timeoutsNow,
-} from './connection.ts'
+import { ask, entering, settingTimeouts, type Timeouts, timeoutsNow } from './connection.ts'
 import { DatabaseUnavailable, isTimeout, translated } from './database-failures.ts'
+import { type Deadlines, usualDeadlines } from './deadlines.ts'
 import { type FairConnections, fairConnections } from './fair-connections.ts'
 import { type CallInTenant, functionCalls } from './function-calls.ts'
 import { type Identifiers, identifiers } from './identifiers.ts'
@@ -36,6 +29,7 @@ export interface Connections {
 }
 
 export interface Database {
+  readonly deadlines: Deadlines
   readonly identifiers: Identifiers
   /** Runs `work` in one transaction that sees the rows of one tenant only, and commits it. */
   inTenant<T>(tenant: TenantId, work: (transaction: TenantTransaction) => Promise<T>): Promise<T>
@@ -80,9 +74,6 @@ export interface Database {
  */
 const openingMs = 10_000
 
-/** A poll for changed tenants takes about a millisecond. A poll that takes longer than this has failed. */
-const watchTimeoutMs = 800
-
 const types: pg.CustomTypesConfig = {
   getTypeParser(oid: number, format?: 'text' | 'binary') {
     // int8: all of our identifiers and counts are below 2^53.
@@ -95,6 +86,8 @@ const types: pg.CustomTypesConfig = {
 
 export interface DatabaseOptions {
   readonly connection: pg.PoolConfig
+  /** The usual ones if absent. */
+  readonly deadlines?: Deadlines
   readonly connectionsMax?: number
   /** Concurrent transactions of one brokerage; four if absent. */
   readonly transactionsPerBrokerage?: number
@@ -109,22 +102,23 @@ export interface DatabaseOptions {
  * @throws DatabaseUnavailable if the database refuses a connection, or accepts none within ten seconds
  */
 export async function openDatabase(options: DatabaseOptions): Promise<Database> {
-  const pool = openPool(options, {
+  const { deadlines = usualDeadlines } = options
+  const pool = openPool(options, deadlines, {
     max: options.connectionsMax ?? 20,
-    query_timeout: answerTimeoutMs,
+    query_timeout: deadlines.answerMs,
     application_name: 'lanewise',
   })
   // An idle connection inside a transaction is not watched by the pool: ignore the error, and the next statement fails.
   pool.on('connect', (client) => client.on('error', () => {}))
   // The poll for changed tenants runs many times a second. It has its own connection so that it never waits for requests.
-  const watchPool = openPool(options, {
+  const watchPool = openPool(options, deadlines, {
     max: 1,
-    query_timeout: watchTimeoutMs,
+    query_timeout: deadlines.pollMs,
     application_name: 'lanewise watch',
   })
-  const connections = fairConnections(pool, options.transactionsPerBrokerage)
+  const connections = fairConnections(pool, deadlines, options.transactionsPerBrokerage)
   const versions = versionsListeners()
-  const transactions = new Transactions(connections, versions.notify)
+  const transactions = new Transactions(connections, deadlines, versions.notify)
   const begin = 'begin'
 
   const inTenant: InTenant = (tenant, work) =>
@@ -144,9 +138,10 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   transactions.isDistributed = isDistributed
   const workers = new WorkerWatch(isDistributed ? () => outsideTenants(readWorkers) : null)
   return {
+    deadlines,
     identifiers: identifiers(key),
     inTenant,
-    callInTenant: functionCalls({ connections, isDistributed, onVersions: versions.notify }),
+    callInTenant: functionCalls({ connections, deadlines, isDistributed, onVersions: versions.notify }),
     outsideTenants,
     acrossTenants: (work) =>
       workers.around((away) =>
@@ -169,7 +164,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
     workersLastSeen: () => workers.lastSeen(),
     onVersionsMoved: versions.add,
     ping: () =>
-      withDeadline(new RequestDeadline(), () =>
+      withDeadline(new RequestDeadline(deadlines.requestMs), () =>
         transactions.run(
           null,
           (timeouts) => `begin read only; select ${settingTimeouts(timeouts)}`,
@@ -202,8 +197,12 @@ async function repeatTimeouts<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-function openPool({ connection, onIdleError }: DatabaseOptions, settings: pg.PoolConfig): pg.Pool {
-  const pool = new pg.Pool({ ...connection, ...settings, connectionTimeoutMillis: poolWaitMs, types })
+function openPool(
+  { connection, onIdleError }: DatabaseOptions,
+  { connectionMs }: Deadlines,
+  settings: pg.PoolConfig,
+): pg.Pool {
+  const pool = new pg.Pool({ ...connection, ...settings, connectionTimeoutMillis: connectionMs, types })
   // Without a listener, the failure of an idle connection would end the process.
   pool.on('error', (error) => onIdleError?.(error))
   return pool
@@ -230,14 +229,16 @@ function enteringPerson(): string {
 /** Runs transactions on lent connections, and reports the versions and chains that they changed. */
 class Transactions {
   readonly #connections: FairConnections
+  readonly #deadlines: Deadlines
   readonly #onVersions: VersionsListener
   /** Known only after the first transaction. */
   isDistributed = false
   readonly #queryBuilders = new WeakMap<pg.PoolClient, Kysely<Tables>>()
   #chainHeads = new Map<string, ChainHead>()
 
-  constructor(connections: FairConnections, onVersions: VersionsListener) {
+  constructor(connections: FairConnections, deadlines: Deadlines, onVersions: VersionsListener) {
     this.#connections = connections
+    this.#deadlines = deadlines
     this.#onVersions = onVersions
   }
 
@@ -250,7 +251,7 @@ class Transactions {
     let committing = false
     let versions: TenantVersions | null = null
     try {
-      await ask(client, opening(timeoutsNow()))
+      await ask(client, this.#deadlines, opening(timeoutsNow(this.#deadlines)))
       const transaction = this.#queriesFor(client)
       const result = await work(transaction)
       const changes = moves.get(transaction)
@@ -258,7 +259,7 @@ class Transactions {
         versions = await moveVersions(transaction, tenant, changes)
       }
       committing = true
-      const { command } = await ask(client, 'commit')
+      const { command } = await ask(client, this.#deadlines, 'commit')
       // If a statement failed and the work ignored it, PostgreSQL answers the commit with a rollback and no error.
       if (command !== 'COMMIT') {
         throw new Error('The transaction was rolled back: a statement in it had failed.')
@@ -284,7 +285,7 @@ class Transactions {
   #queriesFor(client: pg.PoolClient): Kysely<Tables> {
     let queries = this.#queryBuilders.get(client)
     if (queries === undefined) {
-      queries = queriesOn(client)
+      queries = queriesOn(client, this.#deadlines)
       this.#queryBuilders.set(client, queries)
     }
     if (this.isDistributed) distributedTransactions.add(queries)
@@ -320,10 +321,10 @@ async function moveVersions(
 }
 
 /** A query builder that is bound to one connection, so that no query can leave its transaction. */
-function queriesOn(client: pg.PoolClient): Kysely<Tables> {
+function queriesOn(client: pg.PoolClient, deadlines: Deadlines): Kysely<Tables> {
   const onlyThisConnection = {
     connect: async () => ({
-      query: (text: string, values?: readonly unknown[]) => ask(client, text, values),
+      query: (text: string, values?: readonly unknown[]) => ask(client, deadlines, text, values),
       release: () => {},
     }),
     end: async () => {},

@@ -1,17 +1,11 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 
-/**
- * How long one request may wait for the database in total, in milliseconds. Each statement has its own timeout, but
- * several slow statements in a row add up. Callers get an answer within three seconds; the remaining 500 ms are for the
- * service's own work.
- */
-const requestWaitMs = 2_500
-
 /** The database time that one request has left. Only waiting counts; work between two statements is free. */
 export class RequestDeadline {
   leftMs: number
 
-  constructor(waitMs = requestWaitMs) {
+  /** @param waitMs usually `database.deadlines.requestMs` */
+  constructor(waitMs: number) {
     this.leftMs = waitMs
   }
 

@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely'
 import { hasWorkers, notSpread, type TenantTransaction } from '../schema/index.ts'
-import { roleTimeouts } from './connection.ts'
+import { roleTimeouts } from './deadlines.ts'
 import type { Database } from './open-database.ts'
 import { gapsQuery, rowLevelSecurityGaps } from './row-level-security-gaps.ts'
 import { limitWorkerConnect } from './workers.ts'

@@ -442,9 +442,7 @@ describe('the customer in the estimate', () => {
       body: rows.join('\n'),
     })
     const { import_id } = (await started.json()) as { import_id: number }
-    await expect
-      .poll(async () => (await ask('GET', `/api/imports/${import_id}`)).body.status, { timeout: 10_000 })
-      .toBe('done')
+    await expect.poll(async () => (await ask('GET', `/api/imports/${import_id}`)).body.status).toBe('done')
 
     const plain = await advise()
     const [buyer, shopper, other] = await Promise.all([

@@ -70,6 +70,7 @@ const around = () => ({
     databaseUrl: app.testDatabase.serviceUrl,
     migrationDatabaseUrl: app.testDatabase.ownerUrl,
     dataDirectory: '/nowhere',
+    deadlineFactor: 30,
   },
   remark: () => {},
 })

@@ -223,7 +223,7 @@ test('an imported file can set every field that a signed update can set', async 
   })
   expect(response.status).toBe(202)
   const lanes = () => call(app, 'GET', '/api/lanes', { token: tenant.owner })
-  await expect.poll(async () => (await lanes()).body.lanes.length, { timeout: 10_000 }).toBe(1)
+  await expect.poll(async () => (await lanes()).body.lanes.length).toBe(1)
   expect((await lanes()).body.lanes[0]).toMatchObject(named(sentBookingFields, distinctive))
 })
 

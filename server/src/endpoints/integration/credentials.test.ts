@@ -59,6 +59,7 @@ const operator = () => ({
     databaseUrl: app.testDatabase.serviceUrl,
     migrationDatabaseUrl: app.testDatabase.ownerUrl,
     dataDirectory: '/nowhere',
+    deadlineFactor: 30,
   },
   remark: () => {},
 })

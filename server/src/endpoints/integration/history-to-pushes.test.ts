@@ -28,9 +28,7 @@ async function importFile({ tenant }: Integration, csv: string) {
   const { import_id } = (await answer.json()) as { import_id: number }
   const path = `/api/imports/${import_id}`
   await expect
-    .poll(async () => (await call(app, 'GET', path, { token: tenant.owner })).body.status, {
-      timeout: 20_000,
-    })
+    .poll(async () => (await call(app, 'GET', path, { token: tenant.owner })).body.status)
     .toBe('done')
   return (await call(app, 'GET', path, { token: tenant.owner })).body
 }

@@ -58,7 +58,7 @@ async function entryOf(answer: { headers: Headers }, integration = acme): Promis
       if (found === undefined) throw new Error('The call is not listed yet.')
       return found
     },
-    { timeout: 15_000, interval: 50 },
+    { timeout: 60_000, interval: 50 },
   )
 }
 
@@ -336,6 +336,6 @@ test('a caller that disconnects during its body is listed as gone', async () => 
       const [gone] = await list(acme, '&operation=shipment-update&outcome=refused')
       expect([gone?.status, gone?.problem]).toEqual([499, null])
     },
-    { timeout: 15_000, interval: 50 },
+    { timeout: 60_000, interval: 50 },
   )
 })

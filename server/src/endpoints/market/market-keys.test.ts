@@ -78,7 +78,7 @@ const look = async (lane = 'origin=Dallas,%20TX&destination=Atlanta,%20GA&equipm
   (await owner('GET', `/api/advice/markup?${lane}&proposed_rate=2150&include=market`)).body
 const state = async () => (await owner('GET', '/api/market-keys')).body.keys[0]
 const stored = async () => (await owner('GET', '/api/market-rates')).body.rates
-const until = (check: () => Promise<void>) => vi.waitFor(check, { timeout: 10_000, interval: 20 })
+const until = (check: () => Promise<void>) => vi.waitFor(check, { timeout: 60_000, interval: 20 })
 
 test('a lane without a fresh rate is asked about once, after the answer, and the next answer has its rate', async () => {
   const set = await setKey()

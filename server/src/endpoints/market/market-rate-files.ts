@@ -87,7 +87,7 @@ async function storeInPortions(
     if (from > 0 && monotonic() >= until) throw storedInPart(results, checked)
     try {
       results.push(
-        ...(await withDeadline(new RequestDeadline(), () =>
+        ...(await withDeadline(new RequestDeadline(database.deadlines.requestMs), () =>
           database.inTenant(tenant, (transaction) =>
             storeMarketRates(transaction, tenant, checked.slice(from, from + rowsAtOnce)),
           ),

@@ -143,7 +143,7 @@ describe('200', () => {
     await busy.close()
   })
 
-  it('does not delay other requests', async () => {
+  it('does not delay other requests', { tags: 'measure' }, async () => {
     const tenant = await makeTenant(app)
     await importQuotes(tenant, quotesFile({ ...history, quotes: 1500, hours: 2 }))
     await call(app, 'GET', '/api/backtest', { token: tenant.owner })

@@ -144,7 +144,7 @@ describe('the limit', () => {
 
   test('each hundred lanes count as one request, and half of the limit stays available to others', async () => {
     const pricing = price(batchLanesMax)
-    await expect.poll(remaining, { timeout: 20_000 }).toBe(5)
+    await expect.poll(remaining).toBe(5)
     const path = `/api/integrations/insights/lane?${new URLSearchParams(known)}`
     const beside = []
     for (let nth = 0; nth < 6; nth++) beside.push(await call(limited, 'GET', path, { token: ours.token }))
@@ -168,7 +168,7 @@ describe('the limit', () => {
 
   test('lanes that were not reached in time are marked for a retry, and the rest is answered', async () => {
     const pricing = price(700)
-    await expect.poll(remaining, { timeout: 20_000 }).toBe(5)
+    await expect.poll(remaining).toBe(5)
     clock.now += batchSecondsMax * 1000
     const { status, body } = await pricing
     expect([status, body.results.length]).toEqual([200, 700])

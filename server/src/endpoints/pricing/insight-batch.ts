@@ -59,7 +59,7 @@ async function answersFor(
     try {
       const asked = readAskedLane(lane, inLane, guesses > 0)
       // Each lane has the deadline of a single read.
-      return await withDeadline(new RequestDeadline(), async () => ({
+      return await withDeadline(new RequestDeadline(parts.database.deadlines.requestMs), async () => ({
         index,
         ...idOf(lane),
         status: 200,

@@ -62,7 +62,7 @@ async function imported({ tenant }: Integration, file: string, query = '') {
       warnings: { code: string }[]
       errors: { row: number; column: string; detail: string }[]
     }
-  await expect.poll(async () => (await read()).status, { timeout: 60_000 }).toBe('done')
+  await expect.poll(async () => (await read()).status).toBe('done')
   return read()
 }
 

@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type TestDatabase, testDatabase } from '#testing/test-database.ts'
+import { testDeadlines } from '#testing/test-deadlines.ts'
 import type { TenantTransaction } from '../../schema/index.ts'
 import { type Database, openDatabase, type TenantId, tenantId } from '../../session/index.ts'
 import { binaryArrays } from '../binary-arrays.ts'
@@ -20,7 +21,7 @@ const now = new Date('2026-06-01T00:00:00Z')
 
 beforeAll(async () => {
   testing = await testDatabase()
-  database = await openDatabase({ connection: testing.service })
+  database = await openDatabase({ connection: testing.service, deadlines: testDeadlines })
   for (const one of [tenant, other]) {
     await database.inTenant(one, async (transaction) => {
       await transaction

@@ -1,0 +1,58 @@
+/** How long the service waits for the database, in milliseconds of wall clock. */
+export interface Deadlines {
+  /** For one statement; the database ends it then. */
+  readonly statementMs: number
+  /** For a lock. Shorter than the statement timeout, so that a lock wait is distinguishable from a slow statement. */
+  readonly lockMs: number
+  /** For the next statement of an open transaction. */
+  readonly idleMs: number
+  /**
+   * For an answer. A stalled network reports no error. This ends the wait on our side, after the database's own timeout has
+   * passed.
+   */
+  readonly answerMs: number
+  /** For a free connection or a new one. Opening a connection takes some hundred milliseconds on a busy machine. */
+  readonly connectionMs: number
+  /**
+   * For everything that one request asks. Each statement has its own timeout, but several slow statements in a row add up.
+   * Callers get an answer within three seconds; the remaining 500 ms are for the service's own work.
+   */
+  readonly requestMs: number
+  /** For a poll for changed tenants, which takes about a millisecond. */
+  readonly pollMs: number
+}
+
+const usual: Deadlines = {
+  statementMs: 2_000,
+  lockMs: 1_500,
+  idleMs: 10_000,
+  answerMs: 2_500,
+  connectionMs: 1_000,
+  requestMs: 2_500,
+  pollMs: 800,
+}
+
+/** The usual deadlines times a factor, for a machine that is slower than usual. */
+export function deadlinesTimes(factor: number): Deadlines {
+  const times = (ms: number) => Math.round(ms * factor)
+  return {
+    statementMs: times(usual.statementMs),
+    lockMs: times(usual.lockMs),
+    idleMs: times(usual.idleMs),
+    answerMs: times(usual.answerMs),
+    connectionMs: times(usual.connectionMs),
+    requestMs: times(usual.requestMs),
+    pollMs: times(usual.pollMs),
+  }
+}
+
+export const usualDeadlines: Deadlines = deadlinesTimes(1)
+
+/**
+ * Settings that the service's role has for all of its sessions. A call that is a single message has no transaction to
+ * set them in: PostgreSQL takes the statement timeout from the session before the statement begins.
+ */
+export const roleTimeouts = [
+  { name: 'statement_timeout', value: `${usual.statementMs / 1000}s` },
+  { name: 'idle_in_transaction_session_timeout', value: `${usual.idleMs / 1000}s` },
+] as const

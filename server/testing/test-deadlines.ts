@@ -1,0 +1,10 @@
+import { readConfig } from '#server/configuration/index.ts'
+import { type Deadlines, deadlinesTimes } from '#server/database/session/index.ts'
+
+const { DEADLINE_FACTOR } = process.env
+
+/**
+ * The deadlines of the database in tests. `vitest.config.ts` multiplies them, because a busy machine makes every wait longer: a test
+ * of anything else than a deadline would get 503.
+ */
+export const testDeadlines: Deadlines = deadlinesTimes(readConfig({ DEADLINE_FACTOR }).deadlineFactor)
