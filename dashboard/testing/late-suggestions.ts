@@ -120,7 +120,7 @@ export async function typeCities(
       const half = index % 4 === 0 ? text.slice(0, text.length >> 1).trim() : ''
       if (half !== '') {
         await page.keyboard.insertText(half)
-        await expect.poll(() => asked.has(half), { interval: 10, timeout: 15_000 }).toBe(true)
+        await expect.poll(() => asked.has(half), { interval: 10 }).toBe(true)
       }
       await page.keyboard.insertText(text.slice(half.length))
       await page.keyboard.press(key)

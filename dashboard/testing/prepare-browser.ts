@@ -37,7 +37,7 @@ function isExecutable(path: string): boolean {
 
 function starts({ executablePath, libraryPath }: TestBrowser): boolean {
   const { status } = spawnSync(executablePath, ['--version', '--no-sandbox', '--headless'], {
-    timeout: 30_000,
+    timeout: 180_000,
     env: libraryPath === null ? undefined : { LD_LIBRARY_PATH: libraryPath },
   })
   return status === 0

@@ -66,7 +66,7 @@ async function hold(page: Page, text: string) {
 
 async function openTab(address: string): Promise<Page> {
   const page = await person.newPage()
-  page.setDefaultTimeout(30_000)
+  page.setDefaultTimeout(180_000)
   await page.goto(address)
   return page
 }
