@@ -31,39 +31,33 @@ declare module 'vitest' {
   }
 }
 
-/** Vitest's global setup: one PostgreSQL server for the whole run. Returns the teardown function. */
-export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+/** Vitest's global setup: one PostgreSQL server for all projects of a run. Returns the teardown function. */
+export default async function setup({ vitest }: TestProject): Promise<(() => Promise<void>) | undefined> {
+  // Another project of this run has started it.
+  if (vitest.getProvidedContext().databaseCluster !== undefined) return undefined
   const started = performance.now()
-  const { cluster, name, stop } = await startCluster()
-  if (process.env.LANEWISE_TEST_DATABASE_URL === undefined) await keepInMemory(cluster)
-  project.provide('databaseCluster', cluster)
+  const { cluster, name, stop } = await startCluster(inMemory)
+  vitest.provide('databaseCluster', cluster)
   const seconds = ((performance.now() - started) / 1000).toFixed(1)
   process.stdout.write(`Test database ready after ${seconds} s (${name}).\n`)
   return stop
 }
 
-/** Lets PostgreSQL wait for no disk, because nobody needs the database of tests after them, and compute nothing at times of its own. */
-async function keepInMemory({ makerUrl }: DatabaseCluster): Promise<void> {
-  await asMaker(makerUrl, async (maker) => {
-    for (const setting of ['fsync', 'full_page_writes', 'synchronous_commit', 'autovacuum']) {
-      await maker.query(`alter system set ${setting} = off`)
-    }
-    await maker.query('select pg_reload_conf()')
-  })
-}
+/** PostgreSQL waits for no disk, because nobody needs the database of tests after them, and computes nothing at times of its own. */
+const inMemory = { fsync: 'off', full_page_writes: 'off', synchronous_commit: 'off', autovacuum: 'off' }
 
 /**
  * Starts a PostgreSQL server with a migrated template database. It is the embedded PostgreSQL in a temporary folder, or the
  * server in `LANEWISE_TEST_DATABASE_URL` (PostgreSQL 14 or newer; a superuser, or a role that may create roles and
- * databases). `stop` removes everything that was created.
+ * databases). `stop` removes everything that was created. `settings` replace those of the embedded PostgreSQL.
  */
-export async function startCluster(): Promise<{
+export async function startCluster(settings: Readonly<Record<string, string>> = {}): Promise<{
   readonly cluster: DatabaseCluster
   readonly name: string
   readonly stop: () => Promise<void>
 }> {
   const url = process.env.LANEWISE_TEST_DATABASE_URL
-  const server = url === undefined ? await startOwnServer() : await preparedServer(url)
+  const server = url === undefined ? await startOwnServer(settings) : await preparedServer(url)
   const template = `lanewise_template_${randomBytes(4).toString('hex')}`
   const cluster: DatabaseCluster = { ...server.urls, template }
   const stop = async () => {
@@ -111,7 +105,7 @@ type Server = {
 
 const folderPrefix = 'lanewise-test-'
 
-async function startOwnServer(): Promise<Server> {
+async function startOwnServer(settings: Readonly<Record<string, string>>): Promise<Server> {
   await removeAbandonedFolders()
   const directory = mkdtempSync(join(tmpdir(), folderPrefix))
   // If the tests run as root, PostgreSQL runs as another user, which must be able to enter the folder.
@@ -126,6 +120,7 @@ async function startOwnServer(): Promise<Server> {
     const postgres = await startEmbeddedPostgres({
       directory: folder.directory,
       onExit: (reason) => process.stderr.write(`${reason}\n`),
+      settings,
     })
     const url = (role: DatabaseRole) => {
       const { user, password } = postgres.connection('postgres', role)
