@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { readConfig } from '#server/configuration/index.ts'
-import { type TestApp, testApp } from '#testing/test-app.ts'
+import { sharedApp, type TestApp } from '#testing/shared-app.ts'
 import { codeBlocks, has, run, tableRows } from './page.ts'
 import { textOf } from './repository.ts'
 
@@ -39,9 +39,8 @@ describe.skipIf(!has('curl', 'bash'))('the quick start', () => {
   let app: TestApp
 
   beforeAll(async () => {
-    app = await testApp()
+    app = await sharedApp()
   })
-  afterAll(() => app.close())
 
   test('works as written, from sign-up to the first booked margin, twice in a row', async () => {
     const commands = codeBlocks('README.md', 'sh').filter((block) => /\$BASE|BASE=/.test(block))

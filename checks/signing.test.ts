@@ -1,5 +1,5 @@
 import { crc32 } from 'node:zlib'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { problems } from '#contract/errors.ts'
 import {
   secretOverlapHoursDefault,
@@ -11,7 +11,7 @@ import { defaultScope, tokenScopes } from '#contract/token-scopes.ts'
 import { newSigningSecret } from '#server/security/index.ts'
 import { readSignatureHeaders, signatureOf, verifySignature } from '#server/signing/index.ts'
 import { type Integration, makeIntegration, makeLane } from '#testing/make.ts'
-import { type TestApp, testApp } from '#testing/test-app.ts'
+import { sharedApp, type TestApp } from '#testing/shared-app.ts'
 import { type CodeLanguage, exportLines, shipmentUpdateCode } from '../dashboard/src/code-samples/index.ts'
 import { codeBlocks, has, run, tableRows } from './page.ts'
 import { textOf } from './repository.ts'
@@ -92,10 +92,9 @@ describe('the programs in docs/signing.md', () => {
   let integration: Integration
 
   beforeAll(async () => {
-    app = await testApp()
+    app = await sharedApp()
     integration = await makeIntegration(app)
   })
-  afterAll(() => app.close())
 
   const base = 'http://127.0.0.1:8080'
   const booking = { laneRef: '48211093754-1-1', customerRate: 2150, truckCost: 1820.5 }

@@ -1,6 +1,6 @@
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type TestApp, testApp } from '#testing/test-app.ts'
+import { sharedApp, type TestApp } from '#testing/shared-app.ts'
 import { expectations } from './route-expectations.ts'
 import { type Operation, requestOf } from './route-requests.ts'
 import { credentialOf, endpoints, send } from './route-walk.ts'
@@ -37,7 +37,7 @@ const nonexistent: TenantIds = {
 }
 
 beforeAll(async () => {
-  app = await testApp()
+  app = await sharedApp()
   tenants = await seededTenants(app)
   await tenants.seed('A')
   await tenants.seed('B')
@@ -50,7 +50,6 @@ beforeAll(async () => {
 afterAll(async () => {
   pg.Client.prototype.query = query
   await tenants.close()
-  await app.close()
 })
 
 /** The operations that respond 404 to an id of another brokerage. */

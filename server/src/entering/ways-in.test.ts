@@ -1,10 +1,10 @@
 import { utils, write } from '@e965/xlsx'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import type { Lane } from '#contract/lane.ts'
 import { pushQuotes } from '#contract/push-quotes.ts'
 import { type QuoteWay, quoteFieldsOf, quoteTable } from '#engine/quote-fields.ts'
 import { call, type Integration, makeIntegration, pushSigned } from '#testing/make.ts'
-import { type TestApp, testApp } from '#testing/test-app.ts'
+import { sharedApp, type TestApp } from '#testing/shared-app.ts'
 
 /**
  * Promise: a quote is the same quote, whichever way it came in: the same values are stored, the same mistakes are refused with the name
@@ -16,9 +16,8 @@ import { type TestApp, testApp } from '#testing/test-app.ts'
 
 let app: TestApp
 beforeAll(async () => {
-  app = await testApp()
+  app = await sharedApp()
 })
-afterAll(() => app.close())
 
 type Sent = Readonly<Record<string, string | number>>
 /** What became of quotes: the lanes that exist afterwards, and what was said about those that were refused. */

@@ -1,14 +1,13 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { call, type Integration, makeIntegration, signedHeaders } from '#testing/make.ts'
-import { type TestApp, testApp } from '#testing/test-app.ts'
+import { sharedApp, type TestApp } from '#testing/shared-app.ts'
 
 let app: TestApp
 let ours: Integration
 beforeAll(async () => {
-  app = await testApp()
+  app = await sharedApp()
   ours = await makeIntegration(app)
 })
-afterAll(() => app.close())
 
 const update = '/api/integrations/tms/shipment-update'
 

@@ -1,17 +1,16 @@
 import { globSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { pagePaths } from '#contract/pages.ts'
-import { type TestApp, testApp } from '#testing/test-app.ts'
+import { sharedApp, type TestApp } from '#testing/shared-app.ts'
 
 let app: TestApp
 const get = (path: string, headers: Record<string, string> = {}) => fetch(`${app.url}${path}`, { headers })
 const asBrowser = { Accept: 'text/html,application/xhtml+xml,*/*;q=0.8' }
 
 beforeAll(async () => {
-  app = await testApp()
+  app = await sharedApp()
 })
-afterAll(() => app.close())
 
 describe('200', () => {
   test.each(Object.values(pagePaths))('%s answers the application', async (path) => {

@@ -1,17 +1,16 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { batchLanesMax } from '#contract/limits.ts'
 import { call, type Integration, makeIntegration, makeLane, signedHeaders } from '#testing/make.ts'
-import { type TestApp, testApp } from '#testing/test-app.ts'
+import { sharedApp, type TestApp } from '#testing/shared-app.ts'
 import { ignoredHeaders } from './ignored-fields.ts'
 
 let app: TestApp
 let acme: Integration
 
 beforeAll(async () => {
-  app = await testApp()
+  app = await sharedApp()
   acme = await makeIntegration(app)
 })
-afterAll(() => app.close())
 
 const lane = { origin: 'Dallas, TX', destination: 'Atlanta, GA' }
 const quoted = { ...lane, equipment: 'V', quoted_rate: 2150 }

@@ -1,11 +1,11 @@
 import { readdirSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { allEndpoints } from '#contract/all-endpoints.ts'
 import { pagePaths } from '#contract/pages.ts'
 import { makeTenant } from '#testing/make.ts'
 import { head, type RawAnswer, sendRaw } from '#testing/raw-http.ts'
-import { type TestApp, testApp } from '#testing/test-app.ts'
+import { sharedApp, type TestApp } from '#testing/shared-app.ts'
 
 /** Unusual URLs and methods for the dashboard's pages and files and every read of the API. */
 
@@ -19,10 +19,9 @@ const page = (path: string) => path.replace('{lane_ref}', '48211093754-1-1')
 const pages = Object.values(pagePaths).map(page)
 
 beforeAll(async () => {
-  app = await testApp()
+  app = await sharedApp()
   token = (await makeTenant(app)).owner
 })
-afterAll(() => app.close())
 
 /** Requests an address as a browser (HTML) or as a program. */
 async function ask(method: string, target: string, accept = '*/*'): Promise<RawAnswer> {

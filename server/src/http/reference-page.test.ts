@@ -1,17 +1,16 @@
 import { createHash } from 'node:crypto'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { allEndpoints } from '#contract/all-endpoints.ts'
 import type { Endpoint } from '#contract/endpoint.ts'
 import { eventBodies } from '#contract/events.ts'
-import { type TestApp, testApp } from '#testing/test-app.ts'
+import { sharedApp, type TestApp } from '#testing/shared-app.ts'
 
 let app: TestApp
 let page: string
 beforeAll(async () => {
-  app = await testApp()
+  app = await sharedApp()
   page = await (await fetch(`${app.url}/docs`)).text()
 })
-afterAll(() => app.close())
 
 /** The text of a part of the page, as a browser shows it. */
 const shownText = (html: string) =>

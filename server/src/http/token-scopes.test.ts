@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { allEndpoints } from '#contract/all-endpoints.ts'
 import { type Endpoint, signsOf } from '#contract/endpoint.ts'
 import { type TokenScope, tokenScopeNames, tokenScopes } from '#contract/token-scopes.ts'
@@ -10,7 +10,7 @@ import {
   makeServiceToken,
   signedHeaders,
 } from '#testing/make.ts'
-import { type TestApp, testApp } from '#testing/test-app.ts'
+import { sharedApp, type TestApp } from '#testing/shared-app.ts'
 
 /** What each scope permits, written by hand: the operations that a token with this scope alone may call. */
 const reads = [
@@ -41,14 +41,13 @@ let acme: Integration
 const tokens = new Map<string, string>()
 
 beforeAll(async () => {
-  app = await testApp()
+  app = await sharedApp()
   acme = await makeIntegration(app)
   await makeLane(app, acme.tenant, { outcome: 'won' })
   for (const scope of [...tokenScopeNames, 'quotes:write imports:write', 'read quotes:write']) {
     tokens.set(scope, await makeServiceToken(app, acme.tenant.owner, scope))
   }
 })
-afterAll(() => app.close())
 
 const agent = { name: 'mcp', method: 'POST', path: '/mcp', who: { kind: 'service', signed: false } } as const
 const serviceEndpoints = [

@@ -1,15 +1,14 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { call, type Integration, makeIntegration, makeLane, pushUpdate } from '#testing/make.ts'
-import { type TestApp, testApp } from '#testing/test-app.ts'
+import { sharedApp, type TestApp } from '#testing/shared-app.ts'
 
 let app: TestApp
 let acme: Integration
 
 beforeAll(async () => {
-  app = await testApp()
+  app = await sharedApp()
   acme = await makeIntegration(app)
 })
-afterAll(() => app.close())
 
 const seconds = () => Math.floor(app.now / 1000)
 const push = (update: Record<string, unknown>, timestamp = seconds()) =>

@@ -1,14 +1,13 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { checkQuotes, pushQuotes } from '#contract/push-quotes.ts'
 import { pushShipmentUpdates } from '#contract/push-shipment-updates.ts'
 import { call, type Integration, makeIntegration, pushSigned, quoteToPush } from '#testing/make.ts'
-import { type TestApp, testApp } from '#testing/test-app.ts'
+import { sharedApp, type TestApp } from '#testing/shared-app.ts'
 
 let app: TestApp
 beforeAll(async () => {
-  app = await testApp()
+  app = await sharedApp()
 })
-afterAll(() => app.close())
 
 // The file and the push of docs/history-to-live-pushes.md.
 const history = [

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { pushQuotes } from '#contract/push-quotes.ts'
 import { pushShipmentUpdates } from '#contract/push-shipment-updates.ts'
 import {
@@ -10,13 +10,12 @@ import {
   pushUpdate,
   quoteToPush,
 } from '#testing/make.ts'
-import { type TestApp, testApp } from '#testing/test-app.ts'
+import { sharedApp, type TestApp } from '#testing/shared-app.ts'
 
 let app: TestApp
 beforeAll(async () => {
-  app = await testApp()
+  app = await sharedApp()
 })
-afterAll(() => app.close())
 
 const everything = 'integrations:write quotes:write'
 const seconds = () => Math.floor(app.now / 1000)

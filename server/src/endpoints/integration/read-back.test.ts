@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { pushQuotes } from '#contract/push-quotes.ts'
 import { pushShipmentUpdates } from '#contract/push-shipment-updates.ts'
 import {
@@ -11,13 +11,12 @@ import {
   pushUpdate,
   quoteToPush,
 } from '#testing/make.ts'
-import { type TestApp, testApp } from '#testing/test-app.ts'
+import { sharedApp, type TestApp } from '#testing/shared-app.ts'
 
 let app: TestApp
 beforeAll(async () => {
-  app = await testApp()
+  app = await sharedApp()
 })
-afterAll(() => app.close())
 
 const everything = 'integrations:write quotes:write'
 type Kind = 'quotes' | 'shipments'
@@ -78,7 +77,9 @@ async function stateOf({ tenant }: Integration): Promise<Map<number, unknown>> {
 }
 
 describe('quotes', () => {
-  test('two readers who follow while others write end with the state of the service, each version once', async () => {
+  test('two readers who follow while others write end with the state of the service, each version once', {
+    tags: 'long',
+  }, async () => {
     const ours = await makeIntegration(app, everything)
     const readers = [follower(ours, 'quotes', 3), follower(ours, 'quotes', 7)]
     let over = false

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { request } from 'node:http'
 import Papa from 'papaparse'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { pushMarketFile, pushMarketRates } from '#contract/market-rates.ts'
 import { pushQuotes } from '#contract/push-quotes.ts'
 import {
@@ -15,13 +15,13 @@ import {
   quoteToPush,
   signedHeaders,
 } from '#testing/make.ts'
-import { type TestApp, testApp } from '#testing/test-app.ts'
+import { sharedApp, type TestApp } from '#testing/shared-app.ts'
 
 let app: TestApp
 let ours: Integration
 let theirs: Integration
 beforeAll(async () => {
-  app = await testApp()
+  app = await sharedApp()
   ours = await makeIntegration(app, 'integrations:write quotes:write')
   theirs = await makeIntegration(app, 'integrations:write quotes:write')
   for (const [rate, outcome] of [
@@ -31,7 +31,6 @@ beforeAll(async () => {
   ] as const)
     await makeLane(app, ours.tenant, { rate, outcome })
 })
-afterAll(() => app.close())
 
 const dayMs = 86_400_000
 const daysAgo = (days: number) => new Date(app.now - days * dayMs).toISOString()

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import {
   call,
   makeLane,
@@ -8,15 +8,14 @@ import {
   makeTenant,
   pushUpdate,
 } from '#testing/make.ts'
-import { type TestApp, testApp } from '#testing/test-app.ts'
+import { sharedApp, type TestApp } from '#testing/shared-app.ts'
 
 const path = '/api/first-steps'
 let app: TestApp
 
 beforeAll(async () => {
-  app = await testApp()
+  app = await sharedApp()
 })
-afterAll(() => app.close())
 
 async function stepsTaken(token: string): Promise<string[]> {
   const { status, body } = await call(app, 'GET', path, { token })

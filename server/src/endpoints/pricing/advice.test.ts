@@ -1,12 +1,12 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { call, type Integration, makeIntegration, makeLane, makePerson, makeTenant } from '#testing/make.ts'
-import { type TestApp, testApp } from '#testing/test-app.ts'
+import { sharedApp, type TestApp } from '#testing/shared-app.ts'
 
 let app: TestApp
 let acme: Integration
 
 beforeAll(async () => {
-  app = await testApp()
+  app = await sharedApp()
   acme = await makeIntegration(app)
   for (const [rate, outcome] of [
     [1800, 'won'],
@@ -19,7 +19,6 @@ beforeAll(async () => {
     await makeLane(app, acme.tenant, { rate, outcome })
   }
 })
-afterAll(() => app.close())
 
 const reads = {
   markup: { people: '/api/advice/markup', machines: '/api/integrations/insights/markup' },

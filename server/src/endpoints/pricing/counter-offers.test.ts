@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { pushQuotes } from '#contract/push-quotes.ts'
 import {
   call,
@@ -10,7 +10,7 @@ import {
   pushSigned,
   quoteToPush,
 } from '#testing/make.ts'
-import { type TestApp, testApp } from '#testing/test-app.ts'
+import { sharedApp, type TestApp } from '#testing/shared-app.ts'
 
 let app: TestApp
 let tenant: MadeTenant
@@ -18,7 +18,7 @@ let rep: { readonly token: string; readonly id: number }
 
 /** Dallas to Atlanta, van: won up to about $2,400, and lost above. */
 beforeAll(async () => {
-  app = await testApp()
+  app = await sharedApp()
   tenant = await makeTenant(app)
   rep = await makePerson(app, tenant, 'member')
   for (const [rate, outcome] of [
@@ -33,7 +33,6 @@ beforeAll(async () => {
     await makeLane(app, tenant, { rate, outcome })
   }
 })
-afterAll(() => app.close())
 
 const send = (method: 'GET' | 'POST', path: string, body?: object, token = rep.token) =>
   call(app, method, path, { token, ...(body === undefined ? {} : { body }) })

@@ -1,13 +1,13 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { call, type MadeTenant, makeLane, makePerson, makeTenant } from '#testing/make.ts'
-import { type TestApp, testApp } from '#testing/test-app.ts'
+import { sharedApp, type TestApp } from '#testing/shared-app.ts'
 
 let app: TestApp
 let tenant: MadeTenant
 
 /** Dallas to Atlanta, van: quoted around $2,800 with a cost of about $2,050. */
 beforeAll(async () => {
-  app = await testApp()
+  app = await sharedApp()
   tenant = await makeTenant(app)
   for (const [rate, outcome] of [
     [2700, 'won'],
@@ -19,7 +19,6 @@ beforeAll(async () => {
     await makeLane(app, tenant, { rate, outcome })
   }
 })
-afterAll(() => app.close())
 
 const dallasAtlanta = { origin: 'Dallas, TX', destination: 'Atlanta, GA', equipment: 'V' }
 const advise = (lanes: unknown, token = tenant.owner) =>

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import {
   call,
   type Integration,
@@ -7,7 +7,7 @@ import {
   makeServiceToken,
   pushUpdate,
 } from '#testing/make.ts'
-import { type TestApp, testApp } from '#testing/test-app.ts'
+import { sharedApp, type TestApp } from '#testing/shared-app.ts'
 
 let app: TestApp
 let broker: Integration
@@ -29,7 +29,7 @@ const quotes = [
 ]
 
 beforeAll(async () => {
-  app = await testApp()
+  app = await sharedApp()
   broker = await makeIntegration(app)
   for (const quote of quotes) {
     const lane = await makeLane(app, broker.tenant, quote)
@@ -38,7 +38,6 @@ beforeAll(async () => {
     }
   }
 })
-afterAll(() => app.close())
 
 async function markup(query: Record<string, string | number>, integration = broker) {
   const text = new URLSearchParams(

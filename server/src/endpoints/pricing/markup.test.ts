@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import {
   call,
   type Integration,
@@ -8,7 +8,7 @@ import {
   makeTenant,
   pushUpdate,
 } from '#testing/make.ts'
-import { type TestApp, testApp } from '#testing/test-app.ts'
+import { sharedApp, type TestApp } from '#testing/shared-app.ts'
 
 let app: TestApp
 let acme: Integration
@@ -18,11 +18,10 @@ let other: Integration
 const known = '1800W 1850W 1900W 1950W 2000L 2050W 2100L 2150L 2200L 2250L'
 
 beforeAll(async () => {
-  app = await testApp()
+  app = await sharedApp()
   ;[acme, other] = await Promise.all([makeIntegration(app), makeIntegration(app)])
   await quote(acme, known)
 })
-afterAll(() => app.close())
 
 /** Quotes lanes given as rate and W, L or P (pending), and returns their lane_refs. */
 async function quote(

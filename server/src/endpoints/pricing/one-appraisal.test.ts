@@ -1,8 +1,8 @@
 import fc from 'fast-check'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { formatDollars } from '#engine/money.ts'
 import { call, type MadeTenant, makeTenant, requireStatus, setColumns } from '#testing/make.ts'
-import { type TestApp, testApp } from '#testing/test-app.ts'
+import { sharedApp, type TestApp } from '#testing/shared-app.ts'
 
 /*
  * Everything that speaks about a quote reads the same appraisal. Each quote is asked about in all places, over HTTP, while the
@@ -11,9 +11,8 @@ import { type TestApp, testApp } from '#testing/test-app.ts'
 
 let app: TestApp
 beforeAll(async () => {
-  app = await testApp()
+  app = await sharedApp()
 })
-afterAll(() => app.close())
 
 const lanes = [
   ['Dallas, TX', 'Atlanta, GA', 800],

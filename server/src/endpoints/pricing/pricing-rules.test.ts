@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import {
   call,
   type Integration,
@@ -9,7 +9,7 @@ import {
   makeTenant,
   pushUpdate,
 } from '#testing/make.ts'
-import { type TestApp, testApp } from '#testing/test-app.ts'
+import { sharedApp, type TestApp } from '#testing/shared-app.ts'
 
 let app: TestApp
 let broker: Integration
@@ -17,7 +17,7 @@ let owner: string
 
 /** Dallas to Atlanta with a known cost of about $1,650. */
 beforeAll(async () => {
-  app = await testApp()
+  app = await sharedApp()
   broker = await makeIntegration(app)
   owner = broker.tenant.owner
   for (const rate of [1800, 1850, 1900, 1950, 2000, 2100, 2200, 2300]) {
@@ -27,7 +27,6 @@ beforeAll(async () => {
     }
   }
 })
-afterAll(() => app.close())
 
 const lane = { origin: 'Dallas, TX', destination: 'Atlanta, GA', equipment: 'V' }
 const post = (path: string, body: object, token = owner) => call(app, 'POST', path, { token, body })

@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { pushQuotes } from '#contract/push-quotes.ts'
 import { call, type Integration, makeIntegration, pushSigned, quoteToPush } from '#testing/make.ts'
-import { type TestApp, testApp } from '#testing/test-app.ts'
+import { sharedApp, type TestApp } from '#testing/shared-app.ts'
 
 let app: TestApp
 let broker: Integration
@@ -19,12 +19,11 @@ const quotes = Array.from({ length: 40 }, (_, n) => ({
 }))
 
 beforeAll(async () => {
-  app = await testApp()
+  app = await sharedApp()
   broker = await makeIntegration(app, 'quotes:write read')
   const pushed = await pushSigned(app, broker, pushQuotes, { quotes })
   expect([pushed.status, pushed.body.results.length]).toEqual([200, 40])
 })
-afterAll(() => app.close())
 
 const get = async (path: string, query: Record<string, string>, token: string) => {
   const { status, body } = await call(app, 'GET', `${path}?${new URLSearchParams(query)}`, { token })

@@ -1,16 +1,15 @@
 import { utils, write } from '@e965/xlsx'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { importHeadBytesMax } from '#contract/limits.ts'
 import { type MadeTenant, makeTenant } from '#testing/make.ts'
-import { type TestApp, testApp } from '#testing/test-app.ts'
+import { sharedApp, type TestApp } from '#testing/shared-app.ts'
 
 let app: TestApp
 let tenant: MadeTenant
 beforeAll(async () => {
-  app = await testApp()
+  app = await sharedApp()
   tenant = await makeTenant(app)
 })
-afterAll(() => app.close())
 
 const read = async (body: string | Buffer, query = '') => {
   const answer = await fetch(`${app.url}/api/import-headers${query}`, {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { pushOutcomes, pushQuotes } from '#contract/push-quotes.ts'
 import {
   call,
@@ -8,18 +8,17 @@ import {
   pushUpdate,
   quoteToPush,
 } from '#testing/make.ts'
-import { type TestApp, testApp } from '#testing/test-app.ts'
+import { sharedApp, type TestApp } from '#testing/shared-app.ts'
 
 let app: TestApp
 let ours: Integration
 let owner: string
 
 beforeAll(async () => {
-  app = await testApp()
+  app = await sharedApp()
   ours = await makeIntegration(app, 'integrations:write quotes:write')
   owner = ours.tenant.owner
 })
-afterAll(() => app.close())
 
 const places = { origin: 'Dallas, TX', destination: 'Atlanta, GA', equipment: 'V' }
 const post = (path: string, body: object) => call(app, 'POST', path, { token: owner, body })

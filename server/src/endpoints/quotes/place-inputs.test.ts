@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { lanesPerRequestMax } from '#contract/limits.ts'
 import { knownCells, readColumns, readRow } from '#server/imports/index.ts'
 import { call, type Integration, makeIntegration, makeLane } from '#testing/make.ts'
-import { type TestApp, testApp } from '#testing/test-app.ts'
+import { sharedApp, type TestApp } from '#testing/shared-app.ts'
 
 /** The table that the geography is tested with: a place is stored under one name, whichever endpoint receives it. */
 const inputs = readFileSync(new URL('../../../../geography/src/place-inputs.tsv', import.meta.url), 'utf8')
@@ -17,10 +17,9 @@ let app: TestApp
 let acme: Integration
 
 beforeAll(async () => {
-  app = await testApp()
+  app = await sharedApp()
   acme = await makeIntegration(app)
 })
-afterAll(() => app.close())
 
 const read = (path: string, query: Record<string, string>) =>
   call(app, 'GET', `${path}?${new URLSearchParams(query)}`, { token: acme.token })

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { gazetteer } from '#geography/gazetteer.ts'
 import {
   type Answer,
@@ -10,7 +10,7 @@ import {
   makePerson,
   pushUpdate,
 } from '#testing/make.ts'
-import { type TestApp, testApp } from '#testing/test-app.ts'
+import { sharedApp, type TestApp } from '#testing/shared-app.ts'
 
 let app: TestApp
 let acme: Integration
@@ -21,7 +21,7 @@ let owner: string
 beforeAll(async () => {
   // As a start of the service does: no request waits for the map.
   gazetteer()
-  app = await testApp()
+  app = await sharedApp()
   ;[acme, other] = await Promise.all([makeIntegration(app), makeIntegration(app)])
   owner = acme.tenant.owner
   people = {
@@ -30,7 +30,6 @@ beforeAll(async () => {
     admin: await makePerson(app, acme.tenant, 'admin'),
   }
 })
-afterAll(() => app.close())
 
 const oneLane = { origin: 'Dallas, TX', destination: 'Atlanta, GA', equipment: 'V', quoted_rate: 2150 }
 const quote = (lanes: unknown = [oneLane], more: Record<string, unknown> = {}, token = owner) =>

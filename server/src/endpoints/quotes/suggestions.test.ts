@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { call, type Integration, makeIntegration, makeLane, makeTenant, pushUpdate } from '#testing/make.ts'
-import { type TestApp, testApp } from '#testing/test-app.ts'
+import { sharedApp, type TestApp } from '#testing/shared-app.ts'
 
 const places = '/api/places'
 const customers = '/api/customers'
@@ -9,7 +9,7 @@ let acme: Integration
 let refs: string[]
 
 beforeAll(async () => {
-  app = await testApp()
+  app = await sharedApp()
   acme = await makeIntegration(app)
   refs = [
     ...(await quote('Harvest Table Foods', 'Dalton, GA', 3)),
@@ -18,7 +18,6 @@ beforeAll(async () => {
     ...(await quote('Zebra_Mills', 'El Paso, TX', 1)),
   ]
 })
-afterAll(() => app.close())
 
 async function quote(customer: string, origin: string, times: number): Promise<string[]> {
   const made = await call(app, 'POST', '/api/quote-requests', {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import {
   call,
   type MadeTenant,
@@ -9,13 +9,12 @@ import {
   makeTenant,
   pushUpdate,
 } from '#testing/make.ts'
-import { type TestApp, testApp } from '#testing/test-app.ts'
+import { sharedApp, type TestApp } from '#testing/shared-app.ts'
 
 let app: TestApp
 beforeAll(async () => {
-  app = await testApp()
+  app = await sharedApp()
 })
-afterAll(() => app.close())
 
 const voidLane = (token: string, laneRef: string, reason = 'Mistyped rate') =>
   call(app, 'POST', `/api/lanes/${laneRef}/void`, { token, body: { reason } })
