@@ -2,15 +2,9 @@ import { globSync, readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { defineConfig } from 'vitest/config'
-import { BaseSequencer, type TestSpecification } from 'vitest/node'
 import { tablerIcons } from './dashboard/tabler-icons.ts'
 
 const isInBrowser = (file: string) => file.startsWith('dashboard/tests/')
-/** Proofs with long timeouts. `npm run prove` runs their full length. */
-const isLongProof = (file: string) =>
-  /^proofs\/(bad-input|hostile-fields|hostile-input|mutation-walk|route-walk|concurrency-walk)\.test\.ts$/.test(
-    file,
-  )
 const tests = globSync(
   '{contract,engine,geography,server,client,cli,evaluation,checks,dashboard,proofs,bench}/**/*.test.ts',
 )
@@ -19,33 +13,35 @@ const asksForDatabase = (file: string) =>
   /from '(#testing\/(?!thread-time)|\.\/test-)/.test(readFileSync(file, 'utf8'))
 /** Tests that mock a module. They run isolated: files that share a process also share its modules. */
 const replacesModules = (file: string) => /\bvi\.mock\(/.test(readFileSync(file, 'utf8'))
-const isOrdinary = (file: string) => !isInBrowser(file) && !isLongProof(file) && !replacesModules(file)
+const isOrdinary = (file: string) => !isInBrowser(file) && !replacesModules(file)
 
-/** Starts the longest files first: a long file that started last would run alone at the end. */
-class LongestFirst extends BaseSequencer {
-  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const order = ['proofs', 'browser', 'alone', 'database', 'pure']
-    const rank = ({ project }: TestSpecification) => order.indexOf(project.name)
-    const sorted = await super.sort(files)
-    return sorted.toSorted((one, other) => rank(one) - rank(other))
-  }
+const common = {
+  setupFiles: ['server/testing/measure-file.ts', 'server/testing/property-seed.ts'],
+  // Tests take seconds. On a machine with twenty busy processes they take minutes: this ends only those that hang.
+  testTimeout: 600_000,
+  hookTimeout: 600_000,
+  expect: { poll: { timeout: 120_000 } },
 }
-
-/** Tests take seconds. On a machine with twenty busy processes they take minutes: this ends only those that hang. */
-const [testTimeout, hookTimeout] = [600_000, 600_000]
-/** How long `expect.poll` retries. */
-const expectation = { poll: { timeout: 120_000 } }
-const setupFiles = ['server/testing/property-seed.ts']
+/** One PostgreSQL serves the whole run; each file, or the files of a worker, clone a database from a migrated template. */
+const withDatabase = { ...common, globalSetup: ['server/testing/database-cluster.ts'] }
+const withLeastWork = {
+  ...withDatabase,
+  setupFiles: [...common.setupFiles, 'server/testing/least-password-work.ts'],
+}
 
 export default defineConfig({
   test: {
-    // The tests must pass on two cores. Most files wait for databases and timers about as long as they compute, and browser
-    // tests compute all the time, so four files at a time keep two cores busy.
-    maxWorkers: 4,
-    reporters: ['verbose'],
-    // `npm test` and `npm run test:pages` leave these tests out.
+    // The tests must pass on two cores. They compute most of the time, so more files at a time would only load the service more often.
+    maxWorkers: 2,
+    // One line for each file, and what the run cost.
+    reporters: ['default', './server/testing/budget-reporter.ts'],
+    slowTestThreshold: 10_000,
     tags: [
-      { name: 'long', description: 'Long tests of code that seldom changes. `npm run prove` runs them.' },
+      {
+        name: 'long',
+        description:
+          'Tests that cost much for what they show: walks through all operations, and programs that start and end. `npm run prove` runs them.',
+      },
       {
         name: 'measure',
         description:
@@ -61,70 +57,35 @@ export default defineConfig({
       // On a busy machine, every wait is longer. Tests of deadlines use the usual ones.
       DEADLINE_FACTOR: '30',
     },
-    sequence: { sequencer: LongestFirst },
     projects: [
       {
         // Tests of the pages' wording import the index.ts of their folder, which also exports components with icons.
         plugins: [tablerIcons()],
         test: {
-          setupFiles,
+          ...common,
           name: 'pure',
           include: tests.filter((file) => isOrdinary(file) && !asksForDatabase(file)),
-          testTimeout,
-          expect: expectation,
-          hookTimeout,
         },
       },
       {
         test: {
-          setupFiles,
+          ...withLeastWork,
           name: 'database',
           include: tests.filter((file) => isOrdinary(file) && asksForDatabase(file)),
-          // One PostgreSQL serves the whole run; each file clones its own database from a migrated template.
-          globalSetup: ['server/testing/database-cluster.ts'],
-          testTimeout,
-          expect: expectation,
-          hookTimeout,
         },
       },
       {
-        test: {
-          setupFiles,
-          name: 'alone',
-          include: tests.filter(replacesModules),
-          isolate: true,
-          globalSetup: ['server/testing/database-cluster.ts'],
-          testTimeout,
-          expect: expectation,
-          hookTimeout,
-        },
-      },
-      {
-        test: {
-          setupFiles,
-          name: 'proofs',
-          include: tests.filter(isLongProof),
-          globalSetup: ['server/testing/database-cluster.ts'],
-          testTimeout,
-          expect: expectation,
-          hookTimeout,
-          // Kills and restarts mostly wait, so three at a time fit on two cores beside other files. With five, a service that
-          // started beside four others answered 503 once.
-          maxConcurrency: 3,
-        },
+        // A setup file that loads the service would load the modules that these tests replace.
+        test: { ...withDatabase, name: 'alone', include: tests.filter(replacesModules), isolate: true },
       },
       {
         test: {
           // Journeys of users through the built dashboard, in a real browser. A retry is printed: (retry x1).
-          setupFiles,
+          ...withLeastWork,
           name: 'browser',
           retry: 1,
           include: tests.filter(isInBrowser),
-          globalSetup: ['server/testing/database-cluster.ts', 'dashboard/testing/prepare-browser.ts'],
-          testTimeout,
-          expect: expectation,
-          hookTimeout,
-          // Four files at a time already use two cores.
+          globalSetup: [...withDatabase.globalSetup, 'dashboard/testing/prepare-browser.ts'],
           maxConcurrency: 2,
         },
       },

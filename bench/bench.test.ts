@@ -15,7 +15,7 @@ const folder = mkdtempSync(join(tmpdir(), 'lanewise-bench-test-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 describe('npm run bench', () => {
-  test('refuses an unknown row', async () => {
+  test('refuses an unknown row', { tags: 'long' }, async () => {
     expect(await benchCommand('--only', 'nonsense')).toMatchObject({
       code: 1,
       output: expect.stringMatching(/Unknown row/),
@@ -141,7 +141,9 @@ describe('workingDay', () => {
   })
 })
 
-test('the brokerage of the at-work row has 600 days of quotes on many lanes, none of which dominates', () => {
+test('the brokerage of the at-work row has 600 days of quotes on many lanes, none of which dominates', {
+  tags: 'long',
+}, () => {
   const other = { quotes: 100, tenants: 1, seed: 1, until: '2026-11-01', giantLane: 0, giantTenant: 0 }
   const plan = { ...other, brokerage: 9_000 }
   const tenants = tenantsOf(plan)

@@ -1,3 +1,4 @@
+/** @module-tag long */
 import { stripTypeScriptTypes } from 'node:module'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { allEndpoints } from '#contract/all-endpoints.ts'

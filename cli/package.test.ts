@@ -38,7 +38,7 @@ test('has no dependencies, and includes the licenses of its parts', () => {
   )
 })
 
-test('runs from its bin on Node 20, with the documented exit codes', async () => {
+test('runs from its bin on Node 20, with the documented exit codes', { tags: 'long' }, async () => {
   const node = nodeOfMajor(20)
   if (typeof node !== 'string') {
     process.stderr.write(`NOT TESTED on Node 20: ${node.missing}\n`)

@@ -1,3 +1,4 @@
+/** @module-tag long */
 import { describe, expect, test } from 'vitest'
 import { checkCustomers, forecastCustomers } from './src/customer-check.ts'
 

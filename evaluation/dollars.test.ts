@@ -1,3 +1,4 @@
+/** @module-tag long */
 import { expect, test } from 'vitest'
 import { testDays } from '#engine/backtest/walk-forward.ts'
 import { dayOf } from '#engine/estimate/day.ts'

@@ -1,3 +1,4 @@
+/** @module-tag long */
 import { beforeAll, describe, expect, test } from 'vitest'
 import { auc, brier, calibrationError, calibrationSlope, logLoss } from '#engine/backtest/measures.ts'
 import { seededNumbers } from '#engine/statistics/seeded-numbers.ts'

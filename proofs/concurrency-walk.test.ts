@@ -1,3 +1,4 @@
+/** @module-tag long */
 import { expect, test } from 'vitest'
 import { testDatabase } from '#testing/test-database.ts'
 import { concurrencyWalk, setForConnection, transactionStart } from './concurrency-walk.ts'

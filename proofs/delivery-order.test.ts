@@ -1,9 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { pushOutcomes, pushQuotes } from '#contract/push-quotes.ts'
 import { pushShipmentUpdates } from '#contract/push-shipment-updates.ts'
 import { seededRandom } from '#server/sample/index.ts'
 import { call, type Integration, makeIntegration, pushSigned, quoteToPush } from '#testing/make.ts'
-import { type TestApp, testApp } from '#testing/test-app.ts'
+import { sharedApp, type TestApp } from '#testing/shared-app.ts'
 
 /**
  * Promise: whatever order messages about a load arrive in, the lane ends the same, with all its members.
@@ -20,10 +20,9 @@ import { type TestApp, testApp } from '#testing/test-app.ts'
 let app: TestApp
 let ours: Integration
 beforeAll(async () => {
-  app = await testApp()
+  app = await sharedApp()
   ours = await makeIntegration(app, 'integrations:write quotes:write')
 })
-afterAll(() => app.close())
 
 type PersonalAction = 'void' | 'requote'
 
@@ -172,13 +171,18 @@ describe('every order of the messages ends the same', () => {
   test.each([
     ['won', 'booking', 'cancellation'],
     ['booking', 'won', 'cancellation'],
+    ['won', 'booking', 'cancellation', 'booking with its time'],
+  ] as Kind[][])('%s, %s, %s, %s', (...set) => endsTheSame(set))
+
+  test.each([
     ['booking', 'cancellation', 'won'],
     ['lost', 'won', 'booking', 'cancellation'],
-    ['won', 'booking', 'cancellation', 'booking with its time'],
     ['won at a stated time', 'booking with its time', 'lost', 'won'],
     ['booking', 'cancellation', 'cancellation', 'expired'],
     ['pending', 'won', 'corrected rate', 'corrected rate'],
-  ] as Kind[][])('%s, %s, %s, %s', async (...set) => {
+  ] as Kind[][])('%s, %s, %s, %s', { tags: 'long' }, (...set) => endsTheSame(set))
+
+  async function endsTheSame(set: readonly Kind[]): Promise<void> {
     const isSameKind = new Set(set.map((kind) => groupOf(kind))).size < set.length
     for (const [how, at] of signedTimes) {
       if (how === 'of the same second' && isSameKind) continue
@@ -186,13 +190,13 @@ describe('every order of the messages ends the same', () => {
       const ends = await endsOf(ordersOf(messages))
       expect([how, ...ends.values()]).toHaveLength(2)
     }
-  })
+  }
 
   test.each([
     ['void', ['booking', 'cancellation', 'won', 'corrected rate']],
     ['void', ['cancellation', 'booking', 'lost', 'booking with its time']],
     ['requote', ['won', 'booking', 'cancellation', 'expired']],
-  ] as [PersonalAction, Kind[]][])('after a person did a %s: %s', async (action, set) => {
+  ] as [PersonalAction, Kind[]][])('after a person did a %s: %s', { tags: 'long' }, async (action, set) => {
     const messages = set.map((kind, nth) => kinds[kind](nth))
     const ends = await endsOf(ordersOf(messages), action)
     expect([...ends.values()]).toHaveLength(1)
@@ -208,7 +212,9 @@ describe('every order of the messages ends the same', () => {
     expect([...ends.keys()][0]).toContain('"void_reason":"Typo"')
   })
 
-  test('for random sets of three and four messages, and random orders of eight', async () => {
+  test('for random sets of three and four messages, and random orders of eight', {
+    tags: 'long',
+  }, async () => {
     const { uniform } = seededRandom(7)
     const shuffled = <T>(items: readonly T[]) =>
       items

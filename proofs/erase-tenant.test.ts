@@ -60,7 +60,9 @@ test('an erased brokerage has no rows left in any table, and another brokerage k
   await expect(eraseTenant(environment(), String(a.tenant), { now: app.now })).rejects.toThrow(/no brokerage/)
 })
 
-test('after erasure tokens and sessions are refused despite caches, and its e-mail addresses can be used again', async () => {
+test('after erasure tokens and sessions are refused despite caches, and its e-mail addresses can be used again', {
+  tags: 'long',
+}, async () => {
   const ours = await makeIntegration(app)
   await makeLane(app, ours.tenant)
   expect((await call(app, 'GET', readPath, { token: ours.token })).status).toBe(200)

@@ -1,3 +1,4 @@
+/** @module-tag long */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { bug, failingDatabase, inside, outage } from '#testing/failing-database.ts'
 import { type TestApp, testApp } from '#testing/test-app.ts'

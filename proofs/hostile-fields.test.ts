@@ -1,3 +1,4 @@
+/** @module-tag long */
 import { createHmac } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { allEndpoints } from '#contract/all-endpoints.ts'

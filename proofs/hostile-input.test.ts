@@ -1,3 +1,4 @@
+/** @module-tag long */
 import pg from 'pg'
 import { describe, expect, inject, test } from 'vitest'
 import type { DatabaseCluster } from '#testing/database-cluster.ts'

@@ -20,8 +20,8 @@ import { type SeededTenants, seededTenants } from './seeded-tenants.ts'
  *
  * How: every function in server/src/database is called as tenant A with the ids of tenant B. The result must be the same as
  * when B does not exist, it must contain no canary of B, and no row of B may change. The same call as B must work, which
- * shows that the ids exist. All of this runs twice: with both layers of isolation (row-level security and the tenant
- * conditions in the queries), and with row-level security disabled, where only the conditions protect B.
+ * shows that the ids exist. Row-level security is disabled, so that only the tenant conditions of the queries protect B.
+ * `npm run prove` does the same with both layers of isolation.
  *
  * Fault that it finds: a query without a tenant condition. The last test plants one.
  */
@@ -54,10 +54,10 @@ interface Outcome {
   readonly changedB: boolean
 }
 
-describe.each([
-  { layers: 'both layers of tenant isolation', hasRowLevelSecurity: true },
-  { layers: 'the conditions in the queries alone', hasRowLevelSecurity: false },
-])('with $layers', ({ hasRowLevelSecurity }) => {
+describe('with the conditions in the queries alone', () => walkMethods(false))
+describe('with both layers of tenant isolation', { tags: 'long' }, () => walkMethods(true))
+
+function walkMethods(hasRowLevelSecurity: boolean): void {
   let app: TestApp
   let tenants: SeededTenants
   let recordsOfB: Omit<MethodCall, 'transaction' | 'tenant'>
@@ -148,7 +148,8 @@ describe.each([
   test.each(Object.entries(methods))(
     '%s, called as A with the ids of B, does the same as without B',
     async (name, method) => {
-      const before = await tenants.checksum('B')
+      // The other methods are rolled back: `outcomeOf` looks at the rows within their transaction.
+      const before = method.commits === true ? await tenants.checksum('B') : null
       const asA = await outcomeOf(method, 'A')
       expect(leakIn(asA.shown, 'B', [])).toBeNull()
       expect(asA.changedB).toBe(false)
@@ -159,7 +160,7 @@ describe.each([
         expect(leakIn(mistaken.shown, 'B', [])).toBeNull()
         expect(mistaken.changedB).toBe(false)
       }
-      expect(await tenants.checksum('B')).toBe(before)
+      if (before !== null) expect(await tenants.checksum('B')).toBe(before)
       await expectToWorkForB(method)
       if (method.commits === true) for (const label of ['A', 'B'] as const) await tenants.seed(label)
     },
@@ -172,4 +173,4 @@ describe.each([
     const { shown } = await outcomeOf(planted, 'A')
     expect(leakIn(shown, 'B', []) !== null).toBe(!hasRowLevelSecurity)
   })
-})
+}

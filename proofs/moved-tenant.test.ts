@@ -346,7 +346,9 @@ describe('a target with its own secret key', () => {
   })
 })
 
-test('an export from before the baseline arrives, and every lane has a version to follow', async () => {
+test('an export from before the baseline arrives, and every lane has a version to follow', {
+  tags: 'long',
+}, async () => {
   const old = await testApp({ secretKeys: [source.secretKey], now: source.now })
   try {
     const { tenant } = await makeIntegration(old)

@@ -1,3 +1,4 @@
+/** @module-tag long */
 import { expect, inject, test } from 'vitest'
 import type { DatabaseCluster } from '#testing/database-cluster.ts'
 import { prove } from './prove.ts'

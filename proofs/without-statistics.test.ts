@@ -1,3 +1,4 @@
+/** @module-tag long */
 import pg from 'pg'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { pushOutcomes, pushQuotes } from '#contract/push-quotes.ts'

@@ -47,7 +47,7 @@ test('a test database does not contain the tables of another one', async () => {
   await expect(query(second.owner, 'select from seen_by_one')).rejects.toThrow('does not exist')
 })
 
-test('drop() removes a database that has an open connection', async () => {
+test('drop() removes a database that has an open connection', { tags: 'long' }, async () => {
   const database = await testDatabase()
   const client = new pg.Client(database.service)
   client.on('error', () => {})

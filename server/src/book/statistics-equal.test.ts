@@ -349,7 +349,14 @@ const brokerages = [
   { seed: 3, isMixed: false, basis: 'all_in' },
 ] as const
 
-describe.each(brokerages)('a brokerage with random quotes (seed $seed)', ({ seed, isMixed, basis }) => {
+describe('a brokerage with random quotes', () => equalForAll(brokerages[0]))
+describe.each(brokerages.slice(1))(
+  'a brokerage with random quotes (seed $seed)',
+  { tags: 'long' },
+  equalForAll,
+)
+
+function equalForAll({ seed, isMixed, basis }: (typeof brokerages)[number]): void {
   let brokerage: Brokerage
   beforeAll(async () => {
     brokerage = await randomBrokerage(seed, { isMixed })
@@ -438,4 +445,4 @@ describe.each(brokerages)('a brokerage with random quotes (seed $seed)', ({ seed
       )
     }
   })
-})
+}

@@ -544,7 +544,7 @@ describe('undoing an import', () => {
   })
 })
 
-describe('the command', () => {
+describe('the command', { tags: 'long' }, () => {
   const program = fileURLToPath(new URL('../operations/import-main.ts', import.meta.url))
 
   function command(words: string[]) {
@@ -574,7 +574,7 @@ describe('the command', () => {
     }
   }
 
-  it('loses and repeats no row when it is killed and run again', { tags: 'long' }, () =>
+  it('loses and repeats no row when it is killed and run again', () =>
     inFolder(async (folder) => {
       const tenant = await newTenant('Killed Brokers')
       const path = join(folder, 'loads.csv')
@@ -615,7 +615,6 @@ describe('the command', () => {
 
   it(
     'a killed undo is resumed by the next service that starts, and blocks imports until then',
-    { tags: 'long' },
     () =>
       inFolder(async (folder) => {
         const tenant = await newTenant('Undone Brokers')
@@ -645,7 +644,7 @@ describe('the command', () => {
       }),
   )
 
-  it('stops an undo at Ctrl-C, and continues when it is run again', { tags: 'long' }, () =>
+  it('stops an undo at Ctrl-C, and continues when it is run again', () =>
     inFolder(async () => {
       const tenant = await newTenant('Pausing Brokers')
       const { importId } = await runImport(tenant, manyRows(5_000))
@@ -663,7 +662,7 @@ describe('the command', () => {
     }),
   )
 
-  it('prints rejected rows, writes them to a file, lists and undoes imports', { tags: 'long' }, () =>
+  it('prints rejected rows, writes them to a file, lists and undoes imports', () =>
     inFolder(async (folder) => {
       await newTenant('Listing Brokers')
       const path = join(folder, 'loads.csv')

@@ -62,7 +62,9 @@ function quotesFile(rows: number): Buffer {
   )
 }
 
-test('two long imports and a short one take turns by batches: the short one ends while the long ones go on', async () => {
+test('two long imports and a short one take turns by batches: the short one ends while the long ones go on', {
+  tags: 'long',
+}, async () => {
   const ownDatabase = await testDatabase()
   const database = await openDatabase({ connection: ownDatabase.service, deadlines: testDeadlines })
   const runner = importRunner({ database, log: pino({ level: 'silent' }) }, { shortBytesMax: 100_000 })

@@ -15,6 +15,7 @@ const path = join(folder, 'loadsmart_truckloads_2017.csv.gz')
 
 it.skipIf(!existsSync(path))(
   'takes every usable row of 5,357 real truckloads, without a map, in seconds',
+  { tags: 'long' },
   async () => {
     const testing = await testDatabase()
     const database = await openDatabase({ connection: testing.service, deadlines: testDeadlines })

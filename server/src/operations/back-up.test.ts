@@ -37,7 +37,9 @@ async function connected<T>(to: EmbeddedConnection, work: (client: pg.Client) =>
 const back = (to: string) =>
   backUp({ dataDirectory: join(folder, 'data'), folder: join(folder, to), remark: () => {} })
 
-test('a copy made during writes is complete and contains everything committed before it', async () => {
+test('a copy made during writes is complete and contains everything committed before it', {
+  tags: 'long',
+}, async () => {
   const began = await connected(postgres, async (client) => {
     await client.query('create table written (number integer primary key, again integer not null)')
     let number = 0

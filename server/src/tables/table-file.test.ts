@@ -151,7 +151,7 @@ describe('unpacking', () => {
     expect((await problemOf(half))?.detail).toContain('must be complete')
   })
 
-  it('rejects a small file that unpacks to more than the limit', async () => {
+  it('rejects a small file that unpacks to more than the limit', { tags: 'long' }, async () => {
     expect((await problemOf(inPieces(bomb(), 4_096)))?.detail).toContain('at most 128 MiB when unpacked')
   })
 

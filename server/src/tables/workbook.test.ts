@@ -151,7 +151,7 @@ describe('a workbook that cannot be read', () => {
     expect(problemOf(bytes)).toContain('more than 1 million characters')
   })
 
-  it('is an error of the file, and the service goes on', async () => {
+  it('is an error of the file, and the service goes on', { tags: 'long' }, async () => {
     const bomb = zip({ 'xl/workbook.xml': '', 'xl/worksheets/sheet1.xml': ' '.repeat(300 * 1024 * 1024) })
     await expect(read(bomb)).rejects.toThrow(ImportFileError)
     await expect(read(bomb)).rejects.toThrow('more than 256 MiB')

@@ -275,7 +275,7 @@ describe('200', () => {
     ])
   })
 
-  test('deliveries in any order, repeated, end in the state of signed order', async () => {
+  test('deliveries in any order, repeated, end in the state of signed order', { tags: 'long' }, async () => {
     const ours = await makeIntegration(app, everything)
     const start = seconds() - 200
     const versions = [

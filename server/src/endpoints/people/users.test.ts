@@ -290,7 +290,9 @@ describe('an invitation claims no address', () => {
 })
 
 describe('429', () => {
-  test('a brokerage makes 100 invitations per day, repeated ones included and over all instances', async () => {
+  test('a brokerage makes 100 invitations per day, repeated ones included and over all instances', {
+    tags: 'long',
+  }, async () => {
     // Half a second more than 90 s before midnight, at any hour of the test.
     const now = Math.ceil(Date.now() / 86_400_000) * 86_400_000 - 90_500
     const one = await testApp({ now })

@@ -298,7 +298,9 @@ describe('200', () => {
     expect(strict?.body.best_rate).toBe(3200)
   })
 
-  test('a push of 300 quotes has 300 forecasts in one unbroken chain, and so have pushes and people at once', async () => {
+  test('a push of 300 quotes has 300 forecasts in one unbroken chain, and so have pushes and people at once', {
+    tags: 'long',
+  }, async () => {
     const made = await pilotTenant()
     const quotes = Array.from({ length: 300 }, (_, nth) =>
       quoteToPush(`F-${nth}`, {

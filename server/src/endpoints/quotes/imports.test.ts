@@ -615,7 +615,9 @@ describe('sample data', () => {
   const session = async (token: string) => (await call(app, 'GET', '/api/me', { token })).body
   const steps = async (token: string) => (await call(app, 'GET', '/api/first-steps', { token })).body
 
-  it('fills an empty brokerage, is marked, counts as no first step, and is removed by its undo', async () => {
+  it('fills an empty brokerage, is marked, counts as no first step, and is removed by its undo', {
+    tags: 'long',
+  }, async () => {
     const tenant = await makeTenant(app)
     const { status, body } = await fill(tenant.owner)
     expect([status, body.sample, body.file_name]).toEqual([202, true, 'Sample data'])
