@@ -19,7 +19,8 @@ export type TestDatabase = {
 /** Clones the migrated template of a cluster into a database for one test file or one proof (about 40 ms). */
 export async function cloneDatabase(cluster: DatabaseCluster): Promise<TestDatabase> {
   const { makerUrl, ownerUrl, serviceUrl, template } = cluster
-  const name = `lanewise_test_${randomBytes(6).toString('hex')}`
+  // Whatever a file or a worker leaves behind is removed with its template.
+  const name = `${template}_${randomBytes(6).toString('hex')}`
   await asMaker(makerUrl, (maker) => makeDatabase(maker, name, template))
   const owner = databaseUrl(ownerUrl, name)
   const service = databaseUrl(serviceUrl, name)

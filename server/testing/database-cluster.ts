@@ -61,9 +61,11 @@ export async function startCluster(settings: Readonly<Record<string, string>> = 
   const template = `lanewise_template_${randomBytes(4).toString('hex')}`
   const cluster: DatabaseCluster = { ...server.urls, template }
   const stop = async () => {
-    await asMaker(cluster.makerUrl, (maker) =>
-      maker.query(`drop database if exists ${template} with (force)`),
-    )
+    await asMaker(cluster.makerUrl, async (maker) => {
+      const ours = 'select datname as name from pg_database where starts_with(datname, $1)'
+      const { rows } = await maker.query<{ name: string }>(ours, [template])
+      for (const { name } of rows) await maker.query(`drop database ${name} with (force)`)
+    })
     await server.stop()
   }
   try {
