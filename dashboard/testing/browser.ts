@@ -1,6 +1,6 @@
 import axe, { type RunOnly } from 'axe-core'
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
-import { expect, inject, onTestFinished } from 'vitest'
+import { expect, inject, onTestFinished, type RunnerTestCase, TestRunner } from 'vitest'
 import type { TestBrowser } from './prepare-browser.ts'
 
 interface Look {
@@ -82,7 +82,11 @@ export async function openWindow(
   page.setDefaultTimeout(180_000)
   await page.setViewportSize({ width, height })
   await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
-  if (options.kept !== true) endWithTest(browser, url, page, options)
+  if (options.kept !== true) {
+    const test = TestRunner.getCurrentTest<RunnerTestCase | undefined>()
+    if (isSecondTry(test)) await context.tracing.start({ screenshots: true, snapshots: true })
+    endWithTest(browser, url, page, options)
+  }
   if (options.person !== undefined) await signIn(context, url, options.person)
   const troubles: string[] = []
   page.on('pageerror', (error) => troubles.push(`${error.name}: ${error.message}`))
@@ -117,6 +121,23 @@ function idleWindow(browser: Browser, url: string): Page | null {
   return idleWindows.get(browser)?.get(url)?.pop() ?? null
 }
 
+const isSecondTry = (test: RunnerTestCase | undefined) => (test?.result?.retryCount ?? 0) > 0
+
+/**
+ * Keeps what explains a failure in `test-results`: a screenshot of the first try, and a trace of the second, which shows each
+ * action and each request (`npx playwright-core show-trace FILE`).
+ */
+async function keepEvidence(page: Page, task: RunnerTestCase): Promise<void> {
+  const path = `test-results/${task.name.replaceAll(/[^a-z0-9]+/gi, '-').slice(0, 80)}`
+  try {
+    if (isSecondTry(task)) await page.context().tracing.stop({ path: `${path}.zip` })
+    else if (task.result?.state === 'fail') await page.screenshot({ path: `${path}.png` })
+  } catch (error) {
+    // The test may have closed its window.
+    process.stderr.write(`Nothing was kept of "${task.name}": ${error}\n`)
+  }
+}
+
 /** Blanks the page after its test, because hidden pages still render and poll. */
 function endWithTest(
   browser: Browser,
@@ -125,7 +146,8 @@ function endWithTest(
   { alone, onTestFinished: atEnd = onTestFinished }: WindowOptions,
 ): void {
   try {
-    atEnd(async () => {
+    atEnd(async ({ task }) => {
+      await keepEvidence(page, task)
       if (alone === true || page.isClosed()) return page.context().close()
       await makeBlank(page)
       const ofBrowser = idleWindows.get(browser) ?? new Map<string, Page[]>()
