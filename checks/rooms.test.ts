@@ -38,7 +38,7 @@ const rooms: Readonly<Record<string, { rooms: readonly string[]; outside: readon
     outside: ['engine/src/', 'kysely', 'node:', 'pg'],
   },
   'database/session': {
-    rooms: ['database/schema'],
+    rooms: ['runtime', 'database/schema'],
     outside: ['kysely', 'node:', 'pg'],
   },
   'database/queries': {

@@ -3,12 +3,14 @@ import type { TenantWatch } from '../cache/index.ts'
 import type { BookSettings } from '../database/queries/index.ts'
 import {
   type Database,
-  DatabaseUnavailable,
   deadlineLeftMs,
   forBrokerage,
+  loopSince,
+  ProcessUnavailable,
   RequestDeadline,
   type TenantId,
   type TenantVersions,
+  tooLong,
   waitWithinDeadline,
   withDeadline,
 } from '../database/session/index.ts'
@@ -43,8 +45,9 @@ export interface Books<Quotes extends Book> {
   /**
    * The book of a brokerage, with everything that was committed before the call.
    *
-   * @throws DatabaseUnavailable when the changes cannot be read, when opening the book takes longer than ten seconds, or
-   *   when the database does not answer the opening within the request's deadline
+   * @throws DatabaseUnavailable when the changes cannot be read, or when the database does not answer the opening within the
+   *   request's deadline
+   * @throws ProcessUnavailable when opening the book takes longer than ten seconds, or this process is busy or stops
    * @throws Problem when its quotes exceed the memory limit
    */
   read(tenant: TenantId): Promise<OpenBook<Quotes>>
@@ -152,7 +155,7 @@ interface Refusal {
   readonly fit: number
 }
 
-const stopping = () => new DatabaseUnavailable(new Error('The service is stopping.'))
+const stopping = () => new ProcessUnavailable('stopping', new Error('No book is opened any more.'))
 
 /** A single book exceeds the memory limit of all books. */
 class DoesNotFit extends Error {}
@@ -184,10 +187,14 @@ async function whileAnswered<Quotes extends Book>(
 ): Promise<Entry<Quotes>> {
   const silenceMs = deadlineLeftMs()
   const startedAt = performance.now()
+  const since = loopSince()
   for (;;) {
-    const giveUpAt = Math.min(startedAt + ms, Math.max(startedAt, answeredAt()) + silenceMs)
-    const leftMs = giveUpAt - performance.now()
-    if (leftMs <= 0) throw new DatabaseUnavailable(new Error('timeout exceeded when waiting for a book'))
+    const silentAt = Math.max(startedAt, answeredAt()) + silenceMs
+    const leftMs = Math.min(startedAt + ms, silentAt) - performance.now()
+    if (leftMs <= 0) {
+      const cause = new Error('timeout exceeded when waiting for a book')
+      throw performance.now() < silentAt ? new ProcessUnavailable('busy', cause) : tooLong(cause, since)
+    }
     const found = await orLate(entry, leftMs)
     if (found !== late) return found
   }
@@ -431,9 +438,10 @@ export function books<Quotes extends Book>({
 
   const waitForFollow = (going: Promise<OpenBook<Quotes> | null>) =>
     waitWithinDeadline(async (leftMs) => {
+      const since = loopSince()
       const book = await orLate(going, leftMs)
       if (book !== late) return book
-      throw new DatabaseUnavailable(new Error('timeout exceeded when waiting for the changes of a book'))
+      throw tooLong(new Error('timeout exceeded when waiting for the changes of a book'), since)
     })
 
   /** Brings a book up to date; null when it must be opened again. */
@@ -463,7 +471,7 @@ export function books<Quotes extends Book>({
       const open = await upToDate(entry)
       if (open !== null) return open
     }
-    throw new DatabaseUnavailable(new Error('The quotes changed during every attempt.'))
+    throw new ProcessUnavailable('busy', new Error('The quotes changed during every attempt.'))
   }
 
   return {

@@ -25,6 +25,8 @@ function makeCache(bytesMax = 1_000_000) {
     server: 'primary',
     polls: 0,
     gate: Promise.resolve(),
+    /** How much later this process reads each of the next answers. */
+    lateMs: [] as number[],
     joinedMs: null as number | null,
   }
   const clock = { now: 1_000 }
@@ -33,6 +35,7 @@ function makeCache(bytesMax = 1_000_000) {
       changedTenants: async (): Promise<ChangedTenants> => {
         database.polls++
         await database.gate
+        clock.now += database.lateMs.shift() ?? 0
         if (database.isDown) throw new DatabaseUnavailable('down')
         return { next: '1', server: database.server, tenants: [], others: false, joinedMs: database.joinedMs }
       },
@@ -288,5 +291,34 @@ test('the age of a registration counts from the answer of a slow poll, not from 
   expect(watch.otherInstances()?.joinedMs).toBe(2_000)
   clock.now += 50
   expect(watch.otherInstances()?.joinedMs).toBe(2_050)
+  await watch.stop()
+})
+
+test('a process that read an answer too late polls again, a few times at most, and uses no answer that is too old', async () => {
+  const { cache, watch, database } = makeCache()
+  const isKnown = () => [watch.otherInstances() !== null, watch.failure()]
+  database.lateMs = [answerValidMs + 1]
+  await watch.poll()
+  expect([database.polls, ...isKnown()]).toEqual([2, true, null])
+  await cache.getOrRead(ours, 'lane', 0, async () => found('lane'))
+
+  database.lateMs = Array(10).fill(answerValidMs + 1)
+  await delay(100)
+  const before = database.polls
+  await watch.poll()
+  expect(database.polls).toBeLessThan(before + 5)
+  expect([...isKnown(), cache.peek(ours, 'lane', 0)]).toEqual([false, null, undefined])
+  await watch.stop()
+})
+
+test('a database that does not answer is asked once, and named as the cause', async () => {
+  const { watch, database } = makeCache()
+  database.isDown = true
+  await watch.poll()
+  expect([database.polls, watch.otherInstances(), watch.failure()]).toEqual([
+    1,
+    null,
+    expect.any(DatabaseUnavailable),
+  ])
   await watch.stop()
 })

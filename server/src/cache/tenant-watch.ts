@@ -26,10 +26,13 @@ export interface TenantWatch {
   /** A number that differs after the database was replaced, such as by its replica: everything read before is invalid. */
   epoch(): number
   /**
-   * Polls the database now, unless the last answer is still valid. Takes at most what the deadline of the request leaves.
-   * If the poll fails or takes longer, resolves and nothing is current.
+   * Polls the database now, unless the last answer is still valid. If this process was busy or stopped until that answer,
+   * too, was no longer valid, it polls again. Takes at most what the deadline of the request leaves. If a poll fails or takes
+   * longer, resolves and nothing is current.
    */
   poll(): Promise<void>
+  /** Why the database did not answer the last poll, or has not yet; null if it has answered. */
+  failure(): unknown
   /** Runs a read of a tenant, and stores the versions that it was read at. Changes during the read are detected. */
   reading<T extends { readonly versions: ReadVersions }>(tenant: TenantId, read: () => Promise<T>): Promise<T>
   counts(): WatchCounts
@@ -61,6 +64,9 @@ export interface ReadVersions {
 const pollEveryMs = 40
 /** How long an answer of the database is valid. With the poll itself, a change elsewhere is visible within a second. */
 const answerHoldsMs = 800
+const unanswered = new Error('The database has not answered the poll.')
+/** How often a read polls anew, because this process was late to read the answer. */
+const pollsMax = 3
 /** Polling pauses when nothing has been read for this long. */
 const idleAfterMs = 2_000
 /** Tenants that are watched. Beyond this, the tenants that were read longest ago are forgotten. */
@@ -129,7 +135,8 @@ class PollingWatch implements TenantWatch {
   #notAloneSince = Number.NEGATIVE_INFINITY
   #readAt = Number.NEGATIVE_INFINITY
   #state: PollState = { name: 'resting' }
-  #isFailing = false
+  /** Why the last poll failed; null if it was answered. */
+  #failure: unknown = null
   #changes = 0
   #polls = 0
   #failed = 0
@@ -185,13 +192,25 @@ class PollingWatch implements TenantWatch {
   async poll(): Promise<void> {
     this.#readAt = this.#parts.monotonic()
     if (this.#isFresh(this.#readAt) || this.#state.name === 'stopped') return
-    await orLate(this.#pollAfterThis(), deadlineLeftMs())
+    const leftMs = deadlineLeftMs()
+    await orLate(this.#pollUntilFresh(leftMs), leftMs)
   }
 
-  async #pollAfterThis(): Promise<void> {
+  failure(): unknown {
+    return this.#failure ?? (this.#state.name === 'polling' ? unanswered : null)
+  }
+
+  async #pollUntilFresh(leftMs: number): Promise<void> {
+    const { monotonic } = this.#parts
+    const until = monotonic() + leftMs
     // A poll in progress may have started before the change that the caller knows of, so its answer may be too old.
     if (this.#state.name === 'polling') await this.#state.answer
-    if (!this.#isFresh(this.#parts.monotonic())) await this.#pollNow()
+    for (let nth = 0; nth < pollsMax; nth++) {
+      if (this.#isFresh(monotonic())) return
+      await this.#pollNow()
+      // An answer can only be too old already if this process was late to read it.
+      if (this.#failure !== null || monotonic() > until) return
+    }
   }
 
   async reading<T extends { readonly versions: ReadVersions }>(
@@ -297,12 +316,12 @@ class PollingWatch implements TenantWatch {
       this.#instances = { exist: answer.others, joinedMs: answer.joinedMs }
       this.#askedAt = startedAt
       this.#answeredAt = monotonic()
-      this.#isFailing = false
+      this.#failure = null
     } catch (error) {
-      if (!this.#isFailing) {
+      if (this.#failure === null) {
         log.warn({ err: error }, 'the database could not report changed tenants: the cache is not used')
       }
-      this.#isFailing = true
+      this.#failure = error
       this.#failed++
     }
   }

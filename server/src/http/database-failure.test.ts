@@ -4,7 +4,14 @@ import { bug, failingDatabase, inside, outage } from '#testing/failing-database.
 import { type Answer, call, type Integration, makeIntegration, makeLane, pushUpdate } from '#testing/make.ts'
 import { type TestApp, testApp } from '#testing/test-app.ts'
 import { waitingForLock } from '#testing/waiting-for-lock.ts'
-import { BrokerageBusy, DatabaseUnavailable, quotesChanged, tenantId } from '../database/session/index.ts'
+import {
+  BrokerageBusy,
+  BrokerageMoving,
+  DatabaseUnavailable,
+  ProcessUnavailable,
+  quotesChanged,
+  tenantId,
+} from '../database/session/index.ts'
 
 const failure = failingDatabase()
 let app: TestApp
@@ -129,7 +136,8 @@ describe('503', () => {
       expect([failure.hasFired(), status]).toEqual([true, 503])
       return body.detail
     }
-    const unchanged = 'The database cannot answer right now. Nothing was changed.'
+    const unchanged =
+      'The database cannot answer right now. Nothing was changed. Send this request again in 2 seconds.'
     expect(await askWithout(() => call(app, 'GET', '/api/lanes', owner()))).toBe(unchanged)
     const outcome = { ...owner(), body: { outcome: 'won' } }
     expect(
@@ -137,14 +145,36 @@ describe('503', () => {
     ).toContain('outcome unknown')
   })
 
-  test('a brokerage over its own limit is a warning in the log, not an error', async () => {
-    failure.failAt(1, () => new BrokerageBusy(new Error('the queue is full')))
+  test.each([
+    [
+      new BrokerageBusy(new Error('the queue is full')),
+      'Your brokerage has too many requests in progress.',
+      'brokerage-busy',
+    ],
+    [
+      new BrokerageMoving(new Error('55P03')),
+      'The data of your brokerage is being moved to another server.',
+      'brokerage-moving',
+    ],
+    [
+      new ProcessUnavailable('busy', new Error('late')),
+      'The service is busy and could not answer in time.',
+      'process-unavailable',
+    ],
+    [
+      new ProcessUnavailable('joining', new Error('joined')),
+      'The service joins its other instances and answers in a few seconds.',
+      'process-unavailable',
+    ],
+  ])('is no fault of the database, and a warning in the log: %s', async (error, reason, msg) => {
+    failure.failAt(1, () => error)
     const { status, body } = await call(app, 'GET', '/api/lanes', owner())
-    expect(status).toBe(503)
+    expect([status, body.detail]).toEqual([
+      503,
+      `${reason} Nothing was changed. Send this request again in 2 seconds.`,
+    ])
     const lines = app.logLines.map((line) => JSON.parse(line) as Record<string, unknown>)
-    expect(lines).toContainEqual(
-      expect.objectContaining({ request_id: body.request_id, level: 'warn', msg: 'brokerage-busy' }),
-    )
+    expect(lines).toContainEqual(expect.objectContaining({ request_id: body.request_id, level: 'warn', msg }))
     expect(lines).not.toContainEqual(expect.objectContaining({ request_id: body.request_id, level: 'error' }))
   })
 

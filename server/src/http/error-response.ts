@@ -1,13 +1,10 @@
 import type { FastifyRequest } from 'fastify'
 import { Problem, problem } from '#contract/errors.ts'
-import {
-  BrokerageBusy,
-  BrokerageMoving,
-  DatabaseUnavailable,
-  LockTimeout,
-} from '../database/session/index.ts'
+import { DatabaseUnavailable, LockTimeout, reasonOf } from '../database/session/index.ts'
 import type { Parts } from '../endpoints/index.ts'
 import { recordProblem } from '../watching/index.ts'
+
+const retryAfterSeconds = 2
 
 /**
  * The Problem to answer an error with. The details of an unexpected error are logged, never sent. `isRead`: the request
@@ -25,27 +22,13 @@ export function asProblem(error: unknown, isRead: boolean): Problem {
       },
     )
   }
-  if (error instanceof BrokerageBusy) {
-    return problem(
-      'unavailable',
-      'Your brokerage has too many requests in progress. Send this request again after others have been answered.',
-      { headers: { 'Retry-After': '2' }, cause: error },
-    )
-  }
-  if (error instanceof BrokerageMoving) {
-    return problem(
-      'unavailable',
-      'The data of your brokerage is being moved to another server. Nothing was changed. Send this request again.',
-      { headers: { 'Retry-After': '2' }, cause: error },
-    )
-  }
   if (error instanceof DatabaseUnavailable) {
     return problem(
       'unavailable',
       error.outcomeUnknown && !isRead
         ? 'The connection was lost while the change was being committed: outcome unknown. Send the same request again; it takes effect once.'
-        : 'The database cannot answer right now. Nothing was changed.',
-      { headers: { 'Retry-After': '2' }, cause: error },
+        : `${reasonOf(error)} Nothing was changed. Send this request again in ${retryAfterSeconds} seconds.`,
+      { headers: { 'Retry-After': String(retryAfterSeconds) }, cause: error },
     )
   }
   return problem(

@@ -104,7 +104,7 @@ describe('readiness', () => {
       const told = await ready()
       expect(told).toMatchObject({
         status: 503,
-        detail: 'The database cannot answer.',
+        detail: 'The database cannot answer right now.',
         checks: { database: 'failed', clock: 'unknown', migrations: 'unknown' },
         retryAfter: '5',
       })

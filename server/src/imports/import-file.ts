@@ -10,7 +10,13 @@ import {
   saveProgress,
 } from '../database/queries/index.ts'
 import type { KeptValue, RowChange, RowError, TenantTransaction } from '../database/schema/index.ts'
-import { type Database, DatabaseUnavailable, LockTimeout, type TenantId } from '../database/session/index.ts'
+import {
+  type Database,
+  DatabaseUnavailable,
+  LockTimeout,
+  reasonOf,
+  type TenantId,
+} from '../database/session/index.ts'
 import {
   type FileBytes,
   ImportFileError,
@@ -369,7 +375,7 @@ function settleLane(
 /** Why an import ended early, for the person who uploaded the file; null for an unexpected error. */
 function failureOf(error: unknown, progress: ImportProgress): string | null {
   if (error instanceof DatabaseUnavailable || error instanceof LockTimeout) {
-    return `The database could not answer after ${progress.rowsRead.toLocaleString('en-US')} rows. Import the file again to continue where it stopped.`
+    return `${reasonOf(error)} The import stopped after ${progress.rowsRead.toLocaleString('en-US')} rows. Import the file again to continue there.`
   }
   return null
 }

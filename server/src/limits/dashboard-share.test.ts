@@ -5,7 +5,13 @@ import {
   dashboardRequestsAtOnceMax,
   dashboardRequestsWaitingMax,
 } from '#contract/limits.ts'
-import { BrokerageBusy, RequestDeadline, tenantId, withDeadline } from '../database/session/index.ts'
+import {
+  BrokerageBusy,
+  ProcessUnavailable,
+  RequestDeadline,
+  tenantId,
+  withDeadline,
+} from '../database/session/index.ts'
 import { dashboardShare } from './dashboard-share.ts'
 
 const [ours, theirs, third] = [tenantId(1), tenantId(2), tenantId(3)]
@@ -113,6 +119,13 @@ test('a request that waits too long, or finds 128 waiting, is refused as too man
   await expect(withDeadline(new RequestDeadline(20), () => start(ours))).rejects.toThrow(BrokerageBusy)
   for (let nth = 0; nth < dashboardRequestsWaitingMax; nth++) void start(ours)
   await expect(start(ours)).rejects.toThrow(BrokerageBusy)
+})
+
+test('a request that waits too long for the turns of others is not blamed on its brokerage', async () => {
+  const { start } = sharing()
+  for (let other = 0; other < 1_000; other++) void start(tenantId(100 + other))
+  const late = withDeadline(new RequestDeadline(1), () => start(ours))
+  await expect(late).rejects.toThrow(ProcessUnavailable)
 })
 
 test('work that fails gives its place back', async () => {

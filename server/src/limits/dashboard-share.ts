@@ -4,7 +4,13 @@ import {
   dashboardRequestsAtOnceMax,
   dashboardRequestsWaitingMax,
 } from '#contract/limits.ts'
-import { BrokerageBusy, type TenantId, waitWithinDeadline } from '../database/session/index.ts'
+import {
+  BrokerageBusy,
+  ProcessUnavailable,
+  type TenantId,
+  waitWithinDeadline,
+} from '../database/session/index.ts'
+import { orLate } from '../runtime/index.ts'
 
 /** Bounds what the requests of one brokerage's people take of this process. */
 export interface DashboardShare {
@@ -12,7 +18,8 @@ export interface DashboardShare {
    * Runs a request's work when it is the brokerage's turn. The work until its first `await` counts against the brokerage's
    * processor time.
    *
-   * @throws BrokerageBusy if too many requests of the brokerage wait, or if this one waited until its deadline
+   * @throws BrokerageBusy if too many requests of the brokerage wait, or if this one waited for them until its deadline
+   * @throws ProcessUnavailable if it waited for requests of others until its deadline
    */
   run<T>(tenant: TenantId, work: () => Promise<T>): Promise<T>
   /** Runs work at once, and counts its processor time: what a request computes after its `await`. */
@@ -60,21 +67,23 @@ function nextOf(waiting: readonly Share[]): { next: Share | null; wakeInMs: numb
   return { next, wakeInMs: Math.min(...waits, Number.POSITIVE_INFINITY) }
 }
 
-/** Waits until the share starts the request. @throws BrokerageBusy after `leftMs` */
-function inLine({ waiting }: Share, leftMs: number): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const start = () => {
-      clearTimeout(timer)
-      resolve()
-    }
-    const timer = Number.isFinite(leftMs)
-      ? setTimeout(() => {
-          waiting.splice(waiting.indexOf(start), 1)
-          reject(new BrokerageBusy('its own requests take too long'))
-        }, leftMs)
-      : undefined
-    waiting.push(start)
-  })
+/**
+ * Waits until the share starts the request.
+ *
+ * @throws BrokerageBusy after `leftMs` if its brokerage may start no more
+ * @throws ProcessUnavailable if it may, but this process took too long with the turns of others
+ */
+async function inLine(share: Share, leftMs: number): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  share.waiting.push(resolve)
+  await orLate(promise, leftMs)
+  const at = share.waiting.indexOf(resolve)
+  if (at < 0) return
+  const isNext = at === 0 && mayStart(share)
+  share.waiting.splice(at, 1)
+  throw isNext
+    ? new ProcessUnavailable('busy', 'the turns of others take too long')
+    : new BrokerageBusy('its own requests take too long')
 }
 
 /**

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import { beforeEach, describe, expect, test } from 'vitest'
 import type { OtherInstances } from '../cache/index.ts'
-import { DatabaseUnavailable, tenantId } from '../database/session/index.ts'
+import { DatabaseUnavailable, RequestDeadline, tenantId, withDeadline } from '../database/session/index.ts'
 import { slidingWindow } from '../security/index.ts'
 import { joinMs, sharedLimit } from './shared-limit.ts'
 import { tenantWindow } from './tenant-limit.ts'
@@ -16,6 +16,8 @@ const besideOthersSince = (notAloneSince: number): OtherInstances => ({ ...besid
 
 let now: number
 let instances: OtherInstances | null
+/** Why the database did not answer the poll of the watch; null if it did. */
+let pollFailure: Error | null
 /** The window that all instances share. `callsToShared` counts the calls that this instance made to it. */
 let shared: ReturnType<typeof slidingWindow>
 let callsToShared: number
@@ -27,7 +29,7 @@ let limit: ReturnType<typeof sharedLimit>
 function limitOf(otherInstances: () => OtherInstances | null) {
   return sharedLimit({
     own: slidingWindow(max, windowMs),
-    watch: { otherInstances, poll: async () => {} },
+    watch: { otherInstances, poll: async () => {}, failure: () => pollFailure },
     monotonic: () => now,
     takePermit: async (of, alreadyAdmitted) => {
       callsToShared++
@@ -43,6 +45,7 @@ function limitOf(otherInstances: () => OtherInstances | null) {
 beforeEach(() => {
   now = 100_000
   instances = alone
+  pollFailure = null
   shared = slidingWindow(max, windowMs)
   callsToShared = 0
   isSharedDown = false
@@ -200,10 +203,18 @@ describe('when the other instances stop', () => {
 })
 
 describe('no request is admitted', () => {
-  test('while the running instances are unknown', async () => {
+  test('while the running instances are unknown: the database did not say, or this process read its answer too late', async () => {
     instances = null
     expect(limit.admitNow(tenant)).toBeNull()
-    await expect(limit.admit(tenant)).rejects.toThrow(DatabaseUnavailable)
+    await expect(limit.admit(tenant)).rejects.toThrow('The service is busy and could not answer in time.')
+    pollFailure = new Error('refused')
+    await expect(limit.admit(tenant)).rejects.toThrow('The database cannot answer.')
+  })
+
+  test('while this instance joins others, which is no fault of the database', async () => {
+    instances = { ...besideOthers, joinedMs: 0 }
+    const admission = withDeadline(new RequestDeadline(20), () => limit.admit(tenant))
+    await expect(admission).rejects.toThrow('The service joins its other instances')
   })
 
   test('while the shared window cannot be reached', async () => {

@@ -1,6 +1,14 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { OtherInstances, TenantWatch } from '../cache/index.ts'
-import { DatabaseUnavailable, type TenantId, waitWithinDeadline } from '../database/session/index.ts'
+import {
+  DatabaseUnavailable,
+  isDeadlineSpentByProcess,
+  loopSince,
+  ProcessUnavailable,
+  type TenantId,
+  tooLong,
+  waitWithinDeadline,
+} from '../database/session/index.ts'
 import type { Admission, RateLimit } from '../security/index.ts'
 import { ownLimit, type TakePermit, type TenantLimit, tenantWindow } from './tenant-limit.ts'
 
@@ -21,8 +29,6 @@ const checkAgainMs = 100
 const attemptsMax = 3
 /** Tenants for which a refusal is cached. */
 const refusedMax = 10_000
-
-const instancesUnknown = () => new DatabaseUnavailable('The running instances are unknown.')
 
 /**
  * Who decides on a request, by what the watch of the instances reports:
@@ -69,7 +75,7 @@ function stateOf(reported: OtherInstances | null, now: number): LimitState {
 
 interface SharedLimitParts {
   readonly own: RateLimit
-  readonly watch: Pick<TenantWatch, 'otherInstances' | 'poll'>
+  readonly watch: Pick<TenantWatch, 'otherInstances' | 'poll' | 'failure'>
   readonly takePermit: TakePermit
   readonly monotonic: () => number
 }
@@ -122,7 +128,7 @@ class SharedLimit implements TenantLimit {
       }
       // The list of instances expired while this call waited: it shows neither that the instance is alone nor that it is not.
     }
-    throw instancesUnknown()
+    throw this.#instancesUnknown()
   }
 
   refusedNow(tenant: TenantId): Admission | null {
@@ -145,11 +151,12 @@ class SharedLimit implements TenantLimit {
   async #admitAndRecord(tenant: TenantId): Promise<Admission> {
     const { own, takePermit, monotonic } = this.#parts
     const now = monotonic()
+    const since = loopSince()
     const admission = own.admit(tenant, now)
     if (admission.admitted) {
       await tracked(this.#recording, takePermit(tenant, true))
       if (monotonic() - now > recordMsMax) {
-        throw new DatabaseUnavailable('The request could not be recorded in time for another instance.')
+        throw tooLong('The request could not be recorded in time for another instance.', since)
       }
     }
     return admission
@@ -182,6 +189,14 @@ class SharedLimit implements TenantLimit {
     return { state: this.#state, reported }
   }
 
+  /** The database did not say which instances run; or it did, and this process was too late to use the answer. */
+  #instancesUnknown(): DatabaseUnavailable {
+    const failure = this.#parts.watch.failure()
+    return failure === null || isDeadlineSpentByProcess()
+      ? new ProcessUnavailable('busy', 'The list of the running instances expired before it was read.')
+      : new DatabaseUnavailable(failure)
+  }
+
   #move(next: LimitState): void {
     if (next === this.#state) return
     if (!mayFollow[this.#state].includes(next)) {
@@ -197,12 +212,12 @@ class SharedLimit implements TenantLimit {
     for (;;) {
       await watch.poll()
       const { state, reported } = this.#look()
-      if (state === 'unknown') throw instancesUnknown()
+      if (state === 'unknown') throw this.#instancesUnknown()
       if (state !== 'unregistered' && state !== 'joining') return state
       const joinedMs = reported?.joinedMs ?? null
       const waitMs = joinedMs === null ? checkAgainMs : joinMs - joinedMs
       if (monotonic() + waitMs > until) {
-        throw new DatabaseUnavailable('This instance has only just joined the others.')
+        throw new ProcessUnavailable('joining', 'This instance has only just joined the others.')
       }
       await delay(waitMs)
     }

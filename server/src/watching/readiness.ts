@@ -1,4 +1,4 @@
-import { type Database, workersAway } from '../database/session/index.ts'
+import { type Database, DatabaseUnavailable, reasonOf, workersAway } from '../database/session/index.ts'
 
 /** A condition for sending requests to this node. */
 export interface Check {
@@ -30,8 +30,8 @@ export async function readiness({
   let answer: Awaited<ReturnType<typeof database.ping>>
   try {
     answer = await database.ping()
-  } catch {
-    const detail = 'The database cannot answer.'
+  } catch (error) {
+    const detail = reasonOf(error instanceof DatabaseUnavailable ? error : new DatabaseUnavailable(error))
     return [
       { name: 'database', holds: false, detail },
       { name: 'clock', holds: null, detail: null },

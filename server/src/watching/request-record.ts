@@ -81,6 +81,7 @@ export function recordProblem(
   const failure = databaseFailure(why.cause)
   // The database works, and other brokerages are served: nothing that an operator must repair at once.
   if (failure === 'brokerage-busy' || failure === 'brokerage-moving') log.warn(about, failure)
+  else if (failure === 'process-unavailable') log.warn({ ...about, err: why.cause }, failure)
   else if (why.status >= 500) log.error({ ...about, err: why.cause }, why.code)
   else log.info(about, 'refused')
 }

@@ -1,5 +1,6 @@
 import type pg from 'pg'
 import { instanceGoneMs } from '../schema/index.ts'
+import { answerIn } from './connection.ts'
 import { type TenantId, type TenantVersions, tenantId } from './tenant.ts'
 
 export interface ChangedTenants {
@@ -77,15 +78,17 @@ export interface Reachable {
  * `reachable` is null while every worker answers.
  */
 export async function askChangedTenants(
-  watching: pg.Pool,
+  { watching, pollMs }: { readonly watching: pg.Pool; readonly pollMs: number },
   since: string | null,
   instance: string | null,
   reachable: Reachable | null,
 ): Promise<ChangedTenants> {
-  const { rows } =
-    reachable === null
-      ? await watching.query<ChangedRow>(amongAll, [since, instance])
-      : await watching.query<ChangedRow>(amongReachable, [since, instance, reachable.tenants, reachable.away])
+  const rows = await askOnce(
+    watching,
+    pollMs,
+    reachable === null ? amongAll : amongReachable,
+    reachable === null ? [since, instance] : [since, instance, reachable.tenants, reachable.away],
+  )
   const [first] = rows
   return {
     next: first?.next ?? '',
@@ -98,5 +101,23 @@ export async function askChangedTenants(
         ? []
         : [[tenantId(tenant_id), { facts, access }] satisfies [TenantId, TenantVersions]],
     ),
+  }
+}
+
+/** Asks on the connection of the pool. A connection that does not answer is closed. */
+async function askOnce(
+  watching: pg.Pool,
+  pollMs: number,
+  text: string,
+  values: readonly unknown[],
+): Promise<ChangedRow[]> {
+  const client = await watching.connect()
+  let answered = false
+  try {
+    const { rows } = await answerIn(pollMs, client.query<ChangedRow>(text, [...values]))
+    answered = true
+    return rows
+  } finally {
+    client.release(!answered)
   }
 }

@@ -1,4 +1,5 @@
 import type pg from 'pg'
+import { late, orLate } from '../../runtime/index.ts'
 import { isConnectionLost, isGivenUp } from './database-failures.ts'
 import { type Deadlines, usualDeadlines } from './deadlines.ts'
 import { deadlineLeftMs, waitWithinDeadline } from './request-deadline.ts'
@@ -61,8 +62,7 @@ export async function usableAfterRollback(
   const leftMs = answerMs - (gaveUp ? performance.now() - (sentAt.get(client) ?? 0) : 0)
   if (leftMs <= 0 || (isConnectionLost(failure) && !gaveUp)) return false
   try {
-    await client.query({ text: 'rollback', query_timeout: leftMs } as pg.QueryConfig)
-    return true
+    return (await orLate(client.query('rollback'), leftMs)) !== late
   } catch {
     return false
   }
@@ -78,11 +78,25 @@ export function ask(
 ): Promise<pg.QueryResult<Record<string, unknown>>> {
   sentAt.set(client, performance.now())
   return waitWithinDeadline((leftMs) =>
-    client.query({
-      text,
-      ...(name === undefined ? {} : { name }),
-      ...(values === undefined ? {} : { values: [...values] }),
-      query_timeout: Math.min(answerMs, leftMs),
-    } as pg.QueryConfig),
+    answerIn(
+      Math.min(answerMs, leftMs),
+      client.query({
+        text,
+        ...(name === undefined ? {} : { name }),
+        ...(values === undefined ? {} : { values: [...values] }),
+      }),
+    ),
   )
+}
+
+/**
+ * The answer to a query that was sent. The driver's own time limit is not used: it gives up before it reads an answer that
+ * has arrived while this process was busy.
+ *
+ * @throws Error for which `isGivenUp` if there is none after `ms`
+ */
+export async function answerIn<T>(ms: number, going: Promise<T>): Promise<T> {
+  const answer = await orLate(going, ms)
+  if (answer === late) throw new Error('Query read timeout')
+  return answer
 }

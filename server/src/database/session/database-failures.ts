@@ -1,3 +1,5 @@
+import { isDeadlineSpentByProcess, type Loop } from './request-deadline.ts'
+
 /** The database is unreachable, too slow, full, or shutting down. Never thrown for a problem with the data. */
 export class DatabaseUnavailable extends Error {
   /** True if the connection was lost during the commit: the change may or may not have been made. */
@@ -28,6 +30,23 @@ export class BrokerageMoving extends DatabaseUnavailable {
   constructor(cause: unknown) {
     super(cause, false, 'The rows of the brokerage are being moved to another worker.')
     this.name = 'BrokerageMoving'
+  }
+}
+
+const processWords = {
+  busy: 'The service is busy and could not answer in time.',
+  joining: 'The service joins its other instances and answers in a few seconds.',
+  stopping: 'This node is stopping. Use another one.',
+} as const
+
+/** This process could not answer, and the database is well. The client can retry the same request. */
+export class ProcessUnavailable extends DatabaseUnavailable {
+  readonly words: string
+  /** @param why 'busy': it was occupied or stopped, or has more requests than connections */
+  constructor(why: keyof typeof processWords, cause: unknown, outcomeUnknown = false) {
+    super(cause, outcomeUnknown, processWords[why])
+    this.name = 'ProcessUnavailable'
+    this.words = processWords[why]
   }
 }
 
@@ -120,5 +139,28 @@ export function translated(error: unknown, committing: boolean, isDistributed: b
   const unavailable =
     isConnectionLost(error) ||
     (code !== undefined && (unavailableStates.has(code) || unavailableClasses.has(code.slice(0, 2))))
-  return unavailable ? new DatabaseUnavailable(error, committing) : error
+  if (!unavailable) return error
+  return isTimeout(error) && isDeadlineSpentByProcess()
+    ? new ProcessUnavailable('busy', error, committing)
+    : new DatabaseUnavailable(error, committing)
+}
+
+/**
+ * The error for a wait that takes several messages, and was too long: this process was busy for most of it, or the database
+ * did not answer.
+ *
+ * @param since started with the wait
+ */
+export function tooLong(cause: unknown, since: () => Loop): DatabaseUnavailable {
+  return isDeadlineSpentByProcess(since())
+    ? new ProcessUnavailable('busy', cause)
+    : new DatabaseUnavailable(cause)
+}
+
+/** Why a request got no answer, in words for its caller. @example 'The database cannot answer right now.' */
+export function reasonOf(error: DatabaseUnavailable | LockTimeout): string {
+  if (error instanceof LockTimeout) return 'Another request is changing the same record.'
+  if (error instanceof BrokerageBusy) return 'Your brokerage has too many requests in progress.'
+  if (error instanceof BrokerageMoving) return 'The data of your brokerage is being moved to another server.'
+  return error instanceof ProcessUnavailable ? error.words : 'The database cannot answer right now.'
 }

@@ -1,8 +1,15 @@
 import type pg from 'pg'
+import { late, orLate } from '../../runtime/index.ts'
 import { usableAfterRollback } from './connection.ts'
-import { BrokerageBusy, DatabaseUnavailable } from './database-failures.ts'
+import {
+  BrokerageBusy,
+  DatabaseUnavailable,
+  isTimeout,
+  ProcessUnavailable,
+  tooLong,
+} from './database-failures.ts'
 import type { Deadlines } from './deadlines.ts'
-import { isInBackground, waitWithinDeadline } from './request-deadline.ts'
+import { isInBackground, loopSince, waitWithinDeadline } from './request-deadline.ts'
 import type { TenantId } from './tenant.ts'
 
 /** Concurrent transactions of one brokerage in one process. Further ones wait in the brokerage's queue. */
@@ -30,6 +37,7 @@ export interface FairConnections {
    * Lends a connection within the deadline of the current request.
    *
    * @throws BrokerageBusy if the brokerage itself has too many transactions running or waiting
+   * @throws ProcessUnavailable if other requests had all connections, or this process was too busy to open one
    * @throws DatabaseUnavailable if no connection is free or can be opened in time
    */
   lend(owner: Owner): Promise<Lent>
@@ -77,6 +85,8 @@ class FairPool implements FairConnections {
   readonly #queues = new Map<Owner, Queue>()
   #running = 0
   #background = 0
+  /** Transactions that the database has committed, since the start. */
+  #committed = 0
 
   constructor(pool: pg.Pool, deadlines: Deadlines, perBrokerage: number) {
     const { max } = pool.options
@@ -103,22 +113,23 @@ class FairPool implements FairConnections {
   async #lendWithin(owner: Owner, timeoutMs: number): Promise<Lent> {
     const startedAt = performance.now()
     const freeSlot = await this.#takeSlot(owner, timeoutMs)
-    const connecting = this.#pool.connect()
-    const { promise: timeout, reject } = Promise.withResolvers<never>()
+    const since = loopSince()
     const leftMs = Math.max(1, timeoutMs - (performance.now() - startedAt))
-    // Without a deadline, the pool's own connection timeout applies.
-    const timer = Number.isFinite(leftMs)
-      ? setTimeout(() => reject(new Error('timeout exceeded when trying to connect')), leftMs)
-      : undefined
+    const connecting = this.#pool.connect()
     try {
-      const client = await Promise.race([connecting, timeout])
+      // Without a deadline, the pool's own connection timeout applies.
+      const client = await orLate(connecting, leftMs)
+      if (client === late) throw new Error('timeout exceeded when trying to connect')
       const giveBack = (isUsable: boolean) => {
         client.release(!isUsable)
         freeSlot()
       }
       return {
         client,
-        release: () => giveBack(true),
+        release: () => {
+          this.#committed++
+          giveBack(true)
+        },
         releaseAfterRollback: (failure) =>
           void usableAfterRollback(client, failure, this.#deadlines).then(giveBack),
       }
@@ -128,9 +139,8 @@ class FairPool implements FairConnections {
         .then((client) => client.release())
         .catch(() => {})
         .finally(freeSlot)
-      throw new DatabaseUnavailable(error)
-    } finally {
-      clearTimeout(timer)
+      // A new connection takes several messages, and each of them waits for a turn of this process.
+      throw isTimeout(error) ? tooLong(error, since) : new DatabaseUnavailable(error)
     }
   }
 
@@ -142,26 +152,23 @@ class FairPool implements FairConnections {
       throw new BrokerageBusy('the queue is full')
     }
     this.#queues.set(owner, queue)
-    const { promise, resolve, reject } = Promise.withResolvers<void>()
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const committedBefore = this.#committed
     // Transactions without a brokerage are few and short, and requests may wait for them.
     const waiter = { isBackground: owner !== null && isInBackground(), start: resolve }
     queue.waiting.push(waiter)
     this.#serve()
-    if (hasDeadline && queue.waiting.includes(waiter)) {
-      const timer = setTimeout(() => this.#timeOut(owner, queue, waiter, reject), timeoutMs)
-      await promise.finally(() => clearTimeout(timer))
-    } else await promise
-    return () => this.#freeSlot(owner, queue, waiter)
-  }
-
-  #timeOut(owner: Owner, queue: Queue, waiter: Waiter, reject: (error: Error) => void): void {
+    if (queue.waiting.includes(waiter)) await orLate(promise, timeoutMs)
     const at = queue.waiting.indexOf(waiter)
-    if (at < 0) return
+    if (at < 0) return () => this.#freeSlot(owner, queue, waiter)
     queue.waiting.splice(at, 1)
     this.#removeIfEmpty(owner, queue)
     const timeout = new Error('timeout exceeded when waiting for a connection')
-    const isOwnLoad = owner !== null && queue.running >= this.#perBrokerage
-    reject(isOwnLoad ? new BrokerageBusy(timeout) : new DatabaseUnavailable(timeout))
+    if (owner !== null && queue.running >= this.#perBrokerage) throw new BrokerageBusy(timeout)
+    // Others got their answers meanwhile, so the database answers.
+    throw this.#committed > committedBefore
+      ? new ProcessUnavailable('busy', timeout)
+      : new DatabaseUnavailable(timeout)
   }
 
   #freeSlot(owner: Owner, queue: Queue, { isBackground }: Waiter): void {

@@ -8,12 +8,17 @@ export {
   DatabaseUnavailable,
   isDuplicateKey,
   LockTimeout,
+  ProcessUnavailable,
+  reasonOf,
+  tooLong,
 } from './database-failures.ts'
 export { type Deadlines, deadlinesTimes, roleTimeouts } from './deadlines.ts'
 export type { Identifiers } from './identifiers.ts'
 export { type Connections, type Database, openDatabase } from './open-database.ts'
 export {
   deadlineLeftMs,
+  isDeadlineSpentByProcess,
+  loopSince,
   RequestDeadline,
   runInBackground,
   waitWithinDeadline,

@@ -105,15 +105,11 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   const { deadlines = usualDeadlines } = options
   const pool = openPool(options, deadlines, {
     max: options.connectionsMax ?? 20,
-    query_timeout: deadlines.answerMs,
     application_name: 'lanewise',
   })
-  // An idle connection inside a transaction is not watched by the pool: ignore the error, and the next statement fails.
-  pool.on('connect', (client) => client.on('error', () => {}))
   // The poll for changed tenants runs many times a second. It has its own connection so that it never waits for requests.
   const watchPool = openPool(options, deadlines, {
     max: 1,
-    query_timeout: deadlines.pollMs,
     application_name: 'lanewise watch',
   })
   const connections = fairConnections(pool, deadlines, options.transactionsPerBrokerage)
@@ -153,7 +149,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
     changedTenants: (since, watched = () => []) =>
       workers.around((reachable) =>
         askChangedTenants(
-          watchPool,
+          { watching: watchPool, pollMs: deadlines.pollMs },
           since,
           options.instance ?? null,
           reachable === null ? null : { tenants: watched(), away: reachable },
@@ -205,6 +201,8 @@ function openPool(
   const pool = new pg.Pool({ ...connection, ...settings, connectionTimeoutMillis: connectionMs, types })
   // Without a listener, the failure of an idle connection would end the process.
   pool.on('error', (error) => onIdleError?.(error))
+  // A connection in use is not watched by the pool: ignore the error, and the next statement fails.
+  pool.on('connect', (client) => client.on('error', () => {}))
   return pool
 }
 

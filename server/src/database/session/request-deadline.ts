@@ -3,6 +3,9 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 /** The database time that one request has left. Only waiting counts; work between two statements is free. */
 export class RequestDeadline {
   leftMs: number
+  #spentMs = 0
+  /** The part of it during which this process could not read the answers that came. */
+  #lateMs = 0
 
   /** @param waitMs usually `database.deadlines.requestMs` */
   constructor(waitMs: number) {
@@ -12,12 +15,36 @@ export class RequestDeadline {
   /** Runs `wait` with the milliseconds that are left (at least 1), and subtracts the time that it takes. */
   async spend<T>(wait: (leftMs: number) => Promise<T>): Promise<T> {
     const startedAt = performance.now()
+    const since = loopSince()
+    const leftMs = Math.max(1, this.leftMs)
     try {
-      return await wait(Math.max(1, this.leftMs))
+      const answer = await wait(leftMs)
+      // A process that was stopped did not compute, but its timer would have ended the wait.
+      this.#lateMs += Math.max(since().active, performance.now() - startedAt - leftMs)
+      return answer
     } finally {
-      this.leftMs -= performance.now() - startedAt
+      const ms = performance.now() - startedAt
+      this.leftMs -= ms
+      this.#spentMs += ms
     }
   }
+
+  /** See `isDeadlineSpentByProcess`. */
+  wasSpentByProcess({ active, idle }: Loop): boolean {
+    return this.#lateMs + active > (this.#spentMs + active + idle) / 2
+  }
+}
+
+/** Milliseconds in which this thread ran code, and in which it waited for events. */
+export interface Loop {
+  readonly active: number
+  readonly idle: number
+}
+
+/** Starts a measurement. The function that it returns gives the milliseconds since. */
+export function loopSince(): () => Loop {
+  const before = performance.eventLoopUtilization()
+  return () => performance.eventLoopUtilization(before)
 }
 
 /** Null inside background work; undefined outside both requests and background work. */
@@ -36,6 +63,15 @@ export function runInBackground<T>(work: () => Promise<T>): Promise<T> {
 /** Whether the current code runs inside `runInBackground`. */
 export function isInBackground(): boolean {
   return current.getStore() === null
+}
+
+/**
+ * Whether this process itself used up most of the time that the current request has waited: it was busy with other work, or
+ * stopped, while answers of the database had arrived. A wait without an answer is not its fault, except `waiting`: a wait in
+ * progress that takes several answers.
+ */
+export function isDeadlineSpentByProcess(waiting: Loop = { active: 0, idle: 0 }): boolean {
+  return (current.getStore() ?? new RequestDeadline(0)).wasSpentByProcess(waiting)
 }
 
 /** The milliseconds that the current request may still wait for the database; Infinity outside a request. */

@@ -1,4 +1,10 @@
-import { BrokerageBusy, BrokerageMoving, DatabaseUnavailable, LockTimeout } from './database-failures.ts'
+import {
+  BrokerageBusy,
+  BrokerageMoving,
+  DatabaseUnavailable,
+  LockTimeout,
+  ProcessUnavailable,
+} from './database-failures.ts'
 import type { Database } from './open-database.ts'
 
 /**
@@ -15,6 +21,8 @@ export const databaseFailures = [
   'brokerage-busy',
   /** A shard of Citus is being moved, and writes to its brokerages wait. */
   'brokerage-moving',
+  /** This process was too busy to read the answers in time, had more requests than connections, joins others, or stops. */
+  'process-unavailable',
   /** A statement timed out. */
   'too-slow',
   'lock-timeout',
@@ -39,8 +47,9 @@ export function databaseFailure(error: unknown): DatabaseFailure | null {
   if (error instanceof BrokerageMoving) return 'brokerage-moving'
   if (error instanceof DatabaseUnavailable) {
     const { cause } = error
-    if (isTooSlow(cause)) return 'too-slow'
+    if (isTooSlow(cause) && !(error instanceof ProcessUnavailable)) return 'too-slow'
     if (error.outcomeUnknown) return 'outcome-unknown'
+    if (error instanceof ProcessUnavailable) return 'process-unavailable'
     return hasNoConnection(cause) ? 'no-connection' : 'unavailable'
   }
   const code = codeOf(error)

@@ -144,7 +144,7 @@ export class WorkerWatch {
       if (this.#away() !== null) await this.recent()
       return await this.#pollOnceOrTwice(poll)
     } catch (error) {
-      throw new DatabaseUnavailable(error)
+      throw error instanceof DatabaseUnavailable ? error : new DatabaseUnavailable(error)
     }
   }
 

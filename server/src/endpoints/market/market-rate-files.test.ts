@@ -89,7 +89,10 @@ test.each([
 
 test('503: a file of which nothing is stored says so', async () => {
   const { status, body } = await loadWith('None', 1, fail(new DatabaseUnavailable(new Error('gone'))))
-  expect([status, body.detail]).toEqual([503, 'The database cannot answer right now. Nothing was changed.'])
+  expect([status, body.detail]).toEqual([
+    503,
+    'The database cannot answer right now. Nothing was changed. Send this request again in 2 seconds.',
+  ])
   expect(await storedOf('None')).toBe(0)
 })
 

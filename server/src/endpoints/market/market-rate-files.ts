@@ -6,6 +6,7 @@ import {
   DatabaseUnavailable,
   LockTimeout,
   RequestDeadline,
+  reasonOf,
   type TenantId,
   withDeadline,
 } from '../../database/session/index.ts'
@@ -114,7 +115,7 @@ function storedInPart(
   const why =
     cause === undefined
       ? `The rates were not stored within ${marketFileSecondsMax} seconds.`
-      : 'The database cannot answer right now.'
+      : reasonOf(cause)
   const detail = `${why} ${stored} of the ${valid} valid rates of the file are stored${isUnknown ? ', and perhaps more' : ''}. Send the file again.`
   return problem('unavailable', detail, { headers: { 'Retry-After': '2' }, cause })
 }
