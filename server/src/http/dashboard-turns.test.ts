@@ -1,5 +1,6 @@
 import { Agent, request } from 'node:http'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { importColumnsMax } from '#contract/limits.ts'
 import { type MadeTenant, makeTenant } from '#testing/make.ts'
 import { type TestApp, testApp } from '#testing/test-app.ts'
 
@@ -75,4 +76,33 @@ test('of sixty requests of a brokerage that arrive together, one is read in each
   expect(read.length).toBeGreaterThan(1)
   // The end of a turn is counted by an immediate of this test. On a busy machine, two turns counted as one once.
   expect(Math.max(...perTurn)).toBeLessThanOrEqual(2)
+})
+
+test('a long body is read in one turn, and answered in another one', async () => {
+  const headers = Array.from({ length: importColumnsMax }, (_, at) => `${'n'.repeat(400)}${at}`)
+  const body = JSON.stringify({ headers })
+  let turn = 0
+  let isOver = false
+  const countTurn = () => {
+    turn++
+    if (!isOver) setImmediate(countTurn)
+  }
+  const readIn: number[] = []
+  const answeredIn: number[] = []
+  const { parse, stringify } = JSON
+  const reading = vi.spyOn(JSON, 'parse').mockImplementation((text, reviver) => {
+    if (text.length === body.length) readIn.push(turn)
+    return parse(text, reviver)
+  })
+  const answering = vi.spyOn(JSON, 'stringify').mockImplementation((value, ...more) => {
+    if (value !== null && typeof value === 'object' && 'ignored_columns' in value) answeredIn.push(turn)
+    return stringify(value, ...(more as []))
+  })
+  setImmediate(countTurn)
+  for (let nth = 0; nth < 8; nth++) expect(await send('/api/import-columns', ours.owner, body)).toBe(200)
+  isOver = true
+  reading.mockRestore()
+  answering.mockRestore()
+  expect([readIn.length, answeredIn.length]).toEqual([8, 8])
+  expect(answeredIn.filter((one, nth) => one === readIn[nth])).toEqual([])
 })

@@ -10,7 +10,7 @@ import { type SignedAddress, type Signs, signatureHeader, timestampHeader } from
 import { finished, type Steps } from '#engine/steps.ts'
 import type { Callers } from '../access/index.ts'
 import { type CsvFile, type Parts, Reply, type ServedEndpoint, type Signed } from '../endpoints/index.ts'
-import { andThen, type NowOrLater, yieldBetweenSteps } from '../runtime/index.ts'
+import { andThen, type NowOrLater, takeTurn, yieldBetweenSteps } from '../runtime/index.ts'
 import { type JsonLimits, readJsonInSteps, readSignatureHeaders, verifySignature } from '../signing/index.ts'
 import { Admission, type Admitted, type Gates } from './admission.ts'
 import { answerHeaders } from './answer-headers.ts'
@@ -192,7 +192,11 @@ function requestReader(
     if (bytes.length <= readAtOnceBytesMax) return sent(finished(reading))
     const { caller } = request.admitted ?? {}
     const owner = caller === undefined || caller.kind === 'anyone' ? undefined : caller.tenant
-    return yieldBetweenSteps(reading, owner).then(sent)
+    return yieldBetweenSteps(reading, owner).then(async (body) => {
+      // What the handler does with so much takes a turn of its own.
+      await new Promise<void>(takeTurn)
+      return sent(body)
+    })
   }
 }
 

@@ -5,13 +5,16 @@ import {
   dashboardRequestsAtOnceMax,
   dashboardRequestsWaitingMax,
 } from '#contract/limits.ts'
+import type { Steps } from '#engine/steps.ts'
 import {
   BrokerageBusy,
   ProcessUnavailable,
   RequestDeadline,
+  type TenantId,
   tenantId,
   withDeadline,
 } from '../database/session/index.ts'
+import { yieldBetweenSteps } from '../runtime/index.ts'
 import { dashboardShare } from './dashboard-share.ts'
 
 const [ours, theirs, third] = [tenantId(1), tenantId(2), tenantId(3)]
@@ -75,6 +78,45 @@ test('in one turn of the event loop one request starts, and the brokerages take 
   expect(Math.max(...perTurn)).toBe(1)
   expect(started.slice(0, 7)).toEqual(['1', '2', '3', '1', '2', '1', '2'])
   expect(started).toHaveLength(14)
+})
+
+test('in each turn a request starts or a running one goes on, so another brokerage waits for two turns, not for the flood', async () => {
+  const { share } = sharing()
+  let now = 0
+  let isOver = false
+  const countTurns = () => {
+    now++
+    if (!isOver) setImmediate(countTurns)
+  }
+  const did: { name: string; turn: number }[] = []
+  function* steps(name: string): Steps<void> {
+    for (let step = 0; step < 6; step++) {
+      did.push({ name, turn: now })
+      yield
+    }
+  }
+  let time = 0
+  const send = (tenant: TenantId, name: string) =>
+    share.run(tenant, () => {
+      did.push({ name, turn: now })
+      return yieldBetweenSteps(steps(name), tenant, () => (time += 1_000))
+    })
+  setImmediate(countTurns)
+  const flood = Array.from({ length: 60 }, (_, nth) => send(ours, `ours ${nth}`))
+  await turns(20)
+  const [askedAt, before] = [now, did.length]
+  const answer = send(theirs, 'theirs')
+  await turns(3)
+  const started = did.find(({ name }) => name === 'theirs')
+  expect(started?.turn).toBeLessThanOrEqual(askedAt + 2)
+  await answer
+  // One slice of its own in every third turn: a start, a slice of the flood, and its own.
+  expect(now - askedAt).toBeLessThan(3 * 6 + 3)
+  expect(did.length - before).toBeLessThan(3 * 6 + 3)
+  await Promise.all(flood)
+  isOver = true
+  const inTurn = Map.groupBy(did, ({ turn }) => turn)
+  expect([...inTurn.values()].filter((one) => new Set(one.map(({ name }) => name)).size > 1)).toEqual([])
 })
 
 test('a brokerage that has used up its processor time waits until it has gained some, and others do not', async () => {

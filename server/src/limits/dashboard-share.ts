@@ -10,7 +10,7 @@ import {
   type TenantId,
   waitWithinDeadline,
 } from '../database/session/index.ts'
-import { orLate } from '../runtime/index.ts'
+import { orLate, takeTurn } from '../runtime/index.ts'
 
 /** Bounds what the requests of one brokerage's people take of this process. */
 export interface DashboardShare {
@@ -90,10 +90,10 @@ async function inLine(share: Share, leftMs: number): Promise<void> {
  * Three bounds per brokerage, so that other brokerages see no difference, however many expensive requests one sends:
  *
  * - `dashboardRequestsAtOnceMax` requests run at once; further ones wait in order of arrival.
- * - In one turn of the event loop, one request starts, and the brokerages take turns. A hundred requests that arrive together
- *   do not delay another brokerage's request by the work of a hundred, but by that of one.
+ * - In one turn of the event loop, one request starts or one that runs goes on for a slice, and the brokerages take turns. A
+ *   hundred requests that arrive together do not delay another brokerage's request by the work of a hundred, but by that of one.
  * - Work that does not yield uses up the brokerage's processor time. While none is left, its requests wait. Work that yields
- *   (`yieldBetweenSteps`) takes turns on its own, and uses up none.
+ *   (`yieldBetweenSteps`) takes turns, and uses up none.
  */
 export function dashboardShare(
   monotonic: () => number = () => performance.now(),
@@ -114,12 +114,12 @@ export function dashboardShare(
     return share
   }
 
-  /** Marks the start of a request. The next one starts in a later turn of the event loop. */
+  /** Marks the start of a request. The next one takes turns with the slices of what runs already. */
   function begin(share: Share): void {
     share.running++
     share.lastStart = ++starts
     startedThisTurn = true
-    setImmediate(nextTurn)
+    takeTurn(nextTurn)
   }
 
   function nextTurn(): void {

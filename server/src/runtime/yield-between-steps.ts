@@ -15,16 +15,19 @@ export function onBehalfOf<T>(owner: unknown, work: () => T): T {
 type Start = () => void
 /** Owners with unfinished work, and their further work, which starts when the earlier work is done. */
 const queues = new Map<unknown, Start[]>()
-/** Work that waits for its next slice: at most one of each owner. */
+/** What waits for a turn: the next slice of each owner, and what else takes turns with slices. */
 const ready: Start[] = []
 
-function takeTurn(start: Start): void {
+/** Calls `start` in a turn of the event loop of its own: in each turn one start, or one slice of long work, in order of arrival. */
+export function takeTurn(start: Start): void {
   ready.push(start)
   if (ready.length === 1) setImmediate(runSlice)
 }
 
 function runSlice(): void {
-  ready.shift()?.()
+  // It stays in the list while it runs: what it adds must not start another chain of turns.
+  ready[0]?.()
+  ready.shift()
   if (ready.length > 0) setImmediate(runSlice)
 }
 
