@@ -18,7 +18,7 @@ const rooms: Readonly<Record<string, { rooms: readonly string[]; outside: readon
     outside: ['contract/src/', 'engine/src/', 'papaparse'],
   },
   tables: {
-    rooms: ['csv'],
+    rooms: ['runtime', 'csv'],
     outside: ['@e965/xlsx', 'contract/src/', 'fflate', 'node:', 'papaparse'],
   },
   signing: {

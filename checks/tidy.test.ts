@@ -1,7 +1,7 @@
 import { basename, dirname } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { clientVersion } from '#client/lanewise.ts'
-import { filesOf, sourceFiles, textOf, withoutComments } from './repository.ts'
+import { filesOf, shippedFiles, sourceFiles, textOf, withoutComments } from './repository.ts'
 
 const unfinished = /\b(TODO|FIXME|XXX)\b/
 const strayAny = /(:|<|\|) *any\b(?!['"`])|\bas any\b(?! from)/
@@ -30,6 +30,13 @@ describe('source files', () => {
   test('exist', () => {
     expect(sources.length).toBeGreaterThan(100)
     expect(texts.length).toBeGreaterThan(sources.length)
+  })
+
+  test('limit a thread by its processor time, not by the time of day', () => {
+    const withThreads = shippedFiles().filter((path) => textOf(path).includes('new Worker('))
+    expect(withThreads.length).toBeGreaterThan(1)
+    const limited = (path: string) => /\blimitProcessorTime\(thread,/.test(textOf(path))
+    expect(withThreads.filter((path) => !limited(path) || /\bsetTimeout\b/.test(textOf(path)))).toEqual([])
   })
 
   test('contain no TODO', () => {

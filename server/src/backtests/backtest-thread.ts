@@ -1,18 +1,19 @@
 import { Worker } from 'node:worker_threads'
 import type { BacktestResult, TooFewQuotes } from '#engine/backtest/backtest.ts'
+import { limitProcessorTime } from '../runtime/index.ts'
 import type { BacktestFacts } from './backtest-facts.ts'
 
 /** A message of the thread: progress, or the result at the end. */
 export type WorkerMessage = { readonly progress: number } | { readonly result: BacktestResult | TooFewQuotes }
 
-/** The time limit of a backtest. The largest history takes a fraction of it. */
-const durationMaxMs = 30 * 60_000
+/** The processor time of a backtest. The largest history takes a fraction of it. */
+const processorMsMax = 30 * 60_000
 const heapMaxMb = 768
 
 /**
  * Runs a backtest in its own thread, so that requests are not delayed.
  *
- * @throws when the thread fails, runs out of memory, takes over half an hour, or is stopped by `signal`
+ * @throws when the thread fails, runs out of memory, takes over half an hour of processor time, or is stopped by `signal`
  */
 export function backtestInThread(
   facts: BacktestFacts,
@@ -30,7 +31,9 @@ export function backtestInThread(
     reject(new Error(why))
     void thread.terminate()
   }
-  const timer = setTimeout(() => stop('The backtest took more than half an hour.'), durationMaxMs)
+  const unlimited = limitProcessorTime(thread, processorMsMax, () =>
+    stop('The backtest took more than half an hour of processor time.'),
+  )
   const abort = () => stop('The backtest was stopped.')
   if (options.signal?.aborted === true) abort()
   options.signal?.addEventListener('abort', abort, { once: true })
@@ -41,7 +44,7 @@ export function backtestInThread(
   thread.on('error', reject)
   thread.on('exit', (code) => reject(new Error(`The backtest ended without a result (${code}).`)))
   return promise.finally(() => {
-    clearTimeout(timer)
+    unlimited()
     options.signal?.removeEventListener('abort', abort)
   })
 }

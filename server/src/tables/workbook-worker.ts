@@ -2,7 +2,7 @@ import { parentPort, workerData } from 'node:worker_threads'
 import { knownNames } from '../csv/index.ts'
 import { sheetText, UnreadableWorkbook, type WorkbookLimits } from './workbook-rows.ts'
 
-/** Reads a workbook in a thread of its own: a hundred thousand rows take five seconds of processor time. */
+/** Reads a workbook in a thread of its own. */
 const { bytes, limits, sheet } = workerData as {
   readonly bytes: Uint8Array
   readonly limits: WorkbookLimits

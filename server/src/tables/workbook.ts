@@ -1,5 +1,6 @@
 import { Worker } from 'node:worker_threads'
 import { workbookTextLengthMax, workbookUnpackedBytesMax } from '#contract/limits.ts'
+import { limitProcessorTime } from '../runtime/index.ts'
 import type { SheetText, WorkbookLimits } from './workbook-rows.ts'
 
 /** A sheet of a workbook as CSV text in UTF-8: line N is row N of the sheet. */
@@ -7,7 +8,8 @@ export type SheetBytes = Omit<SheetText, 'csv'> & { readonly text: Uint8Array }
 
 /** The memory of the thread that reads a workbook: four times what the largest text needs. */
 const heapMaxMb = 1_024
-const durationMaxMs = 120_000
+/** The processor time of the thread: a hundred thousand rows take five seconds. */
+const processorMsMax = 120_000
 
 const tooLarge = 'The workbook is too large to be read. Save the sheet as "CSV UTF-8" and send that file.'
 
@@ -33,15 +35,15 @@ export function readWorkbook(
     execArgv: [],
     resourceLimits: { maxOldGenerationSizeMb: heapMaxMb },
   })
-  const timer = setTimeout(() => {
+  const unlimited = limitProcessorTime(thread, processorMsMax, () => {
     resolve({ unreadable: tooLarge })
     void thread.terminate()
-  }, durationMaxMs)
+  })
   thread.on('message', resolve)
   thread.on('error', (error: Error & { code?: string }) => {
     if (error.code === 'ERR_WORKER_OUT_OF_MEMORY') resolve({ unreadable: tooLarge })
     else reject(error)
   })
   thread.on('exit', (code) => reject(new Error(`The workbook's thread ended without a result (${code}).`)))
-  return promise.finally(() => clearTimeout(timer))
+  return promise.finally(unlimited)
 }
