@@ -1,9 +1,8 @@
 import { Button, Group, Text } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
-import { useNavigate } from '@tanstack/react-router'
 import { pagePaths } from '#contract/pages.ts'
 import { useChange, useMay, useSession } from '../api/index.ts'
-import { Failed } from '../shared-ui/index.ts'
+import { Failed, useFromHere } from '../shared-ui/index.ts'
 
 /** Offers sample data to a brokerage without quotes. The page of the import shows its progress and its undo. */
 export function SampleData() {
@@ -11,18 +10,20 @@ export function SampleData() {
   const may = useMay('admin')
   const fill = useChange('import-sample-data')
   const queries = useQueryClient()
-  const navigate = useNavigate()
+  const fromHere = useFromHere()
   if (!may || sample !== null) return null
-  const start = () =>
+  const start = () => {
+    const goOn = fromHere()
     fill.mutate(
       { body: {} },
       {
         onSuccess: ({ import_id }) => {
           void queries.invalidateQueries()
-          void navigate({ to: pagePaths.imports, search: { import: String(import_id) } })
+          goOn({ to: pagePaths.imports, search: { import: String(import_id) } })
         },
       },
     )
+  }
   return (
     <>
       <Group gap="sm">

@@ -22,21 +22,18 @@ import {
   Section,
   TextLink,
   useOnceSettled,
+  useOwnAddress,
 } from '../shared-ui/index.ts'
 
 /** The form to look up a lane, prefilled from the address. */
 export function LaneForm() {
   const asked = useSearch({ strict: false })
-  const navigate = useNavigate()
+  const goOn = useOwnAddress(pagePaths.lane)
   const [origin, setOrigin] = useState(asked.origin ?? '')
   const [destination, setDestination] = useState(asked.destination ?? '')
   const [equipment, setEquipment] = useState(asked.equipment ?? '')
-  const show = useOnceSettled(
-    () =>
-      void navigate({
-        to: pagePaths.lane,
-        search: { origin: origin.trim(), destination: destination.trim(), equipment: equipment.trim() },
-      }),
+  const show = useOnceSettled(() =>
+    goOn({ search: { origin: origin.trim(), destination: destination.trim(), equipment: equipment.trim() } }),
   )
   const submit = (event: FormEvent) => {
     event.preventDefault()

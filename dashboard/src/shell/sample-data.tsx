@@ -1,9 +1,8 @@
 import { Box, Button } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
-import { useNavigate } from '@tanstack/react-router'
 import { pagePaths } from '#contract/pages.ts'
 import { useChange, useMay, useSession } from '../api/index.ts'
-import { Failed, Heed } from '../shared-ui/index.ts'
+import { Failed, Heed, useFromHere } from '../shared-ui/index.ts'
 
 /** On every page of a brokerage with sample data: all numbers are fictional, and one click removes the data. */
 export function SampleData() {
@@ -11,18 +10,20 @@ export function SampleData() {
   const may = useMay('admin')
   const undo = useChange('undo-import')
   const queries = useQueryClient()
-  const navigate = useNavigate()
+  const fromHere = useFromHere()
   if (sample === null) return null
-  const remove = () =>
+  const remove = () => {
+    const goOn = fromHere()
     undo.mutate(
       { params: { import_id: sample } },
       {
         onSuccess: () => {
           void queries.invalidateQueries()
-          void navigate({ to: pagePaths.imports, search: { import: String(sample) } })
+          goOn({ to: pagePaths.imports, search: { import: String(sample) } })
         },
       },
     )
+  }
   return (
     <Box component="section" aria-label="Sample data" mb="md">
       <Heed>
