@@ -58,8 +58,6 @@ export interface TestApp {
 /** Overrides for a test. */
 export interface TestAppOptions {
   rateLimit?: 'real'
-  /** The deadlines of production, for a test of them. On a busy machine, other tests would get 503. */
-  deadlines?: 'real'
   /** The clock of the rate limits, in milliseconds, for a test that controls it. */
   monotonic?: () => number
   config?: Partial<Config>
@@ -106,7 +104,7 @@ export async function appOn(ownDatabase: TestDatabase, options: TestAppOptions =
   const keys = options.secretKeys ?? ([key] as const)
   const opened = await openDatabase({
     connection: ownDatabase.service,
-    ...(options.deadlines === 'real' ? {} : { deadlines: testDeadlines }),
+    deadlines: testDeadlines,
     ...(options.connectionsMax === undefined ? {} : { connectionsMax: options.connectionsMax }),
   })
   const logLines: string[] = []

@@ -34,16 +34,11 @@ const usual: Deadlines = {
 
 /** The usual deadlines times a factor, for a machine that is slower than usual. */
 export function deadlinesTimes(factor: number): Deadlines {
-  const times = (ms: number) => Math.round(ms * factor)
-  return {
-    statementMs: times(usual.statementMs),
-    lockMs: times(usual.lockMs),
-    idleMs: times(usual.idleMs),
-    answerMs: times(usual.answerMs),
-    connectionMs: times(usual.connectionMs),
-    requestMs: times(usual.requestMs),
-    pollMs: times(usual.pollMs),
+  const deadlines: Record<keyof Deadlines, number> = { ...usual }
+  for (const name of Object.keys(deadlines) as (keyof Deadlines)[]) {
+    deadlines[name] = Math.round(deadlines[name] * factor)
   }
+  return deadlines
 }
 
 export const usualDeadlines: Deadlines = deadlinesTimes(1)

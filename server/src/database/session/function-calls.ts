@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import pg from 'pg'
 import { ask, entering, enteringStatement, timeoutsNow } from './connection.ts'
 import { isConnectionLost, isStatementNotKept, translated } from './database-failures.ts'
-import type { Deadlines } from './deadlines.ts'
+import { type Deadlines, usualDeadlines } from './deadlines.ts'
 import type { FairConnections } from './fair-connections.ts'
 import { runInBackground } from './request-deadline.ts'
 import type { TenantId, TenantVersions, VersionsListener } from './tenant.ts'
@@ -101,9 +101,10 @@ class FunctionCalls {
         select ${name}(${[Number(tenant), ...values.map(literal)].join(', ')}) as value; commit`
       return this.#message<T>(tenant, text, undefined, kind)
     }
-    // The function takes its tenant from the subquery, so it cannot run before row-level security is set.
+    // The function takes its tenant from the subquery, so it cannot run before row-level security is set. The timeout of this
+    // statement is that of the role, whatever the deadlines are: with a longer one for locks, a lock would never be the reason.
     const text = `select ${name}(entered.tenant::integer${values.map((_, at) => `, $${at + 2}`).join('')}) as value
-      from (select ${isDistributed ? `${entering('$1', deadlines)} as tenant` : enteringStatement('$1')} offset 0) as entered`
+      from (select ${isDistributed ? `${entering('$1', usualDeadlines)} as tenant` : enteringStatement('$1')} offset 0) as entered`
     return this.#message<T>(tenant, text, [String(tenant), ...values], kind)
   }
 
