@@ -2,7 +2,14 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { pushOutcomes, pushQuotes } from '#contract/push-quotes.ts'
 import { pushShipmentUpdates } from '#contract/push-shipment-updates.ts'
 import { seededRandom } from '#server/sample/index.ts'
-import { call, type Integration, makeIntegration, pushSigned, quoteToPush } from '#testing/make.ts'
+import {
+  call,
+  type Integration,
+  makeIntegration,
+  pushSigned,
+  quoteToPush,
+  requireStatus,
+} from '#testing/make.ts'
 import { sharedApp, type TestApp } from '#testing/shared-app.ts'
 
 /**
@@ -75,27 +82,19 @@ function messagesOf(length: number, uniform: () => number, seconds: number): Mes
 const endpoints = { quotes: pushQuotes, outcomes: pushOutcomes, updates: pushShipmentUpdates } as const
 let loads = 0
 
-/** Pushes items of one kind and time; asks again for those that a busy machine did not reach. */
+/** Pushes items of one kind and time. */
 async function pushAll(kind: keyof typeof endpoints, at: number, items: readonly object[]): Promise<void> {
   for (let start = 0; start < items.length; start += 500) {
     const some = items.slice(start, start + 500)
-    let answer = await pushSigned(app, ours, endpoints[kind], { [kind]: some }, at)
-    while (answer.status === 503 || answer.status === 429) {
-      answer = await pushSigned(app, ours, endpoints[kind], { [kind]: some }, at)
-    }
-    const wrong = answer.body.results.filter(({ status }: { status: number }) => status !== 200)
-    expect(wrong).toEqual([])
+    const answer = await pushSigned(app, ours, endpoints[kind], { [kind]: some }, at)
+    const { results } = requireStatus(`a push of ${kind}`, answer, 200)
+    expect(results.filter(({ status }: { status: number }) => status !== 200)).toEqual([])
   }
 }
 
-/** The answer for one load; asks again while the machine is busy. */
 async function quoteOf(id: string | undefined) {
-  for (;;) {
-    const path = `/api/integrations/quotes?external_id=${id}`
-    const { status, body } = await call(app, 'GET', path, { token: ours.token })
-    if (status === 200) return body
-    expect([429, 503]).toContain(status)
-  }
+  const path = `/api/integrations/quotes?external_id=${id}`
+  return requireStatus('a load', await call(app, 'GET', path, { token: ours.token }), 200)
 }
 
 const voiding: Message = { kind: 'void', at: 0, body: {} }
@@ -106,11 +105,8 @@ async function act(action: PersonalAction, ids: readonly (string | undefined)[])
   for (const id of ids) {
     const { lane_ref } = (await quoteOf(id)).quotes[0].lane
     const path = `/api/lanes/${lane_ref}/${action}`
-    let answer = await call(app, 'POST', path, { token: ours.tenant.owner, body: bodies[action] })
-    while (answer.status === 503) {
-      answer = await call(app, 'POST', path, { token: ours.tenant.owner, body: bodies[action] })
-    }
-    expect([200, 201]).toContain(answer.status)
+    const answer = await call(app, 'POST', path, { token: ours.tenant.owner, body: bodies[action] })
+    requireStatus(action, answer, action === 'void' ? 200 : 201)
   }
 }
 

@@ -62,7 +62,7 @@ test.each([...endpoints.values()])('$name', async ({ name, method, who }) => {
       const request = requestOf[name as keyof typeof requestOf](idsOf('A'))
       failure.failAt(nth, error)
       // No retries: the second attempt would succeed.
-      const answer = await send(app, method, request, credentialOf(app, caller, tenants, request), 0)
+      const answer = await send(app, method, request, credentialOf(app, caller, tenants, request))
       const fired = failure.hasFired()
       if (!fired || (continuesInBackground.has(name) && answer.status < 300)) break
       failures += 1

@@ -53,7 +53,6 @@ async function send(
   url: string,
   headers: Record<string, string>,
   payload?: Buffer | string,
-  tries = 4,
 ): Promise<HostileAnswer> {
   const answer = await app.inject({
     method: method as 'GET',
@@ -61,11 +60,6 @@ async function send(
     headers,
     ...(payload === undefined ? {} : { payload }),
   })
-  // A busy machine can cause a 503. A 503 that persists is a fault.
-  if (answer.statusCode === 503 && tries > 1) {
-    await new Promise((resume) => setTimeout(resume, 500))
-    return send(method, url, headers, payload, tries - 1)
-  }
   return { status: answer.statusCode, headers: answer.headers, text: answer.payload }
 }
 

@@ -17,7 +17,6 @@ describe('hostile requests to every operation, in process and over sockets', () 
     const { faults, sent, sentOverSockets, succeeded, statuses, healthyCalls } = await hostileInput(cluster, {
       requests,
       seed: 20_261_121,
-      isBusy: true,
     })
     expect(faults).toEqual([])
     expect(sent).toBe(requests)
@@ -42,7 +41,7 @@ describe('hostile requests to every operation, in process and over sockets', () 
 })
 
 describe('a planted fault is found:', () => {
-  const soon = { requests: 4_000, seed: 7, faultsMax: 1, isBusy: true }
+  const soon = { requests: 4_000, seed: 7, faultsMax: 1 }
 
   test('code that throws for a NUL byte', { tags: 'long' }, async () => {
     const { faults } = await hostileInput(cluster, soon, (server) => {

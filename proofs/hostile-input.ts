@@ -34,8 +34,6 @@ export interface HostileInput {
   readonly only?: number | undefined
   /** Stops after this many faults. The default is 20. */
   readonly faultsMax?: number
-  /** The machine runs other work: a request with status 503 is repeated, and is a fault only if 503 persists. */
-  readonly isBusy?: boolean
 }
 
 export interface HostileFindings {
@@ -91,7 +89,7 @@ export async function hostileInput(
 async function sendAll(
   app: TestApp,
   tenants: SeededTenants,
-  { requests, seed, onProgress, signal, only, faultsMax = 20, isBusy = false }: HostileInput,
+  { requests, seed, onProgress, signal, only, faultsMax = 20 }: HostileInput,
 ): Promise<HostileFindings> {
   const document = (await (await fetch(`${app.url}/openapi.json`)).json()) as OpenApiDocument
   const operations = operationsOf(document)
@@ -107,8 +105,7 @@ async function sendAll(
     faults.push(`an unhandled error would end the process: ${String(error)}`)
   process.on('uncaughtException', unhandled)
   process.on('unhandledRejection', unhandled)
-  const tries = isBusy ? 4 : 1
-  const healthy = await healthyClient(app, tries)
+  const healthy = await healthyClient(app)
   await tenants.seed('A')
   await tenants.seed('B')
   const sumOfB = await tenants.checksum('B')
@@ -140,7 +137,7 @@ async function sendAll(
     }
     const request = made(index)
     if (request.overSocket) sentOverSockets += 1
-    const answer = await retryWhileUnavailable(tries, () => sender.send(request))
+    const answer = await sender.send(request)
     if (answer === null) return
     statuses[answer.status] = (statuses[answer.status] ?? 0) + 1
     if (answer.status < 300) succeeded.add(request.operation)
@@ -184,9 +181,7 @@ async function sendAll(
     const lines = app.logLines.splice(0)
     const broken = lines.find((line) => line.indexOf('\n') !== line.length - 1)
     if (broken !== undefined) faults.push(`${where} broke a line of the log: ${broken.slice(0, 1000)}`)
-    const errors = lines.filter(
-      (line) => line.includes('"level":"error"') && !(isBusy && line.includes('"code":"unavailable"')),
-    )
+    const errors = lines.filter((line) => line.includes('"level":"error"'))
     if (errors.length > 0) {
       const first = errors[0]?.trim().slice(0, 1000)
       faults.push(`${where} left ${errors.length} errors in the log, the first of them ${first}`)
@@ -321,19 +316,8 @@ async function minimized(
   return smallest
 }
 
-/** Repeats a request that returns 503, half a second later, as long as tries are left. */
-async function retryWhileUnavailable<Answer extends { readonly status: number } | null>(
-  tries: number,
-  ask: () => Promise<Answer>,
-): Promise<Answer> {
-  const answer = await ask()
-  if (answer?.status !== 503 || tries <= 1) return answer
-  await new Promise((resume) => setTimeout(resume, 500))
-  return retryWhileUnavailable(tries - 1, ask)
-}
-
 /** A well-behaved client that works at the same time, over a socket, and expects every call to succeed. */
-async function healthyClient(app: TestApp, tries: number) {
+async function healthyClient(app: TestApp) {
   const integration: Integration = await makeIntegration(app)
   const lane = await makeLane(app, integration.tenant, { outcome: 'won' })
   const faults: string[] = []
@@ -357,7 +341,7 @@ async function healthyClient(app: TestApp, tries: number) {
       for (const ask of asks) {
         const began = performance.now()
         const clock = app.now
-        const { status, body } = await retryWhileUnavailable(tries, ask).catch((error: unknown) => ({
+        const { status, body } = await ask().catch((error: unknown) => ({
           status: 0,
           body: { error },
         }))
@@ -402,8 +386,6 @@ export const hostileRequests: Proof = {
         seed,
         only: request,
         signal,
-        // A request that causes a 503 causes it again. One that got it because the machine was slow does not.
-        isBusy: true,
         onProgress: (done) => {
           const perSecond = Math.round(done / ((performance.now() - began) / 1000))
           const megabytes = Math.round(process.memoryUsage().rss / 1024 ** 2)

@@ -121,13 +121,12 @@ export function credentialOf(
   return { ...signature, ...authorization() }
 }
 
-/** Sends a request in process. Repeats it while it returns 503, because a busy machine is no fault. */
+/** Sends a request in process. */
 export async function send(
   app: TestApp,
   method: string,
   request: WalkRequest,
   headers: Record<string, string>,
-  tries = 5,
 ): Promise<WalkAnswer> {
   const content =
     request.text ??
@@ -141,10 +140,6 @@ export async function send(
     ...(content === undefined ? {} : { payload: content.bytes }),
   })
   const { statusCode: status, statusMessage, payload: body } = answer
-  if (status === 503 && tries > 0) {
-    await new Promise((resolve) => setTimeout(resolve, 500))
-    return send(app, method, request, headers, tries - 1)
-  }
   const head = Object.entries(answer.headers)
     .map(([name, value]) => `${name}: ${value}`)
     .join('\n')

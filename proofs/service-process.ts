@@ -33,8 +33,7 @@ export function serviceProcesses(postgres: Pick<ProofDatabase, 'url'>): ServiceP
         ...more,
         ...(fault === undefined ? {} : { NODE_OPTIONS: planting(fault) }),
       }
-      // On a very busy machine a start can time out; a supervisor would start the service again.
-      const service = await runService(folder, env, main).catch(() => runService(folder, env, main))
+      const service = await runService(folder, env, main)
       started.push(service)
       return service
     },

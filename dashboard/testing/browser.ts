@@ -66,7 +66,7 @@ interface WindowOptions {
    * started last, so the window would close when that other test ends.
    */
   onTestFinished?: typeof onTestFinished
-  /** Ignores the console errors that browsers write for rejected calls. Those for the status 503 are always ignored. */
+  /** Ignores the console errors that browsers write for rejected calls. */
   refusalsExpected?: boolean
 }
 
@@ -93,9 +93,7 @@ export async function openWindow(
   page.on('console', (message) => {
     const text = message.text()
     if (message.type() !== 'error') return
-    // A service on a busy machine may answer 503, and the page asks again.
-    const isBusy = text.includes('with a status of 503 ')
-    if (text.startsWith('Failed to load resource') && (options.refusalsExpected === true || isBusy)) return
+    if (options.refusalsExpected === true && text.startsWith('Failed to load resource')) return
     troubles.push(text)
   })
   return { page, context, troubles }

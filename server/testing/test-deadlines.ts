@@ -1,10 +1,10 @@
 import { readConfig } from '#server/configuration/index.ts'
 import { type Deadlines, deadlinesTimes } from '#server/database/session/index.ts'
 
-const { DEADLINE_FACTOR } = process.env
+const { DEADLINE_FACTOR = '30' } = process.env
 
 /**
- * The deadlines of the database in tests. `vitest.config.ts` multiplies them, because a busy machine makes every wait longer: a test
- * of anything else than a deadline would get 503.
+ * The deadlines of the database in tests and proofs, unless the service is a process of its own. They are longer than usual, because a
+ * busy machine makes every wait longer: a test of anything else than a deadline would get 503.
  */
 export const testDeadlines: Deadlines = deadlinesTimes(readConfig({ DEADLINE_FACTOR }).deadlineFactor)

@@ -69,11 +69,8 @@ test('of sixty requests of a brokerage that arrive together, one is read in each
   isOver = true
   perTurn.push(readThisTurn)
   reading.mockRestore()
-  // A busy machine may make the last ones wait too long. They are refused unread.
-  const read = statuses.filter((status) => status === 422)
-  expect(statuses.filter((status) => status !== 422 && status !== 503)).toEqual([])
-  expect(perTurn.reduce((sum, count) => sum + count, 0)).toBe(read.length)
-  expect(read.length).toBeGreaterThan(1)
+  expect(new Set(statuses)).toEqual(new Set([422]))
+  expect(perTurn.reduce((sum, count) => sum + count, 0)).toBe(statuses.length)
   // The end of a turn is counted by an immediate of this test. On a busy machine, two turns counted as one once.
   expect(Math.max(...perTurn)).toBeLessThanOrEqual(2)
 })

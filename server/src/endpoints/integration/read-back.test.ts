@@ -10,6 +10,7 @@ import {
   pushSigned,
   pushUpdate,
   quoteToPush,
+  requireStatus,
 } from '#testing/make.ts'
 import { sharedApp, type TestApp } from '#testing/shared-app.ts'
 
@@ -35,12 +36,8 @@ async function page(
   query: Record<string, string | number> = {},
 ) {
   const search = new URLSearchParams(query as Record<string, string>)
-  // A reader waits and asks again when the service is busy.
-  let answer = await call(app, 'GET', `/api/integrations/${kind}?${search}`, { token })
-  while (answer.status === 503)
-    answer = await call(app, 'GET', `/api/integrations/${kind}?${search}`, { token })
-  const { status, body } = answer
-  expect(status).toBe(200)
+  const answer = await call(app, 'GET', `/api/integrations/${kind}?${search}`, { token })
+  const body = requireStatus(`a page of ${kind}`, answer, 200)
   return { changes: body[kind] as Change[], cursor: body.next_cursor as string, more: body.more as boolean }
 }
 
