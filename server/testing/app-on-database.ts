@@ -7,7 +7,12 @@ import { tenantWatch } from '#server/cache/index.ts'
 import { type Config, readConfig } from '#server/configuration/index.ts'
 import { writeEventsOn } from '#server/database/queries/index.ts'
 import { migrationNames } from '#server/database/schema/index.ts'
-import { type Database, openDatabase, watchedDatabase } from '#server/database/session/index.ts'
+import {
+  type Database,
+  type Deadlines,
+  openDatabase,
+  watchedDatabase,
+} from '#server/database/session/index.ts'
 import { eventSender } from '#server/events/index.ts'
 import { quoteExpirer } from '#server/expiry/index.ts'
 import { buildApp } from '#server/http/index.ts'
@@ -58,6 +63,8 @@ export interface TestApp {
 /** Overrides for a test. */
 export interface TestAppOptions {
   rateLimit?: 'real'
+  /** Deadlines that the test waits for. */
+  deadlines?: Partial<Deadlines>
   /** The clock of the rate limits, in milliseconds, for a test that controls it. */
   monotonic?: () => number
   config?: Partial<Config>
@@ -104,7 +111,7 @@ export async function appOn(ownDatabase: TestDatabase, options: TestAppOptions =
   const keys = options.secretKeys ?? ([key] as const)
   const opened = await openDatabase({
     connection: ownDatabase.service,
-    deadlines: testDeadlines,
+    deadlines: { ...testDeadlines, ...options.deadlines },
     ...(options.connectionsMax === undefined ? {} : { connectionsMax: options.connectionsMax }),
   })
   const logLines: string[] = []

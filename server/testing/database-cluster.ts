@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import pg from 'pg'
 import type { TestProject } from 'vitest/node'
 import { migrate } from '#server/database/schema/index.ts'
+import { roleTimeouts } from '#server/database/session/index.ts'
 import {
   type DatabaseRole,
   lockDataFolder,
@@ -37,10 +38,19 @@ export default async function setup({ vitest }: TestProject): Promise<(() => Pro
   if (vitest.getProvidedContext().databaseCluster !== undefined) return undefined
   const started = performance.now()
   const { cluster, name, stop } = await startCluster(inMemory)
+  await letStatementsRun(cluster)
   vitest.provide('databaseCluster', cluster)
   const seconds = ((performance.now() - started) / 1000).toFixed(1)
   process.stdout.write(`Test database ready after ${seconds} s (${name}).\n`)
   return stop
+}
+
+/** Gives statements of the service the longest time that is still safe: on a busy machine, every statement takes longer. */
+async function letStatementsRun({ makerUrl }: DatabaseCluster): Promise<void> {
+  await asMaker(makerUrl, async (maker) => {
+    for (const { name } of roleTimeouts)
+      await maker.query(`alter role ${roleNames.service} set ${name} = '60s'`)
+  })
 }
 
 /** PostgreSQL waits for no disk, because nobody needs the database of tests after them, and computes nothing at times of its own. */

@@ -1,5 +1,6 @@
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { appOn } from '#testing/app-on-database.ts'
 import { bug, failingDatabase, inside, outage } from '#testing/failing-database.ts'
 import { type Answer, call, type Integration, makeIntegration, makeLane, pushUpdate } from '#testing/make.ts'
 import { type TestApp, testApp } from '#testing/test-app.ts'
@@ -271,18 +272,19 @@ describe('a failed write changes nothing', () => {
 describe('409', () => {
   // Fails if the lock timeout is not shorter than the statement timeout: the answer would then be 503.
   test('an update of a locked lane is asked to retry', async () => {
-    const holder = new pg.Client(app.testDatabase.owner)
-    await holder.connect()
+    const impatient = await appOn(app.testDatabase, {
+      secretKeys: [app.secretKey],
+      now: app.now,
+      deadlines: { lockMs: 100 },
+    })
+    const holder = await holding(lane.lane_ref)
     try {
-      await holder.query('begin')
-      await holder.query("select set_config('app.tenant_id', $1, true)", [String(acme.tenant.id)])
-      await holder.query('select from lanes where lane_ref = $1 for update', [lane.lane_ref])
-      const answer = await pushUpdate(app, acme, { lane_ref: lane.lane_ref, customer_rate: 3000 })
+      const answer = await pushUpdate(impatient, acme, { lane_ref: lane.lane_ref, customer_rate: 3000 })
       expect([answer.status, answer.body.type]).toEqual([409, '/problems/request-in-progress'])
       expect(answer.headers.get('Retry-After')).toBe('1')
     } finally {
-      await holder.query('rollback')
-      await holder.end()
+      await holder.letGo()
+      await impatient.close()
     }
   })
 

@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import { late, orLate } from '../../runtime/index.ts'
 import { isConnectionLost, isGivenUp } from './database-failures.ts'
-import { type Deadlines, usualDeadlines } from './deadlines.ts'
+import type { Deadlines } from './deadlines.ts'
 import { deadlineLeftMs, waitWithinDeadline } from './request-deadline.ts'
 
 /** The timeouts of one transaction, in milliseconds. */
@@ -16,13 +16,23 @@ const lastAnswerMs = 50
  */
 export function timeoutsNow(deadlines: Timeouts): Timeouts {
   const leftMs = deadlineLeftMs() - lastAnswerMs
-  const statementMs = Math.floor(Math.min(deadlines.statementMs, Math.max(1, leftMs)))
-  return {
-    statementMs,
-    lockMs: Math.min(deadlines.lockMs, Math.ceil(statementMs * 0.75)),
-    idleMs: deadlines.idleMs,
-  }
+  return withStatementMs(deadlines, Math.floor(Math.min(deadlines.statementMs, Math.max(1, leftMs))))
 }
+
+/**
+ * The timeouts of a call that is a single message. Its statement has begun before it could set a timeout, so that of the role applies.
+ *
+ * @param roleMs the statement timeout of the role, or 0 if it has none
+ */
+export const messageTimeouts = (deadlines: Timeouts, roleMs: number): Timeouts =>
+  withStatementMs(deadlines, roleMs === 0 ? deadlines.statementMs : roleMs)
+
+/** A lock timeout below the statement timeout tells a lock wait from a slow statement. */
+const withStatementMs = ({ lockMs, idleMs }: Timeouts, statementMs: number): Timeouts => ({
+  statementMs,
+  lockMs: Math.min(lockMs, Math.ceil(statementMs * 0.75)),
+  idleMs,
+})
 
 /**
  * Set in each transaction, together with the tenant: a connection pooler passes the connection to another client after
@@ -41,10 +51,10 @@ export const entering = (tenant: string, { statementMs, lockMs, idleMs }: Timeou
 
 /**
  * The columns of a subquery that does the same for a single statement on one server: without a function, in a third of the time. The
- * other timeouts are those of the role, because this statement has begun already, and that for locks is shorter.
+ * other timeouts are those of the role.
  */
-export const enteringStatement = (tenant: string) =>
-  `set_config('app.tenant_id', ${tenant}, true) as tenant, set_config('lock_timeout', '${usualDeadlines.lockMs}', true)`
+export const enteringStatement = (tenant: string, { lockMs }: Timeouts) =>
+  `set_config('app.tenant_id', ${tenant}, true) as tenant, set_config('lock_timeout', '${lockMs}', true)`
 
 const sentAt = new WeakMap<pg.PoolClient, number>()
 

@@ -55,7 +55,7 @@ async function transactionsOn(connectionsMax: number, transactionsPerBrokerage?:
   }
 }
 
-/** Polls for up to ten seconds: a busy machine takes a while to open a connection. */
+/** Polls: a busy machine takes a while to open a connection. */
 const eventually = <T>(look: () => T) => expect.poll(look)
 
 const untilWaiting = (database: Database, waiting: number) =>

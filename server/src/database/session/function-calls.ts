@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import pg from 'pg'
-import { ask, entering, enteringStatement, timeoutsNow } from './connection.ts'
+import { ask, entering, enteringStatement, messageTimeouts, timeoutsNow } from './connection.ts'
 import { isConnectionLost, isStatementNotKept, translated } from './database-failures.ts'
-import { type Deadlines, usualDeadlines } from './deadlines.ts'
+import type { Deadlines } from './deadlines.ts'
 import type { FairConnections } from './fair-connections.ts'
 import { runInBackground } from './request-deadline.ts'
 import type { TenantId, TenantVersions, VersionsListener } from './tenant.ts'
@@ -41,6 +41,8 @@ export type CallInTenant = <T>(
 interface FunctionCallParts {
   readonly connections: FairConnections
   readonly deadlines: Deadlines
+  /** The statement timeout of the role, in milliseconds; 0 if it has none. */
+  readonly roleMs: number
   readonly isDistributed: boolean
   /** Called with the new versions of each tenant that a function changed. */
   readonly onVersions: VersionsListener
@@ -95,16 +97,16 @@ class FunctionCalls {
     // On a distributed database, a worker knows the tenant only inside a transaction, which the first write or an explicit
     // `begin` opens there. PostgreSQL accepts no parameters in a message with several statements, so the values are part of
     // the text.
-    const { isDistributed, deadlines } = this.#parts
+    const { isDistributed, deadlines, roleMs } = this.#parts
     if (isDistributed && (!kind.writes || kind.readsFirst === true)) {
       const text = `begin; select ${entering(`'${Number(tenant)}'`, timeoutsNow(deadlines))};
         select ${name}(${[Number(tenant), ...values.map(literal)].join(', ')}) as value; commit`
       return this.#message<T>(tenant, text, undefined, kind)
     }
-    // The function takes its tenant from the subquery, so it cannot run before row-level security is set. The timeout of this
-    // statement is that of the role, whatever the deadlines are: with a longer one for locks, a lock would never be the reason.
+    const timeouts = messageTimeouts(deadlines, roleMs)
+    // The function takes its tenant from the subquery, so it cannot run before row-level security is set.
     const text = `select ${name}(entered.tenant::integer${values.map((_, at) => `, $${at + 2}`).join('')}) as value
-      from (select ${isDistributed ? `${entering('$1', usualDeadlines)} as tenant` : enteringStatement('$1')} offset 0) as entered`
+      from (select ${isDistributed ? `${entering('$1', timeouts)} as tenant` : enteringStatement('$1', timeouts)} offset 0) as entered`
     return this.#message<T>(tenant, text, [String(tenant), ...values], kind)
   }
 

@@ -113,8 +113,8 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
     application_name: 'lanewise watch',
   })
   const connections = fairConnections(pool, deadlines, options.transactionsPerBrokerage)
-  const versions = versionsListeners()
-  const transactions = new Transactions(connections, deadlines, versions.notify)
+  const { add: onVersionsMoved, notify: onVersions } = versionsListeners()
+  const transactions = new Transactions(connections, deadlines, onVersions)
   const begin = 'begin'
 
   const inTenant: InTenant = (tenant, work) =>
@@ -127,9 +127,9 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   const outsideTenants = <T>(work: (transaction: TenantTransaction) => Promise<T>) =>
     transactions.run(null, (timeouts) => `${begin}; select ${settingTimeouts(timeouts)}`, work)
 
-  const { key, isDistributed } = await repeatTimeouts(async () => {
+  const { key, isDistributed, roleMs } = await repeatTimeouts(async () => {
     await outsideTenants(makeInstallation)
-    return { key: await outsideTenants(installationKey), isDistributed: await outsideTenants(hasWorkers) }
+    return outsideTenants(readInstallation)
   })
   transactions.isDistributed = isDistributed
   const workers = new WorkerWatch(isDistributed ? () => outsideTenants(readWorkers) : null)
@@ -137,7 +137,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
     deadlines,
     identifiers: identifiers(key),
     inTenant,
-    callInTenant: functionCalls({ connections, deadlines, isDistributed, onVersions: versions.notify }),
+    callInTenant: functionCalls({ connections, deadlines, roleMs, isDistributed, onVersions }),
     outsideTenants,
     acrossTenants: (work) =>
       workers.around((away) =>
@@ -158,7 +158,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
     workers: () => workers.recent(),
     onWorkerBack: workers.onBack,
     workersLastSeen: () => workers.lastSeen(),
-    onVersionsMoved: versions.add,
+    onVersionsMoved,
     ping: () =>
       withDeadline(new RequestDeadline(deadlines.requestMs), () =>
         transactions.run(
@@ -177,6 +177,18 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
     close: async () => {
       await Promise.all([pool.end(), watchPool.end()])
     },
+  }
+}
+
+/** `roleMs` is the statement timeout of the role, without the setting of this transaction; 0 if it has none. */
+async function readInstallation(transaction: TenantTransaction) {
+  const { rows } = await sql<{ ms: number }>`
+    select reset_val::integer as ms from pg_settings where name = 'statement_timeout'
+  `.execute(transaction)
+  return {
+    key: await installationKey(transaction),
+    isDistributed: await hasWorkers(transaction),
+    roleMs: rows[0]?.ms ?? 0,
   }
 }
 
