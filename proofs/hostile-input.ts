@@ -262,7 +262,7 @@ function senderTo(app: TestApp, tenants: SeededTenants) {
     /** Returns null if the connection was closed without a response, which is allowed for invalid HTTP. */
     async send(request: HostileRequest): Promise<HostileAnswer | null> {
       if (request.overSocket) {
-        const [answer] = await sendRaw(app, bytesOf(request), 2_000)
+        const [answer] = await sendRaw(app, bytesOf(request), { silenceMs: 2_000 })
         if (answer === undefined) return null
         return { ...answer, text: Buffer.from(answer.text, 'latin1').toString() }
       }

@@ -41,14 +41,18 @@ function readAnswers(bytes: string): RawAnswer[] {
   return answers
 }
 
+/** How long to look for more than the expected answers. */
+const furtherMs = 400
+
 /**
- * Sends exactly these bytes, and returns the responses received until the connection closes or is silent for `silenceMs`
- * milliseconds. For malformed requests, which an HTTP library would refuse or correct.
+ * Sends exactly these bytes, and returns the responses received until the connection closes. A connection that stays open is closed
+ * soon after `answers` responses, or after a silence of `silenceMs` milliseconds. For malformed requests, which an HTTP library would
+ * refuse or correct.
  */
 export function sendRaw(
   app: Pick<TestApp, 'url'>,
   bytes: string | Buffer | readonly (string | Buffer)[],
-  silenceMs = 400,
+  { answers = 1, silenceMs = 300_000 } = {},
 ): Promise<RawAnswer[]> {
   const { hostname, port } = new URL(app.url)
   return new Promise((resolve, reject) => {
@@ -61,6 +65,7 @@ export function sendRaw(
     socket.setTimeout(silenceMs, finish)
     socket.on('data', (chunk) => {
       received += chunk.toString('latin1')
+      if (readAnswers(received).length >= answers) socket.setTimeout(furtherMs)
     })
     socket.on('end', finish)
     socket.on('error', (error: NodeJS.ErrnoException) => {

@@ -31,8 +31,7 @@ async function ask(method: string, target: string, accept = '*/*'): Promise<RawA
     ['Authorization', `Bearer ${token}`],
     ['Connection', 'close'],
   ] as const
-  // The service closes the connection. The long timeout is for a busy machine.
-  const [answer] = await sendRaw(app, head(`${method} ${target} HTTP/1.1`, headers), 15_000)
+  const [answer] = await sendRaw(app, head(`${method} ${target} HTTP/1.1`, headers))
   if (answer === undefined) throw new Error(`No answer to ${method} ${target}.`)
   return answer
 }

@@ -1,4 +1,6 @@
 import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { connect } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { allEndpoints } from '#contract/all-endpoints.ts'
 import { type ProblemCode, problems, problemType } from '#contract/errors.ts'
@@ -35,11 +37,10 @@ beforeAll(async () => {
   acme = await makeIntegration(app)
   member = await makePerson(app, acme.tenant, 'member')
   lane = await makeLane(app, acme.tenant, { outcome: 'won' })
-  slowHeaders = sendRaw(app, `GET ${markupPath} HTTP/1.1\r\nHost: x\r\n`, 25_000)
+  slowHeaders = sendRaw(app, `GET ${markupPath} HTTP/1.1\r\nHost: x\r\n`)
   slowBody = sendRaw(
     app,
     `${head(`POST ${updatePath} HTTP/1.1`, [['Host', 'x'], ...headerList('{"a":1}'), ['Content-Length', '7']])}{"a`,
-    25_000,
   )
 })
 afterAll(() => app.close())
@@ -971,7 +972,10 @@ test('a caller that disconnects during its body is not logged as an error of the
     ...headerList('{}'),
     ['Content-Length', '100'],
   ])
-  await sendRaw(app, `${start}{"a`, 100)
+  const socket = connect(Number(new URL(app.url).port), '127.0.0.1')
+  await once(socket, 'connect')
+  await new Promise((sent) => socket.write(`${start}{"a`, sent))
+  socket.destroy()
   await expect.poll(() => app.logLines.slice(-3).join('')).toContain('malformed-request')
   expect(errors()).toBe(before)
 })
