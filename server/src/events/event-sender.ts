@@ -99,6 +99,7 @@ interface Sending {
 
 interface SenderOptions {
   readonly post?: typeof postEvent
+  readonly settlement?: typeof settlementOf
   readonly everyMs?: number
   readonly tidyEveryMs?: number
   /** Addresses that are sent to concurrently. */
@@ -122,6 +123,7 @@ class OutboxSender implements EventSender {
   readonly #parts: SenderParts
   readonly #allowed: ReturnType<typeof allowedPrivate>
   readonly #post: typeof postEvent
+  readonly #settlement: typeof settlementOf
   readonly #everyMs: number
   readonly #tidyEveryMs: number
   readonly #atOnceMax: number
@@ -144,6 +146,7 @@ class OutboxSender implements EventSender {
     this.#parts = parts
     this.#allowed = allowed
     this.#post = options.post ?? postEvent
+    this.#settlement = options.settlement ?? settlementOf
     this.#everyMs = options.everyMs ?? lookEveryMs
     this.#tidyEveryMs = options.tidyEveryMs ?? tidyEveryMs
     this.#atOnceMax = options.atOnceMax ?? endpointsAtOnceMax
@@ -257,7 +260,7 @@ class OutboxSender implements EventSender {
             stop: this.#cutOff.signal,
           })
     const ms = performance.now() - began
-    const settlement = settlementOf(event.attempt, posted, Math.random())
+    const settlement = this.#settlement(event.attempt, posted, Math.random())
     const { status, text, failure } = posted
     if (settlement.state === 'dead') await this.#disable(to, event, status === 410)
     await runInBackground(() =>
