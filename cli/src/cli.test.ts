@@ -1,9 +1,11 @@
 import { execFileSync } from 'node:child_process'
+import { once } from 'node:events'
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import Papa from 'papaparse'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { tokenScopes } from '#contract/token-scopes.ts'
 import { type Integration, makeIntegration, makeLane, makePerson, makeServiceToken } from '#testing/make.ts'
 import { type TestApp, testApp } from '#testing/test-app.ts'
@@ -560,10 +562,15 @@ describe('price', () => {
 
   test('stops when the service is unavailable, and explains how to continue', async () => {
     file('lanes.csv', `${columns}\n${lanes[0]};1\n`)
-    env.LANEWISE_URL = 'http://127.0.0.1:1'
     const stop = new AbortController()
+    const server = createServer((socket) => {
+      socket.destroy()
+      stop.abort()
+    }).listen(0, '127.0.0.1')
+    onTestFinished(() => void server.close())
+    await once(server, 'listening')
+    env.LANEWISE_URL = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
     const away = lanewise(['price', 'lanes.csv'], { signal: stop.signal })
-    setTimeout(() => stop.abort(), 50)
     expect(await away).toMatchObject({ exit: 130, remarked: expect.stringContaining('again to continue') })
   })
 })

@@ -1,6 +1,7 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { AddressInfo, Socket } from 'node:net'
 import { describe, expect, test } from 'vitest'
 import { laneInsight } from '#contract/lane-insight.ts'
 import { tenantId } from '../database/session/index.ts'
@@ -54,18 +55,26 @@ describe('the port for metrics', () => {
     const metrics = serviceMetrics()
     let reads = 0
     const failures: unknown[] = []
+    const arrived = Promise.withResolvers<void>()
+    let requests = 0
+    const count = (message: unknown) => {
+      const { localPort } = (message as { socket: Socket }).socket
+      if (localPort === listener.port && ++requests === 3) arrived.resolve()
+    }
+    subscribe('http.server.request.start', count)
     const listener = await listenForMetrics(
       { port: 0, host: '127.0.0.1' },
       async () => {
         reads++
         if (reads > 1) throw new Error('broken')
-        await new Promise((resume) => setTimeout(resume, 100))
+        await arrived.promise
         return metrics.read()
       },
       (error) => failures.push(error),
     )
     const url = `http://127.0.0.1:${listener.port}/metrics`
     const answers = await Promise.all([fetch(url), fetch(url), fetch(url)])
+    unsubscribe('http.server.request.start', count)
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200])
     expect(reads).toBe(1)
     const broken = await fetch(url)

@@ -39,10 +39,10 @@ test('a migration that waits for a table lock does not block other transactions,
       done = true
     })
     await expect.poll(() => said).toEqual([`${name} is waiting for a lock on a table`])
-    // With the lock timeout of the service.
+    // A migration that kept its place in the queue of the lock would let them wait until `busy` ends.
     for (let nth = 0; nth < 6; nth++) {
       await other.query(
-        `begin; set local lock_timeout = 1500; lock table tenants in row exclusive mode; commit`,
+        `begin; set local lock_timeout = '60s'; lock table tenants in row exclusive mode; commit`,
       )
       await delay(250)
     }
