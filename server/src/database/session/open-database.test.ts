@@ -6,7 +6,9 @@ import pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type TestDatabase, testDatabase } from '#testing/test-database.ts'
 import { testDeadlines } from '#testing/test-deadlines.ts'
+import { messageTimeouts } from './connection.ts'
 import { DatabaseUnavailable } from './database-failures.ts'
+import { usualDeadlines } from './deadlines.ts'
 import { type Database, openDatabase } from './open-database.ts'
 import { RequestDeadline, withDeadline } from './request-deadline.ts'
 import { tenantId } from './tenant.ts'
@@ -68,6 +70,18 @@ test('a transaction waits 1.5 seconds for a lock', async () => {
   await usual.close()
   expect(row?.lock).toBe('1500ms')
 })
+
+test.each([
+  ['of 2 s', 2_000, 1_500],
+  ['of a minute', 60_000, 1_500],
+  ['of a second', 1_000, 750],
+  ['of none', 0, 1_500],
+])(
+  'a call that is a single message waits less for a lock than the statement timeout %s of its role',
+  (_, roleMs, lockMs) => {
+    expect(messageTimeouts(usualDeadlines, roleMs)).toMatchObject({ lockMs })
+  },
+)
 
 test('a transaction that the database rolled back is never reported as committed', async () => {
   const work = database.inTenant(tenant, async (transaction) => {
@@ -223,15 +237,21 @@ test.each([
 test('a function that does not end is ended by the database, not only abandoned by the service', async () => {
   const asOwner = new pg.Client(ownDatabase.owner)
   await asOwner.connect()
+  const own = await openDatabase({
+    // In place of the timeout of the role.
+    connection: { ...ownDatabase.service, options: '-c statement_timeout=500' },
+    deadlines: testDeadlines,
+    connectionsMax: 1,
+  })
   try {
     const { rows } = await asOwner.query<{ text: string }>(
       `select pg_get_functiondef('claim_deliveries(integer, integer, integer, integer)'::regprocedure) as text`,
     )
     const text = rows[0]?.text ?? ''
-    await asOwner.query(text.replace(/\bbegin\b/, 'begin perform pg_catalog.pg_sleep(60);'))
-    const before = await backend(database)
+    await asOwner.query(text.replace(/\bbegin\b/, 'begin perform pg_catalog.pg_sleep(600);'))
+    const before = await backend(own)
     const call = withDeadline(new RequestDeadline(300), () =>
-      database.callInTenant(tenant, 'claim_deliveries', [1, 1, 1]),
+      own.callInTenant(tenant, 'claim_deliveries', [1, 1, 1]),
     )
     await expect(call).rejects.toThrow(DatabaseUnavailable)
     // If the service only abandoned the call, its backend would keep sleeping.
@@ -242,10 +262,11 @@ test('a function that does not end is ended by the database, not only abandoned 
       )
       return rowCount
     }
-    expect(await backend(database)).toBe(before)
+    expect(await backend(own)).toBe(before)
     expect(await stillRunning()).toBe(0)
     await asOwner.query(text)
   } finally {
+    await own.close()
     await asOwner.end()
   }
 })
