@@ -37,5 +37,5 @@ describe.skipIf(citusUrl === undefined)('on the Citus cluster of LANEWISE_TEST_C
       },
     )
     expect(finding.faults).toEqual([])
-  }, 480_000)
+  })
 })

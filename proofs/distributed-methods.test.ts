@@ -47,12 +47,12 @@ describe.skipIf(citusUrl === undefined)('on the Citus cluster of LANEWISE_TEST_C
     tenants = await seededTenants(app)
     await tenants.seed('A')
     await tenants.seed('B')
-  }, 200_000)
+  })
   afterAll(async () => {
     await tenants?.close()
     await app?.close()
     await database?.drop()
-  }, 60_000)
+  })
 
   test('every database function works for a tenant', async () => {
     const records = await recordsOf('B', app, tenants)
@@ -73,7 +73,7 @@ describe.skipIf(citusUrl === undefined)('on the Citus cluster of LANEWISE_TEST_C
       if (method.commits === true) await tenants.seed('B')
     }
     expect(faults).toEqual({})
-  }, 120_000)
+  })
 
   test('every query over all tenants works', async () => {
     const at = new Date(tenants.sentAtSeconds * 1000)

@@ -127,5 +127,4 @@ test.skipIf(citusUrl === undefined)(
       await rm(next, { recursive: true, force: true })
     }
   },
-  240_000,
 )

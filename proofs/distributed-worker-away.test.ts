@@ -34,12 +34,12 @@ describe.skipIf(citusUrl === undefined)('a worker of a Citus cluster goes away a
     database = await distributedDatabase(cluster.url)
     app = await appOn(database)
     other = await appOn(database, { secretKeys: [app.secretKey] })
-  }, 200_000)
+  })
   afterAll(async () => {
     await app?.close()
     await other?.close()
     cluster?.remove()
-  }, 60_000)
+  })
 
   const portOf = ({ tenant }: Integration) =>
     app.database.outsideTenants(async (transaction) => {
@@ -95,8 +95,7 @@ describe.skipIf(citusUrl === undefined)('a worker of a Citus cluster goes away a
     // Tasks for all brokerages go on for those of the other worker.
     expect(await app.expireQuotes()).toBe(made.length - onFirst)
     // What is in memory is valid for at most a second more.
-    for (const at of [app, other])
-      await expect.poll(() => markupOf(at, away.brokerage), { timeout: 3_000 }).toBe(503)
+    for (const at of [app, other]) await expect.poll(() => markupOf(at, away.brokerage)).toBe(503)
     expect((await update(app, away, 3000)).status).toBe(503)
     // What the one instance commits is in the memory of the other, although a worker is away.
     const { next } = await other.database.changedTenants(null)
@@ -106,7 +105,7 @@ describe.skipIf(citusUrl === undefined)('a worker of a Citus cluster goes away a
     expect(changed.tenants.map(([tenant]) => tenant)).toEqual([there.brokerage.tenant.id])
     expect([...(changed.covered ?? [])]).toEqual([there.brokerage.tenant.id])
 
-    await expect.poll(workersCheck, { timeout: 5_000 }).toEqual({
+    await expect.poll(workersCheck).toEqual({
       name: 'workers',
       holds: false,
       optional: true,
@@ -114,11 +113,11 @@ describe.skipIf(citusUrl === undefined)('a worker of a Citus cluster goes away a
     })
 
     first.start()
-    await expect.poll(() => markupOf(other, away.brokerage), { timeout: 30_000 }).toBe(200)
+    await expect.poll(() => markupOf(other, away.brokerage)).toBe(200)
     expect((await update(app, away, 3000)).status).toBe(200)
-    await expect.poll(workersCheck, { timeout: 5_000 }).toMatchObject({ holds: true, detail: null })
+    await expect.poll(workersCheck).toMatchObject({ holds: true, detail: null })
     expect((await other.database.changedTenants(next)).covered).toBeUndefined()
-  }, 120_000)
+  })
 
   test('an instance starts with a warning while a worker is away, sends events of the others, and stops if the worker comes back unsafe', async () => {
     const [first, second] = cluster.workers
@@ -179,7 +178,7 @@ describe.skipIf(citusUrl === undefined)('a worker of a Citus cluster goes away a
       await services.remove()
       await receiver.close()
     }
-  }, 120_000)
+  })
 
   test('a coordinator that is killed and started again loses nothing acknowledged, and no instance needs a restart', async () => {
     const brokerage = await makeIntegration(app)
@@ -194,14 +193,12 @@ describe.skipIf(citusUrl === undefined)('a worker of a Citus cluster goes away a
     expect((await update(3000)).status).toBe(503)
     cluster.coordinator.start()
     for (const at of [app, other]) {
-      await expect
-        .poll(() => markupOf(at, brokerage), { timeout: 30_000, message: 'the instance answers again' })
-        .toBe(200)
+      await expect.poll(() => markupOf(at, brokerage), { message: 'the instance answers again' }).toBe(200)
       expect(await rateAt(at)).toBe(2010)
     }
     expect((await update(2500)).status).toBe(200)
-    await expect.poll(() => rateAt(other), { timeout: 5_000 }).toBe(2500)
-  }, 120_000)
+    await expect.poll(() => rateAt(other)).toBe(2500)
+  })
 
   test('a worker that is lost in the middle of npm run distribute or of a migration leaves a database with which both go on', async () => {
     const [, second] = cluster.workers
@@ -235,7 +232,7 @@ describe.skipIf(citusUrl === undefined)('a worker of a Citus cluster goes away a
     const service = await openDatabase({ connection: undistributed.service })
     expect(await service.outsideTenants(notSpread)).toEqual([])
     await service.close()
-  }, 200_000)
+  })
 })
 
 /** Changes a shard of a table on one worker, behind the back of Citus. */

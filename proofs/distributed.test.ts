@@ -65,12 +65,12 @@ describe.skipIf(citusUrl === undefined)('on the Citus cluster of LANEWISE_TEST_C
     await tenants.seed('B')
     await tenants.close()
     await filling.close()
-  }, 200_000)
+  })
   afterAll(async () => {
     await app?.close()
     await other?.close()
     await database?.drop()
-  }, 60_000)
+  })
 
   test('distribution can be stopped and resumed, keeps every row, and does nothing for tables that are distributed', async () => {
     const before = { A: await checksumsOf(a.tenant), B: await checksumsOf(b.tenant) }
@@ -103,7 +103,7 @@ describe.skipIf(citusUrl === undefined)('on the Citus cluster of LANEWISE_TEST_C
     moved.length = 0
     await distribute(database.owner, { ...quiet, onTable: ({ moved: rows }) => moved.push(rows) })
     expect(new Set(moved)).toEqual(new Set(['before']))
-  }, 200_000)
+  })
 
   test('the service starts: tenant isolation passes all checks, and a tenant sees only its own rows', async () => {
     app = await appOn(database)
@@ -120,7 +120,7 @@ describe.skipIf(citusUrl === undefined)('on the Citus cluster of LANEWISE_TEST_C
       )
     expect(await seen(a.tenant)).toEqual([{ tenant_id: a.tenant }])
     expect(await seen(b.tenant)).toEqual([{ tenant_id: b.tenant }])
-  }, 60_000)
+  })
 
   test('faults on one worker are reported with its address: a shard without row-level security, rights, the role', async () => {
     const url = new URL(citusUrl ?? '')
@@ -161,7 +161,7 @@ describe.skipIf(citusUrl === undefined)('on the Citus cluster of LANEWISE_TEST_C
     } finally {
       await worker.end()
     }
-  }, 60_000)
+  })
 
   test('append-only tables are append-only on every shard, too', async () => {
     const owner = new pg.Client(database.owner)
@@ -204,7 +204,7 @@ describe.skipIf(citusUrl === undefined)('on the Citus cluster of LANEWISE_TEST_C
     expect(await read()).toMatchObject({ customer_rate: 2150.25, truck_cost: 1800, outcome: 'won' })
     const { body } = await call(other, 'GET', `/api/lanes/${ref}/changes`, { token: acme.tenant.owner })
     expect(body.changes).toHaveLength(1)
-  }, 60_000)
+  })
 
   test('a customer of a team is hidden from other members, by the policies on the workers, too', async () => {
     const acme = await makeIntegration(app)
@@ -240,7 +240,7 @@ describe.skipIf(citusUrl === undefined)('on the Citus cluster of LANEWISE_TEST_C
     } finally {
       await service.end()
     }
-  }, 60_000)
+  })
 
   test('a migration distributes the table that it creates, while instances of the version before answer', async () => {
     const planted = {
@@ -268,7 +268,7 @@ describe.skipIf(citusUrl === undefined)('on the Citus cluster of LANEWISE_TEST_C
     expect(new Set(answers)).toEqual(new Set([200]))
     expect(await app.database.outsideTenants(notSpread)).toEqual([])
     expect(await databaseSafetyFaults(app.database)).toEqual([])
-  }, 60_000)
+  })
 
   test('the workers are asked, and their brokerages counted, in time with 20,000 brokerages', async () => {
     const { href } = Object.assign(new URL(citusUrl ?? ''), { pathname: `/${database.name}` })
@@ -289,7 +289,7 @@ describe.skipIf(citusUrl === undefined)('on the Citus cluster of LANEWISE_TEST_C
       )
       await superuser.end()
     }
-  }, 60_000)
+  })
 
   test('the rate limit is exact across connections', async () => {
     const permits = await Promise.all(

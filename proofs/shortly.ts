@@ -10,7 +10,7 @@ export function shortly(share: number, cluster: DatabaseCluster): ProofOptions {
     seed: 20_261_128,
     share,
     cluster,
-    slackMs: 20_000,
+    slackMs: 300_000,
     onProgress: () => {},
     signal: new AbortController().signal,
   }

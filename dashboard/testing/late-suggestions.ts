@@ -1,5 +1,6 @@
 import type { Page, Route } from 'playwright-core'
 import { expect } from 'vitest'
+import { seededRandom } from '#server/sample/index.ts'
 
 /** Typed texts with the intended place. */
 export const cities = [
@@ -77,13 +78,15 @@ export async function answerLate(page: Page, latencyMs: () => number): Promise<R
   return asked
 }
 
+const { uniform } = seededRandom(1)
+
 /** The latency of the service in milliseconds. */
 export const latencies: readonly (readonly [name: string, ms: () => number])[] = [
   ['0 ms', () => 0],
   ['150 ms', () => 150],
   ['300 ms', () => 300],
   ['800 ms', () => 800],
-  ['0 to 800 ms, out of order', () => Math.random() * 800],
+  ['0 to 800 ms, out of order', () => uniform() * 800],
 ]
 
 export const lanesAtOnce = 8

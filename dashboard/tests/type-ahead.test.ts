@@ -1,5 +1,6 @@
 import type { Browser, BrowserContext, Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { seededRandom } from '#server/sample/index.ts'
 import { call, type MadeTenant, makeLane, makeTenant } from '#testing/make.ts'
 import { type TestApp, testApp } from '#testing/test-app.ts'
 import { accessibilityProblems, looks, openBrowser, openWindow } from '../testing/browser.ts'
@@ -77,6 +78,7 @@ async function openDesk(): Promise<Page> {
   return page
 }
 
+const { uniform } = seededRandom(2)
 const field = (page: Page, name: string) => page.getByRole('combobox', { name, exact: true })
 const origin = (page: Page) => field(page, 'Origin')
 const destination = (page: Page) => field(page, 'Destination')
@@ -469,7 +471,7 @@ describe('every typed city is accepted correctly', () => {
     ] as const
     const typeSome = async (address: string) => {
       const page = await openTab(address)
-      await answerLate(page, () => Math.random() * 300)
+      await answerLate(page, () => uniform() * 300)
       for (const [text, place] of some) {
         await origin(page).fill(text)
         await origin(page).press('Tab')
@@ -497,7 +499,7 @@ describe('every typed city is accepted correctly', () => {
   test('and a customer in the filters is a known customer', async () => {
     const typeSome = async (address: string) => {
       const page = await openTab(address)
-      await answerLate(page, () => Math.random() * 300)
+      await answerLate(page, () => uniform() * 300)
       for (const [text, key] of [
         ['harv', 'Tab'],
         ['HARVEST T', 'Enter'],

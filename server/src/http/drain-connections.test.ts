@@ -17,13 +17,18 @@ beforeEach(() => {
   return () => vi.restoreAllMocks()
 })
 
-test('a connection without any request does not delay a stop', async () => {
+test.each([
+  ['without any request', ''],
+  ['that never ends its headers', 'GET /healthz HTTP/1.1\r\nHost: x\r\n'],
+])('a connection %s does not delay a stop', async (_, said) => {
   const app = await testApp({ plant: patient })
   const { hostname, port } = new URL(app.url)
   const socket = connect(Number(port), hostname)
   await once(socket, 'connect')
+  if (said !== '') socket.write(said)
   // By the time of this answer, the server has accepted the connection.
   await call(app, 'GET', '/healthz')
+  socket.on('error', () => {})
   const closed = once(socket.resume(), 'close')
   await app.close()
   await closed

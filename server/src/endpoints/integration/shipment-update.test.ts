@@ -406,7 +406,7 @@ describe('200', () => {
       const late = { lane_ref: lane.lane_ref, customer_rate: 2100 }
       expect((await pushUpdate(app, another, late, signedAt - 10)).body.updated).toBe(false)
       const [change] = await changesOf(lane.lane_ref)
-      expect(Math.abs(Date.parse(change.changed_at) - Date.now())).toBeLessThan(60_000)
+      expect(Date.parse(change.changed_at)).toBeGreaterThanOrEqual(signedAt * 1000)
       const { decided_at } = await laneOf(lane.lane_ref)
       // The first message about the booking tells when it was won, also if its values are too old.
       expect(Date.parse(decided_at)).toBe((signedAt - 10) * 1000)
