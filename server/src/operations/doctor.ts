@@ -15,6 +15,7 @@ import {
   workersAway,
 } from '../database/session/index.ts'
 import { runningEmbeddedPostgres } from '../embedded-postgres/index.ts'
+import { clockDifferenceMs } from '../runtime/index.ts'
 import { unsealWithAny } from '../security/index.ts'
 
 /** The result of one check, with a remedy when it is not ok. */
@@ -283,11 +284,11 @@ async function encryption(client: pg.Client, url: string): Promise<Told> {
 }
 
 async function clocks(client: pg.Client, clock: () => number): Promise<Told> {
-  const before = clock()
+  const askedAt = clock()
   const { rows } = await client.query<{ now: Date }>('select clock_timestamp() as now')
-  const offMs = (rows[0]?.now.getTime() ?? 0) - (before + clock()) / 2
-  const seconds = (Math.abs(offMs) / 1000).toFixed(1)
-  return Math.abs(offMs) > clockOffMaxMs
+  const offMs = clockDifferenceMs(rows[0]?.now.getTime() ?? 0, askedAt, clock())
+  const seconds = (offMs / 1000).toFixed(1)
+  return offMs > clockOffMaxMs
     ? wrong(
         `the clocks of this machine and the database differ by ${seconds} s`,
         'Synchronize both clocks (chrony, systemd-timesyncd): signatures are checked against this machine’s clock.',

@@ -1,6 +1,7 @@
 /**
- * Process-level helpers that every folder may use: the log, the version, and ways to run work concurrently.
+ * Process-level helpers that every folder may use: the log, the version, clocks, and ways to run work concurrently.
  */
+export { clockDifferenceMs } from './clock-difference.ts'
 export { concurrencyLimit, QueueFull } from './concurrency-limit.ts'
 export type { Log } from './log.ts'
 export { andThen, type NowOrLater } from './now-or-later.ts'

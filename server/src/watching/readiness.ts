@@ -1,4 +1,5 @@
 import { type Database, DatabaseUnavailable, reasonOf, workersAway } from '../database/session/index.ts'
+import { clockDifferenceMs } from '../runtime/index.ts'
 
 /** A condition for sending requests to this node. */
 export interface Check {
@@ -28,6 +29,7 @@ export async function readiness({
   migrations: readonly string[]
 }): Promise<readonly Check[]> {
   let answer: Awaited<ReturnType<typeof database.ping>>
+  const askedAt = clock()
   try {
     answer = await database.ping()
   } catch (error) {
@@ -38,7 +40,7 @@ export async function readiness({
       { name: 'migrations', holds: null, detail: null },
     ]
   }
-  const skewMs = Math.abs(answer.databaseNow.getTime() - clock())
+  const skewMs = clockDifferenceMs(answer.databaseNow.getTime(), askedAt, clock())
   const missing = migrations.filter((name) => !answer.migrations.includes(name))
   const isOff = skewMs > clockSkewMsMax
   return [
