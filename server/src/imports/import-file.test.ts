@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { sql } from 'kysely'
+import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { appOn } from '#testing/app-on-database.ts'
 import { type TestDatabase, testDatabase } from '#testing/test-database.ts'
@@ -604,9 +605,21 @@ describe('the command', { tags: 'long' }, () => {
       const tenant = await newTenant('Patient Brokers')
       const path = join(folder, 'loads.csv')
       await writeFile(path, manyRows(5_000))
+      // The last of the rows waits until the signal was sent.
+      const holder = new pg.Client(testing.owner)
+      await holder.connect()
+      await holder.query(`select pg_advisory_lock(1);
+        create function wait_for_holder() returns trigger language plpgsql as
+          'begin perform pg_advisory_xact_lock_shared(1); return new; end';
+        create trigger wait_for_holder before insert on lanes for each row
+          when (new.tenant_id = ${tenant} and new.quoted_rate_cents = 599900) execute function wait_for_holder()`)
       const stopped = command([path, '--tenant', 'Patient Brokers'])
-      while ((await countOf(tenant, 'lanes')) === 0) await delay(20)
+      await expect.poll(() => countOf(tenant, 'lanes')).toBeGreaterThan(0)
       stopped.child.kill('SIGINT')
+      await holder.query(
+        'select pg_advisory_unlock(1); drop trigger wait_for_holder on lanes; drop function wait_for_holder()',
+      )
+      await holder.end()
       const { code, output } = await stopped.ended
       expect(code).toBe(130)
       expect(output).toContain('Import the file again to continue where it stopped')
