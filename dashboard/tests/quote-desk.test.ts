@@ -179,8 +179,9 @@ describe('advice while typing', () => {
     await typeLane(page, { rate: '' })
     await answerLine(page).waitFor()
     await advice(page).getByText('Why?').click()
+    const asked = page.waitForRequest(/proposed_rate=2003/)
     await rateOf(page).fill('2003')
-    await page.waitForRequest(/proposed_rate=2003/)
+    await asked
     await rateOf(page).fill('2253')
     const explained = explainedAt(page, /\$2,253$/)
     await explained.waitFor()

@@ -334,8 +334,9 @@ describe('a requote', () => {
     await page.goto(`/quotes/${lane.lane_ref}`)
     await page.getByRole('button', { name: 'Requote' }).click()
     const dialog = page.getByRole('dialog', { name: 'Requote' })
+    const asked = page.waitForRequest(/proposed_rate=1900/)
     await dialog.getByLabel('New rate').fill('1900')
-    await page.waitForRequest(/proposed_rate=1900/)
+    await asked
     await dialog.getByLabel('New rate').fill('2100')
     await dialog.getByText(/^\$2,100 is/).waitFor()
     await dialog.getByText(/\d+% chance to win/).waitFor()
