@@ -37,37 +37,40 @@ export default async function setup({ vitest }: TestProject): Promise<(() => Pro
   // Another project of this run has started it.
   if (vitest.getProvidedContext().databaseCluster !== undefined) return undefined
   const started = performance.now()
-  const { cluster, name, stop } = await startCluster(inMemory)
-  await letStatementsRun(cluster)
+  const { cluster, name, stop } = await startCluster()
+  await makePatient(cluster)
   vitest.provide('databaseCluster', cluster)
   const seconds = ((performance.now() - started) / 1000).toFixed(1)
   process.stdout.write(`Test database ready after ${seconds} s (${name}).\n`)
   return stop
 }
 
-/** Gives statements of the service the longest time that is still safe: on a busy machine, every statement takes longer. */
-async function letStatementsRun({ makerUrl }: DatabaseCluster): Promise<void> {
+/**
+ * Gives statements of the service the longest time that is still safe, because a busy machine takes longer for each, and lets
+ * PostgreSQL analyze tables only when a test does: plans would differ from run to run.
+ */
+async function makePatient({ makerUrl }: DatabaseCluster): Promise<void> {
   await asMaker(makerUrl, async (maker) => {
     for (const { name } of roleTimeouts)
       await maker.query(`alter role ${roleNames.service} set ${name} = '60s'`)
+    if (process.env.LANEWISE_TEST_DATABASE_URL !== undefined) return
+    await maker.query('alter system set autovacuum = off')
+    await maker.query('select pg_reload_conf()')
   })
 }
-
-/** PostgreSQL waits for no disk, because nobody needs the database of tests after them, and computes nothing at times of its own. */
-const inMemory = { fsync: 'off', full_page_writes: 'off', synchronous_commit: 'off', autovacuum: 'off' }
 
 /**
  * Starts a PostgreSQL server with a migrated template database. It is the embedded PostgreSQL in a temporary folder, or the
  * server in `LANEWISE_TEST_DATABASE_URL` (PostgreSQL 14 or newer; a superuser, or a role that may create roles and
- * databases). `stop` removes everything that was created. `settings` replace those of the embedded PostgreSQL.
+ * databases). `stop` removes everything that was created.
  */
-export async function startCluster(settings: Readonly<Record<string, string>> = {}): Promise<{
+export async function startCluster(): Promise<{
   readonly cluster: DatabaseCluster
   readonly name: string
   readonly stop: () => Promise<void>
 }> {
   const url = process.env.LANEWISE_TEST_DATABASE_URL
-  const server = url === undefined ? await startOwnServer(settings) : await preparedServer(url)
+  const server = url === undefined ? await startOwnServer() : await preparedServer(url)
   const template = `lanewise_template_${randomBytes(4).toString('hex')}`
   const cluster: DatabaseCluster = { ...server.urls, template }
   const stop = async () => {
@@ -117,7 +120,7 @@ type Server = {
 
 const folderPrefix = 'lanewise-test-'
 
-async function startOwnServer(settings: Readonly<Record<string, string>>): Promise<Server> {
+async function startOwnServer(): Promise<Server> {
   await removeAbandonedFolders()
   const directory = mkdtempSync(join(tmpdir(), folderPrefix))
   // If the tests run as root, PostgreSQL runs as another user, which must be able to enter the folder.
@@ -132,7 +135,6 @@ async function startOwnServer(settings: Readonly<Record<string, string>>): Promi
     const postgres = await startEmbeddedPostgres({
       directory: folder.directory,
       onExit: (reason) => process.stderr.write(`${reason}\n`),
-      settings,
     })
     const url = (role: DatabaseRole) => {
       const { user, password } = postgres.connection('postgres', role)

@@ -59,8 +59,6 @@ export type EmbeddedPostgresOptions = {
   readonly onExit?: (reason: string) => void
   /** The folder for the cluster if PostgreSQL cannot enter the data folder. Default: `/var/lib/lanewise`. */
   readonly elsewhere?: string
-  /** Settings of PostgreSQL that replace ours, for a database that nobody needs after this process. */
-  readonly settings?: Readonly<Record<string, string>>
 }
 
 /** The database that the service uses in its cluster. */
@@ -157,8 +155,7 @@ async function startIn(
     : await makeCluster(place, binaries, options.log)
   await clearLeftOvers(place.cluster, options.log)
   const socket = makeSocketFolder(place)
-  const ours = { ...settings(place, socket.folder), ...options.settings }
-  const child = await startPostmaster(place, binaries, ours, options.log)
+  const child = await startPostmaster(place, binaries, socket.folder, options.log)
   const logWatch = setInterval(() => keepLogSmall(place.log), 60_000).unref()
   let stopping: Promise<void> | null = null
   let ended = false
@@ -356,12 +353,12 @@ function settings(place: Place, socketFolder: string): Record<string, string> {
 async function startPostmaster(
   place: Place,
   binaries: Binaries,
-  withSettings: Readonly<Record<string, string>>,
+  socketFolder: string,
   log: (line: string) => void,
 ): Promise<ChildProcess> {
   for (let attempt = 1; ; attempt += 1) {
     const logStart = keepLogSmall(place.log)
-    const child = spawnPostmaster(place, binaries, withSettings)
+    const child = spawnPostmaster(place, binaries, socketFolder)
     if (await isReady(place, child, log)) return child
     const said = readFileSync(place.log).subarray(logStart).toString('utf8').trim()
     const leftOver = /lock file .* already exists|shared memory block .* still in use/i.test(said)
@@ -375,11 +372,7 @@ async function startPostmaster(
   }
 }
 
-function spawnPostmaster(
-  place: Place,
-  binaries: Binaries,
-  withSettings: Readonly<Record<string, string>>,
-): ChildProcess {
+function spawnPostmaster(place: Place, binaries: Binaries, socketFolder: string): ChildProcess {
   const output = openSync(place.log, 'a', 0o600)
   try {
     return spawn(
@@ -387,7 +380,10 @@ function spawnPostmaster(
       [
         '-D',
         place.cluster,
-        ...Object.entries(withSettings).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
+        ...Object.entries(settings(place, socketFolder)).flatMap(([name, value]) => [
+          '-c',
+          `${name}=${value}`,
+        ]),
       ],
       {
         ...asAccount(place.account),

@@ -597,8 +597,7 @@ describe('the command', { tags: 'long' }, () => {
       expect(output).toContain(`${(5_000 - before).toLocaleString('en-US')} lanes added`)
       expect(code).toBe(0)
       expect(await countOf(tenant, 'lanes')).toBe(5_000)
-    }),
-  )
+    }))
 
   it('stops at Ctrl-C after the current rows, and says how to continue', () =>
     inFolder(async (folder) => {
@@ -626,36 +625,33 @@ describe('the command', { tags: 'long' }, () => {
       expect((await importRow(tenant, 1))?.status).toBe('stopped')
     }))
 
-  it(
-    'a killed undo is resumed by the next service that starts, and blocks imports until then',
-    () =>
-      inFolder(async (folder) => {
-        const tenant = await newTenant('Undone Brokers')
-        const path = join(folder, 'loads.csv')
-        const text = manyRows(5_000)
-        await writeFile(path, text)
-        const { importId } = await runImport(tenant, text)
-        const killed = command(['--undo', String(importId), '--tenant', 'Undone Brokers'])
-        while ((await countOf(tenant, 'lanes')) === 5_000) await delay(5)
-        killed.child.kill('SIGKILL')
-        await killed.ended
-        const left = await countOf(tenant, 'lanes')
-        expect(left).toBeGreaterThan(0)
-        expect(await importRow(tenant, importId)).toMatchObject({
-          status: 'undoing',
-          undo_rows_done: 5_000 - left,
-        })
-        const refused = await command([path, '--tenant', 'Undone Brokers']).ended
-        expect(refused.code).toBe(1)
-        expect(refused.output).toContain(`Import ${importId} (quotes.csv) is being undone`)
-        await silence(tenant, importId)
-        const service = await appOn(testing, { resumeUndosEveryMs: 20 })
-        await expect.poll(async () => (await importRow(tenant, importId))?.status).toBe('undone')
-        await service.close()
-        expect(await importRow(tenant, importId)).toMatchObject({ lanes_removed: 5_000, lanes_kept: 0 })
-        expect(await countOf(tenant, 'lanes')).toBe(0)
-      }),
-  )
+  it('a killed undo is resumed by the next service that starts, and blocks imports until then', () =>
+    inFolder(async (folder) => {
+      const tenant = await newTenant('Undone Brokers')
+      const path = join(folder, 'loads.csv')
+      const text = manyRows(5_000)
+      await writeFile(path, text)
+      const { importId } = await runImport(tenant, text)
+      const killed = command(['--undo', String(importId), '--tenant', 'Undone Brokers'])
+      while ((await countOf(tenant, 'lanes')) === 5_000) await delay(5)
+      killed.child.kill('SIGKILL')
+      await killed.ended
+      const left = await countOf(tenant, 'lanes')
+      expect(left).toBeGreaterThan(0)
+      expect(await importRow(tenant, importId)).toMatchObject({
+        status: 'undoing',
+        undo_rows_done: 5_000 - left,
+      })
+      const refused = await command([path, '--tenant', 'Undone Brokers']).ended
+      expect(refused.code).toBe(1)
+      expect(refused.output).toContain(`Import ${importId} (quotes.csv) is being undone`)
+      await silence(tenant, importId)
+      const service = await appOn(testing, { resumeUndosEveryMs: 20 })
+      await expect.poll(async () => (await importRow(tenant, importId))?.status).toBe('undone')
+      await service.close()
+      expect(await importRow(tenant, importId)).toMatchObject({ lanes_removed: 5_000, lanes_kept: 0 })
+      expect(await countOf(tenant, 'lanes')).toBe(0)
+    }))
 
   it('stops an undo at Ctrl-C, and continues when it is run again', () =>
     inFolder(async () => {
@@ -672,8 +668,7 @@ describe('the command', { tags: 'long' }, () => {
       const second = await command(undoing).ended
       expect(second).toMatchObject({ code: 0, output: expect.stringContaining('5,000 lanes removed') })
       expect(await countOf(tenant, 'lanes')).toBe(0)
-    }),
-  )
+    }))
 
   it('prints rejected rows, writes them to a file, lists and undoes imports', () =>
     inFolder(async (folder) => {
@@ -690,8 +685,7 @@ describe('the command', { tags: 'long' }, () => {
       expect(undone.output).toContain('1 lane removed')
       const missing = await command(['--undo', '9', '--tenant', 'Listing Brokers']).ended
       expect(missing).toMatchObject({ code: 1, output: expect.stringContaining('has no import 9') })
-    }),
-  )
+    }))
 
   it('exits with 2 for wrong usage, with 1 for an invalid file, and lists the brokerages when none is named', () =>
     inFolder(async (folder) => {
