@@ -185,7 +185,9 @@ describe('every table of a tenant', () => {
     expect(await countRows(targetWithSameKey, idsOf('B').tenant)).toBe(0)
   })
 
-  test('a table from a later migration is exported, and refused by a target that does not have it', async () => {
+  test('a table from a later migration is exported, and refused by a target that does not have it', {
+    tags: 'long',
+  }, async () => {
     const { tenant } = idsOf('A')
     await asOwner(source, tenant, (owner) =>
       owner.query(`
@@ -309,7 +311,9 @@ describe('a target with its own secret key', () => {
     expect(await countRows(targetWithOwnKey, integration.tenant.id)).toBe(0)
   })
 
-  test('with a move key, signing secrets stay valid and tokens must be created again', async () => {
+  test('with a move key, signing secrets stay valid and tokens must be created again', {
+    tags: 'long',
+  }, async () => {
     const moveKey = newKey()
     const from = await exportOf(integration.tenant.id, { moveKey })
     await expect(importTo(targetWithOwnKey, from)).rejects.toThrow(/made for the move/)
@@ -335,7 +339,9 @@ describe('a target with its own secret key', () => {
     await erase(targetWithOwnKey, integration.tenant.id)
   })
 
-  test('without secrets, reports them as revoked; without passwords, refuses to sign anyone in', async () => {
+  test('without secrets, reports them as revoked; without passwords, refuses to sign anyone in', {
+    tags: 'long',
+  }, async () => {
     const from = await exportOf(integration.tenant.id, { passwords: false })
     const imported = await importTo(targetWithOwnKey, from, { withoutSecrets: true })
     expect(imported).toMatchObject({ endedTokens: 1, revokedSecrets: 1, passwords: false })
@@ -432,7 +438,7 @@ describe('an export that was changed', () => {
     expect(await countRows(targetWithOwnKey, integration.tenant.id)).toBe(0)
   })
 
-  test('with a missing file is refused, and the file is named', async () => {
+  test('with a missing file is refused, and the file is named', { tags: 'long' }, async () => {
     const from = newFolder()
     await cp(exported, from, { recursive: true })
     await rm(join(from, 'lane_changes.ndjson.gz'))
@@ -441,7 +447,9 @@ describe('an export that was changed', () => {
     )
   })
 
-  test('is detected after the rows are written, with table and line, if the database changed them', async () => {
+  test('is detected after the rows are written, with table and line, if the database changed them', {
+    tags: 'long',
+  }, async () => {
     await asOwner(targetWithOwnKey, 0, (owner) =>
       owner.query(`
         create function other_carrier() returns trigger language plpgsql as

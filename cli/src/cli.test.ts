@@ -790,7 +790,7 @@ describe('help', () => {
     expect((await lanewise(['completion', 'csh'])).exit).toBe(2)
   })
 
-  test('completes in bash', async () => {
+  test('completes in bash', { tags: 'long' }, async () => {
     const main = join(import.meta.dirname, 'lanewise-main.ts')
     const { printed } = await lanewise(['completion', 'bash'])
     const complete = (...words: string[]) =>

@@ -110,7 +110,7 @@ describe('the measured quality', () => {
     expect(enough(sold, { windowDays: 30 })).toMatchObject({ tested: 29 * 6, windowDays: 30 })
   })
 
-  test('beats the baselines that ignore the rate when the rate decides the outcome', () => {
+  test('beats the baselines that ignore the rate when the rate decides the outcome', { tags: 'long' }, () => {
     const { model, lane_rate: laneRate, overall } = found.quality
     expect(model.brier).toBeLessThan(laneRate.brier - 0.02)
     expect(model.logLoss).toBeLessThan(overall.logLoss)
@@ -119,7 +119,7 @@ describe('the measured quality', () => {
     expect(model.brier).toBeLessThan(blind.quality.model.brier - 0.02)
   })
 
-  test('claims no skill when outcomes are random', () => {
+  test('claims no skill when outcomes are random', { tags: 'long' }, () => {
     const coin = enough(history({ quotes: 600, perDay: 6, seed: 3, chance: () => 0.4 }))
     const { model, overall } = coin.quality
     expect(model.auc).toBeGreaterThan(0.4)

@@ -448,7 +448,9 @@ describe('every security event leaves exactly one row', () => {
 })
 
 describe('refusals', () => {
-  test('a burst of one kind is one row at once, one row with the count after a minute, and fewer rows while it continues', async () => {
+  test('a burst of one kind is one row at once, one row with the count after a minute, and fewer rows while it continues', {
+    tags: 'long',
+  }, async () => {
     const { tenant, token } = await makeIntegration(app)
     const known = (await logOf(tenant)).length
     const refused = () => pushUpdate(app, { token, secret: 'not the secret' }, { lane_ref: 'x' })

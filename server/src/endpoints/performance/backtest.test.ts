@@ -123,7 +123,9 @@ describe('200', () => {
     expect(second.body.result.quality).not.toEqual(before.quality)
   })
 
-  it('runs two brokerages at a time; a third waits, and stopping the service ends all', async () => {
+  it('runs two brokerages at a time; a third waits, and stopping the service ends all', {
+    tags: 'long',
+  }, async () => {
     const busy = await testApp({
       now,
       backtestThread: new URL('../../../testing/hanging-thread.ts', import.meta.url),
