@@ -105,7 +105,8 @@ function linkLibraries(native: string): void {
 
 /** The copy gets its final name when it is complete, so an interrupted copy is never used. */
 function copyBinaries(native: string, copy: string): void {
-  const unfinished = `${copy}.${process.pid}`
+  // The caller holds the lock of the folder: another copy is of a start that was killed.
+  const unfinished = `${copy}.unfinished`
   rmSync(unfinished, { recursive: true, force: true })
   for (const part of ['bin', 'lib', 'share', 'pg-symlinks.json']) {
     cpSync(join(native, part), join(unfinished, 'native', part), {

@@ -1,5 +1,14 @@
 import { randomBytes } from 'node:crypto'
-import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  existsSync,
+  linkSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { type Account, canEnter, giveTo, postgresAccount } from './account.ts'
 import { mkdirOrSay } from './data-folder.ts'
@@ -43,16 +52,24 @@ export function makePlace(directory: string, elsewhere = '/var/lib/lanewise'): P
   return settle(directory, outside)
 }
 
-/** The first process to write the note decides the location. A concurrent process uses that location, too. */
+/**
+ * The first process to write the note decides the location. A concurrent process uses that location, too. The note is linked into
+ * place, so that an interrupted start leaves no empty one.
+ */
 function settle(directory: string, place: Place): Place {
+  const note = join(directory, noteFile)
+  const written = `${note}.${process.pid}`
   try {
-    writeFileSync(join(directory, noteFile), `${place.folder}\n`, { mode: 0o600, flush: true, flag: 'wx' })
+    writeFileSync(written, `${place.folder}\n`, { mode: 0o600, flush: true })
+    linkSync(written, note)
     return place
   } catch (error) {
     rmSync(place.folder, { recursive: true, force: true })
     const settled = findPlace(directory)
     if (settled === null) throw error
     return settled
+  } finally {
+    rmSync(written, { force: true })
   }
 }
 

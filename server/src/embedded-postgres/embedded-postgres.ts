@@ -24,7 +24,7 @@ import { accountWarning, asAccount, giveTo } from './account.ts'
 import { type Binaries, postgresBinaries } from './binaries.ts'
 import { findPlace, makeFolderFor, makePlace, type Place } from './cluster-location.ts'
 import { type DataFolder, dataFolderUse, lockDataFolder } from './data-folder.ts'
-import { clearLeftOvers, clusterName, readPostmaster, stopCluster } from './postmaster.ts'
+import { clearLeftOvers, clusterName, readPostmaster, stopCluster, stopInitdb } from './postmaster.ts'
 
 /**
  * The roles. `owner` owns the database and runs migrations. The service connects as `service`, which row-level security
@@ -163,7 +163,7 @@ async function startIn(
     ended = true
     clearInterval(logWatch)
     if (stopping === null)
-      options.onExit?.(`PostgreSQL ended unexpectedly (${signal ?? code}); see ${place.log}`)
+      options.onExit?.(`PostgreSQL ended unexpectedly (${signal ?? code}); ${reasonIn(place.log)}`)
   })
   const stop = async () => {
     await stopCluster(place.cluster, ended ? null : (child.pid ?? null))
@@ -185,6 +185,14 @@ async function startIn(
     throw error
   }
   return postgres
+}
+
+/** Names the one reason that the operator can remove without reading the log of PostgreSQL. */
+function reasonIn(log: string): string {
+  const said = existsSync(log) ? readFileSync(log, 'utf8').slice(-5_000) : ''
+  return /No space left on device/.test(said)
+    ? `no space is left on the disk of ${log}: free some, and start again`
+    : `see ${log}, and start again`
 }
 
 function connectionTo(host: string, passwords: Passwords): EmbeddedConnection {
@@ -224,6 +232,7 @@ async function makeCluster(
   const passwords: Passwords = { superuser: password(), owner: password(), service: password() }
   writeSecret(place.passwords, `${JSON.stringify(passwords)}\n`)
   const unfinished = `${place.cluster}.unfinished`
+  await stopInitdb(unfinished)
   rmSync(unfinished, { recursive: true, force: true })
   makeFolderFor(place.account, unfinished)
   const passwordFile = join(place.folder, 'initdb-password')
@@ -410,7 +419,7 @@ async function isReady(place: Place, child: ChildProcess, log: (line: string) =>
     const postmaster = readPostmaster(place.cluster)
     if (postmaster?.pid === child.pid && postmaster?.ready) return true
     if (waited > 0 && waited % 5_000 === 0)
-      log('PostgreSQL is still starting (it replays its log after a crash)')
+      log('PostgreSQL is still starting (after a crash, it replays its log)')
     await delay(10)
   }
   return false
@@ -433,6 +442,8 @@ function keepLogSmall(path: string): number {
 /** Creates missing roles and the database. Runs at every start, so an interrupted first start does no harm. */
 async function setUpRoles(postgres: EmbeddedConnection, passwords: Passwords): Promise<void> {
   const client = new pg.Client(postgres.connection('postgres', 'superuser'))
+  // The statement fails, too; without a listener, the process would end with a stack trace.
+  client.on('error', () => {})
   await client.connect()
   try {
     await makeRoles(client, passwords)

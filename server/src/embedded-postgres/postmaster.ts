@@ -76,6 +76,49 @@ function byCommandLine(cluster: string): number[] {
     .map(({ pid }) => pid)
 }
 
+/** Kills an `initdb` that a killed service left behind, with its children: it would empty the folder when it fails. */
+export async function stopInitdb(folder: string): Promise<void> {
+  const left = () => [...initdbProcesses(folder), ...clusterProcesses(folder)]
+  for (const pid of left()) signal(pid, 'SIGKILL')
+  const until = performance.now() + killedMs
+  while (left().length > 0) {
+    if (performance.now() > until)
+      throw new Error(
+        `An earlier start left processes that do not end (${left().join(', ')}): stop them first.`,
+      )
+    await delay(20)
+  }
+}
+
+function initdbProcesses(folder: string): number[] {
+  return commands()
+    .filter(({ words }) => words[0]?.endsWith('initdb') && words.includes(folder))
+    .map(({ pid }) => pid)
+}
+
+/** The command lines of all processes. (A path with spaces is several words outside Linux.) */
+function commands(): { pid: number; words: string[] }[] {
+  if (process.platform !== 'linux') {
+    const { stdout } = spawnSync('ps', ['-axww', '-o', 'pid=,command='], { encoding: 'utf8' })
+    return stdout.split('\n').map((line) => {
+      const [pid, ...words] = line.trim().split(/\s+/)
+      return { pid: Number(pid), words }
+    })
+  }
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .flatMap((pid) => {
+      try {
+        return { pid: Number(pid), words: readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0') }
+      } catch {
+        return []
+      }
+    })
+}
+
+/** How long a killed process may take to end: beside busy disks, only when its last write does. */
+const killedMs = 60_000
+
 /** A short name of the cluster in the titles of its processes: `lanewise` and a hash of the path. */
 export function clusterName(cluster: string): string {
   let hash = 0
@@ -123,13 +166,13 @@ export async function clearLeftOvers(cluster: string, log: (line: string) => voi
   }
 }
 
-/** A fast shutdown with 20 seconds, then an immediate one with 5 (the next start recovers from the log), then an error. */
+/** A fast shutdown with 20 seconds, then an immediate one with 5 (the next start recovers from the log), then a kill. */
 export async function stopCluster(cluster: string, postmaster: number | null): Promise<void> {
   if (postmaster !== null) signal(postmaster, 'SIGINT')
   if (await clusterIsGone(cluster, 20_000)) return
   for (const pid of clusterProcesses(cluster)) signal(pid, 'SIGQUIT')
   if (await clusterIsGone(cluster, 5_000)) return
   for (const pid of clusterProcesses(cluster)) signal(pid, 'SIGKILL')
-  if (await clusterIsGone(cluster, 5_000)) return
+  if (await clusterIsGone(cluster, killedMs)) return
   throw new Error(`PostgreSQL processes of ${cluster} do not end: ${clusterProcesses(cluster).join(', ')}.`)
 }

@@ -58,6 +58,8 @@ async function applyMissing(
   migrations: readonly Migration[],
 ): Promise<void> {
   const client = new pg.Client(ownerConnection)
+  // The statement fails, too; without a listener, the process would end with a stack trace.
+  client.on('error', () => {})
   await client.connect()
   try {
     await client.query('select pg_advisory_lock($1)', [migrationLock])
@@ -94,7 +96,10 @@ async function apply(
     } catch (error) {
       await client.query('rollback')
       if ((error as { code?: string }).code !== lockNotAvailable || tries === triesMax)
-        throw new Error(`Migration ${name} failed.`, { cause: error })
+        throw new Error(
+          `Migration ${name} failed: ${(error as Error).message}. Nothing of it was applied: start again.`,
+          { cause: error },
+        )
       if (tries === 1) log(`${name} is waiting for a lock on a table`)
       await delay(betweenTriesMs)
     }
