@@ -19,6 +19,10 @@ import { root } from './repository.ts'
 const standIn = `
 const { appendFileSync, mkdirSync, readFileSync, writeFileSync } = require('node:fs')
 const asked = process.argv.slice(2)
+if (process.env.NPM_FAILS) {
+  console.error('npm error code ' + process.env.NPM_FAILS + '\\nnpm error network request failed')
+  process.exit(1)
+}
 if (asked[0] !== 'view') {
   appendFileSync('npm-calls.txt', asked.filter((word) => !/^--(fetch|no-audit|no-fund|ignore|include=optional|loglevel)/.test(word)).join(' ') + '\\n')
   const { packages } = JSON.parse(readFileSync('package-lock.json', 'utf8'))
@@ -50,6 +54,13 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true, force: true }))
 
 function install(...options: string[]): { status: number | null; stderr: string } {
+  return installWith({}, ...options)
+}
+
+function installWith(
+  env: Record<string, string>,
+  ...options: string[]
+): { status: number | null; stderr: string } {
   const { status, stderr } = spawnSync(process.execPath, ['scripts/install.mjs', ...options], {
     cwd: folder,
     encoding: 'utf8',
@@ -57,6 +68,7 @@ function install(...options: string[]): { status: number | null; stderr: string 
       ...process.env,
       npm_execpath: join(folder, 'npm.cjs'),
       npm_node_execpath: process.execPath,
+      ...env,
     },
   })
   return { status, stderr }
@@ -92,4 +104,26 @@ test('a second run installs nothing', () => {
   expect(install()).toMatchObject({ status: 0, stderr: '' })
   expect(install('--without-tools')).toMatchObject({ status: 0, stderr: '' })
   expect(calls()).toHaveLength(1)
+})
+
+test.each([
+  ['ENOTFOUND', /the npm registry cannot be reached \(ENOTFOUND\).*check the network, any proxy/],
+  ['ECONNREFUSED', /the npm registry cannot be reached \(ECONNREFUSED\).*"registry" in \.npmrc/],
+])('without a registry (%s), one line says what is needed, and nothing is removed', (code, line) => {
+  expect(install().status).toBe(0)
+  rmSync(join(folder, 'node_modules/.package-lock.json'))
+  const { status, stderr } = installWith({ NPM_FAILS: code })
+  expect(stderr).toMatch(line)
+  expect(stderr.trimEnd().split('\n')).toHaveLength(1)
+  expect(status).toBe(1)
+  expect(existsSync(join(folder, 'node_modules/service'))).toBe(true)
+  expect(existsSync(join(folder, '.install-lock'))).toBe(false)
+})
+
+test('a file that is in the way is named in one line, without a stack trace', () => {
+  writeFileSync(join(folder, 'node_modules'), '')
+  const { status, stderr } = install()
+  expect(stderr).toMatch(/lanewise: [^\n]*node_modules[^\n]*run this again\.\n$/)
+  expect(stderr).not.toContain('    at ')
+  expect(status).toBe(1)
 })

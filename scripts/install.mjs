@@ -29,14 +29,18 @@ const npmOptions = ['--ignore-scripts', '--no-audit', '--no-fund', '--include=op
 const networkCodes =
   /^(ENOTFOUND|EAI_AGAIN|ECONN|ETIMEDOUT|ENETUNREACH|EHOSTUNREACH|ERR_SOCKET|EPROTO|EIDLETIMEOUT)/
 
+const diskFull = `the disk of ${root} is full. About 1.2 GB is needed: free some, then run this again.`
+
 class Refusal extends Error {}
 
 try {
   refuseStrangeMachines()
   if (!isInstalled()) await installOnce()
 } catch (error) {
-  if (!(error instanceof Refusal)) throw error
-  process.stderr.write(`lanewise: ${error.message}\n`)
+  // A file that cannot be read or written has a code. Anything else is a fault of this script.
+  if (!(error instanceof Refusal) && error.code === undefined) throw error
+  const reason = error instanceof Refusal ? error.message : `cannot install: ${reasonOf(error)}`
+  process.stderr.write(`lanewise: ${reason}\n`)
   process.exitCode = 1
 }
 
@@ -180,7 +184,7 @@ async function takeLock() {
       if (existsSync(lock) && readFileSync(lock, 'utf8') === mine) return
     } catch (error) {
       if (error.code !== 'EEXIST' && error.code !== 'ENOENT') {
-        throw new Refusal(`cannot install: no write access to ${root} (${error.code}).`)
+        throw error
       }
     }
     const touched = statSync(lock, { throwIfNoEntry: false })?.mtimeMs ?? Date.now()
@@ -268,12 +272,19 @@ function runNpm(...options) {
 function explain(output) {
   const code = errorCode(output)
   if (networkCodes.test(code ?? '')) {
-    return `the npm registry cannot be reached (${code}). Check the network and any proxy, then run this again.`
+    return `the npm registry cannot be reached (${code}). The first start needs it for the packages: check the network, any proxy, and "registry" in .npmrc, then run this again.`
   }
-  if (code === 'ENOSPC') return 'the disk is full (about 1.2 GB is needed).'
+  if (code === 'ENOSPC') return diskFull
   const errors = output.split('\n').flatMap((line) => /^npm (?:error|ERR!) (.+)$/.exec(line)?.[1] ?? [])
   const first = errors.find((line) => !/^(code|errno|syscall|A complete log)/.test(line))
   return `${(first ?? output.trim().split('\n').pop() ?? '').trim()} (${code ?? 'npm gave no code'})`
+}
+
+function reasonOf({ code, path, message }) {
+  if (code === 'ENOSPC') return diskFull
+  if (/^(EACCES|EPERM|EROFS)$/.test(code))
+    return `no write access to ${path ?? root} (${code}). Run this as the user who owns ${root}.`
+  return `${message}. Remove ${modules} and run this again.`
 }
 
 function errorCode(output) {
