@@ -5,6 +5,7 @@ import {
   laneChanges as changes,
   credentials,
   endedQuotes,
+  exampleLanes,
   laneHistory as history,
   instances,
   lanes,
@@ -375,20 +376,15 @@ export const methods: Readonly<Record<string, Method>> = {
   'new-lanes.lockRequest': noEvidence(({ transaction, tenant, lane }) =>
     newLanes.lockRequest(transaction, tenant, lane),
   ),
-  'new-lanes.insertQuoteRequests': returnsResult(async ({ database, transaction, tenant, ids, now }) =>
-    withoutIdentifiers(
-      await newLanes.insertQuoteRequests(transaction, tenant, database.identifiers, [
-        {
-          customerName: 'New',
-          reference: null,
-          createdBy: ids.owner,
-          createdAt: now,
-          importId: ids.import,
-          lanes: [newLane],
-        },
-      ]),
-    ),
-  ),
+  'example-lanes.readExampleLanes': returnsResult(async ({ database, transaction, tenant, now }) => {
+    const shared = { reference: null, createdBy: null, createdAt: now, importId: null }
+    // An open quote, which the seeded tenants do not have.
+    await newLanes.insertRequests(transaction, tenant, database.identifiers, [
+      { customerName: 'New', ...shared, lanes: [newLane] },
+    ])
+    const { count, busyLane } = (await exampleLanes.readExampleLanes(transaction, tenant)) ?? {}
+    return { count, busyLane }
+  }),
   'lanes.findLane': returnsCanary(({ transaction, tenant, ids }) =>
     lanes.findLane(transaction, tenant, ids.laneRef),
   ),

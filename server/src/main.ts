@@ -1,8 +1,8 @@
-import { ConfigError, readConfig } from './configuration/index.ts'
-import { EarlierSchema } from './database/schema/index.ts'
-import { DataFolderInUse } from './embedded-postgres/index.ts'
+import { resolve } from 'node:path'
+import { readConfig } from './configuration/index.ts'
 import type { SampleAccess } from './sample/index.ts'
-import { StartRefused, startService } from './start.ts'
+import { startService } from './start.ts'
+import { describe, startFailure } from './start-failure.ts'
 
 /** One `curl` line for each of the three integration calls, to paste into a shell with curl and Node. */
 function curlLines(address: string, sample: SampleAccess): string[] {
@@ -44,7 +44,7 @@ function greeting(address: string, sample: SampleAccess | null): string {
       ? ['Lost a password? npm run reset-password -- EMAIL']
       : [
           '',
-          `A sample brokerage, ${sample.company}, with ${sample.laneCount.toLocaleString('en-US')} quotes. Shown once:`,
+          `A sample brokerage, ${sample.company}, with ${sample.count.toLocaleString('en-US')} quotes. Shown once:`,
           `  sign-in          ${sample.email}  ${sample.password}`,
           `  service token    ${sample.token}`,
           `  signing secret   ${sample.secret}`,
@@ -84,10 +84,7 @@ async function main(): Promise<void> {
       .then((service) => service.stop())
       .then(
         () => process.exit(0),
-        (error: unknown) => {
-          process.stderr.write(`lanewise: ${describe(error)}\n`)
-          process.exit(1)
-        },
+        (error: unknown) => fail(error),
       )
   }
   // Registered before the start completes: the embedded database has a session of its own and would keep running.
@@ -97,20 +94,12 @@ async function main(): Promise<void> {
   if (stopping === undefined) process.stdout.write(`${greeting(service.address, service.sample)}\n`)
 }
 
-main().catch((error: unknown) => {
-  const known =
-    error instanceof ConfigError ||
-    error instanceof StartRefused ||
-    error instanceof DataFolderInUse ||
-    error instanceof EarlierSchema
-  process.stderr.write(`lanewise: ${known ? error.message : describe(error)}\n`)
+/** Ends the process with one line that says what is wrong and what to do. */
+function fail(error: unknown): never {
+  const { DATA_DIR = './data', LOG_LEVEL } = process.env
+  process.stderr.write(`lanewise: ${startFailure(error, resolve(DATA_DIR))}\n`)
+  if (LOG_LEVEL === 'debug') process.stderr.write(`${describe(error)}\n`)
   process.exit(1)
-})
-
-/** An unexpected error, with its stack and its causes. */
-function describe(error: unknown): string {
-  if (!(error instanceof Error)) return String(error)
-  return error.cause === undefined
-    ? (error.stack ?? error.message)
-    : `${error.stack}\ncaused by: ${describe(error.cause)}`
 }
+
+main().catch(fail)

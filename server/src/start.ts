@@ -1,36 +1,33 @@
 import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import { createServer } from 'node:net'
 import type pg from 'pg'
-import { keyCheckPlace, keyCheckText } from './access/index.ts'
+import { chainHeads } from './audit/index.ts'
 import { type Config, secretKeysOf } from './configuration/index.ts'
-import { readKeyCheck, writeEventsOn, writeKeyCheck, writeKeyNames } from './database/queries/index.ts'
+import { writeEventsOn, writeKeyNames } from './database/queries/index.ts'
 import { migrate, migrationNames, missingMigrations } from './database/schema/index.ts'
 import {
   type Database,
   databaseSafety,
   deadlinesTimes,
   openDatabase,
+  startFactor,
   watchedDatabase,
 } from './database/session/index.ts'
 import { embeddedConnections, startEmbeddedPostgres } from './embedded-postgres/index.ts'
-import type { Parts } from './endpoints/index.ts'
+import { firstStart } from './first-start.ts'
 import { joinInstances } from './limits/index.ts'
 import { type Log, runInOrder } from './runtime/index.ts'
-import { type SampleAccess, sampleMaker } from './sample/index.ts'
-import { keyName, type SecretKeys, seal, tokens, unsealWithAny } from './security/index.ts'
+import { giveSampleAccess, type SampleAccess } from './sample/index.ts'
+import { keyName, type SecretKeys, tokens } from './security/index.ts'
 import { startServing } from './serving.ts'
+import { StartRefused } from './start-failure.ts'
+import { type Progress, startProgress } from './start-progress.ts'
 import { listenForMetrics, serviceLog, startWatching, type Watching } from './watching/index.ts'
-
-/** A reason not to start. Its message is shown to the operator. */
-export class StartRefused extends Error {
-  constructor(message: string) {
-    super(message)
-    this.name = 'StartRefused'
-  }
-}
 
 export interface RunningService {
   readonly address: string
-  /** Null except on the start that created the sample brokerage. */
+  /** The credentials of the sample brokerage, on the first start that shows them. */
   readonly sample: SampleAccess | null
   /** Answers the requests in flight, accepts no more, and stops the embedded database. */
   stop(): Promise<void>
@@ -51,33 +48,38 @@ export async function startService(
   const logger = serviceLog(config.logLevel)
   for (const line of config.unused) logger.warn({}, line)
   const monotonic = () => performance.now()
+  const progress = startProgress(say, monotonic)
   const undo: (() => Promise<unknown>)[] = []
   // The database stops last.
   const stop = () => runInOrder(undo.splice(0).reverse())
   try {
-    const { connection, secretKeys } = await connect(config, undo, options.onDatabaseExit, say)
+    // Before the work of a first start, which takes minutes on a busy machine.
+    if (config.databaseUrl === null) await refuseTakenPort(config)
+    const { connection, secretKeys } = await connect(config, undo, options.onDatabaseExit, progress)
     const instance = config.databaseUrl === null ? null : randomUUID()
     const watching = await startWatching(config, { log: logger, monotonic })
+    progress.step('opening the database')
+    const { patient, closePatient } = await openPatiently(config, connection, logger)
+    undo.push(closePatient)
     const opened = await openDatabase({
       connection,
       deadlines: deadlinesTimes(config.deadlineFactor),
       ...(instance === null ? {} : { instance }),
       transactionsPerBrokerage: config.transactionsPerBrokerage,
-      onIdleError: (error) => logger.warn({ err: error }, 'an idle database connection was lost'),
+      onIdleError: warnOfIdle(logger),
+      like: patient,
     })
     undo.push(() => opened.close())
     const database = watching.transaction === null ? opened : watchedDatabase(opened, watching.transaction)
-    await refuseUnsafe(database, logger)
+    progress.step('checking the isolation of tenants')
+    await refuseUnsafe(patient, database, logger)
     database.onWorkerBack(() => void checkAgain(database, logger, options.onUnsafe))
 
-    const signer = tokens(...secretKeys)
-    const sample = await firstStart(database, config, signer, secretKeys, clock(), say)
-    // The command rotate-key checks that every service can decrypt what it encrypts.
-    await database.outsideTenants((transaction) => writeKeyNames(transaction, secretKeys.map(keyName)))
-    // From now on, changes in the database write events, or do not.
-    await database.outsideTenants((transaction) => writeEventsOn(transaction, config.events !== null))
+    await firstStart(patient, config, secretKeys, clock(), progress)
+    await describeInstallation(patient, config, secretKeys)
+    progress.step('preparing to listen')
     if (instance !== null) {
-      const presence = await joinInstances(database, instance, logger)
+      const presence = await joinInstances(database, instance, logger, patient)
       undo.push(() => presence.leave())
     }
     const serving = await startServing({
@@ -91,7 +93,7 @@ export async function startService(
       watching,
       migrations: await migrationNames(),
     }).catch((error: NodeJS.ErrnoException) => {
-      throw error.code === 'EADDRINUSE' ? portTaken(config) : error
+      throw refusedPort(config, error) ?? error
     })
     const { address } = serving
     undo.push(() => serving.drain())
@@ -100,26 +102,104 @@ export async function startService(
     undo.push(() => closeMetrics())
     undo.push(() => serving.close())
     if (config.metrics !== null) closeMetrics = await serveMetrics(config.metrics, watching, logger)
+    // Last, because credentials are shown once: a start that fails before leaves them to the next one.
+    const sample =
+      config.databaseUrl === null && config.sampleBrokerage
+        ? await giveSampleAccess(patient, { tokens: tokens(...secretKeys), secretKeys, now: clock() })
+        : null
+    await closePatient()
     return { address, sample, stop }
   } catch (error) {
     await stop().catch((failed: unknown) =>
       logger.error({ err: failed }, 'a failed start could not be undone'),
     )
     throw error
+  } finally {
+    progress.stop()
   }
 }
 
-const portTaken = ({ port, host }: Config) =>
-  new StartRefused(
-    `Port ${port} on ${host} is in use. Stop the program that listens there, or set PORT to another port.`,
-  )
+/**
+ * Opens the database for the start's own work, with deadlines of its own: requests keep theirs. A second call of the function that
+ * closes it waits for the first.
+ */
+async function openPatiently(
+  config: Config,
+  connection: pg.ClientConfig,
+  logger: Log,
+): Promise<{ patient: Database; closePatient: () => Promise<void> }> {
+  const patient = await openDatabase({
+    connection,
+    deadlines: deadlinesTimes(config.deadlineFactor * startFactor),
+    setsSessions: config.databaseUrl === null,
+    connectionsMax: 2,
+    onIdleError: warnOfIdle(logger),
+  })
+  const heads = chainHeads({ database: patient, log: logger })
+  let closing: Promise<void> | null = null
+  const closePatient = () => {
+    closing ??= runInOrder([() => heads.drain(), () => patient.close()])
+    return closing
+  }
+  return { patient, closePatient }
+}
+
+const warnOfIdle = (logger: Log) => (error: Error) =>
+  logger.warn({ err: error }, 'an idle database connection was lost')
+
+async function describeInstallation(
+  database: Database,
+  config: Config,
+  secretKeys: SecretKeys,
+): Promise<void> {
+  // The command rotate-key checks that every service can decrypt what it encrypts.
+  await database.outsideTenants((transaction) => writeKeyNames(transaction, secretKeys.map(keyName)))
+  // From now on, changes in the database write events, or do not.
+  await database.outsideTenants((transaction) => writeEventsOn(transaction, config.events !== null))
+}
+
+/** @throws StartRefused if the service could not listen */
+async function refuseTakenPort(config: Config): Promise<void> {
+  const { port, host } = config
+  const server = createServer()
+  try {
+    server.listen({ port, host })
+    await once(server, 'listening')
+  } catch (error) {
+    throw refusedPort(config, error as NodeJS.ErrnoException) ?? error
+  }
+  server.close()
+  await once(server, 'close')
+}
+
+/** Why the service cannot listen; null for another error. */
+function refusedPort(
+  { port, host }: Config,
+  { code = '', syscall = '' }: NodeJS.ErrnoException,
+): StartRefused | null {
+  // Files have the same codes.
+  if (!['listen', 'bind', 'getaddrinfo'].includes(syscall)) return null
+  if (code === 'EADDRINUSE')
+    return new StartRefused(
+      `Port ${port} on ${host} is in use. Stop the program that listens there, or set PORT to another port.`,
+    )
+  if (code === 'EACCES')
+    return new StartRefused(
+      `This user may not listen on port ${port}. Set PORT to a port from 1024 on, or run the service behind a proxy.`,
+    )
+  if (['EADDRNOTAVAIL', 'ENOTFOUND', 'EAI_AGAIN'].includes(code))
+    return new StartRefused(
+      `This machine has no address ${host}. Set HOST to one of its addresses, such as 127.0.0.1.`,
+    )
+  return null
+}
 
 const notSafe = (faults: readonly string[]) =>
   `The database is not safe to serve from:\n${faults.map((line) => `  - ${line}`).join('\n')}`
 
 /** Refuses an unsafe database. A worker of Citus that is away is checked when it comes back. */
-async function refuseUnsafe(database: Database, log: Log): Promise<void> {
-  const { faults, unchecked } = await databaseSafety(database)
+async function refuseUnsafe(patient: Database, database: Database, log: Log): Promise<void> {
+  const { faults, unchecked } = await databaseSafety(patient)
   if (faults.length > 0) throw new StartRefused(notSafe(faults))
   if (unchecked.length === 0) return
   for (const worker of unchecked) log.warn({ worker }, 'a worker is away')
@@ -169,11 +249,13 @@ async function connect(
   config: Config,
   undo: (() => Promise<unknown>)[],
   onDatabaseExit: ((reason: string) => void) | undefined,
-  say: (line: string) => void,
+  progress: Progress,
 ): Promise<{ connection: pg.ClientConfig; secretKeys: SecretKeys }> {
+  const { say } = progress
   if (config.databaseUrl !== null && config.secretKeys !== null) {
     const connection = { connectionString: config.databaseUrl }
     if (config.migrationDatabaseUrl !== null) {
+      progress.step('migrating the database')
       await migrate({ connectionString: config.migrationDatabaseUrl }, say)
     } else {
       const missing = await missingMigrations(connection)
@@ -185,6 +267,7 @@ async function connect(
     }
     return { connection, secretKeys: config.secretKeys }
   }
+  progress.step('starting PostgreSQL')
   const postgres = await startEmbeddedPostgres({
     directory: config.dataDirectory,
     log: say,
@@ -192,42 +275,7 @@ async function connect(
   })
   undo.push(() => postgres.stop())
   const { owner, service } = embeddedConnections(postgres)
+  progress.step('migrating the database')
   await migrate(owner, say)
   return { connection: service, secretKeys: config.secretKeys ?? secretKeysOf(config.dataDirectory) }
-}
-
-/**
- * On the first start of a database, stores a check value of the secret key and, in the embedded database, creates the
- * sample brokerage, in one transaction. On later starts, refuses a key that cannot decrypt the check value.
- */
-async function firstStart(
-  database: Database,
-  config: Config,
-  signer: Parts['tokens'],
-  secretKeys: SecretKeys,
-  now: number,
-  say: (line: string) => void,
-): Promise<SampleAccess | null> {
-  const known = await database.outsideTenants(readKeyCheck)
-  if (known !== null) {
-    if (unsealWithAny(secretKeys, keyCheckPlace, known) !== keyCheckText) {
-      throw new StartRefused(
-        'The secret key is not the one this database was created with, so no signing secret can be decrypted. Restore LANEWISE_SECRET_KEY (or secret-key in the data folder). While you replace a key, keep the old one in the list, after the new one, until npm run rotate-key is done.',
-      )
-    }
-    return null
-  }
-  const keyCheck = seal(secretKeys[0], keyCheckPlace, keyCheckText)
-  if (config.databaseUrl !== null || !config.sampleBrokerage) {
-    const first = await database.outsideTenants((transaction) => writeKeyCheck(transaction, keyCheck))
-    // Another first start ran at the same time and stored its key first.
-    return first ? null : firstStart(database, config, signer, secretKeys, now, say)
-  }
-  say('creating a sample brokerage with two years of quotes')
-  const maker = sampleMaker(database, signer, secretKeys)
-  return database.inTenant(maker.tenant, async (transaction) => {
-    if (!(await writeKeyCheck(transaction, keyCheck)))
-      throw new StartRefused('Another first start is in progress.')
-    return maker.insert(transaction, now)
-  })
 }

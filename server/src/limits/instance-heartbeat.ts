@@ -21,10 +21,12 @@ export async function joinInstances(
   database: Pick<Database, 'outsideTenants'>,
   instance: string,
   log: Log,
+  /** For the first renewal, which may take longer than the others. */
+  patient = database,
 ): Promise<Registration> {
-  const beat = () => database.outsideTenants((transaction) => seeInstance(transaction, instance))
+  const beat = (on = database) => on.outsideTenants((transaction) => seeInstance(transaction, instance))
   let beating: Promise<unknown> = Promise.resolve()
-  const { others } = await beat()
+  const { others } = await beat(patient)
   const timer = setInterval(() => {
     beating = beat().catch((error: unknown) =>
       log.warn({ err: error }, 'this instance could not renew its registration'),

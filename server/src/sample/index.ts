@@ -1,7 +1,8 @@
 /**
  * The sample brokerage of a new installation, and the same quotes as a file to import: generated quotes over real cities.
  */
-export { type SampleAccess, sampleMaker } from './insert-sample.ts'
+export { prepareSample, writeSample } from './insert-sample.ts'
+export { giveSampleAccess, type SampleAccess } from './sample-access.ts'
 export { sampleFile } from './sample-file.ts'
 export { seasonLift, vanCostByMiles } from './sample-market.ts'
 export { type SeededRandom, seededRandom } from './seeded-random.ts'

@@ -43,6 +43,9 @@ export function deadlinesTimes(factor: number): Deadlines {
 
 export const usualDeadlines: Deadlines = deadlinesTimes(1)
 
+/** How many times longer the work of a start may take: nobody waits for it as for a request, and giving up would only repeat it. */
+export const startFactor = 60
+
 /**
  * Settings that the service's role has for all of its sessions. A call that is a single message has no transaction to
  * set them in: PostgreSQL takes the statement timeout from the session before the statement begins.

@@ -12,7 +12,7 @@ export {
   reasonOf,
   tooLong,
 } from './database-failures.ts'
-export { type Deadlines, deadlinesTimes, roleTimeouts } from './deadlines.ts'
+export { type Deadlines, deadlinesTimes, roleTimeouts, startFactor } from './deadlines.ts'
 export type { Identifiers } from './identifiers.ts'
 export { type Connections, type Database, openDatabase } from './open-database.ts'
 export {

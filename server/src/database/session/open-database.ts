@@ -31,6 +31,7 @@ export interface Connections {
 export interface Database {
   readonly deadlines: Deadlines
   readonly identifiers: Identifiers
+  readonly kind: DatabaseKind
   /** Runs `work` in one transaction that sees the rows of one tenant only, and commits it. */
   inTenant<T>(tenant: TenantId, work: (transaction: TenantTransaction) => Promise<T>): Promise<T>
   /**
@@ -68,6 +69,15 @@ export interface Database {
   close(): Promise<void>
 }
 
+/** What only the database knows; it stays the same while the service runs. */
+interface DatabaseKind {
+  readonly identifiers: Identifiers
+  /** Whether it has workers of Citus. */
+  readonly isDistributed: boolean
+  /** The statement timeout of the role, without the setting of a transaction; 0 if it has none. */
+  readonly roleMs: number
+}
+
 /**
  * How long opening may take, in milliseconds. A busy machine, such as one that starts several programs at once, may need
  * more than a second for a connection, or several for an answer.
@@ -94,6 +104,13 @@ export interface DatabaseOptions {
   /** The id of this instance of the service; absent with the embedded database. */
   readonly instance?: string
   readonly onIdleError?: (error: Error) => void
+  /**
+   * Sets the timeout of statements for whole sessions, too: that of the role also counts for the statement that begins a
+   * transaction with a longer one. Not for a pooler, which would give the session to others.
+   */
+  readonly setsSessions?: boolean
+  /** The same database, opened before with other deadlines: it is not asked again what it is. */
+  readonly like?: Pick<Database, 'kind'>
 }
 
 /**
@@ -127,15 +144,14 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   const outsideTenants = <T>(work: (transaction: TenantTransaction) => Promise<T>) =>
     transactions.run(null, (timeouts) => `${begin}; select ${settingTimeouts(timeouts)}`, work)
 
-  const { key, isDistributed, roleMs } = await repeatTimeouts(async () => {
-    await outsideTenants(makeInstallation)
-    return outsideTenants(readInstallation)
-  })
+  const kind = options.like?.kind ?? (await readKind(outsideTenants))
+  const { isDistributed, roleMs } = kind
   transactions.isDistributed = isDistributed
   const workers = new WorkerWatch(isDistributed ? () => outsideTenants(readWorkers) : null)
   return {
     deadlines,
-    identifiers: identifiers(key),
+    identifiers: kind.identifiers,
+    kind,
     inTenant,
     callInTenant: functionCalls({ connections, deadlines, roleMs, isDistributed, onVersions }),
     outsideTenants,
@@ -180,13 +196,19 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   }
 }
 
-/** `roleMs` is the statement timeout of the role, without the setting of this transaction; 0 if it has none. */
-async function readInstallation(transaction: TenantTransaction) {
+/** At the first start of a database, makes the key of its identifiers. */
+const readKind = (outsideTenants: Database['outsideTenants']): Promise<DatabaseKind> =>
+  repeatTimeouts(async () => {
+    await outsideTenants(makeInstallation)
+    return outsideTenants(readInstallation)
+  })
+
+async function readInstallation(transaction: TenantTransaction): Promise<DatabaseKind> {
   const { rows } = await sql<{ ms: number }>`
     select reset_val::integer as ms from pg_settings where name = 'statement_timeout'
   `.execute(transaction)
   return {
-    key: await installationKey(transaction),
+    identifiers: identifiers(await installationKey(transaction)),
     isDistributed: await hasWorkers(transaction),
     roleMs: rows[0]?.ms ?? 0,
   }
@@ -206,15 +228,18 @@ async function repeatTimeouts<T>(work: () => Promise<T>): Promise<T> {
 }
 
 function openPool(
-  { connection, onIdleError }: DatabaseOptions,
-  { connectionMs }: Deadlines,
+  { connection, onIdleError, setsSessions = false }: DatabaseOptions,
+  { connectionMs, statementMs }: Deadlines,
   settings: pg.PoolConfig,
 ): pg.Pool {
   const pool = new pg.Pool({ ...connection, ...settings, connectionTimeoutMillis: connectionMs, types })
   // Without a listener, the failure of an idle connection would end the process.
   pool.on('error', (error) => onIdleError?.(error))
-  // A connection in use is not watched by the pool: ignore the error, and the next statement fails.
-  pool.on('connect', (client) => client.on('error', () => {}))
+  pool.on('connect', (client) => {
+    // A connection in use is not watched by the pool: ignore the error, and the next statement fails.
+    client.on('error', () => {})
+    if (setsSessions) client.query(`set statement_timeout = ${statementMs}`).catch(() => {})
+  })
   return pool
 }
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { readPlace } from '#engine/place.ts'
-import { insertImport, insertQuoteRequests, type NewLane } from '#server/database/queries/index.ts'
+import { insertImport, insertRequests, type NewLane } from '#server/database/queries/index.ts'
 import { tenantId } from '#server/database/session/index.ts'
 import { lanePlaces } from '#server/lanes/index.ts'
 import { call, type MadeTenant, makePerson, makeServiceToken, makeTenant } from '#testing/make.ts'
@@ -35,7 +35,7 @@ interface Request {
 async function insert(tenant: MadeTenant, requests: readonly Request[]): Promise<void> {
   const id = tenantId(tenant.id)
   await app.database.inTenant(id, (transaction) =>
-    insertQuoteRequests(
+    insertRequests(
       transaction,
       id,
       app.database.identifiers,

@@ -89,7 +89,8 @@ export async function createTenant(
     company: string
     name: string
     email: string
-    passwordHash: string
+    /** Null for an owner who cannot sign in yet. */
+    passwordHash: string | null
     timeZone?: string | undefined
     now: Date
   },

@@ -331,21 +331,6 @@ export async function insertRequests(
   }))
 }
 
-/** Like `insertRequests`, and returns the rows of the lanes. */
-export async function insertQuoteRequests(
-  transaction: TenantTransaction,
-  tenant: TenantId,
-  identifiers: Database['identifiers'],
-  requests: readonly NewQuoteRequest[],
-): Promise<LaneRow[]> {
-  const inserted = await insertRequests(transaction, tenant, identifiers, requests)
-  return insertedLanes(
-    transaction,
-    tenant,
-    inserted.map(({ laneId }) => laneId),
-  )
-}
-
 /** The lanes that the transaction inserted, in the given order. */
 export async function insertedLanes(
   transaction: TenantTransaction,
