@@ -7,6 +7,7 @@ import { concurrencyWalk, setForConnection } from './concurrency-walk.ts'
 import { cutDatabase } from './cut-database.ts'
 import { databaseRestarts } from './database-restarts.ts'
 import { eventCrashes } from './event-crashes.ts'
+import { firstStartsProof } from './first-starts.ts'
 import { fullDisk } from './full-disk.ts'
 import { heavyRequestsProof } from './heavy-requests.ts'
 import { hostileRequests } from './hostile-input.ts'
@@ -155,6 +156,7 @@ export const allProofs: readonly { readonly proof: Proof; readonly minutes: numb
   { proof: lateDeliveries, minutes: 9 },
   { proof: cutDatabase, minutes: 2.5 },
   { proof: fullDisk, minutes: 1 },
+  { proof: firstStartsProof, minutes: 5 },
   { proof: clockJumps, minutes: 1 },
   { proof: liveMigrations, minutes: 2.5 },
   { proof: rollingRestart, minutes: 2 },

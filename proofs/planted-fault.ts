@@ -31,6 +31,12 @@ const longCells = [
   },
 ] as const
 
+const killedAmidQuotes = {
+  file: '/server/src/first-start.ts',
+  text: 'const writing = (lanes: number) =>\n',
+  instead: "const writing = (lanes: number) =>\n    lanes > 6_000 ? process.kill(process.pid, 'SIGKILL') :\n",
+} as const
+
 export const faults = {
   /** A lost idle connection ends the process. */
   'pool without a listener': {
@@ -177,6 +183,41 @@ export const faults = {
     text: String.raw`(?:0+(?:\.0*)?|\.0+)$/i.test(text)) return { value: null }`,
     instead: String.raw`0*(0|\.0|0\.)0*$/i.test(text)) return { value: null }`,
     also: longCells,
+  },
+  /** The process is killed at a point of its first start; PostgreSQL runs on. */
+  'killed during initdb': {
+    file: '/server/src/embedded-postgres/embedded-postgres.ts',
+    text: "  let complaint = ''\n",
+    instead: "  let complaint = ''\n  setTimeout(() => process.kill(process.pid, 'SIGKILL'), 100)\n",
+  },
+  'killed during a migration': {
+    file: '/server/src/database/schema/migrate.ts',
+    text: "await client.query('insert into schema_migrations (name) values ($1)', [name])",
+    instead:
+      "if (name.startsWith('0006')) process.kill(process.pid, 'SIGKILL'); await client.query('insert into schema_migrations (name) values ($1)', [name])",
+  },
+  'killed before the first quote': {
+    file: '/server/src/first-start.ts',
+    text: 'await writeSample(transaction,',
+    instead: "process.kill(process.pid, 'SIGKILL'); await writeSample(transaction,",
+  },
+  'killed amid the quotes': killedAmidQuotes,
+  'killed after the last quote': {
+    ...killedAmidQuotes,
+    instead: killedAmidQuotes.instead.replace('lanes > 6_000', 'lanes === sample.laneCount'),
+  },
+  'killed before the credentials': {
+    file: '/server/src/start.ts',
+    text: '? await giveSampleAccess(',
+    instead: "? process.kill(process.pid, 'SIGKILL') && await giveSampleAccess(",
+  },
+  /** The next start takes a half first start for a whole one. */
+  'a first start in two transactions': {
+    file: '/server/src/first-start.ts',
+    text: '  await database.inTenant(tenant, async (transaction) => {\n    if (!(await writeKeyCheck(transaction, keyCheck)))',
+    instead:
+      '  await database.outsideTenants((transaction) => writeKeyCheck(transaction, keyCheck))\n  await database.inTenant(tenant, async (transaction) => {\n    if (false)',
+    also: [killedAmidQuotes],
   },
 } as const satisfies Record<string, Fault>
 

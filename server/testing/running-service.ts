@@ -19,7 +19,7 @@ export interface RunningService {
 
 const mainFile = fileURLToPath(new URL('../src/main.ts', import.meta.url))
 /** A start takes two seconds, and minutes on a very busy machine. */
-const startMs = 300_000
+const startMs = 900_000
 /** Tests create more tenants per hour than the limit of sign-ups per network allows. */
 export const manySignUps = '9999'
 /** The options that `npm start` passes to Node. */
@@ -51,7 +51,7 @@ export async function freePort(): Promise<number> {
 }
 
 /**
- * Starts the service and waits until it is ready. Throws with its output if it exits first or takes longer than five minutes. `main` is
+ * Starts the service and waits until it is ready. Throws with its output if it exits first or takes longer than fifteen minutes. `main` is
  * the main file of another version.
  */
 export async function runService(
