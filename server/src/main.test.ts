@@ -94,7 +94,7 @@ describe('a stop during the start', () => {
   })
 })
 
-describe('wrong configuration', () => {
+describe('wrong configuration', { tags: 'long' }, () => {
   test('is reported completely, and nothing is started', async () => {
     const unused = join(folder, 'unused')
     const refused = runService(unused, {
@@ -111,7 +111,7 @@ describe('wrong configuration', () => {
   })
 })
 
-describe('kill -9', () => {
+describe('kill -9', { tags: 'long' }, () => {
   // proofs/kills.ts repeats this many times, with writers.
   test('leaves the database running; the next start takes it over, with every acknowledged update', async () => {
     const secrets = /service token\s+(\S+)[\s\S]*signing secret\s+(\S+)/.exec(service.printed())
@@ -144,7 +144,7 @@ describe('kill -9', () => {
   })
 })
 
-describe('SIGTERM', () => {
+describe('SIGTERM', { tags: 'long' }, () => {
   test('stops the service and its database, with exit code 0', async () => {
     expect(await service.end('SIGTERM')).toEqual({ code: 0, signal: null })
     service = await runService(dataDirectory)

@@ -150,7 +150,7 @@ describe('a started PostgreSQL', () => {
     })
   })
 
-  test('stopping leaves no process, and the next start finds the rows', async () => {
+  test('stopping leaves no process, and the next start finds the rows', { tags: 'long' }, async () => {
     asStartedBefore()
     await withPostgres({ directory }, writeRow)
     expect(clusterProcesses(clusterOf(directory))).toEqual([])
@@ -169,7 +169,7 @@ describe('a started PostgreSQL', () => {
   })
 })
 
-describe('after kill -9', () => {
+describe('after kill -9', { tags: 'long' }, () => {
   test('of PostgreSQL: the service is notified, and every acknowledged row exists after the next start', async () => {
     asStartedBefore()
     let told = (_reason: string) => {}
@@ -222,7 +222,7 @@ describe('after kill -9', () => {
   })
 })
 
-describe('a second service on the same folder', () => {
+describe('a second service on the same folder', { tags: 'long' }, () => {
   test('is refused with one line that names the folder and process, and the first keeps working', async () => {
     asStartedBefore()
     const holder = await holdDataFolder(directory, 'postgres')
