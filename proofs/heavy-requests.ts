@@ -387,7 +387,7 @@ export const heavyRequestsProof: Proof = {
     sendHeavyRequests(options, {
       quotes: shareOf(quotesMax, options.share, quotesMin),
       share: shareMax * options.share,
-      // In `npm test`, each run calls other endpoints.
+      // Each short run calls other endpoints.
       ...(options.share > 0.1 ? {} : { endpointShare: 0.4, turnMsMax: turnMsMaxBesideTests }),
       // Beside other tests, the measure inside the service is enough.
       asksHealth: options.share > 0.1,

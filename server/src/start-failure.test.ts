@@ -90,7 +90,7 @@ function smallDisk(megabytes: number): boolean {
 
 const oneLine = (words: string) => new RegExp(`^lanewise: [^\\n]*${words}[^\\n]*\\n$`)
 
-describe('a start that fails says why in one line, with the remedy', () => {
+describe('a start that fails says why in one line, with the remedy', { tags: 'long' }, () => {
   test('a port that is taken, before anything is created', async () => {
     const other = createServer().listen(0, '127.0.0.1')
     await once(other, 'listening')

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
 import { passwordHashesWaitingMax } from '#contract/limits.ts'
 import type { Database } from '#server/database/session/index.ts'
-import { isPassword, passwordHashCost } from '#server/security/index.ts'
+import { isPassword } from '#server/security/index.ts'
 import { call, makePerson, makeTenant, password } from '#testing/make.ts'
 import { type TestApp, testApp } from '#testing/test-app.ts'
 
@@ -41,9 +41,6 @@ vi.mock('@node-rs/argon2', async (original) => {
     },
   }
 })
-
-// The tests count hashes. What one costs does not matter.
-Object.assign(passwordHashCost, { memoryCost: 8, timeCost: 1 })
 
 /** The transactions that requests open. */
 const asked: { transactions: string[] } = { transactions: [] }
