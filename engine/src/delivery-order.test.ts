@@ -5,6 +5,12 @@ import { factsOf, isSame, noFacts, outcomeFrom, storedFacts, undecided } from '.
 import { applyPushedQuote, type PushedQuoteField, type QuoteStamps } from './quote-update.ts'
 import { applyShipmentUpdate, type BookedLane, heldBooking } from './shipment-update.ts'
 
+/** A property, with a part of the random values each time and with all of them in the long tests. */
+const property = (name: string, check: (numRuns: number) => void) => {
+  test(name, () => check(250))
+  test(`${name}: many`, { tags: 'long' }, () => check(2_000))
+}
+
 // Promise: whatever messages arrive about a lane, and in whatever order, the lane ends the same. Only two different messages of one
 // kind that one sender signs in the same second have no order but that of their arrival.
 
@@ -151,17 +157,17 @@ function kindAndSecond(message: Message): string {
 }
 
 describe('the end state of a lane does not depend on the order of delivery', () => {
-  test('for up to four messages of every kind, in all orders', () => {
+  property('for up to four messages of every kind, in all orders', (numRuns) => {
     fc.assert(
       fc.property(messagesOf({ minLength: 2, maxLength: 4 }), (messages) => {
         const expected = endOf(messages)
         for (const order of ordersOf(messages)) expect(endOf(order)).toEqual(expected)
       }),
-      { numRuns: 1_500 },
+      { numRuns },
     )
   })
 
-  test('for up to ten messages with repeats, in random orders', () => {
+  property('for up to ten messages with repeats, in random orders', (numRuns) => {
     const delivered = messagesOf({ minLength: 4, maxLength: 10 }).chain((messages) =>
       fc.tuple(
         fc.constant(messages),
@@ -172,7 +178,7 @@ describe('the end state of a lane does not depend on the order of delivery', () 
       fc.property(delivered, ([messages, order]) => {
         expect(endOf(order)).toEqual(endOf(messages))
       }),
-      { numRuns: 2_000 },
+      { numRuns },
     )
   })
 })

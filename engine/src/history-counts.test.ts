@@ -4,6 +4,12 @@ import type { Outcome, PastQuote } from './history.ts'
 import { countHistory, countsHoldUntil } from './history-counts.ts'
 import { describeLane } from './lane-insight.ts'
 
+/** A property, with a part of the random values each time and with all of them in the long tests. */
+const property = (name: string, check: (numRuns: number) => void) => {
+  it(name, () => check(400))
+  it(`${name}: many`, { tags: 'long' }, () => check(2_000))
+}
+
 const NOW = Date.UTC(2026, 1, 15, 12)
 const DAY = 86_400_000
 const PERIOD = 30 * DAY
@@ -95,7 +101,7 @@ describe('countsHoldUntil', () => {
     expect(countsHoldUntil(countHistory([at(NOW - 13 * PERIOD + 1)], NOW), NOW)).toBe(NOW + 1)
   })
 
-  it('gives the same insight before this time and different counts at this time', () => {
+  property('gives the same insight before this time and different counts at this time', (numRuns) => {
     fc.assert(
       fc.property(quotes, fc.double({ min: 0, max: 1, noNaN: true }), (history, share) => {
         const until = countsHoldUntil(countHistory(history, NOW), NOW)
@@ -108,12 +114,12 @@ describe('countsHoldUntil', () => {
           expect(countHistory(history, until)).not.toEqual(countHistory(history, NOW))
         }
       }),
-      { numRuns: 2000 },
+      { numRuns },
     )
   })
 })
 
-it('an insight from counts equals an insight from single quotes to the last bit', () => {
+property('an insight from counts equals an insight from single quotes to the last bit', (numRuns) => {
   fc.assert(
     fc.property(quotes, (history) => {
       const { history: fromCounts, evidence } = described(history, NOW)
@@ -142,6 +148,6 @@ it('an insight from counts equals an insight from single quotes to the last bit'
       expect(evidence.olderQuotes).toBe(count((one) => ageOf(one) >= 13))
       expect(evidence.futureQuotes).toBe(count((one) => ageOf(one) < 0))
     }),
-    { numRuns: 2000 },
+    { numRuns },
   )
 })

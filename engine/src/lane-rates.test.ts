@@ -9,6 +9,12 @@ import { countRates } from './rate-counts.ts'
 import { nonIncreasingFit } from './statistics/isotonic.ts'
 import type { WinProbabilityMethod } from './win-probability.ts'
 
+/** A property, with a part of the random values each time and with all of them in the long tests. */
+const property = (name: string, check: (numRuns: number) => void) => {
+  it(name, () => check(600))
+  it(`${name}: many`, { tags: 'long' }, () => check(3_000))
+}
+
 interface Quote {
   readonly rateCents: number
   readonly outcome: Outcome
@@ -143,7 +149,7 @@ const method = fc.constantFrom('at_or_below', 'literal', 'revealed') as fc.Arbit
 /** The lane's rates, the rates one cent below and above, and the lowest offers to which the rates are comparable. */
 const nearby = fc.tuple(fc.nat(), fc.integer({ min: -1, max: 1 }), fc.constantFrom(1, 1 / 1.02, 2))
 
-it('advice from counts equals advice from single quotes to the last bit', () => {
+property('advice from counts equals advice from single quotes to the last bit', (numRuns) => {
   fc.assert(
     fc.property(lane, fc.array(nearby, { minLength: 1, maxLength: 8 }), method, (quotes, offers, reading) => {
       const prepared = ratesOf(quotes)
@@ -173,6 +179,6 @@ it('advice from counts equals advice from single quotes to the last bit', () => 
         })
       }
     }),
-    { numRuns: 3000 },
+    { numRuns },
   )
 })

@@ -148,7 +148,7 @@ describe('readPlace', () => {
         expect(keyOf(`${place.city}, ${place.state}`)).toBe(place.key)
         expect(place.key.split('|')).toHaveLength(2)
       }),
-      { numRuns: 1000 },
+      { numRuns: 200 },
     )
   })
 })

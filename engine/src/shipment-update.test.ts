@@ -23,6 +23,12 @@ import {
 } from './lane-outcome.ts'
 import { applyShipmentUpdate, type BookedLane, isBooked, type ShipmentUpdate } from './shipment-update.ts'
 
+/** A property, with a part of the random values each time and with all of them in the long tests. */
+const property = (name: string, check: (numRuns: number) => void) => {
+  test(name, () => check(200))
+  test(`${name}: many`, { tags: 'long' }, () => check(2_000))
+}
+
 const lostByAPerson: LaneOutcome = { outcome: 'lost', reason: 'price', source: 'dashboard', decidedAt: 1_000 }
 
 describe.each(['tms', 'import'] as const)('a booking from %s', (source) => {
@@ -115,34 +121,37 @@ function inSignedOrder(signed: readonly Pick<ShipmentUpdate, 'fields' | 'cancell
 }
 
 describe('the updates of one sender', () => {
-  test('in any order, with repeats and any clock skew, give the same state as in signed order', () => {
-    fc.assert(
-      fc.property(
-        updates.chain((signed) =>
-          fc.record({
-            signed: fc.constant(signed),
-            skew: fc.integer({ min: -300, max: 300 }),
-            order: fc.array(fc.nat({ max: signed.length - 1 }), { maxLength: 6 }).chain((repeats) =>
-              fc.shuffledSubarray([...signed.keys(), ...repeats], {
-                minLength: signed.length + repeats.length,
-              }),
-            ),
-            waits: fc.infiniteStream(fc.integer({ min: 0, max: 200 })),
-          }),
+  property(
+    'in any order, with repeats and any clock skew, give the same state as in signed order',
+    (numRuns) => {
+      fc.assert(
+        fc.property(
+          updates.chain((signed) =>
+            fc.record({
+              signed: fc.constant(signed),
+              skew: fc.integer({ min: -300, max: 300 }),
+              order: fc.array(fc.nat({ max: signed.length - 1 }), { maxLength: 6 }).chain((repeats) =>
+                fc.shuffledSubarray([...signed.keys(), ...repeats], {
+                  minLength: signed.length + repeats.length,
+                }),
+              ),
+              waits: fc.infiniteStream(fc.integer({ min: 0, max: 200 })),
+            }),
+          ),
+          ({ signed, skew, order, waits }) => {
+            let at = start + signed.length
+            const arrivals = order.map((index): Arrival => {
+              at += waits.next().value
+              const update = { ...signed[index], fields: signed[index]?.fields ?? {}, sender: 1 }
+              return { update: { ...update, signedAtSeconds: start + skew + index }, at }
+            })
+            expect(values(laneAfter(arrivals))).toEqual(inSignedOrder(signed))
+          },
         ),
-        ({ signed, skew, order, waits }) => {
-          let at = start + signed.length
-          const arrivals = order.map((index): Arrival => {
-            at += waits.next().value
-            const update = { ...signed[index], fields: signed[index]?.fields ?? {}, sender: 1 }
-            return { update: { ...update, signedAtSeconds: start + skew + index }, at }
-          })
-          expect(values(laneAfter(arrivals))).toEqual(inSignedOrder(signed))
-        },
-      ),
-      { numRuns: 1000 },
-    )
-  })
+        { numRuns },
+      )
+    },
+  )
 
   test('change nothing when the newest update is sent again', () => {
     fc.assert(
@@ -181,7 +190,7 @@ describe('the updates of several senders', () => {
       }))
       .sort((a, b) => a.at - b.at)
 
-  test('never replace a newer value of a sender by an older one', () => {
+  property('never replace a newer value of a sender by an older one', (numRuns) => {
     fc.assert(
       fc.property(skewed, (history) => {
         const arrivals = arrivalsOf(history)
@@ -197,7 +206,7 @@ describe('the updates of several senders', () => {
           }
         }
       }),
-      { numRuns: 1000 },
+      { numRuns },
     )
   })
 
@@ -238,7 +247,7 @@ describe('the updates of several senders', () => {
 })
 
 describe('replays', () => {
-  test('of updates by senders with correct clocks change no value and no outcome', () => {
+  property('of updates by senders with correct clocks change no value and no outcome', (numRuns) => {
     const history = fc.array(
       fc.record({ update: fc.oneof(booking, cancellation), sender: fc.nat({ max: 2 }) }),
       {
@@ -262,13 +271,13 @@ describe('replays', () => {
           expect(replayed).toEqual(lane)
         },
       ),
-      { numRuns: 1000 },
+      { numRuns },
     )
   })
 })
 
 describe('a booking after a cancellation', () => {
-  test('has only its own values and the values that the cancellation kept', () => {
+  property('has only its own values and the values that the cancellation kept', (numRuns) => {
     fc.assert(
       fc.property(
         updates,
@@ -292,7 +301,7 @@ describe('a booking after a cancellation', () => {
           expect([outcome.outcome, outcome.source]).toEqual(['won', 'tms'])
         },
       ),
-      { numRuns: 1000 },
+      { numRuns },
     )
   })
 })
@@ -313,34 +322,38 @@ describe('the outcome of a lane', () => {
     { minLength: 1, maxLength: 12 },
   )
 
-  test('is a win while booked, else the outcome before the booking, unless a person set the outcome after the booking', () => {
-    fc.assert(
-      fc.property(steps, (taken) => {
-        let lane = quoted
-        /** The outcome before the booking, and the outcome that a person set since the booking. */
-        let unbooked: LaneOutcome = undecided
-        let standing: LaneOutcome | null = null
-        for (const [index, step] of taken.entries()) {
-          if (step.kind === 'person') {
-            const facts = withDecision(lane.facts, step.outcome, start + index, isBooked(lane.booking))
-            lane = { ...lane, outcome: step.outcome, facts }
-            if (isBooked(lane.booking)) standing = step.outcome
-            else unbooked = step.outcome
-          } else {
-            const update = { ...step.update, sender: 1, signedAtSeconds: start + index }
-            lane = applyShipmentUpdate(lane, update, (start + index) * 1000).lane
-            if (!isBooked(lane.booking)) {
-              unbooked = standing ?? unbooked
-              standing = null
+  property(
+    'is a win while booked, else the outcome before the booking, unless a person set the outcome after the booking',
+    (numRuns) => {
+      fc.assert(
+        fc.property(steps, (taken) => {
+          let lane = quoted
+          /** The outcome before the booking, and the outcome that a person set since the booking. */
+          let unbooked: LaneOutcome = undecided
+          let standing: LaneOutcome | null = null
+          for (const [index, step] of taken.entries()) {
+            if (step.kind === 'person') {
+              const facts = withDecision(lane.facts, step.outcome, start + index, isBooked(lane.booking))
+              lane = { ...lane, outcome: step.outcome, facts }
+              if (isBooked(lane.booking)) standing = step.outcome
+              else unbooked = step.outcome
+            } else {
+              const update = { ...step.update, sender: 1, signedAtSeconds: start + index }
+              lane = applyShipmentUpdate(lane, update, (start + index) * 1000).lane
+              if (!isBooked(lane.booking)) {
+                unbooked = standing ?? unbooked
+                standing = null
+              }
             }
+            if (standing !== null || !isBooked(lane.booking))
+              expect(lane.outcome).toEqual(standing ?? unbooked)
+            else expect([lane.outcome.outcome, lane.outcome.source]).toEqual(['won', 'tms'])
           }
-          if (standing !== null || !isBooked(lane.booking)) expect(lane.outcome).toEqual(standing ?? unbooked)
-          else expect([lane.outcome.outcome, lane.outcome.source]).toEqual(['won', 'tms'])
-        }
-      }),
-      { numRuns: 2000 },
-    )
-  })
+        }),
+        { numRuns },
+      )
+    },
+  )
 })
 
 test('a cancellation that is rolled back and sent again restores the outcome from before the booking', () => {
@@ -367,77 +380,83 @@ test('a cancellation that is rolled back and sent again restores the outcome fro
 describe('a rollback', () => {
   const ahead = fc.integer({ min: 0, max: 300 })
 
-  test('is newer than every update signed before it and older than every update signed after it', () => {
-    fc.assert(
-      fc.property(
-        ahead,
-        fc.integer({ min: 0, max: 100 }),
-        fc.integer({ min: 1, max: 100 }),
-        fc.integer({ min: 0, max: 100 }),
-        (skew, before, since, late) => {
-          const first = { fields: { customerRateCents: 1 }, sender: 1, signedAtSeconds: start + skew }
-          const rolledBackAt = start + before + since
-          const booked = laneAfter([{ update: first, at: start }])
-          const lane: BookedLane = {
-            ...quoted,
-            stamps: {
-              customerRateCents: stampsAfterRollback(booked.stamps.customerRateCents ?? [], rolledBackAt),
-            },
-          }
-          const push = (trueTime: number) =>
-            applyShipmentUpdate(
-              lane,
-              { fields: { customerRateCents: 2 }, sender: 1, signedAtSeconds: trueTime + skew },
-              (rolledBackAt + late) * 1000,
-            ).applied
-          expect(push(start + before)).toEqual([])
-          expect(push(rolledBackAt + late)).toEqual(['customerRateCents'])
-        },
-      ),
-      { numRuns: 1000 },
-    )
-  })
+  property(
+    'is newer than every update signed before it and older than every update signed after it',
+    (numRuns) => {
+      fc.assert(
+        fc.property(
+          ahead,
+          fc.integer({ min: 0, max: 100 }),
+          fc.integer({ min: 1, max: 100 }),
+          fc.integer({ min: 0, max: 100 }),
+          (skew, before, since, late) => {
+            const first = { fields: { customerRateCents: 1 }, sender: 1, signedAtSeconds: start + skew }
+            const rolledBackAt = start + before + since
+            const booked = laneAfter([{ update: first, at: start }])
+            const lane: BookedLane = {
+              ...quoted,
+              stamps: {
+                customerRateCents: stampsAfterRollback(booked.stamps.customerRateCents ?? [], rolledBackAt),
+              },
+            }
+            const push = (trueTime: number) =>
+              applyShipmentUpdate(
+                lane,
+                { fields: { customerRateCents: 2 }, sender: 1, signedAtSeconds: trueTime + skew },
+                (rolledBackAt + late) * 1000,
+              ).applied
+            expect(push(start + before)).toEqual([])
+            expect(push(rolledBackAt + late)).toEqual(['customerRateCents'])
+          },
+        ),
+        { numRuns },
+      )
+    },
+  )
 })
 
 describe('a rollback of several fields', () => {
-  test('wins over updates signed before it and loses to updates signed after it, for each sender', () => {
-    const history = fc.record({
-      signed: fc.array(fc.record({ fields: fieldsSent, sender: fc.nat({ max: 2 }) }), {
-        minLength: 1,
-        maxLength: 8,
-      }),
-      // Seconds by which each sender's clock is ahead.
-      skews: fc.tuple(...[0, 1, 2].map(() => fc.integer({ min: 0, max: 300 }))),
-      wait: fc.integer({ min: 1, max: 50 }),
-    })
-    fc.assert(
-      fc.property(history, ({ signed, skews, wait }) => {
-        const at = (index: number, sender: number) => start + index + (skews[sender] ?? 0)
-        const booked = laneAfter(
-          signed.map(({ fields, sender }, index) => ({
-            update: { fields, sender, signedAtSeconds: at(index, sender) },
-            at: start + index,
-          })),
-        )
-        const rolledBack = signed.length + wait
-        const stamps = ofEachBookingField(sentBookingFields, (field) =>
-          stampsAfterRollback(booked.stamps[field] ?? [], start + rolledBack),
-        )
-        const lane: BookedLane = { ...quoted, stamps }
-        for (const { fields, sender } of signed) {
-          const sent = (second: number) =>
-            applyShipmentUpdate(
-              lane,
-              { fields, sender, signedAtSeconds: at(second, sender) },
-              (start + rolledBack + 1) * 1000,
-            ).applied
-          expect(sent(rolledBack - 1)).toEqual([])
-          expect(sent(rolledBack + 1)).toHaveLength(Object.keys(fields).length)
-        }
-      }),
-      { numRuns: 1000 },
-    )
-  })
+  property(
+    'wins over updates signed before it and loses to updates signed after it, for each sender',
+    (numRuns) => {
+      const history = fc.record({
+        signed: fc.array(fc.record({ fields: fieldsSent, sender: fc.nat({ max: 2 }) }), {
+          minLength: 1,
+          maxLength: 8,
+        }),
+        // Seconds by which each sender's clock is ahead.
+        skews: fc.tuple(...[0, 1, 2].map(() => fc.integer({ min: 0, max: 300 }))),
+        wait: fc.integer({ min: 1, max: 50 }),
+      })
+      fc.assert(
+        fc.property(history, ({ signed, skews, wait }) => {
+          const at = (index: number, sender: number) => start + index + (skews[sender] ?? 0)
+          const booked = laneAfter(
+            signed.map(({ fields, sender }, index) => ({
+              update: { fields, sender, signedAtSeconds: at(index, sender) },
+              at: start + index,
+            })),
+          )
+          const rolledBack = signed.length + wait
+          const stamps = ofEachBookingField(sentBookingFields, (field) =>
+            stampsAfterRollback(booked.stamps[field] ?? [], start + rolledBack),
+          )
+          const lane: BookedLane = { ...quoted, stamps }
+          for (const { fields, sender } of signed) {
+            const sent = (second: number) =>
+              applyShipmentUpdate(
+                lane,
+                { fields, sender, signedAtSeconds: at(second, sender) },
+                (start + rolledBack + 1) * 1000,
+              ).applied
+            expect(sent(rolledBack - 1)).toEqual([])
+            expect(sent(rolledBack + 1)).toHaveLength(Object.keys(fields).length)
+          }
+        }),
+        { numRuns },
+      )
+    },
+  )
 })
 
 test('an update without effect reports no change, and a stale update only records its stamp', () => {

@@ -66,6 +66,10 @@ function enough(
 const shares: number[] = []
 const found = enough(sold, { onProgress: (share) => shares.push(share) })
 
+/** Half of the quotes, with a third of the tested days, for the tests that run a backtest of their own. */
+const few = sold.slice(-300)
+const ofFew = enough(few)
+
 describe('too few quotes', () => {
   test('none at all', () => {
     expect(backtest({ quotes: [], now: NOW, windowDays: 180 })).toEqual({
@@ -78,7 +82,7 @@ describe('too few quotes', () => {
   })
 
   test('needs 200 decided quotes; pending quotes do not count', () => {
-    const quotes = history({ quotes: 200, perDay: 2 })
+    const quotes = history({ quotes: 200, perDay: 4 })
     expect(backtest({ quotes, now: NOW, windowDays: 180 }).enough).toBe(true)
     const one = quotes.map((quote, i) => (i === 0 ? { ...quote, outcome: 'pending' as const } : quote))
     expect(backtest({ quotes: one, now: NOW, windowDays: 180 })).toMatchObject({
@@ -107,7 +111,7 @@ describe('the measured quality', () => {
   })
 
   test('tests only the days of a shorter window', () => {
-    expect(enough(sold, { windowDays: 30 })).toMatchObject({ tested: 29 * 6, windowDays: 30 })
+    expect(enough(few, { windowDays: 15 })).toMatchObject({ tested: 14 * 6, windowDays: 15 })
   })
 
   test('beats the baselines that ignore the rate when the rate decides the outcome', { tags: 'long' }, () => {
@@ -128,7 +132,7 @@ describe('the measured quality', () => {
   })
 
   test('returns null for AUC and slope, and never NaN, when all quotes were won', () => {
-    const won = enough(history({ quotes: 400, perDay: 6, chance: () => 1 }))
+    const won = enough(history({ quotes: 300, perDay: 6, chance: () => 1 }))
     expect(won.quality.model).toMatchObject({ auc: null, slope: null })
     const odd = (_: string, value: unknown) =>
       typeof value === 'number' && !Number.isFinite(value) ? 'not a number' : value
@@ -136,18 +140,18 @@ describe('the measured quality', () => {
   })
 
   test('excludes quotes that estimates do not use, and counts them', () => {
-    const [first] = sold
+    const [first] = few
     if (!first) throw new Error('no quotes')
     const odd = [
       { ...first, laneId: 9001, rateCents: 0 },
       { ...first, laneId: 9002, quotedAt: NOW + 3 * DAY },
       { ...first, laneId: 9003, rateCents: first.rateCents * 100, quotedAt: NOW - DAY },
     ]
-    expect(enough([...sold, ...odd])).toEqual({ ...found, leftOut: 3 })
+    expect(enough([...few, ...odd])).toEqual({ ...ofFew, leftOut: 3 })
   })
 
   test('is deterministic and independent of the order of the quotes', () => {
-    expect(enough(sold.toReversed())).toEqual(found)
+    expect(enough(few.toReversed())).toEqual(ofFew)
   })
 
   test('progress increases to 1', () => {
@@ -192,14 +196,14 @@ describe('the dollar estimate', () => {
   })
 
   test('never sets a best rate below the minimum of the rules', () => {
-    const floored = backtest({ quotes: sold, now: NOW, windowDays: 180, minimum: { pct: 60 } })
-    if (!floored.enough || !floored.dollars || !found.dollars) throw new Error('no dollars')
-    expect(floored.dollars.bestCents).toBeLessThan(found.dollars.bestCents)
+    const floored = backtest({ quotes: few, now: NOW, windowDays: 180, minimum: { pct: 60 } })
+    if (!floored.enough || !floored.dollars || !ofFew.dollars) throw new Error('no dollars')
+    expect(floored.dollars.bestCents).toBeLessThan(ofFew.dollars.bestCents)
     expect(floored.dollars.below).toBe(floored.dollars.quotes)
   })
 
   test('counts the quotes that cannot be priced by reason', () => {
-    const costs = sold.map((quote, i) =>
+    const costs = few.map((quote, i) =>
       i % 3 === 0
         ? { ...quote, costCents: null, truckCostCents: null }
         : i % 7 === 0
@@ -207,10 +211,10 @@ describe('the dollar estimate', () => {
           : quote,
     )
     const { dollars, unpriced, tested } = enough(costs)
-    expect(unpriced.without_cost).toBe(140)
-    expect(unpriced.unlikely_cost).toBe(40)
-    expect((dollars?.quotes ?? 0) + 180 + unpriced.without_optimum).toBe(tested)
-    const without = enough(sold.map((quote) => ({ ...quote, truckCostCents: null })))
+    expect(unpriced.without_cost).toBe(40)
+    expect(unpriced.unlikely_cost).toBe(11)
+    expect((dollars?.quotes ?? 0) + 51 + unpriced.without_optimum).toBe(tested)
+    const without = enough(few.map((quote) => ({ ...quote, truckCostCents: null })))
     expect(without.dollars).toBeNull()
     expect(without.unpriced.without_optimum).toBe(without.tested)
     expect(backtestSentence(without)).toContain('No dollar figure is given')

@@ -29,6 +29,12 @@ import {
   type Scope,
 } from './scope-counts.ts'
 
+/** A property, with a part of the random values each time and with all of them in the long tests. */
+const property = (name: string, check: (numRuns: number) => void) => {
+  test(name, () => check(12))
+  test(`${name}: many`, { tags: 'long' }, () => check(100))
+}
+
 const DAY = 86_400_000
 const NOW = 20_000 * DAY + DAY / 2
 
@@ -194,7 +200,7 @@ const byMiles = (one: { miles: number | null }, other: { miles: number | null })
   (one.miles ?? -1) - (other.miles ?? -1)
 
 describe('a book after any changes', () => {
-  test('has the same counts in every scope as a count over its quotes', () => {
+  property('has the same counts in every scope as a count over its quotes', (numRuns) => {
     fc.assert(
       fc.property(changes, (list) => {
         const { book, quotes } = followed(list)
@@ -221,77 +227,83 @@ describe('a book after any changes', () => {
           )
         }
       }),
-      { numRuns: 100 },
+      { numRuns },
     )
   })
 
-  test('has the same estimates and expected costs as a list of its quotes, to the last digit', () => {
-    fc.assert(
-      fc.property(changes, (list) => {
-        const { book, anew, quotes } = followed(list)
-        const offer = { offerRateCents: 200_000, miles: 780, expectedCostCents: 170_000 }
-        const estimates = [book, anew].map((one) => {
-          const rows = finished(one.columns.orderedRows())
-          const estimator = finished(prepareEstimatorInSteps(one, NOW, rows).steps)
-          const costs = finished(prepareCostsInSteps(one, NOW, rows))
-          const haulLog = finished(rateByMilesInSteps(finished(haulQuotesInSteps(one, 20_000)), 20_000))
-          return { estimator, costs, haulLog }
-        })
-        const plain = {
-          estimator: prepareEstimator({ quotes: listed(quotes), now: NOW }),
-          costs: prepareCosts(
-            listed(quotes).flatMap(({ laneId, costCents, miles, quotedAt, lane, weekendPickup = false }) =>
-              costCents === null || miles === null
-                ? []
-                : [{ laneId, costCents, miles, at: quotedAt, costKeys: lane.costKeys, weekendPickup }],
+  property(
+    'has the same estimates and expected costs as a list of its quotes, to the last digit',
+    (numRuns) => {
+      fc.assert(
+        fc.property(changes, (list) => {
+          const { book, anew, quotes } = followed(list)
+          const offer = { offerRateCents: 200_000, miles: 780, expectedCostCents: 170_000 }
+          const estimates = [book, anew].map((one) => {
+            const rows = finished(one.columns.orderedRows())
+            const estimator = finished(prepareEstimatorInSteps(one, NOW, rows).steps)
+            const costs = finished(prepareCostsInSteps(one, NOW, rows))
+            const haulLog = finished(rateByMilesInSteps(finished(haulQuotesInSteps(one, 20_000)), 20_000))
+            return { estimator, costs, haulLog }
+          })
+          const plain = {
+            estimator: prepareEstimator({ quotes: listed(quotes), now: NOW }),
+            costs: prepareCosts(
+              listed(quotes).flatMap(({ laneId, costCents, miles, quotedAt, lane, weekendPickup = false }) =>
+                costCents === null || miles === null
+                  ? []
+                  : [{ laneId, costCents, miles, at: quotedAt, costKeys: lane.costKeys, weekendPickup }],
+              ),
+              NOW,
             ),
-            NOW,
-          ),
-          haulLog: rateByMiles(quotes, 20_000),
-        }
-        for (const { places: of } of quotes.slice(0, 4)) {
-          const lane = identityOf(of)
-          for (const { estimator, costs, haulLog } of estimates) {
-            expect(estimateOffer({ ...offer, lane, estimator })).toEqual(
-              estimateOffer({ ...offer, lane, estimator: plain.estimator }),
-            )
-            const load = { costKeys: lane.costKeys, miles: 780 }
-            expect(expectedCost(costs, load)).toEqual(expectedCost(plain.costs, load))
-            expect(haulLog(780)).toBe(plain.haulLog(780))
+            haulLog: rateByMiles(quotes, 20_000),
           }
-        }
-      }),
-      { numRuns: 12 },
-    )
-  })
+          for (const { places: of } of quotes.slice(0, 4)) {
+            const lane = identityOf(of)
+            for (const { estimator, costs, haulLog } of estimates) {
+              expect(estimateOffer({ ...offer, lane, estimator })).toEqual(
+                estimateOffer({ ...offer, lane, estimator: plain.estimator }),
+              )
+              const load = { costKeys: lane.costKeys, miles: 780 }
+              expect(expectedCost(costs, load)).toEqual(expectedCost(plain.costs, load))
+              expect(haulLog(780)).toBe(plain.haulLog(780))
+            }
+          }
+        }),
+        { numRuns },
+      )
+    },
+  )
 
-  test('has expected costs that are within 1e-9 of newly prepared ones with the same curve, after a day of changes', () => {
-    fc.assert(
-      fc.property(changes, changes, (before, after) => {
-        const { book } = followed(before)
-        const rows = () => finished(book.columns.orderedRows())
-        const costs = finished(prepareCostsInSteps(book, NOW, rows()))
-        const unlisten = book.listen(() => ({ estimators: [], costs: { spot: costs, contract: costs } }))
-        for (const change of after) {
-          if ('remove' in change) book.remove(change.remove)
-          else put(book, change)
-        }
-        unlisten()
-        const anew = finished(prepareCostsInSteps(book, NOW, rows()))
-        expect(costs.loads).toBe(anew.loads)
-        // With fewer than 60 loads both use the default curve, so their residuals are comparable.
-        if (costs.ownCurve || anew.ownCurve) return
-        for (const [key, residual] of anew.residuals) {
-          const kept = costs.residuals.get(key)
-          expect(kept?.loads).toBe(residual.loads)
-          if (residual.loads === 0) continue
-          expect(kept?.weight).toBeCloseTo(residual.weight, 9)
-          expect(kept?.sum).toBeCloseTo(residual.sum, 9)
-        }
-      }),
-      { numRuns: 60 },
-    )
-  })
+  property(
+    'has expected costs that are within 1e-9 of newly prepared ones with the same curve, after a day of changes',
+    (numRuns) => {
+      fc.assert(
+        fc.property(changes, changes, (before, after) => {
+          const { book } = followed(before)
+          const rows = () => finished(book.columns.orderedRows())
+          const costs = finished(prepareCostsInSteps(book, NOW, rows()))
+          const unlisten = book.listen(() => ({ estimators: [], costs: { spot: costs, contract: costs } }))
+          for (const change of after) {
+            if ('remove' in change) book.remove(change.remove)
+            else put(book, change)
+          }
+          unlisten()
+          const anew = finished(prepareCostsInSteps(book, NOW, rows()))
+          expect(costs.loads).toBe(anew.loads)
+          // With fewer than 60 loads both use the default curve, so their residuals are comparable.
+          if (costs.ownCurve || anew.ownCurve) return
+          for (const [key, residual] of anew.residuals) {
+            const kept = costs.residuals.get(key)
+            expect(kept?.loads).toBe(residual.loads)
+            if (residual.loads === 0) continue
+            expect(kept?.weight).toBeCloseTo(residual.weight, 9)
+            expect(kept?.sum).toBeCloseTo(residual.sum, 9)
+          }
+        }),
+        { numRuns },
+      )
+    },
+  )
 })
 
 test('the book keeps the weekend pickups: the effect is that of a list, and a lane without loads has no residual left', () => {

@@ -9,6 +9,12 @@ import { freightLane, type LaneIdentity } from './lane-identity.ts'
 import { outlierTest } from './left-out.ts'
 import { type LaneQuote, quotedLanes } from './quoted-lanes.ts'
 
+/** A property, with a part of the random values each time and with all of them in the long tests. */
+const property = (name: string, check: (numRuns: number) => void) => {
+  test(name, () => check(20))
+  test(`${name}: many`, { tags: 'long' }, () => check(60))
+}
+
 const DAY = 86_400_000
 const NOW = Date.UTC(2026, 5, 1, 15)
 
@@ -223,16 +229,16 @@ const anyQuotes = fc
   .map((quotes) => quotes.map((quote, i): LaneQuote => ({ ...quote, laneId: i + 1, costCents: null })))
 
 describe('for any history', () => {
-  test('all numbers are finite and within their ranges', () => {
+  property('all numbers are finite and within their ranges', (numRuns) => {
     fc.assert(
       fc.property(anyQuotes, fc.double({ min: 1, max: 1e6, noNaN: true }), (quotes, offer) => {
         expectConsistent(ask(quotes, offer))
       }),
-      { numRuns: 60 },
+      { numRuns },
     )
   })
 
-  test('a higher offer never has a higher win probability', () => {
+  property('a higher offer never has a higher win probability', (numRuns) => {
     fc.assert(
       fc.property(
         anyQuotes,
@@ -246,71 +252,74 @@ describe('for any history', () => {
           expect(other.interval80?.high ?? 0).toBeLessThanOrEqual((one.interval80?.high ?? 0) + 1e-12)
         },
       ),
-      { numRuns: 60 },
+      { numRuns },
     )
   })
 
-  test('the order of the quotes does not change a digit of the estimate', () => {
+  property('the order of the quotes does not change a digit of the estimate', (numRuns) => {
     fc.assert(
       fc.property(anyQuotes, (quotes) => {
         expect(ask([...quotes].reverse(), 2000)).toEqual(ask(quotes, 2000))
       }),
-      { numRuns: 40 },
+      { numRuns },
     )
   })
 
-  test('after a change, the estimate uses the current quotes of its lane, and the prepared data of other lanes', () => {
-    fc.assert(
-      fc.property(anyQuotes, fc.nat(39), (quotes, pick) => {
-        const offer = { lane: LANE, offerRateCents: 200_000, miles: 780, expectedCostCents: 170_000 }
-        const quoted = quotedLanes(quotes)
-        const estimator = finished(
-          prepareEstimatorInSteps(quoted, NOW, finished(quoted.columns.orderedRows())).steps,
-        )
-        const before = estimateOffer({ ...offer, estimator })
-        const removed = quotes[pick]
-        const lane = removed === undefined ? undefined : quoted.laneOf(removed.lane.key)
-        if (removed === undefined || lane === undefined) return
-        const { laneId, rateCents, quotedAt } = removed
-        const put = (outcome: number) => {
+  property(
+    'after a change, the estimate uses the current quotes of its lane, and the prepared data of other lanes',
+    (numRuns) => {
+      fc.assert(
+        fc.property(anyQuotes, fc.nat(39), (quotes, pick) => {
+          const offer = { lane: LANE, offerRateCents: 200_000, miles: 780, expectedCostCents: 170_000 }
+          const quoted = quotedLanes(quotes)
+          const estimator = finished(
+            prepareEstimatorInSteps(quoted, NOW, finished(quoted.columns.orderedRows())).steps,
+          )
+          const before = estimateOffer({ ...offer, estimator })
+          const removed = quotes[pick]
+          const lane = removed === undefined ? undefined : quoted.laneOf(removed.lane.key)
+          if (removed === undefined || lane === undefined) return
+          const { laneId, rateCents, quotedAt } = removed
+          const put = (outcome: number) => {
+            beforeChange(estimator, lane)
+            quoted.columns.put(lane, {
+              laneId,
+              rateCents,
+              quotedAt,
+              outcome,
+              costCents: Number.NaN,
+              miles: removed.miles ?? Number.NaN,
+            })
+          }
           beforeChange(estimator, lane)
-          quoted.columns.put(lane, {
-            laneId,
-            rateCents,
-            quotedAt,
-            outcome,
-            costCents: Number.NaN,
-            miles: removed.miles ?? Number.NaN,
-          })
-        }
-        beforeChange(estimator, lane)
-        quoted.columns.remove(laneId)
-        const without = estimateOffer({ ...offer, estimator })
-        expect(without.borrowedFrom).toEqual(before.borrowedFrom)
-        put(OUTCOMES.indexOf('pending'))
-        put(OUTCOMES.indexOf(removed.outcome))
-        expect(estimateOffer({ ...offer, estimator })).toEqual(before)
-        put(OUTCOMES.indexOf('lost'))
-        expect(
-          estimateOffer({
-            ...offer,
-            estimator: finished(
-              prepareEstimatorInSteps(quoted, NOW, finished(quoted.columns.orderedRows())).steps,
-            ),
-          }),
-        ).toEqual(
-          estimateOffer({
-            ...offer,
-            estimator: prepareEstimator({
-              quotes: quotes.map((quote) => (quote === removed ? { ...quote, outcome: 'lost' } : quote)),
-              now: NOW,
+          quoted.columns.remove(laneId)
+          const without = estimateOffer({ ...offer, estimator })
+          expect(without.borrowedFrom).toEqual(before.borrowedFrom)
+          put(OUTCOMES.indexOf('pending'))
+          put(OUTCOMES.indexOf(removed.outcome))
+          expect(estimateOffer({ ...offer, estimator })).toEqual(before)
+          put(OUTCOMES.indexOf('lost'))
+          expect(
+            estimateOffer({
+              ...offer,
+              estimator: finished(
+                prepareEstimatorInSteps(quoted, NOW, finished(quoted.columns.orderedRows())).steps,
+              ),
             }),
-          }),
-        )
-      }),
-      { numRuns: 40 },
-    )
-  })
+          ).toEqual(
+            estimateOffer({
+              ...offer,
+              estimator: prepareEstimator({
+                quotes: quotes.map((quote) => (quote === removed ? { ...quote, outcome: 'lost' } : quote)),
+                now: NOW,
+              }),
+            }),
+          )
+        }),
+        { numRuns },
+      )
+    },
+  )
 
   test('multiplying all rates by one factor does not change the probability', () => {
     const plain = quotesOf(EXAMPLE)

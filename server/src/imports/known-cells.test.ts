@@ -61,7 +61,7 @@ describe('rows read with a cache', () => {
           }
         },
       ),
-      { numRuns: 200 },
+      { numRuns: 50 },
     )
   })
 })

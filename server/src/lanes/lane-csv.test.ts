@@ -4,6 +4,12 @@ import { expect, test } from 'vitest'
 import { type Lane, openLane } from '#contract/lane.ts'
 import { laneCsvHead, laneCsvLines } from './lane-csv.ts'
 
+/** A property, with a part of the random values each time and with all of them in the long tests. */
+const property = (name: string, check: (numRuns: number) => void) => {
+  test(name, () => check(500))
+  test(`${name}: many`, { tags: 'long' }, () => check(3_000))
+}
+
 const lane: Lane = {
   ...openLane,
   lane_ref: '48211093754-1-1',
@@ -64,7 +70,7 @@ function startsFormula(cell: string): boolean {
 /** The cells that a spreadsheet with another list separator makes of a cell, and the separators between them. */
 const partsOf = (cell: string) => cell.split(/([;\t|])/)
 
-test('any cell is read back unchanged, except for the apostrophe before a formula', () => {
+property('any cell is read back unchanged, except for the apostrophe before a formula', (numRuns) => {
   fc.assert(
     fc.property(cellText, cellText, cellText, (customer, reference, carrier) => {
       const text = laneCsvLines(
@@ -93,7 +99,7 @@ test('any cell is read back unchanged, except for the apostrophe before a formul
       }
       expect([cells[1]?.['Customer reference'], cells[1]?.Carrier, cells[1]?.Customer]).toEqual(back)
     }),
-    { numRuns: 3_000 },
+    { numRuns },
   )
 })
 
