@@ -270,13 +270,13 @@ describe('an import', () => {
       },
     }
     const bad = '"Dallas, TX",Nowhere,V,2000,2026-03-01,won\n'
-    const text = `${manyRows(1_500)}X,${bad}${manyRows(3_500).slice(manyRows(1_500).length)}X,${bad}`
+    const text = `${manyRows(1_500)}X,${bad}${manyRows(2_200).slice(manyRows(1_500).length)}X,${bad}`
     const seen: number[] = []
     const end = await runImport(tenant, text, { through: watched, onBatch: () => seen.push(working) })
-    expect(end).toMatchObject({ status: 'done', rowsRead: 3_502, rowsAdded: 3_500, rowsRefused: 2 })
-    expect(end.refused.map(({ row }) => row)).toEqual([1_502, 3_503])
-    expect([workingMost, ...seen]).toEqual([1, 0, 0, 0, 0])
-    expect(await countOf(tenant, 'lanes')).toBe(3_500)
+    expect(end).toMatchObject({ status: 'done', rowsRead: 2_202, rowsAdded: 2_200, rowsRefused: 2 })
+    expect(end.refused.map(({ row }) => row)).toEqual([1_502, 2_203])
+    expect([workingMost, ...seen]).toEqual([1, 0, 0, 0])
+    expect(await countOf(tenant, 'lanes')).toBe(2_200)
   })
 
   it('reports its progress when a batch fails for good, and continues with the same file', async () => {
@@ -290,7 +290,7 @@ describe('an import', () => {
         return database.inTenant(of, work)
       },
     }
-    const text = manyRows(4_500)
+    const text = manyRows(2_500)
     await expect(runImport(tenant, text, { through: failing })).rejects.toThrow('a fault')
     expect(calls).toBe(5)
     expect(await importRow(tenant, 1)).toMatchObject({
@@ -299,7 +299,7 @@ describe('an import', () => {
       rows_added: 2_000,
     })
     expect(await countOf(tenant, 'lanes')).toBe(2_000)
-    expect(await runImport(tenant, text)).toMatchObject({ rowsAdded: 2_500, rowsRepeated: 2_000 })
+    expect(await runImport(tenant, text)).toMatchObject({ rowsAdded: 500, rowsRepeated: 2_000 })
   })
 
   it('adds every row once when two imports of one file run at the same time', async () => {

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { gazetteer } from '#geography/gazetteer.ts'
 import { readTenantQuotes } from '#server/database/queries/index.ts'
 import { tenantId } from '#server/database/session/index.ts'
@@ -12,15 +12,15 @@ import {
   makeTenant,
   pushUpdate,
 } from '#testing/make.ts'
-import { type TestApp, testApp } from '#testing/test-app.ts'
+import { sharedApp, type TestApp } from '#testing/shared-app.ts'
 
 let app: TestApp
 
 beforeAll(async () => {
   gazetteer()
-  app = await testApp({ now: Date.parse('2026-06-01T00:00:00Z') })
+  app = await sharedApp()
+  app.now = Date.parse('2026-06-01T00:00:00Z')
 })
-afterAll(() => app.close())
 
 type Sender = Pick<MadeTenant, 'owner'>
 
@@ -294,30 +294,39 @@ describe('a row of a known reference', () => {
     expect(await lanesOf(tenant)).toEqual(before)
   })
 
-  test('is one of many changes in a file, and the counts of each kind add up', async () => {
+  test('is one of many changes in a file, and the counts of each kind add up', () => changesMany(630))
+  test('is one of many changes in several batches of a file', { tags: 'long' }, () => changesMany(1_100))
+
+  /** Imports many quotes, and then a file with these quotes, every third one at a new rate, and a hundred new ones. */
+  async function changesMany(count: number) {
     const tenant = await makeTenant(app)
-    const rows = (rate: (index: number) => number, count: number) =>
-      Array.from({ length: count }, (_, index) =>
+    const rows = (rate: (index: number) => number, length: number) =>
+      Array.from({ length }, (_, index) =>
         row(`L${index}`, String(rate(index)), '', '', '', '', 'Lost', '2026-03-01', ''),
       )
-    await imported(tenant, [columns, ...rows((index) => 1_000 + index, 1_100)])
-    const run = await imported(tenant, [
-      columns,
-      // Every third one is new.
-      ...rows((index) => (index % 3 === 0 ? 3_000 : 1_000) + index, 1_200),
-    ])
-    expect(run).toMatchObject({ rows_added: 100, rows_updated: 367, rows_repeated: 733 })
-    expect(run.changes).toHaveLength(200)
+    const updated = Math.ceil(count / 3)
+    const before = [columns, ...rows((index) => 1_000 + index, count)]
+    const later = [columns, ...rows((index) => (index % 3 === 0 ? 3_000 : 1_000) + index, count + 100)]
+    await imported(tenant, before)
+    const run = await imported(tenant, later)
+    expect(run).toMatchObject({ rows_added: 100, rows_updated: updated, rows_repeated: count - updated })
+    expect(run.changes).toHaveLength(Math.min(updated, 200))
     const other = await makeTenant(app)
-    await imported(other, [columns, ...rows((index) => (index % 3 === 0 ? 3_000 : 1_000) + index, 1_200)])
+    await imported(other, later)
     expect(await quotesOf(tenant)).toEqual(await quotesOf(other))
     expect(await undone(tenant, run.import_id)).toMatchObject({
-      undo: { rows_total: 467, rows_done: 467, lanes_removed: 100, lanes_restored: 367, lanes_kept: 0 },
+      undo: {
+        rows_total: 100 + updated,
+        rows_done: 100 + updated,
+        lanes_removed: 100,
+        lanes_restored: updated,
+        lanes_kept: 0,
+      },
     })
     const first = await makeTenant(app)
-    await imported(first, [columns, ...rows((index) => 1_000 + index, 1_100)])
+    await imported(first, before)
     expect(await quotesOf(tenant)).toEqual(await quotesOf(first))
-  })
+  }
 
   test('changed by a later import is kept by the undo', async () => {
     const tenant = await makeTenant(app)

@@ -5,11 +5,11 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
 import { utils, write } from '@e965/xlsx'
 import { sql } from 'kysely'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { gazetteer } from '#geography/gazetteer.ts'
 import { nextTenantNumber } from '#server/database/queries/index.ts'
 import { tenantId } from '#server/database/session/index.ts'
-import { beginUndo } from '#server/imports/index.ts'
+import { beginUndo, undoImport } from '#server/imports/index.ts'
 import { appOn } from '#testing/app-on-database.ts'
 import {
   type Answer,
@@ -21,7 +21,7 @@ import {
   makeTenant,
   pushUpdate,
 } from '#testing/make.ts'
-import { type TestApp, testApp } from '#testing/test-app.ts'
+import { sharedApp, type TestApp } from '#testing/shared-app.ts'
 import { threadMs } from '#testing/thread-time.ts'
 import { waitingForLock } from '#testing/waiting-for-lock.ts'
 
@@ -30,9 +30,9 @@ let app: TestApp
 beforeAll(async () => {
   // Loads the map, as the service does at its start, so that no request waits for it.
   gazetteer()
-  app = await testApp({ now: Date.parse('2026-06-01T00:00:00Z') })
+  app = await sharedApp()
+  app.now = Date.parse('2026-06-01T00:00:00Z')
 })
-afterAll(() => app.close())
 
 const header = 'Ship From,Ship To,Equip,Sell Rate,Quote Date,Status\n'
 const rowTo = (city: string) => `"Dallas, TX","${city}, GA",Van,"$2,150.00",3/1/2026,Won\n`
@@ -411,7 +411,46 @@ describe('409', () => {
     await ended(tenant, body.import_id)
   })
 
+  /** What an import, a dry run and another undo answer during an undo. */
+  async function refusedDuringUndo(tenant: MadeTenant, undoing: number, other: number, rows: string) {
+    const answers = [
+      await send(tenant, header + rowTo('Atlanta')),
+      await send(tenant, header + rowTo('Atlanta'), '?dry_run=true'),
+      await call(app, 'POST', `/api/imports/${other}/undo`, { token: tenant.owner }),
+    ]
+    for (const { status, body } of answers) {
+      expect([status, body.type]).toEqual([409, expect.stringContaining('state-conflict')])
+      expect(body.detail).toMatch(
+        new RegExp(
+          `^Import ${undoing} \\(import.csv\\) is being undone: [\\d,]+ of ${rows} rows so far. Wait until`,
+        ),
+      )
+    }
+  }
+
   it('starts no import and no other undo during an undo', async () => {
+    const tenant = await makeTenant(app)
+    const first = await imported(tenant, header + rowTo('Macon'))
+    const { import_id } = await imported(tenant, header + rowTo('Atlanta') + rowTo('Savannah'))
+    const doing = { caller: { tenant: tenantId(tenant.id), userId: 1 }, now: app.now }
+    // An undo that has begun and not done anything yet.
+    await app.database.inTenant(tenantId(tenant.id), (transaction) =>
+      beginUndo(transaction, { ...doing, network: null, requestId: null }, import_id),
+    )
+    await refusedDuringUndo(tenant, import_id, first.import_id, '2')
+    await undoImport(app.database, {
+      tenant: tenantId(tenant.id),
+      importId: import_id,
+      isStopping: () => false,
+    })
+    expect(await ended(tenant, import_id)).toMatchObject({ status: 'undone', undo: { lanes_removed: 2 } })
+    expect(await imported(tenant, header + rowTo('Atlanta'))).toMatchObject({
+      rows_added: 1,
+      rows_repeated: 0,
+    })
+  })
+
+  it('starts no import and no other undo while an undo works', { tags: 'long' }, async () => {
     const tenant = await makeTenant(app)
     const rows = Array.from({ length: 5_000 }, (_, index) =>
       rowTo('Atlanta').replace('2,150', String(1_000 + index)),
@@ -419,25 +458,9 @@ describe('409', () => {
     const first = await imported(tenant, header + rowTo('Macon'))
     const { import_id } = await imported(tenant, header + rows.join(''))
     const begun = await call(app, 'POST', `/api/imports/${import_id}/undo`, { token: tenant.owner })
-    const [file, dryRun, other] = [
-      await send(tenant, header + rowTo('Atlanta')),
-      await send(tenant, header + rowTo('Atlanta'), '?dry_run=true'),
-      await call(app, 'POST', `/api/imports/${first.import_id}/undo`, { token: tenant.owner }),
-    ]
     expect(begun.body.status).toBe('undoing')
-    for (const { status, body } of [file, dryRun, other]) {
-      expect([status, body.type]).toEqual([409, expect.stringContaining('state-conflict')])
-      expect(body.detail).toMatch(
-        new RegExp(
-          `^Import ${import_id} \\(import.csv\\) is being undone: [\\d,]+ of 5,000 rows so far. Wait until`,
-        ),
-      )
-    }
+    await refusedDuringUndo(tenant, import_id, first.import_id, '5,000')
     expect(await ended(tenant, import_id)).toMatchObject({ status: 'undone', undo: { lanes_removed: 5_000 } })
-    expect(await imported(tenant, header + rowTo('Atlanta'))).toMatchObject({
-      rows_added: 1,
-      rows_repeated: 0,
-    })
   })
 
   it('accepts one of two files sent at the same time', async () => {
@@ -451,7 +474,10 @@ describe('409', () => {
     })
     const sent = await Promise.all(both)
     expect(sent.map(({ status }) => status).sort()).toEqual([202, 409])
-    for (const { body } of sent.filter(({ status }) => status === 202)) await ended(tenant, body.import_id)
+    for (const { body } of sent.filter(({ status }) => status === 202)) {
+      await call(app, 'POST', `/api/imports/${body.import_id}/stop`, { token: tenant.owner })
+      await ended(tenant, body.import_id)
+    }
   })
 
   it('cannot undo a dry run', async () => {
