@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { gazetteer } from '#geography/gazetteer.ts'
 import { updateTenant } from '#server/database/queries/index.ts'
 import { quotesChanged, tenantId } from '#server/database/session/index.ts'
@@ -15,7 +15,7 @@ import {
   setColumns,
 } from '#testing/make.ts'
 import { quotesFile } from '#testing/quotes-file.ts'
-import { type TestApp, testApp } from '#testing/test-app.ts'
+import { sharedApp, type TestApp } from '#testing/shared-app.ts'
 
 let app: TestApp
 let tenant: MadeTenant
@@ -39,11 +39,11 @@ function history(): string {
 
 beforeAll(async () => {
   gazetteer()
-  app = await testApp({ now })
+  app = await sharedApp()
+  app.now = now
   tenant = await tenantWithHistory()
   await ended(missed('by=lane&kind=not_worth'), tenant.owner)
 })
-afterAll(() => app.close())
 
 async function tenantWithHistory(): Promise<MadeTenant> {
   const made = await makeTenant(app)

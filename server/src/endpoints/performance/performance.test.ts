@@ -1,12 +1,12 @@
 import Papa from 'papaparse'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import type { AnswerOf } from '#contract/endpoint.ts'
 import type { Lane } from '#contract/lane.ts'
 import { type getPerformance, type listMarginGaps, performanceGroupings } from '#contract/performance.ts'
 import { updateTenant } from '#server/database/queries/index.ts'
 import { tenantId } from '#server/database/session/index.ts'
 import { call, type MadeTenant, makeLane, makePerson, makeTenant, setColumns } from '#testing/make.ts'
-import { type TestApp, testApp } from '#testing/test-app.ts'
+import { sharedApp, type TestApp } from '#testing/shared-app.ts'
 
 type Performance = AnswerOf<typeof getPerformance>
 type Row = Performance['rows'][number]
@@ -76,7 +76,8 @@ async function fill(tenant: MadeTenant, tokens: readonly string[]): Promise<void
 }
 
 beforeAll(async () => {
-  app = await testApp({ now: Date.UTC(2026, 2, 10) })
+  app = await sharedApp()
+  app.now = Date.UTC(2026, 2, 10)
   acme = await makeTenant(app)
   await call(app, 'PATCH', '/api/tenant', {
     token: acme.owner,
@@ -93,7 +94,6 @@ beforeAll(async () => {
     cursor = body.next_cursor
   }
 })
-afterAll(() => app.close())
 
 async function performance(query: string, token = acme.owner): Promise<Performance> {
   const { status, body } = await call(app, 'GET', `/api/performance?${query}`, { token })

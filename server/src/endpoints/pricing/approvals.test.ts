@@ -1,5 +1,5 @@
 import pg from 'pg'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { pushQuotes } from '#contract/push-quotes.ts'
 import {
   call,
@@ -11,7 +11,7 @@ import {
   quoteToPush,
   setColumns,
 } from '#testing/make.ts'
-import { type TestApp, testApp } from '#testing/test-app.ts'
+import { sharedApp, type TestApp } from '#testing/shared-app.ts'
 import { tenantId } from '../../database/session/index.ts'
 
 let app: TestApp
@@ -21,7 +21,7 @@ let manager: { id: number; token: string }
 
 /** The minimum is $2 a mile, which is about $1,560 from Dallas to Atlanta. */
 beforeAll(async () => {
-  app = await testApp()
+  app = await sharedApp()
   tenant = await makeTenant(app)
   rep = await makePerson(app, tenant, 'member')
   manager = await makePerson(app, tenant, 'admin')
@@ -30,7 +30,6 @@ beforeAll(async () => {
     terms: { minimum: { rate_per_mile: 2 }, outside: 'approval' },
   })
 })
-afterAll(() => app.close())
 
 const post = (path: string, body: object, token = tenant.owner) => call(app, 'POST', path, { token, body })
 const lane = { origin: 'Dallas, TX', destination: 'Atlanta, GA', equipment: 'V' }
@@ -448,8 +447,9 @@ describe('a closed quote at a rate outside the rules', () => {
     const correct = async (hoursAgo: number) => {
       await outcome(pushed, 'pending', broker.tenant.owner)
       await outcome(pushed, 'lost', broker.tenant.owner)
-      await asOwner.query('update lane_changes set changed_at = $1', [
+      await asOwner.query('update lane_changes set changed_at = $1 where tenant_id = $2', [
         new Date(app.now - hoursAgo * 3_600_000),
+        broker.tenant.id,
       ])
       return (await outcome(pushed, 'won', member.token)).status
     }

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { batchLanesMax, batchSecondsMax } from '#contract/limits.ts'
 import { call, type Integration, makeIntegration, makeLane } from '#testing/make.ts'
-import { type TestApp, testApp } from '#testing/test-app.ts'
+import { sharedApp, type TestApp } from '#testing/shared-app.ts'
+import { testApp } from '#testing/test-app.ts'
 
 let app: TestApp
 let acme: Integration
@@ -10,13 +11,12 @@ let other: Integration
 const known = { origin: 'Dallas, TX', destination: 'Atlanta, GA', equipment: 'V' }
 
 beforeAll(async () => {
-  app = await testApp()
+  app = await sharedApp()
   ;[acme, other] = await Promise.all([makeIntegration(app), makeIntegration(app)])
   await makeLane(app, acme.tenant, { rate: 1900, outcome: 'won' })
   await makeLane(app, acme.tenant, { rate: 2000, outcome: 'won' })
   await makeLane(app, acme.tenant, { rate: 2300, outcome: 'lost' })
 })
-afterAll(() => app.close())
 
 const batch = (body: unknown, { token }: Pick<Integration, 'token'> = acme) =>
   call(app, 'POST', '/api/integrations/insights/batch', { token, body })

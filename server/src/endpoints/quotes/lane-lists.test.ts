@@ -1,10 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { readPlace } from '#engine/place.ts'
 import { insertImport, insertRequests, type NewLane } from '#server/database/queries/index.ts'
 import { tenantId } from '#server/database/session/index.ts'
 import { lanePlaces } from '#server/lanes/index.ts'
 import { call, type MadeTenant, makePerson, makeServiceToken, makeTenant } from '#testing/make.ts'
-import { type TestApp, testApp } from '#testing/test-app.ts'
+import { sharedApp, type TestApp } from '#testing/shared-app.ts'
 
 let app: TestApp
 let acme: MadeTenant
@@ -85,7 +85,7 @@ async function walk(path: string, token: string) {
 }
 
 beforeAll(async () => {
-  app = await testApp()
+  app = await sharedApp()
   acme = await makeTenant(app)
   rep = await makePerson(app, acme, 'member')
   const hour = 3_600_000
@@ -120,7 +120,6 @@ beforeAll(async () => {
     })),
   )
 })
-afterAll(() => app.close())
 
 type Key = (lane: ShownLane) => string | number | null
 const rate: Key = (lane) => Number(lane.customer_rate ?? lane.quoted_rate)

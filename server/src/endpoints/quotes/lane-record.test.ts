@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { call, type Integration, makeIntegration, makeLane, makeTenant, pushUpdate } from '#testing/make.ts'
-import { type TestApp, testApp } from '#testing/test-app.ts'
+import { sharedApp, type TestApp } from '#testing/shared-app.ts'
 
 const path = '/api/lane-record'
 const january = Date.UTC(2026, 0, 31, 23, 59)
@@ -11,7 +11,8 @@ let acme: Integration
 let refs: string[]
 
 beforeAll(async () => {
-  app = await testApp({ now: january })
+  app = await sharedApp()
+  app.now = january
   acme = await makeIntegration(app)
   const first = await makeLane(app, acme.tenant, { rate: 2000, outcome: 'won' })
   app.now = january + 1000
@@ -29,7 +30,6 @@ beforeAll(async () => {
     customer_name: 'Billed Co',
   })
 })
-afterAll(() => app.close())
 
 /** Signs in again, because the session of January has expired in March. */
 async function signedInAgain(): Promise<Integration> {

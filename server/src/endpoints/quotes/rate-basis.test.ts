@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { type RawBuilder, sql } from 'kysely'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { pushQuotes } from '#contract/push-quotes.ts'
 import { fuelOfMiles } from '#engine/fuel-surcharge.ts'
 import {
@@ -19,13 +19,13 @@ import {
   pushUpdate,
   quoteToPush,
 } from '#testing/make.ts'
-import { type TestApp, testApp } from '#testing/test-app.ts'
+import { sharedApp, type TestApp } from '#testing/shared-app.ts'
 
 let app: TestApp
 beforeAll(async () => {
-  app = await testApp({ now: Date.parse('2026-06-01T00:00:00Z') })
+  app = await sharedApp()
+  app.now = Date.parse('2026-06-01T00:00:00Z')
 })
-afterAll(() => app.close())
 
 const scopes = 'integrations:write quotes:write'
 const seconds = () => Math.floor(app.now / 1000)
