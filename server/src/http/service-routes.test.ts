@@ -118,12 +118,20 @@ describe('readiness', () => {
     await expect.poll(async () => (await ready()).status).toBe(200)
   })
 
-  // A call that waited for the connection would never end: the connection is free only after the answer.
+  // A call that waited for the connection without end would never end: the connection is free only after the answer. This
+  // service waits two seconds for a connection. Other tests wait longer.
   test('is 503 while all connections are in use', async () => {
-    const one = await testApp({ connectionsMax: 1 })
+    const one = await testApp({ connectionsMax: 1, deadlines: { connectionMs: 2_000 } })
     const { promise: held, resolve: letGo } = Promise.withResolvers<void>()
+    const { promise: isHeld, resolve: hold } = Promise.withResolvers<void>()
     try {
-      const holding = one.database.outsideTenants(() => held)
+      // Opens the connection.
+      await expect.poll(async () => (await ready(0, one)).status).toBe(200)
+      const holding = one.database.outsideTenants(() => {
+        hold()
+        return held
+      })
+      await Promise.race([isHeld, holding])
       expect(await ready(0, one)).toMatchObject({ status: 503, checks: { database: 'failed' } })
       letGo()
       await holding
