@@ -8,6 +8,7 @@ import { type AuditKind, auditGroups, auditKinds, auditKindsOf } from '#contract
 import { eraseTenantRows } from '#server/database/queries/index.ts'
 import { tenantId } from '#server/database/session/index.ts'
 import { changeTenantStatus, exportTenant, importTenant, resetPassword } from '#server/operations/index.ts'
+import { appOn } from '#testing/app-on-database.ts'
 import {
   call,
   type MadeTenant,
@@ -27,15 +28,17 @@ const read = '/api/integrations/insights/lane?origin=Dallas,TX&destination=Atlan
 const minute = 60_000
 
 let app: TestApp
+let owner: pg.Client
 let exports: string
 
 beforeAll(async () => {
-  // A receiver that answers 410: it accepts no more events.
-  const gone = async () => ({ status: 410, text: '', failure: null, retryAfterSeconds: null })
-  app = await testApp({ sendEvents: { post: gone, everyMs: 20 } })
+  app = await testApp()
+  owner = new pg.Client(app.testDatabase.owner)
+  await owner.connect()
   exports = await mkdtemp(join(tmpdir(), 'lanewise-audit-'))
 })
 afterAll(async () => {
+  await owner.end()
   await app.close()
   await rm(exports, { recursive: true })
 })
@@ -53,15 +56,31 @@ async function logOf(tenant: MadeTenant) {
 
 /** Runs work as the owner of the tables, within one tenant. */
 async function inTenant(tenant: Pick<MadeTenant, 'id'>, work: (client: pg.Client) => Promise<unknown>) {
-  const client = new pg.Client(app.testDatabase.owner)
-  await client.connect()
+  await owner.query('begin')
   try {
-    await client.query('begin')
-    await client.query("select set_config('app.tenant_id', $1, true)", [String(tenant.id)])
-    await work(client)
-    await client.query('commit')
+    await owner.query("select set_config('app.tenant_id', $1, true)", [String(tenant.id)])
+    await work(owner)
+    await owner.query('commit')
+  } catch (error) {
+    await owner.query('rollback')
+    throw error
+  }
+}
+
+/** Sends the events that are due, or become due, to a receiver that answers 410, until it has disabled the endpoint of the tenant. */
+async function sendUntilDisabled(tenant: MadeTenant): Promise<void> {
+  // 410: the receiver accepts no more events.
+  const gone = async () => ({ status: 410, text: '', failure: null, retryAfterSeconds: null })
+  const sender = await appOn(app.testDatabase, {
+    secretKeys: [app.secretKey],
+    now: app.now,
+    connectionsMax: 2,
+    sendEvents: { post: gone, everyMs: 20 },
+  })
+  try {
+    await expect.poll(() => hookOf(tenant)).toMatchObject({ state: 'disabled', dead: 1 })
   } finally {
-    await client.end()
+    await sender.close()
   }
 }
 
@@ -241,14 +260,14 @@ const events: Partial<
     before: addHook,
     make: async (tenant) => {
       await byOwner(tenant, 'POST', '/api/event-endpoints/1/test')
-      await expect.poll(() => hookOf(tenant)).toMatchObject({ state: 'disabled', dead: 1 })
+      await sendUntilDisabled(tenant)
     },
   },
   'events-replayed': {
     before: async (tenant) => {
       await addHook(tenant)
       await byOwner(tenant, 'POST', '/api/event-endpoints/1/test')
-      await expect.poll(() => hookOf(tenant)).toMatchObject({ state: 'disabled', dead: 1 })
+      await sendUntilDisabled(tenant)
       await byOwner(tenant, 'PATCH', '/api/event-endpoints/1', { state: 'active' })
     },
     make: async (tenant) => {
@@ -256,7 +275,7 @@ const events: Partial<
       const known = (await logOf(tenant)).length
       const since = '2020-01-01T00:00:00Z'
       await byOwner(tenant, 'POST', '/api/event-endpoints/1/replay', { since, only_dead: true })
-      await expect.poll(() => hookOf(tenant)).toMatchObject({ state: 'disabled', dead: 1 })
+      await sendUntilDisabled(tenant)
       await inTenant(tenant, (client) =>
         client.query('delete from audit_log where entry_number = $1', [known + 2]),
       )
