@@ -33,12 +33,41 @@ const owner = () => ({ token: acme.tenant.owner })
 let unique = 0
 const quotes = [{ origin: 'Dallas, TX', destination: 'Atlanta, GA', equipment: 'V', quoted_rate: 1 }]
 
-const calls: readonly [string, () => Promise<Answer>][] = [
+type Call = readonly [string, () => Promise<Answer>]
+/** Calls of each kind: a signed one, a read of the book, a write of credentials, a sign-in, a read and a write of a person. */
+const callsOfEachKind: readonly Call[] = [
   [
     'shipment update',
     () => pushUpdate(app, acme, { lane_ref: lane.lane_ref, customer_rate: 1000 + unique++ }),
   ],
   ['markup', () => call(app, 'GET', `/api/integrations/insights/markup?${query}`, { token: acme.token })],
+  [
+    'create secret',
+    () => call(app, 'POST', '/api/integrations/secrets', { ...owner(), body: { name: `x${unique++}` } }),
+  ],
+  [
+    'sign in',
+    () =>
+      call(app, 'POST', '/api/auth/sign-in', {
+        body: { email: acme.tenant.email, password: acme.tenant.password },
+      }),
+  ],
+  [
+    'quote',
+    () =>
+      call(app, 'POST', '/api/quote-requests', { ...owner(), body: { customer_name: 'x', lanes: quotes } }),
+  ],
+  ['shipments', () => call(app, 'GET', '/api/shipments', owner())],
+  [
+    'outcome',
+    () =>
+      call(app, 'POST', `/api/lanes/${lane.lane_ref}/outcome`, {
+        ...owner(),
+        body: { outcome: unique++ % 2 === 0 ? 'lost' : 'won' },
+      }),
+  ],
+]
+const moreCalls: readonly Call[] = [
   [
     'markup of an unknown lane',
     () =>
@@ -55,37 +84,12 @@ const calls: readonly [string, () => Promise<Answer>][] = [
       }),
   ],
   ['create token', () => call(app, 'POST', '/api/integrations/tokens', { ...owner(), body: { name: 'x' } })],
-  [
-    'create secret',
-    () => call(app, 'POST', '/api/integrations/secrets', { ...owner(), body: { name: `x${unique++}` } }),
-  ],
   ['list tokens', () => call(app, 'GET', '/api/integrations/tokens', owner())],
-  [
-    'sign in',
-    () =>
-      call(app, 'POST', '/api/auth/sign-in', {
-        body: { email: acme.tenant.email, password: acme.tenant.password },
-      }),
-  ],
   ['me', () => call(app, 'GET', '/api/me', owner())],
   ['list users', () => call(app, 'GET', '/api/users', owner())],
-  [
-    'quote',
-    () =>
-      call(app, 'POST', '/api/quote-requests', { ...owner(), body: { customer_name: 'x', lanes: quotes } }),
-  ],
   ['list lanes', () => call(app, 'GET', '/api/lanes', owner())],
-  ['shipments', () => call(app, 'GET', '/api/shipments', owner())],
   ['lane', () => call(app, 'GET', `/api/lanes/${lane.lane_ref}`, owner())],
   ['changes', () => call(app, 'GET', `/api/lanes/${lane.lane_ref}/changes`, owner())],
-  [
-    'outcome',
-    () =>
-      call(app, 'POST', `/api/lanes/${lane.lane_ref}/outcome`, {
-        ...owner(),
-        body: { outcome: unique++ % 2 === 0 ? 'lost' : 'won' },
-      }),
-  ],
 ]
 
 /** Reports changed quotes of the brokerage, so that its book must be updated before the next answer. */
@@ -116,19 +120,20 @@ async function failEachUse(
 }
 
 describe('503', () => {
-  test.each(calls)(
-    '%s: an outage at any use of the database is never an answer about data',
-    async (_what, ask) => {
-      const uses = await failEachUse(ask, outage, ({ status, body, headers }, nth) => {
-        expect([nth, status, body.type]).toEqual([nth, 503, '/problems/unavailable'])
-        expect(headers.get('Retry-After')).toBe('2')
-        expect(headers.get('Cache-Control')).toBe('no-store')
-        expect(Object.keys(body).sort()).toEqual(['code', 'detail', 'request_id', 'status', 'title', 'type'])
-        expect(JSON.stringify(body)).not.toMatch(inside)
-      })
-      expect(uses).toBeGreaterThan(1)
-    },
-  )
+  const title = '%s: an outage at any use of the database is never an answer about data'
+  test.each(callsOfEachKind)(title, (_what, ask) => unavailableAtEachUse(ask))
+  test.each(moreCalls)(title, { tags: 'long' }, (_what, ask) => unavailableAtEachUse(ask))
+
+  async function unavailableAtEachUse(ask: () => Promise<Answer>) {
+    const uses = await failEachUse(ask, outage, ({ status, body, headers }, nth) => {
+      expect([nth, status, body.type]).toEqual([nth, 503, '/problems/unavailable'])
+      expect(headers.get('Retry-After')).toBe('2')
+      expect(headers.get('Cache-Control')).toBe('no-store')
+      expect(Object.keys(body).sort()).toEqual(['code', 'detail', 'request_id', 'status', 'title', 'type'])
+      expect(JSON.stringify(body)).not.toMatch(inside)
+    })
+    expect(uses).toBeGreaterThan(1)
+  }
 
   test('only a change that may have been made has an unknown outcome; a read that failed in the same way changed nothing', async () => {
     const askWithout = async (ask: () => Promise<Answer>) => {
@@ -193,12 +198,16 @@ describe('503', () => {
 })
 
 describe('500', () => {
-  test.each(calls)('%s: an error of the service reveals nothing internal', async (_what, ask) => {
+  const title = '%s: an error of the service reveals nothing internal'
+  test.each(callsOfEachKind)(title, (_what, ask) => failsAtEachUse(ask))
+  test.each(moreCalls)(title, { tags: 'long' }, (_what, ask) => failsAtEachUse(ask))
+
+  async function failsAtEachUse(ask: () => Promise<Answer>) {
     await failEachUse(ask, bug, ({ status, body }, nth) => {
       expect([nth, status, body.type]).toEqual([nth, 500, '/problems/internal'])
       expect(JSON.stringify(body)).not.toMatch(inside)
     })
-  })
+  }
 })
 
 describe('a failed write changes nothing', () => {
