@@ -1,3 +1,4 @@
+/** @module-tag long */
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
