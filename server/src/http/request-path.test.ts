@@ -153,10 +153,20 @@ describe('a read of a cached book is refused for', () => {
 describe('never old', () => {
   const marks = (on: TestApp) => call(on, 'GET', reads[0] ?? '', { token: ours.token })
 
-  test('an update is visible in the next read of the same process, and soon in another process', async () => {
+  test('an update is visible in the next read of the same process, and soon in another process', () =>
+    updates(4))
+  test(
+    'each of twenty updates is visible in the next read of the same process, and soon in another process',
+    {
+      tags: 'long',
+    },
+    () => updates(20),
+  )
+
+  async function updates(number: number) {
     const elsewhere = await appOn(app.testDatabase, { secretKeys: [app.secretKey], now: app.now })
     try {
-      for (let rate = 3000; rate < 3020; rate++) {
+      for (let rate = 3000; rate < 3000 + number; rate++) {
         const { lane_ref } = await makeLane(app, ours.tenant, { rate: 2000 })
         await marks(app)
         await marks(elsewhere)
@@ -170,7 +180,7 @@ describe('never old', () => {
     } finally {
       await elsewhere.close()
     }
-  })
+  }
 
   test('a changed win-probability setting applies from the next read on', async () => {
     const set = (method: string) =>
@@ -214,14 +224,28 @@ describe('never old', () => {
     }
   })
 
-  test('as a lane ages without writes, a cached answer changes as a new one does', async () => {
+  test('as a lane ages without writes, a cached answer changes as a new one does', () =>
+    ages([29.999, 30.001, 360]))
+  test(
+    'as a lane ages without writes, a cached answer changes as a new one does, at more ages',
+    {
+      tags: 'long',
+    },
+    () => ages([1, 29, 29.999, 30, 30.001, 60, 100, 330, 359.999, 360]),
+  )
+
+  async function ages(afterDays: readonly number[]) {
     const path = reads[6] ?? ''
     const start = app.now
     try {
       // A service token lasts for a year.
-      for (const days of [1, 29, 29.999, 30, 30.001, 60, 100, 330, 359.999, 360]) {
+      for (const days of afterDays) {
         app.now = start + days * 86_400_000
-        const fresh = await appOn(app.testDatabase, { secretKeys: [app.secretKey], now: app.now })
+        const fresh = await appOn(app.testDatabase, {
+          secretKeys: [app.secretKey],
+          now: app.now,
+          connectionsMax: 2,
+        })
         try {
           const computed = await call(fresh, 'GET', path, { token: ours.token })
           expect(computed.status).toBe(200)
@@ -233,7 +257,7 @@ describe('never old', () => {
     } finally {
       app.now = start
     }
-  })
+  }
 })
 
 describe('429', () => {
