@@ -101,12 +101,22 @@ test('the secret that a rotation replaces is announced, and a revoked one is not
   expect(ids()).toHaveLength(1)
 })
 
-test('two instances and a restart send it once to each address, also to one that is added later', async () => {
+test('two instances and a restart send it once to each address, also to one that is added later', () =>
+  sendOnce([1]))
+test(
+  'four instances and a restart send it once to each address, also to one that is added later',
+  {
+    tags: 'long',
+  },
+  () => sendOnce([1, 2, 3]),
+)
+
+async function sendOnce(moreInstances: readonly number[]) {
   const { id } = await sendEventsTo(app, tenant, `${receiver.url}/first`)
   watched = id
   await sendEventsTo(app, tenant, `${receiver.url}/other-types`, { event_types: ['quote.created'] })
   const others = await Promise.all(
-    [1, 2, 3].map(() => appOn(app.testDatabase, { ...options, secretKeys: [app.secretKey] })),
+    moreInstances.map(() => appOn(app.testDatabase, { ...options, secretKeys: [app.secretKey] })),
   )
   const tokens = [1, 2, 3, 4, 5]
   for (const _ of tokens) await makeServiceToken(app, tenant.owner)
@@ -127,7 +137,7 @@ test('two instances and a restart send it once to each address, also to one that
   await restarted.close()
   expect(expiring().filter(({ path }) => path.endsWith('/second'))).toHaveLength(tokens.length)
   expect(expiring()).toHaveLength(2 * tokens.length)
-})
+}
 
 test('without a subscriber, and while the address is paused, nothing is written', async () => {
   const { id } = await sendEventsTo(app, tenant, receiver.url)
