@@ -285,7 +285,20 @@ describe('the service log', () => {
   })
 })
 
-test('no log line, metric or span contains a secret, wherever a caller sends it', async () => {
+test('no log line, metric or span contains a secret, wherever a caller sends it', () =>
+  sendSecrets((headers, nth) => headers.filter((_, kind) => kind === 1 || kind === nth % headers.length)))
+test(
+  'no log line, metric or span contains a secret, wherever a caller sends it, with each credential',
+  {
+    tags: 'long',
+  },
+  () => sendSecrets((headers) => headers),
+)
+
+/** Sends secrets to every operation, with some of all kinds of credentials. */
+async function sendSecrets(
+  some: (kinds: Record<string, string>[], nthOperation: number) => Record<string, string>[],
+) {
   const canary = 'canary-7Qx29Lm4'
   const tenant = await makeTenant(app)
   const person = await makePerson(app, tenant, 'admin')
@@ -323,9 +336,9 @@ test('no log line, metric or span contains a secret, wherever a caller sends it'
     { Cookie: cookie },
     { Cookie: `__Host-lanewise=${person.token}`, 'X-Lanewise-Request': canary },
   ]
-  // Every operation, with every kind of credential, and secrets in every place that a caller may put them.
-  for (const { method, path } of allEndpoints) {
-    for (const headers of credentials) {
+  // Secrets in every place that a caller may put them.
+  for (const [nth, { method, path }] of allEndpoints.entries()) {
+    for (const headers of some(credentials, nth)) {
       const sent = {
         email: person.email,
         password: `${password}-wrong`,
@@ -379,7 +392,7 @@ test('no log line, metric or span contains a secret, wherever a caller sends it'
     'planted holds secret 0',
   ])
   expect(foundIn(places, secrets)).toEqual([])
-})
+}
 
 test('an unreachable collector costs one log line, and ends neither answers nor the stop', async () => {
   await collector.close()
