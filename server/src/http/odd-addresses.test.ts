@@ -17,6 +17,8 @@ const asset = readdirSync(fileURLToPath(new URL('../../../dashboard/dist/assets/
 )
 const page = (path: string) => path.replace('{lane_ref}', '48211093754-1-1')
 const pages = Object.values(pagePaths).map(page)
+/** One of six for `npm test`, and all. The same code routes all addresses. */
+const sixth = (_path: string, nth: number) => nth % 6 === 0
 
 beforeAll(async () => {
   app = await sharedApp()
@@ -66,18 +68,19 @@ const namesRecord = (form: string) =>
   })
 
 describe('an address in another form is not found', () => {
-  test.each(pages.filter((path) => path !== '/' && !path.includes('/quotes/')))(
-    'the page %s',
-    async (path) => {
-      for (const form of oddForms(path).filter((odd) => !namesRecord(odd))) {
-        const answer = await ask('GET', form)
-        expect([400, 404], `${form}: ${answer.status}`).toContain(answer.status)
-        expect(answer.headers['content-type'], form).toContain('application/problem+json')
-        // A browser gets a not-found page with the same status.
-        expect([400, 404], form).toContain((await ask('GET', form, 'text/html')).status)
-      }
-    },
-  )
+  const plainPages = pages.filter((path) => path !== '/' && !path.includes('/quotes/'))
+  test.each(plainPages.filter(sixth))('the page %s', findsNoPage)
+  test.each(plainPages)('the page %s, of all', { tags: 'long' }, findsNoPage)
+
+  async function findsNoPage(path: string) {
+    for (const form of oddForms(path).filter((odd) => !namesRecord(odd))) {
+      const answer = await ask('GET', form)
+      expect([400, 404], `${form}: ${answer.status}`).toContain(answer.status)
+      expect(answer.headers['content-type'], form).toContain('application/problem+json')
+      // A browser gets a not-found page with the same status.
+      expect([400, 404], form).toContain((await ask('GET', form, 'text/html')).status)
+    }
+  }
 
   test('a file of the dashboard', async () => {
     expect((await ask('GET', `/assets/${asset}`)).status).toBe(200)
@@ -100,18 +103,20 @@ describe('an address in another form is not found', () => {
     }
   })
 
-  test.each(
-    allEndpoints
-      .filter(({ method, path }) => method === 'GET' && !path.includes('{'))
-      .map(({ path }) => path),
-  )('%s', async (path) => {
+  const reads = allEndpoints
+    .filter(({ method, path }) => method === 'GET' && !path.includes('{'))
+    .map(({ path }) => path)
+  test.each(reads.filter(sixth))('%s', findsNoRead)
+  test.each(reads)('%s, of all', { tags: 'long' }, findsNoRead)
+
+  async function findsNoRead(path: string) {
     const seen = new Map<string, number>()
     for (const form of [...oddForms(path), path.replace('/api', '/API')]) {
       seen.set(form, (await ask('GET', form)).status)
     }
     const right = (form: string) => (namesRecord(form) ? [400, 404, 405, 422] : [400, 404])
     expect([...seen].filter(([form, status]) => !right(form).includes(status))).toEqual([])
-  })
+  }
 
   test('a percent sign without a valid code is a bad request', async () => {
     for (const path of ['/%', '/quotes/%zz', '/api/lanes/%e0%a4%a', '/assets/%']) {
