@@ -12,7 +12,8 @@ import {
   pushUpdate,
 } from '#testing/make.ts'
 import { head, sendRaw } from '#testing/raw-http.ts'
-import { type TestApp, testApp } from '#testing/test-app.ts'
+import { sharedApp, type TestApp } from '#testing/shared-app.ts'
+import { testApp } from '#testing/test-app.ts'
 
 let app: TestApp
 let acme: Integration
@@ -24,7 +25,7 @@ const bookedRefs: string[] = []
 const lane = { origin: 'Dallas, TX', destination: 'Atlanta, GA', equipment: 'V' }
 
 beforeAll(async () => {
-  app = await testApp()
+  app = await sharedApp()
   ;[acme, other] = await Promise.all([makeIntegration(app), makeIntegration(app)])
   await makeLane(app, acme.tenant, { rate: 1900, outcome: 'won' })
   laneRef = (await makeLane(app, acme.tenant, { rate: 2300, outcome: 'lost' })).lane_ref
@@ -37,7 +38,6 @@ beforeAll(async () => {
     bookedRefs.push(lane_ref)
   }
 })
-afterAll(() => app.close())
 
 const overHttp = ({ token }: Pick<Integration, 'token'>) =>
   new StreamableHTTPClientTransport(new URL(`${app.url}/mcp`), {
@@ -53,10 +53,11 @@ const overStdio = ({ token }: Pick<Integration, 'token'>) =>
 const read = async (path: string, { token }: Pick<Integration, 'token'> = acme) =>
   (await call(app, 'GET', path, { token })).body
 
-describe.each([
-  ['over HTTP', overHttp],
-  ['over stdio', overStdio],
-] as const)('the Model Context Protocol %s', (_, transport) => {
+describe('the Model Context Protocol over HTTP', () => testTools(overHttp))
+// Starts the program.
+describe('the Model Context Protocol over stdio', { tags: 'long' }, () => testTools(overStdio))
+
+function testTools(transport: typeof overHttp | typeof overStdio) {
   const agent = new Client({ name: 'test', version: '1.0.0' })
   beforeAll(() => agent.connect(transport(acme)))
   afterAll(() => agent.close())
@@ -179,7 +180,7 @@ describe.each([
       agent.callTool({ name: 'shipment_update', arguments: { lane_ref: laneRef } }),
     ).rejects.toThrow(/shipment_update/)
   })
-})
+}
 
 test('an agent of another brokerage sees nothing of this one', async () => {
   const agent = new Client({ name: 'test', version: '1.0.0' })
@@ -355,44 +356,50 @@ describe('over HTTP', () => {
     })
     afterAll(() => limited.close())
 
+    test.each(kinds)('twelve calls of $what: ten are admitted, and each call is logged once', (kind) =>
+      floods(kind, 12),
+    )
     test.each(kinds)(
       'thirty calls of $what: ten are admitted, and each call is logged once',
-      async (kind) => {
-        const answers = await Promise.all(
-          Array.from({ length: 30 }, () =>
-            fetch(`${limited.url}/mcp`, {
-              method: kind.method ?? 'POST',
-              headers: {
-                'Content-Type': 'application/json',
-                Accept: 'application/json, text/event-stream',
-                ...bearer(ours.token),
-                ...kind.headers,
-              },
-              ...(kind.body === undefined
-                ? {}
-                : { body: typeof kind.body === 'string' ? kind.body : JSON.stringify(kind.body) }),
-            }),
-          ),
-        )
-        const refused = answers.filter(({ status }) => status === 429)
-        expect(refused.map(({ headers }) => headers.get('retry-after'))).toEqual(Array(20).fill('1'))
-        expect(answers.flatMap(({ status }) => (status === 429 ? [] : [status]))).toEqual(
-          Array(10).fill(kind.answered),
-        )
-        await Promise.all(answers.map((answer) => answer.text()))
-        await limited.settle()
-        const log = await call(limited, 'GET', '/api/integration-calls', { token: ours.tenant.owner })
-        const calls = log.body.calls as { operation: string; status: number; not_kept: number }[]
-        const times = (status: number) =>
-          calls
-            .filter((one) => one.operation === 'mcp' && one.status === status)
-            .reduce((sum, one) => sum + 1 + one.not_kept, 0)
-        expect([times(kind.logged ?? kind.answered), times(429)]).toEqual([10, 20])
-        // No call is logged under another operation, too.
-        const others = calls.map(({ operation }) => operation).filter((operation) => operation !== 'mcp')
-        expect(others.toSorted()).toEqual(['create-service-token', 'create-signing-secret'])
-      },
+      { tags: 'long' },
+      (kind) => floods(kind, 30),
     )
+
+    async function floods(kind: (typeof kinds)[number], sent: number) {
+      const answers = await Promise.all(
+        Array.from({ length: sent }, () =>
+          fetch(`${limited.url}/mcp`, {
+            method: kind.method ?? 'POST',
+            headers: {
+              'Content-Type': 'application/json',
+              Accept: 'application/json, text/event-stream',
+              ...bearer(ours.token),
+              ...kind.headers,
+            },
+            ...(kind.body === undefined
+              ? {}
+              : { body: typeof kind.body === 'string' ? kind.body : JSON.stringify(kind.body) }),
+          }),
+        ),
+      )
+      const refused = answers.filter(({ status }) => status === 429)
+      expect(refused.map(({ headers }) => headers.get('retry-after'))).toEqual(Array(sent - 10).fill('1'))
+      expect(answers.flatMap(({ status }) => (status === 429 ? [] : [status]))).toEqual(
+        Array(10).fill(kind.answered),
+      )
+      await Promise.all(answers.map((answer) => answer.text()))
+      await limited.settle()
+      const log = await call(limited, 'GET', '/api/integration-calls', { token: ours.tenant.owner })
+      const calls = log.body.calls as { operation: string; status: number; not_kept: number }[]
+      const times = (status: number) =>
+        calls
+          .filter((one) => one.operation === 'mcp' && one.status === status)
+          .reduce((sum, one) => sum + 1 + one.not_kept, 0)
+      expect([times(kind.logged ?? kind.answered), times(429)]).toEqual([10, sent - 10])
+      // No call is logged under another operation, too.
+      const others = calls.map(({ operation }) => operation).filter((operation) => operation !== 'mcp')
+      expect(others.toSorted()).toEqual(['create-service-token', 'create-signing-secret'])
+    }
 
     test('tokens and methods of one brokerage share its limit', async () => {
       const tokens = [ours.token, await makeServiceToken(limited, ours.tenant.owner)]
