@@ -2,20 +2,19 @@ import { Agent, request } from 'node:http'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { importColumnsMax } from '#contract/limits.ts'
 import { type MadeTenant, makeTenant } from '#testing/make.ts'
-import { type TestApp, testApp } from '#testing/test-app.ts'
+import { sharedApp, type TestApp } from '#testing/shared-app.ts'
 
 let app: TestApp
 let ours: MadeTenant
 let theirs: MadeTenant
 const agent = new Agent({ keepAlive: true })
 beforeAll(async () => {
-  app = await testApp()
+  app = await sharedApp()
   ours = await makeTenant(app)
   theirs = await makeTenant(app)
 })
 afterAll(async () => {
   agent.destroy()
-  await app.close()
 })
 
 /** Sends a request over a kept connection, and returns its status. */

@@ -1,8 +1,8 @@
 import pg from 'pg'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { customerKey } from '#engine/customer-name.ts'
 import { call, type Integration, makeIntegration, makeLane, pushUpdate } from '#testing/make.ts'
-import { type TestApp, testApp } from '#testing/test-app.ts'
+import { sharedApp, type TestApp } from '#testing/shared-app.ts'
 import { readVersions } from '../../database/queries/index.ts'
 import { tenantId } from '../../database/session/index.ts'
 
@@ -10,9 +10,8 @@ let app: TestApp
 let acme: Integration
 
 beforeAll(async () => {
-  app = await testApp()
+  app = await sharedApp()
 })
-afterAll(() => app.close())
 beforeEach(async () => {
   acme = await makeIntegration(app)
 })

@@ -14,7 +14,7 @@ import {
   pushUpdate,
   signedHeaders,
 } from '#testing/make.ts'
-import { type TestApp, testApp } from '#testing/test-app.ts'
+import { sharedApp, type TestApp } from '#testing/shared-app.ts'
 
 const tokensPath = '/api/integrations/tokens'
 const secretsPath = '/api/integrations/secrets'
@@ -29,7 +29,7 @@ let people: Record<'viewer' | 'member' | 'admin', { id: number; token: string }>
 let database: pg.Client
 
 beforeAll(async () => {
-  app = await testApp()
+  app = await sharedApp()
   ;[acme, other] = await Promise.all([makeIntegration(app), makeIntegration(app)])
   people = {
     viewer: await makePerson(app, acme.tenant, 'viewer'),
@@ -41,7 +41,6 @@ beforeAll(async () => {
 })
 afterAll(async () => {
   await database.end()
-  await app.close()
 })
 
 /** Runs a statement as the owner of the tables, within one tenant. */

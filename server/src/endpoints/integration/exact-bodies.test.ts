@@ -1,6 +1,6 @@
 import Type, { type TProperties, type TSchema } from 'typebox'
 import { Errors } from 'typebox/value'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { pushQuotes } from '#contract/push-quotes.ts'
 import {
   call,
@@ -11,7 +11,7 @@ import {
   pushUpdate,
   quoteToPush,
 } from '#testing/make.ts'
-import { type TestApp, testApp } from '#testing/test-app.ts'
+import { sharedApp, type TestApp } from '#testing/shared-app.ts'
 
 /**
  * The bodies that integrations were promised, written out by hand: the declarations in `contract/src` also have members that
@@ -92,7 +92,8 @@ let ours: Integration
 let empty: Integration
 
 beforeAll(async () => {
-  app = await testApp({ now: Date.parse('2026-06-01T12:00:00Z') })
+  app = await sharedApp()
+  app.now = Date.parse('2026-06-01T12:00:00Z')
   ours = await makeIntegration(app, 'integrations:write quotes:write')
   empty = await makeIntegration(app)
   for (const [rate, outcome] of [
@@ -128,7 +129,6 @@ beforeAll(async () => {
   )
   expect(pushed.body).toMatchObject({ created: 3, failed: 0 })
 })
-afterAll(() => app.close())
 
 const dallas = { origin: 'Dallas, TX', destination: 'Atlanta, GA' }
 const unknown = { origin: 'Dalas, TX', destination: 'Reno, NV' }

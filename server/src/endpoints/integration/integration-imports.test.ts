@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { gazetteer } from '#geography/gazetteer.ts'
 import {
   type Answer,
@@ -10,7 +10,7 @@ import {
   makeServiceToken,
   signedHeaders,
 } from '#testing/make.ts'
-import { type TestApp, testApp } from '#testing/test-app.ts'
+import { sharedApp, type TestApp } from '#testing/shared-app.ts'
 
 const path = '/api/integrations/imports'
 const header = 'Reference,Ship From,Ship To,Equip,Sell Rate,Quote Date,Status\n'
@@ -22,9 +22,9 @@ let acme: Integration
 
 beforeAll(async () => {
   gazetteer()
-  app = await testApp({ now: Date.parse('2026-06-01T00:00:00Z') })
+  app = await sharedApp()
+  app.now = Date.parse('2026-06-01T00:00:00Z')
 })
-afterAll(() => app.close())
 
 /** An integration whose token may only import. */
 async function importer(): Promise<Integration> {

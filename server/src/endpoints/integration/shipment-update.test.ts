@@ -11,7 +11,7 @@ import {
   pushUpdate,
   signedHeaders,
 } from '#testing/make.ts'
-import { type TestApp, testApp } from '#testing/test-app.ts'
+import { sharedApp, type TestApp } from '#testing/shared-app.ts'
 
 const path = '/api/integrations/tms/shipment-update'
 
@@ -21,14 +21,13 @@ let other: Integration
 let owner: pg.Client
 
 beforeAll(async () => {
-  app = await testApp()
+  app = await sharedApp()
   ;[acme, other] = await Promise.all([makeIntegration(app), makeIntegration(app)])
   owner = new pg.Client(app.testDatabase.owner)
   await owner.connect()
 })
 afterAll(async () => {
   await owner.end()
-  await app.close()
 })
 // Some tests sign by the clock of the database, which runs, and must stay within the window of the service's clock.
 beforeEach(() => {

@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { pushBytesMax, signatureChecksPerMinuteMax } from '#contract/limits.ts'
 import {
   call,
@@ -10,7 +10,8 @@ import {
   signedHeaders,
 } from '#testing/make.ts'
 import { head, sendRaw } from '#testing/raw-http.ts'
-import { type TestApp, testApp } from '#testing/test-app.ts'
+import { sharedApp, type TestApp } from '#testing/shared-app.ts'
+import { testApp } from '#testing/test-app.ts'
 
 const path = '/api/signature-check'
 const body = '{"lane_ref":"48211093754-1-1","customer_rate":2150}'
@@ -20,10 +21,9 @@ let acme: Integration
 let other: Integration
 
 beforeAll(async () => {
-  app = await testApp()
+  app = await sharedApp()
   ;[acme, other] = [await makeIntegration(app), await makeIntegration(app)]
 })
-afterAll(() => app.close())
 
 const nowSeconds = () => Math.floor(app.now / 1000)
 

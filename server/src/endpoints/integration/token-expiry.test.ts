@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { serviceTokenLifetimeDays, tokenExpiryNoticeDays, tokenLeewaySeconds } from '#contract/limits.ts'
 import { call, makeLane, makePerson, makeServiceToken, makeTenant } from '#testing/make.ts'
-import { type TestApp, testApp } from '#testing/test-app.ts'
+import { sharedApp, type TestApp } from '#testing/shared-app.ts'
 
 const dayMs = 86_400_000
 const madeAt = Date.parse('2026-01-15T08:30:00Z')
@@ -10,9 +10,9 @@ const noticeAt = endsAt - tokenExpiryNoticeDays * dayMs
 
 let app: TestApp
 beforeAll(async () => {
-  app = await testApp({ now: madeAt })
+  app = await sharedApp()
+  app.now = madeAt
 })
-afterAll(() => app.close())
 
 const lane = '/api/integrations/insights/lane?origin=Dallas,%20TX&destination=Atlanta,%20GA'
 

@@ -1,7 +1,7 @@
 import pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { call, makePerson, makeServiceToken, makeTenant } from '#testing/make.ts'
-import { type TestApp, testApp } from '#testing/test-app.ts'
+import { sharedApp, type TestApp } from '#testing/shared-app.ts'
 
 /**
  * A caller is valid only if several conditions hold, and the database checks each of them. In practice several fail
@@ -13,13 +13,12 @@ let app: TestApp
 let owner: pg.Client
 
 beforeAll(async () => {
-  app = await testApp()
+  app = await sharedApp()
   owner = new pg.Client(app.testDatabase.owner)
   await owner.connect()
 })
 afterAll(async () => {
   await owner.end()
-  await app.close()
 })
 
 /** Changes one row directly, without the other changes that an endpoint would make. */

@@ -1,17 +1,16 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { endSessions, removeUser, sandboxPerson, updateUser } from '#server/database/queries/index.ts'
 import type { TenantTransaction } from '#server/database/schema/index.ts'
 import { tenantId } from '#server/database/session/index.ts'
 import { type Answer, call, type MadeTenant, makePerson, makeTenant, password } from '#testing/make.ts'
-import { type TestApp, testApp } from '#testing/test-app.ts'
+import { sharedApp, type TestApp } from '#testing/shared-app.ts'
 import { waitingForLock } from '#testing/waiting-for-lock.ts'
 
 let app: TestApp
 
 beforeAll(async () => {
-  app = await testApp()
+  app = await sharedApp()
 })
-afterAll(() => app.close())
 
 /** Makes a request while another transaction has changed the same people and has not committed yet. */
 async function whileChanging(

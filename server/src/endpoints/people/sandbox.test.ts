@@ -1,5 +1,5 @@
 import pg from 'pg'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { changeTenantStatus, eraseTenant } from '#server/operations/index.ts'
 import {
   call,
@@ -13,7 +13,8 @@ import {
   makeTenant,
   pushUpdate,
 } from '#testing/make.ts'
-import { type TestApp, testApp } from '#testing/test-app.ts'
+import { sharedApp, type TestApp } from '#testing/shared-app.ts'
+import { testApp } from '#testing/test-app.ts'
 
 const insight = '/api/integrations/insights/lane?origin=Dallas,%20TX&destination=Atlanta,%20GA'
 
@@ -21,13 +22,12 @@ let app: TestApp
 let acme: Integration
 
 beforeAll(async () => {
-  app = await testApp()
+  app = await sharedApp()
   acme = await makeIntegration(app)
 })
 beforeEach(() => {
   app.now += 2_000
 })
-afterAll(() => app.close())
 
 const create = (token: string) => call(app, 'POST', '/api/sandbox', { token, body: {} })
 const reset = (token: string) => call(app, 'POST', '/api/sandbox/reset', { token, body: {} })

@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { call, type MadeTenant, makePerson, makeServiceToken, makeTenant, password } from '#testing/make.ts'
-import { type TestApp, testApp } from '#testing/test-app.ts'
+import { sharedApp, type TestApp } from '#testing/shared-app.ts'
 
 const path = '/api/auth/session-token'
 const minute = 60_000
@@ -13,13 +13,13 @@ let acme: MadeTenant
 const start = Date.UTC(2026, 2, 1, 14)
 
 beforeAll(async () => {
-  app = await testApp({ now: start })
+  app = await sharedApp()
+  app.now = start
   acme = await makeTenant(app)
 })
 beforeEach(async () => {
   app.now = start
 })
-afterAll(() => app.close())
 
 async function signIn(email = acme.email): Promise<{ token: string; cookie: string }> {
   const { body, headers } = await call(app, 'POST', '/api/auth/sign-in', { body: { email, password } })
