@@ -191,7 +191,7 @@ describe('each planted fault is found, and prevents the service from starting', 
 })
 
 describe('a service role without session timeouts prevents the service from starting', () => {
-  test.each([
+  const timeouts: readonly [name: string, value: string, finding: RegExp][] = [
     ['statement_timeout', '0', /have no statement_timeout.* set statement_timeout = '2s'/],
     ['statement_timeout', '61s', /too long a statement_timeout/],
     [
@@ -199,7 +199,11 @@ describe('a service role without session timeouts prevents the service from star
       '0',
       /have no idle_in.* set idle_in_transaction_session_timeout = '10s'/,
     ],
-  ])('%s = %s', async (name, value, finding) => {
+  ]
+  test.each(timeouts.slice(0, 1))('%s = %s', isFound)
+  test.each(timeouts.slice(1))('%s = %s', { tags: 'long' }, isFound)
+
+  async function isFound(name: string, value: string, finding: RegExp): Promise<void> {
     const { makerUrl } = inject('databaseCluster')
     const role = `alter role lanewise_service in database ${database.name}`
     await asMaker(makerUrl, (maker) => maker.query(`${role} set ${name} = '${value}'`))
@@ -211,7 +215,7 @@ describe('a service role without session timeouts prevents the service from star
       await asMaker(makerUrl, (maker) => maker.query(`${role} reset ${name}`))
     }
     expect(await databaseSafetyFaults(asService)).toEqual([])
-  })
+  }
 })
 
 test('a view with security_invoker is accepted', async () => {
