@@ -66,7 +66,10 @@ describe('the first start', () => {
     expect(service.printed()).not.toContain(readFileSync(file, 'utf8').trim())
   })
 
-  test('a second service on the same folder is refused with one clear line, and the first keeps running', async () => {
+  // data-folder.test.ts shows the lock of the folder itself.
+  test('a second service on the same folder is refused with one clear line, and the first keeps running', {
+    tags: 'long',
+  }, async () => {
     await expect(runService(dataDirectory)).rejects.toThrow(/is in use by process \d+/)
     expect((await call(asApp(service), 'GET', '/readyz')).status).toBe(200)
   })
