@@ -76,14 +76,16 @@ function installWith(
 
 const calls = () => readFileSync(join(folder, 'npm-calls.txt'), 'utf8').trimEnd().split('\n')
 
-test('a fresh clone installs everything for tests and checks', () => {
+test('a fresh clone installs everything for tests and checks', { tags: 'long' }, () => {
   const { status, stderr } = install()
   expect(stderr).toContain('lanewise: installed in ')
   expect(status).toBe(0)
   expect(calls()).toEqual(['ci --include=dev'])
 })
 
-test('a fresh clone that starts the service installs no tools, and the tools are added without removing anything', () => {
+test('a fresh clone that starts the service installs no tools, and the tools are added without removing anything', {
+  tags: 'long',
+}, () => {
   expect(install('--without-tools').status).toBe(0)
   expect(existsSync(join(folder, 'node_modules/linter'))).toBe(false)
   expect(install('--without-tools')).toMatchObject({ status: 0, stderr: '' })
@@ -92,15 +94,16 @@ test('a fresh clone that starts the service installs no tools, and the tools are
   expect(calls()).toEqual(['ci --omit=dev', 'install --no-save --include=dev'])
 })
 
-test('an interrupted install starts over', () => {
+test('an interrupted install starts over', { tags: 'long' }, () => {
   expect(install().status).toBe(0)
   rmSync(join(folder, 'node_modules/.package-lock.json'))
   expect(install().status).toBe(0)
   expect(calls()).toEqual(['ci --include=dev', 'ci --include=dev'])
 })
 
-test('a second run installs nothing', () => {
+test('a fresh clone installs everything, and a second run nothing', () => {
   expect(install().status).toBe(0)
+  expect(calls()).toEqual(['ci --include=dev'])
   expect(install()).toMatchObject({ status: 0, stderr: '' })
   expect(install('--without-tools')).toMatchObject({ status: 0, stderr: '' })
   expect(calls()).toHaveLength(1)
@@ -109,18 +112,24 @@ test('a second run installs nothing', () => {
 test.each([
   ['ENOTFOUND', /the npm registry cannot be reached \(ENOTFOUND\).*check the network, any proxy/],
   ['ECONNREFUSED', /the npm registry cannot be reached \(ECONNREFUSED\).*"registry" in \.npmrc/],
-])('without a registry (%s), one line says what is needed, and nothing is removed', (code, line) => {
-  expect(install().status).toBe(0)
-  rmSync(join(folder, 'node_modules/.package-lock.json'))
-  const { status, stderr } = installWith({ NPM_FAILS: code })
-  expect(stderr).toMatch(line)
-  expect(stderr.trimEnd().split('\n')).toHaveLength(1)
-  expect(status).toBe(1)
-  expect(existsSync(join(folder, 'node_modules/service'))).toBe(true)
-  expect(existsSync(join(folder, '.install-lock'))).toBe(false)
-})
+])(
+  'without a registry (%s), one line says what is needed, and nothing is removed',
+  {
+    tags: 'long',
+  },
+  (code, line) => {
+    expect(install().status).toBe(0)
+    rmSync(join(folder, 'node_modules/.package-lock.json'))
+    const { status, stderr } = installWith({ NPM_FAILS: code })
+    expect(stderr).toMatch(line)
+    expect(stderr.trimEnd().split('\n')).toHaveLength(1)
+    expect(status).toBe(1)
+    expect(existsSync(join(folder, 'node_modules/service'))).toBe(true)
+    expect(existsSync(join(folder, '.install-lock'))).toBe(false)
+  },
+)
 
-test('a file that is in the way is named in one line, without a stack trace', () => {
+test('a file that is in the way is named in one line, without a stack trace', { tags: 'long' }, () => {
   writeFileSync(join(folder, 'node_modules'), '')
   const { status, stderr } = install()
   expect(stderr).toMatch(/lanewise: [^\n]*node_modules[^\n]*run this again\.\n$/)
