@@ -122,8 +122,11 @@ describe('the programs in docs/signing.md', () => {
     pushes('curl', 'bash', ['-euo', 'pipefail']),
   )
 
-  test.skipIf(!has('python3'))('push a booking with Python', () => pushes('python', 'python3', ['-']))
+  test.skipIf(!has('python3'))('push a booking with Python', { tags: 'long' }, () =>
+    pushes('python', 'python3', ['-']),
+  )
 
-  test('push a booking with TypeScript', () =>
-    pushes('typescript', process.execPath, ['--input-type=module-typescript', '-']))
+  test('push a booking with TypeScript', { tags: 'long' }, () =>
+    pushes('typescript', process.execPath, ['--input-type=module-typescript', '-']),
+  )
 })
