@@ -1,3 +1,5 @@
+/** @module-tag long */
+
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -38,7 +40,7 @@ test('has no dependencies, and includes the licenses of its parts', () => {
   )
 })
 
-test('runs from its bin on Node 20, with the documented exit codes', { tags: 'long' }, async () => {
+test('runs from its bin on Node 20, with the documented exit codes', async () => {
   const node = nodeOfMajor(20)
   if (typeof node !== 'string') {
     process.stderr.write(`NOT TESTED on Node 20: ${node.missing}\n`)

@@ -610,8 +610,18 @@ describe('errors', () => {
     ['lanewise.example.com', 2, 'it must start with http:// or https://'],
     ['http://', 2, 'it must be an address such as'],
     ['https://me:pw@lanewise.example.com', 2, 'it must have no user'],
-    ['http://lanewise.invalid', 5, 'The host name lanewise.invalid cannot be resolved. Check --url'],
-  ])('at the address %s have a message of one line', async (url, exit, line) => {
+  ])('at the address %s have a message of one line', hasOneLine)
+
+  // Asks for the name five times, with pauses of seconds.
+  test('at an address that cannot be resolved have a message of one line', { tags: 'long' }, () =>
+    hasOneLine(
+      'http://lanewise.invalid',
+      5,
+      'The host name lanewise.invalid cannot be resolved. Check --url',
+    ),
+  )
+
+  async function hasOneLine(url: string, exit: number, line: string): Promise<void> {
     const failed = await markup(url)
     expect(failed).toMatchObject({ exit, printed: '' })
     expect(failed.remarked).toContain(line)
@@ -620,7 +630,7 @@ describe('errors', () => {
       exit,
       attempts: exit === 5 ? 5 : 0,
     })
-  })
+  }
 
   test('at an address with another service, or none, have a message of one line', async () => {
     const other = await scriptedServer()
