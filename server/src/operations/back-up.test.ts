@@ -1,28 +1,22 @@
-import { chmodSync, existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import {
   databaseName,
   type EmbeddedConnection,
-  type EmbeddedPostgres,
   startEmbeddedPostgres,
 } from '#server/embedded-postgres/index.ts'
 import { backUp } from './back-up.ts'
 
 let folder: string
-let postgres: EmbeddedPostgres
 
-beforeAll(async () => {
+beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'lanewise-back-up-'))
   if (process.getuid?.() === 0) chmodSync(folder, 0o711)
-  postgres = await startEmbeddedPostgres({ directory: join(folder, 'data') })
 })
-afterAll(async () => {
-  await postgres.stop()
-  rmSync(folder, { recursive: true })
-})
+afterAll(() => rmSync(folder, { recursive: true }))
 
 async function connected<T>(to: EmbeddedConnection, work: (client: pg.Client) => Promise<T>): Promise<T> {
   const client = new pg.Client(to.connection(databaseName, 'superuser'))
@@ -40,6 +34,8 @@ const back = (to: string) =>
 test('a copy made during writes is complete and contains everything committed before it', {
   tags: 'long',
 }, async () => {
+  const postgres = await startEmbeddedPostgres({ directory: join(folder, 'data') })
+  onTestFinished(() => postgres.stop())
   const began = await connected(postgres, async (client) => {
     await client.query('create table written (number integer primary key, again integer not null)')
     let number = 0
@@ -78,7 +74,8 @@ test('a copy made during writes is complete and contains everything committed be
 })
 
 test('an existing folder, and a data folder without a database, are rejected and left unchanged', async () => {
-  await expect(back('data')).rejects.toThrow(/already exists/)
+  mkdirSync(join(folder, 'here'))
+  await expect(back('here')).rejects.toThrow(/already exists/)
   await expect(
     backUp({ dataDirectory: join(folder, 'none'), folder: join(folder, 'new'), remark: () => {} }),
   ).rejects.toThrow(/no embedded database/)
