@@ -10,13 +10,18 @@ import { serviceLog } from '../watching/index.ts'
 import { readLoggedHeads, verifyAuditLogs } from './verify-audit.ts'
 
 let app: TestApp
+/** A person with write access to every table. */
+let owner: pg.Client
 const folder = mkdtempSync(join(tmpdir(), 'lanewise-audit-'))
 const logFile = join(folder, 'service.log')
 
 beforeAll(async () => {
   app = await testApp()
+  owner = new pg.Client(app.testDatabase.owner)
+  await owner.connect()
 })
 afterAll(async () => {
+  await owner.end()
   await app.close()
   rmSync(folder, { recursive: true, force: true })
 })
@@ -38,27 +43,21 @@ async function tenantWithRows(): Promise<MadeTenant> {
 
 /** Changes that a person with write access to every table could make. */
 async function tamper(tenant: MadeTenant, ...statements: string[]): Promise<void> {
-  const client = new pg.Client(app.testDatabase.owner)
-  await client.connect()
-  try {
-    await client.query('begin')
-    await client.query("select set_config('app.tenant_id', $1, true)", [String(tenant.id)])
-    for (const statement of statements) await client.query(statement)
-    await client.query('commit')
-  } finally {
-    await client.end()
-  }
+  await owner.query('begin')
+  await owner.query("select set_config('app.tenant_id', $1, true)", [String(tenant.id)])
+  for (const statement of statements) await owner.query(statement)
+  await owner.query('commit')
 }
 
-/** The command's result for the audit log of a brokerage. */
-async function verified(tenant: MadeTenant, file?: string): Promise<string> {
+/** The command's result for the audit log of a brokerage, when it verifies that one or those of all brokerages. */
+async function verified(tenant: MadeTenant, file?: string, isAlone = true): Promise<string> {
   const { serviceUrl: databaseUrl, ownerUrl: migrationDatabaseUrl } = app.testDatabase
   const around = {
     config: { databaseUrl, migrationDatabaseUrl, dataDirectory: '/nowhere', deadlineFactor: 30 },
     remark: () => {},
   }
   const heads = file === undefined ? new Map() : await readLoggedHeads(file)
-  const logs = await verifyAuditLogs(around, { named: undefined, heads })
+  const logs = await verifyAuditLogs(around, { named: isAlone ? String(tenant.id) : undefined, heads })
   const mine = logs.filter(({ line }) => line.includes(`(${tenant.id}):`))
   expect(mine).toHaveLength(1)
   expect(mine[0]?.unbroken).toBe(mine[0]?.line.includes('unbroken'))
@@ -93,7 +92,8 @@ describe('the verifier', () => {
     const tenant = await tenantWithRows()
     expect(await verified(tenant)).toBe('10 rows, unbroken')
     await logHeads()
-    expect(await verified(tenant, logFile)).toBe('10 rows, unbroken')
+    // The command verifies all brokerages if none is named.
+    expect(await verified(tenant, logFile, false)).toBe('10 rows, unbroken')
     await makeServiceToken(app, tenant.owner)
     expect(await verified(tenant, logFile)).toBe('11 rows, unbroken')
   })
@@ -103,7 +103,13 @@ describe('the verifier', () => {
     await Promise.all(
       Array.from({ length: 30 }, (_, index) => makeServiceToken(app, tenants[index % 2]?.owner ?? '')),
     )
-    for (const tenant of tenants) expect(await verified(tenant)).toBe('16 rows, unbroken')
+    for (const tenant of tenants) expect(await verified(tenant, undefined, false)).toBe('16 rows, unbroken')
+  })
+
+  let changed: MadeTenant
+  beforeAll(async () => {
+    changed = await tenantWithRows()
+    await tamper(changed, 'create temporary table true_row as select * from audit_log where entry_number = 4')
   })
 
   test.each([
@@ -124,9 +130,14 @@ describe('the verifier', () => {
       `update audit_log set hash = set_bit(hash, 7, 1 - get_bit(hash, 7)) where entry_number = 4`,
     ],
   ])('names the row with a changed %s', async (_what, statement) => {
-    const tenant = await tenantWithRows()
-    await tamper(tenant, statement)
-    expect(await verified(tenant)).toBe('row 4 was changed after it was written')
+    await tamper(changed, statement)
+    expect(await verified(changed)).toBe('row 4 was changed after it was written')
+    await tamper(
+      changed,
+      'delete from audit_log where entry_number = 4',
+      'insert into audit_log select * from true_row',
+    )
+    expect(await verified(changed)).toBe('10 rows, unbroken')
   })
 
   test('names a row that was deleted', async () => {
