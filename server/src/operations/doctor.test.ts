@@ -18,10 +18,13 @@ import { examine, type Finding } from './doctor.ts'
 const cluster = inject('databaseCluster')
 const keyText = randomBytes(32).toString('base64')
 let database: TestDatabase
+let owner: pg.Client
 let healthy: Record<string, string>
 
 beforeAll(async () => {
   database = await testDatabase()
+  owner = new pg.Client({ connectionString: database.ownerUrl })
+  await owner.connect()
   healthy = {
     DATABASE_URL: database.serviceUrl,
     MIGRATION_DATABASE_URL: database.ownerUrl,
@@ -38,7 +41,10 @@ beforeAll(async () => {
   )
   await opened.close()
 })
-afterAll(() => database.drop())
+afterAll(async () => {
+  await owner.end()
+  await database.drop()
+})
 
 async function found(env: Record<string, string>, clock = Date.now): Promise<Finding[]> {
   const told: Finding[] = []
@@ -52,10 +58,7 @@ const wrongs = (findings: readonly Finding[]) =>
   findings.filter(({ state }) => state === 'wrong').map(({ about, says }) => `${about}: ${says}`)
 
 async function asOwner(statement: string): Promise<void> {
-  const owner = new pg.Client({ connectionString: database.ownerUrl })
-  await owner.connect()
   await owner.query(statement)
-  await owner.end()
 }
 
 test('reports a healthy installation, without a problem', async () => {
@@ -79,7 +82,7 @@ test('reports a healthy installation, without a problem', async () => {
   expect(findings.at(-1)?.says).toBe('none uses this database')
 })
 
-test('reports a running instance', async () => {
+test('reports a running instance', { tags: 'long' }, async () => {
   const opened = await openDatabase({
     connection: { connectionString: database.serviceUrl },
     deadlines: testDeadlines,
@@ -131,7 +134,7 @@ test('reports a clock difference', async () => {
   ])
 })
 
-test('reports a schema of another version: older is wrong, newer is a note', async () => {
+test('reports a schema of another version: older is wrong, newer is a note', { tags: 'long' }, async () => {
   await asOwner(`insert into schema_migrations (name) values ('9999-later.sql')`)
   const newer = await found(healthy)
   expect(wrongs(newer)).toEqual([])
@@ -158,7 +161,7 @@ test('a database from before the baseline is refused with the commands that move
   await asOwner(`delete from schema_migrations where name = '0001-facts.sql'`)
 })
 
-test('variables of earlier versions are notes that name what to remove', async () => {
+test('variables of earlier versions are notes that name what to remove', { tags: 'long' }, async () => {
   const findings = await found({
     ...healthy,
     REDIS_URL: 'redis://127.0.0.1:1',
@@ -171,7 +174,7 @@ test('variables of earlier versions are notes that name what to remove', async (
   ])
 })
 
-test('reports a database without upper and lower case', async () => {
+test('reports a database without upper and lower case', { tags: 'long' }, async () => {
   const name = `${database.name}_c`
   await asMaker(cluster.makerUrl, async (maker) => {
     const { rows } = await maker.query<{ version: string }>(
