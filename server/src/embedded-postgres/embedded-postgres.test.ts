@@ -19,6 +19,7 @@ import { type Holder, holdDataFolder } from '#testing/data-folder-holder.ts'
 import { canEnter } from './account.ts'
 import {
   type EmbeddedConnection,
+  type EmbeddedPostgres,
   type EmbeddedPostgresOptions,
   embeddedConnections,
   runningEmbeddedPostgres,
@@ -30,8 +31,9 @@ import { clusterIsGone, clusterProcesses, signal } from './postmaster.ts'
 const nobody = { uid: 65534, gid: 65534 }
 const asRoot = process.getuid?.() === 0
 
-/** A folder whose PostgreSQL was started once and stopped. */
+/** A folder whose PostgreSQL was started once. It runs during the first tests, which only look at it. */
 let startedBefore = ''
+let first: EmbeddedPostgres
 let directory = ''
 
 function newFolder(): string {
@@ -42,16 +44,20 @@ function newFolder(): string {
 
 beforeAll(async () => {
   startedBefore = newFolder()
-  await withPostgres({ directory: startedBefore }, async () => {})
+  first = await startEmbeddedPostgres({ directory: startedBefore })
 })
-afterAll(() => rmSync(startedBefore, { recursive: true, force: true }))
+afterAll(async () => {
+  await first.stop()
+  rmSync(startedBefore, { recursive: true, force: true })
+})
 
 beforeEach(() => {
   directory = newFolder()
 })
 
 /** Saves a test the first start, which creates the cluster and takes longer than later starts. */
-function asStartedBefore(): void {
+async function asStartedBefore(): Promise<void> {
+  await first.stop()
   execFileSync('cp', ['-a', `${startedBefore}/.`, directory])
 }
 
@@ -103,55 +109,60 @@ function running(holder: Holder): EmbeddedConnection {
 
 describe('a started PostgreSQL', () => {
   test('a commit is on disk, the clock is UTC, text is UTF-8, and no network can reach it', async () => {
-    await withPostgres({ directory }, async (postgres) => {
-      const { service } = embeddedConnections(postgres)
-      const shown: Record<string, unknown> = {}
-      for (const name of ['fsync', 'full_page_writes', 'synchronous_commit', 'data_checksums', 'TimeZone']) {
-        Object.assign(shown, (await ask(service, `show ${name}`))[0])
-      }
-      for (const name of [
-        'server_encoding',
-        'listen_addresses',
-        'jit',
-        'max_connections',
-        'autovacuum_naptime',
-      ]) {
-        Object.assign(shown, (await ask(service, `show ${name}`))[0])
-      }
-      expect(shown).toEqual({
-        fsync: 'on',
-        full_page_writes: 'on',
-        synchronous_commit: 'on',
-        data_checksums: 'on',
-        TimeZone: 'UTC',
-        autovacuum_naptime: '10s',
-        server_encoding: 'UTF8',
-        listen_addresses: '',
-        jit: 'off',
-        max_connections: '60',
-      })
-      expect(statSync(postgres.host).mode & 0o777).toBe(0o700)
-      expect(statSync(join(directory, 'postgres', 'passwords.json')).mode & 0o777).toBe(0o600)
+    const { service } = embeddedConnections(first)
+    const shown: Record<string, unknown> = {}
+    for (const name of ['fsync', 'full_page_writes', 'synchronous_commit', 'data_checksums', 'TimeZone']) {
+      Object.assign(shown, (await ask(service, `show ${name}`))[0])
+    }
+    for (const name of [
+      'server_encoding',
+      'listen_addresses',
+      'jit',
+      'max_connections',
+      'autovacuum_naptime',
+    ]) {
+      Object.assign(shown, (await ask(service, `show ${name}`))[0])
+    }
+    expect(shown).toEqual({
+      fsync: 'on',
+      full_page_writes: 'on',
+      synchronous_commit: 'on',
+      data_checksums: 'on',
+      TimeZone: 'UTC',
+      autovacuum_naptime: '10s',
+      server_encoding: 'UTF8',
+      listen_addresses: '',
+      jit: 'off',
+      max_connections: '60',
     })
+    expect(statSync(first.host).mode & 0o777).toBe(0o700)
+    expect(statSync(join(startedBefore, 'postgres', 'passwords.json')).mode & 0o777).toBe(0o600)
   })
 
   test('neither role is a superuser, only the owner may make tables, and a wrong password is refused', async () => {
-    asStartedBefore()
-    await withPostgres({ directory }, async (postgres) => {
-      const { owner, service } = embeddedConnections(postgres)
-      const powers =
-        'select current_user as name, rolsuper or rolbypassrls or rolcreaterole or rolcreatedb as any from pg_roles where rolname = current_user'
-      expect(await ask(owner, powers)).toEqual([{ name: 'lanewise_owner', any: false }])
-      expect(await ask(service, powers)).toEqual([{ name: 'lanewise_service', any: false }])
-      await expect(ask(service, 'create table mine (id int)')).rejects.toThrow('permission denied')
-      await expect(ask({ ...service, password: 'guess' }, 'select 1')).rejects.toThrow(
-        'password authentication',
-      )
-    })
+    const { owner, service } = embeddedConnections(first)
+    const powers =
+      'select current_user as name, rolsuper or rolbypassrls or rolcreaterole or rolcreatedb as any from pg_roles where rolname = current_user'
+    expect(await ask(owner, powers)).toEqual([{ name: 'lanewise_owner', any: false }])
+    expect(await ask(service, powers)).toEqual([{ name: 'lanewise_service', any: false }])
+    await expect(ask(service, 'create table mine (id int)')).rejects.toThrow('permission denied')
+    await expect(ask({ ...service, password: 'guess' }, 'select 1')).rejects.toThrow(
+      'password authentication',
+    )
   })
 
+  test.runIf(asRoot && process.platform === 'linux')(
+    'as root, it runs as another user, without root’s groups',
+    async () => {
+      const [pid] = clusterProcesses(clusterOf(startedBefore))
+      const status = readFileSync(`/proc/${pid}/status`, 'utf8')
+      expect(status).toMatch(/^Uid:\s+65534\s+65534\s+65534\s+65534$/m)
+      expect(status).toMatch(/^Groups:\s*$/m)
+    },
+  )
+
   test('stopping leaves no process, and the next start finds the rows', { tags: 'long' }, async () => {
-    asStartedBefore()
+    await asStartedBefore()
     await withPostgres({ directory }, writeRow)
     expect(clusterProcesses(clusterOf(directory))).toEqual([])
     expect(await withPostgres({ directory }, rows)).toBe(1)
@@ -171,7 +182,7 @@ describe('a started PostgreSQL', () => {
 
 describe('after kill -9', { tags: 'long' }, () => {
   test('of PostgreSQL: the service is notified, and every acknowledged row exists after the next start', async () => {
-    asStartedBefore()
+    await asStartedBefore()
     let told = (_reason: string) => {}
     const reason = new Promise<string>((resolve) => {
       told = resolve
@@ -187,7 +198,7 @@ describe('after kill -9', { tags: 'long' }, () => {
   test('of the service: the next start stops the orphaned PostgreSQL and finds every row', {
     tags: 'long',
   }, async () => {
-    asStartedBefore()
+    await asStartedBefore()
     const holder = await holdDataFolder(directory, 'postgres')
     await writeRow(running(holder))
     await holder.kill()
@@ -202,7 +213,7 @@ describe('after kill -9', { tags: 'long' }, () => {
   })
 
   test('of both: stale pid files do not prevent the next start', async () => {
-    asStartedBefore()
+    await asStartedBefore()
     const holder = await holdDataFolder(directory, 'postgres')
     await writeRow(running(holder))
     await holder.kill()
@@ -211,7 +222,7 @@ describe('after kill -9', { tags: 'long' }, () => {
   })
 
   test('a program that has reused a pid from a stale file is not affected', async () => {
-    asStartedBefore()
+    await asStartedBefore()
     await withPostgres({ directory }, writeRow)
     const note = join(clusterOf(directory), 'postmaster.pid')
     writeFileSync(
@@ -224,7 +235,7 @@ describe('after kill -9', { tags: 'long' }, () => {
 
 describe('a second service on the same folder', { tags: 'long' }, () => {
   test('is refused with one line that names the folder and process, and the first keeps working', async () => {
-    asStartedBefore()
+    await asStartedBefore()
     const holder = await holdDataFolder(directory, 'postgres')
     await writeRow(running(holder))
     const second = await holdDataFolder(directory, 'postgres')
@@ -250,19 +261,6 @@ describe('a second service on the same folder', { tags: 'long' }, () => {
 })
 
 describe.runIf(asRoot)('as root', () => {
-  test.runIf(process.platform === 'linux')(
-    'PostgreSQL runs as another user, without root’s groups',
-    async () => {
-      asStartedBefore()
-      await withPostgres({ directory }, async () => {
-        const [pid] = clusterProcesses(clusterOf(directory))
-        const status = readFileSync(`/proc/${pid}/status`, 'utf8')
-        expect(status).toMatch(/^Uid:\s+65534\s+65534\s+65534\s+65534$/m)
-        expect(status).toMatch(/^Groups:\s*$/m)
-      })
-    },
-  )
-
   test('a data folder that PostgreSQL cannot enter keeps its mode, and the cluster goes elsewhere and stays there', {
     tags: 'long',
   }, async () => {
