@@ -178,7 +178,8 @@ describe('an open book', () => {
     }
   }
 
-  test('equals a newly opened book after every change: at once in the process that wrote, and soon in another process', async () => {
+  /** Reads a book in two processes after each of so many random changes. */
+  async function expectCurrentAfter(steps: number): Promise<void> {
     const ours = await makeIntegration(app)
     const own = tenantId(ours.tenant.id)
     let seed = 11
@@ -189,7 +190,7 @@ describe('an open book', () => {
     const world: World = { ours, drawn, refs: [], imports: [] }
     const shelves = [shelfOn(app), shelfOn(elsewhere)] as const
     const done = new Set<string>()
-    for (let step = 0; step < 90; step++) {
+    for (let step = 0; step < steps; step++) {
       const at = drawn(2)
       const [mine, other] = at === 0 ? shelves : shelves.toReversed()
       if (mine === undefined || other === undefined) throw new Error('No shelf.')
@@ -211,7 +212,12 @@ describe('an open book', () => {
     }
     expect(done.size).toBeGreaterThanOrEqual(8)
     expect(shelves.map((shelf) => shelf.books.counts().opened)).toEqual([1, 1])
-  })
+  }
+
+  test('equals a newly opened book after every kind of change: at once in the process that wrote, and soon in another process', () =>
+    expectCurrentAfter(30))
+
+  test('does so after many changes', { tags: 'long' }, () => expectCurrentAfter(90))
 
   test('has new settings of the brokerage without reading a quote', async () => {
     const tenant = await makeTenant(app)
