@@ -17,12 +17,14 @@ let testing: TestDatabase
 let database: Database
 const tenant = tenantId(1)
 const other = tenantId(2)
+/** Two more for the long form. */
+const many = [tenantId(3), tenantId(4)] as const
 const now = new Date('2026-06-01T00:00:00Z')
 
 beforeAll(async () => {
   testing = await testDatabase()
   database = await openDatabase({ connection: testing.service, deadlines: testDeadlines })
-  for (const one of [tenant, other]) {
+  for (const one of [tenant, other, ...many]) {
     await database.inTenant(one, async (transaction) => {
       await transaction
         .insertInto('tenants')
@@ -81,7 +83,7 @@ describe('an array in binary format', () => {
         )
         expect(rows).toEqual([{ same: true, elements: given.length }])
       }),
-      { numRuns: 40 },
+      { numRuns: 15 },
     )
   })
 
@@ -187,11 +189,12 @@ async function isLogged(of: TenantId): Promise<unknown> {
 /** Inserts a request and its lane with one ordinary statement each. */
 async function insertPlainly(
   transaction: TenantTransaction,
+  of: TenantId,
   { customerName, reference, createdAt, lanes }: NewQuoteRequest,
   requestId: number,
 ): Promise<void> {
   const same = {
-    tenant_id: other,
+    tenant_id: of,
     request_id: requestId,
     created_by: null,
     created_at: createdAt,
@@ -220,22 +223,31 @@ async function insertPlainly(
 }
 
 describe('new lanes', () => {
-  it('have the columns that an ordinary statement would give them', async () => {
-    const quotes = fc.sample(request, { numRuns: 1_200, seed: 7 }).map((one, index) => ({
+  it('have the columns that an ordinary statement would give them', () =>
+    expectSameColumns(150, [tenant, other]))
+
+  it('do so for many kinds of values', { tags: 'long' }, () => expectSameColumns(1_200, many))
+
+  async function expectSameColumns(
+    count: number,
+    [together, plainly]: readonly [TenantId, TenantId],
+  ): Promise<void> {
+    const quotes = fc.sample(request, { numRuns: count, seed: 7 }).map((one, index) => ({
       ...one,
       lanes: one.lanes.map((lane) => ({ ...lane, import_fingerprint: fingerprintOf(index) })),
     }))
-    await database.inTenant(tenant, (transaction) =>
-      insertRequests(transaction, tenant, database.identifiers, quotes),
+    await database.inTenant(together, (transaction) =>
+      insertRequests(transaction, together, database.identifiers, quotes),
     )
-    await database.inTenant(other, async (transaction) => {
-      for (const [index, quote] of quotes.entries()) await insertPlainly(transaction, quote, index + 1)
+    await database.inTenant(plainly, async (transaction) => {
+      for (const [index, quote] of quotes.entries())
+        await insertPlainly(transaction, plainly, quote, index + 1)
     })
-    const rows = await rowsOf(tenant)
+    const rows = await rowsOf(together)
     expect(rows).toHaveLength(quotes.length)
-    expect(rows).toEqual(await rowsOf(other))
-    expect(await isLogged(tenant)).toBe(true)
-  })
+    expect(rows).toEqual(await rowsOf(plainly))
+    expect(await isLogged(together)).toBe(true)
+  }
 
   it('are found by their fingerprint, with their lane and the digest of their row', async () => {
     const here = createHash('sha256').update('17').digest()
