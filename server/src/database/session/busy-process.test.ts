@@ -64,7 +64,7 @@ test('an answer that arrived while this process was stopped counts; what is left
   })
 })
 
-test('a database that does not answer an idle process is to blame itself', async () => {
+test('a database that does not answer an idle process is to blame itself', { tags: 'long' }, async () => {
   // A transaction begins within milliseconds. Beside busy programs it can take a second, which would count as this process's own.
   const failure = await failureOf(withDeadline(new RequestDeadline(10_000), sleeping))
   expect(failure).toBeInstanceOf(DatabaseUnavailable)
