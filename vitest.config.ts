@@ -4,16 +4,16 @@ import { join } from 'node:path'
 import { defineConfig } from 'vitest/config'
 import { tablerIcons } from './dashboard/tabler-icons.ts'
 
-const isInBrowser = (file: string) => file.startsWith('dashboard/tests/')
+/** Playwright runs `dashboard/tests`: see playwright.config.ts. */
 const tests = globSync(
-  '{contract,engine,geography,server,client,cli,evaluation,checks,dashboard,proofs,bench}/**/*.test.ts',
+  '{contract,engine,geography,server,client,cli,evaluation,checks,dashboard/{src,testing},proofs,bench}/**/*.test.ts',
 )
 /** Tests that need a database or the service import these helpers. The other tests do not wait for a database. */
 const asksForDatabase = (file: string) =>
   /from '(#testing\/(?!thread-time)|\.\/test-)/.test(readFileSync(file, 'utf8'))
 /** Tests that mock a module. They run isolated: files that share a process also share its modules. */
 const replacesModules = (file: string) => /\bvi\.mock\(/.test(readFileSync(file, 'utf8'))
-const isOrdinary = (file: string) => !isInBrowser(file) && !replacesModules(file)
+const isOrdinary = (file: string) => !replacesModules(file)
 
 const common = {
   setupFiles: ['server/testing/measure-file.ts', 'server/testing/property-seed.ts'],
@@ -77,17 +77,6 @@ export default defineConfig({
       {
         // A setup file that loads the service would load the modules that these tests replace.
         test: { ...withDatabase, name: 'alone', include: tests.filter(replacesModules), isolate: true },
-      },
-      {
-        test: {
-          // Journeys of users through the built dashboard, in a real browser. A retry is printed: (retry x1).
-          ...withLeastWork,
-          name: 'browser',
-          retry: 1,
-          include: tests.filter(isInBrowser),
-          globalSetup: [...withDatabase.globalSetup, 'dashboard/testing/prepare-browser.ts'],
-          maxConcurrency: 2,
-        },
       },
     ],
   },

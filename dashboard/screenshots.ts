@@ -1,11 +1,11 @@
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Page } from 'playwright-core'
+import type { Page } from '@playwright/test'
 import { pagePaths } from '#contract/pages.ts'
 import { runService } from '#testing/running-service.ts'
 import { openBrowser, openWindow } from './testing/browser.ts'
-import { findBrowser } from './testing/prepare-browser.ts'
+import { findBrowser } from './testing/find-browser.ts'
 
 /**
  * Takes the screenshots of docs/dashboard.md from the sample brokerage: `npm run screenshots`. Starts its own service with a

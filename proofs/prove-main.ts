@@ -78,16 +78,17 @@ function succeeds(program: string, ...args: string[]): Promise<boolean> {
   })
 }
 
-/** Runs the tests that are too long for `npm test`. The browser tests need a built dashboard. */
+/** Runs the tests that are too long for `npm test` and `npm run test:pages`. Pages need a built dashboard. */
 async function passLongTests(): Promise<boolean> {
   print('\nthe tests tagged `long`, then those that have more values with every value')
   process.env.PROPERTY_SEED = 'random'
   const vitest = (...args: string[]) =>
     succeeds('npm', 'exec', '--', 'vitest', 'run', '--tags-filter=long && !measure', ...args)
   const built = await succeeds(process.execPath, 'dashboard/build.ts')
-  const passed = built && (await vitest())
+  const passed = await vitest()
+  const pages = built && (await succeeds('npm', 'exec', '--', 'playwright', 'test', '--grep', '@long'))
   process.env.EVERY_VALUE = 'yes'
-  return (await vitest('proofs/hostile-fields.test.ts', 'proofs/delivery-order.test.ts')) && passed
+  return (await vitest('proofs/hostile-fields.test.ts', 'proofs/delivery-order.test.ts')) && passed && pages
 }
 
 /** Runs the tests of time, speed and memory, one after another: they hold on a machine that does nothing else. */

@@ -1,7 +1,6 @@
+import { type Browser, type BrowserContext, chromium, expect, type Page } from '@playwright/test'
 import axe, { type RunOnly } from 'axe-core'
-import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
-import { expect, inject, onTestFinished, type RunnerTestCase, TestRunner } from 'vitest'
-import type { TestBrowser } from './prepare-browser.ts'
+import type { TestBrowser } from './find-browser.ts'
 
 interface Look {
   readonly colorScheme: 'light' | 'dark'
@@ -10,7 +9,7 @@ interface Look {
 
 /**
  * The looks that tests use for each page: by default only light and wide. `accessibilityProblems` also checks dark and narrow
- * at each step. `EVERY_LOOK=1 npx vitest run --project=browser` runs the pages in every pair of theme and width.
+ * at each step. `EVERY_LOOK=1 npx playwright test` runs the pages in every pair of theme and width.
  */
 export const looks: readonly Look[] = [
   { colorScheme: 'light', width: 1280 },
@@ -26,9 +25,8 @@ export const looks: readonly Look[] = [
 /** The width of a phone, in CSS pixels. */
 const narrowWidth = 390
 
-/** Starts the browser that was found for this test run, or the given one. */
-export async function openBrowser(found: TestBrowser = inject('testBrowser')): Promise<Browser> {
-  const { executablePath, libraryPath } = found
+/** Starts the browser. */
+export async function openBrowser({ executablePath, libraryPath }: TestBrowser): Promise<Browser> {
   return chromium.launch({
     executablePath,
     headless: true,
@@ -52,20 +50,16 @@ export interface Window {
   readonly troubles: readonly string[]
 }
 
-interface WindowOptions {
+export interface WindowOptions {
   person?: { readonly email: string; readonly password: string }
   width?: number
   height?: number
   colorScheme?: 'light' | 'dark'
-  /** Keeps the window open after the test that opens it. Windows opened in `beforeAll` always stay open. */
-  kept?: boolean
-  /** Never reuses the window, for changes that cannot be undone, such as scripts that run in every page. */
-  alone?: boolean
   /**
-   * The hook of the test that opens the window. A concurrent test must pass its own: the hook of Vitest belongs to the test that
-   * started last, so the window would close when that other test ends.
+   * Never reuses the window, for changes that cannot be undone, such as scripts that run in every page. Its page is not patient: see
+   * `makePatient`.
    */
-  onTestFinished?: typeof onTestFinished
+  alone?: boolean
   /** Ignores the console errors that browsers write for rejected calls. */
   refusalsExpected?: boolean
 }
@@ -77,16 +71,12 @@ export async function openWindow(
   options: WindowOptions = {},
 ): Promise<Window> {
   const { width = 1280, height = 900, colorScheme = 'light' } = options
-  const page = (options.alone === true ? null : idleWindow(browser, url)) ?? (await newWindow(browser, url))
+  const page =
+    (options.alone === true ? null : idleWindow(browser, url)) ?? (await newWindow(browser, url, options))
   const context = page.context()
   page.setDefaultTimeout(180_000)
   await page.setViewportSize({ width, height })
   await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
-  if (options.kept !== true) {
-    const test = TestRunner.getCurrentTest<RunnerTestCase | undefined>()
-    if (isSecondTry(test)) await context.tracing.start({ screenshots: true, snapshots: true })
-    endWithTest(browser, url, page, options)
-  }
   if (options.person !== undefined) await signIn(context, url, options.person)
   const troubles: string[] = []
   page.on('pageerror', (error) => troubles.push(`${error.name}: ${error.message}`))
@@ -99,14 +89,28 @@ export async function openWindow(
   return { page, context, troubles }
 }
 
-async function newWindow(browser: Browser, url: string): Promise<Page> {
+async function newWindow(browser: Browser, url: string, { alone }: WindowOptions): Promise<Page> {
   const context = await browser.newContext({
     baseURL: url,
     locale: 'en-US',
     timezoneId: 'America/Chicago',
     permissions: ['clipboard-read', 'clipboard-write'],
   })
+  if (alone !== true) await context.addInitScript(makePatient)
   return context.newPage()
+}
+
+/**
+ * Runs in the page before its scripts: what ends after six seconds or more takes thirty times as long. On a busy machine, a notice
+ * with Undo would be gone before the test clicks it, and a call would be given up. A test of such an end opens its window `alone`.
+ */
+function makePatient(): void {
+  const patient = (ms = 0) => (ms >= 6_000 ? ms * 30 : ms)
+  const { setTimeout: after } = globalThis
+  const until = AbortSignal.timeout.bind(AbortSignal)
+  globalThis.setTimeout = ((task: () => void, ms?: number, ...rest: []) =>
+    after(task, patient(ms), ...rest)) as typeof setTimeout
+  AbortSignal.timeout = (ms) => until(patient(ms))
 }
 
 /**
@@ -119,41 +123,12 @@ function idleWindow(browser: Browser, url: string): Page | null {
   return idleWindows.get(browser)?.get(url)?.pop() ?? null
 }
 
-const isSecondTry = (test: RunnerTestCase | undefined) => (test?.result?.retryCount ?? 0) > 0
-
-/**
- * Keeps what explains a failure in `test-results`: a screenshot of the first try, and a trace of the second, which shows each
- * action and each request (`npx playwright-core show-trace FILE`).
- */
-async function keepEvidence(page: Page, task: RunnerTestCase): Promise<void> {
-  const path = `test-results/${task.name.replaceAll(/[^a-z0-9]+/gi, '-').slice(0, 80)}`
-  try {
-    if (isSecondTry(task)) await page.context().tracing.stop({ path: `${path}.zip` })
-    else if (task.result?.state === 'fail') await page.screenshot({ path: `${path}.png` })
-  } catch (error) {
-    // The test may have closed its window.
-    process.stderr.write(`Nothing was kept of "${task.name}": ${error}\n`)
-  }
-}
-
-/** Blanks the page after its test, because hidden pages still render and poll. */
-function endWithTest(
-  browser: Browser,
-  url: string,
-  page: Page,
-  { alone, onTestFinished: atEnd = onTestFinished }: WindowOptions,
-): void {
-  try {
-    atEnd(async ({ task }) => {
-      await keepEvidence(page, task)
-      if (alone === true || page.isClosed()) return page.context().close()
-      await makeBlank(page)
-      const ofBrowser = idleWindows.get(browser) ?? new Map<string, Page[]>()
-      idleWindows.set(browser, ofBrowser.set(url, [...(ofBrowser.get(url) ?? []), page]))
-    })
-  } catch {
-    // Outside of a test there is no end hook. Closing the browser closes the window.
-  }
+/** Ends a window after its test. It stays blank for the next window, because hidden pages still render and poll. */
+export async function endWindow(browser: Browser, url: string, page: Page, reusable: boolean): Promise<void> {
+  if (!reusable || page.isClosed()) return page.context().close()
+  await makeBlank(page)
+  const ofBrowser = idleWindows.get(browser) ?? new Map<string, Page[]>()
+  idleWindows.set(browser, ofBrowser.set(url, [...(ofBrowser.get(url) ?? []), page]))
 }
 
 const listenedEvents = [
@@ -216,7 +191,7 @@ async function signIn(
 /** Waits until the page has a heading and nothing is loading. */
 export async function loaded(page: Page): Promise<void> {
   await page.getByRole('heading', { level: 1 }).or(page.getByRole('dialog')).first().waitFor()
-  await expect.poll(() => page.locator('[aria-busy="true"]').count()).toBe(0)
+  await expect(page.locator('[aria-busy="true"]')).toHaveCount(0)
 }
 
 /**

@@ -1,5 +1,4 @@
-import type { Page, Route } from 'playwright-core'
-import { expect } from 'vitest'
+import { expect, type Page, type Route } from '@playwright/test'
 import { seededRandom } from '#server/sample/index.ts'
 
 /** Typed texts with the intended place. */
@@ -123,7 +122,7 @@ export async function typeCities(
       const half = index % 4 === 0 ? text.slice(0, text.length >> 1).trim() : ''
       if (half !== '') {
         await page.keyboard.insertText(half)
-        await expect.poll(() => asked.has(half), { interval: 10 }).toBe(true)
+        await expect.poll(() => asked.has(half), { intervals: [10] }).toBe(true)
       }
       await page.keyboard.insertText(text.slice(half.length))
       await page.keyboard.press(key)

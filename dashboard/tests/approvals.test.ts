@@ -1,17 +1,14 @@
-import type { Page } from 'playwright-core'
-import { beforeAll, describe, expect, test } from 'vitest'
+import type { Page } from '@playwright/test'
 import { call, type MadeTenant, makeLane, makePerson, makeTenant } from '#testing/make.ts'
-import { accessibilityProblems, openWindow } from '../testing/browser.ts'
-import { serviceAndBrowser } from '../testing/service-and-browser.ts'
+import { accessibilityProblems, app, expect, openWindow, test } from '../testing/pages.ts'
 
-const { app, browser } = await serviceAndBrowser()
 let tenant: MadeTenant
 let rep: Awaited<ReturnType<typeof makePerson>>
 
 /** A badge must be there within five seconds; a busy machine draws it later. */
 const badgeMs = 15_000
 
-beforeAll(async () => {
+test.beforeAll(async () => {
   tenant = await makeTenant(app)
   rep = await makePerson(app, tenant, 'member')
   for (const rate of [1900, 1950, 2000, 2050, 2100, 2150]) {
@@ -40,23 +37,23 @@ async function askFor(page: Page, rate: string): Promise<void> {
   // One question about one rule: no dialog asks before whether the rate is right.
   await page.getByRole('button', { name: 'Ask for approval' }).click()
   await requests(page).getByText('Waiting for approval:').waitFor()
-  await expect.poll(() => customer(page).inputValue()).toBe('')
+  await expect(customer(page)).toHaveValue('')
 }
 
-describe('a quote outside the rules', () => {
+test.describe('a quote outside the rules', () => {
   test('is asked for, decided with the keyboard and sent, and both sides see it without a reload', async () => {
-    const mine = await openWindow(browser, app.url, { person: rep, refusalsExpected: true })
-    const approver = await openWindow(browser, app.url, { person: tenant })
+    const mine = await openWindow({ person: rep, refusalsExpected: true })
+    const approver = await openWindow({ person: tenant })
     await approver.page.goto('/quotes')
     await approver.page.getByRole('heading', { name: 'Quotes', level: 1 }).waitFor()
     await askFor(mine.page, '1200')
     // The form is empty, and nothing says that it is not saved.
-    expect(await customer(mine.page).inputValue()).toBe('')
-    expect(await mine.page.getByText('Not saved').count()).toBe(0)
-    expect(await mine.page.getByText('needs an approval').count()).toBe(0)
+    await expect(customer(mine.page)).toHaveValue('')
+    await expect(mine.page.getByText('Not saved')).toHaveCount(0)
+    await expect(mine.page.getByText('needs an approval')).toHaveCount(0)
     await mine.page.reload()
     await requests(mine.page).getByText('Waiting for approval:').waitFor()
-    expect(await customer(mine.page).inputValue()).toBe('')
+    await expect(customer(mine.page)).toHaveValue('')
 
     const link = menu(approver.page).getByRole('link', { name: /^Approvals/ })
     await link.getByLabel('1 request for approval').waitFor({ timeout: badgeMs })
@@ -67,9 +64,9 @@ describe('a quote outside the rules', () => {
     await facts.getByText('Margin $50 (4.2%)').waitFor()
     await facts.getByText(/^Chance [<>]?\d+%/).waitFor()
     await facts.getByText(/^To quote \$\d/).waitFor()
-    expect(await card.getByRole('table').locator('tbody tr').count()).toBe(5)
+    await expect(card.getByRole('table').locator('tbody tr')).toHaveCount(5)
     // Somebody else's request cannot be withdrawn here.
-    expect(await card.getByRole('button', { name: 'Withdraw' }).count()).toBe(0)
+    await expect(card.getByRole('button', { name: 'Withdraw' })).toHaveCount(0)
     expect(await accessibilityProblems(approver.page)).toEqual([])
     await approver.page.getByRole('heading', { name: 'Approvals', level: 1 }).click()
     await approver.page.keyboard.press('a')
@@ -90,13 +87,13 @@ describe('a quote outside the rules', () => {
       .waitFor({ state: 'detached' })
     await mine.page.reload()
     await customer(mine.page).waitFor()
-    expect(await requests(mine.page).getByText('Approved').count()).toBe(0)
+    await expect(requests(mine.page).getByText('Approved')).toHaveCount(0)
     expect([mine.troubles, approver.troubles]).toEqual([[], []])
   })
 
   test('can be countered with the keyboard, and the rep accepts on the desk; a typed text stays', async () => {
-    const mine = await openWindow(browser, app.url, { person: rep, refusalsExpected: true })
-    const approver = await openWindow(browser, app.url, { person: tenant })
+    const mine = await openWindow({ person: rep, refusalsExpected: true })
+    const approver = await openWindow({ person: tenant })
     await askFor(mine.page, '1210')
     await customer(mine.page).fill('Next Customer')
     await approver.page.goto('/approvals')
@@ -110,7 +107,7 @@ describe('a quote outside the rules', () => {
     await requests(mine.page).getByRole('button', { name: 'Accept $1,300' }).click({ timeout: badgeMs })
     await requests(mine.page).getByText('Approved: send this.').waitFor()
     // While the next quote is typed, the text opens on request, so that the form does not move.
-    expect(await requests(mine.page).getByText('Quote for Harvest Table Foods').isVisible()).toBe(false)
-    expect(await customer(mine.page).inputValue()).toBe('Next Customer')
+    await expect(requests(mine.page).getByText('Quote for Harvest Table Foods')).toBeHidden()
+    await expect(customer(mine.page)).toHaveValue('Next Customer')
   })
 })

@@ -2,18 +2,16 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { Page } from '@playwright/test'
 import pg from 'pg'
-import type { Browser, Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { readLoggedHeads, verifyAuditLogs } from '#server/operations/index.ts'
+import type { TestApp } from '#testing/app-on-database.ts'
 import { call, type MadeTenant, makePerson, makeServiceToken, makeTenant } from '#testing/make.ts'
-import { type TestApp, testApp } from '#testing/test-app.ts'
-import { accessibilityProblems, looks, openBrowser, openWindow } from '../testing/browser.ts'
+import { accessibilityProblems, expect, looks, openWindow, ownApp, test } from '../testing/pages.ts'
 
 const hostile = '<img src=x onerror="window.ran = 1"> signed in'
 
 let app: TestApp
-let browser: Browser
 let tenant: MadeTenant
 /** The time of the role change. */
 let changedAt: Date
@@ -22,9 +20,8 @@ let sam: Awaited<ReturnType<typeof makePerson>>
 const byOwner = (of: MadeTenant, method: string, path: string, body?: unknown) =>
   call(app, method, path, { token: of.owner, ...(body === undefined ? {} : { body }) })
 
-beforeAll(async () => {
-  app = await testApp()
-  browser = await openBrowser()
+test.beforeAll(async () => {
+  app = await ownApp({})
   tenant = await makeTenant(app)
   sam = await makePerson(app, tenant, 'member')
   // A role change ends the session, so they sign in again.
@@ -42,8 +39,7 @@ beforeAll(async () => {
   })
   await app.refusals.settle()
 })
-afterAll(async () => {
-  await browser.close()
+test.afterAll(async () => {
   await app.close()
 })
 
@@ -84,15 +80,15 @@ async function tamper(of: MadeTenant, ...statements: string[]): Promise<void> {
 }
 
 async function openLog(person: { email: string; password: string } = tenant, words = '', more = {}) {
-  const window = await openWindow(browser, app.url, { person, ...more })
+  const window = await openWindow({ url: app.url, person, ...more })
   await window.page.goto(`/settings/audit${words}`)
   await window.page.getByRole('heading', { name: 'Audit log', level: 1 }).waitFor()
   return window
 }
 
-describe('the log', () => {
+test.describe('the log', () => {
   test('shows who did what, from which address, and when in the brokerage’s time zone', {
-    tags: 'long',
+    tag: '@long',
   }, async () => {
     const { page, troubles } = await openLog()
     const row = rowOf(page, 'changed the role of')
@@ -103,9 +99,9 @@ describe('the log', () => {
     expect(text).toContain(`${minute} ${date}, ${year}`.replaceAll(/\s+/g, ' '))
     expect(text).toContain('127.0.0.1')
     const time = row.locator('time')
-    expect(await time.getAttribute('title')).toBe(exactly(changedAt))
-    expect(await time.getAttribute('datetime')).toBe(changedAt.toISOString())
-    expect(await rowOf(page, 'settings').innerText()).toContain('minimum margin % from none to 8.0%')
+    await expect(time).toHaveAttribute('title', exactly(changedAt))
+    await expect(time).toHaveAttribute('datetime', changedAt.toISOString())
+    await expect(rowOf(page, 'settings')).toContainText('minimum margin % from none to 8.0%')
     expect(troubles).toEqual([])
   })
 
@@ -115,10 +111,8 @@ describe('the log', () => {
     const numbers = await eventNumbers(page)
     expect(numbers.length).toBeGreaterThan(8)
     expect(numbers).toEqual([...numbers].sort((a, b) => b - a))
-    expect(await rowOf(page, 'requested an action that their role does not allow').innerText()).toContain(
-      'Rejected',
-    )
-    expect(await rowOf(page, 'created the service token').innerText()).not.toContain('Rejected')
+    await expect(rowOf(page, 'requested an action that their role does not allow')).toContainText('Rejected')
+    await expect(rowOf(page, 'created the service token')).not.toContainText('Rejected')
   })
 
   test('is filtered by event, person and period, and the address keeps the filters', async () => {
@@ -133,7 +127,7 @@ describe('the log', () => {
     await rowOf(page, 'requested an action that their role').waitFor({ state: 'detached' })
     await page.reload()
     await rowOf(page, 'changed the role of').waitFor()
-    expect(await rows(page).count()).toBe(1)
+    await expect(rows(page)).toHaveCount(1)
     await page.getByLabel('Person').selectOption(hostile)
     await page.getByText('No events match the filters').waitFor()
     await page.getByRole('button', { name: 'Show all events' }).click()
@@ -167,7 +161,7 @@ describe('the log', () => {
     await rowOf(page, 'changed the role of').waitFor()
   })
 
-  test('goes to the next page and back', { tags: 'long' }, async () => {
+  test('goes to the next page and back', { tag: '@long' }, async () => {
     const { page } = await openLog()
     await page.route('**/api/audit?**', (route) => {
       const url = new URL(route.request().url())
@@ -186,7 +180,7 @@ describe('the log', () => {
     await expect.poll(() => eventNumbers(page)).toEqual(first)
   })
 
-  test('is exported as CSV with the same filters', { tags: 'long' }, async () => {
+  test('is exported as CSV with the same filters', { tag: '@long' }, async () => {
     const { page } = await openLog(tenant, '?what=role-changed')
     await rowOf(page, 'changed the role of').waitFor()
     const saved = page.waitForEvent('download')
@@ -197,19 +191,17 @@ describe('the log', () => {
   })
 })
 
-describe('access to the log', () => {
-  test.each(['viewer', 'member'] as const)(
-    'a %s has no link to it, and its URL explains why',
-    { tags: 'long' },
-    async (role) => {
+test.describe('access to the log', () => {
+  for (const role of ['viewer', 'member'] as const)
+    test(`a ${role} has no link to it, and its URL explains why`, { tag: '@long' }, async () => {
       const house = await makeTenant(app)
       const person = await makePerson(app, house, role)
-      const { page, troubles } = await openWindow(browser, app.url, { person })
+      const { page, troubles } = await openWindow({ url: app.url, person })
       const asked: string[] = []
       page.on('request', (request) => asked.push(new URL(request.url()).pathname))
       await page.goto('/settings/people')
       await page.getByRole('navigation', { name: 'Settings' }).waitFor()
-      expect(await page.getByRole('link', { name: 'Audit log' }).count()).toBe(0)
+      await expect(page.getByRole('link', { name: 'Audit log' })).toHaveCount(0)
       await page.goto('/settings/audit')
       await page.getByText('Only admins and owners can read the audit log.').waitFor()
       await page.getByText(`Your role is ${role}`).waitFor()
@@ -218,21 +210,20 @@ describe('access to the log', () => {
       expect(asked).not.toContain('/api/audit')
       expect(await accessibilityProblems(page)).toEqual([])
       expect(troubles).toEqual([])
-    },
-  )
+    })
 
   test('an admin sees it in the menu', async () => {
     const admin = await makePerson(app, await makeTenant(app), 'admin')
-    const { page } = await openWindow(browser, app.url, { person: admin })
+    const { page } = await openWindow({ url: app.url, person: admin })
     await page.goto('/settings/people')
     await page.getByRole('link', { name: 'Audit log' }).click()
     await rowOf(page, 'accepted the invitation').waitFor()
   })
 })
 
-describe('verification', () => {
+test.describe('verification', () => {
   test('the line to note down is one that the verifier reads, and it detects a truncated log with recomputed hashes', {
-    tags: 'long',
+    tag: '@long',
   }, async () => {
     const house = await makeTenant(app)
     for (let made = 0; made < 3; made++) await makeServiceToken(app, house.owner)
@@ -264,9 +255,9 @@ describe('verification', () => {
   })
 })
 
-describe('user-supplied text', () => {
+test.describe('user-supplied text', () => {
   test('runs no script and is shown unchanged, even after a row was edited in the database', {
-    tags: 'long',
+    tag: '@long',
   }, async () => {
     const house = await makeTenant(app)
     await byOwner(house, 'POST', '/api/users', { name: hostile, email: 'x@example.com', role: 'viewer' })
@@ -289,21 +280,21 @@ describe('user-supplied text', () => {
   })
 })
 
-describe('a failure', () => {
-  test('is shown in the place of the log, with what to do', { tags: 'long' }, async () => {
-    const { page } = await openWindow(browser, app.url, { person: tenant, refusalsExpected: true })
+test.describe('a failure', () => {
+  test('is shown in the place of the log, with what to do', { tag: '@long' }, async () => {
+    const { page } = await openWindow({ url: app.url, person: tenant, refusalsExpected: true })
     let isDown = true
     await page.route('**/api/audit*', (route) => (isDown ? route.abort() : route.continue()))
     await page.goto('/settings/audit')
     await page.getByText('The audit log could not be loaded').waitFor()
-    expect(await page.getByRole('button', { name: 'Export CSV' }).isDisabled()).toBe(true)
+    await expect(page.getByRole('button', { name: 'Export CSV' })).toBeDisabled()
     isDown = false
     await page.getByRole('button', { name: 'Try again' }).click()
     await rowOf(page, 'created the service token').waitFor()
   })
 
-  test('an invalid cursor is reported', { tags: 'long' }, async () => {
-    const { page } = await openWindow(browser, app.url, { person: tenant, refusalsExpected: true })
+  test('an invalid cursor is reported', { tag: '@long' }, async () => {
+    const { page } = await openWindow({ url: app.url, person: tenant, refusalsExpected: true })
     await page.goto('/settings/audit?cursor=nonsense')
     await page
       .getByRole('alert')
@@ -312,7 +303,7 @@ describe('a failure', () => {
   })
 
   test('the layout does not shift when a slow answer arrives', async () => {
-    const { page } = await openWindow(browser, app.url, { person: tenant, alone: true })
+    const { page } = await openWindow({ url: app.url, person: tenant, alone: true })
     await page.addInitScript(`
       globalThis.moved = 0
       new PerformanceObserver((list) => {
@@ -333,17 +324,18 @@ describe('a failure', () => {
   })
 })
 
-describe('accessibility', () => {
-  test.each(looks)('$colorScheme, $width pixels wide', { tags: 'long' }, async ({ colorScheme, width }) => {
-    const { page } = await openLog(tenant, '', { colorScheme, width })
-    await rowOf(page, 'created the service token').waitFor()
-    expect(await accessibilityProblems(page)).toEqual([])
-    await rowOf(page, 'changed the role of').getByText('Details', { exact: true }).click()
-    await rowOf(page, 'W'.repeat(90)).getByText('Details', { exact: true }).click()
-    expect(await accessibilityProblems(page)).toEqual([])
-    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width)
-    await page.goto('/settings/audit?what=tenant-suspended')
-    await page.getByText('No events match the filters').waitFor()
-    expect(await accessibilityProblems(page)).toEqual([])
-  })
+test.describe('accessibility', () => {
+  for (const { colorScheme, width } of looks)
+    test(`${colorScheme}, ${width} pixels wide`, { tag: '@long' }, async () => {
+      const { page } = await openLog(tenant, '', { colorScheme, width })
+      await rowOf(page, 'created the service token').waitFor()
+      expect(await accessibilityProblems(page)).toEqual([])
+      await rowOf(page, 'changed the role of').getByText('Details', { exact: true }).click()
+      await rowOf(page, 'W'.repeat(90)).getByText('Details', { exact: true }).click()
+      expect(await accessibilityProblems(page)).toEqual([])
+      expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width)
+      await page.goto('/settings/audit?what=tenant-suspended')
+      await page.getByText('No events match the filters').waitFor()
+      expect(await accessibilityProblems(page)).toEqual([])
+    })
 })

@@ -1,9 +1,5 @@
-import { expect, test } from 'vitest'
 import { makeLane, makeTenant } from '#testing/make.ts'
-import { accessibilityProblems, openWindow } from '../testing/browser.ts'
-import { serviceAndBrowser } from '../testing/service-and-browser.ts'
-
-const { app, browser } = await serviceAndBrowser()
+import { accessibilityProblems, app, expect, openWindow, test } from '../testing/pages.ts'
 
 test('a customer is found, gets terms, and takes in another name, which can be undone at once or later', async () => {
   const tenant = await makeTenant(app)
@@ -11,7 +7,7 @@ test('a customer is found, gets terms, and takes in another name, which can be u
   await makeLane(app, tenant, { customer: 'Harvest Foods', outcome: 'lost' })
   await makeLane(app, tenant, { customer: 'Harvest Foods, Inc.', outcome: 'won' })
   await makeLane(app, tenant, { customer: 'Polar', outcome: 'won' })
-  const { page, troubles } = await openWindow(browser, app.url, { person: tenant, refusalsExpected: true })
+  const { page, troubles } = await openWindow({ person: tenant, refusalsExpected: true })
   await page.goto('/customers')
   await page.getByLabel('Search', { exact: true }).fill('harvest')
   await page.getByText('2 customers').waitFor()

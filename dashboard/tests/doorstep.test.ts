@@ -1,14 +1,10 @@
 import { randomUUID } from 'node:crypto'
-import { describe, expect, test } from 'vitest'
 import { makePerson, makeTenant, password } from '#testing/make.ts'
-import { openWindow } from '../testing/browser.ts'
-import { serviceAndBrowser } from '../testing/service-and-browser.ts'
+import { app, expect, openWindow, test } from '../testing/pages.ts'
 
-const { app, browser } = await serviceAndBrowser()
-
-describe('sign-up', () => {
+test.describe('sign-up', () => {
   test('creates a brokerage and opens the first steps', async () => {
-    const { page, troubles } = await openWindow(browser, app.url, { refusalsExpected: true })
+    const { page, troubles } = await openWindow({ refusalsExpected: true })
     await page.goto('/')
     await page.getByRole('heading', { name: 'Sign in' }).waitFor()
     await page.getByRole('link', { name: 'Create a brokerage' }).click()
@@ -21,7 +17,7 @@ describe('sign-up', () => {
     await page.getByRole('textbox', { name: 'Password' }).fill(password)
     await page.getByRole('button', { name: 'Create brokerage' }).click()
     await page.getByRole('heading', { name: 'Get started' }).waitFor()
-    expect(new URL(page.url()).pathname).toBe('/start')
+    await expect(page).toHaveURL((url) => url.pathname === '/start')
     // The zone of the test's browser.
     const me = await (await page.request.get('/api/me')).json()
     expect(me.tenant.time_zone).toBe('America/Chicago')
@@ -29,10 +25,10 @@ describe('sign-up', () => {
   })
 })
 
-describe('sign-in', () => {
+test.describe('sign-in', () => {
   test('returns to the requested page, and reports failures', async () => {
     const tenant = await makeTenant(app)
-    const { page } = await openWindow(browser, app.url)
+    const { page } = await openWindow()
     await page.goto('/settings/people')
     await page.getByLabel('Email').fill(tenant.email)
     await page.getByRole('textbox', { name: 'Password' }).fill('not the password at all')
@@ -41,23 +37,23 @@ describe('sign-in', () => {
     await page.getByRole('textbox', { name: 'Password' }).fill(tenant.password)
     await page.getByRole('button', { name: 'Sign in' }).click()
     await page.getByRole('heading', { name: 'People and teams', level: 1 }).waitFor()
-    expect(new URL(page.url()).pathname).toBe('/settings/people')
+    await expect(page).toHaveURL((url) => url.pathname === '/settings/people')
   })
 
   test('never redirects to another site, whatever the address contains', async () => {
     const tenant = await makeTenant(app)
-    const { page } = await openWindow(browser, app.url)
+    const { page } = await openWindow()
     await page.goto('/sign-in?next=//elsewhere.example/')
     await page.getByLabel('Email').fill(tenant.email)
     await page.getByRole('textbox', { name: 'Password' }).fill(tenant.password)
     await page.getByRole('button', { name: 'Sign in' }).click()
     await page.getByRole('heading', { name: 'Quote desk', level: 1 }).waitFor()
-    expect(page.url()).toBe(`${app.url}/`)
+    await expect(page).toHaveURL(`${app.url}/`)
   })
 
   test('reports a browser that keeps no session, instead of asking for the password again', async () => {
     const tenant = await makeTenant(app)
-    const { page } = await openWindow(browser, app.url, { refusalsExpected: true })
+    const { page } = await openWindow({ refusalsExpected: true })
     // Like plain HTTP from another machine: the next call has no cookie.
     await page.route('**/api/me', async (route) => {
       const answer = await fetch(`${app.url}/api/me`)
@@ -72,12 +68,12 @@ describe('sign-in', () => {
     await page.getByRole('textbox', { name: 'Password' }).fill(tenant.password)
     await page.getByRole('button', { name: 'Sign in' }).click()
     await page.getByText(/your browser did not keep the session/).waitFor()
-    expect(new URL(page.url()).pathname).toBe('/sign-in')
+    await expect(page).toHaveURL((url) => url.pathname === '/sign-in')
   })
 
   test('ends with sign-out: Back shows the sign-in page', async () => {
     const tenant = await makeTenant(app)
-    const { page } = await openWindow(browser, app.url, { person: tenant })
+    const { page } = await openWindow({ person: tenant })
     await page.goto('/')
     await page.getByRole('button', { name: /your account/ }).click()
     await page.getByRole('menuitem', { name: 'Sign out', exact: true }).click()
@@ -87,10 +83,10 @@ describe('sign-in', () => {
   })
 })
 
-describe('the keyboard', () => {
+test.describe('the keyboard', () => {
   test('starts a visit at the skip link, and moves the focus to the page chosen in the menu', async () => {
     const tenant = await makeTenant(app)
-    const { page } = await openWindow(browser, app.url, { person: tenant })
+    const { page } = await openWindow({ person: tenant })
     await page.goto('/quotes')
     await page.getByRole('heading', { name: 'Quotes', level: 1 }).waitFor()
     await page.keyboard.press('Tab')
@@ -104,10 +100,10 @@ describe('the keyboard', () => {
   })
 })
 
-describe('a session that ends while a page is open', () => {
+test.describe('a session that ends while a page is open', () => {
   test('is renewed without leaving the page', async () => {
     const tenant = await makeTenant(app)
-    const { page, context } = await openWindow(browser, app.url, { person: tenant })
+    const { page, context } = await openWindow({ person: tenant })
     await page.goto('/')
     await page.getByRole('heading', { name: 'Quote desk', level: 1 }).waitFor()
     // The last link of the menu is there when all answers have arrived.
@@ -122,9 +118,9 @@ describe('a session that ends while a page is open', () => {
   })
 })
 
-describe('pages', () => {
+test.describe('pages', () => {
   test('a mistyped address shows a page, with status 404', async () => {
-    const { page } = await openWindow(browser, app.url)
+    const { page } = await openWindow()
     const answer = await page.goto('/shipmints')
     expect(answer?.status()).toBe(404)
     await page.getByText('Page not found').waitFor()
@@ -134,11 +130,11 @@ describe('pages', () => {
   test('a viewer sees no links to admin pages', async () => {
     const tenant = await makeTenant(app)
     const viewer = await makePerson(app, tenant, 'viewer')
-    const { page } = await openWindow(browser, app.url, { person: viewer })
+    const { page } = await openWindow({ person: viewer })
     await page.goto('/')
     await page.getByRole('link', { name: 'Quotes' }).waitFor()
     for (const name of ['Settings', 'Pricing rules']) {
-      expect(await page.getByRole('link', { name, exact: true }).count()).toBe(0)
+      await expect(page.getByRole('link', { name, exact: true })).toHaveCount(0)
     }
   })
 })

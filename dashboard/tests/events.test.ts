@@ -1,20 +1,19 @@
 import { Webhook } from 'standardwebhooks'
-import { expect, test } from 'vitest'
 import { answerWith, eventReceiver } from '#testing/event-receiver.ts'
 import { makeLane, makeTenant } from '#testing/make.ts'
-import { testApp } from '#testing/test-app.ts'
-import { accessibilityProblems, looks, openBrowser, openWindow } from '../testing/browser.ts'
+import { accessibilityProblems, expect, looks, openWindow, ownApp, test } from '../testing/pages.ts'
 
-test('an admin adds an endpoint, sees its deliveries, and resends an event', { tags: 'long' }, async () => {
-  const app = await testApp({
+test('an admin adds an endpoint, sees its deliveries, and resends an event', { tag: '@long' }, async () => {
+  const app = await ownApp({
     rateLimit: 'real',
     config: { events: { allowPrivate: ['127.0.0.1'] } },
     sendEvents: { everyMs: 50 },
   })
-  const [browser, receiver] = await Promise.all([openBrowser(), eventReceiver()])
+  const receiver = await eventReceiver()
   try {
     const tenant = await makeTenant(app)
-    const { page, troubles } = await openWindow(browser, app.url, {
+    const { page, troubles } = await openWindow({
+      url: app.url,
       person: tenant,
       refusalsExpected: true,
     })
@@ -83,7 +82,7 @@ test('an admin adds an endpoint, sees its deliveries, and resends an event', { t
     await page.getByText('No addresses yet').waitFor()
     expect(troubles).toEqual([])
   } finally {
-    await Promise.all([browser.close(), receiver.close()])
+    await receiver.close()
     await app.close()
   }
 })

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { Browser, Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Page } from '@playwright/test'
 import {
   call,
   makeIntegration,
@@ -10,26 +9,16 @@ import {
   password,
   pushUpdate,
 } from '#testing/make.ts'
-import { type TestApp, testApp } from '#testing/test-app.ts'
 import { has, run } from '../../checks/page.ts'
-import { accessibilityProblems, looks, openBrowser, openWindow } from '../testing/browser.ts'
+import { accessibilityProblems, app, expect, looks, openWindow, test } from '../testing/pages.ts'
 
 const lanePath = '/api/integrations/insights/lane?origin=Dallas,%20TX&destination=Atlanta,%20GA'
 
-let app: TestApp
-let browser: Browser
-
-beforeAll(async () => {
-  app = await testApp()
+test.beforeAll(async () => {
   // The first read of a process loads its places, which must not count toward the measured time.
   const { token, tenant } = await makeIntegration(app)
   await makeLane(app, tenant)
   await call(app, 'GET', lanePath, { token })
-  browser = await openBrowser()
-})
-afterAll(async () => {
-  await browser.close()
-  await app.close()
 })
 
 const step = (page: Page, title: string) =>
@@ -39,9 +28,9 @@ async function isDone(page: Page, title: string): Promise<void> {
   await step(page, title).getByText('Done', { exact: true }).waitFor()
 }
 
-describe('get started', () => {
+test.describe('get started', () => {
   test('guides from sign-up to the first API call without other documentation', async () => {
-    const { page, troubles } = await openWindow(browser, app.url)
+    const { page, troubles } = await openWindow()
     await page.goto('/sign-up')
     await page.getByLabel('Brokerage name').fill('Blue Mesa Logistics')
     await page.getByLabel('Your name').fill('Ana Ortiz')
@@ -72,22 +61,22 @@ describe('get started', () => {
     expect(printed).toContain('HTTP 200')
     // The page polls while the user works in the terminal.
     await isDone(page, 'Make your first API call')
-    expect(await read.getByRole('region').count()).toBe(0)
+    await expect(read.getByRole('region')).toHaveCount(0)
     expect(troubles).toEqual([])
   })
 
   test('marks each step as done after its action, and reports when all are done', {
-    tags: 'long',
+    tag: '@long',
   }, async () => {
     const integration = await makeIntegration(app)
     const { tenant } = integration
-    const { page } = await openWindow(browser, app.url, { person: tenant })
+    const { page } = await openWindow({ person: tenant })
     await page.goto('/start')
     await page.getByText('2 of 8 done').waitFor()
     const lane = await makeLane(app, tenant, { outcome: 'lost' })
     await isDone(page, 'Mark a quote won or lost')
     await isDone(page, 'Quote a lane')
-    expect(await step(page, 'Send your first booking').getByText('To do').count()).toBe(1)
+    await expect(step(page, 'Send your first booking').getByText('To do')).toHaveCount(1)
     await pushUpdate(app, integration, { lane_ref: lane.lane_ref, customer_rate: 2100 })
     await makePerson(app, tenant, 'viewer')
     const imported = await fetch(`${app.url}/api/imports?file_name=past.csv`, {
@@ -101,10 +90,10 @@ describe('get started', () => {
   })
 
   test('fills an empty brokerage with sample data, marks it on every page, and removes it with one click', {
-    tags: 'long',
+    tag: '@long',
   }, async () => {
     const tenant = await makeTenant(app)
-    const { page, troubles } = await openWindow(browser, app.url, { person: tenant })
+    const { page, troubles } = await openWindow({ person: tenant })
     await page.goto('/start')
     const fill = page.getByRole('button', { name: 'Fill with sample data' })
     await fill.waitFor()
@@ -119,7 +108,7 @@ describe('get started', () => {
     expect(await accessibilityProblems(page)).toEqual([])
     await page.getByRole('link', { name: /Get started/ }).click()
     await page.getByText('0 of 8 done').waitFor()
-    expect(await fill.count()).toBe(0)
+    await expect(fill).toHaveCount(0)
     await banner.getByRole('button', { name: 'Remove the sample data' }).click()
     await page.getByText('This import was undone').waitFor()
     await banner.waitFor({ state: 'detached' })
@@ -127,8 +116,8 @@ describe('get started', () => {
     expect(troubles).toEqual([])
   })
 
-  test('can be hidden from the menu and shown again', { tags: 'long' }, async () => {
-    const { page } = await openWindow(browser, app.url, { person: await makeTenant(app) })
+  test('can be hidden from the menu and shown again', { tag: '@long' }, async () => {
+    const { page } = await openWindow({ person: await makeTenant(app) })
     await page.goto('/start')
     const link = page.getByRole('link', { name: /Get started/ })
     await link.waitFor()
@@ -139,18 +128,18 @@ describe('get started', () => {
     await link.waitFor()
   })
 
-  test('offers a viewer no step that needs a higher role', { tags: 'long' }, async () => {
+  test('offers a viewer no step that needs a higher role', { tag: '@long' }, async () => {
     const viewer = await makePerson(app, await makeTenant(app), 'viewer')
-    const { page, troubles } = await openWindow(browser, app.url, { person: viewer })
+    const { page, troubles } = await openWindow({ person: viewer })
     await page.goto('/start')
     await step(page, 'Create a service token').getByText('Requires an admin or owner').waitFor()
     await step(page, 'Quote a lane').getByText('Your role is read-only').waitFor()
-    expect(await page.getByRole('listitem').getByRole('link').count()).toBe(0)
+    await expect(page.getByRole('listitem').getByRole('link')).toHaveCount(0)
     expect(troubles).toEqual([])
   })
 
-  test('reports that the service is unavailable, and retries on click', { tags: 'long' }, async () => {
-    const { page } = await openWindow(browser, app.url, {
+  test('reports that the service is unavailable, and retries on click', { tag: '@long' }, async () => {
+    const { page } = await openWindow({
       person: await makeTenant(app),
       refusalsExpected: true,
     })
@@ -163,15 +152,16 @@ describe('get started', () => {
     await page.getByText('0 of 8 done').waitFor()
   })
 
-  test.each(looks)('is accessible in $colorScheme at $width pixels', { tags: 'long' }, async (options) => {
-    const { page, troubles } = await openWindow(browser, app.url, {
-      ...options,
-      person: await makeTenant(app),
+  for (const options of looks)
+    test(`is accessible in ${options.colorScheme} at ${options.width} pixels`, { tag: '@long' }, async () => {
+      const { page, troubles } = await openWindow({
+        ...options,
+        person: await makeTenant(app),
+      })
+      await page.goto('/start')
+      await page.getByRole('region', { name: 'First API call' }).waitFor()
+      expect(await accessibilityProblems(page)).toEqual([])
+      expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(options.width)
+      expect(troubles).toEqual([])
     })
-    await page.goto('/start')
-    await page.getByRole('region', { name: 'First API call' }).waitFor()
-    expect(await accessibilityProblems(page)).toEqual([])
-    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(options.width)
-    expect(troubles).toEqual([])
-  })
 })

@@ -1,9 +1,6 @@
-import type { Browser } from 'playwright-core'
-import { afterAll, beforeAll, expect, test } from 'vitest'
 import { pagePaths } from '#contract/pages.ts'
 import { call, type Integration, makeIntegration, pushUpdate } from '#testing/make.ts'
-import { type TestApp, testApp } from '#testing/test-app.ts'
-import { loaded, openBrowser, openWindow } from '../testing/browser.ts'
+import { app, expect, loaded, openWindow, test } from '../testing/pages.ts'
 
 /** Names that would run a script, break the layout or change the text around them in a page that does not escape them. */
 const hostileNames = [
@@ -22,14 +19,10 @@ const hostileNames = [
   'W'.repeat(190),
 ]
 
-let app: TestApp
-let browser: Browser
 let integration: Integration
 let lanes: string[]
 
-beforeAll(async () => {
-  app = await testApp()
-  browser = await openBrowser()
+test.beforeAll(async () => {
   integration = await makeIntegration(app)
   const { tenant } = integration
   lanes = []
@@ -68,14 +61,10 @@ beforeAll(async () => {
     },
   )
 })
-afterAll(async () => {
-  await browser.close()
-  await app.close()
-})
 
 /** A window that records CSP violations and dialogs. */
 async function watchedWindow() {
-  const window = await openWindow(browser, app.url, {
+  const window = await openWindow({
     person: integration.tenant,
     refusalsExpected: true,
     alone: true,
@@ -121,7 +110,7 @@ test('hostile names run no script, are shown unchanged, violate no CSP and do no
   for (const path of paths) await visit(path)
   for (const [index, ref] of lanes.entries()) {
     await visit(pagePaths.quote.replace('{lane_ref}', ref))
-    expect(await page.getByRole('main').innerText()).toContain(hostileNames[index])
+    await expect(page.getByRole('main')).toContainText(hostileNames[index] ?? '')
   }
   expect(breaches).toEqual([])
   expect(troubles).toEqual([])

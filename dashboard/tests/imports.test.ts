@@ -1,15 +1,12 @@
 import { readFile } from 'node:fs/promises'
 import { gzipSync } from 'node:zlib'
 import { utils, write } from '@e965/xlsx'
-import type { Page } from 'playwright-core'
-import { describe, expect, test } from 'vitest'
+import type { Page } from '@playwright/test'
 import { gazetteer } from '#geography/gazetteer.ts'
 import { call, type MadeTenant, makeIntegration, makePerson, makeTenant, pushUpdate } from '#testing/make.ts'
-import { accessibilityProblems, looks, openWindow } from '../testing/browser.ts'
-import { serviceAndBrowser } from '../testing/service-and-browser.ts'
+import { accessibilityProblems, app, expect, looks, openWindow, test } from '../testing/pages.ts'
 
 gazetteer()
-const { app, browser } = await serviceAndBrowser()
 
 const header = 'Ship From,Ship To,Equip,Sell Rate,Quote Date,Status\n'
 const rowTo = (city: string, rate = '2150.00') => `"Dallas, TX","${city}, GA",Van,${rate},3/1/2026,Won\n`
@@ -51,19 +48,19 @@ async function saved(page: Page, button: string): Promise<string> {
   return readFile(await download.path(), 'utf8')
 }
 
-describe('a file', () => {
+test.describe('a file', () => {
   test('of linehaul rates is asked about once, and pages say what was converted and kept apart', {
-    tags: 'long',
+    tag: '@long',
   }, async () => {
     const tenant = await makeTenant(app)
-    const { page, troubles } = await openWindow(browser, app.url, { person: tenant })
+    const { page, troubles } = await openWindow({ person: tenant })
     await page.goto('/settings/imports')
     const row = (rate: string, fuel: string) =>
       `"Dallas, TX","Atlanta, GA",Van,${rate},${fuel},3/1/2026,Won\n`
     const file = `Ship From,Ship To,Equip,Linehaul,FSC,Quote Date,Status\n${row('1700', '350')}${row('1800', '')}`
     await choose(page, file)
     const question = page.getByLabel('These rates are')
-    await expect.poll(() => question.textContent()).toContain('Assumed: linehaul, by the name “Linehaul”')
+    await expect(question).toContainText('Assumed: linehaul, by the name “Linehaul”')
     await check(page)
     await page.getByText('count as linehaul, because of the name of their column').waitFor()
     await question.selectOption('linehaul')
@@ -79,14 +76,14 @@ describe('a file', () => {
 
   test('with unusual headers is mapped manually, checked, imported and undone', async () => {
     const tenant = await makeTenant(app)
-    const { page, troubles } = await openWindow(browser, app.url, { person: tenant })
+    const { page, troubles } = await openWindow({ person: tenant })
     await page.goto('/settings/imports')
     const odd = `"City","City","a=b, ""c""",Rate,Quote Date,${'x'.repeat(300)}\n`
     const good = `"Dallas, TX","Atlanta, GA",Van,"$2,150.00",3/1/2026,1\n`
     const bad = `"Dallas, TX","Macon, GA",Van,=cmd,3/1/2026,2\n`
     await choose(page, odd + good + bad)
     await page.getByText('the place of pickup: Origin, or Origin city with Origin state').waitFor()
-    expect(await page.getByRole('button', { name: 'Check the file' }).isDisabled()).toBe(true)
+    await expect(page.getByRole('button', { name: 'Check the file' })).toBeDisabled()
 
     await page.getByLabel('Read City (column 1) as').selectOption('Origin')
     await page.getByLabel('Read City (column 2) as').selectOption('Destination')
@@ -94,12 +91,7 @@ describe('a file', () => {
     await page.getByRole('button', { name: 'Read Quoted rate from Rate' }).click()
     await page.getByText('$2,150.00 · =cmd').waitFor()
     // One row for each of the six columns of the file.
-    expect(
-      await page
-        .getByRole('table', { name: /^The columns of/ })
-        .getByRole('row')
-        .count(),
-    ).toBe(7)
+    await expect(page.getByRole('table', { name: /^The columns of/ }).getByRole('row')).toHaveCount(7)
     await check(page)
     const row = page.getByRole('row', { name: /^3 Rate .*"=cmd"/ })
     await row.waitFor()
@@ -117,14 +109,14 @@ describe('a file', () => {
     await dialog.getByRole('button', { name: 'Undo the import' }).click()
     await page.getByText('This import was undone').waitFor()
     await page.getByText('1 quote removed.', { exact: false }).first().waitFor()
-    expect(await dialog.count()).toBe(0)
+    await expect(dialog).toHaveCount(0)
     expect(await lanesOf(tenant)).toEqual([])
     expect(troubles).toEqual([])
   })
 
   test('shows won, lost and pending, warns without lost quotes, and asks about a status column', async () => {
     const tenant = await makeTenant(app)
-    const { page } = await openWindow(browser, app.url, { person: tenant })
+    const { page } = await openWindow({ person: tenant })
     await page.goto('/settings/imports')
     const row = (day: number, cancelled: string) =>
       `"Dallas, TX","Atlanta, GA",Van,2150,3/${day}/2026,Won,${cancelled}\n`
@@ -135,27 +127,27 @@ describe('a file', () => {
     await page
       .getByText('The column “load_was_cancelled” looks like it says whether a load was cancelled.')
       .waitFor()
-    expect(await page.getByText('guessed: check the values').count()).toBe(4)
+    await expect(page.getByText('guessed: check the values')).toHaveCount(4)
     await page.getByRole('button', { name: 'Leave them out' }).click()
     await check(page)
     await page.getByText('No lost quotes: win chances cannot be learned.').waitFor()
     const figure = (name: string) =>
       page.locator('dl > div').filter({ has: page.getByText(name, { exact: true }) })
-    expect(await figure('Won').textContent()).toContain('1')
-    expect(await figure('Lost').textContent()).toContain('0')
+    await expect(figure('Won')).toContainText('1')
+    await expect(figure('Lost')).toContainText('0')
     await page
       .getByText('load_was_cancelled says that the load was cancelled, so the row is left out.')
       .waitFor()
   })
 
   test('with new values for existing quotes shows the changes and the skipped values before the import', {
-    tags: 'long',
+    tag: '@long',
   }, async () => {
     const integration = await makeIntegration(app)
     const { tenant } = integration
     const file = (rate: string, status: string) =>
       `Load ID,${header}L1,${rowTo('Atlanta', rate).replace('Won', status)}L2,${rowTo('Macon', '1800')}`
-    const { page, troubles } = await openWindow(browser, app.url, { person: tenant })
+    const { page, troubles } = await openWindow({ person: tenant })
     await page.goto('/settings/imports')
     await choose(page, file('2150.00', 'Open'))
     await check(page)
@@ -187,9 +179,9 @@ describe('a file', () => {
     expect(troubles).toEqual([])
   })
 
-  test('with the example is valid, also compressed', { tags: 'long' }, async () => {
+  test('with the example is valid, also compressed', { tag: '@long' }, async () => {
     const tenant = await makeTenant(app)
-    const { page, troubles } = await openWindow(browser, app.url, { person: tenant })
+    const { page, troubles } = await openWindow({ person: tenant })
     await page.goto('/settings/imports')
     const example = await saved(page, 'Download example CSV')
     await choose(page, gzipSync(example), 'example.csv.gz')
@@ -202,7 +194,7 @@ describe('a file', () => {
 
   test('with titles, semicolons and Windows-1252 is read as the service reads it, and its columns are kept for the next', async () => {
     const tenant = await makeTenant(app)
-    const { page, troubles } = await openWindow(browser, app.url, { person: tenant })
+    const { page, troubles } = await openWindow({ person: tenant })
     await page.goto('/settings/imports')
     const text = (rate: string) =>
       Buffer.from(
@@ -218,16 +210,16 @@ describe('a file', () => {
     await page.reload()
     await choose(page, text('2250'), 'april.csv')
     await page.getByText('that you chose for an earlier file with this header').waitFor()
-    expect(await page.getByLabel('Read Bedrag as').inputValue()).toBe('quoted_rate')
+    await expect(page.getByLabel('Read Bedrag as')).toHaveValue('quoted_rate')
     expect(await accessibilityProblems(page)).toEqual([])
     await page.getByRole('button', { name: 'Match by name instead' }).click()
-    expect(await page.getByLabel('Read Bedrag as').inputValue()).toBe('')
+    await expect(page.getByLabel('Read Bedrag as')).toHaveValue('')
     expect(troubles).toEqual([])
   })
 
   test('of Excel is read by sheet', async () => {
     const tenant = await makeTenant(app)
-    const { page, troubles } = await openWindow(browser, app.url, { person: tenant })
+    const { page, troubles } = await openWindow({ person: tenant })
     await page.goto('/settings/imports')
     const rows = (rate: number) => [
       ['Ship From', 'Ship To', 'Equip', 'Sell Rate', 'Quote Date'],
@@ -245,7 +237,7 @@ describe('a file', () => {
 
   test('that is not a table is rejected before the upload, with what to do', async () => {
     const tenant = await makeTenant(app)
-    const { page } = await openWindow(browser, app.url, { person: tenant, refusalsExpected: true })
+    const { page } = await openWindow({ person: tenant, refusalsExpected: true })
     await page.goto('/settings/imports')
     await choose(page, Buffer.from('PK\u0003\u0004rest of a workbook'), 'loads.xlsx')
     await page.getByText(/This file cannot be imported/).waitFor()
@@ -253,12 +245,12 @@ describe('a file', () => {
     await page.getByText(/The file is empty/).waitFor()
     await choose(page, header + rowTo('Atlanta'))
     await page.getByRole('button', { name: 'Check the file' }).waitFor()
-    expect(await page.getByText('This file cannot be imported').count()).toBe(0)
+    await expect(page.getByText('This file cannot be imported')).toHaveCount(0)
   })
 
-  test('can be dropped on the page', { tags: 'long' }, async () => {
+  test('can be dropped on the page', { tag: '@long' }, async () => {
     const tenant = await makeTenant(app)
-    const { page } = await openWindow(browser, app.url, { person: tenant })
+    const { page } = await openWindow({ person: tenant })
     await page.goto('/settings/imports')
     await page.getByText('Drop a file here').waitFor()
     await page.evaluate(`
@@ -270,9 +262,9 @@ describe('a file', () => {
     await page.getByText('Dallas, TX', { exact: true }).first().waitFor()
   })
 
-  test('with hostile column names runs no script', { tags: 'long' }, async () => {
+  test('with hostile column names runs no script', { tag: '@long' }, async () => {
     const tenant = await makeTenant(app)
-    const { page, troubles } = await openWindow(browser, app.url, { person: tenant, width: 390 })
+    const { page, troubles } = await openWindow({ person: tenant, width: 390 })
     await page.goto('/settings/imports')
     const name = `${naughty} ${'long'.repeat(60)}`
     const quoted = `"${name.replaceAll('"', '""')}"`
@@ -296,10 +288,10 @@ describe('a file', () => {
   })
 })
 
-describe('a failure', () => {
-  test('keeps the file selected for another try', { tags: 'long' }, async () => {
+test.describe('a failure', () => {
+  test('keeps the file selected for another try', { tag: '@long' }, async () => {
     const tenant = await makeTenant(app)
-    const { page } = await openWindow(browser, app.url, { person: tenant, refusalsExpected: true })
+    const { page } = await openWindow({ person: tenant, refusalsExpected: true })
     await page.goto('/settings/imports')
     await choose(page, header + rowTo('Atlanta'))
     let answers = ['full', 'offline']
@@ -328,17 +320,17 @@ describe('a failure', () => {
     await page.getByRole('button', { name: 'Import 1 row' }).waitFor()
   })
 
-  test('shows the service’s message about the file', { tags: 'long' }, async () => {
+  test('shows the service’s message about the file', { tag: '@long' }, async () => {
     const tenant = await makeTenant(app)
-    const { page } = await openWindow(browser, app.url, { person: tenant, refusalsExpected: true })
+    const { page } = await openWindow({ person: tenant, refusalsExpected: true })
     await page.goto('/settings/imports')
     await choose(page, `Ship\0From,${header}`)
     await page.getByText(/contains a NUL|not a text file/).waitFor()
   })
 
-  test('of the list of imports can be retried', { tags: 'long' }, async () => {
+  test('of the list of imports can be retried', { tag: '@long' }, async () => {
     const tenant = await makeTenant(app)
-    const { page } = await openWindow(browser, app.url, { person: tenant, refusalsExpected: true })
+    const { page } = await openWindow({ person: tenant, refusalsExpected: true })
     await page.route('**/api/imports', (route) => route.abort('connectionreset'))
     await page.goto('/settings/imports')
     const again = page.getByRole('button', { name: 'Try again' })
@@ -351,7 +343,7 @@ describe('a failure', () => {
 
 test('a running import is shown again after a reload, and stopped', async () => {
   const tenant = await makeTenant(app)
-  const { page, troubles } = await openWindow(browser, app.url, { person: tenant })
+  const { page, troubles } = await openWindow({ person: tenant })
   await page.goto('/settings/imports')
   const rows = Array.from({ length: 30_000 }, (_, at) => rowTo('Atlanta', (1_000 + at / 100).toFixed(2)))
   await choose(page, header + rows.join(''))
@@ -370,7 +362,7 @@ test('a running import is shown again after a reload, and stopped', async () => 
   expect(troubles).toEqual([])
 })
 
-test('a viewer sees imports but cannot import or undo; a member cannot undo', { tags: 'long' }, async () => {
+test('a viewer sees imports but cannot import or undo; a member cannot undo', { tag: '@long' }, async () => {
   const tenant = await makeTenant(app)
   const viewer = await makePerson(app, tenant, 'viewer')
   const member = await makePerson(app, tenant, 'member')
@@ -380,19 +372,19 @@ test('a viewer sees imports but cannot import or undo; a member cannot undo', { 
     body: header + rowTo('Atlanta'),
   })
   for (const person of [viewer, member]) {
-    const { page } = await openWindow(browser, app.url, { person })
+    const { page } = await openWindow({ person })
     await page.goto('/settings/imports?import=1')
     await page.getByText('An admin or owner can undo this import.').waitFor()
     await page.getByRole('link', { name: 'march.csv' }).waitFor()
-    expect(await page.getByRole('button', { name: /Undo/ }).count()).toBe(0)
-    expect(await page.getByText('Your role is viewer').count()).toBe(person === viewer ? 1 : 0)
-    expect(await page.getByRole('button', { name: 'Choose a file' }).count()).toBe(person === viewer ? 0 : 1)
+    await expect(page.getByRole('button', { name: /Undo/ })).toHaveCount(0)
+    await expect(page.getByText('Your role is viewer')).toHaveCount(person === viewer ? 1 : 0)
+    await expect(page.getByRole('button', { name: 'Choose a file' })).toHaveCount(person === viewer ? 0 : 1)
   }
 })
 
 test('the import works by keyboard', async () => {
   const tenant = await makeTenant(app)
-  const { page } = await openWindow(browser, app.url, { person: tenant })
+  const { page } = await openWindow({ person: tenant })
   await page.goto('/settings/imports')
   await page.getByText('No imports yet.').waitFor()
   const [picker] = await Promise.all([
@@ -411,7 +403,7 @@ test('the import works by keyboard', async () => {
   await page.keyboard.press('Enter')
   const result = page.getByRole('heading', { name: 'Result of the check' })
   await result.waitFor()
-  expect(await page.evaluate('document.activeElement.textContent')).toBe('Result of the check')
+  await expect.poll(() => page.evaluate('document.activeElement.textContent')).toBe('Result of the check')
   await page.keyboard.press('Tab')
   await page.keyboard.press('Tab')
   await page.keyboard.press('Enter')
@@ -419,34 +411,37 @@ test('the import works by keyboard', async () => {
   expect(await lanesOf(tenant)).toHaveLength(1)
 })
 
-describe.each(looks)('accessible in $colorScheme at $width', ({ colorScheme, width }) => {
-  test('empty, with missing columns, with the result of a check, and undone', { tags: 'long' }, async () => {
-    const tenant = await makeTenant(app)
-    const { page } = await openWindow(browser, app.url, { person: tenant, colorScheme, width })
-    const look = async (at: string) => {
-      expect(await accessibilityProblems(page), at).toEqual([])
-      const scrolls = await page.evaluate('document.documentElement.scrollWidth > window.innerWidth')
-      expect(scrolls, `${at} scrolls sideways`).toBe(false)
-    }
-    await page.goto('/settings/imports')
-    await page.getByText('No imports yet.').waitFor()
-    await look('empty')
-    const bad = Array.from({ length: 40 }, () => rowTo('Macon', 'x')).join('')
-    await choose(page, header.replace('Sell Rate', 'Rate') + rowTo('Atlanta') + bad)
-    await page.getByText('Choose the missing columns', { exact: true }).waitFor()
-    await look('columns')
-    await page.getByRole('button', { name: 'Read Quoted rate from Rate' }).click()
-    await check(page)
-    await look('checked')
-    await page.getByRole('button', { name: 'Import 1 row' }).click()
-    await page.getByRole('button', { name: 'Undo this import' }).click()
-    await page
-      .getByRole('dialog')
-      .getByText(/is removed/)
-      .waitFor()
-    await look('before undoing')
-    await page.getByRole('dialog').getByRole('button', { name: 'Undo the import' }).click()
-    await page.getByText('This import was undone').waitFor()
-    await look('undone')
+for (const { colorScheme, width } of looks)
+  test.describe(`accessible in ${colorScheme} at ${width}`, () => {
+    test('empty, with missing columns, with the result of a check, and undone', {
+      tag: '@long',
+    }, async () => {
+      const tenant = await makeTenant(app)
+      const { page } = await openWindow({ person: tenant, colorScheme, width })
+      const look = async (at: string) => {
+        expect(await accessibilityProblems(page), at).toEqual([])
+        const scrolls = await page.evaluate('document.documentElement.scrollWidth > window.innerWidth')
+        expect(scrolls, `${at} scrolls sideways`).toBe(false)
+      }
+      await page.goto('/settings/imports')
+      await page.getByText('No imports yet.').waitFor()
+      await look('empty')
+      const bad = Array.from({ length: 40 }, () => rowTo('Macon', 'x')).join('')
+      await choose(page, header.replace('Sell Rate', 'Rate') + rowTo('Atlanta') + bad)
+      await page.getByText('Choose the missing columns', { exact: true }).waitFor()
+      await look('columns')
+      await page.getByRole('button', { name: 'Read Quoted rate from Rate' }).click()
+      await check(page)
+      await look('checked')
+      await page.getByRole('button', { name: 'Import 1 row' }).click()
+      await page.getByRole('button', { name: 'Undo this import' }).click()
+      await page
+        .getByRole('dialog')
+        .getByText(/is removed/)
+        .waitFor()
+      await look('before undoing')
+      await page.getByRole('dialog').getByRole('button', { name: 'Undo the import' }).click()
+      await page.getByText('This import was undone').waitFor()
+      await look('undone')
+    })
   })
-})

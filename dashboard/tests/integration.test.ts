@@ -1,8 +1,8 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Locator, Page } from 'playwright-core'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import type { Locator, Page } from '@playwright/test'
+import type { TestApp } from '#testing/app-on-database.ts'
 import {
   call,
   type Integration,
@@ -15,20 +15,23 @@ import {
   signedHeaders,
 } from '#testing/make.ts'
 import { has, run } from '../../checks/page.ts'
-import { accessibilityProblems, looks, openWindow } from '../testing/browser.ts'
-import { serviceAndBrowser } from '../testing/service-and-browser.ts'
+import { accessibilityProblems, expect, looks, openWindow, ownApp, test } from '../testing/pages.ts'
 
-const { app, browser } = await serviceAndBrowser({ rateLimit: 'real' })
-beforeEach(() => {
+let app: TestApp
+test.beforeAll(async () => {
+  app = await ownApp({ rateLimit: 'real' })
+})
+test.afterAll(() => app.close())
+test.beforeEach(() => {
   app.now = Date.now()
 })
 
 async function openIntegration(
   person: { email: string; password: string },
   words = '',
-  options: Partial<Parameters<typeof openWindow>[2]> = {},
+  options: Partial<Parameters<typeof openWindow>[0]> = {},
 ) {
-  const window = await openWindow(browser, app.url, { ...options, person })
+  const window = await openWindow({ url: app.url, ...options, person })
   await window.page.goto(`/settings/developers${words}`)
   await window.page.getByRole('heading', { name: 'Developers', level: 1 }).waitFor()
   return window
@@ -79,7 +82,7 @@ const readWith = (token: string) =>
   call(app, 'GET', '/api/integrations/insights/lane?origin=Dallas,%20TX&destination=Atlanta,%20GA', { token })
 
 test('a service token that expires soon is shown on every page to admins, and in the list of tokens', {
-  tags: 'long',
+  tag: '@long',
 }, async () => {
   app.now = Date.now() - 350 * 86_400_000
   const { tenant } = await makeIntegration(app)
@@ -99,14 +102,14 @@ test('a service token that expires soon is shown on every page to admins, and in
   await page.getByRole('button', { name: 'Revoke token' }).click()
   await warning.waitFor({ state: 'detached' })
   await context.close()
-  const theirs = await openWindow(browser, app.url, { person: member })
+  const theirs = await openWindow({ url: app.url, person: member })
   await theirs.page.goto('/')
   await theirs.page.getByRole('heading', { level: 1 }).waitFor()
-  expect(await theirs.page.getByText('expires soon').count()).toBe(0)
+  await expect(theirs.page.getByText('expires soon')).toHaveCount(0)
   await theirs.context.close()
 })
 
-describe('a service token', () => {
+test.describe('a service token', () => {
   test('is shown once and remains nowhere', async () => {
     const tenant = await makeTenant(app)
     const { page, troubles } = await openIntegration(tenant)
@@ -155,7 +158,7 @@ describe('a service token', () => {
     expect((await readWith(token)).status).toBe(401)
   })
 
-  test('with a name that is too long gets an error at the field', { tags: 'long' }, async () => {
+  test('with a name that is too long gets an error at the field', { tag: '@long' }, async () => {
     const tenant = await makeTenant(app)
     const { page } = await openIntegration(tenant, '', { refusalsExpected: true })
     await page.getByLabel('Name of the new token').fill('x'.repeat(101))
@@ -164,7 +167,7 @@ describe('a service token', () => {
   })
 })
 
-describe('a signing secret', () => {
+test.describe('a signing secret', () => {
   async function secretOfPage(page: Page, button: string): Promise<string> {
     await page.getByRole('button', { name: button, exact: true }).click()
     const shown = page.getByRole('dialog', { name: 'Store this signing secret now' })
@@ -190,7 +193,7 @@ describe('a signing secret', () => {
     await page.getByRole('button', { name: /^Rotate the secret tms/ }).click()
     const dialog = page.getByRole('dialog', { name: 'Rotate the secret tms' })
     const hours = dialog.getByLabel('Overlap in hours')
-    expect(await hours.inputValue()).toBe('24')
+    await expect(hours).toHaveValue('24')
     await hours.fill('169')
     await dialog.getByText('Enter a whole number from 0 to 168').waitFor()
     await hours.fill('0')
@@ -224,7 +227,7 @@ describe('a signing secret', () => {
     expect(await push(successor, 2104)).toBe(200)
     await page.getByRole('switch', { name: 'Show 1 secret no longer valid' }).click()
     await page.getByRole('row', { name: /Revoked/ }).waitFor()
-    expect(new URL(page.url()).search).toContain('ended_secrets=shown')
+    await expect(page).toHaveURL(/ended_secrets=shown/)
   })
 
   test('is shown once and remains nowhere', async () => {
@@ -239,12 +242,12 @@ describe('a signing secret', () => {
   })
 })
 
-describe('the example code', () => {
+test.describe('the example code', () => {
   let folder: string
   let page: Page
   let tenant: MadeTenant
 
-  beforeAll(async () => {
+  test.beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), 'lanewise-code-'))
     tenant = await makeTenant(app)
     await makeLane(app, tenant, { origin: "O'Fallon, MO", outcome: 'won' })
@@ -253,7 +256,7 @@ describe('the example code', () => {
     await createToken(page, 'TMS', 'integrations:write')
     await createSecret(page)
   })
-  afterAll(() => rmSync(folder, { recursive: true }))
+  test.afterAll(() => rmSync(folder, { recursive: true }))
 
   const languages = [
     { language: 'curl', label: 'curl', needs: ['curl', 'openssl'], file: 'lanewise.sh', command: 'source' },
@@ -267,7 +270,8 @@ describe('the example code', () => {
   ] as const
 
   for (const { language, label, needs, file, command } of languages) {
-    test.skipIf(!has(...needs))(`runs as shown in ${language}`, { tags: 'long' }, async () => {
+    test(`runs as shown in ${language}`, { tag: '@long' }, async () => {
+      test.skip(!has(...needs), `needs ${needs.join(', ')}`)
       const lane = await makeLane(app, tenant, { rate: 1950 })
       await page.getByRole('tab', { name: 'Credentials' }).click()
       await page.getByRole('tab', { name: 'Code' }).click()
@@ -304,17 +308,17 @@ describe('the example code', () => {
     expect(await leftovers(page)).not.toContain('lwsec_')
   })
 
-  test('asks a brokerage without quotes to quote a lane first', { tags: 'long' }, async () => {
+  test('asks a brokerage without quotes to quote a lane first', { tag: '@long' }, async () => {
     const { page } = await openIntegration(await makeTenant(app), '?tab=code')
     await page.getByRole('region', { name: '2. Get rate advice' }).waitFor()
     await choose(page, 'What the program does', 'Booking')
     await page.getByRole('heading', { name: 'No pending lane to book' }).waitFor()
     await page.getByRole('link', { name: 'Quote a lane' }).waitFor()
-    expect(new URL(page.url()).search).toBe('?tab=code&call=shipment-update')
+    await expect(page).toHaveURL((url) => url.search === '?tab=code&call=shipment-update')
   })
 })
 
-describe('the request log', () => {
+test.describe('the request log', () => {
   async function callsMade(integration: Integration) {
     const lane = await makeLane(app, integration.tenant)
     const update = { lane_ref: lane.lane_ref, customer_rate: 2000 }
@@ -331,8 +335,8 @@ describe('the request log', () => {
     const refused = page.getByRole('row', { name: /401 rejected/ })
     const reason = refused.getByRole('link', { name: 'signature-mismatch' })
     await reason.waitFor()
-    expect(await reason.getAttribute('href')).toBe('/problems/signature-mismatch')
-    expect(await refused.textContent()).toContain('shipment-update')
+    await expect(reason).toHaveAttribute('href', '/problems/signature-mismatch')
+    await expect(refused).toContainText('shipment-update')
     await refused.getByText('127.0.0.1').waitFor()
     await refused.getByText(/\d ms/).waitFor()
     await refused.getByRole('button', { name: /Copy request ID/ }).click()
@@ -345,7 +349,7 @@ describe('the request log', () => {
     await refused.waitFor()
     await page.getByLabel('Operation').selectOption('markup')
     await page.getByRole('heading', { name: 'No matching calls' }).waitFor()
-    expect(new URL(page.url()).search).toBe('?tab=log&outcome=refused&operation=markup')
+    await expect(page).toHaveURL((url) => url.search === '?tab=log&outcome=refused&operation=markup')
     await page.getByRole('button', { name: 'Show all calls' }).click()
     await page.getByLabel('Token').selectOption({ label: 'test (ID 1)' })
     await page.getByRole('row', { name: /lane-insight/ }).waitFor()
@@ -356,9 +360,9 @@ describe('the request log', () => {
     expect(troubles).toEqual([])
   })
 
-  test('can be paused and resumed', { tags: 'long' }, async () => {
+  test('can be paused and resumed', { tag: '@long' }, async () => {
     const integration = await makeIntegration(app)
-    const { page } = await openWindow(browser, app.url, { person: integration.tenant, alone: true })
+    const { page } = await openWindow({ url: app.url, person: integration.tenant, alone: true })
     await page.clock.install()
     await page.goto('/settings/developers?tab=log')
     await page.getByRole('row', { name: /create-signing-secret/ }).waitFor()
@@ -374,12 +378,12 @@ describe('the request log', () => {
     // A request made by the page after the interval would precede this one.
     await page.evaluate(`fetch('/ready')`)
     expect(requests).toBe(atPause)
-    expect(await page.getByRole('row', { name: /lane-insight/ }).count()).toBe(0)
+    await expect(page.getByRole('row', { name: /lane-insight/ })).toHaveCount(0)
     await page.getByRole('button', { name: 'Resume' }).click()
     await page.getByRole('row', { name: /lane-insight/ }).waitFor()
   })
 
-  test('shows the remaining calls and the calls of the last minute', { tags: 'long' }, async () => {
+  test('shows the remaining calls and the calls of the last minute', { tag: '@long' }, async () => {
     const integration = await makeIntegration(app)
     const { page } = await openIntegration(integration.tenant, '?tab=log')
     const budget = page.getByRole('region', { name: 'Rate limit' })
@@ -392,11 +396,11 @@ describe('the request log', () => {
   })
 })
 
-describe('the signature debugger', () => {
+test.describe('the signature debugger', () => {
   let integration: Integration
   let page: Page
 
-  beforeAll(async () => {
+  test.beforeAll(async () => {
     integration = await makeIntegration(app)
     ;({ page } = await openIntegration(integration.tenant, '?tab=debugger'))
   })
@@ -446,10 +450,10 @@ describe('the signature debugger', () => {
     })
     await page.getByText('other.bin is not UTF-8 text').waitFor()
     await page.getByRole('button', { name: 'Paste instead' }).click()
-    expect(await page.getByRole('textbox', { name: 'Body' }).inputValue()).toBe('')
+    await expect(page.getByRole('textbox', { name: 'Body' })).toHaveValue('')
   })
 
-  test('has an example', { tags: 'long' }, async () => {
+  test('has an example', { tag: '@long' }, async () => {
     await page.getByRole('button', { name: 'Fill with an example' }).click()
     await page.getByRole('button', { name: 'Check', exact: true }).click()
     await part('Secret').getByText('Not checked', { exact: true }).waitFor()
@@ -457,7 +461,7 @@ describe('the signature debugger', () => {
     await page.getByText('The result appears here').waitFor()
   })
 
-  test('asks to wait after too many checks', { tags: 'long' }, async () => {
+  test('asks to wait after too many checks', { tag: '@long' }, async () => {
     await page.route('**/api/signature-check', (route) =>
       route.fulfill({
         status: 429,
@@ -475,7 +479,7 @@ describe('the signature debugger', () => {
   })
 })
 
-describe('a failure', () => {
+test.describe('a failure', () => {
   const refusal = (status: number, code: string) => ({
     status,
     headers: { 'Retry-After': '1', 'Content-Type': 'application/problem+json' },
@@ -497,7 +501,7 @@ describe('a failure', () => {
   })
 
   test('each section reports that the service is unavailable, and retries on click', {
-    tags: 'long',
+    tag: '@long',
   }, async () => {
     const integration = await makeIntegration(app)
     const { page } = await openIntegration(integration.tenant, '?tab=log', { refusalsExpected: true })
@@ -514,64 +518,62 @@ describe('a failure', () => {
     await page.getByRole('button', { name: /^Rotate the secret tms/ }).waitFor()
   })
 
-  test.each(['member', 'viewer'] as const)(
-    'a %s sees that the role is too low',
-    { tags: 'long' },
-    async (role) => {
+  for (const role of ['member', 'viewer'] as const)
+    test(`a ${role} sees that the role is too low`, { tag: '@long' }, async () => {
       const tenant = await makeTenant(app)
       const { page, troubles } = await openIntegration(await makePerson(app, tenant, role))
       await page.getByRole('heading', { name: 'Your role does not allow this' }).waitFor()
       await page.getByText(`your role is ${role}`).waitFor()
-      expect(await page.getByRole('button', { name: 'Create token' }).count()).toBe(0)
+      await expect(page.getByRole('button', { name: 'Create token' })).toHaveCount(0)
       expect(troubles).toEqual([])
-    },
-  )
+    })
 })
 
-describe('accessibility', () => {
+test.describe('accessibility', () => {
   const hostileName = `<img src=x onerror=alert(1)>'"&\\u202e${'W'.repeat(60)}`
 
-  test.each(looks)('in $colorScheme at $width pixels', { tags: 'long' }, async (options) => {
-    const integration = await makeIntegration(app)
-    const { tenant } = integration
-    const made = await call(app, 'POST', '/api/integrations/tokens', {
-      token: tenant.owner,
-      body: { name: hostileName },
+  for (const options of looks)
+    test(`in ${options.colorScheme} at ${options.width} pixels`, { tag: '@long' }, async () => {
+      const integration = await makeIntegration(app)
+      const { tenant } = integration
+      const made = await call(app, 'POST', '/api/integrations/tokens', {
+        token: tenant.owner,
+        body: { name: hostileName },
+      })
+      await readWith(made.body.token)
+      const lane = await makeLane(app, tenant)
+      await pushUpdate(app, { ...integration, secret: 'lwsec_0' }, { lane_ref: lane.lane_ref })
+      await makeLane(app, tenant)
+      const { page, troubles } = await openIntegration(tenant, '', options)
+      const isClean = async () => {
+        expect(await accessibilityProblems(page)).toEqual([])
+        expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(options.width)
+      }
+      await page.getByRole('button', { name: /^Rotate the secret tms/ }).waitFor()
+      await page.getByRole('cell', { name: hostileName, exact: true }).waitFor()
+      await isClean()
+      await page.getByRole('button', { name: /^Rotate the secret tms/ }).click()
+      await page.getByText('Both secrets are valid until').waitFor()
+      await isClean()
+      await page.getByRole('button', { name: 'Rotate secret', exact: true }).click()
+      await page.getByRole('dialog', { name: 'Store this signing secret now' }).waitFor()
+      await isClean()
+      await page.getByRole('button', { name: 'I have stored it' }).click()
+      await page.getByRole('tab', { name: 'Code' }).click()
+      await page.getByText('This books a real lane').waitFor()
+      await isClean()
+      await page.getByRole('tab', { name: 'Request log' }).click()
+      await page.getByRole('link', { name: 'signature-mismatch' }).waitFor()
+      await isClean()
+      await page.getByRole('tab', { name: 'Signature debugger' }).click()
+      await page.getByRole('button', { name: 'Fill with an example' }).click()
+      await page.getByRole('button', { name: 'Check', exact: true }).click()
+      await page.getByText('This signature is not valid').waitFor()
+      await isClean()
+      expect(troubles).toEqual([])
     })
-    await readWith(made.body.token)
-    const lane = await makeLane(app, tenant)
-    await pushUpdate(app, { ...integration, secret: 'lwsec_0' }, { lane_ref: lane.lane_ref })
-    await makeLane(app, tenant)
-    const { page, troubles } = await openIntegration(tenant, '', options)
-    const isClean = async () => {
-      expect(await accessibilityProblems(page)).toEqual([])
-      expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(options.width)
-    }
-    await page.getByRole('button', { name: /^Rotate the secret tms/ }).waitFor()
-    await page.getByRole('cell', { name: hostileName, exact: true }).waitFor()
-    await isClean()
-    await page.getByRole('button', { name: /^Rotate the secret tms/ }).click()
-    await page.getByText('Both secrets are valid until').waitFor()
-    await isClean()
-    await page.getByRole('button', { name: 'Rotate secret', exact: true }).click()
-    await page.getByRole('dialog', { name: 'Store this signing secret now' }).waitFor()
-    await isClean()
-    await page.getByRole('button', { name: 'I have stored it' }).click()
-    await page.getByRole('tab', { name: 'Code' }).click()
-    await page.getByText('This books a real lane').waitFor()
-    await isClean()
-    await page.getByRole('tab', { name: 'Request log' }).click()
-    await page.getByRole('link', { name: 'signature-mismatch' }).waitFor()
-    await isClean()
-    await page.getByRole('tab', { name: 'Signature debugger' }).click()
-    await page.getByRole('button', { name: 'Fill with an example' }).click()
-    await page.getByRole('button', { name: 'Check', exact: true }).click()
-    await page.getByText('This signature is not valid').waitFor()
-    await isClean()
-    expect(troubles).toEqual([])
-  })
 
-  test('by keyboard: creates a token and changes the tab', { tags: 'long' }, async () => {
+  test('by keyboard: creates a token and changes the tab', { tag: '@long' }, async () => {
     const tenant = await makeTenant(app)
     const { page } = await openIntegration(tenant)
     await page.getByRole('tab', { name: 'Credentials' }).focus()

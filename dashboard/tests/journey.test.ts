@@ -1,11 +1,7 @@
 import { randomUUID } from 'node:crypto'
-import type { Page } from 'playwright-core'
-import { expect, test } from 'vitest'
+import type { Page } from '@playwright/test'
 import { password, pushUpdate } from '#testing/make.ts'
-import { openWindow } from '../testing/browser.ts'
-import { serviceAndBrowser } from '../testing/service-and-browser.ts'
-
-const { app, browser } = await serviceAndBrowser()
+import { app, expect, openWindow, test } from '../testing/pages.ts'
 
 async function signUp(page: Page): Promise<void> {
   await page.goto('/sign-up')
@@ -44,7 +40,7 @@ async function plaintextOf(page: Page, button: RegExp, form: RegExp): Promise<st
 }
 
 test('from sign-up to a quote, a win, a booking from the TMS, and the margin on the Shipments page', async () => {
-  const { page, troubles } = await openWindow(browser, app.url)
+  const { page, troubles } = await openWindow()
   await signUp(page)
   const laneRef = await quoteALane(page)
 

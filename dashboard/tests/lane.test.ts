@@ -1,15 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Browser, Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Page } from '@playwright/test'
 import { BUCKET_DAYS } from '#engine/buckets.ts'
 import { SCORE_RULE } from '#engine/scores.ts'
 import { SIGNAL_RULE } from '#engine/signals.ts'
 import { call, type MadeTenant, makeTenant } from '#testing/make.ts'
-import { type TestApp, testApp } from '#testing/test-app.ts'
-import { accessibilityProblems, looks, openBrowser, openWindow } from '../testing/browser.ts'
+import { accessibilityProblems, app, expect, looks, openWindow, test } from '../testing/pages.ts'
 
-let app: TestApp
-let browser: Browser
 let tenant: MadeTenant
 
 const hostileName = '<img src=x onerror=alert(1)>AVeryLongNameWithoutAnySpaceThatWouldWidenATableIfItCould'
@@ -65,19 +61,13 @@ function asCsv(row: readonly (string | number)[]): string {
   return row.map((cell) => `"${cell}"`).join(',')
 }
 
-beforeAll(async () => {
-  app = await testApp()
+test.beforeAll(async () => {
   tenant = await makeTenant(app)
   await importQuotes()
-  browser = await openBrowser()
-})
-afterAll(async () => {
-  await browser?.close()
-  await app.close()
 })
 
-async function openLane(path = `${lanePage}&equipment=V`, options: Parameters<typeof openWindow>[2] = {}) {
-  const window = await openWindow(browser, app.url, { person: tenant, ...options })
+async function openLane(path = `${lanePage}&equipment=V`, options: Parameters<typeof openWindow>[0] = {}) {
+  const window = await openWindow({ person: tenant, ...options })
   const asked: string[] = []
   window.page.on('request', (request) => asked.push(request.url()))
   await window.page.goto(path)
@@ -106,7 +96,7 @@ async function allPartsLoaded(page: Page): Promise<void> {
   await page.getByRole('region', { name: 'Scores and signals' }).getByText('Formula of timing').waitFor()
 }
 
-describe('without a lane', () => {
+test.describe('without a lane', () => {
   test('lists the lanes of the brokerage with quotes, win rate and counts, and links to each', async () => {
     const { page, troubles } = await openLane('/lane')
     const table = page.getByRole('region', { name: 'Your lanes' })
@@ -114,7 +104,7 @@ describe('without a lane', () => {
     await row.getByRole('cell', { name: /^\d+\.\d% · \d+ of 38$/ }).waitFor()
     await row.getByRole('link', { name: 'Dallas, TX → Atlanta, GA' }).click()
     await page.getByRole('heading', { name: 'Dallas, TX → Atlanta, GA', level: 1 }).waitFor()
-    expect(new URL(page.url()).searchParams.get('equipment')).toBe('V')
+    await expect(page).toHaveURL((url) => url.searchParams.get('equipment') === 'V')
     expect(troubles).toEqual([])
   })
 
@@ -126,14 +116,14 @@ describe('without a lane', () => {
     await page.getByRole('heading', { name: 'Dallas, TX → Atlanta, GA', level: 1 }).waitFor()
   })
 
-  test('tells a new brokerage how to add lanes', { tags: 'long' }, async () => {
+  test('tells a new brokerage how to add lanes', { tag: '@long' }, async () => {
     const { page } = await openLane('/lane', { person: await makeTenant(app) })
     await page.getByRole('heading', { name: 'No lanes yet' }).waitFor()
     await page.getByRole('link', { name: 'Import past quotes' }).waitFor()
   })
 })
 
-describe('a lane with history', () => {
+test.describe('a lane with history', () => {
   test('has a map with a text description, and loads it only from the service', async () => {
     const { page, asked, troubles } = await openLane()
     await allPartsLoaded(page)
@@ -171,18 +161,18 @@ describe('a lane with history', () => {
   })
 
   test('lists every quote in a sortable table with pages, with the numbers that use it', {
-    tags: 'long',
+    tag: '@long',
   }, async () => {
     const { page } = await openLane()
     await allPartsLoaded(page)
     const table = page.getByRole('region', { name: 'Quotes behind the numbers' })
-    expect(await table.getByRole('row').count()).toBe(26)
+    await expect(table.getByRole('row')).toHaveCount(26)
     await table.getByText('Not in win probability: nobody has answered it yet').first().waitFor()
     await page.getByRole('button', { name: 'Next' }).click()
     await page.getByText('26–40 of 40').waitFor()
     await table.getByRole('button', { name: 'Rate' }).click()
     await table.getByRole('row').nth(1).getByText('$2,385').waitFor()
-    expect(new URL(page.url()).searchParams.get('sort')).toBe('dearest')
+    await expect(page).toHaveURL((url) => url.searchParams.get('sort') === 'dearest')
   })
 
   test('links a number to the quotes behind it', async () => {
@@ -213,13 +203,13 @@ describe('a lane with history', () => {
     await page.getByText(`at $${rate.toLocaleString('en-US')} or lower`).waitFor()
   })
 
-  test('shows other equipment, and all equipment, with separate counts', { tags: 'long' }, async () => {
+  test('shows other equipment, and all equipment, with separate counts', { tag: '@long' }, async () => {
     const { page } = await openLane()
     await allPartsLoaded(page)
     const equipment = page.getByRole('navigation', { name: 'Equipment' })
     await equipment.getByRole('link', { name: 'Reefer (R) · 4' }).click()
     await page.getByText('4 quotes drawn').waitFor()
-    expect(await equipment.locator('[aria-current="page"]').textContent()).toBe('Reefer (R) · 4')
+    await expect(equipment.locator('[aria-current="page"]')).toHaveText('Reefer (R) · 4')
     await equipment.getByRole('link', { name: 'All · 44' }).click()
     await page.getByText('44 quotes drawn').waitFor()
   })
@@ -238,7 +228,7 @@ describe('a lane with history', () => {
       .waitFor()
   })
 
-  test('runs no script from a name', { tags: 'long' }, async () => {
+  test('runs no script from a name', { tag: '@long' }, async () => {
     const { page, troubles } = await openLane()
     await allPartsLoaded(page)
     await page.getByRole('button', { name: 'Next' }).click()
@@ -248,7 +238,7 @@ describe('a lane with history', () => {
   })
 })
 
-describe('scores and signals', () => {
+test.describe('scores and signals', () => {
   test('show their formula, inputs and thresholds in collapsed sections', async () => {
     const { page } = await openLane()
     await allPartsLoaded(page)
@@ -280,11 +270,11 @@ describe('scores and signals', () => {
     await scores.getByText(values.derivative.toFixed(4)).waitFor()
     await scores.getByText(`periods of ${BUCKET_DAYS} days behind all four scores`).click()
     const periods = scores.getByRole('region', { name: 'Periods behind the scores, newest first' })
-    expect(await periods.getByRole('row').count()).toBe(evidence.buckets.length + 1)
+    await expect(periods.getByRole('row')).toHaveCount(evidence.buckets.length + 1)
   })
 })
 
-describe('an unknown place', () => {
+test.describe('an unknown place', () => {
   test('gets suggestions, and no map', async () => {
     const { page } = await openLane('/lane?origin=Dalas, TX&destination=Atlanta, GA')
     await page.getByText('No map: the location of “Dalas, TX” is unknown').waitFor()
@@ -293,7 +283,7 @@ describe('an unknown place', () => {
     await page.getByText('44 quotes drawn').waitFor()
   })
 
-  test('that cannot be parsed gets suggestions too', { tags: 'long' }, async () => {
+  test('that cannot be parsed gets suggestions too', { tag: '@long' }, async () => {
     const { page } = await openLane('/lane?origin=Dallas&destination=Atlanta, GA', { refusalsExpected: true })
     await page.getByText('This lane has an invalid place').waitFor()
     await page.getByRole('alert').getByRole('link', { name: 'Dallas, TX', exact: true }).click()
@@ -301,9 +291,9 @@ describe('an unknown place', () => {
   })
 })
 
-describe('a failure', () => {
-  test('is shown in the place of the content, and can be retried', { tags: 'long' }, async () => {
-    const { page, context } = await openWindow(browser, app.url, { person: tenant, refusalsExpected: true })
+test.describe('a failure', () => {
+  test('is shown in the place of the content, and can be retried', { tag: '@long' }, async () => {
+    const { page, context } = await openWindow({ person: tenant, refusalsExpected: true })
     await context.route('**/api/lane-record*', (route) => route.abort())
     await page.goto(`${lanePage}&equipment=V`)
     await page.getByRole('alert').getByText('No connection to the service').waitFor()
@@ -312,8 +302,8 @@ describe('a failure', () => {
     await allPartsLoaded(page)
   })
 
-  test('affects only the part that failed', { tags: 'long' }, async () => {
-    const { page, context } = await openWindow(browser, app.url, { person: tenant, refusalsExpected: true })
+  test('affects only the part that failed', { tag: '@long' }, async () => {
+    const { page, context } = await openWindow({ person: tenant, refusalsExpected: true })
     await context.route('**/api/advice/lane*', (route) =>
       route.fulfill({
         status: 503,
@@ -333,24 +323,19 @@ describe('a failure', () => {
   })
 })
 
-describe('accessibility', () => {
-  test.each(looks)(
-    'of the page in $colorScheme, $width pixels wide',
-    { tags: 'long' },
-    async ({ colorScheme, width }) => {
+test.describe('accessibility', () => {
+  for (const { colorScheme, width } of looks)
+    test(`of the page in ${colorScheme}, ${width} pixels wide`, { tag: '@long' }, async () => {
       const { page } = await openLane(`${lanePage}&equipment=V`, { colorScheme, width })
       await allPartsLoaded(page)
       for (const summaryLine of await page.locator('summary').all()) await summaryLine.click()
       await page.getByRole('slider', { name: 'Quotes by date' }).focus()
       await page.keyboard.press('End')
       expect(await accessibilityProblems(page)).toEqual([])
-    },
-  )
+    })
 
-  test.each(looks)(
-    'of the lane chooser in $colorScheme, $width pixels wide',
-    { tags: 'long' },
-    async ({ colorScheme, width }) => {
+  for (const { colorScheme, width } of looks)
+    test(`of the lane chooser in ${colorScheme}, ${width} pixels wide`, { tag: '@long' }, async () => {
       const { page } = await openLane('/lane?origin=Dalas, TX&destination=Atlanta, GA', {
         colorScheme,
         width,
@@ -361,6 +346,5 @@ describe('accessibility', () => {
       await page.goto('/lane')
       await page.getByRole('region', { name: 'Your lanes' }).getByRole('row').nth(1).waitFor()
       expect(await accessibilityProblems(page)).toEqual([])
-    },
-  )
+    })
 })

@@ -1,17 +1,14 @@
-import type { Browser } from 'playwright-core'
-import { afterAll, beforeAll, expect, test } from 'vitest'
 import { pushMarketRates } from '#contract/market-rates.ts'
+import type { TestApp } from '#testing/app-on-database.ts'
 import { type Integration, makeIntegration, makeLane, pushSigned, pushUpdate } from '#testing/make.ts'
-import { type TestApp, testApp } from '#testing/test-app.ts'
-import { accessibilityProblems, openBrowser, openWindow } from '../testing/browser.ts'
+import { accessibilityProblems, expect, openWindow, ownApp, test } from '../testing/pages.ts'
 
 let app: TestApp
-let browser: Browser
 let ours: Integration
 
 /** Two quotes on one lane, won at $1,900 with a truck of $2,100 and lost at $1,800, where the market is $2,000. */
-beforeAll(async () => {
-  app = await testApp({
+test.beforeAll(async () => {
+  app = await ownApp({
     config: {
       marketAdapters: {
         greenscreensUrl: 'https://provider.invalid',
@@ -21,7 +18,6 @@ beforeAll(async () => {
       },
     },
   })
-  browser = await openBrowser()
   ours = await makeIntegration(app, 'integrations:write quotes:write')
   const { lane_ref } = await makeLane(app, ours.tenant, { rate: 1900, outcome: 'won' })
   await pushUpdate(app, ours, { lane_ref, truck_cost: 2100 })
@@ -52,19 +48,17 @@ beforeAll(async () => {
     ],
   })
 })
-afterAll(async () => {
-  await browser.close()
+test.afterAll(async () => {
   await app.close()
 })
 
 test('the standing leads to the quotes and to the lane, where both references are side by side', async () => {
-  const { page, troubles } = await openWindow(browser, app.url, { person: ours.tenant })
+  const { page, troubles } = await openWindow({ url: app.url, person: ours.tenant })
   await page.goto('/market')
   const lanes = page.getByRole('table', { name: 'By lane' })
   const row = lanes.getByRole('row').filter({ hasText: 'Dallas, TX' })
   await row.waitFor()
-  for (const words of ['−5.0%', '−10.0%', '+5.0%', '$100', '$300'])
-    expect(await row.innerText()).toContain(words)
+  for (const words of ['−5.0%', '−10.0%', '+5.0%', '$100', '$300']) await expect(row).toContainText(words)
   expect(await accessibilityProblems(page)).toEqual([])
   await page.getByRole('combobox', { name: 'Show' }).selectOption('paying_above')
   const file = await page.getByRole('link', { name: 'Export CSV' }).getAttribute('href')
@@ -77,15 +71,15 @@ test('the standing leads to the quotes and to the lane, where both references ar
   await row.getByRole('link', { name: /^Lane page of/ }).click()
   const both = page.getByRole('region', { name: 'Your rates and the market' }).first()
   await both.getByText('DAT, what customers pay, all-in, city pair, 2 days old, 48 loads').waitFor()
-  expect(await both.innerText()).toContain('Truckstop says $2,120, 6% more')
+  await expect(both).toContainText('Truckstop says $2,120, 6% more')
   expect(await accessibilityProblems(page)).toEqual([])
   expect(troubles).toEqual([])
 })
 
 test('a rate is entered by hand, a wrong one names its field, and a source is erased after a confirmation', {
-  tags: 'long',
+  tag: '@long',
 }, async () => {
-  const { page } = await openWindow(browser, app.url, { person: ours.tenant })
+  const { page } = await openWindow({ url: app.url, person: ours.tenant })
   await page.goto('/settings/market?origin=Chicago, IL&destination=Memphis, TN')
   const form = page.getByRole('form', { name: 'Enter a market rate' })
   await form.getByRole('textbox', { name: 'Rate' }).fill('2.51')
@@ -103,8 +97,8 @@ test('a rate is entered by hand, a wrong one names its field, and a source is er
   await sources.getByRole('row').filter({ hasText: 'Phone' }).waitFor({ state: 'detached' })
 })
 
-test('an admin sets and removes the key of a provider, which is never shown', { tags: 'long' }, async () => {
-  const { page, troubles } = await openWindow(browser, app.url, { person: ours.tenant })
+test('an admin sets and removes the key of a provider, which is never shown', { tag: '@long' }, async () => {
+  const { page, troubles } = await openWindow({ url: app.url, person: ours.tenant })
   await page.goto('/settings/market')
   const form = page.getByRole('form', { name: 'Key for Greenscreens' })
   await form.getByLabel('Client id').fill('our-id')

@@ -1,21 +1,15 @@
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import type { Browser, Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Page } from '@playwright/test'
 import { call, type MadeTenant, makeTenant } from '#testing/make.ts'
-import { type TestApp, testApp } from '#testing/test-app.ts'
-import { openBrowser, openWindow } from '../testing/browser.ts'
+import { app, expect, openWindow, test } from '../testing/pages.ts'
 
 /** Requests that another site can send from the browser of a signed-in user. */
-let app: TestApp
-let browser: Browser
 let evil: Server
 let evilPort: number
 
-beforeAll(async () => {
-  app = await testApp()
-  browser = await openBrowser()
+test.beforeAll(async () => {
   evil = createServer((request, response) => {
     const html = new URL(request.url ?? '/', 'http://x').searchParams.get('html') ?? ''
     response.setHeader('Content-Type', 'text/html')
@@ -24,10 +18,8 @@ beforeAll(async () => {
   await once(evil, 'listening')
   evilPort = (evil.address() as AddressInfo).port
 })
-afterAll(async () => {
-  await browser.close()
+test.afterAll(async () => {
   evil.close()
-  await app.close()
 })
 
 /** The address of a page on another site with the given content. */
@@ -36,7 +28,7 @@ const evilPage = (host: string, html: string) =>
 
 async function signedIn(): Promise<{ page: Page; tenant: MadeTenant }> {
   const tenant = await makeTenant(app)
-  const { page } = await openWindow(browser, app.url, { person: tenant, refusalsExpected: true })
+  const { page } = await openWindow({ person: tenant, refusalsExpected: true })
   return { page, tenant }
 }
 
@@ -53,61 +45,62 @@ async function stateOf(tenant: MadeTenant) {
   return { tenant: me.body.tenant, users: users.body.users, done }
 }
 
-describe.each(['127.0.0.1', 'localhost'])('a page at another port of %s', (host) => {
-  test('that posts a form, in every encoding a form has, changes nothing', async () => {
-    const { page, tenant } = await signedIn()
-    const before = await stateOf(tenant)
-    for (const [path, field] of [
-      ['/api/users', '{"name":"Eve","email":"eve@example.com","role":"admin","x":"'],
-      ['/api/auth/sign-out', '{"everywhere":true,"x":"'],
-      ['/api/auth/session-token', '{"x":"'],
-      ['/api/integrations/tokens', '{"name":"eve","x":"'],
-    ] as const) {
-      for (const encoding of ['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data']) {
-        const answered = page.waitForResponse((response) => response.url() === `${app.url}${path}`)
-        const form = `<form method="post" action="${app.url}${path}" enctype="${encoding}">
+for (const host of ['127.0.0.1', 'localhost'])
+  test.describe(`a page at another port of ${host}`, () => {
+    test('that posts a form, in every encoding a form has, changes nothing', async () => {
+      const { page, tenant } = await signedIn()
+      const before = await stateOf(tenant)
+      for (const [path, field] of [
+        ['/api/users', '{"name":"Eve","email":"eve@example.com","role":"admin","x":"'],
+        ['/api/auth/sign-out', '{"everywhere":true,"x":"'],
+        ['/api/auth/session-token', '{"x":"'],
+        ['/api/integrations/tokens', '{"name":"eve","x":"'],
+      ] as const) {
+        for (const encoding of ['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data']) {
+          const answered = page.waitForResponse((response) => response.url() === `${app.url}${path}`)
+          const form = `<form method="post" action="${app.url}${path}" enctype="${encoding}">
           <input name='${field}' value='"}'></form><script>document.forms[0].submit()</script>`
-        await page.goto(evilPage(host, form))
-        // Another port is the same site, so the browser sends the cookie. Another host name is not.
-        const readsCookie = host === '127.0.0.1' && !path.startsWith('/api/integrations/')
-        expect([path, (await answered).status()]).toEqual([path, readsCookie ? 403 : 401])
+          await page.goto(evilPage(host, form))
+          // Another port is the same site, so the browser sends the cookie. Another host name is not.
+          const readsCookie = host === '127.0.0.1' && !path.startsWith('/api/integrations/')
+          expect([path, (await answered).status()]).toEqual([path, readsCookie ? 403 : 401])
+        }
       }
-    }
-    expect(await stateOf(tenant)).toEqual(before)
-  })
+      expect(await stateOf(tenant)).toEqual(before)
+    })
 
-  test('that fetches with credentials gets no readable response, and changes nothing', async () => {
-    const { page, tenant } = await signedIn()
-    const before = await stateOf(tenant)
-    await page.goto(evilPage(host, ''))
-    const seen = await page.evaluate(async (url) => {
-      const tries: RequestInit[] = [
-        { method: 'POST', mode: 'no-cors', body: '{"everywhere":true}' },
-        { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: '{"everywhere":true}' },
-        { method: 'POST', headers: { 'X-Lanewise-Request': '1' }, body: '{"everywhere":true}' },
-        { method: 'GET' },
-      ]
-      const outcomes: string[] = []
-      for (const init of tries) {
-        const path = init.method === 'GET' ? '/api/me' : '/api/auth/sign-out'
-        outcomes.push(
-          await fetch(`${url}${path}`, { ...init, credentials: 'include' })
-            .then(async (response) => `read ${(await response.text()).length} characters`)
-            .catch(() => 'refused by the browser'),
-        )
-      }
-      return outcomes
-    }, app.url)
-    // With "no-cors", browsers send only what a form could send, and the page cannot read the response.
-    expect(seen).toEqual([
-      'read 0 characters',
-      'refused by the browser',
-      'refused by the browser',
-      'refused by the browser',
-    ])
-    expect(await stateOf(tenant)).toEqual(before)
+    test('that fetches with credentials gets no readable response, and changes nothing', async () => {
+      const { page, tenant } = await signedIn()
+      const before = await stateOf(tenant)
+      await page.goto(evilPage(host, ''))
+      const seen = await page.evaluate(async (url) => {
+        const tries: RequestInit[] = [
+          { method: 'POST', mode: 'no-cors', body: '{"everywhere":true}' },
+          { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: '{"everywhere":true}' },
+          { method: 'POST', headers: { 'X-Lanewise-Request': '1' }, body: '{"everywhere":true}' },
+          { method: 'GET' },
+        ]
+        const outcomes: string[] = []
+        for (const init of tries) {
+          const path = init.method === 'GET' ? '/api/me' : '/api/auth/sign-out'
+          outcomes.push(
+            await fetch(`${url}${path}`, { ...init, credentials: 'include' })
+              .then(async (response) => `read ${(await response.text()).length} characters`)
+              .catch(() => 'refused by the browser'),
+          )
+        }
+        return outcomes
+      }, app.url)
+      // With "no-cors", browsers send only what a form could send, and the page cannot read the response.
+      expect(seen).toEqual([
+        'read 0 characters',
+        'refused by the browser',
+        'refused by the browser',
+        'refused by the browser',
+      ])
+      expect(await stateOf(tenant)).toEqual(before)
+    })
   })
-})
 
 test('the same call from the dashboard succeeds: the rejections above are because of the origin', async () => {
   const { page, tenant } = await signedIn()

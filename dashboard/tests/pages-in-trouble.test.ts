@@ -1,24 +1,14 @@
 import { randomUUID } from 'node:crypto'
-import type { Browser, Locator, Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Locator, Page } from '@playwright/test'
 import type { pagePaths } from '#contract/pages.ts'
 import { call, type MadeTenant, makeLane, makeTenant, password, requireStatus } from '#testing/make.ts'
-import { type TestApp, testApp } from '#testing/test-app.ts'
-import { openBrowser, openWindow } from '../testing/browser.ts'
+import { app, expect, openWindow, test } from '../testing/pages.ts'
 
-let app: TestApp
-let browser: Browser
 let tenant: MadeTenant
 
-beforeAll(async () => {
-  app = await testApp()
-  browser = await openBrowser()
+test.beforeAll(async () => {
   tenant = await makeTenant(app)
   await makeLane(app, tenant, { outcome: 'won' })
-})
-afterAll(async () => {
-  await browser.close()
-  await app.close()
 })
 
 const calls = '**/api/**'
@@ -376,7 +366,7 @@ async function recovered(page: Page, shown: Locator, again: (() => Promise<void>
         }
         return false
       },
-      { timeout: 20_000, interval: 250 },
+      { timeout: 20_000, intervals: [250] },
     )
     .toBe(true)
 }
@@ -384,15 +374,15 @@ async function recovered(page: Page, shown: Locator, again: (() => Promise<void>
 /** Checks that the typed text is still in its field, or in the address if it asked for another view of the page. */
 async function holds(page: Page, { field }: Visit, typed: string): Promise<void> {
   if (field === null) return
-  if (await field(page).isVisible()) expect(await field(page).inputValue()).toBe(typed)
-  else expect(new URL(page.url()).searchParams.values().toArray()).toContain(typed)
+  if (await field(page).isVisible()) await expect(field(page)).toHaveValue(typed)
+  else await expect.poll(() => new URL(page.url()).searchParams.values().toArray()).toContain(typed)
 }
 
 async function walk(name: keyof typeof pagePaths, troubleName: TroubleName): Promise<void> {
   const visit = visits[name]
   const trouble: Trouble = troubles[troubleName]
   const person = visit.isDoorstep ? {} : { person: tenant }
-  const { page } = await openWindow(browser, app.url, { ...person, refusalsExpected: true })
+  const { page } = await openWindow({ ...person, refusalsExpected: true })
   page.setDefaultTimeout(12_000)
   const address = await visit.address()
   const shown = visit.content?.(page) ?? page.getByRole('heading', { level: 1 }).first()
@@ -447,11 +437,11 @@ const alwaysTested = { page: 'team', troubles: ['503', 'the end of the session']
 const isAlwaysTested = (page: string, trouble: TroubleName) =>
   page === alwaysTested.page && alwaysTested.troubles.some((one) => one === trouble)
 
-describe('a page says what is wrong, recovers, and keeps what was typed', () => {
+test.describe('a page says what is wrong, recovers, and keeps what was typed', () => {
   for (const name of names) {
     for (const trouble of troublesOf(visits[name])) {
-      const tags = isAlwaysTested(name, trouble) ? [] : 'long'
-      test(`${name}: ${trouble}`, { tags, timeout: 90_000 }, () => walk(name, trouble))
+      const tag = isAlwaysTested(name, trouble) ? [] : '@long'
+      test(`${name}: ${trouble}`, { tag }, () => walk(name, trouble))
     }
   }
 })

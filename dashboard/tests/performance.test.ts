@@ -1,5 +1,4 @@
-import type { Browser, Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Page } from '@playwright/test'
 import { getBacktest } from '#contract/backtest.ts'
 import { getMissedMargin, listMissedQuotes } from '#contract/missed-margin.ts'
 import {
@@ -11,20 +10,15 @@ import {
   makeTenant,
   pushUpdate,
 } from '#testing/make.ts'
-import { type TestApp, testApp } from '#testing/test-app.ts'
-import { accessibilityProblems, loaded, looks, openBrowser, openWindow } from '../testing/browser.ts'
+import { accessibilityProblems, app, expect, loaded, looks, openWindow, test } from '../testing/pages.ts'
 
-let app: TestApp
-let browser: Browser
 let integration: Integration
 let refs: string[]
 
 const customers = ['Harvest Table Foods', '<img src=x onerror="window.ran=true">']
 
 /** Six quotes at $2,000 with an expected truck cost of $1,700: four booked, one lost, one pending. */
-beforeAll(async () => {
-  app = await testApp()
-  browser = await openBrowser()
+test.beforeAll(async () => {
   integration = await makeIntegration(app)
   const { tenant } = integration
   refs = []
@@ -55,13 +49,9 @@ beforeAll(async () => {
     body: { outcome: 'lost', reason: 'price' },
   })
 })
-afterAll(async () => {
-  await browser.close()
-  await app.close()
-})
 
 const open = async (path: string, options: { width?: number; colorScheme?: 'light' | 'dark' } = {}) => {
-  const opened = await openWindow(browser, app.url, { person: integration.tenant, ...options })
+  const opened = await openWindow({ person: integration.tenant, ...options })
   await opened.page.goto(path)
   return opened
 }
@@ -69,7 +59,7 @@ const rowOf = (page: Page, words: string) => page.getByRole('row').filter({ hasT
 const totals = (page: Page) => page.getByRole('region', { name: 'Totals of the selection' })
 const query = (page: Page) => new URL(page.url()).searchParams
 
-describe('the overview', () => {
+test.describe('the overview', () => {
   test('has four figures against the period before, the trend, and the largest leak with its quotes', async () => {
     const { page, troubles } = await open('/results')
     const overview = page.getByRole('region', { name: 'Overview of the selection' })
@@ -93,11 +83,11 @@ describe('the overview', () => {
     await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Lanes' }).click()
     await page.getByRole('link', { name: 'Market', exact: true }).click()
     await page.getByRole('heading', { name: 'Market', level: 1 }).waitFor()
-    expect(await page.getByLabel('Quoted in').inputValue()).toBe('this-year')
+    await expect(page.getByLabel('Quoted in')).toHaveValue('this-year')
   })
 })
 
-describe('the money', () => {
+test.describe('the money', () => {
   test('shows what was lost by carrier, and the quotes behind each amount', async () => {
     const { page, troubles } = await open('/results?view=money')
     const money = page.getByRole('region', { name: 'Money of the selection' })
@@ -120,19 +110,19 @@ describe('the money', () => {
       .click()
     await page.getByRole('heading', { name: 'Quotes', level: 1 }).waitFor()
     await rowOf(page, refs[0] ?? '').waitFor()
-    expect(await page.getByRole('row').count()).toBe(2)
-    expect(await page.getByRole('combobox', { name: 'Money' }).inputValue()).toBe('lost_to_cost')
+    await expect(page.getByRole('row')).toHaveCount(2)
+    await expect(page.getByRole('combobox', { name: 'Money' })).toHaveValue('lost_to_cost')
     expect(troubles).toEqual([])
   })
 
   test('a booking at a loss is announced to every role without moving the page, until it is dismissed and the next one lands', {
-    tags: 'long',
+    tag: '@long',
   }, async () => {
     const other = await makeIntegration(app)
     const viewer = await makePerson(app, other.tenant, 'viewer')
     const [first, second] = [await makeLane(app, other.tenant), await makeLane(app, other.tenant)]
     await pushUpdate(app, other, { lane_ref: first.lane_ref, customer_rate: 1900, truck_cost: 2061 })
-    const { page } = await openWindow(browser, app.url, { person: viewer })
+    const { page } = await openWindow({ person: viewer })
     let announce = () => {}
     const held = new Promise<void>((release) => {
       announce = release
@@ -149,7 +139,7 @@ describe('the money', () => {
     const notice = page.getByRole('region', { name: 'Bookings at a loss' })
     await notice.getByText('A booking landed at a loss:').waitFor()
     expect(await heading.boundingBox()).toEqual(before)
-    expect(await notice.innerText()).toContain('for Harvest Table Foods: −$161')
+    await expect(notice).toContainText('for Harvest Table Foods: −$161')
     expect(await accessibilityProblems(page)).toEqual([])
     await notice.getByRole('button', { name: 'Dismiss' }).click()
     await notice.waitFor({ state: 'detached' })
@@ -157,11 +147,11 @@ describe('the money', () => {
     await page.reload()
     await notice.getByRole('link', { name: `Quote ${second.lane_ref}` }).click()
     await page.getByRole('heading', { level: 1 }).filter({ hasText: 'Dallas, TX' }).waitFor()
-    expect(await notice.innerText()).toContain('A booking landed at a loss:')
+    await expect(notice).toContainText('A booking landed at a loss:')
   })
 })
 
-describe('win rate and margin', () => {
+test.describe('win rate and margin', () => {
   test('by month add up to the totals, in the table and in the charts', async () => {
     const { page, troubles } = await open('/results?view=month')
     const answer = await call(app, 'GET', '/api/performance?by=month', { token: integration.tenant.owner })
@@ -193,7 +183,7 @@ describe('win rate and margin', () => {
     await page.waitForURL(/sort=margin&order=asc/)
     await page.reload()
     await rowOf(page, 'Harvest Table Foods').waitFor()
-    expect(await page.getByRole('row').nth(1).innerText()).toContain('Harvest Table Foods')
+    await expect(page.getByRole('row').nth(1)).toContainText('Harvest Table Foods')
     await page.getByRole('button', { name: 'By equipment' }).click()
     await rowOf(page, 'Reefer (R)').waitFor()
     expect(query(page).has('sort')).toBe(false)
@@ -235,9 +225,9 @@ describe('win rate and margin', () => {
     expect(query(page).get('period')).toBe('this-year')
   })
 
-  test('tell a new brokerage what is missing', { tags: 'long' }, async () => {
+  test('tell a new brokerage what is missing', { tag: '@long' }, async () => {
     const tenant = await makeTenant(app)
-    const { page } = await openWindow(browser, app.url, { person: tenant })
+    const { page } = await openWindow({ person: tenant })
     await page.goto('/results')
     await page.getByText('No quotes in this selection').waitFor()
     await page.getByRole('tab', { name: 'Where margin goes' }).click()
@@ -246,8 +236,8 @@ describe('win rate and margin', () => {
     await page.getByText('Nothing to compare in this selection').waitFor()
   })
 
-  test('report a failure, and load on retry', { tags: 'long' }, async () => {
-    const { page } = await openWindow(browser, app.url, {
+  test('report a failure, and load on retry', { tag: '@long' }, async () => {
+    const { page } = await openWindow({
       person: integration.tenant,
       refusalsExpected: true,
     })
@@ -263,7 +253,7 @@ describe('win rate and margin', () => {
   })
 })
 
-describe('margins below the quote', () => {
+test.describe('margins below the quote', () => {
   test('are listed largest first, each with its reason and a link to the quote', async () => {
     const { page } = await open('/results?view=gaps')
     await page.getByText('3 of 4 compared shipments').waitFor()
@@ -281,14 +271,14 @@ describe('margins below the quote', () => {
     ]) {
       expect(second).toContain(words)
     }
-    expect(await rows.nth(3).innerText()).toContain('Booked at $1,900, quoted $2,000 (−$100)')
+    await expect(rows.nth(3)).toContainText('Booked at $1,900, quoted $2,000 (−$100)')
     const link = rows.nth(1).getByRole('link', { name: `Quote ${refs[0]}` })
-    expect(await link.getAttribute('href')).toBe(`/quotes/${refs[0]}`)
+    await expect(link).toHaveAttribute('href', `/quotes/${refs[0]}`)
   })
 })
 
-describe('the calibration of the advice', () => {
-  test('shows how many quotes are needed while there are too few', { tags: 'long' }, async () => {
+test.describe('the calibration of the advice', () => {
+  test('shows how many quotes are needed while there are too few', { tag: '@long' }, async () => {
     const { page } = await open('/results?view=calibration')
     await page.getByText('Too few quotes to test the advice').waitFor()
     await page
@@ -298,7 +288,7 @@ describe('the calibration of the advice', () => {
   })
 
   test('shows the progress of the test, then forecast vs outcome, the score and the dollars', async () => {
-    const { page, troubles } = await openWindow(browser, app.url, { person: integration.tenant })
+    const { page, troubles } = await openWindow({ person: integration.tenant })
     let asked = 0
     await page.route('**/api/backtest', (route) =>
       route.fulfill({
@@ -315,17 +305,15 @@ describe('the calibration of the advice', () => {
     await page.getByText('This is an estimate by the model itself, not an experiment.').waitFor()
     await page.getByText('+$103,134').waitFor()
     await page.getByText('Show as a table').click()
-    expect(await page.getByRole('row').filter({ hasText: '31% · 529 of 1707' }).innerText()).toContain(
-      'as forecast',
-    )
+    await expect(page.getByRole('row').filter({ hasText: '31% · 529 of 1707' })).toContainText('as forecast')
     expect(await accessibilityProblems(page)).toEqual([])
     expect(troubles).toEqual([])
   })
 })
 
-describe('missed margin', () => {
+test.describe('missed margin', () => {
   test('shows the progress, then the amounts with their ranges; each leads to its quotes', async () => {
-    const { page, troubles } = await openWindow(browser, app.url, { person: integration.tenant })
+    const { page, troubles } = await openWindow({ person: integration.tenant })
     let asked = 0
     await page.route('**/api/performance/missed-margin?*', (route) =>
       route.fulfill({
@@ -346,30 +334,31 @@ describe('missed margin', () => {
     await page.getByRole('link', { name: /quotes of Harvest Table Foods/ }).click()
     await page.getByText('1 quote of Harvest Table Foods').waitFor()
     await page.getByText(/^win 61(\.0)?%$/).waitFor()
-    expect(new URL(page.url()).searchParams.get('customer')).toBe('Harvest Table Foods')
+    await expect(page).toHaveURL((url) => url.searchParams.get('customer') === 'Harvest Table Foods')
     expect(await accessibilityProblems(page)).toEqual([])
     expect(troubles).toEqual([])
   })
 })
 
-describe('accessibility', () => {
-  test.each(looks)('$colorScheme, $width pixels wide', { tags: 'long' }, async ({ colorScheme, width }) => {
-    const { page } = await open('/results', { colorScheme, width })
-    await page.getByText(/^Largest leak:/).waitFor()
-    expect(await accessibilityProblems(page)).toEqual([])
-    await page.getByRole('tab', { name: 'Where margin goes' }).click()
-    await rowOf(page, 'Dallas, TX → Atlanta, GA').waitFor()
-    expect(await accessibilityProblems(page)).toEqual([])
-    await page.getByRole('button', { name: 'By month' }).click()
-    await page.getByRole('img', { name: /^Win rate by month/ }).waitFor()
-    expect(await accessibilityProblems(page)).toEqual([])
-    await page.getByRole('button', { name: 'By lane' }).focus()
-    await page.keyboard.press('Enter')
-    await rowOf(page, 'Dallas, TX → Atlanta, GA').waitFor()
-    expect(await accessibilityProblems(page)).toEqual([])
-    await page.getByRole('button', { name: 'Lost after booking' }).click()
-    await rowOf(page, refs[0] ?? '').waitFor()
-    expect(await accessibilityProblems(page)).toEqual([])
-    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width)
-  })
+test.describe('accessibility', () => {
+  for (const { colorScheme, width } of looks)
+    test(`${colorScheme}, ${width} pixels wide`, { tag: '@long' }, async () => {
+      const { page } = await open('/results', { colorScheme, width })
+      await page.getByText(/^Largest leak:/).waitFor()
+      expect(await accessibilityProblems(page)).toEqual([])
+      await page.getByRole('tab', { name: 'Where margin goes' }).click()
+      await rowOf(page, 'Dallas, TX → Atlanta, GA').waitFor()
+      expect(await accessibilityProblems(page)).toEqual([])
+      await page.getByRole('button', { name: 'By month' }).click()
+      await page.getByRole('img', { name: /^Win rate by month/ }).waitFor()
+      expect(await accessibilityProblems(page)).toEqual([])
+      await page.getByRole('button', { name: 'By lane' }).focus()
+      await page.keyboard.press('Enter')
+      await rowOf(page, 'Dallas, TX → Atlanta, GA').waitFor()
+      expect(await accessibilityProblems(page)).toEqual([])
+      await page.getByRole('button', { name: 'Lost after booking' }).click()
+      await rowOf(page, refs[0] ?? '').waitFor()
+      expect(await accessibilityProblems(page)).toEqual([])
+      expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width)
+    })
 })

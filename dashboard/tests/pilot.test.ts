@@ -1,12 +1,9 @@
-import type { Browser } from 'playwright-core'
-import { afterAll, beforeAll, expect, test } from 'vitest'
 import { pushOutcomes, pushQuotes } from '#contract/push-quotes.ts'
+import type { TestApp } from '#testing/app-on-database.ts'
 import { call, type Integration, makeIntegration, pushSigned, requireStatus } from '#testing/make.ts'
-import { type TestApp, testApp } from '#testing/test-app.ts'
-import { accessibilityProblems, openBrowser, openWindow } from '../testing/browser.ts'
+import { accessibilityProblems, expect, openWindow, ownApp, test } from '../testing/pages.ts'
 
 let app: TestApp
-let browser: Browser
 let integration: Integration
 
 const cities = ['Atlanta, GA', 'Denver, CO', 'Laredo, TX', 'Memphis, TN', 'Chicago, IL', 'Omaha, NE']
@@ -35,9 +32,8 @@ async function pushDecided(name: string) {
   await app.sealPilots()
 }
 
-beforeAll(async () => {
-  app = await testApp()
-  browser = await openBrowser()
+test.beforeAll(async () => {
+  app = await ownApp({})
   integration = await makeIntegration(app, 'quotes:write')
   await pushDecided('before')
   const { owner } = integration.tenant
@@ -48,18 +44,17 @@ beforeAll(async () => {
   )
   await pushDecided('sealed')
 })
-afterAll(async () => {
-  await browser.close()
+test.afterAll(async () => {
   await app.close()
 })
 
 test('the pilot shows its scores; an experiment starts, changes the rate on the desk, and ends', async () => {
-  const { page, troubles } = await openWindow(browser, app.url, { person: integration.tenant })
+  const { page, troubles } = await openWindow({ url: app.url, person: integration.tenant })
   await page.goto('/results?view=pilot')
   await page.getByText('48 forecasts recorded, 46 quotes scored').waitFor()
   await page.getByText('Not scored: 2 undecided.').waitFor()
   const scores = page.getByRole('table', { name: 'Scores of the recorded forecasts' })
-  expect(await scores.getByRole('row').count()).toBe(5)
+  await expect(scores.getByRole('row')).toHaveCount(5)
   await page.getByRole('button', { name: 'Start the experiment' }).click()
   const question = page.getByRole('dialog', { name: 'Start the experiment with 1,000 quotes?' })
   await question.getByText('costs at most 2% of the modeled margin').waitFor()

@@ -1,15 +1,11 @@
-import type { Page } from 'playwright-core'
-import { describe, expect, test } from 'vitest'
+import type { Page } from '@playwright/test'
 import { makeTenant } from '#testing/make.ts'
-import { openWindow } from '../testing/browser.ts'
-import { serviceAndBrowser } from '../testing/service-and-browser.ts'
-
-const { app, browser } = await serviceAndBrowser()
+import { app, expect, openWindow, test } from '../testing/pages.ts'
 
 async function openDesk() {
   const tenant = await makeTenant(app)
   const person = { email: tenant.email, password: tenant.password }
-  const window = await openWindow(browser, app.url, { person, refusalsExpected: true })
+  const window = await openWindow({ person, refusalsExpected: true })
   await window.page.goto('/')
   await window.page.getByRole('heading', { name: 'Quote desk' }).waitFor()
   return window
@@ -25,8 +21,8 @@ async function placesOfText(page: Page, selector: string): Promise<string[]> {
   })`)
 }
 
-describe('a click on a link, while the code of the next page is still on its way,', () => {
-  test.each([
+test.describe('a click on a link, while the code of the next page is still on its way,', () => {
+  for (const { what, path, type } of [
     {
       what: 'a rate typed on the desk',
       path: '/',
@@ -41,29 +37,30 @@ describe('a click on a link, while the code of the next page is still on its way
       path: '/quotes',
       type: (page: Page) => page.getByRole('searchbox', { name: 'Search quotes' }).fill('acme'),
     },
-  ])('is not undone by $what', async ({ path, type }) => {
-    const tenant = await makeTenant(app)
-    const { page } = await openWindow(browser, app.url, { person: tenant, alone: true })
-    await page.clock.install()
-    await page.goto(path)
-    await page.getByRole('heading', { level: 1 }).waitFor()
-    const arrived = Promise.withResolvers<void>()
-    await page.route('**/assets/*.js', async (route) => {
-      await arrived.promise
-      await route.continue()
+  ])
+    test(`is not undone by ${what}`, async () => {
+      const tenant = await makeTenant(app)
+      const { page } = await openWindow({ person: tenant, alone: true })
+      await page.clock.install()
+      await page.goto(path)
+      await page.getByRole('heading', { level: 1 }).waitFor()
+      const arrived = Promise.withResolvers<void>()
+      await page.route('**/assets/*.js', async (route) => {
+        await arrived.promise
+        await route.continue()
+      })
+      await page.clock.pauseAt(Date.now() + 3_600_000)
+      await type(page)
+      await page.getByRole('link', { name: 'Customers', exact: true }).click()
+      await page.waitForURL('**/customers')
+      await page.clock.runFor(2_000)
+      arrived.resolve()
+      await page.getByRole('heading', { name: 'Customers', level: 1 }).waitFor()
+      await expect(page).toHaveURL((url) => url.pathname === '/customers')
     })
-    await page.clock.pauseAt(Date.now() + 3_600_000)
-    await type(page)
-    await page.getByRole('link', { name: 'Customers', exact: true }).click()
-    await page.waitForURL('**/customers')
-    await page.clock.runFor(2_000)
-    arrived.resolve()
-    await page.getByRole('heading', { name: 'Customers', level: 1 }).waitFor()
-    expect(new URL(page.url()).pathname).toBe('/customers')
-  })
 })
 
-describe('without a connection', () => {
+test.describe('without a connection', () => {
   test('a failed save is reported at once, is not retried in the background, and works on retry', async () => {
     const { page, context } = await openDesk()
     await page.getByRole('combobox', { name: 'Customer' }).fill('Blue Mesa Foods')
@@ -116,15 +113,14 @@ describe('without a connection', () => {
   })
 })
 
-describe('a slow service', () => {
-  test.each([
+test.describe('a slow service', () => {
+  for (const [visit, isLater] of [
     ['the first visit of a browser', false],
     ['a later visit', true],
-  ])(
-    'on %s, frame and heading appear before any script, then before any answer, and nothing in the menu moves',
-    async (_, isLater) => {
+  ])
+    test(`on ${visit}, frame and heading appear before any script, then before any answer, and nothing in the menu moves`, async () => {
       const tenant = await makeTenant(app)
-      const { page } = await openWindow(browser, app.url, { person: tenant, alone: true })
+      const { page } = await openWindow({ person: tenant, alone: true })
       if (isLater) {
         await page.goto('/settings/people')
         await page.getByRole('link', { name: /Get started/ }).waitFor()
@@ -177,11 +173,10 @@ describe('a slow service', () => {
       await menu.getByRole('link', { name: 'Settings' }).waitFor()
       expect((await places()).slice(0, before.length)).toEqual(before)
       expect(await page.evaluate('menuShifts')).toEqual([])
-    },
-  )
+    })
 })
 
-describe('a proxy that asks for a long wait', () => {
+test.describe('a proxy that asks for a long wait', () => {
   test('is reported at once with the seconds, without an earlier retry', async () => {
     const { page, context } = await openDesk()
     let asked = 0

@@ -1,12 +1,8 @@
-import type { Browser, Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Page } from '@playwright/test'
 import { typingPauseMs } from '#client/debounce.ts'
 import { call, type MadeTenant, makeLane, makePerson, makeTenant } from '#testing/make.ts'
-import { type TestApp, testApp } from '#testing/test-app.ts'
-import { accessibilityProblems, looks, openBrowser, openWindow, type Window } from '../testing/browser.ts'
+import { accessibilityProblems, app, expect, looks, openWindow, test, type Window } from '../testing/pages.ts'
 
-let app: TestApp
-let browser: Browser
 let tenant: MadeTenant
 
 /** Dallas to Atlanta, van: eight decided quotes, five won, cheaper quotes more often. */
@@ -21,25 +17,19 @@ const decided = [
   [2300, 'lost'],
 ] as const
 
-beforeAll(async () => {
-  app = await testApp()
-  browser = await openBrowser()
+test.beforeAll(async () => {
   tenant = await makeTenant(app)
   for (const [rate, outcome] of decided) await makeLane(app, tenant, { rate, outcome })
 })
-afterAll(async () => {
-  await browser.close()
-  await app.close()
-})
 
-type Options = NonNullable<Parameters<typeof openWindow>[2]>
+type Options = NonNullable<Parameters<typeof openWindow>[0]>
 let ownersWindow: Window | null = null
 
 /** A blank desk. The owner's desk shares one window across tests; other people or looks get a separate window. */
 async function openDesk(options: Options = {}): Promise<Window> {
   const fresh = Object.keys(options).length > 0 || ownersWindow === null
   const window = fresh
-    ? await openWindow(browser, app.url, {
+    ? await openWindow({
         person: tenant,
         refusalsExpected: true,
         kept: Object.keys(options).length === 0,
@@ -84,7 +74,7 @@ async function typeLane(
 const customer = (page: Page) => page.getByRole('combobox', { name: 'Customer' })
 const saveButton = (page: Page) => page.getByRole('button', { name: /^Save / })
 
-describe('advice while typing', () => {
+test.describe('advice while typing', () => {
   test('is one answer first, even before a rate is typed, and fits above the fold', async () => {
     const { page, troubles } = await openDesk()
     await page.setViewportSize({ width: 1366, height: 657 })
@@ -110,7 +100,7 @@ describe('advice while typing', () => {
     expect(troubles).toEqual([])
   })
 
-  test('explains itself on request, with what the integration answers', { tags: 'long' }, async () => {
+  test('explains itself on request, with what the integration answers', { tag: '@long' }, async () => {
     const { page } = await openDesk()
     await typeLane(page)
     await advice(page).getByText('Why?').click()
@@ -127,7 +117,7 @@ describe('advice while typing', () => {
       .click()
     await explainedAt(page, /\$(?!2,100)/).waitFor()
     // Lines about another rate are gone, also those with the same text as another line.
-    expect(await explainedAt(page, /\$2,100$/).count()).toBe(0)
+    await expect(explainedAt(page, /\$2,100$/)).toHaveCount(0)
   })
 
   test('follows every key without a request, and computes the margin from the typed cost', async () => {
@@ -189,7 +179,7 @@ describe('advice while typing', () => {
     release.resolve()
     await arrived.promise
     await page.evaluate('new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))')
-    expect(await explained.count()).toBe(1)
+    await expect(explained).toHaveCount(1)
     await expect.poll(() => givenUp.filter((url) => url.includes('proposed_rate=2003'))).toHaveLength(1)
   })
 
@@ -219,7 +209,7 @@ describe('advice while typing', () => {
     const { page } = await openDesk()
     await typeLane(page)
     await typedAt(page, '$2,100').waitFor()
-    await expect.poll(() => advice(page).getAttribute('aria-busy')).toBe('false')
+    await expect(advice(page)).toHaveAttribute('aria-busy', 'false')
     const placeOf = () => advice(page).getByText('Trust:').boundingBox()
     const curveOf = () =>
       page.getByRole('slider').evaluate((knob) => knob.parentElement?.getBoundingClientRect().top)
@@ -234,12 +224,14 @@ describe('advice while typing', () => {
     const agreed = async () => {
       const line = await typedAt(page, '$2,105').textContent()
       const chance = /win (\d+%)/.exec(line ?? '')?.[1]
-      expect(await page.getByRole('slider').getAttribute('aria-valuetext')).toContain(`At $2,105: ${chance}`)
+      await expect
+        .poll(() => page.getByRole('slider').getAttribute('aria-valuetext'))
+        .toContain(`At $2,105: ${chance}`)
     }
     await agreed()
     expect([await placeOf(), await curveOf()]).toEqual(before)
     arrival.resolve()
-    await expect.poll(() => advice(page).getAttribute('aria-busy')).toBe('false')
+    await expect(advice(page)).toHaveAttribute('aria-busy', 'false')
     await agreed()
     expect([await placeOf(), await curveOf()]).toEqual(before)
   })
@@ -254,13 +246,13 @@ describe('advice while typing', () => {
       await typedAt(page, '$2,100').getByText('below your floor of $2,').waitFor()
       await rateOf(page).fill('2300')
       await typedAt(page, '$2,300').waitFor()
-      expect(await typedAt(page, '$2,300').getByText('below your floor').count()).toBe(0)
+      await expect(typedAt(page, '$2,300').getByText('below your floor')).toHaveCount(0)
     } finally {
       await floor(0)
     }
   })
 
-  test('says what it is based on when a lane has no quotes', { tags: 'long' }, async () => {
+  test('says what it is based on when a lane has no quotes', { tag: '@long' }, async () => {
     const { page } = await openDesk()
     await typeLane(page, { origin: 'Reno, NV', destination: 'Boise, ID', rate: '1500' })
     await advice(page)
@@ -291,8 +283,8 @@ describe('advice while typing', () => {
     await advice(page)
       .getByRole('button', { name: /^Cost \+ 15%: \$2,070 · \$2\.\d\d\/mi$/ })
       .click()
-    expect(await rateOf(page).inputValue()).toBe('2070')
-    expect(await page.getByRole('slider').count()).toBe(0)
+    await expect(rateOf(page)).toHaveValue('2070')
+    await expect(page.getByRole('slider')).toHaveCount(0)
     await advice(page).getByRole('link', { name: 'Import past quotes' }).click()
     await page.waitForURL('**/settings/imports')
   })
@@ -302,10 +294,10 @@ describe('advice while typing', () => {
     await typeLane(page, { origin: 'Dalas, TX' })
     await row(page).getByText('Unknown place. Did you mean').waitFor()
     await advice(page).getByText('Not enough to go on: the origin is not known.').waitFor()
-    expect(await advice(page).getByRole('button', { name: /^Use / }).count()).toBe(0)
-    expect(await page.getByRole('slider').count()).toBe(0)
+    await expect(advice(page).getByRole('button', { name: /^Use / })).toHaveCount(0)
+    await expect(page.getByRole('slider')).toHaveCount(0)
     await row(page).getByRole('button', { name: 'Dallas, TX' }).click()
-    expect(await row(page).getByRole('combobox', { name: 'Origin' }).inputValue()).toBe('Dallas, TX')
+    await expect(row(page).getByRole('combobox', { name: 'Origin' })).toHaveValue('Dallas, TX')
     await advice(page).getByText('Based on 5 of 8').waitFor()
   })
 
@@ -317,7 +309,7 @@ describe('advice while typing', () => {
     await expect
       .poll(() => live.textContent())
       .toMatch(/^Quote \$2,\d{3}: win \d+% \(.*\)\. Your \$2,100: win \d+% \(.*\)\.$/)
-    expect(await live.count()).toBe(1)
+    await expect(live).toHaveCount(1)
   })
 
   test('comes back by itself after the service was unavailable', async () => {
@@ -327,10 +319,10 @@ describe('advice while typing', () => {
     await page.getByRole('alert').getByText('No advice right now').waitFor()
     await page.unroute('**/api/advice/**')
     await typedAt(page, '$2,100').waitFor()
-    expect(await page.getByRole('alert').count()).toBe(0)
+    await expect(page.getByRole('alert')).toHaveCount(0)
   })
 
-  test('comes back by itself when the connection is back', { tags: 'long' }, async () => {
+  test('comes back by itself when the connection is back', { tag: '@long' }, async () => {
     const { page, context } = await openDesk()
     await typeLane(page, { rate: '' })
     await answerLine(page).waitFor()
@@ -339,10 +331,10 @@ describe('advice while typing', () => {
     await page.getByRole('alert').getByText('No advice right now').waitFor()
     await context.setOffline(false)
     await answerLine(page).waitFor()
-    expect(await page.getByRole('alert').count()).toBe(0)
+    await expect(page.getByRole('alert')).toHaveCount(0)
   })
 
-  test('that cannot be loaded is reported and can be retried', { tags: 'long' }, async () => {
+  test('that cannot be loaded is reported and can be retried', { tag: '@long' }, async () => {
     const { page } = await openDesk()
     await page.route('**/api/advice/markup?*', (route) =>
       route.fulfill({
@@ -366,26 +358,27 @@ describe('advice while typing', () => {
   })
 })
 
-describe('the curve', () => {
+test.describe('the curve', () => {
   test('moves the rate by keyboard and announces it', async () => {
     const { page } = await openDesk()
     await typeLane(page)
     const handle = page.getByRole('slider', { name: 'Rate on the curve' })
     await handle.focus()
     await page.keyboard.press('ArrowRight')
-    expect(await rateOf(page).inputValue()).toBe('2105')
+    await expect(rateOf(page)).toHaveValue('2105')
     await page.keyboard.press('Shift+ArrowLeft')
-    expect(await rateOf(page).inputValue()).toBe('2080')
-    expect(await handle.getAttribute('aria-valuenow')).toBe('2080')
-    expect(await handle.getAttribute('aria-valuetext')).toMatch(
+    await expect(rateOf(page)).toHaveValue('2080')
+    await expect(handle).toHaveAttribute('aria-valuenow', '2080')
+    await expect(handle).toHaveAttribute(
+      'aria-valuetext',
       /^At \$2,080: \d+%, 80% range .*, 5 of 8 decided quotes won on this lane$/,
     )
     await page.keyboard.press('Home')
-    expect(await rateOf(page).inputValue()).toBe(await handle.getAttribute('aria-valuemin'))
+    await expect(rateOf(page)).toHaveValue((await handle.getAttribute('aria-valuemin')) ?? '')
     await typedAt(page, '$2,080').waitFor({ state: 'detached' })
   })
 
-  test('moves the rate by pointer, and has a table as text alternative', { tags: 'long' }, async () => {
+  test('moves the rate by pointer, and has a table as text alternative', { tag: '@long' }, async () => {
     const { page } = await openDesk()
     await typeLane(page)
     const handle = page.getByRole('slider')
@@ -399,7 +392,7 @@ describe('the curve', () => {
     expect(Number(await rateOf(page).inputValue())).toBeGreaterThan(2150)
     await page.getByText('Show as a table').click()
     const table = page.getByRole('table', { name: 'Chance of winning by rate' })
-    expect(await table.getByRole('row').count()).toBeGreaterThan(20)
+    await expect.poll(() => table.getByRole('row').count()).toBeGreaterThan(20)
     await table
       .getByText(/\d won, \d lost, \d pending/)
       .first()
@@ -407,7 +400,7 @@ describe('the curve', () => {
   })
 })
 
-describe('lanes', () => {
+test.describe('lanes', () => {
   test('are entered by keyboard: Tab along the row, Enter for another row, Ctrl+Enter to save', async () => {
     const { page } = await openDesk()
     await customer(page).and(page.locator(':focus')).waitFor()
@@ -445,20 +438,19 @@ describe('lanes', () => {
     await dialog.getByText('The origin must be a city with its state').waitFor()
     await dialog.getByText('Rate: rate', { exact: true }).waitFor()
     await dialog.getByRole('button', { name: 'Add the 2 good rows' }).click()
-    expect(await rows.inputValue()).toBe('Pickup\tDelivery\tEquipment\tRate\nReno\tBoise, ID\tV\tcheap')
+    await expect(rows).toHaveValue('Pickup\tDelivery\tEquipment\tRate\nReno\tBoise, ID\tV\tcheap')
     await rows.fill('Reno,NV,83702,1400')
     await dialog.getByText('Column 4: rate').waitFor()
     await dialog.getByRole('button', { name: 'Add 1 lane' }).click()
     await dialog.waitFor({ state: 'detached' })
-    expect(await rateOf(page, 1).inputValue()).toBe('2150')
-    expect(await row(page, 2).getByRole('combobox', { name: 'Equipment' }).inputValue()).toBe('R')
-    expect(await row(page, 3).getByRole('combobox', { name: 'Origin' }).inputValue()).toBe('Reno, NV')
-    expect(await saveButton(page).textContent()).toBe('Save 3 lanes')
+    await expect(rateOf(page, 1)).toHaveValue('2150')
+    await expect(row(page, 2).getByRole('combobox', { name: 'Equipment' })).toHaveValue('R')
+    await expect(row(page, 3).getByRole('combobox', { name: 'Origin' })).toHaveValue('Reno, NV')
+    await expect(saveButton(page)).toHaveText('Save 3 lanes')
   })
 
-  test.each(['Customer', 'Origin'])(
-    'pasted into the field %s are shown as they were read before they are added',
-    async (into) => {
+  for (const into of ['Customer', 'Origin'])
+    test(`pasted into the field ${into} are shown as they were read before they are added`, async () => {
       const { page } = await openDesk()
       await page.getByRole('combobox', { name: into }).focus()
       await page.evaluate(
@@ -469,24 +461,23 @@ describe('lanes', () => {
       await page.getByText('Column 3: rate').waitFor()
       await page.getByRole('button', { name: 'Add 2 lanes' }).click()
       await row(page, 2).waitFor()
-      expect(await row(page).getByRole('combobox', { name: 'Destination' }).inputValue()).toBe('Atlanta, GA')
-      expect(await rateOf(page, 2).inputValue()).toBe('1500')
-    },
-  )
+      await expect(row(page).getByRole('combobox', { name: 'Destination' })).toHaveValue('Atlanta, GA')
+      await expect(rateOf(page, 2)).toHaveValue('1500')
+    })
 
-  test('are taken from the lane page once; the lane stays in the address', { tags: 'long' }, async () => {
+  test('are taken from the lane page once; the lane stays in the address', { tag: '@long' }, async () => {
     const { page } = await openDesk()
     await page.goto('/lane?origin=Dallas%2C+TX&destination=Atlanta%2C+GA&equipment=V')
     await page.getByRole('link', { name: 'Quote this lane' }).click()
     await row(page).waitFor()
-    expect(await row(page).getByRole('combobox', { name: 'Origin' }).inputValue()).toBe('Dallas, TX')
-    expect(await row(page).getByRole('combobox', { name: 'Destination' }).inputValue()).toBe('Atlanta, GA')
+    await expect(row(page).getByRole('combobox', { name: 'Origin' })).toHaveValue('Dallas, TX')
+    await expect(row(page).getByRole('combobox', { name: 'Destination' })).toHaveValue('Atlanta, GA')
     await rateOf(page).fill('2222')
     await page.waitForURL((url) => url.searchParams.get('rate') === '2222')
     await page.reload()
     await row(page).waitFor()
-    expect(await row(page, 2).count()).toBe(0)
-    expect(await rateOf(page).inputValue()).toBe('2222')
+    await expect(row(page, 2)).toHaveCount(0)
+    await expect(rateOf(page)).toHaveValue('2222')
     // A colleague who opens the address sees the same lane.
     const colleague = await openDesk({ person: await makePerson(app, tenant, 'member') })
     await colleague.page.goto(page.url())
@@ -502,72 +493,72 @@ describe('lanes', () => {
     await page.waitForURL(({ searchParams }) => searchParams.get('rate') === '2100')
     await page.goto('/?origin=Reno%2C+NV&destination=Boise%2C+ID&equipment=V')
     await row(page).waitFor()
-    expect(await customer(page).inputValue()).toBe('')
-    expect(await row(page, 2).count()).toBe(0)
-    expect(await row(page).getByRole('combobox', { name: 'Origin' }).inputValue()).toBe('Reno, NV')
+    await expect(customer(page)).toHaveValue('')
+    await expect(row(page, 2)).toHaveCount(0)
+    await expect(row(page).getByRole('combobox', { name: 'Origin' })).toHaveValue('Reno, NV')
     const drafts = page.getByRole('group', { name: 'Drafts' })
     await drafts
       .getByRole('button', { name: 'Harvest Table Foods: Dallas, TX → Atlanta, GA', exact: true })
       .click()
-    expect(await rateOf(page).inputValue()).toBe('2100')
+    await expect(rateOf(page)).toHaveValue('2100')
     await page.reload()
     await row(page).waitFor()
-    expect(await customer(page).inputValue()).toBe('Harvest Table Foods')
+    await expect(customer(page)).toHaveValue('Harvest Table Foods')
     await page.getByRole('heading', { name: 'Quote desk', level: 1 }).click()
     await page.keyboard.press('n')
     await customer(page).and(page.locator(':focus')).waitFor()
     expect([await customer(page).inputValue(), await rateOf(page).inputValue()]).toEqual(['', ''])
-    expect(await drafts.getByRole('button', { name: /^Discard/ }).count()).toBe(3)
+    await expect(drafts.getByRole('button', { name: /^Discard/ })).toHaveCount(3)
     // From another page, too. A blank form is no draft.
     await page.goto('/quotes')
     await page.getByRole('heading', { name: 'Quotes', level: 1 }).waitFor()
     await page.keyboard.press('n')
     await customer(page).and(page.locator(':focus')).waitFor()
-    expect(await drafts.getByRole('button', { name: /^Discard/ }).count()).toBe(3)
+    await expect(drafts.getByRole('button', { name: /^Discard/ })).toHaveCount(3)
     await drafts.getByRole('button', { name: /^Discard the draft Harvest/ }).click()
-    expect(await drafts.getByRole('button', { name: /^Discard/ }).count()).toBe(2)
+    await expect(drafts.getByRole('button', { name: /^Discard/ })).toHaveCount(2)
     await page.getByRole('button', { name: 'Undo' }).click()
-    expect(await customer(page).inputValue()).toBe('Harvest Table Foods')
+    await expect(customer(page)).toHaveValue('Harvest Table Foods')
   })
 
-  test('are read as users type them, and an invalid rate is reported', { tags: 'long' }, async () => {
+  test('are read as users type them, and an invalid rate is reported', { tag: '@long' }, async () => {
     const { page } = await openDesk()
     await row(page).getByRole('combobox', { name: 'Origin' }).fill('Dallas TX')
     await row(page).getByRole('combobox', { name: 'Destination' }).fill('Atlanta, GA')
     await row(page).getByRole('combobox', { name: 'Equipment' }).fill('dry van')
     await rateOf(page).fill('2.1k')
     await row(page).getByText('Enter the rate in dollars, such as 2,150').waitFor()
-    expect(await row(page).getByRole('combobox', { name: 'Origin' }).inputValue()).toBe('Dallas, TX')
-    expect(await row(page).getByRole('combobox', { name: 'Equipment' }).inputValue()).toBe('V')
+    await expect(row(page).getByRole('combobox', { name: 'Origin' })).toHaveValue('Dallas, TX')
+    await expect(row(page).getByRole('combobox', { name: 'Equipment' })).toHaveValue('V')
     await rateOf(page).fill('2100')
     await typedAt(page, '$2,100').waitFor()
   })
 
-  test('are duplicated and removed', { tags: 'long' }, async () => {
+  test('are duplicated and removed', { tag: '@long' }, async () => {
     const { page } = await openDesk()
     await typeLane(page)
     await page.getByRole('button', { name: 'Duplicate lane 1' }).click()
-    expect(await rateOf(page, 2).inputValue()).toBe('2100')
+    await expect(rateOf(page, 2)).toHaveValue('2100')
     await page.getByRole('button', { name: 'Remove lane 1' }).click()
-    expect(await row(page, 2).count()).toBe(0)
+    await expect(row(page, 2)).toHaveCount(0)
     await customer(page).fill('Harvest Table Foods')
     await page.getByRole('button', { name: 'Clear the form' }).click()
-    expect(await rateOf(page).inputValue()).toBe('')
-    expect(await customer(page).inputValue()).toBe('')
+    await expect(rateOf(page)).toHaveValue('')
+    await expect(customer(page)).toHaveValue('')
   })
 
-  test('survive a reload', { tags: 'long' }, async () => {
+  test('survive a reload', { tag: '@long' }, async () => {
     const { page } = await openDesk()
     await customer(page).fill('Harvest Table Foods')
     await typeLane(page, { rate: '2100' })
     await page.reload()
-    expect(await customer(page).inputValue()).toBe('Harvest Table Foods')
-    expect(await rateOf(page).inputValue()).toBe('2100')
+    await expect(customer(page)).toHaveValue('Harvest Table Foods')
+    await expect(rateOf(page)).toHaveValue('2100')
     await typedAt(page, '$2,100').waitFor()
   })
 })
 
-describe('after saving', () => {
+test.describe('after saving', () => {
   test('W and L work at once, and Enter begins the next quote', async () => {
     const { page, troubles } = await openDesk()
     await customer(page).fill('Harvest Table Foods')
@@ -586,16 +577,16 @@ describe('after saving', () => {
     await page.getByRole('table').getByText('Lost').waitFor()
     await expect.poll(outcome).toBe('lost')
     await page.getByRole('dialog').waitFor({ state: 'detached' })
-    expect(new URL(page.url()).search).toBe('')
+    await expect(page).toHaveURL((url) => url.search === '')
     await page.getByRole('heading', { name: '1 lane quoted' }).focus()
     await page.keyboard.press('Enter')
     await customer(page).and(page.locator(':focus')).waitFor()
-    expect(await rateOf(page).inputValue()).toBe('')
+    await expect(rateOf(page)).toHaveValue('')
     expect(troubles).toEqual([])
   })
 
   test('the quote can be copied as an e-mail, only the quote is printed, and its page keeps the advice', {
-    tags: 'long',
+    tag: '@long',
   }, async () => {
     const { page } = await openDesk()
     await customer(page).fill('Harvest Table Foods')
@@ -616,7 +607,7 @@ describe('after saving', () => {
     await page.emulateMedia({ media: 'print' })
     await page.getByRole('heading', { name: 'Test Brokers' }).waitFor()
     const printed = page.getByRole('table').filter({ hasText: 'Our reference' })
-    expect(await printed.isVisible()).toBe(true)
+    await expect(printed).toBeVisible()
     await page.getByRole('button', { name: 'New request', includeHidden: true }).waitFor({ state: 'hidden' })
     await page.emulateMedia({ media: 'screen' })
     await page.getByRole('link', { name: /^\d+-1-1$/ }).click()
@@ -626,17 +617,17 @@ describe('after saving', () => {
     expect(await copied()).toBe(text)
     const [, end = ''] = /Valid until (.+)\./.exec(text) ?? []
     const valid = page.locator('.quotes-facts > div').filter({ hasText: 'Valid until' })
-    expect(await valid.innerText()).toContain(end)
+    await expect(valid).toContainText(end)
     const stored = await laneOf(new URL(page.url()).pathname.split('/').at(-1) ?? '')
     expect(Date.parse(stored.valid_until) - Date.parse(stored.created_at)).toBe(72 * 3_600_000)
-    expect(await given.innerText()).toMatch(/win \d+% \(80% range: .+\) · going rate \$2,\d{3} · trust: \w+/)
+    await expect(given).toHaveText(/win \d+% \(80% range: .+\) · going rate \$2,\d{3} · trust: \w+/)
   })
 })
 
 const laneOf = async (ref: string) =>
   (await call(app, 'GET', `/api/lanes/${ref}`, { token: tenant.owner })).body
 
-describe('a counter-offer on the desk', () => {
+test.describe('a counter-offer on the desk', () => {
   test('keeps the text for the customer, and Enter in its dialog begins no quote', async () => {
     const { page } = await openDesk()
     await customer(page).fill('Harvest Table Foods')
@@ -666,14 +657,14 @@ describe('a counter-offer on the desk', () => {
     const { outcome, valid_until, created_at } = await laneOf(next)
     expect([outcome, Date.parse(valid_until) - Date.parse(created_at)]).toEqual(['pending', 4 * 3_600_000])
     // One row is left, and W marks the new offer: one load, won once.
-    expect(await page.getByRole('link', { name: /^\d+-1-\d+$/ }).count()).toBe(1)
+    await expect(page.getByRole('link', { name: /^\d+-1-\d+$/ })).toHaveCount(1)
     await page.keyboard.press('w')
     await page.getByText(`(${next}) was marked won`).waitFor()
     expect(await laneOf(next.replace(/2$/, '1'))).toMatchObject({ outcome: 'lost', superseded_by: next })
   })
 })
 
-describe('a rate that nobody would quote', () => {
+test.describe('a rate that nobody would quote', () => {
   const dialog = (page: Page) =>
     page.getByRole('dialog', { name: /^Is this rate right\?|^Are these \d rates right\?/ })
   const fill = async (page: Page, rate: string) => {
@@ -708,7 +699,7 @@ describe('a rate that nobody would quote', () => {
   })
 
   test('is found in every row of several lanes, and a confirmed draft is not asked about again', {
-    tags: 'long',
+    tag: '@long',
   }, async () => {
     const { page } = await openDesk()
     await fill(page, '2100')
@@ -722,7 +713,7 @@ describe('a rate that nobody would quote', () => {
     await page.getByText('2 rates to check').waitFor()
     await page.route('**/api/quote-requests', (route) => route.fulfill({ status: 503, body: 'down' }))
     await saveButton(page).click()
-    expect(await dialog(page).getByRole('listitem').count()).toBe(2)
+    await expect(dialog(page).getByRole('listitem')).toHaveCount(2)
     await dialog(page).getByRole('button', { name: 'Save them as typed' }).click()
     await page.getByRole('alert').getByText('Not saved. Everything you typed is still here.').waitFor()
     await page.unroute('**/api/quote-requests')
@@ -731,7 +722,7 @@ describe('a rate that nobody would quote', () => {
   })
 
   test('that could not be checked takes one confirmation, and is marked after the save', {
-    tags: 'long',
+    tag: '@long',
   }, async () => {
     const { page } = await openDesk()
     await fill(page, '213')
@@ -743,7 +734,7 @@ describe('a rate that nobody would quote', () => {
   })
 })
 
-describe('several lanes', () => {
+test.describe('several lanes', () => {
   test('each has its chance, best rate and margin, with totals, from one request', async () => {
     const { page, troubles } = await openDesk()
     await typeLane(page)
@@ -789,8 +780,8 @@ describe('several lanes', () => {
     await drafts
       .getByRole('button', { name: 'Harvest Table Foods: Reno, NV → Boise, ID', exact: true })
       .click()
-    expect(await row(page).getByRole('combobox', { name: 'Origin' }).inputValue()).toBe('Reno, NV')
-    expect(await row(page, 2).count()).toBe(0)
+    await expect(row(page).getByRole('combobox', { name: 'Origin' })).toHaveValue('Reno, NV')
+    await expect(row(page, 2)).toHaveCount(0)
   })
 
   test('keep their rows low: the fields behind More close again, and are summed up in the row', async () => {
@@ -803,13 +794,13 @@ describe('several lanes', () => {
     await row(page, 2).getByLabel('Estimated cost (optional)').fill('1,800')
     await row(page, 2).getByLabel('Pickup date (optional)').fill('2026-12-03')
     await more.click()
-    expect(await row(page, 2).getByLabel('Estimated cost (optional)').count()).toBe(0)
+    await expect(row(page, 2).getByLabel('Estimated cost (optional)')).toHaveCount(0)
     await row(page, 2).getByText('cost $1,800').waitFor()
     await row(page, 2).getByText('pickup Dec 3, 2026').waitFor()
     expect((await row(page, 2).boundingBox())?.height).toBeLessThan(90)
   })
 
-  test('sixty pasted rows without rates take one click to price', { tags: 'long' }, async () => {
+  test('sixty pasted rows without rates take one click to price', { tag: '@long' }, async () => {
     const { page } = await openDesk()
     await page.getByRole('button', { name: 'Paste rows' }).click()
     const dialog = page.getByRole('dialog', { name: 'Paste rows' })
@@ -819,10 +810,10 @@ describe('several lanes', () => {
     await all.getByText('60 lanes, 0 with a rate').waitFor()
     await all.getByRole('button', { name: 'Use best for all' }).click()
     await all.getByText('60 lanes, 60 with a rate').waitFor()
-    expect(await saveButton(page).textContent()).toBe('Save 60 lanes')
+    await expect(saveButton(page)).toHaveText('Save 60 lanes')
   })
 
-  test('pasted rows say which rates to check', { tags: 'long' }, async () => {
+  test('pasted rows say which rates to check', { tag: '@long' }, async () => {
     const { page } = await openDesk()
     await page.getByRole('button', { name: 'Paste rows' }).click()
     const dialog = page.getByRole('dialog', { name: 'Paste rows' })
@@ -834,7 +825,7 @@ describe('several lanes', () => {
   })
 })
 
-describe('saving', () => {
+test.describe('saving', () => {
   test('shows the lane_ref of every lane with copy and link, then starts a new request', async () => {
     const { page, troubles } = await openDesk()
     await customer(page).fill('<img src=x onerror=alert(1)>')
@@ -845,11 +836,12 @@ describe('saving', () => {
     const refs = await page.getByRole('link', { name: /^\d+-\d-1$/ }).allTextContents()
     expect(refs).toHaveLength(2)
     await page.getByRole('button', { name: `Copy lane_ref ${refs[0]}` }).click()
-    expect(await page.evaluate('navigator.clipboard.readText()')).toBe(refs[0])
+    await expect.poll(() => page.evaluate('navigator.clipboard.readText()')).toBe(refs[0])
     await page.getByRole('button', { name: 'Copy all 2 lines' }).click()
     const copied = String(await page.evaluate('navigator.clipboard.readText()'))
     expect(copied.split('\n').map((line) => line.split('\t')[0])).toEqual(refs)
-    expect(await page.getByRole('link', { name: String(refs[0]) }).getAttribute('href')).toBe(
+    await expect(page.getByRole('link', { name: String(refs[0]) })).toHaveAttribute(
+      'href',
       `/quotes/${refs[0]}`,
     )
     const lane = await page
@@ -862,7 +854,7 @@ describe('saving', () => {
       equipment: 'V',
     })
     await page.getByRole('button', { name: 'New request' }).click()
-    expect(await rateOf(page).inputValue()).toBe('')
+    await expect(rateOf(page)).toHaveValue('')
     expect(troubles).toEqual([])
   })
 
@@ -879,25 +871,25 @@ describe('saving', () => {
     await customer(page).press('Tab')
     await page.getByText('A new customer. Did you mean').waitFor()
     await page.getByRole('button', { name: 'Harvest Table Foods' }).click()
-    expect(await customer(page).inputValue()).toBe('Harvest Table Foods')
+    await expect(customer(page)).toHaveValue('Harvest Table Foods')
     await saveButton(page).click()
     await row(page, 2).getByText('Unknown place: Dalas, TX. Did you mean').waitFor()
-    expect(await row(page, 1).getByText('Did you mean').count()).toBe(0)
+    await expect(row(page, 1).getByText('Did you mean')).toHaveCount(0)
     await page.getByRole('checkbox', { name: 'These places are correct: save them as typed' }).waitFor()
     await row(page, 2).getByRole('button', { name: 'Dallas, TX' }).click()
     await saveButton(page).click()
     await page.getByRole('heading', { name: '2 lanes quoted' }).waitFor()
   })
 
-  test('that fails loses nothing, and works on retry', { tags: 'long' }, async () => {
+  test('that fails loses nothing, and works on retry', { tag: '@long' }, async () => {
     const { page } = await openDesk()
     await customer(page).fill('Harvest Table Foods')
     await typeLane(page, { rate: '2135' })
     await page.route('**/api/quote-requests', (route) => route.fulfill({ status: 503, body: 'down' }))
     await saveButton(page).click()
     await page.getByRole('alert').getByText('Not saved. Everything you typed is still here.').waitFor()
-    expect(await customer(page).inputValue()).toBe('Harvest Table Foods')
-    expect(await rateOf(page).inputValue()).toBe('2135')
+    await expect(customer(page)).toHaveValue('Harvest Table Foods')
+    await expect(rateOf(page)).toHaveValue('2135')
     await page.unroute('**/api/quote-requests')
     await page.route('**/api/quote-requests', (route) => route.abort('internetdisconnected'))
     await page.getByRole('button', { name: 'Try again' }).click()
@@ -924,7 +916,7 @@ describe('saving', () => {
     expect(lanes.body.lanes).toHaveLength(1)
   })
 
-  test('continues after the session ended', { tags: 'long' }, async () => {
+  test('continues after the session ended', { tag: '@long' }, async () => {
     const { page, context } = await openDesk()
     await customer(page).fill('Harvest Table Foods')
     await typeLane(page, { rate: '2145' })
@@ -935,20 +927,20 @@ describe('saving', () => {
     await dialog.getByRole('textbox', { name: 'Password' }).fill(tenant.password)
     await dialog.getByRole('button', { name: 'Sign in', exact: true }).click()
     await dialog.waitFor({ state: 'hidden' })
-    expect(await rateOf(page).inputValue()).toBe('2145')
+    await expect(rateOf(page)).toHaveValue('2145')
     await page.getByRole('alert').getByText('Your session has ended.').first().waitFor()
     await saveButton(page).click()
     await page.getByRole('heading', { name: '1 lane quoted' }).waitFor()
   })
 
-  test('without a response warns that the quote may have been saved', { tags: 'long' }, async () => {
+  test('without a response warns that the quote may have been saved', { tag: '@long' }, async () => {
     const { page } = await openDesk()
     await page.route('**/api/quote-requests', (route) => route.abort('connectionreset'))
     await customer(page).fill('Harvest Table Foods')
     await typeLane(page)
     await saveButton(page).click()
     await page.getByText('The quote may have been saved.').waitFor()
-    expect(await rateOf(page).inputValue()).toBe('2100')
+    await expect(rateOf(page)).toHaveValue('2100')
   })
 
   test('twice in a row creates one request', async () => {
@@ -972,15 +964,14 @@ describe('saving', () => {
     const { page } = await openDesk({ person: viewer })
     await typeLane(page)
     await typedAt(page, '$2,100').waitFor()
-    expect(await saveButton(page).isDisabled()).toBe(true)
+    await expect(saveButton(page)).toBeDisabled()
     await page.getByText(/Your role, viewer, can get advice but cannot save quotes/).waitFor()
   })
 })
 
-describe('accessibility', () => {
-  test.each(looks)(
-    'nothing in the way of anyone, $colorScheme, $width wide',
-    async ({ colorScheme, width }) => {
+test.describe('accessibility', () => {
+  for (const { colorScheme, width } of looks)
+    test(`nothing in the way of anyone, ${colorScheme}, ${width} wide`, async () => {
       const { page } = await openDesk({ width })
       await page.emulateMedia({ colorScheme })
       await page.locator(`html[data-mantine-color-scheme="${colorScheme}"]`).waitFor()
@@ -1013,6 +1004,5 @@ describe('accessibility', () => {
       await page.getByRole('heading', { name: '1 lane quoted' }).waitFor()
       expect(await problems()).toEqual([])
       await expect.poll(widest).toBe(width)
-    },
-  )
+    })
 })

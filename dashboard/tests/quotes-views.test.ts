@@ -1,11 +1,7 @@
-import type { Page } from 'playwright-core'
-import { expect, test } from 'vitest'
+import type { Page } from '@playwright/test'
 import { problemType } from '#contract/errors.ts'
 import { call, type MadeTenant, makePerson, makeTenant } from '#testing/make.ts'
-import { accessibilityProblems, openWindow } from '../testing/browser.ts'
-import { serviceAndBrowser } from '../testing/service-and-browser.ts'
-
-const { app, browser } = await serviceAndBrowser()
+import { accessibilityProblems, app, expect, openWindow, test } from '../testing/pages.ts'
 
 /** A brokerage with four pending quotes at rates from $2,000 up. */
 async function quoting(): Promise<{ tenant: MadeTenant; refs: string[] }> {
@@ -36,7 +32,7 @@ const settingsOf = async (tenant: MadeTenant) =>
 
 test('several quotes are selected by keyboard or mouse, and marked and undone with one request each', async () => {
   const { tenant, refs } = await quoting()
-  const { page, troubles } = await openWindow(browser, app.url, { person: tenant })
+  const { page, troubles } = await openWindow({ person: tenant })
   const sent: string[] = []
   page.on('request', (request) => {
     if (request.method() === 'POST') sent.push(new URL(request.url()).pathname)
@@ -68,11 +64,11 @@ test('several quotes are selected by keyboard or mouse, and marked and undone wi
 })
 
 test('marks survive another person, a busy service, a failing database and the end of the session', {
-  tags: 'long',
+  tag: '@long',
 }, async () => {
   const { tenant, refs } = await quoting()
   const dana = await makePerson(app, tenant, 'member')
-  const { page } = await openWindow(browser, app.url, { person: tenant, refusalsExpected: true, alone: true })
+  const { page } = await openWindow({ person: tenant, refusalsExpected: true, alone: true })
   await page.goto('/quotes?sort=rate_low')
   await shown(page, '1–4 of 4 quotes')
   await call(app, 'POST', `/api/lanes/${refs[0]}/outcome`, {
@@ -134,11 +130,11 @@ test('marks survive another person, a busy service, a failing database and the e
 })
 
 test('a view keeps filters and columns on the server, is the default, and reports a filter that is no longer valid', {
-  tags: 'long',
+  tag: '@long',
 }, async () => {
   const { tenant, refs } = await quoting()
   await call(app, 'POST', `/api/lanes/${refs[0]}/outcome`, { token: tenant.owner, body: { outcome: 'won' } })
-  const { page } = await openWindow(browser, app.url, { person: tenant, refusalsExpected: true })
+  const { page } = await openWindow({ person: tenant, refusalsExpected: true })
   await page.goto('/quotes')
   await shown(page, '1–4 of 4 quotes')
   const list = page.getByRole('region', { name: 'Quotes' })
@@ -171,7 +167,7 @@ test('a view keeps filters and columns on the server, is the default, and report
   await expect.poll(() => settingsOf(tenant)).toMatchObject({ default_view: 'Open', pending_days: 3 })
 
   // In another browser, the page opens with the view.
-  const other = await openWindow(browser, app.url, { person: tenant, refusalsExpected: true })
+  const other = await openWindow({ person: tenant, refusalsExpected: true })
   await other.page.goto('/quotes')
   await shown(other.page, '1–3 of 3 quotes')
   await other.page.getByRole('columnheader', { name: 'Reference' }).waitFor()
@@ -200,7 +196,7 @@ test('a view keeps filters and columns on the server, is the default, and report
 test('the palette and the keys work on every page, but not while typing', async () => {
   const { tenant, refs } = await quoting()
   const viewer = await makePerson(app, tenant, 'viewer')
-  const { page, troubles } = await openWindow(browser, app.url, { person: tenant, alone: true })
+  const { page, troubles } = await openWindow({ person: tenant, alone: true })
   await page.goto('/settings/people')
   await page.getByRole('heading', { name: 'People and teams', level: 1 }).waitFor()
   await page.keyboard.press('/')
@@ -216,8 +212,8 @@ test('the palette and the keys work on every page, but not while typing', async 
   const customer = page.getByRole('combobox', { name: 'Customer' })
   await customer.waitFor()
   await customer.pressSequentially('n?/')
-  expect(await customer.inputValue()).toBe('n?/')
-  expect(await page.getByRole('dialog').count()).toBe(0)
+  await expect(customer).toHaveValue('n?/')
+  await expect(page.getByRole('dialog')).toHaveCount(0)
   await page.keyboard.press('Control+k')
   await search.pressSequentially('develop')
   await page.keyboard.press('Enter')
@@ -227,7 +223,7 @@ test('the palette and the keys work on every page, but not while typing', async 
   await page.keyboard.press('?')
   const keys = page.getByRole('dialog', { name: 'Keyboard shortcuts' })
   await keys.getByText('Search pages, actions, customers and quotes').waitFor()
-  expect(await keys.getByText('Mark won').count()).toBe(0)
+  await expect(keys.getByText('Mark won')).toHaveCount(0)
   await page.keyboard.press('Escape')
   await page.goto('/quotes')
   await shown(page, '1–4 of 4 quotes')
@@ -238,12 +234,12 @@ test('the palette and the keys work on every page, but not while typing', async 
   ).toBe(true)
   expect(troubles).toEqual([])
 
-  const reader = await openWindow(browser, app.url, { person: viewer })
+  const reader = await openWindow({ person: viewer })
   await reader.page.goto('/quotes')
   await shown(reader.page, '1–4 of 4 quotes')
-  expect(await reader.page.getByRole('checkbox').count()).toBe(0)
+  await expect(reader.page.getByRole('checkbox')).toHaveCount(0)
   await reader.page.keyboard.press('Control+k')
   const entries = reader.page.getByRole('dialog', { name: 'Search and commands' })
   await entries.getByText('Quote desk').waitFor()
-  expect(await entries.getByText(/Add a person|Import quotes|Audit log/).count()).toBe(0)
+  await expect(entries.getByText(/Add a person|Import quotes|Audit log/)).toHaveCount(0)
 })

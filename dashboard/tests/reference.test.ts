@@ -1,10 +1,7 @@
-import { expect, test } from 'vitest'
 import { allEndpoints } from '#contract/all-endpoints.ts'
-import { serviceAndBrowser } from '../testing/service-and-browser.ts'
+import { app, expect, test } from '../testing/pages.ts'
 
-const { app, browser } = await serviceAndBrowser()
-
-test('the reference shows every operation in a browser without JavaScript', async () => {
+test('the reference shows every operation in a browser without JavaScript', async ({ browser }) => {
   const context = await browser.newContext({ baseURL: app.url, javaScriptEnabled: false })
   const page = await context.newPage()
   await page.goto('/docs')
@@ -14,10 +11,10 @@ test('the reference shows every operation in a browser without JavaScript', asyn
   )
   await page.locator('a[href="#push-quotes"]').click()
   const section = page.locator('#push-quotes')
-  expect(await section.getByText('quotes[].external_id', { exact: true }).first().isVisible()).toBe(true)
+  await expect(section.getByText('quotes[].external_id', { exact: true }).first()).toBeVisible()
   const program = section.locator('details', { has: page.getByText('Python', { exact: true }) })
-  expect(await program.locator('pre').isVisible()).toBe(false)
+  await expect(program.locator('pre')).toBeHidden()
   await program.locator('summary').click()
-  expect(await program.locator('pre').innerText()).toContain('hmac.new(')
+  await expect(program.locator('pre')).toContainText('hmac.new(')
   await context.close()
 })

@@ -1,15 +1,11 @@
-import { expect, test } from 'vitest'
 import { call, makeLane, makeTenant } from '#testing/make.ts'
-import { accessibilityProblems, openWindow } from '../testing/browser.ts'
-import { serviceAndBrowser } from '../testing/service-and-browser.ts'
-
-const { app, browser } = await serviceAndBrowser()
+import { accessibilityProblems, app, expect, openWindow, test } from '../testing/pages.ts'
 
 test('an admin creates the test brokerage, enters it, creates a test token, and resets it', async () => {
   app.now = Date.now()
   const tenant = await makeTenant(app)
   await makeLane(app, tenant, { rate: 1900, outcome: 'won' })
-  const { page, troubles } = await openWindow(browser, app.url, { person: tenant })
+  const { page, troubles } = await openWindow({ person: tenant })
   await page.goto('/settings/developers?tab=test')
   await page.getByRole('button', { name: 'Create the test brokerage' }).click()
   await page.getByText('Test Brokers (test)').waitFor()
@@ -21,7 +17,7 @@ test('an admin creates the test brokerage, enters it, creates a test token, and 
   await page.getByRole('tab', { name: 'Credentials' }).click()
   await page.getByLabel('Name of the new token').fill('Trial')
   const choice = page.getByRole('group', { name: 'What the token permits' })
-  expect(await choice.getByRole('checkbox', { checked: true }).count()).toBe(1)
+  await expect(choice.getByRole('checkbox', { checked: true })).toHaveCount(1)
   await choice.getByRole('checkbox', { name: 'Quotes (quotes:write)' }).check()
   await page.getByRole('button', { name: 'Create token' }).click()
   const dialog = page.getByRole('dialog', { name: 'Store this service token now' })

@@ -1,6 +1,5 @@
 import { readFile } from 'node:fs/promises'
-import type { Browser, Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Page } from '@playwright/test'
 import {
   call,
   type Integration,
@@ -10,11 +9,8 @@ import {
   makeTenant,
   pushUpdate,
 } from '#testing/make.ts'
-import { type TestApp, testApp } from '#testing/test-app.ts'
-import { accessibilityProblems, looks, openBrowser, openWindow } from '../testing/browser.ts'
+import { accessibilityProblems, app, expect, looks, openWindow, test } from '../testing/pages.ts'
 
-let app: TestApp
-let browser: Browser
 let integration: Integration
 let booked: { ref: string; origin: string; destination: string }[]
 
@@ -30,9 +26,7 @@ async function quote(tenant: MadeTenant, origin: string, destination: string, cu
   return { ref: String(made.body.lanes[0].lane_ref), origin, destination }
 }
 
-beforeAll(async () => {
-  app = await testApp()
-  browser = await openBrowser()
+test.beforeAll(async () => {
   integration = await makeIntegration(app)
   const { tenant } = integration
   booked = [
@@ -52,30 +46,26 @@ beforeAll(async () => {
   await pushUpdate(app, integration, { lane_ref: booked[1]?.ref, customer_rate: 2000, truck_cost: 2100 })
   await pushUpdate(app, integration, { lane_ref: booked[2]?.ref, customer_rate: 2300 })
 })
-afterAll(async () => {
-  await browser.close()
-  await app.close()
-})
 
 const rowOf = (page: Page, words: string) => page.getByRole('row').filter({ hasText: words })
 const totals = (page: Page) => page.getByRole('region', { name: 'Totals of the selection' })
 const query = (page: Page) => new URL(page.url()).searchParams
 const refOf = (index: number) => booked[index]?.ref ?? ''
 
-describe('a cancelled booking', () => {
+test.describe('a cancelled booking', () => {
   test('stays in the list with a label, is in no total, and its history names the rule', {
-    tags: 'long',
+    tag: '@long',
   }, async () => {
     const own = await makeIntegration(app)
     const { ref } = await quote(own.tenant, 'Dallas, TX', 'Atlanta, GA', 'Harvest Table Foods')
     const at = Math.floor(app.now / 1000)
     await pushUpdate(app, own, { lane_ref: ref, customer_rate: 1920, truck_cost: 1650 }, at - 2)
     await pushUpdate(app, own, { lane_ref: ref, cancelled: true, cancel_reason: 'No truck' }, at - 1)
-    const { page, troubles } = await openWindow(browser, app.url, { person: own.tenant })
+    const { page, troubles } = await openWindow({ person: own.tenant })
     await page.goto('/shipments')
     const row = rowOf(page, ref)
     await row.getByText('Booking cancelled').waitFor()
-    expect(await totals(page).textContent()).toContain('1 cancelled, not counted')
+    await expect(totals(page)).toContainText('1 cancelled, not counted')
     await row.getByRole('button', { name: 'Dallas, TX' }).first().click()
     const record = page.getByRole('dialog')
     await record.getByText(': No truck').waitFor()
@@ -90,9 +80,9 @@ describe('a cancelled booking', () => {
   })
 })
 
-describe('the list', () => {
+test.describe('the list', () => {
   test('shows a booking from the TMS with its margin and its quote', async () => {
-    const { page, troubles } = await openWindow(browser, app.url, { person: integration.tenant })
+    const { page, troubles } = await openWindow({ person: integration.tenant })
     await page.goto('/shipments')
     const row = rowOf(page, refOf(0))
     await row.waitFor()
@@ -113,17 +103,17 @@ describe('the list', () => {
     ]) {
       expect(text).toContain(words)
     }
-    expect(await rowOf(page, refOf(1)).innerText()).toContain('= as quoted')
-    expect(await rowOf(page, refOf(1)).innerText()).toContain('−$100')
-    expect(await rowOf(page, refOf(2)).innerText()).toContain('+$300 above')
+    await expect(rowOf(page, refOf(1))).toContainText('= as quoted')
+    await expect(rowOf(page, refOf(1))).toContainText('−$100')
+    await expect(rowOf(page, refOf(2))).toContainText('+$300 above')
     await row.getByRole('button', { name: `Copy lane_ref ${refOf(0)}` }).click()
-    expect(await page.evaluate('navigator.clipboard.readText()')).toBe(refOf(0))
+    await expect.poll(() => page.evaluate('navigator.clipboard.readText()')).toBe(refOf(0))
     expect(await page.evaluate(() => 'ran' in globalThis)).toBe(false)
     expect(troubles).toEqual([])
   })
 
   test('shows the API’s totals of the selection', async () => {
-    const { page } = await openWindow(browser, app.url, { person: integration.tenant })
+    const { page } = await openWindow({ person: integration.tenant })
     await page.goto('/shipments?period=all')
     await rowOf(page, refOf(0)).waitFor()
     const answer = await call(app, 'GET', '/api/shipments', { token: integration.tenant.owner })
@@ -138,25 +128,25 @@ describe('the list', () => {
     expect(text).toContain('less than quoted, over 2 shipments')
   })
 
-  test('keeps filters, sort order and period in the URL', { tags: 'long' }, async () => {
-    const { page } = await openWindow(browser, app.url, { person: integration.tenant })
+  test('keeps filters, sort order and period in the URL', { tag: '@long' }, async () => {
+    const { page } = await openWindow({ person: integration.tenant })
     await page.goto('/shipments')
     await rowOf(page, refOf(0)).waitFor()
     await page.getByRole('combobox', { name: 'Origin' }).fill('Dallas, TX')
     await rowOf(page, refOf(1)).waitFor({ state: 'detached' })
     expect(query(page).get('origin')).toBe('Dallas, TX')
-    expect(await totals(page).innerText()).toContain('$1,920')
+    await expect(totals(page)).toContainText('$1,920')
     await page.getByRole('button', { name: 'Clear filters' }).click()
     await rowOf(page, refOf(1)).waitFor()
     expect(query(page).has('origin')).toBe(false)
-    expect(await page.getByRole('combobox', { name: 'Origin' }).inputValue()).toBe('')
+    await expect(page.getByRole('combobox', { name: 'Origin' })).toHaveValue('')
     await page.getByRole('button', { name: 'Margin' }).click()
     await page.waitForURL(/sort=margin_high/)
     await page.getByRole('button', { name: /^Margin/ }).click()
     await page.waitForURL(/sort=margin_low/)
     await page.reload()
     await rowOf(page, refOf(1)).waitFor()
-    expect(await page.getByRole('row').nth(1).innerText()).toContain(refOf(1))
+    await expect(page.getByRole('row').nth(1)).toContainText(refOf(1))
     await page.getByLabel('Quoted in').selectOption('Last month')
     await page.getByText('No shipments were quoted in this period').waitFor()
     expect(query(page).get('period')).toBe('last-month')
@@ -171,8 +161,8 @@ describe('the list', () => {
     expect(query(page).get('period')).toBe('custom')
   })
 
-  test('goes to the next page and back', { tags: 'long' }, async () => {
-    const { page } = await openWindow(browser, app.url, { person: integration.tenant })
+  test('goes to the next page and back', { tag: '@long' }, async () => {
+    const { page } = await openWindow({ person: integration.tenant })
     await page.route('**/api/shipments?**', async (route) => {
       const url = new URL(route.request().url())
       url.searchParams.set('limit', '2')
@@ -187,8 +177,8 @@ describe('the list', () => {
     await page.getByText('Page 1: 2 of 3 shipments').waitFor()
   })
 
-  test('is exported as CSV with the same filters and escaped formulas', { tags: 'long' }, async () => {
-    const { page } = await openWindow(browser, app.url, { person: integration.tenant })
+  test('is exported as CSV with the same filters and escaped formulas', { tag: '@long' }, async () => {
+    const { page } = await openWindow({ person: integration.tenant })
     await page.goto('/shipments?q=Denver')
     await rowOf(page, refOf(1)).waitFor()
     await rowOf(page, refOf(0)).waitFor({ state: 'detached' })
@@ -201,22 +191,22 @@ describe('the list', () => {
     expect(lines[1]).toContain(`"'=HYPERLINK(""http://x.example"")"`)
   })
 
-  test('explains how bookings get here while there are none', { tags: 'long' }, async () => {
+  test('explains how bookings get here while there are none', { tag: '@long' }, async () => {
     const tenant = await makeTenant(app)
     const viewer = await makePerson(app, tenant, 'viewer')
-    const owned = await openWindow(browser, app.url, { person: tenant })
+    const owned = await openWindow({ person: tenant })
     await owned.page.goto('/shipments')
     await owned.page.getByText('No shipments yet').waitFor()
     await owned.page.getByRole('link', { name: 'Connect the TMS' }).waitFor()
     await owned.page.getByRole('link', { name: 'Import past bookings' }).waitFor()
-    const viewed = await openWindow(browser, app.url, { person: viewer })
+    const viewed = await openWindow({ person: viewer })
     await viewed.page.goto('/shipments')
     await viewed.page.getByText('An admin of your brokerage connects the TMS').waitFor()
-    expect(await viewed.page.getByRole('link', { name: 'Connect the TMS' }).count()).toBe(0)
+    await expect(viewed.page.getByRole('link', { name: 'Connect the TMS' })).toHaveCount(0)
   })
 })
 
-describe('the record of a shipment', () => {
+test.describe('the record of a shipment', () => {
   test('is opened by keyboard, and lets an admin roll back a booking', async () => {
     const { tenant } = integration
     const lane = await quote(tenant, 'Omaha, NE', 'Tulsa, OK', 'Rollback Foods')
@@ -227,7 +217,7 @@ describe('the record of a shipment', () => {
       { lane_ref: lane.ref, truck_cost: 1950 },
       Math.floor(app.now / 1000) + 1,
     )
-    const { page } = await openWindow(browser, app.url, { person: tenant })
+    const { page } = await openWindow({ person: tenant })
     await page.goto('/shipments?customer=Rollback+Foods')
     await page.getByRole('button', { name: /details and changes/ }).focus()
     await page.keyboard.press('Enter')
@@ -244,23 +234,23 @@ describe('the record of a shipment', () => {
     await page.keyboard.press('Escape')
     await record.waitFor({ state: 'hidden' })
     await totals(page).getByText('$1,800').waitFor()
-    expect(await rowOf(page, lane.ref).innerText()).toContain('14.3%')
+    await expect(rowOf(page, lane.ref)).toContainText('14.3%')
   })
 
-  test('shows viewers the changes without rollback', { tags: 'long' }, async () => {
+  test('shows viewers the changes without rollback', { tag: '@long' }, async () => {
     const viewer = await makePerson(app, integration.tenant, 'viewer')
-    const { page } = await openWindow(browser, app.url, { person: viewer })
+    const { page } = await openWindow({ person: viewer })
     await page.goto(`/shipments?shipment=${refOf(0)}`)
     const record = page.getByRole('dialog', { name: `Shipment ${refOf(0)}` })
     await record.getByText('TMS, over the API').waitFor()
     await record.getByText('Admins of your brokerage can roll back changes').waitFor()
-    expect(await record.getByRole('button', { name: /^Roll back/ }).count()).toBe(0)
+    await expect(record.getByRole('button', { name: /^Roll back/ })).toHaveCount(0)
   })
 })
 
-describe('a failure', () => {
-  test('is shown in the place of the list, with what to do', { tags: 'long' }, async () => {
-    const { page } = await openWindow(browser, app.url, {
+test.describe('a failure', () => {
+  test('is shown in the place of the list, with what to do', { tag: '@long' }, async () => {
+    const { page } = await openWindow({
       person: integration.tenant,
       refusalsExpected: true,
     })
@@ -276,15 +266,16 @@ describe('a failure', () => {
   })
 })
 
-describe('accessibility', () => {
-  test.each(looks)('$colorScheme, $width pixels wide', { tags: 'long' }, async ({ colorScheme, width }) => {
-    const { page } = await openWindow(browser, app.url, { person: integration.tenant, colorScheme, width })
-    await page.goto('/shipments')
-    await rowOf(page, refOf(0)).waitFor()
-    expect(await accessibilityProblems(page)).toEqual([])
-    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width)
-    await page.goto(`/shipments?shipment=${refOf(0)}`)
-    await page.getByText('TMS, over the API').waitFor()
-    expect(await accessibilityProblems(page)).toEqual([])
-  })
+test.describe('accessibility', () => {
+  for (const { colorScheme, width } of looks)
+    test(`${colorScheme}, ${width} pixels wide`, { tag: '@long' }, async () => {
+      const { page } = await openWindow({ person: integration.tenant, colorScheme, width })
+      await page.goto('/shipments')
+      await rowOf(page, refOf(0)).waitFor()
+      expect(await accessibilityProblems(page)).toEqual([])
+      expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width)
+      await page.goto(`/shipments?shipment=${refOf(0)}`)
+      await page.getByText('TMS, over the API').waitFor()
+      expect(await accessibilityProblems(page)).toEqual([])
+    })
 })

@@ -1,14 +1,10 @@
-import { describe, expect, test } from 'vitest'
 import { call, makeLane, makePerson, makeServiceToken, makeTenant, password } from '#testing/make.ts'
-import { accessibilityProblems, looks, openWindow } from '../testing/browser.ts'
-import { serviceAndBrowser } from '../testing/service-and-browser.ts'
+import { accessibilityProblems, app, expect, looks, openWindow, test } from '../testing/pages.ts'
 
-const { app, browser } = await serviceAndBrowser()
-
-describe('the team page', () => {
+test.describe('the team page', () => {
   test('an invitation is shown once, and opening it signs the person in', async () => {
     const tenant = await makeTenant(app)
-    const { page, troubles } = await openWindow(browser, app.url, { person: tenant })
+    const { page, troubles } = await openWindow({ person: tenant })
     await page.goto('/settings/people')
     await page.getByRole('button', { name: 'Invite a person' }).click()
     const dialog = page.getByRole('dialog')
@@ -29,7 +25,7 @@ describe('the team page', () => {
     await dialog.getByRole('button', { name: 'Done' }).click()
     expect(await page.content()).not.toContain('lwinv_')
 
-    const other = await openWindow(browser, app.url)
+    const other = await openWindow()
     await other.page.goto(link ?? '')
     await other.page.getByText(/Olive Quay invites you to the brokerage/).waitFor()
     await other.page.getByText(email).waitFor()
@@ -49,7 +45,7 @@ describe('the team page', () => {
   test('a role is changed in the list, and the last owner stays an owner', async () => {
     const tenant = await makeTenant(app)
     const member = await makePerson(app, tenant, 'member')
-    const { page } = await openWindow(browser, app.url, { person: tenant })
+    const { page } = await openWindow({ person: tenant })
     await page.goto('/settings/people')
     await page.getByLabel('Role of A member').selectOption('admin')
     await page.getByText('A member is now admin.').waitFor()
@@ -57,14 +53,14 @@ describe('the team page', () => {
     expect(users.body.users.find(({ id }: { id: number }) => id === member.id).role).toBe('admin')
     await page.getByLabel('Role of Olive Quay').selectOption('viewer')
     await page.getByText(/Not changed: .*owner/).waitFor()
-    expect(await page.getByLabel('Role of Olive Quay').inputValue()).toBe('owner')
+    await expect(page.getByLabel('Role of Olive Quay')).toHaveValue('owner')
   })
 
   test('removing a person with service tokens asks what should happen to the tokens', async () => {
     const tenant = await makeTenant(app)
     const admin = await makePerson(app, tenant, 'admin')
     await makeServiceToken(app, admin.token)
-    const { page } = await openWindow(browser, app.url, { person: tenant, refusalsExpected: true })
+    const { page } = await openWindow({ person: tenant, refusalsExpected: true })
     await page.goto('/settings/people')
     await page.getByRole('button', { name: 'Remove A admin' }).click()
     const dialog = page.getByRole('dialog')
@@ -77,21 +73,21 @@ describe('the team page', () => {
     expect((await call(app, 'GET', '/api/me', { token: admin.token })).status).toBe(401)
   })
 
-  test('a member sees the team but cannot change it', { tags: 'long' }, async () => {
+  test('a member sees the team but cannot change it', { tag: '@long' }, async () => {
     const tenant = await makeTenant(app)
     const member = await makePerson(app, tenant, 'member')
-    const { page } = await openWindow(browser, app.url, { person: member })
+    const { page } = await openWindow({ person: member })
     await page.goto('/settings/people')
     await page.getByRole('row', { name: /Olive Quay/ }).waitFor()
-    expect(await page.getByRole('button', { name: /Invite|Remove/ }).count()).toBe(0)
-    expect(await page.getByLabel(/^Role of/).count()).toBe(0)
+    await expect(page.getByRole('button', { name: /Invite|Remove/ })).toHaveCount(0)
+    await expect(page.getByLabel(/^Role of/)).toHaveCount(0)
   })
 })
 
-describe('the settings page', () => {
+test.describe('the settings page', () => {
   test('saves the floors, and reports which one is not a number', async () => {
     const tenant = await makeTenant(app)
-    const { page } = await openWindow(browser, app.url, { person: tenant })
+    const { page } = await openWindow({ person: tenant })
     await page.goto('/settings')
     await page.getByLabel('Minimum margin, % of the rate').fill('eight')
     await page.getByRole('button', { name: 'Save settings' }).click()
@@ -116,7 +112,7 @@ describe('the settings page', () => {
 
   test('changes the password of a user who knows the current one', async () => {
     const tenant = await makeTenant(app)
-    const { page } = await openWindow(browser, app.url, { person: tenant, refusalsExpected: true })
+    const { page } = await openWindow({ person: tenant, refusalsExpected: true })
     await page.goto('/settings/account')
     await page.getByLabel('Current password').fill('something else entirely')
     await page.getByLabel('New password').fill('seven quiet trucks at dawn')
@@ -130,12 +126,12 @@ describe('the settings page', () => {
   })
 })
 
-describe('the fuel settings', () => {
+test.describe('the fuel settings', () => {
   test('an admin loads prices and saves a schedule, refusals are shown at their place, and a member only reads', {
-    tags: 'long',
+    tag: '@long',
   }, async () => {
     const tenant = await makeTenant(app)
-    const { page } = await openWindow(browser, app.url, { person: tenant, refusalsExpected: true })
+    const { page } = await openWindow({ person: tenant, refusalsExpected: true })
     await page.goto('/settings/fuel')
     const prices = page.getByRole('form', { name: 'Load diesel prices' })
     const week = (days: number) => new Date(app.now - days * 86_400_000).toISOString().slice(0, 10)
@@ -187,7 +183,7 @@ describe('the fuel settings', () => {
     await schedule.getByText('$0.300 from $3.000, $0.400 from $3.500').waitFor()
 
     const member = await makePerson(app, tenant, 'member')
-    const other = await openWindow(browser, app.url, { person: member, refusalsExpected: true })
+    const other = await openWindow({ person: member, refusalsExpected: true })
     await other.page.goto('/settings/fuel')
     const load780 = other.page.getByRole('form', { name: 'Surcharge of a load' })
     await load780.getByLabel('Loaded miles').fill('many')
@@ -196,33 +192,32 @@ describe('the fuel settings', () => {
     await load780.getByLabel('Loaded miles').fill('780')
     await load780.getByRole('button', { name: 'Compute the surcharge' }).click()
     await load780.getByText('$312').waitFor()
-    expect(await other.page.getByRole('button', { name: /Load the file|Add|Edit|Remove the/ }).count()).toBe(
-      0,
-    )
+    await expect(other.page.getByRole('button', { name: /Load the file|Add|Edit|Remove the/ })).toHaveCount(0)
     expect(await accessibilityProblems(other.page)).toEqual([])
   })
 })
 
-describe.each(looks)('accessible in $colorScheme at $width', ({ colorScheme, width }) => {
-  test('team, audit log, settings and the pages without a session', { tags: 'long' }, async () => {
-    const tenant = await makeTenant(app)
-    const { page } = await openWindow(browser, app.url, { person: tenant, colorScheme, width })
-    for (const path of [
-      '/settings/people',
-      '/settings/audit',
-      '/settings',
-      '/settings/fuel',
-      '/sign-in',
-      '/sign-up',
-      '/invitation',
-    ]) {
-      await page.goto(path)
-      expect(await accessibilityProblems(page), path).toEqual([])
-      const scrolls = await page.evaluate('document.documentElement.scrollWidth > window.innerWidth')
-      expect(scrolls, `${path} scrolls sideways`).toBe(false)
-    }
+for (const { colorScheme, width } of looks)
+  test.describe(`accessible in ${colorScheme} at ${width}`, () => {
+    test('team, audit log, settings and the pages without a session', { tag: '@long' }, async () => {
+      const tenant = await makeTenant(app)
+      const { page } = await openWindow({ person: tenant, colorScheme, width })
+      for (const path of [
+        '/settings/people',
+        '/settings/audit',
+        '/settings',
+        '/settings/fuel',
+        '/sign-in',
+        '/sign-up',
+        '/invitation',
+      ]) {
+        await page.goto(path)
+        expect(await accessibilityProblems(page), path).toEqual([])
+        const scrolls = await page.evaluate('document.documentElement.scrollWidth > window.innerWidth')
+        expect(scrolls, `${path} scrolls sideways`).toBe(false)
+      }
+    })
   })
-})
 
 test('a team hides its customers from others, says who sees what, and names wrong fields', async () => {
   const tenant = await makeTenant(app)
@@ -233,7 +228,7 @@ test('a team hides its customers from others, says who sees what, and names wron
     (await call(app, 'GET', '/api/customers/list', { token: member.token })).body.customers.map(
       ({ name }: { name: string }) => name,
     )
-  const { page, troubles } = await openWindow(browser, app.url, { person: tenant, refusalsExpected: true })
+  const { page, troubles } = await openWindow({ person: tenant, refusalsExpected: true })
   await page.goto('/settings/people')
   await page.getByText('There are no teams, so everybody sees and edits all customers.').waitFor()
   await page.getByRole('button', { name: 'Add a team' }).click()

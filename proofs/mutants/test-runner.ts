@@ -25,15 +25,13 @@ export interface TestRunner {
   close(): Promise<void>
 }
 
-/** The tests of mutants: all but browser journeys, long proofs, and tests that compare generated files with their source. */
+/** The tests of mutants: all but long proofs, and tests that compare generated files with their source. */
 const configFile = `import base from './vitest.config.ts'
 const left = /proofs\\/(bad-input|hostile-fields|hostile-input|mutation-walk|concurrency-walk|planted-fault|restore-drill)\\.test|checks\\/(recipes|schema|changes|install|lock-file|dependencies|tidy|docs|readme|deploy|relay)\\.test|client\\/.*build|cli\\/.*build/
-const projects = base.test.projects
-  .filter(({ test }) => test.name !== 'browser')
-  .map((project) => ({
-    ...project,
-    test: { ...project.test, include: project.test.include.filter((file) => !left.test(file)), setupFiles: ['./proofs/mutants/reach-setup.ts'] },
-  }))
+const projects = base.test.projects.map((project) => ({
+  ...project,
+  test: { ...project.test, include: project.test.include.filter((file) => !left.test(file)), setupFiles: ['./proofs/mutants/reach-setup.ts'] },
+}))
 export default { ...base, test: { ...base.test, projects } }
 `
 

@@ -197,3 +197,15 @@ export async function appOn(ownDatabase: TestDatabase, options: TestAppOptions =
     },
   })
 }
+
+/** Starts the service as `appOn` does. `close()` drops the database, too. */
+export async function appAndDatabase(database: TestDatabase, options: TestAppOptions): Promise<TestApp> {
+  const app = await appOn(database, options)
+  const { close } = app
+  return Object.assign(app, {
+    close: async () => {
+      await close()
+      await database.drop()
+    },
+  })
+}

@@ -37,12 +37,18 @@ export default async function setup({ vitest }: TestProject): Promise<(() => Pro
   // Another project of this run has started it.
   if (vitest.getProvidedContext().databaseCluster !== undefined) return undefined
   const started = performance.now()
-  const { cluster, name, stop } = await startCluster()
-  await makePatient(cluster)
+  const { cluster, name, stop } = await startPatientCluster()
   vitest.provide('databaseCluster', cluster)
   const seconds = ((performance.now() - started) / 1000).toFixed(1)
   process.stdout.write(`Test database ready after ${seconds} s (${name}).\n`)
   return stop
+}
+
+/** Starts the PostgreSQL server of a test run: see `startCluster` and `makePatient`. */
+export async function startPatientCluster(): ReturnType<typeof startCluster> {
+  const started = await startCluster()
+  await makePatient(started.cluster)
+  return started
 }
 
 /**

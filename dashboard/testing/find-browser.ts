@@ -3,19 +3,11 @@ import { accessSync, constants, rmSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import bundled, { inflate } from '@sparticuz/chromium'
-import type { TestProject } from 'vitest/node'
-import { builtDigest, sourcesDigest } from '../sources-digest.ts'
 
 /** The browser of a test run: its path, and the path of libraries that the machine lacks. */
 export interface TestBrowser {
   readonly executablePath: string
   readonly libraryPath: string | null
-}
-
-declare module 'vitest' {
-  export interface ProvidedContext {
-    testBrowser: TestBrowser
-  }
 }
 
 /** The paths of installed Chromium or Chrome on Debian, Ubuntu and macOS. */
@@ -82,9 +74,4 @@ export function requireBuiltDashboard(built: string | null, sources: string): vo
   if (built !== sources) {
     process.stdout.write('The dashboard is built from older sources. Build it again with `npm run build`.\n')
   }
-}
-
-export default async function prepareBrowser(project: TestProject): Promise<void> {
-  requireBuiltDashboard(builtDigest(), sourcesDigest())
-  project.provide('testBrowser', await findBrowser())
 }

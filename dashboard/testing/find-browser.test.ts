@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { requireBuiltDashboard } from './prepare-browser.ts'
+import { requireBuiltDashboard } from './find-browser.ts'
 
 test('browser tests without a built dashboard end at once, and say how to build it', () => {
   expect(() => requireBuiltDashboard(null, 'digest')).toThrow('`npm run build`')
