@@ -11,10 +11,11 @@ import { filesOf, textOf } from './repository.ts'
  * - a bound below a minute for what is awaited (`timeout` and `AbortSignal.timeout`);
  * - a loop that looks for a 503: it would hide that the service is unavailable;
  * - an upper bound for passed time, unless the test has the tag `measure`;
+ * - one look at a page, which may not be ready yet: Playwright's `expect(locator)` waits;
  * - random numbers without a seed.
  */
 
-type Kind = 'own timeout' | 'short bound' | 'loop on 503' | 'upper bound of time' | 'chance'
+type Kind = 'own timeout' | 'short bound' | 'loop on 503' | 'upper bound of time' | 'one look' | 'chance'
 
 /** What is right in spite of its form, by file: its kind, and the reason. */
 const allowed: Readonly<Record<string, readonly [Kind, string]>> = {
@@ -38,6 +39,10 @@ type Node = Parameters<NonNullable<ConstructorParameters<typeof Visitor>[0]['Cal
 
 const shortestMs = 60_000
 const hooks = new Set(['test', 'it', 'describe', 'beforeAll', 'afterAll', 'beforeEach', 'afterEach'])
+
+/** What a locator or a page is at this moment. */
+const isOneLook =
+  /^await .*\.(count|inputValue|isVisible|isHidden|isEnabled|isDisabled|isChecked)\(\)$|\.url\(\)/s
 
 /** The name of the variable at the beginning of `test.each(rows)('title')`. */
 function rootOf(node: Node): string {
@@ -72,6 +77,9 @@ function foundIn(file: string, text: string): { kind: Kind; line: number }[] {
         measured.push(node)
       const name = textAt(callee)
       if (name === 'Math.random' || name === 'randomInt') add('chance', node.start)
+      const [looked] = node.arguments
+      if (name === 'expect' && looked !== undefined && isOneLook.test(textAt(looked)))
+        add('one look', node.start)
       const ms = last?.type === 'Literal' ? last.value : null
       if (name === 'AbortSignal.timeout' && typeof ms === 'number' && ms < shortestMs)
         add('short bound', node.start)
@@ -100,7 +108,7 @@ const files = filesOf(
 )
 const all = [...new Set(files)].map((file) => ({ file, found: foundIn(file, textOf(file)) }))
 
-test('no test waits for a time that a busy machine exceeds, repeats a refused call, or depends on chance', () => {
+test('no test depends on how fast the machine is or on chance, or repeats a refused call', () => {
   const places = all.flatMap(({ file, found }) =>
     found
       .filter(({ kind }) => allowed[file]?.[0] !== kind)
@@ -127,6 +135,8 @@ describe('is found:', () => {
     ['loop on 503', 'for (;;) { const { status } = await ask(); if (status !== 503) break }'],
     ['upper bound of time', 'expect(performance.now() - began).toBeLessThan(500)'],
     ['upper bound of time', 'expect(answer.openMs).toBeLessThan(500)'],
+    ['one look', "expect(await page.getByRole('row').count()).toBe(2)"],
+    ['one look', "expect(new URL(page.url()).pathname).toBe('/')"],
     ['chance', 'const seed = Math.random()'],
     ['chance', 'const port = randomInt(20_000, 30_000)'],
   ])('%s: %s', (kind, text) => {

@@ -105,7 +105,7 @@ test('hostile names run no script, are shown unchanged, violate no CSP and do no
       await page.evaluate('document.documentElement.scrollWidth - globalThis.innerWidth'),
       path,
     ).toBeLessThanOrEqual(0)
-    expect(await page.locator('body').isVisible(), path).toBe(true)
+    await expect(page.locator('body'), path).toBeVisible()
   }
   for (const path of paths) await visit(path)
   for (const [index, ref] of lanes.entries()) {
