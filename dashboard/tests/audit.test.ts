@@ -6,6 +6,7 @@ import type { Page } from '@playwright/test'
 import pg from 'pg'
 import { readLoggedHeads, verifyAuditLogs } from '#server/operations/index.ts'
 import type { TestApp } from '#testing/app-on-database.ts'
+import { asTableOwner } from '#testing/as-table-owner.ts'
 import { call, type MadeTenant, makePerson, makeServiceToken, makeTenant } from '#testing/make.ts'
 import { accessibilityProblems, expect, looks, openWindow, ownApp, test } from '../testing/pages.ts'
 
@@ -70,10 +71,9 @@ async function tamper(of: MadeTenant, ...statements: string[]): Promise<void> {
   const client = new pg.Client(app.testDatabase.owner)
   await client.connect()
   try {
-    await client.query('begin')
-    await client.query("select set_config('app.tenant_id', $1, true)", [String(of.id)])
-    for (const statement of statements) await client.query(statement)
-    await client.query('commit')
+    await asTableOwner(client, of.id, async () => {
+      for (const statement of statements) await client.query(statement)
+    })
   } finally {
     await client.end()
   }

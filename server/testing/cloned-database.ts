@@ -16,7 +16,10 @@ export type TestDatabase = {
   readonly drop: () => Promise<void>
 }
 
-/** Clones the migrated template of a cluster into a database for one test file or one proof (about 0.3 s of processor time, with its end). */
+/**
+ * Clones the migrated template of a cluster into a database for one test file or one proof: about 0.3 s of processor time, with its
+ * end.
+ */
 export async function cloneDatabase(cluster: DatabaseCluster): Promise<TestDatabase> {
   const { makerUrl, ownerUrl, serviceUrl, template } = cluster
   // Whatever a file or a worker leaves behind is removed with its template.

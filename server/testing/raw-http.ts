@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { connect } from 'node:net'
 import type { TestApp } from './test-app.ts'
 
@@ -82,3 +83,47 @@ export function sendRaw(
 export function head(firstLine: string, headers: readonly (readonly [string, string])[]): string {
   return `${firstLine}\r\n${headers.map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n`
 }
+
+/** Sends headers and no body. Returns the answer, and how long the connection was open. */
+export async function sendHead(
+  app: Pick<TestApp, 'url'>,
+  firstLine: string,
+  headers: readonly (readonly [string, string])[],
+) {
+  const { hostname, port } = new URL(app.url)
+  const socket = connect(Number(port), hostname)
+  await once(socket, 'connect')
+  const began = performance.now()
+  let text = ''
+  socket.on('error', () => {})
+  socket.on('data', (chunk) => {
+    text += chunk.toString('latin1')
+  })
+  socket.write(head(firstLine, [['Host', 'x'], ...headers]))
+  await once(socket, 'close')
+  return {
+    status: Number(text.split(' ')[1]),
+    saysClose: /^connection: close\r?$/im.test(text),
+    allow: /^allow: (.*)\r?$/im.exec(text)?.[1]?.trim(),
+    openMs: performance.now() - began,
+  }
+}
+
+export const jsonHeader = ['Content-Type', 'application/json'] as const
+
+/** The headers of bodies that are announced and never sent. */
+export const announcedBodies = [
+  ['a short body', ['Content-Length', '100']],
+  ['a long body', ['Content-Length', '60000']],
+  ['a body of unknown length', ['Transfer-Encoding', 'chunked']],
+] as const
+
+/** Requests that are refused for their address, with each announced body. */
+export const refusedForAddress = announcedBodies.flatMap(([what, length]) => [
+  { what, length, firstLine: 'POST /no/such/address HTTP/1.1', status: 404 },
+  { what, length, firstLine: 'PUT /api/integrations/tms/shipment-update HTTP/1.1', status: 405 },
+  { what, length, firstLine: 'POST /healthz HTTP/1.1', status: 405 },
+  { what, length, firstLine: 'PUT /mcp HTTP/1.1', status: 405 },
+  { what, length, firstLine: 'GET /no/such/address HTTP/1.1', status: 404 },
+  { what, length, firstLine: 'POST /%zz HTTP/1.1', status: 400 },
+])

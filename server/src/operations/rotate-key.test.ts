@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { appOn, type TestApp } from '#testing/app-on-database.ts'
+import { asTableOwner } from '#testing/as-table-owner.ts'
 import { sendEventsTo } from '#testing/event-receiver.ts'
 import { call, type Integration, makeIntegration, makeLane, pushUpdate } from '#testing/make.ts'
 import { type TestDatabase, testDatabase } from '#testing/test-database.ts'
@@ -51,10 +52,7 @@ afterAll(async () => {
 
 /** Runs a query as the owner of the tables, within one tenant. */
 async function inTenant(tenant: number, statement: string, values: unknown[] = []) {
-  await owner.query('begin')
-  await owner.query("select set_config('app.tenant_id', $1, true)", [String(tenant)])
-  const { rows } = await owner.query(statement, values)
-  await owner.query('commit')
+  const { rows } = await asTableOwner(owner, tenant, () => owner.query(statement, values))
   return rows
 }
 

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { asTableOwner } from '#testing/as-table-owner.ts'
 import { call, type MadeTenant, makeServiceToken, makeTenant } from '#testing/make.ts'
 import { type TestApp, testApp } from '#testing/test-app.ts'
 import { chainHeads } from '../audit/index.ts'
@@ -43,10 +44,9 @@ async function tenantWithRows(): Promise<MadeTenant> {
 
 /** Changes that a person with write access to every table could make. */
 async function tamper(tenant: MadeTenant, ...statements: string[]): Promise<void> {
-  await owner.query('begin')
-  await owner.query("select set_config('app.tenant_id', $1, true)", [String(tenant.id)])
-  for (const statement of statements) await owner.query(statement)
-  await owner.query('commit')
+  await asTableOwner(owner, tenant.id, async () => {
+    for (const statement of statements) await owner.query(statement)
+  })
 }
 
 /** The command's result for the audit log of a brokerage, when it verifies that one or those of all brokerages. */

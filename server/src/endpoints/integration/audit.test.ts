@@ -9,6 +9,7 @@ import { eraseTenantRows } from '#server/database/queries/index.ts'
 import { tenantId } from '#server/database/session/index.ts'
 import { changeTenantStatus, exportTenant, importTenant, resetPassword } from '#server/operations/index.ts'
 import { appOn } from '#testing/app-on-database.ts'
+import { asTableOwner } from '#testing/as-table-owner.ts'
 import {
   call,
   type MadeTenant,
@@ -46,25 +47,10 @@ afterAll(async () => {
 /** The audit log of a brokerage, oldest first. */
 async function logOf(tenant: MadeTenant) {
   await app.refusals.settle()
-  const rows: Record<string, unknown>[] = []
-  await inTenant(tenant, async (client) => {
-    const { rows: found } = await client.query('select * from audit_log order by entry_number')
-    rows.push(...found)
-  })
+  const { rows } = await asTableOwner(owner, tenant.id, () =>
+    owner.query<Record<string, unknown>>('select * from audit_log order by entry_number'),
+  )
   return rows
-}
-
-/** Runs work as the owner of the tables, within one tenant. */
-async function inTenant(tenant: Pick<MadeTenant, 'id'>, work: (client: pg.Client) => Promise<unknown>) {
-  await owner.query('begin')
-  try {
-    await owner.query("select set_config('app.tenant_id', $1, true)", [String(tenant.id)])
-    await work(owner)
-    await owner.query('commit')
-  } catch (error) {
-    await owner.query('rollback')
-    throw error
-  }
 }
 
 /** Sends the events that are due, or become due, to a receiver that answers 410, until it has disabled the endpoint of the tenant. */
@@ -276,8 +262,8 @@ const events: Partial<
       const since = '2020-01-01T00:00:00Z'
       await byOwner(tenant, 'POST', '/api/event-endpoints/1/replay', { since, only_dead: true })
       await sendUntilDisabled(tenant)
-      await inTenant(tenant, (client) =>
-        client.query('delete from audit_log where entry_number = $1', [known + 2]),
+      await asTableOwner(owner, tenant.id, () =>
+        owner.query('delete from audit_log where entry_number = $1', [known + 2]),
       )
     },
   },
@@ -406,8 +392,8 @@ const events: Partial<
   'scope-refused': {
     before: async (tenant) => {
       const token = await makeServiceToken(app, tenant.owner)
-      await inTenant(tenant, (client) =>
-        client.query("update service_tokens set scope = 'integrations:read'"),
+      await asTableOwner(owner, tenant.id, () =>
+        owner.query("update service_tokens set scope = 'integrations:read'"),
       )
       return token
     },
@@ -681,8 +667,8 @@ describe('200', () => {
 
   test('a file longer than a piece has no gap', async () => {
     const tenant = await makeTenant(app)
-    await inTenant(tenant, (client) =>
-      client.query(
+    await asTableOwner(owner, tenant.id, () =>
+      owner.query(
         `insert into audit_log select tenant_id, n, at, kind, user_id, token_id, subject_user_id, about, count, network, request_id, hash
          from audit_log, generate_series(2, 2500) as n where entry_number = 1`,
       ),
@@ -698,7 +684,7 @@ describe('200', () => {
 
   test('a row edited in the database is shown unchanged', async () => {
     const tenant = await makeTenant(app)
-    await inTenant(tenant, (client) => client.query("update audit_log set about = '{never happened'"))
+    await asTableOwner(owner, tenant.id, () => owner.query("update audit_log set about = '{never happened'"))
     const { body } = await byOwner(tenant, 'GET', path)
     expect(body.events[0].about).toEqual({ text: '{never happened' })
   })

@@ -4,6 +4,7 @@ import { allEndpoints } from '#contract/all-endpoints.ts'
 import { secretForm } from '#contract/signature.ts'
 import { changeTenantStatus, resetPassword } from '#server/operations/index.ts'
 import { appOn } from '#testing/app-on-database.ts'
+import { asTableOwner } from '#testing/as-table-owner.ts'
 import {
   call,
   type Integration,
@@ -45,10 +46,7 @@ afterAll(async () => {
 
 /** Runs a statement as the owner of the tables, within one tenant. */
 async function inTenant(tenantId: number, statement: string, values: unknown[] = []) {
-  await database.query('begin')
-  await database.query("select set_config('app.tenant_id', $1, true)", [String(tenantId)])
-  const { rows } = await database.query(statement, values)
-  await database.query('commit')
+  const { rows } = await asTableOwner(database, tenantId, () => database.query(statement, values))
   return rows
 }
 

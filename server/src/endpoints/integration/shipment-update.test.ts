@@ -1,6 +1,7 @@
 import pg from 'pg'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { appOn } from '#testing/app-on-database.ts'
+import { asTableOwner } from '#testing/as-table-owner.ts'
 import {
   type Answer,
   call,
@@ -71,17 +72,16 @@ async function pushBytes(bytes: string | Buffer, headers: Record<string, string>
 
 /** Every row of a tenant in every table, read as the owner of the tables within the tenant. */
 async function rowsOf(tenantId: number): Promise<string> {
-  await owner.query('begin')
-  await owner.query("select set_config('app.tenant_id', $1, true)", [String(tenantId)])
   const tables = ['lanes', 'lane_changes', 'shipment_updates', 'quote_requests', 'users', 'signing_secrets']
   const rows: unknown[] = []
-  for (const table of tables) {
-    const { rows: found } = await owner.query(
-      `select to_jsonb(t) - 'last_used_at' as row from ${table} t order by 1`,
-    )
-    rows.push(found)
-  }
-  await owner.query('commit')
+  await asTableOwner(owner, tenantId, async () => {
+    for (const table of tables) {
+      const { rows: found } = await owner.query(
+        `select to_jsonb(t) - 'last_used_at' as row from ${table} t order by 1`,
+      )
+      rows.push(found)
+    }
+  })
   return JSON.stringify(rows)
 }
 

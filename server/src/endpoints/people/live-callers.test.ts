@@ -1,5 +1,6 @@
 import pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { asTableOwner } from '#testing/as-table-owner.ts'
 import { call, makePerson, makeServiceToken, makeTenant } from '#testing/make.ts'
 import { sharedApp, type TestApp } from '#testing/shared-app.ts'
 
@@ -23,10 +24,7 @@ afterAll(async () => {
 
 /** Changes one row directly, without the other changes that an endpoint would make. */
 async function change(tenant: number, statement: string, values: readonly unknown[] = []): Promise<void> {
-  await owner.query('begin')
-  await owner.query(`select set_config('app.tenant_id', $1, true)`, [String(tenant)])
-  const { rowCount } = await owner.query(statement, [tenant, ...values])
-  await owner.query('commit')
+  const { rowCount } = await asTableOwner(owner, tenant, () => owner.query(statement, [tenant, ...values]))
   expect(rowCount).toBeGreaterThan(0)
 }
 
