@@ -64,15 +64,15 @@ export interface WindowOptions {
   refusalsExpected?: boolean
 }
 
-/** A clean window on the service, optionally with a signed-in person. */
+/** A clean window on the service, optionally with a signed-in person: a new one, or a blank page of the same service. */
 export async function openWindow(
   browser: Browser,
   url: string,
   options: WindowOptions = {},
+  blank?: Page,
 ): Promise<Window> {
   const { width = 1280, height = 900, colorScheme = 'light' } = options
-  const page =
-    (options.alone === true ? null : idleWindow(browser, url)) ?? (await newWindow(browser, url, options))
+  const page = blank ?? (await newWindow(browser, url, options))
   const context = page.context()
   page.setDefaultTimeout(180_000)
   await page.setViewportSize({ width, height })
@@ -113,24 +113,6 @@ function makePatient(): void {
   AbortSignal.timeout = (ms) => until(patient(ms))
 }
 
-/**
- * Windows of finished tests, by service. Loading the dashboard in a reused window takes half as long as in a new window,
- * which must start a process and parse all code.
- */
-const idleWindows = new WeakMap<Browser, Map<string, Page[]>>()
-
-function idleWindow(browser: Browser, url: string): Page | null {
-  return idleWindows.get(browser)?.get(url)?.pop() ?? null
-}
-
-/** Ends a window after its test. It stays blank for the next window, because hidden pages still render and poll. */
-export async function endWindow(browser: Browser, url: string, page: Page, reusable: boolean): Promise<void> {
-  if (!reusable || page.isClosed()) return page.context().close()
-  await makeBlank(page)
-  const ofBrowser = idleWindows.get(browser) ?? new Map<string, Page[]>()
-  idleWindows.set(browser, ofBrowser.set(url, [...(ofBrowser.get(url) ?? []), page]))
-}
-
 const listenedEvents = [
   'console',
   'pageerror',
@@ -141,8 +123,8 @@ const listenedEvents = [
   'dialog',
 ]
 
-/** Resets a window: settings, storage and cookies. */
-async function makeBlank(page: Page): Promise<void> {
+/** Resets a window: settings, storage and cookies. It then shows a tiny page, because hidden pages still render and poll. */
+export async function makeBlank(page: Page): Promise<void> {
   const context = page.context()
   for (const event of listenedEvents) page.removeAllListeners(event)
   await Promise.all(context.pages().map((other) => (other === page ? null : other.close())))

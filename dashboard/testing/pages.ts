@@ -1,8 +1,8 @@
-import { type Browser, test as base } from '@playwright/test'
+import { type Browser, test as base, type Page } from '@playwright/test'
 import { appAndDatabase, type TestApp, type TestAppOptions } from '#testing/app-on-database.ts'
 import { cloneDatabase } from '#testing/cloned-database.ts'
 import '#testing/least-password-work.ts'
-import { endWindow, openBrowser, openWindow as openOn, type Window, type WindowOptions } from './browser.ts'
+import { makeBlank, openBrowser, openWindow as openOn, type Window, type WindowOptions } from './browser.ts'
 import { pagesRun } from './prepare-pages.ts'
 
 export { expect } from '@playwright/test'
@@ -18,14 +18,19 @@ export async function ownApp(options: TestAppOptions): Promise<TestApp> {
   return appAndDatabase(await cloneDatabase(pagesRun().cluster), options)
 }
 
-/** A window that is open, and until when: the end of the present test, or of all tests of a file. */
+/** A window that is open: until the present test ends, or, if it is kept, until the tests of a file have ended. */
 interface OpenWindow {
-  readonly until: 'test' | { readonly file: string }
+  readonly keptFor: string | null
   readonly end: () => Promise<void>
 }
 
 let openWindows: OpenWindow[] = []
 let isInTest = false
+/**
+ * Pages of ended windows. Loading the dashboard in one takes half as long as in a new window, which must start a process and parse
+ * all code.
+ */
+const blankPages: Page[] = []
 
 async function endWindows(isOver: (window: OpenWindow) => boolean): Promise<void> {
   const ending = openWindows.filter(isOver)
@@ -41,10 +46,16 @@ export async function openWindow(
   options: WindowOptions & { readonly url?: string; readonly kept?: boolean } = {},
 ): Promise<Window> {
   const { url = app.url, kept = !isInTest, alone = false } = options
-  const window = await openOn(browser, url, options)
+  const isReused = !alone && url === app.url
+  const window = await openOn(browser, url, options, isReused ? blankPages.pop() : undefined)
   openWindows.push({
-    until: kept ? { file: test.info().file } : 'test',
-    end: () => endWindow(browser, url, window.page, !alone && url === app.url),
+    keptFor: kept ? test.info().file : null,
+    end: async () => {
+      const { page, context } = window
+      if (!isReused || page.isClosed()) return context.close()
+      await makeBlank(page)
+      blankPages.push(page)
+    },
   })
   return window
 }
@@ -71,12 +82,12 @@ export const test = base.extend<{ windows: undefined }, { service: undefined }>(
   windows: [
     // biome-ignore lint/correctness/noEmptyPattern: Playwright requires a pattern as the first parameter.
     async ({}, use, { file }) => {
-      await endWindows(({ until }) => until !== 'test' && until.file !== file)
+      await endWindows(({ keptFor }) => keptFor !== null && keptFor !== file)
       app.now = Date.now()
       isInTest = true
       await use(undefined)
       isInTest = false
-      await endWindows(({ until }) => until === 'test')
+      await endWindows(({ keptFor }) => keptFor === null)
     },
     { auto: true },
   ],

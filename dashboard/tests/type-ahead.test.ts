@@ -75,7 +75,6 @@ const destination = (page: Page) => field(page, 'Destination')
 const options = (page: Page) => page.getByRole('listbox').getByRole('option')
 const highlighted = (page: Page) => page.getByRole('listbox').getByRole('option', { selected: true })
 const status = (page: Page, text: string | RegExp) => page.getByRole('status').filter({ hasText: text })
-const hasValue = (input: Locator, value: string) => expect(input).toHaveValue(value)
 
 test.describe('Enter and Tab', () => {
   for (const key of ['Enter', 'Tab'])
@@ -89,7 +88,7 @@ test.describe('Enter and Tab', () => {
       await (key === 'Tab' ? destination(page) : origin(page)).and(page.locator(':focus')).waitFor()
       await expect(origin(page)).toHaveValue('memphis')
       await list.release()
-      await hasValue(origin(page), 'Memphis, TN')
+      await expect(origin(page)).toHaveValue('Memphis, TN')
       await status(page, 'Memphis, TN accepted.').waitFor({ state: 'attached' })
       await expect(destination(page)).toHaveValue('')
       await page.close()
@@ -123,7 +122,7 @@ test.describe('Enter and Tab', () => {
       await expect(origin(page)).toHaveValue('dall')
       await page.unroute(suggestionsAsked)
       await origin(page).press(key)
-      await hasValue(origin(page), 'Dallas, TX')
+      await expect(origin(page)).toHaveValue('Dallas, TX')
       await expect(page.getByText('stays as typed')).toHaveCount(0)
       await page.close()
     })
@@ -223,7 +222,7 @@ test.describe('keys that are pressed before a list has loaded', () => {
     await page.keyboard.press('ArrowDown')
     await page.keyboard.press('Enter')
     await list.release()
-    await hasValue(destination(page), second)
+    await expect(destination(page)).toHaveValue(second)
     await page.close()
   })
 })
@@ -234,8 +233,7 @@ test.describe('a typing error', () => {
       const page = await openDesk()
       await origin(page).fill(text)
       await page.keyboard.press('Tab')
-      await hasValue(
-        origin(page),
+      await expect(origin(page)).toHaveValue(
         text.startsWith('a') || text.startsWith('A') ? 'Atlanta, GA' : 'Chicago, IL',
       )
       await page.close()
@@ -316,7 +314,7 @@ test.describe('the list', () => {
     const last = await options(page).last().innerText()
     expect(await pointedAt()).toEqual(['option', 'true', last])
     await page.keyboard.press('Tab')
-    await hasValue(origin(page), last)
+    await expect(origin(page)).toHaveValue(last)
     await page.close()
   })
 })
@@ -329,7 +327,7 @@ test.describe('what is typed stays', () => {
       await origin(page).fill('Smallville, Tx')
       await highlighted(page).getByText('Use “Smallville, TX” as typed').waitFor()
       await origin(page).press(key)
-      await hasValue(origin(page), 'Smallville, TX')
+      await expect(origin(page)).toHaveValue('Smallville, TX')
       await page.close()
     })
 
@@ -370,7 +368,7 @@ test.describe('what is typed stays', () => {
     ] as const) {
       await equipment.fill(text)
       await equipment.press(key)
-      await hasValue(equipment, code)
+      await expect(equipment).toHaveValue(code)
     }
     await page.close()
   })
@@ -403,7 +401,7 @@ test.describe('accessibility', () => {
       await status(page, 'Searching for columbia…').waitFor({ state: 'attached' })
       await isSound()
       await list.release()
-      await hasValue(origin(page), 'Columbia, SC')
+      await expect(origin(page)).toHaveValue('Columbia, SC')
       await page.route(suggestionsAsked, (route) => route.fulfill({ status: 500, body: 'down' }))
       await origin(page).fill('xenia')
       await page.keyboard.press('Tab')
@@ -455,8 +453,8 @@ test.describe('every typed city is accepted correctly', () => {
         await origin(page).press('Tab')
         await destination(page).fill(text.toUpperCase())
         await destination(page).press('Enter')
-        await hasValue(origin(page), place)
-        await hasValue(destination(page), place)
+        await expect(origin(page)).toHaveValue(place)
+        await expect(destination(page)).toHaveValue(place)
         if (address === '/lane') continue
         await page.waitForURL(({ searchParams }) =>
           ['origin', 'destination'].every((end) => searchParams.get(end) === place),
@@ -484,7 +482,7 @@ test.describe('every typed city is accepted correctly', () => {
       ] as const) {
         await field(page, 'Customer').fill(text)
         await field(page, 'Customer').press(key)
-        await hasValue(field(page, 'Customer'), 'Harvest Table Foods')
+        await expect(field(page, 'Customer')).toHaveValue('Harvest Table Foods')
         await page.waitForURL(({ searchParams }) => searchParams.get('customer') === 'Harvest Table Foods')
         await field(page, 'Customer').fill('')
         await field(page, 'Customer').press('Enter')
