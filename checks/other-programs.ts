@@ -29,7 +29,7 @@ export function nodeOfMajor(major: number): string | Missing {
 }
 
 /** Returns the folder of a package at one version. Installs it with its dependencies if necessary. */
-export function fetched(name: string, version: string): string | Missing {
+function fetched(name: string, version: string): string | Missing {
   const home = join(cache, `${name.replaceAll('/', '-')}-${version}`)
   const folder = join(home, 'node_modules', ...name.split('/'))
   if (existsSync(folder)) return folder

@@ -1,6 +1,6 @@
 /** @module-tag long */
 import { execFileSync, spawnSync } from 'node:child_process'
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -9,10 +9,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Integration, makeIntegration, makeLane } from '#testing/make.ts'
 import { type TestApp, testApp } from '#testing/test-app.ts'
 import { projectWithClient } from '../client/testing/built-client.ts'
-import { fetched } from './other-programs.ts'
 import { has, run } from './page.ts'
-import { postmanCollection, postmanWalk } from './postman-collection.ts'
-import { postmanFile, root, textOf } from './repository.ts'
+import { root, textOf } from './repository.ts'
 
 /** Runs the recipes unchanged: with the signing test vectors, and from a sign-in to a booked margin. */
 
@@ -153,7 +151,6 @@ test.skipIf(!has('bash', 'curl', 'openssl'))(
 )
 
 test('the TypeScript recipes compile in a strict project', () => {
-  cpSync(join(root, 'recipes/relay'), join(project, 'relay'), { recursive: true })
   const compilerOptions = {
     noEmit: true,
     strict: true,
@@ -167,58 +164,11 @@ test('the TypeScript recipes compile in a strict project', () => {
     types: ['node'],
     typeRoots: [join(root, 'node_modules/@types')],
   }
-  writeFileSync(
-    join(project, 'tsconfig.json'),
-    JSON.stringify({ compilerOptions, files: ['lanewise.ts', 'relay/relay.ts'] }),
-  )
+  writeFileSync(join(project, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['lanewise.ts'] }))
   const { stdout } = spawnSync(
     process.execPath,
     [join(root, 'node_modules/typescript/bin/tsc'), '-p', project],
     { encoding: 'utf8' },
   )
   expect(stdout).toBe('')
-})
-
-describe('the Postman collection', () => {
-  const { version } = JSON.parse(textOf('package.json')) as { version: string }
-
-  test('matches the contract; npm run postman writes it', () => {
-    expect(JSON.parse(textOf(postmanFile))).toEqual(JSON.parse(JSON.stringify(postmanCollection(version))))
-  })
-
-  test('runs from a sign-in to a booked margin and signs its requests, repeatedly', async () => {
-    const newman = fetched('newman', '6.2.2')
-    if (typeof newman !== 'string') {
-      process.stderr.write(`NOT TESTED: the Postman collection was not run: ${newman.missing}\n`)
-      return
-    }
-    // Three runs, because a brokerage can have only two live secrets with one name.
-    for (const _ of ['first', 'second', 'third']) {
-      app.now = Date.now()
-      const { email, password } = integration.tenant
-      const values = { base_url: app.url, email, password }
-      const ran = await run(process.execPath, [
-        '--no-deprecation',
-        join(newman, 'bin/newman.js'),
-        'run',
-        join(root, postmanFile),
-        '--folder',
-        postmanWalk,
-        ...Object.entries(values).flatMap(([name, value]) => ['--env-var', `${name}=${value}`]),
-        '--reporters',
-        'json',
-        '--reporter-json-export',
-        join(folder, 'newman.json'),
-      ])
-      const { run: report } = JSON.parse(readFileSync(join(folder, 'newman.json'), 'utf8'))
-      expect(
-        report.failures.map(
-          ({ error, source }: { error: { message: string }; source: { name: string } }) =>
-            `${source.name}: ${error.message}`,
-        ),
-      ).toEqual([])
-      expect(report.stats.requests).toMatchObject({ total: 8, failed: 0 })
-      expect(ran.code).toBe(0)
-    }
-  })
 })

@@ -87,6 +87,3 @@ export function folderOf(root: string, path: string): string {
   const room = roomsWithSubjects.find((name) => folder.startsWith(`${name}/`)) ?? folder
   return `${room}/`.slice(root.length).replace(/\/$/, '')
 }
-
-/** The Postman collection, generated from the contract. */
-export const postmanFile = 'recipes/lanewise.postman_collection.json'
