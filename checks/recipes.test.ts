@@ -5,8 +5,8 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type Integration, makeIntegration, makeLane } from '#testing/make.ts'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { call, type Integration, makeIntegration, makeLane } from '#testing/make.ts'
 import { type TestApp, testApp } from '#testing/test-app.ts'
 import { projectWithClient } from '../client/testing/built-client.ts'
 import { has, run } from './page.ts'
@@ -22,7 +22,7 @@ let project: string
 
 beforeAll(async () => {
   app = await testApp({ now: Date.now() })
-  integration = await makeIntegration(app)
+  integration = await makeIntegration(app, 'integrations:write quotes:write')
   folder = mkdtempSync(join(tmpdir(), 'lanewise-recipes-'))
   project = projectWithClient()
 })
@@ -150,6 +150,61 @@ test.skipIf(!has('bash', 'curl', 'openssl'))(
   },
 )
 
+describe('market-rates.ts', () => {
+  const lane = { origin: 'Dallas, TX', destination: 'Atlanta, GA', equipment: 'V' }
+  const rate = { ...lane, basis: 'all_in', mid: 1960, as_of: '2026-02-27' }
+  const push = (from: string) => {
+    writeFileSync(join(project, 'market-rates.ts'), textOf('recipes/market-rates.ts'))
+    return run(process.execPath, [join(project, 'market-rates.ts'), from], {
+      env: {
+        LANEWISE_URL: app.url,
+        LANEWISE_TOKEN: integration.token,
+        LANEWISE_SECRET: integration.secret,
+        RATES_SOURCE: 'Our feed',
+        RATES_AUTHORIZATION: 'Bearer ours',
+      },
+    })
+  }
+  const stored = async () => {
+    const { body } = await call(app, 'GET', '/api/market-rates', { token: integration.tenant.owner })
+    return body.rates.map(({ source, mid }: { source: string; mid: number }) => `${source} ${mid}`).sort()
+  }
+  beforeEach(() => {
+    app.now = Date.now()
+  })
+
+  test('pushes the rows of an address, and names those that are refused', async () => {
+    const rows = [rate, { ...rate, mid: 2.5, as_of: '2026-02-20' }, { ...rate, mid: 1980, source: 'DAT' }]
+    const source = createServer(({ headers }, response) => {
+      response.statusCode = headers.authorization === 'Bearer ours' ? 200 : 401
+      response.end(JSON.stringify(rows))
+    })
+    await new Promise<void>((resolve) => source.listen(0, '127.0.0.1', resolve))
+    const { code, output } = await push(`http://127.0.0.1:${(source.address() as AddressInfo).port}/`)
+    source.close()
+    expect(JSON.parse(output)).toMatchObject({
+      from: 0,
+      created: 2,
+      failed: 1,
+      refused: [{ index: 1, status: 422 }],
+    })
+    expect(code).toBe(1)
+    expect(await stored()).toEqual(['DAT 1980', 'Our feed 1960'])
+  })
+
+  test('pushes a CSV file', async () => {
+    const file = join(folder, 'rates.csv')
+    writeFileSync(
+      file,
+      'Origin,Destination,Equipment,All-In Rate,Date\n"Dallas, TX","Atlanta, GA",R,2200,2026-02-27\n',
+    )
+    const { code, output } = await push(file)
+    expect(JSON.parse(output)).toMatchObject({ stored: true, created: 1, failed: 0 })
+    expect(code).toBe(0)
+    expect(await stored()).toContain('Our feed 2200')
+  })
+})
+
 test('the TypeScript recipes compile in a strict project', () => {
   const compilerOptions = {
     noEmit: true,
@@ -164,7 +219,10 @@ test('the TypeScript recipes compile in a strict project', () => {
     types: ['node'],
     typeRoots: [join(root, 'node_modules/@types')],
   }
-  writeFileSync(join(project, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['lanewise.ts'] }))
+  writeFileSync(
+    join(project, 'tsconfig.json'),
+    JSON.stringify({ compilerOptions, files: ['lanewise.ts', 'market-rates.ts'] }),
+  )
   const { stdout } = spawnSync(
     process.execPath,
     [join(root, 'node_modules/typescript/bin/tsc'), '-p', project],

@@ -129,19 +129,6 @@ const rooms: Readonly<Record<string, { rooms: readonly string[]; outside: readon
     ],
     outside: ['contract/src/', 'engine/src/', 'node:'],
   },
-  'market-adapters': {
-    rooms: [
-      'runtime',
-      'security',
-      'configuration',
-      'database/schema',
-      'database/session',
-      'database/queries',
-      'access',
-      'events',
-    ],
-    outside: ['contract/src/', 'engine/src/'],
-  },
   watching: {
     rooms: [
       'runtime',
@@ -191,7 +178,6 @@ const rooms: Readonly<Record<string, { rooms: readonly string[]; outside: readon
       'imports',
       'pilot',
       'entering',
-      'market-adapters',
       'watching',
     ],
     outside: ['contract/src/', 'engine/src/', 'geography/src/', 'node:', 'typebox'],
@@ -255,7 +241,6 @@ const rooms: Readonly<Record<string, { rooms: readonly string[]; outside: readon
       'cache',
       'access',
       'limits',
-      'market-adapters',
       'audit',
       'sample',
       'book',

@@ -1,5 +1,4 @@
 import { marketRates as market } from '#server/database/queries/index.ts'
-import { marketKeyMethods } from './market-key-methods.ts'
 import { changesRows, type Method, returnsCanary, returnsResult } from './method.ts'
 import { marketRateDay, marketSourceOf } from './seeded-fuel.ts'
 import type { TenantIds } from './seeded-ids.ts'
@@ -35,7 +34,6 @@ function seededMarketRate(ids: TenantIds, now: Date): market.NewMarketRate {
 
 /** Database functions for market rates. See `database-methods.ts`. */
 export const marketMethods: Readonly<Record<string, Method>> = {
-  ...marketKeyMethods,
   'market-rates.lockSameMarketRates': returnsCanary(({ transaction, tenant, ids, now }) =>
     market.lockSameMarketRates(transaction, tenant, [seededMarketRate(ids, now)]),
   ),

@@ -7,7 +7,7 @@ import {
 } from '#server/database/queries/index.ts'
 import { tenantId } from '#server/database/session/index.ts'
 import { changesRows, type Method, noEvidence, returnsCanary, returnsResult } from './method.ts'
-import { seededDay, seededNetwork, sessionOf } from './seeded-ids.ts'
+import { seededNetwork, sessionOf } from './seeded-ids.ts'
 
 const uuid = '00000009-0000-4000-8000-000000000009'
 
@@ -103,9 +103,6 @@ export const peopleMethods: Readonly<Record<string, Method>> = {
   ),
   'daily-counts.countToday': changesRows(({ transaction, tenant, now }) =>
     dailyCounts.countToday(transaction, tenant, { counter: 'invitation', max: 100, now: now.getTime() }),
-  ),
-  'daily-counts.usedToday': returnsResult(({ transaction, tenant }) =>
-    dailyCounts.usedToday(transaction, tenant, 'invitation', Date.parse(seededDay)),
   ),
   'sign-in-networks.isKnownNetwork': returnsResult(({ transaction, tenant, ids }) =>
     networks.isKnownNetwork(

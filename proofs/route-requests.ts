@@ -295,12 +295,6 @@ export const requestOf: Readonly<Record<Operation, (of: TenantIds) => WalkReques
   'erase-market-source': (of) => ({
     path: `/api/market-rate-sources/${encodeURIComponent(marketSourceOf(of))}`,
   }),
-  'list-market-keys': () => ({ path: '/api/market-keys' }),
-  'set-market-key': () => ({
-    path: '/api/market-keys',
-    body: { adapter: 'greenscreens', client_id: 'walk', client_secret: 'walk' },
-  }),
-  'remove-market-key': () => ({ path: '/api/market-keys?adapter=greenscreens' }),
   'create-import': () => ({
     path: '/api/imports?file_name=walk.csv',
     text: {

@@ -28,12 +28,8 @@ export const marketRateDay = new Date('2025-12-01T00:00:00Z')
 /** The source of the seeded market rate: an id instead of a canary, because the error about an unknown source repeats it. */
 export const marketSourceOf = ({ import: id }: Pick<TenantIds, 'import'>) => `Source ${id}`
 
-/** A market rate of its own source, and the key of a provider. */
-export function marketRateRowsOf(
-  ids: Pick<TenantIds, 'import'>,
-  cents: number,
-  { saidAt, canary }: { readonly saidAt: Date; readonly canary: string },
-) {
+/** A market rate of its own source. */
+export function marketRateRowsOf(ids: Pick<TenantIds, 'import'>, cents: number, saidAt: Date) {
   return {
     market_rates: [
       {
@@ -48,17 +44,6 @@ export function marketRateRowsOf(
         mid_cents: cents,
         said_at: saidAt,
         entered_by: 'push',
-      },
-    ],
-    market_keys: [
-      {
-        secret_id: 1,
-        sealed: Buffer.from(`${canary}market_keys-sealed`),
-        set_at: marketRateDay,
-        answered_at: marketRateDay,
-        failed_at: null,
-        failures: 0,
-        retry_at: null,
       },
     ],
   }

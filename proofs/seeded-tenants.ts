@@ -173,10 +173,7 @@ function rowsOf(
       created_at: at,
       expires_at: later,
     })),
-    daily_counts: [
-      { counter: 'invitation', day: seededDay, used: 3 },
-      { counter: 'market-call', day: seededDay, used: 5 },
-    ],
+    daily_counts: [{ counter: 'invitation', day: seededDay, used: 3 }],
     sign_in_networks: [{ user_id: ids.owner, network_hash: seededNetwork(label), signed_in_at: at }],
     quote_list_settings: [
       {
@@ -186,7 +183,7 @@ function rowsOf(
         settings: JSON.stringify(seededListSettings(canaryOf(label))),
       },
     ],
-    ...marketRateRowsOf(ids, cents, { saidAt: earlier(24), canary: canaryOf(label) }),
+    ...marketRateRowsOf(ids, cents, earlier(24)),
     ...fuelRowsOf(label),
     approvals: [approvalOf(ids, { canary: canaryOf(label), at })],
     ...customerRowsOf(ids, { at, canary: canaryOf(label), isA: label === 'A' }),

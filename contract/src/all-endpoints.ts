@@ -46,7 +46,6 @@ import { laneAdvice, laneInsight } from './lane-insight.ts'
 import { laneRecord } from './lane-record.ts'
 import { adviseLanes } from './lanes-advice.ts'
 import { markLanes } from './mark-lanes.ts'
-import { listMarketKeys, removeMarketKey, setMarketKey } from './market-keys.ts'
 import {
   addMarketRates,
   eraseMarketSource,
@@ -243,9 +242,6 @@ export const allEndpoints = [
   addMarketRates,
   loadMarketFile,
   eraseMarketSource,
-  listMarketKeys,
-  setMarketKey,
-  removeMarketKey,
   matchImportColumns,
   readImportHeader,
   createImport,

@@ -72,4 +72,9 @@ export const auditGroups = [
 ] as const satisfies readonly AuditGroup[]
 
 export type AuditKind = (typeof auditKindsOf)[AuditGroup][number]
+/** Kinds that only earlier versions recorded. Their rows stay in the log, where they can be read and selected. */
+export const formerAuditKinds = [
+  'market-key-set',
+  'market-key-removed',
+] as const satisfies readonly AuditKind[]
 export const auditKinds: readonly AuditKind[] = auditGroups.flatMap((group) => auditKindsOf[group])

@@ -179,19 +179,6 @@ export const pastedRowsMax = 300
 export const pastedColumnsMax = 60
 export const pastedLengthMax = 60_000
 
-/** A provider is asked at most once in this time for the rate of a lane and equipment. */
-export const marketFreshHours = 12
-/** Calls to providers of market rates per brokerage and minute, and calls in flight per instance. */
-export const marketAsksPerMinuteMax = 20
-export const marketAsksAtOnceMax = 8
-/**
- * Calls to providers of market rates per brokerage and day of UTC, over all instances: providers charge by call, and whoever may read
- * advice causes them. The admin sets the maximum; 0 means no calls. The default is in the migration that adds the setting.
- */
-export const marketCallsPerDayDefault = 500
-export const marketCallsPerDayMax = 20_000
-/** Maximum characters read of a provider's answer. A rate has fewer than 2,000. */
-export const marketAnswerKeptMax = 16_000
 /**
  * A file of market rates: a weekly export of some thousand lanes, at 400 characters a line (the multi-lane output of DAT has 35
  * columns). It is held in memory, so it is smaller than an import.

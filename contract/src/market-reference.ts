@@ -68,10 +68,7 @@ export const MarketReference = Type.Object(
       description:
         'The market rate to compare with: what customers pay if such a rate is usable, else what carriers are paid; null if none is usable',
     },
-    market_why: Type.String({
-      description:
-        'Why this market rate, or why none: one sentence, and a second one if no provider is asked for a newer rate because the calls of the day are used (market_calls_per_day)',
-    }),
+    market_why: Type.String({ description: 'Why this market rate, or why none: one sentence' }),
     used: Type.Enum(['own_median', 'market', 'market_rate', 'none'], {
       description: 'The reference of markup_pct. market_rate: the one that was sent',
     }),

@@ -13,8 +13,6 @@ import {
 } from './fields.ts'
 import {
   invitationsPerDayMax,
-  marketCallsPerDayDefault,
-  marketCallsPerDayMax,
   passwordLengthMax,
   passwordLengthMin,
   tokenExpiryNoticeDays,
@@ -100,9 +98,6 @@ export const Tenant = Type.Object({
     description:
       'The quotes that markup and lane insight of the integration interface count if a call does not say a rate type',
   },
-  market_calls_per_day: Type.Integer({
-    description: 'The most calls to paid providers of market rates in a day of UTC; 0: none',
-  }),
   created_at: Type.String({ format: 'date-time' }),
 })
 
@@ -133,7 +128,6 @@ const exampleTenant = {
   default_basis: 'all_in',
   default_rate_type: 'spot',
   integration_pool: 'all',
-  market_calls_per_day: marketCallsPerDayDefault,
   created_at: '2026-03-01T14:00:00.000Z',
 }
 export const exampleSession = {
@@ -363,7 +357,7 @@ export const updateTenant = endpoint({
   path: '/api/tenant',
   summary: 'Change the settings of the brokerage',
   description:
-    'Changes the given members, at least one: the name, how win_probability is computed, the floors for recommended rates, when quotes expire, the default basis of rates and costs, whether quotes are spot or contract if they do not say so, which quotes the integration interface counts, the daily maximum of calls to providers of market rates, and the time zone. Returns the updated brokerage.',
+    'Changes the given members, at least one: the name, how win_probability is computed, the floors for recommended rates, when quotes expire, the default basis of rates and costs, whether quotes are spot or contract if they do not say so, which quotes the integration interface counts, and the time zone. Returns the updated brokerage.',
   tag: 'People',
   who: { kind: 'dashboard', role: 'admin' },
   body: changeOf({
@@ -418,13 +412,6 @@ export const updateTenant = endpoint({
       oneOf(
         'The quotes that markup and lane insight of the integration interface count if a call does not say a rate type',
         pools,
-      ),
-    ),
-    market_calls_per_day: Type.Optional(
-      wholeNumber(
-        'The most calls to paid providers of market rates in a day of UTC; 0 means none',
-        0,
-        marketCallsPerDayMax,
       ),
     ),
   }),

@@ -8,16 +8,7 @@ let ours: Integration
 
 /** Two quotes on one lane, won at $1,900 with a truck of $2,100 and lost at $1,800, where the market is $2,000. */
 test.beforeAll(async () => {
-  app = await ownApp({
-    config: {
-      marketAdapters: {
-        greenscreensUrl: 'https://provider.invalid',
-        datIdentityUrl: 'https://provider.invalid',
-        datAnalyticsUrl: 'https://provider.invalid',
-        allowPrivate: [],
-      },
-    },
-  })
+  app = await ownApp({})
   ours = await makeIntegration(app, 'integrations:write quotes:write')
   const { lane_ref } = await makeLane(app, ours.tenant, { rate: 1900, outcome: 'won' })
   await pushUpdate(app, ours, { lane_ref, truck_cost: 2100 })
@@ -95,29 +86,4 @@ test('a rate is entered by hand, a wrong one names its field, and a source is er
   await page.getByRole('dialog').getByRole('button', { name: 'Erase 1 rate' }).click()
   await page.getByText('1 market rate of Phone erased.').waitFor()
   await sources.getByRole('row').filter({ hasText: 'Phone' }).waitFor({ state: 'detached' })
-})
-
-test('an admin sets and removes the key of a provider, which is never shown', { tag: '@long' }, async () => {
-  const { page, troubles } = await openWindow({ url: app.url, person: ours.tenant })
-  await page.goto('/settings/market')
-  const form = page.getByRole('form', { name: 'Key for Greenscreens' })
-  await form.getByLabel('Client id').fill('our-id')
-  await form.getByRole('textbox', { name: 'Client secret' }).fill('our-secret')
-  await form.getByRole('button', { name: 'Set the key' }).click()
-  await form.getByText('No call was made yet.').waitFor()
-  expect(await page.content()).not.toContain('our-secret')
-  const calls = page.getByRole('form', { name: 'Calls per day' })
-  await calls.getByText('0 of 500 calls of today are used').waitFor()
-  const most = calls.getByLabel('Most calls to all providers per day')
-  await most.fill('many')
-  await calls.getByRole('button', { name: 'Save' }).click()
-  await calls.getByText('Enter a whole number from 0 to 20,000.').waitFor()
-  await most.fill('1,000')
-  await calls.getByRole('button', { name: 'Save' }).click()
-  await calls.getByText('0 of 1,000 calls of today are used').waitFor()
-  expect(await accessibilityProblems(page)).toEqual([])
-  await form.getByRole('button', { name: 'Remove the key' }).click()
-  await page.getByRole('dialog').getByRole('button', { name: 'Remove the key' }).click()
-  await form.getByText('Set your own key').waitFor()
-  expect(troubles).toEqual([])
 })

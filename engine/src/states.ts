@@ -145,13 +145,3 @@ export function stateCode(folded: string): string | null {
 
 /** Every state code that can be stored on a lane. */
 export const STATE_CODES: ReadonlySet<string> = new Set(CODE_OF_SPELLING.values())
-
-/**
- * The country of a stored state code, as ISO 3166-1 alpha-2.
- *
- * @example stateCountry('ON') // 'CA'
- */
-export function stateCountry(code: string): 'US' | 'CA' | 'MX' {
-  if (Object.hasOwn(UNITED_STATES, code)) return 'US'
-  return Object.hasOwn(CANADA, code) ? 'CA' : 'MX'
-}

@@ -13,7 +13,6 @@ import { buildApp } from './http/index.ts'
 import { importRunner } from './imports/index.ts'
 import { loadPlaces } from './lanes/index.ts'
 import { ownLimit, sharedLimit, type TenantLimit, tenantWindow } from './limits/index.ts'
-import { marketAdapters } from './market-adapters/index.ts'
 import { pilotKeeper, pilotReports } from './pilot/index.ts'
 import { runInOrder } from './runtime/index.ts'
 import {
@@ -144,7 +143,6 @@ export function connectParts(
     brokenCalibrations: () => runInBackground(() => database.outsideTenants(brokenCalibrations)),
     readiness: () => readiness({ database, clock, migrations }),
   })
-  const adapters = marketAdapters({ config, database, secretKeys, clock, monotonic, log: logger })
   const parts: Parts = {
     ...made,
     config,
@@ -156,7 +154,6 @@ export function connectParts(
     migrations,
     memory,
     pilotReports: pilotReports(database),
-    marketAdapters: adapters,
     tenantLimit: watching.metrics.countingTenants(limit),
     signatureCheckLimit: watching.metrics.counting('signature-check', signatureCheckLimit()),
     eventTestLimit: watching.metrics.counting('event-test', eventTestLimit()),
@@ -172,7 +169,6 @@ export function connectParts(
     backtests,
     imports,
     ...(events === null ? [] : [events]),
-    ...(adapters === null ? [] : [adapters]),
     books,
     calls,
     refusals,

@@ -22,7 +22,6 @@ import {
 } from '../shared-ui/index.ts'
 import { AddRate } from './market-add.tsx'
 import { RateFile } from './market-file.tsx'
-import { MarketKeys } from './market-keys.tsx'
 
 type Listed = Answer<'list-market-rates'>
 type Source = Listed['sources'][number]
@@ -31,7 +30,6 @@ type Rate = Listed['rates'][number]
 /** The sources of market rates, which an admin can erase, entry by hand and by file, and the newest rates. */
 export function MarketRates({ search }: { search: AddressParams }) {
   const mayAdd = useMay('member')
-  const maySetKeys = useMay('admin')
   const answer = useAnswer('list-market-rates', { query: {} })
   if (answer.isError) {
     return (
@@ -50,7 +48,6 @@ export function MarketRates({ search }: { search: AddressParams }) {
           <RateFile />
         </SimpleGrid>
       )}
-      {maySetKeys && <MarketKeys />}
       {answer.isPending ? (
         <Loading label="Loading the market rates" rows={6} height={44} />
       ) : answer.data.sources.length === 0 ? (

@@ -14,4 +14,3 @@ export {
 export { eventSecretPlace, issueEventSecret } from './event-secrets.ts'
 export { issueServiceToken, issueSigningSecret } from './issue-credentials.ts'
 export { keyCheckPlace, keyCheckText } from './key-check.ts'
-export { marketKeyPlace } from './market-keys.ts'

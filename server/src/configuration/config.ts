@@ -31,13 +31,6 @@ export interface Config {
   readonly staleWrites: 'reject' | 'apply'
   /** The private names and networks that events may be sent to; null if events are off. */
   readonly events: { readonly allowPrivate: readonly string[] } | null
-  /** Where the market rates of providers are asked for, and which private names are allowed; null if adapters are off. */
-  readonly marketAdapters: {
-    readonly greenscreensUrl: string
-    readonly datIdentityUrl: string
-    readonly datAnalyticsUrl: string
-    readonly allowPrivate: readonly string[]
-  } | null
   /** Whether to create a sample brokerage on the first start of an empty embedded database. */
   readonly sampleBrokerage: boolean
   /** The size of the cache of a process, in megabytes: prepared lanes, tokens, and secrets. */
@@ -118,7 +111,6 @@ export function readConfig(env: Environment): Config {
     logLevel: settings.choice('LOG_LEVEL', logLevels, 'info'),
     staleWrites: settings.choice('STALE_WRITES', ['reject', 'apply'], 'reject'),
     events: eventsOf(settings),
-    marketAdapters: marketAdaptersOf(settings),
     sampleBrokerage: settings.choice('SAMPLE_BROKERAGE', booleans, 'true') === 'true',
     traces: tracesOf(env, problems),
   }
@@ -228,10 +220,16 @@ function databasesOf(settings: Settings): Pick<Config, 'migrationDatabaseUrl' | 
   }
 }
 
+const marketRatesArePushed = 'Market rates are pushed or loaded from a file (docs/market-rates.md).'
+
 /** Variables of earlier versions, and why nothing is lost without them. */
 const formerVariables = {
   REDIS_URL: 'Instances share the rate limit in the database.',
   DATABASE_REPLICA_URL: 'Each process keeps the quotes in memory, and reads the rest from DATABASE_URL.',
+  MARKET_ADAPTERS: marketRatesArePushed,
+  GREENSCREENS_URL: marketRatesArePushed,
+  DAT_IDENTITY_URL: marketRatesArePushed,
+  DAT_ANALYTICS_URL: marketRatesArePushed,
 } as const
 
 /** A sentence for each variable that is set and no longer used. A service with such a variable starts all the same. */
@@ -300,23 +298,6 @@ function eventsOf(settings: Settings): Config['events'] {
     }
   }
   return isOn ? { allowPrivate } : null
-}
-
-function marketAdaptersOf(settings: Settings): Config['marketAdapters'] {
-  const isOn = settings.choice('MARKET_ADAPTERS', ['on', 'off'], 'off') === 'on'
-  const address = (name: string, usual: string) => {
-    const url = settings.text(name) ?? usual
-    if (!/^https?:$/.test(URL.parse(url)?.protocol ?? '')) {
-      settings.problems.push(`${name} must be a URL such as ${usual}.`)
-    }
-    return url
-  }
-  const urls = {
-    greenscreensUrl: address('GREENSCREENS_URL', 'https://api.greenscreens.ai'),
-    datIdentityUrl: address('DAT_IDENTITY_URL', 'https://identity.api.dat.com'),
-    datAnalyticsUrl: address('DAT_ANALYTICS_URL', 'https://analytics.api.dat.com'),
-  }
-  return isOn ? { ...urls, allowPrivate: settings.list('EVENTS_ALLOW_PRIVATE') } : null
 }
 
 const protocols = ['OTEL_EXPORTER_OTLP_TRACES_PROTOCOL', 'OTEL_EXPORTER_OTLP_PROTOCOL']

@@ -6,7 +6,6 @@ import type { Config } from '../configuration/index.ts'
 import type { Database } from '../database/session/index.ts'
 import type { ImportRunner } from '../imports/index.ts'
 import type { TenantLimit } from '../limits/index.ts'
-import type { MarketAdapters } from '../market-adapters/index.ts'
 import type { PilotReports } from '../pilot/index.ts'
 import type { Log } from '../runtime/index.ts'
 import type { RateLimit, SecretKeys, SignInAttempts, SignUps, Tokens } from '../security/index.ts'
@@ -27,8 +26,6 @@ export interface Parts {
   readonly books: Books<BrokerageBook>
   readonly memory: TenantMemory
   readonly pilotReports: PilotReports
-  /** Null when the operator has not turned them on. */
-  readonly marketAdapters: MarketAdapters | null
   /** The rate limit of a tenant, over all integration endpoints and instances. */
   readonly tenantLimit: TenantLimit
   readonly signatureCheckLimit: RateLimit

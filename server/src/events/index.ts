@@ -3,4 +3,3 @@
  * delivered.
  */
 export { type EventCounts, eventSender } from './event-sender.ts'
-export { type Posted, postEvent } from './post-event.ts'

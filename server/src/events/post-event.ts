@@ -47,14 +47,11 @@ export async function postEvent(
     allowed,
     lookUp = systemLookUp,
     patienceMs = deliverySecondsMax * 1000,
-    keptMax = deliveryAnswerKeptMax,
     stop,
   }: {
     readonly allowed: AllowedPrivate
     readonly lookUp?: LookUp
     readonly patienceMs?: number
-    /** How many characters of the answer are kept. */
-    readonly keptMax?: number
     readonly stop?: AbortSignal
   },
 ): Promise<Posted> {
@@ -67,7 +64,7 @@ export async function postEvent(
     if (!addresses.every((address) => mayReach(target, address, allowed))) {
       return refusedToReach('The host name resolves to an address that is not on the public internet.')
     }
-    return await exchange(target, addresses, sent, { signal, keptMax })
+    return await exchange(target, addresses, sent, signal)
   } catch (error) {
     if (stop?.aborted === true) return refusedToReach('The service was stopped before an answer came.')
     return refusedToReach(
@@ -88,7 +85,7 @@ function exchange(
   { url, host }: OutboundTarget,
   addresses: readonly string[],
   sent: { readonly headers: Readonly<Record<string, string>>; readonly body: string },
-  { signal, keptMax }: { readonly signal: AbortSignal; readonly keptMax: number },
+  signal: AbortSignal,
 ): Promise<Posted> {
   const { promise, resolve, reject } = Promise.withResolvers<Posted>()
   const checked = addresses.map((address) => ({ address, family: isIP(address) }))
@@ -111,19 +108,19 @@ function exchange(
     signal,
   })
   request.on('error', reject)
-  request.on('response', (response) => resolve(answerOf(response, keptMax)))
+  request.on('response', (response) => resolve(answerOf(response)))
   request.end(sent.body)
   return promise
 }
 
 /** Reads the beginning of an answer. The status counts even when the rest of the answer does not arrive. */
-async function answerOf(response: IncomingMessage, keptMax: number): Promise<Posted> {
+async function answerOf(response: IncomingMessage): Promise<Posted> {
   const status = response.statusCode ?? 0
   const kept: Buffer[] = []
   let bytes = 0
   try {
     for await (const chunk of response as AsyncIterable<Buffer>) {
-      if (bytes < keptMax * 4) kept.push(chunk)
+      if (bytes < deliveryAnswerKeptMax * 4) kept.push(chunk)
       bytes += chunk.length
       if (bytes >= deliveryAnswerBytesMax) break
     }
@@ -134,16 +131,16 @@ async function answerOf(response: IncomingMessage, keptMax: number): Promise<Pos
   const retryAfter = response.headers['retry-after'] ?? ''
   return {
     status,
-    text: shownText(Buffer.concat(kept), keptMax),
+    text: shownText(Buffer.concat(kept)),
     failure: status >= 300 && status < 400 ? 'Redirects are not followed.' : null,
     retryAfterSeconds: /^\d{1,6}$/.test(retryAfter) ? Number(retryAfter) : null,
   }
 }
 
 /** The first characters of an answer, without characters that the database or a terminal cannot store or show. */
-function shownText(bytes: Buffer, keptMax: number): string {
+function shownText(bytes: Buffer): string {
   const characters = [...bytes.toString('utf8').replaceAll(/[\p{Cc}\p{Cs}\p{Bidi_Control}]+/gu, ' ')]
-  return characters.slice(0, keptMax).join('')
+  return characters.slice(0, deliveryAnswerKeptMax).join('')
 }
 
 const words: Readonly<Record<string, string>> = {

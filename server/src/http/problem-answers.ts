@@ -7,6 +7,7 @@ import { agentPath } from '#contract/endpoint.ts'
 import { type Problem, problem, problemContentType } from '#contract/errors.ts'
 import { bodyBytesMax } from '#contract/limits.ts'
 import { pagePaths } from '#contract/pages.ts'
+import { removedAddresses } from '#contract/removed-addresses.ts'
 import type { Parts } from '../endpoints/index.ts'
 import { callerNetwork } from '../security/index.ts'
 import { standardHeaders } from './answer-headers.ts'
@@ -15,18 +16,26 @@ import { hasBody, tooLarge } from './request-body.ts'
 import { operationPaths } from './service-routes.ts'
 
 const readPaths = [...operationPaths, ...Object.values(pagePaths)]
+const formOf = (path: string) =>
+  new RegExp(`^${path.replaceAll('.', '\\.').replaceAll(/\{\w+\}/g, '[^/]+')}$`)
+const removed = removedAddresses.map((address) => ({ ...address, form: formOf(address.path) }))
 const paths = [
   ...allEndpoints,
   { path: agentPath, method: 'POST' as const },
   ...readPaths.map((path) => ({ path, method: 'GET' as const })),
-].map(({ path, method }) => ({
-  method,
-  form: new RegExp(`^${path.replaceAll('.', '\\.').replaceAll(/\{\w+\}/g, '[^/]+')}$`),
-}))
+].map(({ path, method }) => ({ method, form: formOf(path) }))
 
-/** The Problem for a request that no route serves: 405 with the allowed methods when the path exists, else 404. */
+/**
+ * The Problem for a request that no route serves: 405 with the allowed methods when the path exists, else 404. For a removed
+ * address, the 404 says what to use instead.
+ */
 export function notFound(request: FastifyRequest): Problem {
   const path = (request.raw.url ?? '').split('?')[0] ?? ''
+  const method = request.method === 'HEAD' ? 'GET' : request.method
+  const before = removed.find(({ methods, form }) => methods.some((one) => one === method) && form.test(path))
+  if (before !== undefined) {
+    return problem('route-not-found', `${method} ${before.path} was removed. ${before.instead}`)
+  }
   const methods = new Set<string>(paths.filter(({ form }) => form.test(path)).map(({ method }) => method))
   if (methods.size === 0) return problem('route-not-found', 'There is nothing at this address.')
   if (methods.has('GET')) methods.add('HEAD')

@@ -2,7 +2,9 @@ import { createHash } from 'node:crypto'
 import type { FastifyInstance } from 'fastify'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
+import { allEndpoints } from '#contract/all-endpoints.ts'
 import { problems } from '#contract/errors.ts'
+import { removedAddresses } from '#contract/removed-addresses.ts'
 import { asMaker, type DatabaseCluster } from '#testing/database-cluster.ts'
 import { call } from '#testing/make.ts'
 import { head, sendRaw } from '#testing/raw-http.ts'
@@ -49,6 +51,30 @@ describe('problems', () => {
     const list = await (await browse('/problems')).text()
     for (const code of Object.keys(problems)) expect(list).toContain(`href="/problems/${code}"`)
     expect((await browse('/problems/no-such')).status).toBe(404)
+  })
+
+  test('a removed address says what to use instead, in its 404 and on the page of the problem', async () => {
+    const { status, body } = await call(app, 'DELETE', '/api/market-keys?adapter=dat')
+    expect([status, body.code]).toEqual([404, 'route-not-found'])
+    expect(body.detail).toMatch(
+      /^DELETE \/api\/market-keys was removed\. .*POST \/api\/integrations\/market-rates/,
+    )
+    expect((await call(app, 'GET', '/api/market-key')).body.detail).toBe('There is nothing at this address.')
+    const page = await (
+      await fetch(`${app.url}/problems/route-not-found`, { headers: { Accept: 'text/html' } })
+    ).text()
+    for (const { path, instead } of removedAddresses) {
+      expect(page).toContain(`<code>${path}</code>`)
+      expect(page).toContain(instead)
+    }
+  })
+
+  test('no endpoint is at a removed address', () => {
+    const served = new Set(allEndpoints.map(({ method, path }) => `${method} ${path}`))
+    const removed = removedAddresses.flatMap(({ methods, path }) =>
+      methods.map((method) => `${method} ${path}`),
+    )
+    expect(removed.filter((address) => served.has(address))).toEqual([])
   })
 
   test('each code in an answer has a page with a remedy', async () => {

@@ -166,11 +166,13 @@ test('variables of earlier versions are notes that name what to remove', { tags:
     ...healthy,
     REDIS_URL: 'redis://127.0.0.1:1',
     DATABASE_REPLICA_URL: 'postgres://127.0.0.1:1/lanewise',
+    MARKET_ADAPTERS: 'on',
   })
   const notes = findings.filter(({ about, state }) => about === 'configuration' && state === 'note')
   expect(notes.map(({ says }) => says)).toEqual([
     expect.stringContaining('REDIS_URL is no longer used'),
     expect.stringContaining('DATABASE_REPLICA_URL is no longer used'),
+    expect.stringContaining('MARKET_ADAPTERS is no longer used'),
   ])
 })
 

@@ -15,7 +15,12 @@ import {
   verifyChain,
   writeKeyCheck,
 } from '../database/queries/index.ts'
-import { lastBaselineMigration, lastEarlierMigrations } from '../database/schema/index.ts'
+import {
+  droppedBy,
+  lastBaselineMigration,
+  lastEarlierMigrations,
+  migrationNames,
+} from '../database/schema/index.ts'
 import { type Database, type TenantId, tenantId } from '../database/session/index.ts'
 import { keyName, type SecretKey, type SecretKeys, seal, unseal, unsealWithAny } from '../security/index.ts'
 import { atDatabase, type CommandDatabase, CommandRefused } from './command-database.ts'
@@ -75,6 +80,7 @@ export async function importTenant(around: CommandDatabase, options: ImportOptio
   const key = manifestKey(manifest, [...options.keys, ...(options.moveKey === null ? [] : [options.moveKey])])
   if (key === null && !options.withoutSecrets) throw new CommandRefused(unknownKey(manifest))
   const tenant = tenantId(manifest.tenant.tenant_id)
+  const migrations = await migrationNames()
   return atDatabase(around, async (database, owner) => {
     if (owner === null) {
       throw new CommandRefused(
@@ -90,7 +96,7 @@ export async function importTenant(around: CommandDatabase, options: ImportOptio
           `Brokerage ${tenant} already exists here (${there}). Nothing was imported. To replace it, erase it first: npm run tenant -- erase ${tenant}`,
         )
       }
-      const pairs = tablesOf(copy, manifest)
+      const pairs = tablesOf(copy, manifest, migrations)
       const counted = await writeAll(copy, pairs, arriving, database)
       await compareAll(copy, pairs, arriving)
       const revokedSecrets = key === null ? await copy.revokeSecrets(new Date(options.now)) : 0
@@ -144,7 +150,7 @@ interface Arriving extends ImportOptions {
   readonly remark: (line: string) => void
 }
 
-type TablePair = readonly [here: CopiedTable, exported: ExportedTable]
+type TablePair = readonly [here: CopiedTable, exported: ExportedTable, droppedColumns: readonly string[]]
 
 function unknownKey({ key }: SealedManifest): string {
   return key?.for === 'move'
@@ -163,29 +169,49 @@ async function refuseOtherKey(database: Database, keys: SecretKeys): Promise<voi
 }
 
 /**
- * Whether an export fits this database. The baseline created the same tables as the migrations before it, and what later
- * migrations add has default values.
+ * The tables and columns of an export that this database has no longer; null if the export does not fit this database. The
+ * baseline created the same tables as the migrations before it, and what later migrations add has default values.
  */
-function isSameSchema(exported: string, here: string): boolean {
-  return exported === here || (lastEarlierMigrations.has(exported) && here >= lastBaselineMigration)
+function droppedSince(
+  exported: string,
+  here: string,
+  migrations: readonly string[],
+): ReadonlySet<string> | null {
+  if (lastEarlierMigrations.has(exported) && here >= lastBaselineMigration) {
+    return new Set(Object.values(droppedBy).flat())
+  }
+  const newer = migrations.filter((name) => name > exported && name <= here)
+  const fits = exported === here || (migrations.includes(exported) && newer.every((name) => droppedBy[name]))
+  return fits ? new Set(newer.flatMap((name) => droppedBy[name] ?? [])) : null
 }
 
 /** Pairs each table of this database with the exported one. Both must have the same schema. */
-function tablesOf(copy: TenantCopy, { schema, tables }: SealedManifest): TablePair[] {
-  if (!isSameSchema(schema, copy.schema)) {
+function tablesOf(
+  copy: TenantCopy,
+  { schema, tables }: SealedManifest,
+  migrations: readonly string[],
+): TablePair[] {
+  const dropped = droppedSince(schema, copy.schema, migrations)
+  if (dropped === null) {
     throw new CommandRefused(
       `The export has the schema ${schema}, and this database has ${copy.schema}. Bring both to the same version of Lanewise (npm run migrate), and export again.`,
     )
   }
   // An export from before the baseline lacks what the baseline added. The new columns have default values.
   const mayLack = lastEarlierMigrations.has(schema)
-  const exported = new Map(tables.map((table) => [table.name, table]))
+  const exported = new Map(
+    tables.filter(({ name }) => !dropped.has(name)).map((table) => [table.name, table]),
+  )
   const names = (list: readonly { readonly name: string }[]) => list.map(({ name }) => name).join(', ')
   const pairs = copy.tables.flatMap((here): TablePair[] => {
     const there = exported.get(here.name)
     if (there === undefined) return []
     const columns = mayLack ? here.columns.filter((column) => there.columns.includes(column)) : here.columns
-    return there.columns.join() === columns.join() ? [[{ ...here, columns }, there]] : []
+    const isDropped = (column: string) => dropped.has(`${here.name}.${column}`)
+    const kept = there.columns.filter((column) => !isDropped(column))
+    return kept.join() === columns.join()
+      ? [[{ ...here, columns }, there, there.columns.filter(isDropped)]]
+      : []
   })
   if (exported.size !== pairs.length || (pairs.length !== copy.tables.length && !mayLack)) {
     throw new CommandRefused(
@@ -211,9 +237,10 @@ async function writeAll(
   const counted: Counted = { suspended: false, liveTokens: 0, endedTokens: 0, numbersGivenBefore: 0 }
   const { folder, tenant, remark, now } = arriving
   const keysHere = arriving.keys.map(keyName)
-  for (const [here, exported] of pairs) {
+  for (const [here, exported, droppedColumns] of pairs) {
     const progress = everySoOften(remark, here.name)
-    for await (const { from, lines } of readTable(folder, exported)) {
+    for await (const { from, lines: exportedLines } of readTable(folder, exported)) {
+      const lines = withoutColumns(exportedLines, droppedColumns)
       const refuse = (index: number, why: string): never => {
         throw new CommandRefused(`${exported.file}, line ${from + index}: ${why}. Nothing was imported.`)
       }
@@ -249,6 +276,17 @@ async function writeAll(
   return counted
 }
 
+/** A member of a row after the first, with a number, a text or a boolean. JSON escapes the quotes of a text, so none begins in one. */
+const member = /,"(\w+)":(?:null|true|false|-?[\d.]+|"(?:[^"\\]|\\.)*")/g
+
+/** Lines without some columns, and otherwise letter for letter. */
+function withoutColumns(lines: readonly string[], columns: readonly string[]): readonly string[] {
+  if (columns.length === 0) return lines
+  return lines.map((line) =>
+    line.replace(member, (text, name: string) => (columns.includes(name) ? '' : text)),
+  )
+}
+
 function rowOf(line: string): Record<string, unknown> | null {
   try {
     const row: unknown = JSON.parse(line)
@@ -277,12 +315,12 @@ function sealedHere(line: string, { key, keys, tenant, now, withoutSecrets }: Ar
 
 /** Reads every row back and compares it with its line of the file. */
 async function compareAll(copy: TenantCopy, pairs: readonly TablePair[], arriving: Arriving): Promise<void> {
-  for (const [here, exported] of pairs) {
+  for (const [here, exported, droppedColumns] of pairs) {
     const files = readTable(arriving.folder, exported)
     let compared = 0
     for await (const rows of copy.rows(here)) {
       const { value } = await files.next()
-      const lines = value?.lines ?? []
+      const lines = withoutColumns(value?.lines ?? [], droppedColumns)
       const differs = rows.findIndex((row, index) => !isSameRow(here, row, lines[index], arriving))
       if (differs !== -1 || rows.length !== lines.length) {
         const line = compared + (differs === -1 ? Math.min(rows.length, lines.length) : differs) + 1

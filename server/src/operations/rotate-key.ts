@@ -1,10 +1,4 @@
-import {
-  eventSecretPlace,
-  keyCheckPlace,
-  keyCheckText,
-  marketKeyPlace,
-  secretPlace,
-} from '../access/index.ts'
+import { eventSecretPlace, keyCheckPlace, keyCheckText, secretPlace } from '../access/index.ts'
 import {
   countTokensOfOtherKeys,
   type NamedTenant,
@@ -14,7 +8,6 @@ import {
   type SealedTable,
   sealAnew,
   sealedEventSecrets,
-  sealedMarketKeys,
   sealedSecrets,
 } from '../database/queries/index.ts'
 import type { TenantTransaction } from '../database/schema/index.ts'
@@ -107,7 +100,6 @@ const kindsOfSecret: readonly {
 }[] = [
   { called: 'Signing secret', place: secretPlace, read: sealedSecrets, table: 'signing_secrets' },
   { called: 'Event secret', place: eventSecretPlace, read: sealedEventSecrets, table: 'event_secrets' },
-  { called: 'Market key', place: marketKeyPlace, read: sealedMarketKeys, table: 'market_keys' },
 ]
 
 /** Re-encrypts the secrets of one brokerage that another key encrypted, and returns their number. */

@@ -12,7 +12,7 @@ export {
   tablesOnCoordinator,
   tablesWithoutTenant,
 } from './distribution.ts'
-export { EarlierSchema, lastBaselineMigration, lastEarlierMigrations } from './earlier-schema.ts'
+export { droppedBy, EarlierSchema, lastBaselineMigration, lastEarlierMigrations } from './earlier-schema.ts'
 export {
   type Migration,
   migrate,

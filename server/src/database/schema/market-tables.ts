@@ -1,4 +1,4 @@
-import type { ColumnType, Generated } from 'kysely'
+import type { ColumnType } from 'kysely'
 import type { FuelRule } from '#engine/fuel-surcharge.ts'
 import type { MarketKind, MarketScope } from '#engine/market-rate.ts'
 import type { RateBasis } from '#engine/rate-basis.ts'
@@ -53,18 +53,7 @@ export interface MarketRatesTable {
   valid_until: Date | null
   origin: string
   destination: string
+  /** adapter: a version before 0068 asked a provider for the rate. */
   entered_by: 'push' | 'file' | 'hand' | 'adapter'
   said_at: Date
-}
-
-export interface MarketKeysTable {
-  tenant_id: number
-  secret_id: number
-  sealed: Buffer
-  set_at: Date
-  answered_at: Date | null
-  failure: string | null
-  failed_at: Date | null
-  failures: Generated<number>
-  retry_at: Date | null
 }

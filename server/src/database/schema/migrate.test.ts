@@ -83,6 +83,40 @@ test('a database that a newer version has migrated is refused and not changed', 
   }
 })
 
+test('a migration that drops stored keys says how many', async () => {
+  const owner = await connected(database.ownerUrl)
+  try {
+    await owner.query(`
+      create table market_keys (tenant_id integer not null, secret_id integer not null, primary key (tenant_id, secret_id));
+      alter table market_keys enable row level security;
+      alter table market_keys force row level security;
+      create policy tenant_isolation on market_keys using (tenant_id = current_setting('app.tenant_id')::integer);
+      alter table tenants add column market_calls_per_day integer;
+      delete from schema_migrations where name = '0068-without-market-keys.sql'`)
+    for (const [tenant, key] of [
+      [7, 1],
+      [7, 2],
+      [9, 1],
+    ]) {
+      await owner.query(`select set_config('app.tenant_id', '${tenant}', false)`)
+      await owner.query(
+        "insert into tenants (tenant_id, name, created_at) values ($1, 'Blue Mesa', now()) on conflict do nothing",
+        [tenant],
+      )
+      await owner.query('insert into market_keys values ($1, $2)', [tenant, key])
+    }
+    const said: string[] = []
+    await migrate({ connectionString: database.ownerUrl }, (line) => said.push(line))
+    expect(said).toEqual([
+      'dropped the table market_keys with 3 keys of providers of market rates: push rates instead (docs/market-rates.md)',
+      'migrated 0068-without-market-keys.sql',
+    ])
+    expect(await missingMigrations({ connectionString: database.ownerUrl })).toEqual([])
+  } finally {
+    await owner.end()
+  }
+})
+
 describe('a database from before the baseline', () => {
   test.each(['0001-facts.sql', '0035-booking-fields.sql', '0010-usage.sql'])(
     'with the migration %s is refused with the commands that move a brokerage',

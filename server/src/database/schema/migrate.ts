@@ -17,6 +17,8 @@ const lockWaitMs = 500
 const betweenTriesMs = 500
 const triesMax = 120
 const lockNotAvailable = '55P03'
+/** The code of a notice by which a migration says what it dropped. */
+const droppedNotice = 'LW001'
 
 export interface Migration {
   readonly name: string
@@ -60,6 +62,9 @@ async function applyMissing(
   const client = new pg.Client(ownerConnection)
   // The statement fails, too; without a listener, the process would end with a stack trace.
   client.on('error', () => {})
+  client.on('notice', ({ code, message }) => {
+    if (code === droppedNotice) log(String(message))
+  })
   await client.connect()
   try {
     await client.query('select pg_advisory_lock($1)', [migrationLock])

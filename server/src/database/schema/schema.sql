@@ -148,7 +148,7 @@ create table daily_counts (
   used integer not null,
   constraint daily_counts_pkey PRIMARY KEY (tenant_id, counter),
   constraint daily_counts_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(tenant_id),
-  constraint daily_counts_counter_check CHECK ((counter = ANY (ARRAY['invitation'::text, 'market-call'::text]))),
+  constraint daily_counts_counter_check CHECK ((counter = 'invitation'::text)),
   constraint daily_counts_used_check CHECK ((used > 0))
 );
 alter table daily_counts enable row level security;
@@ -595,24 +595,6 @@ create policy ended_quotes_for_owner on lanes for select to lanewise_owner using
 create policy tenant_isolation on lanes for all to public using (((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer) AND is_seen(customer_key) AND ((customer_name IS NULL) OR is_seen(customer_key(quoted_customer_name))))) with check (((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer) AND is_seen(customer_key) AND ((customer_name IS NULL) OR is_seen(customer_key(quoted_customer_name)))));
 grant delete, insert, select, update on lanes to lanewise_service;
 
-create table market_keys (
-  tenant_id integer not null,
-  secret_id integer not null,
-  sealed bytea not null,
-  set_at timestamp with time zone not null,
-  answered_at timestamp with time zone,
-  failure text,
-  failed_at timestamp with time zone,
-  failures integer not null default 0,
-  retry_at timestamp with time zone,
-  constraint market_keys_pkey PRIMARY KEY (tenant_id, secret_id),
-  constraint market_keys_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(tenant_id)
-);
-alter table market_keys enable row level security;
-alter table market_keys force row level security;
-create policy tenant_isolation on market_keys for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer));
-grant delete, insert, select, update on market_keys to lanewise_service;
-
 create table market_rates (
   tenant_id integer not null,
   scope text not null,
@@ -940,7 +922,6 @@ create table tenants (
   conversions integer not null default 0,
   sandbox_of integer,
   sandbox_id integer,
-  market_calls_per_day integer not null default 500,
   default_rate_type text not null default 'spot'::text,
   integration_pool text not null default 'all'::text,
   constraint tenants_pkey PRIMARY KEY (tenant_id),

@@ -28,7 +28,6 @@ import type {
   ExchangeDaysTable,
   FuelDaysTable,
   FuelPeriodsTable,
-  MarketKeysTable,
   MarketRatesTable,
 } from './market-tables.ts'
 import type { PilotTables } from './pilot-tables.ts'
@@ -54,7 +53,7 @@ export interface Tables extends PilotTables {
   tenant_counters: { tenant_id: number; counter: string; last_number: number }
   daily_counts: {
     tenant_id: number
-    counter: 'invitation' | 'market-call'
+    counter: 'invitation'
     /** A day of UTC, such as 2026-11-25. */
     day: ColumnType<string, string, string>
     used: number
@@ -75,7 +74,6 @@ export interface Tables extends PilotTables {
   /** The lanes that statistics count: without voided quotes, with expired quotes as pending or lost. */
   counted_lanes: CountedLanes
   market_rates: MarketRatesTable
-  market_keys: MarketKeysTable
   customers: CustomersTable
   customer_aliases: CustomerAliasesTable
   customer_distinctions: CustomerDistinctionsTable
@@ -134,7 +132,6 @@ interface TenantsTable {
   default_basis: Generated<RateBasis>
   default_rate_type: Generated<RateType>
   integration_pool: Generated<Pool>
-  market_calls_per_day: Generated<number>
   conversions: Generated<number>
   created_at: Moment
   /** The tenant that a test brokerage belongs to. */

@@ -4,7 +4,7 @@ import type { FieldError } from '#contract/errors.ts'
 import { readTime } from '#contract/fields.ts'
 import { type pushMarketRates, sentMarketRate } from '#contract/market-rates.ts'
 import { shape } from '#contract/shape.ts'
-import { areMilesOf, type MarketRateState, marketAmountFaults, marketRateState } from '#engine/market-rate.ts'
+import { type MarketRateState, marketAmountFaults, marketRateState } from '#engine/market-rate.ts'
 import { centsFromDollars } from '#engine/money.ts'
 import { fuelUnitFault } from '#engine/rate-basis.ts'
 import type { Steps } from '#engine/steps.ts'
@@ -17,10 +17,9 @@ import {
 import type { TenantTransaction } from '../../database/schema/index.ts'
 import type { TenantId } from '../../database/session/index.ts'
 import { readEquipment, readMarketEnds } from '../../lanes/index.ts'
-import type { ProvidedRate } from '../../market-adapters/index.ts'
 import { yieldBetweenSteps } from '../../runtime/index.ts'
 import { itemErrors } from '../integration/item-errors.ts'
-import { comparableRate, type RateConversions, rateConversions } from '../performance/comparable-rates.ts'
+import { comparableRate, type RateConversions } from '../performance/comparable-rates.ts'
 
 type Sent = Static<typeof sentMarketRate>
 export type MarketResult = AnswerOf<typeof pushMarketRates>['results'][number]
@@ -194,25 +193,6 @@ export async function storeMarketRates(
   })
   await marketRates.putMarketRates(transaction, tenant, changed)
   return results
-}
-
-/** Stores a rate that a provider answered, by the same rules as any other. Returns why it is refused; null if it is not. */
-export async function storeProvidedRate(
-  transaction: TenantTransaction,
-  tenant: TenantId,
-  { miles, ...rate }: ProvidedRate,
-  now: number,
-): Promise<string | null> {
-  const computed = readMarketEnds(rate.scope, rate, at, [])?.miles ?? null
-  if (miles !== undefined && computed !== null && !areMilesOf(miles, computed)) {
-    return `its miles are ${Math.round(miles)}, and those of the lane are about ${Math.round(computed)}.`
-  }
-  const conversions = await rateConversions(transaction, tenant, [rate])
-  const by = { enteredBy: 'adapter', saidAt: new Date(now), now, conversions } as const
-  const checked = await checkMarketRates([rate], by)
-  await storeMarketRates(transaction, tenant, checked)
-  const refused = checked.flatMap((one) => ('errors' in one ? one.errors : []))
-  return refused[0]?.detail.slice(0, 500) ?? null
 }
 
 /** Whether a rate says something else, and not before the stored one. */

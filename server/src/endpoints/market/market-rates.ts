@@ -116,9 +116,9 @@ export const marketRateEndpoints: ServedEndpoint[] = [
       }),
   ),
 
-  serve(eraseMarketSource, async (call, { database, marketAdapters }) => {
+  serve(eraseMarketSource, async (call, { database }) => {
     const { caller, params } = call
-    const answer = await database.inTenant(caller.tenant, async (transaction) => {
+    return database.inTenant(caller.tenant, async (transaction) => {
       const erased = await marketRates.eraseMarketSource(transaction, caller.tenant, params.source)
       if (erased === 0) {
         throw problem(
@@ -131,8 +131,6 @@ export const marketRateEndpoints: ServedEndpoint[] = [
       })
       return { source: params.source, erased }
     })
-    marketAdapters?.forget(caller.tenant)
-    return answer
   }),
 ]
 

@@ -7,12 +7,11 @@ import { dollarsFromCents, dollarsIfKnown } from '#engine/money.ts'
 import type { RateBasis } from '#engine/rate-basis.ts'
 import { median } from '#engine/statistics/median.ts'
 import type { BrokerageBook, OpenBook } from '../../book/index.ts'
-import { type MarketRateRow, marketKeys, marketRates } from '../../database/queries/index.ts'
+import { type MarketRateRow, marketRates } from '../../database/queries/index.ts'
 import { type AskedLane, lanePlaces, marketPairs } from '../../lanes/index.ts'
 import type { AskedBy } from '../endpoint-call.ts'
 import type { Parts } from '../parts.ts'
 import { type ComparableRate, comparableRate, rateConversions } from '../performance/comparable-rates.ts'
-import { storeProvidedRate } from './market-rate-items.ts'
 
 type Rate = Static<typeof contract.MarketRate>
 type Reference = Static<typeof contract.MarketReference>
@@ -77,39 +76,18 @@ export async function marketReference(
   query: AskedReference,
   { caller: { tenant }, now }: AskedBy,
   { settings: { basis } }: OpenBook<BrokerageBook>,
-  { database, marketAdapters }: Parts,
+  { database }: Parts,
 ): Promise<{ readonly answer: Reference; readonly marketRateCents: number | null }> {
   const priced = history.filter(({ rateCents }) => rateCents > 0)
-  const { rows, conversions, keys, calls } = await database.inTenant(tenant, async (transaction) => {
+  const { rows, conversions } = await database.inTenant(tenant, async (transaction) => {
     const stored = await marketRates.marketRatesOf(
       transaction,
       tenant,
       marketPairs(asked.origin, asked.destination),
       asked.equipmentCode,
     )
-    const known = marketAdapters === null ? [] : await marketKeys.listMarketKeys(transaction, tenant)
-    return {
-      rows: stored,
-      conversions: await rateConversions(transaction, tenant, stored),
-      keys: known,
-      calls: known.length === 0 ? noCalls : await marketKeys.marketCalls(transaction, tenant, now),
-    }
+    return { rows: stored, conversions: await rateConversions(transaction, tenant, stored) }
   })
-  const { places, equipmentCode } = asked
-  // The answer uses what is stored. What a provider answers is in the next one.
-  const isAsked =
-    equipmentCode === null ||
-    marketAdapters === null ||
-    marketAdapters.ask(
-      {
-        tenant,
-        lane: { ...places, equipmentCode },
-        keys,
-        callsLeft: calls.max - calls.used,
-        stored: rows,
-      },
-      storeProvidedRate,
-    )
   const { miles } = lanePlaces(asked.places.origin, asked.places.destination, null)
   const rates = rows.map((row) => comparableRate(row, conversions, miles ?? null))
   const chosen = chooseOfOneEquipment(rates, { at: now, basis })
@@ -130,20 +108,12 @@ export async function marketReference(
         age_days: newest === null ? null : Math.max(0, Math.floor((now - newest) / dayMs)),
       },
       market: chosen.used === null ? null : rateAnswer(chosen.used, 'usable', now),
-      market_why: isAsked ? chosen.why : `${chosen.why} ${whyNotAsked(calls.max)}`,
+      market_why: chosen.why,
       ...used,
       others: newestOfEach(chosen.others).map(({ rate, state }) => rateAnswer(rate, state, now)),
     },
   }
 }
-
-const noCalls = { used: 0, max: 0 }
-
-/** Why no provider is asked for a newer rate. */
-const whyNotAsked = (callsPerDay: number) =>
-  callsPerDay === 0
-    ? 'No provider is asked: your brokerage permits no calls (market_calls_per_day is 0).'
-    : `No provider is asked until midnight UTC: your brokerage permits ${callsPerDay.toLocaleString('en-US')} calls per day, and all are used.`
 
 /** Rates of different equipment are never compared with each other: without an equipment in the query, there must be only one. */
 function chooseOfOneEquipment(

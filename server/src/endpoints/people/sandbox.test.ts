@@ -325,7 +325,6 @@ describe('the database', () => {
     'fuel_days',
     'fuel_periods',
     'lane_versions',
-    'market_keys',
     'quote_list_settings',
     'service_tokens',
     'sessions',

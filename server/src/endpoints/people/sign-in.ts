@@ -74,7 +74,6 @@ function tenantAnswer(tenant: people.TenantRow): Static<typeof Tenant> {
     default_basis: tenant.default_basis,
     default_rate_type: tenant.default_rate_type,
     integration_pool: tenant.integration_pool,
-    market_calls_per_day: tenant.market_calls_per_day,
     created_at: tenant.created_at.toISOString(),
   }
 }
@@ -534,7 +533,6 @@ export const signInEndpoints: ServedEndpoint[] = [
       default_basis: body.default_basis,
       default_rate_type: body.default_rate_type,
       integration_pool: body.integration_pool,
-      market_calls_per_day: body.market_calls_per_day,
       expired_counts_as_lost:
         body.quote_expiry?.counts_as === undefined ? undefined : body.quote_expiry.counts_as === 'lost',
     }

@@ -19,8 +19,6 @@ export const tablesLeftBehind: Readonly<Record<string, string>> = {
   events: sentByOneInstallation,
   event_deliveries: sentByOneInstallation,
   expiry_notices: sentByOneInstallation,
-  market_keys:
-    'keys of providers of market rates: encrypted with the key of this installation, so set anew at the destination',
 }
 export const columnsLeftBehind: Readonly<Record<string, readonly string[]>> = {
   // A transaction id of the source database.

@@ -34,20 +34,3 @@ export async function countToday(
   `.execute(transaction)
   return rows.length > 0
 }
-
-/** The uses that were counted on this day of UTC. */
-export async function usedToday(
-  transaction: TenantTransaction,
-  tenant: TenantId,
-  counter: Counter,
-  now: number,
-): Promise<number> {
-  const row = await transaction
-    .selectFrom('daily_counts')
-    .select('used')
-    .where('tenant_id', '=', tenant)
-    .where('counter', '=', counter)
-    .where('day', '>=', dayOf(now))
-    .executeTakeFirst()
-  return row?.used ?? 0
-}

@@ -186,7 +186,6 @@ export async function updateTenant(
       | 'default_basis'
       | 'default_rate_type'
       | 'integration_pool'
-      | 'market_calls_per_day'
     >
   >,
 ): Promise<TenantRow> {

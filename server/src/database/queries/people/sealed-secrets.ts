@@ -3,7 +3,7 @@ import type { TenantTransaction } from '../../schema/index.ts'
 import { accessChanged, type TenantId } from '../../session/index.ts'
 
 /** The tables with encrypted secrets of a tenant. */
-export type SealedTable = 'signing_secrets' | 'event_secrets' | 'market_keys'
+export type SealedTable = 'signing_secrets' | 'event_secrets'
 
 /** Replaces the encrypted form of a secret. Signing secrets are cached, so processes read them again. */
 export async function sealAnew(
