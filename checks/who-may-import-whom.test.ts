@@ -44,8 +44,6 @@ const rules: readonly { files: RegExp; may: readonly string[]; mustNotTouch?: Re
       'cli/src/',
       'client/src/',
       'contract/src/limits.ts',
-      'contract/src/text-of-bytes.ts',
-      'contract/src/token-scopes.ts',
       'server/src/csv/',
       'server/src/signing/',
       'cli-progress',

@@ -46,7 +46,7 @@ test('runs from its bin on Node 20, with the documented exit codes', async () =>
     process.stderr.write(`NOT TESTED on Node 20: ${node.missing}\n`)
     return
   }
-  const env = { LANEWISE_URL: server.url, LANEWISE_TOKEN: 'made-up', LANEWISE_CONFIG: join(project, 'none') }
+  const env = { LANEWISE_URL: server.url, LANEWISE_TOKEN: 'made-up' }
   server.play({ status: 200, body: { found: false, confidence: 'none' } })
   const lanewise = (...words: string[]) =>
     run(node, [join(project, 'node_modules/.bin/lanewise'), ...words], { env })

@@ -15,7 +15,7 @@ test('shipment-update has an option for each booking field of a signed update', 
   }
 })
 
-test('quote has an argument or an option for each field of a quote request', () => {
+test('quote has an argument or an option for each field of a pushed quote', () => {
   const program = new Command()
   addQuoteCommands(program, () => async () => {})
   const command = program.commands.find((one) => one.name() === 'quote')
@@ -25,7 +25,7 @@ test('quote has an argument or an option for each field of a quote request', () 
     quoted_currency: '--currency',
   }
   const places = ['origin', 'destination', 'equipment', 'quoted_rate']
-  for (const field of quoteFieldsOf('request')) {
+  for (const field of quoteFieldsOf('push')) {
     const name = quoteTable[field].sent
     if (!places.includes(name)) {
       expect(options).toContain(otherwise[name] ?? `--${name.replaceAll('_', '-')}`)

@@ -142,7 +142,7 @@ const addVerifySignature: AddCommands = (program, action) => {
     .command('verify-signature')
     .summary('diagnose a signature offline')
     .description(
-      'Checks the two headers and the body of a signed write exactly as sent, and reports which part is wrong (the timestamp, the signature, the body or the secret) and how to fix it. It also tries the five most frequent mistakes. It uses no network. The secret is read from LANEWISE_SECRET, from --secret-file or from the settings file, never from the command line.',
+      'Checks the two headers and the body of a signed write exactly as sent, and reports which part is wrong (the timestamp, the signature, the body or the secret) and how to fix it. It also tries the five most frequent mistakes. It uses no network. The secret is read from LANEWISE_SECRET or from --secret-file, never from the command line.',
     )
     .requiredOption('--timestamp <seconds>', 'the value of X-Service-Timestamp')
     .requiredOption('--signature <value>', 'the value of X-Service-Signature')
@@ -164,7 +164,7 @@ const addVerifySignature: AddCommands = (program, action) => {
       action<VerifyOptions>(async (run, _args, own) => {
         const kept =
           own.secretFile === undefined
-            ? signingSecret(run.options, run)
+            ? signingSecret(run)
             : (await readBytes(run, own.secretFile)).toString('utf8')
         if (kept === null)
           throw new CommandFailed(3, 'No secret was given. Set LANEWISE_SECRET, or use --secret-file.')

@@ -43,12 +43,6 @@ export function decimal(text: string, name: string): string {
   throw new CommandFailed(2, `${name} must be an amount of dollars such as 2150 or 1820.50; it is "${text}".`)
 }
 
-/** The id of a record. @throws CommandFailed */
-export function recordIdOf(text: string): number {
-  if (/^[1-9]\d{0,9}$/.test(text)) return Number(text)
-  throw new CommandFailed(2, `The id must be a whole number, as shown by the list command; it is "${text}".`)
-}
-
 /** Removes undefined members, so that an option that was not given is absent. */
 export function given<T extends object>(values: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
   return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as never

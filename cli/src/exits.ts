@@ -70,7 +70,7 @@ function traceOf({ code, attempts, requestId }: LanewiseFailure): string {
 
 /** A message for failures that a wrong URL may cause; null for any other failure. */
 function addressMessage(failure: LanewiseFailure, url: string): string | null {
-  const check = 'Check --url, LANEWISE_URL or the address of your sign-in.'
+  const check = 'Check --url or LANEWISE_URL.'
   if (failure.code === 'network') return `${unreached(url, networkCode(failure.cause))} ${check}`
   if (failure.code === 'not-json' && failure.status < 500) {
     return `The response of ${url} is not from Lanewise (status ${failure.status}): it is another service or a proxy. ${check}`

@@ -1,14 +1,12 @@
-import { reader } from './clients.ts'
+import { serviceClient } from './clients.ts'
 import { type AddCommands, decimal, given, withExample } from './command.ts'
 import { basisText, keptApartText, money, pairs, percent, shownExtras, unknownPlacesText } from './show.ts'
-
-const asService = 'Uses the service token if there is one, else the session of the signed-in person.'
 
 const addMarkup: AddCommands = (program, action) => {
   program
     .command('markup <origin> <destination> <rate>')
     .summary('win probability, suggested rate and rate band for a rate')
-    .description(`Compares a rate with the quotes won and lost on exactly this lane. ${asService}`)
+    .description('Compares a rate with the quotes won and lost on exactly this lane.')
     .option('-e, --equipment <code>', 'V, R, F or another code; default all')
     .option('--market-rate <dollars>', 'market rate, used as the reference of the markup')
     .option(
@@ -30,12 +28,8 @@ const addMarkup: AddCommands = (program, action) => {
             }),
             include: [...shownExtras, ...(own.include === undefined ? [] : [own.include])].join(),
           }
-          const { kind, lanewise } = reader(run.options, run)
-          const options = { signal: run.signal }
-          const answer =
-            kind === 'machine'
-              ? await lanewise.markup(query, options)
-              : await lanewise.call('quote-advice', { query }, options)
+          const lanewise = serviceClient(run.options, run, 'token')
+          const answer = await lanewise.markup(query, { signal: run.signal })
           if (!answer.found) {
             const nothing = ['No quotes on this lane yet.', ...keptApartText(answer.basis)]
             run.answer(answer, [...nothing, ...unknownPlacesText(answer)].join('\n'))
@@ -71,9 +65,7 @@ const addLane: AddCommands = (program, action) => {
   program
     .command('lane <origin> <destination>')
     .summary('insight about a lane')
-    .description(
-      `Shows history, scores, signals and a summary of a lane, with fallback to wider scopes. ${asService}`,
-    )
+    .description('Shows history, scores, signals and a summary of a lane, with fallback to wider scopes.')
     .option('-e, --equipment <code>', 'V, R, F or another code; default corridor-wide')
     .addHelpText('after', withExample('lanewise lane "Dallas, TX" "Atlanta, GA" --json'))
     .action(
@@ -84,12 +76,8 @@ const addLane: AddCommands = (program, action) => {
           ...given({ equipment: own.equipment }),
           include: shownExtras.join(),
         }
-        const { kind, lanewise } = reader(run.options, run)
-        const options = { signal: run.signal }
-        const answer =
-          kind === 'machine'
-            ? await lanewise.laneInsight(query, options)
-            : await lanewise.call('lane-advice', { query }, options)
+        const lanewise = serviceClient(run.options, run, 'token')
+        const answer = await lanewise.laneInsight(query, { signal: run.signal })
         if (!answer.found) {
           const nothing = 'There is not enough data for this lane or for wider scopes.'
           run.answer(

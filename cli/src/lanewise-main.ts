@@ -1,6 +1,3 @@
-import { homedir } from 'node:os'
-import { createInterface } from 'node:readline/promises'
-import { Writable } from 'node:stream'
 import { runProgram } from './program.ts'
 
 /** The command `lanewise`. */
@@ -20,26 +17,8 @@ async function input(): Promise<Buffer> {
   return Buffer.concat(chunks)
 }
 
-/** Prompts on the terminal. With `hidden`, the input is not echoed. */
-async function ask(question: string, hidden: boolean): Promise<string> {
-  if (hidden) process.stderr.write(question)
-  const silent = new Writable({ write: (_chunk, _encoding, done) => done() })
-  const lines = createInterface({
-    input: process.stdin,
-    output: hidden ? silent : process.stderr,
-    terminal: true,
-  })
-  try {
-    return await lines.question(hidden ? '' : question, { signal: stop.signal })
-  } finally {
-    lines.close()
-    if (hidden) process.stderr.write('\n')
-  }
-}
-
 process.exitCode = await runProgram(process.argv.slice(2), {
   env: process.env,
-  home: homedir(),
   // npm runs scripts in the project's folder; INIT_CWD is the folder where the person started npm.
   folder: process.env.INIT_CWD ?? process.cwd(),
   now: Date.now,
@@ -47,7 +26,6 @@ process.exitCode = await runProgram(process.argv.slice(2), {
   write: (text) => process.stdout.write(text),
   remark: (text) => process.stderr.write(`${text}\n`),
   input,
-  ask: process.stdin.isTTY ? ask : null,
   terminal: process.stderr.isTTY ? process.stderr : null,
   signal: stop.signal,
 })

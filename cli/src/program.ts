@@ -2,36 +2,27 @@ import { Command, CommanderError } from 'commander'
 import { isLanewiseFailure } from '#client/failures.ts'
 import { clientVersion } from '#client/lanewise.ts'
 import { addBookingCommands } from './booking-commands.ts'
-import { urlOf } from './clients.ts'
+import { defaultUrl, urlOf } from './clients.ts'
 import type { Action, GlobalOptions, Run } from './command.ts'
-import { addCompletion } from './completion.ts'
-import { addCredentialCommands } from './credential-commands.ts'
-import { addCustomerCommands } from './customer-commands.ts'
 import { CommandFailed, exits, failureOutput } from './exits.ts'
 import { addInsightCommands } from './insight-commands.ts'
-import { addMarketCommands } from './market-commands.ts'
 import { addPriceCommand } from './price-command.ts'
 import { addPushCommand } from './push-command.ts'
 import { addQuoteCommands } from './quote-commands.ts'
-import { addSandboxCommands } from './sandbox-commands.ts'
-import { addSessionCommands } from './session-commands.ts'
 import type { Surroundings } from './surroundings.ts'
 
 const helpEpilogue = `
 First steps:
-  lanewise sign-in --url https://lanewise.example.com --email you@example.com
-  lanewise token create "my laptop" --save       a service token, for reads
-  lanewise secret create tms --save              a signing secret, for updates
-  lanewise quote "Dallas, TX" "Atlanta, GA" V 2150 --customer "Harvest Table Foods"
+  An admin creates a service token and a signing secret on the page Developers.
+  export LANEWISE_URL=https://lanewise.example.com LANEWISE_TOKEN=... LANEWISE_SECRET=...
+  lanewise quote "Dallas, TX" "Atlanta, GA" V 2150 --external-id TMS-10442 --customer "Harvest Table Foods"
   lanewise shipment-update LANE_REF --customer-rate 2150 --truck-cost 1820.50
   lanewise markup "Dallas, TX" "Atlanta, GA" 2150 -e V
 
-Environment variables, which take precedence over the settings file:
-  LANEWISE_URL       the URL of the service
-  LANEWISE_TOKEN     a service token: markup, lane, price, shipment-update, quotes push, market push
-  LANEWISE_SECRET    the signing secret: shipment-update, quotes push, market push, verify-signature
-  LANEWISE_SESSION   the token of a sign-in, for all other commands
-  LANEWISE_CONFIG    the settings file, readable only by you
+Environment variables:
+  LANEWISE_URL      the URL of the service; --url takes precedence; default ${defaultUrl}
+  LANEWISE_TOKEN    the service token, for all commands except verify-signature
+  LANEWISE_SECRET   the signing secret, for commands that write, and for verify-signature
 
 Exit codes:
 ${Object.entries(exits)
@@ -88,17 +79,11 @@ export async function runProgram(words: readonly string[], surroundings: Surroun
       writeErr: (text) => usage.push(text.trimEnd()),
     })
   for (const add of [
-    addSessionCommands,
-    addCredentialCommands,
-    addSandboxCommands,
     addInsightCommands,
     addBookingCommands,
     addQuoteCommands,
-    addCustomerCommands,
     addPushCommand,
-    addMarketCommands,
     addPriceCommand,
-    addCompletion,
   ]) {
     add(program, action)
   }

@@ -37,7 +37,7 @@ const file = (name: string, text: string) => writeFileSync(join(folder, name), t
 
 function push(words: readonly string[], more: Partial<Surroundings> = {}) {
   return runCommandLine(['quotes', 'push', ...words], {
-    env: { ...env, LANEWISE_CONFIG: join(folder, 'config.json') },
+    env,
     folder,
     now: () => app.now,
     ...more,
@@ -216,7 +216,7 @@ test('an unknown place is pushed and listed with what it may mean, by --dry-run,
   ])
   const words = ['markup', 'Dalas, TX', 'Atlanta, GA', '2150']
   const { printed } = await runCommandLine(words, {
-    env: { ...env, LANEWISE_CONFIG: join(folder, 'config.json') },
+    env,
     folder,
     now: () => app.now,
   })

@@ -1,103 +1,106 @@
-import { randomUUID } from 'node:crypto'
-import { writeFile } from 'node:fs/promises'
-import { basename, resolve } from 'node:path'
+import { basename } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import cliProgress from 'cli-progress'
 import type { Answer, Body } from '#client/sent.ts'
 import { chargesTyped, readBytes } from './booking-commands.ts'
-import { serviceClient, sessionClient } from './clients.ts'
+import { serviceClient } from './clients.ts'
 import { type AddCommands, decimal, given, type Run, withExample } from './command.ts'
 import { CommandFailed } from './exits.ts'
-import { money, pairs } from './show.ts'
+import type { PushedQuote } from './push-file.ts'
+import { pairs, unknownPlacesText } from './show.ts'
 
 const longTimeouts = { attemptTimeoutMs: 600_000, timeoutMs: 900_000 }
 const pollEveryMs = 400
-const outcomes = ['won', 'lost', 'pending'] as const satisfies readonly Body<'set-outcome'>['outcome'][]
+const outcomes = ['won', 'lost', 'pending'] as const satisfies readonly PushedOutcome['outcome'][]
 const outcomeReasons = [
   'price',
   'service',
   'capacity',
   'no_response',
   'other',
-] as const satisfies readonly Body<'set-outcome'>['reason'][]
+] as const satisfies readonly PushedOutcome['outcome_reason'][]
 
-type SentLane = Body<'create-quote-request'>['lanes'][number]
+type PushedOutcome = Body<'push-outcomes'>['outcomes'][number]
+type PushedResult = Answer<'push-quotes' | 'push-outcomes'>['results'][number]
 
 interface QuoteOptions {
+  readonly externalId: string
   readonly customer: string
-  readonly reference?: string
   readonly estimatedCost?: string
   readonly quotedBasis?: string
   readonly quotedFuel?: string
   readonly quotedAccessorials?: string
   readonly quotedCharges?: string
   readonly currency?: string
-  readonly marketRate?: string
   readonly miles?: string
   readonly rateType?: string
   readonly pickupDate?: string
+  readonly repName?: string
+  readonly quotedAt?: string
+  readonly validUntil?: string
 }
 
 const addQuote: AddCommands = (program, action) => {
   program
     .command('quote <origin> <destination> <equipment> <rate>')
-    .summary('quote a lane; prints its lane_ref')
+    .summary('push a quote under your own id, signed; prints its lane_ref')
+    .description(
+      'Creates a quote under your own id. The same id again updates the quote, and the same command again changes nothing.',
+    )
+    .requiredOption('--external-id <id>', 'your own id of the quote')
     .requiredOption('--customer <name>', 'the shipper that the quote is for')
-    .option('--reference <text>', "the shipper's own reference")
     .option('--estimated-cost <dollars>', 'the expected truck cost')
     .option('--quoted-basis <basis>', 'what the rate includes: linehaul or all_in')
     .option('--quoted-fuel <dollars>', 'the fuel charge of the rate')
     .option('--quoted-accessorials <dollars>', 'the accessorial charges of the rate')
     .option('--quoted-charges <charges>', 'accessorial charges by name: "detention 75; lumper 120"')
     .option('--currency <currency>', 'the currency of all amounts: USD or CAD')
-    .option('--market-rate <dollars>', 'the market rate at quote time')
     .option('--miles <miles>', 'the loaded miles, if you know them better')
     .option('--rate-type <type>', 'spot or contract')
     .option('--pickup-date <day>', 'YYYY-MM-DD')
+    .option('--rep-name <name>', 'who quoted: a name or an e-mail address')
+    .option('--quoted-at <time>', 'when it was quoted, ISO 8601; default now')
+    .option('--valid-until <time>', 'until when the rate is valid, ISO 8601')
     .addHelpText(
       'after',
-      withExample('lanewise quote "Dallas, TX" "Atlanta, GA" V 2150 --customer "Harvest Table Foods"'),
+      withExample(
+        'lanewise quote "Dallas, TX" "Atlanta, GA" V 2150 --external-id TMS-10442 --customer "Harvest Table Foods"',
+      ),
     )
     .action(
       action<QuoteOptions>(async (run, [origin = '', destination = '', equipment = '', rate = ''], own) => {
         const amount = (text: string | undefined, name: string) =>
           text === undefined ? undefined : Number(decimal(text, name))
-        const body = {
+        const quote: PushedQuote = {
+          external_id: own.externalId,
+          origin,
+          destination,
+          equipment,
+          quoted_rate: Number(decimal(rate, 'The rate')),
           customer_name: own.customer,
-          ...given({ reference: own.reference }),
-          request_key: randomUUID(),
-          lanes: [
-            {
-              origin,
-              destination,
-              equipment,
-              quoted_rate: Number(decimal(rate, 'The rate')),
-              ...given({
-                estimated_cost: amount(own.estimatedCost, '--estimated-cost'),
-                // The service checks the word.
-                quoted_basis: own.quotedBasis as SentLane['quoted_basis'],
-                quoted_fuel: amount(own.quotedFuel, '--quoted-fuel'),
-                quoted_accessorials: amount(own.quotedAccessorials, '--quoted-accessorials'),
-                quoted_charges:
-                  own.quotedCharges === undefined
-                    ? undefined
-                    : chargesTyped(own.quotedCharges, '--quoted-charges'),
-                quoted_currency: own.currency as SentLane['quoted_currency'],
-                market_rate: amount(own.marketRate, '--market-rate'),
-                miles: amount(own.miles, '--miles'),
-                rate_type: own.rateType as SentLane['rate_type'],
-                pickup_date: own.pickupDate,
-              }),
-            },
-          ],
+          ...given({
+            estimated_cost: amount(own.estimatedCost, '--estimated-cost'),
+            // The service checks the word.
+            quoted_basis: own.quotedBasis as PushedQuote['quoted_basis'],
+            quoted_fuel: amount(own.quotedFuel, '--quoted-fuel'),
+            quoted_accessorials: amount(own.quotedAccessorials, '--quoted-accessorials'),
+            quoted_charges:
+              own.quotedCharges === undefined
+                ? undefined
+                : chargesTyped(own.quotedCharges, '--quoted-charges'),
+            quoted_currency: own.currency as PushedQuote['quoted_currency'],
+            miles: amount(own.miles, '--miles'),
+            rate_type: own.rateType as PushedQuote['rate_type'],
+            pickup_date: own.pickupDate,
+            rep_name: own.repName,
+            quoted_at: own.quotedAt,
+            valid_until: own.validUntil,
+          }),
         }
-        // request_key makes the call idempotent: a repeat returns the quote request that the first call created.
-        const made = await sessionClient(run.options, run).call(
-          'create-quote-request',
-          { body },
-          { signal: run.signal, isRepeatable: true },
-        )
-        run.answer(made, made.lanes.map(({ lane_ref }) => lane_ref).join('\n'))
+        const lanewise = serviceClient(run.options, run, 'token and secret')
+        const { results } = await lanewise.pushQuotes({ quotes: [quote] }, { signal: run.signal })
+        const pushed = appliedResult(run, results)
+        run.answer(pushed, pushed.lane_ref)
       }),
     )
 }
@@ -105,7 +108,7 @@ const addQuote: AddCommands = (program, action) => {
 const addOutcome: AddCommands = (program, action) => {
   program
     .command('outcome <lane_ref> <outcome>')
-    .summary(`mark a lane ${outcomes.join(', ')}`)
+    .summary(`mark a lane ${outcomes.join(', ')}, signed`)
     .option('--reason <reason>', `why it was lost: ${outcomeReasons.join(', ')}`)
     .addHelpText('after', withExample('lanewise outcome 48211093754-1-1 lost --reason price'))
     .action(
@@ -120,47 +123,47 @@ const addOutcome: AddCommands = (program, action) => {
             `--reason must be one of ${outcomeReasons.join(', ')}; it is "${own.reason}".`,
           )
         }
-        const lane = await sessionClient(run.options, run).call(
-          'set-outcome',
-          { params: { lane_ref: laneRef }, body: { outcome: known, ...given({ reason }) } },
-          { signal: run.signal, isRepeatable: true },
-        )
-        run.answer(
-          lane,
-          pairs([
-            ['lane', `${lane.origin} to ${lane.destination}, ${lane.equipment}`],
-            ['quoted', money(lane.quoted_rate)],
-            ['outcome', lane.outcome],
-          ]),
-        )
+        const decided = { lane_ref: laneRef, outcome: known, ...given({ outcome_reason: reason }) }
+        const lanewise = serviceClient(run.options, run, 'token and secret')
+        const { results } = await lanewise.pushOutcomes({ outcomes: [decided] }, { signal: run.signal })
+        const pushed = appliedResult(run, results)
+        run.answer(pushed, `${pushed.lane_ref}: ${known}, ${pushed.result}`)
       }),
     )
+}
+
+/** The result of the only item of a push. @throws CommandFailed if the service refused the item */
+function appliedResult(run: Run, [result]: readonly PushedResult[]): Extract<PushedResult, { status: 200 }> {
+  if (result?.status === 200) {
+    const { kept = [] } = result
+    if (kept.length > 0) run.remark(`Not applied, because the quote has newer values: ${kept.join(', ')}.`)
+    for (const sentence of unknownPlacesText(result)) run.remark(sentence)
+    return result
+  }
+  const { status = 503, detail = 'The service returned no result.', errors = [] } = result ?? {}
+  const details = errors.map((error) => error.detail).join('\n')
+  throw new CommandFailed(status === 404 ? 4 : status === 503 ? 5 : 1, details || detail)
 }
 
 const addImport: AddCommands = (program, action) => {
   program
     .command('import <file>')
-    .summary('import past quotes and bookings from a CSV file')
+    .summary('import past quotes and bookings from a CSV file, signed')
     .description(
-      'Valid rows are imported; invalid rows are skipped. A row with a known reference updates its lane. Importing the same row again changes nothing.',
+      'Valid rows are imported; invalid rows are skipped. A row with a known reference updates its lane. Importing the same row again changes nothing. The service token needs the scope imports:write.',
     )
     .option('--dry-run', 'check the file without importing it')
     .option('--map <pairs>', 'field=column pairs, such as quoted_rate=Sell Rate,outcome=#7')
-    .option('--signed', 'push it with the service token (scope imports:write) and the signing secret')
     .addHelpText(
       'after',
       withExample(
         'lanewise import quotes.csv --dry-run',
         'lanewise import quotes.csv --map "quoted_rate=Sell Rate"',
-        'lanewise import quotes.csv --signed',
       ),
     )
     .action(
-      action<{ dryRun?: boolean; map?: string; signed?: boolean }>(async (run, [file = ''], own) => {
-        const isSigned = own.signed === true
-        const lanewise = isSigned
-          ? serviceClient(run.options, run, 'token and secret', longTimeouts)
-          : sessionClient(run.options, run, longTimeouts)
+      action<{ dryRun?: boolean; map?: string }>(async (run, [file = ''], own) => {
+        const lanewise = serviceClient(run.options, run, 'token and secret', longTimeouts)
         const bytes = await readBytes(run, file)
         const query = {
           file_name: basename(file),
@@ -168,7 +171,7 @@ const addImport: AddCommands = (program, action) => {
           ...given({ map: own.map }),
         }
         let now = await lanewise.call(
-          isSigned ? 'integration-create-import' : 'create-import',
+          'integration-create-import',
           { query, body: new Blob([new Uint8Array(bytes)]) },
           { signal: run.signal },
         )
@@ -176,7 +179,7 @@ const addImport: AddCommands = (program, action) => {
         while (now.status === 'running') {
           await pause(pollEveryMs, undefined, { signal: run.signal })
           now = await lanewise.call(
-            isSigned ? 'integration-get-import' : 'get-import',
+            'integration-get-import',
             { params: { import_id: now.import_id } },
             { signal: run.signal },
           )
@@ -188,51 +191,12 @@ const addImport: AddCommands = (program, action) => {
     )
 }
 
-const addExport: AddCommands = (program, action) => {
-  program
-    .command('export <what>')
-    .summary('export lanes or shipments as a CSV file')
-    .option('-o, --output <file>', 'the output file; default - for the standard output')
-    .option('--from <day>', 'quoted on or after')
-    .option('--to <day>', 'quoted before')
-    .option('--customer <name>', 'only for this customer')
-    .option('-e, --equipment <code>', 'only for this equipment')
-    .addHelpText(
-      'after',
-      withExample(
-        'lanewise export lanes -o lanes.csv',
-        'lanewise export shipments --from 2026-01-01 -o - | wc -l',
-      ),
-    )
-    .action(
-      action<{ output?: string; from?: string; to?: string; customer?: string; equipment?: string }>(
-        async (run, [what = ''], { output, ...filters }) => {
-          const lanewise = sessionClient(run.options, run, longTimeouts)
-          const options = { signal: run.signal }
-          const query = given(filters)
-          if (what !== 'lanes' && what !== 'shipments') {
-            throw new CommandFailed(2, `The export must be lanes or shipments; it is "${what}".`)
-          }
-          const csv =
-            what === 'lanes'
-              ? await lanewise.call('export-lanes', { query }, options)
-              : await lanewise.call('export-shipments', { query }, options)
-          if (output === undefined || output === '-') run.write(csv)
-          else {
-            await writeFile(resolve(run.folder, output), csv)
-            run.answer({ file: output, bytes: Buffer.byteLength(csv) }, `Wrote ${output}.`)
-          }
-        },
-      ),
-    )
-}
-
-/** Commands to create, decide, import and export quotes. */
+/** Commands to create, decide and import quotes. */
 export const addQuoteCommands: AddCommands = (program, action) => {
-  for (const add of [addQuote, addOutcome, addImport, addExport]) add(program, action)
+  for (const add of [addQuote, addOutcome, addImport]) add(program, action)
 }
 
-function printImport(run: Run, done: Answer<'get-import'>): void {
+function printImport(run: Run, done: Answer<'integration-get-import'>): void {
   const { rows_read, rows_added, rows_updated, rows_repeated, rows_refused, rows_kept, errors } = done
   const value = (one: string | number | null) => (one === null ? 'empty' : String(one))
   const changes = done.changes.slice(0, 20).map(({ row, lane_ref, fields }) => {

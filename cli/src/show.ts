@@ -17,28 +17,6 @@ export function pairs(rows: readonly (readonly [name: string, value: string | nu
   return rows.map(([name, value]) => `${name.padEnd(width)}  ${clean(String(value ?? '-'))}`).join('\n')
 }
 
-/** Formats a table with a header line and right-aligned numbers. */
-export function table(
-  headings: readonly string[],
-  rows: readonly (readonly (string | number | null)[])[],
-): string {
-  const cells = [headings, ...rows.map((row) => row.map((cell) => clean(String(cell ?? '-'))))]
-  const widths = headings.map((_, at) => Math.max(...cells.map((row) => (row[at] ?? '').length)))
-  const isNumber = headings.map((_, at) =>
-    rows.every((row) => /^(-|-?\$?[\d,.]+( %)?)$/.test(String(row[at] ?? '-'))),
-  )
-  return cells
-    .map((row) =>
-      row
-        .map((cell, at) =>
-          isNumber[at] === true ? cell.padStart(widths[at] ?? 0) : cell.padEnd(widths[at] ?? 0),
-        )
-        .join('  ')
-        .trimEnd(),
-    )
-    .join('\n')
-}
-
 /** What the commands ask for in every insight, to show the basis of the amounts and the places that are not known. */
 export const shownExtras = ['basis', 'places'] as const
 

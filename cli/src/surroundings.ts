@@ -1,7 +1,6 @@
 /** The machine as a command accesses it. Tests replace it; only lanewise-main.ts uses the real machine. */
 export interface Surroundings {
   readonly env: Readonly<Record<string, string | undefined>>
-  readonly home: string
   /** The working directory, for relative file names. */
   readonly folder: string
   /** Epoch milliseconds. */
@@ -14,8 +13,6 @@ export interface Surroundings {
   readonly remark: (text: string) => void
   /** Reads the complete standard input. */
   readonly input: () => Promise<Buffer>
-  /** Prompts the person; null without a terminal. */
-  readonly ask: ((question: string, hidden: boolean) => Promise<string>) | null
   /** The terminal for progress bars; null if there is none. */
   readonly terminal: NodeJS.WriteStream | null
   /** Aborted by Ctrl-C. */

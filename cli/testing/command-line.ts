@@ -19,13 +19,11 @@ export async function runCommandLine(
   const printed: string[] = []
   const remarked: string[] = []
   const exit = await runProgram(words, {
-    home: folder,
     folder,
     print: (text) => printed.push(text),
     write: (text) => printed.push(text),
     remark: (text) => remarked.push(text),
     input: async () => Buffer.from(stdin),
-    ask: null,
     terminal: null,
     signal: new AbortController().signal,
     ...more,
