@@ -6,8 +6,8 @@ import { shippedFiles, textOf } from './repository.ts'
  * Promise: nothing but the person changes the page. A page stays until the code of the next one has loaded, so a change of the
  * address after a pause, an effect or an answer would undo a click on a link.
  *
- * How: every call that changes the address is read from the source of the dashboard. What runs later uses `useOwnAddress` or
- * `useFromHere` of `dashboard/src/shared-ui/address.ts`, which look first where the person is.
+ * How: every call that changes the address is read from the source of the dashboard. What runs later uses `useOwnAddress` of
+ * `dashboard/src/shared-ui/address.ts`, which looks first where the person is.
  */
 
 /** The files that change the address themselves, at the click or the key. */

@@ -71,7 +71,6 @@ const rooms: Readonly<Record<string, { rooms: readonly string[]; outside: readon
   },
   sample: {
     rooms: [
-      'csv',
       'security',
       'database/schema',
       'database/session',
@@ -172,7 +171,6 @@ const rooms: Readonly<Record<string, { rooms: readonly string[]; outside: readon
       'access',
       'limits',
       'audit',
-      'sample',
       'book',
       'backtests',
       'imports',

@@ -46,19 +46,6 @@ export const importMethods: Readonly<Record<string, Method>> = {
     ...returnsCanary(({ transaction, tenant }) => imports.findBusyImport(transaction, tenant)),
     importStatus: 'running',
   },
-  'imports.findSampleImport': returnsResult(async ({ transaction, tenant, ids }) => {
-    await imports.insertImport(transaction, tenant, {
-      file_name: 'Sample data',
-      dry_run: false,
-      is_sample: true,
-      bytes_total: 1,
-      created_by: ids.owner,
-      columns: {},
-      ignoredColumns: [],
-    })
-    return imports.findSampleImport(transaction, tenant)
-  }),
-  'imports.hasQuotes': returnsResult(({ transaction, tenant }) => imports.hasQuotes(transaction, tenant)),
   'imports.rowsReadOf': returnsResult(async ({ transaction, tenant, ids }) =>
     [await imports.rowsReadOf(transaction, tenant, ids.import)].filter((rows) => rows !== null),
   ),

@@ -323,7 +323,6 @@ export const requestOf: Readonly<Record<Operation, (of: TenantIds) => WalkReques
   'list-imports': () => ({ path: '/api/imports' }),
   'get-import': (of) => ({ path: `/api/imports/${of.import}` }),
   'stop-import': (of) => ({ path: `/api/imports/${of.import}/stop` }),
-  'import-sample-data': () => ({ path: '/api/sample-data', body: {} }),
   'undo-import': (of) => ({ path: `/api/imports/${of.import}/undo` }),
   'get-backtest': () => ({ path: '/api/backtest' }),
   'get-calibration': () => ({ path: '/api/calibration' }),

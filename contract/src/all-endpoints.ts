@@ -31,7 +31,6 @@ import { changeFuelSchedule, getFuel, getFuelSurcharge, loadDieselPrices } from 
 import {
   createImport,
   getImport,
-  importSampleData,
   integrationCreateImport,
   integrationGetImport,
   listImports,
@@ -249,7 +248,6 @@ export const allEndpoints = [
   getImport,
   stopImport,
   undoImport,
-  importSampleData,
   getBacktest,
   getPilot,
   switchPilot,

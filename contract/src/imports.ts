@@ -67,7 +67,6 @@ export const Import = Type.Object({
   import_id: Type.Integer(),
   file_name: Type.String(),
   dry_run: Type.Boolean(),
-  sample: Type.Boolean({ description: 'true for sample data of this service' }),
   status: Type.Enum([...importStates]),
   columns: Type.Record(Type.String(), Type.String(), {
     description:
@@ -128,7 +127,6 @@ const exampleImport = {
   import_id: 7,
   file_name: 'loads.csv',
   dry_run: false,
-  sample: false,
   status: 'done',
   columns: { origin: 'Ship From', destination: 'Ship To', equipment: 'Equip', quoted_rate: 'Quote Price' },
   ignored_columns: ['Notes'],
@@ -461,22 +459,6 @@ export const undoImport = endpoint({
       },
     },
   },
-})
-
-export const importSampleData = endpoint({
-  name: 'import-sample-data',
-  method: 'POST',
-  path: '/api/sample-data',
-  summary: 'Fill an empty brokerage with sample data',
-  description:
-    'Imports two years of fictional quotes and bookings, to try the service before your own history is imported. Each customer name ends with "(sample)". Refused if the brokerage has quotes. Undo the import to remove the sample data.',
-  tag: 'Imports',
-  who: { kind: 'dashboard', role: 'admin' },
-  body: Type.Object({}),
-  status: 202,
-  answer: Import,
-  problems: ['state-conflict'],
-  examples: { body: {}, answer: { ...runningImport, file_name: 'Sample data', sample: true } },
 })
 
 /** An import that another system pushes. */

@@ -315,9 +315,6 @@ export const me = endpoint({
         description: `Service tokens that expire within ${tokenExpiryNoticeDays} days, soonest first. Only for admins and owners; empty for other roles`,
       },
     ),
-    sample_import_id: nullable(
-      Type.Integer({ description: 'The import of sample data whose quotes are in the brokerage' }),
-    ),
   }),
   examples: {
     answer: {
@@ -325,7 +322,6 @@ export const me = endpoint({
       tenant: exampleTenant,
       expires_at: exampleSession.expires_at,
       expiring_tokens: [{ id: 12, name: 'TMS', expires_at: '2026-12-05T09:30:00.000Z' }],
-      sample_import_id: null,
     },
   },
 })

@@ -89,33 +89,6 @@ test.describe('get started', () => {
     await page.getByRole('link', { name: /Get started/ }).waitFor({ state: 'detached' })
   })
 
-  test('fills an empty brokerage with sample data, marks it on every page, and removes it with one click', {
-    tag: '@long',
-  }, async () => {
-    const tenant = await makeTenant(app)
-    const { page, troubles } = await openWindow({ person: tenant })
-    await page.goto('/start')
-    const fill = page.getByRole('button', { name: 'Fill with sample data' })
-    await fill.waitFor()
-    const titles = await page.getByRole('listitem').getByRole('heading').allTextContents()
-    expect(titles.slice(0, 2)).toEqual(['Import past quotes', 'Quote a lane'])
-    await fill.click()
-    await page.getByRole('heading', { name: 'Result of the import' }).waitFor()
-    const banner = page.getByRole('region', { name: 'Sample data' })
-    await page.getByRole('link', { name: 'Customers' }).click()
-    await page.getByRole('heading', { name: 'Customers' }).waitFor()
-    await banner.getByText('This brokerage shows sample data').waitFor()
-    expect(await accessibilityProblems(page)).toEqual([])
-    await page.getByRole('link', { name: /Get started/ }).click()
-    await page.getByText('0 of 8 done').waitFor()
-    await expect(fill).toHaveCount(0)
-    await banner.getByRole('button', { name: 'Remove the sample data' }).click()
-    await page.getByText('This import was undone').waitFor()
-    await banner.waitFor({ state: 'detached' })
-    expect((await call(app, 'GET', '/api/lanes', { token: tenant.owner })).body.total).toBe(0)
-    expect(troubles).toEqual([])
-  })
-
   test('can be hidden from the menu and shown again', { tag: '@long' }, async () => {
     const { page } = await openWindow({ person: await makeTenant(app) })
     await page.goto('/start')

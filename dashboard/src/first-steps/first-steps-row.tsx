@@ -1,7 +1,6 @@
 import { IconCircle, IconCircleCheckFilled } from 'virtual:tabler-icons'
 import { Button, Group, Stack, Text, Title } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
-import type { ReactNode } from 'react'
 import { useMay } from '../api/index.ts'
 import { exportLines, markupCode } from '../code-samples/index.ts'
 import { CodeBlock, useIntegrationExample } from '../shared-ui/index.ts'
@@ -12,12 +11,10 @@ export function FirstStepRow({
   step,
   isDone,
   isNext,
-  children,
 }: {
   step: FirstStep
   isDone: boolean
   isNext: boolean
-  children?: ReactNode
 }) {
   const may = useMay(step.needs)
   const Icon = isDone ? IconCircleCheckFilled : IconCircle
@@ -60,7 +57,6 @@ export function FirstStepRow({
               )}
             </Group>
           </Group>
-          {children}
           {step.name === 'first_read' && may && !isDone && <FirstRead />}
         </Stack>
       </Group>

@@ -6,7 +6,6 @@ import { Failed, Loading, Page } from '../shared-ui/index.ts'
 import { useStartHidden } from '../shell/index.ts'
 import { firstSteps } from './first-steps-list.ts'
 import { FirstStepRow } from './first-steps-row.tsx'
-import { SampleData } from './sample-data.tsx'
 
 const pollEveryMs = 5_000
 
@@ -69,9 +68,7 @@ function Steps({ done }: { done: Answer<'first-steps'> }) {
           </Group>
           <Paper withBorder component="ol" className="first-steps">
             {steps.map((step) => (
-              <FirstStepRow key={step.name} step={step} isDone={done[step.name]} isNext={step === next}>
-                {step.name === 'imports' && !done.imports && !done.quotes && <SampleData />}
-              </FirstStepRow>
+              <FirstStepRow key={step.name} step={step} isDone={done[step.name]} isNext={step === next} />
             ))}
           </Paper>
         </section>

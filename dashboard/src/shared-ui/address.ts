@@ -10,11 +10,6 @@ interface OwnAddress {
   readonly state?: HistoryState
 }
 
-interface PageToOpen {
-  readonly to: string
-  readonly search?: AddressParams
-}
-
 /**
  * Returns a function that changes the address of one page while the person is on it. A page stays until the code of the next one
  * has loaded: a change after a pause in typing, or after an answer, would then undo the click on the link.
@@ -30,22 +25,6 @@ export function useOwnAddress(path: string): (to: OwnAddress) => void {
     },
     [router, path],
   )
-}
-
-/**
- * Returns a function that notes the page at a click. The function that this one returns opens another page after the answer,
- * unless the person has gone elsewhere meanwhile.
- *
- * @example const fromHere = useFromHere(); const goOn = fromHere(); send.mutate(body, { onSuccess: () => goOn({ to: '/imports' }) })
- */
-export function useFromHere(): () => (to: PageToOpen) => void {
-  const router = useRouter()
-  return useCallback(() => {
-    const { pathname } = router.history.location
-    return (to) => {
-      if (router.history.location.pathname === pathname) void router.navigate(to as never)
-    }
-  }, [router])
 }
 
 /**

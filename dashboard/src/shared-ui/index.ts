@@ -1,5 +1,5 @@
 /** Components, formats and hooks used by several pages: tables, fields, filters, figures, notices, the win curve. */
-export { type AddressParams, useAddress, useFromHere, useOwnAddress } from './address.ts'
+export { type AddressParams, useAddress, useOwnAddress } from './address.ts'
 export { BasisNote, basisNames, OrderNote, sentTerms } from './basis-note.tsx'
 export { CodeBlock } from './code-block.tsx'
 export { ConfirmDialog } from './confirm-dialog.tsx'

@@ -45,7 +45,7 @@ export function SessionKeeper({ children }: { children: ReactNode }) {
           void queries.cancelQueries()
           const now = { ...before, user: signedIn, tenant, expires_at }
           if (tenant.id === before.tenant.id) queries.setQueryData(sessionQuery.queryKey, now)
-          else beginSession(queries, { ...now, expiring_tokens: [], sample_import_id: null })
+          else beginSession(queries, { ...now, expiring_tokens: [] })
           setEnded(false)
           void queries.invalidateQueries()
         },

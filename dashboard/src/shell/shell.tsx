@@ -35,7 +35,6 @@ import { ExpiringTokens } from './expiring-tokens.tsx'
 import { useStartHidden } from './first-steps-hidden.ts'
 import { firstPageOf, iconOf } from './navigation.ts'
 import { PageShortcuts, PaletteButton } from './page-shortcuts.tsx'
-import { SampleData } from './sample-data.tsx'
 import { SectionLinks } from './section-links.tsx'
 import { SessionKeeper } from './session-keeper.tsx'
 import { TestBrokerage } from './test-brokerage.tsx'
@@ -69,7 +68,6 @@ export function Shell() {
           {/* Another brokerage, such as the test brokerage, begins with new pages. */}
           <Fragment key={session.tenant.id}>
             <TestBrokerage />
-            <SampleData />
             <ExpiringTokens />
             <Outlet />
             <BookedLosses />

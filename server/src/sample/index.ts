@@ -1,8 +1,7 @@
 /**
- * The sample brokerage of a new installation, and the same quotes as a file to import: generated quotes over real cities.
+ * The sample brokerage of a new installation: generated quotes over real cities.
  */
 export { prepareSample, writeSample } from './insert-sample.ts'
 export { giveSampleAccess, type SampleAccess } from './sample-access.ts'
-export { sampleFile } from './sample-file.ts'
 export { seasonLift, vanCostByMiles } from './sample-market.ts'
 export { type SeededRandom, seededRandom } from './seeded-random.ts'

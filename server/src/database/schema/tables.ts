@@ -250,7 +250,6 @@ interface ImportsTable {
   changes: ColumnType<RowChange[], string | undefined, string>
   kept: ColumnType<KeptValue[], string | undefined, string>
   request_digest: ColumnType<Buffer | null, Buffer | null | undefined, never>
-  is_sample: Generated<boolean>
   bytes_read: Generated<number>
   bytes_total: Generated<number>
   created_by: number | null

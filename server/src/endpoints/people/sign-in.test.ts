@@ -70,7 +70,7 @@ describe('200', () => {
 
   test('me returns the person, the brokerage, and when the session expires', async () => {
     const { body } = await me(acme.owner)
-    expect(Object.keys(body)).toEqual(['user', 'tenant', 'expires_at', 'expiring_tokens', 'sample_import_id'])
+    expect(Object.keys(body)).toEqual(['user', 'tenant', 'expires_at', 'expiring_tokens'])
     expect(body.tenant.id).toBe(acme.id)
   })
 

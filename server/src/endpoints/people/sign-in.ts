@@ -27,7 +27,6 @@ import { sessionCookie } from '../../access/index.ts'
 import { type CameFrom, recordEvent } from '../../audit/index.ts'
 import {
   expiringTokens,
-  findSampleImport,
   people,
   revokeTokensOf,
   sandboxOf,
@@ -517,7 +516,6 @@ export const signInEndpoints: ServedEndpoint[] = [
           name,
           expires_at: expires_at.toISOString(),
         })),
-        sample_import_id: await findSampleImport(transaction, caller.tenant),
       }
     }),
   ),

@@ -6,7 +6,6 @@ import {
   createImport,
   getImport,
   type Import,
-  importSampleData,
   integrationCreateImport,
   integrationGetImport,
   listImports,
@@ -36,7 +35,6 @@ import {
   storedColumns,
   undoRowsTotal,
 } from '../../imports/index.ts'
-import { sampleFile } from '../../sample/index.ts'
 import { type BeforeBody, type Call, Reply, type ServedEndpoint, serve } from '../endpoint-call.ts'
 import type { Parts } from '../parts.ts'
 import { refuseWithHiddenCustomers } from './hidden-customers.ts'
@@ -75,7 +73,6 @@ function importAnswer(row: imports.ImportRow): Static<typeof Import> {
     import_id: row.import_id,
     file_name: row.file_name,
     dry_run: row.dry_run,
-    sample: row.is_sample,
     status: row.status,
     columns: row.columns,
     ignored_columns: row.ignored_columns,
@@ -244,7 +241,7 @@ async function receiveFile(
   )
 }
 
-/** Opens a file and begins its import. `refuse` runs in the transaction before it begins. */
+/** Opens a file and begins its import. */
 async function begin(
   {
     caller,
@@ -252,17 +249,12 @@ async function begin(
     map,
     sheet,
     given,
-    refuse = async () => {},
   }: {
     readonly caller: FileCall['caller']
     readonly bytes: readonly Uint8Array[]
     readonly map?: string | undefined
     readonly sheet?: string | undefined
-    readonly given: Pick<
-      Parameters<typeof beginImport>[2],
-      'file_name' | 'dry_run' | 'request_digest' | 'is_sample'
-    >
-    readonly refuse?: (transaction: TenantTransaction) => Promise<void>
+    readonly given: Pick<Parameters<typeof beginImport>[2], 'file_name' | 'dry_run' | 'request_digest'>
   },
   { database, imports: runner }: Pick<Parts, 'database' | 'imports'>,
 ): Promise<{ readonly answer: Static<typeof Import>; readonly isNew: boolean }> {
@@ -271,7 +263,6 @@ async function begin(
   const { row, isNew } = await database
     .inTenant(tenant, async (transaction) => {
       await refuseWithHiddenCustomers(transaction, tenant, 'An import shows and changes')
-      await refuse(transaction)
       return beginImport(transaction, tenant, {
         ...given,
         columns: storedColumns(columns),
@@ -311,16 +302,6 @@ async function refuseAround(
   )
 }
 
-/** Sample data next to real quotes would change every estimate. @throws Problem state-conflict */
-async function refuseWithQuotes(transaction: TenantTransaction, tenant: TenantId): Promise<void> {
-  if (await imports.hasQuotes(transaction, tenant)) {
-    throw problem(
-      'state-conflict',
-      'The brokerage has quotes. Sample data is only for an empty brokerage, because it would change the advice.',
-    )
-  }
-}
-
 export const importEndpoints: ServedEndpoint[] = [
   serve(matchImportColumns, async ({ body }) => matchAnswer(matchColumns(body.headers, body.map))),
 
@@ -346,19 +327,6 @@ export const importEndpoints: ServedEndpoint[] = [
       return isNew ? answer : new Reply(answer, { 'Idempotent-Replayed': 'true' })
     },
     // A repeated request is answered while its import is running, so this does not refuse a busy brokerage.
-    { beforeBody: async ({ caller, bytes }, parts) => reserveFile(parts, caller.tenant, bytes) },
-  ),
-
-  serve(
-    importSampleData,
-    async ({ caller, now }, parts) => {
-      const refuse = (transaction: TenantTransaction) => refuseWithQuotes(transaction, caller.tenant)
-      await parts.database.inTenant(caller.tenant, refuse)
-      const bytes = await readInTurn(() => sampleFile(now))
-      const given = { file_name: 'Sample data', dry_run: false, request_digest: null, is_sample: true }
-      return (await begin({ caller, bytes, given, refuse }, parts)).answer
-    },
-    // One at a time, so that no brokerage can fill the queue of files that wait to be read.
     { beforeBody: async ({ caller, bytes }, parts) => reserveFile(parts, caller.tenant, bytes) },
   ),
 

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { type ClientRequest, request } from 'node:http'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Endpoint } from '#contract/endpoint.ts'
-import { createImport, importSampleData, integrationCreateImport } from '#contract/imports.ts'
+import { createImport, integrationCreateImport } from '#contract/imports.ts'
 import { filesReadAtOnceMax, filesWaitingMax } from '#contract/limits.ts'
 import { loadMarketFile, pushMarketFile } from '#contract/market-rates.ts'
 import { type Integration, makeIntegration, signedHeaders } from '#testing/make.ts'
@@ -77,20 +77,6 @@ async function hangUp(sent: ClientRequest): Promise<void> {
   await noticed
 }
 
-/** A request whose work has begun, and goes on when `work` is resolved. */
-async function heldUp(of: Integration, endpoint: Endpoint, file: string) {
-  const sent = begun(of, endpoint, file)
-  await once(sent, 'continue')
-  const [work, working] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
-  hold = () => {
-    working.resolve()
-    return work.promise
-  }
-  sent.end(file)
-  await working.promise
-  return { sent, work }
-}
-
 const endpoints: readonly (readonly [string, Endpoint, string])[] = [
   ['market rates on the page', loadMarketFile, rates],
   ['signed market rates', pushMarketFile, rates],
@@ -131,18 +117,6 @@ test.each(endpoints)(
     expect((await answerTo(of, endpoint, file)).status).toBeLessThan(300)
   },
 )
-
-test('sample data has the one place of a brokerage: repeated calls do not fill the queue of files', async () => {
-  const of = await makeIntegration(app)
-  const { sent, work } = await heldUp(of, importSampleData, '{}')
-  expect((await answerTo(of, importSampleData, '{}')).status).toBe(409)
-  expect((await answerTo(of, loadMarketFile, rates)).status).toBe(409)
-  const answered = once(sent, 'response')
-  work.resolve()
-  const [answer] = await answered
-  expect(answer.statusCode).toBe(202)
-  answer.resume()
-})
 
 test('503: a file is asked to come back when too many are waiting to be read', async () => {
   const of = await makeIntegration(app)

@@ -10,7 +10,7 @@ const readLimit = concurrencyLimit<'file'>(filesReadAtOnceMax, filesWaitingMax)
  * Reads a file when its turn has come: few files are read at the same time, over all brokerages.
  *
  * @throws Problem unavailable if too many files are waiting already
- * @example const bytes = await readInTurn(() => sampleFile(now))
+ * @example const file = await readInTurn(() => readMarketFile(text, defaults, now))
  */
 export async function readInTurn<T>(read: () => Promise<T>): Promise<T> {
   try {

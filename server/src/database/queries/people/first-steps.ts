@@ -14,25 +14,19 @@ export interface FirstSteps {
   readonly booking: boolean
 }
 
-/**
- * A step is done if the database has a row for it; sample data does not count. `userId` is the caller, who does not count
- * as a team member.
- */
+/** A step is done if the database has a row for it. `userId` is the caller, who does not count as a team member. */
 export async function firstSteps(
   transaction: TenantTransaction,
   tenant: TenantId,
   { userId, now }: { userId: number; now: Date },
 ): Promise<FirstSteps> {
-  const own = sql`tenant_id = ${tenant} and (
-    import_id is null or import_id not in (select import_id from imports where tenant_id = ${tenant} and is_sample)
-  )`
   const { rows } = await sql<FirstSteps>`
     select
-      exists (select from lanes where ${own}) as quotes,
-      exists (select from lanes where ${own} and outcome <> 'pending') as outcomes,
+      exists (select from lanes where tenant_id = ${tenant}) as quotes,
+      exists (select from lanes where tenant_id = ${tenant} and outcome <> 'pending') as outcomes,
       exists (
         select from imports
-        where tenant_id = ${tenant} and not dry_run and not is_sample and status = 'done' and rows_added > 0
+        where tenant_id = ${tenant} and not dry_run and status = 'done' and rows_added > 0
       ) as imports,
       exists (select from users where tenant_id = ${tenant} and status <> 'removed' and user_id <> ${userId}) as team,
       exists (select from service_tokens where tenant_id = ${tenant} and revoked_at is null and expires_at > ${now})

@@ -46,7 +46,7 @@ export async function insertImport(
   tenant: TenantId,
   given: Pick<
     Insertable<Tables['imports']>,
-    'file_name' | 'dry_run' | 'bytes_total' | 'created_by' | 'request_digest' | 'is_sample'
+    'file_name' | 'dry_run' | 'bytes_total' | 'created_by' | 'request_digest'
   > & {
     columns: Readonly<Record<string, string>>
     ignoredColumns: readonly string[]
@@ -171,7 +171,6 @@ export async function listImports(transaction: TenantTransaction, tenant: Tenant
       'lanes_restored',
       'lanes_kept',
       'request_digest',
-      'is_sample',
       ...names,
     ])
     .where('tenant_id', '=', tenant)
@@ -195,34 +194,6 @@ export async function findBusyImport(
       .where('status', 'in', ['running', 'undoing'])
       .executeTakeFirst()) ?? null
   )
-}
-
-/** The import of sample data whose quotes are in the brokerage; null if there is none. */
-export async function findSampleImport(
-  transaction: TenantTransaction,
-  tenant: TenantId,
-): Promise<number | null> {
-  const row = await transaction
-    .selectFrom('imports')
-    .select('import_id')
-    .where('tenant_id', '=', tenant)
-    .where('is_sample', '=', true)
-    .where('status', 'not in', ['undoing', 'undone'])
-    .orderBy('import_id', 'desc')
-    .limit(1)
-    .executeTakeFirst()
-  return row?.import_id ?? null
-}
-
-/** Whether the brokerage has a quote. */
-export async function hasQuotes(transaction: TenantTransaction, tenant: TenantId): Promise<boolean> {
-  const row = await transaction
-    .selectFrom('lanes')
-    .select('lane_id')
-    .where('tenant_id', '=', tenant)
-    .limit(1)
-    .executeTakeFirst()
-  return row !== undefined
 }
 
 /** Requests that a running import stops after its current batch. Does nothing if it has ended. */
