@@ -13,7 +13,6 @@ export {
   storedColumns,
 } from './columns.ts'
 export { readDieselFile } from './diesel-file.ts'
-export { storeDieselPrices } from './diesel-prices.ts'
 export { readExchangeFile } from './exchange-file.ts'
 export { type ImportEnd, importFile, openFile, openImport } from './import-file.ts'
 export { type ImportCounts, type ImportRunner, importRunner } from './import-runner.ts'

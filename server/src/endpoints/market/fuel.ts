@@ -21,11 +21,12 @@ import {
   surchargePerMile,
 } from '#engine/fuel-surcharge.ts'
 import { dollarsFromCents } from '#engine/money.ts'
+import { counted } from '#engine/wording.ts'
 import { type Doing, recordEvent } from '../../audit/index.ts'
 import { fuel } from '../../database/queries/index.ts'
 import type { TenantTransaction } from '../../database/schema/index.ts'
 import type { TenantId } from '../../database/session/index.ts'
-import { ImportFileError, readDieselFile, storeDieselPrices } from '../../imports/index.ts'
+import { ImportFileError, readDieselFile } from '../../imports/index.ts'
 import { type ServedEndpoint, serve } from '../endpoint-call.ts'
 
 const millsOf = (dollars: number) => Math.round(dollars * 1000)
@@ -198,7 +199,11 @@ export const fuelEndpoints: ServedEndpoint[] = [
     const [first, last] = [prices.at(0), prices.at(-1)]
     if (first === undefined || last === undefined) throw new Error('A file without prices is refused before')
     return database.inTenant(caller.tenant, async (transaction) => {
-      const changed = await storeDieselPrices(transaction, call, prices)
+      const changed = await fuel.putDieselPrices(transaction, caller.tenant, prices)
+      if (changed > 0) {
+        const after = { diesel_prices: `${counted(changed, 'week')} of a file up to ${last.week}` }
+        await recordEvent(transaction, call, 'settings-changed', { about: { before: {}, after } })
+      }
       return { weeks: prices.length, changed, first: weekAnswer(first), last: weekAnswer(last) }
     })
   }),
