@@ -89,12 +89,8 @@ const rooms: Readonly<Record<string, { rooms: readonly string[]; outside: readon
     rooms: ['runtime', 'database/schema', 'database/session', 'database/queries'],
     outside: ['contract/src/', 'engine/src/', 'node:'],
   },
-  pilot: {
-    rooms: ['runtime', 'database/schema', 'database/session', 'database/queries', 'audit', 'book'],
-    outside: ['contract/src/', 'engine/src/', 'node:'],
-  },
   entering: {
-    rooms: ['database/schema', 'database/session', 'database/queries', 'lanes', 'book', 'pilot'],
+    rooms: ['database/schema', 'database/session', 'database/queries', 'lanes', 'book'],
     outside: ['contract/src/', 'engine/src/', 'node:', 'typebox'],
   },
   imports: {
@@ -174,7 +170,6 @@ const rooms: Readonly<Record<string, { rooms: readonly string[]; outside: readon
       'book',
       'backtests',
       'imports',
-      'pilot',
       'entering',
       'watching',
     ],
@@ -246,7 +241,6 @@ const rooms: Readonly<Record<string, { rooms: readonly string[]; outside: readon
       'imports',
       'events',
       'expiry',
-      'pilot',
       'watching',
       'endpoints',
       'http',

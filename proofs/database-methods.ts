@@ -6,6 +6,7 @@ import {
   credentials,
   endedQuotes,
   exampleLanes,
+  forecastLanesAfter,
   laneHistory as history,
   instances,
   lanes,
@@ -35,7 +36,6 @@ import { marketMethods } from './market-methods.ts'
 import { changesRows, type Method, noEvidence, returnsCanary, returnsResult } from './method.ts'
 import { newLane, noCosts } from './new-lanes.ts'
 import { peopleMethods } from './people-methods.ts'
-import { pilotMethods } from './pilot-methods.ts'
 import { ruleMethods } from './rule-methods.ts'
 
 const uuid = '00000009-0000-4000-8000-000000000009'
@@ -208,7 +208,14 @@ export const methods: Readonly<Record<string, Method>> = {
   ...importMethods,
   ...marketMethods,
   ...peopleMethods,
-  ...pilotMethods,
+  'forecasts.forecastLanesAfter': returnsCanary(({ transaction, tenant }) =>
+    forecastLanesAfter(
+      transaction,
+      tenant,
+      { since: new Date(0), defaultRateType: 'spot' },
+      { after: 0, limit: 10 },
+    ),
+  ),
   'integration-calls.keepIntegrationCalls': {
     ...returnsResult(async ({ database, tenant, ids, now }) => {
       const call = {

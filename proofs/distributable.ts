@@ -97,7 +97,7 @@ export interface ExecutedStatement {
 }
 
 /** Queries that cover all tenants on purpose, and run in the background: they find tenants with changes, on every worker. */
-const acrossAllTenants = /where known\.changed_in >= since|where known\.facts_version > pilot\.sealed_version/
+const acrossAllTenants = /where known\.changed_in >= since/
 
 /** A join condition on the tenant of another table. It restricts this table if the other table is restricted. */
 const sameTenantAs = /\btenant_id = (\w+)\.tenant_id\b/

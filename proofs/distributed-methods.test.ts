@@ -3,15 +3,11 @@ import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import {
   approvals,
-  brokenCalibrations,
   dueEndpoints,
   eventQueue,
   signInNetworks,
   silentUndos,
-  tenantsToCheck,
   tenantsWithEndedQuotes,
-  tenantsWithHeadsToAnnounce,
-  tenantsWithPilotsBehind,
   unannouncedExpiries,
   writeEventsOn,
 } from '#server/database/queries/index.ts'
@@ -77,7 +73,6 @@ describe.skipIf(citusUrl === undefined)('on the Citus cluster of LANEWISE_TEST_C
 
   test('every query over all tenants works', async () => {
     const at = new Date(tenants.sentAtSeconds * 1000)
-    const later = new Date('2100-01-01')
     // Something to find for each query.
     await makeLane(app, await makeTenant(app))
     const superuser = new URL(citusUrl ?? '')
@@ -89,23 +84,17 @@ describe.skipIf(citusUrl === undefined)('on the Citus cluster of LANEWISE_TEST_C
       update event_endpoints set state = 'active';
       update approvals set state = 'waiting', expires_at = '2020-01-01';
       update imports set status = 'undoing', progress_at = '2020-01-01';
-      update pilots set active = true, sealed_version = -1, announced_at = null;
-      update calibration_checks set checked_version = 0;
       update tenant_facts set facts_version = facts_version + 1000;
       update lanes set valid_until = '2020-01-01', outcome_source = null
       where outcome = 'pending' and voided_at is null and customer_rate_cents is null and truck_cost_cents is null`)
     await client.end()
     const queries: Record<string, (transaction: TenantTransaction) => Promise<unknown>> = {
-      brokenCalibrations: (transaction) => brokenCalibrations(transaction),
       dueEndpoints: (transaction) => dueEndpoints(transaction, 10),
       eventQueue: (transaction) => eventQueue(transaction, at),
       silentUndos: (transaction) => silentUndos(transaction),
-      tenantsToCheck: (transaction) => tenantsToCheck(transaction, later),
       tenantsWithEndedApprovals: (transaction) => approvals.tenantsWithEndedApprovals(transaction),
       tenantsWithEndedQuotes: (transaction) => tenantsWithEndedQuotes(transaction),
-      tenantsWithHeadsToAnnounce: (transaction) => tenantsWithHeadsToAnnounce(transaction, at),
       tenantsWithOldNetworks: (transaction) => signInNetworks.tenantsWithOldNetworks(transaction, -36_500),
-      tenantsWithPilotsBehind: (transaction) => tenantsWithPilotsBehind(transaction),
       unannouncedExpiries: (transaction) => unannouncedExpiries(transaction, 30),
     }
     const faults: Record<string, string> = {}

@@ -376,11 +376,6 @@ describe.skipIf(citusUrl === undefined)('a Citus cluster that grows', () => {
         { quotes: [quoteToPush('one'), quoteToPush('two')] },
         Math.floor(apps[0].now / 1000),
       )
-    const pilot = await call(apps[0], 'PATCH', '/api/pilot', {
-      token: other.integration.tenant.owner,
-      body: { active: true },
-    })
-    expect(pilot.status).toBe(200)
     await on(superuser().connectionString, async (client) => {
       await client.query('begin')
       // The lock that a move takes then: exclusive, on all shards of the group.
@@ -400,7 +395,7 @@ describe.skipIf(citusUrl === undefined)('a Citus cluster that grows', () => {
       for (const { path, token } of reads(moving))
         expect((await call(apps[1], 'GET', path, { token })).status, path).toBe(200)
       expect(await update(other, apps[1])).toMatchObject({ status: 200 })
-      // These insert many rows: of the quotes, and of the pilot.
+      // These insert many rows.
       const pushed = await push(other)
       expect(pushed).toMatchObject({ status: 200, body: { failed: 0 } })
       await client.query('rollback')

@@ -4,7 +4,7 @@ import { changesRows, type Method, returnsCanary, returnsResult } from './method
 /** Database functions for events and event endpoints. See `database-methods.ts`. */
 export const eventMethods: Readonly<Record<string, Method>> = {
   'events.insertEvent': changesRows(({ transaction, tenant, ids }) =>
-    events.insertEvent(transaction, tenant, { type: 'pilot.head', about: {} }, [ids.eventEndpoint]),
+    events.insertEvent(transaction, tenant, { type: 'credential.expiring', about: {} }, [ids.eventEndpoint]),
   ),
   'events.announceToSubscribers': changesRows(({ transaction, tenant }) =>
     events.announceToSubscribers(transaction, tenant, { type: 'credential.expiring', about: {} }),

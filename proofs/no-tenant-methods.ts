@@ -1,14 +1,6 @@
 /** Database functions that work for no tenant, each with the reason. */
 export const forNoTenant: Readonly<Record<string, string>> = {
   'insert-rows.insertRows': 'is part of the functions that insert many rows of a tenant',
-  'hash-chain.hashAfter': 'computes a value without a query',
-  'calibration-checks.tenantsToCheck':
-    'returns the numbers of tenants whose calibration is due for a check, for the service itself',
-  'calibration-checks.brokenCalibrations': 'returns a number over all tenants, for the service itself',
-  'pilots.tenantsWithHeadsToAnnounce':
-    'returns the numbers of tenants whose pilot is due for an event, for the service itself',
-  'pilots.tenantsWithPilotsBehind':
-    'returns the numbers of tenants with outcomes that their pilot has not recorded, for the service itself',
   'offers.decidesOffers': 'computes a value without a query',
   'offers.supersedingOf': 'computes values without a query',
   'landed-margin.tooLowCents': 'makes an expression without a query',

@@ -325,11 +325,6 @@ export const requestOf: Readonly<Record<Operation, (of: TenantIds) => WalkReques
   'stop-import': (of) => ({ path: `/api/imports/${of.import}/stop` }),
   'undo-import': (of) => ({ path: `/api/imports/${of.import}/undo` }),
   'get-backtest': () => ({ path: '/api/backtest' }),
-  'get-calibration': () => ({ path: '/api/calibration' }),
-  'get-pilot': () => ({ path: '/api/pilot' }),
-  'switch-pilot': () => ({ path: '/api/pilot', body: { active: false } }),
-  'switch-experiment': () => ({ path: '/api/pilot/experiment', body: {} }),
-  'get-pilot-report': () => ({ path: '/api/pilot/report' }),
-  'list-pilot-entries': () => ({ path: '/api/pilot/entries' }),
-  'export-pilot': () => ({ path: '/api/pilot/export' }),
+  'get-forecasts': () => ({ path: '/api/forecasts' }),
+  'export-forecasts': () => ({ path: '/api/forecasts/export' }),
 }

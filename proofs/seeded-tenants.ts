@@ -23,7 +23,6 @@ import {
   tenantIdOf,
   uuidOf,
 } from './seeded-ids.ts'
-import { pilotRowsOf } from './seeded-pilots.ts'
 import { approvalOf, pricingRulesOf } from './seeded-rules.ts'
 
 /**
@@ -311,7 +310,6 @@ function rowsOf(
         hash: createHash('sha256').update(`audit of ${label}`).digest(),
       },
     ],
-    ...pilotRowsOf(ids, { at, canary: canaryOf(label) }),
     ...eventRowsOf(ids, { at, canary: canaryOf(label), secretKey: app.secretKey }),
     integration_calls: [
       {
@@ -331,7 +329,7 @@ function rowsOf(
 function filled(column: Column, label: Label): Value | undefined {
   const canary = `${canaryOf(label)}${column.table}-${column.name}`
   if (column.type === 'text') return canary
-  const isRead = ['signed_at', 'outcome_before_booking', 'advice'].includes(column.name)
+  const isRead = ['signed_at', 'outcome_before_booking', 'forecast'].includes(column.name)
   if (column.type === 'jsonb' && !isRead) return JSON.stringify({ [canary]: canary })
   if (column.hasDefault || column.nullable) return undefined
   throw new Error(`There is no test value for ${column.table}.${column.name}: add it to rowsOf.`)

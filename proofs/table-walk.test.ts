@@ -8,13 +8,11 @@ import { canaryOf, type SeededTenants, seededTenants } from './seeded-tenants.ts
 const withoutCanary = [
   'approvals.counter_cents',
   'approvals.state',
-  'calibration_checks.state',
   'daily_counts.counter',
   'event_deliveries.state',
   'event_endpoints.disabled_reason',
   'event_endpoints.state',
   'expiry_notices.credential',
-  'pilot_entries.kind',
   'imports.status',
   'lane_changes.rule',
   'lane_changes.source',
@@ -116,14 +114,14 @@ test('each brokerage has a row in every table, with a canary in every free-text 
       }
     }
     // The rule of a fuel period contains numbers, signed_at contains times by field name, outcome_before_booking contains an
-    // outcome, and advice numbers and one word.
+    // outcome, and the forecast numbers.
     expect(without.sort()).toEqual(
       [
         ...withoutCanary,
         'fuel_periods.rule',
         'lanes.signed_at',
         'lanes.outcome_before_booking',
-        'lanes.advice',
+        'lanes.forecast',
       ].sort(),
     )
   }

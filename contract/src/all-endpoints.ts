@@ -27,6 +27,7 @@ import {
 } from './event-endpoints.ts'
 import { addExchangeRates, listExchangeRates } from './exchange.ts'
 import { firstSteps } from './first-steps.ts'
+import { exportForecasts, getForecasts } from './forecasts.ts'
 import { changeFuelSchedule, getFuel, getFuelSurcharge, loadDieselPrices } from './fuel.ts'
 import {
   createImport,
@@ -58,15 +59,6 @@ import { markup, quoteAdvice } from './markup.ts'
 import { exportMissedMargin, getMissedMargin, listMissedQuotes } from './missed-margin.ts'
 import { readPastedLanes } from './pasted-lanes.ts'
 import { exportPerformance, getPerformance, listMarginGaps } from './performance.ts'
-import {
-  exportPilot,
-  getCalibration,
-  getPilot,
-  getPilotReport,
-  listPilotEntries,
-  switchExperiment,
-  switchPilot,
-} from './pilot.ts'
 import {
   addPricingRule,
   changePricingRule,
@@ -249,11 +241,6 @@ export const allEndpoints = [
   stopImport,
   undoImport,
   getBacktest,
-  getPilot,
-  switchPilot,
-  switchExperiment,
-  getPilotReport,
-  listPilotEntries,
-  exportPilot,
-  getCalibration,
+  getForecasts,
+  exportForecasts,
 ] as const satisfies readonly Endpoint[]

@@ -34,6 +34,10 @@ export const auditKindsOf = {
     'market-source-erased',
     'market-key-set',
     'market-key-removed',
+    'pilot-started',
+    'pilot-stopped',
+    'experiment-started',
+    'experiment-ended',
     'tenant-suspended',
     'tenant-resumed',
     'tenant-exported',
@@ -41,10 +45,6 @@ export const auditKindsOf = {
     'sandbox-created',
     'sandbox-entered',
     'sandbox-reset',
-    'pilot-started',
-    'pilot-stopped',
-    'experiment-started',
-    'experiment-ended',
   ],
   refusals: [
     'sign-in-failed',
@@ -76,5 +76,9 @@ export type AuditKind = (typeof auditKindsOf)[AuditGroup][number]
 export const formerAuditKinds = [
   'market-key-set',
   'market-key-removed',
+  'pilot-started',
+  'pilot-stopped',
+  'experiment-started',
+  'experiment-ended',
 ] as const satisfies readonly AuditKind[]
 export const auditKinds: readonly AuditKind[] = auditGroups.flatMap((group) => auditKindsOf[group])

@@ -37,6 +37,7 @@ import {
   sentLaneRef,
   time,
 } from './fields.ts'
+import { ForecastMean } from './forecasts.ts'
 import { DieselWeek, FuelStep } from './fuel.ts'
 import { Import, ImportError } from './imports.ts'
 import { batchLane, LaneFieldError } from './insight-batch.ts'
@@ -46,10 +47,10 @@ import {
   Change,
   CostRange,
   changeSources,
-  GivenAdvice,
   Lane,
   outcomeReasons,
   outcomes,
+  RecordedForecast,
   UserSummary,
 } from './lane.ts'
 import { InsightQuery, laneInsight, laneScopes } from './lane-insight.ts'
@@ -68,7 +69,6 @@ import {
 } from './markup.ts'
 import { MissedQuote, MissedRow, MissedSums, MissedTooFew, NotJudged } from './missed-margin.ts'
 import { LaneKey, MarginGap, PerformanceRow, PerformanceTotals, WinRateInterval } from './performance.ts'
-import { Pilot, PilotArm, PilotEntry, PilotExperiment, PilotHead, PilotRange, PilotScore } from './pilot.ts'
 import {
   AppliedRules,
   OutsideRule,
@@ -194,7 +194,8 @@ export const components: Readonly<
     description: 'A lane as it was just quoted, with warnings about its rate',
   },
   RateWarning: { schema: RateWarning, description: 'A reason to check a rate' },
-  GivenAdvice: { schema: GivenAdvice, description: 'The advice that a person saw when a quote was saved' },
+  ForecastMean: { schema: ForecastMean, description: 'A mean over scored forecasts with its 95 % range' },
+  RecordedForecast: { schema: RecordedForecast, description: 'The forecast that was made with a quote' },
   CostRange: {
     schema: CostRange,
     description: 'A truck cost expected at quote time, with the range that contains 80 % of costs',
@@ -355,13 +356,6 @@ export const components: Readonly<
   NotJudged: { schema: NotJudged, description: 'Won and pending quotes that were not judged, by reason' },
   BacktestTooFew: { schema: BacktestTooFew, description: 'The result if there are too few quotes to test' },
   BacktestDollars: { schema: BacktestDollars, description: 'The estimated margin at the best rates' },
-  Pilot: { schema: Pilot, description: 'The sealed pilot of a brokerage' },
-  PilotHead: { schema: PilotHead, description: 'The newest entry of the chain of a pilot' },
-  PilotEntry: { schema: PilotEntry, description: 'An entry of the chain of a pilot' },
-  PilotArm: { schema: PilotArm, description: 'An arm of an experiment with suggested rates' },
-  PilotExperiment: { schema: PilotExperiment, description: 'A running experiment with suggested rates' },
-  PilotScore: { schema: PilotScore, description: 'The scores of the forecasts of one method' },
-  PilotRange: { schema: PilotRange, description: 'A 95 % range over resampled lanes' },
   ReliabilityGroup: { schema: ReliabilityGroup, description: 'A group of quotes with similar forecasts' },
   ForecastQuality: { schema: Quality, description: 'Quality of the forecasts of one method' },
 }

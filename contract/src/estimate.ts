@@ -211,15 +211,6 @@ export const Optimum = Type.Object({
   at_stake: Type.Number({
     description: 'Expected margin lost by quoting proposed_rate instead of the best rate',
   }),
-  experiment: Type.Optional(
-    Type.Object(
-      { arm: Type.Enum(['low', 'high']), rate: Type.Number() },
-      {
-        description:
-          'While an experiment runs: the rate to suggest today, the low or the high end of the flat zone, by chance',
-      },
-    ),
-  ),
 })
 
 const shareOf = Type.Object({ share: Type.Number(), amount: Type.Number() })

@@ -11,8 +11,6 @@ export const eventTypes = [
   'quote.expired',
   'approval.changed',
   'credential.expiring',
-  'pilot.head',
-  'model.calibration_broken',
 ] as const
 export type EventType = (typeof eventTypes)[number]
 

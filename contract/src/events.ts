@@ -14,7 +14,6 @@ import {
   quoteOfLane,
 } from './lane.ts'
 import { tokenExpiryNoticeDays } from './limits.ts'
-import { PilotHead } from './pilot.ts'
 
 const source = Type.Enum([...changeSources], {
   description:
@@ -79,16 +78,6 @@ export const CredentialExpiring = Type.Object({
     id: Type.Integer({ description: 'The id in the list of service tokens or of signing secrets' }),
     name: Type.String(),
     expires_at: Type.String({ format: 'date-time', description: 'The service accepts it until this time' }),
-  }),
-})
-export const PilotHeadNoted = Type.Object({ head: PilotHead })
-export const CalibrationBroken = Type.Object({
-  calibration: Type.Object({
-    days: Type.Integer({ description: 'The decisions of this many days were tested' }),
-    decided: Type.Integer({ description: 'Decided quotes with a forecast that was recorded with them' }),
-    won: Type.Integer(),
-    mean_forecast: Type.Number({ description: 'Their mean forecast' }),
-    sentence: Type.String(),
   }),
 })
 export const EndpointTest = Type.Object({
@@ -231,43 +220,6 @@ export const eventBodies = {
           id: 1,
           name: 'TMS production',
           expires_at: '2027-01-15T08:30:00.000Z',
-        },
-      },
-    },
-  },
-  'pilot.head': {
-    summary: 'The newest entry of the sealed pilot, to store elsewhere',
-    description:
-      'Sent once a day while the pilot is on, if its chain has grown. A stored head shows later whether an earlier entry was changed or removed.',
-    schema: body('pilot.head', PilotHeadNoted),
-    example: {
-      type: 'pilot.head',
-      timestamp: at,
-      data: {
-        head: {
-          entry: 1284,
-          at: '2026-03-01T13:58:10.000Z',
-          hash: '4b1f0f8f2f0f2c8a7d6e5b4c3a29181706f5e4d3c2b1a09f8e7d6c5b4a392817',
-        },
-      },
-    },
-  },
-  'model.calibration_broken': {
-    summary: 'The win probabilities do not hold any more',
-    description:
-      'Sent once when the calibration breaks on the decisions of the last 60 days. The forecasts are those that were recorded with the quotes: by the pilot, or as shown on the quote desk. It is checked daily.',
-    schema: body('model.calibration_broken', CalibrationBroken),
-    example: {
-      type: 'model.calibration_broken',
-      timestamp: at,
-      data: {
-        calibration: {
-          days: 60,
-          decided: 214,
-          won: 51,
-          mean_forecast: 0.42,
-          sentence:
-            'The calibration is broken on the last 60 days: 51 of 214 decided quotes were won, and the forecasts that were recorded with them expected 90.',
         },
       },
     },

@@ -1,5 +1,4 @@
 import Type from 'typebox'
-import { trustLevels } from './estimate.ts'
 import { laneRef, nullable } from './fields.ts'
 import { currencies, rateBases, shownBasis, shownCharge, shownCharges, shownCurrency } from './rate-basis.ts'
 import { rateTypes } from './rate-types.ts'
@@ -37,14 +36,25 @@ export const UserSummary = Type.Object({ user_id: Type.Integer(), name: Type.Str
 /** A truck cost expected at quote time, with the range that contains 80 % of costs. */
 export const CostRange = Type.Object({ amount: Type.Number(), low: Type.Number(), high: Type.Number() })
 
-/** The advice that a person saw when a quote was saved. Amounts in dollars, probabilities from 0 to 1. */
-export const GivenAdvice = Type.Object({
+/** The forecast that was made with a quote. Amounts in dollars, probabilities from 0 to 1. */
+export const RecordedForecast = Type.Object({
+  made_at: Type.String({ format: 'date-time' }),
   win_probability: Type.Number({ description: 'At the quoted rate' }),
   low: Type.Number({ description: 'The 80 % range of win_probability begins here' }),
   high: Type.Number({ description: 'The 80 % range of win_probability ends here' }),
+  cost: { ...nullable(Type.Number()), description: 'The truck cost that was entered or expected' },
+  cost_from: nullable(Type.Enum(['entered', 'expected'])),
   going_rate: nullable(Type.Number()),
-  best_rate: { ...nullable(Type.Number()), description: 'The rate to quote; null if no cost was known' },
-  trust: Type.Enum([...trustLevels]),
+  best_rate: { ...nullable(Type.Number()), description: 'The best rate; null if no cost was known' },
+  lane_win_rate: {
+    ...nullable(Type.Number()),
+    description: 'The win rate of the lane at that time, to compare with win_probability',
+  },
+  quoted_as: { ...nullable(Type.String()), description: 'The quoted rate with its terms' },
+  model: {
+    ...nullable(Type.String()),
+    description: 'The version of Lanewise, and a digest of the sources of the estimate',
+  },
 })
 
 /** A lane: one priced origin-destination-equipment line of a quote request, with its booking if it has one. */
@@ -173,9 +183,10 @@ export const Lane = Type.Object({
     description:
       'The lane_ref of the offer for the same load that counts, if it is another one: a requote, or the answer to a counter-offer. No count has a superseded offer as won, lost or pending, whatever its outcome is; null if it counts, or is void',
   },
-  advice: {
-    ...nullable(GivenAdvice),
-    description: 'The advice that the desk showed when the quote was saved; null if it showed none',
+  forecast: {
+    ...nullable(RecordedForecast),
+    description:
+      'The forecast that was made when the quote was saved or pushed, written once; null if there was none: nothing to estimate from, a quote from a file, one that was pushed with its outcome, or more than a day after it was quoted',
   },
   created_at: Type.String({ format: 'date-time' }),
   updated_at: Type.String({ format: 'date-time' }),
@@ -257,7 +268,7 @@ export const exampleLane: Lane = {
   voided_at: null,
   void_reason: null,
   superseded_by: null,
-  advice: null,
+  forecast: null,
   created_at: '2026-02-27T16:12:09.000Z',
   updated_at: '2026-03-01T14:00:00.000Z',
 }

@@ -207,11 +207,6 @@ export const pushBytesMax = 2_560 * 1024
 /** Lanes per page when an integration reads back what changed. */
 export const changesPageDefault = 100
 export const changesPageMax = 500
-/** Entries of a pilot per page, of about 800 bytes each. */
-export const pilotEntriesPageMax = 1_000
-/** Quotes of an experiment: fewer give a range of dollars per quote that says nothing. */
-export const experimentQuotesMin = 100
-export const experimentQuotesMax = 100_000
 export const pageSizeDefault = 50
 export const pageSizeMax = 200
 /** Accessorial charges of an amount by name. A bill of lading has a few. */
@@ -314,3 +309,5 @@ export const dashboardRequestsWaitingMax = 128
  */
 export const dashboardProcessorMsPerSecond = 400
 export const dashboardProcessorMsMax = 1_000
+/** A report of forecasts covers the quotes of a year: older ones were made by another model. */
+export const forecastReportDays = 365

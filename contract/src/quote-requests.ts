@@ -1,5 +1,4 @@
 import Type from 'typebox'
-import { adviceShown } from './advice-shown.ts'
 import { endpoint } from './endpoint.ts'
 import {
   dollars,
@@ -100,7 +99,6 @@ export const createQuoteRequest = endpoint({
         ),
         ...quotedDetails,
         ...quotedValidity,
-        advice: Type.Optional(adviceShown),
       }),
       {
         minItems: 1,

@@ -8,6 +8,9 @@ interface RemovedAddress {
   readonly instead: string
 }
 
+const toForecasts =
+  'Each quote keeps its forecast (forecast of a lane): GET /api/forecasts compares the forecasts with the outcomes, and GET /api/forecasts/export has a line per quote.'
+
 /** The removed addresses: the detail of the 404 of a call has the sentence. */
 export const removedAddresses: readonly RemovedAddress[] = [
   {
@@ -15,5 +18,16 @@ export const removedAddresses: readonly RemovedAddress[] = [
     path: '/api/market-keys',
     instead:
       'No provider is asked for market rates: push them with POST /api/integrations/market-rates, or load a file with POST /api/market-rate-files.',
+  },
+  ...['/api/pilot', '/api/pilot/report', '/api/pilot/entries', '/api/pilot/export', '/api/calibration'].map(
+    (path): RemovedAddress => ({ methods: ['GET'], path, instead: toForecasts }),
+  ),
+  ...['/api/pilot', '/api/pilot/experiment'].map(
+    (path): RemovedAddress => ({ methods: ['PATCH'], path, instead: toForecasts }),
+  ),
+  {
+    methods: ['POST'],
+    path: '/api/sample-data',
+    instead: 'A first start on an empty folder (npm start) creates a brokerage with sample data.',
   },
 ]

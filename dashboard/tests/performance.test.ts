@@ -1,5 +1,6 @@
 import type { Page } from '@playwright/test'
 import { getBacktest } from '#contract/backtest.ts'
+import { getForecasts } from '#contract/forecasts.ts'
 import { getMissedMargin, listMissedQuotes } from '#contract/missed-margin.ts'
 import {
   call,
@@ -274,6 +275,42 @@ test.describe('margins below the quote', () => {
     await expect(rows.nth(3)).toContainText('Booked at $1,900, quoted $2,000 (−$100)')
     const link = rows.nth(1).getByRole('link', { name: `Quote ${refs[0]}` })
     await expect(link).toHaveAttribute('href', `/quotes/${refs[0]}`)
+  })
+})
+
+test.describe('the recorded forecasts', () => {
+  test('say in one line whether they hold, and show the calibration and a row for each month', async () => {
+    const { page, troubles } = await openWindow({ person: integration.tenant })
+    const answer = getForecasts.examples?.answer
+    await page.route('**/api/forecasts?*', (route) => route.fulfill({ json: answer }))
+    await page.goto('/results?view=recorded&rate_type=spot')
+    await expect(page.getByRole('status').getByText('The forecasts hold: 223 of 520')).toBeVisible()
+    const row = page.getByRole('row', { name: /2026-02/ })
+    await expect(row).toContainText('0.221')
+    await expect(page.getByRole('img', { name: /Reliability diagram/ })).toBeVisible()
+    const link = page.getByRole('link', { name: 'Export CSV' })
+    await expect(link).toHaveAttribute('href', '/api/forecasts/export?rate_type=spot')
+    expect(await accessibilityProblems(page)).toEqual([])
+    expect(troubles).toEqual([])
+  })
+
+  test('warn on the page of the calibration, too, when they do not hold', async () => {
+    const { page } = await openWindow({ person: integration.tenant })
+    const broken = {
+      standing: 'too_high',
+      sentence: 'The forecasts are too high: 50 of 200 quotes were won.',
+    }
+    await page.route('**/api/forecasts', (route) =>
+      route.fulfill({ json: { ...getForecasts.examples?.answer, ...broken } }),
+    )
+    await page.goto('/results?view=calibration')
+    await expect(page.getByRole('alert').getByText(broken.sentence)).toBeVisible()
+  })
+
+  test('of real quotes are listed with the reasons why some are not scored', async () => {
+    const { page } = await open('/results?view=recorded')
+    await expect(page.getByText(/There are too few decided quotes with a forecast/)).toBeVisible()
+    expect(await accessibilityProblems(page)).toEqual([])
   })
 })
 

@@ -56,8 +56,6 @@ interface QuoteFieldRow {
   readonly terms: 'on basis' | 'in currency' | 'terms' | null
   /** Whether the next quote of the lane has the value of the earlier one, unless the sender says another. */
   readonly keptByRequote: boolean
-  /** The column whose change makes another forecast of the quote necessary; null if none does. */
-  readonly forecastBy: string | null
   /** The field's column in an exported file; null if exported files do not include the field. */
   readonly csv: string | null
 }
@@ -68,7 +66,6 @@ const text = {
   needed: false,
   terms: null,
   keptByRequote: false,
-  forecastBy: null,
   csv: null,
 } as const
 const allWays = ['request', 'push', 'file', 'requote'] as const
@@ -89,7 +86,6 @@ export const quoteTable = {
     ways: ['request', 'push', 'file'],
     stamp: 'places',
     keptByRequote: true,
-    forecastBy: 'origin_key',
     csv: 'Origin',
   },
   destination: {
@@ -103,7 +99,6 @@ export const quoteTable = {
     ways: ['request', 'push', 'file'],
     stamp: 'places',
     keptByRequote: true,
-    forecastBy: 'destination_key',
     csv: 'Destination',
   },
   equipment: {
@@ -117,7 +112,6 @@ export const quoteTable = {
     ways: ['request', 'push', 'file'],
     stamp: 'equipment',
     keptByRequote: true,
-    forecastBy: 'equipment_code',
     csv: 'Equipment',
   },
   quotedCustomerName: {
@@ -140,7 +134,6 @@ export const quoteTable = {
     needed: true,
     ways: allWays,
     stamp: 'quotedRate',
-    forecastBy: 'quoted_rate_cents',
     csv: 'Quoted rate',
   },
   estimatedCostCents: {
@@ -165,7 +158,6 @@ export const quoteTable = {
     stamp: 'quotedBasis',
     terms: 'terms',
     keptByRequote: true,
-    forecastBy: 'quoted_basis',
     csv: 'Quoted basis',
   },
   quotedFuelCents: {
@@ -178,7 +170,6 @@ export const quoteTable = {
     stamp: 'quotedFuel',
     terms: 'terms',
     keptByRequote: true,
-    forecastBy: 'quoted_fuel_cents',
     csv: 'Quoted fuel',
   },
   quotedAccessorialsCents: {
@@ -191,7 +182,6 @@ export const quoteTable = {
     stamp: 'quotedAccessorials',
     terms: 'terms',
     keptByRequote: true,
-    forecastBy: 'quoted_accessorials_cents',
     csv: 'Quoted accessorials',
   },
   quotedCharges: {
@@ -216,7 +206,6 @@ export const quoteTable = {
     stamp: 'quotedCurrency',
     terms: 'terms',
     keptByRequote: true,
-    forecastBy: 'quoted_currency',
     csv: 'Currency',
   },
   marketRateCents: {
@@ -240,7 +229,6 @@ export const quoteTable = {
     ways: ['request', 'push', 'file'],
     stamp: 'places',
     keptByRequote: true,
-    forecastBy: 'miles',
     csv: 'Miles',
   },
   pickupDate: {
@@ -252,7 +240,6 @@ export const quoteTable = {
     ways: allWays,
     stamp: 'pickupDate',
     keptByRequote: true,
-    forecastBy: 'pickup_date',
     csv: 'Pickup date',
   },
   quotedAt: {

@@ -20,7 +20,6 @@ import {
 import { costQuality, forecastCosts, riskQuality } from './cost-check.ts'
 import { countRises } from './count-check.ts'
 import { countriesAsCustomers, customerBars, customerCoverages } from './customer-check.ts'
-import { simulateExperiments } from './experiment-check.ts'
 import { hindsight } from './hindsight-check.ts'
 import { readTruckloads, type Truckload } from './loadsmart.ts'
 import { type LongTable, lateTables, shapeTables, tenderBars, type Walk } from './long-tables.ts'
@@ -140,17 +139,6 @@ function simulationBars(coverage: readonly Coverage[]): Bar[] {
       ? [{ check, measure: 'width of 95 % interval, n = 15', value: row.width95, most: 0.45 }]
       : []),
   ])
-}
-
-const EXPERIMENTS = 100
-
-function experimentBars(): Bar[] {
-  const check = 'experiment, simulated'
-  const found = simulateExperiments(EXPERIMENTS, SEED)
-  return [
-    { check, measure: '95 % range of the gain, coverage', value: found.coverage, least: 0.9 },
-    { check, measure: 'modeled cost of a suggestion, most', value: found.costMax, most: 0.02 },
-  ]
 }
 
 function evaluateCosts(loads: readonly Truckload[]): Pick<Findings, 'bars' | 'cost' | 'losses'> {
@@ -432,7 +420,6 @@ function evaluate(folder: string): Findings {
     bars: [
       ...wins.bars,
       ...simulationBars(coverage),
-      ...experimentBars(),
       sampled,
       ...tenderBars(walkWithProgress, SEED),
       counts,

@@ -8,7 +8,6 @@ import {
   byKnownQuotes,
   byRate,
   calendarTerms,
-  calibrationAlarms,
   groupCoverages,
   isotonicBrier,
   sameOutcomes,
@@ -154,6 +153,5 @@ export function lateTables(
     },
     { title: 'Share won of groups within their ranges', rows: groupCoverages(history.name, atOnce) },
     { title: 'Calendar terms (Brier scores)', rows: calendarTerms(history.name, atOnce) },
-    { title: 'Alarms of the daily test of the calibration', rows: [calibrationAlarms(history.name, atOnce)] },
   ]
 }

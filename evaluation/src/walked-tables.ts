@@ -5,7 +5,6 @@ import {
   type Forecast,
   reliability,
 } from '#engine/backtest/measures.ts'
-import { calibrationStanding, type DecidedForecast } from '#engine/calibration-alarm.ts'
 import { dayOf } from '#engine/estimate/day.ts'
 import type { Posterior } from '#engine/estimate/posterior.ts'
 import { brake, effectiveRate, sigmoid } from '#engine/estimate/price-response.ts'
@@ -363,29 +362,4 @@ export function byRate(
     const [row] = reliability(modelForecasts(group), 1)
     return row ? [{ x: `${least} to ${most}`, tests: row.count, forecast: row.forecast, came: row.came }] : []
   })
-}
-
-/** How often the daily test of the calibration would have been raised, on forecasts whose outcomes are known a day later. */
-export function calibrationAlarms(name: string, walked: readonly Walked[]) {
-  const forecasts = walked.map(({ quote, day, model, won }) => ({
-    day: day + 1,
-    lane: quote.lane.key,
-    probability: model,
-    won,
-  }))
-  const alarms = (of: readonly DecidedForecast[]) => {
-    let [raised, isBroken] = [0, false]
-    for (let today = (of[0]?.day ?? 0) + 1; today <= (of.at(-1)?.day ?? 0); today++) {
-      const { state } = calibrationStanding(of, { today, wasBroken: isBroken })
-      if (state === 'broken' && !isBroken) raised++
-      isBroken = state === 'broken'
-    }
-    return raised
-  }
-  return {
-    name,
-    days: (forecasts.at(-1)?.day ?? 0) - (forecasts[0]?.day ?? 0),
-    alarms: alarms(forecasts),
-    alarmsByQuote: alarms(forecasts.map((one, at) => ({ ...one, lane: `${at}` }))),
-  }
 }

@@ -1,11 +1,11 @@
 import type { Logger } from 'pino'
-import { callLog, chainHeads, refusals as refusalsOf } from './audit/index.ts'
+import { auditHeads, callLog, refusals as refusalsOf } from './audit/index.ts'
 import { backtestRunner } from './backtests/index.ts'
 import { type Books, BrokerageBook, books } from './book/index.ts'
 import { type TenantWatch, tenantMemory, tenantWatch } from './cache/index.ts'
 import type { Config } from './configuration/index.ts'
-import { brokenCalibrations, takePermit } from './database/queries/index.ts'
-import { type Database, runInBackground } from './database/session/index.ts'
+import { takePermit } from './database/queries/index.ts'
+import type { Database } from './database/session/index.ts'
 import type { Parts } from './endpoints/index.ts'
 import { eventSender } from './events/index.ts'
 import { quoteExpirer } from './expiry/index.ts'
@@ -13,7 +13,6 @@ import { buildApp } from './http/index.ts'
 import { importRunner } from './imports/index.ts'
 import { loadPlaces } from './lanes/index.ts'
 import { ownLimit, sharedLimit, type TenantLimit, tenantWindow } from './limits/index.ts'
-import { pilotKeeper, pilotReports } from './pilot/index.ts'
 import { runInOrder } from './runtime/index.ts'
 import {
   eventTestLimit,
@@ -77,7 +76,7 @@ async function makeParts(options: ServingOptions): Promise<{ parts: Parts; drain
   const { config, database, secretKeys, logger, clock, monotonic, watching } = options
   const log = logger
   const watch = tenantWatch({ database, monotonic, log })
-  const heads = chainHeads({ database, log })
+  const heads = auditHeads({ database, log })
   const { parts, drain } = connectParts(options, {
     watch,
     limit: limitOf(options, watch),
@@ -87,7 +86,6 @@ async function makeParts(options: ServingOptions): Promise<{ parts: Parts; drain
     events: eventSender({ config, database, secretKeys, clock, log }),
     imports: importRunner({ database, log }),
     expirer: quoteExpirer({ database, log }),
-    keeper: pilotKeeper({ database, clock, log }),
     backtests: backtestRunner({ database, clock, log }),
   })
   return {
@@ -118,14 +116,13 @@ interface ConnectedParts extends Pick<Parts, 'books' | 'refusals'> {
   readonly events: ReturnType<typeof eventSender>
   readonly imports: ReturnType<typeof importRunner>
   readonly expirer: ReturnType<typeof quoteExpirer>
-  readonly keeper: ReturnType<typeof pilotKeeper>
   readonly backtests: ReturnType<typeof backtestRunner>
 }
 
 /** Completes the parts of the service, and reports their counts to the metrics. `drain` stops their background work. */
 export function connectParts(
   options: Omit<ServingOptions, 'instance'>,
-  { watch, limit, events, expirer, keeper, ...made }: ConnectedParts,
+  { watch, limit, events, expirer, ...made }: ConnectedParts,
 ): { parts: Parts; drain: () => Promise<void> } {
   const { config, database, secretKeys, logger, clock, monotonic, watching, migrations } = options
   const { books, refusals, calls, imports, backtests } = made
@@ -140,7 +137,6 @@ export function connectParts(
     imports: imports.counts,
     backtests: backtests.counts,
     events: events === null ? null : { counts: events.counts, queue: events.queue },
-    brokenCalibrations: () => runInBackground(() => database.outsideTenants(brokenCalibrations)),
     readiness: () => readiness({ database, clock, migrations }),
   })
   const parts: Parts = {
@@ -153,7 +149,6 @@ export function connectParts(
     signUps: signUpLimit(config.signUpsPerHour),
     migrations,
     memory,
-    pilotReports: pilotReports(database),
     tenantLimit: watching.metrics.countingTenants(limit),
     signatureCheckLimit: watching.metrics.counting('signature-check', signatureCheckLimit()),
     eventTestLimit: watching.metrics.counting('event-test', eventTestLimit()),
@@ -165,7 +160,6 @@ export function connectParts(
   }
   const background = [
     expirer,
-    keeper,
     backtests,
     imports,
     ...(events === null ? [] : [events]),

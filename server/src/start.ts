@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 import type pg from 'pg'
-import { chainHeads } from './audit/index.ts'
+import { auditHeads } from './audit/index.ts'
 import { type Config, secretKeysOf } from './configuration/index.ts'
 import { writeEventsOn, writeKeyNames } from './database/queries/index.ts'
 import { migrate, migrationNames, missingMigrations } from './database/schema/index.ts'
@@ -135,7 +135,7 @@ async function openPatiently(
     connectionsMax: 2,
     onIdleError: warnOfIdle(logger),
   })
-  const heads = chainHeads({ database: patient, log: logger })
+  const heads = auditHeads({ database: patient, log: logger })
   let closing: Promise<void> | null = null
   const closePatient = () => {
     closing ??= runInOrder([() => heads.drain(), () => patient.close()])

@@ -18,7 +18,6 @@ import { quoteExpirer } from '#server/expiry/index.ts'
 import { buildApp } from '#server/http/index.ts'
 import { importRunner } from '#server/imports/index.ts'
 import { ownLimit } from '#server/limits/index.ts'
-import { pilotKeeper } from '#server/pilot/index.ts'
 import type { Log } from '#server/runtime/index.ts'
 import {
   type SecretKey,
@@ -51,10 +50,6 @@ export interface TestApp {
   readonly inject: FastifyInstance['inject']
   /** Expires the quotes whose validity has ended, as the service does every minute. Returns their number. */
   expireQuotes(): Promise<number>
-  /** Records outcomes in the chains of pilots, as the service does every five seconds. */
-  sealPilots(): Promise<void>
-  /** Checks calibrations and announces the heads of pilots, as the service does every ten minutes for those that are due. */
-  checkCalibrations(): Promise<void>
   /** Waits for work that the service does after it responds: the call log and the audit log. */
   settle(): Promise<void>
   close(): Promise<void>
@@ -130,8 +125,6 @@ export async function appOn(ownDatabase: TestDatabase, options: TestAppOptions =
     now: options.now ?? Date.now(),
     logLines,
     expireQuotes: async () => 0,
-    sealPilots: async () => {},
-    checkCalibrations: async () => {},
     settle: async () => {},
     close: async () => {},
   }
@@ -144,10 +137,6 @@ export async function appOn(ownDatabase: TestDatabase, options: TestAppOptions =
     options.monotonic ?? (options.rateLimit === 'real' ? realMonotonic : () => (stepping += 1000))
   const expirer = quoteExpirer({ database, log: logger })
   app.expireQuotes = expirer.expireNow
-  // Only when a test calls it: on its own, it would meet failures that tests plant for a request.
-  const keeper = pilotKeeper({ database, clock, log: logger }, { runs: null })
-  app.sealPilots = keeper.sealNow
-  app.checkCalibrations = keeper.checkNow
   const { parts, drain } = connectParts(
     {
       config,
@@ -170,7 +159,6 @@ export async function appOn(ownDatabase: TestDatabase, options: TestAppOptions =
           ? null
           : eventSender({ config, database, secretKeys: keys, clock, log: logger }, options.sendEvents),
       expirer,
-      keeper,
       imports: importRunner({ database, log: logger }, { resumeEveryMs: options.resumeUndosEveryMs ?? null }),
       backtests: backtestRunner(
         { database, clock, log: logger },

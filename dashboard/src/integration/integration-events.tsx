@@ -89,8 +89,6 @@ const typeWords: Readonly<Record<EventType, string>> = {
   'quote.expired': 'a quote expires',
   'approval.changed': 'approval of a quote is requested, decided or expires',
   'credential.expiring': 'a service token or signing secret expires soon',
-  'pilot.head': 'once a day, the newest entry of the sealed pilot',
-  'model.calibration_broken': 'the win probabilities do not hold any more',
 }
 
 function AddEndpoint({ added }: { added: (answer: Answer<'add-event-endpoint'>) => void }) {

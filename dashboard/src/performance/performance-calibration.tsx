@@ -1,4 +1,4 @@
-import { IconAlertTriangle, IconInfoCircle } from 'virtual:tabler-icons'
+import { IconInfoCircle } from 'virtual:tabler-icons'
 import { Alert, Button, Group, Paper, Progress, Stack, Text, Title } from '@mantine/core'
 import { pagePaths } from '#contract/pages.ts'
 import { type Answer, useAnswer } from '../api/index.ts'
@@ -13,6 +13,7 @@ import {
   signedDollars,
   TextLink,
 } from '../shared-ui/index.ts'
+import { ForecastStanding } from './performance-forecasts.tsx'
 import { ReliabilityDiagram } from './performance-reliability.tsx'
 import { ScoreTable } from './performance-scores.tsx'
 
@@ -23,41 +24,13 @@ type Quality = Tested['quality']['model']
 
 const pollEveryMs = 2_000
 
-/** Whether the forecasts hold on the last 60 days, then the accuracy of the advice on the brokerage's quotes. */
+/** Whether the recorded forecasts hold, then the accuracy of the advice on the brokerage's past quotes. */
 export default function Calibration() {
   return (
     <Stack gap="md">
-      <Standing />
+      <ForecastStanding />
       <Backtest />
     </Stack>
-  )
-}
-
-/** The daily check of the forecasts that were recorded with live quotes. */
-function Standing() {
-  const { data, error, refetch } = useAnswer('get-calibration', {})
-  if (error !== null) {
-    return <Failed error={error} title="The daily check could not be loaded" retry={() => void refetch()} />
-  }
-  if (data === undefined) return <Loading label="Loading the daily check" rows={1} />
-  const checked = data.checked_at === null ? null : `Checked ${moment(data.checked_at)}.`
-  return data.state === 'broken' ? (
-    <Alert
-      color="red"
-      variant="outline"
-      icon={<IconAlertTriangle aria-hidden />}
-      title="The forecasts do not hold"
-    >
-      <Text size="sm" maw={820}>
-        {data.sentence}{' '}
-        {data.broken_since !== null && `The first check that found this was ${moment(data.broken_since)}. `}
-        {checked}
-      </Text>
-    </Alert>
-  ) : (
-    <Text size="sm" maw={820}>
-      {data.sentence} {checked}
-    </Text>
   )
 }
 

@@ -30,7 +30,7 @@ export const marginNames = {
   ...groupingNames,
 } as const
 /** The views of “Forecast quality”. */
-export const forecastNames = { calibration: 'Calibration', pilot: 'Pilot and experiment' } as const
+export const forecastNames = { calibration: 'Calibration', recorded: 'Recorded forecasts' } as const
 
 export type MarginView = keyof typeof marginNames
 export type ForecastView = keyof typeof forecastNames

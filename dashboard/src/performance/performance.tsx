@@ -48,7 +48,7 @@ import { PerformanceTotals } from './performance-totals.tsx'
 
 const Calibration = lazy(() => import('./performance-calibration.tsx'))
 const MissedMargin = lazy(() => import('./performance-missed.tsx'))
-const Pilot = lazy(() => import('./performance-pilot.tsx'))
+const RecordedForecasts = lazy(() => import('./performance-forecasts.tsx'))
 
 const monthsMax = 200
 
@@ -70,7 +70,7 @@ export default function Results() {
     >
       <ViewTabs names={tabNames} view={tabOf(view)} onView={(tab) => open(firstViewOf[tab])}>
         {isForecast(view) ? (
-          <Forecasts view={view} open={open} />
+          <Forecasts view={view} open={open} search={search} change={change} />
         ) : (
           <Figures
             view={view}
@@ -113,12 +113,17 @@ function ViewChoice<Name extends View>({
   )
 }
 
-function Forecasts({ view, open }: { view: ForecastView; open: (view: View) => void }) {
+function Forecasts({
+  view,
+  open,
+  search,
+  change,
+}: Pick<FiguresProps, 'search' | 'change'> & { view: ForecastView; open: (view: View) => void }) {
   return (
     <Stack gap="md">
       <ViewChoice names={forecastNames} view={view} open={open} />
       <Suspense fallback={<Loading label="Loading the forecasts" rows={8} />}>
-        {view === 'pilot' ? <Pilot /> : <Calibration />}
+        {view === 'recorded' ? <RecordedForecasts search={search} change={change} /> : <Calibration />}
       </Suspense>
     </Stack>
   )

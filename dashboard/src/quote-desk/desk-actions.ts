@@ -42,7 +42,6 @@ export function useConfirmedSave({ draft, saving }: { readonly draft: Draft; rea
   const [checking, setChecking] = useState(false)
   const busy = useRef(false)
   const confirmed = useRef('')
-  const shown = useRef<CheckedRates['advice']>(new Map())
   const checkRates = useRateCheck()
   return {
     toConfirm,
@@ -55,7 +54,6 @@ export function useConfirmedSave({ draft, saving }: { readonly draft: Draft; rea
         busy.current = true
         setChecking(true)
         const found = await checkRates(asked)
-        shown.current = found.advice
         busy.current = false
         setChecking(false)
         if (found.toConfirm.length > 0 || found.isUnchecked) {
@@ -63,12 +61,12 @@ export function useConfirmedSave({ draft, saving }: { readonly draft: Draft; rea
           return
         }
       }
-      saving.save(asked, acceptUnknown, shown.current)
+      saving.save(asked, acceptUnknown)
     },
     confirm: (acceptUnknown: boolean) => {
       confirmed.current = JSON.stringify(draft)
       setToConfirm(nothing)
-      saving.save(draft, acceptUnknown, shown.current)
+      saving.save(draft, acceptUnknown)
     },
     goBack: () => {
       const [first] = toConfirm.toConfirm

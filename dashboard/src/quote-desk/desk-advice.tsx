@@ -145,11 +145,7 @@ function Curve({
         {...(pricing.zone === null
           ? {}
           : {
-              optimum: {
-                rate: pricing.quote.rate,
-                flat_zone: pricing.zone,
-                isOfExperiment: pricing.basis === 'experiment',
-              },
+              optimum: { rate: pricing.quote.rate, flat_zone: pricing.zone },
             })}
         {...(evidence === undefined
           ? {}
@@ -177,7 +173,6 @@ function aroundGoingRate(points: Points, reference: number | null): Points {
 
 const choiceNames: Readonly<Record<Pricing['basis'], string>> = {
   best: 'Best',
-  experiment: 'Experiment',
   going: 'Going rate',
   target: 'Target',
   minimum: 'Floor',

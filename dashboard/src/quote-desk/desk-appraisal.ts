@@ -1,7 +1,6 @@
 import { type RatesToQuote, ratesToQuote } from '#engine/appraisal/rates-to-quote.ts'
 import { bestRateOver, type Optimum } from '#engine/estimate/best-rate.ts'
 import { isOwnCost } from '#engine/estimate/own-cost.ts'
-import { type Suggestion, suggestionIn } from '#engine/pilot/experiment.ts'
 import { appliedInWords } from '#engine/rules/applied-in-words.ts'
 import {
   type AppliedRules,
@@ -35,7 +34,6 @@ export interface DeskAppraisal {
   /** The conditions of each rule in words. */
   readonly because: ReadonlyMap<number, string>
   readonly optimum: Optimum | null
-  readonly suggestion: Suggestion | null
   readonly rates: RatesToQuote
 }
 
@@ -72,14 +70,12 @@ export function deskAppraisal(advice: RateAdvice, typedCost: number | null): Des
     miles: estimate?.miles ?? null,
   })
   const optimum = optimumOf(advice, enteredCents, applied)
-  const suggestion = suggestionOfAdvice(advice, enteredCents, optimum)
   const goingCents = centsIfKnown(estimate?.reference_rate)
   return {
     applied,
     because,
     optimum,
-    suggestion,
-    rates: ratesToQuote({ rules: applied, optimum, suggestion, goingCents }),
+    rates: ratesToQuote({ rules: applied, optimum, goingCents }),
   }
 }
 
@@ -135,18 +131,6 @@ function optimumOf(
     flooredRateCents: cents(optimum.floored_rate),
     flooredExpectedMarginCents: cents(optimum.floored_expected_margin),
   }
-}
-
-/** The suggestion of an experiment: over a typed cost, the same end of another zone. */
-function suggestionOfAdvice(
-  { optimum: answered }: RateAdvice,
-  enteredCents: number | null,
-  optimum: Optimum | null,
-): Suggestion | null {
-  const suggested = answered?.experiment
-  if (suggested === undefined || optimum === null) return null
-  if (enteredCents !== null) return suggestionIn(suggested.arm, optimum)
-  return { arm: suggested.arm, rateCents: cents(suggested.rate) }
 }
 
 /** Each limit in words, with its reason. */

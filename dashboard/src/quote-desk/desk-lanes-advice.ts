@@ -76,32 +76,14 @@ export interface RateToConfirm {
 /** How long saving waits for the check of the rates. */
 const checkWaitMs = 6_000
 
-/** The advice on a row's rate as it was shown, to keep with the quote. */
-export type ShownAdvice = NonNullable<Body<'create-quote-request'>['lanes'][number]['advice']>
-
 /** What is known about the rates of a draft before it is saved. */
 export interface CheckedRates {
   readonly toConfirm: readonly RateToConfirm[]
   /** True when the service did not check the rates in time. Then nobody knows whether there are rates to confirm. */
   readonly isUnchecked: boolean
-  /** By the number of the row. */
-  readonly advice: ReadonlyMap<number, ShownAdvice>
 }
 
-const nothingToCheck: CheckedRates = { toConfirm: [], isUnchecked: false, advice: new Map() }
-
-function shownAdvice(lane: DeskLane, result: RowAdvice): ShownAdvice | null {
-  const { estimate } = result
-  if (estimate?.probability == null || estimate.interval_80 === null) return null
-  const best = bestRateOf(lane, result)?.rate ?? null
-  return {
-    win_probability: estimate.probability,
-    ...estimate.interval_80,
-    ...(estimate.reference_rate === null ? {} : { going_rate: Math.round(estimate.reference_rate) }),
-    ...(best === null || result.optimum === null ? {} : { best_rate: best }),
-    trust: estimate.trust,
-  }
-}
+const nothingToCheck: CheckedRates = { toConfirm: [], isUnchecked: false }
 
 /** Whether a check failed for a reason that may not affect the save. Without a connection, the save fails, too. */
 function maySucceedUnchecked(error: unknown): boolean {
@@ -137,12 +119,6 @@ export function useRateCheck(): (draft: Draft) => Promise<CheckedRates> {
             : [{ lane, reasons: warnings.map(({ detail }) => detail) }],
         ),
         isUnchecked: false,
-        advice: new Map(
-          answered.flatMap(({ lane, result }) => {
-            const shown = shownAdvice(lane, result)
-            return shown === null ? [] : [[lane.id, shown] as const]
-          }),
-        ),
       }
     } catch (error) {
       return { ...nothingToCheck, isUnchecked: maySucceedUnchecked(error) }

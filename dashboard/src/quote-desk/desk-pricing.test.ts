@@ -68,25 +68,6 @@ describe('the rate to quote', () => {
     expect(safer?.chance).toBeGreaterThan(quote.chance)
   })
 
-  test.each([
-    ['low', 2680, 2647],
-    ['high', 2861, 2852],
-  ] as const)(
-    'is the %s end of the zone while an experiment suggests it, also over a typed cost',
-    (arm, rate, overTyped) => {
-      const { optimum } = advice
-      const lane = {
-        ...advice,
-        optimum: { ...optimum, experiment: { arm, rate } },
-      } as unknown as typeof advice
-      expect(pricing(lane)).toMatchObject({ basis: 'experiment', quote: { rate } })
-      expect(basisInWords(pricing(lane))).toBe(
-        "the experiment's rate for this lane today, nearly as good as the best one",
-      )
-      expect(pricing(lane, 2000).quote.rate).toBe(overTyped)
-    },
-  )
-
   test('is the floor when the best rate is below it; nothing below the floor is offered', () => {
     const lane = pricing(floored(839.2))
     expect([lane.quote.rate, lane.basis, lane.safer]).toEqual([2901, 'minimum', null])

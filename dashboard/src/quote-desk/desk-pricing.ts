@@ -24,11 +24,10 @@ export interface RateValue {
 /** The rates of a lane, each with its value. */
 export interface Pricing {
   /**
-   * The rate to quote: the best expected margin, or the end of its zone that a running experiment suggests, or else the going rate,
-   * or the target of the rules, within their limits and rounded.
+   * The rate to quote: the best expected margin, or else the going rate, or the target of the rules, within their limits and rounded.
    */
   readonly quote: RateValue
-  readonly basis: 'best' | 'experiment' | 'going' | 'target' | 'minimum' | 'maximum'
+  readonly basis: 'best' | 'going' | 'target' | 'minimum' | 'maximum'
   /** What the rules changed about the rate to quote, in words; empty if nothing. */
   readonly changed: string
   /** The lowest rate that earns nearly as much as the best one, and therefore wins more often. */
@@ -100,11 +99,11 @@ export function pricingOf(
 }
 
 function basisOf(
-  { suggestion, optimum }: DeskAppraisal,
+  { optimum }: DeskAppraisal,
   from: NonNullable<DeskAppraisal['rates']['toQuote']>['from'],
 ): Pricing['basis'] {
   if (from !== 'best') return from
-  return suggestion !== null ? 'experiment' : optimum === null ? 'going' : 'best'
+  return optimum === null ? 'going' : 'best'
 }
 
 /** The lowest and the highest rate that the rules allow, in dollars; null without such a limit. */

@@ -3,7 +3,6 @@ import { useRef, useState } from 'react'
 import { type Answer, type CallFailed, useChange, useSession } from '../api/index.ts'
 import { validityChoices } from '../shared-ui/index.ts'
 import { type DeskError, type Draft, errorsAt, gapsIn, lanesToSave, requestOf } from './desk-draft.ts'
-import type { CheckedRates } from './desk-lanes-advice.ts'
 
 export interface DeskSave {
   readonly saved: Answer<'create-quote-request'> | null
@@ -12,8 +11,7 @@ export interface DeskSave {
   /** True when the service did not confirm the request. Saving a changed request can then create a second quote. */
   readonly mayBeSaved: boolean
   readonly errors: readonly DeskError[]
-  /** `advice` is what was shown for each row; it is kept with the quotes. */
-  readonly save: (draft: Draft, acceptUnknownPlaces: boolean, advice: CheckedRates['advice']) => void
+  readonly save: (draft: Draft, acceptUnknownPlaces: boolean) => void
   /** Removes the error of a field after the user changed the field. */
   readonly forget: (laneId: number | null, field: DeskError['field']) => void
   readonly reset: () => void
@@ -78,7 +76,7 @@ export function useDeskSave(): DeskSave {
     setErrors(found)
     if (found[0] !== undefined) focusOn(found[0])
   }
-  const save: DeskSave['save'] = (draft, acceptUnknownPlaces, advice) => {
+  const save: DeskSave['save'] = (draft, acceptUnknownPlaces) => {
     if (busy.current || create.isSuccess) return
     const gaps = gapsIn(draft)
     show(gaps)
@@ -88,13 +86,8 @@ export function useDeskSave(): DeskSave {
     }
     busy.current = true
     const request = requestOf(draft, acceptUnknownPlaces, usual)
-    const rows = lanesToSave(draft)
-    const lanes = request.lanes.map((lane, index) => {
-      const shown = advice.get(rows[index]?.id ?? -1)
-      return shown === undefined ? lane : { ...lane, advice: shown }
-    })
     create.mutate(
-      { body: { ...request, lanes, request_key: keyOf(request) } },
+      { body: { ...request, request_key: keyOf(request) } },
       {
         onSuccess: (saved) => {
           keepKey('')

@@ -222,11 +222,9 @@ export function basisInWords({ basis, changed, cost }: Pricing): string {
   const from =
     basis === 'best'
       ? `the best expected margin${cost?.isTyped ? ' over your cost' : ''}`
-      : basis === 'experiment'
-        ? "the experiment's rate for this lane today, nearly as good as the best one"
-        : basis === 'going'
-          ? 'the going rate; no truck cost is known'
-          : ''
+      : basis === 'going'
+        ? 'the going rate; no truck cost is known'
+        : ''
   return [from, changed].filter((words) => words !== '').join(', ')
 }
 

@@ -92,7 +92,7 @@ export function QuoteFacts({ lane }: { lane: Lane }) {
             ? none
             : `${dollars(expected.amount)}${lane.expected_basis === null ? '' : ` ${basisNames[lane.expected_basis]}`} (80% range: ${dollars(expected.low)} to ${dollars(expected.high)})`}
         </Fact>
-        {lane.advice !== null && <Fact name="Advice when quoted">{adviceWords(lane.advice)}</Fact>}
+        {lane.forecast !== null && <Fact name="Forecast when quoted">{forecastWords(lane.forecast)}</Fact>}
         <Fact name="Carrier">{lane.carrier_name ?? none}</Fact>
         <Fact name="MC">{lane.carrier_notes ?? none}</Fact>
         <Fact name="Booked">{moment(lane.booked_at)}</Fact>
@@ -179,19 +179,20 @@ function chargesWords({
 }
 
 /** The advice that was shown when the quote was saved, as one line. */
-function adviceWords({
+function forecastWords({
   win_probability,
   low,
   high,
+  cost,
+  cost_from,
   best_rate,
   going_rate,
-  trust,
-}: NonNullable<Lane['advice']>) {
+}: NonNullable<Lane['forecast']>) {
   return [
     `win ${probability(win_probability)} (80% range: ${range({ low, high })})`,
+    ...(cost === null ? [] : [`cost ${dollars(cost)} (${cost_from})`]),
     ...(best_rate === null ? [] : [`best rate ${dollars(best_rate)}`]),
     ...(going_rate === null ? [] : [`going rate ${dollars(going_rate)}`]),
-    `trust: ${trust}`,
   ].join(' · ')
 }
 

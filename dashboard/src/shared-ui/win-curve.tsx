@@ -18,8 +18,6 @@ interface Known {
   readonly optimum?: {
     readonly rate: number
     readonly flat_zone: { readonly low: number; readonly high: number }
-    /** The rate is what an experiment suggests, and not the best one. */
-    readonly isOfExperiment?: boolean
   } | null
   /** Quotes of the lane. Won quotes are drawn at the top and lost quotes at the bottom. Pending quotes are not drawn. */
   readonly quotes?: readonly { readonly rate: number; readonly outcome: 'won' | 'lost' | 'pending' }[]
@@ -395,7 +393,7 @@ function Legend({ band, suggestedRate, optimum, quotes, quotesNote }: WinCurvePr
       ? ([
           [
             '◇',
-            `${optimum.isOfExperiment === true ? "The experiment's rate" : 'Best expected margin'} ${roundDollars(optimum.rate)}, nearly as good from ${roundDollars(optimum.flat_zone.low)} to ${roundDollars(optimum.flat_zone.high)}`,
+            `Best expected margin ${roundDollars(optimum.rate)}, nearly as good from ${roundDollars(optimum.flat_zone.low)} to ${roundDollars(optimum.flat_zone.high)}`,
           ],
         ] as const)
       : []),

@@ -62,7 +62,7 @@ const appraised = (rules: readonly PricingRule[], changed: Partial<AppraisalInpu
   finished(
     appraise(
       { spot: book, contract: null },
-      { rules, basis: 'all_in', rateType: 'spot', experiment: null },
+      { rules, basis: 'all_in', rateType: 'spot' },
       { ...input, ...changed },
     ),
   )
@@ -143,7 +143,7 @@ describe('an appraisal', () => {
   })
 
   test('holds the rules without a book as far as they can be computed', () => {
-    const settings = { rules: [twelve], basis: 'all_in', rateType: 'spot', experiment: null } as const
+    const settings = { rules: [twelve], basis: 'all_in', rateType: 'spot' } as const
     const without = finished(appraise(null, settings, { ...input, enteredCents: 176_000 }))
     expect(without.at(199_999).verdict.state).toBe('block')
     expect(without.at(200_000)).toMatchObject({ verdict: { state: 'within' }, chance: null, warnings: [] })

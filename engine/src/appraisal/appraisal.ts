@@ -7,7 +7,6 @@ import {
 } from '../book/quote-book.ts'
 import { confidence } from '../confidence.ts'
 import type { Optimum } from '../estimate/best-rate.ts'
-import { dayOf } from '../estimate/day.ts'
 import { explainOffer, type OfferEstimate } from '../estimate/estimate-offer.ts'
 import { type Estimator, laneInSteps, referenceRateCents } from '../estimate/estimator.ts'
 import { type AskedCost, type CostModel, type ExpectedCost, expectedCost } from '../estimate/expected-cost.ts'
@@ -18,7 +17,6 @@ import { bestRate, chanceOn } from '../estimate/optimum.ts'
 import { isOwnCost } from '../estimate/own-cost.ts'
 import { isWeekend } from '../estimate/weekend-pickup.ts'
 import { fuelOfMiles } from '../fuel-surcharge.ts'
-import { type Experiment, permitsExperiment, type Suggestion, suggestionOf } from '../pilot/experiment.ts'
 import {
   type AmountConversion,
   type AmountTerms,
@@ -56,8 +54,6 @@ export interface AppraisalSettings {
   readonly basis: RateBasis
   /** The rate type of quotes that do not say theirs. */
   readonly rateType: RateType
-  /** Null if none runs, or for a caller who gets no suggestion. */
-  readonly experiment: Experiment | null
 }
 
 /** The fuel charge per mile and the exchange rate of the day of a quote. Null if not known, or not needed. */
@@ -142,8 +138,6 @@ export interface Appraisal {
   /** Null where the going rate is. */
   readonly belief: OfferBelief | null
   readonly optimum: Optimum | null
-  /** What a running experiment suggests. */
-  readonly suggestion: Suggestion | null
   readonly rates: RatesToQuote
   /** A rate as it is sent, on the terms of the quote. A counter-offer is `at` the rate that the customer named. */
   readonly at: (sentCents: number) => AppraisedRate
@@ -187,14 +181,14 @@ export function* appraise(
   // Other lanes say something about this one by its miles. Without miles, only answered quotes of its own do.
   const ground = miles !== null || (fold?.decided ?? 0) > 0 ? book : null
   const goingCents = ground === null ? null : referenceRateCents(ground.estimator, lane, miles)
-  const recommended = recommendations(ground, settings, input, {
+  const recommended = recommendations(ground, input, {
     lane,
     miles,
     rules,
     optimumCostCents,
     goingCents,
   })
-  const { known, optimum, suggestion, rates } = recommended
+  const { known, optimum, rates } = recommended
   const quotes = fold?.quotes.length ?? 0
   return {
     lane,
@@ -216,9 +210,6 @@ export function* appraise(
     },
     get optimum() {
       return optimum()
-    },
-    get suggestion() {
-      return suggestion()
     },
     get rates() {
       return rates()
@@ -242,8 +233,7 @@ export function* appraise(
 /** What is computed when it is first asked for: the belief, and the rates that follow from it. */
 function recommendations(
   book: PreparedAdvice | null,
-  { rules: given, experiment }: AppraisalSettings,
-  { customer, now }: AppraisalInput,
+  { customer }: AppraisalInput,
   {
     lane,
     miles,
@@ -261,21 +251,8 @@ function recommendations(
     if (belief === null || optimumCostCents === null) return null
     return bestRate({ ...belief, costCents: optimumCostCents, floorCents })
   })
-  const suggestion = once((): Suggestion | null =>
-    experiment === null || !permitsExperiment(given)
-      ? null
-      : suggestionOf(experiment, { lane: lane.key, day: dayOf(now), optimum: optimum() }),
-  )
-  const rates = once(
-    (): RatesToQuote =>
-      ratesToQuote({
-        rules,
-        optimum: optimum(),
-        suggestion: suggestion(),
-        goingCents,
-      }),
-  )
-  return { known, optimum, suggestion, rates }
+  const rates = once((): RatesToQuote => ratesToQuote({ rules, optimum: optimum(), goingCents }))
+  return { known, optimum, rates }
 }
 
 /** Computes a value when it is first asked for. */

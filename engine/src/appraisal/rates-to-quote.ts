@@ -1,5 +1,4 @@
 import type { Optimum } from '../estimate/best-rate.ts'
-import type { Suggestion } from '../pilot/experiment.ts'
 import { type AppliedRules, type RuledRate, ruledRate } from '../rules/pricing-rules.ts'
 
 /** What decides which rate to quote. */
@@ -7,17 +6,15 @@ export interface RateChoice {
   readonly rules: AppliedRules
   /** Null without a cost or without quotes to learn from. */
   readonly optimum: Optimum | null
-  /** The end of the optimum's zone that a running experiment suggests. */
-  readonly suggestion: Suggestion | null
   /** The going rate, which is quoted without an optimum; null if it is not known. */
   readonly goingCents: number | null
 }
 
 /** The rates that are recommended for a lane. Each is one that can be quoted: within the rules, and rounded as they say. */
 export interface RatesToQuote {
-  /** The target of the rules, else the rate that an experiment suggests, else the best rate, else the going rate. */
+  /** The target of the rules, else the best rate, else the going rate. */
   readonly toQuote: RuledRate | null
-  /** The best rate, whatever the target and the experiment. Null without an optimum. */
+  /** The best rate, whatever the target. Null without an optimum. */
   readonly best: RuledRate | null
   /** The lowest rate that earns nearly as much as the best one. Null without an optimum, or if it is not below the rate to quote. */
   readonly safer: RuledRate | null
@@ -26,11 +23,11 @@ export interface RatesToQuote {
 /**
  * The rates to quote for a lane. The service and its pages compute them with this function only.
  *
- * @example ratesToQuote({ rules, optimum: null, suggestion: null, goingCents: 202531 }).toQuote?.rateCents // 202500
+ * @example ratesToQuote({ rules, optimum: null, goingCents: 202531 }).toQuote?.rateCents // 202500
  */
-export function ratesToQuote({ rules, optimum, suggestion, goingCents }: RateChoice): RatesToQuote {
+export function ratesToQuote({ rules, optimum, goingCents }: RateChoice): RatesToQuote {
   const withoutTarget = { ...rules, target: null }
-  const wanted = suggestion?.rateCents ?? optimum?.rateCents ?? goingCents
+  const wanted = optimum?.rateCents ?? goingCents
   const toQuote = ruledRate(rules, wanted)
   const safer = optimum === null ? null : ruledRate(withoutTarget, optimum.flatZone.lowCents)
   return {

@@ -55,7 +55,6 @@ export async function pricingOf(
     settings: {
       rules: pricingRules.rulesInForce(await pricingRules.readRules(transaction, tenant)),
       ...(await defaultsOf(transaction, tenant)),
-      experiment: null,
     },
   }))
 }

@@ -6,7 +6,6 @@
 export {
   appraiser,
   costExpected,
-  type LaneToAppraise,
   type NamedCustomer,
   namedCustomer,
   type Pricing,
@@ -17,6 +16,6 @@ export {
 export { type AskedScope, askedScope, ownScope } from './asked-scope.ts'
 export { type Book, type BookCounts, type Books, books, type OpenBook } from './books.ts'
 export { BrokerageBook, type EffectsByType } from './brokerage-book.ts'
-export { conversionsOfQuote, needsConversion, type QuotedOn, termsOfQuote } from './quote-conversions.ts'
-export type { QuotedFor } from './quote-facts.ts'
+export { type QuotedOn, termsOfQuote } from './quote-conversions.ts'
+export { quoteForecaster, recordedForecast } from './quote-forecaster.ts'
 export { type JudgedQuotes, type MarketOfBook, type Statistics, statisticsOf } from './statistics.ts'

@@ -1,6 +1,5 @@
 import type { DayRates } from '#engine/appraisal/appraisal.ts'
-import { fuelOfMiles } from '#engine/fuel-surcharge.ts'
-import type { AmountTerms, Currency, FuelAndExchange, RateBasis } from '#engine/rate-basis.ts'
+import type { AmountTerms, Currency, RateBasis } from '#engine/rate-basis.ts'
 import { conversions, fuel, type NewLane } from '../database/queries/index.ts'
 import type { TenantTransaction } from '../database/schema/index.ts'
 import type { TenantId } from '../database/session/index.ts'
@@ -38,24 +37,4 @@ export async function dayRatesOf(
   const day = at.toISOString().slice(0, 10)
   const { rate } = await fuel.fuelOfDay(transaction, tenant, customerName, day)
   return { fuelMillsPerMile: rate, usdPerCad: await conversions.usdPerCadOn(transaction, tenant, day) }
-}
-
-/**
- * What the amounts of a quote of a day are converted with: `rates` follow the fuel schedule of the customer, `costs` that of
- * the brokerage, as in the view `counted_lanes`.
- */
-export async function conversionsOfQuote(
-  transaction: TenantTransaction,
-  tenant: TenantId,
-  { customerName, at, miles }: { customerName: string | null; at: Date; miles: number | null },
-): Promise<{ readonly rates: FuelAndExchange; readonly costs: FuelAndExchange }> {
-  const day = at.toISOString().slice(0, 10)
-  const { rate, cost } = await fuel.fuelOfDay(transaction, tenant, customerName, day)
-  const usdPerCad = await conversions.usdPerCadOn(transaction, tenant, day)
-  const charge = (mills: number | null) =>
-    mills === null || miles === null ? null : fuelOfMiles(mills, miles)
-  return {
-    rates: { scheduledFuelCents: charge(rate), usdPerCad },
-    costs: { scheduledFuelCents: charge(cost), usdPerCad },
-  }
 }

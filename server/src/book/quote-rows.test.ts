@@ -102,7 +102,6 @@ const asOf = (facts: number) => ({
     mixed: false,
     conversions: 0,
     timeZone: 'UTC',
-    experiment: null,
   },
 })
 
@@ -169,7 +168,6 @@ describe('opening', () => {
         mixed: false,
         conversions: 0,
         timeZone: 'UTC',
-        experiment: null,
       })
     }
   })
@@ -197,7 +195,6 @@ describe('opening', () => {
       mixed: false,
       conversions: 0,
       timeZone: 'UTC',
-      experiment: null,
     })
     expect(await followed(app.database, own, read, mapBook())).toMatchObject({
       settings: read.settings,

@@ -6,7 +6,6 @@ import type { Config } from '../configuration/index.ts'
 import type { Database } from '../database/session/index.ts'
 import type { ImportRunner } from '../imports/index.ts'
 import type { TenantLimit } from '../limits/index.ts'
-import type { PilotReports } from '../pilot/index.ts'
 import type { Log } from '../runtime/index.ts'
 import type { RateLimit, SecretKeys, SignInAttempts, SignUps, Tokens } from '../security/index.ts'
 import type { Metrics, Traces } from '../watching/index.ts'
@@ -25,7 +24,6 @@ export interface Parts {
   readonly backtests: BacktestRunner
   readonly books: Books<BrokerageBook>
   readonly memory: TenantMemory
-  readonly pilotReports: PilotReports
   /** The rate limit of a tenant, over all integration endpoints and instances. */
   readonly tenantLimit: TenantLimit
   readonly signatureCheckLimit: RateLimit

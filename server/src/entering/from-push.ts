@@ -275,6 +275,11 @@ export function newOfPush(
 /** Whether the cost that is expected today was that of a quote, too. */
 const isRecent = (quotedAt: Date, now: number) => now - quotedAt.getTime() < 24 * 3_600_000
 
+/** Whether a new quote is forecast: nobody knows its outcome yet, and the book of today is that of the day on which it was quoted. */
+export function isForecast({ createdAt, lanes }: NewQuoteRequest, now: number): boolean {
+  return isRecent(createdAt, now) && lanes.every(({ outcome = 'pending' }) => outcome === 'pending')
+}
+
 /** The outcome of a new quote. The facts are not stored: they follow from the outcome and its stamp. */
 function outcomeOfNew(reported: ReportedOutcome | null, second: number): LaneOutcome {
   return reported === null ? undecided : outcomeApartFromBooking(withReport(noFacts, reported, second, true))

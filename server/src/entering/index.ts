@@ -1,6 +1,6 @@
 /**
  * The one way in of quotes. The ways in (a request, a push, a file, a requote) read what they received; from there on `enter` writes
- * the quotes, seals their forecasts and announces them.
+ * the quotes and announces them.
  */
 
 export * from './charges-errors.ts'

@@ -107,16 +107,6 @@ export function eventBody({ type, occurredAt, about }: ClaimedEvent, endpointId:
       if (credential === undefined) throw new Error('A credential event was stored without its credential.')
       return { type, timestamp, data: { credential } }
     }
-    case 'pilot.head': {
-      const { head } = about
-      if (head === undefined) throw new Error('An event of a pilot was stored without its head.')
-      return { type, timestamp, data: { head } }
-    }
-    case 'model.calibration_broken': {
-      const { calibration } = about
-      if (calibration === undefined) throw new Error('An event was stored without its calibration.')
-      return { type, timestamp, data: { calibration } }
-    }
     case testEventType:
       return { type, timestamp, data: { endpoint_id: endpointId } }
     default:

@@ -31,6 +31,7 @@ import {
   eventEndpoints,
   exchangeEndpoints,
   firstStepsEndpoint,
+  forecastEndpoints,
   fuelEndpoints,
   importEndpoints,
   insightBatchEndpoint,
@@ -48,7 +49,6 @@ import {
   type Parts,
   pastedLanesEndpoint,
   performanceEndpoints,
-  pilotEndpoints,
   pricingRuleEndpoints,
   pushQuoteEndpoints,
   pushShipmentUpdatesEndpoint,
@@ -120,7 +120,7 @@ const servedEndpoints: readonly ServedEndpoint[] = [
   ...marketRateEndpoints,
   ...importEndpoints,
   backtestEndpoint,
-  ...pilotEndpoints,
+  ...forecastEndpoints,
 ]
 
 const serverOptions = {

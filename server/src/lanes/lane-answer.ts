@@ -99,7 +99,7 @@ export function shownLane(
     voided_at: lane.voided_at?.toISOString() ?? null,
     void_reason: lane.void_reason ?? null,
     superseded_by: lane.superseded_by ?? null,
-    advice: lane.advice ?? null,
+    forecast: lane.forecast ?? null,
     created_at: lane.created_at.toISOString(),
     updated_at: lane.updated_at.toISOString(),
   }

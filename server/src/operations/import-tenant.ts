@@ -3,24 +3,15 @@ import { keyCheckPlace, keyCheckText, secretPlace } from '../access/index.ts'
 import { byOperator, recordEvent } from '../audit/index.ts'
 import {
   analyzeTables,
-  auditChain,
-  type ChainRow,
   type CopiedTable,
   copyingTenant,
-  type HashChain,
-  pilotChain,
   readKeyCheck,
   rowsAtOnce,
   type TenantCopy,
-  verifyChain,
+  verifyAuditChain,
   writeKeyCheck,
 } from '../database/queries/index.ts'
-import {
-  droppedBy,
-  lastBaselineMigration,
-  lastEarlierMigrations,
-  migrationNames,
-} from '../database/schema/index.ts'
+import { lastBaselineMigration, lastEarlierMigrations } from '../database/schema/index.ts'
 import { type Database, type TenantId, tenantId } from '../database/session/index.ts'
 import { keyName, type SecretKey, type SecretKeys, seal, unseal, unsealWithAny } from '../security/index.ts'
 import { atDatabase, type CommandDatabase, CommandRefused } from './command-database.ts'
@@ -43,7 +34,7 @@ export interface ImportOptions {
   readonly onTable?: (table: ExportedTable) => void
 }
 
-/** The rows of a chain of hashes, and the first wrong one. */
+/** The rows of the audit log, and the first wrong one. */
 interface VerifiedRows {
   readonly rows: number
   readonly wrong: string | null
@@ -63,7 +54,6 @@ export interface ImportedTenant {
   /** Numbers of lanes and requests that are or were in use here by another brokerage. */
   readonly numbersGivenBefore: number
   readonly audit: VerifiedRows
-  readonly pilot: VerifiedRows
 }
 
 /**
@@ -80,7 +70,6 @@ export async function importTenant(around: CommandDatabase, options: ImportOptio
   const key = manifestKey(manifest, [...options.keys, ...(options.moveKey === null ? [] : [options.moveKey])])
   if (key === null && !options.withoutSecrets) throw new CommandRefused(unknownKey(manifest))
   const tenant = tenantId(manifest.tenant.tenant_id)
-  const migrations = await migrationNames()
   return atDatabase(around, async (database, owner) => {
     if (owner === null) {
       throw new CommandRefused(
@@ -96,7 +85,7 @@ export async function importTenant(around: CommandDatabase, options: ImportOptio
           `Brokerage ${tenant} already exists here (${there}). Nothing was imported. To replace it, erase it first: npm run tenant -- erase ${tenant}`,
         )
       }
-      const pairs = tablesOf(copy, manifest, migrations)
+      const pairs = tablesOf(copy, manifest)
       const counted = await writeAll(copy, pairs, arriving, database)
       await compareAll(copy, pairs, arriving)
       const revokedSecrets = key === null ? await copy.revokeSecrets(new Date(options.now)) : 0
@@ -113,8 +102,7 @@ export async function importTenant(around: CommandDatabase, options: ImportOptio
     await database.outsideTenants((transaction) =>
       writeKeyCheck(transaction, seal(options.keys[0], keyCheckPlace, keyCheckText)),
     )
-    const audit = await verifiedRows(database, tenant, auditChain)
-    const pilot = await verifiedRows(database, tenant, pilotChain)
+    const audit = await verifiedRows(database, tenant)
     await database.inTenant(tenant, (transaction) =>
       recordEvent(transaction, byOperator(tenant, options.now), 'tenant-imported', {
         about: { exported_at: manifest.made_at },
@@ -127,17 +115,12 @@ export async function importTenant(around: CommandDatabase, options: ImportOptio
       passwords: manifest.passwords,
       ...written,
       audit,
-      pilot,
     }
   })
 }
 
-async function verifiedRows<Row extends ChainRow>(
-  database: Database,
-  tenant: TenantId,
-  chain: HashChain<Row>,
-): Promise<VerifiedRows> {
-  const { rows, wrong } = await verifyChain((work) => database.inTenant(tenant, work), tenant, chain, [])
+async function verifiedRows(database: Database, tenant: TenantId): Promise<VerifiedRows> {
+  const { rows, wrong } = await verifyAuditChain((work) => database.inTenant(tenant, work), tenant, [])
   return { rows, wrong: wrong === null ? null : `row ${wrong.entry} ${wrong.why}` }
 }
 
@@ -150,7 +133,7 @@ interface Arriving extends ImportOptions {
   readonly remark: (line: string) => void
 }
 
-type TablePair = readonly [here: CopiedTable, exported: ExportedTable, droppedColumns: readonly string[]]
+type TablePair = readonly [here: CopiedTable, exported: ExportedTable]
 
 function unknownKey({ key }: SealedManifest): string {
   return key?.for === 'move'
@@ -169,49 +152,29 @@ async function refuseOtherKey(database: Database, keys: SecretKeys): Promise<voi
 }
 
 /**
- * The tables and columns of an export that this database has no longer; null if the export does not fit this database. The
- * baseline created the same tables as the migrations before it, and what later migrations add has default values.
+ * Whether an export fits this database. The baseline created the same tables as the migrations before it, and what later
+ * migrations add has default values.
  */
-function droppedSince(
-  exported: string,
-  here: string,
-  migrations: readonly string[],
-): ReadonlySet<string> | null {
-  if (lastEarlierMigrations.has(exported) && here >= lastBaselineMigration) {
-    return new Set(Object.values(droppedBy).flat())
-  }
-  const newer = migrations.filter((name) => name > exported && name <= here)
-  const fits = exported === here || (migrations.includes(exported) && newer.every((name) => droppedBy[name]))
-  return fits ? new Set(newer.flatMap((name) => droppedBy[name] ?? [])) : null
+function isSameSchema(exported: string, here: string): boolean {
+  return exported === here || (lastEarlierMigrations.has(exported) && here >= lastBaselineMigration)
 }
 
 /** Pairs each table of this database with the exported one. Both must have the same schema. */
-function tablesOf(
-  copy: TenantCopy,
-  { schema, tables }: SealedManifest,
-  migrations: readonly string[],
-): TablePair[] {
-  const dropped = droppedSince(schema, copy.schema, migrations)
-  if (dropped === null) {
+function tablesOf(copy: TenantCopy, { schema, tables }: SealedManifest): TablePair[] {
+  if (!isSameSchema(schema, copy.schema)) {
     throw new CommandRefused(
       `The export has the schema ${schema}, and this database has ${copy.schema}. Bring both to the same version of Lanewise (npm run migrate), and export again.`,
     )
   }
   // An export from before the baseline lacks what the baseline added. The new columns have default values.
   const mayLack = lastEarlierMigrations.has(schema)
-  const exported = new Map(
-    tables.filter(({ name }) => !dropped.has(name)).map((table) => [table.name, table]),
-  )
+  const exported = new Map(tables.map((table) => [table.name, table]))
   const names = (list: readonly { readonly name: string }[]) => list.map(({ name }) => name).join(', ')
   const pairs = copy.tables.flatMap((here): TablePair[] => {
     const there = exported.get(here.name)
     if (there === undefined) return []
     const columns = mayLack ? here.columns.filter((column) => there.columns.includes(column)) : here.columns
-    const isDropped = (column: string) => dropped.has(`${here.name}.${column}`)
-    const kept = there.columns.filter((column) => !isDropped(column))
-    return kept.join() === columns.join()
-      ? [[{ ...here, columns }, there, there.columns.filter(isDropped)]]
-      : []
+    return there.columns.join() === columns.join() ? [[{ ...here, columns }, there]] : []
   })
   if (exported.size !== pairs.length || (pairs.length !== copy.tables.length && !mayLack)) {
     throw new CommandRefused(
@@ -237,10 +200,9 @@ async function writeAll(
   const counted: Counted = { suspended: false, liveTokens: 0, endedTokens: 0, numbersGivenBefore: 0 }
   const { folder, tenant, remark, now } = arriving
   const keysHere = arriving.keys.map(keyName)
-  for (const [here, exported, droppedColumns] of pairs) {
+  for (const [here, exported] of pairs) {
     const progress = everySoOften(remark, here.name)
-    for await (const { from, lines: exportedLines } of readTable(folder, exported)) {
-      const lines = withoutColumns(exportedLines, droppedColumns)
+    for await (const { from, lines } of readTable(folder, exported)) {
       const refuse = (index: number, why: string): never => {
         throw new CommandRefused(`${exported.file}, line ${from + index}: ${why}. Nothing was imported.`)
       }
@@ -276,17 +238,6 @@ async function writeAll(
   return counted
 }
 
-/** A member of a row after the first, with a number, a text or a boolean. JSON escapes the quotes of a text, so none begins in one. */
-const member = /,"(\w+)":(?:null|true|false|-?[\d.]+|"(?:[^"\\]|\\.)*")/g
-
-/** Lines without some columns, and otherwise letter for letter. */
-function withoutColumns(lines: readonly string[], columns: readonly string[]): readonly string[] {
-  if (columns.length === 0) return lines
-  return lines.map((line) =>
-    line.replace(member, (text, name: string) => (columns.includes(name) ? '' : text)),
-  )
-}
-
 function rowOf(line: string): Record<string, unknown> | null {
   try {
     const row: unknown = JSON.parse(line)
@@ -315,12 +266,12 @@ function sealedHere(line: string, { key, keys, tenant, now, withoutSecrets }: Ar
 
 /** Reads every row back and compares it with its line of the file. */
 async function compareAll(copy: TenantCopy, pairs: readonly TablePair[], arriving: Arriving): Promise<void> {
-  for (const [here, exported, droppedColumns] of pairs) {
+  for (const [here, exported] of pairs) {
     const files = readTable(arriving.folder, exported)
     let compared = 0
     for await (const rows of copy.rows(here)) {
       const { value } = await files.next()
-      const lines = withoutColumns(value?.lines ?? [], droppedColumns)
+      const lines = value?.lines ?? []
       const differs = rows.findIndex((row, index) => !isSameRow(here, row, lines[index], arriving))
       if (differs !== -1 || rows.length !== lines.length) {
         const line = compared + (differs === -1 ? Math.min(rows.length, lines.length) : differs) + 1
@@ -359,13 +310,12 @@ const chainWords = ({ rows, wrong }: VerifiedRows) =>
 
 /** The lines that the import prints at its end. */
 export function importedLines(imported: ImportedTenant): string[] {
-  const { name, tenant, tables, liveTokens, endedTokens, revokedSecrets, audit, pilot, numbersGivenBefore } =
+  const { name, tenant, tables, liveTokens, endedTokens, revokedSecrets, audit, numbersGivenBefore } =
     imported
   const rows = tables.reduce((sum, table) => sum + table.rows, 0)
   return [
     `${name} (${tenant}) was imported: ${rows.toLocaleString('en-US')} rows of ${tables.length} tables, each read back and equal to its file.`,
     `Audit log: ${chainWords(audit)}.`,
-    ...(pilot.rows === 0 ? [] : [`Pilot: ${chainWords(pilot)}.`]),
     ...(liveTokens > 0 ? [`${liveTokens} live service token(s) stay valid.`] : []),
     ...(endedTokens > 0
       ? [

@@ -6,9 +6,8 @@ import { readLoggedHeads, verifyAuditLogs } from './verify-audit.ts'
 
 const usage = `npm run verify-audit -- [--head FILE] [--tenant NAME]
 
-Checks that no row of the audit logs and of the pilots was changed, removed or inserted. With --head, a file of the service's
-log, also that no rows were removed from the end: the service logs the newest row of each ("audit head", "pilot head") hourly
-and when it stops.
+Checks that no row of the audit logs was changed, removed or inserted. With --head, a file of the service's log, also that no rows
+were removed from the end: the service logs the newest row of each ("audit head") hourly and when it stops.
 Exits with 1 and names the first wrong row, if there is one.
 `
 

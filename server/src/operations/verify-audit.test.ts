@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { asTableOwner } from '#testing/as-table-owner.ts'
 import { call, type MadeTenant, makeServiceToken, makeTenant } from '#testing/make.ts'
 import { type TestApp, testApp } from '#testing/test-app.ts'
-import { chainHeads } from '../audit/index.ts'
+import { auditHeads } from '../audit/index.ts'
 import { serviceLog } from '../watching/index.ts'
 import { readLoggedHeads, verifyAuditLogs } from './verify-audit.ts'
 
@@ -31,7 +31,7 @@ afterAll(async () => {
 async function logHeads(): Promise<void> {
   const lines: string[] = ['{"level":"info","msg":"request"}\n', 'not a line of ours\n']
   const log = serviceLog('info', { write: (line) => lines.push(line) })
-  await chainHeads({ database: app.database, log }).drain()
+  await auditHeads({ database: app.database, log }).drain()
   writeFileSync(logFile, lines.join(''))
 }
 
@@ -195,7 +195,7 @@ test('the service logs the newest rows every hour', async () => {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
   try {
     const log = serviceLog('info', { write: (line) => lines.push(line) })
-    const heads = chainHeads({ database: app.database, log })
+    const heads = auditHeads({ database: app.database, log })
     const mine = () => lines.filter((line) => line.includes(`"tenant":${tenant.id},`)).length
     vi.advanceTimersByTime(3_599_000)
     expect(mine()).toBe(0)
@@ -210,13 +210,13 @@ test('the service logs the newest rows every hour', async () => {
 
 test('the newest row of a log is logged once, after its commit', async () => {
   const tenant = await makeTenant(app)
-  app.database.takeChainHeads()
+  app.database.takeAuditHeads()
   await makeServiceToken(app, tenant.owner)
   await makeServiceToken(app, tenant.owner)
   // Refused after its transaction has begun, so it commits nothing.
   const twice = { name: 'Sam', email: tenant.email, role: 'member' }
   expect((await call(app, 'POST', '/api/users', { token: tenant.owner, body: twice })).status).toBe(409)
-  const mine = () => app.database.takeChainHeads().filter((head) => head.tenant === tenant.id)
+  const mine = () => app.database.takeAuditHeads().filter((head) => head.tenant === tenant.id)
   expect(mine().map(({ entry }) => entry)).toEqual([3])
   expect(mine()).toEqual([])
 })

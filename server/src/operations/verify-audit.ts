@@ -1,38 +1,21 @@
 import { createReadStream } from 'node:fs'
 import { createInterface } from 'node:readline'
-import {
-  auditChain,
-  type ChainRow,
-  type HashChain,
-  listTenants,
-  type NamedTenant,
-  type NotedHead,
-  pilotChain,
-  verifyChain,
-} from '../database/queries/index.ts'
-import type { ChainName, Database } from '../database/session/index.ts'
+import { listTenants, type NamedTenant, type NotedHead, verifyAuditChain } from '../database/queries/index.ts'
+import type { Database } from '../database/session/index.ts'
 import { atDatabase, atTenant, type CommandDatabase, CommandRefused } from './command-database.ts'
 
-/** A head of a chain, as the service logged it. */
-interface LoggedHead extends NotedHead {
-  readonly chain: ChainName
-}
+/** The heads of audit logs by brokerage, from the service's log. */
+export type LoggedHeads = ReadonlyMap<number, readonly NotedHead[]>
 
-/** The heads of audit logs and pilots by brokerage, from the service's log. */
-export type LoggedHeads = ReadonlyMap<number, readonly LoggedHead[]>
-
-const chainNames = ['audit', 'pilot'] as const
-
-/** Reads the "audit head" and "pilot head" lines of a service log, and ignores the others. */
+/** Reads the "audit head" lines of a service log, and ignores the others. */
 export async function readLoggedHeads(file: string): Promise<LoggedHeads> {
-  const heads = new Map<number, LoggedHead[]>()
+  const heads = new Map<number, NotedHead[]>()
   const lines = createInterface({ input: createReadStream(file), crlfDelay: Number.POSITIVE_INFINITY })
   for await (const line of lines) {
-    const chain = chainNames.find((name) => line.includes(`"${name} head"`))
-    if (chain === undefined) continue
+    if (!line.includes('"audit head"')) continue
     const { tenant, entry, hash } = readLine(line)
     if (typeof tenant !== 'number' || typeof entry !== 'number' || typeof hash !== 'string') continue
-    heads.set(tenant, [...(heads.get(tenant) ?? []), { chain, entry, hash }])
+    heads.set(tenant, [...(heads.get(tenant) ?? []), { entry, hash }])
   }
   return heads
 }
@@ -47,15 +30,15 @@ function readLine(line: string): Record<string, unknown> {
   }
 }
 
-/** The result for one chain: a line to print, and whether it is intact. */
+/** The result for one audit log: a line to print, and whether it is intact. */
 export interface VerifiedLog {
   readonly line: string
   readonly unbroken: boolean
 }
 
 /**
- * Verifies the audit logs and pilots of all brokerages (or of the named one), compares each with its logged heads, and reports
- * the first wrong row of each. A log is intact when no row was changed, removed or inserted. Truncation is detected up to the last
+ * Verifies the audit logs of all brokerages (or of the named one), compares each with its logged heads, and reports the first wrong
+ * row of each. A log is intact when no row was changed, removed or inserted. Truncation is detected up to the last
  * logged head.
  *
  * @throws CommandRefused when the brokerages cannot be listed, or there is none of the name
@@ -65,7 +48,7 @@ export async function verifyAuditLogs(
   { named, heads }: { named: string | undefined; heads: LoggedHeads },
 ): Promise<VerifiedLog[]> {
   if (named !== undefined) {
-    return atTenant(around, named, (database, tenant) => verified(database, tenant, heads))
+    return atTenant(around, named, async (database, tenant) => [await verified(database, tenant, heads)])
   }
   return atDatabase(around, async (database, owner) => {
     if (owner === null) {
@@ -75,7 +58,7 @@ export async function verifyAuditLogs(
     }
     const tenants = await listTenants(owner)
     const logs: VerifiedLog[] = []
-    for (const tenant of tenants) logs.push(...(await verified(database, tenant, heads)))
+    for (const tenant of tenants) logs.push(await verified(database, tenant, heads))
     for (const number of heads.keys()) {
       if (tenants.some(({ tenant }) => tenant === number)) continue
       logs.push({ line: `(${number}): was logged, and is not in the database`, unbroken: false })
@@ -84,30 +67,19 @@ export async function verifyAuditLogs(
   })
 }
 
-async function verified(database: Database, named: NamedTenant, heads: LoggedHeads): Promise<VerifiedLog[]> {
-  const logged = heads.get(named.tenant) ?? []
-  const audit = await verifiedChain(database, named, auditChain, logged)
-  const pilot = await verifiedChain(database, named, pilotChain, logged)
-  // Most brokerages have no pilot.
-  return pilot.rows === 0 && pilot.unbroken ? [audit] : [audit, pilot]
-}
-
-async function verifiedChain<Row extends ChainRow>(
+async function verified(
   database: Database,
   { tenant, name }: NamedTenant,
-  chain: HashChain<Row>,
-  logged: readonly LoggedHead[],
-): Promise<VerifiedLog & { readonly rows: number }> {
-  const { rows, newest, wrong } = await verifyChain(
+  heads: LoggedHeads,
+): Promise<VerifiedLog> {
+  const { rows, newest, wrong } = await verifyAuditChain(
     (work) => database.inTenant(tenant, work),
     tenant,
-    chain,
-    logged.filter((head) => head.chain === chain.name),
+    heads.get(tenant) ?? [],
   )
   const said =
     wrong === null
       ? `${rows} rows, unbroken${rows === 0 ? '' : `; newest ${newest.toString('hex')}`}`
       : `row ${wrong.entry} ${wrong.why}`
-  const what = chain.name === 'audit' ? `(${tenant})` : `(${tenant}), pilot`
-  return { line: `${name} ${what}: ${said}`, unbroken: wrong === null, rows }
+  return { line: `${name} (${tenant}): ${said}`, unbroken: wrong === null }
 }

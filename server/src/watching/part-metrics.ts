@@ -22,8 +22,6 @@ export interface Counted {
   readonly backtests: () => BacktestCounts
   /** Null when events are off. */
   readonly events: { readonly counts: () => EventCounts; readonly queue: () => Promise<EventQueue> } | null
-  /** Brokerages whose calibration is broken, in the whole database. */
-  readonly brokenCalibrations: () => Promise<number>
   readonly readiness: () => Promise<readonly Check[]>
 }
 
@@ -37,7 +35,6 @@ export function registerParts(metrics: ReadOnScrape, counted: Counted): void {
   importMetrics(metrics, counted)
   backtestMetrics(metrics, counted)
   if (counted.events !== null) eventMetrics(metrics, counted.events)
-  calibrationMetric(metrics, counted)
   readinessMetric(metrics, counted)
 }
 
@@ -227,18 +224,6 @@ function eventMetrics(metrics: ReadOnScrape, { counts, queue }: NonNullable<Coun
     'lanewise_events_overdue_seconds',
     'Delay of the most overdue delivery: no instance sends, or a receiver is slow.',
     (now) => now.overdueSeconds,
-  )
-}
-
-function calibrationMetric(metrics: ReadOnScrape, { brokenCalibrations }: Counted): void {
-  metrics.level(
-    'lanewise_calibrations_broken',
-    'Brokerages whose win probabilities do not hold on their last 60 days, in the whole database.',
-    [],
-    async () => {
-      const broken = await brokenCalibrations().catch(() => null)
-      return broken === null ? [] : one(broken)
-    },
   )
 }
 

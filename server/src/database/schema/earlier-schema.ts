@@ -52,13 +52,6 @@ export const lastEarlierMigrations: ReadonlySet<string> = new Set([
   '0010-usage-sandboxes.sql',
   '0014-pilot.sql',
 ])
-/**
- * What migrations dropped that do nothing else: tables, and columns as `table.column` with a number, a text or a boolean. An export
- * from before them can be imported without it.
- */
-export const droppedBy: Readonly<Record<string, readonly string[]>> = {
-  '0068-without-market-keys.sql': ['tenants.market_calls_per_day'],
-}
 /** The last migration of the baseline. */
 export const lastBaselineMigration = '0010-usage-and-sandbox.sql'
 

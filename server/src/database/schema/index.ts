@@ -12,7 +12,7 @@ export {
   tablesOnCoordinator,
   tablesWithoutTenant,
 } from './distribution.ts'
-export { droppedBy, EarlierSchema, lastBaselineMigration, lastEarlierMigrations } from './earlier-schema.ts'
+export { EarlierSchema, lastBaselineMigration, lastEarlierMigrations } from './earlier-schema.ts'
 export {
   type Migration,
   migrate,
@@ -21,11 +21,9 @@ export {
   readMigrations,
   unknownMigrations,
 } from './migrate.ts'
-export type { StoredExperiment } from './pilot-tables.ts'
 export { prepareWorkers, rebalance, type ShardMove } from './rebalance.ts'
 export type { ApprovalRow, StoredRule } from './rule-tables.ts'
 export type {
-  GivenAdvice,
   JsonRow,
   KeptValue,
   LaneRow,

@@ -66,26 +66,6 @@ alter table audit_log force row level security;
 create policy tenant_isolation on audit_log for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer));
 grant insert, select on audit_log to lanewise_service;
 
-create table calibration_checks (
-  tenant_id integer not null,
-  checked_at timestamp with time zone not null,
-  checked_version bigint not null,
-  state text not null,
-  decided integer not null,
-  won integer not null,
-  mean_forecast double precision,
-  evidence double precision not null,
-  broken_at timestamp with time zone,
-  constraint calibration_checks_pkey PRIMARY KEY (tenant_id),
-  constraint calibration_checks_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(tenant_id),
-  constraint calibration_checks_state_check CHECK ((state = ANY (ARRAY['too_few'::text, 'holds'::text, 'broken'::text])))
-);
-alter table calibration_checks enable row level security;
-alter table calibration_checks force row level security;
-create policy calibration_checks_for_owner on calibration_checks for select to lanewise_owner using (true);
-create policy tenant_isolation on calibration_checks for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer));
-grant insert, select, update on calibration_checks to lanewise_service;
-
 create table customer_aliases (
   tenant_id integer not null,
   customer_key text not null,
@@ -536,7 +516,7 @@ create table lanes (
   quote_signed_at jsonb not null default '{}'::jsonb,
   voided_at timestamp with time zone,
   void_reason text,
-  advice jsonb,
+  forecast jsonb,
   counter_rate_cents integer,
   superseded_by text,
   superseded_as text,
@@ -634,45 +614,6 @@ alter table market_rates enable row level security;
 alter table market_rates force row level security;
 create policy tenant_isolation on market_rates for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer));
 grant delete, insert, select, update on market_rates to lanewise_service;
-
-create table pilot_entries (
-  tenant_id integer not null,
-  entry_number bigint not null,
-  at timestamp with time zone not null,
-  kind text not null,
-  lane_id bigint,
-  body text not null,
-  hash bytea not null,
-  constraint pilot_entries_pkey PRIMARY KEY (tenant_id, entry_number),
-  constraint pilot_entries_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(tenant_id),
-  constraint pilot_entries_entry_number_check CHECK ((entry_number >= 1)),
-  constraint pilot_entries_hash_check CHECK ((length(hash) = 32)),
-  constraint pilot_entries_kind_check CHECK ((kind = ANY (ARRAY['started'::text, 'stopped'::text, 'forecast'::text, 'outcome'::text, 'experiment'::text])))
-);
-CREATE INDEX pilot_entries_by_lane ON pilot_entries USING btree (tenant_id, lane_id, entry_number) WHERE (lane_id IS NOT NULL);
-alter table pilot_entries enable row level security;
-alter table pilot_entries force row level security;
-create policy tenant_isolation on pilot_entries for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer));
-grant insert, select on pilot_entries to lanewise_service;
-
-create table pilots (
-  tenant_id integer not null,
-  active boolean not null,
-  started_at timestamp with time zone not null,
-  started_by integer not null,
-  stopped_at timestamp with time zone,
-  sealed_version bigint not null,
-  announced_entry bigint not null default 0,
-  announced_at timestamp with time zone,
-  experiment jsonb,
-  constraint pilots_pkey PRIMARY KEY (tenant_id),
-  constraint pilots_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(tenant_id)
-);
-alter table pilots enable row level security;
-alter table pilots force row level security;
-create policy pilots_for_owner on pilots for select to lanewise_owner using (true);
-create policy tenant_isolation on pilots for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer));
-grant insert, select, update on pilots to lanewise_service;
 
 create table quote_list_settings (
   tenant_id integer not null,
@@ -1053,7 +994,7 @@ create view counted_lanes with (security_invoker=true) as
     quote_signed_at,
     voided_at,
     void_reason,
-    advice,
+    advice AS forecast,
     counter_rate_cents,
         CASE
             WHEN (cad_day IS NOT NULL) THEN 'exchange'::text
@@ -1216,7 +1157,7 @@ create view counted_lanes with (security_invoker=true) as
                     lanes_2.quote_signed_at,
                     lanes_2.voided_at,
                     lanes_2.void_reason,
-                    lanes_2.advice,
+                    lanes_2.forecast AS advice,
                     lanes_2.counter_rate_cents,
                     lanes_2.superseded_by,
                     lanes_2.superseded_as,
@@ -1506,23 +1447,6 @@ AS $function$
   end $function$;
 revoke all on function book_shipment(integer, bytea, text, jsonb) from public;
 grant execute on function book_shipment(integer, bytea, text, jsonb) to lanewise_service;
-
-CREATE OR REPLACE FUNCTION public.broken_calibrations()
- RETURNS bigint
- LANGUAGE plpgsql
- STABLE SECURITY DEFINER
- SET search_path TO 'pg_catalog', 'public'
-AS $function$
-  -- In the database because it is a query across all tenants: security definer, so that it passes tenant isolation and
-  -- returns nothing but a number.
-  declare
-    broken bigint;
-  begin
-    select count(*) into broken from public.calibration_checks where broken_at is not null;
-    return broken;
-  end $function$;
-revoke all on function broken_calibrations() from public;
-grant execute on function broken_calibrations() to lanewise_service;
 
 CREATE OR REPLACE FUNCTION public.brokerages_of_workers()
  RETURNS TABLE(group_id integer, worker text, brokerages bigint)
@@ -2177,15 +2101,6 @@ AS $function$
     delete from public.customers where tenant_id = sandbox;
     get diagnostics counted = row_count;
     erased := erased + counted;
-    delete from public.pilot_entries where tenant_id = sandbox;
-    get diagnostics counted = row_count;
-    erased := erased + counted;
-    delete from public.pilots where tenant_id = sandbox;
-    get diagnostics counted = row_count;
-    erased := erased + counted;
-    delete from public.calibration_checks where tenant_id = sandbox;
-    get diagnostics counted = row_count;
-    erased := erased + counted;
     delete from public.approvals where tenant_id = sandbox;
     get diagnostics counted = row_count;
     erased := erased + counted;
@@ -2443,7 +2358,7 @@ AS $function$
   declare
     -- The columns that never change after a lane is inserted, and the one that every update sets.
     fixed constant text[] := '{tenant_id,lane_id,lane_ref,request_id,lane_number,quote_count,import_id,import_fingerprint,
-      expected_cost_cents,expected_cost_low_cents,expected_cost_high_cents,expected_basis,advice,updated_at}';
+      expected_cost_cents,expected_cost_low_cents,expected_cost_high_cents,expected_basis,forecast,updated_at}';
     variables text;
     searched text;
     every_column text;
@@ -2751,27 +2666,6 @@ AS $function$
 revoke all on function take_permit(integer, integer, double precision, boolean) from public;
 grant execute on function take_permit(integer, integer, double precision, boolean) to lanewise_service;
 
-CREATE OR REPLACE FUNCTION public.tenants_to_check(before timestamp with time zone)
- RETURNS SETOF integer
- LANGUAGE plpgsql
- STABLE SECURITY DEFINER
- SET search_path TO 'pg_catalog', 'public'
-AS $function$
-  -- In the database because it is a query across all tenants: security definer, so that it passes tenant isolation and
-  -- returns nothing but the numbers of tenants.
-  begin
-    return query select numbers[1] from public.across_tenants(format(
-      $query$
-        select array[known.tenant_id] from {tenant_facts} as known
-        join {tenants} as one on one.tenant_id = known.tenant_id
-        left join {calibration_checks} as checked on checked.tenant_id = known.tenant_id
-        where one.status = 'active' and known.facts_version > coalesce(checked.checked_version, 0)
-          and (checked.checked_at is null or checked.checked_at < %L::timestamptz)
-      $query$, before)) as one (numbers);
-  end $function$;
-revoke all on function tenants_to_check(timestamp with time zone) from public;
-grant execute on function tenants_to_check(timestamp with time zone) to lanewise_service;
-
 CREATE OR REPLACE FUNCTION public.tenants_with_ended_approvals()
  RETURNS SETOF integer
  LANGUAGE plpgsql
@@ -2819,24 +2713,6 @@ AS $function$
 revoke all on function tenants_with_ended_quotes() from public;
 grant execute on function tenants_with_ended_quotes() to lanewise_service;
 
-CREATE OR REPLACE FUNCTION public.tenants_with_heads_to_announce(before timestamp with time zone)
- RETURNS SETOF integer
- LANGUAGE plpgsql
- STABLE SECURITY DEFINER
- SET search_path TO 'pg_catalog', 'public'
-AS $function$
-  -- In the database because it is a query across all tenants: security definer, so that it passes tenant isolation and
-  -- returns nothing but the numbers of tenants. Pilots are few.
-  begin
-    return query select numbers[1] from public.across_tenants(format(
-      $query$
-        select array[pilot.tenant_id] from {pilots} as pilot
-        where pilot.active and (pilot.announced_at is null or pilot.announced_at < %L::timestamptz)
-      $query$, before)) as one (numbers);
-  end $function$;
-revoke all on function tenants_with_heads_to_announce(timestamp with time zone) from public;
-grant execute on function tenants_with_heads_to_announce(timestamp with time zone) to lanewise_service;
-
 CREATE OR REPLACE FUNCTION public.tenants_with_old_networks(before timestamp with time zone)
  RETURNS SETOF integer
  LANGUAGE plpgsql
@@ -2853,24 +2729,6 @@ AS $function$
   end $function$;
 revoke all on function tenants_with_old_networks(timestamp with time zone) from public;
 grant execute on function tenants_with_old_networks(timestamp with time zone) to lanewise_service;
-
-CREATE OR REPLACE FUNCTION public.tenants_with_pilots_behind()
- RETURNS SETOF integer
- LANGUAGE plpgsql
- STABLE SECURITY DEFINER
- SET search_path TO 'pg_catalog', 'public'
-AS $function$
-  -- In the database because it is a query across all tenants: security definer, so that it passes tenant isolation and
-  -- returns nothing but the numbers of tenants. Pilots are few.
-  begin
-    return query select numbers[1] from public.across_tenants($query$
-      select array[pilot.tenant_id] from {pilots} as pilot
-      join {tenant_facts} as known on known.tenant_id = pilot.tenant_id
-      where known.facts_version > pilot.sealed_version
-    $query$) as one (numbers);
-  end $function$;
-revoke all on function tenants_with_pilots_behind() from public;
-grant execute on function tenants_with_pilots_behind() to lanewise_service;
 
 CREATE OR REPLACE FUNCTION public.unannounced_expiries(notice_days integer)
  RETURNS SETOF integer

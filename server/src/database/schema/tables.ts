@@ -7,6 +7,7 @@ import type { QuoteField, QuoteName, QuoteUnitOf, QuoteValue, quoteTable } from 
 import type { QuoteStamps } from '#engine/quote-update.ts'
 import type { Currency, RateBasis } from '#engine/rate-basis.ts'
 import type { Pool, RateType } from '#engine/rate-type.ts'
+import type { RecordedForecast } from '#engine/recorded-forecast.ts'
 import type { BookingStamps } from '#engine/shipment-update.ts'
 import type {
   CustomerAliasesTable,
@@ -30,14 +31,13 @@ import type {
   FuelPeriodsTable,
   MarketRatesTable,
 } from './market-tables.ts'
-import type { PilotTables } from './pilot-tables.ts'
 import type { ApprovalsTable, StoredRule } from './rule-tables.ts'
 
 /** A transaction of one tenant: the first parameter of every query function. */
 export type TenantTransaction = Kysely<Tables>
 
 /** The tables as queries see them. The comments in migrations/*.sql explain the columns. */
-export interface Tables extends PilotTables {
+export interface Tables {
   installation: {
     singleton: Generated<boolean>
     id_key: Buffer
@@ -280,16 +280,6 @@ interface QuoteRequestsTable {
   import_id: number | null
 }
 
-/** The advice that the desk showed for a quote, in the form of the JSON column. Amounts in dollars. */
-export interface GivenAdvice {
-  readonly win_probability: number
-  readonly low: number
-  readonly high: number
-  readonly going_rate: number | null
-  readonly best_rate: number | null
-  readonly trust: 'good' | 'fair' | 'weak' | 'none'
-}
-
 interface UnitColumns {
   cents: number | null
   text: string | null
@@ -348,8 +338,8 @@ export interface LanesTable extends BookingColumns, QuoteColumns {
   /** The lane_ref of the offer for the same load that counts; null if this one counts or is void. */
   superseded_by: ColumnType<string | null, string | null | undefined, string | null>
   superseded_as: ColumnType<SupersededAs | null, SupersededAs | null | undefined, SupersededAs | null>
-  /** The advice that the desk showed when the quote was saved. */
-  advice: ColumnType<GivenAdvice | null, string | null | undefined, never>
+  /** The forecast that was made with the quote. */
+  forecast: ColumnType<RecordedForecast | null, string | null | undefined, never>
   expected_cost_cents: Generated<number | null>
   expected_cost_low_cents: Generated<number | null>
   expected_cost_high_cents: Generated<number | null>

@@ -29,8 +29,7 @@ export { rowLevelSecurityGaps } from './row-level-security-gaps.ts'
 export { type TenantId, type TenantVersions, tenantId, type VersionsListener } from './tenant.ts'
 export {
   accessChanged,
-  type ChainName,
-  chainMoved,
+  auditMoved,
   isDistributedTransaction,
   quotesChanged,
   quotesMade,

@@ -12,10 +12,10 @@ import { type Identifiers, identifiers } from './identifiers.ts'
 import { RequestDeadline, withDeadline } from './request-deadline.ts'
 import type { InTenant, TenantId, TenantVersions, VersionsListener } from './tenant.ts'
 import {
-  type ChainHead,
+  type AuditHead,
   distributedTransactions,
   type Moves,
-  movedChains,
+  movedAudits,
   moves,
 } from './transaction-changes.ts'
 import { currentViewer } from './viewer.ts'
@@ -64,8 +64,8 @@ export interface Database {
   ping(): Promise<{ readonly databaseNow: Date; readonly migrations: readonly string[] }>
   /** The connections for requests: open ones, idle ones, and callers that wait for one. */
   connections(): Connections
-  /** The newest row of each chain of hashes to which this process has appended since the last call. */
-  takeChainHeads(): ChainHead[]
+  /** The newest row of each audit log to which this process has appended since the last call. */
+  takeAuditHeads(): AuditHead[]
   close(): Promise<void>
 }
 
@@ -189,7 +189,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
       waiting: connections.waiting(),
       max: pool.options.max,
     }),
-    takeChainHeads: () => transactions.takeChainHeads(),
+    takeAuditHeads: () => transactions.takeAuditHeads(),
     close: async () => {
       await Promise.all([pool.end(), watchPool.end()])
     },
@@ -261,7 +261,7 @@ function enteringPerson(): string {
   return viewer === null ? '' : `; select enter_person(${Number(viewer.userId)})`
 }
 
-/** Runs transactions on lent connections, and reports the versions and chains that they changed. */
+/** Runs transactions on lent connections, and reports the versions and audit logs that they changed. */
 class Transactions {
   readonly #connections: FairConnections
   readonly #deadlines: Deadlines
@@ -269,7 +269,7 @@ class Transactions {
   /** Known only after the first transaction. */
   isDistributed = false
   readonly #queryBuilders = new WeakMap<pg.PoolClient, Kysely<Tables>>()
-  #chainHeads = new Map<string, ChainHead>()
+  #auditHeads = new Map<TenantId, AuditHead>()
 
   constructor(connections: FairConnections, deadlines: Deadlines, onVersions: VersionsListener) {
     this.#connections = connections
@@ -300,7 +300,7 @@ class Transactions {
         throw new Error('The transaction was rolled back: a statement in it had failed.')
       }
       if (versions !== null && tenant !== null) this.#onVersions(tenant, versions)
-      for (const head of movedChains.get(transaction)?.values() ?? []) this.#keepChainHead(head)
+      this.#keepAuditHead(movedAudits.get(transaction))
       release()
       return result
     } catch (error) {
@@ -310,9 +310,9 @@ class Transactions {
     }
   }
 
-  takeChainHeads(): ChainHead[] {
-    const heads = [...this.#chainHeads.values()]
-    this.#chainHeads = new Map()
+  takeAuditHeads(): AuditHead[] {
+    const heads = [...this.#auditHeads.values()]
+    this.#auditHeads = new Map()
     return heads
   }
 
@@ -325,14 +325,14 @@ class Transactions {
     }
     if (this.isDistributed) distributedTransactions.add(queries)
     moves.delete(queries)
-    movedChains.delete(queries)
+    movedAudits.delete(queries)
     return queries
   }
 
   /** Rows are written in order, but confirmations of commits may arrive in another order: only the newest counts. */
-  #keepChainHead(head: ChainHead): void {
-    const key = `${head.chain} ${head.tenant}`
-    if (head.entry > (this.#chainHeads.get(key)?.entry ?? 0)) this.#chainHeads.set(key, head)
+  #keepAuditHead(head: AuditHead | undefined): void {
+    if (head === undefined) return
+    if (head.entry > (this.#auditHeads.get(head.tenant)?.entry ?? 0)) this.#auditHeads.set(head.tenant, head)
   }
 }
 

@@ -7,7 +7,6 @@ const reviewedFunctions = sql.raw(
     'brokerages_of_workers',
     'changed_tenants',
     'changed_tenants_among',
-    'broken_calibrations',
     'claim_sign_in',
     'due_endpoints',
     'erase_sandbox_rows',
@@ -15,12 +14,9 @@ const reviewedFunctions = sql.raw(
     'release_sign_in',
     'sign_in_of',
     'stalled_undos',
-    'tenants_to_check',
     'tenants_with_ended_approvals',
     'tenants_with_ended_quotes',
-    'tenants_with_heads_to_announce',
     'tenants_with_old_networks',
-    'tenants_with_pilots_behind',
     'unannounced_expiries',
   ]
     .map((name) => `'${name}'`)
@@ -107,7 +103,7 @@ const rolePrivileges = sql`
   select format('The service role may change %s, which is append-only.', relname)
   from tables
   -- With the number of a shard, on a worker of Citus.
-  where relname ~ '^(audit_log|lane_changes|pilot_entries|shipment_updates)(_\\d+)?$'
+  where relname ~ '^(audit_log|lane_changes|shipment_updates)(_\\d+)?$'
     and (has_table_privilege(oid, 'update, delete') or has_any_column_privilege(oid, 'update'))
   union all
   select format('The service role may change the column %s of installation.', a.attname)

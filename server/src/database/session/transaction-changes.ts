@@ -54,22 +54,17 @@ export function accessChanged(transaction: TenantTransaction): void {
   movesOf(transaction).access = 1
 }
 
-/** The chains of hashes of a tenant: its audit log, and the entries of its pilot. */
-export type ChainName = 'audit' | 'pilot'
-
-/** The newest row of a chain. */
-export interface ChainHead {
-  readonly chain: ChainName
+/** The newest row of a tenant's audit log, which is a chain of hashes. */
+export interface AuditHead {
   readonly tenant: TenantId
   readonly entry: number
   readonly hash: Buffer
 }
 
-/** Transactions that have appended to chains, with the row of each chain that becomes its newest when they commit. */
-export const movedChains = new WeakMap<TenantTransaction, Map<ChainName, ChainHead>>()
+/** Transactions that have appended to an audit log, with the row that becomes its newest when they commit. */
+export const movedAudits = new WeakMap<TenantTransaction, AuditHead>()
 
-/** Records that this transaction has appended to a chain. All code that appends must call it. */
-export function chainMoved(transaction: TenantTransaction, head: ChainHead): void {
-  const known = movedChains.get(transaction) ?? new Map<ChainName, ChainHead>()
-  movedChains.set(transaction, known.set(head.chain, head))
+/** Records that this transaction has appended to the audit log. All code that appends must call it. */
+export function auditMoved(transaction: TenantTransaction, head: AuditHead): void {
+  movedAudits.set(transaction, head)
 }

@@ -104,17 +104,17 @@ async function leaks(token: string, ref: string): Promise<string[]> {
 }
 
 describe('a customer of a team', () => {
-  test('stays hidden when the TMS books its quote under another name, and in the entries of the pilot', async () => {
+  test('stays hidden when the TMS books its quote under another name, and in the file of forecasts', async () => {
     const { ours } = await hidden()
     const booking = { lane_ref: ours, customer_rate: 2100, customer_name: 'Paying Company' }
     expect((await pushUpdate(app, acme, booking)).status).toBe(200)
     expect((await as(inside.token, 'GET', `/api/lanes/${ours}`)).status).toBe(200)
     expect((await as(outside.token, 'GET', `/api/lanes/${ours}`)).status).toBe(404)
     expect(await leaks(outside.token, ours)).toEqual([])
-    for (const path of ['/api/pilot/entries', '/api/pilot/export']) {
-      expect((await text(inside.token, path)).status).toBe(200)
-      expect((await text(outside.token, path)).status).toBe(403)
-    }
+    const forecasts = async (token: string) => (await text(token, '/api/forecasts/export')).text
+    const { lane_ref: forecast } = await makeLane(app, acme.tenant, { customer: secret })
+    expect(await forecasts(inside.token)).toContain(forecast)
+    expect(await forecasts(outside.token)).not.toContain(forecast)
   })
 
   test('is in no request for approval and no pricing rule of others, who can neither ask for it nor decide', async () => {

@@ -165,22 +165,6 @@ const events: Partial<
     before: (tenant) => byOwner(tenant, 'POST', '/api/sandbox', {}),
     make: (tenant) => byOwner(tenant, 'POST', '/api/sandbox/session', {}),
   },
-  'pilot-started': { make: (tenant) => byOwner(tenant, 'PATCH', '/api/pilot', { active: true }) },
-  'experiment-started': {
-    before: (tenant) => byOwner(tenant, 'PATCH', '/api/pilot', { active: true }),
-    make: (tenant) => byOwner(tenant, 'PATCH', '/api/pilot/experiment', { quotes: 400 }),
-  },
-  'experiment-ended': {
-    before: async (tenant) => {
-      await byOwner(tenant, 'PATCH', '/api/pilot', { active: true })
-      return byOwner(tenant, 'PATCH', '/api/pilot/experiment', { quotes: 400 })
-    },
-    make: (tenant) => byOwner(tenant, 'PATCH', '/api/pilot/experiment', {}),
-  },
-  'pilot-stopped': {
-    before: (tenant) => byOwner(tenant, 'PATCH', '/api/pilot', { active: true }),
-    make: (tenant) => byOwner(tenant, 'PATCH', '/api/pilot', { active: false }),
-  },
   'sandbox-reset': {
     before: (tenant) => byOwner(tenant, 'POST', '/api/sandbox', {}),
     make: (tenant) => byOwner(tenant, 'POST', '/api/sandbox/reset', {}),

@@ -8,7 +8,7 @@ import {
   type AuditFilter,
   type ListedAuditRow,
   listAudit,
-  newestOfChain,
+  newestAuditRow,
 } from '../../database/queries/index.ts'
 import type { Database, TenantId } from '../../database/session/index.ts'
 import { type CsvFile, type ServedEndpoint, serve } from '../endpoint-call.ts'
@@ -96,7 +96,7 @@ export const auditEndpoints: ServedEndpoint[] = [
     return database.inTenant(caller.tenant, async (transaction) => {
       const rows = await listAudit(transaction, caller.tenant, filter, { before, limit: limit + 1 })
       // Read last, so that no row of the page is newer than the newest.
-      const newest = await newestOfChain(transaction, caller.tenant, 'audit')
+      const newest = await newestAuditRow(transaction, caller.tenant)
       const page = rows.slice(0, limit)
       const last = page.at(-1)
       return {

@@ -39,8 +39,6 @@ describe('201 and 200', () => {
           'quote.expired',
           'approval.changed',
           'credential.expiring',
-          'pilot.head',
-          'model.calibration_broken',
         ],
         state: 'active',
         disabled_reason: null,

@@ -10,19 +10,14 @@ import {
 } from '#contract/push-quotes.ts'
 import type { PushedQuoteField } from '#engine/quote-update.ts'
 import type { Steps } from '#engine/steps.ts'
-import { type Pricing, pricingOf } from '../../book/index.ts'
-import {
-  laneChanges as changes,
-  defaultBasisOf,
-  findPilot,
-  type NextValues,
-} from '../../database/queries/index.ts'
+import { type Pricing, pricingOf, quoteForecaster } from '../../book/index.ts'
+import { laneChanges as changes, defaultBasisOf, type NextValues } from '../../database/queries/index.ts'
 import type { TenantTransaction } from '../../database/schema/index.ts'
-import type { TenantId } from '../../database/session/index.ts'
 import {
   creditReps,
   type Entry,
   enter,
+  isForecast,
   isSameLane,
   mayExpectCost,
   mergePush,
@@ -94,18 +89,41 @@ async function applyHundred(
     entries.push({ kind: 'create', request: newOfPush(quote, externalId, signature, pricing, now) })
     return { ...named(index, '', 0, externalId), result: 'created' }
   })
-  const entered = await enter(transaction, entries, {
-    tenant,
-    identifiers,
-    changedAt: now,
-    live: { now: by.now, pricing },
-  })
+  const forecast = by.isCheck === true ? entries : await withForecasts(transaction, entries, by, pricing)
+  const entered = await enter(transaction, forecast, { tenant, identifiers, changedAt: now })
   for (const [nth, { lanes }] of entered.entries()) {
     const [at, made] = [created[nth], lanes[0]]
     if (at === undefined || made === undefined) continue
     results[at] = { ...(results[at] as Result), lane_ref: made.laneRef, lane_id: made.laneId }
   }
   return results
+}
+
+/** The entries, with the forecast of each new quote that is undecided and was quoted within a day. */
+async function withForecasts(
+  transaction: TenantTransaction,
+  entries: readonly Entry[],
+  { caller: { tenant }, now }: PushedBy,
+  pricing: Pricing | null,
+): Promise<readonly Entry[]> {
+  if (pricing === null) return entries
+  const forecastOf = quoteForecaster(pricing, { tenant, now, read: (work) => work(transaction) })
+  const forecast: Entry[] = []
+  for (const entry of entries) {
+    if (entry.kind !== 'create' || !isForecast(entry.request, now)) {
+      forecast.push(entry)
+      continue
+    }
+    const { customerName, createdAt: at, createdBy: repId } = entry.request
+    const lanes = []
+    for (const lane of entry.request.lanes) {
+      const quotedFor = { customerName, repId, rateType: lane.rate_type ?? null }
+      const made = await forecastOf({ lane, quotedFor, at })
+      lanes.push({ ...lane, forecast: made === null ? null : JSON.stringify(made) })
+    }
+    forecast.push({ ...entry, request: { ...entry.request, lanes } })
+  }
+  return forecast
 }
 
 function named(index: number, laneRef: string, laneId: number, externalId: string | null) {
@@ -149,10 +167,8 @@ async function push(
     ...one,
     ...(one.errors.length === 0 ? readPush(one.item, by.now, one.errors) : noColumns),
   }))
-  const { tenant } = by.caller
-  const needsPricing =
-    create && (checked.some(({ item }) => mayExpectCost(item, by.now)) || (await hasPilot(tenant, parts)))
-  const pricing = needsPricing ? await pricingOf(parts, tenant, by.now) : null
+  const needsPricing = create && checked.some(({ item }) => mayExpectCost(item, by.now))
+  const pricing = needsPricing ? await pricingOf(parts, by.caller.tenant, by.now) : null
   const results = await pushItems<(typeof read)[number], Result>(
     read,
     by,
@@ -165,12 +181,6 @@ async function push(
 }
 
 const noColumns = { columns: new Map<PushedQuoteField, NextValues>() }
-
-/** Whether quotes are forecast: also a quote of days ago, whose rate a push may change now. */
-async function hasPilot(tenant: TenantId, { database }: Pick<Parts, 'database'>): Promise<boolean> {
-  const pilot = await database.inTenant(tenant, (transaction) => findPilot(transaction, tenant))
-  return pilot?.active === true
-}
 
 export const pushQuoteEndpoints: ServedEndpoint[] = [
   serve(pushQuotes, async ({ caller, body, signed, now }, parts) => {

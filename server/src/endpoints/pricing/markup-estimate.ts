@@ -19,7 +19,6 @@ import { reachDays } from '#engine/estimate/reach.ts'
 import { daysSince, quotesUsed, trustOf } from '#engine/estimate/trust.ts'
 import { weekendSentence } from '#engine/estimate/weekend-pickup.ts'
 import { dollarsFromCents, dollarsIfKnown, formatDollars } from '#engine/money.ts'
-import type { Suggestion } from '#engine/pilot/experiment.ts'
 import type { RateType } from '#engine/rate-type.ts'
 import type { NamedCustomer } from '../../book/index.ts'
 import { rulesAnswer } from './applied-rules.ts'
@@ -97,7 +96,7 @@ export function estimatedOffer(offer: AppraisedOffer, rateCents: number, now: nu
       sentence: sentence(estimate, rateCents, { used: used.decided, pool }),
     },
     curve: estimate.curve.map(pointAnswer),
-    optimum: optimumAnswer(estimate, appraisal.suggestion),
+    optimum: optimumAnswer(estimate),
     rules: rulesAnswer(appraisal, rateCents),
     risk: riskAnswer(appraisal, rateCents, errorSpread(costs, appraisal.lane.costKeys)),
   }
@@ -234,10 +233,7 @@ function weekendAnswer({ weekend }: CostModel, { weekendPickup }: Parameters<typ
   return { weekend: { pct: Math.round(1000 * Math.expm1(weekend.effect)) / 10, sentence } }
 }
 
-function optimumAnswer(
-  { optimum, atStakeCents }: OfferEstimate,
-  suggested: Suggestion | null,
-): Static<typeof Optimum> | null {
+function optimumAnswer({ optimum, atStakeCents }: OfferEstimate): Static<typeof Optimum> | null {
   if (optimum === null) return null
   return {
     rate: dollarsFromCents(optimum.rateCents),
@@ -252,9 +248,6 @@ function optimumAnswer(
     floored_rate: dollarsFromCents(optimum.flooredRateCents),
     floored_expected_margin: dollarsFromCents(optimum.flooredExpectedMarginCents),
     at_stake: dollarsFromCents(atStakeCents ?? 0),
-    ...(suggested === null
-      ? {}
-      : { experiment: { arm: suggested.arm, rate: dollarsFromCents(suggested.rateCents) } }),
   }
 }
 

@@ -32,7 +32,7 @@ const terms = {
 const send = (tenant: MadeTenant, method: 'GET' | 'POST' | 'PATCH', path: string, body?: object) =>
   call(app, method, path, { token: tenant.owner, ...(body === undefined ? {} : { body }) })
 
-/** A brokerage with quotes won and lost and their truck costs, a pilot, and one rule. */
+/** A brokerage with quotes won and lost and their truck costs, and one rule. */
 async function brokerage(outside: 'warn' | 'approval'): Promise<MadeTenant> {
   const tenant = await makeTenant(app)
   const random = fc.sample(fc.double({ min: 0.85, max: 1.2, noNaN: true }), { numRuns: 60, seed: 7 })
@@ -55,7 +55,6 @@ async function brokerage(outside: 'warn' | 'approval'): Promise<MadeTenant> {
     await send(tenant, 'POST', '/api/pricing-rules', { conditions, terms: { ...terms, outside } }),
     201,
   )
-  requireStatus('a pilot', await send(tenant, 'PATCH', '/api/pilot', { active: true }), 200)
   return tenant
 }
 
@@ -180,26 +179,17 @@ async function askAll(tenant: MadeTenant, quote: Quote): Promise<Saved | null> {
   expect(details(made.warnings)).toEqual(details(at.warnings))
   expect(made.expected_cost.amount).toBe(at.estimate.expected_cost.amount)
 
-  // The forecast that was sealed with it.
-  const entries = (await send(tenant, 'GET', '/api/pilot/entries?limit=500')).body.entries as {
-    body: string
-  }[]
-  const sealed = entries
-    .map((entry) => JSON.parse(entry.body))
-    .find(({ lane_ref }) => lane_ref === made.lane_ref)
-  if (sealed !== undefined) {
-    const cost =
-      lane.estimated_cost === undefined
-        ? at.estimate.expected_cost.amount
-        : lane.estimated_cost + (lane.quoted_fuel ?? 0)
-    expect(sealed).toMatchObject({
-      rate: Math.round(100 * comparable) / 100,
-      cost: Math.round(100 * cost) / 100,
-      probability: six(at.estimate.probability),
-      going_rate: at.estimate.reference_rate,
-      best_rate: at.rules.rate,
-    })
-  }
+  // The forecast that was stored with it.
+  const cost =
+    lane.estimated_cost === undefined
+      ? at.estimate.expected_cost.amount
+      : lane.estimated_cost + (lane.quoted_fuel ?? 0)
+  expect(made.forecast).toMatchObject({
+    cost: Math.round(100 * cost) / 100,
+    win_probability: six(at.estimate.probability),
+    going_rate: at.estimate.reference_rate,
+    best_rate: at.rules.rate,
+  })
 
   // After the save, the quote itself counts: advice and counter-offer are compared once more.
   const counter = Math.round(rate * 93) / 100

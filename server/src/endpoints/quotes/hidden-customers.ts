@@ -20,7 +20,7 @@ export async function refuseHiddenCustomer(
 /**
  * Refuses to a person from whom a team hides customers what `shows` the quotes of all customers.
  *
- * @example await refuseWithHiddenCustomers(transaction, tenant, 'A pilot shows')
+ * @example await refuseWithHiddenCustomers(transaction, tenant, 'An import shows and changes')
  */
 export async function refuseWithHiddenCustomers(
   transaction: TenantTransaction,

@@ -4,9 +4,19 @@ import type { createQuoteRequest, requote } from '#contract/quote-requests.ts'
 import type { Appraisal, AppraisedRate } from '#engine/appraisal/appraisal.ts'
 import { centsFromDollars, formatDollars } from '#engine/money.ts'
 import { chargesFit, type RateBasis } from '#engine/rate-basis.ts'
-import { appraiser, costExpected, type Pricing, pricingOf, termsOfQuote } from '../../book/index.ts'
+import type { RecordedForecast } from '#engine/recorded-forecast.ts'
+import {
+  appraiser,
+  costExpected,
+  namedCustomer,
+  type Pricing,
+  pricingOf,
+  type Reader,
+  recordedForecast,
+  termsOfQuote,
+} from '../../book/index.ts'
 import { lanes, newLanes, people } from '../../database/queries/index.ts'
-import type { GivenAdvice, LaneRow, TenantTransaction } from '../../database/schema/index.ts'
+import type { LaneRow, TenantTransaction } from '../../database/schema/index.ts'
 import type { TenantId } from '../../database/session/index.ts'
 import { chargesErrors, enter, readSentFields, requestDigest, requoteOf } from '../../entering/index.ts'
 import { laneAnswer, laneAnswers } from '../../lanes/index.ts'
@@ -39,12 +49,7 @@ function newLane(
   const columns = readSentFields('request', lane, errors, { pointer, acceptUnknown })
   errors.push(...chargesErrors('quoted', 'quoted_rate', lane, pointer))
   if (!columns.has('places') || !columns.has('equipment')) return null
-  const values = Object.assign({}, ...columns.values()) as newLanes.NewLane
-  return { ...values, advice: lane.advice === undefined ? null : JSON.stringify(keptAdvice(lane.advice)) }
-}
-
-function keptAdvice({ going_rate, best_rate, ...shown }: NonNullable<LaneToQuote['advice']>): GivenAdvice {
-  return { ...shown, going_rate: going_rate ?? null, best_rate: best_rate ?? null }
+  return Object.assign({}, ...columns.values()) as newLanes.NewLane
 }
 
 type ToCheck = Pick<
@@ -57,10 +62,12 @@ type ToCheck = Pick<
   | newLanes.QuotedAmountColumn
 > & { readonly quoted_customer_name: string; readonly rate_type?: LaneRow['rate_type'] }
 
-/** A quote to save: its appraisal, and the appraisal at its rate. */
+/** A quote to save: its appraisal, the appraisal at its rate, and its forecast. */
 export interface CheckedQuote {
   readonly appraisal: Appraisal
   readonly offer: AppraisedRate
+  /** To store with the quote. */
+  readonly forecast: RecordedForecast | null
 }
 
 /** Appraises each lane, in the order of the lanes. */
@@ -70,7 +77,10 @@ async function checkedQuotes(
   pricing: Pricing,
   { database }: Pick<Parts, 'database'>,
 ): Promise<CheckedQuote[]> {
-  const appraise = appraiser(pricing, { tenant, now, read: (work) => database.inTenant(tenant, work) })
+  const read: Reader = (work) => database.inTenant(tenant, work)
+  const appraise = appraiser(pricing, { tenant, now, read })
+  // The quotes of a request are for one customer.
+  const customer = await namedCustomer(quoted[0]?.quoted_customer_name, pricing, tenant, read)
   const checked = []
   for (const lane of quoted) {
     const appraisal = await appraise({
@@ -82,9 +92,10 @@ async function checkedQuotes(
       },
       quoted: lane,
       enteredCents: lane.estimated_cost_cents ?? null,
-      customer: null,
+      customer,
     })
-    checked.push({ appraisal, offer: appraisal.at(lane.quoted_rate_cents) })
+    const offer = appraisal.at(lane.quoted_rate_cents)
+    checked.push({ appraisal, offer, forecast: recordedForecast(appraisal, offer, lane, now) })
   }
   return checked
 }
@@ -244,12 +255,12 @@ export async function makeQuoteRequest(
           ...lane,
           ...costExpected(pricing, lane),
           valid_until: rate === undefined ? null : validUntil(rate, body.lanes[index]?.valid_hours, now),
+          forecast: forecastText(rate?.forecast),
         }
       }),
     }
     const { identifiers } = database
-    const entering = { tenant, identifiers, live: { now, pricing } }
-    const [entered] = await enter(transaction, [{ kind: 'create', request }], entering)
+    const [entered] = await enter(transaction, [{ kind: 'create', request }], { tenant, identifiers })
     const laneIds = entered?.lanes.map(({ laneId }) => laneId) ?? []
     const rows = await newLanes.insertedLanes(transaction, tenant, laneIds)
     const answer = await quoteRequestAnswer(transaction, tenant, {
@@ -273,6 +284,9 @@ export async function makeQuoteRequest(
     lanes: answered.lanes.map((lane, index) => ({ ...lane, warnings: warningsOf(checked[index]) })),
   }
 }
+
+const forecastText = (forecast: RecordedForecast | null | undefined) =>
+  forecast == null ? null : JSON.stringify(forecast)
 
 function warningsOf(checked: CheckedQuote | undefined) {
   return checked === undefined ? [] : fieldWarnings('quoted_rate', checked.offer)
@@ -327,7 +341,6 @@ export async function makeRequote(
       await recordCounter(transaction, tenant, quoted, body.counter_rate, recorded)
     const next = requoteOf(body, quoted, await people.defaultBasisOf(transaction, tenant))
     const { identifiers } = database
-    const entering = { tenant, identifiers, live: { now, pricing } }
     const [entered] = await enter(
       transaction,
       [
@@ -340,11 +353,12 @@ export async function makeRequote(
             ...costExpected(pricing, { ...quoted, pickup_date: next.pickup_date }),
             createdBy: userId,
             createdAt: recorded.at,
+            // An outcome that is known already is no test of a forecast.
+            forecast: isAccepted(body) ? null : forecastText(checked.forecast),
           },
-          isDecided: isAccepted(body),
         },
       ],
-      entering,
+      { tenant, identifiers },
     )
     const made = entered?.row
     if (made === undefined || made === null) throw new Error('A requote makes a lane.')

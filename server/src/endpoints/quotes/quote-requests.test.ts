@@ -148,17 +148,6 @@ describe('201', () => {
     }
   })
 
-  test('the advice that was shown is kept with the quote as it is, and is not part of the request_key', async () => {
-    const key = { request_key: randomUUID() }
-    const advice = { win_probability: 0.39, low: 0.2, high: 0.61, going_rate: 2_100, trust: 'fair' }
-    const { body } = await quote([{ ...oneLane, advice }], key)
-    const { lane_ref } = body.lanes[0]
-    expect((await laneOf(lane_ref)).advice).toEqual({ ...advice, best_rate: null })
-    expect((await quote([oneLane], key)).body.lanes[0].lane_ref).toBe(lane_ref)
-    const wrong = await quote([{ ...oneLane, advice: { ...advice, high: 61 } }])
-    expect(wrong.body.errors).toMatchObject([{ pointer: '/lanes/0/advice/high' }])
-  })
-
   test('a hundred lanes are one request', async () => {
     const { status, body } = await quote(
       Array.from({ length: 100 }, (_, index) => ({ ...oneLane, quoted_rate: 1000 + index })),

@@ -1,7 +1,8 @@
+import { createHash } from 'node:crypto'
 import { type Selectable, sql } from 'kysely'
 import type { Tables, TenantTransaction } from '../../schema/index.ts'
-import { chainMoved, type TenantId } from '../../session/index.ts'
-import { chainEnd, type HashChain, hashAfter } from './hash-chain.ts'
+import { auditMoved, type TenantId } from '../../session/index.ts'
+import { nextTenantNumber } from '../people/people.ts'
 
 /** A security event of a brokerage: the actor, the action, the affected user, and the network address. */
 export interface AuditEvent {
@@ -25,8 +26,12 @@ export type AuditRow = Selectable<Tables['audit_log']>
 /** The members that the hash of a row covers, in addition to the hash of the previous row. */
 type Hashed = Omit<AuditRow, 'at' | 'hash'> & { readonly atMicroseconds: number }
 
-function auditHash(before: Buffer, row: Hashed): Buffer {
-  return hashAfter(before, [
+/** The hash before the first row. */
+export const noRow = Buffer.alloc(32)
+
+/** The hash of a row: SHA-256 over the hash of the row before it and this row's members as one JSON array. */
+export function auditHash(before: Buffer, row: Hashed): Buffer {
+  const members = [
     row.tenant_id,
     row.entry_number,
     row.atMicroseconds,
@@ -38,13 +43,18 @@ function auditHash(before: Buffer, row: Hashed): Buffer {
     row.count,
     row.network,
     row.request_id,
-  ])
+  ]
+  return createHash('sha256').update(before).update(JSON.stringify(members)).digest()
 }
 
-/** The chain of the audit log. */
-export const auditChain: HashChain<AuditRow & { readonly atMicroseconds: number }> = {
-  name: 'audit',
-  rowsAfter: (transaction, tenant, after, limit) =>
+/** Rows in order, after the number `after`. */
+export function auditRowsAfter(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  after: number,
+  limit: number,
+): Promise<(AuditRow & { readonly atMicroseconds: number })[]> {
+  return (
     transaction
       .selectFrom('audit_log')
       .selectAll()
@@ -54,17 +64,25 @@ export const auditChain: HashChain<AuditRow & { readonly atMicroseconds: number 
       .where('entry_number', '>', after)
       .orderBy('entry_number')
       .limit(limit)
-      .execute(),
-  hash: auditHash,
+      .execute()
+  )
 }
 
-/** Appends a row to the audit log of the tenant. Call it last in a transaction: see `chainEnd`. */
+/**
+ * Appends a row to the audit log of the tenant. The row of its counter serves as a lock until the commit, so that appends of one
+ * tenant are sequential: call it last in a transaction.
+ */
 export async function appendAudit(
   transaction: TenantTransaction,
   tenant: TenantId,
   event: AuditEvent,
 ): Promise<void> {
-  const { next: entry, hash: before } = await chainEnd(transaction, tenant, 'audit')
+  const entry = await nextTenantNumber(transaction, tenant, 'audit')
+  // A separate statement after the lock, so that it sees a row that was committed during the wait.
+  const { rows } = await sql<{ hash: Buffer }>`
+    select hash from audit_log where tenant_id = ${tenant} order by entry_number desc limit 1
+  `.execute(transaction)
+  const before = rows[0]?.hash ?? noRow
   const row = {
     tenant_id: tenant,
     entry_number: entry,
@@ -82,7 +100,7 @@ export async function appendAudit(
     .insertInto('audit_log')
     .values({ ...row, at: event.at, hash })
     .execute()
-  chainMoved(transaction, { chain: 'audit', tenant, entry, hash })
+  auditMoved(transaction, { tenant, entry, hash })
 }
 
 async function tokenOf(

@@ -27,28 +27,10 @@ export interface ExpiringCredential {
   readonly expires_at: string
 }
 
-/** The newest entry of a pilot, as its event has it. */
-export interface AnnouncedHead {
-  readonly entry: number
-  readonly at: string
-  readonly hash: string
-}
-
-/** A calibration that broke, as its event has it. */
-export interface BrokenCalibration {
-  readonly days: number
-  readonly decided: number
-  readonly won: number
-  readonly mean_forecast: number
-  readonly sentence: string
-}
-
 /** The stored content of an event: the lane at that time and its changes, or a credential. A test event has neither. */
 export interface EventFacts {
   readonly lane?: LaneThen
   readonly credential?: ExpiringCredential
-  readonly head?: AnnouncedHead
-  readonly calibration?: BrokenCalibration
   /** A request for approval in the form of the API. */
   readonly approval?: object
   readonly change_number?: number

@@ -22,7 +22,6 @@ export async function nextTenantNumber(
     | 'secret'
     | 'import'
     | 'audit'
-    | 'pilot'
     | 'event-endpoint'
     | 'event-secret'
     | 'customer'

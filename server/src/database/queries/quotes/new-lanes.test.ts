@@ -149,7 +149,7 @@ const request: fc.Arbitrary<NewQuoteRequest> = fc
           carrier_notes: said.mc,
           booked_at: said.bookedAt,
           quote_signed_at: { quotedRate: [{ sender: 1, signed: 2, effective: 2 }] },
-          advice: JSON.stringify({ win_probability: 0.5 }),
+          forecast: JSON.stringify({ win_probability: 0.5 }),
         },
       ],
     }

@@ -53,7 +53,7 @@ type OtherColumn =
   | 'import_fingerprint'
   | 'import_said'
   | 'external_id'
-  | 'advice'
+  | 'forecast'
   | 'superseded_by'
   | 'superseded_as'
 
@@ -149,7 +149,7 @@ const otherColumns = {
   import_fingerprint: 'bytes',
   import_said: 'text',
   external_id: 'text',
-  advice: 'json',
+  forecast: 'json',
   superseded_by: 'text',
   superseded_as: 'text',
   quote_signed_at: 'json',
@@ -348,7 +348,7 @@ export async function insertedLanes(
 }
 
 /** What a requote has of its own. Other columns are those of the earlier quote. */
-type NextQuote = Partial<Pick<NewLane, NewQuoteColumn | ExpectedColumn>> & {
+type NextQuote = Partial<Pick<NewLane, NewQuoteColumn | ExpectedColumn | 'forecast'>> & {
   readonly createdBy: number
   readonly createdAt: Date
 }

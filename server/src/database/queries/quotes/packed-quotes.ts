@@ -1,5 +1,4 @@
 import { type RawBuilder, sql } from 'kysely'
-import type { Experiment } from '#engine/pilot/experiment.ts'
 import type { RateBasis } from '#engine/rate-basis.ts'
 import type { Pool, RateType } from '#engine/rate-type.ts'
 import type { PricingRule } from '#engine/rules/pricing-rules.ts'
@@ -28,8 +27,6 @@ export interface BookSettings {
   readonly conversions: number
   /** The IANA time zone in which the months of the brokerage begin. */
   readonly timeZone: string
-  /** The running experiment with suggested rates; null if there is none. */
-  readonly experiment: Experiment | null
 }
 
 /*
@@ -248,13 +245,11 @@ export async function readBookStanding(
     mixed: boolean
     conversions: number
     time_zone: string
-    seed: string | null
     changed: number | null
   }>`
     select coalesce(facts.facts_version, 0) as facts, coalesce(facts.access_version, 0) as access,
       one.win_probability_method as method, one.pricing_rules as rules,
       one.expired_counts_as_lost, one.default_basis, one.default_rate_type, one.integration_pool, one.conversions, one.time_zone, ${isMixed(tenant)} as mixed,
-      case when pilot.active then pilot.experiment ->> 'seed' end as seed,
       case
         when ${since}::bigint = coalesce(facts.facts_version, 0) then 0
         when ${since}::bigint between facts.unlogged_version and facts.facts_version
@@ -262,7 +257,6 @@ export async function readBookStanding(
       end as changed
     from tenants as one
     left join tenant_facts as facts on facts.tenant_id = ${tenant}
-    left join pilots as pilot on pilot.tenant_id = ${tenant}
     cross join lateral (
       select count(*) from (
         select from lane_versions as known
@@ -285,7 +279,6 @@ export async function readBookStanding(
       mixed: row?.mixed ?? false,
       conversions: row?.conversions ?? 0,
       timeZone: row?.time_zone ?? 'UTC',
-      experiment: row?.seed == null ? null : { seed: row.seed },
     },
     changed: row?.changed ?? null,
   }

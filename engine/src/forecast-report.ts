@@ -1,0 +1,223 @@
+import { brier, type ReliabilityRow, reliability } from './backtest/measures.ts'
+import type { RateType } from './rate-type.ts'
+import type { RecordedForecast } from './recorded-forecast.ts'
+import { type GroupedMean, meanOverGroups } from './statistics/mean-over-groups.ts'
+
+/** A quote with the forecast that was made with it, and what became of it. */
+export interface ForecastQuote {
+  readonly forecast: Pick<RecordedForecast, 'made_at' | 'win_probability' | 'lane_win_rate' | 'quoted_as'>
+  /** The month of the quote, `YYYY-MM`. */
+  readonly month: string
+  readonly rateType: RateType
+  /** The place pair and the equipment. */
+  readonly lane: string
+  readonly outcome: 'won' | 'lost' | 'pending' | 'expired'
+  /** Epoch milliseconds; null if undecided. */
+  readonly decidedAt: number | null
+  readonly isVoid: boolean
+  /** For an offer that another offer for the load superseded: whether the customer refused its rate. */
+  readonly supersededAs: 'refused' | 'replaced' | null
+  /** The quoted rate with its terms as they are now: see `quotedAs`. */
+  readonly quotedAs: string
+}
+
+/** Why a forecast is not scored. */
+export const unscoredReasons = ['undecided', 'expired', 'void', 'superseded', 'rate_changed', 'late'] as const
+export type Unscored = (typeof unscoredReasons)[number]
+
+/** Whether a forecast is scored, and as what. */
+export type Scoring = { readonly won: boolean } | { readonly unscored: Unscored }
+
+/**
+ * How a forecast is scored: by the outcome of its quote, if it is won or lost at the rate that was forecast. An offer whose rate the
+ * customer refused is lost, as in the win curve. A forecast is late if the quote was decided before it was made.
+ *
+ * @param expiredIsLost the brokerage's setting about expired quotes
+ */
+export function scoringOf(quote: ForecastQuote, expiredIsLost: boolean): Scoring {
+  const { forecast, outcome, decidedAt, supersededAs } = quote
+  if (quote.isVoid) return { unscored: 'void' }
+  if (supersededAs === 'replaced') return { unscored: 'superseded' }
+  const isRefused = supersededAs === 'refused'
+  if (outcome === 'pending' && !isRefused) return { unscored: 'undecided' }
+  if (outcome === 'expired' && !expiredIsLost && !isRefused) return { unscored: 'expired' }
+  if (forecast.quoted_as !== null && forecast.quoted_as !== quote.quotedAs)
+    return { unscored: 'rate_changed' }
+  // A signed outcome has whole seconds.
+  const second = Math.floor(Date.parse(forecast.made_at) / 1000) * 1000
+  if (decidedAt !== null && decidedAt < second) return { unscored: 'late' }
+  return { won: outcome === 'won' && !isRefused }
+}
+
+/** The forecasts of a month and a rate type. */
+export interface ForecastMonth {
+  readonly month: string
+  readonly rateType: RateType
+  readonly scored: number
+  readonly won: number
+  readonly meanForecast: number
+  readonly brier: number
+  /** The Brier score of the lane's win rate on the same quotes; null if it is not known for all of them. */
+  readonly laneRateBrier: number | null
+}
+
+/** How good the forecasts were. Lower Brier scores are better. */
+export interface ForecastReport {
+  readonly forecasts: number
+  readonly scored: number
+  readonly won: number
+  readonly lanes: number
+  readonly unscored: Readonly<Record<Unscored, number>>
+  /** Null without a scored forecast. */
+  readonly meanForecast: number | null
+  readonly brier: number | null
+  /** The share won minus the forecast, over the scored quotes; null without one. */
+  readonly gap: GroupedMean | null
+  /** The quotes whose lane had a known win rate, with both Brier scores, and that of the lane rate minus that of the forecast. */
+  readonly laneRate: {
+    readonly quotes: number
+    readonly brier: number
+    readonly laneRateBrier: number
+    readonly better: GroupedMean
+  } | null
+  /** Ten groups of equal size, lowest forecast first. */
+  readonly reliability: readonly ReliabilityRow[]
+  /** Newest month first. */
+  readonly months: readonly ForecastMonth[]
+}
+
+interface Scored {
+  readonly month: string
+  readonly rateType: RateType
+  readonly lane: string
+  readonly p: number
+  readonly laneRate: number | null
+  readonly won: boolean
+}
+
+/** Collects quotes with forecasts, in any order, and reports on them. */
+export interface ForecastScorer {
+  add(quote: ForecastQuote): Scoring
+  report(): ForecastReport
+}
+
+/** Scores the forecasts of quotes. @param expiredIsLost the brokerage's setting about expired quotes */
+export function forecastScorer(expiredIsLost: boolean): ForecastScorer {
+  const scored: Scored[] = []
+  const unscored = Object.fromEntries(unscoredReasons.map((why) => [why, 0])) as Record<Unscored, number>
+  let forecasts = 0
+  return {
+    add(quote) {
+      forecasts++
+      const scoring = scoringOf(quote, expiredIsLost)
+      if ('unscored' in scoring) unscored[scoring.unscored]++
+      else {
+        const { month, rateType, lane, forecast } = quote
+        const { win_probability: p, lane_win_rate: laneRate } = forecast
+        scored.push({ month, rateType, lane, p, laneRate, won: scoring.won })
+      }
+      return scoring
+    },
+    report: () => ({ forecasts, unscored: { ...unscored }, ...reportOf(scored) }),
+  }
+}
+
+const wins = (scored: readonly Scored[]) => scored.filter(({ won }) => won).length
+const meanOf = (scored: readonly Scored[]) => scored.reduce((sum, { p }) => sum + p, 0) / scored.length
+const squared = (p: number, won: boolean) => (p - (won ? 1 : 0)) ** 2
+
+function reportOf(scored: readonly Scored[]): Omit<ForecastReport, 'forecasts' | 'unscored'> {
+  const isEmpty = scored.length === 0
+  return {
+    scored: scored.length,
+    won: wins(scored),
+    lanes: new Set(scored.map(({ lane }) => lane)).size,
+    meanForecast: isEmpty ? null : meanOf(scored),
+    brier: isEmpty ? null : brier(scored),
+    gap: isEmpty
+      ? null
+      : meanOverGroups(scored.map(({ lane, p, won }) => ({ group: lane, value: (won ? 1 : 0) - p }))),
+    laneRate: laneRateOf(scored),
+    reliability: isEmpty ? [] : reliability(scored),
+    months: monthsOf(scored),
+  }
+}
+
+const byLaneRate = (scored: readonly Scored[]) =>
+  scored.flatMap(({ laneRate, won }) => (laneRate === null ? [] : [{ p: laneRate, won }]))
+
+function laneRateOf(scored: readonly Scored[]): ForecastReport['laneRate'] {
+  const compared = scored.filter(({ laneRate }) => laneRate !== null)
+  if (compared.length === 0) return null
+  return {
+    quotes: compared.length,
+    brier: brier(compared),
+    laneRateBrier: brier(byLaneRate(compared)),
+    better: meanOverGroups(
+      compared.map(({ lane, p, laneRate, won }) => ({
+        group: lane,
+        value: squared(laneRate ?? p, won) - squared(p, won),
+      })),
+    ),
+  }
+}
+
+function monthsOf(scored: readonly Scored[]): ForecastMonth[] {
+  const groups = Map.groupBy(scored, ({ month, rateType }) => `${month} ${rateType}`)
+  const found = [...groups.values()].map((group): ForecastMonth => {
+    const [{ month, rateType }] = group as [Scored]
+    const compared = byLaneRate(group)
+    return {
+      month,
+      rateType,
+      scored: group.length,
+      won: wins(group),
+      meanForecast: meanOf(group),
+      brier: brier(group),
+      laneRateBrier: compared.length === group.length ? brier(compared) : null,
+    }
+  })
+  const order = ({ month, rateType }: ForecastMonth) => `${month} ${rateType}`
+  return found.toSorted((one, other) => (order(one) < order(other) ? 1 : -1))
+}
+
+/** With fewer scored forecasts, nothing is said about them. */
+export const FORECASTS_MIN = 100
+/** A difference of fewer points between forecast and share won is not worth a warning. */
+const GAP_MIN = 0.05
+
+/** What the report comes to. `unknown`: too few scored forecasts. */
+export type ForecastStanding = 'unknown' | 'good' | 'too_high' | 'too_low' | 'behind_lane_rate'
+
+/**
+ * Whether the forecasts can be relied on. Not, if quotes were won clearly less or more often than forecast (by five points or more,
+ * and more than chance explains), or if the plain win rate of the lane was clearly the better forecast.
+ */
+export function forecastStanding({ scored, gap, laneRate }: ForecastReport): ForecastStanding {
+  if (scored < FORECASTS_MIN || gap?.range95 == null) return 'unknown'
+  if (gap.mean <= -GAP_MIN && gap.range95.high < 0) return 'too_high'
+  if (gap.mean >= GAP_MIN && gap.range95.low > 0) return 'too_low'
+  const better = laneRate?.better.range95 ?? null
+  return better !== null && better.high < 0 ? 'behind_lane_rate' : 'good'
+}
+
+const count = (of: number) => of.toLocaleString('en-US')
+
+/** The standing in one sentence. */
+export function forecastSentence(report: ForecastReport): string {
+  const { scored, won, meanForecast, laneRate } = report
+  const expected = Math.round((meanForecast ?? 0) * scored)
+  const counts = `${count(won)} of ${count(scored)} quotes were won, and their forecasts expected ${count(expected)}`
+  switch (forecastStanding(report)) {
+    case 'unknown':
+      return `There are too few decided quotes with a forecast to judge the forecasts: ${count(scored)} of ${count(FORECASTS_MIN)}, on five lanes or more.`
+    case 'good':
+      return `The forecasts hold: ${counts}.`
+    case 'too_high':
+      return `The forecasts are too high: ${counts}. Do not rely on them until you know why. Usual reasons are a market that moved, outcomes that are reported late or only when lost, and another mix of customers.`
+    case 'too_low':
+      return `The forecasts are too low: ${counts}. Do not rely on them until you know why. Usual reasons are a market that moved, outcomes that are reported late or only when won, and another mix of customers.`
+    case 'behind_lane_rate':
+      return `The win rate of the lane was the better forecast: its Brier score is ${laneRate?.laneRateBrier.toFixed(3)}, and that of the forecasts ${laneRate?.brier.toFixed(3)} (lower is better). Do not rely on the forecasts until you know why.`
+  }
+}

@@ -1,0 +1,72 @@
+import type { Appraisal, AppraisedRate } from '#engine/appraisal/appraisal.ts'
+import { outcomesBehind } from '#engine/estimate/outcomes-behind.ts'
+import { dollarsIfKnown } from '#engine/money.ts'
+import { laneWinRate, quotedAs, type RecordedForecast } from '#engine/recorded-forecast.ts'
+import type { NewLane, QuotedAmountColumn } from '../database/queries/index.ts'
+import type { TenantId } from '../database/session/index.ts'
+import { appraiser, type LaneToAppraise, namedCustomer, type Pricing, type Reader } from './appraiser.ts'
+import { modelVersion } from './model-version.ts'
+import { termsOfQuote } from './quote-conversions.ts'
+import type { QuotedFor } from './quote-facts.ts'
+
+/** Probabilities are stored with six decimals: the forecasts are scored by what is stored. */
+const six = (share: number) => Math.round(share * 1e6) / 1e6
+
+/**
+ * The forecast to store with a quote, from its appraisal. Null without one: nothing is known to estimate from, or the rate cannot be
+ * converted.
+ */
+export function recordedForecast(
+  appraisal: Appraisal,
+  { chance }: AppraisedRate,
+  quoted: Pick<NewLane, QuotedAmountColumn>,
+  now: number,
+): RecordedForecast | null {
+  const { lane, models, cost, goingCents, rates } = appraisal
+  if (chance === null || models === null) return null
+  const behind = outcomesBehind(models.estimator, lane)
+  return {
+    made_at: new Date(now).toISOString(),
+    win_probability: six(chance.probability),
+    low: six(chance.interval80.low),
+    high: six(chance.interval80.high),
+    cost: dollarsIfKnown(cost?.cents ?? null),
+    cost_from: cost?.source ?? null,
+    going_rate: dollarsIfKnown(goingCents),
+    best_rate: dollarsIfKnown(rates.best?.rateCents ?? null),
+    lane_win_rate: six(laneWinRate(behind.lane, behind.all)),
+    quoted_as: quotedAs(quoted.quoted_rate_cents, termsOfQuote(quoted)),
+    model: modelVersion,
+  }
+}
+
+/** A new quote to forecast. */
+interface QuoteToForecast {
+  readonly lane: LaneToAppraise & Pick<NewLane, QuotedAmountColumn>
+  readonly quotedFor: QuotedFor
+  /** The day by whose fuel price and exchange rate its amounts are converted. */
+  readonly at: Date
+}
+
+/** Forecasts quotes that nobody appraised before: those of another system. */
+export function quoteForecaster(
+  pricing: Pricing,
+  by: { readonly tenant: TenantId; readonly now: number; readonly read: Reader },
+): (quote: QuoteToForecast) => Promise<RecordedForecast | null> {
+  const appraise = appraiser(pricing, by)
+  const customers = new Map<string | null, ReturnType<typeof namedCustomer>>()
+  return async ({ lane, quotedFor, at }) => {
+    const { customerName: name } = quotedFor
+    const customer = customers.get(name) ?? namedCustomer(name, pricing, by.tenant, by.read)
+    customers.set(name, customer)
+    const appraisal = await appraise({
+      lane,
+      quotedFor,
+      quoted: lane,
+      enteredCents: lane.estimated_cost_cents ?? null,
+      at,
+      customer: await customer,
+    })
+    return recordedForecast(appraisal, appraisal.at(lane.quoted_rate_cents), lane, by.now)
+  }
+}

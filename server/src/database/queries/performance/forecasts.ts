@@ -1,0 +1,55 @@
+import { sql } from 'kysely'
+import type { RateType } from '#engine/rate-type.ts'
+import type { LaneRow, TenantTransaction } from '../../schema/index.ts'
+import type { TenantId } from '../../session/index.ts'
+
+/** Which quotes with forecasts are read. */
+export interface ForecastFilter {
+  /** Quoted at this time or later. */
+  readonly since: Date
+  readonly rateType?: RateType
+  /** The rate type of quotes that do not say theirs. */
+  readonly defaultRateType: RateType
+}
+
+/** A quote with its forecast, as far as a report of forecasts needs it. */
+export type ForecastLane = Pick<
+  LaneRow,
+  | 'lane_id'
+  | 'lane_ref'
+  | 'created_at'
+  | 'origin'
+  | 'destination'
+  | 'origin_key'
+  | 'destination_key'
+  | 'equipment'
+  | 'equipment_code'
+  | 'outcome'
+  | 'decided_at'
+  | 'voided_at'
+  | 'superseded_as'
+  | 'quoted_rate_cents'
+  | 'quoted_basis'
+  | 'quoted_fuel_cents'
+  | 'quoted_accessorials_cents'
+  | 'quoted_currency'
+> & { readonly rate_type: RateType; readonly forecast: NonNullable<LaneRow['forecast']> }
+
+/** Quotes with a forecast in the order of their ids, after `after`. */
+export async function forecastLanesAfter(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  { since, rateType, defaultRateType }: ForecastFilter,
+  { after, limit }: { readonly after: number; readonly limit: number },
+): Promise<ForecastLane[]> {
+  const { rows } = await sql<ForecastLane>`
+    select lane_id, lane_ref, created_at, origin, destination, origin_key, destination_key, equipment, equipment_code, outcome,
+      decided_at, voided_at, superseded_as, quoted_rate_cents, quoted_basis, quoted_fuel_cents, quoted_accessorials_cents,
+      quoted_currency, forecast, coalesce(rate_type, ${defaultRateType}) as rate_type
+    from lanes
+    where tenant_id = ${tenant} and lane_id > ${after} and forecast is not null and created_at >= ${since}
+      and (${rateType ?? null}::text is null or coalesce(rate_type, ${defaultRateType}) = ${rateType ?? null})
+    order by lane_id limit ${limit}
+  `.execute(transaction)
+  return rows
+}
