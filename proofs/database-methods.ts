@@ -11,6 +11,7 @@ import {
   instances,
   lanes,
   laneLists as lists,
+  newestAuditRow,
   newLanes,
   offers,
   packedQuotes as packed,
@@ -25,6 +26,7 @@ import {
   suggestions,
   tenantQuotes,
   shipmentUpdates as updates,
+  verifyAuditChain,
 } from '#server/database/queries/index.ts'
 import type { LaneRow, TenantTransaction } from '#server/database/schema/index.ts'
 import type { TenantId } from '#server/database/session/index.ts'
@@ -81,6 +83,15 @@ export const methods: Readonly<Record<string, Method>> = {
       network: null,
       requestId: null,
     }),
+  ),
+  'audit-log.auditRowsAfter': returnsCanary(({ transaction, tenant }) =>
+    audit.auditRowsAfter(transaction, tenant, 0, 100),
+  ),
+  'audit-chain.newestAuditRow': returnsResult(({ transaction, tenant }) =>
+    newestAuditRow(transaction, tenant),
+  ),
+  'audit-chain.verifyAuditChain': returnsResult(({ transaction, tenant }) =>
+    verifyAuditChain((look) => look(transaction), tenant, []),
   ),
   'audit-log.listAudit': returnsCanary(({ transaction, tenant }) =>
     audit.listAudit(transaction, tenant, {}, { before: null, limit: 50 }),

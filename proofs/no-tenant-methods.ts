@@ -1,5 +1,6 @@
 /** Database functions that work for no tenant, each with the reason. */
 export const forNoTenant: Readonly<Record<string, string>> = {
+  'audit-log.auditHash': 'computes a value without a query',
   'insert-rows.insertRows': 'is part of the functions that insert many rows of a tenant',
   'offers.decidesOffers': 'computes a value without a query',
   'offers.supersedingOf': 'computes values without a query',

@@ -251,7 +251,16 @@ function rowsOf(
       },
     ],
     lanes: [
-      lane(0, { lane_ref: ids.laneRef }),
+      lane(0, {
+        lane_ref: ids.laneRef,
+        forecast: JSON.stringify({
+          made_at: at,
+          win_probability: 0.5,
+          low: 0.4,
+          high: 0.6,
+          quoted_as: '1800',
+        }),
+      }),
       ...[1, 2, 3, 4, 5, 6].map((number) =>
         lane(number, {
           ...dallasToAtlanta,

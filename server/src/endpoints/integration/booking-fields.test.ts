@@ -249,7 +249,7 @@ test('every field has a column of its unit', async () => {
 /** The columns of lanes that never change, and the one that every update sets. */
 const fixedColumns = `
   tenant_id lane_id lane_ref request_id lane_number quote_count expected_cost_cents expected_cost_low_cents
-  expected_cost_high_cents expected_basis updated_at import_id import_fingerprint search_text customer_key advice`
+  expected_cost_high_cents expected_basis updated_at import_id import_fingerprint search_text customer_key forecast`
   .trim()
   .split(/\s+/)
 
