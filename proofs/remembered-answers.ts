@@ -62,7 +62,6 @@ async function change(world: World, node: TestApp): Promise<string> {
         destination: oneOf(random, cities),
         equipment: oneOf(random, ['V', 'R']),
         quoted_rate: rate,
-        pickup_date: oneOf(random, ['2026-03-06', '2026-03-07', '2026-03-08']),
       }))
       const made = await call(node, 'POST', '/api/quote-requests', {
         token,

@@ -49,21 +49,6 @@ const ExpectedCost = Type.Object({
   ahead: Type.Array(CostAhead, {
     description: 'The costs expected 7, 14 and 28 days from now, each with the range of that many days',
   }),
-  weekend: Type.Optional(
-    Type.Object(
-      {
-        pct: Type.Number({
-          description:
-            'Percent by which weekend pickups cost more than others (negative: less); all amounts include it',
-        }),
-        sentence: Type.String({ examples: ['Weekend pickup: 8% more than on other days, from 41 loads.'] }),
-      },
-      {
-        description:
-          'Absent unless the pickup date in the request is a Saturday or Sunday, and earlier loads show that such pickups cost more or less',
-      },
-    ),
-  ),
   season: Type.Object(
     { evidence: Type.Boolean(), sentence: Type.String() },
     {

@@ -1,7 +1,7 @@
 import Type from 'typebox'
 import { endpoint } from './endpoint.ts'
 import { Estimate, Optimum } from './estimate.ts'
-import { day, equipment, nullable, place, positiveDollars, text } from './fields.ts'
+import { equipment, nullable, place, positiveDollars, text } from './fields.ts'
 import { LaneFieldError } from './insight-batch.ts'
 import { lanesPerRequestMax, quoteRequestBytesMax } from './limits.ts'
 import { AppliedRules, OutsideRules } from './pricing-rules.ts'
@@ -32,9 +32,6 @@ export const deskLane = Type.Object({
     ),
   ),
   estimated_cost: Type.Optional(positiveDollars('The truck cost that you expect')),
-  pickup_date: Type.Optional(
-    day('Date of pickup. The expected cost includes what weekend pickups cost the brokerage more'),
-  ),
   miles: Type.Optional(
     Type.Number({
       description:

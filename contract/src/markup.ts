@@ -1,17 +1,7 @@
 import Type, { type Static, type TObject } from 'typebox'
 import { endpoint } from './endpoint.ts'
 import { CurvePoint, Estimate, EvidenceQuote, MarginRisk, markupExtras, Optimum } from './estimate.ts'
-import {
-  day,
-  equipment,
-  includeOf,
-  nullable,
-  oneOf,
-  place,
-  positiveDollars,
-  text,
-  wholeNumber,
-} from './fields.ts'
+import { equipment, includeOf, nullable, oneOf, place, positiveDollars, text, wholeNumber } from './fields.ts'
 import { commonMembers } from './insight-extras.ts'
 import { pageSizeDefault, pageSizeMax } from './limits.ts'
 import { MarketReference } from './market-reference.ts'
@@ -111,11 +101,6 @@ export const markup = endpoint({
       oneOf(
         'The reference of markup_pct: median (the default) is the median of the rates quoted on the lane; market is the stored market rate, or the median if none is usable. Not together with market_rate',
         ['median', 'market'],
-      ),
-    ),
-    pickup_date: Type.Optional(
-      day(
-        'Date of pickup. The expected cost of the estimate then includes what weekend pickups cost you more',
       ),
     ),
     estimated_cost: Type.Optional(

@@ -218,28 +218,6 @@ export function aheadCoverage(forecasts: readonly AheadForecast[]): AheadCoverag
   })
 }
 
-/** What the pickup dates of loads change in the mean absolute error of all forecasts: of the model with them, and without. */
-export function pickupDatesWorth(
-  withDates: readonly AheadForecast[],
-  loads: readonly CostSeen[],
-): CorrectedGroup[] {
-  const keyOf = ({ laneId, days }: AheadForecast) => `${laneId} ${days}`
-  const without = new Map(
-    forecastAhead(loads.map((load) => ({ ...load, weekendPickup: false }))).map((one) => [keyOf(one), one]),
-  )
-  const weekends = new Set(loads.flatMap(({ laneId, weekendPickup }) => (weekendPickup ? [laneId] : [])))
-  return AHEAD.map((days) => {
-    const of = withDates.filter((one) => one.days === days)
-    const pairs = of.map((one) => ({
-      week: weekOf(one),
-      error: one.error,
-      reference: without.get(keyOf(one))?.error ?? one.error,
-    }))
-    const inGroup = of.filter(({ laneId }) => weekends.has(laneId)).length
-    return { group: 'pickup dates in the model', days, inGroup, ...pairedDifference(pairs, days / 7) }
-  })
-}
-
 /** Weight of "no effect" in the median error of a group, in loads. */
 const GROUP_WEIGHT = 10
 

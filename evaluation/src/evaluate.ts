@@ -15,7 +15,6 @@ import {
   correctedGroup,
   forecastAhead,
   type LoadGroup,
-  pickupDatesWorth,
 } from './cost-ahead-check.ts'
 import { costQuality, forecastCosts, riskQuality } from './cost-check.ts'
 import { countRises } from './count-check.ts'
@@ -245,10 +244,7 @@ function evaluateAhead(
     aheadCoverage: found.flatMap(({ name, forecasts }) =>
       aheadCoverage(forecasts).map((row) => ({ name, ...row })),
     ),
-    groups:
-      truckloads === undefined
-        ? []
-        : [...pickupDatesWorth(truckloads, loads ?? []), ...loadGroups(truckloads, loads ?? [])],
+    groups: truckloads === undefined ? [] : loadGroups(truckloads, loads ?? []),
     hindsight: rates === null ? [] : hindsight(rates, [1, 2, 4]),
   }
 }
@@ -259,7 +255,7 @@ function loadGroups(forecasts: readonly AheadForecast[], loads: readonly Trucklo
   const pickup = ({ laneId }: AheadForecast) => pickups.get(laneId) ?? Number.NaN
   const groups: LoadGroup[] = [
     {
-      name: 'pickup on a weekend, after the model',
+      name: 'pickup on a weekend',
       includes: (one) => [0, 6].includes(new Date(pickup(one)).getUTCDay()),
     },
     {

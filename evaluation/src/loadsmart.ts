@@ -4,7 +4,6 @@ import { gunzipSync } from 'node:zlib'
 import Papa from 'papaparse'
 import type { CostSeen } from '#engine/estimate/expected-cost.ts'
 import { freightLane } from '#engine/estimate/lane-identity.ts'
-import { isWeekend } from '#engine/estimate/weekend-pickup.ts'
 
 /** The placeholder for unknown miles in the file. */
 const PLACEHOLDER_MILES = 140
@@ -50,7 +49,6 @@ export function readTruckloads(folder: string): Truckload[] | null {
     const miles = Number(row.mileage)
     const at = Date.parse(`${(row.book_date ?? '').replace(' ', 'T')}Z`)
     if (!(Number(row.book_price) > 0 && cost >= COST_MIN && miles >= MILES_MIN) || Number.isNaN(at)) continue
-    const pickupDate = (row.pickup_date ?? '').slice(0, 10)
     const origin = { city: row.origin_city ?? '', state: row.origin_state ?? '' }
     const destination = { city: row.dest_city ?? '', state: row.dest_state ?? '' }
     const end = (place: { city: string; state: string }) => ({
@@ -72,7 +70,6 @@ export function readTruckloads(folder: string): Truckload[] | null {
       origin,
       destination,
       placeholderMiles: miles === PLACEHOLDER_MILES,
-      weekendPickup: isWeekend(pickupDate),
       pickupAt: Date.parse(`${(row.pickup_date ?? '').replace(' ', 'T')}Z`),
     })
   }

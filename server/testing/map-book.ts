@@ -21,8 +21,8 @@ export function mapBook(): MapBook {
       const known = lanes.findIndex((lane) => JSON.stringify(lane) === JSON.stringify(places))
       return known >= 0 ? known : lanes.push(places) - 1
     },
-    put(lane, { laneId, quotedAt, rateCents, costCents, outcome, miles, weekendPickup = false }) {
-      const quote = [quotedAt, rateCents, costCents, outcome, miles, weekendPickup]
+    put(lane, { laneId, quotedAt, rateCents, costCents, outcome, miles }) {
+      const quote = [quotedAt, rateCents, costCents, outcome, miles]
       rows.set(laneId, [...Object.values(lanes[lane] ?? {}), ...quote].map(String).join(' '))
     },
     putApart(_lane, { laneId }) {

@@ -3,7 +3,7 @@ import { useEffect, useState } from 'react'
 import { typingPauseMs } from '#client/debounce.ts'
 import { type Answer, type CallFailed, useAnswer } from '../api/index.ts'
 import { type RateType, readDollars } from '../shared-ui/index.ts'
-import { type DeskLane, hasState, pickupAsked, rateTypeOf } from './desk-draft.ts'
+import { type DeskLane, hasState, rateTypeOf } from './desk-draft.ts'
 
 /** The rate of the request while no rate is typed. The page shows nothing that depends on it. */
 const fallbackRate = 2_000
@@ -21,7 +21,6 @@ interface Asked {
   readonly lane: LaneAsked
   readonly rate: number | null
   readonly market: number | null
-  readonly pickup: { readonly pickup_date?: string }
 }
 
 /** The query for a row as typed so far; null while origin or destination is incomplete. */
@@ -38,7 +37,6 @@ function askedOf(typed: DeskLane): Asked | null {
     },
     rate: readDollars(rate),
     market: readDollars(market),
-    pickup: pickupAsked(typed),
   }
 }
 
@@ -86,7 +84,6 @@ export function useDeskAnswer(row: DeskLane, customer: string): DeskAnswer {
         ...(asked?.lane ?? nowhere),
         proposed_rate: asked?.rate ?? fallbackRate,
         ...(asked?.market == null ? {} : { market_rate: asked.market }),
-        ...asked?.pickup,
         include: 'basis,places,estimate,curve,optimum,evidence,market,risk,rules',
         evidence_limit: quotesDrawn,
         ...(settledCustomer === '' ? {} : { customer: settledCustomer }),

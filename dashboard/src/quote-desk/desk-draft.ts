@@ -55,11 +55,6 @@ export function blankDraft(): Draft {
   return { customer: '', reference: '', lanes: [blankLane(1)] }
 }
 
-/** The pickup date to ask with. While a year is typed, the input has dates of the first centuries: those are left out. */
-export function pickupAsked({ pickup }: Pick<DeskLane, 'pickup'>): { pickup_date?: string } {
-  return pickup >= '1970' && pickup < '2201' ? { pickup_date: pickup } : {}
-}
-
 /** The rate type to ask and to save with: none for the default of the brokerage. */
 export function rateTypeOf({ rateType }: Pick<DeskLane, 'rateType'>): { rate_type?: RateType } {
   return rateTypeAsked({ rate_type: rateType })

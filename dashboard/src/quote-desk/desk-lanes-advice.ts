@@ -5,7 +5,7 @@ import { typingPauseMs } from '#client/debounce.ts'
 import { type Answer, type Body, CallFailed, call, useAnswer } from '../api/index.ts'
 import { converted, readDollars, termsBody } from '../shared-ui/index.ts'
 import { changedInWords, deskAppraisal } from './desk-appraisal.ts'
-import { type DeskLane, type Draft, hasState, lanesToSave, pickupAsked, rateTypeOf } from './desk-draft.ts'
+import { type DeskLane, type Draft, hasState, lanesToSave, rateTypeOf } from './desk-draft.ts'
 
 type AskedLane = Body<'advise-lanes'>['lanes'][number]
 type Result = Answer<'advise-lanes'>['results'][number]
@@ -22,7 +22,6 @@ function askedOf(lane: DeskLane): AskedLane | null {
     ...(code === '' ? {} : { equipment: code }),
     ...(quotedRate === null ? {} : { quoted_rate: quotedRate }),
     ...(typedCost === null ? {} : { estimated_cost: typedCost }),
-    ...pickupAsked(lane),
     ...rateTypeOf(lane),
     ...termsBody(lane),
   }

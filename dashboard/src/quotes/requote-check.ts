@@ -26,7 +26,6 @@ function adviceBody({ lane, rate, cost, terms }: AskedRequote): AdviceBody {
         equipment: lane.equipment,
         ...(rate === null ? {} : { quoted_rate: rate }),
         ...(cost === null || cost <= 0 ? {} : { estimated_cost: cost }),
-        ...(lane.pickup_date === null ? {} : { pickup_date: lane.pickup_date }),
         ...termsBody(terms),
       },
     ],

@@ -8,7 +8,6 @@ interface CostsExpected {
     readonly low: number
     readonly high: number
   }[]
-  readonly weekend?: { readonly sentence: string }
   readonly season: { readonly sentence: string }
 }
 
@@ -28,7 +27,6 @@ export function CostsAhead({ cost }: { cost: CostsExpected }) {
         </span>
       ))}
       . {cost.season.sentence}
-      {cost.weekend === undefined ? '' : ` ${cost.weekend.sentence} These costs include it.`}
     </Text>
   )
 }

@@ -50,7 +50,6 @@ const rule = (ruleId: number, conditions: RuleConditions, terms: RuleTerms): Pri
 const input: AppraisalInput = {
   lane: places,
   miles: { typed: null, measured: 780 },
-  pickupDate: null,
   parties: { customerKeys: [], tier: null, repId: null, teamIds: [], rateType: null },
   customer: null,
   terms: { basis: null, fuelCents: null, accessorialCents: null },

@@ -15,7 +15,6 @@ import type { LaneIdentity } from '../estimate/lane-identity.ts'
 import { type OfferBelief, type OfferCustomer, offerBelief, positionOf } from '../estimate/offer-belief.ts'
 import { bestRate, chanceOn } from '../estimate/optimum.ts'
 import { isOwnCost } from '../estimate/own-cost.ts'
-import { isWeekend } from '../estimate/weekend-pickup.ts'
 import { fuelOfMiles } from '../fuel-surcharge.ts'
 import {
   type AmountConversion,
@@ -70,8 +69,6 @@ export interface AppraisalInput {
     readonly equipmentCode: string | null
   }
   readonly miles: KnownMiles
-  /** `YYYY-MM-DD`; null if unknown. */
-  readonly pickupDate: string | null
   readonly parties: QuoteParties
   /** Null for all customers alike. */
   readonly customer: OfferCustomer | null
@@ -277,14 +274,14 @@ function usualMiles({ quoted }: Estimator, { key }: LaneIdentity): number | null
 }
 
 /** What the expected cost of a quote depends on. */
-export type ExpectedInput = Pick<AppraisalInput, 'lane' | 'miles' | 'pickupDate'> & {
+export type ExpectedInput = Pick<AppraisalInput, 'lane' | 'miles'> & {
   readonly rateType: RateType
 }
 
 /**
  * The expected cost that the appraisal of a quote has, for quotes that nobody asks more about. Null if unknown.
  *
- * @example expectedOf(book, { lane, miles: { typed: null, measured: 781 }, pickupDate: null, rateType: 'spot' })?.costCents // 171523
+ * @example expectedOf(book, { lane, miles: { typed: null, measured: 781 }, rateType: 'spot' })?.costCents // 171523
  */
 export function expectedOf(prepared: AdviceByType, input: ExpectedInput): ExpectedCost | null {
   return loadOf(adviceFor(prepared, input.rateType), identityOf(input.lane), input).expected
@@ -293,10 +290,10 @@ export function expectedOf(prepared: AdviceByType, input: ExpectedInput): Expect
 function loadOf(
   book: PreparedAdvice | null,
   lane: LaneIdentity,
-  { miles, pickupDate }: Pick<ExpectedInput, 'miles' | 'pickupDate'>,
+  { miles }: Pick<ExpectedInput, 'miles'>,
 ): { readonly load: AskedCost; readonly expected: ExpectedCost | null } {
   const counted = decidedMiles(miles) ?? (book === null ? null : usualMiles(book.estimator, lane))
-  const load = { costKeys: lane.costKeys, miles: counted, weekendPickup: isWeekend(pickupDate) }
+  const load = { costKeys: lane.costKeys, miles: counted }
   return { load, expected: book === null ? null : wholeCost(book.costs, load) }
 }
 

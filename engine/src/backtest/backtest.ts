@@ -215,10 +215,10 @@ function walk(plan: {
 }
 
 function paidLoads(quotes: readonly BacktestQuote[]) {
-  return quotes.flatMap(({ laneId, truckCostCents, miles, quotedAt, lane, weekendPickup = false }) =>
+  return quotes.flatMap(({ laneId, truckCostCents, miles, quotedAt, lane }) =>
     truckCostCents === null || miles === null
       ? []
-      : [{ laneId, costCents: truckCostCents, miles, at: quotedAt, costKeys: lane.costKeys, weekendPickup }],
+      : [{ laneId, costCents: truckCostCents, miles, at: quotedAt, costKeys: lane.costKeys }],
   )
 }
 

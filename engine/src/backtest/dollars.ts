@@ -49,11 +49,11 @@ export function priceQuote<Quote extends LaneQuote>(
   quote: Quote,
   terms: { costs: CostModel; minimum: MinimumTerms },
 ): PricedQuote | Unpriced {
-  const { costCents, rateCents, lane, miles, weekendPickup = false } = quote
+  const { costCents, rateCents, lane, miles } = quote
   if (costCents === null || !(costCents > 0) || !Number.isFinite(costCents)) return 'without_cost'
   const model = modelFor(quote)
   const referenceCents = referenceRateCents(model, lane, miles)
-  const expected = expectedCost(terms.costs, { costKeys: lane.costKeys, miles, weekendPickup })
+  const expected = expectedCost(terms.costs, { costKeys: lane.costKeys, miles })
   if (referenceCents === null || expected === null) return 'without_optimum'
   if (isUnlikelyCost(costCents, expected.costCents)) return 'unlikely_cost'
   const curve = { posterior: posteriorFor(quote), referenceCents, priceWeight: priceWeight(model, lane) }

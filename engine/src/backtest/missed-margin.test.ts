@@ -156,29 +156,6 @@ describe('a simulated brokerage with a known truth', () => {
     expect(earlier(judged(turned))).toEqual(before)
   })
 
-  test('the expected cost is that of the pickup date, where pickups on weekends cost more', () => {
-    const weekends = small.quotes.map((quote) => {
-      const weekendPickup = quote.laneId % 3 === 0
-      const truckCostCents = Math.round((quote.quotedCostCents ?? 0) * (weekendPickup ? 1.2 : 1))
-      return { ...quote, quotedCostCents: null, truckCostCents, weekendPickup }
-    })
-    const costs = ({ missed }: Found) =>
-      new Map([...missed.laneId].map((laneId, row) => [laneId, missed.costCents[row] as number]))
-    const known = costs(judged(weekends))
-    const unknown = costs(judged(weekends.map((quote) => ({ ...quote, weekendPickup: false }))))
-    const changed = [...known].flatMap(([laneId, cents]) => {
-      const without = unknown.get(laneId)
-      return without === undefined ? [] : [{ isWeekend: laneId % 3 === 0, times: cents / without }]
-    })
-    for (const isWeekend of [true, false]) {
-      const times = changed.filter((one) => one.isWeekend === isWeekend).map((one) => one.times)
-      expect(times.length).toBeGreaterThan(2)
-      const mean = times.reduce((sum, one) => sum + one, 0) / times.length
-      if (isWeekend) expect(mean).toBeGreaterThan(1.05)
-      else expect(mean).toBeLessThan(1)
-    }
-  })
-
   test('without any cost, nothing is judged', () => {
     const none = judged(
       small.quotes.map((quote) => ({

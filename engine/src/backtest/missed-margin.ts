@@ -111,16 +111,8 @@ export function missedMargin<Quote extends JudgeableQuote>(
   quote: Quote,
   costs: CostModel,
 ): MissedMargin | NotJudged | null {
-  const {
-    laneId,
-    lane,
-    miles,
-    quotedRateCents: rateCents,
-    outcome,
-    quotedCostCents,
-    weekendPickup = false,
-  } = quote
-  const expected = expectedCost(costs, { costKeys: lane.costKeys, miles, weekendPickup })
+  const { laneId, lane, miles, quotedRateCents: rateCents, outcome, quotedCostCents } = quote
+  const expected = expectedCost(costs, { costKeys: lane.costKeys, miles })
   const known = quotedCostCents !== null && quotedCostCents > 0 ? quotedCostCents : null
   const costCents = known ?? (isOwnCost(expected) ? expected.costCents : null)
   if (costCents === null || expected === null) return 'without_cost'

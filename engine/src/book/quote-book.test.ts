@@ -12,14 +12,7 @@ import { seededNumbers } from '../statistics/seeded-numbers.ts'
 import { finished } from '../steps.ts'
 import { KeptResults } from './kept-results.ts'
 import { areaName, identityOf, type LanePlaces, QuoteBook } from './quote-book.ts'
-import {
-  CONTRACT_BIT,
-  emptyPortion,
-  OUTCOMES,
-  type QuoteRow,
-  UNKNOWN_COST,
-  WEEKEND_BIT,
-} from './quote-columns.ts'
+import { CONTRACT_BIT, emptyPortion, OUTCOMES, type QuoteRow, UNKNOWN_COST } from './quote-columns.ts'
 import {
   countScope,
   countScopeHistory,
@@ -79,7 +72,6 @@ const quote = fc.record({
   outcome: fc.constantFrom('won' as const, 'lost' as const, 'pending' as const),
   miles: fc.option(fc.integer({ min: 20, max: 2_500 })),
   quotedAt: fc.integer({ min: -700, max: 1 }).map((day) => NOW + day * DAY),
-  weekendPickup: fc.boolean(),
   contract: fc.boolean(),
 })
 
@@ -91,7 +83,6 @@ interface Known {
   readonly outcome: 'won' | 'lost' | 'pending'
   readonly miles: number | null
   readonly quotedAt: number
-  readonly weekendPickup?: boolean
   readonly contract?: boolean
 }
 
@@ -112,7 +103,6 @@ const rowOf = (one: Known): QuoteRow => ({
   costCents: one.costCents ?? Number.NaN,
   outcome: OUTCOMES.indexOf(one.outcome),
   miles: one.miles ?? Number.NaN,
-  ...(one.weekendPickup === true ? { weekendPickup: true } : {}),
   ...(one.contract === true ? { contract: true } : {}),
 })
 
@@ -132,10 +122,7 @@ function opened(quotes: readonly Known[]): QuoteBook {
       const { costCents, ...row } = rowOf(one)
       portion.lane[at] = book.lane(one.places)
       portion.costCents[at] = one.costCents ?? UNKNOWN_COST
-      portion.traits[at] =
-        row.outcome |
-        (one.weekendPickup === true ? WEEKEND_BIT : 0) |
-        (one.contract === true ? CONTRACT_BIT : 0)
+      portion.traits[at] = row.outcome | (one.contract === true ? CONTRACT_BIT : 0)
       for (const name of ['laneId', 'quotedAt', 'rateCents', 'miles'] as const) portion[name][at] = row[name]
     }
     book.append(portion)
@@ -248,10 +235,10 @@ describe('a book after any changes', () => {
           const plain = {
             estimator: prepareEstimator({ quotes: listed(quotes), now: NOW }),
             costs: prepareCosts(
-              listed(quotes).flatMap(({ laneId, costCents, miles, quotedAt, lane, weekendPickup = false }) =>
+              listed(quotes).flatMap(({ laneId, costCents, miles, quotedAt, lane }) =>
                 costCents === null || miles === null
                   ? []
-                  : [{ laneId, costCents, miles, at: quotedAt, costKeys: lane.costKeys, weekendPickup }],
+                  : [{ laneId, costCents, miles, at: quotedAt, costKeys: lane.costKeys }],
               ),
               NOW,
             ),
@@ -306,12 +293,11 @@ describe('a book after any changes', () => {
   )
 })
 
-test('the book keeps the weekend pickups: the effect is that of a list, and a lane without loads has no residual left', () => {
+test('a lane whose loads were all removed has no residual left', () => {
   const random = seededNumbers(5)
   const [from, other, to] = ends
   const quotes = Array.from({ length: 400 }, (_, nth): Known => {
     const origin = nth % 2 === 0 ? from : other
-    const weekendPickup = nth % 7 > 4
     return {
       laneId: nth,
       places: {
@@ -324,32 +310,19 @@ test('the book keeps the weekend pickups: the effect is that of a list, and a la
         equipmentCode: 'V',
       },
       rateCents: 200_000,
-      costCents: Math.round(150_000 * (weekendPickup ? 1.1 : 1) * (1 + 0.1 * (random() - 0.5))),
+      costCents: Math.round(150_000 * (1 + 0.1 * (random() - 0.5))),
       outcome: 'won',
       miles: 780,
       quotedAt: NOW - (400 - nth) * (DAY / 4),
-      weekendPickup,
     }
   })
-  const plain = prepareCosts(
-    listed(quotes).map(({ laneId, costCents, quotedAt, lane: { costKeys }, weekendPickup = false }) => {
-      return { laneId, costCents: costCents ?? 0, miles: 780, at: quotedAt, costKeys, weekendPickup }
-    }),
-    NOW,
-  )
-  expect(plain.weekend.effect).toBeGreaterThan(0.08)
   const costsOf = (book: QuoteBook) =>
     finished(prepareCostsInSteps(book, NOW, finished(book.columns.orderedRows())))
   const built = new QuoteBook()
   for (const one of quotes) put(built, one)
   for (const book of [built, opened(quotes)]) {
     const costs = costsOf(book)
-    expect(costs.weekend).toEqual(plain.weekend)
     const { costKeys } = identityOf((quotes[0] as Known).places)
-    for (const weekendPickup of [true, false])
-      expect(expectedCost(costs, { costKeys, miles: 780, weekendPickup })).toEqual(
-        expectedCost(plain, { costKeys, miles: 780, weekendPickup }),
-      )
     const unlisten = book.listen(() => ({ estimators: [], costs: { spot: costs, contract: costs } }))
     for (const { laneId } of quotes) if (laneId % 2 === 0) book.remove(laneId)
     unlisten()

@@ -279,7 +279,6 @@ export class QuoteBook implements QuotedLanes {
         costCents: columns.costCents[row] as number,
         miles: columns.miles[row] as number,
         at: columns.quotedAt[row] as number,
-        weekendPickup: columns.isWeekendPickup(row),
         costKeys: identityOf(lane.places).costKeys,
       }
       countLoad(costs, load, by)

@@ -23,8 +23,6 @@ export interface QuoteRow {
   readonly miles: number
   /** The number of the customer; absent: 0. */
   readonly customer?: number
-  /** True for a pickup on a Saturday or Sunday. False for another day or an unknown one. */
-  readonly weekendPickup?: boolean
   /** True for a contract quote. Absent: a spot quote. */
   readonly contract?: boolean
   /** What only statistics read. Absent: all of it is unknown. */
@@ -87,10 +85,9 @@ export function bitsOfConvertedBy(by: (typeof CONVERTED_BY)[number]): number {
   return CONVERTED_BY.indexOf(by) << CONVERTED_SHIFT
 }
 
-/** In `traits`, the bits of the outcome, and the bits of a weekend pickup and of a contract quote. */
+/** In `traits`, the bits of the outcome, and the bit of a contract quote. */
 const OUTCOME_BITS = 3
-export const WEEKEND_BIT = 4
-export const CONTRACT_BIT = 8
+export const CONTRACT_BIT = 4
 
 /**
  * Quotes in columns, each with its lane: entry n of every column is a value of quote n. Only the first `count` entries are
@@ -105,7 +102,7 @@ export interface QuotePortion {
   /** `UNKNOWN_COST` if unknown. */
   readonly costCents: Int32Array
   readonly miles: Float64Array
-  /** An index of `OUTCOMES`, plus `WEEKEND_BIT` for a weekend pickup and `CONTRACT_BIT` for a contract quote. */
+  /** An index of `OUTCOMES`, plus `CONTRACT_BIT` for a contract quote. */
   readonly traits: Uint8Array
   readonly customer: Int32Array
   /** See `QuoteDetails`. */
@@ -157,7 +154,6 @@ export function quoteAt(portion: QuotePortion, at: number): QuoteRow {
     outcome: traits & OUTCOME_BITS,
     miles: portion.miles[at] as number,
     customer: portion.customer[at] as number,
-    weekendPickup: (traits & WEEKEND_BIT) !== 0,
     contract: (traits & CONTRACT_BIT) !== 0,
     details: {
       quotedCents: portion.quotedCents[at] as number,
@@ -232,7 +228,7 @@ export class QuoteColumns {
   /** `UNKNOWN_COST` if unknown. */
   costCents = new Int32Array(0)
   miles = new Float64Array(0)
-  /** See `outcomeOf` and `isWeekendPickup`. */
+  /** See `outcomeOf` and `rateTypeOf`. */
   traits = new Uint8Array(0)
   customer = new Int32Array(0)
   /** See `QuoteDetails`. */
@@ -317,10 +313,7 @@ export class QuoteColumns {
     this.quotedAt[row] = quote.quotedAt
     this.rateCents[row] = quote.rateCents
     this.costCents[row] = Number.isNaN(quote.costCents) ? UNKNOWN_COST : quote.costCents
-    this.traits[row] =
-      quote.outcome |
-      (quote.weekendPickup === true ? WEEKEND_BIT : 0) |
-      (quote.contract === true ? CONTRACT_BIT : 0)
+    this.traits[row] = quote.outcome | (quote.contract === true ? CONTRACT_BIT : 0)
     this.miles[row] = quote.miles
     this.customer[row] = quote.customer ?? 0
     this.#putDetails(row, quote.details ?? noDetails)
@@ -347,10 +340,6 @@ export class QuoteColumns {
   /** The outcome of a row: an index of `OUTCOMES`. */
   outcomeOf(row: number): number {
     return (this.traits[row] as number) & OUTCOME_BITS
-  }
-
-  isWeekendPickup(row: number): boolean {
-    return ((this.traits[row] as number) & WEEKEND_BIT) !== 0
   }
 
   rateTypeOf(row: number): RateType {

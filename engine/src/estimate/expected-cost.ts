@@ -26,7 +26,6 @@ import { dayOf } from './day.ts'
 import { fitHaulCurveInSteps, type HaulCurve, haulLogDollars } from './length-of-haul.ts'
 import { inPool, isPooled, type QuotedLanes } from './quoted-lanes.ts'
 import { clip } from './vector.ts'
-import { type WeekendPickups, weekendPickupsInSteps } from './weekend-pickup.ts'
 
 const RESIDUAL_MAX = 0.8
 
@@ -41,12 +40,10 @@ export interface CostSeen {
   readonly at: number
   /** Keys of the lane's scopes, widest first, as returned by `freightLane`. */
   readonly costKeys: readonly string[]
-  /** True for a pickup on a Saturday or Sunday. False for another day or an unknown one. */
-  readonly weekendPickup?: boolean
 }
 
-/** A lane whose cost is requested, for a load with this `weekendPickup`. */
-export interface AskedCost extends Pick<CostSeen, 'costKeys' | 'weekendPickup'> {
+/** A lane whose cost is requested. */
+export interface AskedCost extends Pick<CostSeen, 'costKeys'> {
   readonly miles: number | null
 }
 
@@ -57,8 +54,6 @@ export interface CostModel extends CostScopes {
   /** True if the curve was fitted to the tenant's loads, false if it is the default. */
   readonly ownCurve: boolean
   readonly index: CostIndex
-  /** Its effect is subtracted from the residuals of weekend pickups, so that they count like loads of other days. */
-  readonly weekend: WeekendPickups
   /** The loads by day, for the season. Null if the history is too short. */
   readonly costDays: CostDays | null
   /**
@@ -120,7 +115,7 @@ function isUsable(
 }
 
 /** A load on a numbered lane. */
-type LaneLoad = Pick<CostSeen, 'costCents' | 'miles' | 'at' | 'weekendPickup'> & { readonly lane: number }
+type LaneLoad = Pick<CostSeen, 'costCents' | 'miles' | 'at'> & { readonly lane: number }
 
 /** Loads in the order of time, and the scope keys of each lane. */
 interface CostLoads {
@@ -158,14 +153,13 @@ export function prepareCosts(loads: readonly CostSeen[], now: number): CostModel
  */
 export function* prepareCostsInSteps(quoted: QuotedLanes, now: number, rows: Int32Array): Steps<CostModel> {
   const { columns } = quoted
-  const one = { costCents: 0, miles: 0, at: 0, lane: 0, weekendPickup: false }
+  const one = { costCents: 0, miles: 0, at: 0, lane: 0 }
   const load = (nth: number) => {
     const row = rows[nth] as number
     one.costCents = columns.costCents[row] as number
     one.miles = columns.miles[row] as number
     one.at = columns.quotedAt[row] as number
     one.lane = columns.lane[row] as number
-    one.weekendPickup = columns.isWeekendPickup(row)
     return one
   }
   const keysOf = (lane: number) => (lane < 0 ? [] : quoted.identity(lane).costKeys)
@@ -221,7 +215,6 @@ function* costsInSteps({ count, laneCount, load: loadOf, keysOf }: CostLoads, da
   const lanes = new Int32Array(count)
   const values = new Float64Array(count).fill(Number.NaN)
   const beyond = new Float32Array(count)
-  const weekend = new Uint8Array(count)
   for (let nth = 0; nth < count; nth++) {
     if (nth % (5 * QUOTES_PER_STEP) === 0) yield
     const load = loadOf(nth)
@@ -233,25 +226,18 @@ function* costsInSteps({ count, laneCount, load: loadOf, keysOf }: CostLoads, da
     const value = clip(whole, -RESIDUAL_MAX, RESIDUAL_MAX)
     values[nth] = value
     beyond[nth] = whole - value
-    weekend[nth] = load.weekendPickup === true ? 1 : 0
   }
-  const learned = yield* weekendPickupsInSteps({ lanes, values, weekend, laneCount })
-  if (learned.effect !== 0)
-    for (let nth = 0; nth < count; nth++) {
-      if (nth % (5 * QUOTES_PER_STEP) === 0) yield
-      values[nth] = (values[nth] as number) - learned.effect * (weekend[nth] as number)
-    }
   const loads = { days, lanes, values, beyond, laneCount, keysOf }
   const costDays = yield* costDaysInSteps(loads, day)
   const seasons = AHEAD_DAYS.map((ahead) => seasonShare(costDays, { day, ahead }))
   const folded = yield* foldedInSteps(loads, { day, costDays, seasons })
   const range = errorRange(folded.signedErrors)
-  return { day, curve, ownCurve: own, weekend: learned, costDays, range, ...folded, other: null }
+  return { day, curve, ownCurve: own, costDays, range, ...folded, other: null }
 }
 
 /**
- * Adds a load to prepared costs (`count` 1) or removes it (-1). The curve, the effect of weekend pickups and the errors do not
- * change. An unusable load changes nothing.
+ * Adds a load to prepared costs (`count` 1) or removes it (-1). The curve and the errors do not change. An unusable load
+ * changes nothing.
  */
 export function countLoad(model: CostModel, load: Omit<CostSeen, 'laneId'>, count: 1 | -1): void {
   if (!isUsable(load, model.day)) return
@@ -260,7 +246,7 @@ export function countLoad(model: CostModel, load: Omit<CostSeen, 'laneId'>, coun
   countIn(chainFor(model, load.costKeys), {
     day,
     weight: weightOf(day, model.day),
-    value: residualOf(model.curve, load) - weekendEffect(model, load),
+    value: residualOf(model.curve, load),
     index: indexOn(model.index, day),
     count,
   })
@@ -332,10 +318,6 @@ export function errorSpread(model: CostModel, costKeys: readonly string[]): Erro
   }
 }
 
-function weekendEffect({ weekend }: CostModel, { weekendPickup }: Pick<CostSeen, 'weekendPickup'>): number {
-  return weekendPickup === true ? weekend.effect : 0
-}
-
 const ownLoadsOf = (model: CostModel, { costKeys }: AskedCost) =>
   model.residuals.get(costKeys.at(-1) ?? '')?.loads ?? 0
 
@@ -397,7 +379,7 @@ function expectedAlone(model: CostModel, asked: AskedCost, horizons: readonly nu
       share,
     })
     const usual = usualError(fit.errors[row], { which, row })
-    const residual = level + (model.follow[row] ?? 0) * gap + season + weekendEffect(model, asked)
+    const residual = level + (model.follow[row] ?? 0) * gap + season
     const costCents = 100 * Math.exp(haulLogDollars(model.curve, miles) + residual)
     return [
       {

@@ -46,8 +46,6 @@ export function inPool(quoted: QuotedLanes, pool: Pool): QuotedLanes {
 /** A past quote and its lane. */
 export interface LaneQuote extends PastQuote {
   readonly lane: LaneIdentity
-  /** True for a pickup on a Saturday or Sunday. False for another day or an unknown one. */
-  readonly weekendPickup?: boolean
   /** Absent: spot. */
   readonly rateType?: RateType
 }

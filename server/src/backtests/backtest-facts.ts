@@ -33,7 +33,6 @@ export async function readBacktestFacts(
         outcome,
         quotedAt,
         miles,
-        weekendPickup,
         rateType,
         ...places
       }): BacktestQuote => ({
@@ -46,7 +45,6 @@ export async function readBacktestFacts(
         outcome,
         quotedAt,
         miles,
-        weekendPickup,
         rateType,
         lane: identityOf(places),
       }),

@@ -93,7 +93,6 @@ export function appraiser(
     const terms = termsOfQuote(quoted)
     const input: AppraisalInput = {
       ...placedAs(lane, measured),
-      pickupDate: lane.pickup_date ?? null,
       parties: asksForParties(settings.rules)
         ? await read((transaction) => partiesIn(transaction, tenant, settings.rules, quotedFor))
         : namedParties(quotedFor),
@@ -180,7 +179,6 @@ export function costExpected(
       ? null
       : expectedOf(book, {
           ...placedAs(lane),
-          pickupDate: lane.pickup_date ?? null,
           rateType: lane.rate_type ?? settings.rateType,
         } satisfies ExpectedInput)
   if (expected === null) return {}

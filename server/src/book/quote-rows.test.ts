@@ -70,7 +70,6 @@ async function plainRows(own: TenantId): Promise<Map<number, string>> {
       costCents: quote.costCents ?? Number.NaN,
       outcome: quote.outcome === 'won' ? 1 : quote.outcome === 'lost' ? 2 : 0,
       miles: quote.miles ?? Number.NaN,
-      weekendPickup: quote.weekendPickup,
     })
   }
   return new Map(book.rows)

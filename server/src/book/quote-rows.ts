@@ -11,7 +11,6 @@ import {
   quoteAt,
   REFUSED,
   UNKNOWN_COST,
-  WEEKEND_BIT,
 } from '#engine/book/quote-columns.ts'
 import type { QuoteNames } from '#engine/book/quote-names.ts'
 import {
@@ -229,11 +228,7 @@ function traitsIn(
   codes: number,
   { rateType, expiredCountsAsLost }: Pick<Counting, 'rateType' | 'expiredCountsAsLost'>,
 ): number {
-  return (
-    outcomeIn(codes, expiredCountsAsLost) |
-    (codes & recordCodes.weekendPickup ? WEEKEND_BIT : 0) |
-    (isContract(codes, rateType) ? CONTRACT_BIT : 0)
-  )
+  return outcomeIn(codes, expiredCountsAsLost) | (isContract(codes, rateType) ? CONTRACT_BIT : 0)
 }
 
 function isContract(codes: number, ofUnstated: RateType): boolean {

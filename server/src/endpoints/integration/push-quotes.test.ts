@@ -214,36 +214,6 @@ describe('200', () => {
     expect(Object.keys(body.changes[0].after)).not.toContain('origin_key')
   })
 
-  test('a changed pickup date changes the advice: if expensive loads were not picked up on a weekend, weekdays cost more', async () => {
-    const ours = await makeIntegration(app, everything)
-    const quotes = (name: string, pickup_date: string, cost: number) =>
-      Array.from({ length: 12 }, (_, nth) =>
-        quoteToPush(`${name}-${nth}`, { estimated_cost: cost + nth, pickup_date }),
-      )
-    await push(ours, [...quotes('weekday', '2026-03-04', 2000), ...quotes('weekend', '2026-03-07', 2200)])
-    const costOn = async (pickup_date: string) => {
-      const query = {
-        origin: 'Dallas, TX',
-        destination: 'Atlanta, GA',
-        equipment: 'V',
-        proposed_rate: '2800',
-      }
-      const { status, body } = await call(
-        app,
-        'GET',
-        `/api/advice/markup?${new URLSearchParams({ ...query, include: 'estimate', pickup_date })}`,
-        { token: ours.tenant.owner },
-      )
-      expect(status).toBe(200)
-      return body.estimate.expected_cost
-    }
-    const [thursday, sunday] = [await costOn('2026-03-05'), await costOn('2026-03-08')]
-    expect(sunday.amount).toBeGreaterThan(1.02 * thursday.amount)
-    const { body } = await push(ours, quotes('weekend', '2026-03-06', 2200), seconds() + 1)
-    expect(body).toMatchObject({ updated: 12 })
-    expect((await costOn('2026-03-05')).amount).toBeGreaterThan(1.01 * thursday.amount)
-  })
-
   test('a rollback of a pushed change restores the lane, and a push that was signed before does not undo it', async () => {
     const ours = await makeIntegration(app, everything)
     const { lane_ref } = await pushOne(ours, quoteToPush('D-1'), seconds() - 60)

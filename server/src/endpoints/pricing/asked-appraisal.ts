@@ -29,7 +29,6 @@ interface AskedFor {
 /** An offer on a lane, whatever its rate. */
 export interface AskedOffer {
   readonly asked: AskedLane
-  readonly pickupDate: string | null
   /** The truck cost that was entered, as it was sent; null without one. */
   readonly enteredCents: number | null
   /** What the rate and the cost include; absent if it was not said. */
@@ -61,7 +60,7 @@ export async function offerAppraiser(
   const read: Reader = (work) => database.inTenant(tenant, work)
   const appraisalOf = appraiser(pricing, { tenant, now, read })
   const customer = await namedCustomer(customerName, pricing, tenant, read)
-  return async ({ asked, pickupDate, enteredCents, quoted, miles = null, rateType }) => {
+  return async ({ asked, enteredCents, quoted, miles = null, rateType }) => {
     const { places } = asked
     const pool = rateType ?? settings.rateType
     const scope = ownScope(quotes.quotes, asked, { equipmentCode: asked.equipmentCode, pool })
@@ -69,7 +68,7 @@ export async function offerAppraiser(
     const equipmentCode = asked.equipmentCode ?? mostQuoted(history)
     const lane = lanePlaces(places.origin, places.destination, null)
     const appraisal = await appraisalOf({
-      lane: { ...lane, miles, equipment_code: equipmentCode, pickup_date: pickupDate },
+      lane: { ...lane, miles, equipment_code: equipmentCode },
       measured: lane.miles ?? null,
       quotedFor: { customerName: customerName ?? null, repId, rateType },
       quoted,

@@ -72,7 +72,6 @@ async function appraised(lane: LaneRow, { caller, query, now }: CounterCall, par
   const enteredCents = cents(query.estimated_cost) ?? lane.estimated_cost_cents
   const offer = await (await offerAppraiser(open, askedFor, parts))({
     asked: readAskedLane(lane, inPlaces, false),
-    pickupDate: lane.pickup_date,
     enteredCents,
     quoted: lane,
     miles: lane.miles,

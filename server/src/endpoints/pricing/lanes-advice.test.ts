@@ -105,52 +105,6 @@ describe('advice on several lanes: 200', () => {
     expect(wrong.status).toBe(422)
   })
 
-  test('a weekend pickup has the cost that weekends had so far', async () => {
-    const own = await makeTenant(app)
-    const quoted = async (pickup_date: string, estimated_cost: number) => {
-      const lanes = Array.from({ length: 12 }, (_, nth) => ({
-        ...dallasAtlanta,
-        quoted_rate: 2800,
-        estimated_cost: estimated_cost + nth,
-        pickup_date,
-      }))
-      const body = { customer_name: 'Harvest Table Foods', lanes }
-      const made = await call(app, 'POST', '/api/quote-requests', { token: own.owner, body })
-      expect(made.status).toBe(201)
-      return made.body.lanes
-    }
-    await quoted('2026-03-04', 2000)
-    await quoted('2026-03-07', 2200)
-    const lane = { ...dallasAtlanta, quoted_rate: 2800 }
-    const costs = async () => {
-      const { body } = await advise(
-        [lane, { ...lane, pickup_date: '2026-03-05' }, { ...lane, pickup_date: '2026-03-08' }],
-        own.owner,
-      )
-      return body.results.map((result: { estimate: unknown }) => Object(result.estimate).expected_cost)
-    }
-    const [unknown, thursday, sunday] = await costs()
-    expect(thursday).toEqual(unknown)
-    expect(thursday.weekend).toBeUndefined()
-    expect(sunday.weekend.sentence).toMatch(/^Weekend pickup: \d% more than on other days, from 12 loads\.$/)
-    expect(sunday.amount / thursday.amount).toBeCloseTo(1 + sunday.weekend.pct / 100, 3)
-    expect(sunday.ahead[0].amount / thursday.ahead[0].amount).toBeCloseTo(1 + sunday.weekend.pct / 100, 3)
-    const read = (pickup_date: string) =>
-      call(
-        app,
-        'GET',
-        `/api/advice/markup?${new URLSearchParams({ ...dallasAtlanta, proposed_rate: '2800', include: 'estimate', pickup_date })}`,
-        { token: own.owner },
-      )
-    expect((await read('2026-03-08')).body.estimate.expected_cost).toEqual(sunday)
-    expect((await read('2026-02-30')).status).toBe(422)
-    const [saved] = await quoted('2026-03-14', 2200)
-    expect(saved.expected_cost.amount).toBeGreaterThan(1.02 * thursday.amount)
-    expect((await advise([{ ...lane, pickup_date: '03/08/2026' }], own.owner)).body.results[0].status).toBe(
-      422,
-    )
-  })
-
   test('an invalid lane does not affect the others', async () => {
     const { status, body } = await advise([
       { origin: 'Chicago, XX', destination: 'Memphis, TN' },

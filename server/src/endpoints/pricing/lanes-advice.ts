@@ -58,7 +58,6 @@ async function answersFor(
     if (charges.length > 0) return wrong(index, charges)
     const appraised = await appraise({
       asked,
-      pickupDate: lane.pickup_date ?? null,
       enteredCents: cents(lane.estimated_cost),
       quoted: quotedTerms(lane),
       miles: lane.miles ?? null,

@@ -17,7 +17,6 @@ import type { Interval } from '#engine/estimate/interval.ts'
 import { marginAtRisk, riskSentence } from '#engine/estimate/margin-at-risk.ts'
 import { reachDays } from '#engine/estimate/reach.ts'
 import { daysSince, quotesUsed, trustOf } from '#engine/estimate/trust.ts'
-import { weekendSentence } from '#engine/estimate/weekend-pickup.ts'
 import { dollarsFromCents, dollarsIfKnown, formatDollars } from '#engine/money.ts'
 import type { RateType } from '#engine/rate-type.ts'
 import type { NamedCustomer } from '../../book/index.ts'
@@ -222,15 +221,8 @@ function costAnswer(
       high: dollarsFromCents(ahead.highCents),
       season_pct: ahead.season === null ? null : Math.round(1000 * Math.expm1(ahead.season)) / 10,
     })),
-    ...weekendAnswer(costs, lane),
     season: seasonOf(costs),
   }
-}
-
-function weekendAnswer({ weekend }: CostModel, { weekendPickup }: Parameters<typeof costsAhead>[1]) {
-  const sentence = weekendPickup === true ? weekendSentence(weekend) : null
-  if (sentence === null) return {}
-  return { weekend: { pct: Math.round(1000 * Math.expm1(weekend.effect)) / 10, sentence } }
 }
 
 function optimumAnswer({ optimum, atStakeCents }: OfferEstimate): Static<typeof Optimum> | null {

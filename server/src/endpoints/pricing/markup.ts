@@ -140,7 +140,6 @@ async function adviceWithExtras(
   const offer = needsEstimate
     ? await (await offerAppraiser(open, askedFor, parts))({
         asked,
-        pickupDate: query.pickup_date ?? null,
         enteredCents: costCents,
         rateType: rateTypeIn(pool),
       })

@@ -66,13 +66,12 @@ const quotes = fc.record({
   cents: fc.integer({ min: 0, max: 99 }),
   cost: fc.option(fc.double({ min: 0.5, max: 1.1, noNaN: true }), { nil: undefined }),
   miles: fc.option(fc.double({ min: 0.1, max: 12, noNaN: true }), { nil: undefined }),
-  pickup: fc.constantFrom(undefined, '2027-03-06', '2027-03-09'),
   fuel: fc.option(fc.integer({ min: 20, max: 300 }), { nil: undefined }),
 })
 type Quote = typeof quotes extends fc.Arbitrary<infer Value> ? Value : never
 
 /** The members of a lane that advice and a quote request have in common. */
-function bodyOf({ lane: [origin, destination, usualMiles], level, cents, cost, miles, pickup, fuel }: Quote) {
+function bodyOf({ lane: [origin, destination, usualMiles], level, cents, cost, miles, fuel }: Quote) {
   const usual = 300 + 2.4 * usualMiles
   const amount = (share: number) => Math.round(usual * share) + cents / 100
   return {
@@ -81,7 +80,6 @@ function bodyOf({ lane: [origin, destination, usualMiles], level, cents, cost, m
     equipment: 'V',
     ...(cost === undefined ? {} : { estimated_cost: amount(cost) }),
     ...(miles === undefined ? {} : { miles: Math.round(10 * usualMiles * miles) / 10 }),
-    ...(pickup === undefined ? {} : { pickup_date: pickup }),
     ...(fuel === undefined ? {} : { quoted_basis: 'linehaul' as const, quoted_fuel: fuel }),
     quoted_rate: amount(level),
   }
@@ -146,16 +144,8 @@ async function askAll(tenant: MadeTenant, quote: Quote): Promise<Saved | null> {
     expect(one.estimate).toEqual(at.estimate)
     expect(one.risk.cost).toBe(plain.estimated_cost ?? at.estimate.expected_cost.amount)
 
-    const head = 'Origin\tDestination\tEquipment\tCustomer\tRate\tCost\tPickup'
-    const cells = [
-      plain.origin,
-      plain.destination,
-      'V',
-      quote.customer,
-      rate,
-      plain.estimated_cost ?? '',
-      plain.pickup_date ?? '',
-    ]
+    const head = 'Origin\tDestination\tEquipment\tCustomer\tRate\tCost'
+    const cells = [plain.origin, plain.destination, 'V', quote.customer, rate, plain.estimated_cost ?? '']
     const { body: pasted } = await send(tenant, 'POST', '/api/pasted-lanes', {
       text: `${head}\n${cells.join('\t')}`,
     })

@@ -350,7 +350,7 @@ export async function makeRequote(
           next: {
             ...next,
             valid_until: validUntil(checked, body.valid_hours, now),
-            ...costExpected(pricing, { ...quoted, pickup_date: next.pickup_date }),
+            ...costExpected(pricing, quoted),
             createdBy: userId,
             createdAt: recorded.at,
             // An outcome that is known already is no test of a forecast.

@@ -42,7 +42,6 @@ function* appraisedInSteps(
       { ...settings, rules: [] },
       {
         ...placedAs(row),
-        pickupDate: null,
         parties: {
           customerKeys: row.customer_keys,
           tier: row.tier,

@@ -40,7 +40,7 @@ export const pastedLanesEndpoint = serve(readPastedLanes, async ({ body, caller,
     const code = readEquipment(equipment ?? 'V', {}, [])
     if (places === null || code === null) return []
     const appraisal = await appraise({
-      lane: { ...places, equipment_code: code, pickup_date: row.pickup },
+      lane: { ...places, equipment_code: code },
       quotedFor: { customerName: row.customer, repId: caller.userId, rateType: null },
       enteredCents: cost === null ? null : centsFromDollars(cost),
       customer: null,

@@ -39,7 +39,6 @@ export type CostColumn =
   | 'destination_state'
   | 'equipment_code'
   | 'miles'
-  | 'pickup_date'
 
 /** The columns of a quote that all lanes of its request share. */
 type RequestColumn = 'quoted_customer_name' | 'created_at' | 'created_by'

@@ -42,7 +42,6 @@ const record = sql`int8send(lane_id) || timestamptz_send(created_at) || float8se
   || timestamptz_send(coalesce(decided_at, created_at)) || int4send(coalesce(created_by, 0))
   || int4send(hashtext(customer_key))
   || int4send(case outcome when 'won' then 1 when 'lost' then 2 when 'expired' then 3 else 0 end
-    + case when extract(isodow from pickup_date) >= 6 then 4 else 0 end
     + case when import_id is null or rep_name is not null then 0 else 8 end
     + case rate_type when 'contract' then 16 when 'spot' then 0 else 512 end
     + case when cancelled_at is null then 0 else 32 end
@@ -69,7 +68,6 @@ export const recordAt = {
 export const recordCodes = {
   /** pending, won, lost or expired */
   outcome: 3,
-  weekendPickup: 4,
   imported: 8,
   contract: 16,
   /** The quote does not say its rate type. */
@@ -139,7 +137,6 @@ const packedColumns = sql.join(
     'outcome',
     'outcome_source',
     'superseded_by',
-    'pickup_date',
     'rate_type',
     'cancelled_at',
     'carrier_name',

@@ -1,5 +1,4 @@
 import { sql } from 'kysely'
-import { isWeekend } from '#engine/estimate/weekend-pickup.ts'
 import { costThatCounts, type Outcome, type PastQuote, rateThatCounts } from '#engine/history.ts'
 import type { RateType } from '#engine/rate-type.ts'
 import type { TenantTransaction } from '../../schema/index.ts'
@@ -31,7 +30,6 @@ const quoteColumns = [
   'customer_rate_cents as customerRateCents',
   'estimated_cost_cents as estimatedCostCents',
   'truck_cost_cents as truckCostCents',
-  'pickup_date',
   'created_at',
 ] as const
 
@@ -40,7 +38,6 @@ interface CountedRow {
   readonly customerRateCents: number | null
   readonly estimatedCostCents: number | null
   readonly truckCostCents: number | null
-  readonly pickup_date: string | null
   readonly created_at: Date
 }
 
@@ -50,13 +47,11 @@ function counted<Row extends CountedRow>({
   customerRateCents,
   estimatedCostCents,
   truckCostCents,
-  pickup_date,
   created_at,
   ...quote
 }: Row) {
   return {
     ...quote,
-    weekendPickup: isWeekend(pickup_date),
     rateCents: rateThatCounts({ quotedRateCents, customerRateCents }),
     costCents: costThatCounts({ estimatedCostCents, truckCostCents }),
     quotedAt: created_at.getTime(),
@@ -73,7 +68,6 @@ export interface TenantQuote extends PastQuote {
   /** The actual carrier cost alone, not the estimated cost. */
   readonly truckCostCents: number | null
   readonly quotedRateCents: number
-  readonly weekendPickup: boolean
   readonly rateType: RateType
   /** The truck cost that was known when the quote was made: the rep's, else the one expected then. */
   readonly quotedCostCents: number | null
