@@ -70,7 +70,7 @@ export interface CostModel extends CostScopes {
   other: CostModel | null
 }
 
-/** A lane with fewer own loads of a rate type borrows from the expected cost of the other type. */
+/** On a lane with fewer own loads, the rate type with fewer loads in all borrows from the expected cost of the other type. */
 const OWN_LOADS_ENOUGH = 5
 /** The variance of the difference between the costs of the types on a lane, in log cost. */
 const TYPE_VARIANCE = 0.01
@@ -322,14 +322,15 @@ const ownLoadsOf = (model: CostModel, { costKeys }: AskedCost) =>
   model.residuals.get(costKeys.at(-1) ?? '')?.loads ?? 0
 
 /**
- * The share of the expected cost of a lane that is from loads of the other rate type. With few own loads on the lane, both
- * expected costs count by the variance of their errors, that of the other type with the difference between the types.
+ * The share of the expected cost of a lane that is from loads of the other rate type. The type with more loads borrows
+ * nothing. For the other, with few own loads on the lane, both expected costs count by the variance of their errors, that of
+ * the other type with the difference between the types.
  */
 function borrowedCostShare(model: CostModel, asked: AskedCost): number {
   const { other } = model
   if (other === null || other.loads === 0) return 0
   if (model.loads === 0) return 1
-  if (ownLoadsOf(model, asked) >= OWN_LOADS_ENOUGH) return 0
+  if (model.loads > other.loads || ownLoadsOf(model, asked) >= OWN_LOADS_ENOUGH) return 0
   const own = errorSpread(model, asked.costKeys).usual ** 2
   const others = errorSpread(other, asked.costKeys).usual ** 2 + TYPE_VARIANCE
   return own / (own + others)

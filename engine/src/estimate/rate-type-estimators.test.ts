@@ -131,6 +131,14 @@ describe('the expected cost', () => {
     expect((expectedCost(contract, asked)?.costCents ?? 0) / 120_000).toBeCloseTo(1, 2)
   })
 
+  test('of the type with more loads is its own, also on a lane without loads of it', () => {
+    const { spot } = costsByType({ spot: loads(30, 1_500), contract: loads(10, 1_200, 1) }, now)
+    const { spot: alone } = costsByType({ spot: loads(30, 1_500), contract: [] }, now)
+    const thin = { costKeys: loads(1, 0, 1)[0]?.costKeys ?? [], miles: 500 }
+    expect(expectedCost(spot, thin)?.borrowed).toBe(0)
+    expect(expectedCost(spot, thin)).toEqual(expectedCost(alone, thin))
+  })
+
   test('takes a part from the other type with few own loads, and all of it with none', () => {
     const few = costsByType({ spot: loads(30, 1_500), contract: loads(2, 1_200) }, now)
     const mixed = expectedCost(few.contract, asked)
