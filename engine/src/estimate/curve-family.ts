@@ -25,13 +25,12 @@ export interface CurveFamily {
   readonly spreadIndex: number
 }
 
-const CEILINGS = [0.99, 0.8, 0.6] as const
+/** The probability that no rate exceeds, however low. */
+const CEILING = 0.99
 const BENDS = [Number.POSITIVE_INFINITY, 0.1, 0.03] as const
 
 /** The shapes that a tenant's outcomes can support. The first is the usual one. */
-export const SHAPES: readonly CurveShape[] = CEILINGS.flatMap((ceiling) =>
-  BENDS.map((bend) => ({ ceiling, bend })),
-)
+export const SHAPES: readonly CurveShape[] = BENDS.map((bend) => ({ ceiling: CEILING, bend }))
 
 /** The family of a tenant whose outcomes do not support another one. */
 export const USUAL_FAMILY: CurveFamily = { shape: SHAPES[0] as CurveShape, spreadIndex: 0 }
