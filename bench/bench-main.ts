@@ -14,19 +14,17 @@ import { type ScaleDatabase, scaleDatabase } from './scale-database.ts'
 
 const usage = `npm run bench -- [options]
 
-  --list             list the rows
+  --list             list the rows, and what each promises
   --only A,B         run only these rows
   --quick            only the reads, with measurements of one second: about a minute
-  --full             10 million quotes and an import of a million rows: about an hour the first time
+  --full             also a brokerage of a million quotes at work, and an import of a million rows
   --seconds N        the length of a measurement (2; for at-work 30, or 10 with --quick)
   --rounds N         the number of measurements per server, alternating between servers (3; 5 with --full)
   --connections N    the connections of the load generator (48)
   --quotes N         the quotes in the database (100000)
   --tenants N        the brokerages that send requests (5000)
-  --many-quotes N    the quotes in the larger database of the growth row (200000)
   --import-rows N    the rows of the import (30000)
-  --brokerage N      the quotes of the brokerage in the at-work row (12000 and 100000; with --full also 1000000),
-                     and in the teams row (30000 and 300000)
+  --brokerage N      the quotes of the brokerage in the at-work row (12000 and 100000; with --full also 1000000)
   --data DIR         where to keep databases for the next run (lanewise-bench in the system's temporary folder)
   --json FILE        write all figures to this file
 `
@@ -44,7 +42,6 @@ function read() {
       connections: { type: 'string' },
       quotes: { type: 'string' },
       tenants: { type: 'string' },
-      'many-quotes': { type: 'string' },
       'import-rows': { type: 'string' },
       brokerage: { type: 'string' },
       data: { type: 'string' },
@@ -67,13 +64,7 @@ function read() {
     quotes: Math.round(number('quotes', values.quotes, 100_000)),
     tenants: Math.round(number('tenants', values.tenants, 5_000)),
     seed: 1,
-    manyQuotes: Math.round(number('many-quotes', values['many-quotes'], full ? 10_000_000 : 200_000)),
     importRows: Math.round(number('import-rows', values['import-rows'], full ? 1_000_000 : 30_000)),
-    giantTenant: full ? 1_000_000 : 100_000,
-    teamQuotes:
-      values.brokerage === undefined
-        ? [30_000, 300_000]
-        : [Math.round(number('brokerage', values.brokerage, 30_000))],
     atWork: {
       brokerages:
         values.brokerage === undefined
@@ -95,7 +86,7 @@ const printError = (line: string) => process.stderr.write(`${line}\n`)
 
 interface MeasuredRow {
   readonly name: string
-  readonly about: string
+  readonly promise: string
   readonly seconds: number
   readonly findings: BenchFindings
 }
@@ -111,8 +102,6 @@ function benchDatabases(
     quotes,
     tenants,
     seed,
-    giantLane: 0,
-    giantTenant: 0,
     ...asked,
   })
   function openData(folder: string, plan: Omit<ScalePlan, 'until'>): Promise<ScaleDatabase> {
@@ -166,11 +155,11 @@ async function measureRows(
   for (const row of chosen) {
     if (isStopping()) break
     const began = performance.now()
-    bench.say(row.about)
+    bench.say(`${row.name}: ${row.promise}`)
     const findings = await row.measure(bench)
     print(rowText(row, findings))
     const seconds = Math.round((performance.now() - began) / 1000)
-    measured.push({ name: row.name, about: row.about, seconds, findings })
+    measured.push({ name: row.name, promise: row.promise, seconds, findings })
   }
   return measured
 }
@@ -182,7 +171,7 @@ async function main(): Promise<boolean> {
     return true
   }
   if (list) {
-    for (const row of chosen) print(`${row.name.padEnd(16)} ${row.about}`)
+    for (const row of chosen) print(`${row.name.padEnd(16)} ${row.promise}`)
     return true
   }
   const began = performance.now()

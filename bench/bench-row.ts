@@ -26,14 +26,8 @@ export interface BenchOptions {
   readonly quotes: number
   readonly tenants: number
   readonly seed: number
-  /** The number of quotes in the larger data of the growth row. */
-  readonly manyQuotes: number
   /** The number of rows of the import. */
   readonly importRows: number
-  /** The number of quotes of the tenant whose widest scope is read. */
-  readonly giantTenant: number
-  /** The sizes of the brokerages in the teams row, in quotes. */
-  readonly teamQuotes: readonly number[]
   /** The sizes of the brokerages in the at-work row (in quotes), and the length of the work on each. */
   readonly atWork: { readonly brokerages: readonly number[]; readonly seconds: number }
 }
@@ -63,7 +57,8 @@ export interface BenchFindings {
 /** One row of the benchmark. */
 export interface BenchRow {
   readonly name: string
-  readonly about: string
+  /** What the row promises. */
+  readonly promise: string
   measure(bench: Bench): Promise<BenchFindings>
 }
 

@@ -35,7 +35,7 @@ describe('npm run bench', () => {
       '--json',
       json,
     )
-    expect(output).toMatch(/ {2}limit .*\n {2}framework .*\n {2}ordinary .*\n {2}lanewise /)
+    expect(output).toMatch(/ {2}bare server .*\n {2}lanewise /)
     expect(output.split('\n').filter((line) => line.includes('FAULT'))).toEqual([])
     expect(code).toBe(0)
     const { rows } = JSON.parse(readFileSync(json, 'utf8'))
@@ -144,7 +144,7 @@ describe('workingDay', () => {
 test('the brokerage of the at-work row has 600 days of quotes on many lanes, none of which dominates', {
   tags: 'long',
 }, () => {
-  const other = { quotes: 100, tenants: 1, seed: 1, until: '2026-11-01', giantLane: 0, giantTenant: 0 }
+  const other = { quotes: 100, tenants: 1, seed: 1, until: '2026-11-01' }
   const plan = { ...other, brokerage: 9_000 }
   const tenants = tenantsOf(plan)
   expect(tenants.map(({ kind, quotes }) => [kind, quotes])).toEqual([

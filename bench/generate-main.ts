@@ -14,12 +14,10 @@ const usage = `npm run generate -- --quotes N [options]
 Generates data from a seed: brokerages with users, a service token and a signing secret each, and two years of quotes.
 The same command always generates the same data. After Ctrl+C, run it again to continue.
 
-  --quotes N         the total number of quotes of the ordinary brokerages, such as 10000000
+  --quotes N         the total number of quotes, such as 10000000
   --tenants N        the number of brokerages (5000)
   --seed N           the seed; another seed gives other data (1)
   --until DAY        the day after the last quote, YYYY-MM-DD (today)
-  --giant-lane N     add a brokerage with N quotes on one lane
-  --giant-tenant N   add a brokerage with N quotes
   --into FOLDER      write to this data folder; default: DATABASE_URL with MIGRATION_DATABASE_URL, or else DATA_DIR
   --access FILE      store tokens and secrets in this file, readable only by you (generated-access.json in the data folder)
 `
@@ -45,8 +43,6 @@ function read() {
         tenants: { type: 'string', default: '5000' },
         seed: { type: 'string', default: '1' },
         until: { type: 'string' },
-        'giant-lane': { type: 'string', default: '0' },
-        'giant-tenant': { type: 'string', default: '0' },
         into: { type: 'string' },
         access: { type: 'string' },
         help: { type: 'boolean', default: false },
@@ -83,8 +79,6 @@ async function main(): Promise<number> {
     until: dayBefore(
       asked.until ?? readAccess(accessFile)?.plan.until ?? new Date().toISOString().slice(0, 10),
     ),
-    giantLane: wholeNumber('giant-lane', asked['giant-lane'], 0, quotesMax),
-    giantTenant: wholeNumber('giant-tenant', asked['giant-tenant'], 0, quotesMax),
   }
   const remark = (line: string) => process.stderr.write(`${line}\n`)
   let stopping = false

@@ -25,8 +25,7 @@ const plan: ScalePlan = {
   tenants: 20,
   seed: 7,
   until: '2026-11-01',
-  giantLane: 19_000,
-  giantTenant: 0,
+  brokerage: 19_100,
 }
 
 interface Made {
@@ -158,15 +157,6 @@ describe('generated data', () => {
     ).toEqual([{ versions: 21, tenants: 21 }])
   })
 
-  test('give one tenant a giant lane, and ten lanes with ten quotes each', async () => {
-    const giant = tenantsOf(plan).find(({ kind }) => kind === 'giant-lane') ?? fail()
-    const counts = await whole.query(
-      `select count(*)::integer from lanes where tenant_id = ${giant.tenantId}
-       group by origin_key, destination_key, equipment_code order by 1`,
-    )
-    expect(counts.map(({ count }) => count)).toEqual([...Array(10).fill(10), 19_000])
-  })
-
   test('store credentials in a file that only its owner can read, and are refused without that file', async () => {
     expect(statSync(whole.accessFile).mode & 0o777).toBe(0o600)
     const again = withDatabase(whole.database.service, (opened) =>
@@ -197,15 +187,15 @@ describe('the service on generated data', () => {
         expect(answer.status).toBe(200)
         expect(await answer.json()).toMatchObject({ query: { equipment: expect.any(String) } })
       }
-      const giant = tenantsOf(plan).find(({ kind }) => kind === 'giant-lane') ?? fail()
-      const held = access.tenants[giant.index] ?? fail()
-      const [busiest] = lanesOf(plan, giant).lanes
+      const large = tenantsOf(plan).find(({ kind }) => kind === 'brokerage') ?? fail()
+      const held = access.tenants[large.index] ?? fail()
+      const [busiest] = lanesOf(plan, large).lanes
       const path = readPath('markup', busiest ?? fail(), rateFor(busiest ?? fail(), 0.5))
       const answer = await fetch(`${app.url}${path}`, { headers: { authorization: `Bearer ${held.token}` } })
       expect(await answer.json()).toMatchObject({ found: true, confidence: 'high' })
 
       const [lane] = await whole.query(
-        `select lane_ref from lanes where tenant_id = ${giant.tenantId} limit 1`,
+        `select lane_ref from lanes where tenant_id = ${large.tenantId} limit 1`,
       )
       const update = signedUpdate(
         held,

@@ -16,7 +16,6 @@ export async function measured(
   run: {
     pool: string
     withinLimit: boolean
-    perSecond?: number | null
     seconds?: number
     once?: boolean
     connections?: number
@@ -29,7 +28,6 @@ export async function measured(
     connections: options.connections,
     seconds: options.seconds,
     once: false,
-    perSecond: null,
     ...run,
   })
   const after = server.cpuMicros()

@@ -5,6 +5,7 @@ import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { freePort, startOptions } from '#testing/running-service.ts'
 import type { LoadOrder, LoadReport, LoadResult, LoadRun, RequestPool } from './load/load-messages.ts'
+import type { ScaleDatabase } from './scale-database.ts'
 
 /** The core of a process: servers and the load generator run on separate cores; `any` is not pinned. */
 export type Core = 'server' | 'generator' | 'any'
@@ -37,8 +38,6 @@ export interface ServerProcess {
   readonly name: string
   readonly port: number
   readonly pid: number
-  /** Milliseconds from the spawn to the line that reports readiness. */
-  readonly readyMs: number
   /** CPU time used so far by all threads, in microseconds; null if the system does not report it. */
   cpuMicros(): number | null
   /** Resident memory in bytes; null if the system does not report it. */
@@ -62,7 +61,6 @@ export async function startServer(
   core: Core = 'server',
 ): Promise<ServerProcess> {
   const port = await freePort()
-  const began = performance.now()
   const child = spawnPinned(core, file, { ...env, PORT: String(port), LOG_LEVEL: 'warn' })
   const ended = once(child, 'exit')
   let text = ''
@@ -88,7 +86,6 @@ export async function startServer(
     name,
     port,
     pid,
-    readyMs: performance.now() - began,
     cpuMicros: () => cpuOf(pid),
     residentBytes: () => residentOf(pid),
     ask: <Answer>(order: unknown) =>
@@ -107,6 +104,12 @@ export async function startServer(
       await ended
     },
   }
+}
+
+/** Starts Lanewise on a database, after removing registered instances: a killed one would still count for a while. */
+export async function startLanewise(data: ScaleDatabase): Promise<ServerProcess> {
+  await data.as('owner', (client) => client.query('delete from instances'))
+  return startServer('lanewise', '../server/src/main.ts', data.serviceEnv, 'Lanewise is ready')
 }
 
 function cpuOf(pid: number): number | null {

@@ -36,7 +36,7 @@ export function rowText(row: BenchRow, { table, bars, faults, notes }: BenchFind
   )
   return [
     '',
-    `${row.name}: ${row.about}`,
+    `${row.name}: ${row.promise}`,
     ...lines.map((line) => `  ${line}`),
     ...bars.map((bar) =>
       bar.least === undefined && bar.most === undefined

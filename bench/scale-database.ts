@@ -9,7 +9,6 @@ import {
   embeddedConnections,
   startEmbeddedPostgres,
 } from '#server/embedded-postgres/index.ts'
-import { derivedKey } from '#server/security/index.ts'
 import { readAccess, type ScaleAccess } from './scale/access-file.ts'
 import { generate } from './scale/generate.ts'
 import type { ScalePlan } from './scale/plan.ts'
@@ -21,8 +20,6 @@ export interface ScaleDatabase {
   readonly directory: string
   /** The environment for a service process on this database. */
   readonly serviceEnv: Readonly<Record<string, string>>
-  /** The environment for the `ordinary` server: a superuser connection, and the key for verifying tokens. */
-  readonly ordinaryEnv: Readonly<Record<string, string>>
   url(role: DatabaseRole): string
   /** Runs `work` on a new connection of a role. */
   as<Result>(role: DatabaseRole, work: (client: pg.Client) => Promise<Result>): Promise<Result>
@@ -45,9 +42,9 @@ export async function scaleDatabase(
     isStopping: () => boolean
   },
 ): Promise<ScaleDatabase> {
-  const name = `${asked.quotes}-quotes-${asked.tenants}-tenants-seed-${asked.seed}`
-  const giants = `${asked.giantLane > 0 ? `-lane-${asked.giantLane}` : ''}${asked.giantTenant > 0 ? `-tenant-${asked.giantTenant}` : ''}${asked.brokerage === undefined ? '' : `-brokerage-${asked.brokerage}`}`
-  const directory = join(root, `${name}${giants}`)
+  const name = `${asked.quotes}-quotes-${asked.tenants}-brokerages-seed-${asked.seed}`
+  const brokerage = asked.brokerage === undefined ? '' : `-and-one-of-${asked.brokerage}`
+  const directory = join(root, `${name}${brokerage}`)
   mkdirSync(directory, { recursive: true })
   // If this runs as root, PostgreSQL runs as another user, which must be able to enter the folders.
   if (process.getuid?.() === 0) for (const folder of [root, directory]) chmodSync(folder, 0o711)
@@ -80,10 +77,6 @@ export async function scaleDatabase(
         LANEWISE_SECRET_KEY_FILE: join(directory, 'secret-key'),
         DATA_DIR: directory,
         SAMPLE_BROKERAGE: 'false',
-      },
-      ordinaryEnv: {
-        DATABASE_URL: url('superuser'),
-        BENCH_TOKEN_KEY: derivedKey(secretKeys[0], 'service tokens').toString('hex'),
       },
       async as(role, work) {
         const client = new pg.Client(postgres.connection(databaseName, role))

@@ -17,8 +17,6 @@ export interface LoadRun {
   readonly seconds: number
   /** Ends the run when each request of the pool was sent once. */
   readonly once: boolean
-  /** Requests per second, sent on schedule regardless of responses; null sends as fast as responses arrive. */
-  readonly perSecond: number | null
   /** Delays requests so that no tenant exceeds ten per second. */
   readonly withinLimit: boolean
   /** Sleeps while there is nothing to do, instead of spinning. */
@@ -33,7 +31,6 @@ export interface LoadResult {
   readonly seconds: number
   readonly p50: number
   readonly p99: number
-  readonly max: number
   /** CPU use of the generator, as a share of one core. */
   readonly generatorBusy: number
   /** The share of time in which an idle connection had to wait for a tenant's rate limit. */

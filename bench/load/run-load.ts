@@ -7,8 +7,8 @@ import { type TenantPace, tenantPace } from './tenant-pace.ts'
 
 interface Connection {
   readonly socket: Socket
-  /** When the current request was due; NaN if there is none. */
-  due: number
+  /** When the current request was sent; NaN if there is none. */
+  sentAt: number
   /** The permit of the current request in the tenant's rate limit. */
   permit: number
   /** The number of response bytes still expected. */
@@ -96,7 +96,7 @@ class RunningLoad {
   }
 
   /** The counts of responses and their durations in microseconds. */
-  get answered(): Pick<LoadResult, 'answers' | 'others' | 'p50' | 'p99' | 'max'> {
+  get answered(): Pick<LoadResult, 'answers' | 'others' | 'p50' | 'p99'> {
     const histogram = this.#histogram
     const isEmpty = this.#answers === 0
     return {
@@ -104,7 +104,6 @@ class RunningLoad {
       others: this.#others,
       p50: isEmpty ? Number.NaN : histogram.percentile(50),
       p99: isEmpty ? Number.NaN : histogram.percentile(99),
-      max: isEmpty ? Number.NaN : histogram.max,
     }
   }
 
@@ -115,31 +114,27 @@ class RunningLoad {
 
   /** Sends requests for the time of the run, or until the whole pool has been sent once. */
   async sendFrom(began: number): Promise<void> {
-    const { perSecond, seconds, sleeps } = this.#run
+    const { seconds, sleeps } = this.#run
     const idle = this.#idle
     const ends = began + seconds * 1000
-    const everyMs = perSecond === null ? 0 : 1000 / perSecond
-    let due = began
     let tickedAt = began
     const tick = () => {
       // A run that ended early must not keep spinning.
       if (this.#isOver) return
       const now = performance.now()
-      if (perSecond === null && idle.length > 0 && !this.#isSpent()) this.#heldMs += now - tickedAt
+      if (idle.length > 0 && !this.#isSpent()) this.#heldMs += now - tickedAt
       tickedAt = now
       if (now >= ends) {
         this.#finished.resolve()
         return
       }
-      while (idle.length > 0 && !this.#isSpent() && (perSecond === null || due <= now)) {
+      while (idle.length > 0 && !this.#isSpent()) {
         const connection = idle.at(-1)
-        if (connection === undefined || !this.#send(connection, now, perSecond === null ? now : due)) break
+        if (connection === undefined || !this.#send(connection, now)) break
         idle.pop()
-        due += everyMs
       }
       // With `sleeps`, the generator leaves its core to the database. Otherwise it spins: writing to a sleeping process costs the
-      // server the wake-up, which would penalize slow servers and favor those that keep the generator busy. Timers are also too
-      // coarse for scheduled requests.
+      // server the wake-up, which would penalize slow servers and favor those that keep the generator busy.
       if (sleeps === true) setTimeout(tick, sleepMs)
       else setImmediate(tick)
     }
@@ -151,7 +146,7 @@ class RunningLoad {
 
   /** Closes the connections after the last responses, because the server counts open requests in the tenant's rate limit. */
   async close(): Promise<void> {
-    const isOpen = () => this.#connections.some(({ due }) => !Number.isNaN(due))
+    const isOpen = () => this.#connections.some(({ sentAt }) => !Number.isNaN(sentAt))
     for (let waited = 0; waited < lateMsMax && isOpen(); waited += 5) await delay(5)
     this.#pace?.giveUp(performance.now())
     for (const { socket } of this.#connections) socket.destroy()
@@ -166,13 +161,13 @@ class RunningLoad {
   }
 
   /** Sends the next request. Returns false if its tenant must wait. */
-  #send(connection: Connection, now: number, due: number): boolean {
+  #send(connection: Connection, now: number): boolean {
     const held = this.#held
     const { tenants, ends } = held.pool
     const permit = this.#pace === null ? -1 : this.#pace.take(tenants[held.cursor] ?? 0, now)
     if (this.#pace !== null && permit < 0) return false
     connection.permit = permit
-    connection.due = due
+    connection.sentAt = now
     const start = held.cursor === 0 ? 0 : (ends[held.cursor - 1] ?? 0)
     connection.socket.write(this.#requests.subarray(start, ends[held.cursor]))
     held.cursor = held.cursor + 1 === ends.length ? 0 : held.cursor + 1
@@ -182,8 +177,8 @@ class RunningLoad {
 
   #onAnswer(connection: Connection): void {
     const now = performance.now()
-    const took = now - connection.due
-    connection.due = Number.NaN
+    const took = now - connection.sentAt
+    connection.sentAt = Number.NaN
     if (connection.permit >= 0) this.#pace?.answered(connection.permit, now)
     if (connection.status !== '200') this.#countOther(connection.status)
     if (this.#isOver) return
@@ -194,7 +189,7 @@ class RunningLoad {
     if (this.#isSpent()) {
       this.#idle.push(connection)
       if (this.#idle.length === this.#connections.length) this.#finished.resolve()
-    } else if (this.#run.perSecond !== null || !this.#send(connection, now, now)) this.#idle.push(connection)
+    } else if (!this.#send(connection, now)) this.#idle.push(connection)
   }
 
   #read(connection: Connection, bytes: number, buffer: Uint8Array): boolean {
@@ -226,7 +221,7 @@ class RunningLoad {
 
   #open(): Connection {
     const connection: Connection = {
-      due: Number.NaN,
+      sentAt: Number.NaN,
       permit: -1,
       left: 0,
       head: '',

@@ -1,53 +1,91 @@
-import type { Bar } from '../../evaluation/src/bar.ts'
-import { type BenchFindings, type BenchRow, type BenchTable, ratios, spreadOf } from '../bench-row.ts'
-import type { Read } from '../load/request-pool.ts'
-import { type Measured, measured, refusals } from '../measured.ts'
-import { fourServers, isLimited, type ServerName, serverNames } from '../peers/four-servers.ts'
+import { type BenchFindings, type BenchRow, ratios, spreadOf } from '../bench-row.ts'
+import { type PooledRequest, poolOf, type Read, readsOfAll } from '../load/request-pool.ts'
+import { askOnce, type Measured, measured, refusals } from '../measured.ts'
+import { type ServerProcess, startLanewise, startServer } from '../processes.ts'
+import { warmUp } from '../warm-up.ts'
 
 /** Above this CPU use, the load generator with its one core is the bottleneck. */
 const busyMax = 0.97
 /** Above this share of waiting for the tenants' rate limit, the server is not at its maximum. */
 const heldMax = 0.02
+/** The number of responses from which the one of median length is chosen. */
+const sampledAnswers = 200
 
-type Results = Record<ServerName, Measured[]>
-
-/** The limits of a row: our throughput divided by that of another server, at least. */
-interface LeastRatios {
-  readonly ofLimit: number
-  /** Null if the row has no limit for this server. */
-  readonly ofOrdinary: number | null
-}
-
-function readRow(name: string, read: Read, about: string, least: LeastRatios): BenchRow {
+/** A row that compares the throughput of Lanewise with that of a bare server, which always returns the same response. */
+function readRow(name: string, read: Read, promise: string, least: number): BenchRow {
   return {
     name,
-    about,
+    promise,
     async measure(bench): Promise<BenchFindings> {
+      const { load, options, say } = bench
       const data = await bench.data()
-      const { servers, notes, stop } = await fourServers(bench, data, read)
-      const results: Results = { limit: [], framework: [], ordinary: [], lanewise: [] }
+      const requests = readsOfAll(data.access, read)
+      await load.take(read, poolOf(requests))
+      const lanewise = await startLanewise(data)
+      let bare: ServerProcess | undefined
+      const bareResults: Measured[] = []
+      const results: Measured[] = []
+      const notes: string[] = []
       try {
-        for (let round = 1; round <= bench.options.rounds; round++) {
-          bench.say(`${name}: round ${round} of ${bench.options.rounds}`)
-          for (const server of serverNames) {
-            results[server].push(
-              await measured(bench, servers[server], {
-                withinLimit: isLimited(server),
-                pool: read,
-                // Leaves the generator's core to PostgreSQL, because this server handles few requests.
-                sleeps: server === 'ordinary',
-              }),
-            )
-          }
+        const answer = await medianAnswer(lanewise, requests.slice(0, sampledAnswers))
+        notes.push(`responses of ${Buffer.byteLength(answer)} bytes; ${requests.length} requests in the pool`)
+        bare = await startServer('bare server', './peers/bare-server-main.ts', { BENCH_ANSWER: answer })
+        const runBare = { pool: read, withinLimit: false }
+        say(`${name}: warming up`)
+        await measured(bench, bare, runBare)
+        notes.push(...(await warmUp(bench, lanewise, requests)))
+        for (let round = 1; round <= options.rounds; round++) {
+          say(`${name}: round ${round} of ${options.rounds}`)
+          bareResults.push(await measured(bench, bare, runBare))
+          results.push(await measured(bench, lanewise, { pool: read, withinLimit: true }))
         }
       } finally {
-        await stop()
+        await lanewise.stop()
+        await bare?.stop()
       }
+      const sides = [
+        ['bare server', bareResults],
+        ['lanewise', results],
+      ] as const
       return {
-        table: tableOf(results),
-        bars: barsOf(name, results, least),
-        faults: serverNames.flatMap((server) => refusals(server, results[server])),
-        notes: [...notes, ...bottlenecks(results)],
+        table: {
+          columns: ['requests/s', 'server CPU us', 'p50 us', 'p99 us', 'generator busy'],
+          lines: sides.map(([server, measurements]) => [
+            server,
+            spreadOf(measurements.map(rate)),
+            spreadOf(measurements.map(cpu)),
+            spreadOf(measurements.map(({ p50 }) => p50)),
+            spreadOf(measurements.map(({ p99 }) => p99)),
+            spreadOf(measurements.map(busy)),
+          ]),
+        },
+        bars: [
+          {
+            check: name,
+            measure: 'throughput divided by that of the bare server',
+            value: spreadOf(ratios(results.map(rate), bareResults.map(rate))).median,
+            least,
+          },
+          {
+            check: name,
+            measure: 'CPU per request of the bare server divided by ours',
+            value: spreadOf(ratios(bareResults.map(cpu), results.map(cpu))).median,
+            least,
+          },
+        ],
+        faults: sides.flatMap(([server, measurements]) => refusals(server, measurements)),
+        notes: [
+          ...notes,
+          ...sides
+            .filter(([, measurements]) => spreadOf(measurements.map(busy)).median > busyMax)
+            .map(
+              ([server]) =>
+                `the load generator was the bottleneck with ${server}: compare the CPU per request instead`,
+            ),
+          ...(spreadOf(results.map(({ heldBack }) => heldBack)).median > heldMax
+            ? ['Lanewise waited for the tenants’ limit of ten requests per second: use more --tenants']
+            : []),
+        ],
       }
     },
   }
@@ -55,74 +93,25 @@ function readRow(name: string, read: Read, about: string, least: LeastRatios): B
 
 const rate = (one: Measured) => one.perSecond
 const cpu = (one: Measured) => one.cpuPerRequest ?? Number.NaN
+const busy = (one: Measured) => one.generatorBusy
 
-function tableOf(results: Results): BenchTable {
-  const of = (server: ServerName, figure: (one: Measured) => number) => results[server].map(figure)
-  return {
-    columns: ['requests/s', 'share of limit', 'server CPU us', 'p50 us', 'p99 us', 'generator busy'],
-    lines: serverNames.map((server) => [
-      server,
-      spreadOf(of(server, rate)),
-      spreadOf(ratios(of(server, rate), of('limit', rate))),
-      spreadOf(of(server, cpu)),
-      spreadOf(of(server, (one) => one.p50)),
-      spreadOf(of(server, (one) => one.p99)),
-      spreadOf(of(server, (one) => one.generatorBusy)),
-    ]),
-  }
+async function medianAnswer(server: ServerProcess, requests: readonly PooledRequest[]): Promise<string> {
+  const answers: string[] = []
+  for (const { path, token } of requests)
+    answers.push(JSON.stringify(await askOnce<unknown>(server, path, token)))
+  answers.sort((a, b) => a.length - b.length)
+  return answers[answers.length >> 1] ?? '{}'
 }
 
-function barsOf(name: string, { lanewise, limit, ordinary }: Results, least: LeastRatios): Bar[] {
-  const throughput = (other: Measured[]) => spreadOf(ratios(lanewise.map(rate), other.map(rate))).median
-  const cpuShare = (other: Measured[]) => spreadOf(ratios(other.map(cpu), lanewise.map(cpu))).median
-  const bars: Bar[] = [
-    {
-      check: name,
-      measure: 'throughput divided by that of limit',
-      value: throughput(limit),
-      least: least.ofLimit,
-    },
-    {
-      check: name,
-      measure: 'CPU per request of limit divided by ours',
-      value: cpuShare(limit),
-      least: least.ofLimit,
-    },
-  ]
-  if (least.ofOrdinary === null) return bars
-  return [
-    ...bars,
-    {
-      check: name,
-      measure: 'throughput divided by that of ordinary',
-      value: throughput(ordinary),
-      least: least.ofOrdinary,
-    },
-    { check: name, measure: 'CPU per request of ordinary divided by ours', value: cpuShare(ordinary) },
-  ]
-}
-
-/** Returns notes about figures that are limited by the load generator or by the tenants' rate limit. */
-function bottlenecks(results: Results): string[] {
-  const median = (server: ServerName, figure: (one: Measured) => number) =>
-    spreadOf(results[server].map(figure)).median
-  const busy = serverNames.filter((server) => median(server, (one) => one.generatorBusy) > busyMax)
-  const isHeld = median('lanewise', (one) => one.heldBack) > heldMax
-  return [
-    ...(busy.length > 0
-      ? [`the load generator was the bottleneck with ${busy.join(', ')}: compare the CPU per request instead`]
-      : []),
-    ...(isHeld
-      ? ['Lanewise waited for the tenants’ limit of ten requests per second: use more --tenants']
-      : []),
-  ]
-}
-
-export const markupRow = readRow('markup', 'markup', 'markup, warm, one process', {
-  ofLimit: 0.33,
-  ofOrdinary: 10,
-})
-export const insightRow = readRow('insight', 'lane', 'lane insight, warm, one process', {
-  ofLimit: 0.4,
-  ofOrdinary: null,
-})
+export const markupRow = readRow(
+  'markup',
+  'markup',
+  'one process answers markup for 1,700 brokerages at their rate limit: 0.33 of a bare server',
+  0.33,
+)
+export const insightRow = readRow(
+  'insight',
+  'lane',
+  'one process answers lane insight for 1,700 brokerages at their rate limit: 0.4 of a bare server',
+  0.4,
+)

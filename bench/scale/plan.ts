@@ -6,11 +6,7 @@ export interface ScalePlan {
   readonly seed: number
   /** The day after the last quote, `YYYY-MM-DD`. The first quote is two years earlier. */
   readonly until: string
-  /** The number of quotes on the giant lane of an additional tenant, which also has ten small lanes; 0 for none. */
-  readonly giantLane: number
-  /** The number of quotes of an additional large tenant; 0 for none. */
-  readonly giantTenant: number
-  /** The number of quotes of the tenant for the at-work row: 600 days on thousands of lanes. Absent for none. */
+  /** The number of quotes of an additional tenant for the at-work row: 600 days on thousands of lanes. Absent for none. */
   readonly brokerage?: number
 }
 
@@ -19,7 +15,7 @@ export interface PlannedTenant {
   /** The index in the plan, from 0. */
   readonly index: number
   readonly tenantId: number
-  readonly kind: 'ordinary' | 'giant-lane' | 'giant-tenant' | 'brokerage'
+  readonly kind: 'ordinary' | 'brokerage'
   readonly quotes: number
   /** The index of its first quote in the order in which all quotes are written. */
   readonly firstQuote: number
@@ -27,10 +23,6 @@ export interface PlannedTenant {
 
 export const tenantsMax = 100_000
 export const quotesMax = 100_000_000
-
-/** The number of quotes on each small lane of the tenant with the giant lane. */
-export const smallLaneQuotes = 10
-export const smallLanes = 10
 
 /**
  * Hashes integers to 32 bits. For seeds, not for secrets.
@@ -50,25 +42,21 @@ export function mixed(...numbers: readonly number[]): number {
 }
 
 /** Returns a hash that identifies the plan, regardless of its day. */
-function identityOf({ quotes, tenants, seed, giantLane, giantTenant, brokerage }: ScalePlan): number {
-  // A plan without `brokerage` keeps the hash that it had before this field existed.
-  return mixed(seed, quotes, tenants, giantLane, giantTenant, ...(brokerage === undefined ? [] : [brokerage]))
+function identityOf({ quotes, tenants, seed, brokerage = 0 }: ScalePlan): number {
+  return mixed(seed, quotes, tenants, brokerage)
 }
 
 /**
  * Returns the tenants of a plan: a few large ones and many small ones. Tenant ids are consecutive, so that rows written one after
  * the other are adjacent in every index.
  *
- * @example tenantsOf({ quotes: 10, tenants: 2, seed: 1, until: '2026-01-01', giantLane: 0, giantTenant: 0 }).length // 2
+ * @example tenantsOf({ quotes: 10, tenants: 2, seed: 1, until: '2026-01-01' }).length // 2
  */
 export function tenantsOf(plan: ScalePlan): PlannedTenant[] {
-  const base = 100_000_000 + (identityOf(plan) % 19_000) * (tenantsMax + 2)
+  const base = 100_000_000 + (identityOf(plan) % 19_000) * (tenantsMax + 1)
   const sizes: { kind: PlannedTenant['kind']; quotes: number }[] = shares(plan.quotes, plan.tenants).map(
     (quotes) => ({ kind: 'ordinary', quotes }),
   )
-  if (plan.giantLane > 0)
-    sizes.push({ kind: 'giant-lane', quotes: plan.giantLane + smallLanes * smallLaneQuotes })
-  if (plan.giantTenant > 0) sizes.push({ kind: 'giant-tenant', quotes: plan.giantTenant })
   if (plan.brokerage !== undefined) sizes.push({ kind: 'brokerage', quotes: plan.brokerage })
   let firstQuote = 0
   return sizes.map(({ kind, quotes }, index) => {

@@ -82,7 +82,7 @@ export function quotesOfChunk(
     const from = Math.max(first, tenant.firstQuote)
     const to = Math.min(last, tenant.firstQuote + tenant.quotes)
     if (from >= to) continue
-    const { laneOf } = lanesOfTenant(tenant)
+    const { draw } = lanesOfTenant(tenant)
     const spanMs = (tenant.kind === 'brokerage' ? brokerageSpanDays : spanDays) * dayMs
     let request = { lanesLeft: 0, customerName: '', quotedAt: 0 }
     for (let at = from - tenant.firstQuote; at < to - tenant.firstQuote; at++) {
@@ -100,7 +100,7 @@ export function quotesOfChunk(
         tenant,
         beginsRequest,
         customerName,
-        ...priced(random, laneOf(at, random), quotedAt, until),
+        ...priced(random, draw(random), quotedAt, until),
       })
     }
   }

@@ -4,7 +4,7 @@ import { gazetteer } from '#geography/gazetteer.ts'
 import { locate } from '#geography/locate.ts'
 import { lanePlaces } from '#server/lanes/index.ts'
 import { type SeededRandom, seededRandom, vanCostByMiles } from '#server/sample/index.ts'
-import { mixed, type PlannedTenant, type ScalePlan, smallLaneQuotes, smallLanes } from './plan.ts'
+import { mixed, type PlannedTenant, type ScalePlan } from './plan.ts'
 
 /** A generated lane: its places as the service stores them, and the cost of a truck. */
 export interface ScaleLane extends ReturnType<typeof lanePlaces> {
@@ -18,9 +18,7 @@ export interface ScaleLane extends ReturnType<typeof lanePlaces> {
 /** The lanes of a tenant, busiest first, and the distribution of quotes over them. */
 export interface TenantLanes {
   readonly lanes: readonly ScaleLane[]
-  /** Returns the lane of the tenant's nth quote. */
-  readonly laneOf: (quote: number, random: SeededRandom) => ScaleLane
-  /** Draws a lane from the same distribution, for a read. */
+  /** Draws a lane from the distribution, for a quote or a read. */
   readonly draw: (random: SeededRandom) => ScaleLane
 }
 
@@ -116,15 +114,9 @@ function drawLane(random: SeededRandom): ScaleLane {
 }
 
 function lanesCount({ kind, quotes }: PlannedTenant): number {
-  switch (kind) {
-    case 'giant-lane':
-      return 1 + smallLanes
-    case 'brokerage':
-      return brokerageLanes(quotes)
-    case 'ordinary':
-    case 'giant-tenant':
-      return Math.min(lanesMax, Math.max(lanesMin, Math.round(quotes / quotesPerLane)))
-  }
+  return kind === 'brokerage'
+    ? brokerageLanes(quotes)
+    : Math.min(lanesMax, Math.max(lanesMin, Math.round(quotes / quotesPerLane)))
 }
 
 /** Returns the lanes of a tenant, always the same for the same plan. Takes about 0.01 ms per lane. */
@@ -142,21 +134,12 @@ export function lanesOf(plan: ScalePlan, tenant: PlannedTenant): TenantLanes {
   }
   const shift = tenant.kind === 'brokerage' ? brokerageZipfShift : zipfShift
   const totals = runningTotal(lanes.map((_, rank) => (rank + shift) ** -zipfExponent))
-  const at = (index: number) => {
-    const lane = lanes[index]
-    if (lane === undefined) throw new RangeError(`No lane ${index} of ${lanes.length}.`)
-    return lane
-  }
-  const draw = (random: SeededRandom) => at(drawFrom(totals, random))
   return {
     lanes,
-    draw,
-    laneOf: (quote, random) => {
-      if (tenant.kind !== 'giant-lane') return draw(random)
-      // Spreads the few quotes of the small lanes over the same two years.
-      const every = Math.floor(tenant.quotes / (smallLanes * smallLaneQuotes))
-      const small = quote % every === 0 ? quote / every : Number.POSITIVE_INFINITY
-      return small < smallLanes * smallLaneQuotes ? at(1 + (small % smallLanes)) : at(0)
+    draw: (random) => {
+      const lane = lanes[drawFrom(totals, random)]
+      if (lane === undefined) throw new RangeError('There is no lane to draw.')
+      return lane
     },
   }
 }

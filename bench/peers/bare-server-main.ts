@@ -1,6 +1,6 @@
 import { createServer } from 'node:http'
 
-/** The `limit` server: node:http that returns a constant text of the size of a real response. */
+/** The bare server: node:http that returns a constant text of the size of a real response. */
 const answer = Buffer.from(process.env.BENCH_ANSWER ?? '{}')
 const headers = { 'Content-Type': 'application/json; charset=utf-8', 'Content-Length': answer.length }
 createServer((_request, response) => {
