@@ -186,7 +186,7 @@ export const Lane = Type.Object({
   forecast: {
     ...nullable(RecordedForecast),
     description:
-      'The forecast that was made when the quote was saved or pushed, written once; null if there was none: nothing to estimate from, a quote from a file, one that was pushed with its outcome, or more than a day after it was quoted',
+      'The forecast that was made when the quote was saved or pushed, written once; null if there was none: nothing to estimate from, a quote from a file, one that was pushed with its outcome, more than a day after it was quoted, or in a call with more than 50 quotes',
   },
   created_at: Type.String({ format: 'date-time' }),
   updated_at: Type.String({ format: 'date-time' }),

@@ -309,5 +309,7 @@ export const dashboardRequestsWaitingMax = 128
  */
 export const dashboardProcessorMsPerSecond = 400
 export const dashboardProcessorMsMax = 1_000
+/** Quotes of a push that are forecast, if it has no more: a larger one is a synchronization, and a forecast takes 1.5 ms. */
+export const forecastQuotesPerPushMax = 50
 /** A report of forecasts covers the quotes of a year: older ones were made by another model. */
 export const forecastReportDays = 365

@@ -1,5 +1,5 @@
 import type { Static } from 'typebox'
-import { unknownPlacesLookedUpMax } from '#contract/limits.ts'
+import { forecastQuotesPerPushMax, unknownPlacesLookedUpMax } from '#contract/limits.ts'
 import {
   checkQuotes,
   type PushedQuoteResult,
@@ -59,7 +59,13 @@ async function applyHundred(
     identifiers,
     pricing,
     create,
-  }: { identifiers: Parts['database']['identifiers']; pricing: Pricing | null; create: boolean },
+    isLive,
+  }: {
+    identifiers: Parts['database']['identifiers']
+    pricing: Pricing | null
+    create: boolean
+    isLive: boolean
+  },
 ): Promise<(Result | RefusedItem)[]> {
   const { tenant, tokenId } = by.caller
   const now = await changes.databaseNow(transaction)
@@ -89,7 +95,7 @@ async function applyHundred(
     entries.push({ kind: 'create', request: newOfPush(quote, externalId, signature, pricing, now) })
     return { ...named(index, '', 0, externalId), result: 'created' }
   })
-  const forecast = by.isCheck === true ? entries : await withForecasts(transaction, entries, by, pricing)
+  const forecast = isLive ? await withForecasts(transaction, entries, by, pricing) : entries
   const entered = await enter(transaction, forecast, { tenant, identifiers, changedAt: now })
   for (const [nth, { lanes }] of entered.entries()) {
     const [at, made] = [created[nth], lanes[0]]
@@ -174,7 +180,12 @@ async function push(
     by,
     parts,
     (transaction, valid) =>
-      applyHundred(transaction, valid, by, { identifiers: parts.database.identifiers, pricing, create }),
+      applyHundred(transaction, valid, by, {
+        identifiers: parts.database.identifiers,
+        pricing,
+        create,
+        isLive: by.isCheck !== true && checked.length <= forecastQuotesPerPushMax,
+      }),
     isSameLane,
   )
   return await yieldBetweenSteps(withUnknownPlaces(results, checked))

@@ -85,6 +85,22 @@ describe('the forecast of a quote', () => {
     expect((await laneOf(made, ref)).forecast).toBeNull()
   })
 
+  test('is made for each of 50 quotes in one push, and for none of 51', async () => {
+    const made = await brokerage()
+    for (const [nth, quotes] of [50, 51].entries()) {
+      const sent = Array.from({ length: quotes }, (_, item) => quoteToPush(`P-${quotes}-${item}`))
+      const { body } = await pushSigned(
+        app,
+        made,
+        pushQuotes,
+        { quotes: sent },
+        Math.floor(app.now / 1000) + nth,
+      )
+      expect(body.created).toBe(quotes)
+    }
+    expect((await get(made, '/api/forecasts')).forecasts).toBe(50 + 1)
+  })
+
   test('is not made without anything to forecast from, or for a counter-offer that is accepted', async () => {
     const made = await makeIntegration(app)
     const lane = await makeLane(app, made.tenant)
