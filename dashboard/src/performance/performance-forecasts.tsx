@@ -22,6 +22,9 @@ import { ReliabilityDiagram } from './performance-reliability.tsx'
 type Report = Answer<'get-forecasts'>
 type Month = Report['months'][number]
 
+/** A diagram of ten groups says nothing about fewer quotes. */
+const diagramQuotesMin = 50
+
 const useReport = (search: AddressParams) =>
   useAnswer('get-forecasts', { query: rateTypeAsked(search) }, { keeps: true, staleMs: 60_000 })
 
@@ -122,14 +125,14 @@ function Figures({ report }: { report: Report }) {
         gap: 'var(--mantine-spacing-lg)',
       }}
     >
-      <ReliabilityDiagram reliability={report.calibration} />
+      {report.scored >= diagramQuotesMin && <ReliabilityDiagram reliability={report.calibration} />}
       <Stack gap="sm" component="section" aria-labelledby="forecast-months">
         <Title order={2} size="h4" id="forecast-months">
           Beside the win rate of the lane
         </Title>
         <Text size="sm">
           {betterWords(report.lane_rate)} The Brier score is the mean squared error: lower is better, 0 is
-          perfect, and a coin flip scores 0.25.
+          perfect, and a coin flip scores 0.25. The table has it for the forecasts, and for the lane rate.
         </Text>
         <DataTable
           caption="Forecasts by month and rate type"
@@ -153,10 +156,10 @@ const monthColumns: Column<Month>[] = [
     cell: ({ mean_forecast }) => probability(mean_forecast),
   },
   { key: 'won', header: 'Won', align: 'right', cell: ({ won, scored }) => probability(won / scored) },
-  { key: 'brier', header: 'Brier score', align: 'right', cell: ({ brier }) => brier.toFixed(3) },
+  { key: 'brier', header: 'Brier', align: 'right', cell: ({ brier }) => brier.toFixed(3) },
   {
     key: 'lane',
-    header: 'Of the lane rate',
+    header: 'Lane rate',
     align: 'right',
     cell: ({ lane_rate_brier }) => lane_rate_brier?.toFixed(3) ?? '–',
   },

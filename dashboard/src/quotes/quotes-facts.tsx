@@ -18,6 +18,7 @@ import {
   probability,
   range,
   reasonNames,
+  roundDollars,
   shownOutcome,
   sourcePhrases,
   TextLink,
@@ -192,7 +193,7 @@ function forecastWords({
     `win ${probability(win_probability)} (80% range: ${range({ low, high })})`,
     ...(cost === null ? [] : [`cost ${dollars(cost)} (${cost_from})`]),
     ...(best_rate === null ? [] : [`best rate ${dollars(best_rate)}`]),
-    ...(going_rate === null ? [] : [`going rate ${dollars(going_rate)}`]),
+    ...(going_rate === null ? [] : [`going rate ${roundDollars(going_rate)}`]),
   ].join(' · ')
 }
 
