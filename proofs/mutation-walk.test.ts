@@ -45,7 +45,7 @@ describe('with one layer of tenant isolation', () => {
     tags: 'long',
   }, async () => {
     const [result] = await mutationWalk({
-      files: ['lanes.ts'],
+      files: ['quotes/lanes.ts'],
       withoutIsolation: false,
       makeDatabase: testDatabase,
     })

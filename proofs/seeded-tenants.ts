@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import pg from 'pg'
 import { tokenScopeNames } from '#contract/token-scopes.ts'
+import type { RecordedForecast } from '#engine/recorded-forecast.ts'
 import { secretPlace } from '#server/access/index.ts'
 import { tablesWithoutTenant } from '#server/database/schema/index.ts'
 import { hashPassword, seal } from '#server/security/index.ts'
@@ -34,6 +35,20 @@ type Value = string | number | boolean | Date | Buffer | null
 type Row = Readonly<Record<string, Value>>
 export const canaryOf = (label: Label) => `CANARY-${label}-`
 export const password = 'correct horse battery staple'
+
+const forecastAt = (at: Date): RecordedForecast => ({
+  made_at: at.toISOString(),
+  win_probability: 0.5,
+  low: 0.4,
+  high: 0.6,
+  cost: null,
+  cost_from: null,
+  going_rate: null,
+  best_rate: null,
+  lane_win_rate: 0.5,
+  quoted_as: '1800',
+  model: null,
+})
 
 /** The signing secret of the integration. */
 export const signingSecretOf = (label: Label) => `lwsec_of_brokerage_${label}`
@@ -253,13 +268,7 @@ function rowsOf(
     lanes: [
       lane(0, {
         lane_ref: ids.laneRef,
-        forecast: JSON.stringify({
-          made_at: at,
-          win_probability: 0.5,
-          low: 0.4,
-          high: 0.6,
-          quoted_as: '1800',
-        }),
+        forecast: JSON.stringify(forecastAt(at)),
       }),
       ...[1, 2, 3, 4, 5, 6].map((number) =>
         lane(number, {
