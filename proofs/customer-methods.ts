@@ -77,6 +77,9 @@ export const customerMethods: Readonly<Record<string, Method>> = {
   'teams.renameTeam': changesRows(({ transaction, tenant, ids }) =>
     teams.renameTeam(transaction, tenant, ids.import, 'Walk'),
   ),
+  'teams.lockTeam': noEvidence(({ transaction, tenant, ids }) =>
+    teams.lockTeam(transaction, tenant, ids.import),
+  ),
   'teams.setTeamMembers': changesRows(({ transaction, tenant, ids }) =>
     teams.setTeamMembers(transaction, tenant, ids.import, []),
   ),

@@ -59,6 +59,22 @@ test('concurrent changes of a team are all answered, and the last one holds', as
   expect(members.map((ids) => ids.toSorted())).toContainEqual(held)
 })
 
+test('changes of different parts of a team at once do not wait for each other for ever', async () => {
+  await hidden()
+  for (let round = 0; round < 5; round++) {
+    // New customers are locked until the commit.
+    const names = Array.from({ length: 8 }, (_, nth) => `New Shipper ${round} ${nth}`)
+    const changes = [
+      { customers: names },
+      { name: `Grain ${round}`, customers: names.toReversed() },
+      { members: [outside.id] },
+      { members: [inside.id], customers: names },
+    ]
+    const answers = await Promise.all(changes.map((change) => team(change)))
+    expect(answers.map(({ status }) => status)).toEqual(changes.map(() => 200))
+  }
+})
+
 /** Every read of the dashboard that shows quotes or names of customers. */
 const reads = (ref: string) => {
   const lane = 'origin=Dallas,%20TX&destination=Atlanta,%20GA&equipment=V'

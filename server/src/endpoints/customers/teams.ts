@@ -75,7 +75,9 @@ async function apply(
   }
   if (names !== undefined) {
     const ids: number[] = []
-    for (const name of names) ids.push(await customers.ensureCustomer(transaction, tenant, name, now))
+    // In one order, so that two requests with the same customers do not wait for each other.
+    for (const name of names.toSorted())
+      ids.push(await customers.ensureCustomer(transaction, tenant, name, now))
     await teams.setTeamCustomers(transaction, tenant, teamId, ids)
   }
 }
@@ -125,6 +127,7 @@ export const teamEndpoints: ServedEndpoint[] = [
     const { caller, body, params } = call
     const { tenant } = caller
     return database.inTenant(tenant, async (transaction) => {
+      await teams.lockTeam(transaction, tenant, params.id)
       const before = await wordsOf(transaction, tenant, params.id)
       if (before === null) throw problem('not-found', `There is no team ${params.id} in this brokerage.`)
       const name = body.name?.trim()
@@ -146,6 +149,7 @@ export const teamEndpoints: ServedEndpoint[] = [
     const { caller, params } = call
     const { tenant } = caller
     return database.inTenant(tenant, async (transaction) => {
+      await teams.lockTeam(transaction, tenant, params.id)
       const before = await wordsOf(transaction, tenant, params.id)
       if (before === null) throw problem('not-found', `There is no team ${params.id} in this brokerage.`)
       await checkRulesOfTeam(transaction, tenant, { teamId: params.id, name: before.name })

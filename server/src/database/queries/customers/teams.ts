@@ -101,8 +101,15 @@ export async function renameTeam(
     .execute()
 }
 
-/** Waits until no other transaction replaces the members or customers of a team. */
-async function lockTeam(transaction: TenantTransaction, tenant: TenantId, teamId: number): Promise<void> {
+/**
+ * Locks a team until the end of the transaction. Call it first in a transaction that changes a team: otherwise two that lock its
+ * members, its customers and the team in another order wait for each other.
+ */
+export async function lockTeam(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  teamId: number,
+): Promise<void> {
   await transaction
     .selectFrom('teams')
     .select('team_id')
@@ -112,14 +119,13 @@ async function lockTeam(transaction: TenantTransaction, tenant: TenantId, teamId
     .execute()
 }
 
-/** Replaces the members of a team. */
+/** Replaces the members of a team that is locked. */
 export async function setTeamMembers(
   transaction: TenantTransaction,
   tenant: TenantId,
   teamId: number,
   userIds: readonly number[],
 ): Promise<void> {
-  await lockTeam(transaction, tenant, teamId)
   await transaction
     .deleteFrom('team_members')
     .where('tenant_id', '=', tenant)
@@ -130,14 +136,13 @@ export async function setTeamMembers(
   accessChanged(transaction)
 }
 
-/** Replaces the customers of a team. */
+/** Replaces the customers of a team that is locked. */
 export async function setTeamCustomers(
   transaction: TenantTransaction,
   tenant: TenantId,
   teamId: number,
   customerIds: readonly number[],
 ): Promise<void> {
-  await lockTeam(transaction, tenant, teamId)
   await transaction
     .deleteFrom('team_customers')
     .where('tenant_id', '=', tenant)
