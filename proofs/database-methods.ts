@@ -87,9 +87,7 @@ export const methods: Readonly<Record<string, Method>> = {
   'audit-log.auditRowsAfter': returnsCanary(({ transaction, tenant }) =>
     audit.auditRowsAfter(transaction, tenant, 0, 100),
   ),
-  'audit-chain.newestAuditRow': returnsResult(({ transaction, tenant }) =>
-    newestAuditRow(transaction, tenant),
-  ),
+  'audit-log.newestAuditRow': returnsResult(({ transaction, tenant }) => newestAuditRow(transaction, tenant)),
   'audit-chain.verifyAuditChain': returnsResult(({ transaction, tenant }) =>
     verifyAuditChain((look) => look(transaction), tenant, []),
   ),

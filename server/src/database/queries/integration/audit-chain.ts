@@ -1,4 +1,3 @@
-import { sql } from 'kysely'
 import type { TenantTransaction } from '../../schema/index.ts'
 import type { TenantId } from '../../session/index.ts'
 import { auditHash, auditRowsAfter, noRow } from './audit-log.ts'
@@ -8,14 +7,6 @@ import { auditHash, auditRowsAfter, noRow } from './audit-log.ts'
  * and the hash of the row before it. To change, remove, or insert a row, an attacker must recompute all later hashes, and somebody has
  * noted some of them.
  */
-
-/** The newest row of the audit log; null before the first. */
-export async function newestAuditRow(transaction: TenantTransaction, tenant: TenantId) {
-  const { rows } = await sql<{ entry_number: number; at: Date; hash: Buffer }>`
-    select entry_number, at, hash from audit_log where tenant_id = ${tenant} order by entry_number desc limit 1
-  `.execute(transaction)
-  return rows[0] ?? null
-}
 
 /** A wrong row, and why it is wrong. */
 export interface WrongRow {

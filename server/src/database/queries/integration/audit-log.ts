@@ -68,6 +68,14 @@ export function auditRowsAfter(
   )
 }
 
+/** The newest row of the audit log; null before the first. */
+export async function newestAuditRow(transaction: TenantTransaction, tenant: TenantId) {
+  const { rows } = await sql<{ entry_number: number; at: Date; hash: Buffer }>`
+    select entry_number, at, hash from audit_log where tenant_id = ${tenant} order by entry_number desc limit 1
+  `.execute(transaction)
+  return rows[0] ?? null
+}
+
 /**
  * Appends a row to the audit log of the tenant. The row of its counter serves as a lock until the commit, so that appends of one
  * tenant are sequential: call it last in a transaction.
@@ -79,10 +87,7 @@ export async function appendAudit(
 ): Promise<void> {
   const entry = await nextTenantNumber(transaction, tenant, 'audit')
   // A separate statement after the lock, so that it sees a row that was committed during the wait.
-  const { rows } = await sql<{ hash: Buffer }>`
-    select hash from audit_log where tenant_id = ${tenant} order by entry_number desc limit 1
-  `.execute(transaction)
-  const before = rows[0]?.hash ?? noRow
+  const before = (await newestAuditRow(transaction, tenant))?.hash ?? noRow
   const row = {
     tenant_id: tenant,
     entry_number: entry,
