@@ -1,3 +1,13 @@
+/** Kinds that only earlier versions recorded. Their rows stay in the log, where they can be read and selected. */
+export const formerAuditKinds = [
+  'market-key-set',
+  'market-key-removed',
+  'pilot-started',
+  'pilot-stopped',
+  'experiment-started',
+  'experiment-ended',
+] as const
+
 /**
  * The kinds of audit log rows, by subject. Each event has its own row; refused requests of one kind share a row per
  * minute.
@@ -32,12 +42,6 @@ export const auditKindsOf = {
     'customer-variant-dismissed',
     'customer-variant-offered',
     'market-source-erased',
-    'market-key-set',
-    'market-key-removed',
-    'pilot-started',
-    'pilot-stopped',
-    'experiment-started',
-    'experiment-ended',
     'tenant-suspended',
     'tenant-resumed',
     'tenant-exported',
@@ -45,6 +49,7 @@ export const auditKindsOf = {
     'sandbox-created',
     'sandbox-entered',
     'sandbox-reset',
+    ...formerAuditKinds,
   ],
   refusals: [
     'sign-in-failed',
@@ -72,13 +77,4 @@ export const auditGroups = [
 ] as const satisfies readonly AuditGroup[]
 
 export type AuditKind = (typeof auditKindsOf)[AuditGroup][number]
-/** Kinds that only earlier versions recorded. Their rows stay in the log, where they can be read and selected. */
-export const formerAuditKinds = [
-  'market-key-set',
-  'market-key-removed',
-  'pilot-started',
-  'pilot-stopped',
-  'experiment-started',
-  'experiment-ended',
-] as const satisfies readonly AuditKind[]
 export const auditKinds: readonly AuditKind[] = auditGroups.flatMap((group) => auditKindsOf[group])

@@ -19,12 +19,12 @@ export const removedAddresses: readonly RemovedAddress[] = [
     instead:
       'No provider is asked for market rates: push them with POST /api/integrations/market-rates, or load a file with POST /api/market-rate-files.',
   },
-  ...['/api/pilot', '/api/pilot/report', '/api/pilot/entries', '/api/pilot/export', '/api/calibration'].map(
-    (path): RemovedAddress => ({ methods: ['GET'], path, instead: toForecasts }),
-  ),
-  ...['/api/pilot', '/api/pilot/experiment'].map(
-    (path): RemovedAddress => ({ methods: ['PATCH'], path, instead: toForecasts }),
-  ),
+  { methods: ['GET', 'PATCH'], path: '/api/pilot', instead: toForecasts },
+  { methods: ['PATCH'], path: '/api/pilot/experiment', instead: toForecasts },
+  { methods: ['GET'], path: '/api/pilot/report', instead: toForecasts },
+  { methods: ['GET'], path: '/api/pilot/entries', instead: toForecasts },
+  { methods: ['GET'], path: '/api/pilot/export', instead: toForecasts },
+  { methods: ['GET'], path: '/api/calibration', instead: toForecasts },
   {
     methods: ['POST'],
     path: '/api/sample-data',
