@@ -34,7 +34,7 @@ interface Outcomes {
 
 /**
  * The win rate of a lane as a forecast: (won + 2 x overall) / (decided + 2), with overall = (won + 1) / (decided + 2) over all quotes
- * of the brokerage. The same as the lane rate of the backtest.
+ * of the brokerage. The backtest weights the outcomes of the lane by their age.
  *
  * @example laneWinRate({ won: 1, decided: 2 }, { won: 1, decided: 2 }) // 0.5
  */

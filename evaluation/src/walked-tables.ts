@@ -9,6 +9,7 @@ import { dayOf } from '#engine/estimate/day.ts'
 import type { Posterior } from '#engine/estimate/posterior.ts'
 import { brake, effectiveRate, sigmoid } from '#engine/estimate/price-response.ts'
 import type { LaneQuote } from '#engine/estimate/quoted-lanes.ts'
+import { meanOverGroups } from '#engine/statistics/mean-over-groups.ts'
 import { seededNumbers } from '#engine/statistics/seeded-numbers.ts'
 import { isotonicForecasts } from './isotonic.ts'
 import { normal } from './simulation.ts'
@@ -63,11 +64,9 @@ interface KnownQuality extends WalkedQuality {
 function overScope(walked: readonly Walked[]): Pick<KnownQuality, 'overScope' | 'standardError'> {
   const more = ({ model, scopeRate, won }: Walked) =>
     (model - (won ? 1 : 0)) ** 2 - (scopeRate - (won ? 1 : 0)) ** 2
-  const mean = walked.reduce((sum, one) => sum + more(one), 0) / walked.length
-  const ofLanes = [...Map.groupBy(walked, ({ quote }) => quote.lane.key).values()].map((of) =>
-    of.reduce((sum, one) => sum + more(one) - mean, 0),
+  const { mean, standardError } = meanOverGroups(
+    walked.map((one) => ({ group: one.quote.lane.key, value: more(one) })),
   )
-  const standardError = Math.sqrt(ofLanes.reduce((sum, one) => sum + one * one, 0)) / walked.length
   return { overScope: mean, standardError }
 }
 

@@ -2,14 +2,13 @@ import type { LaneQuote } from '../estimate/quoted-lanes.ts'
 import { isDecided } from '../history.ts'
 import { laneRates } from '../lane-rates.ts'
 import { countRates } from '../rate-counts.ts'
+import { laneWinRate } from '../recorded-forecast.ts'
 import { winProbability } from '../win-probability.ts'
 import type { Forecast } from './measures.ts'
 import { byDay } from './walk-forward.ts'
 
 const DAY = 86_400_000
 const HALF_LIFE_DAYS = 60
-/** Pseudo-quotes at the overall win rate, so that a lane's first outcome does not set its win rate to 0 or 1. */
-const OVERALL_WEIGHT = 2
 const COUNT_DAYS = 90
 
 /** Forecasts by the baseline rules, for the same quotes and with the same one-day outcome delay as the model. */
@@ -37,9 +36,8 @@ export function forecastByBaselines(quotes: readonly LaneQuote[], warmUpDays: nu
       const overall = (won + 1) / (decided + 2)
       const lane = lanes.get(quote.lane.key)
       const decay = lane ? 2 ** (-(day - lane.day) / HALF_LIFE_DAYS) : 0
-      const laneRate =
-        ((lane?.won ?? 0) * decay + OVERALL_WEIGHT * overall) /
-        ((lane?.decided ?? 0) * decay + OVERALL_WEIGHT)
+      const aged = { won: (lane?.won ?? 0) * decay, decided: (lane?.decided ?? 0) * decay }
+      const laneRate = laneWinRate(aged, { won, decided })
       const recent = (lane?.past ?? []).filter((past) => past.quotedAt >= (day - COUNT_DAYS) * DAY)
       const rates = laneRates(countRates(recent))
       const count = (method: 'literal' | 'at_or_below') =>

@@ -8,6 +8,11 @@ export interface LocalMonth {
   readonly to: number
 }
 
+/** The name of a month in answers and files. @example monthName({ year: 2026, month: 3 }) // '2026-03' */
+export function monthName({ year, month }: Pick<LocalMonth, 'year' | 'month'>): string {
+  return `${String(year).padStart(4, '0')}-${String(month).padStart(2, '0')}`
+}
+
 /** No month is longer, in any time zone. */
 const MONTH_MS_MAX = 32 * 86_400_000
 

@@ -8,7 +8,7 @@ import type { Steps } from '../steps.ts'
 import { compareCodePoints } from './code-points.ts'
 import { type CustomerRecords, mainKeyOf } from './customer-records.ts'
 import { lowestRates } from './lowest-rates.ts'
-import { LocalMonths } from './months.ts'
+import { LocalMonths, monthName } from './months.ts'
 import {
   AT,
   addSums,
@@ -124,10 +124,7 @@ export function* performanceGroups(book: QuoteBook, question: PerformanceQuestio
     case 'month': {
       const local = new LocalMonths(question.timeZone)
       const sums = yield* sum(0, (columns, row) => local.of(columns.quotedAt[row] as number).number)
-      const dayOf = (number: number) => {
-        const { year = 0, month = 0 } = local.months[number] ?? {}
-        return `${String(year).padStart(4, '0')}-${String(month).padStart(2, '0')}-01`
-      }
+      const dayOf = (number: number) => `${monthName(local.months[number] ?? { year: 0, month: 0 })}-01`
       const found = yield* compact(sums, (number) => [`${dayOf(number)} 00:00:00`])
       return { ...found, monthOf: (group) => Date.parse(found.keyOf(group).slice(0, 10)) }
     }

@@ -4,7 +4,7 @@ import { type MarketHistory, marketRateAt, sameRateUntil, type WhyNoMarketRate }
 import type { MarketRate } from '../market-rate.ts'
 import type { AgainstMarket, Standing } from '../market-standing.ts'
 import type { Steps } from '../steps.ts'
-import { LocalMonths } from './months.ts'
+import { LocalMonths, monthName } from './months.ts'
 import { ROWS_PER_STEP } from './performance-sums.ts'
 import type { IsSelected } from './quote-selection.ts'
 
@@ -182,10 +182,10 @@ function* summed({
     }
   }
   const months = local.months
-    .flatMap(({ number, year, month }): [string, Standing][] => {
-      const sums = ofMonths[number]
+    .flatMap((month): [string, Standing][] => {
+      const sums = ofMonths[month.number]
       if (sums === undefined || sums.every((one) => one === 0)) return []
-      return [[`${String(year).padStart(4, '0')}-${String(month).padStart(2, '0')}`, standingAt(sums, 0)]]
+      return [[monthName(month), standingAt(sums, 0)]]
     })
     .sort(([one], [other]) => (one < other ? -1 : 1))
   return { lanes: found, months: new Map(months), totals: standingAt(total, 0), without }
