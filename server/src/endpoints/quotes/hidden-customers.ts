@@ -18,19 +18,16 @@ export async function refuseHiddenCustomer(
 }
 
 /**
- * Refuses to a person from whom a team hides customers what `shows` the quotes of all customers.
- *
- * @example await refuseWithHiddenCustomers(transaction, tenant, 'An import shows and changes')
+ * Refuses an import to a person from whom a team hides customers.
  */
 export async function refuseWithHiddenCustomers(
   transaction: TenantTransaction,
   tenant: TenantId,
-  shows: string,
 ): Promise<void> {
   if (await teams.hidesCustomers(transaction, tenant)) {
     throw problem(
       'customer-hidden',
-      `${shows} the quotes of all customers, and a team hides some of them from you. Ask an admin.`,
+      'An import shows and changes the quotes of all customers, and a team hides some of them from you. Ask an admin.',
     )
   }
 }

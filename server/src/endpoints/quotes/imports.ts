@@ -129,7 +129,7 @@ async function importOf(
   tenant: TenantId,
   importId: number,
 ): Promise<imports.ImportRow> {
-  await refuseWithHiddenCustomers(transaction, tenant, 'An import shows and changes')
+  await refuseWithHiddenCustomers(transaction, tenant)
   const row = isImportId(importId) ? await imports.findImport(transaction, tenant, importId) : null
   if (row === null) throw noImport(importId)
   return row
@@ -262,7 +262,7 @@ async function begin(
   const { csv, columns } = await opened(() => openImport(bytes, map, sheet))
   const { row, isNew } = await database
     .inTenant(tenant, async (transaction) => {
-      await refuseWithHiddenCustomers(transaction, tenant, 'An import shows and changes')
+      await refuseWithHiddenCustomers(transaction, tenant)
       return beginImport(transaction, tenant, {
         ...given,
         columns: storedColumns(columns),
@@ -332,7 +332,7 @@ export const importEndpoints: ServedEndpoint[] = [
 
   serve(listImports, async ({ caller }, { database }) => {
     const rows = await database.inTenant(caller.tenant, async (transaction) => {
-      await refuseWithHiddenCustomers(transaction, caller.tenant, 'An import shows and changes')
+      await refuseWithHiddenCustomers(transaction, caller.tenant)
       return imports.listImports(transaction, caller.tenant)
     })
     return { imports: rows.map(importAnswer) }
