@@ -3,8 +3,10 @@ import { Alert, Button, Group, Paper, Progress, Stack, Text, Title } from '@mant
 import { pagePaths } from '#contract/pages.ts'
 import { type Answer, useAnswer } from '../api/index.ts'
 import {
+  type Column,
   calendarDay,
   counted,
+  DataTable,
   Failed,
   Figures,
   Loading,
@@ -14,8 +16,7 @@ import {
   TextLink,
 } from '../shared-ui/index.ts'
 import { ForecastStanding } from './performance-forecasts.tsx'
-import { ReliabilityDiagram } from './performance-reliability.tsx'
-import { ScoreTable } from './performance-scores.tsx'
+import { BesideDiagram, ReliabilityDiagram } from './performance-reliability.tsx'
 
 type Done = Extract<Answer<'get-backtest'>, { status: 'done' }>
 type Tested = Extract<Done['result'], { enough: true }>
@@ -136,16 +137,10 @@ function Result({ result }: { result: Tested }) {
         {result.left_out > 0 &&
           ` ${counted(result.left_out, 'quote')} excluded, because estimates exclude them too.`}
       </Text>
-      <div
-        style={{
-          display: 'grid',
-          gridTemplateColumns: 'repeat(auto-fit, minmax(min(100%, 28rem), 1fr))',
-          gap: 'var(--mantine-spacing-lg)',
-        }}
-      >
+      <BesideDiagram>
         <ReliabilityDiagram reliability={result.reliability} />
         <Score result={result} />
-      </div>
+      </BesideDiagram>
       <Dollars result={result} />
     </>
   )
@@ -157,6 +152,32 @@ const methods: readonly (readonly [name: keyof Tested['quality'], label: string]
   ['overall', 'Win rate of the brokerage'],
   ['at_or_below', 'Share won of quotes at this rate or lower'],
   ['literal', 'Wins at this rate or lower, of all decided quotes'],
+]
+
+/** A row for each rule: its Brier score, how well it ranks, and its average error. */
+const scoreColumns = (quality: Tested['quality']): Column<(typeof methods)[number]>[] => [
+  { key: 'by', header: 'Forecast by', cell: ([, label]) => label, wraps: true },
+  {
+    key: 'brier',
+    header: 'Brier score',
+    align: 'right',
+    cell: ([name]) => quality[name].brier.toFixed(3),
+  },
+  {
+    key: 'measure',
+    header: 'Ranks a win above a loss',
+    align: 'right',
+    cell: ([name]) => {
+      const { auc } = quality[name]
+      return auc === null ? '–' : `${Math.round(auc * 100)} times in 100`
+    },
+  },
+  {
+    key: 'error',
+    header: 'Average error',
+    align: 'right',
+    cell: ([name]) => `${(quality[name].calibration_error * 100).toFixed(1)} points`,
+  },
 ]
 
 /** The error of the estimate compared with the lane's own win rate, in words. */
@@ -182,14 +203,11 @@ function Score({ result: { quality, tested } }: { result: Tested }) {
       </Text>
       <details>
         <summary>Show all rules as a table</summary>
-        <ScoreTable
+        <DataTable
           caption="Quality of the forecasts, by rule"
-          forecasters={methods}
-          scores={quality}
-          measure={{
-            header: 'Ranks a win above a loss',
-            of: ({ auc }) => (auc === null ? '–' : `${Math.round(auc * 100)} times in 100`),
-          }}
+          rows={methods}
+          rowKey={([name]) => name}
+          columns={scoreColumns(quality)}
         />
       </details>
     </section>

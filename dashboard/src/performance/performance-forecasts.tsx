@@ -17,7 +17,7 @@ import {
   rateTypeAsked,
   rateTypeNames,
 } from '../shared-ui/index.ts'
-import { ReliabilityDiagram } from './performance-reliability.tsx'
+import { BesideDiagram, ReliabilityDiagram } from './performance-reliability.tsx'
 
 type Report = Answer<'get-forecasts'>
 type Month = Report['months'][number]
@@ -118,13 +118,7 @@ function unscoredWords(unscored: Report['unscored']): string {
 
 function Figures({ report }: { report: Report }) {
   return (
-    <div
-      style={{
-        display: 'grid',
-        gridTemplateColumns: 'repeat(auto-fit, minmax(min(100%, 28rem), 1fr))',
-        gap: 'var(--mantine-spacing-lg)',
-      }}
-    >
+    <BesideDiagram>
       {report.scored >= diagramQuotesMin && <ReliabilityDiagram reliability={report.calibration} />}
       <Stack gap="sm" component="section" aria-labelledby="forecast-months">
         <Title order={2} size="h4" id="forecast-months">
@@ -141,7 +135,7 @@ function Figures({ report }: { report: Report }) {
           columns={monthColumns}
         />
       </Stack>
-    </div>
+    </BesideDiagram>
   )
 }
 

@@ -1,8 +1,24 @@
 import { Paper, Text } from '@mantine/core'
 import { useElementSize } from '@mantine/hooks'
 import { scaleLinear } from 'd3-scale'
+import type { ReactNode } from 'react'
 import { counted, DataTable, probability } from '../shared-ui/index.ts'
 import { type Group, groupsOf } from './reliability-groups.ts'
+
+/** A reliability diagram with what is beside it, or below it on a narrow screen. */
+export function BesideDiagram({ children }: { children: ReactNode }) {
+  return (
+    <div
+      style={{
+        display: 'grid',
+        gridTemplateColumns: 'repeat(auto-fit, minmax(min(100%, 28rem), 1fr))',
+        gap: 'var(--mantine-spacing-lg)',
+      }}
+    >
+      {children}
+    </div>
+  )
+}
 
 const tallestPx = 420
 const margins = { top: 14, right: 16, bottom: 44, left: 52 }
