@@ -1,5 +1,6 @@
 import Type from 'typebox'
 import { laneRef, nullable } from './fields.ts'
+import { forecastQuotesPerPushMax } from './limits.ts'
 import { currencies, rateBases, shownBasis, shownCharge, shownCharges, shownCurrency } from './rate-basis.ts'
 import { rateTypes } from './rate-types.ts'
 
@@ -185,8 +186,7 @@ export const Lane = Type.Object({
   },
   forecast: {
     ...nullable(RecordedForecast),
-    description:
-      'The forecast that was made when the quote was saved or pushed, written once; null if there was none: nothing to estimate from, a quote from a file, one that was pushed with its outcome, more than a day after it was quoted, or in a call with more than 50 quotes',
+    description: `The forecast that was made when the quote was saved or pushed, written once; null if there was none: nothing to estimate from, a quote from a file, one that was pushed with its outcome, more than a day after it was quoted, or in a call with more than ${forecastQuotesPerPushMax} quotes`,
   },
   created_at: Type.String({ format: 'date-time' }),
   updated_at: Type.String({ format: 'date-time' }),

@@ -1,4 +1,6 @@
 import { brier, type ReliabilityRow, reliability } from './backtest/measures.ts'
+import type { StoredOutcome } from './history.ts'
+import type { SupersededAs } from './offers.ts'
 import type { RateType } from './rate-type.ts'
 import type { RecordedForecast } from './recorded-forecast.ts'
 import { type GroupedMean, meanOverGroups } from './statistics/mean-over-groups.ts'
@@ -11,12 +13,12 @@ export interface ForecastQuote {
   readonly rateType: RateType
   /** The place pair and the equipment. */
   readonly lane: string
-  readonly outcome: 'won' | 'lost' | 'pending' | 'expired'
+  readonly outcome: StoredOutcome
   /** Epoch milliseconds; null if undecided. */
   readonly decidedAt: number | null
   readonly isVoid: boolean
   /** For an offer that another offer for the load superseded: whether the customer refused its rate. */
-  readonly supersededAs: 'refused' | 'replaced' | null
+  readonly supersededAs: SupersededAs | null
   /** The quoted rate with its terms as they are now: see `quotedAs`. */
   readonly quotedAs: string
 }
@@ -97,7 +99,7 @@ interface Scored {
 
 /** Collects quotes with forecasts, in any order, and reports on them. */
 export interface ForecastScorer {
-  add(quote: ForecastQuote): Scoring
+  add(quote: ForecastQuote): void
   report(): ForecastReport
 }
 
@@ -116,7 +118,6 @@ export function forecastScorer(expiredIsLost: boolean): ForecastScorer {
         const { win_probability: p, lane_win_rate: laneRate } = forecast
         scored.push({ month, rateType, lane, p, laneRate, won: scoring.won })
       }
-      return scoring
     },
     report: () => ({ forecasts, unscored: { ...unscored }, ...reportOf(scored) }),
   }

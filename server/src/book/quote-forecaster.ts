@@ -13,19 +13,19 @@ import type { QuotedFor } from './quote-facts.ts'
 const six = (share: number) => Math.round(share * 1e6) / 1e6
 
 /**
- * The forecast to store with a quote, from its appraisal. Null without one: nothing is known to estimate from, or the rate cannot be
- * converted.
+ * The forecast to store with a quote, from its appraisal, as the JSON text of its column. Null without one: nothing is known to
+ * estimate from, or the rate cannot be converted.
  */
 export function recordedForecast(
   appraisal: Appraisal,
   { chance }: AppraisedRate,
   quoted: Pick<NewLane, QuotedAmountColumn>,
   now: number,
-): RecordedForecast | null {
+): string | null {
   const { lane, models, cost, goingCents, rates } = appraisal
   if (chance === null || models === null) return null
   const behind = outcomesBehind(models.estimator, lane)
-  return {
+  const forecast: RecordedForecast = {
     made_at: new Date(now).toISOString(),
     win_probability: six(chance.probability),
     low: six(chance.interval80.low),
@@ -38,6 +38,7 @@ export function recordedForecast(
     quoted_as: quotedAs(quoted.quoted_rate_cents, termsOfQuote(quoted)),
     model: modelVersion,
   }
+  return JSON.stringify(forecast)
 }
 
 /** A new quote to forecast. */
@@ -52,7 +53,7 @@ interface QuoteToForecast {
 export function quoteForecaster(
   pricing: Pricing,
   by: { readonly tenant: TenantId; readonly now: number; readonly read: Reader },
-): (quote: QuoteToForecast) => Promise<RecordedForecast | null> {
+): (quote: QuoteToForecast) => Promise<string | null> {
   const appraise = appraiser(pricing, by)
   const customers = new Map<string | null, ReturnType<typeof namedCustomer>>()
   return async ({ lane, quotedFor, at }) => {

@@ -11,7 +11,12 @@ import {
 import type { PushedQuoteField } from '#engine/quote-update.ts'
 import type { Steps } from '#engine/steps.ts'
 import { type Pricing, pricingOf, quoteForecaster } from '../../book/index.ts'
-import { laneChanges as changes, defaultBasisOf, type NextValues } from '../../database/queries/index.ts'
+import {
+  laneChanges as changes,
+  defaultBasisOf,
+  type NewQuoteRequest,
+  type NextValues,
+} from '../../database/queries/index.ts'
 import type { TenantTransaction } from '../../database/schema/index.ts'
 import {
   creditReps,
@@ -95,7 +100,8 @@ async function applyHundred(
     entries.push({ kind: 'create', request: newOfPush(quote, externalId, signature, pricing, now) })
     return { ...named(index, '', 0, externalId), result: 'created' }
   })
-  const forecast = isLive ? await withForecasts(transaction, entries, by, pricing) : entries
+  const forecast =
+    isLive && pricing !== null ? await withForecasts(transaction, entries, by, pricing) : entries
   const entered = await enter(transaction, forecast, { tenant, identifiers, changedAt: now })
   for (const [nth, { lanes }] of entered.entries()) {
     const [at, made] = [created[nth], lanes[0]]
@@ -110,26 +116,24 @@ async function withForecasts(
   transaction: TenantTransaction,
   entries: readonly Entry[],
   { caller: { tenant }, now }: PushedBy,
-  pricing: Pricing | null,
-): Promise<readonly Entry[]> {
-  if (pricing === null) return entries
+  pricing: Pricing,
+): Promise<Entry[]> {
   const forecastOf = quoteForecaster(pricing, { tenant, now, read: (work) => work(transaction) })
-  const forecast: Entry[] = []
-  for (const entry of entries) {
-    if (entry.kind !== 'create' || !isForecast(entry.request, now)) {
-      forecast.push(entry)
-      continue
-    }
-    const { customerName, createdAt: at, createdBy: repId } = entry.request
+  const forecast = async (request: NewQuoteRequest) => {
+    const { customerName, createdAt: at, createdBy: repId } = request
     const lanes = []
-    for (const lane of entry.request.lanes) {
+    for (const lane of request.lanes) {
       const quotedFor = { customerName, repId, rateType: lane.rate_type ?? null }
-      const made = await forecastOf({ lane, quotedFor, at })
-      lanes.push({ ...lane, forecast: made === null ? null : JSON.stringify(made) })
+      lanes.push({ ...lane, forecast: await forecastOf({ lane, quotedFor, at }) })
     }
-    forecast.push({ ...entry, request: { ...entry.request, lanes } })
+    return { ...request, lanes }
   }
-  return forecast
+  const found: Entry[] = []
+  for (const entry of entries) {
+    const isNew = entry.kind === 'create' && isForecast(entry.request, now)
+    found.push(isNew ? { ...entry, request: await forecast(entry.request) } : entry)
+  }
+  return found
 }
 
 function named(index: number, laneRef: string, laneId: number, externalId: string | null) {

@@ -77,11 +77,14 @@ describe('the forecast of a quote', () => {
   })
 
   test.each([
-    ['pushed with its outcome', { outcome: 'won' }],
-    ['pushed days after it was quoted', { quoted_at: new Date(Date.now() - 3 * 86_400_000).toISOString() }],
+    ['pushed with its outcome', () => ({ outcome: 'won' })],
+    [
+      'pushed days after it was quoted',
+      () => ({ quoted_at: new Date(app.now - 3 * 86_400_000).toISOString() }),
+    ],
   ])('is not made for a quote that is %s', async (_, over) => {
     const made = await brokerage()
-    const { lane_ref: ref } = await pushed(made, quoteToPush('L-1', over))
+    const { lane_ref: ref } = await pushed(made, quoteToPush('L-1', over()))
     expect((await laneOf(made, ref)).forecast).toBeNull()
   })
 

@@ -10,7 +10,7 @@ import {
   type Scoring,
   scoringOf,
 } from '#engine/forecast-report.ts'
-import { LocalMonths } from '#engine/quote-statistics/months.ts'
+import { LocalMonths, monthName } from '#engine/quote-statistics/months.ts'
 import type { RateType } from '#engine/rate-type.ts'
 import { quotedAs } from '#engine/recorded-forecast.ts'
 import type { GroupedMean } from '#engine/statistics/mean-over-groups.ts'
@@ -67,10 +67,9 @@ async function* forecastLanes(database: Database, tenant: TenantId, filter: Fore
 }
 
 function forecastQuote(lane: ForecastLane, months: LocalMonths): ForecastQuote {
-  const { year, month } = months.of(lane.created_at.getTime())
   return {
     forecast: lane.forecast,
-    month: `${year}-${String(month).padStart(2, '0')}`,
+    month: monthName(months.of(lane.created_at.getTime())),
     rateType: lane.rate_type,
     lane: `${lane.origin_key}>${lane.destination_key}|${lane.equipment_code}`,
     outcome: lane.outcome,

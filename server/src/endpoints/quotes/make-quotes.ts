@@ -4,7 +4,6 @@ import type { createQuoteRequest, requote } from '#contract/quote-requests.ts'
 import type { Appraisal, AppraisedRate } from '#engine/appraisal/appraisal.ts'
 import { centsFromDollars, formatDollars } from '#engine/money.ts'
 import { chargesFit, type RateBasis } from '#engine/rate-basis.ts'
-import type { RecordedForecast } from '#engine/recorded-forecast.ts'
 import {
   appraiser,
   costExpected,
@@ -67,7 +66,7 @@ export interface CheckedQuote {
   readonly appraisal: Appraisal
   readonly offer: AppraisedRate
   /** To store with the quote. */
-  readonly forecast: RecordedForecast | null
+  readonly forecast: string | null
 }
 
 /** Appraises each lane, in the order of the lanes. */
@@ -255,7 +254,7 @@ export async function makeQuoteRequest(
           ...lane,
           ...costExpected(pricing, lane),
           valid_until: rate === undefined ? null : validUntil(rate, body.lanes[index]?.valid_hours, now),
-          forecast: forecastText(rate?.forecast),
+          forecast: rate?.forecast ?? null,
         }
       }),
     }
@@ -284,9 +283,6 @@ export async function makeQuoteRequest(
     lanes: answered.lanes.map((lane, index) => ({ ...lane, warnings: warningsOf(checked[index]) })),
   }
 }
-
-const forecastText = (forecast: RecordedForecast | null | undefined) =>
-  forecast == null ? null : JSON.stringify(forecast)
 
 function warningsOf(checked: CheckedQuote | undefined) {
   return checked === undefined ? [] : fieldWarnings('quoted_rate', checked.offer)
@@ -354,7 +350,7 @@ export async function makeRequote(
             createdBy: userId,
             createdAt: recorded.at,
             // An outcome that is known already is no test of a forecast.
-            forecast: isAccepted(body) ? null : forecastText(checked.forecast),
+            forecast: isAccepted(body) ? null : checked.forecast,
           },
         },
       ],
