@@ -1,7 +1,7 @@
 /** @module-tag long */
 import { expect, test } from 'vitest'
 import { testDays } from '#engine/backtest/walk-forward.ts'
-import { dayOf } from '#engine/estimate/day.ts'
+import { dayOf } from '#engine/day.ts'
 import { priceWeight, referenceRateCents } from '#engine/estimate/estimator.ts'
 import { bestRate, expectedMarginCents } from '#engine/estimate/optimum.ts'
 import { simulateTenant } from './src/simulation.ts'

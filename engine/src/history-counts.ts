@@ -1,5 +1,5 @@
 import { BUCKET_DAYS, BUCKETS_MAX, type BucketCount } from './buckets.ts'
-import { dayOf } from './estimate/day.ts'
+import { dayOf } from './day.ts'
 import type { Outcome, PastQuote } from './history.ts'
 
 const BUCKET_MS = BUCKET_DAYS * 86_400_000

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import Papa from 'papaparse'
-import type { LaneQuote } from '#engine/estimate/quoted-lanes.ts'
+import type { LaneQuote } from '#engine/quotes/quoted-lanes.ts'
 
 const PRICE_MIN = 50
 const PRICE_MAX = 3000

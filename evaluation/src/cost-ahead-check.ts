@@ -1,5 +1,5 @@
+import { dayOf } from '#engine/day.ts'
 import { chainResidual } from '#engine/estimate/cost-scopes.ts'
-import { dayOf } from '#engine/estimate/day.ts'
 import { type CostSeen, costsAhead, expectedCost, prepareCosts } from '#engine/estimate/expected-cost.ts'
 import { type HaulCurve, haulLogDollars } from '#engine/estimate/length-of-haul.ts'
 import { pairedDifference } from './paired-error.ts'

@@ -1,5 +1,5 @@
+import { dayOf } from '#engine/day.ts'
 import { errorBelow } from '#engine/estimate/cost-errors.ts'
-import { dayOf } from '#engine/estimate/day.ts'
 import { errorSpread, expectedCost, prepareCosts } from '#engine/estimate/expected-cost.ts'
 import { haulLogDollars } from '#engine/estimate/length-of-haul.ts'
 import { marginAtRisk } from '#engine/estimate/margin-at-risk.ts'

@@ -1,10 +1,10 @@
+import { dayOf } from '#engine/day.ts'
 import {
   type CustomerEffects,
   customerEffectsInSteps,
   customerShift,
   shiftedPosterior,
 } from '#engine/estimate/customer-effect.ts'
-import { dayOf } from '#engine/estimate/day.ts'
 import {
   type Estimator,
   laneOf,
@@ -15,10 +15,10 @@ import {
 } from '#engine/estimate/estimator.ts'
 import { type Interval, intervalCurve, intervalsAt } from '#engine/estimate/interval.ts'
 import { emptyKnots } from '#engine/estimate/knots.ts'
-import type { LaneIdentity } from '#engine/estimate/lane-identity.ts'
 import { winMean } from '#engine/estimate/posterior.ts'
 import { relativeRate } from '#engine/estimate/price-response.ts'
-import type { LaneQuote } from '#engine/estimate/quoted-lanes.ts'
+import type { LaneIdentity } from '#engine/quotes/lane-identity.ts'
+import type { LaneQuote } from '#engine/quotes/quoted-lanes.ts'
 import { seededNumbers } from '#engine/statistics/seeded-numbers.ts'
 import { finished } from '#engine/steps.ts'
 import type { Bar } from './bar.ts'

@@ -4,7 +4,7 @@ import cliProgress from 'cli-progress'
 import { forecastByBaselines } from '#engine/backtest/baselines.ts'
 import { type Forecast, quality, reliability } from '#engine/backtest/measures.ts'
 import { forecastByModel } from '#engine/backtest/walk-forward.ts'
-import type { LaneQuote } from '#engine/estimate/quoted-lanes.ts'
+import type { LaneQuote } from '#engine/quotes/quoted-lanes.ts'
 import { type Bar, limitOf, passes } from './bar.ts'
 import { readCopper } from './copper.ts'
 import {

@@ -1,4 +1,4 @@
-import { dayOf } from '#engine/estimate/day.ts'
+import { dayOf } from '#engine/day.ts'
 import type { CostSeen } from '#engine/estimate/expected-cost.ts'
 
 const WEEK_DAYS = 7

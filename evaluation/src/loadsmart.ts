@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import Papa from 'papaparse'
 import type { CostSeen } from '#engine/estimate/expected-cost.ts'
-import { freightLane } from '#engine/estimate/lane-identity.ts'
+import { freightLane } from '#engine/quotes/lane-identity.ts'
 
 /** The placeholder for unknown miles in the file. */
 const PLACEHOLDER_MILES = 140

@@ -1,5 +1,5 @@
-import { dayOf } from '#engine/estimate/day.ts'
-import type { LaneQuote } from '#engine/estimate/quoted-lanes.ts'
+import { dayOf } from '#engine/day.ts'
+import type { LaneQuote } from '#engine/quotes/quoted-lanes.ts'
 import type { Bar } from './bar.ts'
 import { reportingRow } from './reporting-rates.ts'
 import { logisticBroker, sealedSeller, sealedTenders } from './simulated-sellers.ts'

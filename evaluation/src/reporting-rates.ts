@@ -1,4 +1,4 @@
-import type { LaneQuote } from '#engine/estimate/quoted-lanes.ts'
+import type { LaneQuote } from '#engine/quotes/quoted-lanes.ts'
 import type { Walked } from './walk.ts'
 
 const ROUNDS = 500

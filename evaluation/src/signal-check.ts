@@ -1,6 +1,6 @@
 import { type LaneBucket, laneBuckets } from '#engine/buckets.ts'
-import type { LaneQuote } from '#engine/estimate/quoted-lanes.ts'
 import { countHistory } from '#engine/history-counts.ts'
+import type { LaneQuote } from '#engine/quotes/quoted-lanes.ts'
 import { laneScores, par } from '#engine/scores.ts'
 import { type LaneSignals, laneSignals } from '#engine/signals.ts'
 

@@ -1,5 +1,5 @@
-import type { LaneIdentity } from '#engine/estimate/lane-identity.ts'
-import type { LaneQuote } from '#engine/estimate/quoted-lanes.ts'
+import type { LaneIdentity } from '#engine/quotes/lane-identity.ts'
+import type { LaneQuote } from '#engine/quotes/quoted-lanes.ts'
 import { seededNumbers } from '#engine/statistics/seeded-numbers.ts'
 import { normal } from './simulation.ts'
 

@@ -1,9 +1,9 @@
 import { lanePosterior, prepareEstimator, referenceRateCents } from '#engine/estimate/estimator.ts'
 import { intervalCurve, intervalsAt } from '#engine/estimate/interval.ts'
-import type { LaneIdentity } from '#engine/estimate/lane-identity.ts'
 import { winMean } from '#engine/estimate/posterior.ts'
 import { relativeRate } from '#engine/estimate/price-response.ts'
-import type { LaneQuote } from '#engine/estimate/quoted-lanes.ts'
+import type { LaneIdentity } from '#engine/quotes/lane-identity.ts'
+import type { LaneQuote } from '#engine/quotes/quoted-lanes.ts'
 import { seededNumbers } from '#engine/statistics/seeded-numbers.ts'
 
 const DAY = 86_400_000

@@ -1,4 +1,4 @@
-import { dayOf } from '#engine/estimate/day.ts'
+import { dayOf } from '#engine/day.ts'
 import type { CostSeen } from '#engine/estimate/expected-cost.ts'
 import { addDay, emptyMarket, logReference } from '#engine/estimate/reference-rate.ts'
 import { seededNumbers } from '#engine/statistics/seeded-numbers.ts'

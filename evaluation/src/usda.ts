@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import Papa from 'papaparse'
 import type { CostSeen } from '#engine/estimate/expected-cost.ts'
-import { freightLane } from '#engine/estimate/lane-identity.ts'
+import { freightLane } from '#engine/quotes/lane-identity.ts'
 
 const ENDS: Record<string, { state: string; region: string }> = {
   ATLANTA: { state: 'GA', region: 'SE' },

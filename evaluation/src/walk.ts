@@ -1,4 +1,4 @@
-import { dayOf } from '#engine/estimate/day.ts'
+import { dayOf } from '#engine/day.ts'
 import {
   lanePosterior,
   offerPosition,
@@ -6,8 +6,8 @@ import {
   referenceRateCents,
 } from '#engine/estimate/estimator.ts'
 import { type Posterior, winMean } from '#engine/estimate/posterior.ts'
-import type { LaneQuote } from '#engine/estimate/quoted-lanes.ts'
 import type { Outcome } from '#engine/history.ts'
+import type { LaneQuote } from '#engine/quotes/quoted-lanes.ts'
 
 const DAY = 86_400_000
 const HALF_LIFE_DAYS = 60

@@ -1,5 +1,5 @@
-import { dayOf } from '#engine/estimate/day.ts'
-import type { LaneQuote } from '#engine/estimate/quoted-lanes.ts'
+import { dayOf } from '#engine/day.ts'
+import type { LaneQuote } from '#engine/quotes/quoted-lanes.ts'
 import { ridgeLogit } from './ridge-logit.ts'
 import type { Walked } from './walk.ts'
 

@@ -1,6 +1,6 @@
 import type { LanePlaces } from '#engine/book/quote-book.ts'
-import { quoteAt } from '#engine/book/quote-columns.ts'
 import { QuoteNames } from '#engine/book/quote-names.ts'
+import { quoteAt } from '#engine/quotes/quote-columns.ts'
 import type { Book } from '#server/book/index.ts'
 
 export interface MapBook extends Book {

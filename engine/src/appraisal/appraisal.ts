@@ -1,21 +1,16 @@
-import {
-  type AdviceByType,
-  adviceFor,
-  identityOf,
-  type LanePlaces,
-  type PreparedAdvice,
-} from '../book/quote-book.ts'
+import { identityOf, type LanePlaces } from '../book/quote-book.ts'
 import { confidence } from '../confidence.ts'
 import type { Optimum } from '../estimate/best-rate.ts'
 import { explainOffer, type OfferEstimate } from '../estimate/estimate-offer.ts'
 import { type Estimator, laneInSteps, referenceRateCents } from '../estimate/estimator.ts'
 import { type AskedCost, type CostModel, type ExpectedCost, expectedCost } from '../estimate/expected-cost.ts'
 import { type Interval, intervalsAt } from '../estimate/interval.ts'
-import type { LaneIdentity } from '../estimate/lane-identity.ts'
 import { type OfferBelief, type OfferCustomer, offerBelief, positionOf } from '../estimate/offer-belief.ts'
 import { bestRate, chanceOn } from '../estimate/optimum.ts'
 import { isOwnCost } from '../estimate/own-cost.ts'
+import { type AdviceByType, adviceFor, type PreparedAdvice } from '../estimate/prepared-models.ts'
 import { fuelOfMiles } from '../fuel-surcharge.ts'
+import type { LaneIdentity } from '../quotes/lane-identity.ts'
 import {
   type AmountConversion,
   type AmountTerms,

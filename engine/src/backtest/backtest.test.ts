@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { freightLane } from '../estimate/lane-identity.ts'
+import { freightLane } from '../quotes/lane-identity.ts'
 import { seededNumbers } from '../statistics/seeded-numbers.ts'
 import { type BacktestQuote, backtest } from './backtest.ts'
 import { backtestSentence } from './backtest-sentence.ts'

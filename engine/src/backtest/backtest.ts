@@ -1,4 +1,4 @@
-import { dayOf } from '../estimate/day.ts'
+import { dayOf } from '../day.ts'
 import { leftOutQuotes } from '../estimate/estimator.ts'
 import { costsByType } from '../estimate/expected-cost.ts'
 import { estimatorsByType } from '../estimate/rate-type-estimators.ts'

@@ -1,6 +1,6 @@
-import type { LaneQuote } from '../estimate/quoted-lanes.ts'
 import { isDecided } from '../history.ts'
 import { laneRates } from '../lane-rates.ts'
+import type { LaneQuote } from '../quotes/quoted-lanes.ts'
 import { countRates } from '../rate-counts.ts'
 import { laneWinRate } from '../recorded-forecast.ts'
 import { winProbability } from '../win-probability.ts'

@@ -1,7 +1,7 @@
 import { priceWeight, referenceRateCents } from '../estimate/estimator.ts'
 import { type CostModel, expectedCost } from '../estimate/expected-cost.ts'
 import { bestRate, expectedMarginCents } from '../estimate/optimum.ts'
-import type { LaneQuote } from '../estimate/quoted-lanes.ts'
+import type { LaneQuote } from '../quotes/quoted-lanes.ts'
 import { type MinimumTerms, minimumRateCents } from '../rules/pricing-rules.ts'
 import { seededNumbers } from '../statistics/seeded-numbers.ts'
 import { finished, type Steps } from '../steps.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { freightLane } from '../estimate/lane-identity.ts'
+import { freightLane } from '../quotes/lane-identity.ts'
 import { seededNumbers } from '../statistics/seeded-numbers.ts'
 import { type BacktestQuote, backtest } from './backtest.ts'
 import { MISSED_KINDS, type MissedKind, missedRange } from './missed-margin.ts'

@@ -1,9 +1,9 @@
-import { dayOf } from '../estimate/day.ts'
+import { dayOf } from '../day.ts'
 import { type Estimator, lanePosterior, offerPosition, referenceRateCents } from '../estimate/estimator.ts'
 import { type Posterior, winMean } from '../estimate/posterior.ts'
-import type { LaneQuote } from '../estimate/quoted-lanes.ts'
 import { estimatorFor, estimatorsByType } from '../estimate/rate-type-estimators.ts'
 import { isDecided } from '../history.ts'
+import type { LaneQuote } from '../quotes/quoted-lanes.ts'
 
 const DAY = 86_400_000
 

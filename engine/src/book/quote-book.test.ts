@@ -3,16 +3,17 @@ import { describe, expect, test } from 'vitest'
 import { estimateOffer } from '../estimate/estimate-offer.ts'
 import { prepareEstimator, prepareEstimatorInSteps } from '../estimate/estimator.ts'
 import { expectedCost, prepareCosts, prepareCostsInSteps } from '../estimate/expected-cost.ts'
+import { followChanges } from '../estimate/prepared-models.ts'
 import { haulQuotesInSteps, rateByMiles, rateByMilesInSteps } from '../estimate/rate-by-miles.ts'
 import { countHistory } from '../history-counts.ts'
 import { countMiles } from '../lane-insight.ts'
+import { CONTRACT_BIT, emptyPortion, OUTCOMES, type QuoteRow, UNKNOWN_COST } from '../quotes/quote-columns.ts'
 import { countRates } from '../rate-counts.ts'
 import { isInPool, type Pool, rateTypes } from '../rate-type.ts'
 import { seededNumbers } from '../statistics/seeded-numbers.ts'
 import { finished } from '../steps.ts'
 import { KeptResults } from './kept-results.ts'
 import { areaName, identityOf, type LanePlaces, QuoteBook } from './quote-book.ts'
-import { CONTRACT_BIT, emptyPortion, OUTCOMES, type QuoteRow, UNKNOWN_COST } from './quote-columns.ts'
 import {
   countScope,
   countScopeHistory,
@@ -269,7 +270,9 @@ describe('a book after any changes', () => {
           const { book } = followed(before)
           const rows = () => finished(book.columns.orderedRows())
           const costs = finished(prepareCostsInSteps(book, NOW, rows()))
-          const unlisten = book.listen(() => ({ estimators: [], costs: { spot: costs, contract: costs } }))
+          const unlisten = book.listen(
+            followChanges(book, () => ({ estimators: [], costs: { spot: costs, contract: costs } })),
+          )
           for (const change of after) {
             if ('remove' in change) book.remove(change.remove)
             else put(book, change)
@@ -323,7 +326,9 @@ test('a lane whose loads were all removed has no residual left', () => {
   for (const book of [built, opened(quotes)]) {
     const costs = costsOf(book)
     const { costKeys } = identityOf((quotes[0] as Known).places)
-    const unlisten = book.listen(() => ({ estimators: [], costs: { spot: costs, contract: costs } }))
+    const unlisten = book.listen(
+      followChanges(book, () => ({ estimators: [], costs: { spot: costs, contract: costs } })),
+    )
     for (const { laneId } of quotes) if (laneId % 2 === 0) book.remove(laneId)
     unlisten()
     const left = costs.residuals.get(costKeys.at(-1) ?? '')

@@ -1,10 +1,4 @@
-import { beforeChange, type Estimator } from '../estimate/estimator.ts'
-import { type CostModel, countLoad } from '../estimate/expected-cost.ts'
-import { freightLane, type LaneIdentity } from '../estimate/lane-identity.ts'
-import type { QuotedLanes } from '../estimate/quoted-lanes.ts'
-import { type Pool, type RateType, rateTypes } from '../rate-type.ts'
-import { regionOf } from '../regions.ts'
-import type { Steps } from '../steps.ts'
+import { freightLane, type LaneIdentity } from '../quotes/lane-identity.ts'
 import {
   LOST,
   OUTCOMES,
@@ -13,7 +7,11 @@ import {
   type QuotePortion,
   type QuoteRow,
   WON,
-} from './quote-columns.ts'
+} from '../quotes/quote-columns.ts'
+import type { QuotedLanes, QuoteListener } from '../quotes/quoted-lanes.ts'
+import type { Pool } from '../rate-type.ts'
+import { regionOf } from '../regions.ts'
+import type { Steps } from '../steps.ts'
 import { QuoteNames } from './quote-names.ts'
 
 /** The places and the equipment of a lane, as stored in the database. Keys are folded place names. */
@@ -61,37 +59,6 @@ export function countsOf({ counts }: Pick<BookLane, 'counts'>, pool: Pool): Outc
   return [of(PENDING), of(WON), of(LOST)]
 }
 
-/** Models of the quotes of a rate type, prepared for a day. The book notifies them of every change. */
-export interface PreparedAdvice {
-  readonly estimator: Estimator
-  readonly costs: CostModel
-}
-
-/** The models of each rate type. Null without quotes of the type; spot has models if there are no quotes at all. */
-export type AdviceByType = Readonly<Record<RateType, PreparedAdvice | null>>
-
-/** Models that are being prepared, or that are in use. */
-export interface ListeningModels {
-  readonly estimators: readonly Estimator[]
-  readonly costs: Readonly<Partial<Record<RateType, CostModel>>>
-}
-
-/**
- * The models that answer about quotes of a rate type: those of its own quotes, else those of the other type.
- *
- * @example adviceFor(prepared, 'contract').rateType // 'spot' in a brokerage without contract quotes
- */
-export function adviceFor(
-  prepared: AdviceByType,
-  rateType: RateType,
-): PreparedAdvice & { readonly rateType: RateType } {
-  for (const one of [rateType, ...rateTypes]) {
-    const models = prepared[one]
-    if (models !== null) return { ...models, rateType: one }
-  }
-  throw new Error('A prepared book has models of a rate type.')
-}
-
 /**
  * A brokerage's quotes in memory. Every answer about prices is computed from the book, and every change is applied to it.
  * Quotes are stored in columns; city pairs list their lanes, and market, state and region pairs list their city pairs.
@@ -122,8 +89,7 @@ export class QuoteBook implements QuotedLanes {
   readonly #areas = new Map<string, Area>()
   /** Each name of a place once: thousands of lanes have the same states, markets and cities. */
   readonly #names = new Map<string, string>()
-  /** Models that were prepared from the quotes, or are being prepared. */
-  readonly #listeners = new Set<() => ListeningModels>()
+  readonly #listeners = new Set<QuoteListener>()
 
   get laneCount(): number {
     return this.lanes.length
@@ -229,10 +195,10 @@ export class QuoteBook implements QuotedLanes {
     return identityOf(known.places)
   }
 
-  /** Notifies the models that `prepared` returns of every change, until the returned function is called. */
-  listen(prepared: () => ListeningModels): () => void {
-    this.#listeners.add(prepared)
-    return () => this.#listeners.delete(prepared)
+  /** Notifies the listener of every change, until the returned function is called. */
+  listen(listener: QuoteListener): () => void {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
   }
 
   /** The numbers of quotes of a pool, whatever their rates. */
@@ -257,9 +223,7 @@ export class QuoteBook implements QuotedLanes {
   }
 
   #changing(lane: number): void {
-    for (const prepared of this.#listeners) {
-      for (const estimator of prepared().estimators) beforeChange(estimator, lane)
-    }
+    for (const listener of this.#listeners) listener.changing(lane)
   }
 
   /** Counts a quote that was added (1), or that is about to be removed (-1). */
@@ -272,17 +236,7 @@ export class QuoteBook implements QuotedLanes {
     this.#revision++
     lane.corridor.revision = this.#revision
     for (const area of lane.corridor.areas) area.revision = this.#revision
-    for (const prepared of this.#listeners) {
-      const costs = prepared().costs[columns.rateTypeOf(row)]
-      if (costs === undefined) continue
-      const load = {
-        costCents: columns.costCents[row] as number,
-        miles: columns.miles[row] as number,
-        at: columns.quotedAt[row] as number,
-        costKeys: identityOf(lane.places).costKeys,
-      }
-      countLoad(costs, load, by)
-    }
+    for (const listener of this.#listeners) listener.counting(row, by)
   }
 
   /** The place of a quote in counts. */

@@ -1,11 +1,11 @@
 import type { PastQuote } from '../history.ts'
 import { type HistoryCount, HistoryCounter } from '../history-counts.ts'
 import { type MilesCount, MilesCounter } from '../lane-insight.ts'
+import { OUTCOMES, REFUSED, UNKNOWN_COST } from '../quotes/quote-columns.ts'
 import { type RateCount, RateCounter } from '../rate-counts.ts'
 import { isInPool, type Pool, type RateType } from '../rate-type.ts'
 import { mapInSteps, type Steps, sortInSteps } from '../steps.ts'
 import { type Area, type BookLane, countsOf, type QuoteBook } from './quote-book.ts'
-import { OUTCOMES, REFUSED, UNKNOWN_COST } from './quote-columns.ts'
 
 /** The quotes of an area with one equipment (null means all equipment) in a pool. */
 export interface Scope {

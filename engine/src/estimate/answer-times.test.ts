@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
+import { type LaneQuote, quotedLanes } from '../quotes/quoted-lanes.ts'
 import { seededNumbers } from '../statistics/seeded-numbers.ts'
 import { finished } from '../steps.ts'
 import { answerTimesInSteps, leaningAt } from './answer-times.ts'
 import { lanePosterior, prepareEstimator } from './estimator.ts'
 import { winMean } from './posterior.ts'
-import { type LaneQuote, quotedLanes } from './quoted-lanes.ts'
 
 const NOW = Date.UTC(2026, 0, 1)
 const DAY = 86_400_000

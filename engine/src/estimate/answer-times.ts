@@ -1,6 +1,6 @@
+import { dayOf } from '../day.ts'
+import { isPooled, type PooledQuotes } from '../quotes/quoted-lanes.ts'
 import type { Steps } from '../steps.ts'
-import { dayOf } from './day.ts'
-import { isPooled, type PooledQuotes } from './quoted-lanes.ts'
 import { clip } from './vector.ts'
 
 /** The first age, in days, of each group of quotes that is counted together. */

@@ -1,5 +1,5 @@
+import type { LaneIdentity } from '../quotes/lane-identity.ts'
 import { type Estimator, otherReferenceShare, scopeOf } from './estimator.ts'
-import type { LaneIdentity } from './lane-identity.ts'
 
 /** What an estimate of a rate type takes from the quotes of the other type. */
 export interface BorrowedType {

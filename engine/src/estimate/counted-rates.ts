@@ -1,7 +1,7 @@
+import type { QuotedLanes } from '../quotes/quoted-lanes.ts'
 import { medianInSteps, type Steps } from '../steps.ts'
 import { type CountedRows, logRateOf, whyUndated } from './lane-fold.ts'
 import { outlierTest, tenantMiddle } from './left-out.ts'
-import type { QuotedLanes } from './quoted-lanes.ts'
 import type { HaulLog } from './rate-by-miles.ts'
 
 /** Rows processed in one step. */

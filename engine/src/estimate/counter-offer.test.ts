@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { freightLane } from '../quotes/lane-identity.ts'
 import { bestBetween, counterChances, REFUSES_ANY_INCREASE } from './counter-offer.ts'
 import { estimateOffer } from './estimate-offer.ts'
 import { prepareEstimator } from './estimator.ts'
-import { freightLane } from './lane-identity.ts'
 import { offerBelief } from './offer-belief.ts'
 
 const now = Date.UTC(2026, 5, 1, 15)

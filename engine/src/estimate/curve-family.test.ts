@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'vitest'
+import type { LaneIdentity } from '../quotes/lane-identity.ts'
+import type { LaneQuote } from '../quotes/quoted-lanes.ts'
 import { seededNumbers } from '../statistics/seeded-numbers.ts'
 import { SHAPES, USUAL_FAMILY } from './curve-family.ts'
 import { estimateOffer } from './estimate-offer.ts'
 import { lanePosterior, prepareEstimator } from './estimator.ts'
 import { intervalCurve, intervalsAt } from './interval.ts'
 import { addQuote, emptyKnots } from './knots.ts'
-import type { LaneIdentity } from './lane-identity.ts'
 import { posteriorOf, winMean } from './posterior.ts'
 import { effectiveRate, logLoss, sigmoid, winLogOdds } from './price-response.ts'
-import type { LaneQuote } from './quoted-lanes.ts'
 
 const NOW = Date.UTC(2026, 0, 1)
 const DAY = 86_400_000

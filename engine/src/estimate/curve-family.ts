@@ -1,12 +1,12 @@
-import { PENDING } from '../book/quote-columns.ts'
+import { dayOf } from '../day.ts'
+import { PENDING } from '../quotes/quote-columns.ts'
+import { isPooled, type QuotedLanes } from '../quotes/quoted-lanes.ts'
 import type { Steps } from '../steps.ts'
 import type { CountedRates } from './counted-rates.ts'
 import { BANK_SIZE, bankLogLikelihood } from './curve-bank.ts'
-import { dayOf } from './day.ts'
 import { emptyKnots, type Knots } from './knots.ts'
 import { type FoldedAgainst, HALF_LIFE_DAYS, laneOutcomesInSteps } from './lane-fold.ts'
 import type { CurveShape } from './price-response.ts'
-import { isPooled, type QuotedLanes } from './quoted-lanes.ts'
 import {
   addMessageUp,
   emptyLikelihood,

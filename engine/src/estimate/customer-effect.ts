@@ -1,4 +1,4 @@
-import { PENDING, WON } from '../book/quote-columns.ts'
+import { PENDING, WON } from '../quotes/quote-columns.ts'
 import type { Steps } from '../steps.ts'
 import type { Estimator } from './estimator.ts'
 import { foldLaneInSteps } from './lane-fold.ts'

@@ -1,13 +1,13 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { OUTCOMES } from '../book/quote-columns.ts'
 import type { Outcome } from '../history.ts'
+import { freightLane, type LaneIdentity } from '../quotes/lane-identity.ts'
+import { OUTCOMES } from '../quotes/quote-columns.ts'
+import { type LaneQuote, quotedLanes } from '../quotes/quoted-lanes.ts'
 import { finished } from '../steps.ts'
 import { estimateOffer, type OfferEstimate } from './estimate-offer.ts'
 import { beforeChange, prepareEstimator, prepareEstimatorInSteps } from './estimator.ts'
-import { freightLane, type LaneIdentity } from './lane-identity.ts'
 import { outlierTest } from './left-out.ts'
-import { type LaneQuote, quotedLanes } from './quoted-lanes.ts'
 
 /** A property, with a part of the random values each time and with all of them in the long tests. */
 const property = (name: string, check: (numRuns: number) => void) => {

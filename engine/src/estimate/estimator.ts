@@ -1,9 +1,11 @@
+import { dayOf } from '../day.ts'
+import type { LaneIdentity } from '../quotes/lane-identity.ts'
+import { type LaneQuote, type QuotedLanes, quotedLanes } from '../quotes/quoted-lanes.ts'
 import { finished, type Steps } from '../steps.ts'
 import { answerTimesInSteps } from './answer-times.ts'
 import { type CountedRates, countedRatesInSteps } from './counted-rates.ts'
 import { BANK_SIZE, bankLogLikelihood } from './curve-bank.ts'
 import { type CurveFamily, chooseFamily } from './curve-family.ts'
-import { dayOf } from './day.ts'
 import { emptyKnots, type Knots } from './knots.ts'
 import {
   type FoldedAgainst,
@@ -13,12 +15,10 @@ import {
   type LaneOutcomes,
   laneOutcomesInSteps,
 } from './lane-fold.ts'
-import type { LaneIdentity } from './lane-identity.ts'
 import { marketDaysInSteps } from './market-days.ts'
 import { type Posterior, posteriorOf } from './posterior.ts'
 import { relativeRate } from './price-response.ts'
 import { type CurveBelief, priorOf } from './prior.ts'
-import { type LaneQuote, type QuotedLanes, quotedLanes } from './quoted-lanes.ts'
 import { haulQuotesInSteps, rateByMilesInSteps } from './rate-by-miles.ts'
 import { type LaneLevel, levelWeight, type Morning, referenceOf } from './reference-rate.ts'
 import { type Swings, swingsInSteps } from './swings.ts'

@@ -1,3 +1,5 @@
+import { dayOf } from '../day.ts'
+import { inPool, isPooled, type QuotedLanes } from '../quotes/quoted-lanes.ts'
 import type { RateType } from '../rate-type.ts'
 import { finished, QUOTES_PER_STEP, type Steps } from '../steps.ts'
 import { counted } from '../wording.ts'
@@ -22,9 +24,7 @@ import {
 } from './cost-fold.ts'
 import { countIn, weightOf } from './cost-scopes.ts'
 import { type CostDays, costDaysInSteps, SEASON_WEEKS_MIN, seasonShare } from './cost-season.ts'
-import { dayOf } from './day.ts'
 import { fitHaulCurveInSteps, type HaulCurve, haulLogDollars } from './length-of-haul.ts'
-import { inPool, isPooled, type QuotedLanes } from './quoted-lanes.ts'
 import { clip } from './vector.ts'
 
 const RESIDUAL_MAX = 0.8

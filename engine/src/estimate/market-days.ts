@@ -1,6 +1,6 @@
-import { PENDING, type QuoteColumns } from '../book/quote-columns.ts'
+import { dayOf } from '../day.ts'
+import { PENDING, type QuoteColumns } from '../quotes/quote-columns.ts'
 import type { Steps } from '../steps.ts'
-import { dayOf } from './day.ts'
 import { addDay, emptyMarket, type Morning, morningOf, type RateSeen } from './reference-rate.ts'
 
 /** The market on a day with quotes: before the first of them, and the index after the last. */

@@ -1,3 +1,4 @@
+import type { LaneIdentity } from '../quotes/lane-identity.ts'
 import { type CustomerEffects, customerShift, shiftedPosterior } from './customer-effect.ts'
 import {
   type Estimator,
@@ -10,7 +11,6 @@ import {
 import { type IntervalCurve, intervalCurve } from './interval.ts'
 import { emptyKnots, type Knots } from './knots.ts'
 import type { LaneFold } from './lane-fold.ts'
-import type { LaneIdentity } from './lane-identity.ts'
 import type { WinCurve } from './optimum.ts'
 import type { Posterior } from './posterior.ts'
 import { relativeRate } from './price-response.ts'

@@ -1,5 +1,5 @@
+import type { LaneIdentity } from '../quotes/lane-identity.ts'
 import { countedOutcomes, type Estimator, laneOf } from './estimator.ts'
-import type { LaneIdentity } from './lane-identity.ts'
 
 interface Outcomes {
   readonly decided: number

@@ -1,8 +1,8 @@
+import { dayOf } from '../day.ts'
 import type { PastQuote } from '../history.ts'
+import { isPooled, type PooledQuotes } from '../quotes/quoted-lanes.ts'
 import { finished, type Steps } from '../steps.ts'
-import { dayOf } from './day.ts'
 import { fitHaulCurveInSteps, haulLogDollars } from './length-of-haul.ts'
-import { isPooled, type PooledQuotes } from './quoted-lanes.ts'
 
 /** The fields of a quote that the curve uses. */
 export type MeasuredQuote = Pick<PastQuote, 'laneId' | 'rateCents' | 'miles' | 'quotedAt'>

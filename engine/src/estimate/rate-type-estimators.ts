@@ -1,4 +1,5 @@
-import { PENDING } from '../book/quote-columns.ts'
+import { PENDING } from '../quotes/quote-columns.ts'
+import { inPool, isPooled, type LaneQuote, type QuotedLanes, quotedLanes } from '../quotes/quoted-lanes.ts'
 import type { RateType } from '../rate-type.ts'
 import { rateTypes } from '../rate-type.ts'
 import { finished, type Steps } from '../steps.ts'
@@ -22,7 +23,6 @@ import {
   sendLanes,
   sendScopes,
 } from './estimator.ts'
-import { inPool, isPooled, type LaneQuote, type QuotedLanes, quotedLanes } from './quoted-lanes.ts'
 import { levelWeight } from './reference-rate.ts'
 import { logEvidence, messageDown, messageUp, rootBelief, SCOPE_KINSHIP } from './tree.ts'
 import { addInto, clip } from './vector.ts'

@@ -1,8 +1,8 @@
-import { PENDING, WON } from '../book/quote-columns.ts'
+import { dayOf } from '../day.ts'
+import { PENDING, WON } from '../quotes/quote-columns.ts'
+import type { QuotedLanes } from '../quotes/quoted-lanes.ts'
 import type { Steps } from '../steps.ts'
 import { type AnswerTimes, type Leaning, leaningAt } from './answer-times.ts'
-import { dayOf } from './day.ts'
-import type { QuotedLanes } from './quoted-lanes.ts'
 import { clip } from './vector.ts'
 
 /** The half-life of an unexpected outcome in the drift, in days. */

@@ -1,5 +1,5 @@
 import type { QuoteBook } from '../book/quote-book.ts'
-import { CONVERTED_BY, convertedByOf, FACTS } from '../book/quote-columns.ts'
+import { CONVERTED_BY, convertedByOf, FACTS } from '../quotes/quote-columns.ts'
 import type { Steps } from '../steps.ts'
 import { ROWS_PER_STEP } from './performance-sums.ts'
 import type { IsSelected } from './quote-selection.ts'

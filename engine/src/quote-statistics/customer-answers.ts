@@ -1,5 +1,5 @@
 import type { QuoteBook } from '../book/quote-book.ts'
-import { FACTS, LOST, PENDING, WON } from '../book/quote-columns.ts'
+import { FACTS, LOST, PENDING, WON } from '../quotes/quote-columns.ts'
 import type { Steps } from '../steps.ts'
 import { mostFrequent } from './performance-groups.ts'
 import { ROWS_PER_STEP } from './performance-sums.ts'

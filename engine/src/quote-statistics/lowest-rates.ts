@@ -1,5 +1,5 @@
 import type { QuoteBook } from '../book/quote-book.ts'
-import type { QuoteColumns } from '../book/quote-columns.ts'
+import type { QuoteColumns } from '../quotes/quote-columns.ts'
 import { bySpecificity, type MinimumTerms, type PricingRule } from '../rules/pricing-rules.ts'
 import type { RuleConditions, RulePlace } from '../rules/rule-conditions.ts'
 import { type CustomerRecords, isSameCustomer } from './customer-records.ts'

@@ -1,6 +1,6 @@
 import type { QuoteBook } from '../book/quote-book.ts'
-import { FACTS, type QuoteColumns } from '../book/quote-columns.ts'
 import type { ComparedShipment } from '../performance.ts'
+import { FACTS, type QuoteColumns } from '../quotes/quote-columns.ts'
 import { firstInOrder } from '../statistics/first-in-order.ts'
 import type { Steps } from '../steps.ts'
 import { ROWS_PER_STEP } from './performance-sums.ts'

@@ -1,6 +1,6 @@
 import { MISSED_KINDS, type MissedColumns, type MissedKind } from '../backtest/missed-margin.ts'
 import type { QuoteBook } from '../book/quote-book.ts'
-import { FACTS, PENDING, type QuoteColumns, WON } from '../book/quote-columns.ts'
+import { FACTS, PENDING, type QuoteColumns, WON } from '../quotes/quote-columns.ts'
 import { firstInOrder } from '../statistics/first-in-order.ts'
 import type { Steps } from '../steps.ts'
 import { compareCodePoints } from './code-points.ts'

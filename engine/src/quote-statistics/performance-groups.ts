@@ -1,7 +1,7 @@
 import type { QuoteBook } from '../book/quote-book.ts'
-import { FACTS, type QuoteColumns } from '../book/quote-columns.ts'
 import { lowerCase } from '../customer-name.ts'
 import type { PerformanceSums } from '../performance.ts'
+import { FACTS, type QuoteColumns } from '../quotes/quote-columns.ts'
 import type { PricingRule } from '../rules/pricing-rules.ts'
 import { firstInOrder } from '../statistics/first-in-order.ts'
 import type { Steps } from '../steps.ts'

@@ -1,6 +1,6 @@
 import type { QuoteBook } from '../book/quote-book.ts'
-import { FACTS, LOST, type QuoteColumns, WON } from '../book/quote-columns.ts'
 import type { PerformanceSums } from '../performance.ts'
+import { FACTS, LOST, type QuoteColumns, WON } from '../quotes/quote-columns.ts'
 import type { Steps } from '../steps.ts'
 import type { LowestRate } from './lowest-rates.ts'
 import type { IsSelected } from './quote-selection.ts'

@@ -1,6 +1,6 @@
 import type { QuoteBook } from '../book/quote-book.ts'
-import { FACTS, type QuoteColumns, REFUSED } from '../book/quote-columns.ts'
 import { customerKey } from '../customer-name.ts'
+import { FACTS, type QuoteColumns, REFUSED } from '../quotes/quote-columns.ts'
 import type { RateType } from '../rate-type.ts'
 import { type CustomerRecords, isHiddenFrom, isSameCustomer } from './customer-records.ts'
 

@@ -8,8 +8,8 @@ import {
   type ExpectedInput,
   expectedOf,
 } from '#engine/appraisal/appraisal.ts'
-import type { AdviceByType } from '#engine/book/quote-book.ts'
 import type { OfferCustomer } from '#engine/estimate/offer-belief.ts'
+import type { AdviceByType } from '#engine/estimate/prepared-models.ts'
 import { AMOUNT_CENTS_MAX } from '#engine/money.ts'
 import type { RateType } from '#engine/rate-type.ts'
 import {

@@ -1,22 +1,17 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { KeptResults, type Result } from '#engine/book/kept-results.ts'
-import {
-  type AdviceByType,
-  type Area,
-  adviceFor,
-  type LanePlaces,
-  QuoteBook,
-} from '#engine/book/quote-book.ts'
-import type { QuotePortion, QuoteRow } from '#engine/book/quote-columns.ts'
+import { type Area, type LanePlaces, QuoteBook } from '#engine/book/quote-book.ts'
 import type { QuoteNames } from '#engine/book/quote-names.ts'
+import { dayOf } from '#engine/day.ts'
 import { type CustomerEffects, customerEffectsInSteps } from '#engine/estimate/customer-effect.ts'
-import { dayOf } from '#engine/estimate/day.ts'
 import type { Estimator } from '#engine/estimate/estimator.ts'
 import { type CostsByType, costsByTypeInSteps } from '#engine/estimate/expected-cost.ts'
-import { inPool } from '#engine/estimate/quoted-lanes.ts'
+import { type AdviceByType, adviceFor, followChanges } from '#engine/estimate/prepared-models.ts'
 import { type HaulLog, haulQuotesInSteps, rateByMilesInSteps } from '#engine/estimate/rate-by-miles.ts'
 import { estimatorsByTypeInSteps } from '#engine/estimate/rate-type-estimators.ts'
 import type { CustomerRecords } from '#engine/quote-statistics/customer-records.ts'
+import type { QuotePortion, QuoteRow } from '#engine/quotes/quote-columns.ts'
+import { inPool } from '#engine/quotes/quoted-lanes.ts'
 import { type Pool, type RateType, rateTypes } from '#engine/rate-type.ts'
 import type { Steps } from '#engine/steps.ts'
 import { yieldBetweenSteps } from '../runtime/index.ts'
@@ -258,7 +253,7 @@ export class BrokerageBook implements QuoteSink {
     const rows = await yieldBetweenSteps(quotes.columns.orderedRows(), quotes)
     const { steps, begun } = estimatorsByTypeInSteps(quotes, now, rows)
     let costs: Partial<CostsByType> = {}
-    const unlisten = quotes.listen(() => ({ estimators: begun(), costs }))
+    const unlisten = quotes.listen(followChanges(quotes, () => ({ estimators: begun(), costs })))
     try {
       const estimators = await yieldBetweenSteps(steps, quotes)
       const ready = await yieldBetweenSteps(costsByTypeInSteps(quotes, now, rows), quotes)

@@ -1,4 +1,13 @@
 import type { LanePlaces } from '#engine/book/quote-book.ts'
+import type { QuoteNames } from '#engine/book/quote-names.ts'
+import {
+  type ChargesOfDay,
+  type CountedAmounts,
+  countedAmounts,
+  type SentAmounts,
+} from '#engine/counted-amounts.ts'
+import { fuelOfMiles } from '#engine/fuel-surcharge.ts'
+import { costThatCounts, rateThatCounts } from '#engine/history.ts'
 import {
   bitsOfConvertedBy,
   CONTRACT_BIT,
@@ -11,16 +20,7 @@ import {
   quoteAt,
   REFUSED,
   UNKNOWN_COST,
-} from '#engine/book/quote-columns.ts'
-import type { QuoteNames } from '#engine/book/quote-names.ts'
-import {
-  type ChargesOfDay,
-  type CountedAmounts,
-  countedAmounts,
-  type SentAmounts,
-} from '#engine/counted-amounts.ts'
-import { fuelOfMiles } from '#engine/fuel-surcharge.ts'
-import { costThatCounts, rateThatCounts } from '#engine/history.ts'
+} from '#engine/quotes/quote-columns.ts'
 import { type AmountTerms, type RateBasis, sameTerms } from '#engine/rate-basis.ts'
 import type { RateType } from '#engine/rate-type.ts'
 import type { Steps } from '#engine/steps.ts'

@@ -1,8 +1,7 @@
-import type { QuoteColumns } from '../book/quote-columns.ts'
-import { QuoteColumns as Columns, OUTCOMES } from '../book/quote-columns.ts'
 import type { PastQuote } from '../history.ts'
 import type { Pool, RateType } from '../rate-type.ts'
 import type { LaneIdentity } from './lane-identity.ts'
+import { OUTCOMES, QuoteColumns } from './quote-columns.ts'
 
 /** Quotes in columns, of which those of a pool count. */
 export interface PooledQuotes {
@@ -17,6 +16,14 @@ export interface QuotedLanes extends PooledQuotes {
   identity(lane: number): LaneIdentity
   /** The number of the lane with a given key; undefined for a lane never quoted. */
   laneOf(key: string): number | undefined
+}
+
+/** Whom a book of quotes notifies of each change. */
+export interface QuoteListener {
+  /** Called before a quote of the lane is added, replaced or removed. */
+  changing(lane: number): void
+  /** Called when the quote in this row of the columns was just added (1), or is about to be removed (-1). */
+  counting(row: number, by: 1 | -1): void
 }
 
 /** Whether a row is in the pool. */
@@ -56,7 +63,7 @@ export interface LaneQuote extends PastQuote {
  * @example quotedLanes([]).laneCount // 0
  */
 export function quotedLanes(quotes: readonly LaneQuote[]): QuotedLanes {
-  const columns = new Columns()
+  const columns = new QuoteColumns()
   const identities: LaneIdentity[] = []
   const lanes = new Map<string, number>()
   columns.reserve(quotes.length)

@@ -1,0 +1,61 @@
+import type { QuotedLanes, QuoteListener } from '../quotes/quoted-lanes.ts'
+import { type RateType, rateTypes } from '../rate-type.ts'
+import { beforeChange, type Estimator } from './estimator.ts'
+import { type CostModel, countLoad } from './expected-cost.ts'
+
+/** Models of the quotes of a rate type, prepared for a day, and kept up to date by `followChanges`. */
+export interface PreparedAdvice {
+  readonly estimator: Estimator
+  readonly costs: CostModel
+}
+
+/** The models of each rate type. Null without quotes of the type; spot has models if there are no quotes at all. */
+export type AdviceByType = Readonly<Record<RateType, PreparedAdvice | null>>
+
+/** Models that are being prepared, or that are in use. */
+export interface ListeningModels {
+  readonly estimators: readonly Estimator[]
+  readonly costs: Readonly<Partial<Record<RateType, CostModel>>>
+}
+
+/**
+ * The models that answer about quotes of a rate type: those of its own quotes, else those of the other type.
+ *
+ * @example adviceFor(prepared, 'contract').rateType // 'spot' in a brokerage without contract quotes
+ */
+export function adviceFor(
+  prepared: AdviceByType,
+  rateType: RateType,
+): PreparedAdvice & { readonly rateType: RateType } {
+  for (const one of [rateType, ...rateTypes]) {
+    const models = prepared[one]
+    if (models !== null) return { ...models, rateType: one }
+  }
+  throw new Error('A prepared book has models of a rate type.')
+}
+
+/**
+ * A listener that keeps models up to date while the quotes change. `models` is called at each change, because a preparation in steps
+ * begins one model after the other.
+ *
+ * @example book.listen(followChanges(book, () => ({ estimators: [estimator], costs: {} })))
+ */
+export function followChanges(quoted: QuotedLanes, models: () => ListeningModels): QuoteListener {
+  const { columns } = quoted
+  return {
+    changing: (lane) => {
+      for (const estimator of models().estimators) beforeChange(estimator, lane)
+    },
+    counting: (row, by) => {
+      const costs = models().costs[columns.rateTypeOf(row)]
+      if (costs === undefined) return
+      const load = {
+        costCents: columns.costCents[row] as number,
+        miles: columns.miles[row] as number,
+        at: columns.quotedAt[row] as number,
+        costKeys: quoted.identity(columns.lane[row] as number).costKeys,
+      }
+      countLoad(costs, load, by)
+    },
+  }
+}
