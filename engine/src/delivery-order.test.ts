@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { type Booking, bookingFields, ofEachBookingField } from './booking-fields.ts'
-import { factsOf, isSame, noFacts, outcomeFrom, storedFacts, undecided } from './lane-outcome.ts'
+import { assertMove, factsOf, isSame, noFacts, outcomeFrom, storedFacts, undecided } from './lane-outcome.ts'
 import { applyPushedQuote, type PushedQuoteField, type QuoteStamps } from './quote-update.ts'
 import { applyShipmentUpdate, type BookedLane, heldBooking } from './shipment-update.ts'
 
@@ -248,6 +248,34 @@ describe('the win of a booking', () => {
     for (const order of ordersOf([won, booked({}, start + 1), cancelled])) {
       expect(endOf(order)).toMatchObject({ outcome: 'won', source: 'tms', decidedAt: start * 1_000 })
     }
+  })
+})
+
+describe('a rule moves a quote only between the outcomes of its row', () => {
+  property('for up to ten messages in any order', (numRuns) => {
+    fc.assert(
+      fc.property(messagesOf({ minLength: 2, maxLength: 10 }), (messages) => {
+        let lane = quotedLane
+        for (const message of messages) {
+          const read = readAgain(lane)
+          if (message.kind === 'update') {
+            const cancellation = message.cancels ? { cancellation: { reason: null } } : {}
+            const update = { fields: message.fields, ...cancellation, sender: 1, signedAtSeconds: message.at }
+            const { lane: next, rule } = applyShipmentUpdate(read, update, arrival)
+            if (rule !== null) assertMove(rule, lane.outcome.outcome, next.outcome.outcome)
+          }
+          lane = after(lane, message)
+        }
+      }),
+      { numRuns },
+    )
+  })
+
+  test('and another move is an error that names it', () => {
+    const expiry = () => assertMove('validity_ended', 'won', 'expired')
+    expect(expiry).toThrow('validity_ended does not move a quote from won to expired.')
+    expect(() => assertMove('another_offer_counts', 'pending', 'lost')).toThrow('pending to lost')
+    expect(() => assertMove('booking_is_a_win', 'lost', 'won')).not.toThrow()
   })
 })
 

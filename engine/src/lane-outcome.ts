@@ -4,6 +4,24 @@ import type { StoredOutcome } from './history.ts'
 /**
  * The outcome of a lane as a function of what is known about it. Messages about a lane arrive in any order: each adds a fact, and
  * `outcomeFrom` derives the outcome from all facts. So the outcome does not depend on the order of arrival.
+ *
+ * The states of a quote, and what moves it:
+ *
+ * ```
+ *   made ──► pending ── validity_ended ───► expired
+ *               ▲ ◄──── validity_extended ──── ▲
+ *               │                              │
+ *               └───────────────┬──────────────┘
+ *                               │ up: cancellation_takes_back_the_win, a report, a person
+ *                               ▼ down: booking_is_a_win (only to won), a report, a person
+ *                       won ◄──────► lost
+ *
+ *   each of the four ── another_offer_counts ──► superseded ── another_offer_counts ──► its outcome
+ *   each of the five ── a person ──► void ── a person, or a booking ──► its outcome
+ * ```
+ *
+ * A report is an outcome that was pushed or stands in a file. A person marks a quote, or rolls back a change of it. A superseded or
+ * void quote still has an outcome, which moves in the same way. `assertMove` checks the moves of rules.
  */
 
 /** `lanewise` is the service itself. */
@@ -17,6 +35,30 @@ export type OutcomeRule =
   | 'validity_ended'
   | 'validity_extended'
   | 'another_offer_counts'
+
+type Move = readonly [from: StoredOutcome | 'any', to: StoredOutcome | 'any']
+
+/** The moves of each rule. Null: the rule changes which offer of a load counts, and no outcome. */
+const movedBy: Readonly<Record<OutcomeRule, Move | null>> = {
+  booking_is_a_win: ['any', 'won'],
+  // A person may have marked a booked lane, and a win may have been reported before the booking.
+  cancellation_takes_back_the_win: ['any', 'any'],
+  validity_ended: ['pending', 'expired'],
+  validity_extended: ['expired', 'pending'],
+  another_offer_counts: null,
+}
+
+/**
+ * Throws an error if a rule cannot move a quote from one outcome to another: the caller named the wrong rule, or read the lane before
+ * another change.
+ *
+ * @example assertMove('validity_ended', 'won', 'expired') // throws: validity_ended does not move a quote from won to expired.
+ */
+export function assertMove(rule: OutcomeRule, from: StoredOutcome, to: StoredOutcome): void {
+  const move = movedBy[rule]
+  const isAllowed = move !== null && ['any', from].includes(move[0]) && ['any', to].includes(move[1])
+  if (from !== to && !isAllowed) throw new Error(`${rule} does not move a quote from ${from} to ${to}.`)
+}
 
 /** The outcome of a quote, its reason and source, and the time of the decision (epoch milliseconds). */
 export interface LaneOutcome {

@@ -3,6 +3,7 @@ import type { EventType } from '#contract/event-types.ts'
 import { bookingFields, bookingTable } from '#engine/booking-fields.ts'
 import { stampsAfterRollback } from '#engine/field-stamps.ts'
 import {
+  assertMove,
   factsOf,
   type LaneOutcome,
   type OutcomeFacts,
@@ -170,6 +171,7 @@ export function laneChange(
   now: Date,
 ): LaneChange | null {
   const next = inForceWhenBooked(lane, values)
+  if (origin.rule != null) assertMove(origin.rule, lane.outcome, next.outcome ?? lane.outcome)
   const { before, after } = differences(lane, next)
   const changed = Object.keys(after).some((column) => !isDerived(column))
   const besides = unaudited.filter((column) => next[column] !== undefined)
