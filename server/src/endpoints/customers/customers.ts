@@ -28,20 +28,14 @@ import { customers, people, teams, userNames } from '../../database/queries/inde
 import type { TenantTransaction } from '../../database/schema/index.ts'
 import type { TenantId } from '../../database/session/index.ts'
 import { yieldBetweenSteps } from '../../runtime/index.ts'
+import { csvPages, exportedAtOnce } from '../csv-pages.ts'
 import { type ServedEndpoint, serve } from '../endpoint-call.ts'
-import { copyFuelSchedule } from '../market/fuel.ts'
+import { copyFuelSchedule } from '../market/fuel-schedule.ts'
 import { cursorText } from '../page-cursor.ts'
 import type { Parts } from '../parts.ts'
 import { basisCells, basisHeaders } from '../performance/compared-basis.ts'
-import {
-  csvPages,
-  exportedAtOnce,
-  namesOf,
-  orderOf,
-  performancePage,
-  readPerformanceCursor,
-} from '../performance/performance.ts'
 import { figureColumns } from '../performance/performance-csv.ts'
+import { namesOf, orderOf, performancePage, readPerformanceCursor } from '../performance/performance-rows.ts'
 
 type CustomerAnswer = Type.Static<typeof Customer>
 

@@ -30,7 +30,7 @@ import { type ServedEndpoint, serve } from '../endpoint-call.ts'
 import type { Parts } from '../parts.ts'
 import { type RateConversions, rateConversions, rateToCompare } from '../performance/comparable-rates.ts'
 import { basisAnswer, basisCells, basisHeaders } from '../performance/compared-basis.ts'
-import { readSelection } from '../performance/performance.ts'
+import { readSelection } from '../performance/quote-selection.ts'
 
 type Answer = AnswerOf<typeof getMarketStanding>
 type Query = QueryOf<typeof exportMarketStanding>

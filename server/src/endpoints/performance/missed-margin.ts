@@ -13,12 +13,14 @@ import { csvHead, csvLines } from '../../csv/index.ts'
 import { lanesById } from '../../database/queries/index.ts'
 import type { TenantId } from '../../database/session/index.ts'
 import { laneAnswers, readPlaceKey } from '../../lanes/index.ts'
+import { csvPages } from '../csv-pages.ts'
 import { type ServedEndpoint, serve } from '../endpoint-call.ts'
 import { cursorPosition, cursorText, wrongCursor } from '../page-cursor.ts'
 import type { Parts } from '../parts.ts'
 import { lanesExportedAtOnce } from '../quotes/lane-lists.ts'
 import { basisAnswer, basisCells, basisHeaders } from './compared-basis.ts'
-import { csvPages, namesOf, readSelection } from './performance.ts'
+import { namesOf } from './performance-rows.ts'
+import { readSelection } from './quote-selection.ts'
 
 type Selection = QueryOf<typeof exportMissedMargin>
 type Listed = Extract<AnswerOf<typeof listMissedQuotes>, { status: 'done' }>

@@ -1,0 +1,39 @@
+import type { AnswerOf } from '#contract/endpoint.ts'
+import { invalid } from '#contract/errors.ts'
+import type * as contract from '#contract/fuel.ts'
+import type { DieselPrice } from '#engine/fuel-surcharge.ts'
+import { counted } from '#engine/wording.ts'
+import { recordEvent } from '../../audit/index.ts'
+import { fuel } from '../../database/queries/index.ts'
+import { ImportFileError, readDieselFile } from '../../imports/index.ts'
+import type { Call } from '../endpoint-call.ts'
+import type { Parts } from '../parts.ts'
+import { weekAnswer } from './fuel-schedule.ts'
+
+function readPrices(text: string): DieselPrice[] {
+  try {
+    return readDieselFile(text)
+  } catch (error) {
+    if (!(error instanceof ImportFileError)) throw error
+    throw invalid(error.problems.map(({ detail }) => ({ pointer: '/text', code: 'file', detail })))
+  }
+}
+
+/** Stores the weekly diesel prices of a file of the EIA. Repeating a file changes nothing. @throws Problem with what is wrong in the file */
+export async function loadDieselPrices(
+  call: Call<typeof contract.loadDieselPrices>,
+  { database }: Pick<Parts, 'database'>,
+): Promise<AnswerOf<typeof contract.loadDieselPrices>> {
+  const { caller, body } = call
+  const prices = readPrices(body.text)
+  const [first, last] = [prices.at(0), prices.at(-1)]
+  if (first === undefined || last === undefined) throw new Error('A file without prices is refused before')
+  return database.inTenant(caller.tenant, async (transaction) => {
+    const changed = await fuel.putDieselPrices(transaction, caller.tenant, prices)
+    if (changed > 0) {
+      const after = { diesel_prices: `${counted(changed, 'week')} of a file up to ${last.week}` }
+      await recordEvent(transaction, call, 'settings-changed', { about: { before: {}, after } })
+    }
+    return { weeks: prices.length, changed, first: weekAnswer(first), last: weekAnswer(last) }
+  })
+}
