@@ -11,6 +11,7 @@ import {
   newestAuditRow,
 } from '../../database/queries/index.ts'
 import type { Database, TenantId } from '../../database/session/index.ts'
+import { csvPages } from '../csv-pages.ts'
 import { type CsvFile, type ServedEndpoint, serve } from '../endpoint-call.ts'
 import { cursorPosition, cursorText, wrongCursor } from '../page-cursor.ts'
 
@@ -73,19 +74,14 @@ function auditFilter(query: QueryOf<typeof exportAuditEvents>): AuditFilter {
 const exportedAtOnce = 1_000
 
 /** A selection of the log as CSV, newest first. Each piece is read in its own transaction. */
-async function* csvOf(database: Database, tenant: TenantId, filter: AuditFilter): CsvFile['text'] {
-  let head = auditCsvHead
-  let before: number | null = null
-  for (;;) {
-    const rows: ListedAuditRow[] = await database.inTenant(tenant, (transaction) =>
+function csvOf(database: Database, tenant: TenantId, filter: AuditFilter): CsvFile['text'] {
+  return csvPages(auditCsvHead, async (before: number | null) => {
+    const rows = await database.inTenant(tenant, (transaction) =>
       listAudit(transaction, tenant, filter, { before, limit: exportedAtOnce }),
     )
-    yield head + auditCsvLines(rows)
-    const last = rows.at(-1)
-    if (rows.length < exportedAtOnce || last === undefined) return
-    head = ''
-    before = last.entry_number
-  }
+    const last = rows.length < exportedAtOnce ? undefined : rows.at(-1)
+    return { lines: auditCsvLines(rows), next: last?.entry_number ?? null }
+  })
 }
 
 export const auditEndpoints: ServedEndpoint[] = [
