@@ -1,6 +1,7 @@
 import { askApproval, askRequoteApproval, decideApproval, listApprovals } from './approvals.ts'
 import { exportAuditEvents, listAuditEvents } from './audit.ts'
 import { getBacktest } from './backtest.ts'
+import { updateTenant } from './brokerage-settings.ts'
 import { counterAdvice } from './counter-offers.ts'
 import {
   changeCustomer,
@@ -90,17 +91,12 @@ import { shipmentUpdate } from './shipment-update.ts'
 import {
   acceptInvitation,
   changePassword,
-  inviteUser,
-  listUsers,
   me,
   readInvitation,
-  removeUser,
   sessionToken,
   signIn,
   signOut,
   signUp,
-  updateTenant,
-  updateUser,
 } from './sign-in.ts'
 import { checkSignature } from './signature-check.ts'
 import {
@@ -111,6 +107,7 @@ import {
 } from './signing-secret.ts'
 import { suggestCustomers, suggestPlaces } from './suggestions.ts'
 import { addTeam, changeTeam, listTeams, removeTeam } from './teams.ts'
+import { inviteUser, listUsers, removeUser, updateUser } from './users.ts'
 import { restoreQuote, voidQuote } from './void-quote.ts'
 
 /** Every operation of the service, in the order of the OpenAPI document. */

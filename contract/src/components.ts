@@ -9,6 +9,7 @@ import {
   Quality,
   ReliabilityGroup,
 } from './backtest.ts'
+import { Tenant, updateTenant } from './brokerage-settings.ts'
 import { CounterChoice } from './counter-offers.ts'
 import { CustomerAlias, Decisions, Spelling } from './customers.ts'
 import { roles } from './endpoint.ts'
@@ -90,11 +91,12 @@ import { ComparedBasis, NamedCharge } from './rate-basis.ts'
 import { RateWarning } from './rate-warnings.ts'
 import { ChangedLane, RemovedLane } from './read-back.ts'
 import { ServiceToken } from './service-token.ts'
-import { Session, signOut, Tenant, User, updateTenant } from './sign-in.ts'
+import { Session, signOut } from './sign-in.ts'
 import { checkSignature } from './signature-check.ts'
 import { CreatedSecret, SigningSecret } from './signing-secret.ts'
 import { Team } from './teams.ts'
 import { UnknownPlaces } from './unknown-places.ts'
+import { User } from './users.ts'
 
 /**
  * The named schemas of the OpenAPI document. Each is defined once, and every schema with the same structure refers to

@@ -1,25 +1,9 @@
 import Type from 'typebox'
+import { exampleTenant, Tenant } from './brokerage-settings.ts'
 import { endpoint, roles } from './endpoint.ts'
-import {
-  changeOf,
-  dollars,
-  email,
-  label,
-  nullable,
-  oneOf,
-  recordId,
-  timeZone,
-  wholeNumber,
-} from './fields.ts'
-import {
-  invitationsPerDayMax,
-  passwordLengthMax,
-  passwordLengthMin,
-  tokenExpiryNoticeDays,
-} from './limits.ts'
-import { winProbabilityMethods } from './markup.ts'
-import { rateBases } from './rate-basis.ts'
-import { pools, rateTypes } from './rate-types.ts'
+import { email, label, nullable, oneOf, recordId, timeZone } from './fields.ts'
+import { passwordLengthMax, passwordLengthMin, tokenExpiryNoticeDays } from './limits.ts'
+import { exampleMember, exampleUser, User } from './users.ts'
 
 /** A new password: length limits but no composition rules (NIST SP 800-63B). The server checks the blocklist. */
 function newPassword(description: string) {
@@ -46,61 +30,6 @@ const givenPassword = Type.String({
   'x-expected': 'text of at most 1,024 characters',
 })
 
-export const User = Type.Object({
-  id: Type.Integer(),
-  name: Type.String(),
-  email: Type.String(),
-  role: Type.Enum([...roles]),
-  status: Type.Enum(['active', 'invited', 'removed']),
-  created_at: Type.String({ format: 'date-time' }),
-})
-
-/** How statistics count an expired quote: undecided, like a pending one, or lost. */
-export const expiredCounts = ['pending', 'lost'] as const
-
-export const Tenant = Type.Object({
-  id: Type.Integer(),
-  name: Type.String(),
-  test: Type.Boolean({ description: 'true for a test brokerage' }),
-  win_probability_method: Type.Enum([...winProbabilityMethods]),
-  floors: Type.Object(
-    {
-      margin_pct: nullable(Type.Number()),
-      margin: nullable(Type.Number()),
-      rate_per_mile: nullable(Type.Number()),
-    },
-    { description: 'No rate below these floors is recommended; null means no floor' },
-  ),
-  time_zone: Type.String({
-    description: 'The IANA time zone in which days and months of the pages and of performance begin',
-  }),
-  quote_expiry: Type.Object(
-    {
-      valid_days: nullable(Type.Integer()),
-      counts_as: Type.Enum([...expiredCounts]),
-    },
-    {
-      description:
-        'valid_days: a pending quote without valid_until expires this many days after it was made; null means never. counts_as: how statistics count an expired quote',
-    },
-  ),
-  default_basis: {
-    ...Type.Enum([...rateBases]),
-    description:
-      'What an amount includes if its basis was not said, and the basis on which statistics compare amounts',
-  },
-  default_rate_type: {
-    ...Type.Enum([...rateTypes]),
-    description: 'Whether a quote that does not say its rate type is spot or contract',
-  },
-  integration_pool: {
-    ...Type.Enum([...pools]),
-    description:
-      'The quotes that markup and lane insight of the integration interface count if a call does not say a rate type',
-  },
-  created_at: Type.String({ format: 'date-time' }),
-})
-
 export const Session = Type.Object({
   token: Type.String({ description: 'The dashboard JWT, valid for 12 hours' }),
   expires_at: Type.String({ format: 'date-time' }),
@@ -108,28 +37,6 @@ export const Session = Type.Object({
   tenant: Tenant,
 })
 
-const exampleUser = {
-  id: 1,
-  name: 'Ana Ortiz',
-  email: 'ana@example.com',
-  role: 'owner',
-  status: 'active',
-  created_at: '2026-03-01T14:00:00.000Z',
-}
-const exampleMember = { ...exampleUser, id: 4, name: 'Sam Reyes', email: 'sam@example.com', role: 'member' }
-const exampleTenant = {
-  id: 1204877211,
-  name: 'Blue Mesa Logistics',
-  test: false,
-  win_probability_method: 'at_or_below',
-  floors: { margin_pct: 8, margin: null, rate_per_mile: null },
-  time_zone: 'America/Chicago',
-  quote_expiry: { valid_days: null, counts_as: 'pending' },
-  default_basis: 'all_in',
-  default_rate_type: 'spot',
-  integration_pool: 'all',
-  created_at: '2026-03-01T14:00:00.000Z',
-}
 export const exampleSession = {
   token: 'eyJhbGciOiJIUzI1NiIsInR5cCI6ImRhc2gifQ...',
   expires_at: '2026-03-02T02:00:00.000Z',
@@ -345,160 +252,4 @@ export const changePassword = endpoint({
     },
     answer: { status: 'ok' },
   },
-})
-
-export const updateTenant = endpoint({
-  name: 'update-tenant',
-  method: 'PATCH',
-  path: '/api/tenant',
-  summary: 'Change the settings of the brokerage',
-  description:
-    'Changes the given members, at least one: the name, how win_probability is computed, the floors for recommended rates, when quotes expire, the default basis of rates and costs, whether quotes are spot or contract if they do not say so, which quotes the integration interface counts, and the time zone. Returns the updated brokerage.',
-  tag: 'People',
-  who: { kind: 'dashboard', role: 'admin' },
-  body: changeOf({
-    name: Type.Optional(label('Name of the brokerage')),
-    win_probability_method: Type.Optional(oneOf('How win_probability is computed', winProbabilityMethods)),
-    floors: Type.Optional(
-      Type.Object(
-        {
-          margin_pct: Type.Optional(
-            Type.Number({
-              description: 'Minimum margin as a percentage of the rate; 0 means no floor',
-              minimum: 0,
-              maximum: 90,
-              'x-expected': 'a number of percent from 0 to 90',
-            }),
-          ),
-          margin: Type.Optional(dollars('Minimum margin per load in dollars; 0 means no floor')),
-          rate_per_mile: Type.Optional(dollars('Minimum rate per loaded mile in dollars; 0 means no floor')),
-        },
-        { description: 'Floors for recommended rates. An absent floor does not change' },
-      ),
-    ),
-    time_zone: Type.Optional(timeZone('Time zone in which days and months begin')),
-    quote_expiry: Type.Optional(
-      Type.Object(
-        {
-          valid_days: Type.Optional(
-            wholeNumber(
-              'Days after which a pending quote without valid_until expires; 0 means never',
-              0,
-              365,
-            ),
-          ),
-          counts_as: Type.Optional(oneOf('How statistics count an expired quote', expiredCounts)),
-        },
-        { description: 'When quotes expire, and what that means. An absent member does not change' },
-      ),
-    ),
-    default_basis: Type.Optional(
-      oneOf(
-        'What an amount includes if its basis was not said, and the basis on which statistics compare amounts. A change does not change stored amounts; an amount whose basis was said is converted to the new default',
-        rateBases,
-      ),
-    ),
-    default_rate_type: Type.Optional(
-      oneOf(
-        'Whether a quote that does not say its rate type is spot or contract. A change applies to stored quotes, too',
-        rateTypes,
-      ),
-    ),
-    integration_pool: Type.Optional(
-      oneOf(
-        'The quotes that markup and lane insight of the integration interface count if a call does not say a rate type',
-        pools,
-      ),
-    ),
-  }),
-  status: 200,
-  answer: Tenant,
-  examples: {
-    body: { win_probability_method: 'at_or_below', floors: { margin_pct: 8 } },
-    answer: exampleTenant,
-  },
-})
-
-export const listUsers = endpoint({
-  name: 'list-users',
-  method: 'GET',
-  path: '/api/users',
-  summary: 'List the people of the brokerage',
-  description: 'All active and invited people, oldest first.',
-  tag: 'People',
-  who: { kind: 'dashboard', role: 'viewer' },
-  status: 200,
-  answer: Type.Object({ users: Type.Array(User) }),
-  examples: { answer: { users: [exampleUser, exampleMember] } },
-})
-
-export const inviteUser = endpoint({
-  name: 'invite-user',
-  method: 'POST',
-  path: '/api/users',
-  summary: 'Invite a person',
-  description: `Returns an invitation to give to the person. It can be used once, within 7 days. Inviting an invited person again replaces the invitation. Only an owner can invite an owner. The answer does not depend on whether another brokerage uses the e-mail address. At most ${invitationsPerDayMax} invitations per brokerage and day of UTC.`,
-  tag: 'People',
-  who: { kind: 'dashboard', role: 'admin' },
-  body: Type.Object({
-    name: label('Their name'),
-    email: email('Their e-mail address'),
-    role: oneOf('Their role', roles),
-  }),
-  status: 201,
-  answer: Type.Object({
-    user: User,
-    invitation: Type.String({
-      description: 'Shown once. Give it to the person, who uses it to set a password.',
-    }),
-    expires_at: Type.String({ format: 'date-time' }),
-  }),
-  problems: ['email-taken', 'too-many-attempts'],
-  examples: {
-    body: { name: 'Sam Reyes', email: 'sam@example.com', role: 'member' },
-    answer: {
-      user: { ...exampleMember, status: 'invited' },
-      invitation: 'lwinv_1204877211_4_...',
-      expires_at: '2026-03-08T14:00:00.000Z',
-    },
-  },
-})
-
-export const updateUser = endpoint({
-  name: 'update-user',
-  method: 'PATCH',
-  path: '/api/users/{id}',
-  summary: 'Change a person',
-  description:
-    'Changes the name or the role, at least one, and returns the updated person. The change takes effect with their next request. The role of the last owner cannot be changed.',
-  tag: 'People',
-  who: { kind: 'dashboard', role: 'admin' },
-  params: Type.Object({ id: recordId }),
-  body: changeOf({
-    name: Type.Optional(label('Their name')),
-    role: Type.Optional(oneOf('Their role', roles)),
-  }),
-  status: 200,
-  answer: User,
-  problems: ['not-found', 'last-owner'],
-  examples: { body: { role: 'admin' }, answer: { ...exampleMember, role: 'admin' } },
-})
-
-export const removeUser = endpoint({
-  name: 'remove-user',
-  method: 'DELETE',
-  path: '/api/users/{id}',
-  summary: 'Remove a person',
-  description:
-    'Ends their sessions at once. If they have live service tokens, choose what happens to the tokens: tokens=revoke, or tokens=hand-over to transfer them to you. The last owner cannot be removed.',
-  tag: 'People',
-  who: { kind: 'dashboard', role: 'admin' },
-  params: Type.Object({ id: recordId }),
-  query: Type.Object({
-    tokens: Type.Optional(oneOf('What happens to their live service tokens', ['revoke', 'hand-over'])),
-  }),
-  status: 200,
-  answer: User,
-  problems: ['not-found', 'last-owner', 'tokens-to-hand-over'],
-  examples: { answer: { ...exampleMember, status: 'removed' } },
 })

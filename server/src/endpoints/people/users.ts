@@ -1,6 +1,6 @@
 import { problem } from '#contract/errors.ts'
 import { invitationLifetimeDays, invitationsPerDayMax } from '#contract/limits.ts'
-import { inviteUser, listUsers, removeUser, updateUser } from '#contract/sign-in.ts'
+import { inviteUser, listUsers, removeUser, updateUser } from '#contract/users.ts'
 import type { PersonCaller } from '../../access/index.ts'
 import { recordEvent } from '../../audit/index.ts'
 import {

@@ -1,6 +1,6 @@
 import type { Static } from 'typebox'
+import type { Tenant, updateTenant } from '#contract/brokerage-settings.ts'
 import type { BodyOf } from '#contract/endpoint.ts'
-import type { Tenant, updateTenant } from '#contract/sign-in.ts'
 import { centsFromDollars, dollarsIfKnown } from '#engine/money.ts'
 import { type MinimumTerms, minimumOfAll, type RuleTerms } from '#engine/rules/pricing-rules.ts'
 import { isForAll } from '#engine/rules/rule-conditions.ts'
