@@ -111,7 +111,6 @@ test('the operations under test are all that take an id', () => {
       'get-quote-request',
       'get-lane',
       'requote',
-      'counter-advice',
       'set-outcome',
       'void-quote',
       'restore-quote',

@@ -194,7 +194,6 @@ export const requestOf: Readonly<Record<Operation, (of: TenantIds) => WalkReques
   'list-shipments': (of) => ({ path: `/api/shipments?quoted_by=${of.owner}` }),
   'export-shipments': (of) => ({ path: `/api/shipments/export?quoted_by=${of.owner}` }),
   requote: (of) => ({ path: `/api/lanes/${of.laneRef}/requote`, body: { quoted_rate: 2075 } }),
-  'counter-advice': (of) => ({ path: `/api/lanes/${of.laneRef}/counter-advice?counter_rate=1` }),
   'set-outcome': (of) => ({
     path: `/api/lanes/${of.laneRef}/outcome`,
     body: { outcome: 'lost', reason: 'price' },

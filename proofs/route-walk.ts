@@ -420,14 +420,13 @@ async function settleAfterResponses(app: TestApp): Promise<void> {
   await app.settle()
 }
 
-/** Operations whose responses differ between calls: the walk's lanes are won, so counter-advice is an error with a request id. */
+/** Operations whose responses differ between calls. */
 const varying = new Set([
   'get-backtest',
   'get-missed-margin',
   'list-missed-quotes',
   'export-missed-margin',
   'get-rate-limit',
-  'counter-advice',
 ])
 
 /**

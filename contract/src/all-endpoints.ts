@@ -2,7 +2,6 @@ import { askApproval, askRequoteApproval, decideApproval, listApprovals } from '
 import { exportAuditEvents, listAuditEvents } from './audit.ts'
 import { getBacktest } from './backtest.ts'
 import { updateTenant } from './brokerage-settings.ts'
-import { counterAdvice } from './counter-offers.ts'
 import {
   changeCustomer,
   dismissCustomerVariant,
@@ -210,7 +209,6 @@ export const allEndpoints = [
   getLane,
   listShipments,
   exportShipments,
-  counterAdvice,
   requote,
   setOutcome,
   markLanes,

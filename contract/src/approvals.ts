@@ -1,7 +1,7 @@
 import Type from 'typebox'
 import { endpoint } from './endpoint.ts'
 import { laneRef, nullable, oneOf, positiveDollars, recordId, sentLaneRef, text } from './fields.ts'
-import { UserSummary } from './lane.ts'
+import { quoteOfLane, UserSummary } from './lane.ts'
 import {
   approvalHours,
   approvalsListedMax,
@@ -10,7 +10,7 @@ import {
   quoteRequestBytesMax,
 } from './limits.ts'
 import { createQuoteRequest, requote } from './quote-requests.ts'
-import { shownBasis, shownCurrency } from './rate-basis.ts'
+import { shownBasis, shownCharge, shownCharges, shownCurrency } from './rate-basis.ts'
 
 export const approvalStates = [
   'waiting',
@@ -44,10 +44,15 @@ export const Approval = Type.Object({
       estimated_cost: {
         ...nullable(Type.Number()),
         description:
-          'The truck cost that the requester entered, in the currency and on the basis of the rate',
+          'The truck cost that the requester entered, or that a requote keeps, in the currency and on the basis of the rate',
       },
       quoted_basis: shownBasis('rate and counter_rate'),
+      quoted_fuel: shownCharge('fuel charge', 'rate'),
+      quoted_accessorials: shownCharge('accessorial charges', 'rate'),
+      quoted_charges: shownCharges('rate'),
       quoted_currency: shownCurrency('rate and counter_rate'),
+      miles: quoteOfLane.miles,
+      rate_type: quoteOfLane.rate_type,
     }),
   ),
   reasons: Type.Array(Type.String(), {
@@ -82,7 +87,12 @@ export const exampleApproval = {
       counter_rate: null,
       estimated_cost: 1850,
       quoted_basis: null,
+      quoted_fuel: null,
+      quoted_accessorials: null,
+      quoted_charges: null,
       quoted_currency: null,
+      miles: null,
+      rate_type: null,
     },
   ],
   reasons: ['$1,900 is below the minimum of $2,000 (rule 3, because: customer Harvest Table Foods).'],

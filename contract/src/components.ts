@@ -10,7 +10,6 @@ import {
   ReliabilityGroup,
 } from './backtest.ts'
 import { Tenant, updateTenant } from './brokerage-settings.ts'
-import { CounterChoice } from './counter-offers.ts'
 import { CustomerAlias, Decisions, Spelling } from './customers.ts'
 import { roles } from './endpoint.ts'
 import {
@@ -265,7 +264,6 @@ export const components: Readonly<
   PricingRules: { schema: PricingRules, description: 'The pricing rules of the brokerage' },
   RuleLimit: { schema: RuleLimit, description: 'A limit of a quote by the pricing rules' },
   LaneConversion: { schema: LaneConversion, description: 'How amounts of a lane are compared' },
-  CounterChoice: { schema: CounterChoice, description: 'A way to answer a counter-offer' },
   AppliedRules: { schema: AppliedRules, description: 'The pricing rules that apply to a quote' },
   OutsideRule: { schema: OutsideRule, description: 'A limit that a rate is outside of' },
   MarginRisk: { schema: MarginRisk, description: 'What can become of the margin of a rate' },

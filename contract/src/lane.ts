@@ -182,7 +182,7 @@ export const Lane = Type.Object({
   superseded_by: {
     ...nullable(Type.String()),
     description:
-      'The lane_ref of the offer for the same load that counts, if it is another one: a requote, or the answer to a counter-offer. No count has a superseded offer as won, lost or pending, whatever its outcome is; null if it counts, or is void',
+      'The lane_ref of the offer for the same load that counts, if it is another one: a requote. No count has a superseded offer as won, lost or pending, whatever its outcome is; null if it counts, or is void',
   },
   forecast: {
     ...nullable(RecordedForecast),

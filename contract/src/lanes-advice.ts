@@ -1,6 +1,6 @@
 import Type from 'typebox'
 import { endpoint } from './endpoint.ts'
-import { Estimate, Optimum } from './estimate.ts'
+import { Estimate, Optimum, trustLevels } from './estimate.ts'
 import { equipment, nullable, place, positiveDollars, text } from './fields.ts'
 import { LaneFieldError } from './insight-batch.ts'
 import { lanesPerRequestMax, quoteRequestBytesMax } from './limits.ts'
@@ -43,6 +43,35 @@ export const deskLane = Type.Object({
   ),
   rate_type: quotedDetails.rate_type,
   ...quotedCharges,
+  counter_offer: Type.Optional(
+    Type.Object(
+      {
+        refused_rate: positiveDollars('The rate that the customer refused'),
+        counter_rate: positiveDollars('The lower rate that the customer named instead'),
+      },
+      {
+        description:
+          'Asks for the chance after a counter-offer, whose rates are on the terms of quoted_rate. Without quoted_rate, the result is for suggested_rate',
+        'x-expected': 'an object with refused_rate and counter_rate',
+      },
+    ),
+  ),
+})
+
+/** What a rate is worth after the customer refused one and named a lower one. */
+const AfterCounterOffer = Type.Object({
+  win_probability: {
+    ...nullable(Type.Number()),
+    description:
+      'The chance of the rate: 1 at counter_rate, 0 at refused_rate. The customer would pay the one and refused the other, so the chance between them is the share of the win curve that is left, less the chance that the customer refuses any increase. null: there is nothing to estimate it from',
+  },
+  interval_80: nullable(Type.Object({ low: Type.Number(), high: Type.Number() })),
+  trust: nullable(Type.Enum([...trustLevels])),
+  suggested_rate: {
+    ...nullable(Type.Number()),
+    description:
+      'The rate between the two with the best expected margin, within the rules if possible, on the terms of the lane; the middle if no cost is known. At least one percent above counter_rate, or half of the difference; null if the two are within four dollars',
+  },
 })
 
 /** How the amounts of a lane are compared with those of the brokerage. */
@@ -95,7 +124,11 @@ export const adviseLanes = endpoint({
           conversion: {
             ...nullable(LaneConversion),
             description:
-              'How quoted_rate and estimated_cost become amounts on the default basis of the brokerage in US dollars, which all other amounts of the result are. null: they cannot be compared, because the fuel charge or the exchange rate of today is not known',
+              'How quoted_rate and estimated_cost become amounts on the default basis of the brokerage in US dollars, which all other amounts of the result are, except suggested_rate. null: they cannot be compared, because the fuel charge or the exchange rate of today is not known',
+          },
+          counter_offer: {
+            ...nullable(AfterCounterOffer),
+            description: 'null without counter_offer in the request',
           },
         }),
         Type.Object({
@@ -132,6 +165,7 @@ export const adviseLanes = endpoint({
           outside_rules: [],
           rules: exampleRules,
           conversion: { times: 1, plus: 0, by: null },
+          counter_offer: null,
         },
         {
           index: 1,

@@ -373,7 +373,7 @@ export const requote = endpoint({
   path: '/api/lanes/{lane_ref}/requote',
   summary: 'Quote a lane again',
   description:
-    'Makes a further offer for the same load: a new lane with the next COUNT, which supersedes the earlier ones (superseded_by). They keep their outcome, but no count has them. With counter_rate, the earlier lane keeps that rate, and an undecided one is lost for its price. 409 if an offer for the load is won: a load is won once. warnings lists the reasons to check the rate.',
+    'Makes a further offer for the same load: a new lane with the next COUNT, which supersedes the earlier ones (superseded_by). They keep their outcome, but no count has them. At our rate, or with counter_rate in answer to the lower rate that the customer named: then the earlier lane keeps that rate, and an undecided one is lost for its price. To decline a counter-offer, set the outcome lost with counter_rate. POST /api/advice/lanes with counter_offer advises. 409 if an offer for the load is won: a load is won once. warnings lists the reasons to check the rate.',
   tag: 'Quotes',
   who: { kind: 'dashboard', role: 'member' },
   params: laneRefParams,

@@ -14,6 +14,12 @@ const toForecasts =
 /** The removed addresses: the detail of the 404 of a call has the sentence. */
 export const removedAddresses: readonly RemovedAddress[] = [
   {
+    methods: ['GET'],
+    path: '/api/lanes/{lane_ref}/counter-advice',
+    instead:
+      'POST /api/advice/lanes gives the chance after a counter-offer: send the facts of the quote with counter_offer.',
+  },
+  {
     methods: ['GET', 'POST', 'DELETE'],
     path: '/api/market-keys',
     instead:

@@ -317,7 +317,10 @@ test.describe('a requote', () => {
     const lane = await makeLane(app, tenant)
     const { page } = await openWindow({ person: tenant })
     const [release, arrived] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
-    await page.route(/proposed_rate=1900/, async (route) => {
+    const isAbout1900 = (request: { postData: () => string | null }) =>
+      request.postData()?.includes('"quoted_rate":1900') === true
+    await page.route('**/api/advice/lanes', async (route) => {
+      if (!isAbout1900(route.request())) return route.continue()
       await release.promise
       await route.continue().catch(() => {})
       arrived.resolve()
@@ -325,18 +328,21 @@ test.describe('a requote', () => {
     await page.goto(`/quotes/${lane.lane_ref}`)
     await page.getByRole('button', { name: 'Requote' }).click()
     const dialog = page.getByRole('dialog', { name: 'Requote' })
-    const asked = page.waitForRequest(/proposed_rate=1900/)
+    const asked = page.waitForRequest(isAbout1900)
     await dialog.getByLabel('New rate').fill('1900')
     await asked
     await dialog.getByLabel('New rate').fill('2100')
-    await dialog.getByText(/^\$2,100 is/).waitFor()
-    await dialog.getByText(/\d+% chance to win/).waitFor()
+    const card = dialog.getByRole('region', { name: 'Our rate' })
+    await card.getByText('$2,100', { exact: true }).waitFor()
+    await card.getByText(/^\d+%$/).waitFor()
+    const chance = await card.getByText(/^\d+%$/).innerText()
     await dialog.getByText(/2 of 3 decided quotes won on this lane/).waitFor()
     // The older request continues now.
     release.resolve()
     await arrived.promise
     await page.evaluate('new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))')
-    await expect(dialog.getByText(/^\$2,100 is/)).toHaveCount(1)
+    await expect(card.getByText(/^\d+%$/)).toHaveText(chance)
+    await expect(card.getByText('$2,100', { exact: true })).toHaveCount(1)
   })
 })
 
@@ -364,6 +370,64 @@ test.describe('a requote at a rate that nobody would quote', () => {
     await dialog.getByRole('button', { name: 'Requote as typed' }).click()
     await dialog.getByText(next).waitFor()
     expect(await status()).toBe(200)
+  })
+})
+
+test.describe('a requote of a contract quote', () => {
+  test('suggests a rate from contract quotes, and can answer, accept or decline a counter-offer', async () => {
+    const tenant = await makeTenant(app)
+    const lane = { origin: 'Dallas, TX', destination: 'Atlanta, GA', equipment: 'V', estimated_cost: 1700 }
+    const quoted = async (more: object) => {
+      const body = { customer_name: 'Harvest Table Foods', lanes: [{ ...lane, ...more }] }
+      const made = await call(app, 'POST', '/api/quote-requests', { token: tenant.owner, body })
+      return made.body.lanes[0].lane_ref as string
+    }
+    for (const [rate_type, rates] of [
+      ['spot', [2000, 2050, 2100]],
+      ['contract', [3000, 3100, 3200]],
+    ] as const) {
+      for (const [nth, quoted_rate] of rates.entries()) {
+        const ref = await quoted({ rate_type, quoted_rate })
+        const body = { outcome: nth < 2 ? 'won' : 'lost' }
+        await call(app, 'POST', `/api/lanes/${ref}/outcome`, { token: tenant.owner, body })
+      }
+    }
+    const facts = { ...lane, rate_type: 'contract', miles: 790 }
+    const refs = [
+      await quoted({ ...facts, quoted_rate: 3300 }),
+      await quoted({ ...facts, quoted_rate: 3300 }),
+    ]
+    const advised = async (asked: object) => {
+      const body = { customer: 'Harvest Table Foods', lanes: [asked] }
+      return (await call(app, 'POST', '/api/advice/lanes', { token: tenant.owner, body })).body.results[0]
+        .rules.rate
+    }
+    const { rate_type: _, ...asSpot } = facts
+    const [toQuote, ofSpot] = [await advised(facts), await advised(asSpot)]
+    expect(toQuote).toBeGreaterThan(ofSpot + 500)
+
+    const { page, troubles } = await openWindow({ person: tenant })
+    await page.goto(`/quotes/${refs[0]}`)
+    await page.getByRole('button', { name: 'Requote' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Requote' })
+    await dialog.getByText(`Rate to quote: $${toQuote.toLocaleString('en-US')}`).waitFor()
+    await dialog.getByLabel('The customer says').fill('3,100')
+    await dialog.getByRole('region', { name: 'Accept' }).getByText('they named it').waitFor()
+    await dialog.getByRole('button', { name: /^Requote at \$3,\d{3}$/ }).waitFor()
+    expect(await accessibilityProblems(page)).toEqual([])
+    await dialog.getByRole('button', { name: 'Accept $3,100' }).click()
+    await dialog.getByText('which the customer named: it is won').waitFor()
+    expect(await outcomeOf(tenant, `${refs[0]?.replace(/1$/, '2')}`)).toEqual(['won', null])
+    expect(await outcomeOf(tenant, refs[0] ?? '')).toEqual(['lost', 'price'])
+
+    await page.goto(`/quotes/${refs[1]}`)
+    await page.getByRole('button', { name: 'Requote' }).click()
+    await dialog.getByLabel('The customer says').fill('2,500')
+    await dialog.getByRole('combobox', { name: 'Why it is lost' }).selectOption({ label: 'Price' })
+    await dialog.getByRole('button', { name: 'Decline' }).click()
+    await dialog.getByText('with the counter-offer of $2,500 in its history').waitFor()
+    expect(await outcomeOf(tenant, refs[1] ?? '')).toEqual(['lost', 'price'])
+    expect(troubles).toEqual([])
   })
 })
 

@@ -1,7 +1,7 @@
 import type { StoredOutcome } from './history.ts'
 
 /**
- * The offers for one load: a quote, and each requote or answer to a counter-offer of it. A load is won at most once, so at most one
+ * The offers for one load: a quote, and each requote of it. A load is won at most once, so at most one
  * offer of a load counts, and the others are superseded. Which one follows from what the offers are, not from the order of messages.
  */
 

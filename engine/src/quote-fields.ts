@@ -56,6 +56,8 @@ interface QuoteFieldRow {
   readonly terms: 'on basis' | 'in currency' | 'terms' | null
   /** Whether the next quote of the lane has the value of the earlier one, unless the sender says another. */
   readonly keptByRequote: boolean
+  /** Whether the cost, the chance or the rules of a quote depend on the field: whoever asks about its price must send it. */
+  readonly priced: boolean
   /** The field's column in an exported file; null if exported files do not include the field. */
   readonly csv: string | null
 }
@@ -66,6 +68,7 @@ const text = {
   needed: false,
   terms: null,
   keptByRequote: false,
+  priced: false,
   csv: null,
 } as const
 const allWays = ['request', 'push', 'file', 'requote'] as const
@@ -86,6 +89,7 @@ export const quoteTable = {
     ways: ['request', 'push', 'file'],
     stamp: 'places',
     keptByRequote: true,
+    priced: true,
     csv: 'Origin',
   },
   destination: {
@@ -99,6 +103,7 @@ export const quoteTable = {
     ways: ['request', 'push', 'file'],
     stamp: 'places',
     keptByRequote: true,
+    priced: true,
     csv: 'Destination',
   },
   equipment: {
@@ -112,6 +117,7 @@ export const quoteTable = {
     ways: ['request', 'push', 'file'],
     stamp: 'equipment',
     keptByRequote: true,
+    priced: true,
     csv: 'Equipment',
   },
   quotedCustomerName: {
@@ -123,6 +129,7 @@ export const quoteTable = {
     ways: ['request', 'push', 'file'],
     stamp: 'customer',
     keptByRequote: true,
+    priced: true,
     csv: 'Customer on quote',
   },
   quotedRateCents: {
@@ -134,6 +141,7 @@ export const quoteTable = {
     needed: true,
     ways: allWays,
     stamp: 'quotedRate',
+    priced: true,
     csv: 'Quoted rate',
   },
   estimatedCostCents: {
@@ -146,6 +154,7 @@ export const quoteTable = {
     stamp: 'estimatedCost',
     terms: 'on basis',
     keptByRequote: true,
+    priced: true,
     csv: 'Estimated cost',
   },
   quotedBasis: {
@@ -158,6 +167,7 @@ export const quoteTable = {
     stamp: 'quotedBasis',
     terms: 'terms',
     keptByRequote: true,
+    priced: true,
     csv: 'Quoted basis',
   },
   quotedFuelCents: {
@@ -170,6 +180,7 @@ export const quoteTable = {
     stamp: 'quotedFuel',
     terms: 'terms',
     keptByRequote: true,
+    priced: true,
     csv: 'Quoted fuel',
   },
   quotedAccessorialsCents: {
@@ -182,6 +193,7 @@ export const quoteTable = {
     stamp: 'quotedAccessorials',
     terms: 'terms',
     keptByRequote: true,
+    priced: true,
     csv: 'Quoted accessorials',
   },
   quotedCharges: {
@@ -194,6 +206,7 @@ export const quoteTable = {
     stamp: 'quotedAccessorials',
     terms: 'terms',
     keptByRequote: true,
+    priced: true,
     csv: 'Quoted charges',
   },
   quotedCurrency: {
@@ -206,6 +219,7 @@ export const quoteTable = {
     stamp: 'quotedCurrency',
     terms: 'terms',
     keptByRequote: true,
+    priced: true,
     csv: 'Currency',
   },
   marketRateCents: {
@@ -229,6 +243,7 @@ export const quoteTable = {
     ways: ['request', 'push', 'file'],
     stamp: 'places',
     keptByRequote: true,
+    priced: true,
     csv: 'Miles',
   },
   pickupDate: {
@@ -272,6 +287,7 @@ export const quoteTable = {
     ways: allWays,
     stamp: 'rateType',
     keptByRequote: true,
+    priced: true,
     csv: 'Rate type',
   },
   validUntil: {
@@ -337,6 +353,10 @@ export function quoteFieldsOf<Way extends QuoteWay>(way: Way): readonly QuoteFie
 export const quotedTermsFields = quoteFields.filter(
   (field): field is FieldsThat<{ terms: 'terms' }> => quoteTable[field].terms === 'terms',
 )
+
+/** The fields that the price of a quote depends on. */
+export const pricedFields = quoteFields.filter((field): field is PricedField => quoteTable[field].priced)
+export type PricedField = FieldsThat<{ priced: true }>
 
 /** The terms in the order in which digests of requests and rows have them. Digests are stored: a later field follows by its name. */
 export const digestedTerms = [

@@ -2,7 +2,7 @@ import { type KeyboardEvent, useMemo, useRef, useState } from 'react'
 import { readDollars, useShortcuts } from '../shared-ui/index.ts'
 import type { DeskAnswer } from './desk-answer.ts'
 import { type DeskLane, type Draft, gapsIn, type LaneField } from './desk-draft.ts'
-import { type CheckedRates, useRateCheck } from './desk-lanes-advice.ts'
+import { type CheckedRates, useDraftCheck } from './desk-lanes-advice.ts'
 import { type Pricing, pricingOf } from './desk-pricing.ts'
 import type { DeskSave } from './desk-save.ts'
 import { hasNothingToSay } from './desk-words.ts'
@@ -42,7 +42,7 @@ export function useConfirmedSave({ draft, saving }: { readonly draft: Draft; rea
   const [checking, setChecking] = useState(false)
   const busy = useRef(false)
   const confirmed = useRef('')
-  const checkRates = useRateCheck()
+  const checkRates = useDraftCheck()
   return {
     toConfirm,
     checking,

@@ -2,17 +2,15 @@ import { useDebouncedValue } from '@mantine/hooks'
 import { useEffect, useState } from 'react'
 import { typingPauseMs } from '#client/debounce.ts'
 import { type Answer, type CallFailed, useAnswer } from '../api/index.ts'
-import { type RateType, readDollars } from '../shared-ui/index.ts'
-import { type DeskLane, hasState, rateTypeOf } from './desk-draft.ts'
+import type { PricedQuote, RateType } from '../shared-ui/index.ts'
+import { type DeskLane, hasState, sentLane } from './desk-draft.ts'
 
 /** The rate of the request while no rate is typed. The page shows nothing that depends on it. */
 const fallbackRate = 2_000
 /** The number of the lane's quotes drawn in the chart. */
 const quotesDrawn = 100
 
-interface LaneAsked {
-  readonly origin: string
-  readonly destination: string
+type LaneAsked = Pick<PricedQuote, 'origin' | 'destination'> & {
   readonly equipment?: string
   readonly rate_type?: RateType
 }
@@ -25,18 +23,18 @@ interface Asked {
 
 /** The query for a row as typed so far; null while origin or destination is incomplete. */
 function askedOf(typed: DeskLane): Asked | null {
-  const { origin, destination, equipment, rate, market } = typed
-  if (!hasState(origin) || !hasState(destination)) return null
-  const code = equipment.trim()
+  if (!hasState(typed.origin) || !hasState(typed.destination)) return null
+  const { quoted_rate = null, market_rate = null, ...lane } = sentLane(typed)
+  const { origin, destination, equipment, rate_type } = lane
   return {
     lane: {
-      origin: origin.trim(),
-      destination: destination.trim(),
-      ...(code === '' ? {} : { equipment: code }),
-      ...rateTypeOf(typed),
+      origin,
+      destination,
+      ...(equipment === undefined ? {} : { equipment }),
+      ...(rate_type === undefined ? {} : { rate_type }),
     },
-    rate: readDollars(rate),
-    market: readDollars(market),
+    rate: quoted_rate,
+    market: market_rate,
   }
 }
 

@@ -2,7 +2,6 @@ import type { Body } from '../api/index.ts'
 import {
   noTerms,
   type RateTerms,
-  type RateType,
   rateTypeAsked,
   readDollars,
   termsBody,
@@ -53,11 +52,6 @@ export function blankLane(id: number, equipment = defaultEquipment): DeskLane {
 
 export function blankDraft(): Draft {
   return { customer: '', reference: '', lanes: [blankLane(1)] }
-}
-
-/** The rate type to ask and to save with: none for the default of the brokerage. */
-export function rateTypeOf({ rateType }: Pick<DeskLane, 'rateType'>): { rate_type?: RateType } {
-  return rateTypeAsked({ rate_type: rateType })
 }
 
 export function nextId(lanes: readonly DeskLane[]): number {
@@ -193,6 +187,28 @@ export function lanesToSave({ lanes }: Draft): readonly DeskLane[] {
   return filled.length === 0 ? lanes.slice(0, 1) : filled
 }
 
+/** A lane as typed so far, in the form of the API. What is empty or cannot be read is left out, and the places may be incomplete. */
+export function sentLane(lane: DeskLane) {
+  const { origin, destination, equipment, pickup } = lane
+  const [code, rate, cost, market] = [
+    equipment.trim(),
+    readDollars(lane.rate),
+    readDollars(lane.cost),
+    readDollars(lane.market),
+  ]
+  return {
+    origin: origin.trim(),
+    destination: destination.trim(),
+    ...(code === '' ? {} : { equipment: code }),
+    ...(rate === null ? {} : { quoted_rate: rate }),
+    ...(cost === null ? {} : { estimated_cost: cost }),
+    ...(market === null ? {} : { market_rate: market }),
+    ...(pickup === '' ? {} : { pickup_date: pickup }),
+    ...rateTypeAsked({ rate_type: lane.rateType }),
+    ...termsBody(lane),
+  }
+}
+
 /**
  * The API request of a draft without missing fields.
  *
@@ -204,25 +220,17 @@ export function requestOf(
   usualHours: number,
 ): Body<'create-quote-request'> {
   const reference = draft.reference.trim()
+  const valid_hours = draft.validHours ?? usualHours
   return {
     customer_name: draft.customer.trim(),
     ...(reference === '' ? {} : { reference }),
     ...(acceptUnknownPlaces ? { accept_unknown_places: true } : {}),
-    lanes: lanesToSave(draft).map((lane) => {
-      const [cost, market] = [readDollars(lane.cost), readDollars(lane.market)]
-      return {
-        origin: lane.origin.trim(),
-        destination: lane.destination.trim(),
-        equipment: lane.equipment.trim(),
-        quoted_rate: readDollars(lane.rate) ?? 0,
-        ...(cost === null ? {} : { estimated_cost: cost }),
-        ...(market === null ? {} : { market_rate: market }),
-        ...(lane.pickup === '' ? {} : { pickup_date: lane.pickup }),
-        ...rateTypeOf(lane),
-        ...termsBody(lane),
-        valid_hours: draft.validHours ?? usualHours,
-      }
-    }),
+    lanes: lanesToSave(draft).map((lane) => ({
+      equipment: '',
+      quoted_rate: 0,
+      ...sentLane(lane),
+      valid_hours,
+    })),
   }
 }
 

@@ -1,35 +1,26 @@
 import { useDebouncedValue } from '@mantine/hooks'
-import { useQueryClient } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
 import { typingPauseMs } from '#client/debounce.ts'
-import { type Answer, type Body, CallFailed, call, useAnswer } from '../api/index.ts'
-import { converted, readDollars, termsBody } from '../shared-ui/index.ts'
+import { useAnswer } from '../api/index.ts'
+import {
+  adviceOn,
+  converted,
+  type PricedQuote,
+  type QuoteAdvice,
+  quoteFacts,
+  readDollars,
+  reasonsToConfirm,
+  useRateCheck,
+} from '../shared-ui/index.ts'
 import { changedInWords, deskAppraisal } from './desk-appraisal.ts'
-import { type DeskLane, type Draft, hasState, lanesToSave, rateTypeOf } from './desk-draft.ts'
+import { type DeskLane, type Draft, hasState, lanesToSave, sentLane } from './desk-draft.ts'
 
-type AskedLane = Body<'advise-lanes'>['lanes'][number]
-type Result = Answer<'advise-lanes'>['results'][number]
-export type RowAdvice = Extract<Result, { status: 200 }>
-
-/** A row as the request for advice; null while its places are incomplete. */
-function askedOf(lane: DeskLane): AskedLane | null {
-  const { origin, destination, equipment, rate, cost } = lane
-  if (!hasState(origin) || !hasState(destination)) return null
-  const [code, quotedRate, typedCost] = [equipment.trim(), readDollars(rate), readDollars(cost)]
-  return {
-    origin: origin.trim(),
-    destination: destination.trim(),
-    ...(code === '' ? {} : { equipment: code }),
-    ...(quotedRate === null ? {} : { quoted_rate: quotedRate }),
-    ...(typedCost === null ? {} : { estimated_cost: typedCost }),
-    ...rateTypeOf(lane),
-    ...termsBody(lane),
-  }
+/** A row to ask about; null while its places are incomplete. */
+function askedOf(lane: DeskLane): PricedQuote | null {
+  return hasState(lane.origin) && hasState(lane.destination) ? quoteFacts(sentLane(lane)) : null
 }
 
-const customerOf = (name: string) => (name === '' ? {} : { customer: name })
-
-const noResults: ReadonlyMap<string, RowAdvice> = new Map()
+const noResults: ReadonlyMap<string, QuoteAdvice> = new Map()
 
 /**
  * The advice for each row, by its number in the draft, from one request for all rows after a pause in typing. A row whose
@@ -38,14 +29,17 @@ const noResults: ReadonlyMap<string, RowAdvice> = new Map()
 export function useLanesAdvice(
   { lanes, customer }: Pick<Draft, 'lanes' | 'customer'>,
   isNeeded: boolean,
-): (lane: DeskLane) => RowAdvice | null {
+): (lane: DeskLane) => QuoteAdvice | null {
   const asked = [...new Set(lanes.map((lane) => JSON.stringify(askedOf(lane))))].filter(
     (one) => one !== 'null',
   )
   const [settled] = useDebouncedValue(JSON.stringify(asked), typingPauseMs)
   const keys = JSON.parse(settled) as string[]
   const [named] = useDebouncedValue(customer.trim(), typingPauseMs)
-  const body = { ...customerOf(named), lanes: keys.map((key) => JSON.parse(key) as AskedLane) }
+  const body = adviceOn(
+    named,
+    keys.map((key) => JSON.parse(key) as PricedQuote),
+  )
   const { data } = useAnswer(
     'advise-lanes',
     { body },
@@ -72,9 +66,6 @@ export interface RateToConfirm {
   readonly reasons: readonly string[]
 }
 
-/** How long saving waits for the check of the rates. */
-const checkWaitMs = 6_000
-
 /** What is known about the rates of a draft before it is saved. */
 export interface CheckedRates {
   readonly toConfirm: readonly RateToConfirm[]
@@ -84,44 +75,27 @@ export interface CheckedRates {
 
 const nothingToCheck: CheckedRates = { toConfirm: [], isUnchecked: false }
 
-/** Whether a check failed for a reason that may not affect the save. Without a connection, the save fails, too. */
-function maySucceedUnchecked(error: unknown): boolean {
-  return error instanceof CallFailed ? error.isTemporary && error.code !== 'offline' : true
-}
-
-/** Checks the rates of a draft before it is saved. After a failure it tries again until the wait is over. */
-export function useRateCheck(): (draft: Draft) => Promise<CheckedRates> {
-  const queries = useQueryClient()
+/** Checks the rates of a draft before it is saved. */
+export function useDraftCheck(): (draft: Draft) => Promise<CheckedRates> {
+  const check = useRateCheck()
   return async (draft) => {
-    const lanes = lanesToSave(draft).filter((lane) => askedOf(lane) !== null)
+    const lanes = lanesToSave(draft).flatMap((lane) => {
+      const asked = askedOf(lane)
+      return asked === null ? [] : [{ lane, asked }]
+    })
     if (lanes.length === 0) return nothingToCheck
-    const body = {
-      ...customerOf(draft.customer.trim()),
-      lanes: lanes.map((lane) => askedOf(lane) as AskedLane),
-    }
-    const signal = AbortSignal.timeout(checkWaitMs)
-    try {
-      const { results } = await queries.fetchQuery({
-        queryKey: ['advise-lanes', { body }],
-        queryFn: () => call('advise-lanes', { body, signal }),
-        staleTime: 60_000,
-      })
-      const answered = results.flatMap((result) => {
-        const lane = lanes[result.index]
-        return lane === undefined || result.status !== 200 ? [] : [{ lane, result }]
-      })
-      return {
-        // What a rule refuses is not asked about here: the service refuses it, and the desk offers to ask for approval.
-        toConfirm: answered.flatMap(({ lane, result: { warnings, outside_rules: refused } }) =>
-          warnings.length === 0 || refused.length > 0
-            ? []
-            : [{ lane, reasons: warnings.map(({ detail }) => detail) }],
-        ),
-        isUnchecked: false,
-      }
-    } catch (error) {
-      return { ...nothingToCheck, isUnchecked: maySucceedUnchecked(error) }
-    }
+    const { results, isUnchecked } = await check(
+      adviceOn(
+        draft.customer,
+        lanes.map(({ asked }) => asked),
+      ),
+    )
+    const toConfirm = results.flatMap((result) => {
+      const lane = lanes[result.index]?.lane
+      const reasons = reasonsToConfirm(result)
+      return lane === undefined || reasons.length === 0 ? [] : [{ lane, reasons }]
+    })
+    return { toConfirm, isUnchecked }
   }
 }
 
@@ -131,7 +105,7 @@ export function useRateCheck(): (draft: Draft) => Promise<CheckedRates> {
  */
 export function bestRateOf(
   lane: Pick<DeskLane, 'cost'>,
-  result: RowAdvice,
+  result: QuoteAdvice,
 ): { readonly rate: number; readonly changed: string } | null {
   const { optimum, estimate, rules } = result
   if (estimate === null) return null
@@ -145,7 +119,7 @@ export function bestRateOf(
 /** The entered cost on the terms of the brokerage; null without one, or if it cannot be converted. */
 function comparedCost(
   { cost }: Pick<DeskLane, 'cost'>,
-  { conversion }: Pick<RowAdvice, 'conversion'>,
+  { conversion }: Pick<QuoteAdvice, 'conversion'>,
 ): number | null {
   const typed = readDollars(cost)
   return typed === null || conversion === null ? null : converted(conversion, typed)
@@ -154,7 +128,7 @@ function comparedCost(
 /** The margin of a row over the entered cost, or else over the expected one; null when neither is known. */
 export function marginOf(
   lane: DeskLane,
-  advice: Pick<RowAdvice, 'rate' | 'estimate' | 'conversion'>,
+  advice: Pick<QuoteAdvice, 'rate' | 'estimate' | 'conversion'>,
 ): number | null {
   const { rate, estimate, conversion } = advice
   if (conversion === null) return null
@@ -175,7 +149,7 @@ export interface LanesTotals {
 }
 
 export function totalsOf(
-  rows: readonly { readonly lane: DeskLane; readonly advice: RowAdvice | null }[],
+  rows: readonly { readonly lane: DeskLane; readonly advice: QuoteAdvice | null }[],
 ): LanesTotals {
   const rated = rows.flatMap(({ lane, advice }) => {
     const typed = readDollars(lane.rate)

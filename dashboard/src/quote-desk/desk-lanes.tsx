@@ -1,9 +1,18 @@
 import { Button, Group, Text } from '@mantine/core'
 import { useLayoutEffect, useMemo, useRef } from 'react'
 import { useMay } from '../api/index.ts'
-import { counted, dollars, InRed, onOwnTerms, percent, roundDollars, ValidFor } from '../shared-ui/index.ts'
+import {
+  counted,
+  dollars,
+  InRed,
+  onOwnTerms,
+  percent,
+  type QuoteAdvice,
+  roundDollars,
+  ValidFor,
+} from '../shared-ui/index.ts'
 import { type DeskError, type DeskLane, isBlank } from './desk-draft.ts'
-import { bestRateOf, type RowAdvice, totalsOf } from './desk-lanes-advice.ts'
+import { bestRateOf, totalsOf } from './desk-lanes-advice.ts'
 import { DeskRow, KeyboardHint, type RowEvents } from './desk-rows.tsx'
 
 const noErrors: readonly DeskError[] = []
@@ -22,7 +31,7 @@ export function LaneRows({
   active: DeskLane
   errors: readonly DeskError[]
   unknown: typeof nothingUnknown
-  adviceOf: (lane: DeskLane) => RowAdvice | null
+  adviceOf: (lane: DeskLane) => QuoteAdvice | null
   on: RowEvents
 }) {
   return (
@@ -56,7 +65,7 @@ export function LanesTotals({
   onUseBest,
 }: {
   lanes: readonly DeskLane[]
-  adviceOf: (lane: DeskLane) => RowAdvice | null
+  adviceOf: (lane: DeskLane) => QuoteAdvice | null
   onUseBest: (rates: ReadonlyMap<number, number>) => void
 }) {
   const filled = lanes.filter((lane) => !isBlank(lane))

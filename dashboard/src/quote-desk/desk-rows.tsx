@@ -13,6 +13,7 @@ import {
   PlaceInput,
   percent,
   probability,
+  type QuoteAdvice,
   RateTermsFields,
   RateTypeChoice,
   range,
@@ -22,7 +23,7 @@ import {
   termsInWords,
 } from '../shared-ui/index.ts'
 import { type DeskError, type DeskLane, hasState, type LaneField } from './desk-draft.ts'
-import { bestRateOf, marginOf, type RowAdvice } from './desk-lanes-advice.ts'
+import { bestRateOf, marginOf } from './desk-lanes-advice.ts'
 
 const offeredMax = 8
 const suggestedMax = 3
@@ -35,7 +36,7 @@ export interface RowProps {
   readonly errors: readonly DeskError[]
   readonly unknown: { readonly origin: boolean; readonly destination: boolean }
   /** The advice for the row; null for a single lane, whose advice is below, and while it is loading. */
-  readonly advice: RowAdvice | null
+  readonly advice: QuoteAdvice | null
   /** Identical for every row and every render, so that typing in one row re-renders only that row. */
   readonly on: RowEvents
 }
@@ -246,7 +247,7 @@ function RowAdviceLine({
   onUse,
 }: {
   lane: DeskLane
-  advice: RowAdvice
+  advice: QuoteAdvice
   onUse: (rate: number) => void
 }) {
   const { estimate, rate, warnings } = advice

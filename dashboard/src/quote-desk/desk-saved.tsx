@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from 'react'
 import type { Lane } from '#contract/lane.ts'
 import { pagePaths } from '#contract/pages.ts'
 import { type Answer, useAnswer, useMay, useSession } from '../api/index.ts'
-import { CounterDialog, mayCounter } from '../counter-offer/index.ts'
+import { mayRequote, RequoteDialog } from '../requote/index.ts'
 import {
   CopyButton,
   CustomerLink,
@@ -32,16 +32,16 @@ export function Saved({ request, onNew }: { request: Request; onNew: () => void 
   useEffect(() => heading.current?.focus(), [])
   const { customer_name, reference } = request
   const offers = useSavedLanes(request)
-  // The offer that counts of each lane: after a counter-offer, a mark is of the new one.
+  // The offer that counts of each lane: after a requote, a mark is of the new one.
   const lanes = offers.filter(({ superseded_by }) => superseded_by === null)
   const earlier = offers.filter(({ superseded_by }) => superseded_by !== null)
   const marks = useMarks(lanes)
   const mayMark = useMay('member')
-  const [countered, setCountered] = useState<Lane | null>(null)
-  const counter = (lane: Lane | null) => {
-    if (lane !== null && mayMark && mayCounter(lane)) setCountered(lane)
+  const [toRequote, setToRequote] = useState<Lane | null>(null)
+  const requote = (lane: Lane | null) => {
+    if (lane !== null && mayMark && mayRequote(lane)) setToRequote(lane)
   }
-  useSavedKeys({ ...marks, rows: lanes.length, onNew, counter: () => counter(marks.chosen) })
+  useSavedKeys({ ...marks, rows: lanes.length, onNew, requote: () => requote(marks.chosen) })
   const everything = lanes
     .map((lane) =>
       [lane.lane_ref, lane.origin, lane.destination, lane.equipment, lane.quoted_rate].join('\t'),
@@ -65,7 +65,7 @@ export function Saved({ request, onNew }: { request: Request; onNew: () => void 
           lanes={lanes}
           chosen={marks.chosen}
           choose={marks.choose}
-          counter={mayMark ? counter : null}
+          requote={mayMark ? requote : null}
         />
         {earlier.length > 0 && (
           <Text size="sm">
@@ -89,12 +89,13 @@ export function Saved({ request, onNew }: { request: Request; onNew: () => void 
           />
         </Group>
         <Text size="xs" c="dimmed" visibleFrom="sm">
-          Enter: next quote. W: mark won. L: mark lost. U: pending again. C: counter-offer.
+          Enter: next quote. W: mark won. L: mark lost. U: pending again. R: requote, or answer a
+          counter-offer.
           {lanes.length > 1 && ' Up and Down choose the lane.'}
         </Text>
         <ForCustomer request={{ ...request, lanes: newestQuotes(lanes) }} />
       </Stack>
-      <CounterDialog lane={countered} onClose={() => setCountered(null)} />
+      <RequoteDialog lane={toRequote} onClose={() => setToRequote(null)} />
       <ReasonDialog about={lostQuote(marks.losing)} onChoose={marks.lost} onClose={marks.keep} />
     </Paper>
   )
@@ -135,14 +136,14 @@ function useSavedKeys({
   choose,
   mark,
   onNew,
-  counter,
+  requote,
 }: {
   at: number
   rows: number
   choose: (at: number) => void
   mark: (outcome: Decision) => void
   onNew: () => void
-  counter: () => void
+  requote: () => void
 }) {
   const isControl = (target: Element) => target.closest('a, button, summary') !== null
   const chooses = (to: number) => () => (rows > 1 ? choose(Math.max(0, Math.min(rows - 1, to))) : false)
@@ -157,7 +158,7 @@ function useSavedKeys({
     { keys: ['W'], does: 'Mark won', on: ['w'], run: () => mark('won') },
     { keys: ['L'], does: 'Mark lost, with a reason', on: ['l'], run: () => mark('lost') },
     { keys: ['U'], does: 'Set pending again', on: ['u'], run: () => mark('pending') },
-    { keys: ['C'], does: 'Counter-offer of the customer', on: ['c'], run: counter },
+    { keys: ['R'], does: 'Requote, or answer a counter-offer', on: ['r'], run: requote },
     { keys: ['↓'], does: 'Next lane', on: ['ArrowDown'], run: chooses(at + 1) },
     { keys: ['↑'], does: 'Previous lane', on: ['ArrowUp'], run: chooses(at - 1) },
   ])
@@ -182,13 +183,13 @@ function SavedLanes({
   lanes,
   chosen,
   choose,
-  counter,
+  requote,
 }: {
   lanes: readonly Lane[]
   chosen: Lane | null
   choose: (at: number) => void
   /** Null for a person who may not mark quotes. */
-  counter: ((lane: Lane) => void) | null
+  requote: ((lane: Lane) => void) | null
 }) {
   return (
     <DataTable
@@ -224,20 +225,20 @@ function SavedLanes({
           header: 'Outcome',
           cell: ({ outcome }) => <OutcomeMark outcome={outcome} />,
         },
-        ...(counter === null
+        ...(requote === null
           ? []
           : [
               {
-                key: 'counter',
+                key: 'requote',
                 header: 'The customer says',
                 cell: (lane: Lane) => (
                   <Button
                     size="compact-xs"
                     variant="default"
-                    disabled={!mayCounter(lane)}
-                    onClick={() => counter(lane)}
+                    disabled={!mayRequote(lane)}
+                    onClick={() => requote(lane)}
                   >
-                    Counter-offer
+                    Requote
                   </Button>
                 ),
               },

@@ -6,10 +6,11 @@ import {
   noTerms,
   onOwnTerms,
   readDollars,
+  saysTerms,
   termsInWords,
   useRateConversion,
 } from '../shared-ui/index.ts'
-import { type DeskLane, hasState } from './desk-draft.ts'
+import { type DeskLane, hasState, sentLane } from './desk-draft.ts'
 
 /** A lane as it is compared with the other quotes of the brokerage. */
 export interface ComparedLane {
@@ -33,7 +34,7 @@ const byWords = {
 export function useComparedLane(lane: DeskLane, customer: string): ComparedLane {
   const { default_basis: assumed } = useSession().tenant
   const isComplete = hasState(lane.origin) && hasState(lane.destination)
-  const conversion = useRateConversion({ ...lane, customer }, lane, isComplete)
+  const conversion = useRateConversion(sentLane(lane), customer, { isSaid: saysTerms(lane), isComplete })
   const usual = `${basisNames[assumed]}, in US dollars`
   const [rate, cost] = [readDollars(lane.rate), readDollars(lane.cost)]
   const stated = `Your ${rate === null ? 'rate' : dollars(rate)} (${termsInWords(lane, assumed)})`

@@ -3,8 +3,8 @@ import { useParams } from '@tanstack/react-router'
 import { useState } from 'react'
 import type { Lane } from '#contract/lane.ts'
 import { useAnswer, useMay } from '../api/index.ts'
-import { CounterDialog, mayCounter, mayRequote } from '../counter-offer/index.ts'
 import { LaneChanges } from '../lane-history/index.ts'
+import { mayRequote, RequoteDialog } from '../requote/index.ts'
 import {
   asLinkToLane,
   asLinkToQuotes,
@@ -23,7 +23,6 @@ import {
 import { lastQuotesView } from './quotes-address.ts'
 import { QuotedAgainstBooked } from './quotes-booked.tsx'
 import { QuoteFacts } from './quotes-facts.tsx'
-import { RequoteDialog } from './quotes-requote.tsx'
 import { QuoteSiblings } from './quotes-siblings.tsx'
 import { VoidButton } from './quotes-void.tsx'
 import './quotes.css'
@@ -107,7 +106,6 @@ function QuoteActions({ lane }: { lane: Lane }) {
   const mark = useOutcomeMarks()
   const [toLose, setToLose] = useState<Lane | null>(null)
   const [toRequote, setToRequote] = useState<Lane | null>(null)
-  const [countered, setCountered] = useState<Lane | null>(null)
   return (
     <Group gap="xs">
       {mayMark && lane.voided_at === null && (
@@ -140,11 +138,6 @@ function QuoteActions({ lane }: { lane: Lane }) {
               Requote
             </Button>
           )}
-          {mayCounter(lane) && (
-            <Button size="xs" variant="default" onClick={() => setCountered(lane)}>
-              Counter-offer
-            </Button>
-          )}
           <VoidButton lane={lane} />
         </>
       )}
@@ -159,7 +152,6 @@ function QuoteActions({ lane }: { lane: Lane }) {
         onClose={() => setToLose(null)}
       />
       <RequoteDialog lane={toRequote} onClose={() => setToRequote(null)} />
-      <CounterDialog lane={countered} onClose={() => setCountered(null)} />
     </Group>
   )
 }

@@ -9,12 +9,13 @@ import {
   dollars,
   Margin,
   MarginPct,
+  quotedMargin,
   ratePerMile,
+  rpm,
   sentDifference,
   signedDollars,
   sourcePhrases,
 } from '../shared-ui/index.ts'
-import { quotedMargin, rpm } from './quotes-margin.ts'
 
 interface Compared {
   readonly what: string

@@ -16,17 +16,18 @@ import {
   MarginPct,
   moment,
   OutcomeMark,
+  quotedMargin,
   ratePerMile,
   rateTypeNames,
   reasonNames,
+  rpm,
   sentTerms,
   shownOutcome,
   VoidMark,
 } from '../shared-ui/index.ts'
-import { quotedMargin, rpm } from './quotes-margin.ts'
 
 /** The actions of a row. */
-export type RowAction = 'open' | 'copy' | 'won' | 'lost' | 'pending' | 'requote' | 'counter' | 'menu'
+export type RowAction = 'open' | 'copy' | 'won' | 'lost' | 'pending' | 'requote' | 'menu'
 
 export interface RowParts {
   readonly lane: Lane

@@ -1,11 +1,10 @@
 import { useNavigate } from '@tanstack/react-router'
 import { type ReactNode, type RefObject, useEffect, useMemo, useRef, useState } from 'react'
 import type { Lane } from '#contract/lane.ts'
-import { CounterDialog, mayCounter, mayRequote } from '../counter-offer/index.ts'
+import { mayRequote, RequoteDialog } from '../requote/index.ts'
 import { lostQuote, OrderNote, ReasonDialog, useNotice, useOutcomeMarks } from '../shared-ui/index.ts'
 import { BulkBar, useQuotesBulk } from './quotes-bulk.tsx'
 import { columnsNamed, type RowAction } from './quotes-columns.tsx'
-import { RequoteDialog } from './quotes-requote.tsx'
 import { type OpenedMenu, QuotesRowMenu } from './quotes-row-menu.tsx'
 import { useQuotesSelection } from './quotes-selection.ts'
 import { useQuotesShortcuts } from './quotes-shortcuts.ts'
@@ -97,7 +96,6 @@ function useRowActions(mayMark: boolean): {
 } {
   const [toLose, setToLose] = useState<Lane | null>(null)
   const [toRequote, setToRequote] = useState<Lane | null>(null)
-  const [countered, setCountered] = useState<Lane | null>(null)
   const mark = useOutcomeMarks()
   const copy = useCopiedRef()
   const navigate = useNavigate()
@@ -109,8 +107,6 @@ function useRowActions(mayMark: boolean): {
     else if (action === 'lost') setToLose(lane)
     else if (action === 'requote') {
       if (mayRequote(lane)) setToRequote(lane)
-    } else if (action === 'counter') {
-      if (mayCounter(lane)) setCountered(lane)
     } else if (action === 'won' || action === 'pending') mark(lane, action)
   }
   const dialogs = (
@@ -121,7 +117,6 @@ function useRowActions(mayMark: boolean): {
         onClose={() => setToLose(null)}
       />
       <RequoteDialog lane={toRequote} onClose={() => setToRequote(null)} />
-      <CounterDialog lane={countered} onClose={() => setCountered(null)} />
     </>
   )
   return { act, dialogs }

@@ -1,6 +1,6 @@
 import { Kbd, Menu } from '@mantine/core'
 import type { Lane } from '#contract/lane.ts'
-import { mayCounter, mayRequote } from '../counter-offer/index.ts'
+import { mayRequote } from '../requote/index.ts'
 import { asLinkToLane, asLinkToQuote, useShortcutsSwitch } from '../shared-ui/index.ts'
 import type { RowAction } from './quotes-columns.tsx'
 
@@ -49,7 +49,6 @@ export function QuotesRowMenu({
             {item('lost', lane.outcome === 'lost' ? 'Change reason' : 'Mark lost', 'L', false)}
             {item('pending', 'Set pending', 'U', lane.outcome === 'pending')}
             {item('requote', 'Requote', 'R', !mayRequote(lane))}
-            {item('counter', 'Counter-offer', 'C', !mayCounter(lane))}
             <Menu.Divider />
           </>
         )}

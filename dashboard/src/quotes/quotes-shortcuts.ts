@@ -61,8 +61,7 @@ export function useQuotesShortcuts({
     { keys: ['W'], does: 'Mark won', on: ['w'], run: marks('won') },
     { keys: ['L'], does: 'Mark lost, with a reason', on: ['l'], run: marks('lost') },
     { keys: ['U'], does: 'Set pending again', on: ['u'], run: marks('pending') },
-    { keys: ['R'], does: 'Requote', on: ['r'], run: acts('requote') },
-    { keys: ['C'], does: 'Counter-offer of the customer', on: ['c'], run: acts('counter') },
+    { keys: ['R'], does: 'Requote, or answer a counter-offer', on: ['r'], run: acts('requote') },
     { keys: ['X'], does: 'Select the quote', on: ['x'], run: onRow(selection.toggle) },
     {
       keys: ['Shift', '↓'],

@@ -1,9 +1,10 @@
 import { Group, Text } from '@mantine/core'
 import { useState } from 'react'
 import { pagePaths } from '#contract/pages.ts'
-import { type Answer, useAnswer } from '../api/index.ts'
+import { useAnswer } from '../api/index.ts'
 import type { Approval } from '../approvals/index.ts'
 import {
+  adviceOn,
   CustomerLink,
   converted,
   DataTable,
@@ -15,19 +16,24 @@ import {
   OutcomeMark,
   percent,
   probability,
+  type QuoteAdvice,
   range,
   rateText,
   TextLink,
 } from '../shared-ui/index.ts'
 
 type ApprovalLane = Approval['lanes'][number]
-type Advice = Extract<Answer<'advise-lanes'>['results'][number], { status: 200 }>
 
 /** What an approver needs to decide: cost, margin and chance of each rate, the rate to quote, and the last quotes of the lane. */
 export function ApprovalFacts({ approval: { customer_name, lanes } }: { approval: Approval }) {
   const { data, error, refetch } = useAnswer(
     'advise-lanes',
-    { body: { customer: customer_name, lanes: lanes.map(askedOf) } },
+    {
+      body: adviceOn(
+        customer_name,
+        lanes.map(({ rate, ...lane }) => ({ ...lane, quoted_rate: rate })),
+      ),
+    },
     { staleMs: 60_000, comesBack: true },
   )
   return (
@@ -51,20 +57,15 @@ export function ApprovalFacts({ approval: { customer_name, lanes } }: { approval
   )
 }
 
-function askedOf({ origin, destination, equipment, rate, estimated_cost, ...terms }: ApprovalLane) {
-  const { quoted_basis, quoted_currency } = terms
-  return {
-    origin,
-    destination,
-    equipment,
-    quoted_rate: rate,
-    ...(estimated_cost === null ? {} : { estimated_cost }),
-    ...(quoted_basis === null ? {} : { quoted_basis }),
-    ...(quoted_currency === null ? {} : { quoted_currency }),
-  }
-}
-
-function LaneFacts({ lane, advice, isOnly }: { lane: ApprovalLane; advice: Advice | null; isOnly: boolean }) {
+function LaneFacts({
+  lane,
+  advice,
+  isOnly,
+}: {
+  lane: ApprovalLane
+  advice: QuoteAdvice | null
+  isOnly: boolean
+}) {
   const [isOpen, setOpen] = useState(isOnly)
   return (
     <div>
@@ -83,7 +84,7 @@ function LaneFacts({ lane, advice, isOnly }: { lane: ApprovalLane; advice: Advic
 }
 
 /** The figures of a rate, on the terms of the brokerage in US dollars. The frame keeps its height while they load. */
-function Figures({ lane, advice }: { lane: ApprovalLane; advice: Advice | null }) {
+function Figures({ lane, advice }: { lane: ApprovalLane; advice: QuoteAdvice | null }) {
   if (advice === null) {
     return (
       <Text size="sm" c="dimmed" mih={24}>

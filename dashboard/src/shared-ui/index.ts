@@ -63,12 +63,21 @@ export { PeriodInput, usePeriod } from './period.tsx'
 export { daysOf, isBackwards, monthWithin, type Period, periodBefore, periodOf } from './periods.ts'
 export { type Method, methods } from './price-methods.ts'
 export {
+  adviceOn,
+  type PricedQuote,
+  type QuoteAdvice,
+  quoteFacts,
+  reasonsToConfirm,
+  useRateCheck,
+} from './quote-facts.ts'
+export {
   emailText,
   newestQuotes,
   rateText,
   validityChoices,
   validUntil,
 } from './quote-text.ts'
+export { quotedMargin, rpm } from './quoted-margin.ts'
 export { asLinkToLane, asLinkToQuote, asLinkToQuotes } from './quotes-links.tsx'
 export {
   converted,
@@ -77,12 +86,10 @@ export {
 } from './rate-conversion.ts'
 export {
   currencyNames,
-  type KeptTerms,
   noTerms,
   type RateTerms,
   RateTermsFields,
   saysTerms,
-  termsAfter,
   termsBody,
   termsErrors,
   termsInWords,

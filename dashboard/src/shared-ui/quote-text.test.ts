@@ -57,7 +57,7 @@ test('several lanes have a total', () => {
   expect(text).not.toContain('Your reference')
 })
 
-test('after a counter-offer, the customer sees the newest quote of each lane', () => {
+test('after a requote, the customer sees the newest quote of each lane', () => {
   const refs = ['7-1-1', '7-2-1', '7-1-10', '7-1-2'].map((lane_ref) => ({ lane_ref }))
   expect(newestQuotes(refs).map(({ lane_ref }) => lane_ref)).toEqual(['7-1-10', '7-2-1'])
 })

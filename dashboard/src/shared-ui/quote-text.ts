@@ -43,7 +43,7 @@ function validityLabel(hours: number): string {
 }
 
 /**
- * The newest quote of each lane, in the order of the lanes. The answer to a counter-offer adds one.
+ * The newest quote of each lane, in the order of the lanes. A requote adds one.
  *
  * @example newestQuotes([{ lane_ref: '7-1-1' }, { lane_ref: '7-1-2' }]) // [{ lane_ref: '7-1-2' }]
  */

@@ -1,12 +1,10 @@
 import { useDebouncedValue } from '@mantine/hooks'
 import { typingPauseMs } from '#client/debounce.ts'
-import { type Answer, useAnswer } from '../api/index.ts'
-import { type KeptTerms, saysTerms, termsBody } from './rate-terms.tsx'
+import { useAnswer } from '../api/index.ts'
+import { adviceOn, type PricedQuote, type QuoteAdvice } from './quote-facts.ts'
 
 /** How amounts of a lane become amounts on the default basis of the brokerage in US dollars. */
-export type RateConversion = NonNullable<
-  Extract<Answer<'advise-lanes'>['results'][number], { status: 200 }>['conversion']
->
+export type RateConversion = NonNullable<QuoteAdvice['conversion']>
 
 const asItIs: RateConversion = { times: 1, plus: 0, by: null }
 
@@ -24,35 +22,17 @@ export function onOwnTerms({ times, plus }: RateConversion, rate: number): numbe
   return times === 1 && plus === 0 ? rate : Math.round((rate - plus) / times)
 }
 
-/** How rates on these terms are converted. Null if they cannot be converted, undefined while the answer is loading. */
+/**
+ * How the amounts of a quote are converted. Null if they cannot be converted, undefined while the answer is loading.
+ *
+ * @param isSaid whether the quote says on which terms it is; else its amounts are as they are
+ */
 export function useRateConversion(
-  {
-    origin,
-    destination,
-    equipment,
-    customer,
-  }: {
-    readonly origin: string
-    readonly destination: string
-    readonly equipment: string
-    readonly customer: string
-  },
-  terms: KeptTerms,
-  isComplete = true,
+  quote: PricedQuote,
+  customer: string,
+  { isSaid, isComplete }: { readonly isSaid: boolean; readonly isComplete: boolean },
 ): RateConversion | null | undefined {
-  const isSaid = saysTerms(terms)
-  const [code, name] = [equipment.trim(), customer.trim()]
-  const asked = JSON.stringify({
-    ...(name === '' ? {} : { customer: name }),
-    lanes: [
-      {
-        origin: origin.trim(),
-        destination: destination.trim(),
-        ...(code === '' ? {} : { equipment: code }),
-        ...termsBody(terms),
-      },
-    ],
-  })
+  const asked = JSON.stringify(adviceOn(customer, [{ ...quote, quoted_rate: null, estimated_cost: null }]))
   const [settled] = useDebouncedValue(asked, typingPauseMs)
   const { data } = useAnswer(
     'advise-lanes',

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { converted, onOwnTerms } from './rate-conversion.ts'
-import { noTerms, saysTerms, termsAfter, termsBody, termsErrors, termsInWords } from './rate-terms.tsx'
+import { noTerms, saysTerms, termsBody, termsErrors, termsInWords } from './rate-terms.tsx'
 
 test('only what was said is sent', () => {
   expect([saysTerms(noTerms), termsBody(noTerms)]).toEqual([false, {}])
@@ -21,28 +21,6 @@ test('only what was said is sent', () => {
   })
   expect(termsInWords(said, 'all_in')).toBe('linehaul, Canadian dollars')
   expect(termsInWords(noTerms, 'all_in')).toBe('all-in, US dollars')
-})
-
-test('a requote keeps the terms of the quote before it, also accessorials without names', () => {
-  const before = {
-    quoted_basis: 'linehaul',
-    quoted_currency: null,
-    quoted_fuel: 320,
-    quoted_accessorials: 195,
-    quoted_charges: null,
-  } as const
-  const kept = { quoted_basis: 'linehaul', quoted_fuel: 320 }
-  expect(termsBody(termsAfter(before, noTerms))).toEqual({ ...kept, quoted_accessorials: 195 })
-  const quoted_charges = [
-    { name: 'lumper', amount: 120 },
-    { name: 'detention', amount: 75 },
-  ]
-  expect(termsBody(termsAfter({ ...before, quoted_charges }, noTerms))).toEqual({ ...kept, quoted_charges })
-  // Charges that are said replace all earlier ones.
-  expect(termsBody(termsAfter(before, { ...noTerms, fuel: '300' }))).toEqual({
-    quoted_basis: 'linehaul',
-    quoted_fuel: 300,
-  })
 })
 
 test('charges that cannot be read are an error of their field', () => {

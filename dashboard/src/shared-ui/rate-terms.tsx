@@ -1,5 +1,4 @@
 import { NativeSelect, TextInput } from '@mantine/core'
-import type { Lane } from '#contract/lane.ts'
 import { dollarsFromCents } from '#engine/money.ts'
 import { readCharges } from '#engine/named-charges.ts'
 import { basisNames } from './basis-note.tsx'
@@ -13,12 +12,6 @@ export interface RateTerms {
   readonly currency: '' | 'USD' | 'CAD'
 }
 export type TermsField = keyof RateTerms
-
-/** Terms with those of an earlier quote. */
-export interface KeptTerms extends RateTerms {
-  /** The sum of accessorial charges that were sent without names; null or absent if there is none. */
-  readonly accessorials?: number | null
-}
 
 export const noTerms: RateTerms = { basis: '', fuel: '', charges: '', currency: '' }
 
@@ -39,7 +32,7 @@ export function termsErrors({ fuel, charges }: RateTerms): Partial<Record<TermsF
 }
 
 /** Terms in the form of the API, without empty fields. */
-export function termsBody({ basis, fuel, charges, currency, accessorials = null }: KeptTerms) {
+export function termsBody({ basis, fuel, charges, currency }: RateTerms) {
   const [fuelCharge, named] = [readDollars(fuel), readCharges(charges)]
   return {
     ...(basis === '' ? {} : { quoted_basis: basis }),
@@ -47,33 +40,7 @@ export function termsBody({ basis, fuel, charges, currency, accessorials = null 
     ...(named === null || named.length === 0
       ? {}
       : { quoted_charges: named.map(({ name, cents }) => ({ name, amount: dollarsFromCents(cents) })) }),
-    ...(accessorials === null ? {} : { quoted_accessorials: accessorials }),
     ...(currency === '' ? {} : { quoted_currency: currency }),
-  }
-}
-
-/** The terms of a requote: those of the quote before it, unless others are entered. The service applies the same rule. */
-export function termsAfter(
-  {
-    quoted_basis,
-    quoted_currency,
-    quoted_fuel,
-    quoted_accessorials,
-    quoted_charges,
-  }: Pick<
-    Lane,
-    'quoted_basis' | 'quoted_currency' | 'quoted_fuel' | 'quoted_accessorials' | 'quoted_charges'
-  >,
-  terms: RateTerms,
-): KeptTerms {
-  const charges = quoted_charges?.map(({ name, amount }) => `${name} ${amount}`).join('; ') ?? ''
-  const keeps = !saysTerms(terms)
-  return {
-    basis: terms.basis === '' ? (quoted_basis ?? '') : terms.basis,
-    currency: terms.currency === '' ? (quoted_currency ?? '') : terms.currency,
-    fuel: keeps && quoted_fuel !== null ? String(quoted_fuel) : terms.fuel,
-    charges: keeps ? charges : terms.charges,
-    accessorials: keeps && quoted_charges === null ? quoted_accessorials : null,
   }
 }
 

@@ -21,7 +21,7 @@ const QUANTILES = { low: 0.1, high: 0.9 } as const
 /**
  * The share of customers who mean the rate that they name as their last word and refuse any increase, however small, with the range
  * that contains 80 % of what it may be: that of a beta distribution with 3 and 9. No data of counter-offers and their answers exist
- * yet that it could be measured with: see docs/decisions/0080-counter-offers.md.
+ * yet that it could be measured with: see docs/decisions/0080-requotes.md.
  */
 export const REFUSES_ANY_INCREASE = { share: 0.25, low: 0.11, high: 0.41 } as const
 
@@ -160,18 +160,18 @@ export function bestBetween(
 export const NO_CHOICE = Number.NEGATIVE_INFINITY
 
 /**
- * The choice after a counter-offer that earns most on average; walking away earns nothing. Accepting is best if choices earn
- * the same. Null if the worth of a choice is not known.
+ * The answer to a counter-offer that earns most on average; declining it earns nothing. Accepting is best if answers earn the same.
+ * Null if the worth of an answer is not known.
  *
  * @param accept the expected margin of accepting, in any unit of money; null if it is not known, or `NO_CHOICE`
- * @param counter that of countering, in the same unit
+ * @param requote that of another rate, in the same unit
  * @example bestChoice(230, 140) // 'accept'
  */
 export function bestChoice(
   accept: number | null,
-  counter: number | null,
-): 'accept' | 'counter' | 'walk_away' | null {
-  if (accept === null || counter === null) return null
-  if (Math.max(accept, counter) < 0) return 'walk_away'
-  return counter > accept ? 'counter' : 'accept'
+  requote: number | null,
+): 'accept' | 'requote' | 'decline' | null {
+  if (accept === null || requote === null) return null
+  if (Math.max(accept, requote) < 0) return 'decline'
+  return requote > accept ? 'requote' : 'accept'
 }

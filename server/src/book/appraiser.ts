@@ -19,7 +19,6 @@ import {
   type ExpectedColumn,
   type NewLane,
   pricingRules,
-  teams,
 } from '../database/queries/index.ts'
 import type { TenantTransaction } from '../database/schema/index.ts'
 import type { Database, TenantId } from '../database/session/index.ts'
@@ -96,7 +95,7 @@ export function appraiser(
       parties: asksForParties(settings.rules)
         ? await read((transaction) => partiesIn(transaction, tenant, settings.rules, quotedFor))
         : namedParties(quotedFor),
-      customer: customer === null ? null : customerFor(customer, quotedFor.rateType ?? settings.rateType),
+      customer: customerFor(customer, quotedFor.rateType ?? settings.rateType),
       terms,
       day: needsConversion(terms.basis, terms.currency, settings.basis)
         ? await read((transaction) =>
@@ -137,31 +136,33 @@ export interface NamedCustomer {
   readonly name: string
   /** Null for a customer that nobody knows. */
   readonly hash: number | null
-  readonly effects: EffectsByType
+  /** Whether it is hidden from the current person, for whom it is a customer that nobody knows. */
+  readonly isHidden: boolean
+  /** Null without a book. */
+  readonly effects: EffectsByType | null
 }
 
-/** The customer of an offer of a rate type. */
-function customerFor({ hash, effects }: NamedCustomer, rateType: RateType): OfferCustomer {
-  return { hash, effects: effects[rateType] }
+/** The customer of an offer of a rate type; null for all customers alike. */
+function customerFor(customer: NamedCustomer | null, rateType: RateType): OfferCustomer | null {
+  if (customer === null || customer.effects === null) return null
+  return { hash: customer.hash, effects: customer.effects[rateType] }
 }
 
-/** The customer of a quote. Null if none is named, or without a book. */
+/** The customer of a quote. Null if none is named. */
 export async function namedCustomer(
   name: string | null | undefined,
   { book }: Pick<Pricing, 'book'>,
   tenant: TenantId,
   read: Reader,
 ): Promise<NamedCustomer | null> {
-  if (name === undefined || name === null || book === null) return null
-  const { found, isHidden } = await read(async (transaction) => ({
-    found: await customers.hashedCustomer(transaction, tenant, name),
-    isHidden: await teams.isHiddenCustomer(transaction, tenant, name),
-  }))
+  if (name === undefined || name === null) return null
+  const found = await read((transaction) => customers.hashedCustomer(transaction, tenant, name))
+  const { isHidden } = found
   return {
     name: isHidden ? name.trim() : (found.name ?? name.trim()),
-    // For a person who may not see the customer, it is a customer that nobody knows.
     hash: isHidden ? null : found.hash,
-    effects: await book.quotes.customerEffects(book, new Map(found.merged)),
+    isHidden,
+    effects: book === null ? null : await book.quotes.customerEffects(book, new Map(found.merged)),
   }
 }
 

@@ -4,15 +4,10 @@ import type { createQuoteRequest, requote } from '#contract/quote-requests.ts'
 import { centsFromDollars, dollarsFromCents, dollarsIfKnown } from '#engine/money.ts'
 import type { QuotedTerms } from '#engine/rate-basis.ts'
 import { type ApprovalState, approvalEmail } from '#engine/rules/approval.ts'
-import type { ApprovalRow, LaneRow } from '../database/schema/index.ts'
+import type { ApprovalRow } from '../database/schema/index.ts'
+import type { PricedLane } from './lane-answer.ts'
 
 type Approval = AnswerOf<typeof askApproval>
-
-interface ShownLane {
-  readonly origin: string
-  readonly destination: string
-  readonly equipment: string
-}
 
 /** What was asked for, as it is stored. */
 export type AskedQuote =
@@ -21,8 +16,8 @@ export type AskedQuote =
       readonly kind: 'requote'
       readonly laneRef: string
       readonly customerName: string
-      /** The requote has the terms of the quote, unless its body has others. */
-      readonly lane: ShownLane & Terms
+      /** The lane as it would be quoted again. A request from before an update can lack fields. */
+      readonly lane: Pick<PricedLane, 'origin' | 'destination' | 'equipment'> & Partial<PricedLane>
       readonly body: BodyOf<typeof requote>
     }
 
@@ -33,37 +28,33 @@ export function approvalState({ state, expires_at }: ApprovalRow, now: number): 
   return (state === 'waiting' || state === 'countered') && expires_at.getTime() <= now ? 'expired' : state
 }
 
-type Terms = Partial<Pick<LaneRow, 'quoted_basis' | 'quoted_currency'>>
-
-interface AskedLane {
-  readonly lane: ShownLane
-  readonly said: Terms & { readonly quoted_rate: number; readonly estimated_cost?: number }
-  /** The terms of the quote that is quoted again. */
-  readonly before: Terms
-}
+type ShownLane = Omit<Approval['lanes'][number], 'rate' | 'counter_rate'>
 
 interface AskedRate {
   readonly lane: ShownLane
   readonly rateCents: number
-  /** As it was entered; null without one. */
-  readonly costCents: number | null
   readonly terms: QuotedTerms
 }
 
 /** The lanes of a request with the rates that were asked for, what they include and their currency. */
 export function askedRates(request: AskedQuote): AskedRate[] {
-  const asked =
-    request.kind === 'quote'
-      ? request.body.lanes.map((lane) => ({ lane, said: lane, before: {} }))
-      : [{ lane: request.lane, said: request.body, before: request.lane }]
-  return asked.map(({ lane, said, before }: AskedLane) => ({
-    lane,
-    rateCents: centsFromDollars(said.quoted_rate) ?? 0,
-    costCents: said.estimated_cost === undefined ? null : centsFromDollars(said.estimated_cost),
-    terms: {
-      basis: said.quoted_basis ?? before.quoted_basis ?? null,
-      currency: said.quoted_currency ?? before.quoted_currency ?? null,
+  const asked = request.kind === 'quote' ? request.body.lanes : [{ ...request.lane, ...request.body }]
+  return asked.map((lane) => ({
+    lane: {
+      origin: lane.origin,
+      destination: lane.destination,
+      equipment: lane.equipment,
+      estimated_cost: lane.estimated_cost ?? null,
+      quoted_basis: lane.quoted_basis ?? null,
+      quoted_fuel: lane.quoted_fuel ?? null,
+      quoted_accessorials: lane.quoted_accessorials ?? null,
+      quoted_charges: lane.quoted_charges ?? null,
+      quoted_currency: lane.quoted_currency ?? null,
+      miles: lane.miles ?? null,
+      rate_type: lane.rate_type ?? null,
     },
+    rateCents: centsFromDollars(lane.quoted_rate) ?? 0,
+    terms: { basis: lane.quoted_basis ?? null, currency: lane.quoted_currency ?? null },
   }))
 }
 
@@ -71,14 +62,9 @@ export function askedRates(request: AskedQuote): AskedRate[] {
 export function approvalAnswer(row: ApprovalRow, names: ReadonlyMap<number, string>, now: number): Approval {
   const request = askedQuote(row)
   const nameOf = (id: number) => names.get(id) ?? `person ${id}`
-  const shown = askedRates(request).map(({ lane, rateCents, costCents, terms }, index) => ({
-    origin: lane.origin,
-    destination: lane.destination,
-    equipment: lane.equipment,
-    rateCents,
-    costCents,
+  const shown = askedRates(request).map((asked, index) => ({
+    ...asked,
     counterCents: row.counter_cents?.[index] ?? null,
-    terms,
   }))
   const told = {
     approvalId: row.approval_id,
@@ -89,7 +75,7 @@ export function approvalAnswer(row: ApprovalRow, names: ReadonlyMap<number, stri
     note: row.note,
     decisionNote: row.decision_note,
     reasons: row.reasons,
-    lanes: shown,
+    lanes: shown.map(({ lane, ...rates }) => ({ ...lane, ...rates })),
     laneRefs: row.lane_refs ?? [],
   }
   return {
@@ -97,13 +83,10 @@ export function approvalAnswer(row: ApprovalRow, names: ReadonlyMap<number, stri
     state: told.state,
     customer_name: told.customerName,
     lane_ref: request.kind === 'quote' ? null : request.laneRef,
-    lanes: shown.map(({ rateCents, costCents, counterCents, terms, ...lane }) => ({
+    lanes: shown.map(({ lane, rateCents, counterCents }) => ({
       ...lane,
-      quoted_basis: terms.basis,
-      quoted_currency: terms.currency,
       rate: dollarsFromCents(rateCents),
       counter_rate: dollarsIfKnown(counterCents),
-      estimated_cost: dollarsIfKnown(costCents),
     })),
     reasons: row.reasons,
     note: row.note,

@@ -9,7 +9,7 @@ export {
   askedQuote,
   askedRates,
 } from './approval-answer.ts'
-export { laneAnswer, laneAnswers, shownLane } from './lane-answer.ts'
+export { laneAnswer, laneAnswers, pricedLane, shownLane } from './lane-answer.ts'
 export { laneCsvHead, laneCsvLines } from './lane-csv.ts'
 export {
   type AskedLane,

@@ -10,6 +10,8 @@ import { dollarsFromCents, dollarsIfKnown } from '#engine/money.ts'
 import { chargesOf } from '#engine/named-charges.ts'
 import {
   isAmountUnit,
+  type PricedField,
+  pricedFields,
   type QuoteColumn,
   type QuoteName,
   quoteFields,
@@ -144,6 +146,19 @@ function quoteAnswer(lane: Pick<LaneRow, QuoteColumn>): QuoteAnswer {
     return [name, isAmountUnit(unit) ? dollarsIfKnown(value as number | null) : plain(value)]
   })
   return Object.fromEntries(shown) as QuoteAnswer
+}
+
+/** The fields of a quote that its price depends on, in the form of the API. */
+export type PricedLane = Pick<Lane, QuoteName<'shown', PricedField>>
+
+/** The fields of a quote that its price depends on. */
+export function pricedLane(lane: Pick<LaneRow, QuoteColumn>): PricedLane {
+  const shown = {
+    ...quoteAnswer(lane),
+    quoted_charges: chargesAnswer(lane.quoted_charges, lane.quoted_accessorials_cents),
+  }
+  const priced = pricedFields.map((field) => [quoteTable[field].shown, shown[quoteTable[field].shown]])
+  return Object.fromEntries(priced) as PricedLane
 }
 
 /** The type of a value in an answer, by the unit of its field. */

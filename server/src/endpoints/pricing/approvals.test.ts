@@ -154,6 +154,29 @@ describe('an approval', () => {
     })
   })
 
+  test('shows all that its price depends on, of a requote as the lane would be quoted again', async () => {
+    const facts = {
+      estimated_cost: 1500,
+      miles: 790,
+      rate_type: 'contract',
+      quoted_basis: 'linehaul',
+      quoted_fuel: 120,
+      quoted_charges: [{ name: 'lumper', amount: 80 }],
+    }
+    const body = { customer_name: 'Harvest', lanes: [{ ...lane, ...facts, quoted_rate: 1000 }] }
+    const asked = await post('/api/approvals', body, rep.token)
+    expect(asked.body.lanes).toMatchObject([{ rate: 1000, ...facts }])
+    const first = await post('/api/quote-requests', {
+      ...body,
+      lanes: [{ ...lane, ...facts, quoted_rate: 2000 }],
+    })
+    const path = `/api/lanes/${first.body.lanes[0].lane_ref}/approvals`
+    const kept = await post(path, { quoted_rate: 1000 }, rep.token)
+    expect(kept.body.lanes).toMatchObject([{ rate: 1000, ...facts }])
+    const charged = await post(path, { quoted_rate: 1000, quoted_fuel: 100 }, rep.token)
+    expect(charged.body.lanes).toMatchObject([{ rate: 1000, quoted_fuel: 100, quoted_charges: null }])
+  })
+
   test('says the currency and the basis of its rates, of a requote those of the lane', async () => {
     const day = new Date(app.now).toISOString().slice(0, 10)
     await post('/api/exchange-rates', { rates: [{ day, usd_per_cad: 0.7 }] })

@@ -17,21 +17,15 @@ import {
   approvalState,
   askedQuote,
   askedRates,
+  pricedLane,
   termsOf,
 } from '../../lanes/index.ts'
 import { type Call, type ServedEndpoint, serve } from '../endpoint-call.ts'
 import type { Parts } from '../parts.ts'
-import { refuseHiddenCustomer } from '../quotes/hidden-customers.ts'
-import {
-  type CheckedQuote,
-  checkQuoteRequest,
-  checkRequote,
-  makeQuoteRequest,
-  makeRequote,
-  withStoredNames,
-} from '../quotes/make-quotes.ts'
-import { askedRef, noLane } from '../quotes/named-lane.ts'
+import type { CheckedRate } from '../quotes/check-rates.ts'
 import { outsideErrors, outsideRules } from '../quotes/outside-rules.ts'
+import { checkQuoteRequest, quoteLanes, withStoredNames } from '../quotes/quote-lanes.ts'
+import { checkRequote, requoteLane } from '../quotes/requote-lane.ts'
 
 type Approval = Static<typeof contract.Approval>
 const hourMs = 3_600_000
@@ -40,7 +34,7 @@ const hourMs = 3_600_000
 const namesOf = people.namesOfUsers
 
 /** The reasons why quotes need approval. @throws if a rule blocks one, or if none needs approval */
-function reasonsOf(checked: readonly CheckedQuote[], pointerOf: (index: number) => string): string[] {
+function reasonsOf(checked: readonly CheckedRate[], pointerOf: (index: number) => string): string[] {
   const errors = checked.flatMap(({ offer }, index) => outsideErrors(offer.verdict, false, pointerOf(index)))
   if (errors.some(({ code }) => code === 'blocked')) throw outsideRules(errors)
   if (errors.length === 0) {
@@ -61,11 +55,6 @@ async function ask(
 ): Promise<Approval> {
   const { tenant, userId } = call.caller
   return database.inTenant(tenant, async (transaction) => {
-    await refuseHiddenCustomer(
-      transaction,
-      tenant,
-      request.kind === 'quote' ? request.body.customer_name : request.customerName,
-    )
     const approvalId = await people.nextTenantNumber(transaction, tenant, 'approval')
     await approvals.insertApproval(transaction, tenant, {
       approval_id: approvalId,
@@ -279,7 +268,7 @@ async function makeApproved(call: DecideCall, row: ApprovalRow, parts: Parts): P
   }
   if (request.kind === 'requote') {
     const body = { ...request.body, quoted_rate: rateAt(0, request.body.quoted_rate) }
-    await makeRequote(request.laneRef, body, by, parts)
+    await requoteLane(request.laneRef, body, by, parts)
   } else {
     const { body } = request
     const quoted = body.lanes.map((lane, index) => ({
@@ -287,7 +276,7 @@ async function makeApproved(call: DecideCall, row: ApprovalRow, parts: Parts): P
       quoted_rate: rateAt(index, lane.quoted_rate),
     }))
     // The decision is made once, so the key that the request had is not needed, and may have made another quote.
-    await makeQuoteRequest({ ...body, lanes: quoted, request_key: randomUUID() }, by, parts)
+    await quoteLanes({ ...body, lanes: quoted, request_key: randomUUID() }, by, parts)
   }
   if (answer === null) throw new Error('An approved request was not saved with its quotes.')
   return answer
@@ -307,10 +296,6 @@ export const approvalEndpoints: ServedEndpoint[] = [
     const { tenant, userId } = call.caller
     const { note, ...body } = call.body
     const by = { tenant, userId, now: call.now, isApproved: false }
-    // First, because no rule for a hidden customer applies: the answer would be that the quote needs no approval.
-    await parts.database.inTenant(tenant, (transaction) =>
-      refuseHiddenCustomer(transaction, tenant, body.customer_name),
-    )
     const checked = await checkQuoteRequest(body, by, parts)
     const reasons = reasonsOf(checked, (index) => `/lanes/${index}/quoted_rate`)
     return ask({ kind: 'quote', body: withStoredNames(body) }, { reasons, note }, call, parts)
@@ -321,19 +306,15 @@ export const approvalEndpoints: ServedEndpoint[] = [
     const { tenant, userId } = caller
     const { note, ...body } = call.body
     const by = { tenant, userId, now, isApproved: false }
-    const reasons = reasonsOf([await checkRequote(params.lane_ref, body, by, parts)], () => '/quoted_rate')
-    const lane = await parts.database.inTenant(tenant, (transaction) =>
-      lanes.findLane(transaction, tenant, askedRef(params.lane_ref)),
-    )
-    if (lane === null) throw noLane(params.lane_ref)
-    const { origin, destination, equipment, quoted_basis, quoted_currency, lane_ref: laneRef } = lane
+    const checked = await checkRequote(params.lane_ref, body, by, parts)
     const request = {
       kind: 'requote' as const,
-      laneRef,
-      customerName: lane.quoted_customer_name,
-      lane: { origin, destination, equipment, quoted_basis, quoted_currency },
+      laneRef: checked.next.lane_ref,
+      customerName: checked.next.quoted_customer_name,
+      lane: pricedLane(checked.next),
       body,
     }
+    const reasons = reasonsOf([checked], () => '/quoted_rate')
     return ask(request, { reasons, note }, call, parts)
   }),
 

@@ -2,6 +2,7 @@ import type { AnswerOf, BodyOf } from '#contract/endpoint.ts'
 import { type FieldError, Problem } from '#contract/errors.ts'
 import { adviseLanes, deskLane } from '#contract/lanes-advice.ts'
 import { shape } from '#contract/shape.ts'
+import type { CounterOffer } from '#engine/estimate/counter-offer.ts'
 import { centsFromDollars, dollarsFromCents } from '#engine/money.ts'
 import type { AmountConversion } from '#engine/rate-basis.ts'
 import { chargesErrors, quotedTerms } from '../../entering/index.ts'
@@ -9,9 +10,11 @@ import { readAskedLane } from '../../lanes/index.ts'
 import { type AskedBy, serve } from '../endpoint-call.ts'
 import { itemErrors } from '../integration/item-errors.ts'
 import type { Parts } from '../parts.ts'
+import { counterErrors } from '../quotes/counter-offers.ts'
 import { outsideAnswer } from '../quotes/outside-rules.ts'
 import { offerAppraiser } from './asked-appraisal.ts'
 import { fieldWarnings } from './checked-rate.ts'
+import { appraiseCounterOffer, counterOfferAnswer } from './counter-offer.ts'
 import { estimatedOffer } from './markup-estimate.ts'
 
 type Lane = BodyOf<typeof adviseLanes>['lanes'][number]
@@ -39,6 +42,15 @@ function conversionAnswer(conversion: AmountConversion | null): Converted {
       }
 }
 
+/** The rates of a counter-offer in cents; null without one. */
+function counterOfferOf({ counter_offer: sent }: Lane): CounterOffer | null {
+  if (sent === undefined) return null
+  return {
+    quotedCents: centsFromDollars(sent.refused_rate) ?? 0,
+    counterCents: centsFromDollars(sent.counter_rate) ?? 0,
+  }
+}
+
 async function answersFor(
   { lanes, customer: customerName }: BodyOf<typeof adviseLanes>,
   { caller, now }: AskedBy & { readonly caller: { readonly userId: number } },
@@ -54,8 +66,12 @@ async function answersFor(
     const errors = laneShape.errors(lane)
     if (errors.length > 0) return wrong(index, errors)
     const asked = readAskedLane(lane, inLane, guessed < guessedLanesMax)
-    const charges = chargesErrors('quoted', 'quoted_rate', lane)
-    if (charges.length > 0) return wrong(index, charges)
+    const offer = counterOfferOf(lane)
+    const amounts = [
+      ...chargesErrors('quoted', 'quoted_rate', lane),
+      ...(offer === null ? [] : counterErrors(offer, '/counter_offer/counter_rate')),
+    ]
+    if (amounts.length > 0) return wrong(index, amounts)
     const appraised = await appraise({
       asked,
       enteredCents: cents(lane.estimated_cost),
@@ -64,7 +80,8 @@ async function answersFor(
       rateType: lane.rate_type ?? null,
     })
     const { appraisal } = appraised
-    const sentCents = cents(lane.quoted_rate)
+    const countered = offer === null ? null : appraiseCounterOffer(appraisal, offer)
+    const sentCents = cents(lane.quoted_rate) ?? countered?.suggestedCents ?? null
     const sent = sentCents === null ? null : appraisal.at(sentCents)
     // Without a rate, the explanation is that of the rate to quote.
     const atCents = sent?.rateCents ?? appraisal.rates.toQuote?.rateCents ?? anyRateCents
@@ -80,6 +97,7 @@ async function answersFor(
       outside_rules: sent === null ? [] : outsideAnswer(sent),
       rules,
       conversion: conversionAnswer(appraisal.conversion),
+      counter_offer: countered === null ? null : counterOfferAnswer(countered, sentCents, estimate, now),
     }
   }
 

@@ -131,7 +131,7 @@ function customerAnswer(
   { probabilityOfAll }: OfferEstimate,
   rateType: RateType,
 ): Pick<Static<typeof Estimate>, 'customer'> {
-  if (customer === null) return {}
+  if (customer === null || customer.effects === null) return {}
   const { effects, spread } = customer.effects[rateType]
   const effect = customer.hash === null ? undefined : effects.get(customer.hash)
   return {

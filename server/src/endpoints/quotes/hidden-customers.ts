@@ -3,18 +3,12 @@ import { teams } from '../../database/queries/index.ts'
 import type { TenantTransaction } from '../../database/schema/index.ts'
 import { isDuplicateKey, type TenantId } from '../../database/session/index.ts'
 
-/** Refuses a quote for a customer that is hidden from the person: the person could not see it afterwards. */
-export async function refuseHiddenCustomer(
-  transaction: TenantTransaction,
-  tenant: TenantId,
-  name: string,
-): Promise<void> {
-  if (await teams.isHiddenCustomer(transaction, tenant, name)) {
-    throw problem(
-      'customer-hidden',
-      `customer_name: ${name.trim()} is a customer of a team that you are not in. Nothing was saved.`,
-    )
-  }
+/** The refusal of a quote for a customer that is hidden from the person: the person could not see it afterwards. */
+export function hiddenCustomer(name: string): Problem {
+  return problem(
+    'customer-hidden',
+    `customer_name: ${name.trim()} is a customer of a team that you are not in. Nothing was saved.`,
+  )
 }
 
 /**

@@ -8,14 +8,12 @@ import {
   rollback,
   setOutcome,
 } from '#contract/quote-requests.ts'
-import { centsFromDollars } from '#engine/money.ts'
 import { recordEvent } from '../../audit/index.ts'
 import { laneChanges as changes, laneHistory, lanes } from '../../database/queries/index.ts'
 import type { LaneRow } from '../../database/schema/index.ts'
 import { laneAnswer } from '../../lanes/index.ts'
 import { type ServedEndpoint, serve } from '../endpoint-call.ts'
-import { counterErrors } from '../pricing/counter-rate.ts'
-import { makeQuoteRequest, makeRequote, quoteRequestAnswer } from './make-quotes.ts'
+import { counterErrors, counterOfferTo } from './counter-offers.ts'
 import { askedRef, lockedLane, noLane } from './named-lane.ts'
 import {
   keepsPendingAsIs,
@@ -24,7 +22,9 @@ import {
   voidWords,
   wrongReason,
 } from './outcome-by-person.ts'
+import { quoteLanes, quoteRequestAnswer } from './quote-lanes.ts'
 import { refusedReopenings, reopeningWords } from './reopened-quotes.ts'
+import { requoteLane } from './requote-lane.ts'
 
 /**
  * The values to restore. An outcome and its time are restored together: a change records only what it changed, so the
@@ -47,7 +47,7 @@ function decidedInTime(
 
 export const quoteEndpoints: ServedEndpoint[] = [
   serve(createQuoteRequest, ({ caller, body, now }, parts) =>
-    makeQuoteRequest(body, { tenant: caller.tenant, userId: caller.userId, now, isApproved: false }, parts),
+    quoteLanes(body, { tenant: caller.tenant, userId: caller.userId, now, isApproved: false }, parts),
   ),
 
   serve(getQuoteRequest, async ({ caller, params }, { database }) => {
@@ -69,7 +69,7 @@ export const quoteEndpoints: ServedEndpoint[] = [
   }),
 
   serve(requote, ({ caller, params, body, now }, parts) =>
-    makeRequote(
+    requoteLane(
       params.lane_ref,
       body,
       { tenant: caller.tenant, userId: caller.userId, now, isApproved: false },
@@ -96,7 +96,8 @@ export const quoteEndpoints: ServedEndpoint[] = [
       if (lane.voided_at !== null) throw problem('state-conflict', voidWords(lane))
       const replaced = replacedWords(lane, body)
       if (replaced !== null) throw problem('state-conflict', replaced)
-      const wrongCounter = counter_rate === undefined ? [] : counterErrors(lane, counter_rate)
+      const named = counter_rate === undefined ? null : counterOfferTo(lane, counter_rate)
+      const wrongCounter = named === null ? [] : counterErrors(named)
       if (wrongCounter.length > 0) throw invalid(wrongCounter)
       const outside = refused.get(lane.lane_id)
       if (outside !== undefined) {
@@ -108,7 +109,7 @@ export const quoteEndpoints: ServedEndpoint[] = [
       if (isKept(lane, body)) return laneAnswer(transaction, caller.tenant, lane)
       const next = {
         ...outcomeByPerson(lane, body, { at, clock: await changes.databaseNow(transaction) }),
-        ...(counter_rate === undefined ? {} : { counter_rate_cents: centsFromDollars(counter_rate) }),
+        ...(named === null ? {} : { counter_rate_cents: named.counterCents }),
       }
       const origin = { source: 'dashboard', userId: caller.userId } as const
       return laneAnswer(

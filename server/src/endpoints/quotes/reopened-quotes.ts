@@ -2,10 +2,11 @@ import { roleAtLeast } from '#contract/endpoint.ts'
 import type { LaneOutcome } from '#engine/lane-outcome.ts'
 import { isBooked } from '#engine/shipment-update.ts'
 import type { PersonCaller } from '../../access/index.ts'
+import { pricingOf } from '../../book/index.ts'
 import { bookingOf, laneHistory, pricingRules } from '../../database/queries/index.ts'
 import type { LaneRow } from '../../database/schema/index.ts'
 import type { Parts } from '../parts.ts'
-import { checkQuotes } from './make-quotes.ts'
+import { checkRates } from './check-rates.ts'
 import { outsideErrors } from './outside-rules.ts'
 
 /** How long after it was pending a quote can be marked without a check: time to correct a mistake, or for a late acceptance. */
@@ -46,7 +47,10 @@ export async function refusedReopenings(
   }))
   if (!isStrict) return new Map()
   const toCheck = reopened.filter(({ lane_id }) => !recent.has(lane_id))
-  const checked = await checkQuotes(toCheck, { tenant, userId, now, isApproved: false }, parts)
+  const pricing = await pricingOf(parts, tenant, now)
+  const by = { tenant, userId, now, isApproved: false }
+  // The rules know the customer by the name of the quote. Its effect on the chance does not matter here.
+  const checked = await checkRates(toCheck, null, by, pricing, parts)
   return new Map(
     toCheck.flatMap(({ lane_id }, index) => {
       const verdict = checked[index]?.offer.verdict

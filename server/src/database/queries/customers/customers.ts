@@ -272,6 +272,8 @@ export interface HashedCustomer {
   readonly merged: readonly (readonly [number, number])[]
   /** The name of its record; null without one. */
   readonly name: string | null
+  /** Whether it is hidden from the current person. */
+  readonly isHidden: boolean
 }
 
 /** The hash of each merged name of the brokerage, and that of the customer that it counts for. */
@@ -294,6 +296,7 @@ export async function hashedCustomer(
 ): Promise<HashedCustomer> {
   const { rows } = await sql<HashedCustomer>`
     select hashtext(coalesce(asked.main_key, customer_key(${name}))) as hash, customers.name,
+      not ${seenByViewer(tenant, sql`customer_key(${name})`)} as "isHidden",
       (select coalesce(json_agg(json_build_array(hashtext(customer_key), hashtext(main_key)) order by customer_key), '[]')
        from customer_aliases where tenant_id = ${tenant} and merged_into is not null) as merged
     from tenants as one

@@ -245,6 +245,7 @@ export async function isHiddenCustomer(
   tenant: TenantId,
   name: string,
 ): Promise<boolean> {
+  if (currentViewer() === null) return false
   const { rows } = await sql<{ hidden: boolean }>`
     select not ${seenByViewer(tenant, sql`customer_key(${name})`)} as hidden
   `.execute(transaction)

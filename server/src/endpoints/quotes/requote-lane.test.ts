@@ -57,103 +57,98 @@ async function quoted(more: object = {}): Promise<string> {
 
 const lane = async (ref: string) => (await send('GET', `/api/lanes/${ref}`)).body
 const nextOf = (ref: string) => ref.replace(/-1$/, '-2')
-const advice = (ref: string, query: string) => send('GET', `/api/lanes/${ref}/counter-advice?${query}`)
 
-describe('advice on a counter-offer: 200', () => {
-  test('compares accepting, countering with the best rate between, and walking away', async () => {
-    const { status, body } = await advice(await quoted(), 'counter_rate=2100')
-    expect(status).toBe(200)
-    expect(body).toMatchObject({
-      quoted_rate: 2500,
-      counter_rate: 2100,
-      currency: 'USD',
-      basis: 'all_in',
-      comparable: true,
-      cost: { amount: 1900, source: 'entered' },
-      accept: { rate: 2100, win_probability: 1, margin: 200, expected_margin: 200, outside_rules: [] },
-    })
-    const { counter, suggested_rate, best, curve } = body
-    expect(counter.rate).toBe(suggested_rate)
-    expect(counter.rate).toBeLessThan(2500)
-    expect(counter.expected_margin).toBeCloseTo(counter.win_probability * (counter.rate - 1900), 1)
-    expect(best).toBe(counter.expected_margin > 200 ? 'counter' : 'accept')
-    expect([curve[0].probability, curve.at(-1).probability]).toEqual([1, 0])
-    expect(counter.rate).toBeGreaterThanOrEqual(2121)
+/** Advice on that quote after the customer named a rate, at the rates, or at the suggested one. */
+async function advised(counterRate: number, { rates = [undefined], ...more }: Advised = {}) {
+  const { lanes, ...by } = { lanes: {}, token: rep.token, ...more }
+  const facts = {
+    origin: 'Dallas, TX',
+    destination: 'Atlanta, GA',
+    equipment: 'V',
+    estimated_cost: 1900,
+    ...lanes,
+  }
+  const body = {
+    customer: 'Harvest Table Foods',
+    lanes: rates.map((quoted_rate) => ({
+      ...facts,
+      ...(quoted_rate === undefined ? {} : { quoted_rate }),
+      counter_offer: { refused_rate: 2500, counter_rate: counterRate },
+    })),
+  }
+  const answer = await send('POST', '/api/advice/lanes', body, by.token)
+  expect(answer.status).toBe(200)
+  return answer.body.results
+}
+interface Advised {
+  readonly rates?: readonly (number | undefined)[]
+  readonly lanes?: object
+  readonly token?: string
+}
+
+describe('advice after a counter-offer', () => {
+  test('the chance falls from 1 at the named rate to 0 at the refused one, and the suggested rate earns most', async () => {
     // A cent more than the named rate meets the customers who refuse any increase.
-    expect(curve[1]).toMatchObject({ rate: 2100.01, probability: expect.closeTo(0.75, 2) })
-    // No point of the curve from one percent above the named rate earns more than the suggested rate.
-    for (const { rate, probability } of curve.filter(({ rate }: { rate: number }) => rate >= 2121))
-      expect(probability * (rate - 1900)).toBeLessThanOrEqual(counter.expected_margin + 1)
+    const typed = [2100, 2100.01, ...Array.from({ length: 16 }, (_, nth) => 2125 + 25 * nth), 2500]
+    const [suggested, ...at] = await advised(2100, { rates: [undefined, ...typed] })
+    const { suggested_rate, win_probability, trust } = suggested.counter_offer
+    expect(suggested.rate).toBe(suggested_rate)
+    expect(suggested_rate).toBeGreaterThanOrEqual(2121)
+    expect(suggested_rate).toBeLessThan(2500)
+    expect(trust).toEqual(expect.any(String))
+    const chances = at
+      .map((result: { counter_offer: object }) => result.counter_offer)
+      .map((after: { win_probability: number }) => after.win_probability)
+    expect(chances.slice(0, 2)).toEqual([1, expect.closeTo(0.75, 2)])
+    expect(chances.at(-1)).toBe(0)
+    expect(at[0].counter_offer.suggested_rate).toBe(suggested_rate)
+    const earned = win_probability * (suggested_rate - 1900)
+    for (const [nth, chance] of chances.entries()) {
+      if ((typed[nth] ?? 0) >= 2121)
+        expect(chance * ((typed[nth] ?? 0) - 1900)).toBeLessThanOrEqual(earned + 1)
+    }
   })
 
-  test('a sent rate is priced instead; a cost above the named rate makes walking away better than accepting', async () => {
-    const { body } = await advice(await quoted(), 'counter_rate=2100&rate=2499&estimated_cost=2600')
-    expect(body).toMatchObject({
-      accept: { margin: -500 },
-      counter: { rate: 2499, margin: -101 },
-      best: 'walk_away',
-      cost: { amount: 2600, source: 'entered' },
+  test('says nothing without a counter-offer', async () => {
+    const { body } = await send('POST', '/api/advice/lanes', {
+      lanes: [{ origin: 'Dallas, TX', destination: 'Atlanta, GA', quoted_rate: 2400 }],
     })
+    expect(body.results).toMatchObject([{ rate: 2400, counter_offer: null }])
   })
 
-  test('a brokerage without quotes gets the margin of accepting, and no chance', async () => {
+  test('no rate is worth asking for between two that are within four dollars', async () => {
+    const [{ counter_offer, warnings }] = await advised(2497)
+    expect(counter_offer).toMatchObject({ win_probability: null, suggested_rate: null })
+    expect(warnings).toEqual([])
+  })
+
+  test('a named rate that is not below the refused one is an error of its lane', async () => {
+    const [{ status, errors }] = await advised(2500)
+    expect(status).toBe(422)
+    expect(errors).toMatchObject([{ pointer: '/counter_offer/counter_rate', code: 'invalid' }])
+    expect(errors[0].detail).toContain('must be below the quoted rate of $2,500')
+  })
+
+  test('a brokerage without quotes gets the rules and no chance', async () => {
     const fresh = await makeTenant(app)
-    const made = await call(app, 'POST', '/api/quote-requests', {
-      token: fresh.owner,
-      body: {
-        customer_name: 'Harvest',
-        lanes: [
-          {
-            origin: 'Reno, NV',
-            destination: 'Boise, ID',
-            equipment: 'V',
-            quoted_rate: 1500,
-            estimated_cost: 1000,
-          },
-        ],
-      },
+    const [result] = await advised(2100, { token: fresh.owner })
+    // Nothing is known, so the rate to answer with is the middle.
+    expect(result.counter_offer).toEqual({
+      win_probability: null,
+      interval_80: null,
+      trust: null,
+      suggested_rate: 2300,
     })
-    // The quote itself is the only one, and pending: the chance is that of a prior.
-    const ref = made.body.lanes[0].lane_ref
-    const { status, body } = await send(
-      'GET',
-      `/api/lanes/${ref}/counter-advice?counter_rate=1200`,
-      undefined,
-      fresh.owner,
-    )
-    expect(status).toBe(200)
-    expect(body.accept).toMatchObject({ win_probability: 1, margin: 200 })
+  })
+
+  test('its address of before is gone, and says what to use instead', async () => {
+    const gone = await send('GET', `/api/lanes/${await quoted()}/counter-advice?counter_rate=2100`)
+    expect(gone.status).toBe(404)
+    expect(gone.body.detail).toContain('POST /api/advice/lanes')
   })
 })
 
-describe('advice on a counter-offer: errors', () => {
-  test('a rate that is not below the quoted one, and a rate outside of both', async () => {
-    const ref = await quoted()
-    const high = await advice(ref, 'counter_rate=2500')
-    expect(high.status).toBe(422)
-    expect(high.body.errors).toMatchObject([{ parameter: 'counter_rate', code: 'invalid' }])
-    expect(high.body.errors[0].detail).toContain('must be below the quoted rate of $2,500')
-    for (const outside of [2100, 2500]) {
-      const { body } = await advice(ref, `counter_rate=2100&rate=${outside}`)
-      expect(body.errors).toMatchObject([{ parameter: 'rate' }])
-    }
-    for (const between of [2100.01, 2499.99]) {
-      expect((await advice(ref, `counter_rate=2100&rate=${between}`)).status).toBe(200)
-    }
-  })
-
-  test('404 for an unknown lane, and 409 for one that is won or void', async () => {
-    expect((await advice('1-1-1', 'counter_rate=2100')).status).toBe(404)
-    const ref = await quoted()
-    await send('POST', `/api/lanes/${ref}/outcome`, { outcome: 'won' })
-    expect((await advice(ref, 'counter_rate=2100')).body.code).toBe('state-conflict')
-    const mistaken = await quoted()
-    await send('POST', `/api/lanes/${mistaken}/void`, { reason: 'Test' })
-    expect((await advice(mistaken, 'counter_rate=2100')).status).toBe(409)
-  })
-})
-
-describe('keeping the choice', () => {
+describe('a requote that answers a counter-offer', () => {
   test('accepting makes a won requote at the named rate; the earlier quote keeps the counter-offer and is lost for its price', async () => {
     const ref = await quoted()
     const { status, body } = await send('POST', `/api/lanes/${ref}/requote`, {
@@ -287,12 +282,13 @@ describe('the rules hold for an accepted or countered rate', () => {
       ],
     })
     const ref = made.body.lanes[0].lane_ref
-    const found = (await member('GET', `/api/lanes/${ref}/counter-advice?counter_rate=2100`)).body
-    expect(found.accept.outside_rules).toMatchObject([{ code: 'needs-approval' }])
+    const [found, accepted] = await advised(2100, { rates: [undefined, 2100], token: own.token })
+    expect(accepted.outside_rules).toMatchObject([{ code: 'needs-approval' }])
     // The suggested rate is within the minimum of $2,235.30, and a multiple of $25.
-    expect(found.suggested_rate).toBeGreaterThanOrEqual(2250)
-    expect(found.suggested_rate % 25).toBe(0)
-    expect(found.counter.outside_rules).toEqual([])
+    const { suggested_rate } = found.counter_offer
+    expect(suggested_rate).toBeGreaterThanOrEqual(2250)
+    expect(suggested_rate % 25).toBe(0)
+    expect(found.outside_rules).toEqual([])
     const accepts = { quoted_rate: 2100, counter_rate: 2100 }
     const refused = await member('POST', `/api/lanes/${ref}/requote`, accepts)
     expect(refused.body.code).toBe('outside-rules')
@@ -324,24 +320,21 @@ describe('the rules hold for an accepted or countered rate', () => {
     expect((await admin('POST', '/api/pricing-rules', rule)).status).toBe(201)
     const amounts = { quoted_rate: 2500, estimated_cost: 1900 }
     const pushed = await pushSigned(app, ours, pushQuotes, {
-      quotes: [
-        quoteToPush('C-1', { ...amounts, rate_type: 'contract' }),
-        quoteToPush('C-2', { ...amounts, rate_type: 'spot' }),
-      ],
+      quotes: [quoteToPush('C-1', { ...amounts, rate_type: 'contract' })],
     })
-    const [contract, spot] = pushed.body.results.map(({ lane_ref }: { lane_ref: string }) => lane_ref)
-    const advised = async (ref: string) =>
-      (await admin('GET', `/api/lanes/${ref}/counter-advice?counter_rate=2100`)).body
-    const found = await advised(contract)
-    expect(found.accept.outside_rules).toMatchObject([{ code: 'blocked' }])
+    const [contract] = pushed.body.results.map(({ lane_ref }: { lane_ref: string }) => lane_ref)
+    const at = (rate_type: string) =>
+      advised(2100, { rates: [undefined, 2100], lanes: { rate_type }, token: ours.tenant.owner })
+    const [found, accepted] = await at('contract')
+    expect(accepted.outside_rules).toMatchObject([{ code: 'blocked' }])
     // At least the minimum of $2,235.30, and a multiple of $25.
-    expect(found.suggested_rate).toBeGreaterThanOrEqual(2250)
-    expect(found.suggested_rate % 25).toBe(0)
+    expect(found.counter_offer.suggested_rate).toBeGreaterThanOrEqual(2250)
+    expect(found.counter_offer.suggested_rate % 25).toBe(0)
     const refused = await admin('POST', `/api/lanes/${contract}/requote`, {
       quoted_rate: 2100,
       counter_rate: 2100,
     })
     expect(refused.body.code).toBe('outside-rules')
-    expect((await advised(spot)).accept.outside_rules).toEqual([])
+    expect((await at('spot'))[1].outside_rules).toEqual([])
   })
 })

@@ -1,17 +1,10 @@
 import { Stack, Text } from '@mantine/core'
-import type { Lane } from '#contract/lane.ts'
 import { pagePaths } from '#contract/pages.ts'
-import type { Answer } from '../api/index.ts'
-import { DoneButtons, dollars, NewQuote, reasonNames, TextLink } from '../shared-ui/index.ts'
-
-/** What was kept of a counter-offer. */
-export type Kept =
-  | { readonly kind: 'quoted'; readonly lane: Answer<'requote'> }
-  | { readonly kind: 'asked'; readonly approvalId: number; readonly rate: number }
-  | { readonly kind: 'lost'; readonly lane: Lane; readonly counterRate: number }
+import { DoneButtons, dollars, laneName, NewQuote, reasonNames, TextLink } from '../shared-ui/index.ts'
+import type { Kept } from './use-requote.ts'
 
 /** Says what was kept, and where it is. */
-export function CounterKept({ kept, onClose }: { kept: Kept; onClose: () => void }) {
+export function RequoteKept({ kept, onClose }: { kept: Kept; onClose: () => void }) {
   return (
     <Stack role="status">
       <KeptWords kept={kept} />
@@ -21,7 +14,7 @@ export function CounterKept({ kept, onClose }: { kept: Kept; onClose: () => void
 }
 
 function KeptWords({ kept }: { kept: Kept }) {
-  if (kept.kind === 'lost') {
+  if (kept.kind === 'declined') {
     const { outcome_reason } = kept.lane
     return (
       <Text>
@@ -39,20 +32,14 @@ function KeptWords({ kept }: { kept: Kept }) {
       </Text>
     )
   }
-  const { lane } = kept
+  const { lane, isAnswer } = kept
   return (
     <>
       <Text>
-        {lane.outcome === 'won' ? (
-          <>
-            Accepted: the new quote at <b>{dollars(lane.quoted_rate)}</b> is won.
-          </>
-        ) : (
-          <>
-            Countered with <b>{dollars(lane.quoted_rate)}</b>: the new quote is pending.
-          </>
-        )}{' '}
-        The earlier offer keeps the counter-offer in its history and is superseded.
+        {laneName(lane.origin, lane.destination)} was requoted at <b>{dollars(lane.quoted_rate)}</b>
+        {lane.outcome === 'won' ? ', which the customer named: it is won.' : '.'} The earlier offer is
+        superseded: a load is won once, by the last one.
+        {isAnswer && ' The counter-offer is in the history of the earlier offer.'}
       </Text>
       <NewQuote lane={lane} />
     </>

@@ -1,34 +1,42 @@
 import { Badge, Button, Group, Paper, Stack, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
-import type { Answer, CallFailed } from '../api/index.ts'
+import type { CallFailed } from '../api/index.ts'
 import { dollars, Failed, InRed, percent, probability, range, roundDollars } from '../shared-ui/index.ts'
-import type { Choice } from './counter-choices.ts'
+import type { Choice } from './requote-choices.ts'
+
+/** Whether a rate is outside the rules in such a way that an approval, or nothing, makes the quote. */
+export function needsApproval({ rules }: Pick<Choice, 'rules'>): boolean {
+  return rules.length > 0 && !isBlocked({ rules })
+}
+
+function isBlocked({ rules }: Pick<Choice, 'rules'>): boolean {
+  return rules.some(({ code }) => code === 'blocked')
+}
 
 interface CardProps {
   readonly title: string
-  /** Null until a rate was named and the advice has arrived. */
+  /** Null while there is no rate. */
   readonly choice: Choice | null
   readonly isBest: boolean
   readonly isPending: boolean
-  /** Whether the button is off: no rate was named, or another choice is being saved. */
+  /** Whether the button is off: there is no rate, or another choice is being saved. */
   readonly isOff: boolean
-  /** Why the rate is outside the pricing rules; empty if it is within them. */
-  readonly rules: Answer<'counter-advice'>['accept']['outside_rules']
+  /** Why it was not saved. A refusal by the rules is in those of the choice. */
   readonly error: CallFailed | null
-  readonly needsApproval: boolean
+  /** Why to check the rate before the next press saves it. */
+  readonly toConfirm: readonly string[]
   readonly action: string
   /** Words in place of the chance, such as "they named it". */
   readonly chanceWords?: string
-  readonly onKeep: () => void
-  readonly onAsk: () => void
-  /** The rate, its field, or the reason for a loss. */
+  /** Absent: the button submits the form. */
+  readonly onKeep?: () => void
+  /** The rate, or the reason for a loss. */
   readonly children: ReactNode
 }
 
 /** One choice: its rate, its chance, its margin, what it earns on average, and a button that keeps it. */
-export function ChoiceCard(props: CardProps) {
-  const { title, choice, isBest, isOff, rules, error, needsApproval, action, children } = props
-  const isBlocked = rules.some(({ code }) => code === 'blocked')
+export function ChoiceCard({ title, choice, isBest, isOff, error, toConfirm, action, ...props }: CardProps) {
+  const rules = choice?.rules ?? []
   return (
     <Paper withBorder p="sm" component="section" aria-label={title}>
       <Stack gap="xs" h="100%">
@@ -36,27 +44,33 @@ export function ChoiceCard(props: CardProps) {
           <Text fw={600}>{title}</Text>
           {isBest && <Badge variant="light">earns most</Badge>}
         </Group>
-        <div style={{ minHeight: 44 }}>{children}</div>
+        <div style={{ minHeight: 44 }}>{props.children}</div>
         <Figures choice={choice} chanceWords={props.chanceWords} />
         {rules.map(({ detail }) => (
-          <Text key={detail} size="xs" className="counter-flag">
+          <Text key={detail} size="xs" className="requote-flag" role="alert">
             {detail}
           </Text>
         ))}
         {error !== null && error.code !== 'outside-rules' && <Failed error={error} title="Not saved" />}
-        {error?.code === 'outside-rules' && rules.length === 0 && (
-          <Text size="xs" role="alert">
-            {error.message}
+        {toConfirm.length > 0 && (
+          <Text size="sm" className="requote-flag" role="alert">
+            Is this rate right? {toConfirm.join(' ')}
           </Text>
         )}
         <Button
           mt="auto"
           variant={isBest ? 'filled' : 'default'}
-          disabled={isOff || isBlocked}
+          disabled={isOff || isBlocked({ rules })}
           loading={props.isPending}
-          onClick={needsApproval ? props.onAsk : props.onKeep}
+          {...(props.onKeep === undefined ? { type: 'submit' as const } : { onClick: props.onKeep })}
         >
-          {isBlocked ? 'Not allowed' : needsApproval ? 'Ask for approval' : action}
+          {isBlocked({ rules })
+            ? 'Not allowed'
+            : needsApproval({ rules })
+              ? 'Ask for approval'
+              : toConfirm.length > 0
+                ? `${action} as typed`
+                : action}
         </Button>
       </Stack>
     </Paper>
@@ -66,7 +80,7 @@ export function ChoiceCard(props: CardProps) {
 function Figures({ choice, chanceWords }: { choice: Choice | null; chanceWords: string | undefined }) {
   const { chance = null, interval80 = null, margin = null, marginPct = null, worth = null } = choice ?? {}
   return (
-    <dl className="counter-figures">
+    <dl className="requote-figures">
       <dt>Chance</dt>
       <dd>
         {chanceWords !== undefined && choice !== null ? (

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { exampleLane } from '#contract/lane.ts'
-import { quotedMargin } from './quotes-margin.ts'
+import { quotedMargin } from './quoted-margin.ts'
 
 const lane = {
   ...exampleLane,

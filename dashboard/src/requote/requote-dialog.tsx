@@ -1,0 +1,315 @@
+import './requote.css'
+import { Modal, NativeSelect, SimpleGrid, Stack, TextInput } from '@mantine/core'
+import { useDebouncedValue } from '@mantine/hooks'
+import { type FormEvent, useState } from 'react'
+import { typingPauseMs } from '#client/debounce.ts'
+import type { Lane } from '#contract/lane.ts'
+import { type Body, type CallFailed, useAnswer, useSession } from '../api/index.ts'
+import {
+  dollars,
+  Failed,
+  type QuoteAdvice,
+  quotedMargin,
+  type Reason,
+  readDollars,
+  reasonNames,
+  reasons,
+  termsErrors,
+  ValidFor,
+  validityChoices,
+} from '../shared-ui/index.ts'
+import { ChoiceCard, needsApproval } from './requote-card.tsx'
+import { bestOf, type Choice, choiceAt, expectedCost, withRefusal } from './requote-choices.ts'
+import {
+  nothingTyped,
+  type ReadRequote,
+  readRequote,
+  requoteAdvice,
+  requoteBody,
+  type TypedRequote,
+} from './requote-facts.ts'
+import { RequoteKept } from './requote-kept.tsx'
+import { Ground, LastQuote, NewRate, RateToQuote, RequoteTerms } from './requote-parts.tsx'
+import { type Kept, type Saving, useRequote } from './use-requote.ts'
+
+/** Whether a quote can be followed by a further offer for its load: the load is not won, and no other offer counts. */
+export function mayRequote({ outcome, superseded_by }: Pick<Lane, 'outcome' | 'superseded_by'>): boolean {
+  return outcome !== 'won' && superseded_by === null
+}
+
+/**
+ * Makes a further offer for the load of a quote, which supersedes the earlier ones: at our rate, or in answer to a rate that the
+ * customer named, which can also be accepted or declined.
+ */
+export function RequoteDialog({ lane, onClose }: { lane: Lane | null; onClose: () => void }) {
+  return (
+    <Modal
+      opened={lane !== null}
+      onClose={onClose}
+      title="Requote"
+      size="xl"
+      closeButtonProps={{ 'aria-label': 'Close' }}
+    >
+      {lane !== null && <Requote lane={lane} onClose={onClose} />}
+    </Modal>
+  )
+}
+
+function Requote({ lane, onClose }: { lane: Lane; onClose: () => void }) {
+  const [kept, setKept] = useState<Kept | null>(null)
+  return kept === null ? (
+    <RequoteForm lane={lane} onKept={setKept} />
+  ) : (
+    <RequoteKept kept={kept} onClose={onClose} />
+  )
+}
+
+/** The advice on a requote, requested after a pause in typing. */
+interface RequoteAdvice {
+  readonly body: Body<'advise-lanes'>
+  /** At the new rate; null while it is loading. */
+  readonly ofRate: QuoteAdvice | null
+  /** At the rate that the customer named; null without one. */
+  readonly ofNamed: QuoteAdvice | null
+  /** The newest advice, perhaps for an earlier rate. */
+  readonly newest: QuoteAdvice | null
+  /** Null while there is a newer question. */
+  readonly failure: CallFailed | null
+  readonly retry: () => void
+}
+
+function useRequoteAdvice(lane: Lane, read: ReadRequote): RequoteAdvice {
+  const { default_basis } = useSession().tenant
+  const body = requoteAdvice(lane, read, default_basis)
+  const asked = JSON.stringify(body)
+  const [settled] = useDebouncedValue(asked, typingPauseMs)
+  const { data, error, isPlaceholderData, refetch } = useAnswer(
+    'advise-lanes',
+    { body: JSON.parse(settled) },
+    { staleMs: 60_000, keeps: true, comesBack: true },
+  )
+  const isCurrent = asked === settled
+  const found = (at: number, isShown: boolean) => {
+    const result = data?.results[at]
+    return isShown && result?.status === 200 ? result : null
+  }
+  return {
+    body,
+    ofRate: found(0, isCurrent && !isPlaceholderData),
+    ofNamed: found(1, isCurrent && !isPlaceholderData),
+    newest: found(0, true),
+    failure: isCurrent ? error : null,
+    retry: () => void refetch(),
+  }
+}
+
+/** What is wrong with what was typed, by field. */
+function errorsOf(lane: Lane, typed: TypedRequote, read: ReadRequote) {
+  const { named, rate, cost } = typed
+  const wrongNamed = named.trim() !== '' && read.counterRate === null
+  return {
+    named: !wrongNamed
+      ? undefined
+      : readDollars(named) === null
+        ? 'Enter an amount in dollars, such as 2,050'
+        : `Not below your ${dollars(lane.quoted_rate)}: then the quote is won`,
+    rate:
+      !read.isRateTyped || read.rate !== null
+        ? undefined
+        : read.counterRate !== null && readDollars(rate) !== null
+          ? `Between ${dollars(read.counterRate)} and ${dollars(lane.quoted_rate)}`
+          : 'Enter an amount in dollars, such as 2,075',
+    cost:
+      cost.trim() === '' || read.cost !== null
+        ? undefined
+        : 'Enter an amount in dollars, or leave the field empty',
+    terms: Object.keys(termsErrors(read.terms)),
+  }
+}
+
+/** The props of a card, and what its button does. */
+interface CardOfChoice
+  extends Pick<
+    Parameters<typeof ChoiceCard>[0],
+    'choice' | 'error' | 'isBest' | 'isPending' | 'isOff' | 'toConfirm'
+  > {
+  readonly keep: () => void
+}
+
+function RequoteForm({ lane, onKept }: { lane: Lane; onKept: (kept: Kept) => void }) {
+  const [typed, setTyped] = useState(nothingTyped)
+  const [isPressed, setPressed] = useState(false)
+  const { usual } = validityChoices(useSession().tenant.quote_expiry.valid_days)
+  const [validHours, setValidHours] = useState(usual)
+  const type = (changed: Partial<TypedRequote>) => setTyped({ ...typed, ...changed })
+  const read = readRequote(lane, typed)
+  const errors = errorsOf(lane, typed, read)
+  const advice = useRequoteAdvice(lane, read)
+  const saving = useRequote(lane, onKept)
+  const choices = choicesOf(read, advice)
+  const isWrong = errors.named !== undefined || errors.cost !== undefined || errors.terms.length > 0
+  const cardOf = (name: 'accept' | 'requote'): CardOfChoice => {
+    const error = saving.choice === name ? saving.error : null
+    const choice = withRefusal(choices[name], error)
+    const asked =
+      choice === null
+        ? null
+        : {
+            body: requoteBody(read, choice.rate, validHours),
+            advice: advice.body,
+            index: name === 'accept' ? 1 : 0,
+          }
+    return {
+      choice,
+      error,
+      isBest: bestOf(choices.accept, choices.requote) === name,
+      isPending: saving.isPending && saving.choice === name,
+      isOff: saving.isPending,
+      toConfirm: asked === null ? [] : saving.toConfirm(name, asked),
+      keep: () => {
+        if (choice === null || asked === null || isWrong) return
+        if (needsApproval(choice)) saving.askApproval(name, asked)
+        else void saving.save(name, asked)
+      },
+    }
+  }
+  const [accept, requote] = [cardOf('accept'), cardOf('requote')]
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    setPressed(true)
+    requote.keep()
+  }
+  const needsRate = isPressed && typed.rate.trim() === '' && requote.choice === null
+  return (
+    <form onSubmit={submit} noValidate>
+      <Stack gap="sm">
+        <LastQuote lane={lane} />
+        <SimpleGrid cols={{ base: 1, xs: 2, sm: 4 }} spacing="sm">
+          <TextInput
+            label="The customer says (optional)"
+            inputMode="decimal"
+            autoComplete="off"
+            disabled={lane.voided_at !== null}
+            value={typed.named}
+            error={errors.named}
+            onChange={(event) => type({ named: event.currentTarget.value })}
+          />
+          <TextInput
+            label="New rate"
+            inputMode="decimal"
+            autoComplete="off"
+            data-autofocus
+            value={typed.rate}
+            error={needsRate ? 'Enter an amount in dollars, such as 2,075' : errors.rate}
+            onChange={(event) => type({ rate: event.currentTarget.value })}
+          />
+          <TextInput
+            label="Expected truck cost"
+            inputMode="decimal"
+            autoComplete="off"
+            placeholder={quotedMargin(lane) === null ? '' : 'unchanged'}
+            value={typed.cost}
+            error={errors.cost}
+            onChange={(event) => type({ cost: event.currentTarget.value })}
+          />
+          <ValidFor hours={validHours} onHours={setValidHours} />
+        </SimpleGrid>
+        <RateToQuote advice={advice.newest} onUse={(rate) => type({ rate: String(rate) })} />
+        {typed.named.trim() === '' && (
+          <RequoteTerms lane={lane} terms={typed.terms} onTerms={(terms) => type({ terms })} />
+        )}
+        {advice.failure !== null && (
+          <Failed error={advice.failure} title="No advice right now" retry={advice.retry} />
+        )}
+        <Choices lane={lane} read={read} accept={accept} requote={requote} saving={saving} />
+        <Ground advice={advice.ofRate} lane={lane} counterRate={read.counterRate} />
+      </Stack>
+    </form>
+  )
+}
+
+/** The choices with what they earn, over the cost that is typed or kept, else over the expected one. */
+function choicesOf(read: ReadRequote, { body, ofRate, ofNamed }: RequoteAdvice) {
+  const { counterRate } = read
+  // All lanes of the request have the cost that is typed or kept.
+  const [{ estimated_cost: own = null } = {}] = body.lanes
+  const costOf = (advice: QuoteAdvice | null) => own ?? expectedCost(advice)
+  // Only a counter-offer is answered without a typed rate: the button names the rate.
+  const suggested = counterRate === null ? null : (ofRate?.counter_offer?.suggested_rate ?? null)
+  const rate = read.isRateTyped ? read.rate : suggested
+  return {
+    accept: counterRate === null ? null : choiceAt(counterRate, costOf(ofNamed), ofNamed),
+    requote: rate === null ? null : choiceAt(rate, costOf(ofRate), ofRate),
+  }
+}
+
+/** What can be kept: the requote, and with a counter-offer also accepting or declining it. */
+function Choices({
+  lane,
+  read,
+  accept,
+  requote,
+  saving,
+}: {
+  lane: Lane
+  read: ReadRequote
+  accept: CardOfChoice
+  requote: CardOfChoice
+  saving: Saving
+}) {
+  const [reason, setReason] = useState<Reason>('price')
+  const { counterRate } = read
+  const rate = requote.choice?.rate ?? null
+  const requoteCard = (
+    <ChoiceCard
+      {...requote}
+      title={counterRate === null ? 'Our rate' : 'Another rate'}
+      action={counterRate === null || rate === null ? 'Requote' : `Requote at ${dollars(rate)}`}
+    >
+      <NewRate lane={lane} read={read} rate={rate} />
+    </ChoiceCard>
+  )
+  if (counterRate === null) return requoteCard
+  return (
+    <SimpleGrid cols={{ base: 1, sm: 3 }} spacing="sm">
+      <ChoiceCard
+        {...accept}
+        title="Accept"
+        chanceWords="they named it"
+        action={`Accept ${dollars(counterRate)}`}
+        onKeep={accept.keep}
+      >
+        <NewRate lane={lane} read={read} rate={counterRate} />
+      </ChoiceCard>
+      {requoteCard}
+      <ChoiceCard
+        title="Decline"
+        choice={nothingEarned}
+        error={saving.choice === 'decline' ? saving.error : null}
+        isBest={bestOf(accept.choice, requote.choice) === 'decline'}
+        isPending={saving.isPending && saving.choice === 'decline'}
+        isOff={saving.isPending}
+        toConfirm={[]}
+        action="Decline"
+        onKeep={() => saving.decline(counterRate, reason)}
+      >
+        <NativeSelect
+          aria-label="Why it is lost"
+          value={reason}
+          data={reasons.map((one) => ({ value: one, label: reasonNames[one] }))}
+          onChange={(event) => setReason(event.currentTarget.value as Reason)}
+        />
+      </ChoiceCard>
+    </SimpleGrid>
+  )
+}
+
+const nothingEarned: Choice = {
+  rate: 0,
+  chance: 0,
+  interval80: null,
+  margin: 0,
+  marginPct: null,
+  worth: 0,
+  rules: [],
+}

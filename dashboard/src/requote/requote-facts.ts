@@ -1,0 +1,103 @@
+import type { Lane } from '#contract/lane.ts'
+import { type RateBasis, sameTerms } from '#engine/rate-basis.ts'
+import type { Body } from '../api/index.ts'
+import {
+  adviceOn,
+  noTerms,
+  type PricedQuote,
+  type RateTerms,
+  readDollars,
+  saysTerms,
+  termsBody,
+} from '../shared-ui/index.ts'
+
+/** The fields of a requote, as typed. */
+export interface TypedRequote {
+  /** The rate that the customer named instead of the last quote; empty without a counter-offer. */
+  readonly named: string
+  readonly rate: string
+  readonly cost: string
+  readonly terms: RateTerms
+}
+
+export const nothingTyped: TypedRequote = { named: '', rate: '', cost: '', terms: noTerms }
+
+/** What was typed for a requote, and what it means. Amounts in dollars on the terms of the requote; null while one cannot be read. */
+export interface ReadRequote {
+  readonly counterRate: number | null
+  readonly rate: number | null
+  /** Whether anything was typed as the rate. */
+  readonly isRateTyped: boolean
+  readonly cost: number | null
+  readonly terms: RateTerms
+}
+
+/**
+ * Reads a requote. A counter-offer is below the last quote, and is answered on its terms with a rate between the two.
+ *
+ * @example readRequote(quotedAt2500, { ...nothingTyped, named: '2,100', rate: '2,300' }) // counterRate 2100, rate 2300
+ */
+export function readRequote(
+  { quoted_rate: last }: Pick<Lane, 'quoted_rate'>,
+  typed: TypedRequote,
+): ReadRequote {
+  const [named, rate] = [readDollars(typed.named), readDollars(typed.rate)]
+  const counterRate = named !== null && named < last ? named : null
+  const isBetween = rate !== null && (counterRate === null || (rate > counterRate && rate < last))
+  return {
+    counterRate,
+    rate: isBetween ? rate : null,
+    isRateTyped: typed.rate.trim() !== '',
+    cost: readDollars(typed.cost),
+    terms: typed.named.trim() === '' ? typed.terms : noTerms,
+  }
+}
+
+/**
+ * The lane as it would be quoted again: it keeps cost and terms, unless others are typed. The service applies the same rule.
+ *
+ * @param assumed the basis of rates that do not say theirs
+ */
+function requoted(lane: Lane, { rate, cost, terms }: ReadRequote, assumed: RateBasis): PricedQuote {
+  const said = termsBody(terms)
+  const last = { basis: lane.quoted_basis, currency: lane.quoted_currency }
+  const next = { basis: said.quoted_basis ?? last.basis, currency: said.quoted_currency ?? last.currency }
+  const none = { quoted_fuel: null, quoted_accessorials: null, quoted_charges: null }
+  return {
+    ...lane,
+    // Charges that are said replace all earlier ones.
+    ...(saysTerms(terms) ? none : {}),
+    ...said,
+    quoted_rate: rate,
+    // The earlier cost is on the earlier basis and in the earlier currency.
+    estimated_cost: cost ?? (sameTerms(next, last, assumed) ? lane.estimated_cost : null),
+  }
+}
+
+/**
+ * The request for advice on a requote: at the typed rate, else at the one to answer a counter-offer with. With a counter-offer, a
+ * second lane is at the rate that the customer named.
+ */
+export function requoteAdvice(lane: Lane, read: ReadRequote, assumed: RateBasis): Body<'advise-lanes'> {
+  const next = requoted(lane, read, assumed)
+  const { counterRate } = read
+  if (counterRate === null) return adviceOn(lane.quoted_customer_name, [next])
+  const body = adviceOn(lane.quoted_customer_name, [next, { ...next, quoted_rate: counterRate }])
+  const counter_offer = { refused_rate: lane.quoted_rate, counter_rate: counterRate }
+  return { ...body, lanes: body.lanes.map((asked) => ({ ...asked, counter_offer })) }
+}
+
+/** The requote at a rate in the form of the API. */
+export function requoteBody(
+  { counterRate, cost, terms }: ReadRequote,
+  rate: number,
+  validHours: number,
+): Body<'requote'> {
+  return {
+    quoted_rate: rate,
+    ...(counterRate === null ? {} : { counter_rate: counterRate }),
+    ...(cost === null ? {} : { estimated_cost: cost }),
+    ...termsBody(terms),
+    valid_hours: validHours,
+  }
+}

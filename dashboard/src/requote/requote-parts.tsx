@@ -1,0 +1,169 @@
+import { Button, Group, SimpleGrid, Text } from '@mantine/core'
+import { useState } from 'react'
+import type { Lane } from '#contract/lane.ts'
+import { sameTerms, termsBehind } from '#engine/rate-basis.ts'
+import { useSession } from '../api/index.ts'
+import {
+  basedOn,
+  dollars,
+  laneName,
+  onOwnTerms,
+  type QuoteAdvice,
+  quotedMargin,
+  type RateTerms,
+  RateTermsFields,
+  ratePerMile,
+  rpm,
+  signedDollars,
+  termsErrors,
+  termsInWords,
+} from '../shared-ui/index.ts'
+import type { ReadRequote } from './requote-facts.ts'
+
+/** The quote before. */
+export function LastQuote({ lane }: { lane: Lane }) {
+  const margin = quotedMargin(lane)
+  return (
+    <div>
+      <Text fw={600} style={{ overflowWrap: 'anywhere' }}>
+        {laneName(lane.origin, lane.destination)} · {lane.equipment} · {lane.customer_name}
+      </Text>
+      <Text size="sm" c="dimmed">
+        {lane.lane_ref}: quoted {dollars(lane.quoted_rate)}
+        {termsBehind({ basis: lane.quoted_basis, currency: lane.quoted_currency })}
+        {lane.miles !== null && ` (${ratePerMile(rpm(lane.quoted_rate, lane.miles))})`}
+        {margin !== null && `, expected cost ${dollars(margin.cost)}`}
+      </Text>
+    </div>
+  )
+}
+
+/** The rate to quote, with the going rate and the minimum of the rules, on the terms of the requote. */
+export function RateToQuote({
+  advice,
+  onUse,
+}: {
+  advice: QuoteAdvice | null
+  onUse: (rate: number) => void
+}) {
+  const own = (rate: number | null | undefined) =>
+    rate == null || advice?.conversion == null ? null : onOwnTerms(advice.conversion, rate)
+  const rate = advice?.counter_offer?.suggested_rate ?? own(advice?.rules.rate)
+  const [going, minimum] = [own(advice?.estimate?.reference_rate), own(advice?.rules.minimum?.rate)]
+  return (
+    <Group gap="xs" mih={24}>
+      {rate !== null && (
+        <>
+          <Text size="sm">Rate to quote: {dollars(rate)}</Text>
+          <Button size="compact-xs" variant="default" onClick={() => onUse(rate)}>
+            Use {dollars(rate)}
+          </Button>
+        </>
+      )}
+      {going !== null && (
+        <Text size="sm" c="dimmed">
+          Going rate {dollars(Math.round(going))}
+          {minimum !== null && `, minimum ${dollars(minimum)}`}
+        </Text>
+      )}
+    </Group>
+  )
+}
+
+/** A rate, and how it differs from the last quote. */
+export function NewRate({ lane, read, rate }: { lane: Lane; read: ReadRequote; rate: number | null }) {
+  const { default_basis } = useSession().tenant
+  const { terms } = read
+  const last = { basis: lane.quoted_basis, currency: lane.quoted_currency }
+  // A rate on other terms differs from the last quote by more than its price.
+  const isComparable = sameTerms(
+    { basis: terms.basis || last.basis, currency: terms.currency || last.currency },
+    last,
+    default_basis,
+  )
+  return (
+    <>
+      <Text fw={700} fz="xl">
+        {dollars(rate)}
+      </Text>
+      <Text size="sm" mih="1.4rem">
+        {rate === null
+          ? 'Margin and chance appear as you type.'
+          : isComparable
+            ? `${signedDollars(rate - lane.quoted_rate)} vs the last quote`
+            : 'The last quote was on other terms'}
+        {rate !== null && lane.miles !== null && ` · ${ratePerMile(rpm(rate, lane.miles))}`}
+      </Text>
+    </>
+  )
+}
+
+/** A small control for what the new rate includes, its charges and its currency. */
+export function RequoteTerms({
+  lane,
+  terms,
+  onTerms,
+}: {
+  lane: Lane
+  terms: RateTerms
+  onTerms: (terms: RateTerms) => void
+}) {
+  const { default_basis } = useSession().tenant
+  const [isOpen, setIsOpen] = useState(false)
+  const assumed = lane.quoted_basis ?? default_basis
+  const currency = lane.quoted_currency ?? 'USD'
+  const shown = termsInWords(
+    { basis: terms.basis, currency: terms.currency === '' ? currency : terms.currency },
+    assumed,
+  )
+  return (
+    <div>
+      <Button size="compact-sm" variant="subtle" aria-expanded={isOpen} onClick={() => setIsOpen(!isOpen)}>
+        The rate is {shown}
+      </Button>
+      {isOpen && (
+        <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="sm">
+          <RateTermsFields
+            terms={terms}
+            assumed={assumed}
+            assumedCurrency={currency}
+            why="as before"
+            errors={termsErrors(terms)}
+            nameOf={(field) => `requote-${field}`}
+            onChange={(field, text) => onTerms({ ...terms, [field]: text })}
+          />
+        </SimpleGrid>
+      )}
+    </div>
+  )
+}
+
+/** What the chances are based on. */
+export function Ground({
+  lane,
+  advice,
+  counterRate,
+}: {
+  lane: Lane
+  advice: QuoteAdvice | null
+  counterRate: number | null
+}) {
+  return (
+    <Text size="xs" c="dimmed" mih="1.2rem" aria-live="polite">
+      {advice === null ? '' : groundInWords(lane, advice, counterRate)}
+    </Text>
+  )
+}
+
+function groundInWords(
+  { quoted_rate }: Lane,
+  { conversion, estimate, counter_offer }: QuoteAdvice,
+  counterRate: number | null,
+): string {
+  if (conversion === null)
+    return 'There are no chances: the fuel charge of the quote, or the exchange rate of today, is not known, so it cannot be compared with your other quotes.'
+  if (estimate === null) return 'There are no chances: you have no quotes to learn from yet.'
+  const basis = `${basedOn(estimate)}. Trust: ${counter_offer?.trust ?? estimate.trust}.`
+  if (counterRate === null) return `The chance: ${basis}`
+  return `The customer would pay ${dollars(counterRate)} and refused ${dollars(quoted_rate)}. Between the two, the chance follows the curve of this lane${estimate.customer === undefined ? '' : ' for this customer'}: ${basis} One in four customers is taken to refuse any increase. A customer who is only bargaining would pay more than this estimate assumes.`
+}

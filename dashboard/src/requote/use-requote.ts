@@ -1,0 +1,114 @@
+import { useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import type { Lane } from '#contract/lane.ts'
+import { type Answer, type Body, type CallFailed, lanesHaveChanged, useChange } from '../api/index.ts'
+import { type Reason, reasonsToConfirm, useRateCheck } from '../shared-ui/index.ts'
+import type { ChoiceName } from './requote-choices.ts'
+
+/** What was kept of a requote. */
+export type Kept =
+  | { readonly kind: 'quoted'; readonly lane: Answer<'requote'>; readonly isAnswer: boolean }
+  | { readonly kind: 'asked'; readonly approvalId: number; readonly rate: number }
+  | { readonly kind: 'declined'; readonly lane: Lane; readonly counterRate: number }
+
+/** A requote to save. */
+interface ToSave {
+  readonly body: Body<'requote'>
+  /** The request for the advice on it, and the index of its rate in it. */
+  readonly advice: Body<'advise-lanes'>
+  readonly index: number
+}
+
+export interface Saving {
+  /** The choice that was pressed last. */
+  readonly choice: ChoiceName | null
+  readonly isPending: boolean
+  readonly error: CallFailed | null
+  /** Why to check the rate of a requote; empty if nobody pressed its button, or there is nothing to confirm. */
+  readonly toConfirm: (choice: ChoiceName, asked: ToSave) => readonly string[]
+  /** Checks a requote, then saves it. If there are reasons to check its rate, it saves at the second call with the same values. */
+  readonly save: (choice: 'accept' | 'requote', asked: ToSave) => Promise<void>
+  readonly askApproval: (choice: 'accept' | 'requote', asked: ToSave) => void
+  readonly decline: (counterRate: number, reason: Reason) => void
+}
+
+const nothingFound = { about: '', reasons: [] as readonly string[] }
+const aboutOf = (choice: ChoiceName, { body, advice }: ToSave) =>
+  JSON.stringify([choice, body.quoted_rate, advice])
+
+/** What is written: a requote, a request for its approval, or the loss of the quote with the rate that the customer named. */
+export function useRequote(lane: Lane, onKept: (kept: Kept) => void): Saving {
+  const [choice, setChoice] = useState<ChoiceName | null>(null)
+  const [found, setFound] = useState(nothingFound)
+  const [isChecking, setChecking] = useState(false)
+  const queries = useQueryClient()
+  const check = useRateCheck()
+  const requote = useChange('requote')
+  const lose = useChange('set-outcome')
+  const ask = useChange('ask-requote-approval')
+  const params = { lane_ref: lane.lane_ref }
+  const begin = (pressed: ChoiceName) => {
+    setChoice(pressed)
+    for (const change of [requote, lose, ask]) change.reset()
+  }
+  const changed = () => {
+    void lanesHaveChanged(queries, [lane.lane_ref])
+    for (const name of ['list-lanes', 'get-lane', 'get-quote-request'])
+      void queries.invalidateQueries({ queryKey: [name] })
+  }
+  const isAbout = (pressed: ChoiceName, asked: ToSave) => found.about === aboutOf(pressed, asked)
+  const isPending = isChecking || requote.isPending || lose.isPending || ask.isPending
+  return {
+    choice,
+    isPending,
+    error: requote.error ?? lose.error ?? ask.error,
+    toConfirm: (pressed, asked) => (isAbout(pressed, asked) ? found.reasons : []),
+    save: async (pressed, asked) => {
+      if (isPending) return
+      begin(pressed)
+      if (!isAbout(pressed, asked)) {
+        setChecking(true)
+        const { results, isUnchecked } = await check(asked.advice)
+        setChecking(false)
+        const reasons = isUnchecked
+          ? ['It could not be compared with cost and going rate, because the service did not answer in time.']
+          : reasonsToConfirm(results[asked.index])
+        setFound({ about: aboutOf(pressed, asked), reasons })
+        if (reasons.length > 0) return
+      }
+      requote.mutate(
+        { params, body: asked.body },
+        {
+          onSuccess: (made) => {
+            onKept({ kind: 'quoted', lane: made, isAnswer: asked.body.counter_rate !== undefined })
+            changed()
+          },
+        },
+      )
+    },
+    askApproval: (pressed, { body }) => {
+      begin(pressed)
+      ask.mutate(
+        { params, body },
+        {
+          onSuccess: ({ approval_id }) => {
+            onKept({ kind: 'asked', approvalId: approval_id, rate: body.quoted_rate })
+            void queries.invalidateQueries({ queryKey: ['list-approvals'] })
+          },
+        },
+      )
+    },
+    decline: (counterRate, reason) => {
+      begin('decline')
+      lose.mutate(
+        { params, body: { outcome: 'lost', reason, counter_rate: counterRate } },
+        {
+          onSuccess: (lost) => {
+            onKept({ kind: 'declined', lane: lost, counterRate })
+            changed()
+          },
+        },
+      )
+    },
+  }
+}

@@ -1,0 +1,53 @@
+import { expect, test } from 'vitest'
+import { exampleLane } from '#contract/lane.ts'
+import { deskLane } from '#contract/lanes-advice.ts'
+import { pricedFields, quoteTable } from '#engine/quote-fields.ts'
+import { adviceOn, quoteFacts, reasonsToConfirm } from './quote-facts.ts'
+
+/** A saved quote with a value in each field that its price depends on. */
+const contractQuote = {
+  ...exampleLane,
+  estimated_cost: 2600,
+  quoted_basis: 'linehaul' as const,
+  quoted_fuel: 320,
+  quoted_accessorials: 195,
+  quoted_charges: [{ name: 'lumper', amount: 195 }],
+  quoted_currency: 'USD' as const,
+  miles: 792,
+  rate_type: 'contract' as const,
+}
+
+test('advice on a saved quote has every field that its price depends on', () => {
+  const { customer, lanes } = adviceOn(contractQuote.quoted_customer_name, [contractQuote])
+  const names = pricedFields.map((field) => quoteTable[field].sent)
+  expect(customer).toBe(exampleLane.quoted_customer_name)
+  expect(Object.keys(lanes[0] ?? {}).sort()).toEqual(names.filter((name) => name !== 'customer_name').sort())
+  expect(lanes[0]).toMatchObject({
+    rate_type: 'contract',
+    miles: 792,
+    estimated_cost: 2600,
+    quoted_fuel: 320,
+  })
+  // The service reads them all.
+  expect(Object.keys(deskLane.properties)).toEqual(expect.arrayContaining(Object.keys(lanes[0] ?? {})))
+})
+
+test('what is not known is left out: a cost of zero is not known, a charge of zero is', () => {
+  const bare = {
+    origin: 'Dallas, TX',
+    destination: 'Atlanta, GA',
+    estimated_cost: 0,
+    quoted_fuel: 0,
+    miles: null,
+  }
+  expect(quoteFacts(bare)).toEqual({ origin: 'Dallas, TX', destination: 'Atlanta, GA', quoted_fuel: 0 })
+  expect(adviceOn(' ', [bare])).not.toHaveProperty('customer')
+})
+
+test('what a rule refuses is not asked about', () => {
+  const warned = { status: 200, warnings: [{ detail: 'Below the cost.' }], outside_rules: [] }
+  const asked = (result: object) => reasonsToConfirm(result as Parameters<typeof reasonsToConfirm>[0])
+  expect(asked(warned)).toEqual(['Below the cost.'])
+  expect(asked({ ...warned, outside_rules: [{ code: 'blocked', detail: '' }] })).toEqual([])
+  expect(reasonsToConfirm(undefined)).toEqual([])
+})

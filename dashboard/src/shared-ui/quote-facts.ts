@@ -1,0 +1,85 @@
+import { useQueryClient } from '@tanstack/react-query'
+import { pricedFields, quoteTable } from '#engine/quote-fields.ts'
+import { type Answer, type Body, CallFailed, call } from '../api/index.ts'
+
+type AdviceBody = Body<'advise-lanes'>
+type Facts = AdviceBody['lanes'][number]
+type Result = Answer<'advise-lanes'>['results'][number]
+
+/** The advice on one quote. */
+export type QuoteAdvice = Extract<Result, { status: 200 }>
+
+/** The fields of a quote that its price depends on, by the names of the API. The customer is beside them in a request for advice. */
+type FactName = Exclude<(typeof quoteTable)[(typeof pricedFields)[number]]['sent'], 'customer_name'>
+
+/** A quote that was saved, or one that is typed. Null or absent where nothing is known. */
+export type PricedQuote = Pick<Facts, 'origin' | 'destination'> & {
+  readonly [Name in Exclude<FactName, 'origin' | 'destination'>]?: Facts[Name] | null | undefined
+}
+
+const facts = pricedFields.flatMap((field) => {
+  const { sent, unit } = quoteTable[field]
+  return sent === 'customer_name' ? [] : [{ sent, isCost: unit === 'cost' }]
+})
+
+/**
+ * The facts of a quote that advice, a requote and the check of its rate depend on: the same for all, so that they cannot differ.
+ *
+ * @example quoteFacts(lane) // { origin: 'Dallas, TX', destination: 'Atlanta, GA', equipment: 'V', rate_type: 'contract', … }
+ */
+export function quoteFacts(quote: PricedQuote): Facts {
+  const known = facts.flatMap(({ sent, isCost }) => {
+    const value = quote[sent]
+    // A cost of zero means that nobody knows it.
+    return value === undefined || value === null || (isCost && value === 0) ? [] : [[sent, value]]
+  })
+  return Object.fromEntries(known) as Facts
+}
+
+/** The request for advice on quotes of one customer; an empty name is any customer. */
+export function adviceOn(customer: string, quotes: readonly PricedQuote[]): AdviceBody {
+  const name = customer.trim()
+  return { ...(name === '' ? {} : { customer: name }), lanes: quotes.map(quoteFacts) }
+}
+
+/** How long saving waits for the check of the rates. */
+const checkWaitMs = 6_000
+
+/** What is known about rates before they are saved. */
+interface CheckedRates {
+  readonly results: readonly Result[]
+  /** True when the service did not check the rates in time. Then nobody knows whether there are rates to confirm. */
+  readonly isUnchecked: boolean
+}
+
+/** Whether a check failed for a reason that may not affect the save. Without a connection, the save fails, too, and says why. */
+function maySucceedUnchecked(error: unknown): boolean {
+  return error instanceof CallFailed ? error.isTemporary && error.code !== 'offline' : true
+}
+
+/** Checks the rates of quotes before they are saved: the advice on them, unless the service does not answer in time. */
+export function useRateCheck(): (body: AdviceBody) => Promise<CheckedRates> {
+  const queries = useQueryClient()
+  return async (body) => {
+    const signal = AbortSignal.timeout(checkWaitMs)
+    try {
+      const { results } = await queries.fetchQuery({
+        queryKey: ['advise-lanes', { body }],
+        queryFn: () => call('advise-lanes', { body, signal }),
+        staleTime: 60_000,
+      })
+      return { results, isUnchecked: false }
+    } catch (error) {
+      return { results: [], isUnchecked: maySucceedUnchecked(error) }
+    }
+  }
+}
+
+/**
+ * Why to confirm a rate before it is saved; empty if there is nothing to confirm. What a rule refuses is not asked about: the service
+ * refuses it, and the page offers to ask for approval.
+ */
+export function reasonsToConfirm(result: Result | undefined): string[] {
+  if (result?.status !== 200 || result.outside_rules.length > 0) return []
+  return result.warnings.map(({ detail }) => detail)
+}
