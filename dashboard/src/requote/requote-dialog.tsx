@@ -1,7 +1,7 @@
 import './requote.css'
 import { Modal, NativeSelect, SimpleGrid, Stack, TextInput } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
-import { type FormEvent, useState } from 'react'
+import { type FormEvent, type ReactNode, useState } from 'react'
 import { typingPauseMs } from '#client/debounce.ts'
 import type { Lane } from '#contract/lane.ts'
 import { type Body, type CallFailed, useAnswer, useSession } from '../api/index.ts'
@@ -184,36 +184,14 @@ function RequoteForm({ lane, onKept }: { lane: Lane; onKept: (kept: Kept) => voi
     <form onSubmit={submit} noValidate>
       <Stack gap="sm">
         <LastQuote lane={lane} />
-        <SimpleGrid cols={{ base: 1, xs: 2, sm: 4 }} spacing="sm">
-          <TextInput
-            label="The customer says (optional)"
-            inputMode="decimal"
-            autoComplete="off"
-            disabled={lane.voided_at !== null}
-            value={typed.named}
-            error={errors.named}
-            onChange={(event) => type({ named: event.currentTarget.value })}
-          />
-          <TextInput
-            label="New rate"
-            inputMode="decimal"
-            autoComplete="off"
-            data-autofocus
-            value={typed.rate}
-            error={needsRate ? 'Enter an amount in dollars, such as 2,075' : errors.rate}
-            onChange={(event) => type({ rate: event.currentTarget.value })}
-          />
-          <TextInput
-            label="Expected truck cost"
-            inputMode="decimal"
-            autoComplete="off"
-            placeholder={quotedMargin(lane) === null ? '' : 'unchanged'}
-            value={typed.cost}
-            error={errors.cost}
-            onChange={(event) => type({ cost: event.currentTarget.value })}
-          />
+        <TypedFields
+          lane={lane}
+          typed={typed}
+          errors={needsRate ? { ...errors, rate: 'Enter an amount in dollars, such as 2,075' } : errors}
+          onType={type}
+        >
           <ValidFor hours={validHours} onHours={setValidHours} />
-        </SimpleGrid>
+        </TypedFields>
         <RateToQuote advice={advice.newest} onUse={(rate) => type({ rate: String(rate) })} />
         {typed.named.trim() === '' && (
           <RequoteTerms lane={lane} terms={typed.terms} onTerms={(terms) => type({ terms })} />
@@ -225,6 +203,55 @@ function RequoteForm({ lane, onKept }: { lane: Lane; onKept: (kept: Kept) => voi
         <Ground advice={advice.ofRate} lane={lane} counterRate={read.counterRate} />
       </Stack>
     </form>
+  )
+}
+
+/** The fields of a requote beside its terms. */
+function TypedFields({
+  lane,
+  typed,
+  errors,
+  onType,
+  children,
+}: {
+  lane: Lane
+  typed: TypedRequote
+  errors: Pick<ReturnType<typeof errorsOf>, 'named' | 'rate' | 'cost'>
+  onType: (changed: Partial<TypedRequote>) => void
+  children: ReactNode
+}) {
+  return (
+    <SimpleGrid cols={{ base: 1, xs: 2, sm: 4 }} spacing="sm">
+      <TextInput
+        label="The customer says"
+        placeholder="optional"
+        inputMode="decimal"
+        autoComplete="off"
+        disabled={lane.voided_at !== null}
+        value={typed.named}
+        error={errors.named}
+        onChange={(event) => onType({ named: event.currentTarget.value })}
+      />
+      <TextInput
+        label="New rate"
+        inputMode="decimal"
+        autoComplete="off"
+        data-autofocus
+        value={typed.rate}
+        error={errors.rate}
+        onChange={(event) => onType({ rate: event.currentTarget.value })}
+      />
+      <TextInput
+        label="Expected truck cost"
+        inputMode="decimal"
+        autoComplete="off"
+        placeholder={quotedMargin(lane) === null ? '' : 'unchanged'}
+        value={typed.cost}
+        error={errors.cost}
+        onChange={(event) => onType({ cost: event.currentTarget.value })}
+      />
+      {children}
+    </SimpleGrid>
   )
 }
 

@@ -85,7 +85,6 @@ export {
   useRateConversion,
 } from './rate-conversion.ts'
 export {
-  currencyNames,
   noTerms,
   type RateTerms,
   RateTermsFields,

@@ -44,7 +44,7 @@ export function termsBody({ basis, fuel, charges, currency }: RateTerms) {
   }
 }
 
-export const currencyNames = { USD: 'US dollars', CAD: 'Canadian dollars' } as const
+const currencyNames = { USD: 'US dollars', CAD: 'Canadian dollars' } as const
 
 /** @example termsInWords({ ...noTerms, basis: 'linehaul' }, 'all_in') // 'linehaul, US dollars' */
 export function termsInWords(
