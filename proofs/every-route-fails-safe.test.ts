@@ -44,7 +44,7 @@ const continuesInBackground = new Set([
  * Operations that work in two tenants, and so in two transactions. A failure between them leaves the first one, which changes
  * no answer, and the next call continues from there.
  */
-const continuesLater = new Set(['create-sandbox'])
+const continuesLater = new Set(['enter-sandbox'])
 
 test.each([...endpoints.values()])('$name', async ({ name, method, who }) => {
   const caller = who.kind === 'service' ? 'service-A' : who.kind === 'dashboard' ? 'owner-A' : 'nobody'

@@ -55,6 +55,10 @@ export const forNoTenant: Readonly<Record<string, string>> = {
   'people.newTenantId': 'returns a random number',
   'instances.seeInstance': 'concerns the installation',
   'instances.leaveInstance': 'concerns the installation',
+  'sandboxes.sandboxOf':
+    'reads two brokerages that must name each other, each in a transaction of its own; server/src/endpoints/people/sandbox.test.ts tests it',
+  'sandboxes.makeSandbox':
+    'writes two brokerages, each in a transaction of its own; server/src/endpoints/people/sandbox.test.ts tests that it takes no other',
   'sandboxes.eraseSandboxRows':
     'works for a test brokerage only; server/src/endpoints/people/sandbox.test.ts tests that the database refuses every other tenant',
   'people.signInOf':

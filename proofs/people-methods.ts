@@ -5,7 +5,6 @@ import {
   quoteListSettings as quoteList,
   sandboxes,
 } from '#server/database/queries/index.ts'
-import { tenantId } from '#server/database/session/index.ts'
 import { changesRows, type Method, noEvidence, returnsCanary, returnsResult } from './method.ts'
 import { seededNetwork, sessionOf } from './seeded-ids.ts'
 
@@ -36,18 +35,6 @@ export const peopleMethods: Readonly<Record<string, Method>> = {
       invitation: null,
       now,
     }),
-  ),
-  'sandboxes.sandboxOf': noEvidence(({ transaction, tenant }) => sandboxes.sandboxOf(transaction, tenant)),
-  'sandboxes.nameSandbox': changesRows(({ transaction, tenant }) =>
-    sandboxes.nameSandbox(transaction, tenant, tenantId(1_999_999_999), null),
-  ),
-  'sandboxes.createSandbox': noEvidence(({ transaction, tenant, now }) =>
-    sandboxes.createSandbox(
-      transaction,
-      tenant,
-      { tenant_id: tenant, name: 'new', win_probability_method: 'literal', time_zone: 'UTC' },
-      now,
-    ),
   ),
   'sandboxes.sandboxPerson': changesRows(({ transaction, tenant, now }) =>
     sandboxes.sandboxPerson(

@@ -103,8 +103,6 @@ export const requestOf: Readonly<Record<Operation, (of: TenantIds) => WalkReques
     path: '/api/signature-check',
     body: { timestamp: '1772373600', body: '{}', signature: `sha256=${'0'.repeat(64)}` },
   }),
-  'get-sandbox': () => ({ path: '/api/sandbox' }),
-  'create-sandbox': () => ({ path: '/api/sandbox', body: {} }),
   'enter-sandbox': () => ({ path: '/api/sandbox/session', body: {} }),
   'reset-sandbox': () => ({ path: '/api/sandbox/reset', body: {} }),
   'add-event-endpoint': () => ({

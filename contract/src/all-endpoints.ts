@@ -84,7 +84,7 @@ import {
   setOutcome,
 } from './quote-requests.ts'
 import { readQuotes, readShipments } from './read-back.ts'
-import { createSandbox, enterSandbox, getSandbox, resetSandbox } from './sandbox.ts'
+import { enterSandbox, resetSandbox } from './sandbox.ts'
 import { createServiceToken, listServiceTokens, revokeServiceToken } from './service-token.ts'
 import { shipmentUpdate } from './shipment-update.ts'
 import {
@@ -136,8 +136,6 @@ export const allEndpoints = [
   listIntegrationCalls,
   getRateLimit,
   checkSignature,
-  getSandbox,
-  createSandbox,
   enterSandbox,
   resetSandbox,
   addEventEndpoint,

@@ -6,6 +6,7 @@ export const formerAuditKinds = [
   'pilot-stopped',
   'experiment-started',
   'experiment-ended',
+  'sandbox-created',
 ] as const
 
 /**
@@ -46,7 +47,6 @@ export const auditKindsOf = {
     'tenant-resumed',
     'tenant-exported',
     'tenant-imported',
-    'sandbox-created',
     'sandbox-entered',
     'sandbox-reset',
     ...formerAuditKinds,

@@ -94,7 +94,7 @@ const tags: Readonly<Record<Endpoint['tag'], string>> = {
   Credentials:
     'Service tokens and signing secrets, which an admin or owner creates, lists, rotates and revokes, and the log of calls that used them.',
   'Test brokerage':
-    'A brokerage for tests: its own data, tokens and rate limit, the same code. An admin creates, enters and resets it.',
+    'A brokerage for tests: its own data, tokens and rate limit, the same code. An admin enters and resets it.',
   Events:
     'Webhook events, if the operator has switched them on, and the addresses that they are sent to. Signed as specified by Standard Webhooks.',
   'Sign-in': 'Brokerages, sign-in and sessions.',

@@ -36,4 +36,10 @@ export const removedAddresses: readonly RemovedAddress[] = [
     path: '/api/sample-data',
     instead: 'A first start on an empty folder (npm start) creates a brokerage with sample data.',
   },
+  {
+    methods: ['GET', 'POST'],
+    path: '/api/sandbox',
+    instead:
+      'POST /api/sandbox/session signs in to the test brokerage, and creates it first if it is missing. GET /api/me there shows its tenant.',
+  },
 ]

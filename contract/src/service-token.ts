@@ -5,7 +5,6 @@ import { defaultScope, tokenScopeNames, tokenScopes } from './token-scopes.ts'
 
 const admin = { kind: 'dashboard', role: 'admin' } as const
 
-const isTest = Type.Boolean({ description: 'true for a token of the test brokerage' })
 const grantedScope = Type.String({ description: 'The scopes of the token, separated by spaces' })
 
 const anyScope = `(${tokenScopeNames.join('|')})`
@@ -25,7 +24,6 @@ export const ServiceToken = Type.Object({
   id: Type.Integer(),
   name: Type.String(),
   scope: grantedScope,
-  test: isTest,
   created_at: Type.String({ format: 'date-time' }),
   expires_at: Type.String({ format: 'date-time' }),
   last_used_at: nullable(Type.String({ format: 'date-time' })),
@@ -39,7 +37,6 @@ const exampleToken = {
   id: 3,
   name: 'McLeod production',
   scope: defaultScope,
-  test: false,
   created_at: '2026-03-01T14:00:00.000Z',
   expires_at: '2027-03-01T14:00:00.000Z',
   last_used_at: '2026-03-01T14:05:00.000Z',
@@ -68,7 +65,6 @@ export const createServiceToken = endpoint({
     expires_at: Type.String({ format: 'date-time' }),
     token: Type.String(),
     warning: Type.String(),
-    test: Type.Optional(isTest),
   }),
   examples: {
     body: { name: 'McLeod production', scope: defaultScope },

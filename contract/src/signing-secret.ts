@@ -5,12 +5,9 @@ import { secretOverlapHoursDefault, secretOverlapHoursMax } from './limits.ts'
 
 const admin = { kind: 'dashboard', role: 'admin' } as const
 
-const isTest = Type.Boolean({ description: 'true for a secret of the test brokerage' })
-
 export const SigningSecret = Type.Object({
   id: Type.Integer(),
   name: Type.String(),
-  test: isTest,
   created_at: Type.String({ format: 'date-time' }),
   expires_at: {
     ...nullable(Type.String({ format: 'date-time' })),
@@ -30,7 +27,6 @@ export const CreatedSecret = Type.Object({
 const exampleSecret = {
   id: 1,
   name: 'tms',
-  test: false,
   created_at: '2026-03-01T14:00:00.000Z',
   expires_at: null,
   last_used_at: '2026-03-01T14:05:00.000Z',

@@ -14,11 +14,13 @@ interface Issued {
   readonly now: number
 }
 
-/** Makes a service token that is valid for a year, with a normalized list of scopes. That of a test brokerage
- * has the claim `test`, for people who look at it. The token exists only in the return value: the database stores its jti. */
+/**
+ * Makes a service token that is valid for a year, with a normalized list of scopes. The token exists only in the return value: the
+ * database stores its jti.
+ */
 export async function issueServiceToken(
   transaction: TenantTransaction,
-  issued: Issued & { readonly role: string; readonly scope: string; readonly isTest?: boolean },
+  issued: Issued & { readonly role: string; readonly scope: string },
   tokens: Tokens,
 ) {
   const jti = randomUUID()
@@ -41,7 +43,6 @@ export async function issueServiceToken(
     jti,
     iat: issuedAt,
     exp,
-    ...(issued.isTest === true ? { test: true } : {}),
   })
   return { row, token }
 }

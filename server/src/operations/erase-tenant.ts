@@ -1,7 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { eraseTenantRows, type TenantRows } from '../database/queries/index.ts'
+import { eraseTenantRows, sandboxOf, type TenantRows } from '../database/queries/index.ts'
+import { tenantId } from '../database/session/index.ts'
 import { atDatabase, atTenant, type CommandDatabase, CommandRefused } from './command-database.ts'
-import { changeTenantStatus, existingSandbox } from './tenant-status.ts'
+import { changeTenantStatus } from './tenant-status.ts'
 
 /** After this time every instance knows that the brokerage is suspended, and answers nothing for it from memory. */
 const noticedMs = 1_500
@@ -24,7 +25,7 @@ export async function eraseTenant(
 ): Promise<{ name: string; rows: TenantRows; erased: boolean }> {
   const { tenant, name, sandbox } = await atTenant(around, named, async (database, found) => ({
     ...found,
-    sandbox: await existingSandbox(database, found.tenant),
+    sandbox: await sandboxOf(database, found.tenant),
   }))
   if (confirmed !== undefined && confirmed !== name) {
     throw new CommandRefused(`--confirm must be exactly the brokerage's name, "${name}". Nothing was erased.`)
@@ -37,7 +38,7 @@ export async function eraseTenant(
         )
       }
       // The test brokerage is erased first: without its brokerage, nobody could find it.
-      if (sandbox !== null && !dryRun) await eraseTenantRows(owner, sandbox, { dryRun })
+      if (sandbox !== null && !dryRun) await eraseTenantRows(owner, tenantId(sandbox.tenant_id), { dryRun })
       return eraseTenantRows(owner, tenant, { dryRun, ...(onTable === undefined ? {} : { onTable }) })
     })
   if (confirmed === undefined) return { name, rows: await erase(true), erased: false }

@@ -1,6 +1,6 @@
 import { byOperator, recordEvent } from '../audit/index.ts'
-import { findTenant, sandboxOf, setTenantStatus } from '../database/queries/index.ts'
-import type { Database, TenantId } from '../database/session/index.ts'
+import { sandboxOf, setTenantStatus } from '../database/queries/index.ts'
+import { type TenantId, tenantId } from '../database/session/index.ts'
 import { atTenant, type CommandDatabase } from './command-database.ts'
 
 /**
@@ -28,16 +28,8 @@ export async function changeTenantStatus(
         return changed
       })
     const changed = await change(tenant)
-    const sandbox = await existingSandbox(database, tenant)
-    if (sandbox !== null) await change(sandbox)
+    const sandbox = await sandboxOf(database, tenant)
+    if (sandbox !== null) await change(tenantId(sandbox.tenant_id))
     return { name, changed }
   })
-}
-
-/** The test brokerage of a brokerage; null if it has none. */
-export async function existingSandbox(database: Database, tenant: TenantId): Promise<TenantId | null> {
-  const sandbox = await database.inTenant(tenant, (transaction) => sandboxOf(transaction, tenant))
-  if (sandbox === null) return null
-  const row = await database.inTenant(sandbox, (transaction) => findTenant(transaction, sandbox))
-  return row?.sandbox_of === tenant ? sandbox : null
 }

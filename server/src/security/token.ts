@@ -24,8 +24,6 @@ export interface TokenClaims {
   /** Epoch seconds. */
   readonly iat: number
   readonly exp: number
-  /** Marks a token of a test brokerage for people. The service does not read it. */
-  readonly test?: true
 }
 
 export interface Tokens {

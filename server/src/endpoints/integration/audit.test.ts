@@ -160,13 +160,13 @@ const events: Partial<
       }),
   },
   'password-reset': { make: (tenant) => resetPassword(tenant.email, around(), app.now) },
-  'sandbox-created': { make: (tenant) => byOwner(tenant, 'POST', '/api/sandbox', {}) },
-  'sandbox-entered': {
-    before: (tenant) => byOwner(tenant, 'POST', '/api/sandbox', {}),
-    make: (tenant) => byOwner(tenant, 'POST', '/api/sandbox/session', {}),
-  },
+  'sandbox-entered': { make: (tenant) => byOwner(tenant, 'POST', '/api/sandbox/session', {}) },
   'sandbox-reset': {
-    before: (tenant) => byOwner(tenant, 'POST', '/api/sandbox', {}),
+    // A reset is recorded in the test brokerage, whose log is then read.
+    before: async (tenant) => {
+      const { body } = await byOwner(tenant, 'POST', '/api/sandbox/session', {})
+      Object.assign(tenant, { id: body.tenant.id, owner: body.token })
+    },
     make: (tenant) => byOwner(tenant, 'POST', '/api/sandbox/reset', {}),
   },
   'person-invited': { make: (tenant) => invite(tenant) },

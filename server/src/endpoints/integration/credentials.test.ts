@@ -162,7 +162,6 @@ describe('200', () => {
         'id',
         'name',
         'scope',
-        'test',
         'created_at',
         'expires_at',
         'last_used_at',
@@ -175,7 +174,6 @@ describe('200', () => {
       expect(Object.keys(secret)).toEqual([
         'id',
         'name',
-        'test',
         'created_at',
         'expires_at',
         'last_used_at',

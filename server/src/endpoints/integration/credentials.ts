@@ -17,20 +17,18 @@ import {
 import { defaultScope, scopesIn } from '#contract/token-scopes.ts'
 import { issueServiceToken, issueSigningSecret, type PersonCaller } from '../../access/index.ts'
 import { recordEvent } from '../../audit/index.ts'
-import { credentials, people } from '../../database/queries/index.ts'
+import { credentials } from '../../database/queries/index.ts'
 import type { TenantTransaction } from '../../database/schema/index.ts'
-import type { TenantId } from '../../database/session/index.ts'
 import { type ServedEndpoint, serve } from '../endpoint-call.ts'
 import type { Parts } from '../parts.ts'
 
 const shownOnce = (what: string) => `This ${what} is shown once. Store it now; it cannot be shown again.`
 
-function tokenAnswer(token: credentials.ServiceTokenRow, test: boolean): Static<typeof ServiceToken> {
+function tokenAnswer(token: credentials.ServiceTokenRow): Static<typeof ServiceToken> {
   return {
     id: token.token_id,
     name: token.name,
     scope: token.scope,
-    test,
     created_at: token.created_at.toISOString(),
     expires_at: token.expires_at.toISOString(),
     last_used_at: token.last_used_at?.toISOString() ?? null,
@@ -39,21 +37,15 @@ function tokenAnswer(token: credentials.ServiceTokenRow, test: boolean): Static<
   }
 }
 
-function secretAnswer(secret: credentials.SigningSecretRow, test: boolean): Static<typeof SigningSecret> {
+function secretAnswer(secret: credentials.SigningSecretRow): Static<typeof SigningSecret> {
   return {
     id: secret.secret_id,
     name: secret.name,
-    test,
     created_at: secret.created_at.toISOString(),
     expires_at: secret.expires_at?.toISOString() ?? null,
     last_used_at: secret.last_used_at?.toISOString() ?? null,
     revoked_at: secret.revoked_at?.toISOString() ?? null,
   }
-}
-
-/** True in a test brokerage. */
-async function isSandbox(transaction: TenantTransaction, tenant: TenantId): Promise<boolean> {
-  return ((await people.findTenant(transaction, tenant))?.sandbox_of ?? null) !== null
 }
 
 /** Creates a secret, unless two live ones have the same name. The plaintext is only in this answer. */
@@ -83,16 +75,11 @@ export const credentialEndpoints: ServedEndpoint[] = [
   serve(createServiceToken, async (call, { database, tokens }) => {
     const { caller, body, now } = call
     const scope = scopesIn(body.scope ?? defaultScope).join(' ')
-    const { row, token, isTest } = await database.inTenant(caller.tenant, async (transaction) => {
-      const isTest = await isSandbox(transaction, caller.tenant)
-      const issued = await issueServiceToken(
-        transaction,
-        { ...caller, name: body.name, scope, isTest, now },
-        tokens,
-      )
+    const { row, token } = await database.inTenant(caller.tenant, async (transaction) => {
+      const issued = await issueServiceToken(transaction, { ...caller, name: body.name, scope, now }, tokens)
       const about = { token_id: issued.row.token_id, name: body.name, scope }
       await recordEvent(transaction, call, 'token-created', { about })
-      return { ...issued, isTest }
+      return issued
     })
     return {
       id: row.token_id,
@@ -101,15 +88,13 @@ export const credentialEndpoints: ServedEndpoint[] = [
       expires_at: row.expires_at.toISOString(),
       token,
       warning: shownOnce('token'),
-      ...(isTest ? { test: true } : {}),
     }
   }),
 
   serve(listServiceTokens, async ({ caller }, { database }) =>
     database.inTenant(caller.tenant, async (transaction) => {
-      const isTest = await isSandbox(transaction, caller.tenant)
       const rows = await credentials.listServiceTokens(transaction, caller.tenant)
-      return { tokens: rows.map((row) => tokenAnswer(row, isTest)) }
+      return { tokens: rows.map(tokenAnswer) }
     }),
   ),
 
@@ -121,7 +106,7 @@ export const credentialEndpoints: ServedEndpoint[] = [
         throw problem('not-found', `There is no service token ${params.id} in this brokerage.`)
       const about = { token_id: params.id, name: found.row.name }
       if (found.revoked) await recordEvent(transaction, call, 'token-revoked', { about })
-      return tokenAnswer(found.row, await isSandbox(transaction, caller.tenant))
+      return tokenAnswer(found.row)
     })
   }),
 
@@ -137,9 +122,8 @@ export const credentialEndpoints: ServedEndpoint[] = [
 
   serve(listSigningSecrets, async ({ caller }, { database }) =>
     database.inTenant(caller.tenant, async (transaction) => {
-      const isTest = await isSandbox(transaction, caller.tenant)
       const rows = await credentials.listSigningSecrets(transaction, caller.tenant)
-      return { secrets: rows.map((row) => secretAnswer(row, isTest)) }
+      return { secrets: rows.map(secretAnswer) }
     }),
   ),
 
@@ -185,7 +169,7 @@ export const credentialEndpoints: ServedEndpoint[] = [
         throw problem('not-found', `There is no signing secret ${params.id} in this brokerage.`)
       const about = { secret_id: params.id, name: found.row.name }
       if (found.revoked) await recordEvent(transaction, call, 'secret-revoked', { about })
-      return secretAnswer(found.row, await isSandbox(transaction, caller.tenant))
+      return secretAnswer(found.row)
     })
   }),
 ]

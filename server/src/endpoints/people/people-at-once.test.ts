@@ -85,7 +85,8 @@ test('a password that is being changed opens no session that outlives the change
 
 test('two first sessions at once in the test brokerage are of one person', async () => {
   const acme = await makeTenant(app)
-  const { body: sandbox } = await call(app, 'POST', '/api/sandbox', { token: acme.owner, body: {} })
+  const { body: session } = await call(app, 'POST', '/api/sandbox/session', { token: acme.owner, body: {} })
+  const sandbox = session.tenant
   const admin = await makePerson(app, acme, 'admin')
   const { user } = (await call(app, 'GET', '/api/me', { token: admin.token })).body
   const entered = await whileChanging(

@@ -1,13 +1,6 @@
-import { people } from '../../database/queries/index.ts'
-import type { TenantId } from '../../database/session/index.ts'
+import { people, sandboxes } from '../../database/queries/index.ts'
+import { type TenantId, tenantId } from '../../database/session/index.ts'
 import type { Parts } from '../parts.ts'
-
-/** A person of a brokerage, and its test brokerage; null if it has none. */
-interface PersonWithSandbox {
-  readonly tenant: TenantId
-  readonly sandbox: TenantId | null
-  readonly email: string
-}
 
 /**
  * Ends the sessions of a person in the test brokerage, after they lost their role or signed out everywhere. A failure is
@@ -15,14 +8,15 @@ interface PersonWithSandbox {
  */
 export async function endSandboxSessions(
   { database, log }: Pick<Parts, 'database' | 'log'>,
-  { tenant, sandbox, email }: PersonWithSandbox,
+  tenant: TenantId,
+  email: string,
   now: number,
 ): Promise<void> {
-  if (sandbox === null) return
   try {
+    const row = await sandboxes.sandboxOf(database, tenant)
+    if (row === null) return
+    const sandbox = tenantId(row.tenant_id)
     await database.inTenant(sandbox, async (transaction) => {
-      const row = await people.findTenant(transaction, sandbox)
-      if (row?.sandbox_of !== tenant) return
       const folded = people.foldedEmail(email)
       for (const guest of await people.listUsers(transaction, sandbox)) {
         if (people.foldedEmail(guest.email) !== folded) continue

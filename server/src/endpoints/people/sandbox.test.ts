@@ -29,16 +29,13 @@ beforeEach(() => {
   app.now += 2_000
 })
 
-const create = (token: string) => call(app, 'POST', '/api/sandbox', { token, body: {} })
 const reset = (token: string) => call(app, 'POST', '/api/sandbox/reset', { token, body: {} })
 const enter = (token: string) => call(app, 'POST', '/api/sandbox/session', { token, body: {} })
-const shown = (token: string) => call(app, 'GET', '/api/sandbox', { token })
 
 /** The test brokerage of a brokerage, with its own credentials, as a tenant and an integration. */
 async function sandboxOf(tenant: MadeTenant): Promise<Integration> {
-  const { body } = await create(tenant.owner)
   const { body: session } = await enter(tenant.owner)
-  const sandbox = { ...tenant, id: body.id, owner: session.token }
+  const sandbox = { ...tenant, id: session.tenant.id, owner: session.token }
   return {
     tenant: sandbox,
     token: await makeServiceToken(app, sandbox.owner),
@@ -46,32 +43,29 @@ async function sandboxOf(tenant: MadeTenant): Promise<Integration> {
   }
 }
 
-describe('POST /api/sandbox', () => {
-  test('creates one test brokerage; again returns the same', async () => {
+describe('POST /api/sandbox/session', () => {
+  test('creates one test brokerage; again enters the same', async () => {
     const tenant = await makeTenant(app)
-    expect((await shown(tenant.owner)).body).toEqual({ sandbox: null })
-    const made = await create(tenant.owner)
-    expect([made.status, made.body]).toEqual([
+    const made = await enter(tenant.owner)
+    expect([made.status, made.body.tenant]).toEqual([
       201,
-      {
-        id: expect.any(Number),
+      expect.objectContaining({
         name: 'Test Brokers (test)',
         test: true,
         created_at: new Date(app.now).toISOString(),
-      },
+      }),
     ])
-    expect(made.body.id).not.toBe(tenant.id)
+    expect(made.body.tenant.id).not.toBe(tenant.id)
     app.now += 2_000
-    expect((await create(tenant.owner)).body).toEqual(made.body)
-    expect((await shown(tenant.owner)).body.sandbox).toEqual(made.body)
-    const log = await call(app, 'GET', '/api/audit?kind=sandbox-created', { token: tenant.owner })
-    expect(log.body.events).toHaveLength(1)
+    expect((await enter(tenant.owner)).body.tenant).toEqual(made.body.tenant)
+    const log = await call(app, 'GET', '/api/audit?kind=sandbox-entered', { token: tenant.owner })
+    expect(log.body.events).toHaveLength(2)
   })
 
-  test('ten at once create one', async () => {
+  test('ten at once create one, with one person', async () => {
     const tenant = await makeTenant(app)
-    const made = await Promise.all(Array.from({ length: 10 }, () => create(tenant.owner)))
-    expect(new Set(made.map(({ body }) => body.id)).size).toBe(1)
+    const made = await Promise.all(Array.from({ length: 10 }, () => enter(tenant.owner)))
+    expect(new Set(made.map(({ body }) => `${body.tenant.id} ${body.user.id}`)).size).toBe(1)
   })
 
   test('a number that belongs to another brokerage is never adopted', async () => {
@@ -81,20 +75,15 @@ describe('POST /api/sandbox', () => {
     await owner.query("select set_config('app.tenant_id', $1, false)", [String(tenant.id)])
     await owner.query('update tenants set sandbox_id = $1 where tenant_id = $2', [other.id, tenant.id])
     await owner.end()
-    expect((await shown(tenant.owner)).body).toEqual({ sandbox: null })
-    expect((await enter(tenant.owner)).status).toBe(404)
-    expect((await reset(tenant.owner)).status).toBe(404)
-    const made = await create(tenant.owner)
-    expect([made.status, made.body.id === other.id]).toEqual([201, false])
+    const made = await enter(tenant.owner)
+    expect([made.status, made.body.tenant.id === other.id]).toEqual([201, false])
+    expect((await call(app, 'GET', '/api/me', { token: other.owner })).body.tenant.test).toBe(false)
   })
 
-  test.each(['viewer', 'member'] as const)(
-    'a %s neither creates, sees, enters nor resets it',
-    async (role) => {
-      const { token } = await makePerson(app, acme.tenant, role)
-      for (const ask of [create, shown, enter, reset]) expect((await ask(token)).status).toBe(403)
-    },
-  )
+  test.each(['viewer', 'member'] as const)('a %s neither enters nor resets it', async (role) => {
+    const { token } = await makePerson(app, acme.tenant, role)
+    for (const ask of [enter, reset]) expect((await ask(token)).status).toBe(403)
+  })
 })
 
 describe('the test brokerage', () => {
@@ -144,22 +133,8 @@ describe('the test brokerage', () => {
     }
   })
 
-  test('its credentials are marked as test credentials', async () => {
-    const { owner } = trial.tenant
-    const made = await call(app, 'POST', '/api/integrations/tokens', {
-      token: owner,
-      body: { name: 'marked', scope: 'read' },
-    })
-    expect(made.body).toMatchObject({ scope: 'read', test: true })
-    const claims = JSON.parse(Buffer.from(made.body.token.split('.')[1], 'base64url').toString())
-    expect(claims).toMatchObject({ tenant_id: trial.tenant.id, test: true })
-    const lists = async (token: string) => [
-      ...(await call(app, 'GET', '/api/integrations/tokens', { token })).body.tokens,
-      ...(await call(app, 'GET', '/api/integrations/secrets', { token })).body.secrets,
-    ]
-    expect((await lists(owner)).every((one) => one.test === true)).toBe(true)
-    expect((await lists(real.tenant.owner)).every((one) => one.test === false)).toBe(true)
-    expect((await call(app, 'GET', '/api/me', { token: owner })).body.tenant.test).toBe(true)
+  test('is marked for the people in it; the real one is not', async () => {
+    expect((await call(app, 'GET', '/api/me', { token: trial.tenant.owner })).body.tenant.test).toBe(true)
     expect((await call(app, 'GET', '/api/me', { token: real.tenant.owner })).body.tenant.test).toBe(false)
   })
 
@@ -207,9 +182,7 @@ describe('the test brokerage', () => {
 
   test('has no test brokerage of its own, and nobody is invited to it', async () => {
     const { owner } = trial.tenant
-    expect((await create(owner)).body.code).toBe('state-conflict')
     expect((await enter(owner)).body.code).toBe('state-conflict')
-    expect((await shown(owner)).body.sandbox.id).toBe(trial.tenant.id)
     const invited = await call(app, 'POST', '/api/users', {
       token: owner,
       body: { name: 'Guest', email: 'guest@example.com', role: 'viewer' },
@@ -223,7 +196,6 @@ test('the test brokerage has a rate limit of its own', async () => {
   const limited = await testApp({ rateLimit: 'real', monotonic: () => clock.now })
   try {
     const real = await makeIntegration(limited)
-    await call(limited, 'POST', '/api/sandbox', { token: real.tenant.owner, body: {} })
     // Creating credentials counts, too.
     clock.now += 1_100
     const session = await call(limited, 'POST', '/api/sandbox/session', {
@@ -259,7 +231,7 @@ describe('POST /api/sandbox/reset', () => {
     expect((await call(app, 'GET', insight, { token: trial.token })).body.found).toBe(true)
     await app.settle()
     const erased = await expect
-      .poll(async () => (await reset(real.tenant.owner)).body.rows_erased)
+      .poll(async () => (await reset(trial.tenant.owner)).body.rows_erased)
       .toBeGreaterThan(4)
       .then(() => true)
     expect(erased).toBe(true)
@@ -277,15 +249,18 @@ describe('POST /api/sandbox/reset', () => {
     expect((await pushUpdate(app, trial, { lane_ref: lane.lane_ref, customer_rate: 1 })).status).toBe(404)
   })
 
-  test('works from inside, too, and without a test brokerage it is a 404', async () => {
+  test('erases nothing of a real brokerage, also of one that has a test brokerage', async () => {
     const real = await makeTenant(app)
-    expect((await reset(real.owner)).status).toBe(404)
     const trial = await sandboxOf(real)
+    await makeLane(app, real)
     await makeLane(app, trial.tenant)
-    const { body } = await reset(trial.tenant.owner)
-    expect(body.id).toBe(trial.tenant.id)
+    const refused = await reset(real.owner)
+    expect([refused.status, refused.body.code]).toEqual([409, 'state-conflict'])
+    for (const { owner } of [real, trial.tenant]) {
+      expect((await call(app, 'GET', '/api/lanes', { token: owner })).body.lanes).toHaveLength(1)
+    }
     // A lane and its request; the calls that created the credentials may be logged by now.
-    expect(body.rows_erased).toBeGreaterThanOrEqual(2)
+    expect((await reset(trial.tenant.owner)).body.rows_erased).toBeGreaterThanOrEqual(2)
   })
 
   test('more rows than one transaction erases are erased', { tags: 'long' }, async () => {
@@ -306,7 +281,7 @@ describe('POST /api/sandbox/reset', () => {
         },
       })
     }
-    const answer = await reset(real.owner)
+    const answer = await reset(trial.tenant.owner)
     // The lanes, their requests, and the logged calls that created the credentials.
     expect(answer.body.rows_erased).toBeGreaterThanOrEqual(2_525)
   })

@@ -22,13 +22,7 @@ import {
 import type { User } from '#contract/users.ts'
 import { sessionCookie } from '../../access/index.ts'
 import { type CameFrom, recordEvent } from '../../audit/index.ts'
-import {
-  expiringTokens,
-  people,
-  revokeTokensOf,
-  sandboxOf,
-  signInNetworks,
-} from '../../database/queries/index.ts'
+import { expiringTokens, people, revokeTokensOf, signInNetworks } from '../../database/queries/index.ts'
 import type { TenantTransaction } from '../../database/schema/index.ts'
 import { type TenantId, tenantId } from '../../database/session/index.ts'
 import {
@@ -398,20 +392,17 @@ export const signInEndpoints: ServedEndpoint[] = [
       ])
     }
     const at = new Date(now)
-    const ended = await parts.database.inTenant(caller.tenant, async (transaction) => {
+    const person = await parts.database.inTenant(caller.tenant, async (transaction) => {
       const revoked =
         body.tokens === 'revoke' ? await revokeTokensOf(transaction, caller.tenant, caller.userId, at) : []
       const which = everywhere ? {} : { only: caller.sessionId }
       await people.endSessions(transaction, caller.tenant, caller.userId, at, which)
-      const sandbox = everywhere ? await sandboxOf(transaction, caller.tenant) : null
-      const person =
-        sandbox === null ? null : await people.findUser(transaction, caller.tenant, caller.userId)
       await recordEvent(transaction, call, 'signed-out', {
         about: { everywhere, ...(body.tokens === 'revoke' ? { token_ids: revoked } : {}) },
       })
-      return { tenant: caller.tenant, sandbox, email: person?.email ?? '' }
+      return everywhere ? people.findUser(transaction, caller.tenant, caller.userId) : null
     })
-    await endSandboxSessions(parts, ended, now)
+    if (person !== null) await endSandboxSessions(parts, caller.tenant, person.email, now)
     return new Reply({ status: 'ok' as const }, { 'Set-Cookie': sessionCookieOf('', new Date(0)) })
   }),
 

@@ -9,7 +9,6 @@ import {
   liveTokensOf,
   people,
   revokeTokensOf,
-  sandboxes,
 } from '../../database/queries/index.ts'
 import type { TenantTransaction } from '../../database/schema/index.ts'
 import type { TenantId } from '../../database/session/index.ts'
@@ -115,7 +114,7 @@ export const userEndpoints: ServedEndpoint[] = [
 
   serve(updateUser, async (call, parts) => {
     const { caller, params, body, now } = call
-    const { answer, sandbox } = await parts.database.inTenant(caller.tenant, async (transaction) => {
+    const { updated, hasNewRole } = await parts.database.inTenant(caller.tenant, async (transaction) => {
       const { user, owners } = await heldUser(transaction, caller.tenant, params.id)
       if (body.role !== undefined && body.role !== user.role) {
         refuseAboveOwnRole(caller, user)
@@ -124,7 +123,6 @@ export const userEndpoints: ServedEndpoint[] = [
       }
       const updated = await people.updateUser(transaction, caller.tenant, user.user_id, body)
       const hasNewRole = updated.role !== user.role
-      const sandbox = hasNewRole ? await sandboxes.sandboxOf(transaction, caller.tenant) : null
       // A new role ends the person's sessions, so that none keeps the old role.
       if (hasNewRole && user.user_id !== caller.userId) {
         await people.endSessions(transaction, caller.tenant, user.user_id, new Date(now))
@@ -135,15 +133,15 @@ export const userEndpoints: ServedEndpoint[] = [
           about: { from: user.role, to: updated.role },
         })
       }
-      return { answer: userAnswer(updated), sandbox }
+      return { updated, hasNewRole }
     })
-    await endSandboxSessions(parts, { tenant: caller.tenant, sandbox, email: answer.email }, now)
-    return answer
+    if (hasNewRole) await endSandboxSessions(parts, caller.tenant, updated.email, now)
+    return userAnswer(updated)
   }),
 
   serve(removeUser, async (call, parts) => {
     const { caller, params, query, now } = call
-    const { answer, sandbox } = await parts.database.inTenant(caller.tenant, async (transaction) => {
+    const gone = await parts.database.inTenant(caller.tenant, async (transaction) => {
       const { user, owners } = await heldUser(transaction, caller.tenant, params.id)
       refuseAboveOwnRole(caller, user)
       refuseLastOwner(user, owners)
@@ -163,7 +161,6 @@ export const userEndpoints: ServedEndpoint[] = [
         }
       }
       await people.endSessions(transaction, caller.tenant, user.user_id, at)
-      const sandbox = await sandboxes.sandboxOf(transaction, caller.tenant)
       const gone = await people.removeUser(transaction, caller.tenant, user)
       await recordEvent(transaction, call, 'person-removed', {
         subject: user.user_id,
@@ -174,9 +171,9 @@ export const userEndpoints: ServedEndpoint[] = [
             : { tokens: query.tokens, token_ids: live.map(({ token_id }) => token_id) }),
         },
       })
-      return { answer: userAnswer(gone), sandbox }
+      return gone
     })
-    await endSandboxSessions(parts, { tenant: caller.tenant, sandbox, email: answer.email }, now)
-    return answer
+    await endSandboxSessions(parts, caller.tenant, gone.email, now)
+    return userAnswer(gone)
   }),
 ]

@@ -1,65 +1,77 @@
 import { sql } from 'kysely'
 import type { Role } from '#contract/endpoint.ts'
 import type { TenantTransaction } from '../../schema/index.ts'
-import { accessChanged, quotesChanged, type TenantId, tenantId } from '../../session/index.ts'
-import { findTenant, foldedEmail, nextTenantNumber, type TenantRow, type UserRow } from './people.ts'
+import { type Database, quotesChanged, type TenantId, tenantId } from '../../session/index.ts'
+import {
+  findTenant,
+  foldedEmail,
+  insertUser,
+  listUsers,
+  lockTenant,
+  newTenantId,
+  type TenantRow,
+  tenantOfSession,
+  type UserRow,
+  updateUser,
+} from './people.ts'
 
 /**
  * Test brokerages. A brokerage's row names its test brokerage (sandbox_id), and the row of the test brokerage names the
- * brokerage (sandbox_of). A test brokerage is a tenant like any other, so tenant isolation separates the two.
+ * brokerage (sandbox_of). Otherwise it is a brokerage like any other, so tenant isolation separates the two.
  */
 
-/** The test brokerage that a brokerage's row names; null if it has none. Its own row may not exist yet. */
-export async function sandboxOf(transaction: TenantTransaction, tenant: TenantId): Promise<TenantId | null> {
-  const id = (await findTenant(transaction, tenant))?.sandbox_id ?? null
-  return id === null ? null : tenantId(id)
+/** The test brokerage of a brokerage; null if it has none, or if the row that it names does not name it. */
+export async function sandboxOf(database: Database, tenant: TenantId): Promise<TenantRow | null> {
+  const owner = await database.inTenant(tenant, (transaction) => findTenant(transaction, tenant))
+  if (owner === null || owner.sandbox_id === null) return null
+  const sandbox = tenantId(owner.sandbox_id)
+  const row = await database.inTenant(sandbox, (transaction) => findTenant(transaction, sandbox))
+  return row?.sandbox_of === tenant ? row : null
 }
 
 /**
- * Names the test brokerage of a brokerage, unless it has one. Returns the one that it has now, and whether it is new.
- *
- * @param refused a number that belongs to another brokerage; it is replaced
+ * The test brokerage of a brokerage, created if missing. First the brokerage names it, then it is created: after a crash in
+ * between, the next call continues. A random number that belongs to another brokerage is replaced.
  */
-export async function nameSandbox(
-  transaction: TenantTransaction,
-  tenant: TenantId,
-  sandbox: TenantId,
-  refused: TenantId | null,
-): Promise<{ readonly sandbox: TenantId; readonly isNew: boolean }> {
-  const { numUpdatedRows } = await transaction
-    .updateTable('tenants')
-    .set({ sandbox_id: sandbox })
-    .where('tenant_id', '=', tenant)
-    .where('sandbox_id', refused === null ? 'is' : '=', refused)
-    .executeTakeFirst()
-  return { sandbox: (await sandboxOf(transaction, tenant)) ?? sandbox, isNew: numUpdatedRows > 0n }
-}
-
-/**
- * Creates the row of a test brokerage, unless it exists. Null if the number belongs to another brokerage.
- *
- * @param owner the brokerage that it belongs to
- */
-export async function createSandbox(
-  transaction: TenantTransaction,
-  sandbox: TenantId,
+export async function makeSandbox(
+  database: Database,
   owner: Pick<TenantRow, 'tenant_id' | 'name' | 'win_probability_method' | 'time_zone'>,
   now: Date,
-): Promise<TenantRow | null> {
-  await transaction
-    .insertInto('tenants')
-    .values({
-      tenant_id: sandbox,
-      name: `${owner.name} (test)`,
-      win_probability_method: owner.win_probability_method,
-      time_zone: owner.time_zone,
-      sandbox_of: owner.tenant_id,
-      created_at: now,
+): Promise<TenantRow> {
+  const tenant = tenantId(owner.tenant_id)
+  const named = async (transaction: TenantTransaction, refused: TenantId | null): Promise<TenantId> => {
+    await transaction
+      .updateTable('tenants')
+      .set({ sandbox_id: newTenantId() })
+      .where('tenant_id', '=', tenant)
+      .where('sandbox_id', refused === null ? 'is' : '=', refused)
+      .execute()
+    const { sandbox_id } = await tenantOfSession(transaction, tenant)
+    if (sandbox_id === null)
+      throw new Error('The brokerage does not name the test brokerage that it just named.')
+    return tenantId(sandbox_id)
+  }
+  for (let refused: TenantId | null = null; ; ) {
+    const taken: TenantId | null = refused
+    const sandbox: TenantId = await database.inTenant(tenant, (transaction) => named(transaction, taken))
+    const row = await database.inTenant(sandbox, async (transaction) => {
+      await transaction
+        .insertInto('tenants')
+        .values({
+          tenant_id: sandbox,
+          name: `${owner.name} (test)`,
+          win_probability_method: owner.win_probability_method,
+          time_zone: owner.time_zone,
+          sandbox_of: tenant,
+          created_at: now,
+        })
+        .onConflict((conflict) => conflict.column('tenant_id').doNothing())
+        .execute()
+      return findTenant(transaction, sandbox)
     })
-    .onConflict((conflict) => conflict.column('tenant_id').doNothing())
-    .execute()
-  const row = await findTenant(transaction, sandbox)
-  return row?.sandbox_of === owner.tenant_id ? row : null
+    if (row?.sandbox_of === tenant) return row
+    refused = sandbox
+  }
 }
 
 /**
@@ -69,50 +81,28 @@ export async function createSandbox(
 export async function sandboxPerson(
   transaction: TenantTransaction,
   sandbox: TenantId,
-  person: { readonly name: string; readonly email: string; readonly role: Role },
+  { name, email, role }: { readonly name: string; readonly email: string; readonly role: Role },
   now: Date,
 ): Promise<UserRow> {
-  const { name, email, role } = person
-  accessChanged(transaction)
-  // The row of the brokerage is the lock, so that two sessions at once do not create the person twice.
-  await transaction
-    .selectFrom('tenants')
-    .select('tenant_id')
-    .where('tenant_id', '=', sandbox)
-    .forNoKeyUpdate()
-    .execute()
-  const people = await transaction
-    .selectFrom('users')
-    .select(['user_id', 'email'])
-    .where('tenant_id', '=', sandbox)
-    .where('status', '=', 'active')
-    .execute()
-  const known = people.find((one) => foldedEmail(one.email) === foldedEmail(email))
-  if (known !== undefined) {
-    return transaction
-      .updateTable('users')
-      .set({ name, role })
-      .where('tenant_id', '=', sandbox)
-      .where('user_id', '=', known.user_id)
-      .returningAll()
-      .executeTakeFirstOrThrow()
-  }
-  return transaction
-    .insertInto('users')
-    .values({
-      tenant_id: sandbox,
-      user_id: await nextTenantNumber(transaction, sandbox, 'user'),
+  // Two sessions at once must not create the person twice.
+  await lockTenant(transaction, sandbox)
+  const known = (await listUsers(transaction, sandbox)).find(
+    (one) => foldedEmail(one.email) === foldedEmail(email),
+  )
+  // Created as invited, because an invited person claims no address.
+  const person =
+    known ??
+    (await insertUser(transaction, sandbox, {
       name,
       email,
       role,
-      status: 'active',
-      password_hash: null,
-      invitation_hash: null,
-      invitation_expires_at: null,
-      created_at: now,
-    })
-    .returningAll()
-    .executeTakeFirstOrThrow()
+      status: 'invited',
+      passwordHash: null,
+      invitation: null,
+      now,
+    }))
+  if (person === null) throw new Error('An invited person has no e-mail address to claim yet.')
+  return updateUser(transaction, sandbox, person.user_id, { name, role, status: 'active' })
 }
 
 /** Lanes and other rows that one transaction erases: well below the statement timeout. */
