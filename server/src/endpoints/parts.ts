@@ -7,7 +7,7 @@ import type { Database } from '../database/session/index.ts'
 import type { ImportRunner } from '../imports/index.ts'
 import type { TenantLimit } from '../limits/index.ts'
 import type { Log } from '../runtime/index.ts'
-import type { RateLimit, SecretKeys, SignInAttempts, SignUps, Tokens } from '../security/index.ts'
+import type { RateLimit, SecretKeys, SignInAttempts, Tokens } from '../security/index.ts'
 import type { Metrics, Traces } from '../watching/index.ts'
 
 /** The parts of the service, passed to every endpoint. */
@@ -19,7 +19,7 @@ export interface Parts {
   /** The names of this version's migrations. */
   readonly migrations: readonly string[]
   readonly signInAttempts: SignInAttempts
-  readonly signUps: SignUps
+  readonly signUps: Pick<RateLimit, 'admit'>
   readonly imports: ImportRunner
   readonly backtests: BacktestRunner
   readonly books: Books<BrokerageBook>

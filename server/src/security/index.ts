@@ -32,8 +32,8 @@ export {
   unseal,
   unsealWithAny,
 } from './sealed-secret.ts'
-export { type SignInAttempt, type SignInAttempts, signInAttempts } from './sign-in-back-off.ts'
-export { type SignUps, signUpLimit } from './sign-up-limit.ts'
+export { type SignInAttempt, type SignInAttempts, signInAttempts } from './sign-in-attempts.ts'
+export { signUpLimit } from './sign-up-limit.ts'
 export { newSigningSecret } from './signing-secret.ts'
 export { bearerToken, invalidToken, type TokenClaims, type Tokens, tokens } from './token.ts'
 export { isNetwork, trustedProxies } from './trusted-proxies.ts'

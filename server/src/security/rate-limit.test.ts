@@ -80,12 +80,14 @@ describe('ten a second', () => {
     expect(limit.admit(1, 0).admitted).toBe(false)
   })
 
-  test('removing idle keys keeps every key with a call in the window', () => {
+  test('a flood of invented keys takes no more memory than 100,000 of them: the one admitted longest ago is forgotten', () => {
     const limit = slidingWindow(1, 1000)
-    for (let key = 0; key < 9_999; key++) limit.admit(key, 0)
-    limit.admit('busy', 900)
-    for (let key = 20_000; key < 20_010; key++) limit.admit(key, 1000)
-    expect(limit.admit('busy', 1001).admitted).toBe(false)
-    expect(limit.admit(0, 1001).admitted).toBe(true)
+    limit.admit('first', 0)
+    limit.admit('second', 0)
+    for (let key = 0; key < 99_998; key++) limit.admit(key, 0)
+    for (const kept of ['first', 'second', 0, 99_997]) expect(limit.remaining(kept, 1)).toBe(0)
+    limit.admit('new', 1)
+    expect(limit.remaining('first', 1)).toBe(1)
+    for (const kept of ['second', 0, 99_997, 'new']) expect(limit.remaining(kept, 1)).toBe(0)
   })
 })

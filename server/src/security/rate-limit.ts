@@ -6,9 +6,8 @@ import {
 } from '#contract/limits.ts'
 
 /**
- * An exact sliding window per key: admits at most `max` calls in any `windowMs`. A ring holds the times of the last `max`
- * admitted calls, and a call is admitted when the oldest of them has left the window. (A fixed window would admit twice as
- * many around its boundary.) A refused call takes no permit.
+ * An exact sliding window per key: admits at most `max` calls in any `windowMs`. (A fixed window would admit twice as many around its
+ * boundary.) A refused call takes no permit.
  *
  * `now` is monotonic milliseconds, so that changes of the system clock have no effect. If a clock that can be set back is
  * used, calls that it admitted at later times count as admitted now.
@@ -28,14 +27,22 @@ export interface Admission {
   readonly retryAfterMs: number
 }
 
-/** The times of the last admitted calls, and the index of the oldest. */
-interface Ring {
-  readonly times: Float64Array
-  oldest: number
-}
+/**
+ * Keys that a limit remembers: brokerages, networks or accounts. Nobody has this many brokerages or networks in use, and a flood of
+ * invented ones must not exhaust the memory: it takes 20 MB per limit.
+ */
+const keysMax = 100_000
 
-/** Above this number of keys, idle ones are removed. */
-const keysBeforeSweep = 10_000
+/** Makes an entry of a map the newest, and forgets the oldest one above `keysMax`. */
+export function remember<Key, Value>(map: Map<Key, Value>, key: Key, value: Value): void {
+  map.delete(key)
+  map.set(key, value)
+  if (map.size <= keysMax) return
+  for (const oldest of map.keys()) {
+    map.delete(oldest)
+    return
+  }
+}
 
 /**
  * @example
@@ -43,58 +50,33 @@ const keysBeforeSweep = 10_000
  * limit.admit('tenant 7', 0) // { admitted: true, remaining: 9, retryAfterMs: 0 }
  */
 export function slidingWindow(max: number, windowMs: number): RateLimit {
-  const rings = new Map<string | number, Ring>()
-  let sweepAt = keysBeforeSweep
+  /** When the counted calls of each key were admitted, oldest first. */
+  const admitted = new Map<string | number, number[]>()
 
-  function ringOf(key: string | number, now: number): Ring {
-    let ring = rings.get(key)
-    if (ring === undefined) {
-      if (rings.size >= sweepAt) sweep(now)
-      ring = { times: new Float64Array(max).fill(Number.NEGATIVE_INFINITY), oldest: 0 }
-      rings.set(key, ring)
-    }
-    clampToNow(ring.times, now)
-    return ring
+  /** The times of a key that are still in the window. A time after `now`, from before the clock was set back, becomes `now`. */
+  function timesOf(key: string | number, now: number): number[] {
+    const times = admitted.get(key) ?? []
+    while (now - (times[0] ?? now) >= windowMs) times.shift()
+    for (let at = times.length - 1; (times[at] ?? now) > now; at--) times[at] = now
+    return times
   }
 
-  function clampToNow(times: Float64Array, now: number) {
-    for (let at = 0; at < times.length; at++) if ((times[at] ?? 0) > now) times[at] = now
-  }
-
-  /** Replaces the oldest time. No time in the ring may be after `now`. */
-  function noteIn(ring: Ring, now: number) {
-    ring.times[ring.oldest] = now
-    ring.oldest = (ring.oldest + 1) % max
-  }
-
-  function permitsLeft({ times }: Ring, now: number): number {
-    let free = 0
-    for (const time of times) if (now - time >= windowMs) free++
-    return free
-  }
-
-  function sweep(now: number) {
-    for (const [key, { times }] of rings) {
-      if (times.every((time) => now - time >= windowMs)) rings.delete(key)
-    }
-    sweepAt = Math.max(keysBeforeSweep, rings.size * 2)
+  /** Counts a call. Beyond `max`, the oldest one no longer counts. */
+  function note(key: string | number, now: number): number {
+    const times = timesOf(key, now)
+    if (times.push(now) > max) times.shift()
+    remember(admitted, key, times)
+    return max - times.length
   }
 
   return {
     admit: (key, now) => {
-      const ring = ringOf(key, now)
-      const age = now - (ring.times[ring.oldest] ?? Number.NEGATIVE_INFINITY)
-      if (age < windowMs) return { admitted: false, remaining: 0, retryAfterMs: windowMs - age }
-      noteIn(ring, now)
-      return { admitted: true, remaining: permitsLeft(ring, now), retryAfterMs: 0 }
+      const times = timesOf(key, now)
+      if (times.length < max) return { admitted: true, remaining: note(key, now), retryAfterMs: 0 }
+      return { admitted: false, remaining: 0, retryAfterMs: windowMs - (now - (times[0] ?? now)) }
     },
-    note: (key, now) => noteIn(ringOf(key, now), now),
-    remaining: (key, now) => {
-      const ring = rings.get(key)
-      if (ring === undefined) return max
-      clampToNow(ring.times, now)
-      return permitsLeft(ring, now)
-    },
+    note,
+    remaining: (key, now) => max - timesOf(key, now).length,
   }
 }
 

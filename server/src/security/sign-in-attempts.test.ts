@@ -1,7 +1,25 @@
 import { describe, expect, test } from 'vitest'
-import { signInBackOff } from './sign-in-back-off.ts'
+import { signInAttempts } from './sign-in-attempts.ts'
 
 const minute = 60_000
+
+/** Attempts one step at a time: an attempt that fails at once, one that succeeds at once, and the wait of the next one. */
+function signInBackOff() {
+  const { begin } = signInAttempts()
+  const attempt = (...of: Parameters<typeof begin>) => {
+    const begun = begin(...of)
+    begun.end()
+    return begun
+  }
+  return {
+    begin: (account: string, network: string, now = 0, isKnown = false) =>
+      begin(account, network, now, isKnown).end,
+    waitMs: (...of: Parameters<typeof begin>) => attempt(...of).waitMs,
+    failed: (account: string, network: string, now: number) => attempt(account, network, now).failed(),
+    succeeded: (account: string, network: string, isKnown = false) =>
+      attempt(account, network, 0, isKnown).succeeded(),
+  }
+}
 
 /** Tries the wrong password as fast as the back-off allows, and counts how often it was checked. */
 function guesses(untilMs: number, everyMs: number, networkOf: (n: number) => string): number {
@@ -132,7 +150,7 @@ describe('a network that the person signed in from', () => {
     backOff.succeeded('ana@example.com', 'office', true)
     const started = Array.from({ length: 100 }, () => {
       if (backOff.waitMs('ana@example.com', 'office', 0, true) > 0) return false
-      backOff.begin('ana@example.com', 'office')
+      backOff.begin('ana@example.com', 'office', 0, true)
       return true
     })
     expect(started.filter(Boolean)).toHaveLength(5)
