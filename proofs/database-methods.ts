@@ -18,8 +18,6 @@ import {
   people,
   performance,
   pushedLanes as pushed,
-  readBasisCounts,
-  readComparedBasis,
   laneRecord as record,
   sealAnew,
   firstSteps as steps,
@@ -169,12 +167,6 @@ export const methods: Readonly<Record<string, Method>> = {
   ),
   'tenant-quotes.readVersions': returnsResult(({ transaction, tenant }) =>
     tenantQuotes.readVersions(transaction, tenant),
-  ),
-  'compared-basis.readComparedBasis': returnsResult(({ transaction, tenant }) =>
-    readComparedBasis(transaction, tenant),
-  ),
-  'compared-basis.readBasisCounts': returnsResult(({ transaction, tenant }) =>
-    readBasisCounts(transaction, tenant, {}),
   ),
   'packed-quotes.readBookStanding': returnsResult(({ transaction, tenant }) =>
     packed.readBookStanding(transaction, tenant, 0),
@@ -357,21 +349,15 @@ export const methods: Readonly<Record<string, Method>> = {
   'lane-lists.quoteOrigins': returnsCanary(async ({ transaction, tenant, lane }) => [
     ...(await lists.quoteOrigins(transaction, tenant, [lane])),
   ]),
-  'lane-lists.landedAmounts': returnsResult(async ({ transaction, tenant, lane }) => [
-    ...(await lists.landedAmounts(transaction, tenant, [lane.lane_id])),
-  ]),
   'lane-lists.userNames': returnsCanary(async ({ transaction, tenant, ids }) => [
     ...(await lists.userNames(transaction, tenant, [ids.owner])),
   ]),
-  'lane-lists.shipmentTotals': returnsResult(({ transaction, tenant }) =>
-    lists.shipmentTotals(transaction, tenant, {}),
+  'lane-lists.idsOfLanes': returnsResult(({ transaction, tenant }) =>
+    lists.idsOfLanes(transaction, tenant, {}),
   ),
-  'lane-record.monthsOfCorridor': returnsResult(({ transaction, tenant }) =>
-    record.monthsOfCorridor(transaction, tenant, dallasToAtlanta, 'UTC'),
-  ),
-  'lane-record.pointsOfCorridor': returnsCanary(({ transaction, tenant }) =>
-    record.pointsOfCorridor(transaction, tenant, { ...dallasToAtlanta, equipmentCode: null }, 100),
-  ),
+  'lane-record.namesOfLanes': returnsCanary(async ({ transaction, tenant, lane }) => [
+    ...(await record.namesOfLanes(transaction, tenant, [lane.lane_id])),
+  ]),
   'new-lanes.insertRequests': changesRows(async ({ database, transaction, tenant, ids, now }) => {
     const made = await newLanes.insertRequests(transaction, tenant, database.identifiers, [
       {

@@ -1,4 +1,5 @@
 import { usdCents } from './exchange-days.ts'
+import { fuelOfMiles } from './fuel-surcharge.ts'
 import {
   type AmountTerms,
   comparableCents,
@@ -43,11 +44,65 @@ export interface ChargesOfDay {
   readonly costs: FuelAndExchange
 }
 
+/** What amounts are converted with, by day as a number of days since 1970. */
+export interface ConversionDays {
+  /** By the key of a customer: the surcharges of its fuel schedule in mills per mile. With the key `''`, those of the brokerage. */
+  readonly fuel: ReadonlyMap<string, ReadonlyMap<number, number>>
+  /** US dollars per Canadian dollar. */
+  readonly exchange: ReadonlyMap<number, number>
+}
+
+/** The day of a quote in the numbers of `ConversionDays`. @example conversionDayOf(86_400_000) // 1 */
+export function conversionDayOf(quotedAt: number): number {
+  return Math.floor(quotedAt / DAY_MS)
+}
+const DAY_MS = 86_400_000
+
+/**
+ * What the amounts of a quote are converted with. Unknown miles have no fuel charge by the schedule.
+ *
+ * @param quote `day` is a number of `conversionDayOf`, and unknown miles are NaN
+ */
+export function chargesOfDay(
+  days: ConversionDays | null,
+  { customerKey, day, miles }: { readonly customerKey: string; readonly day: number; readonly miles: number },
+): ChargesOfDay {
+  const millsOf = (key: string) => days?.fuel.get(key)?.get(day) ?? null
+  return chargesOfRates(
+    {
+      fuelMillsPerMile: millsOf(customerKey) ?? millsOf(''),
+      costMillsPerMile: millsOf(''),
+      usdPerCad: days?.exchange.get(day) ?? null,
+    },
+    miles,
+  )
+}
+
+/** The surcharges and the exchange rate that apply to a quote on its day. Null where one is not known. */
+export interface RatesOfQuote {
+  /** By the schedule of the customer, else that of the brokerage. */
+  readonly fuelMillsPerMile: number | null
+  /** By the schedule of the brokerage. */
+  readonly costMillsPerMile: number | null
+  readonly usdPerCad: number | null
+}
+
+/** @example chargesOfRates({ fuelMillsPerMile: 400, costMillsPerMile: null, usdPerCad: null }, 780).rates.scheduledFuelCents // 31200 */
+export function chargesOfRates(
+  { fuelMillsPerMile, costMillsPerMile, usdPerCad }: RatesOfQuote,
+  miles: number,
+): ChargesOfDay {
+  const charge = (mills: number | null) =>
+    mills === null || Number.isNaN(miles) ? null : fuelOfMiles(mills, miles)
+  return {
+    rates: { scheduledFuelCents: charge(fuelMillsPerMile), usdPerCad },
+    costs: { scheduledFuelCents: charge(costMillsPerMile), usdPerCad },
+  }
+}
+
 /**
  * The amounts of a quote as statistics count them. Null if the quote is kept apart, because its quoted rate, its AR or its AP cannot
  * be converted. The fuel schedule and the exchange rate are only asked for if an amount needs them.
- *
- * The view `counted_lanes` has the same rule; a test compares them.
  */
 export function countedAmounts(
   sent: SentAmounts,

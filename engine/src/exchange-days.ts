@@ -33,7 +33,7 @@ export function exchangeDays(
   })
 }
 
-/** An amount of Canadian dollars in US dollars, in whole cents. The SQL function `usd_cents` has the same rule. */
+/** An amount of Canadian dollars in US dollars, in whole cents. */
 export function usdCents(cadCents: number, usdPerCad: number): number {
   return Math.floor(cadCents * usdPerCad + 0.5)
 }

@@ -149,7 +149,7 @@ export function fuelSurchargeCents(rule: FuelRule, dieselMills: number, miles: n
 }
 
 /**
- * A surcharge per mile for the miles of a load, in whole cents. The SQL function `fuel_cents` has the same rule.
+ * A surcharge per mile for the miles of a load, in whole cents.
  *
  * @example fuelOfMiles(400, 780) // 31200
  */

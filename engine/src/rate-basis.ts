@@ -48,9 +48,6 @@ export interface AmountConversion {
  * The conversion of amounts to US dollars on the `wanted` basis: Canadian dollars by the exchange rate, and another basis by
  * the amount's own fuel charge, else by that of the schedule. Null if a needed charge or exchange rate is not known.
  *
- * The SQL functions `on_basis` and `usd_cents`, and the view `counted_lanes`, have the same rule, for statistics; a test compares
- * them.
- *
  * @example amountConversion({ basis: 'linehaul', fuelCents: 30000, accessorialCents: null }, 'all_in')
  * // { times: 1, plusCents: 30000, by: 'charges' }
  */

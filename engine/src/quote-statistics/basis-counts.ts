@@ -1,5 +1,5 @@
-import type { QuoteBook } from '../book/quote-book.ts'
-import { CONVERTED_BY, convertedByOf, FACTS } from '../quotes/quote-columns.ts'
+import type { BookLane, QuoteBook } from '../book/quote-book.ts'
+import { CONVERTED_BY, convertedByOf, FACTS, type QuoteColumns } from '../quotes/quote-columns.ts'
 import type { Steps } from '../steps.ts'
 import { ROWS_PER_STEP } from './performance-sums.ts'
 import type { IsSelected } from './quote-selection.ts'
@@ -13,25 +13,47 @@ export interface ConvertedCounts {
   readonly keptApartInCad: number
 }
 
+/** The counts of a brokerage whose amounts are all in US dollars on its default basis. */
+export const noneConverted: ConvertedCounts = {
+  convertedBy: { charges: 0, schedule: 0, exchange: 0 },
+  keptApart: 0,
+  keptApartInCad: 0,
+}
+
+/** The counts of the selected quotes: of all lanes, or only of some. */
 export function* convertedCounts(
-  { columns, apart }: QuoteBook,
+  { columns, apart }: Pick<QuoteBook, 'columns' | 'apart'>,
   isSelected: IsSelected,
+  lanes: readonly BookLane[] | null = null,
 ): Steps<ConvertedCounts> {
   const convertedBy = { charges: 0, schedule: 0, exchange: 0 }
-  for (let row = 0; row < columns.rows; row++) {
-    if (row % ROWS_PER_STEP === 0) yield
+  yield* eachRow(columns, lanes, (row) => {
     const facts = columns.facts[row] as number
-    if ((facts & FACTS.convertedBy) === 0 || (columns.lane[row] as number) < 0) continue
+    if ((facts & FACTS.convertedBy) === 0) return
     const by = convertedByOf(facts)
     if (by !== CONVERTED_BY[0] && isSelected(columns, row)) convertedBy[by]++
-  }
-  let keptApart = 0
-  let keptApartInCad = 0
-  for (let row = 0; row < apart.rows; row++) {
-    if (row % ROWS_PER_STEP === 0) yield
-    if ((apart.lane[row] as number) < 0 || !isSelected(apart, row)) continue
+  })
+  let [keptApart, keptApartInCad] = [0, 0]
+  yield* eachRow(apart, lanes, (row) => {
+    if (!isSelected(apart, row)) return
     keptApart++
     if (((apart.facts[row] as number) & FACTS.inCad) !== 0) keptApartInCad++
-  }
+  })
   return { convertedBy, keptApart, keptApartInCad }
+}
+
+/** Calls `see` with each row, or with each row of some lanes. */
+function* eachRow(
+  columns: QuoteColumns,
+  lanes: readonly BookLane[] | null,
+  see: (row: number) => void,
+): Steps<void> {
+  if (lanes !== null) {
+    for (const { number } of lanes) columns.eachRowOf(number, see)
+    return
+  }
+  for (let row = 0; row < columns.rows; row++) {
+    if (row % ROWS_PER_STEP === 0) yield
+    if ((columns.lane[row] as number) >= 0) see(row)
+  }
 }

@@ -1,6 +1,6 @@
 import type { DayRates } from '#engine/appraisal/appraisal.ts'
 import type { AmountTerms, Currency, RateBasis } from '#engine/rate-basis.ts'
-import { conversions, fuel, type NewLane } from '../database/queries/index.ts'
+import { conversions, fuel, type NewLane, statedTerms, type TermColumn } from '../database/queries/index.ts'
 import type { TenantTransaction } from '../database/schema/index.ts'
 import type { TenantId } from '../database/session/index.ts'
 
@@ -14,18 +14,10 @@ export function needsConversion(
 }
 
 /** What the amounts of a quote include and their currency. Absent or null: the brokerage's default basis, and US dollars. */
-export type QuotedOn = Pick<
-  NewLane,
-  'quoted_basis' | 'quoted_fuel_cents' | 'quoted_accessorials_cents' | 'quoted_currency'
->
+export type QuotedOn = Pick<NewLane, TermColumn<'quoted'>>
 
 export function termsOfQuote(quoted: QuotedOn): AmountTerms {
-  return {
-    basis: quoted.quoted_basis ?? null,
-    fuelCents: quoted.quoted_fuel_cents ?? null,
-    accessorialCents: quoted.quoted_accessorials_cents ?? null,
-    currency: quoted.quoted_currency ?? null,
-  }
+  return statedTerms(quoted, 'quoted')
 }
 
 /** The fuel charge per mile of the customer's schedule, and the exchange rate, on a day. */

@@ -1,12 +1,13 @@
 import type { LanePlaces } from '#engine/book/quote-book.ts'
 import type { QuoteNames } from '#engine/book/quote-names.ts'
 import {
-  type ChargesOfDay,
+  type ConversionDays,
   type CountedAmounts,
+  chargesOfDay,
+  conversionDayOf,
   countedAmounts,
   type SentAmounts,
 } from '#engine/counted-amounts.ts'
-import { fuelOfMiles } from '#engine/fuel-surcharge.ts'
 import { costThatCounts, rateThatCounts } from '#engine/history.ts'
 import {
   bitsOfConvertedBy,
@@ -79,7 +80,7 @@ export interface QuotesRead {
   readonly versions: TenantVersions
   readonly settings: BookSettings
   /** What amounts are converted with; null if none has to be. */
-  readonly days: conversions.ConversionDays | null
+  readonly days: ConversionDays | null
   /** The number of quotes put, and of ids removed. */
   readonly put: number
   readonly removed: number
@@ -166,7 +167,7 @@ export function* unpackInSteps(
         ? null
         : countedAmounts(sent, basis, () => {
             const customerKey = sink.names.customers[names]?.quotedKey ?? ''
-            return chargesOfDay(days, { customerKey, day: Math.floor(quotedAt / dayMs), miles })
+            return chargesOfDay(days, { customerKey, day: conversionDayOf(quotedAt), miles })
           })
     const isApart = ownTerms !== null && converted === null
     // Amounts that state no terms are in US dollars on the default basis. Those of a quote that is kept apart count nowhere.
@@ -191,12 +192,11 @@ export function* unpackInSteps(
     portion.carrier[count] = carrierIn(ofCarriers[index] as string, sink.names)
     portion.person[count] = numbers.getInt32(start + recordAt.person)
     portion.facts[count] =
-      factsOf(codes, sent, { amounts, basis }) | bitsOfConvertedBy(converted?.convertedBy ?? null)
+      factsOf(codes, sent, { converted: ownTerms === null ? sent : converted, basis }) |
+      bitsOfConvertedBy(converted?.convertedBy ?? null)
   }
   return { counted, apart }
 }
-
-const dayMs = 86_400_000
 
 /** A time of PostgreSQL in epoch milliseconds. */
 const timeAt = (numbers: DataView, at: number) => Math.floor(int8At(numbers, at) / 1000) + postgresEpochMs
@@ -274,26 +274,12 @@ function sentAmounts(
   }
 }
 
-function chargesOfDay(
-  days: conversions.ConversionDays | null,
-  { customerKey, day, miles }: { readonly customerKey: string; readonly day: number; readonly miles: number },
-): ChargesOfDay {
-  const millsOf = (key: string) => days?.fuel.get(key)?.get(day) ?? null
-  const charge = (mills: number | null) =>
-    mills === null || Number.isNaN(miles) ? null : fuelOfMiles(mills, miles)
-  const usdPerCad = days?.exchange.get(day) ?? null
-  return {
-    rates: { scheduledFuelCents: charge(millsOf(customerKey) ?? millsOf('')), usdPerCad },
-    costs: { scheduledFuelCents: charge(millsOf('')), usdPerCad },
-  }
-}
-
 type BookedAmounts = Pick<CountedAmounts, 'customerRateCents' | 'truckCostCents'>
 
 function factsOf(
   codes: number,
   sent: SentAmounts,
-  { amounts, basis }: { readonly amounts: BookedAmounts; readonly basis: RateBasis },
+  { converted, basis }: { readonly converted: BookedAmounts | null; readonly basis: RateBasis },
 ): number {
   const { customerRateCents: revenue, truckCostCents: cost, quoted, customer, truck } = sent
   const isCad = ({ currency }: AmountTerms) => currency === 'CAD'
@@ -310,21 +296,24 @@ function factsOf(
     bit((codes & recordCodes.outcome) === EXPIRED, FACTS.expired) |
     bit((codes & recordCodes.decidedByService) !== 0, FACTS.decidedByService) |
     bit(statesTerms(customer) || statesTerms(truck), FACTS.bookingTerms) |
-    bit(isAtALoss(sent, { amounts, basis }), FACTS.atALoss)
+    bit(isAtALoss(sent, { converted, basis }), FACTS.atALoss)
   )
 }
 
 const statesTerms = ({ basis, currency }: AmountTerms) => basis !== null || (currency ?? null) !== null
 
-/** Whether AP is above AR: as they are if they include the same charges in the same currency, else as they are converted. */
+/**
+ * Whether AP is above AR: as they are if they include the same charges in the same currency, else as they are converted. It is not
+ * known if they could not be converted.
+ */
 function isAtALoss(
   { customerRateCents, truckCostCents, customer, truck }: SentAmounts,
-  { amounts, basis }: { readonly amounts: BookedAmounts; readonly basis: RateBasis },
+  { converted, basis }: { readonly converted: BookedAmounts | null; readonly basis: RateBasis },
 ): boolean {
   if (customerRateCents === null || truckCostCents === null) return false
   const termsOf = ({ basis, currency }: AmountTerms) => ({ basis, currency: currency ?? null })
   if (sameTerms(termsOf(customer), termsOf(truck), basis)) return truckCostCents > customerRateCents
-  return (amounts.truckCostCents ?? 0) > (amounts.customerRateCents ?? 0)
+  return converted !== null && (converted.truckCostCents ?? 0) > (converted.customerRateCents ?? 0)
 }
 
 /** Puts the quotes of a portion into a sink. */
@@ -391,10 +380,13 @@ export async function openQuotes(
   sink: QuoteSink,
   {
     perPortion = quotesPerPortion,
+    only,
     onPortion = () => {},
     onAnswer = () => {},
   }: {
     readonly perPortion?: number
+    /** The ids of the quotes to read. Absent: all. */
+    readonly only?: readonly number[]
     readonly onPortion?: (put: number) => void
     readonly onAnswer?: () => void
   } = {},
@@ -408,7 +400,10 @@ export async function openQuotes(
         return { ...standing, days: mixed ? await conversions.conversionDays(transaction, tenant) : null }
       })
       onAnswer()
-      const portions = portionsOf(database, tenant, perPortion)
+      const portions =
+        only === undefined
+          ? portionsOf(database, tenant, perPortion)
+          : portionsWith(database, tenant, { laneIds: only, perPortion })
       const counting = { ...settings, days }
       // The database reads each portion while the previous one is unpacked.
       let coming = portions.next()
@@ -433,6 +428,18 @@ export async function openQuotes(
       return { versions, settings, days, put, removed: 0, skipped }
     }),
   )
+}
+
+/** The quotes with these ids. */
+async function* portionsWith(
+  database: Pick<Database, 'inTenant'>,
+  tenant: TenantId,
+  { laneIds, perPortion }: { readonly laneIds: readonly number[]; readonly perPortion: number },
+): AsyncGenerator<PackedQuotes, void> {
+  for (let start = 0; start < laneIds.length; start += perPortion) {
+    const some = laneIds.slice(start, start + perPortion)
+    yield await database.inTenant(tenant, (transaction) => readQuotesOf(transaction, tenant, some))
+  }
 }
 
 /** All quotes of a brokerage, newest first. Quotes of the same time share pages, so a portion reads few pages. */

@@ -1,6 +1,7 @@
 import { expressionBuilder, type RawBuilder, sql } from 'kysely'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { problem } from '#contract/errors.ts'
 import type { PerformanceSums } from '#engine/performance.ts'
 import {
   PERFORMANCE_GROUPINGS,
@@ -10,22 +11,27 @@ import type { QuoteSelection } from '#engine/quote-statistics/quote-selection.ts
 import type { PricingRule } from '#engine/rules/pricing-rules.ts'
 import { seededNumbers } from '#engine/statistics/seeded-numbers.ts'
 import { call, type MadeTenant, makeLane, makePerson, makeTenant } from '#testing/make.ts'
-import { type TestApp, testApp } from '#testing/test-app.ts'
 import {
-  type LaneFilter,
+  countedLanes,
+  idsBehind,
   landedMarginCents,
   lostToCostCents,
   lostToRateCents,
   marginComparable,
   marginLanded,
-  matching,
+  monthSums,
+  newestPoints,
   quotedMarginCents,
   readBasisCounts,
+  shipmentSums,
   tooLowCents,
-} from '../database/queries/index.ts'
+} from '#testing/sums-in-sql.ts'
+import { type TestApp, testApp } from '#testing/test-app.ts'
+import { idsOfLanes, type LaneFilter, matching, readTenantQuotes } from '../database/queries/index.ts'
 import type { Tables } from '../database/schema/index.ts'
 import { type TenantId, tenantId, withViewer } from '../database/session/index.ts'
-import { type Books, BrokerageBook, statisticsOf } from './index.ts'
+import { convertedBookings } from '../lanes/index.ts'
+import { type Books, BrokerageBook, statisticsOf, statisticsOfSome } from './index.ts'
 import { openQuotes } from './quote-rows.ts'
 
 let app: TestApp
@@ -35,6 +41,7 @@ beforeAll(async () => {
   app = await testApp({ now: Date.UTC(2026, 2, 10) })
   owner = new pg.Client(app.testDatabase.owner)
   await owner.connect()
+  await owner.query(countedLanes)
 })
 afterAll(async () => {
   await owner.end()
@@ -343,6 +350,14 @@ async function opened(own: TenantId) {
   }
 }
 
+/** A service whose memory is too small for the book. */
+const withoutMemory = {
+  books: { read: () => Promise.reject(problem('unavailable', 'Its quotes do not fit into memory.')) },
+  get database() {
+    return app.database
+  },
+}
+
 const brokerages = [
   { seed: 1, isMixed: true, basis: 'all_in' },
   { seed: 2, isMixed: true, basis: 'linehaul' },
@@ -444,5 +459,124 @@ function equalForAll({ seed, isMixed, basis }: (typeof brokerages)[number], step
         3,
       )
     }
+  })
+
+  test('the quotes behind a figure are the rows of the database that count in it', async () => {
+    const { own } = brokerage
+    const { statistics } = await opened(own)
+    for (const figure of ['lost_to_cost', 'lost_to_rate', 'quoted_too_low', 'booked_at_a_loss'] as const) {
+      for (const selection of selections) {
+        const ids = await (await statistics()).behind(figure, selection)
+        const filter = filterOf(own, selection)
+        const rows = await app.database.inTenant(own, (transaction) =>
+          idsBehind(transaction, own, figure, { filter, rules }),
+        )
+        expect([figure, selection, ids.toSorted((one, other) => one - other)]).toEqual([
+          figure,
+          selection,
+          rows,
+        ])
+      }
+      expect((await (await statistics()).behind(figure, {})).length).toBeGreaterThan(9)
+    }
+  })
+
+  test('the totals of shipments equal the sums of the database, by a selection and by ids', async () => {
+    const { own, memberId } = brokerage
+    const { statistics } = await opened(own)
+    for (const viewer of [null, { userId: memberId }]) {
+      for (const selection of selections) {
+        const filter = { ...filterOf(own, selection), booked: true }
+        const found = await withViewer(viewer, async () => {
+          const laneIds = await app.database.inTenant(own, (transaction) =>
+            idsOfLanes(transaction, own, filter),
+          )
+          const [selected, listed] = [
+            await (await statistics()).shipments(selection),
+            await (await statistics()).shipments({ laneIds }),
+          ]
+          expect(listed).toEqual(selected)
+          const { basis: _, ...converted } = await app.database.inTenant(own, (transaction) =>
+            readBasisCounts(transaction, own, filter),
+          )
+          const totals = await app.database.inTenant(own, (transaction) =>
+            shipmentSums(transaction, own, filter),
+          )
+          return [selected, { totals, converted }]
+        })
+        expect([selection, viewer, found[0]]).toEqual([selection, viewer, found[1]])
+      }
+    }
+    const booked = () =>
+      app.database.inTenant(own, (transaction) => idsOfLanes(transaction, own, { booked: true }))
+    const withoutBook = await statisticsOfSome(withoutMemory, own, booked)
+    expect(await withoutBook.shipments({})).toEqual(await (await statistics()).shipments({}))
+    const { totals } = await (await statistics()).shipments({})
+    expect(Math.min(...Object.values(totals).map(Math.abs))).toBeGreaterThan(3)
+  })
+
+  test('the record of a lane equals the rows of the database: its months, its newest quotes, and what was converted', async () => {
+    const { own, memberId } = brokerage
+    const { statistics } = await opened(own)
+    const pair = { originKey: 'dallas|TX', destinationKey: 'macon|GA' }
+    for (const viewer of [null, { userId: memberId }]) {
+      for (const asked of [{}, { equipmentCode: 'R' }, { rateType: 'spot' }] as const) {
+        const [all, shown] = [
+          { ...pair, ...asked, equipmentCode: undefined },
+          { ...pair, ...asked },
+        ]
+        const { equipmentCode: _, ...ofPair } = all
+        await withViewer(viewer, async () => {
+          const { months, points } = await (await statistics()).laneRecord(shown, 12)
+          const converted = await (await statistics()).converted(shown)
+          await app.database.inTenant(own, async (transaction) => {
+            expect(months).toEqual(await monthSums(transaction, own, ofPair, 'America/Chicago'))
+            expect(points.map(({ booked: _, quotedAt: __, ...point }) => point)).toEqual(
+              await newestPoints(transaction, own, shown, 12),
+            )
+            const { basis: _, ...counts } = await readBasisCounts(transaction, own, shown)
+            expect(converted).toEqual(counts)
+          })
+          expect(months.length).toBeGreaterThan(2)
+          const withoutBook = await statisticsOfSome(withoutMemory, own, () =>
+            app.database.inTenant(own, (transaction) => idsOfLanes(transaction, own, pair)),
+          )
+          expect(await withoutBook.laneRecord(shown, 12)).toEqual({ months, points })
+          expect(await withoutBook.converted(shown)).toEqual(converted)
+        })
+      }
+    }
+  })
+
+  test('the quotes of a test on history, and the margins of lanes, have the amounts that the database converts', async () => {
+    const { own } = brokerage
+    await app.database.inTenant(own, async (transaction) => {
+      const { rows } = await sql<Record<string, number | string | null>>`
+        select lane_id as "laneId", coalesce(customer_rate_cents, quoted_rate_cents) as "rateCents",
+          coalesce(truck_cost_cents, estimated_cost_cents) as "costCents", truck_cost_cents as "truckCostCents",
+          quoted_rate_cents as "quotedRateCents", outcome, rate_type as "rateType",
+          coalesce(nullif(estimated_cost_cents, 0), nullif(expected_cost_cents, 0)) as "quotedCostCents"
+        from counted_lanes where tenant_id = ${own} order by created_at, lane_id`.execute(transaction)
+      const names = Object.keys(rows[0] ?? {})
+      const read = await readTenantQuotes(transaction, own, null, 10_000, 100)
+      expect(
+        read.map((quote) => Object.fromEntries(names.map((name) => [name, quote[name as 'laneId']]))),
+      ).toEqual(rows.map((row) => ({ ...row, rateType: row.rateType ?? 'spot' })))
+      expect(read.length).toBeGreaterThan(200)
+
+      const lanes = await transaction.selectFrom('lanes').selectAll().where('tenant_id', '=', own).execute()
+      const booked = await convertedBookings(transaction, own, lanes, basis)
+      const { rows: converted } = await sql<{ laneId: number; revenueCents: number; costCents: number }>`
+        select lane_id as "laneId", customer_rate_cents as "revenueCents", truck_cost_cents as "costCents"
+        from counted_lanes
+        where tenant_id = ${own} and customer_rate_cents is not null and truck_cost_cents is not null
+        order by 1`.execute(transaction)
+      expect(
+        [...booked]
+          .map(([laneId, { revenueCents, costCents }]) => ({ laneId, revenueCents, costCents }))
+          .toSorted((one, other) => one.laneId - other.laneId),
+      ).toEqual(converted)
+      expect(booked.size).toBeGreaterThan(50)
+    })
   })
 }

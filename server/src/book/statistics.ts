@@ -1,9 +1,16 @@
+import { Problem } from '#contract/errors.ts'
 import type { MissedColumns } from '#engine/backtest/missed-margin.ts'
 import type { BookLane, QuoteBook } from '#engine/book/quote-book.ts'
 import type { MarketRate } from '#engine/market-rate.ts'
-import { type ConvertedCounts, convertedCounts } from '#engine/quote-statistics/basis-counts.ts'
+import {
+  type ConvertedCounts,
+  convertedCounts,
+  noneConverted,
+} from '#engine/quote-statistics/basis-counts.ts'
 import { type CustomerAnswers, customerAnswers } from '#engine/quote-statistics/customer-answers.ts'
+import { type LaneRecord, recordOfLanes } from '#engine/quote-statistics/lane-record.ts'
 import { localDay } from '#engine/quote-statistics/local-days.ts'
+import { lowestRates } from '#engine/quote-statistics/lowest-rates.ts'
 import { type MarginGaps, marginGaps } from '#engine/quote-statistics/margin-gaps.ts'
 import {
   listMissed,
@@ -22,8 +29,11 @@ import {
 import {
   type IsSelected,
   type QuoteSelection,
+  rowsWithIds,
   selectedRows,
 } from '#engine/quote-statistics/quote-selection.ts'
+import { type FigureOfQuotes, quotesBehind } from '#engine/quote-statistics/quotes-behind.ts'
+import { type ShipmentTotals, shipmentTotals } from '#engine/quote-statistics/shipment-totals.ts'
 import {
   type MarketOfLanes,
   newestMilesOf,
@@ -33,11 +43,12 @@ import {
 } from '#engine/quote-statistics/standing-of-quotes.ts'
 import type { RateBasis } from '#engine/rate-basis.ts'
 import { mapInSteps } from '#engine/steps.ts'
-import { readCustomerRecords } from '../database/queries/index.ts'
+import { type BookSettings, readCustomerRecords } from '../database/queries/index.ts'
 import { currentViewer, type Database, forBrokerage, type TenantId } from '../database/session/index.ts'
 import { yieldBetweenSteps } from '../runtime/index.ts'
 import type { Books } from './books.ts'
-import type { BrokerageBook } from './brokerage-book.ts'
+import { BrokerageBook } from './brokerage-book.ts'
+import { openQuotes } from './quote-rows.ts'
 
 /** Statistics of a brokerage, computed from its book as the current person may see it. */
 export interface Statistics {
@@ -76,8 +87,27 @@ export interface Statistics {
     market: MarketOfBook,
     lanes: readonly number[],
   ): Promise<(MarketRate | null)[]>
-  /** How many quotes of a selection were converted, and how many could not be. */
+  /** How many quotes of a selection were converted, and how many are kept apart. */
   converted(selection: QuoteSelection): Promise<ConvertedCounts>
+  /**
+   * The ids of the quotes of a selection that count in a figure, whoever reads: the list of them hides the customers that the
+   * reader may not see.
+   */
+  behind(figure: FigureOfQuotes, selection: QuoteSelection): Promise<readonly number[]>
+  /** The totals of shipments, and how many of their quotes were converted: of a selection, or of quotes that the reader may see. */
+  shipments(
+    which: QuoteSelection | { readonly laneIds: readonly number[] },
+  ): Promise<{ readonly totals: ShipmentTotals; readonly converted: ConvertedCounts }>
+  /** The months and the newest quotes of a city pair. The points are of the equipment, if one is selected. */
+  laneRecord(selection: CityPair & QuoteSelection, pointsMax: number): Promise<LaneRecord>
+}
+
+type CityPair = Required<Pick<QuoteSelection, 'originKey' | 'destinationKey'>>
+
+/** What statistics are read from. */
+interface StatisticsParts {
+  readonly books: Pick<Books<BrokerageBook>, 'read'>
+  readonly database: Pick<Database, 'inTenant'>
 }
 
 /** The market rates of the lanes of a book, by their numbers, and the miles that convert them. */
@@ -93,12 +123,6 @@ export interface JudgedQuotes {
   readonly asOf: number
 }
 
-const noneConverted: ConvertedCounts = {
-  convertedBy: { charges: 0, schedule: 0, exchange: 0 },
-  keptApart: 0,
-  keptApartInCad: 0,
-}
-
 /** Approximate memory of a small result, in bytes. */
 const smallBytes = 500
 
@@ -109,10 +133,7 @@ const smallBytes = 500
  * @throws Problem when the quotes of the brokerage do not fit into the memory of the service
  */
 export async function statisticsOf(
-  {
-    books,
-    database,
-  }: { readonly books: Books<BrokerageBook>; readonly database: Pick<Database, 'inTenant'> },
+  { books, database }: StatisticsParts,
   tenant: TenantId,
 ): Promise<Statistics> {
   const reader = currentViewer()
@@ -166,16 +187,122 @@ export async function statisticsOf(
       )
     },
     ...againstMarket(book, (quotes, selection) => selectedRows(quotes, selection, records, reader)),
+    ...ofLists({ book, settings, access, records, reader, nameOf }),
+  }
+}
+
+/** The most quotes that are read for one answer without the book of their brokerage: 20 MB. */
+const quotesWithoutBookMax = 200_000
+
+/**
+ * Statistics of some quotes: from the book of the brokerage, or from these quotes alone if the book does not fit into memory.
+ *
+ * @param idsOf the ids of all quotes that the statistics are about
+ * @throws Problem when the quotes of the brokerage do not fit into the memory of the service, and these are too many
+ */
+export async function statisticsOfSome(
+  parts: StatisticsParts,
+  tenant: TenantId,
+  idsOf: () => Promise<readonly number[]>,
+): Promise<Statistics> {
+  try {
+    return await statisticsOf(parts, tenant)
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error
+    const only = await idsOf()
+    if (only.length > quotesWithoutBookMax) throw error
+    const quotes = new BrokerageBook()
+    const { versions, settings, days } = await openQuotes(parts.database, tenant, quotes, { only })
+    const books = { read: async () => ({ quotes, versions, settings, days }) }
+    return statisticsOf({ ...parts, books }, tenant)
+  }
+}
+
+/** What the members of statistics have in common. */
+interface Read {
+  readonly book: BrokerageBook
+  readonly settings: BookSettings
+  readonly access: Parameters<BrokerageBook['statistics']>[1]
+  readonly records: Parameters<typeof selectedRows>[2]
+  readonly reader: Parameters<typeof selectedRows>[3]
+  readonly nameOf: (kind: string, ...about: readonly unknown[]) => string
+}
+
+/** The members behind lists of quotes and pages of lanes. */
+function ofLists({
+  book,
+  settings,
+  access,
+  records,
+  reader,
+  nameOf,
+}: Read): Pick<Statistics, 'converted' | 'behind' | 'shipments' | 'laneRecord'> {
+  return {
     async converted(selection) {
       if (!settings.mixed) return noneConverted
-      return book.statistics(
-        nameOf('converted', selection),
+      const lanes = lanesOf(book.quotes, selection)
+      if (lanes === null) {
+        return book.statistics(
+          nameOf('converted', selection),
+          access,
+          (quotes) => convertedCounts(quotes, selectedRows(quotes, selection, records, reader)),
+          () => smallBytes,
+        )
+      }
+      const { originKey: _, destinationKey: __, equipmentCode: ___, ...others } = selection
+      return book.reading((quotes) =>
+        convertedCounts(quotes, selectedRows(quotes, others, records, reader), lanes),
+      )
+    },
+    behind: (figure, selection) =>
+      book.statistics(
+        JSON.stringify(['behind', figure, selection]),
         access,
-        (quotes) => convertedCounts(quotes, selectedRows(quotes, selection, records, reader)),
+        (quotes) =>
+          quotesBehind(quotes, figure, {
+            isSelected: selectedRows(quotes, selection, records, null),
+            lowestRate: lowestRates(quotes, settings.rules, records),
+          }),
+        (ids) => smallBytes + 8 * ids.length,
+      ),
+    shipments(which) {
+      const totalsOf = (isSelectedIn: (quotes: QuoteBook) => IsSelected) =>
+        function* (quotes: QuoteBook) {
+          const isSelected = isSelectedIn(quotes)
+          const totals = yield* shipmentTotals(quotes, isSelected)
+          return { totals, converted: yield* convertedCounts(quotes, isSelected) }
+        }
+      if ('laneIds' in which) return book.reading(totalsOf(() => rowsWithIds(which.laneIds)))
+      return book.statistics(
+        nameOf('shipments', which),
+        access,
+        totalsOf((quotes) => selectedRows(quotes, { ...which, booked: true }, records, reader)),
         () => smallBytes,
       )
     },
+    laneRecord(selection, pointsMax) {
+      const { equipmentCode = null, originKey, destinationKey, ...others } = selection
+      const lanes = book.quotes.corridor(originKey, destinationKey)?.lanes ?? []
+      return book.reading((quotes) =>
+        recordOfLanes(quotes, lanes, {
+          isSelected: selectedRows(quotes, others, records, reader),
+          timeZone: settings.timeZone,
+          equipmentCode,
+          pointsMax,
+        }),
+      )
+    },
   }
+}
+
+/** The lanes of a selection if it is of one city pair; null if it is not. */
+function lanesOf(
+  quotes: QuoteBook,
+  { originKey, destinationKey, equipmentCode }: QuoteSelection,
+): BookLane[] | null {
+  if (originKey === undefined || destinationKey === undefined) return null
+  const lanes = quotes.corridor(originKey, destinationKey)?.lanes ?? []
+  return lanes.filter(({ places }) => equipmentCode === undefined || places.equipmentCode === equipmentCode)
 }
 
 /** The members that compare quotes with market rates. They are not kept: the rates can change without a change of the book. */
@@ -207,13 +334,7 @@ function missedMargin({
   records,
   reader,
   nameOf,
-}: {
-  readonly book: BrokerageBook
-  readonly access: Parameters<BrokerageBook['statistics']>[1]
-  readonly records: Parameters<typeof selectedRows>[2]
-  readonly reader: Parameters<typeof selectedRows>[3]
-  readonly nameOf: (kind: string, ...about: readonly unknown[]) => string
-}): Pick<Statistics, 'missedBy' | 'listMissed'> {
+}: Omit<Read, 'settings'>): Pick<Statistics, 'missedBy' | 'listMissed'> {
   return {
     missedBy: ({ missed, asOf }, selection, asked) =>
       book.statistics(

@@ -4,6 +4,8 @@ import { testEventType } from '#contract/event-types.ts'
 import { type bookedFields, changedQuoteFields, type EventBody } from '#contract/events.ts'
 import type { outcomeReasons, outcomes } from '#contract/lane.ts'
 import { bookingFields, bookingTable } from '#engine/booking-fields.ts'
+import { chargesOfRates, countedAmounts } from '#engine/counted-amounts.ts'
+import type { LandedAmounts, RateBasis } from '#engine/rate-basis.ts'
 import {
   auditedForApi,
   type ClaimedEvent,
@@ -11,8 +13,9 @@ import {
   type LaneColumns,
   type LaneThen,
   laneOfJson,
+  sentAmounts,
 } from '../database/queries/index.ts'
-import { shownLane } from '../lanes/index.ts'
+import { landedIn, shownLane } from '../lanes/index.ts'
 
 type BookedName = (typeof bookedFields)[number]
 
@@ -28,12 +31,31 @@ function laneOf({ lane }: EventFacts) {
     quotedBy: quotedBy(lane),
     defaultBasis: lane.default_basis ?? 'all_in',
   }
-  const { landed } = lane
-  const converted =
-    landed === undefined || landed === null
-      ? undefined
-      : { revenueCents: landed.revenue_cents, costCents: landed.cost_cents, currency: 'USD' as const }
-  return shownLane(laneOfJson<LaneColumns>(lane), origin, converted)
+  const columns = laneOfJson<LaneColumns>(lane)
+  return shownLane(columns, origin, convertedThen(lane, columns, origin.defaultBasis))
+}
+
+/** AR and AP with the surcharges and the exchange rate of the time of the event, whatever was corrected since. */
+function convertedThen(
+  { rates, landed }: LaneThen,
+  columns: LaneColumns,
+  basis: RateBasis,
+): LandedAmounts | undefined {
+  if (landed !== undefined && landed !== null) {
+    return { revenueCents: landed.revenue_cents, costCents: landed.cost_cents, basis, currency: 'USD' }
+  }
+  if (rates === undefined || rates === null) return undefined
+  const amounts = countedAmounts(sentAmounts(columns), basis, () =>
+    chargesOfRates(
+      {
+        fuelMillsPerMile: rates.fuel_mills_per_mile,
+        costMillsPerMile: rates.cost_mills_per_mile,
+        usdPerCad: rates.usd_per_cad,
+      },
+      columns.miles ?? Number.NaN,
+    ),
+  )
+  return landedIn(amounts, basis) ?? undefined
 }
 
 function quotedBy({ created_by, quoted_by_name }: LaneThen) {

@@ -20,8 +20,15 @@ import {
 } from '#testing/event-receiver.ts'
 import { call, type Integration, makeIntegration, makeLane, makeTenant, pushUpdate } from '#testing/make.ts'
 import { type TestApp, testApp } from '#testing/test-app.ts'
-import { changeLane, lockLane, writeEventsOn } from '../database/queries/index.ts'
+import {
+  type ClaimedEvent,
+  changeLane,
+  type LaneThen,
+  lockLane,
+  writeEventsOn,
+} from '../database/queries/index.ts'
 import { tenantId } from '../database/session/index.ts'
+import { eventBody } from './event-body.ts'
 import { settlementOf } from './event-sender.ts'
 import { postEvent } from './post-event.ts'
 
@@ -141,6 +148,26 @@ describe('event content', () => {
     expect(without).toMatchObject({ margin: null, margin_currency: null, truck_currency: 'CAD' })
     // 2,150 - 1,850 x 0.8
     expect(with1850).toMatchObject({ margin: 670, margin_currency: 'USD', margin_basis: 'all_in' })
+
+    // Earlier versions stored the converted amounts.
+    const { about } = await app.database.inTenant(integration.tenant.id as never, (transaction) =>
+      transaction
+        .selectFrom('events')
+        .select('about')
+        .orderBy('event_number', 'desc')
+        .executeTakeFirstOrThrow(),
+    )
+    const { rates: _, ...then } = (about as { lane: LaneThen }).lane
+    const facts = { lane: { ...then, landed: { revenue_cents: 2_150_00, cost_cents: 1_500_00 } } }
+    const event = {
+      number: 1,
+      attempt: 1,
+      id: 'e1',
+      type: 'lane.booked',
+      occurredAt: new Date(),
+      about: facts,
+    }
+    expect(eventBody(event as ClaimedEvent, 1).data).toMatchObject({ lane: { margin: 650 } })
   })
 
   test('only requested event types are sent, and only for changes with an effect', async () => {

@@ -9,6 +9,7 @@ export {
   askedQuote,
   askedRates,
 } from './approval-answer.ts'
+export { convertedBookings, landedIn } from './counted-lanes.ts'
 export { laneAnswer, laneAnswers, pricedLane, shownLane } from './lane-answer.ts'
 export { laneCsvHead, laneCsvLines } from './lane-csv.ts'
 export {

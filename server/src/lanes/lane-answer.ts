@@ -22,12 +22,13 @@ import { percentOf } from '#engine/statistics/percent-of.ts'
 import {
   type BookedColumns,
   bookingColumns,
-  landedAmounts,
   type QuoteOrigin,
   quoteOrigins,
+  statedTerms,
 } from '../database/queries/index.ts'
 import type { LaneRow, TenantTransaction, UnshownLaneColumn } from '../database/schema/index.ts'
 import type { TenantId } from '../database/session/index.ts'
+import { convertedBookings } from './counted-lanes.ts'
 
 /** Lanes in the form of the API, in the given order: with the booking, the landed margin, and the user that quoted them. */
 export async function laneAnswers(
@@ -36,12 +37,12 @@ export async function laneAnswers(
   lanes: readonly LaneRow[],
 ): Promise<Lane[]> {
   const origins = await quoteOrigins(transaction, tenant, lanes)
-  const basisOf = (lane: LaneRow) => origins.get(lane.lane_id)?.defaultBasis ?? 'all_in'
-  const open = lanes.filter((lane) => isBooked(lane) && landedOf(lane, basisOf(lane)) === null)
-  const converted = await landedAmounts(
+  const basis = origins.values().next().value?.defaultBasis ?? 'all_in'
+  const converted = await convertedBookings(
     transaction,
     tenant,
-    open.map(({ lane_id }) => lane_id),
+    lanes.filter((lane) => isBooked(lane) && landedOf(lane, basis) === null),
+    basis,
   )
   return lanes.map((lane) => shownLane(lane, origins.get(lane.lane_id), converted.get(lane.lane_id)))
 }
@@ -60,16 +61,16 @@ export async function laneAnswer(
 /**
  * A lane in the form of the API and of events. Omits the columns that only matching and imports use.
  *
- * @param converted its AR and AP in the database's conversion, if they cannot be compared by their own charges
+ * @param converted its AR and AP as statistics convert them, if they cannot be compared by their own charges
  */
 export function shownLane(
   lane: Omit<LaneRow, keyof EngineColumns>,
   origin: QuoteOrigin | undefined,
-  converted?: Omit<LandedAmounts, 'basis'>,
+  converted?: LandedAmounts,
 ): Lane {
   const { truck_cost_cents: ap } = lane
   const basis = origin?.defaultBasis ?? 'all_in'
-  const landed = landedOf(lane, basis) ?? (converted === undefined ? null : { ...converted, basis })
+  const landed = landedOf(lane, basis) ?? converted ?? null
   const marginCents = landed === null ? null : landed.revenueCents - landed.costCents
   const quotedBy = origin?.quotedBy ?? null
   return {
@@ -115,20 +116,8 @@ function landedOf(lane: BookedColumns, assumed: RateBasis): LandedAmounts | null
   const { customer_rate_cents: ar, truck_cost_cents: ap } = lane
   if (ar === null || ap === null) return null
   return landedOnOneBasis(
-    {
-      cents: ar,
-      basis: lane.customer_basis ?? null,
-      fuelCents: lane.customer_fuel_cents ?? null,
-      accessorialCents: lane.customer_accessorials_cents ?? null,
-      currency: lane.customer_currency ?? null,
-    },
-    {
-      cents: ap,
-      basis: lane.truck_basis ?? null,
-      fuelCents: lane.truck_fuel_cents ?? null,
-      accessorialCents: lane.truck_accessorials_cents ?? null,
-      currency: lane.truck_currency ?? null,
-    },
+    { cents: ar, ...statedTerms(lane, 'customer') },
+    { cents: ap, ...statedTerms(lane, 'truck') },
     assumed,
   )
 }

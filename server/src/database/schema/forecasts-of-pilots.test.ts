@@ -3,6 +3,7 @@ import pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { appOn, type TestApp } from '#testing/app-on-database.ts'
 import { call, makeLane, makeTenant } from '#testing/make.ts'
+import { countedLanes } from '#testing/sums-in-sql.ts'
 import { type TestDatabase, testDatabase } from '#testing/test-database.ts'
 import { migrate } from './migrate.ts'
 
@@ -37,7 +38,8 @@ test('the migration keeps the forecast of each quote, and drops the rest of the 
     await owner.query(`select set_config('app.tenant_id', $1, false)`, [String(id)])
     return (await owner.query(statement, values)).rows
   }
-  // As the version before stored them.
+  // As the version before stored them, which had the view.
+  await owner.query(countedLanes)
   await owner.query('alter table lanes rename column forecast to advice')
   await owner.query('alter view counted_lanes rename column forecast to advice')
   await owner.query(await readFile(pilots, 'utf8'))

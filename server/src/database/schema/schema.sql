@@ -557,7 +557,6 @@ create table lanes (
   constraint lanes_truck_currency_check CHECK ((truck_currency = ANY (ARRAY['USD'::text, 'CAD'::text]))),
   constraint lanes_truck_fuel_cents_check CHECK (((truck_fuel_cents >= 0) AND (truck_fuel_cents <= 999999999)))
 ) with (fillfactor=90);
-CREATE INDEX lanes_at_a_loss ON lanes USING btree (tenant_id, updated_at DESC, lane_id DESC) WHERE (truck_cost_cents > customer_rate_cents);
 CREATE INDEX lanes_booked_or_cancelled ON lanes USING btree (tenant_id, created_at DESC, lane_id DESC) WHERE ((customer_rate_cents IS NOT NULL) OR (truck_cost_cents IS NOT NULL) OR (carrier_name IS NOT NULL) OR (carrier_notes IS NOT NULL) OR (booked_at IS NOT NULL) OR (cancelled_at IS NOT NULL));
 CREATE INDEX lanes_by_age ON lanes USING btree (tenant_id, created_at DESC, lane_id DESC);
 CREATE INDEX lanes_by_corridor ON lanes USING btree (tenant_id, origin_key, destination_key, equipment_code, created_at, lane_id);
@@ -903,290 +902,6 @@ alter table users force row level security;
 create policy tenant_isolation on users for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer));
 grant insert, select, update on users to lanewise_service;
 
-create view counted_lanes with (security_invoker=true) as
- SELECT tenant_id,
-    lane_id,
-    lane_ref,
-    request_id,
-    lane_number,
-    quote_count,
-    origin,
-    destination,
-    origin_key,
-    destination_key,
-    origin_state,
-    destination_state,
-    origin_market,
-    destination_market,
-    equipment,
-    equipment_code,
-    quoted_customer_name,
-        CASE
-            WHEN ((quoted_basis IS NULL) AND (quoted_currency IS NULL)) THEN quoted_rate_cents
-            ELSE on_basis(usd_cents(quoted_rate_cents, quoted_currency, usd_per_cad), quoted_basis, COALESCE(usd_cents(quoted_fuel_cents, quoted_currency, usd_per_cad), rate_fuel), usd_cents(quoted_accessorials_cents, quoted_currency, usd_per_cad), wanted)
-        END AS quoted_rate_cents,
-        CASE
-            WHEN ((quoted_basis IS NULL) AND (quoted_currency IS NULL)) THEN estimated_cost_cents
-            ELSE on_basis(usd_cents(estimated_cost_cents, quoted_currency, usd_per_cad), quoted_basis, COALESCE(usd_cents(quoted_fuel_cents, quoted_currency, usd_per_cad), rate_fuel), usd_cents(quoted_accessorials_cents, quoted_currency, usd_per_cad), wanted)
-        END AS estimated_cost_cents,
-    usd_cents(market_rate_cents, quoted_currency, usd_per_cad) AS market_rate_cents,
-    miles,
-    pickup_date,
-        CASE
-            WHEN (outcome <> 'expired'::text) THEN outcome
-            WHEN expired_counts_as_lost THEN 'lost'::text
-            ELSE 'pending'::text
-        END AS outcome,
-    outcome_reason,
-    outcome_source,
-    decided_at,
-        CASE
-            WHEN ((customer_basis IS NULL) AND (customer_currency IS NULL)) THEN customer_rate_cents
-            ELSE on_basis(usd_cents(customer_rate_cents, customer_currency, usd_per_cad), customer_basis, COALESCE(usd_cents(customer_fuel_cents, customer_currency, usd_per_cad), rate_fuel), usd_cents(customer_accessorials_cents, customer_currency, usd_per_cad), wanted)
-        END AS customer_rate_cents,
-        CASE
-            WHEN ((truck_basis IS NULL) AND (truck_currency IS NULL)) THEN truck_cost_cents
-            ELSE on_basis(usd_cents(truck_cost_cents, truck_currency, usd_per_cad), truck_basis, COALESCE(usd_cents(truck_fuel_cents, truck_currency, usd_per_cad), cost_fuel), usd_cents(truck_accessorials_cents, truck_currency, usd_per_cad), wanted)
-        END AS truck_cost_cents,
-    truck_cost_source,
-    customer_name,
-    carrier_name,
-    carrier_notes,
-    booked_at,
-    customer_basis,
-    customer_fuel_cents,
-    customer_accessorials_cents,
-    truck_basis,
-    truck_fuel_cents,
-    truck_accessorials_cents,
-    quoted_basis,
-    quoted_fuel_cents,
-    quoted_accessorials_cents,
-    customer_currency,
-    truck_currency,
-    quoted_currency,
-    customer_charges,
-    truck_charges,
-    quoted_charges,
-    signed_at,
-    created_by,
-    created_at,
-    updated_at,
-    import_id,
-    import_fingerprint,
-        CASE
-            WHEN ((quoted_basis IS NULL) OR (expected_basis IS NULL) OR (expected_basis = wanted)) THEN expected_cost_cents
-            ELSE on_basis(expected_cost_cents, expected_basis, COALESCE(usd_cents(quoted_fuel_cents, quoted_currency, usd_per_cad), cost_fuel), usd_cents(quoted_accessorials_cents, quoted_currency, usd_per_cad), wanted)
-        END AS expected_cost_cents,
-    expected_cost_low_cents,
-    expected_cost_high_cents,
-    expected_basis,
-    search_text,
-    customer_key,
-    cancelled_at,
-    cancel_reason,
-    outcome_before_booking,
-    import_said,
-    external_id,
-    rep_name,
-    rate_type,
-    valid_until,
-    quote_signed_at,
-    voided_at,
-    void_reason,
-    advice AS forecast,
-    counter_rate_cents,
-        CASE
-            WHEN (cad_day IS NOT NULL) THEN 'exchange'::text
-            WHEN (fuel_day IS NOT NULL) THEN 'schedule'::text
-            WHEN ((quoted_basis <> wanted) OR (customer_basis <> wanted) OR (truck_basis <> wanted)) THEN 'charges'::text
-            ELSE NULL::text
-        END AS converted_by,
-    superseded_by,
-    superseded_as
-   FROM ( SELECT lanes_1.tenant_id,
-            lanes_1.lane_id,
-            lanes_1.lane_ref,
-            lanes_1.request_id,
-            lanes_1.lane_number,
-            lanes_1.quote_count,
-            lanes_1.origin,
-            lanes_1.destination,
-            lanes_1.origin_key,
-            lanes_1.destination_key,
-            lanes_1.origin_state,
-            lanes_1.destination_state,
-            lanes_1.origin_market,
-            lanes_1.destination_market,
-            lanes_1.equipment,
-            lanes_1.equipment_code,
-            lanes_1.quoted_customer_name,
-            lanes_1.quoted_rate_cents,
-            lanes_1.estimated_cost_cents,
-            lanes_1.market_rate_cents,
-            lanes_1.miles,
-            lanes_1.pickup_date,
-            lanes_1.outcome,
-            lanes_1.outcome_reason,
-            lanes_1.outcome_source,
-            lanes_1.decided_at,
-            lanes_1.customer_rate_cents,
-            lanes_1.truck_cost_cents,
-            lanes_1.truck_cost_source,
-            lanes_1.customer_name,
-            lanes_1.carrier_name,
-            lanes_1.carrier_notes,
-            lanes_1.booked_at,
-            lanes_1.customer_basis,
-            lanes_1.customer_fuel_cents,
-            lanes_1.customer_accessorials_cents,
-            lanes_1.truck_basis,
-            lanes_1.truck_fuel_cents,
-            lanes_1.truck_accessorials_cents,
-            lanes_1.quoted_basis,
-            lanes_1.quoted_fuel_cents,
-            lanes_1.quoted_accessorials_cents,
-            lanes_1.customer_currency,
-            lanes_1.truck_currency,
-            lanes_1.quoted_currency,
-            lanes_1.customer_charges,
-            lanes_1.truck_charges,
-            lanes_1.quoted_charges,
-            lanes_1.signed_at,
-            lanes_1.created_by,
-            lanes_1.created_at,
-            lanes_1.updated_at,
-            lanes_1.import_id,
-            lanes_1.import_fingerprint,
-            lanes_1.expected_cost_cents,
-            lanes_1.expected_cost_low_cents,
-            lanes_1.expected_cost_high_cents,
-            lanes_1.expected_basis,
-            lanes_1.search_text,
-            lanes_1.customer_key,
-            lanes_1.cancelled_at,
-            lanes_1.cancel_reason,
-            lanes_1.outcome_before_booking,
-            lanes_1.import_said,
-            lanes_1.external_id,
-            lanes_1.rep_name,
-            lanes_1.rate_type,
-            lanes_1.valid_until,
-            lanes_1.quote_signed_at,
-            lanes_1.voided_at,
-            lanes_1.void_reason,
-            lanes_1.advice,
-            lanes_1.counter_rate_cents,
-            lanes_1.superseded_by,
-            lanes_1.superseded_as,
-            lanes_1.expired_counts_as_lost,
-            lanes_1.wanted,
-            lanes_1.fuel_day,
-            lanes_1.cad_day,
-            exchange.usd_per_cad,
-            fuel_cents(COALESCE(of_customer.mills_per_mile, of_brokerage.mills_per_mile), lanes_1.miles) AS rate_fuel,
-            fuel_cents(of_brokerage.mills_per_mile, lanes_1.miles) AS cost_fuel
-           FROM (((( SELECT lanes_2.tenant_id,
-                    lanes_2.lane_id,
-                    lanes_2.lane_ref,
-                    lanes_2.request_id,
-                    lanes_2.lane_number,
-                    lanes_2.quote_count,
-                    lanes_2.origin,
-                    lanes_2.destination,
-                    lanes_2.origin_key,
-                    lanes_2.destination_key,
-                    lanes_2.origin_state,
-                    lanes_2.destination_state,
-                    lanes_2.origin_market,
-                    lanes_2.destination_market,
-                    lanes_2.equipment,
-                    lanes_2.equipment_code,
-                    lanes_2.quoted_customer_name,
-                    lanes_2.quoted_rate_cents,
-                    lanes_2.estimated_cost_cents,
-                    lanes_2.market_rate_cents,
-                    lanes_2.miles,
-                    lanes_2.pickup_date,
-                    lanes_2.outcome,
-                    lanes_2.outcome_reason,
-                    lanes_2.outcome_source,
-                    lanes_2.decided_at,
-                    lanes_2.customer_rate_cents,
-                    lanes_2.truck_cost_cents,
-                    lanes_2.truck_cost_source,
-                    lanes_2.customer_name,
-                    lanes_2.carrier_name,
-                    lanes_2.carrier_notes,
-                    lanes_2.booked_at,
-                    lanes_2.customer_basis,
-                    lanes_2.customer_fuel_cents,
-                    lanes_2.customer_accessorials_cents,
-                    lanes_2.truck_basis,
-                    lanes_2.truck_fuel_cents,
-                    lanes_2.truck_accessorials_cents,
-                    lanes_2.quoted_basis,
-                    lanes_2.quoted_fuel_cents,
-                    lanes_2.quoted_accessorials_cents,
-                    lanes_2.customer_currency,
-                    lanes_2.truck_currency,
-                    lanes_2.quoted_currency,
-                    lanes_2.customer_charges,
-                    lanes_2.truck_charges,
-                    lanes_2.quoted_charges,
-                    lanes_2.signed_at,
-                    lanes_2.created_by,
-                    lanes_2.created_at,
-                    lanes_2.updated_at,
-                    lanes_2.import_id,
-                    lanes_2.import_fingerprint,
-                    lanes_2.expected_cost_cents,
-                    lanes_2.expected_cost_low_cents,
-                    lanes_2.expected_cost_high_cents,
-                    lanes_2.expected_basis,
-                    lanes_2.search_text,
-                    lanes_2.customer_key,
-                    lanes_2.cancelled_at,
-                    lanes_2.cancel_reason,
-                    lanes_2.outcome_before_booking,
-                    lanes_2.import_said,
-                    lanes_2.external_id,
-                    lanes_2.rep_name,
-                    lanes_2.rate_type,
-                    lanes_2.valid_until,
-                    lanes_2.quote_signed_at,
-                    lanes_2.voided_at,
-                    lanes_2.void_reason,
-                    lanes_2.forecast AS advice,
-                    lanes_2.counter_rate_cents,
-                    lanes_2.superseded_by,
-                    lanes_2.superseded_as,
-                    owners.expired_counts_as_lost,
-                    owners.wanted,
-                        CASE
-                            WHEN (((lanes_2.quoted_basis <> owners.wanted) AND (lanes_2.quoted_fuel_cents IS NULL)) OR ((lanes_2.customer_basis <> owners.wanted) AND (lanes_2.customer_fuel_cents IS NULL) AND (lanes_2.customer_rate_cents IS NOT NULL)) OR ((lanes_2.truck_basis <> owners.wanted) AND (lanes_2.truck_fuel_cents IS NULL) AND (lanes_2.truck_cost_cents IS NOT NULL))) THEN ((lanes_2.created_at AT TIME ZONE 'UTC'::text))::date
-                            ELSE NULL::date
-                        END AS fuel_day,
-                        CASE
-                            WHEN ((lanes_2.quoted_currency = 'CAD'::text) OR ((lanes_2.customer_currency = 'CAD'::text) AND (lanes_2.customer_rate_cents IS NOT NULL)) OR ((lanes_2.truck_currency = 'CAD'::text) AND (lanes_2.truck_cost_cents IS NOT NULL))) THEN ((lanes_2.created_at AT TIME ZONE 'UTC'::text))::date
-                            ELSE NULL::date
-                        END AS cad_day
-                   FROM (lanes lanes_2
-                     JOIN ( SELECT tenants.tenant_id AS owner_id,
-                            tenants.expired_counts_as_lost,
-                            tenants.default_basis AS wanted
-                           FROM tenants) owners ON ((owners.owner_id = lanes_2.tenant_id)))) lanes_1
-             LEFT JOIN fuel_days of_brokerage ON (((of_brokerage.tenant_id = lanes_1.tenant_id) AND (of_brokerage.day = lanes_1.fuel_day) AND (of_brokerage.customer_key = ''::text))))
-             LEFT JOIN fuel_days of_customer ON (((of_customer.tenant_id = lanes_1.tenant_id) AND (of_customer.day = lanes_1.fuel_day) AND (of_customer.customer_key =
-                CASE
-                    WHEN (lanes_1.fuel_day IS NULL) THEN NULL::text
-                    WHEN (lanes_1.customer_name IS NULL) THEN lanes_1.customer_key
-                    ELSE customer_key(lanes_1.quoted_customer_name)
-                END) AND (of_customer.customer_key <> ''::text))))
-             LEFT JOIN exchange_days exchange ON (((exchange.tenant_id = lanes_1.tenant_id) AND (exchange.day = lanes_1.cad_day))))) lanes
-  WHERE ((voided_at IS NULL) AND ((COALESCE(quoted_basis, customer_basis, truck_basis, quoted_currency, customer_currency, truck_currency) IS NULL) OR ((on_basis(usd_cents(quoted_rate_cents, quoted_currency, usd_per_cad), quoted_basis, COALESCE(usd_cents(quoted_fuel_cents, quoted_currency, usd_per_cad), rate_fuel), usd_cents(quoted_accessorials_cents, quoted_currency, usd_per_cad), wanted) IS NOT NULL) AND ((customer_rate_cents IS NULL) OR (on_basis(usd_cents(customer_rate_cents, customer_currency, usd_per_cad), customer_basis, COALESCE(usd_cents(customer_fuel_cents, customer_currency, usd_per_cad), rate_fuel), usd_cents(customer_accessorials_cents, customer_currency, usd_per_cad), wanted) IS NOT NULL)) AND ((truck_cost_cents IS NULL) OR (on_basis(usd_cents(truck_cost_cents, truck_currency, usd_per_cad), truck_basis, COALESCE(usd_cents(truck_fuel_cents, truck_currency, usd_per_cad), cost_fuel), usd_cents(truck_accessorials_cents, truck_currency, usd_per_cad), wanted) IS NOT NULL)))));
-grant select on counted_lanes to lanewise_service;
-
 CREATE OR REPLACE FUNCTION public.across_tenants(wanted text)
  RETURNS SETOF integer[]
  LANGUAGE plpgsql
@@ -1308,7 +1023,10 @@ AS $function$
     request_reference text;
     quoted_by text;
     basis text;
-    landed jsonb;
+    rates jsonb;
+    fuel_of_brokerage double precision;
+    fuel_of_customer double precision;
+    exchange_rate double precision;
     event_lane jsonb;
     subscriber integer;
   begin
@@ -1322,21 +1040,26 @@ AS $function$
       select name into quoted_by from public.users where tenant_id = tenant and user_id = of_lane.created_by;
     end if;
     select default_basis into basis from public.tenants where tenant_id = tenant;
-    -- Amounts on two bases or in two currencies, as the fuel schedule and the exchange rate of their day convert them now. The
-    -- event has the margin of that moment, whatever is corrected later.
-    if of_lane.customer_rate_cents is not null and of_lane.truck_cost_cents is not null
+    -- For amounts on two bases or in two currencies: the surcharges and the exchange rate of their day as they are known now. The
+    -- event has the margin of that moment, whatever is corrected later. The engine converts with them.
+    if of_lane.customer_rate_cents is not null and of_lane.truck_cost_cents is not null and of_lane.voided_at is null
       and (coalesce(of_lane.customer_basis, basis) <> coalesce(of_lane.truck_basis, basis)
         or coalesce(of_lane.customer_currency, 'USD') <> coalesce(of_lane.truck_currency, 'USD')) then
-      select jsonb_build_object('revenue_cents', customer_rate_cents, 'cost_cents', truck_cost_cents) into landed
-      from public.counted_lanes
-      where tenant_id = tenant and lane_id = of_lane.lane_id
-        and customer_rate_cents is not null and truck_cost_cents is not null;
+      select mills_per_mile into fuel_of_brokerage from public.fuel_days
+      where tenant_id = tenant and day = (of_lane.created_at at time zone 'UTC')::date and customer_key = '';
+      select mills_per_mile into fuel_of_customer from public.fuel_days
+      where tenant_id = tenant and day = (of_lane.created_at at time zone 'UTC')::date
+        and customer_key = public.customer_key(of_lane.quoted_customer_name);
+      select usd_per_cad into exchange_rate from public.exchange_days
+      where tenant_id = tenant and day = (of_lane.created_at at time zone 'UTC')::date;
+      rates := jsonb_build_object('fuel_mills_per_mile', coalesce(fuel_of_customer, fuel_of_brokerage),
+        'cost_mills_per_mile', fuel_of_brokerage, 'usd_per_cad', exchange_rate);
     end if;
     event_lane := to_jsonb(of_lane)
       - '{tenant_id, search_text, signed_at, quote_signed_at, outcome_before_booking, import_fingerprint, import_id, origin_key,
           destination_key, origin_state, destination_state, origin_market, destination_market}'::text[]
       || jsonb_build_object('reference', request_reference, 'quoted_by_name', quoted_by, 'default_basis', basis,
-        'landed', landed);
+        'rates', rates);
     about := about || jsonb_build_object('lane', event_lane);
     new_number := nextval('public.event_number');
     insert into public.events (tenant_id, event_number, event_id, type, lane_id, occurred_at, about)
@@ -2210,16 +1933,6 @@ AS $function$
 revoke all on function find_booking(integer, bytea, text) from public;
 grant execute on function find_booking(integer, bytea, text) to lanewise_service;
 
-CREATE OR REPLACE FUNCTION public.fuel_cents(mills_per_mile double precision, miles double precision)
- RETURNS integer
- LANGUAGE sql
- IMMUTABLE PARALLEL SAFE
-AS $function$
-  -- In the database because statistics are computed where the rows are.
-  select floor(mills_per_mile * miles / 10 + 0.5)::integer $function$;
-revoke all on function fuel_cents(double precision, double precision) from public;
-grant execute on function fuel_cents(double precision, double precision) to lanewise_service;
-
 CREATE OR REPLACE FUNCTION public.has_subscriber(tenant integer, kind text)
  RETURNS boolean
  LANGUAGE plpgsql
@@ -2505,26 +2218,6 @@ AS $function$
 revoke all on function note_token_use(integer, integer, timestamp with time zone, text) from public;
 grant execute on function note_token_use(integer, integer, timestamp with time zone, text) to lanewise_service;
 
-CREATE OR REPLACE FUNCTION public.on_basis(cents integer, basis text, fuel integer, accessorials integer, wanted text)
- RETURNS integer
- LANGUAGE sql
- IMMUTABLE PARALLEL SAFE
-AS $function$
-  -- In the database because statistics are computed where the rows are.
-  -- Each amount is named once: PostgreSQL does not inline a function that names an argument twice if the argument is an
-  -- expression, and calling it takes four times as long (152 instead of 36 ms of CPU for 12,000 quotes, most of them converted).
-  -- A converted amount is from 1 to 999999999; an amount that is on the basis is returned as it is. The sum of three amounts
-  -- can be larger than an integer.
-  select nullif(nullif(least(greatest(
-    cents::bigint + case when basis is null or basis = wanted then 0
-      else (case wanted when 'all_in' then 1 else -1 end) * (fuel::bigint + coalesce(accessorials, 0)) end,
-    case when basis is null or basis = wanted then -1 else 0 end),
-    case when basis is null or basis = wanted then 2147483647 else 1000000000 end),
-    case when basis is null or basis = wanted then -1 else 0 end),
-    case when basis is null or basis = wanted then 2147483647 else 1000000000 end)::integer $function$;
-revoke all on function on_basis(integer, text, integer, integer, text) from public;
-grant execute on function on_basis(integer, text, integer, integer, text) to lanewise_service;
-
 CREATE OR REPLACE FUNCTION public.refuse_plan_of_another()
  RETURNS boolean
  LANGUAGE plpgsql
@@ -2769,16 +2462,6 @@ AS $function$
   end $function$;
 revoke all on function unannounced_expiries(integer) from public;
 grant execute on function unannounced_expiries(integer) to lanewise_service;
-
-CREATE OR REPLACE FUNCTION public.usd_cents(cents integer, currency text, usd_per_cad double precision)
- RETURNS integer
- LANGUAGE sql
- IMMUTABLE PARALLEL SAFE
-AS $function$
-  -- In the database because statistics are computed where the rows are.
-  select case when currency is null or currency = 'USD' then cents else floor(cents * usd_per_cad + 0.5)::integer end $function$;
-revoke all on function usd_cents(integer, text, double precision) from public;
-grant execute on function usd_cents(integer, text, double precision) to lanewise_service;
 
 CREATE OR REPLACE FUNCTION public.with_names(wanted text, pairs text[])
  RETURNS text

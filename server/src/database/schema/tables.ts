@@ -1,6 +1,6 @@
 import type { ColumnType, Generated, Kysely, Selectable } from 'kysely'
 import type { BookingField, BookingName, BookingUnitOf } from '#engine/booking-fields.ts'
-import type { Outcome, StoredOutcome } from '#engine/history.ts'
+import type { StoredOutcome } from '#engine/history.ts'
 import type { OutcomeRule, OutcomeSource, StoredFacts } from '#engine/lane-outcome.ts'
 import type { SupersededAs } from '#engine/offers.ts'
 import type { QuoteField, QuoteName, QuoteUnitOf, QuoteValue, quoteTable } from '#engine/quote-fields.ts'
@@ -71,8 +71,6 @@ export interface Tables {
   imports: ImportsTable
   quote_requests: QuoteRequestsTable
   lanes: LanesTable
-  /** The lanes that statistics count: without voided quotes, with expired quotes as pending or lost. */
-  counted_lanes: CountedLanes
   market_rates: MarketRatesTable
   customers: CustomersTable
   customer_aliases: CustomerAliasesTable
@@ -436,9 +434,3 @@ export type UnshownLaneColumn =
 
 /** A lane that was read from the database. */
 export type LaneRow = Selectable<LanesTable>
-
-interface CountedLanes extends LanesTable {
-  outcome: ColumnType<Outcome, never, never>
-  /** How amounts on the other basis were converted; null if none was. */
-  converted_by: ColumnType<'charges' | 'schedule' | 'exchange' | null, never, never>
-}

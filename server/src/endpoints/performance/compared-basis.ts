@@ -1,15 +1,15 @@
 import type { ComparedBasis } from '#contract/rate-basis.ts'
+import { type ConvertedCounts, noneConverted } from '#engine/quote-statistics/basis-counts.ts'
 import type { RateBasis } from '#engine/rate-basis.ts'
-import type { BrokerageBook, OpenBook } from '../../book/index.ts'
-import {
-  type BasisCounts,
-  type LaneFilter,
-  noneConverted,
-  readBasisCounts,
-} from '../../database/queries/index.ts'
+import { type BrokerageBook, type OpenBook, statisticsOf } from '../../book/index.ts'
 import type { TenantId } from '../../database/session/index.ts'
 import type { AskedLane } from '../../lanes/index.ts'
 import type { Parts } from '../parts.ts'
+
+/** The basis in which amounts are compared, and the lanes with an amount on the other one. */
+export interface BasisCounts extends ConvertedCounts {
+  readonly basis: RateBasis
+}
 
 /** The basis of an answer, in the form of the API. */
 export function basisAnswer({ basis, convertedBy, keptApart, keptApartInCad }: BasisCounts): ComparedBasis {
@@ -33,16 +33,15 @@ export async function basisOfLane(
   { settings }: OpenBook<BrokerageBook>,
   { places: { origin, destination }, equipmentCode }: AskedLane,
   tenant: TenantId,
-  { database }: Pick<Parts, 'database'>,
+  parts: Pick<Parts, 'books' | 'database'>,
 ): Promise<ComparedBasis> {
   // Without amounts on the other basis, there is nothing to count.
   if (!settings.mixed) return basisAnswer({ basis: settings.basis, ...noneConverted })
-  const filter: LaneFilter = {
+  const statistics = await statisticsOf(parts, tenant)
+  const converted = await statistics.converted({
     originKey: origin.key,
     destinationKey: destination.key,
     ...(equipmentCode === null ? {} : { equipmentCode }),
-  }
-  return database.inTenant(tenant, async (transaction) =>
-    basisAnswer(await readBasisCounts(transaction, tenant, filter)),
-  )
+  })
+  return basisAnswer({ basis: statistics.basis, ...converted })
 }

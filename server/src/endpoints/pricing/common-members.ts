@@ -64,7 +64,7 @@ export async function commonMembers(
   { include, query, asked, closest, isPerson = false }: AskedInsight,
   open: OpenBook<BrokerageBook>,
   tenant: TenantId,
-  parts: Pick<Parts, 'database'>,
+  parts: Pick<Parts, 'books' | 'database'>,
 ): Promise<CommonMembers> {
   return {
     ...(include.has('basis') ? { basis: await basisOfLane(open, asked, tenant, parts) } : {}),

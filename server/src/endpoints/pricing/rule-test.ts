@@ -5,7 +5,6 @@ import { dollarsFromCents } from '#engine/money.ts'
 import type { PricingRule } from '#engine/rules/pricing-rules.ts'
 import { conditionsInWords } from '#engine/rules/rule-conditions.ts'
 import { type RuleTest, ruleTestInWords, testRuleInSteps } from '#engine/rules/rule-test.ts'
-import { readBasisCounts } from '../../database/queries/index.ts'
 import type { TenantId } from '../../database/session/index.ts'
 import { yieldBetweenSteps } from '../../runtime/index.ts'
 import type { Parts } from '../parts.ts'
@@ -26,14 +25,15 @@ export async function testOnHistory(
   parts: Pick<Parts, 'books' | 'database'>,
 ): Promise<AnswerOf<typeof testPricingRule>> {
   const since = new Date(now - 365 * dayMs)
-  const quotes = await estimatedPastQuotes({ tenant, now }, { since, limit: ruleTestQuotesMax }, parts)
-  const compared = await parts.database.inTenant(tenant, (transaction) =>
-    readBasisCounts(transaction, tenant, { from: since }),
+  const { quotes, basis, converted } = await estimatedPastQuotes(
+    { tenant, now },
+    { since, limit: ruleTestQuotesMax },
+    parts,
   )
   const found = await yieldBetweenSteps(testRuleInSteps(rules, quotes))
   return {
     because: conditionsInWords(rules.tested.conditions),
-    basis: basisAnswer(compared),
+    basis: basisAnswer({ basis, ...converted }),
     quotes: quotes.length,
     applies: found.applies,
     without_cost: found.withoutCost,
@@ -45,7 +45,7 @@ export async function testOnHistory(
     sentence: ruleTestInWords(found),
     examples: found.changed.slice(0, examplesMax).map(({ quote, allowedCents, detail }) => ({
       lane_ref: quote.laneRef,
-      customer_name: quote.row.customer_name,
+      customer_name: quote.row.quoted_customer_name,
       origin: quote.row.origin,
       destination: quote.row.destination,
       quoted_at: quote.row.created_at.toISOString(),

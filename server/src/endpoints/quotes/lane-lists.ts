@@ -10,14 +10,10 @@ import {
   searchShipments,
 } from '#contract/quote-requests.ts'
 import { dollarsFromCents } from '#engine/money.ts'
+import type { QuoteSelection } from '#engine/quote-statistics/quote-selection.ts'
 import { percentOf } from '#engine/statistics/percent-of.ts'
-import {
-  laneLists as lists,
-  people,
-  pricingRules,
-  readBasisCounts,
-  readComparedBasis,
-} from '../../database/queries/index.ts'
+import { statisticsOf, statisticsOfSome } from '../../book/index.ts'
+import { laneLists as lists, people } from '../../database/queries/index.ts'
 import type { TenantTransaction } from '../../database/schema/index.ts'
 import type { Database, TenantId } from '../../database/session/index.ts'
 import { laneAnswers, laneCsvHead, laneCsvLines, readEquipment, readPlaceKey } from '../../lanes/index.ts'
@@ -37,23 +33,10 @@ interface LaneCall {
 
 const dayMs = 86_400_000
 
-async function findingOf(
-  kind: NonNullable<LaneSelection['finding']>,
-  database: Pick<Database, 'inTenant'>,
-  tenant: TenantId,
-): Promise<lists.LaneFinding> {
-  return database.inTenant(tenant, async (transaction) => {
-    const { mixed } = await readComparedBasis(transaction, tenant)
-    if (kind !== 'quoted_too_low') return { kind, mixed }
-    const brokerage = await people.tenantOfSession(transaction, tenant)
-    return { kind, mixed, rules: pricingRules.rulesInForce(brokerage.pricing_rules) }
-  })
-}
-
-/** The selected lanes. The rules are read only if the selection depends on them. */
+/** The selected lanes. The book is read only if the selection depends on a figure. */
 async function laneFilter(
   { caller: { tenant }, query, now }: LaneCall,
-  database: Pick<Database, 'inTenant'>,
+  parts: Pick<Parts, 'books' | 'database'>,
 ): Promise<lists.LaneFilter> {
   const errors: FieldError[] = []
   const { pending_days: pendingDays } = query
@@ -71,8 +54,7 @@ async function laneFilter(
   if (errors.length > 0) throw invalid(errors)
   const moment = (text: string | undefined) => (text === undefined ? null : readTime(text))
   const [from, to] = [moment(query.from), moment(query.to)]
-  const finding = query.finding === undefined ? null : await findingOf(query.finding, database, tenant)
-  return {
+  const filter: lists.LaneFilter = {
     ...(query.outcome === undefined ? {} : { outcome: query.outcome }),
     ...(pendingDays === undefined ? {} : { pendingSince: new Date(now - pendingDays * dayMs) }),
     ...(query.reason === undefined ? {} : { reason: query.reason }),
@@ -82,11 +64,42 @@ async function laneFilter(
     ...(query.rate_type === undefined ? {} : { rateType: query.rate_type }),
     ...(query.customer === undefined ? {} : { customer: { tenant, name: query.customer } }),
     ...(query.carrier === undefined ? {} : { carrier: query.carrier }),
-    ...(finding === null ? {} : { finding }),
     ...(query.quoted_by === undefined ? {} : { quotedBy: query.quoted_by }),
     ...(query.q === undefined ? {} : { words: query.q }),
     ...(from === null ? {} : { from: new Date(from) }),
     ...(to === null ? {} : { to: new Date(to) }),
+  }
+  if (query.finding === undefined) return filter
+  const statistics = await statisticsOf(parts, tenant)
+  return { ...filter, laneIds: await statistics.behind(query.finding, selectionOf(filter).selection) }
+}
+
+/** The part of a filter that a book can select by, and whether that is all of it. */
+function selectionOf(filter: lists.LaneFilter): { selection: QuoteSelection; isAll: boolean } {
+  const {
+    originKey,
+    destinationKey,
+    equipmentCode,
+    rateType,
+    customer,
+    quotedBy,
+    from,
+    to,
+    booked: _,
+    ...others
+  } = filter
+  return {
+    selection: {
+      ...(originKey === undefined ? {} : { originKey }),
+      ...(destinationKey === undefined ? {} : { destinationKey }),
+      ...(equipmentCode === undefined ? {} : { equipmentCode }),
+      ...(rateType === undefined ? {} : { rateType }),
+      ...(customer === undefined ? {} : { customerName: customer.name }),
+      ...(quotedBy === undefined ? {} : { quotedBy }),
+      ...(from === undefined ? {} : { from: from.getTime() }),
+      ...(to === undefined ? {} : { to: to.getTime() }),
+    },
+    isAll: Object.keys(others).length === 0,
   }
 }
 
@@ -109,7 +122,6 @@ async function lanePage(
   tenant: TenantId,
   query: LaneQuery,
   filter: lists.LaneFilter,
-  count: () => Promise<number>,
 ) {
   const limit = query.limit ?? pageSizeDefault
   const sort = query.sort ?? 'newest'
@@ -117,12 +129,16 @@ async function lanePage(
   const rows = await lists.listLanes(transaction, tenant, filter, { sort, cursor, limit: limit + 1 })
   const page = rows.slice(0, limit)
   const last = page.at(-1)
-  const total = rows.length <= limit ? async () => rows.length : count
   return {
     lanes: await laneAnswers(transaction, tenant, page),
     next_cursor:
       rows.length > limit && last !== undefined ? cursorText([sort, last.sort_key, last.lane_id]) : null,
-    total: cursor === null ? await total() : null,
+    total:
+      cursor !== null
+        ? null
+        : rows.length <= limit
+          ? rows.length
+          : await lists.countLanes(transaction, tenant, filter),
   }
 }
 
@@ -171,63 +187,56 @@ function csvFile(what: 'lanes' | 'shipments', text: CsvFile['text'], now: number
 }
 
 async function shipments(
-  { caller, query, now }: ReadCall<typeof listShipments>,
-  { database }: Parts,
+  { caller: { tenant }, query, now }: ReadCall<typeof listShipments>,
+  parts: Pick<Parts, 'books' | 'database'>,
 ): Promise<AnswerOf<typeof listShipments>> {
-  const filter = { ...(await laneFilter({ caller, query, now }, database)), booked: true }
-  return database.inTenant(caller.tenant, async (transaction) => {
-    const totals = await lists.shipmentTotals(transaction, caller.tenant, filter)
-    const compared = await readBasisCounts(transaction, caller.tenant, filter)
-    const page = await lanePage(transaction, caller.tenant, query, filter, () =>
-      compared.keptApart === 0
-        ? Promise.resolve(totals.listed)
-        : lists.countLanes(transaction, caller.tenant, filter),
-    )
-    return {
-      ...page,
-      totals: {
-        shipments: totals.shipments,
-        cancelled: totals.cancelled,
-        customer_rate: dollarsFromCents(totals.customerRateCents),
-        truck_cost: dollarsFromCents(totals.truckCostCents),
-        margin: dollarsFromCents(totals.marginCents),
-        margin_pct: percentOf(totals.marginCents, totals.marginBaseCents),
-        shipments_with_margin: totals.withMargin,
-        quoted_margin: dollarsFromCents(totals.quotedMarginCents),
-        shipments_with_quoted_margin: totals.withQuotedMargin,
-        landed_vs_quoted: dollarsFromCents(totals.landedVsQuotedCents),
-        comparable_shipments: totals.comparable,
-      },
-      basis: basisAnswer(compared),
-    }
-  })
+  const filter = { ...(await laneFilter({ caller: { tenant }, query, now }, parts)), booked: true }
+  const { selection, isAll } = selectionOf(filter)
+  const ids = () =>
+    parts.database.inTenant(tenant, (transaction) => lists.idsOfLanes(transaction, tenant, filter))
+  const page = await parts.database.inTenant(tenant, (transaction) =>
+    lanePage(transaction, tenant, query, filter),
+  )
+  const laneIds = isAll ? null : await ids()
+  const statistics = await statisticsOfSome(parts, tenant, async () => laneIds ?? (await ids()))
+  const { totals, converted } = await statistics.shipments(laneIds === null ? selection : { laneIds })
+  return {
+    ...page,
+    totals: {
+      shipments: totals.shipments,
+      cancelled: totals.cancelled,
+      customer_rate: dollarsFromCents(totals.customerRateCents),
+      truck_cost: dollarsFromCents(totals.truckCostCents),
+      margin: dollarsFromCents(totals.marginCents),
+      margin_pct: percentOf(totals.marginCents, totals.marginBaseCents),
+      shipments_with_margin: totals.withMargin,
+      quoted_margin: dollarsFromCents(totals.quotedMarginCents),
+      shipments_with_quoted_margin: totals.withQuotedMargin,
+      landed_vs_quoted: dollarsFromCents(totals.landedVsQuotedCents),
+      comparable_shipments: totals.comparable,
+    },
+    basis: basisAnswer({ basis: statistics.basis, ...converted }),
+  }
 }
 
 export const laneListEndpoints: ServedEndpoint[] = [
-  serve(listLanes, async ({ caller, query, now }, { database }) => {
-    const filter = await laneFilter({ caller, query, now }, database)
+  serve(listLanes, async ({ caller, query, now }, { books, database }) => {
+    const filter = await laneFilter({ caller, query, now }, { books, database })
     return database.inTenant(caller.tenant, (transaction) =>
-      lanePage(transaction, caller.tenant, query, filter, () =>
-        lists.countLanes(transaction, caller.tenant, filter),
-      ),
+      lanePage(transaction, caller.tenant, query, filter),
     )
   }),
 
-  serve(exportLanes, async ({ caller, query, now }, { database }) =>
-    csvFile('lanes', csvOf(database, caller.tenant, await laneFilter({ caller, query, now }, database)), now),
-  ),
+  serve(exportLanes, async ({ caller, query, now }, { books, database }) => {
+    const filter = await laneFilter({ caller, query, now }, { books, database })
+    return csvFile('lanes', csvOf(database, caller.tenant, filter), now)
+  }),
 
   serve(listShipments, shipments),
   serve(searchShipments, shipments),
 
-  serve(exportShipments, async ({ caller, query, now }, { database }) =>
-    csvFile(
-      'shipments',
-      csvOf(database, caller.tenant, {
-        ...(await laneFilter({ caller, query, now }, database)),
-        booked: true,
-      }),
-      now,
-    ),
-  ),
+  serve(exportShipments, async ({ caller, query, now }, { books, database }) => {
+    const filter = await laneFilter({ caller, query, now }, { books, database })
+    return csvFile('shipments', csvOf(database, caller.tenant, { ...filter, booked: true }), now)
+  }),
 ]

@@ -3,15 +3,11 @@ import { laneRecord } from '#contract/lane-record.ts'
 import { lanePointsMax } from '#contract/limits.ts'
 import { dollarsFromCents, dollarsIfKnown } from '#engine/money.ts'
 import type { Place } from '#engine/place.ts'
+import type { EquipmentMonth } from '#engine/quote-statistics/lane-record.ts'
 import { percentOf } from '#engine/statistics/percent-of.ts'
 import { locate } from '#geography/locate.ts'
-import {
-  type EquipmentMonth,
-  monthsOfCorridor,
-  people,
-  pointsOfCorridor,
-  readBasisCounts,
-} from '../../database/queries/index.ts'
+import { statisticsOfSome } from '../../book/index.ts'
+import { idsOfLanes, namesOfLanes } from '../../database/queries/index.ts'
 import { lanePlaces, readAskedLane } from '../../lanes/index.ts'
 import { serve } from '../endpoint-call.ts'
 import { basisAnswer } from '../performance/compared-basis.ts'
@@ -72,7 +68,7 @@ function monthsOf(rows: readonly EquipmentMonth[]): RecordAnswer['months'] {
 }
 
 /** The data of a lane's page in addition to its advice: the exact city pair, as in markup. */
-export const laneRecordEndpoint = serve(laneRecord, async ({ caller, query }, { database }) => {
+export const laneRecordEndpoint = serve(laneRecord, async ({ caller, query }, { books, database }) => {
   const {
     equipmentCode,
     places: { origin, destination },
@@ -84,39 +80,42 @@ export const laneRecordEndpoint = serve(laneRecord, async ({ caller, query }, { 
     destinationKey: places.destination_key,
     ...(query.rate_type === undefined ? {} : { rateType: query.rate_type }),
   }
-  const { months, points, basis } = await database.inTenant(caller.tenant, async (transaction) => {
-    const zone = await people.timeZoneOf(transaction, caller.tenant)
-    return {
-      months: await monthsOfCorridor(transaction, caller.tenant, corridor, zone),
-      points: await pointsOfCorridor(
-        transaction,
-        caller.tenant,
-        { ...corridor, equipmentCode },
-        lanePointsMax,
-      ),
-      basis: await readBasisCounts(transaction, caller.tenant, {
-        ...corridor,
-        ...(equipmentCode === null ? {} : { equipmentCode }),
-      }),
-    }
-  })
+  const { tenant } = caller
+  const statistics = await statisticsOfSome({ books, database }, tenant, () =>
+    database.inTenant(tenant, (transaction) => idsOfLanes(transaction, tenant, corridor)),
+  )
+  const selection = { ...corridor, ...(equipmentCode === null ? {} : { equipmentCode }) }
+  const { months, points } = await statistics.laneRecord(selection, lanePointsMax)
+  const converted = await statistics.converted(selection)
+  const names = await database.inTenant(caller.tenant, (transaction) =>
+    namesOfLanes(
+      transaction,
+      caller.tenant,
+      points.map(({ laneId }) => laneId),
+    ),
+  )
   const asked = months.filter((row) => equipmentCode === null || row.equipmentCode === equipmentCode)
   return {
     origin: endOf(origin, query.origin),
     destination: endOf(destination, query.destination),
     miles: places.miles ?? null,
     equipment: equipmentOf(months),
-    points: points.map((point) => ({
-      lane_ref: point.laneRef,
-      rate: dollarsFromCents(point.rateCents),
-      booked: point.booked,
-      outcome: point.outcome,
-      quoted_at: point.quotedAt.toISOString(),
-      customer_name: point.customerName,
-      margin: dollarsIfKnown(point.marginCents),
-    })),
+    points: points.flatMap((point) => {
+      const name = names.get(point.laneId)
+      // A quote can be deleted meanwhile.
+      if (name === undefined) return []
+      return {
+        lane_ref: name.laneRef,
+        rate: dollarsFromCents(point.rateCents),
+        booked: point.booked,
+        outcome: point.outcome,
+        quoted_at: new Date(point.quotedAt).toISOString(),
+        customer_name: name.customerName,
+        margin: dollarsIfKnown(point.marginCents),
+      }
+    }),
     points_total: countsOf(asked).quotes,
     months: monthsOf(asked),
-    basis: basisAnswer(basis),
+    basis: basisAnswer({ basis: statistics.basis, ...converted }),
   }
 })

@@ -10,6 +10,7 @@ import {
   ownChargesOnly,
   type RateBasis,
 } from '#engine/rate-basis.ts'
+import { readTenantQuotes } from '#server/database/queries/index.ts'
 import {
   call,
   type Integration,
@@ -926,7 +927,7 @@ const anyAmount: fc.Arbitrary<AmountOnBasis> = fc.record({
   currency: fc.constantFrom(null, 'USD', 'CAD'),
 })
 
-test('the database converts generated amounts on all terms as the engine does', async () => {
+test('stored amounts on all terms are converted as the engine converts them', async () => {
   const ours = await makeIntegration(app, scopes)
   const token = ours.tenant.owner
   const miles = 777
@@ -956,11 +957,22 @@ test('the database converts generated amounts on all terms as the engine does', 
     from json_to_recordset(${JSON.stringify(cases.map((one, nth) => ({ id: `G-${nth}`, ...one })))}::json)
       as cases (id text, quoted json, customer json, truck json)
     where external_id = id`)
-  const inView = () =>
-    inTenant(sql<{ nth: number; quoted: number; customer: number; truck: number }>`
-      select split_part(external_id, '-', 2)::integer as nth, quoted_rate_cents as quoted,
-        customer_rate_cents as customer, truck_cost_cents as truck
-      from counted_lanes order by 1`)
+  const stored = await inTenant(sql<{ id: number; nth: number }>`
+    select lane_id as id, split_part(external_id, '-', 2)::integer as nth from lanes`)
+  const nthOf = new Map(stored.map(({ id, nth }) => [id, nth]))
+  const counted = async () => {
+    const quotes = await app.database.inTenant(ours.tenant.id as never, (transaction) =>
+      readTenantQuotes(transaction, ours.tenant.id as never, null, cases.length),
+    )
+    return quotes
+      .map((quote) => ({
+        nth: nthOf.get(quote.laneId) ?? -1,
+        quoted: quote.quotedRateCents,
+        customer: quote.rateCents,
+        truck: quote.truckCostCents,
+      }))
+      .toSorted((one, other) => one.nth - other.nth)
+  }
   const inEngine = (wanted: RateBasis, day: FuelAndExchange) =>
     cases.flatMap((one, nth) => {
       const [quoted, customer, truck] = [one.quoted, one.customer, one.truck].map((amount) =>
@@ -971,7 +983,7 @@ test('the database converts generated amounts on all terms as the engine does', 
 
   for (const wanted of ['all_in', 'linehaul'] as const) {
     await call(app, 'PATCH', '/api/tenant', { token, body: { default_basis: wanted } })
-    expect(await inView()).toEqual(inEngine(wanted, ownChargesOnly))
+    expect(await counted()).toEqual(inEngine(wanted, ownChargesOnly))
   }
   const day = '2026-06-01'
   await call(app, 'POST', '/api/exchange-rates', { token, body: { rates: [{ day, usd_per_cad: 0.7305 }] } })
@@ -984,7 +996,7 @@ test('the database converts generated amounts on all terms as the engine does', 
   const known = { scheduledFuelCents: fuelOfMiles(410, miles), usdPerCad: 0.7305 }
   for (const wanted of ['linehaul', 'all_in'] as const) {
     await call(app, 'PATCH', '/api/tenant', { token, body: { default_basis: wanted } })
-    const rows = await inView()
+    const rows = await counted()
     expect(rows.length).toBeGreaterThan(20)
     expect(rows).toEqual(inEngine(wanted, known))
   }

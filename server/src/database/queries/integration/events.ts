@@ -14,7 +14,13 @@ export type LaneThen = JsonRow<LaneColumns> & {
   readonly quoted_by_name: string | null
   /** Absent from an older event. */
   readonly default_basis?: RateBasis
-  /** AR and AP in US dollars on the default basis, if they were on two bases or in two currencies and could be converted. */
+  /** What AR and AP were converted with at that time, if they were on two bases or in two currencies. */
+  readonly rates?: {
+    readonly fuel_mills_per_mile: number | null
+    readonly cost_mills_per_mile: number | null
+    readonly usd_per_cad: number | null
+  } | null
+  /** In an event from before 0070, instead of `rates`: AR and AP as they were converted. */
   readonly landed?: { readonly revenue_cents: number; readonly cost_cents: number } | null
 }
 

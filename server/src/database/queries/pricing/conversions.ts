@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import type { ConversionDays } from '#engine/counted-amounts.ts'
 import { type ExchangeRate, exchangeDays } from '#engine/exchange-days.ts'
 import type { TenantTransaction } from '../../schema/index.ts'
 import { accessChanged, type TenantId } from '../../session/index.ts'
@@ -101,26 +102,23 @@ export async function conversionsByDay(
   return days
 }
 
-/** What amounts are converted with, by day as a number of days since 1970. */
-export interface ConversionDays {
-  /** By the key of a customer: the surcharges of its fuel schedule in mills per mile. With the key `''`, those of the brokerage. */
-  readonly fuel: ReadonlyMap<string, ReadonlyMap<number, number>>
-  /** US dollars per Canadian dollar. */
-  readonly exchange: ReadonlyMap<number, number>
-}
-
-/** All fuel schedules and exchange rates of a brokerage, by day. */
+/** All fuel schedules and exchange rates of a brokerage by day, or only those of some days and of some customers by their keys. */
 export async function conversionDays(
   transaction: TenantTransaction,
   tenant: TenantId,
+  only?: { readonly days: readonly string[]; readonly customerKeys: readonly string[] },
 ): Promise<ConversionDays> {
+  const onDays = only === undefined ? sql`` : sql`and day = any(${[...only.days]}::date[])`
+  const ofCustomers =
+    only === undefined ? sql`` : sql`and customer_key = any(${['', ...only.customerKeys]}::text[])`
   const ofDays = sql`array_agg(day - date '1970-01-01' order by day) as days`
   const { rows: fuel } = await sql<{ key: string; days: number[]; values: number[] }>`
     select customer_key as key, ${ofDays}, array_agg(mills_per_mile order by day) as values
-    from fuel_days where tenant_id = ${tenant} group by customer_key
+    from fuel_days where tenant_id = ${tenant} ${onDays} ${ofCustomers} group by customer_key
   `.execute(transaction)
   const { rows: exchange } = await sql<{ days: number[] | null; values: number[] | null }>`
-    select ${ofDays}, array_agg(usd_per_cad order by day) as values from exchange_days where tenant_id = ${tenant}
+    select ${ofDays}, array_agg(usd_per_cad order by day) as values
+    from exchange_days where tenant_id = ${tenant} ${onDays}
   `.execute(transaction)
   const byDay = (days: readonly number[] | null, values: readonly number[] | null) =>
     new Map((days ?? []).map((day, nth) => [day, values?.[nth] ?? 0]))

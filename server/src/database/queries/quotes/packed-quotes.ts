@@ -7,6 +7,7 @@ import type { StoredRule, TenantTransaction } from '../../schema/index.ts'
 import type { TenantId, TenantVersions } from '../../session/index.ts'
 import { isMixed } from '../performance/compared-basis.ts'
 import { rulesInForce } from '../pricing/pricing-rules.ts'
+import { sentColumns, statedAmounts } from './amount-columns.ts'
 
 /** The settings of a brokerage that pricing applies to its quotes. */
 export interface BookSettings {
@@ -90,9 +91,10 @@ const currencyCode = (column: string) =>
 const terms = sql`case when coalesce(quoted_basis, customer_basis, truck_basis, quoted_currency, customer_currency,
     truck_currency) is not null
   then int8send(lane_id)
-    || ${cents('quoted_fuel_cents')} || ${cents('quoted_accessorials_cents')}
-    || ${cents('customer_fuel_cents')} || ${cents('customer_accessorials_cents')}
-    || ${cents('truck_fuel_cents')} || ${cents('truck_accessorials_cents')}
+    || ${sql.join(
+      statedAmounts.flatMap((of) => [cents(`${of}_fuel_cents`), cents(`${of}_accessorials_cents`)]),
+      sql` || `,
+    )}
     || int4send(${basisCode('quoted_basis')} + 4 * ${basisCode('customer_basis')} + 16 * ${basisCode('truck_basis')}
       + 64 * ${basisCode('expected_basis')} + 256 * ${currencyCode('quoted_currency')}
       + 1024 * ${currencyCode('customer_currency')} + 4096 * ${currencyCode('truck_currency')}) end`
@@ -123,13 +125,7 @@ const packedColumns = sql.join(
     'lane_id',
     'created_at',
     'miles',
-    'quoted_rate_cents',
-    'estimated_cost_cents',
-    'expected_cost_cents',
-    'expected_basis',
-    'customer_rate_cents',
-    'truck_cost_cents',
-    'market_rate_cents',
+    ...sentColumns,
     'decided_at',
     'created_by',
     'import_id',
@@ -142,18 +138,6 @@ const packedColumns = sql.join(
     'carrier_name',
     'carrier_notes',
     'booked_at',
-    'quoted_basis',
-    'quoted_fuel_cents',
-    'quoted_accessorials_cents',
-    'quoted_currency',
-    'customer_basis',
-    'customer_fuel_cents',
-    'customer_accessorials_cents',
-    'customer_currency',
-    'truck_basis',
-    'truck_fuel_cents',
-    'truck_accessorials_cents',
-    'truck_currency',
     'origin_key',
     'destination_key',
     'origin_state',
@@ -351,12 +335,19 @@ export async function readChangedLanes(
   since: number,
 ): Promise<number[]> {
   const { rows } = await sql<{ ids: Buffer | null }>`
-    select string_agg(int8send(lane_id), ''::bytea) as ids from lane_versions
+    select ${packedIds} as ids from lane_versions
     where tenant_id = ${tenant} and version > ${since}::bigint
   `.execute(transaction)
-  const ids = rows[0]?.ids ?? Buffer.alloc(0)
-  const numbers = viewOf(ids)
-  return Array.from({ length: ids.length / 8 }, (_, at) => int8At(numbers, at * 8))
+  return unpackedIds(rows[0]?.ids ?? null)
+}
+
+/** The lane_ids of all rows in one value: a row for each would take the driver thirty times as long. */
+export const packedIds = sql<Buffer | null>`string_agg(int8send(lane_id), ''::bytea)`
+
+/** The lane_ids of `packedIds`. */
+export function unpackedIds(packed: Buffer | null): number[] {
+  const numbers = viewOf(packed ?? Buffer.alloc(0))
+  return Array.from({ length: numbers.byteLength / 8 }, (_, at) => int8At(numbers, at * 8))
 }
 
 /** The quotes with these ids, without deleted and voided ones, and without superseded offers that say nothing. */

@@ -16,7 +16,7 @@ export async function placeUses(
   const { rows } = await sql<{ key: string; uses: number }>`
     select ends.key, count(*) as uses
     from (
-      select origin_key, destination_key from counted_lanes where tenant_id = ${tenant}
+      select origin_key, destination_key from lanes where tenant_id = ${tenant} and voided_at is null
       order by created_at desc, lane_id desc limit ${lanesMax}
     ) newest
     cross join lateral (values (newest.origin_key), (newest.destination_key)) ends (key)

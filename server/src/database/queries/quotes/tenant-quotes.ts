@@ -1,10 +1,14 @@
 import { sql } from 'kysely'
+import type { ConversionDays } from '#engine/counted-amounts.ts'
 import { costThatCounts, type Outcome, type PastQuote, rateThatCounts } from '#engine/history.ts'
+import type { RateBasis } from '#engine/rate-basis.ts'
 import type { RateType } from '#engine/rate-type.ts'
-import type { TenantTransaction } from '../../schema/index.ts'
+import type { LaneRow, TenantTransaction } from '../../schema/index.ts'
 import type { TenantId, TenantVersions } from '../../session/index.ts'
-import { rateTypeOf } from '../pricing/rule-conditions.ts'
-import { quotedCostCents } from './landed-margin.ts'
+import { defaultsOf } from '../people/people.ts'
+import { conversionDays } from '../pricing/conversions.ts'
+import { countedColumns, countedLane } from './amount-columns.ts'
+import { countedOutcome, rateTypeOf } from './lane-conditions.ts'
 
 /** The versions of a tenant's facts and access. Anything read after this call has at least these versions. */
 export async function readVersions(
@@ -21,40 +25,40 @@ export async function readVersions(
 }
 
 const quoteColumns = [
-  'lane_id as laneId',
-  'miles',
-  'origin_key as originKey',
-  'destination_key as destinationKey',
-  'equipment_code as equipmentCode',
-  'quoted_rate_cents as quotedRateCents',
-  'customer_rate_cents as customerRateCents',
-  'estimated_cost_cents as estimatedCostCents',
-  'truck_cost_cents as truckCostCents',
-  'created_at',
+  ...countedColumns,
+  'lane_id',
+  'origin_key',
+  'destination_key',
+  'origin_state',
+  'destination_state',
+  'equipment_code',
 ] as const
 
-interface CountedRow {
-  readonly quotedRateCents: number
-  readonly customerRateCents: number | null
-  readonly estimatedCostCents: number | null
-  readonly truckCostCents: number | null
-  readonly created_at: Date
-}
-
-/** A row with the rate and cost that pricing uses, and its time in epoch milliseconds. */
-function counted<Row extends CountedRow>({
-  quotedRateCents,
-  customerRateCents,
-  estimatedCostCents,
-  truckCostCents,
-  created_at,
-  ...quote
-}: Row) {
+/** A quote with the rate and the cost that pricing uses; null if its amounts cannot be converted. */
+function counted(
+  row: Pick<LaneRow, (typeof quoteColumns)[number]> & Pick<TenantQuote, 'outcome' | 'rateType'>,
+  basis: RateBasis,
+  days: ConversionDays,
+): TenantQuote | null {
+  const amounts = countedLane(row, basis, days)
+  if (amounts === null) return null
+  const { quotedCents, estimatedCents, expectedCents, customerRateCents, truckCostCents } = amounts
   return {
-    ...quote,
-    rateCents: rateThatCounts({ quotedRateCents, customerRateCents }),
-    costCents: costThatCounts({ estimatedCostCents, truckCostCents }),
-    quotedAt: created_at.getTime(),
+    laneId: row.lane_id,
+    miles: row.miles,
+    originKey: row.origin_key,
+    destinationKey: row.destination_key,
+    originState: row.origin_state,
+    destinationState: row.destination_state,
+    equipmentCode: row.equipment_code,
+    rateCents: rateThatCounts({ quotedRateCents: quotedCents, customerRateCents }),
+    costCents: costThatCounts({ estimatedCostCents: estimatedCents, truckCostCents }),
+    truckCostCents,
+    quotedRateCents: quotedCents,
+    quotedCostCents: estimatedCents || expectedCents || null,
+    quotedAt: row.created_at.getTime(),
+    outcome: row.outcome,
+    rateType: row.rateType,
   }
 }
 
@@ -84,13 +88,20 @@ export async function readTenantQuotes(
   max: number,
   perReadMax: number = quotesPerReadMax,
 ): Promise<TenantQuote[]> {
+  const { basis } = await defaultsOf(transaction, tenant)
+  const days = await conversionDays(transaction, tenant)
   let query = transaction
-    .selectFrom('counted_lanes as lanes')
-    .select([...quoteColumns, 'origin_state as originState', 'destination_state as destinationState'])
-    .select([quotedCostCents.as('quotedCostCents'), rateTypeOf(tenant).as('rateType')])
+    .selectFrom('lanes')
+    .select(quoteColumns)
+    .select(rateTypeOf(tenant).as('rateType'))
     // A superseded offer that was refused is evidence as a lost quote, as in the book.
-    .select(sql<Outcome>`case when superseded_by is null then outcome else 'lost' end`.as('outcome'))
+    .select(
+      sql<Outcome>`case when superseded_by is null then ${countedOutcome(tenant)} else 'lost' end`.as(
+        'outcome',
+      ),
+    )
     .where('tenant_id', '=', tenant)
+    .where('voided_at', 'is', null)
     .where(sql<boolean>`(superseded_by is null or superseded_as = 'refused')`)
     .orderBy('created_at', 'desc')
     .orderBy('lane_id', 'desc')
@@ -100,15 +111,13 @@ export async function readTenantQuotes(
   for (;;) {
     const asked = Math.min(perReadMax, max - quotes.length)
     const rows = await part.limit(asked).execute()
-    for (const row of rows)
-      quotes.push({
-        ...counted(row),
-        truckCostCents: row.truckCostCents,
-        quotedRateCents: row.quotedRateCents,
-      })
+    for (const row of rows) {
+      const quote = counted(row, basis, days)
+      if (quote !== null) quotes.push(quote)
+    }
     const last = rows.at(-1)
     if (last === undefined || rows.length < asked || quotes.length >= max) return quotes.reverse()
-    const { created_at, laneId } = last
+    const { created_at, lane_id: laneId } = last
     // As text: a Date would lose microseconds, which rows written by other programs may have.
     const row = await transaction
       .selectFrom('lanes')
