@@ -1,6 +1,7 @@
 import pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type TestDatabase, testDatabase } from '#testing/test-database.ts'
+import { changeLaneSql } from './change-lane-sql.ts'
 import { textOf } from './repository.ts'
 import { schemaFile, schemaSql } from './schema-sql.ts'
 
@@ -21,6 +22,17 @@ test('schema.sql is the schema of a migrated database', async () => {
   expect(await schemaSql(owner), `${schemaFile} is out of date: run "npm run schema"`).toBe(
     textOf(schemaFile),
   )
+})
+
+test('change_lane writes the fields of quoteTable and bookingTable', async () => {
+  const { rows } = await owner.query<{ body: string }>(
+    `select prosrc as body from pg_proc where oid = 'change_lane'::regproc`,
+  )
+  const body = changeLaneSql.split('$$')[1]
+  expect(
+    rows[0]?.body,
+    'change_lane is out of date: put the output of "npm run change-lane" into a new migration',
+  ).toBe(body)
 })
 
 test('every function states in its first comment why it is in the database', async () => {

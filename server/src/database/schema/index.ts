@@ -13,6 +13,7 @@ export {
   tablesWithoutTenant,
 } from './distribution.ts'
 export { EarlierSchema, lastBaselineMigration, lastEarlierMigrations } from './earlier-schema.ts'
+export { type FieldColumnKind, fieldColumns } from './lane-columns.ts'
 export {
   type Migration,
   migrate,

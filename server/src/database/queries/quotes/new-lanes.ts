@@ -1,5 +1,4 @@
 import { type Insertable, sql } from 'kysely'
-import { bookingFields, bookingTable } from '#engine/booking-fields.ts'
 import {
   type DerivedQuoteColumn,
   type QuoteColumn,
@@ -8,7 +7,7 @@ import {
   quoteTable,
 } from '#engine/quote-fields.ts'
 import type { QuoteStamps } from '#engine/quote-update.ts'
-import type { LaneRow, LanesTable, TenantTransaction } from '../../schema/index.ts'
+import { fieldColumns, type LaneRow, type LanesTable, type TenantTransaction } from '../../schema/index.ts'
 import { type Database, quotesChanged, quotesMade, type TenantId } from '../../session/index.ts'
 import { binaryArrays } from '../binary-arrays.ts'
 import { type InsertedColumn, insertRows } from '../insert-rows.ts'
@@ -108,30 +107,6 @@ const kinds = {
 } as const
 type Kind = keyof typeof kinds
 
-const kindOfQuoteUnit = {
-  place: 'text',
-  equipment: 'text',
-  rate: 'integer',
-  cost: 'integer',
-  charge: 'integer',
-  charges: 'text',
-  basis: 'text',
-  currency: 'text',
-  rateType: 'text',
-  miles: 'double',
-  text: 'text',
-  time: 'time',
-  day: 'date',
-} as const satisfies Record<(typeof quoteTable)[keyof typeof quoteTable]['unit'], Kind>
-const kindOfBookingUnit = {
-  cents: 'integer',
-  text: 'text',
-  time: 'time',
-  basis: 'text',
-  currency: 'text',
-  charges: 'text',
-} as const satisfies Record<(typeof bookingTable)[keyof typeof bookingTable]['unit'], Kind>
-
 interface Column<Row> {
   readonly name: string
   readonly kind: Kind
@@ -186,16 +161,7 @@ const laneColumns: readonly Column<PlacedLane>[] = [
   { name: 'quote_count', kind: 'integer', value: ({ quoteCount }) => quoteCount },
   { name: 'import_id', kind: 'integer', value: ({ request }) => request.importId },
   { name: 'updated_at', kind: 'time', value: ({ createdAt }) => createdAt },
-  ...quoteFields.flatMap((field) => {
-    const { unit, derived } = quoteTable[field]
-    return [
-      ofLane(quoteColumnOf(field), kindOfQuoteUnit[unit]),
-      ...derived.map((column) => ofLane(column, column === 'created_by' ? 'integer' : 'text')),
-    ]
-  }),
-  ...bookingFields.map((field) =>
-    ofLane(bookingTable[field].column, kindOfBookingUnit[bookingTable[field].unit]),
-  ),
+  ...fieldColumns.map(([name, kind]) => ofLane(name, kind)),
   ...Object.entries(otherColumns).map(([name, kind]) => ofLane(name, kind)),
 ]
 
