@@ -7,7 +7,7 @@ import {
   returnsCanary,
   returnsResult,
 } from './method.ts'
-import { customerOf, mergedCustomerOf } from './seeded-customers.ts'
+import { customerOf, differentCustomerOf, mergedCustomerOf } from './seeded-customers.ts'
 
 const keyOf = (ids: MethodCall['ids']) => customerOf(ids).toLowerCase()
 
@@ -40,20 +40,20 @@ export const customerMethods: Readonly<Record<string, Method>> = {
       { now, userId: null },
     )
   }),
-  'customers.unmergeCustomer': changesRows(({ transaction, tenant, ids }) =>
-    customers.unmergeCustomer(transaction, tenant, mergedCustomerOf(ids)),
+  'customers.separateCustomers': changesRows(({ transaction, tenant, ids }) =>
+    customers.separateCustomers(transaction, tenant, [mergedCustomerOf(ids), customerOf(ids)]),
   ),
   'customers.respellCustomer': changesRows(({ transaction, tenant, ids }) =>
     customers.respellCustomer(transaction, tenant, ids.import, 'Walk'),
   ),
-  'customers.isQuotedCustomer': noEvidence(({ transaction, tenant, ids }) =>
-    customers.isQuotedCustomer(transaction, tenant, customerOf(ids)),
+  'customers.isCustomerInUse': noEvidence(({ transaction, tenant, ids }) =>
+    customers.isCustomerInUse(transaction, tenant, customerOf(ids)),
   ),
   'customers.distinguishCustomers': changesRows(({ transaction, tenant, now }) =>
     customers.distinguishCustomers(transaction, tenant, ['Walk', 'Walk Inc'], { now, userId: null }),
   ),
   'customers.forgetDistinction': changesRows(({ transaction, tenant, ids }) =>
-    customers.forgetDistinction(transaction, tenant, [customerOf(ids), mergedCustomerOf(ids)]),
+    customers.forgetDistinction(transaction, tenant, [customerOf(ids), differentCustomerOf(ids)]),
   ),
   'customers.customerDistinctions': returnsCanary(({ transaction, tenant }) =>
     customers.customerDistinctions(transaction, tenant),
@@ -85,9 +85,6 @@ export const customerMethods: Readonly<Record<string, Method>> = {
   ),
   'teams.setTeamCustomers': changesRows(({ transaction, tenant, ids }) =>
     teams.setTeamCustomers(transaction, tenant, ids.import, []),
-  ),
-  'teams.teamsOfCustomer': returnsResult(({ transaction, tenant, ids }) =>
-    teams.teamsOfCustomer(transaction, tenant, ids.import),
   ),
   'teams.copyCustomerTeams': changesRows(({ transaction, tenant, ids }) =>
     teams.copyCustomerTeams(transaction, tenant, { from: ids.import, to: ids.import + 2 }),

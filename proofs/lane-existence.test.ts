@@ -126,7 +126,7 @@ test('the operations under test are all that take an id', () => {
       'get-customer',
       'change-team',
       'remove-team',
-      'unmerge-customer',
+      'decide-customers',
       'change-event-endpoint',
       'remove-event-endpoint',
       'rotate-event-secret',

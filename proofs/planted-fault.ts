@@ -129,7 +129,7 @@ export const faults = {
     instead: 'const TYPO_LENGTH_MAX = 1_000',
     also: [
       {
-        file: '/server/src/endpoints/customers/customers.ts',
+        file: '/server/src/endpoints/customers/customer-variants.ts',
         text: 'await yieldBetweenSteps(nameVariants(found.map(({ name }) => name)))',
         instead:
           '((steps) => { for (;;) { const step = steps.next(); if (step.done === true) return step.value } })(nameVariants(found.map(({ name }) => name)))',

@@ -230,16 +230,9 @@ export const requestOf: Readonly<Record<Operation, (of: TenantIds) => WalkReques
   'change-customer': () => ({ path: '/api/customers/record', body: { name: 'Walk', tier: 'B' } }),
   'list-customer-variants': () => ({ path: '/api/customers/variants' }),
   'rename-customer': () => ({ path: '/api/customers/names', body: { name: 'Walk', new_name: 'Walk On' } }),
-  'dismiss-customer-variant': () => ({
-    path: '/api/customers/variants/dismissed',
-    body: { name: 'Walk', other: 'Walks' },
-  }),
-  'offer-customer-variant': (of) => ({
-    path: `/api/customers/variants/dismissed?name=${encodeURIComponent(customerOf(of))}&other=Nobody`,
-  }),
-  'merge-customers': () => ({ path: '/api/customers/merges', body: { from: 'Walk Inc', into: 'Walk' } }),
-  'unmerge-customer': (of) => ({
-    path: `/api/customers/merges?name=${encodeURIComponent(mergedCustomerOf(of))}`,
+  'decide-customers': (of) => ({
+    path: '/api/customers/decisions',
+    body: { name: mergedCustomerOf(of), other: customerOf(of), decision: 'open' },
   }),
   'list-teams': () => ({ path: '/api/teams' }),
   'add-team': () => ({ path: '/api/teams', body: { name: 'Walk' } }),

@@ -3,6 +3,8 @@ import type { TenantIds } from './seeded-ids.ts'
 /** The names of the seeded customer and of the one that was merged into it: the errors about unknown ones repeat them. */
 export const customerOf = ({ import: id }: Pick<TenantIds, 'import'>) => `Customer ${id}`
 export const mergedCustomerOf = ({ import: id }: Pick<TenantIds, 'import'>) => `Customer ${id}, Inc.`
+/** The name that a person decided to be another customer. */
+export const differentCustomerOf = ({ import: id }: Pick<TenantIds, 'import'>) => `Customer ${id}, Ltd.`
 
 interface Seeding {
   readonly at: Date
@@ -51,7 +53,7 @@ export function customerRowsOf(ids: TenantIds, { at, canary, isA }: Seeding) {
     customer_distinctions: [
       {
         one_key: customerOf(ids).toLowerCase(),
-        other_key: mergedCustomerOf(ids).toLowerCase(),
+        other_key: differentCustomerOf(ids).toLowerCase(),
         made_at: at,
         made_by: ids.owner,
       },

@@ -4,15 +4,12 @@ import { getBacktest } from './backtest.ts'
 import { updateTenant } from './brokerage-settings.ts'
 import {
   changeCustomer,
-  dismissCustomerVariant,
+  decideCustomers,
   exportCustomers,
   getCustomer,
   listCustomers,
   listCustomerVariants,
-  mergeCustomers,
-  offerCustomerVariant,
   renameCustomer,
-  unmergeCustomer,
 } from './customers.ts'
 import type { Endpoint } from './endpoint.ts'
 import {
@@ -191,11 +188,8 @@ export const allEndpoints = [
   getCustomer,
   changeCustomer,
   listCustomerVariants,
-  dismissCustomerVariant,
-  offerCustomerVariant,
   renameCustomer,
-  mergeCustomers,
-  unmergeCustomer,
+  decideCustomers,
   listTeams,
   addTeam,
   changeTeam,

@@ -7,6 +7,10 @@ export const formerAuditKinds = [
   'experiment-started',
   'experiment-ended',
   'sandbox-created',
+  'customer-merged',
+  'customer-unmerged',
+  'customer-variant-dismissed',
+  'customer-variant-offered',
 ] as const
 
 /**
@@ -37,11 +41,8 @@ export const auditKindsOf = {
     'team-changed',
     'team-removed',
     'customer-changed',
-    'customer-merged',
-    'customer-unmerged',
+    'customers-decided',
     'customer-renamed',
-    'customer-variant-dismissed',
-    'customer-variant-offered',
     'market-source-erased',
     'tenant-suspended',
     'tenant-resumed',

@@ -230,49 +230,30 @@ export const changeCustomer = endpoint({
   },
 })
 
-export const mergeCustomers = endpoint({
-  name: 'merge-customers',
+export const decideCustomers = endpoint({
+  name: 'decide-customers',
   method: 'POST',
-  path: '/api/customers/merges',
-  summary: 'Merge a customer into another one',
+  path: '/api/customers/decisions',
+  summary: 'Merge two customers, keep them apart, or undo either',
   description:
-    'From now on, past and future quotes with this name count for the other customer. The quotes keep their names, so unmerge-customer restores exactly what was before, also after new quotes. The tier, the payment terms and the teams of the other customer apply; those of the merged one are kept for an unmerge.',
+    'Sets whether two names are the same customer. `same` merges `name` into `other`: past and future quotes with this name count for the other customer, with its tier, payment terms and teams. The quotes keep their names, and those of the merged customer are kept, so `open` restores exactly what was before, also after new quotes, with the names that had been merged into it before. `different` undoes a merge, too, and list-customer-variants offers the pair last, also after one of them is merged into a third one. `open` undoes both decisions. Answers with the customer that `name` counts for.',
   tag: 'Customers',
   who: admin,
   body: Type.Object({
-    from: text('The name to merge'),
-    into: text('The name of the customer that it is merged into'),
+    name: named,
+    other: text('The name of the other customer'),
+    decision: oneOf('Whether the two names are the same customer; open if nobody has decided', [
+      'same',
+      'different',
+      'open',
+    ]),
   }),
-  status: 200,
-  answer: Customer,
-  examples: {
-    body: { from: 'Harvest Table Foods, Inc.', into: 'Harvest Table Foods' },
-    answer: exampleCustomer,
-  },
-})
-
-export const unmergeCustomer = endpoint({
-  name: 'unmerge-customer',
-  method: 'DELETE',
-  path: '/api/customers/merges',
-  summary: 'Undo the merge of a customer',
-  description:
-    'All quotes with this name count for their own customer again, with its own tier, payment terms and teams. Names that had been merged into it before come back with it. Answers with the restored customer.',
-  tag: 'Customers',
-  who: admin,
-  query: Type.Object({ name: text('The name that was merged') }),
   status: 200,
   answer: Customer,
   problems: ['not-found'],
   examples: {
-    query: { name: 'Harvest Table Foods, Inc.' },
-    answer: {
-      ...exampleCustomer,
-      name: 'Harvest Table Foods, Inc.',
-      customer_id: 4,
-      tier: null,
-      aliases: [],
-    },
+    body: { name: 'Harvest Table Foods, Inc.', other: 'Harvest Table Foods', decision: 'same' },
+    answer: exampleCustomer,
   },
 })
 
@@ -282,13 +263,12 @@ export const renameCustomer = endpoint({
   path: '/api/customers/names',
   summary: 'Rename a customer',
   description:
-    'The quotes keep the name that they have, and count for the new name: the old one becomes an alias of it. The tier, the payment terms and the teams stay. A new name without a fuel schedule gets a copy of that of the old name. unmerge-customer with the old name undoes it. If the new name is an alias of the customer, another rename to the old name undoes it: an unmerge would leave two customers. The alias then loses the tier, the terms and the teams that it had before its merge. A new name that differs only in case and spaces replaces the old one. The name of another customer is refused if that has quotes, other names, or a tier, terms or teams that differ: merge the two instead.',
+    'The quotes keep the name that they have, and count for the new name: the old one is merged into it. The tier, the payment terms and the teams stay, and a new name without a fuel schedule gets a copy of that of the old name. If another customer has the new name, with quotes, other names, a tier, terms or teams, this is a merge into that customer, whose settings apply. decide-customers with both names and `open` undoes it. If the new name is an alias of the customer, another rename to the old name undoes it, because separating them would leave two customers. The alias then loses the tier, the terms and the teams that it had before its merge. A new name that differs only in case and spaces replaces the old one.',
   tag: 'Customers',
   who: admin,
   body: Type.Object({ name: named, new_name: text('The new name') }),
   status: 200,
   answer: Customer,
-  problems: ['state-conflict'],
   examples: {
     body: { name: 'Harvest Table Foods, Inc.', new_name: 'Harvest Table Foods' },
     answer: exampleCustomer,
@@ -302,7 +282,7 @@ export const listCustomerVariants = endpoint({
   method: 'GET',
   path: '/api/customers/variants',
   summary: 'Customers whose names probably mean the same one',
-  description: `Pairs of customers to merge or to leave, at most ${nameVariantsMax}; nothing is merged by itself. The customer with more quotes is first. Pairs that were dismissed are left out.`,
+  description: `Pairs of customers to decide on with decide-customers, at most ${nameVariantsMax}; nothing is merged by itself. The customer with more quotes is first. Pairs that a person decided to be different are last.`,
   tag: 'Customers',
   who: viewer,
   status: 200,
@@ -315,6 +295,7 @@ export const listCustomerVariants = endpoint({
           description:
             'How the names differ: in punctuation, accents or the legal form; in spaces; or in one letter',
         }),
+        decision: Type.Enum(['open', 'different']),
       }),
     ),
   }),
@@ -325,47 +306,9 @@ export const listCustomerVariants = endpoint({
           keep: { name: 'Harvest Table Foods', quotes: 212 },
           merge: { name: 'Harvest Table Foods, Inc.', quotes: 9 },
           because: 'punctuation',
+          decision: 'open',
         },
       ],
     },
-  },
-})
-
-const otherName = text('The name of the other customer of the pair')
-const answerOfDismissal = Type.Object({ dismissed: Type.Boolean() })
-
-export const dismissCustomerVariant = endpoint({
-  name: 'dismiss-customer-variant',
-  method: 'POST',
-  path: '/api/customers/variants/dismissed',
-  summary: 'Keep two customers apart',
-  description:
-    'The two names are different customers: list-customer-variants no longer offers the pair, also after one of them is merged into a third one. They can still be merged by name.',
-  tag: 'Customers',
-  who: admin,
-  body: Type.Object({ name: named, other: otherName }),
-  status: 200,
-  answer: answerOfDismissal,
-  examples: {
-    body: { name: 'Harvest Table Foods', other: 'Harvest Stable Foods' },
-    answer: { dismissed: true },
-  },
-})
-
-export const offerCustomerVariant = endpoint({
-  name: 'offer-customer-variant',
-  method: 'DELETE',
-  path: '/api/customers/variants/dismissed',
-  summary: 'Undo the dismissal of a pair of customers',
-  description: 'Then list-customer-variants offers the pair again.',
-  tag: 'Customers',
-  who: admin,
-  query: Type.Object({ name: named, other: otherName }),
-  status: 200,
-  answer: answerOfDismissal,
-  problems: ['not-found'],
-  examples: {
-    query: { name: 'Harvest Table Foods', other: 'Harvest Stable Foods' },
-    answer: { dismissed: false },
   },
 })

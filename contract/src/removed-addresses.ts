@@ -11,6 +11,9 @@ interface RemovedAddress {
 const toForecasts =
   'Each quote keeps its forecast (forecast of a lane): GET /api/forecasts compares the forecasts with the outcomes, and GET /api/forecasts/export has a line per quote.'
 
+const toDecisions =
+  'POST /api/customers/decisions says whether two names are the same customer: same merges them, different keeps them apart, open undoes either.'
+
 /** The removed addresses: the detail of the 404 of a call has the sentence. */
 export const removedAddresses: readonly RemovedAddress[] = [
   {
@@ -42,4 +45,6 @@ export const removedAddresses: readonly RemovedAddress[] = [
     instead:
       'POST /api/sandbox/session signs in to the test brokerage, and creates it first if it is missing. GET /api/me there shows its tenant.',
   },
+  { methods: ['POST', 'DELETE'], path: '/api/customers/merges', instead: toDecisions },
+  { methods: ['POST', 'DELETE'], path: '/api/customers/variants/dismissed', instead: toDecisions },
 ]

@@ -33,8 +33,15 @@ test('a customer is found, gets terms, and takes in another name, which can be u
   await merge.click()
   await page.getByText('No similar names').waitFor()
   await page.getByRole('button', { name: 'Undo' }).click()
-  await merge.click()
-  await page.getByText('No similar names').waitFor()
+  await page.getByRole('button', { name: /are different customers$/ }).click()
+  await page.getByText(/^A person decided: different customers/).waitFor()
+  await page.getByRole('button', { name: /are undecided$/ }).click()
+  await page.getByRole('button', { name: /are different customers$/ }).waitFor()
+  await page.getByRole('link', { name: 'Harvest Foods, Inc.', exact: true }).click()
+  await page.getByLabel('New name, or the customer to merge it into').fill('harvest foods')
+  await page.getByRole('button', { name: 'Rename', exact: true }).click()
+  await page.getByRole('heading', { name: 'Harvest Foods', level: 1, exact: true }).waitFor()
+  expect(await accessibilityProblems(page)).toEqual([])
 
   // The merged name leads to the customer that it counts for.
   await page.goto(`/customers?name=${encodeURIComponent('harvest foods, inc.')}`)

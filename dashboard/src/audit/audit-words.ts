@@ -60,6 +60,7 @@ export const kindNames: Readonly<Record<AuditKind, string>> = {
   'team-changed': 'Team changed',
   'team-removed': 'Team removed',
   'customer-changed': 'Customer changed',
+  'customers-decided': 'Customers compared',
   'customer-merged': 'Customer merged',
   'customer-unmerged': 'Customer unmerged',
   'customer-renamed': 'Customer renamed',
@@ -222,6 +223,12 @@ const sentences: Readonly<Record<AuditKind, (event: AuditEvent) => Sentence>> = 
     ...words`${someone(done_by)} changed the customer ${dataOf(about, 'customer')}`,
     ...settingWords(about),
   ],
+  'customers-decided': ({ done_by, about }) =>
+    about.decision === 'same'
+      ? words`${someone(done_by)} merged the customer ${dataOf(about, 'customer')} into ${dataOf(about, 'other')}`
+      : about.decision === 'different'
+        ? words`${someone(done_by)} said that ${dataOf(about, 'customer')} and ${dataOf(about, 'other')} are different customers`
+        : words`${someone(done_by)} undid the decision on the customers ${dataOf(about, 'customer')} and ${dataOf(about, 'other')}`,
   'customer-merged': ({ done_by, about }) =>
     words`${someone(done_by)} merged the customer ${dataOf(about, 'customer')} into ${dataOf(about, 'into')}`,
   'customer-unmerged': ({ done_by, about }) =>

@@ -1,14 +1,14 @@
-import { Button, Group, SimpleGrid, Stack, Text, TextInput } from '@mantine/core'
+import { Button, Group, Stack, Text } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { pagePaths } from '#contract/pages.ts'
 import { customerKey } from '#engine/customer-name.ts'
 import { useChange, useMay } from '../api/index.ts'
 import { CustomerInput, day, Failed, Section, useAddress, useNotice } from '../shared-ui/index.ts'
-import { useMerges } from './customer-merges.ts'
+import { useDecisions } from './customer-decisions.ts'
 import type { CustomerRecord } from './customer-record.ts'
 
-/** The names that count for a customer. Admins can rename it, merge it into another one, and undo merges. */
+/** The names that count for a customer. Admins can rename it, which may merge it into another one, and undo merges. */
 export function CustomerNames({ customer }: { customer: CustomerRecord }) {
   const mayChange = useMay('admin')
   return (
@@ -17,12 +17,7 @@ export function CustomerNames({ customer }: { customer: CustomerRecord }) {
       hint="Quotes keep the name that they have. Quotes with any of these names count for this customer."
     >
       <Aliases customer={customer} mayChange={mayChange} />
-      {mayChange && (
-        <SimpleGrid cols={{ base: 1, md: 2 }} spacing="md">
-          <RenameForm customer={customer} />
-          <MergeForm customer={customer} />
-        </SimpleGrid>
-      )}
+      {mayChange && <RenameForm customer={customer} />}
     </Section>
   )
 }
@@ -34,7 +29,7 @@ function Aliases({
   customer: CustomerRecord
   mayChange: boolean
 }) {
-  const { takeBack, isPending } = useMerges()
+  const { reopen, isPending } = useDecisions()
   if (aliases.length === 0) return <Text size="sm">No other name is merged into this customer.</Text>
   return (
     <Stack gap="xs" component="ul" aria-label={`Other names of ${name}`} m={0} pl="lg">
@@ -54,7 +49,7 @@ function Aliases({
                 variant="default"
                 aria-label={`Unmerge ${alias.name}`}
                 disabled={isPending}
-                onClick={() => takeBack(alias.name)}
+                onClick={() => reopen({ name: alias.name, other: name })}
               >
                 Unmerge
               </Button>
@@ -66,87 +61,58 @@ function Aliases({
   )
 }
 
-/** Opens the page of a customer in place of this one, whose name is no longer its own. */
-function useOpen() {
-  const { change } = useAddress(pagePaths.customers)
-  return (name: string) => change({ name }, { replace: true })
-}
-
+/** Renames the customer, or merges it into the one that has the new name, and opens the page of that. */
 function RenameForm({ customer: { name, aliases } }: { customer: CustomerRecord }) {
   const [typed, setTyped] = useState('')
   const rename = useChange('rename-customer')
-  const { takeBack } = useMerges()
+  const { reopen } = useDecisions()
   const queries = useQueryClient()
   const notify = useNotice()
-  const open = useOpen()
-  const done = (next: string) => {
+  const { change } = useAddress(pagePaths.customers)
+  const open = (next: string) => {
     void queries.invalidateQueries()
-    open(next)
+    change({ name: next }, { replace: true })
   }
-  const renameBack = (from: string, to: string) =>
-    void rename.mutateAsync({ body: { name: from, new_name: to } }).then(
-      (restored) => done(restored.name),
+  const renameBack = (from: string) =>
+    void rename.mutateAsync({ body: { name: from, new_name: name } }).then(
+      (restored) => open(restored.name),
       (error: Error) => notify(`Not undone: ${error.message}`, { failed: true }),
     )
-  // A new spelling of the same name made no alias that could be unmerged, and an alias was merged before.
+  // A new spelling of the same name made no alias that could be separated, and an alias was merged before.
   const ownNames = new Set([name, ...aliases.map((alias) => alias.name)].map(customerKey))
   const undo = (after: string) =>
-    ownNames.has(customerKey(after)) ? renameBack(after, name) : takeBack(name, () => open(name))
+    ownNames.has(customerKey(after)) ? renameBack(after) : reopen({ name, other: after }, () => open(name))
   const submit = (event: FormEvent) => {
     event.preventDefault()
     rename.mutate(
       { body: { name, new_name: typed.trim() } },
       {
         onSuccess: (after) => {
-          notify(`${name} is renamed to ${after.name}.`, {
+          notify(`${name} counts for ${after.name} now.`, {
             action: { label: 'Undo', run: () => undo(after.name) },
           })
-          done(after.name)
+          open(after.name)
         },
       },
     )
   }
   const wrong = rename.error?.fieldError('/new_name')
   return (
-    <form onSubmit={submit} aria-label="Rename">
-      <Group align="flex-start" gap="xs" wrap="nowrap">
-        <TextInput
-          label="New name"
-          style={{ flexGrow: 1 }}
-          value={typed}
-          onChange={(event) => setTyped(event.currentTarget.value)}
-          error={wrong}
-          autoComplete="off"
-        />
+    <form onSubmit={submit} aria-label="Rename or merge">
+      <Group align="flex-start" gap="xs" wrap="nowrap" maw={480}>
+        <div style={{ flexGrow: 1 }}>
+          <CustomerInput
+            label="New name, or the customer to merge it into"
+            value={typed}
+            onChange={setTyped}
+            error={wrong}
+          />
+        </div>
         <Button type="submit" variant="default" mt={25} loading={rename.isPending}>
           Rename
         </Button>
       </Group>
       {rename.error !== null && wrong === undefined && <Failed error={rename.error} title="Not renamed" />}
-    </form>
-  )
-}
-
-function MergeForm({ customer: { name } }: { customer: CustomerRecord }) {
-  const [into, setInto] = useState('')
-  const { mergeInto, error, isPending } = useMerges()
-  const open = useOpen()
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    mergeInto(name, into.trim(), { onDone: open, onUndone: () => open(name) })
-  }
-  const wrong = error?.fieldError('/into') ?? error?.fieldError('/from')
-  return (
-    <form onSubmit={submit} aria-label="Merge">
-      <Group align="flex-start" gap="xs" wrap="nowrap">
-        <div style={{ flexGrow: 1 }}>
-          <CustomerInput label="Merge into the customer" value={into} onChange={setInto} error={wrong} />
-        </div>
-        <Button type="submit" variant="default" mt={25} loading={isPending}>
-          Merge
-        </Button>
-      </Group>
-      {error !== null && wrong === undefined && <Failed error={error} title="Not merged" />}
     </form>
   )
 }

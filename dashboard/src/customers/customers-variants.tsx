@@ -1,8 +1,7 @@
 import { Button, Group, Paper, Stack, Text } from '@mantine/core'
-import { useQueryClient } from '@tanstack/react-query'
-import { type Answer, useAnswer, useChange, useMay } from '../api/index.ts'
-import { CustomerLink, counted, Failed, Loading, Nothing, useNotice } from '../shared-ui/index.ts'
-import { useMerges } from './customer-merges.ts'
+import { type Answer, useAnswer, useMay } from '../api/index.ts'
+import { CustomerLink, counted, Failed, Loading, Nothing } from '../shared-ui/index.ts'
+import { useDecisions } from './customer-decisions.ts'
 
 type Variant = Answer<'list-customer-variants'>['variants'][number]
 
@@ -29,7 +28,7 @@ export function CustomerVariants() {
     <Stack gap="sm">
       <Text size="sm">
         {mayChange
-          ? 'These names probably mean the same customer. Merge them, or say that they are different customers: then they are not offered again. A merge can be undone at any time on the page of the customer.'
+          ? 'These names probably mean the same customer. Merge them, or say that they are different customers: such pairs are last. A merge can be undone at any time on the page of the customer.'
           : 'These names probably mean the same customer. Owners and admins can merge them.'}
       </Text>
       {data.variants.map((variant) => (
@@ -44,15 +43,14 @@ export function CustomerVariants() {
 }
 
 function VariantCard({
-  variant: { keep, merge, because },
+  variant: { keep, merge, because, decision },
   mayChange,
 }: {
   variant: Variant
   mayChange: boolean
 }) {
-  const { mergeInto, error, isPending } = useMerges()
-  const dismissal = useDismissal(merge.name, keep.name)
-  const failure = error ?? dismissal.error
+  const { decide, reopen, error, isPending } = useDecisions()
+  const pair = { name: merge.name, other: keep.name }
   return (
     <Paper withBorder p="sm" component="section" aria-label={`${merge.name} and ${keep.name}`}>
       <Stack gap={6} style={{ overflowWrap: 'anywhere' }}>
@@ -61,60 +59,46 @@ function VariantCard({
           <CustomerLink name={keep.name} /> ({counted(keep.quotes, 'quote')})
         </Text>
         <Text size="xs" c="dimmed">
+          {decision === 'different' ? 'A person decided: different customers. ' : ''}
           {differences[because]}
         </Text>
         {mayChange && (
           <Group gap="xs">
             <Button
               size="compact-md"
+              variant={decision === 'different' ? 'default' : 'filled'}
               loading={isPending}
               aria-label={`Merge into ${keep.name}: ${merge.name}`}
-              onClick={() => mergeInto(merge.name, keep.name)}
+              onClick={() => decide(pair, 'same')}
               style={{ maxWidth: '100%' }}
             >
               Merge into {keep.name}
             </Button>
-            <Button
-              size="compact-md"
-              variant="default"
-              loading={dismissal.isPending}
-              aria-label={`${merge.name} and ${keep.name} are different customers`}
-              onClick={dismissal.dismiss}
-            >
-              Different customers
-            </Button>
+            {decision === 'different' ? (
+              <Button
+                size="compact-md"
+                variant="default"
+                loading={isPending}
+                aria-label={`${merge.name} and ${keep.name} are undecided`}
+                onClick={() => reopen(pair)}
+              >
+                Undecided
+              </Button>
+            ) : (
+              <Button
+                size="compact-md"
+                variant="default"
+                loading={isPending}
+                aria-label={`${merge.name} and ${keep.name} are different customers`}
+                onClick={() => decide(pair, 'different')}
+              >
+                Different customers
+              </Button>
+            )}
           </Group>
         )}
-        {failure !== null && <Failed error={failure} title="Nothing was changed" />}
+        {error !== null && <Failed error={error} title="Nothing was changed" />}
       </Stack>
     </Paper>
   )
-}
-
-/** Dismisses a pair, with an undo in the notice. */
-function useDismissal(name: string, other: string) {
-  const dismiss = useChange('dismiss-customer-variant')
-  const offer = useChange('offer-customer-variant')
-  const queries = useQueryClient()
-  const notify = useNotice()
-  const again = () => void queries.invalidateQueries({ queryKey: ['list-customer-variants'] })
-  // As a promise: the pair is no longer shown, and the callbacks of `mutate` are not called.
-  const undo = () =>
-    void offer
-      .mutateAsync({ query: { name, other } })
-      .then(again, (error: Error) => notify(`Not undone: ${error.message}`, { failed: true }))
-  return {
-    dismiss: () =>
-      dismiss.mutate(
-        { body: { name, other } },
-        {
-          onSuccess: () => {
-            notify(`${name} and ${other} stay two customers.`, { action: { label: 'Undo', run: undo } })
-            again()
-          },
-        },
-      ),
-    error: dismiss.error,
-    isPending: dismiss.isPending,
-  }
 }

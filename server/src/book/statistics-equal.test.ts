@@ -144,7 +144,7 @@ async function randomBrokerage(seed: number, { isMixed }: { isMixed: boolean }):
     expect([path, answer.status < 300, answer.body]).toEqual([path, true, answer.body])
   }
   await makeLane(app, tenant, { customer: 'Zulu' })
-  await as('POST', '/api/customers/merges', { from: 'Alpha', into: 'Alpha Inc' })
+  await as('POST', '/api/customers/decisions', { name: 'Alpha', other: 'Alpha Inc', decision: 'same' })
   await as('PATCH', '/api/customers/record', { name: 'Brook & Sons', tier: 'Gold' })
   await as('POST', '/api/teams', {
     name: 'Far',

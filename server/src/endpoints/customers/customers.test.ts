@@ -20,8 +20,10 @@ const ask = (method: 'GET' | 'POST' | 'PATCH' | 'DELETE', path: string, body?: o
   call(app, method, path, { token: acme.tenant.owner, ...(body && { body }) })
 const list = async (query = '') => (await ask('GET', `/api/customers/list?${query}`)).body
 const record = (name: string) => ask('GET', `/api/customers/record?name=${encodeURIComponent(name)}`)
-const merge = (from: string, into: string) => ask('POST', '/api/customers/merges', { from, into })
-const unmerge = (name: string) => ask('DELETE', `/api/customers/merges?name=${encodeURIComponent(name)}`)
+const decide = (name: string, other: string, decision: 'same' | 'different' | 'open') =>
+  ask('POST', '/api/customers/decisions', { name, other, decision })
+const merge = (from: string, into: string) => decide(from, into, 'same')
+const unmerge = (name: string, other: string) => decide(name, other, 'open')
 const quote = (customer: string, outcome: 'won' | 'lost' | 'pending' = 'pending') =>
   makeLane(app, acme.tenant, { customer, outcome })
 const quotesOf = async () =>
@@ -160,7 +162,7 @@ describe('merging', () => {
     expect(performance.rows).toMatchObject([{ key: 'harvest', label: 'Harvest', quotes: 4 }])
     expect((await list('q=inc')).customers).toMatchObject([{ name: 'Harvest', quotes: 4 }])
 
-    const restored = await unmerge('Harvest Inc')
+    const restored = await unmerge('Harvest Inc', 'Harvest')
     expect(restored).toMatchObject({ status: 200, body: { name: 'Harvest Inc', tier: 'C', aliases: [] } })
     expect(await quotesOf()).toEqual({ Harvest: 2, 'Harvest Inc': 2 })
     expect((await record('harvest inc')).body.totals).toMatchObject({ won: 1, lost: 1 })
@@ -183,7 +185,7 @@ describe('merging', () => {
     await merge('Harvest Inc', 'Harvest')
     const merged = await version()
     expect(merged).toBeGreaterThan(before)
-    await unmerge('Harvest Inc')
+    await unmerge('Harvest Inc', 'Harvest')
     expect(await version()).toBeGreaterThan(merged)
   })
 
@@ -198,9 +200,13 @@ describe('merging', () => {
       'Three',
       'Two',
     ])
-    await unmerge('Two')
+    await unmerge('Two', 'Four')
     expect(await quotesOf()).toEqual({ Two: 2, Four: 2 })
-    await unmerge('One')
+    await merge('Two', 'Four')
+    // In either order, the name that was merged into the other one is restored.
+    await unmerge('Two', 'One')
+    expect(await quotesOf()).toEqual({ One: 1, Four: 3 })
+    await unmerge('Four', 'Two')
     expect(await quotesOf()).toEqual({ One: 1, Two: 1, Four: 2 })
   })
 
@@ -215,14 +221,18 @@ describe('merging', () => {
     await quote('Harvest')
     expect(await merge('Harvest', ' HARVEST ')).toMatchObject({
       status: 422,
-      body: { errors: [{ pointer: '/from' }] },
+      body: { errors: [{ pointer: '/other' }] },
     })
     await merge('Harvest Inc', 'Harvest')
+    const twice = await merge('Harvest', 'Harvest Inc')
+    expect(twice).toMatchObject({ status: 422, body: { errors: [{ pointer: '/name' }] } })
+    expect(twice.body.detail).toContain('already counts for Harvest')
     const again = await merge('Harvest Inc', 'Other')
     expect(again.status).toBe(422)
     expect(again.body.detail).toContain('already merged into Harvest')
-    expect(await unmerge('Harvest')).toMatchObject({ status: 404 })
-    expect(await unmerge('Nobody')).toMatchObject({ status: 404 })
+    expect(await unmerge('Harvest', 'Other')).toMatchObject({ status: 404 })
+    expect(await unmerge('Nobody', 'Harvest')).toMatchObject({ status: 404 })
+    expect(await quotesOf()).toEqual({ Harvest: 1 })
   })
 })
 
@@ -249,7 +259,7 @@ describe('renaming', () => {
       tier: 'A',
     })
     expect((await rename('Harvest', 'Harvest Table Foods')).status).toBe(200)
-    await unmerge('Harvest')
+    await unmerge('Harvest', 'Harvest Table Foods')
     expect((await record('Harvest')).body).toMatchObject({ tier: 'A', totals: { quotes: 3 } })
     expect(await quotesOf()).toEqual({ Harvest: 3 })
   })
@@ -262,7 +272,7 @@ describe('renaming', () => {
     expect(await quotesOf()).toEqual({ 'Acme Foods': 3 })
     await rename('Acme Foods', 'Acme')
     expect(await quotesOf()).toEqual({ Acme: 3 })
-    await unmerge('Acme Foods')
+    await unmerge('Acme Foods', 'Acme')
     expect(await quotesOf()).toEqual({ Acme: 2, 'Acme Foods': 1 })
   })
 
@@ -298,63 +308,87 @@ describe('renaming', () => {
     expect(await perMile('Harvest Group')).toBe(0.2)
   })
 
-  test('changes the spelling in place, and refuses the name of another customer', async () => {
+  test('to another spelling of the same name replaces it', async () => {
     await quote('harvest foods')
-    await quote('Polar')
     expect((await rename('Harvest Foods', 'Harvest  Foods')).body).toMatchObject({
       name: 'Harvest  Foods',
       aliases: [],
     })
-    expect(await quotesOf()).toEqual({ 'Harvest  Foods': 1, Polar: 1 })
-    const taken = await rename('Harvest Foods', 'POLAR')
-    expect(taken.status).toBe(422)
-    expect(taken.body.errors).toMatchObject([{ pointer: '/new_name' }])
-    expect(await quotesOf()).toEqual({ 'Harvest  Foods': 1, Polar: 1 })
+    expect(await quotesOf()).toEqual({ 'Harvest  Foods': 1 })
   })
 
-  test('refuses a name that another customer without quotes has, with any setting, and changes neither', async () => {
-    await ask('PATCH', '/api/customers/record', { name: 'Harvest', tier: 'A', payment_days: 30 })
-    await ask('PATCH', '/api/customers/record', { name: 'Tiered', tier: 'B' })
-    await ask('PATCH', '/api/customers/record', { name: 'Terms', payment_days: 30 })
+  test('to the name of another customer is a merge: the settings of that one apply, and opening the pair restores both', async () => {
+    await quote('Harvest')
+    await quote('Quoted')
+    const terms = (name: string, body: object) => ask('PATCH', '/api/customers/record', { name, ...body })
+    await terms('Harvest', { tier: 'A', payment_days: 30 })
+    await terms('Tiered', { tier: 'B' })
+    await terms('Terms', { payment_days: 10 })
     await ask('POST', '/api/teams', { name: 'Produce', customers: ['In Team'] })
     await merge('Alias', 'With Alias')
-    for (const name of ['TIERED', 'Terms', 'In Team', 'With Alias', 'Alias']) {
-      const taken = await rename('Harvest', name)
-      expect([name, taken.status, taken.body.code]).toEqual([name, 409, 'state-conflict'])
-      expect(taken.body.detail).toContain('Merge Harvest into')
+    for (const [asked, name, settings] of [
+      ['Quoted', 'Quoted', { tier: null, payment_days: null }],
+      ['TIERED', 'Tiered', { tier: 'B', payment_days: null }],
+      ['Terms', 'Terms', { tier: null, payment_days: 10 }],
+      ['In Team', 'In Team', { tier: null, payment_days: null }],
+      ['With Alias', 'With Alias', { tier: null, payment_days: null }],
+      ['Alias', 'With Alias', { tier: null, payment_days: null }],
+    ] as const) {
+      const renamed = await rename('Harvest', asked)
+      expect(renamed).toMatchObject({ status: 200, body: { name, ...settings } })
+      expect((await ask('GET', '/api/teams')).body.teams[0].customers).toEqual(['In Team'])
+      expect((await unmerge('Harvest', asked)).body).toMatchObject({
+        name: 'Harvest',
+        tier: 'A',
+        payment_days: 30,
+        aliases: [],
+      })
+      expect((await record(asked)).body).toMatchObject({ name, ...settings })
     }
-    expect((await record('Tiered')).body).toMatchObject({ tier: 'B', payment_days: null, aliases: [] })
-    expect((await ask('GET', '/api/teams')).body.teams[0].customers).toEqual(['In Team'])
-    expect((await record('Alias')).body).toMatchObject({ name: 'With Alias', tier: null })
-    expect((await record('Harvest')).body).toMatchObject({ name: 'Harvest', tier: 'A', payment_days: 30 })
-    // The record that an undone rename left can be used again.
+    expect(await quotesOf()).toEqual({ Harvest: 1, Quoted: 1 })
+  })
+
+  test('to a new name can be undone and made again', async () => {
+    await ask('PATCH', '/api/customers/record', { name: 'Harvest', tier: 'A', payment_days: 30 })
     for (const _ of ['first', 'again']) {
-      expect((await rename('Harvest', 'Harvest Foods')).body).toMatchObject({ name: 'Harvest Foods' })
-      await unmerge('Harvest')
+      expect((await rename('Harvest', 'Harvest Foods')).body).toMatchObject({
+        name: 'Harvest Foods',
+        tier: 'A',
+        payment_days: 30,
+      })
+      await unmerge('Harvest', 'Harvest Foods')
     }
+    expect((await record('Harvest')).body).toMatchObject({ name: 'Harvest', tier: 'A', payment_days: 30 })
   })
 })
 
-test('a dismissed pair is not offered again, also after a merge, until the dismissal is undone', async () => {
+test('a pair of different customers is offered as such, also after a rename, until it is open again', async () => {
   for (const name of ['Harvest Foods', 'Harvest Foods', 'Harvest Foods, Inc.', 'Quite Another'])
     await quote(name)
-  const offered = async () => (await ask('GET', '/api/customers/variants')).body.variants.length
-  const dismissed = '/api/customers/variants/dismissed'
-  expect(await offered()).toBe(1)
-  const pair = { name: 'harvest foods, inc.', other: 'HARVEST Foods' }
-  expect((await ask('POST', dismissed, pair)).body).toEqual({ dismissed: true })
-  expect((await ask('POST', dismissed, pair)).body).toEqual({ dismissed: true })
-  expect(await offered()).toBe(0)
+  const offered = async () =>
+    (await ask('GET', '/api/customers/variants')).body.variants.map(
+      ({ decision }: { decision: string }) => decision,
+    )
+  expect(await offered()).toEqual(['open'])
+  for (const _ of ['first', 'again']) {
+    const { body } = await decide('Harvest Foods, Inc.', 'HARVEST Foods', 'different')
+    expect(body).toMatchObject({ name: 'Harvest Foods, Inc.', aliases: [] })
+  }
+  expect(await offered()).toEqual(['different'])
   await ask('POST', '/api/customers/names', { name: 'Harvest Foods', new_name: 'The Harvest Foods' })
-  expect(await offered()).toBe(0)
-  await unmerge('Harvest Foods')
-  const undone = `${dismissed}?name=Harvest%20Foods&other=Harvest%20Foods,%20Inc.`
-  expect((await ask('DELETE', undone)).body).toEqual({ dismissed: false })
-  expect((await ask('DELETE', undone)).status).toBe(404)
-  expect(await offered()).toBe(1)
-  const same = await ask('POST', dismissed, { name: 'Harvest Foods', other: 'harvest  foods' })
-  expect(same.status).toBe(422)
-  expect(same.body.errors).toMatchObject([{ pointer: '/other' }])
+  expect(await offered()).toEqual(['different'])
+  // The pair can be named by the names that the customers have now.
+  expect((await decide('The Harvest Foods', 'Harvest Foods, Inc.', 'open')).status).toBe(200)
+  expect(await offered()).toEqual(['open'])
+  expect((await decide('The Harvest Foods', 'Harvest Foods, Inc.', 'open')).status).toBe(404)
+  // Different customers are not merged.
+  await merge('Harvest Foods, Inc.', 'The Harvest Foods')
+  expect(await offered()).toEqual([])
+  await decide('Harvest Foods, Inc.', 'The Harvest Foods', 'different')
+  expect(await offered()).toEqual(['different'])
+  await quote('Other Foods')
+  await quote('Other Foods LLC')
+  expect(await offered()).toEqual(['open', 'different'])
 })
 
 test('spelling variants are offered, the more quoted customer first, and nothing is merged', async () => {
@@ -366,6 +400,7 @@ test('spelling variants are offered, the more quoted customer first, and nothing
       keep: { name: 'Harvest Table Foods', quotes: 2 },
       merge: { name: 'HARVEST TABLE FOODS, INC', quotes: 1 },
       because: 'punctuation',
+      decision: 'open',
     },
   ])
   await merge('HARVEST TABLE FOODS, INC', 'Harvest Table Foods')

@@ -297,28 +297,17 @@ const events: Partial<
       await byOwner(tenant, 'PATCH', '/api/customers/record', { name: 'HARVEST', tier: 'A' })
     },
   },
-  'customer-merged': {
+  'customers-decided': {
     make: (tenant) =>
-      byOwner(tenant, 'POST', '/api/customers/merges', { from: 'Harvest Inc', into: 'Harvest' }),
-  },
-  'customer-unmerged': {
-    before: (tenant) =>
-      byOwner(tenant, 'POST', '/api/customers/merges', { from: 'Harvest Inc', into: 'Harvest' }),
-    make: (tenant) => byOwner(tenant, 'DELETE', '/api/customers/merges?name=Harvest%20Inc'),
+      byOwner(tenant, 'POST', '/api/customers/decisions', {
+        name: 'Harvest Inc',
+        other: 'Harvest',
+        decision: 'same',
+      }),
   },
   'customer-renamed': {
     make: (tenant) =>
       byOwner(tenant, 'POST', '/api/customers/names', { name: 'Harvest', new_name: 'Harvest Foods' }),
-  },
-  'customer-variant-dismissed': {
-    make: (tenant) =>
-      byOwner(tenant, 'POST', '/api/customers/variants/dismissed', { name: 'Harvest', other: 'Harvest Inc' }),
-  },
-  'customer-variant-offered': {
-    before: (tenant) =>
-      byOwner(tenant, 'POST', '/api/customers/variants/dismissed', { name: 'Harvest', other: 'Harvest Inc' }),
-    make: (tenant) =>
-      byOwner(tenant, 'DELETE', '/api/customers/variants/dismissed?name=harvest%20inc&other=HARVEST'),
   },
   'market-source-erased': {
     before: (tenant) =>

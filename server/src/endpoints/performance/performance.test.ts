@@ -556,7 +556,11 @@ test('a rate is too low for the rule that applies to its quote, which the engine
   await quote('Any', { origin: 'Laredo, TX' })
   await quote('Any', { destination: 'Houston, TX' })
   await quote('Any', {}, rep.token)
-  await as(tenant.owner, 'POST', '/api/customers/merges', { from: 'Merged Foods', into: 'Main Foods' })
+  await as(tenant.owner, 'POST', '/api/customers/decisions', {
+    name: 'Merged Foods',
+    other: 'Main Foods',
+    decision: 'same',
+  })
   await as(tenant.owner, 'PATCH', '/api/customers/record', { name: 'Tier Foods', tier: 'A' })
   const conditions = [
     {},

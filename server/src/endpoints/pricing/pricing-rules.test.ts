@@ -127,9 +127,13 @@ describe('a rule', () => {
 
   test('holds for names that were merged into its customer, and for those that it was merged into', async () => {
     const id = await addRule({ customer: 'Polar Foods' }, { minimum: { margin_pct: 30 }, outside: 'block' })
-    await post('/api/customers/merges', { from: 'Polar Foods Inc', into: 'Polar Foods' })
+    await post('/api/customers/decisions', {
+      name: 'Polar Foods Inc',
+      other: 'Polar Foods',
+      decision: 'same',
+    })
     expect((await quote('POLAR foods inc', 2000)).body.errors[0].code).toBe('blocked')
-    await post('/api/customers/merges', { from: 'Polar Foods', into: 'Arctic' })
+    await post('/api/customers/decisions', { name: 'Polar Foods', other: 'Arctic', decision: 'same' })
     expect((await quote('Arctic', 2000)).body.errors[0].code).toBe('blocked')
     await removeRule(id)
   })

@@ -20,9 +20,6 @@ export interface CustomerAlias {
   readonly name: string
   /** The customer that it counts for. */
   readonly customerId: number
-  /** The customer that has this name itself, and the one that it was merged into. */
-  readonly ownId: number
-  readonly mergedInto: number
   readonly mergedAt: Date
   readonly mergedBy: number | null
 }
@@ -69,8 +66,7 @@ export async function aliasesOf(
   customerIds: readonly number[],
 ): Promise<CustomerAlias[]> {
   const { rows } = await sql<CustomerAlias>`
-    select name, customer_id as "customerId", own_id as "ownId", merged_into as "mergedInto", merged_at as "mergedAt",
-      merged_by as "mergedBy"
+    select name, customer_id as "customerId", merged_at as "mergedAt", merged_by as "mergedBy"
     from customer_aliases
     where tenant_id = ${tenant} and customer_id = any (${[...customerIds]}::integer[]) and merged_into is not null
     order by customer_key
@@ -146,31 +142,36 @@ export async function mergeCustomer(
 }
 
 /**
- * Undoes the merge of the customer that has this name itself: its quotes, and those of the customers that had been merged into
- * it, count for it again. Returns false if the name is not merged.
+ * Undoes the merge that lets two names count for one customer: that of the first name, or else that of the second one. The quotes
+ * of the restored customer, and those of the customers that had been merged into it, count for it again. Returns false if the
+ * names do not count for one customer.
  */
-export async function unmergeCustomer(
+export async function separateCustomers(
   transaction: TenantTransaction,
   tenant: TenantId,
-  name: string,
+  names: readonly [string, string],
 ): Promise<boolean> {
-  const { rows } = await sql<{ ownId: number; customerId: number; key: string }>`
-    select own_id as "ownId", customer_id as "customerId", customer_key as key from customer_aliases
-    where tenant_id = ${tenant} and customer_key = customer_key(${name}) and merged_into is not null
+  const { rows } = await sql<{ ownId: number; mergedInto: number | null; key: string }>`
+    select known.own_id as "ownId", known.merged_into as "mergedInto", known.customer_key as key
+    from customer_aliases as asked
+    join customer_aliases as known on known.tenant_id = ${tenant} and known.customer_id = asked.customer_id
+    where asked.tenant_id = ${tenant} and asked.customer_key = customer_key(${names[0]})
   `.execute(transaction)
-  const [own] = rows
-  if (own === undefined) return false
-  const aliases = await aliasesOf(transaction, tenant, [own.customerId])
-  const restored = [own.ownId]
-  for (const id of restored) {
-    for (const { ownId, mergedInto } of aliases) if (mergedInto === id) restored.push(ownId)
+  const [first, second] = names.map((name) => rows.find(({ key }) => key === customerKey(name)))
+  if (first === undefined || second === undefined) return false
+  const withMerged = (id: number) => {
+    const ids = [id]
+    for (const into of ids) for (const { ownId, mergedInto } of rows) if (mergedInto === into) ids.push(ownId)
+    return ids
   }
+  // The second name would come along with a customer that it was merged into.
+  const own = withMerged(first.ownId).includes(second.ownId) ? second : first
   await sql`
     update customer_aliases set customer_id = ${own.ownId}, main_key = ${own.key},
       merged_into = case when own_id = ${own.ownId} then null else merged_into end,
       merged_at = case when own_id = ${own.ownId} then null else merged_at end,
       merged_by = case when own_id = ${own.ownId} then null else merged_by end
-    where tenant_id = ${tenant} and own_id = any (${restored}::integer[])
+    where tenant_id = ${tenant} and own_id = any (${withMerged(own.ownId)}::integer[])
   `.execute(transaction)
   accessChanged(transaction)
   return true
@@ -198,23 +199,27 @@ export async function respellCustomer(
   accessChanged(transaction)
 }
 
-/** Whether any quote counts for the customer of a name. */
-export async function isQuotedCustomer(
+/** Whether the customer of a name has quotes, other names, a tier, payment terms or teams. */
+export async function isCustomerInUse(
   transaction: TenantTransaction,
   tenant: TenantId,
   name: string,
 ): Promise<boolean> {
-  const { rows } = await sql<{ quoted: boolean }>`
+  const { rows } = await sql<{ used: boolean }>`
     select exists (
       select from lanes where tenant_id = ${tenant} and ${ofCustomer(tenant, name)} and ${laneSeenByViewer(tenant)}
-    ) as quoted
+    ) or exists (
+      select from customer_aliases as asked
+      join customers on customers.tenant_id = ${tenant} and customers.customer_id = asked.customer_id
+      where asked.tenant_id = ${tenant} and asked.customer_key = customer_key(${name})
+        and (tier is not null or payment_days is not null
+          or exists (select from team_customers where tenant_id = ${tenant} and customer_id = asked.customer_id)
+          or exists (select from customer_aliases where tenant_id = ${tenant} and customer_id = asked.customer_id
+            and merged_into is not null))
+    ) as used
   `.execute(transaction)
-  return rows[0]?.quoted ?? false
+  return rows[0]?.used ?? false
 }
-
-/** The keys of two names, in the order in which a distinction stores them. */
-const inKeyOrder = (names: readonly [string, string]) =>
-  names.map(customerKey).toSorted((one, other) => Buffer.compare(Buffer.from(one), Buffer.from(other)))
 
 /** Stores that two names are different customers. Returns false if it is stored already. */
 export async function distinguishCustomers(
@@ -223,7 +228,10 @@ export async function distinguishCustomers(
   names: readonly [string, string],
   by: { readonly now: Date; readonly userId: number | null },
 ): Promise<boolean> {
-  const [one_key = '', other_key = ''] = inKeyOrder(names)
+  // In the order of "C", which the table checks.
+  const [one_key = '', other_key = ''] = names
+    .map(customerKey)
+    .toSorted((one, other) => Buffer.compare(Buffer.from(one), Buffer.from(other)))
   const added = await transaction
     .insertInto('customer_distinctions')
     .values({ tenant_id: tenant, one_key, other_key, made_at: by.now, made_by: by.userId })
@@ -233,29 +241,14 @@ export async function distinguishCustomers(
   return added !== undefined
 }
 
-/** Deletes the record that two names are different customers. Returns false if there was none. */
-export async function forgetDistinction(
-  transaction: TenantTransaction,
-  tenant: TenantId,
-  names: readonly [string, string],
-): Promise<boolean> {
-  const [one = '', other = ''] = inKeyOrder(names)
-  const { numDeletedRows } = await transaction
-    .deleteFrom('customer_distinctions')
-    .where('tenant_id', '=', tenant)
-    .where('one_key', '=', one)
-    .where('other_key', '=', other)
-    .executeTakeFirstOrThrow()
-  return numDeletedRows > 0n
-}
-
 /** The pairs of customers that a person said are different, by the keys of the customers that the names count for now. */
 export async function customerDistinctions(
   transaction: TenantTransaction,
   tenant: TenantId,
-): Promise<{ one: string; other: string }[]> {
-  const { rows } = await sql<{ one: string; other: string }>`
-    select coalesce(first.main_key, kept.one_key) as one, coalesce(second.main_key, kept.other_key) as other
+): Promise<{ one: string; other: string; oneKey: string; otherKey: string }[]> {
+  const { rows } = await sql<{ one: string; other: string; oneKey: string; otherKey: string }>`
+    select coalesce(first.main_key, kept.one_key) as one, coalesce(second.main_key, kept.other_key) as other,
+      kept.one_key as "oneKey", kept.other_key as "otherKey"
     from customer_distinctions as kept
     left join customer_aliases as first on first.tenant_id = ${tenant} and first.customer_key = kept.one_key
     left join customer_aliases as second on second.tenant_id = ${tenant} and second.customer_key = kept.other_key
@@ -263,6 +256,30 @@ export async function customerDistinctions(
       and ${seenByViewer(tenant, sql`kept.other_key`)}
   `.execute(transaction)
   return rows
+}
+
+/** Deletes the records that the customers of two names are different. Returns false if there was none. */
+export async function forgetDistinction(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  names: readonly [string, string],
+): Promise<boolean> {
+  const keys: string[] = []
+  for (const name of names) {
+    keys.push((await findCustomer(transaction, tenant, name))?.key ?? customerKey(name))
+  }
+  const stored = (await customerDistinctions(transaction, tenant)).filter(
+    ({ one, other }) => one !== other && keys.includes(one) && keys.includes(other),
+  )
+  for (const { oneKey, otherKey } of stored) {
+    await transaction
+      .deleteFrom('customer_distinctions')
+      .where('tenant_id', '=', tenant)
+      .where('one_key', '=', oneKey)
+      .where('other_key', '=', otherKey)
+      .execute()
+  }
+  return stored.length > 0
 }
 
 /** A customer as the book has it: the hash of the key of its name, and the hashes of merged names. */

@@ -157,22 +157,6 @@ export async function setTeamCustomers(
   accessChanged(transaction)
 }
 
-/** The teams that a customer is in. */
-export async function teamsOfCustomer(
-  transaction: TenantTransaction,
-  tenant: TenantId,
-  customerId: number,
-): Promise<number[]> {
-  const rows = await transaction
-    .selectFrom('team_customers')
-    .select('team_id')
-    .where('tenant_id', '=', tenant)
-    .where('customer_id', '=', customerId)
-    .orderBy('team_id')
-    .execute()
-  return rows.map(({ team_id }) => team_id)
-}
-
 /** Puts a customer into the teams of another one, and into no other team. */
 export async function copyCustomerTeams(
   transaction: TenantTransaction,
@@ -184,8 +168,13 @@ export async function copyCustomerTeams(
     .where('tenant_id', '=', tenant)
     .where('customer_id', '=', to)
     .execute()
-  const ids = await teamsOfCustomer(transaction, tenant, from)
-  const rows = ids.map((team_id) => ({ tenant_id: tenant, team_id, customer_id: to }))
+  const found = await transaction
+    .selectFrom('team_customers')
+    .select('team_id')
+    .where('tenant_id', '=', tenant)
+    .where('customer_id', '=', from)
+    .execute()
+  const rows = found.map(({ team_id }) => ({ tenant_id: tenant, team_id, customer_id: to }))
   if (rows.length > 0) await transaction.insertInto('team_customers').values(rows).execute()
   accessChanged(transaction)
 }

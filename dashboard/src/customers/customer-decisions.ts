@@ -1,0 +1,37 @@
+import { useQueryClient } from '@tanstack/react-query'
+import { type Body, useChange } from '../api/index.ts'
+import { useNotice } from '../shared-ui/index.ts'
+
+type Pair = Pick<Body<'decide-customers'>, 'name' | 'other'>
+
+/** Deciding whether two customers are the same. A notice says what happened, and a merge can be undone there. */
+export function useDecisions() {
+  const { mutateAsync, error, isPending } = useChange('decide-customers')
+  const queries = useQueryClient()
+  const notify = useNotice()
+  // As promises: the callbacks of `mutate` are not called once the page of the merged customer is left.
+  const reopen = (pair: Pair, onDone: () => void = () => {}) =>
+    void mutateAsync({ body: { ...pair, decision: 'open' } }).then(
+      () => {
+        notify(`${pair.name} and ${pair.other} are undecided again.`)
+        void queries.invalidateQueries()
+        onDone()
+      },
+      (failure: Error) => notify(`Not undone: ${failure.message}`, { failed: true }),
+    )
+  const decide = (pair: Pair, decision: 'same' | 'different') =>
+    void mutateAsync({ body: { ...pair, decision } }).then(
+      ({ name }) => {
+        notify(
+          decision === 'same'
+            ? `${pair.name} is merged into ${name}.`
+            : `${pair.name} and ${pair.other} stay two customers.`,
+          { action: { label: 'Undo', run: () => reopen(pair) } },
+        )
+        void queries.invalidateQueries()
+      },
+      // The failure is shown where the decision was asked for.
+      () => {},
+    )
+  return { decide, reopen, error, isPending }
+}
