@@ -35,9 +35,7 @@ const continuesInBackground = new Set([
   'integration-create-import',
   'undo-import',
   'get-backtest',
-  'get-missed-margin',
-  'list-missed-quotes',
-  'export-missed-margin',
+  'export-backtest',
 ])
 
 /**

@@ -226,7 +226,6 @@ export const requestOf: Readonly<Record<Operation, (of: TenantIds) => WalkReques
   'add-pricing-rule': () => ({ path: '/api/pricing-rules', body: otherRule }),
   'change-pricing-rule': (of) => ({ path: `/api/pricing-rules/${of.import}`, body: otherRule }),
   'remove-pricing-rule': (of) => ({ path: `/api/pricing-rules/${of.import}` }),
-  'test-pricing-rule': () => ({ path: '/api/pricing-rule-tests', body: otherRule }),
   'change-customer': () => ({ path: '/api/customers/record', body: { name: 'Walk', tier: 'B' } }),
   'list-customer-variants': () => ({ path: '/api/customers/variants' }),
   'rename-customer': () => ({ path: '/api/customers/names', body: { name: 'Walk', new_name: 'Walk On' } }),
@@ -264,15 +263,6 @@ export const requestOf: Readonly<Record<Operation, (of: TenantIds) => WalkReques
   'get-performance': (of) => ({ path: `/api/performance?by=customer&${period}&quoted_by=${of.owner}` }),
   'export-performance': (of) => ({
     path: `/api/performance/export?by=customer&${period}&quoted_by=${of.owner}`,
-  }),
-  'get-missed-margin': () => ({
-    path: '/api/performance/missed-margin?by=customer&kind=not_worth&customer=Harvest',
-  }),
-  'list-missed-quotes': () => ({
-    path: '/api/performance/missed-margin/quotes?kind=not_worth&customer=Harvest&origin=Dallas,%20TX&destination=Atlanta,%20GA',
-  }),
-  'export-missed-margin': () => ({
-    path: '/api/performance/missed-margin/export?kind=won_too_low&customer=Harvest',
   }),
   'list-margin-gaps': (of) => ({ path: `/api/performance/margin-gaps?${period}&quoted_by=${of.owner}` }),
   'push-market-rates': () => ({ path: '/api/integrations/market-rates', body: { rates: [marketRate] } }),
@@ -314,7 +304,8 @@ export const requestOf: Readonly<Record<Operation, (of: TenantIds) => WalkReques
   'get-import': (of) => ({ path: `/api/imports/${of.import}` }),
   'stop-import': (of) => ({ path: `/api/imports/${of.import}/stop` }),
   'undo-import': (of) => ({ path: `/api/imports/${of.import}/undo` }),
-  'get-backtest': () => ({ path: '/api/backtest' }),
+  'get-backtest': () => ({ path: '/api/backtest', body: { rule: otherRule } }),
+  'export-backtest': () => ({ path: '/api/backtest/export' }),
   'get-forecasts': () => ({ path: '/api/forecasts' }),
   'export-forecasts': () => ({ path: '/api/forecasts/export' }),
 }

@@ -1,6 +1,6 @@
 import { askApproval, askRequoteApproval, decideApproval, listApprovals } from './approvals.ts'
 import { exportAuditEvents, listAuditEvents } from './audit.ts'
-import { getBacktest } from './backtest.ts'
+import { exportBacktest, getBacktest } from './backtest.ts'
 import { updateTenant } from './brokerage-settings.ts'
 import {
   changeCustomer,
@@ -53,16 +53,9 @@ import {
 } from './market-rates.ts'
 import { exportMarketStanding, getMarketStanding } from './market-standing.ts'
 import { markup, quoteAdvice } from './markup.ts'
-import { exportMissedMargin, getMissedMargin, listMissedQuotes } from './missed-margin.ts'
 import { readPastedLanes } from './pasted-lanes.ts'
 import { exportPerformance, getPerformance, listMarginGaps } from './performance.ts'
-import {
-  addPricingRule,
-  changePricingRule,
-  listPricingRules,
-  removePricingRule,
-  testPricingRule,
-} from './pricing-rules.ts'
+import { addPricingRule, changePricingRule, listPricingRules, removePricingRule } from './pricing-rules.ts'
 import { checkQuotes, pushOutcomes, pushQuotes } from './push-quotes.ts'
 import { pushShipmentUpdates } from './push-shipment-updates.ts'
 import { changeQuoteListSettings, getQuoteListSettings } from './quote-list-settings.ts'
@@ -170,7 +163,6 @@ export const allEndpoints = [
   addPricingRule,
   changePricingRule,
   removePricingRule,
-  testPricingRule,
   laneRecord,
   suggestPlaces,
   suggestCustomers,
@@ -210,9 +202,6 @@ export const allEndpoints = [
   rollback,
   getPerformance,
   exportPerformance,
-  getMissedMargin,
-  listMissedQuotes,
-  exportMissedMargin,
   listMarginGaps,
   getMarketStanding,
   exportMarketStanding,
@@ -228,6 +217,7 @@ export const allEndpoints = [
   stopImport,
   undoImport,
   getBacktest,
+  exportBacktest,
   getForecasts,
   exportForecasts,
 ] as const satisfies readonly Endpoint[]

@@ -1,6 +1,10 @@
 import Type from 'typebox'
 import { endpoint } from './endpoint.ts'
-import { nullable } from './fields.ts'
+import { nullable, recordId } from './fields.ts'
+import { exampleLane, Lane } from './lane.ts'
+import { missedQuotesMax, ruleTestQuotesMax } from './limits.ts'
+import { exampleRule, RuleConditions, RuleTerms } from './pricing-rules.ts'
+import { ComparedBasis, exampleBasis } from './rate-basis.ts'
 
 const number = nullable(Type.Number())
 const day = (description: string) => Type.String({ format: 'date', description })
@@ -120,15 +124,147 @@ const quality = (auc: number, brier: number, logLoss: number, slope: number | nu
   calibration_error: error,
 })
 
+const sums = {
+  quotes: Type.Integer(),
+  amount: Type.Number({
+    description:
+      'An estimate in dollars. won_too_low: what raising the rates would have been worth, with the chance of losing each quote counted. not_worth: the expected loss',
+  }),
+  range_80: Type.Object(
+    { low: Type.Number(), high: Type.Number() },
+    {
+      description:
+        '80 % range of the amount: the uncertainty of the win curves and of the truck costs, with a part that all lanes share',
+    },
+  ),
+  booked: Type.Integer({ description: 'Those of the quotes whose AR and AP are booked by now' }),
+  booked_margin: nullable(
+    Type.Number({
+      description: 'The margin that these bookings earned: known only later, and not part of the estimate',
+    }),
+  ),
+}
+
+/** The sums of judged quotes of one kind. Amounts are dollars. */
+export const MissedSums = Type.Object(sums)
+const count = (description: string) => Type.Integer({ description })
+
+/** How many won or pending quotes were not judged, by reason. */
+export const NotJudged = Type.Object({
+  without_cost: count('No truck cost was entered, and none could be expected from AP of earlier days'),
+  without_rate: count('No going rate was known on that morning'),
+  unlikely_cost: count('The cost is over four times the expected cost, or under a quarter of it'),
+  at_edge: count('The best rate was at the end of the rates that are tried'),
+})
+
+/**
+ * A judged quote as it is now, with what was estimated on the morning of its day. The amounts of `lane` are as they were sent; the
+ * others are US dollars on the basis of the answer.
+ */
+export const MissedQuote = Type.Object({
+  lane: Lane,
+  finding: Type.Enum(['won_too_low', 'not_worth'], {
+    description:
+      'won_too_low: won clearly below the rates that were nearly as good as the best one. not_worth: won or pending below the truck cost that was known when it was quoted',
+  }),
+  amount: Type.Number({ description: 'The estimated amount of this quote, as in the sums' }),
+  quoted_rate: Type.Number(),
+  cost: Type.Number({
+    description: 'The truck cost that was known when it was quoted: the entered one, else the expected one',
+  }),
+  better_rate: Type.Number({
+    description: 'The lowest rate that was nearly as good as the best one on that morning',
+  }),
+  booked_margin: nullable(
+    Type.Number({
+      description: 'The margin of its booking, on the basis of this answer; null without AR and AP',
+    }),
+  ),
+  win_probability: Type.Number({ description: 'The chance of winning at quoted_rate, on that morning' }),
+  win_probability_better: Type.Number({
+    description: 'The chance of winning at better_rate, on that morning',
+  }),
+})
+
+/** The margin that rates missed. */
+export const BacktestMissed = Type.Object({
+  judged: count('Won and pending quotes that were judged, whether they missed margin or not'),
+  not_judged: NotJudged,
+  won_too_low: MissedSums,
+  not_worth: MissedSums,
+  quotes: Type.Array(MissedQuote, {
+    description: `The quotes with the largest amounts, at most ${missedQuotesMax}. export-backtest has all`,
+  }),
+})
+
+/** What a rule would have changed on the tested days. */
+export const BacktestRule = Type.Object({
+  because: Type.String({ description: 'The conditions in words' }),
+  quotes: Type.Integer({ description: 'Past quotes that were compared' }),
+  applies: Type.Integer({ description: 'Of these, the quotes that meet the conditions' }),
+  without_cost: Type.Integer({ description: 'Of these, the quotes without a known truck cost' }),
+  no_rate: Type.Integer({
+    description: 'Of the quotes that meet the conditions, those whose minimum would be above the maximum',
+  }),
+  changed: Type.Integer({
+    description: 'Quotes whose rate the rule would have put outside or moved inside',
+  }),
+  changed_won: Type.Integer(),
+  changed_lost: Type.Integer(),
+  estimate: {
+    ...nullable(
+      Type.Object({
+        quotes: Type.Integer({ description: 'The changed quotes that can be estimated' }),
+        wins_before: Type.Number(),
+        wins_after: Type.Number(),
+        margin_before: Type.Number(),
+        margin_after: Type.Number(),
+        difference: Type.Number({ description: 'margin_after minus margin_before' }),
+        range_80: Type.Object({ low: Type.Number(), high: Type.Number() }),
+      }),
+    ),
+    description:
+      'An estimate: expected wins and margin of these quotes at their rates, and at the nearest rates that the rules would have allowed. null: too few of them have a cost',
+  },
+  sentence: Type.String(),
+  examples: Type.Array(
+    Type.Object({
+      lane_ref: Type.String(),
+      quoted_rate: Type.Number(),
+      allowed_rate: Type.Number(),
+      detail: Type.String({ description: 'Which limit the rate is outside' }),
+    }),
+    { description: 'The newest changed quotes' },
+  ),
+})
+
+const exampleSums = {
+  quotes: 41,
+  amount: 3120,
+  range_80: { low: 1650, high: 4590 },
+  booked: 38,
+  booked_margin: 9_480.5,
+}
+const viewer = { kind: 'dashboard', role: 'viewer' } as const
+
 export const getBacktest = endpoint({
   name: 'get-backtest',
-  method: 'GET',
+  method: 'POST',
   path: '/api/backtest',
-  summary: 'How well the estimate performs on your own quotes',
-  description:
-    'Runs a walk-forward test: each decided quote of the last 180 days is forecast from the days before it, by the calibrated estimate and by simple rules. The first request starts the test and returns status running. Repeat the request to get the result, which is cached until your quotes change or the day ends. The dollar figures are an estimate by the model itself, not an experiment.',
+  summary: 'A test on your own quotes: the estimate, the margin that rates missed, and a rule',
+  description: `Runs a walk-forward test: each decided quote of the last 180 days is forecast from the days before it, by the calibrated estimate and by simple rules. Won and pending quotes are judged by what was known on the morning of their day: was the rate too low? The first request starts the test and returns status running. Repeat the request to get the result, which is cached until your quotes change or the day ends. The dollar figures are estimates by the model itself, not an experiment. With \`rule\`, which need not be saved, the answer also says what this rule would have changed: the newest ${ruleTestQuotesMax.toLocaleString('en-US')} quotes of the tested days are compared with and without it, with the truck cost that was expected when each was made and the chances of today. Nothing is stored.`,
   tag: 'Quotes',
-  who: { kind: 'dashboard', role: 'viewer' },
+  who: viewer,
+  isRead: true,
+  body: Type.Object({
+    rule: Type.Optional(
+      Type.Object({
+        conditions: RuleConditions,
+        terms: RuleTerms,
+        rule_id: Type.Optional({ ...recordId, description: 'The saved rule that this is, or would replace' }),
+      }),
+    ),
+  }),
   status: 200,
   answer: Type.Union([
     BacktestRunning,
@@ -138,14 +274,20 @@ export const getBacktest = endpoint({
       current: Type.Boolean({
         description: 'false: quotes have changed since then; the result is at most ten minutes old',
       }),
+      basis: ComparedBasis,
       result: Type.Union([BacktestDone, BacktestTooFew]),
+      missed: { ...nullable(BacktestMissed), description: 'null: too few quotes' },
+      rule: { ...nullable(BacktestRule), description: 'null: no rule was asked about' },
     }),
   ]),
+  problems: ['not-found'],
   examples: {
+    body: { rule: { conditions: exampleRule.conditions, terms: exampleRule.terms } },
     answer: {
       status: 'done',
       as_of: '2026-06-01T12:00:00.000Z',
       current: true,
+      basis: exampleBasis,
       result: {
         enough: true,
         window_days: 180,
@@ -185,6 +327,74 @@ export const getBacktest = endpoint({
         not_priced: { without_cost: 0, without_best_rate: 0, unlikely_cost: 0 },
         sentence: 'On 3,414 quotes the estimate was better than the lane’s own win rate.',
       },
+      missed: {
+        judged: 1604,
+        not_judged: { without_cost: 12, without_rate: 0, unlikely_cost: 1, at_edge: 9 },
+        won_too_low: exampleSums,
+        not_worth: {
+          quotes: 9,
+          amount: 870,
+          range_80: { low: 340, high: 1400 },
+          booked: 7,
+          booked_margin: -512,
+        },
+        quotes: [
+          {
+            lane: exampleLane,
+            finding: 'won_too_low',
+            amount: 121,
+            quoted_rate: 1900,
+            cost: 1700,
+            better_rate: 2095,
+            booked_margin: 329.5,
+            win_probability: 0.83,
+            win_probability_better: 0.61,
+          },
+        ],
+      },
+      rule: {
+        because: exampleRule.because,
+        quotes: 1800,
+        applies: 42,
+        without_cost: 3,
+        no_rate: 0,
+        changed: 9,
+        changed_won: 5,
+        changed_lost: 4,
+        estimate: {
+          quotes: 9,
+          wins_before: 5.2,
+          wins_after: 3.9,
+          margin_before: 610,
+          margin_after: 905,
+          difference: 295,
+          range_80: { low: 40, high: 520 },
+        },
+        sentence:
+          'This rule would have changed 9 of 42 quotes. An estimate: 1.3 fewer wins, and $295 more margin in all.',
+        examples: [],
+      },
     },
+  },
+})
+
+export const exportBacktest = endpoint({
+  name: 'export-backtest',
+  method: 'GET',
+  path: '/api/backtest/export',
+  summary: 'The quotes that missed margin as a CSV file',
+  description:
+    'All quotes of `missed` in get-backtest, the largest amount first, without a limit. 409 until the test has ended: request get-backtest until its status is done.',
+  tag: 'Quotes',
+  who: viewer,
+  status: 200,
+  answerKind: 'csv',
+  problems: ['state-conflict'],
+  answer: Type.String({
+    description: 'A header line, then one line per quote; UTF-8 with a byte order mark',
+  }),
+  examples: {
+    answer:
+      '\uFEFFQuote,Finding,Quoted at,Customer,Amount (estimate)\r\nLN-2026-000123,won_too_low,2026-05-12,Harvest Table Foods,121.00\r\n',
   },
 })

@@ -4,8 +4,13 @@ import { AuditEvent, Person } from './audit.ts'
 import {
   BacktestDollars,
   BacktestDone,
+  BacktestMissed,
+  BacktestRule,
   BacktestRunning,
   BacktestTooFew,
+  MissedQuote,
+  MissedSums,
+  NotJudged,
   Quality,
   ReliabilityGroup,
 } from './backtest.ts'
@@ -67,7 +72,6 @@ import {
   RateBand,
   winProbabilityMethods,
 } from './markup.ts'
-import { MissedQuote, MissedRow, MissedSums, MissedTooFew, NotJudged } from './missed-margin.ts'
 import { LaneKey, MarginGap, PerformanceRow, PerformanceTotals, WinRateInterval } from './performance.ts'
 import {
   AppliedRules,
@@ -350,9 +354,9 @@ export const components: Readonly<
   BacktestDone: { schema: BacktestDone, description: 'The performance of the estimate on past quotes' },
   BacktestRunning: { schema: BacktestRunning, description: 'The quotes are still being judged' },
   MissedSums: { schema: MissedSums, description: 'Sums of quotes that missed margin' },
-  MissedRow: { schema: MissedRow, description: 'The quotes of a lane or a customer that missed margin' },
+  BacktestMissed: { schema: BacktestMissed, description: 'The margin that rates missed' },
+  BacktestRule: { schema: BacktestRule, description: 'What a rule would have changed' },
   MissedQuote: { schema: MissedQuote, description: 'A quote that missed margin' },
-  MissedTooFew: { schema: MissedTooFew, description: 'The answer if there are too few quotes to judge' },
   NotJudged: { schema: NotJudged, description: 'Won and pending quotes that were not judged, by reason' },
   BacktestTooFew: { schema: BacktestTooFew, description: 'The result if there are too few quotes to test' },
   BacktestDollars: { schema: BacktestDollars, description: 'The estimated margin at the best rates' },

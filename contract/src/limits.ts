@@ -50,6 +50,8 @@ export const noteLengthMax = 500
 export const rulesMax = 200
 /** Past quotes that a pricing rule is tested on, newest first: about half a second of work. */
 export const ruleTestQuotesMax = 2_000
+/** Quotes in the table of missed margin: as many as a person looks through. The file has all. */
+export const missedQuotesMax = 50
 
 /** Maximum nesting of a JSON body. JSON.parse accepts 100,000 levels; no request needs more than 4. */
 export const jsonDepthMax = 16

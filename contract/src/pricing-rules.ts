@@ -1,8 +1,7 @@
 import Type from 'typebox'
 import { endpoint } from './endpoint.ts'
 import { dollars, equipment, nullable, oneOf, place, recordId, text, wholeNumber } from './fields.ts'
-import { labelLengthMax, rulesMax, ruleTestQuotesMax } from './limits.ts'
-import { ComparedBasis, exampleBasis } from './rate-basis.ts'
+import { labelLengthMax, rulesMax } from './limits.ts'
 import { rateTypes } from './rate-types.ts'
 
 const confidences = ['high', 'medium', 'low', 'none'] as const
@@ -135,7 +134,7 @@ export const PricingRule = Type.Object({
 
 export const PricingRules = Type.Object({ rules: Type.Array(PricingRule) })
 
-const exampleRule = {
+export const exampleRule = {
   rule_id: 3,
   on: true,
   conditions: { customer: 'Harvest Table Foods', miles_over: 1000 },
@@ -172,7 +171,7 @@ export const addPricingRule = endpoint({
   method: 'POST',
   path: '/api/pricing-rules',
   summary: 'Add a pricing rule',
-  description: `A brokerage has at most ${rulesMax} rules, and no two with the same conditions. test-pricing-rule shows before what a rule would have changed. ${order}.`,
+  description: `A brokerage has at most ${rulesMax} rules, and no two with the same conditions. get-backtest shows before what a rule would have changed. ${order}.`,
   tag: 'Rules',
   who: admin,
   body: Type.Object(ruleBody),
@@ -221,95 +220,6 @@ export const removePricingRule = endpoint({
 })
 
 const money = nullable(Type.Number())
-
-export const testPricingRule = endpoint({
-  name: 'test-pricing-rule',
-  method: 'POST',
-  path: '/api/pricing-rule-tests',
-  summary: 'Test a pricing rule on past quotes',
-  description: `Applies the rules with and without this rule to the newest ${ruleTestQuotesMax.toLocaleString('en-US')} quotes, with the truck cost that was expected when each was made. Shows which quotes it would have changed, and what the estimate says about that. Nothing is stored.`,
-  tag: 'Rules',
-  who: admin,
-  isRead: true,
-  body: Type.Object({
-    conditions: RuleConditions,
-    terms: RuleTerms,
-    replaces: Type.Optional({ ...recordId, description: 'The rule that this one would replace' }),
-  }),
-  status: 200,
-  answer: Type.Object({
-    because,
-    basis: ComparedBasis,
-    quotes: Type.Integer({ description: 'Past quotes that were compared' }),
-    applies: Type.Integer({ description: 'Of these, the quotes that meet the conditions' }),
-    without_cost: Type.Integer({ description: 'Of these, the quotes without a known truck cost' }),
-    no_rate: Type.Integer({
-      description: 'Of the quotes that meet the conditions, those whose minimum would be above the maximum',
-    }),
-    changed: Type.Integer({
-      description: 'Quotes whose rate the rule would have put outside or moved inside',
-    }),
-    changed_won: Type.Integer(),
-    changed_lost: Type.Integer(),
-    estimate: {
-      ...nullable(
-        Type.Object({
-          quotes: Type.Integer({ description: 'The changed quotes that can be estimated' }),
-          wins_before: Type.Number(),
-          wins_after: Type.Number(),
-          margin_before: Type.Number(),
-          margin_after: Type.Number(),
-          difference: Type.Number({ description: 'margin_after minus margin_before' }),
-          range_80: Type.Object({ low: Type.Number(), high: Type.Number() }),
-        }),
-      ),
-      description:
-        'An estimate: expected wins and margin of these quotes at their rates, and at the nearest rates that the rules would have allowed. null: too few of them have a cost',
-    },
-    sentence: Type.String(),
-    examples: Type.Array(
-      Type.Object({
-        lane_ref: Type.String(),
-        customer_name: Type.String(),
-        origin: Type.String(),
-        destination: Type.String(),
-        quoted_at: Type.String({ format: 'date-time' }),
-        outcome: Type.String(),
-        quoted_rate: Type.Number(),
-        allowed_rate: money,
-        detail: Type.String({ description: 'Which limit the rate is outside' }),
-      }),
-      { description: 'The newest changed quotes' },
-    ),
-  }),
-  problems: ['not-found'],
-  examples: {
-    body: { conditions: exampleRule.conditions, terms: exampleRule.terms },
-    answer: {
-      because: exampleRule.because,
-      basis: exampleBasis,
-      quotes: 1800,
-      applies: 42,
-      without_cost: 3,
-      no_rate: 0,
-      changed: 9,
-      changed_won: 5,
-      changed_lost: 4,
-      estimate: {
-        quotes: 9,
-        wins_before: 5.2,
-        wins_after: 3.9,
-        margin_before: 610,
-        margin_after: 905,
-        difference: 295,
-        range_80: { low: 40, high: 520 },
-      },
-      sentence:
-        'This rule would have changed 9 of 42 quotes. An estimate: 1.3 fewer wins, and $295 more margin in all.',
-      examples: [],
-    },
-  },
-})
 
 export const RuleLimit = Type.Object({
   rate: money,

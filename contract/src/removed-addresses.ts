@@ -14,6 +14,9 @@ const toForecasts =
 const toDecisions =
   'POST /api/customers/decisions says whether two names are the same customer: same merges them, different keeps them apart, open undoes either.'
 
+const toBacktest =
+  'POST /api/backtest is one report: the estimate, the margin that rates missed, and what a rule would have changed (rule of the body). GET /api/backtest/export has a line per quote that missed margin.'
+
 /** The removed addresses: the detail of the 404 of a call has the sentence. */
 export const removedAddresses: readonly RemovedAddress[] = [
   {
@@ -47,4 +50,8 @@ export const removedAddresses: readonly RemovedAddress[] = [
   },
   { methods: ['POST', 'DELETE'], path: '/api/customers/merges', instead: toDecisions },
   { methods: ['POST', 'DELETE'], path: '/api/customers/variants/dismissed', instead: toDecisions },
+  { methods: ['GET'], path: '/api/performance/missed-margin', instead: toBacktest },
+  { methods: ['GET'], path: '/api/performance/missed-margin/quotes', instead: toBacktest },
+  { methods: ['GET'], path: '/api/performance/missed-margin/export', instead: toBacktest },
+  { methods: ['POST'], path: '/api/pricing-rule-tests', instead: toBacktest },
 ]

@@ -1,4 +1,5 @@
 import { createHmac, randomUUID } from 'node:crypto'
+import { setTimeout as delay } from 'node:timers/promises'
 import { type Endpoint, signsOf } from '#contract/endpoint.ts'
 import { shipmentUpdate } from '#contract/shipment-update.ts'
 import { type SignedAddress, textBeforeBody } from '#contract/signature.ts'
@@ -236,4 +237,17 @@ export function pushUpdate(
   timestampSeconds: number = Math.floor(app.now / 1000),
 ): Promise<Answer> {
   return pushSigned(app, integration, shipmentUpdate, update, timestampSeconds)
+}
+
+/** The report on past quotes, as soon as the test in the background has ended. */
+export async function backtestReport(
+  app: TestApp,
+  token: string,
+  body: { readonly rule?: object } = {},
+): Promise<Answer> {
+  for (;;) {
+    const answer = await call(app, 'POST', '/api/backtest', { token, body })
+    if (answer.body.status !== 'running') return answer
+    await delay(25)
+  }
 }

@@ -16,6 +16,7 @@ import {
   TextLink,
 } from '../shared-ui/index.ts'
 import { ForecastStanding } from './performance-forecasts.tsx'
+import { MissedMargin } from './performance-missed.tsx'
 import { BesideDiagram, ReliabilityDiagram } from './performance-reliability.tsx'
 
 type Done = Extract<Answer<'get-backtest'>, { status: 'done' }>
@@ -25,7 +26,7 @@ type Quality = Tested['quality']['model']
 
 const pollEveryMs = 2_000
 
-/** Whether the recorded forecasts hold, then the accuracy of the advice on the brokerage's past quotes. */
+/** Whether the recorded forecasts hold, then the report on past quotes: the accuracy of the advice, and the margin that rates missed. */
 export default function Calibration() {
   return (
     <Stack gap="md">
@@ -35,11 +36,11 @@ export default function Calibration() {
   )
 }
 
-/** The accuracy of the advice on past quotes. Each quote is forecast only from earlier days. */
+/** The report on past quotes. Each quote is forecast only from earlier days. */
 function Backtest() {
   const answer = useAnswer(
     'get-backtest',
-    {},
+    { body: {} },
     { everyMs: (last) => (last?.status === 'running' ? pollEveryMs : false), staleMs: 60_000 },
   )
   const { data, error } = answer
@@ -54,13 +55,14 @@ function Backtest() {
   return (
     <Stack gap="md">
       {result.enough ? <Result result={result} /> : <TooFewQuotes result={result} />}
+      {data.missed !== null && <MissedMargin missed={data.missed} basis={data.basis} />}
       <AsOf data={data} isFetching={answer.isFetching} refetch={() => void answer.refetch()} />
     </Stack>
   )
 }
 
 /** When the quotes were read, and a button to read them again if they have changed. */
-export function AsOf({
+function AsOf({
   data,
   isFetching,
   refetch,
@@ -84,7 +86,7 @@ export function AsOf({
   )
 }
 
-export function JudgingProgress({ progress }: { progress: number }) {
+function JudgingProgress({ progress }: { progress: number }) {
   const percent = Math.round(progress * 100)
   return (
     <Paper withBorder p="md" mih={160}>
@@ -100,7 +102,7 @@ export function JudgingProgress({ progress }: { progress: number }) {
   )
 }
 
-export function TooFewQuotes({ result }: { result: TooFew }) {
+function TooFewQuotes({ result }: { result: TooFew }) {
   const [have, need, what] =
     result.why === 'too_few_decided'
       ? [result.decided, result.needed.decided, 'decided quotes']

@@ -25,12 +25,11 @@ const groupingNames: Readonly<Record<GroupingView, string>> = {
 /** The views of “Where margin goes”. */
 export const marginNames = {
   money: 'Booked against quoted',
-  missed: 'Missed margin',
   gaps: 'Lost after booking',
   ...groupingNames,
 } as const
 /** The views of “Forecast quality”. */
-export const forecastNames = { calibration: 'Calibration', recorded: 'Recorded forecasts' } as const
+export const forecastNames = { calibration: 'Test on past quotes', recorded: 'Recorded forecasts' } as const
 
 export type MarginView = keyof typeof marginNames
 export type ForecastView = keyof typeof forecastNames

@@ -47,13 +47,12 @@ import { PerformanceTable } from './performance-table.tsx'
 import { PerformanceTotals } from './performance-totals.tsx'
 
 const Calibration = lazy(() => import('./performance-calibration.tsx'))
-const MissedMargin = lazy(() => import('./performance-missed.tsx'))
 const RecordedForecasts = lazy(() => import('./performance-forecasts.tsx'))
 
 const monthsMax = 200
 
 /** Removed from the address when another view is chosen. */
-const paramsOfView = ['sort', 'order', 'by', 'rows', 'origin', 'destination'] as const
+const paramsOfView = ['sort', 'order', 'by'] as const
 
 /** What was quoted, won and earned; where margin goes; and whether the forecasts hold. */
 export default function Results() {
@@ -151,7 +150,7 @@ function Figures({
     <Stack gap="md">
       {view !== 'overview' && <ViewChoice names={marginNames} view={view} open={open} />}
       <FilterRow label="Filters">
-        {view !== 'missed' && <PeriodInput period={period} query={search} onChange={change} />}
+        <PeriodInput period={period} query={search} onChange={change} />
         <WhoFilters search={search} change={change} error={null} />
       </FilterRow>
       {isPossible && view === 'overview' && <Overview {...props} today={today} empty={empty} />}
@@ -163,11 +162,6 @@ function Figures({
           change={change}
           empty={empty}
         />
-      )}
-      {view === 'missed' && (
-        <Suspense fallback={<Loading label="Loading the missed margin" rows={8} />}>
-          <MissedMargin search={search} change={change} />
-        </Suspense>
       )}
       {isPossible && view === 'gaps' && <MarginGaps {...props} />}
       {isPossible && isGrouping(view) && <Grouped by={view} {...props} />}

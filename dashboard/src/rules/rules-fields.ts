@@ -116,6 +116,6 @@ export function ruleOf(fields: RuleFields): Sent {
 
 /** The field of an error. @example fieldAt('/terms/minimum/margin_pct') // 'minimum_margin_pct' */
 export function fieldAt(pointer: string | undefined): RuleField | null {
-  const name = (pointer ?? '').replace(/^\/(conditions|terms)\//, '').replace('/', '_')
+  const name = (pointer ?? '').replace(/^(\/rule)?\/(conditions|terms)\//, '').replace('/', '_')
   return name in blankRule ? (name as RuleField) : null
 }

@@ -15,7 +15,7 @@ import { type FormEvent, useState } from 'react'
 import { type CallFailed, useAnswer, useChange } from '../api/index.ts'
 import { Failed, useNotice } from '../shared-ui/index.ts'
 import { blankRule, fieldAt, fieldsOf, type RuleField, type RuleFields, ruleOf } from './rules-fields.ts'
-import { RuleTestResult } from './rules-test.tsx'
+import { RuleTest, type TestedRule, useRuleTest } from './rules-test.tsx'
 import type { Rule } from './rules-words.ts'
 
 const conditionInputs: readonly (readonly [RuleField, string])[] = [
@@ -165,7 +165,8 @@ function RuleInputs({
 export function RuleForm({ rule, onDone }: { rule: Rule | null; onDone: () => void }) {
   const [fields, setFields] = useState<RuleFields>(() => (rule === null ? blankRule : fieldsOf(rule)))
   const [isOn, setOn] = useState(rule?.on ?? true)
-  const test = useChange('test-pricing-rule')
+  const [tested, setTested] = useState<TestedRule | null>(null)
+  const test = useRuleTest(tested)
   const add = useChange('add-pricing-rule')
   const change = useChange('change-pricing-rule')
   const people = (useAnswer('list-users', {}).data?.users ?? []).filter(({ status }) => status === 'active')
@@ -182,7 +183,7 @@ export function RuleForm({ rule, onDone }: { rule: Rule | null; onDone: () => vo
     setFields((before) => ({ ...before, [name]: value }))
   }
   const forget = () => {
-    test.reset()
+    setTested(null)
     add.reset()
     change.reset()
   }
@@ -202,8 +203,7 @@ export function RuleForm({ rule, onDone }: { rule: Rule | null; onDone: () => vo
   }
   const tryOut = () => {
     forget()
-    const body = ruleOf(fields)
-    test.mutate({ body: rule === null ? body : { ...body, replaces: rule.rule_id } })
+    setTested({ ...ruleOf(fields), ...(rule === null ? {} : { rule_id: rule.rule_id }) })
   }
   return (
     <Paper
@@ -226,14 +226,14 @@ export function RuleForm({ rule, onDone }: { rule: Rule | null; onDone: () => vo
           <Button type="submit" loading={add.isPending || change.isPending}>
             Save rule
           </Button>
-          <Button variant="default" onClick={tryOut} loading={test.isPending}>
+          <Button variant="default" onClick={tryOut} loading={test.isFetching}>
             Test on past quotes
           </Button>
           <Button variant="subtle" onClick={onDone}>
             Cancel
           </Button>
         </Group>
-        {test.data !== undefined && <RuleTestResult result={test.data} />}
+        {tested !== null && test.data !== undefined && <RuleTest answer={test.data} />}
       </Stack>
     </Paper>
   )

@@ -1,70 +1,50 @@
-import { Stack, Text, Title } from '@mantine/core'
-import type { Answer } from '../api/index.ts'
-import {
-  type Column,
-  count,
-  DataTable,
-  dollars,
-  laneName,
-  roundDollars,
-  TextLink,
-} from '../shared-ui/index.ts'
+import { Stack, Text } from '@mantine/core'
+import { pagePaths } from '#contract/pages.ts'
+import { type Answer, type Body, useAnswer } from '../api/index.ts'
+import { count, roundDollars, TextLink } from '../shared-ui/index.ts'
 
-type Result = Answer<'test-pricing-rule'>
-type Example = Result['examples'][number]
+export type TestedRule = NonNullable<Body<'get-backtest'>['rule']>
 
-const columns: readonly Column<Example>[] = [
-  {
-    key: 'quote',
-    header: 'Quote',
-    wraps: true,
-    cell: ({ lane_ref, origin, destination }) => (
-      <TextLink to={`/quotes/${lane_ref}`}>{laneName(origin, destination)}</TextLink>
-    ),
-  },
-  {
-    key: 'customer',
-    header: 'Customer',
-    wraps: true,
-    from: 'sm',
-    cell: ({ customer_name }) => customer_name,
-  },
-  { key: 'outcome', header: 'Outcome', cell: ({ outcome }) => outcome },
-  { key: 'rate', header: 'Quoted', align: 'right', cell: ({ quoted_rate }) => dollars(quoted_rate) },
-  { key: 'allowed', header: 'Allowed', align: 'right', cell: ({ allowed_rate }) => dollars(allowed_rate) },
-]
+const pollEveryMs = 2_000
 
-/** What a rule would have changed in the past, and what the estimate says about it. */
-export function RuleTestResult({ result }: { result: Result }) {
-  const { estimate, examples } = result
-  return (
-    <Stack gap="xs" component="section" aria-label="Test on past quotes">
-      <Title order={3} size="h6">
-        On {count(result.quotes)} past quotes
-      </Title>
+/** The report on past quotes with a rule, which need not be saved. Null asks nothing. */
+export function useRuleTest(rule: TestedRule | null) {
+  return useAnswer(
+    'get-backtest',
+    { body: rule === null ? {} : { rule } },
+    {
+      enabled: rule !== null,
+      everyMs: (last) => (last?.status === 'running' ? pollEveryMs : false),
+    },
+  )
+}
+
+/** What a rule would have changed on the tested days, in a sentence. */
+export function RuleTest({ answer }: { answer: Answer<'get-backtest'> }) {
+  if (answer.status === 'running') {
+    return (
       <Text size="sm" role="status">
-        {result.sentence}
+        Your quotes are being tested: {Math.floor(100 * answer.progress)}% done.
       </Text>
-      {estimate !== null && (
-        <Text size="sm" c="dimmed">
-          Expected margin of these {count(estimate.quotes)} quotes: {roundDollars(estimate.margin_before)} as
-          quoted, {roundDollars(estimate.margin_after)} within the rules; 80% range of the difference{' '}
-          {roundDollars(estimate.range_80.low)} to {roundDollars(estimate.range_80.high)}.
-        </Text>
-      )}
-      {examples.length < result.changed && (
-        <Text size="sm" c="dimmed">
-          The table shows the newest {count(examples.length)} of {count(result.changed)} changed quotes.
-        </Text>
-      )}
-      {examples.length > 0 && (
-        <DataTable
-          caption="Quotes that the rule would have changed, newest first"
-          columns={columns}
-          rows={examples}
-          rowKey={({ lane_ref }) => lane_ref}
-        />
-      )}
+    )
+  }
+  const { rule } = answer
+  if (rule === null) return null
+  return (
+    <Stack gap={4} component="section" aria-label="Test on past quotes">
+      <Text size="sm" role="status">
+        {rule.sentence}
+      </Text>
+      <Text size="sm" c="dimmed">
+        {rule.estimate === null
+          ? ''
+          : `80% range of the margin: ${roundDollars(rule.estimate.range_80.low)} to ${roundDollars(rule.estimate.range_80.high)}. `}
+        Compared on the newest {count(rule.quotes)} quotes of{' '}
+        <TextLink to={pagePaths.results} query={{ view: 'calibration' }}>
+          the test on past quotes
+        </TextLink>
+        .
+      </Text>
     </Stack>
   )
 }

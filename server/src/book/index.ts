@@ -18,10 +18,4 @@ export { type Book, type BookCounts, type Books, books, type OpenBook } from './
 export { BrokerageBook, type EffectsByType } from './brokerage-book.ts'
 export { type QuotedOn, termsOfQuote } from './quote-conversions.ts'
 export { quoteForecaster, recordedForecast } from './quote-forecaster.ts'
-export {
-  type JudgedQuotes,
-  type MarketOfBook,
-  type Statistics,
-  statisticsOf,
-  statisticsOfSome,
-} from './statistics.ts'
+export { type MarketOfBook, type Statistics, statisticsOf, statisticsOfSome } from './statistics.ts'

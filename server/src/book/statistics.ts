@@ -12,13 +12,7 @@ import { type LaneRecord, recordOfLanes } from '#engine/quote-statistics/lane-re
 import { localDay } from '#engine/quote-statistics/local-days.ts'
 import { lowestRates } from '#engine/quote-statistics/lowest-rates.ts'
 import { type MarginGaps, marginGaps } from '#engine/quote-statistics/margin-gaps.ts'
-import {
-  listMissed,
-  type MissedGroups,
-  type MissedSums,
-  missedByGroup,
-  type PlacedMissed,
-} from '#engine/quote-statistics/missed-sums.ts'
+import { listMissed, type MissedSums, type PlacedMissed } from '#engine/quote-statistics/missed-sums.ts'
 import {
   type PerformanceGrouping,
   type PerformanceOrder,
@@ -63,17 +57,11 @@ export interface Statistics {
   ): Promise<PerformancePage>
   /** The shipments of a selection whose actual margin is below the quoted one. */
   marginGaps(selection: QuoteSelection, page: Parameters<typeof marginGaps>[2]): Promise<MarginGaps>
-  /** The judged quotes of a selection that still have the outcome that they were judged for. */
-  missedBy(
+  /** The judged quotes that still have the outcome that they were judged for. */
+  missed(
     judged: JudgedQuotes,
-    selection: QuoteSelection,
-    asked: Omit<Parameters<typeof missedByGroup>[2], 'isSelected' | 'records'>,
-  ): Promise<MissedGroups>
-  listMissed(
-    judged: JudgedQuotes,
-    selection: QuoteSelection,
-    asked: Omit<Parameters<typeof listMissed>[2], 'isSelected'>,
-  ): Promise<{ readonly totals: MissedSums; readonly quotes: readonly PlacedMissed[] }>
+    page: Omit<Parameters<typeof listMissed>[2], 'isSelected'>,
+  ): Promise<{ readonly totals: readonly MissedSums[]; readonly quotes: readonly PlacedMissed[] }>
   /** How the customer of a selection decides: of quotes up to `now`, in two periods of `days` days of the brokerage, with today. */
   customerAnswers(
     selection: QuoteSelection,
@@ -172,7 +160,14 @@ export async function statisticsOf(
         (quotes) => marginGaps(quotes, selectedRows(quotes, selection, records, reader), page),
         ({ gaps }) => smallBytes * (1 + gaps.length),
       ),
-    ...missedMargin({ book, access, records, reader, nameOf }),
+    missed: ({ missed, asOf }, page) =>
+      book.statistics(
+        nameOf('missed', asOf, page),
+        access,
+        (quotes) =>
+          listMissed(quotes, missed, { ...page, isSelected: selectedRows(quotes, {}, records, reader) }),
+        ({ quotes }) => smallBytes * (1 + quotes.length),
+      ),
     customerAnswers(selection, { now, days }) {
       const { timeZone } = settings
       const periods = {
@@ -324,39 +319,6 @@ function againstMarket(
           newestRateOf(quotes, lane, { isSelected, market: marketOf(lane), miles: () => milesOf(lane) }),
         )
       }),
-  }
-}
-
-/** The members about quotes that a test on history judged. */
-function missedMargin({
-  book,
-  access,
-  records,
-  reader,
-  nameOf,
-}: Omit<Read, 'settings'>): Pick<Statistics, 'missedBy' | 'listMissed'> {
-  return {
-    missedBy: ({ missed, asOf }, selection, asked) =>
-      book.statistics(
-        nameOf('missed by', asOf, selection, asked),
-        access,
-        (quotes) => {
-          const isSelected = selectedRows(quotes, selection, records, reader)
-          return missedByGroup(quotes, missed, { ...asked, isSelected, records })
-        },
-        ({ rows }) => smallBytes * (1 + rows.length),
-      ),
-    listMissed: ({ missed, asOf }, selection, asked) =>
-      book.statistics(
-        nameOf('missed', asOf, selection, asked),
-        access,
-        (quotes) =>
-          listMissed(quotes, missed, {
-            ...asked,
-            isSelected: selectedRows(quotes, selection, records, reader),
-          }),
-        ({ quotes }) => smallBytes * (1 + quotes.length),
-      ),
   }
 }
 

@@ -24,7 +24,7 @@ import { callers } from '../access/index.ts'
 import {
   approvalEndpoints,
   auditEndpoints,
-  backtestEndpoint,
+  backtestEndpoints,
   credentialEndpoints,
   customerEndpoints,
   eventEndpoints,
@@ -44,7 +44,6 @@ import {
   marketStandingEndpoints,
   markLanesEndpoint,
   markupEndpoint,
-  missedMarginEndpoints,
   type Parts,
   pastedLanesEndpoint,
   performanceEndpoints,
@@ -115,11 +114,10 @@ const servedEndpoints: readonly ServedEndpoint[] = [
   pushShipmentUpdatesEndpoint,
   ...readBackEndpoints,
   ...performanceEndpoints,
-  ...missedMarginEndpoints,
   ...marketStandingEndpoints,
   ...marketRateEndpoints,
   ...importEndpoints,
-  backtestEndpoint,
+  ...backtestEndpoints,
   ...forecastEndpoints,
 ]
 

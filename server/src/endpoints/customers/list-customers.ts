@@ -7,18 +7,13 @@ import type { RateBasis } from '#engine/rate-basis.ts'
 import type { RateType } from '#engine/rate-type.ts'
 import { csvHead, csvLines } from '../../csv/index.ts'
 import type { TenantId } from '../../database/session/index.ts'
+import { csvPages, exportedAtOnce } from '../csv-pages.ts'
 import type { Call, CsvFile } from '../endpoint-call.ts'
 import { cursorText } from '../page-cursor.ts'
 import type { Parts } from '../parts.ts'
 import { basisCells, basisHeaders } from '../performance/compared-basis.ts'
-import {
-  csvPages,
-  exportedAtOnce,
-  orderOf,
-  performancePage,
-  readPerformanceCursor,
-} from '../performance/performance.ts'
 import { figureColumns } from '../performance/performance-csv.ts'
+import { orderOf, performancePage, readPerformanceCursor } from '../performance/performance-rows.ts'
 import { customerAnswers } from './customer-answer.ts'
 
 type ListedCustomer = AnswerOf<typeof listCustomers>['customers'][number]

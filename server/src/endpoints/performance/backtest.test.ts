@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { gazetteer } from '#geography/gazetteer.ts'
-import { call, type MadeTenant, makeLane, makePerson, makeTenant } from '#testing/make.ts'
+import { backtestReport, call, type MadeTenant, makeLane, makePerson, makeTenant } from '#testing/make.ts'
 import { quotesFile } from '#testing/quotes-file.ts'
 import { sharedApp, type TestApp } from '#testing/shared-app.ts'
 import { testApp } from '#testing/test-app.ts'
@@ -36,21 +36,14 @@ async function importQuotes(tenant: MadeTenant, file: string): Promise<void> {
   }
 }
 
-/** Polls until the backtest has ended. */
-async function found(token: string, of: TestApp = app) {
-  for (;;) {
-    const answer = await call(of, 'GET', '/api/backtest', { token })
-    if (answer.body.status !== 'running') return answer
-    await delay(25)
-  }
-}
+const found = (token: string, of: TestApp = app) => backtestReport(of, token)
 
 describe('200', () => {
   it('answers running at once, then the progress, then the result', async () => {
     const tenant = await makeTenant(app)
     await importQuotes(tenant, quotesFile(history))
     const viewer = await makePerson(app, tenant, 'viewer')
-    const first = await call(app, 'GET', '/api/backtest', { token: viewer.token })
+    const first = await call(app, 'POST', '/api/backtest', { token: viewer.token, body: {} })
     expect(first).toMatchObject({ status: 200, body: { status: 'running', progress: 0 } })
     const { body } = await found(viewer.token)
     expect(body).toMatchObject({
@@ -71,7 +64,7 @@ describe('200', () => {
     expect(result.sentence).toMatch(/estimated/)
 
     // The result is cached while nothing changes.
-    expect((await call(app, 'GET', '/api/backtest', { token: tenant.owner })).body).toEqual(body)
+    expect((await call(app, 'POST', '/api/backtest', { token: tenant.owner, body: {} })).body).toEqual(body)
   })
 
   it('reports too few quotes, and how many are needed; runs again ten minutes after a change of quotes, and at once after one of the default basis or of an exchange rate', async () => {
@@ -127,11 +120,12 @@ describe('200', () => {
     const progress = () =>
       Promise.all(
         tenants.map(
-          async ({ owner }) => (await call(busy, 'GET', '/api/backtest', { token: owner })).body.progress,
+          async ({ owner }) =>
+            (await call(busy, 'POST', '/api/backtest', { token: owner, body: {} })).body.progress,
         ),
       )
     // Request them one after another, so that the third one waits.
-    for (const { owner } of tenants) await call(busy, 'GET', '/api/backtest', { token: owner })
+    for (const { owner } of tenants) await call(busy, 'POST', '/api/backtest', { token: owner, body: {} })
     while ((await progress()).filter((share) => share === 0.5).length < 2) await delay(25)
     await delay(200)
     expect(await progress()).toEqual([0.5, 0.5, 0])
@@ -141,14 +135,14 @@ describe('200', () => {
   it('does not delay other requests', { tags: 'measure' }, async () => {
     const tenant = await makeTenant(app)
     await importQuotes(tenant, quotesFile({ ...history, quotes: 1500, hours: 2 }))
-    await call(app, 'GET', '/api/backtest', { token: tenant.owner })
+    await call(app, 'POST', '/api/backtest', { token: tenant.owner, body: {} })
     let longest = 0
     for (let count = 0; count < 20; count++) {
       const start = threadMs()
       await call(app, 'GET', '/healthz')
       longest = Math.max(longest, threadMs() - start)
     }
-    const { body } = await call(app, 'GET', '/api/backtest', { token: tenant.owner })
+    const { body } = await call(app, 'POST', '/api/backtest', { token: tenant.owner, body: {} })
     expect(body.status).toBe('running')
     // The service's thread may do other work for that long before it answers.
     expect(longest).toBeLessThan(500)
@@ -157,7 +151,7 @@ describe('200', () => {
 
 describe('401', () => {
   it('is only for the people of the brokerage', async () => {
-    expect(await call(app, 'GET', '/api/backtest')).toMatchObject({ status: 401 })
+    expect(await call(app, 'POST', '/api/backtest', { body: {} })).toMatchObject({ status: 401 })
   })
 })
 
@@ -172,7 +166,7 @@ describe('500', () => {
       expect(await found(tenant.owner, failing)).toMatchObject({ status: 500, body: { status: 500 } })
       expect(failing.logLines.join('')).toContain('A thread that fails.')
       failing.now += 10_000
-      const again = await call(failing, 'GET', '/api/backtest', { token: tenant.owner })
+      const again = await call(failing, 'POST', '/api/backtest', { token: tenant.owner, body: {} })
       expect(again.body).toEqual({ status: 'running', progress: 0 })
     } finally {
       await failing.close()

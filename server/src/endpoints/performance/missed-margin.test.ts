@@ -1,9 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import Papa from 'papaparse'
 import { beforeAll, describe, expect, it } from 'vitest'
+import { missedQuotesMax } from '#contract/limits.ts'
 import { gazetteer } from '#geography/gazetteer.ts'
 import { updateTenant } from '#server/database/queries/index.ts'
 import { quotesChanged, tenantId } from '#server/database/session/index.ts'
 import {
+  backtestReport,
   call,
   type MadeTenant,
   makeLane,
@@ -42,7 +45,7 @@ beforeAll(async () => {
   app = await sharedApp()
   app.now = now
   tenant = await tenantWithHistory()
-  await ended(missed('by=lane&kind=not_worth'), tenant.owner)
+  await report()
 })
 
 async function tenantWithHistory(): Promise<MadeTenant> {
@@ -53,105 +56,90 @@ async function tenantWithHistory(): Promise<MadeTenant> {
     body: history(),
   })
   const { import_id: importId } = (await response.json()) as { import_id: number }
-  await ended(`/api/imports/${importId}`, made.owner)
+  const running = async () =>
+    (await call(app, 'GET', `/api/imports/${importId}`, { token: made.owner })).body.status === 'running'
+  while (await running()) await delay(25)
   return made
 }
 
-const missed = (query: string) => `/api/performance/missed-margin?${query}`
-const quotes = (query: string) => `/api/performance/missed-margin/quotes?${query}`
-
-/** Repeats a request until its status is no longer running. */
-async function ended(path: string, token: string) {
-  for (;;) {
-    const answer = await call(app, 'GET', path, { token })
-    if (answer.body.status !== 'running') return answer
-    await delay(25)
-  }
-}
-
-async function result(path: string, token = tenant.owner) {
-  const { status, body } = await ended(path, token)
-  expect([path, status]).toEqual([path, 200])
+async function report(token = tenant.owner) {
+  const { status, body } = await backtestReport(app, token)
+  expect(status).toBe(200)
   return body
 }
 
 const cents = (dollars: number) => Math.round(100 * dollars)
 const sum = (amounts: readonly number[]) => amounts.reduce((all, amount) => all + cents(amount), 0) / 100
 
-async function allQuotes(query: string, token = tenant.owner) {
-  const found = []
-  for (let cursor = ''; ; ) {
-    const page = await result(quotes(`${query}&limit=7${cursor}`), token)
-    found.push(...page.quotes)
-    if (page.next_cursor === null) return { quotes: found, totals: page.totals }
-    cursor = `&cursor=${page.next_cursor}`
-  }
+async function csv(token = tenant.owner) {
+  const response = await fetch(`${app.url}/api/backtest/export`, {
+    headers: { Authorization: `Bearer ${token}` },
+  })
+  return { status: response.status, text: await response.text() }
+}
+
+/** The lines of the file. */
+async function allQuotes(token = tenant.owner) {
+  const { status, text } = await csv(token)
+  expect(status).toBe(200)
+  const [head = [], ...rows] = Papa.parse<string[]>(text.replace(/^\uFEFF/, '').trimEnd()).data
+  return rows.map((cells) => {
+    const cell = (name: string) => cells[head.indexOf(name)] ?? ''
+    return {
+      ref: cell('Quote'),
+      finding: cell('Finding'),
+      customer: cell('Customer'),
+      outcome: cell('Outcome'),
+      amount: Number(cell('Amount (estimate)')),
+      booked: cell('Margin booked later'),
+    }
+  })
 }
 
 describe('200', () => {
-  it.each(kinds)(
-    'the rows of %s add up to the totals, and the quotes of each row to the row',
-    async (kind) => {
-      for (const by of ['lane', 'customer'] as const) {
-        const first = await result(missed(`by=${by}&kind=${kind}&limit=2`))
-        const rows = [...first.rows]
-        for (let next = first.next_cursor; next !== null; ) {
-          const page = await result(missed(`by=${by}&kind=${kind}&limit=2&cursor=${next}`))
-          rows.push(...page.rows)
-          next = page.next_cursor
-        }
-        const totals = first.totals[kind]
-        expect(totals.quotes).toBeGreaterThan(5)
-        expect(rows.length).toBe(first.rows_total)
-        expect(rows.length).toBeGreaterThanOrEqual(by === 'customer' ? 2 : 3)
-        expect(sum(rows.map(({ amount }) => amount))).toBe(totals.amount)
-        expect(totals.range_80.low).toBeLessThan(totals.amount)
-        expect(totals.range_80.high).toBeGreaterThan(totals.amount)
-        for (const row of rows) {
-          const selected = new URLSearchParams(row.lane ?? { customer: row.label })
-          const listed = await allQuotes(`kind=${kind}&${selected}`)
-          expect(listed.quotes.length).toBe(row.quotes)
-          expect(sum(listed.quotes.map(({ amount }) => amount))).toBe(row.amount)
-          expect(listed.totals.range_80).toEqual(row.range_80)
-        }
-      }
-    },
-  )
-
-  it('a quote that was won too low was won, below the better rate; one not worth winning is below its cost', async () => {
-    for (const { lane, quoted_rate, better_rate, cost, ...quote } of (await allQuotes('kind=won_too_low'))
-      .quotes) {
-      expect(lane.outcome).toBe('won')
-      expect(quoted_rate).toBeLessThan(better_rate)
-      expect(quoted_rate).toBeGreaterThan(cost)
-      expect(quote.win_probability_better).toBeLessThan(quote.win_probability)
+  it('the quotes of the file add up to the totals of the report, which has the largest of them', async () => {
+    const { missed } = await report()
+    const listed = await allQuotes()
+    for (const kind of kinds) {
+      const ofKind = listed.filter(({ finding }) => finding === kind)
+      const totals = missed[kind]
+      expect(totals.quotes).toBeGreaterThan(5)
+      expect(ofKind.length).toBe(totals.quotes)
+      expect(sum(ofKind.map(({ amount }) => amount))).toBe(totals.amount)
+      expect(totals.range_80.low).toBeLessThan(totals.amount)
+      expect(totals.range_80.high).toBeGreaterThan(totals.amount)
     }
-    for (const { lane, quoted_rate, cost, amount } of (await allQuotes('kind=not_worth')).quotes) {
-      expect(lane.outcome).toBe('won')
-      expect(cents(amount)).toBe(cents(cost) - cents(quoted_rate))
-    }
+    const amounts = listed.map(({ amount }) => amount)
+    expect(amounts).toEqual(amounts.toSorted((one, other) => other - one))
+    const shown = missed.quotes.map(({ lane }: { lane: { lane_ref: string } }) => lane.lane_ref)
+    expect(shown).toEqual(listed.slice(0, missedQuotesMax).map(({ ref }) => ref))
   })
 
-  it('exports the quotes as CSV, in the same order', async () => {
-    const { quotes: listed } = await allQuotes('kind=not_worth&customer=harvest')
-    const { status, text } = await csv('kind=not_worth&customer=harvest')
-    expect(status).toBe(200)
-    const lines = text.trimEnd().split('\r\n').slice(1)
-    expect(lines.map((line) => line.split(',')[0])).toEqual(listed.map(({ lane }) => lane.lane_ref))
+  it('a quote that was won too low was won, below the better rate; one not worth winning is below its cost', async () => {
+    const { quotes } = (await report()).missed
+    expect(new Set(quotes.map(({ finding }: { finding: string }) => finding))).toEqual(new Set(kinds))
+    for (const { lane, finding, quoted_rate, better_rate, cost, amount, ...quote } of quotes) {
+      expect(lane.outcome).toBe('won')
+      if (finding === 'won_too_low') {
+        expect(quoted_rate).toBeLessThan(better_rate)
+        expect(quoted_rate).toBeGreaterThan(cost)
+        expect(quote.win_probability_better).toBeLessThan(quote.win_probability)
+      } else expect(cents(amount)).toBe(cents(cost) - cents(quoted_rate))
+    }
   })
 
   it('a voided quote, and one that is no longer won, are not in it', async () => {
-    const before = await allQuotes('kind=not_worth')
-    const [voided, lost] = before.quotes
+    const { missed: before } = await report()
+    const [voided, lost] = before.quotes.filter(({ finding }: { finding: string }) => finding === 'not_worth')
     await setColumns(app, tenant, voided.lane.lane_id, { voided_at: new Date(), void_reason: 'Test' })
     await setColumns(app, tenant, lost.lane.lane_id, { outcome: 'lost' })
     // A new quote changes the version of the facts.
     await makeLane(app, tenant)
-    const { body } = await ended(quotes('kind=not_worth'), tenant.owner)
-    expect(body.current).toBe(false)
-    expect(body.totals.quotes).toBe(before.totals.quotes - 2)
-    expect(body.totals.amount).toBe(
-      sum(before.quotes.slice(2).map(({ amount }: { amount: number }) => amount)),
+    const { current, missed } = await report()
+    expect(current).toBe(false)
+    expect(missed.not_worth.quotes).toBe(before.not_worth.quotes - 2)
+    expect(cents(missed.not_worth.amount)).toBe(
+      cents(before.not_worth.amount) - cents(voided.amount) - cents(lost.amount),
     )
   })
 
@@ -166,7 +154,7 @@ describe('200', () => {
         .where('outcome', '=', 'won')
         .where('created_at', '>=', new Date(now - 10 * dayMs))
         .whereRef('quoted_rate_cents', '<', 'estimated_cost_cents')
-        .returning('lane_id')
+        .returning(['lane_id', 'lane_ref'])
         .execute()
       quotesChanged(
         transaction,
@@ -176,13 +164,12 @@ describe('200', () => {
     })
     expect(changed.length).toBeGreaterThan(2)
     const expiredIn = async () => {
-      const { quotes: listed, totals } = await allQuotes('kind=not_worth', own.owner)
-      const sums = await result(missed('by=customer&kind=not_worth'), own.owner)
-      expect(sums.totals.not_worth).toEqual(totals)
-      expect(listed.length).toBe(totals.quotes)
-      return listed.filter(({ lane }) => lane.outcome === 'expired').map(({ lane }) => lane.lane_id)
+      const { missed } = await report(own.owner)
+      const ofKind = (await allQuotes(own.owner)).filter(({ finding }) => finding === 'not_worth')
+      expect(ofKind.length).toBe(missed.not_worth.quotes)
+      return ofKind.filter(({ outcome }) => outcome === 'expired').map(({ ref }) => ref)
     }
-    expect((await expiredIn()).toSorted()).toEqual(changed.map(({ lane_id: laneId }) => laneId).toSorted())
+    expect((await expiredIn()).toSorted()).toEqual(changed.map(({ lane_ref: ref }) => ref).toSorted())
     await app.database.inTenant(id, (transaction) =>
       updateTenant(transaction, id, { expired_counts_as_lost: true }),
     )
@@ -195,64 +182,27 @@ describe('200', () => {
       token: tenant.owner,
       body: { name: 'Key accounts', members: [], customers: ['Harvest'] },
     })
-    const all = await result(missed('by=customer&kind=won_too_low'))
-    const own = await result(missed('by=customer&kind=won_too_low'), member.token)
-    expect(all.rows.map(({ label }: { label: string }) => label.toLowerCase()).toSorted()).toEqual([
-      'brook & sons',
-      'harvest',
-    ])
-    expect(own.rows).toEqual(all.rows.filter(({ label }: { label: string }) => label === 'Brook & Sons'))
-    expect(own.totals.won_too_low.amount).toBe(own.rows[0].amount)
-    const { quotes: seen } = await allQuotes('kind=won_too_low', member.token)
-    expect(new Set(seen.map(({ lane }) => lane.customer_name))).toEqual(new Set(['Brook & Sons']))
-    expect((await csv('kind=won_too_low', member.token)).text).not.toMatch(/harvest/i)
+    const customersIn = (quotes: readonly { customer: string }[]) =>
+      new Set(quotes.map(({ customer }) => customer.toLowerCase()))
+    expect(customersIn(await allQuotes())).toEqual(new Set(['brook & sons', 'harvest']))
+    const seen = await allQuotes(member.token)
+    expect(customersIn(seen)).toEqual(new Set(['brook & sons']))
+    const { missed } = await report(member.token)
+    expect(missed.won_too_low.quotes + missed.not_worth.quotes).toBe(seen.length)
+    expect(JSON.stringify(missed)).not.toMatch(/harvest/i)
   })
 
-  it('reports too few quotes, and how many are needed', async () => {
+  it('is not in the report of too few quotes, and the file is refused', async () => {
     const other = await makeTenant(app)
     await makeLane(app, other, { outcome: 'won' })
-    const found = await result(missed('by=lane&kind=not_worth'), other.owner)
-    expect(found).toMatchObject({
-      status: 'too_few',
-      too_few: { decided: 1, needed: { decided: 200, tested: 60 } },
-    })
-    expect((await result(quotes('kind=not_worth'), other.owner)).status).toBe('too_few')
-    expect((await csv('kind=not_worth', other.owner)).status).toBe(409)
-  })
-})
-
-async function csv(query: string, token = tenant.owner) {
-  const response = await fetch(`${app.url}/api/performance/missed-margin/export?${query}`, {
-    headers: { Authorization: `Bearer ${token}` },
-  })
-  return { status: response.status, text: await response.text() }
-}
-
-describe('401', () => {
-  it('it requires a sign-in', async () => {
-    expect((await call(app, 'GET', missed('by=lane&kind=not_worth'))).status).toBe(401)
-    expect((await call(app, 'GET', quotes('kind=not_worth'))).status).toBe(401)
-  })
-})
-
-describe('422', () => {
-  it('an unknown kind or grouping, and a cursor of another query', async () => {
-    const errors = async (path: string) => {
-      const { status, body } = await call(app, 'GET', path, { token: tenant.owner })
-      return [status, body.errors?.[0]?.parameter]
-    }
-    expect(await errors(missed('by=rep&kind=not_worth'))).toEqual([422, 'by'])
-    expect(await errors(missed('by=lane&kind=both'))).toEqual([422, 'kind'])
-    expect(await errors(quotes('kind=not_worth&origin=Nowhere'))).toEqual([422, 'origin'])
-    const { next_cursor: next } = await result(missed('by=lane&kind=won_too_low&limit=1'))
-    expect(await errors(missed(`by=customer&kind=won_too_low&cursor=${next}`))).toEqual([422, 'cursor'])
-    expect(await errors(quotes(`kind=won_too_low&cursor=${next}`))).toEqual([422, 'cursor'])
+    expect(await report(other.owner)).toMatchObject({ result: { enough: false }, missed: null })
+    expect((await csv(other.owner)).status).toBe(409)
   })
 })
 
 it('the margin of a booking in Canadian dollars is in US dollars, like all amounts of the answer', async () => {
-  const { quotes: listed, totals: before } = await allQuotes('kind=not_worth')
-  const [{ lane }] = listed
+  const { quotes, not_worth: before } = (await report()).missed
+  const { lane } = quotes.find(({ finding }: { finding: string }) => finding === 'not_worth')
   await call(app, 'POST', '/api/exchange-rates', {
     token: tenant.owner,
     body: { rates: [{ day: lane.created_at.slice(0, 10), usd_per_cad: 0.75 }] },
@@ -267,19 +217,15 @@ it('the margin of a booking in Canadian dollars is in US dollars, like all amoun
     ...{ customer_currency: 'CAD', truck_currency: 'CAD' },
   }
   expect((await pushUpdate(app, integration, booking)).status).toBe(200)
-  const { quotes: after, totals } = await allQuotes('kind=not_worth')
-  const booked = after.find((quote) => quote.lane.lane_ref === lane.lane_ref)
+  const { missed, basis } = await report()
+  const booked = missed.quotes.find((quote: { lane: typeof lane }) => quote.lane.lane_ref === lane.lane_ref)
   expect(booked).toMatchObject({ booked_margin: 150, lane: { margin: 200, margin_currency: 'CAD' } })
-  expect(totals).toMatchObject({
+  expect(missed.not_worth).toMatchObject({
     booked: before.booked + 1,
     booked_margin: (before.booked_margin ?? 0) + 150,
   })
-  const { basis } = await result(quotes('kind=not_worth'))
   expect(basis).toMatchObject({ amounts: 'all_in', currency: 'USD', converted_by: { exchange: 1 } })
-  const file = await call(app, 'GET', '/api/performance/missed-margin/export?kind=not_worth', {
-    token: tenant.owner,
-  })
-  const [head, ...rows] = file.body.split('\r\n')
+  const [head, ...rows] = (await csv()).text.split('\r\n')
   expect(head).toMatch(/,Margin booked later,Basis,Currency$/)
-  expect(rows.find((row: string) => row.startsWith(lane.lane_ref))).toMatch(/,150\.00,all_in,USD$/)
+  expect(rows.find((row) => row.startsWith(lane.lane_ref))).toMatch(/,150\.00,all_in,USD$/)
 })

@@ -5,7 +5,15 @@ import type { Lane } from '#contract/lane.ts'
 import { type getPerformance, type listMarginGaps, performanceGroupings } from '#contract/performance.ts'
 import { updateTenant } from '#server/database/queries/index.ts'
 import { tenantId } from '#server/database/session/index.ts'
-import { call, type MadeTenant, makeLane, makePerson, makeTenant, setColumns } from '#testing/make.ts'
+import {
+  backtestReport,
+  call,
+  type MadeTenant,
+  makeLane,
+  makePerson,
+  makeTenant,
+  setColumns,
+} from '#testing/make.ts'
 import { sharedApp, type TestApp } from '#testing/shared-app.ts'
 
 type Performance = AnswerOf<typeof getPerformance>
@@ -578,10 +586,10 @@ test('a rate is too low for the rule that applies to its quote, which the engine
   ]
   for (const one of conditions) {
     const rule = { conditions: one, terms: { minimum: { margin: 600 } } }
-    const tested = await as(tenant.owner, 'POST', '/api/pricing-rule-tests', rule)
+    const tested = (await backtestReport(app, tenant.owner, { rule })).body.rule
     const added = await as(tenant.owner, 'POST', '/api/pricing-rules', rule)
     const found = await call(app, 'GET', '/api/performance?by=equipment', { token: tenant.owner })
-    expect([one, found.body.totals.quoted_too_low]).toEqual([one, tested.body.applies])
+    expect([one, found.body.totals.quoted_too_low]).toEqual([one, tested.applies])
     await call(app, 'DELETE', `/api/pricing-rules/${added.body.rule_id}`, { token: tenant.owner })
   }
   // The most specific rule decides.

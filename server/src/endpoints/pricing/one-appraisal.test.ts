@@ -1,7 +1,14 @@
 import fc from 'fast-check'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { formatDollars } from '#engine/money.ts'
-import { call, type MadeTenant, makeTenant, requireStatus, setColumns } from '#testing/make.ts'
+import {
+  backtestReport,
+  call,
+  type MadeTenant,
+  makeTenant,
+  requireStatus,
+  setColumns,
+} from '#testing/make.ts'
 import { sharedApp, type TestApp } from '#testing/shared-app.ts'
 
 /*
@@ -203,8 +210,8 @@ async function testOnHistory(tenant: MadeTenant, saved: readonly Saved[]): Promi
   const [rule] = (await send(tenant, 'GET', '/api/pricing-rules')).body.rules
   const removed = await call(app, 'DELETE', `/api/pricing-rules/${rule.rule_id}`, { token: tenant.owner })
   expect(removed.status).toBeLessThan(300)
-  const tested = await send(tenant, 'POST', '/api/pricing-rule-tests', { conditions, terms })
-  const { examples } = requireStatus('a test of a rule', tested, 200)
+  const tested = await backtestReport(app, tenant.owner, { rule: { conditions, terms } })
+  const { examples } = requireStatus('a test of a rule', tested, 200).rule
   const known = new Map(saved.map((one) => [one.ref, one]))
   const found = (examples as { lane_ref: string; allowed_rate: number; detail: string }[]).flatMap(
     (example) => {

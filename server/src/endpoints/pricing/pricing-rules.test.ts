@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import {
+  backtestReport,
   call,
   type Integration,
   type MadeTenant,
@@ -211,7 +212,7 @@ describe('a rule', () => {
       conditions: { team_id: teams[0].team_id },
       terms: { minimum: { margin_pct: 15 }, outside: 'approval' },
     }
-    expect((await post('/api/pricing-rule-tests', rule)).body).toMatchObject({
+    expect((await backtestReport(app, owner, { rule })).body.rule).toMatchObject({
       because: 'team East',
       applies: 1,
       examples: [{ lane_ref: ours.body.lanes[0].lane_ref }],
@@ -311,30 +312,39 @@ describe('a wrong rule', () => {
   })
 })
 
-test('a test on past quotes shows which would have changed, and stores nothing', async () => {
-  const { status, body } = await post('/api/pricing-rule-tests', {
+test('the report on past quotes says what a rule would have changed, saved or not, and stores nothing', async () => {
+  const rule = {
     conditions: { equipment: 'V' },
     terms: { minimum: { margin_pct: 18 }, outside: 'approval' },
-  })
-  expect(status).toBe(200)
-  expect(body.applies).toBe(body.quotes)
-  expect(body.changed).toBeGreaterThan(0)
-  expect(body.changed_won + body.changed_lost).toBeLessThanOrEqual(body.changed)
-  expect(body.estimate).toMatchObject({
+  }
+  const report = async (asked: object) => (await backtestReport(app, owner, { rule: asked })).body.rule
+  const found = await report(rule)
+  expect(found.applies).toBe(found.quotes)
+  expect(found.changed).toBeGreaterThan(0)
+  expect(found.changed_won + found.changed_lost).toBeLessThanOrEqual(found.changed)
+  expect(found.estimate).toMatchObject({
     difference: expect.any(Number),
     range_80: { low: expect.any(Number) },
   })
-  expect(body.estimate.wins_after).toBeLessThan(body.estimate.wins_before)
-  expect(body.sentence).toContain('An estimate:')
-  expect(body.examples[0]).toMatchObject({
+  expect(found.estimate.wins_after).toBeLessThan(found.estimate.wins_before)
+  expect(found.sentence).toContain('An estimate:')
+  expect(found.examples[0]).toMatchObject({
     lane_ref: expect.any(String),
     detail: expect.stringContaining('minimum'),
   })
-  expect(body.examples[0].allowed_rate).toBeGreaterThan(body.examples[0].quoted_rate)
+  expect(found.examples[0].allowed_rate).toBeGreaterThan(found.examples[0].quoted_rate)
   expect((await call(app, 'GET', '/api/pricing-rules', { token: owner })).body.rules).toEqual([])
-  const none = await post('/api/pricing-rule-tests', { conditions: { tier: 'Z' }, terms: { round_to: 5 } })
-  expect(none.body).toMatchObject({
+  expect(await report({ conditions: { tier: 'Z' }, terms: { round_to: 5 } })).toMatchObject({
     applies: 0,
     sentence: 'No past quote meets the conditions of this rule.',
   })
+  expect((await backtestReport(app, owner)).body.rule).toBeNull()
+  // A saved rule is compared with the rules without it.
+  const id = await addRule(rule.conditions, rule.terms)
+  const { sentence, changed } = await report({ ...rule, rule_id: id })
+  expect({ sentence, changed }).toEqual({ sentence: found.sentence, changed: found.changed })
+  await removeRule(id)
+  expect((await backtestReport(app, owner, { rule: { ...rule, rule_id: id } })).status).toBe(404)
+  const wrong = await backtestReport(app, owner, { rule: { ...rule, conditions: { origin: 'Nowhere' } } })
+  expect(wrong).toMatchObject({ status: 422, body: { errors: [{ pointer: '/rule/conditions/origin' }] } })
 })

@@ -6,7 +6,6 @@ import {
   changePricingRule,
   listPricingRules,
   removePricingRule,
-  testPricingRule,
 } from '#contract/pricing-rules.ts'
 import { conditionsInWords, type RuleConditions, sameConditions } from '#engine/rules/rule-conditions.ts'
 import { recordEvent } from '../../audit/index.ts'
@@ -15,7 +14,6 @@ import type { StoredRule, TenantTransaction } from '../../database/schema/index.
 import type { TenantId } from '../../database/session/index.ts'
 import { type ServedEndpoint, serve } from '../endpoint-call.ts'
 import { readConditions, readTerms, ruleAnswer } from './rule-forms.ts'
-import { testOnHistory } from './rule-test.ts'
 
 type RuleBody = Pick<BodyOf<typeof addPricingRule>, 'conditions' | 'terms'>
 
@@ -33,8 +31,13 @@ async function namedIn(
   }
 }
 
-/** Parses a rule. @throws a 422 with every wrong field */
-async function readRule(transaction: TenantTransaction, tenant: TenantId, body: RuleBody) {
+/** Parses a rule that is the body, or the member of it that `within` points to. @throws a 422 with every wrong field */
+export async function readRule(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  body: RuleBody,
+  within = '',
+) {
   const errors: FieldError[] = []
   const conditions = readConditions(
     body.conditions,
@@ -42,7 +45,11 @@ async function readRule(transaction: TenantTransaction, tenant: TenantId, body: 
     errors,
   )
   const terms = readTerms(body.terms, errors)
-  if (errors.length > 0) throw invalid(errors)
+  if (errors.length > 0) {
+    throw invalid(
+      errors.map((error) => ('pointer' in error ? { ...error, pointer: within + error.pointer } : error)),
+    )
+  }
   return { conditions, terms }
 }
 
@@ -59,7 +66,8 @@ function checkConditions(
   )
 }
 
-function ruleOf(rules: readonly StoredRule[], ruleId: number): StoredRule {
+/** The rule with a number. @throws Problem not-found */
+export function ruleOf(rules: readonly StoredRule[], ruleId: number): StoredRule {
   const found = rules.find((rule) => rule.ruleId === ruleId)
   if (found === undefined) throw problem('not-found', `There is no pricing rule ${ruleId} in this brokerage.`)
   return found
@@ -148,18 +156,5 @@ export const pricingRuleEndpoints: ServedEndpoint[] = [
       await recordEvent(transaction, call, 'pricing-rule-removed', { about: { before: audited(before) } })
       return { rules: left.map(ruleAnswer) }
     })
-  }),
-
-  serve(testPricingRule, async ({ caller: { tenant }, body, now }, parts) => {
-    const { read, rules } = await parts.database.inTenant(tenant, async (transaction) => ({
-      read: await readRule(transaction, tenant, body),
-      rules: await pricingRules.readRules(transaction, tenant),
-    }))
-    if (body.replaces !== undefined) ruleOf(rules, body.replaces)
-    const others = pricingRules.rulesInForce(rules)
-    const without = others.filter(({ ruleId }) => ruleId !== body.replaces)
-    // The number of a rule that does not exist yet: the newest.
-    const tested = { ruleId: body.replaces ?? Number.MAX_SAFE_INTEGER, ...read }
-    return testOnHistory({ tested, before: others, after: [...without, tested] }, { tenant, now }, parts)
   }),
 ]

@@ -1,39 +1,54 @@
-import type { AnswerOf } from '#contract/endpoint.ts'
+import type { getBacktest } from '#contract/backtest.ts'
+import type { AnswerOf, BodyOf } from '#contract/endpoint.ts'
 import { ruleTestQuotesMax } from '#contract/limits.ts'
-import type { testPricingRule } from '#contract/pricing-rules.ts'
 import { dollarsFromCents } from '#engine/money.ts'
 import type { PricingRule } from '#engine/rules/pricing-rules.ts'
 import { conditionsInWords } from '#engine/rules/rule-conditions.ts'
-import { type RuleTest, ruleTestInWords, testRuleInSteps } from '#engine/rules/rule-test.ts'
+import { type PastQuote, type RuleTest, ruleTestInWords, testRuleInSteps } from '#engine/rules/rule-test.ts'
+import { pricingRules } from '../../database/queries/index.ts'
 import type { TenantId } from '../../database/session/index.ts'
 import { yieldBetweenSteps } from '../../runtime/index.ts'
 import type { Parts } from '../parts.ts'
-import { basisAnswer } from '../performance/compared-basis.ts'
-import { type EstimatedPastQuote, estimatedPastQuotes } from '../quotes/past-quotes.ts'
+import { estimatedPastQuotes } from '../quotes/past-quotes.ts'
+import { readRule, ruleOf } from './pricing-rules.ts'
 
 const examplesMax = 50
-const dayMs = 86_400_000
 
-/** Applies the rules with and without a rule to the newest quotes. */
+type RuleAnswer = NonNullable<Extract<AnswerOf<typeof getBacktest>, { status: 'done' }>['rule']>
+
+interface ComparedRules {
+  readonly tested: PricingRule
+  readonly before: readonly PricingRule[]
+  readonly after: readonly PricingRule[]
+}
+
+/** A rule, saved or not, and the rules in force without it and with it. @throws Problem 422 with every wrong field, or not-found */
+export function rulesToCompare(
+  { rule_id: ruleId, ...rule }: NonNullable<BodyOf<typeof getBacktest>['rule']>,
+  tenant: TenantId,
+  { database }: Pick<Parts, 'database'>,
+): Promise<ComparedRules> {
+  return database.inTenant(tenant, async (transaction) => {
+    const saved = await pricingRules.readRules(transaction, tenant)
+    if (ruleId !== undefined) ruleOf(saved, ruleId)
+    const read = await readRule(transaction, tenant, rule, '/rule')
+    const before = pricingRules.rulesInForce(saved).filter((one) => one.ruleId !== ruleId)
+    // The number of a rule that does not exist yet: the newest.
+    const tested = { ruleId: ruleId ?? Number.MAX_SAFE_INTEGER, ...read }
+    return { tested, before, after: [...before, tested] }
+  })
+}
+
+/** Applies the rules with and without a rule to the newest quotes since a time. */
 export async function testOnHistory(
-  rules: {
-    readonly tested: PricingRule
-    readonly before: readonly PricingRule[]
-    readonly after: readonly PricingRule[]
-  },
-  { tenant, now }: { readonly tenant: TenantId; readonly now: number },
+  rules: ComparedRules,
+  { since, ...asked }: { readonly tenant: TenantId; readonly now: number; readonly since: Date },
   parts: Pick<Parts, 'books' | 'database'>,
-): Promise<AnswerOf<typeof testPricingRule>> {
-  const since = new Date(now - 365 * dayMs)
-  const { quotes, basis, converted } = await estimatedPastQuotes(
-    { tenant, now },
-    { since, limit: ruleTestQuotesMax },
-    parts,
-  )
+): Promise<RuleAnswer> {
+  const quotes = await estimatedPastQuotes(asked, { since, limit: ruleTestQuotesMax }, parts)
   const found = await yieldBetweenSteps(testRuleInSteps(rules, quotes))
   return {
     because: conditionsInWords(rules.tested.conditions),
-    basis: basisAnswer({ basis, ...converted }),
     quotes: quotes.length,
     applies: found.applies,
     without_cost: found.withoutCost,
@@ -45,11 +60,6 @@ export async function testOnHistory(
     sentence: ruleTestInWords(found),
     examples: found.changed.slice(0, examplesMax).map(({ quote, allowedCents, detail }) => ({
       lane_ref: quote.laneRef,
-      customer_name: quote.row.quoted_customer_name,
-      origin: quote.row.origin,
-      destination: quote.row.destination,
-      quoted_at: quote.row.created_at.toISOString(),
-      outcome: quote.outcome,
       quoted_rate: dollarsFromCents(quote.rateCents),
       allowed_rate: dollarsFromCents(allowedCents),
       detail,
@@ -57,9 +67,7 @@ export async function testOnHistory(
   }
 }
 
-function estimateAnswer(
-  estimate: RuleTest<EstimatedPastQuote>['estimate'],
-): AnswerOf<typeof testPricingRule>['estimate'] {
+function estimateAnswer(estimate: RuleTest<PastQuote>['estimate']): RuleAnswer['estimate'] {
   if (estimate === null) return null
   const tenths = (value: number) => Math.round(10 * value) / 10
   const { marginBeforeCents: before, marginAfterCents: after, range80 } = estimate

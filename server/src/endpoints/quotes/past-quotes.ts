@@ -1,7 +1,6 @@
 import { type Appraisal, appraise } from '#engine/appraisal/appraisal.ts'
 import type { CountedAmounts } from '#engine/counted-amounts.ts'
 import { chanceOn } from '#engine/estimate/optimum.ts'
-import type { ConvertedCounts } from '#engine/quote-statistics/basis-counts.ts'
 import type { RateBasis } from '#engine/rate-basis.ts'
 import type { PastQuote } from '#engine/rules/rule-test.ts'
 import type { Steps } from '#engine/steps.ts'
@@ -12,7 +11,6 @@ import {
   customers,
   type PastQuoteRow,
   pastQuotes,
-  statedAmounts,
 } from '../../database/queries/index.ts'
 import type { TenantTransaction } from '../../database/schema/index.ts'
 import type { TenantId } from '../../database/session/index.ts'
@@ -25,67 +23,43 @@ interface CountedPastQuote {
   readonly amounts: CountedAmounts
 }
 
-/** A quote of the past with today's chances of winning its lane. */
-export interface EstimatedPastQuote extends PastQuote {
-  readonly row: PastQuoteRow
-}
-
-/** Past quotes, how many of them were converted, and how many were left out. */
-export interface EstimatedPastQuotes {
-  readonly quotes: EstimatedPastQuote[]
-  readonly basis: RateBasis
-  readonly converted: ConvertedCounts
-}
-
 /** The newest quotes as they were made, each with today's chances of its lane and its customer. */
 export async function estimatedPastQuotes(
   { tenant, now }: { readonly tenant: TenantId; readonly now: number },
   which: { readonly since: Date; readonly limit: number },
   parts: Pick<Parts, 'books' | 'database'>,
-): Promise<EstimatedPastQuotes> {
+): Promise<PastQuote[]> {
   const pricing = await pricingOf(parts, tenant, now)
-  const { basis } = pricing.settings
-  const { found, merged } = await parts.database.inTenant(tenant, async (transaction) => ({
-    found: await countedPastQuotes(transaction, tenant, { ...which, basis }),
+  const { past, merged } = await parts.database.inTenant(tenant, async (transaction) => ({
+    past: await countedPastQuotes(transaction, tenant, which, pricing.settings.basis),
     merged: await customers.mergedHashes(transaction, tenant),
   }))
   const effects = await pricing.book?.quotes.customerEffects(pricing.book, new Map(merged))
   // One work for all quotes: a work for each would take less than a slice, so none of them would yield.
-  const quotes = await yieldBetweenSteps(
-    appraisedInSteps(found.quotes, pricing, { effects: effects ?? null, now }),
-  )
-  return { quotes, basis, converted: found.converted }
+  return yieldBetweenSteps(appraisedInSteps(past, pricing, { effects: effects ?? null, now }))
 }
 
 /** The newest quotes with a rate whose amounts can be converted. */
 async function countedPastQuotes(
   transaction: TenantTransaction,
   tenant: TenantId,
-  { basis, ...which }: { readonly since: Date; readonly limit: number; readonly basis: RateBasis },
-): Promise<{ quotes: CountedPastQuote[]; converted: ConvertedCounts }> {
-  const quotes: CountedPastQuote[] = []
-  const convertedBy = { charges: 0, schedule: 0, exchange: 0 }
-  let [keptApart, keptApartInCad] = [0, 0]
+  which: { readonly since: Date; readonly limit: number },
+  basis: RateBasis,
+): Promise<CountedPastQuote[]> {
   const days = await conversions.conversionDays(transaction, tenant)
-  for (const row of await pastQuotes(transaction, tenant, which)) {
+  const rows = await pastQuotes(transaction, tenant, which)
+  return rows.flatMap((row) => {
     const amounts = countedLane(row, basis, days)
-    if (amounts === null) {
-      keptApart++
-      if (statedAmounts.some((of) => row[`${of}_currency`] === 'CAD')) keptApartInCad++
-    } else {
-      if (amounts.convertedBy !== null) convertedBy[amounts.convertedBy]++
-      quotes.push({ row, amounts })
-    }
-  }
-  return { quotes, converted: { convertedBy, keptApart, keptApartInCad } }
+    return amounts === null ? [] : [{ row, amounts }]
+  })
 }
 
 function* appraisedInSteps(
   past: readonly CountedPastQuote[],
   { book, settings }: Pricing,
   { effects, now }: { readonly effects: EffectsByType | null; readonly now: number },
-): Steps<EstimatedPastQuote[]> {
-  const quotes: EstimatedPastQuote[] = []
+): Steps<PastQuote[]> {
+  const quotes: PastQuote[] = []
   for (const { row, amounts } of past) {
     const appraisal = yield* appraise(
       book,
@@ -123,7 +97,6 @@ function* appraisedInSteps(
       facts: appraisal.facts,
       costs: appraisal.costs,
       chanceAt: chanceOf(appraisal),
-      row,
     })
     yield
   }

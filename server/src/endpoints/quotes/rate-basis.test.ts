@@ -12,6 +12,7 @@ import {
 } from '#engine/rate-basis.ts'
 import { readTenantQuotes } from '#server/database/queries/index.ts'
 import {
+  backtestReport,
   call,
   type Integration,
   makeIntegration,
@@ -580,12 +581,14 @@ test('findings of lists and tests of rules compare the amounts that statistics c
   expect(await found('booked_at_a_loss')).toEqual([[3], [3]])
   expect(await found('lost_to_rate')).toEqual([[], []])
   expect(await found('quoted_too_low')).toEqual([[3], [3]])
-  const tested = await call(app, 'POST', '/api/pricing-rule-tests', {
-    token: owner,
-    body: { conditions: {}, terms: { minimum: { margin_pct: 5 } } },
+  const tested = await backtestReport(app, owner, {
+    rule: { conditions: {}, terms: { minimum: { margin_pct: 5 } } },
   })
-  expect(tested.body).toMatchObject({ quotes: 3, changed: 1, basis: { converted: 2, kept_apart: 1 } })
-  expect(tested.body.examples).toMatchObject([{ lane_ref: refs[2], quoted_rate: 1300 }])
+  expect(tested.body).toMatchObject({
+    basis: { converted: 2, kept_apart: 1 },
+    rule: { quotes: 3, changed: 1 },
+  })
+  expect(tested.body.rule.examples).toMatchObject([{ lane_ref: refs[2], quoted_rate: 1300 }])
 })
 
 test('a booking at a loss is found whichever of its two amounts states the default basis', async () => {
