@@ -111,11 +111,6 @@ export const BacktestTooFew = Type.Object({
   sentence: Type.String(),
 })
 
-export const BacktestRunning = Type.Object({
-  status: Type.Literal('running'),
-  progress: Type.Number({ description: 'From 0 to 1' }),
-})
-
 const quality = (auc: number, brier: number, logLoss: number, slope: number | null, error: number) => ({
   auc,
   brier,
@@ -238,6 +233,18 @@ export const BacktestRule = Type.Object({
   ),
 })
 
+const rule = {
+  ...nullable(BacktestRule),
+  description:
+    'null: no rule was asked about. A rule is answered at once, while the quotes are still being judged',
+}
+
+export const BacktestRunning = Type.Object({
+  status: Type.Literal('running'),
+  progress: Type.Number({ description: 'From 0 to 1' }),
+  rule,
+})
+
 const exampleSums = {
   quotes: 41,
   amount: 3120,
@@ -252,7 +259,7 @@ export const getBacktest = endpoint({
   method: 'POST',
   path: '/api/backtest',
   summary: 'A test on your own quotes: the estimate, the margin that rates missed, and a rule',
-  description: `Runs a walk-forward test: each decided quote of the last 180 days is forecast from the days before it, by the calibrated estimate and by simple rules. Won and pending quotes are judged by what was known on the morning of their day: was the rate too low? The first request starts the test and returns status running. Repeat the request to get the result, which is cached until your quotes change or the day ends. The dollar figures are estimates by the model itself, not an experiment. With \`rule\`, which need not be saved, the answer also says what this rule would have changed: the newest ${ruleTestQuotesMax.toLocaleString('en-US')} quotes of the tested days are compared with and without it, with the truck cost that was expected when each was made and the chances of today. Nothing is stored.`,
+  description: `Runs a walk-forward test: each decided quote of the last 180 days is forecast from the days before it, by the calibrated estimate and by simple rules. Won and pending quotes are judged by what was known on the morning of their day: was the rate too low? The first request starts the test and returns status running. Repeat the request to get the result, which is cached until your quotes change or the day ends. The dollar figures are estimates by the model itself, not an experiment. With \`rule\`, which need not be saved, the answer also says what this rule would have changed: the newest ${ruleTestQuotesMax.toLocaleString('en-US')} quotes of the tested days are compared with and without it, with the truck cost that was expected when each was made and the chances of today. Only an admin or an owner may ask about a rule. Nothing is stored.`,
   tag: 'Quotes',
   who: viewer,
   isRead: true,
@@ -277,7 +284,7 @@ export const getBacktest = endpoint({
       basis: ComparedBasis,
       result: Type.Union([BacktestDone, BacktestTooFew]),
       missed: { ...nullable(BacktestMissed), description: 'null: too few quotes' },
-      rule: { ...nullable(BacktestRule), description: 'null: no rule was asked about' },
+      rule,
     }),
   ]),
   problems: ['not-found'],

@@ -5,29 +5,13 @@ import { count, roundDollars, TextLink } from '../shared-ui/index.ts'
 
 export type TestedRule = NonNullable<Body<'get-backtest'>['rule']>
 
-const pollEveryMs = 2_000
-
 /** The report on past quotes with a rule, which need not be saved. Null asks nothing. */
 export function useRuleTest(rule: TestedRule | null) {
-  return useAnswer(
-    'get-backtest',
-    { body: rule === null ? {} : { rule } },
-    {
-      enabled: rule !== null,
-      everyMs: (last) => (last?.status === 'running' ? pollEveryMs : false),
-    },
-  )
+  return useAnswer('get-backtest', { body: rule === null ? {} : { rule } }, { enabled: rule !== null })
 }
 
 /** What a rule would have changed on the tested days, in a sentence. */
 export function RuleTest({ answer }: { answer: Answer<'get-backtest'> }) {
-  if (answer.status === 'running') {
-    return (
-      <Text size="sm" role="status">
-        Your quotes are being tested: {Math.floor(100 * answer.progress)}% done.
-      </Text>
-    )
-  }
   const { rule } = answer
   if (rule === null) return null
   return (

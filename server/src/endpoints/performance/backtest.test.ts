@@ -45,6 +45,11 @@ describe('200', () => {
     const viewer = await makePerson(app, tenant, 'viewer')
     const first = await call(app, 'POST', '/api/backtest', { token: viewer.token, body: {} })
     expect(first).toMatchObject({ status: 200, body: { status: 'running', progress: 0 } })
+    const rule = { conditions: {}, terms: { minimum: { margin_pct: 90 } } }
+    const asked = await call(app, 'POST', '/api/backtest', { token: tenant.owner, body: { rule } })
+    expect(asked.body.rule, 'a rule does not wait for the test').toMatchObject({
+      changed: expect.any(Number),
+    })
     const { body } = await found(viewer.token)
     expect(body).toMatchObject({
       status: 'done',
@@ -167,7 +172,7 @@ describe('500', () => {
       expect(failing.logLines.join('')).toContain('A thread that fails.')
       failing.now += 10_000
       const again = await call(failing, 'POST', '/api/backtest', { token: tenant.owner, body: {} })
-      expect(again.body).toEqual({ status: 'running', progress: 0 })
+      expect(again.body).toEqual({ status: 'running', progress: 0, rule: null })
     } finally {
       await failing.close()
     }

@@ -347,4 +347,9 @@ test('the report on past quotes says what a rule would have changed, saved or no
   expect((await backtestReport(app, owner, { rule: { ...rule, rule_id: id } })).status).toBe(404)
   const wrong = await backtestReport(app, owner, { rule: { ...rule, conditions: { origin: 'Nowhere' } } })
   expect(wrong).toMatchObject({ status: 422, body: { errors: [{ pointer: '/rule/conditions/origin' }] } })
+  const member = await makePerson(app, broker.tenant, 'member')
+  expect(await backtestReport(app, member.token, { rule })).toMatchObject({
+    status: 403,
+    body: { detail: expect.stringContaining('Only an admin or an owner may test a pricing rule.') },
+  })
 })
