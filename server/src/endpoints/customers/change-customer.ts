@@ -1,4 +1,4 @@
-import type { changeCustomer } from '#contract/customers.ts'
+import type * as contract from '#contract/customers.ts'
 import { recordEvent } from '../../audit/index.ts'
 import { customers } from '../../database/queries/index.ts'
 import type { Call } from '../endpoint-call.ts'
@@ -6,8 +6,8 @@ import type { Parts } from '../parts.ts'
 import { type CustomerAnswer, customerAnswer, recordOf } from './customer-answer.ts'
 
 /** Sets the tier and the payment terms of a customer. */
-export function changedCustomer(
-  call: Call<typeof changeCustomer>,
+export function changeCustomer(
+  call: Call<typeof contract.changeCustomer>,
   { database }: Pick<Parts, 'database'>,
 ): Promise<CustomerAnswer> {
   const { tenant } = call.caller

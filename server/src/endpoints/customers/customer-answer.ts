@@ -1,11 +1,11 @@
 import type Type from 'typebox'
-import type { Customer } from '#contract/customers.ts'
+import type * as contract from '#contract/customers.ts'
 import { customerKey } from '#engine/customer-name.ts'
 import { customers, userNames } from '../../database/queries/index.ts'
 import type { TenantTransaction } from '../../database/schema/index.ts'
 import type { TenantId } from '../../database/session/index.ts'
 
-export type CustomerAnswer = Type.Static<typeof Customer>
+export type CustomerAnswer = Type.Static<typeof contract.Customer>
 
 /** Customers in the form of the API, by key. `names` has the name of each customer without a record. */
 export async function customerAnswers(

@@ -1,4 +1,4 @@
-import type { getCustomer } from '#contract/customers.ts'
+import type * as contract from '#contract/customers.ts'
 import type { AnswerOf } from '#contract/endpoint.ts'
 import { problem } from '#contract/errors.ts'
 import { customerLanesMax } from '#contract/limits.ts'
@@ -27,9 +27,9 @@ const oneDecimal = (value: number | null) => (value === null ? null : Math.round
 
 /** The record of a customer with its figures, months and lanes. @throws Problem not-found for a name that nobody used */
 export async function customerPage(
-  { caller: { tenant }, query, now }: Call<typeof getCustomer>,
+  { caller: { tenant }, query, now }: Call<typeof contract.getCustomer>,
   parts: Pick<Parts, 'books' | 'database'>,
-): Promise<AnswerOf<typeof getCustomer>> {
+): Promise<AnswerOf<typeof contract.getCustomer>> {
   const { name, rate_type: rateType } = query
   const selection = { customerName: name, ...(rateType === undefined ? {} : { rateType }) }
   const statistics = await statisticsOf(parts, tenant)

@@ -1,4 +1,4 @@
-import type { listCustomerVariants } from '#contract/customers.ts'
+import type * as contract from '#contract/customers.ts'
 import type { AnswerOf } from '#contract/endpoint.ts'
 import { comparedCustomersMax, nameVariantsMax } from '#contract/limits.ts'
 import { nameVariants } from '#engine/customer-name.ts'
@@ -10,10 +10,10 @@ import type { Parts } from '../parts.ts'
 import { namesOf } from '../performance/performance-rows.ts'
 
 /** The pairs of customers whose names probably mean the same one, the open ones first. */
-export async function customerVariants(
-  { caller: { tenant } }: Call<typeof listCustomerVariants>,
+export async function listCustomerVariants(
+  { caller: { tenant } }: Call<typeof contract.listCustomerVariants>,
   { books, database }: Pick<Parts, 'books' | 'database'>,
-): Promise<AnswerOf<typeof listCustomerVariants>> {
+): Promise<AnswerOf<typeof contract.listCustomerVariants>> {
   const statistics = await statisticsOf({ books, database }, tenant)
   const order = { rank: 'quotes', direction: 'desc', cursor: null, limit: comparedCustomersMax } as const
   const { rows } = await statistics.performance('customer', {}, order)

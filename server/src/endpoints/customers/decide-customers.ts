@@ -1,4 +1,4 @@
-import type { decideCustomers } from '#contract/customers.ts'
+import type * as contract from '#contract/customers.ts'
 import { invalid, problem } from '#contract/errors.ts'
 import { customerKey } from '#engine/customer-name.ts'
 import { recordEvent } from '../../audit/index.ts'
@@ -8,7 +8,7 @@ import type { Call } from '../endpoint-call.ts'
 import type { Parts } from '../parts.ts'
 import { type CustomerAnswer, customerNamed, recordOf } from './customer-answer.ts'
 
-type Decided = Call<typeof decideCustomers>
+type Decided = Call<typeof contract.decideCustomers>
 
 const wrong = (pointer: '/name' | '/other', detail: string) => invalid([{ pointer, code: 'invalid', detail }])
 
@@ -54,7 +54,7 @@ async function separate(
  *
  * @throws Problem 422 for names that cannot be decided on; not-found if there is no decision to take back
  */
-export function decidedCustomer(
+export function decideCustomers(
   call: Decided,
   { database }: Pick<Parts, 'database'>,
 ): Promise<CustomerAnswer> {

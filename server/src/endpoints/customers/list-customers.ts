@@ -1,4 +1,4 @@
-import type { exportCustomers, listCustomers } from '#contract/customers.ts'
+import type * as contract from '#contract/customers.ts'
 import type { AnswerOf, QueryOf } from '#contract/endpoint.ts'
 import { pageSizeDefault } from '#contract/limits.ts'
 import type { ComparedBasis } from '#contract/rate-basis.ts'
@@ -16,9 +16,9 @@ import { figureColumns } from '../performance/performance-csv.ts'
 import { orderOf, performancePage, readPerformanceCursor } from '../performance/performance-rows.ts'
 import { customerAnswers } from './customer-answer.ts'
 
-type ListedCustomer = AnswerOf<typeof listCustomers>['customers'][number]
+type ListedCustomer = AnswerOf<typeof contract.listCustomers>['customers'][number]
 
-const listOrder = ({ sort, order }: Pick<QueryOf<typeof listCustomers>, 'sort' | 'order'>) =>
+const listOrder = ({ sort, order }: Pick<QueryOf<typeof contract.listCustomers>, 'sort' | 'order'>) =>
   ({ by: 'customer', ...(sort && { sort }), ...(order && { order }) }) as const
 
 /** A page of the customers with a name that contains `q`, and the cursor of the next page. */
@@ -80,10 +80,10 @@ const customersCsvLines = (rows: readonly ListedCustomer[], basis: RateBasis) =>
   csvLines(rows.map((row) => [...csvColumns.map(([, cell]) => cell(row)), ...basisCells(basis)]))
 
 /** A page of the customers with their figures. */
-export async function listedCustomers(
-  { caller: { tenant }, query }: Call<typeof listCustomers>,
+export async function listCustomers(
+  { caller: { tenant }, query }: Call<typeof contract.listCustomers>,
   parts: Pick<Parts, 'books' | 'database'>,
-): Promise<AnswerOf<typeof listCustomers>> {
+): Promise<AnswerOf<typeof contract.listCustomers>> {
   const order = listOrder(query)
   const { name } = orderOf(order)
   const cursor = readPerformanceCursor(query.cursor, name)
@@ -99,8 +99,8 @@ export async function listedCustomers(
 }
 
 /** All customers of the list, as a file. */
-export function exportedCustomers(
-  { caller: { tenant }, query, now }: Call<typeof exportCustomers>,
+export function exportCustomers(
+  { caller: { tenant }, query, now }: Call<typeof contract.exportCustomers>,
   parts: Pick<Parts, 'books' | 'database'>,
 ): CsvFile {
   return {

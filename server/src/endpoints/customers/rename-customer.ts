@@ -1,4 +1,4 @@
-import type { renameCustomer } from '#contract/customers.ts'
+import type * as contract from '#contract/customers.ts'
 import { customerKey } from '#engine/customer-name.ts'
 import { type Doing, recordEvent } from '../../audit/index.ts'
 import { customers, people, teams } from '../../database/queries/index.ts'
@@ -42,8 +42,8 @@ async function renamed(
 }
 
 /** Renames a customer, or merges it into the customer that has the new name. */
-export function renamedCustomer(
-  call: Call<typeof renameCustomer>,
+export function renameCustomer(
+  call: Call<typeof contract.renameCustomer>,
   { database }: Pick<Parts, 'database'>,
 ): Promise<CustomerAnswer> {
   return database.inTenant(call.caller.tenant, async (transaction) => {
