@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import { testDays } from '#engine/backtest/walk-forward.ts'
 import { dayOf } from '#engine/day.ts'
-import { priceWeight, referenceRateCents } from '#engine/estimate/estimator.ts'
+import { priceWeight, referenceRateCents } from '#engine/estimate/lane-reference.ts'
 import { bestRate, expectedMarginCents } from '#engine/estimate/optimum.ts'
 import { simulateTenant } from './src/simulation.ts'
 

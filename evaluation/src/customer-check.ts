@@ -1,20 +1,16 @@
 import { dayOf } from '#engine/day.ts'
+import { laneOf } from '#engine/estimate/current-lane.ts'
 import {
   type CustomerEffects,
   customerEffectsInSteps,
   customerShift,
   shiftedPosterior,
 } from '#engine/estimate/customer-effect.ts'
-import {
-  type Estimator,
-  laneOf,
-  lanePrior,
-  posteriorWith,
-  prepareEstimator,
-  referenceRateCents,
-} from '#engine/estimate/estimator.ts'
+import { type Estimator, prepareEstimator } from '#engine/estimate/estimator.ts'
 import { type Interval, intervalCurve, intervalsAt } from '#engine/estimate/interval.ts'
 import { emptyKnots } from '#engine/estimate/knots.ts'
+import { lanePrior, posteriorWith } from '#engine/estimate/lane-posterior.ts'
+import { referenceRateCents } from '#engine/estimate/lane-reference.ts'
 import { winMean } from '#engine/estimate/posterior.ts'
 import { relativeRate } from '#engine/estimate/price-response.ts'
 import type { LaneIdentity } from '#engine/quotes/lane-identity.ts'

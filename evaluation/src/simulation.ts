@@ -1,5 +1,7 @@
-import { lanePosterior, prepareEstimator, referenceRateCents } from '#engine/estimate/estimator.ts'
+import { prepareEstimator } from '#engine/estimate/estimator.ts'
 import { intervalCurve, intervalsAt } from '#engine/estimate/interval.ts'
+import { lanePosterior } from '#engine/estimate/lane-posterior.ts'
+import { referenceRateCents } from '#engine/estimate/lane-reference.ts'
 import { winMean } from '#engine/estimate/posterior.ts'
 import { relativeRate } from '#engine/estimate/price-response.ts'
 import type { LaneIdentity } from '#engine/quotes/lane-identity.ts'

@@ -1,10 +1,7 @@
 import { dayOf } from '#engine/day.ts'
-import {
-  lanePosterior,
-  offerPosition,
-  prepareEstimator,
-  referenceRateCents,
-} from '#engine/estimate/estimator.ts'
+import { prepareEstimator } from '#engine/estimate/estimator.ts'
+import { lanePosterior } from '#engine/estimate/lane-posterior.ts'
+import { offerPosition, referenceRateCents } from '#engine/estimate/lane-reference.ts'
 import { type Posterior, winMean } from '#engine/estimate/posterior.ts'
 import type { Outcome } from '#engine/history.ts'
 import type { LaneQuote } from '#engine/quotes/quoted-lanes.ts'

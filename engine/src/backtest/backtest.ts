@@ -1,5 +1,5 @@
 import { dayOf } from '../day.ts'
-import { leftOutQuotes } from '../estimate/estimator.ts'
+import { leftOutQuotes } from '../estimate/current-lane.ts'
 import { costsByType } from '../estimate/expected-cost.ts'
 import { estimatorsByType } from '../estimate/rate-type-estimators.ts'
 import { isDecided } from '../history.ts'

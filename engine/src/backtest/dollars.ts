@@ -1,5 +1,5 @@
-import { priceWeight, referenceRateCents } from '../estimate/estimator.ts'
 import { type CostModel, expectedCost } from '../estimate/expected-cost.ts'
+import { priceWeight, referenceRateCents } from '../estimate/lane-reference.ts'
 import { bestRate, expectedMarginCents } from '../estimate/optimum.ts'
 import type { LaneQuote } from '../quotes/quoted-lanes.ts'
 import { type MinimumTerms, minimumRateCents } from '../rules/pricing-rules.ts'

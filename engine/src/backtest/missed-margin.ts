@@ -1,6 +1,6 @@
-import { offerPosition, priceWeight, referenceRateCents } from '../estimate/estimator.ts'
 import { type CostModel, expectedCost } from '../estimate/expected-cost.ts'
 import { NOISE_NODES } from '../estimate/interval.ts'
+import { offerPosition, priceWeight, referenceRateCents } from '../estimate/lane-reference.ts'
 import { bestRate } from '../estimate/optimum.ts'
 import { isOwnCost } from '../estimate/own-cost.ts'
 import { type Posterior, winMean } from '../estimate/posterior.ts'

@@ -1,5 +1,7 @@
 import { dayOf } from '../day.ts'
-import { type Estimator, lanePosterior, offerPosition, referenceRateCents } from '../estimate/estimator.ts'
+import type { Estimator } from '../estimate/estimator.ts'
+import { lanePosterior } from '../estimate/lane-posterior.ts'
+import { offerPosition, referenceRateCents } from '../estimate/lane-reference.ts'
 import { type Posterior, winMean } from '../estimate/posterior.ts'
 import { estimatorFor, estimatorsByType } from '../estimate/rate-type-estimators.ts'
 import { isDecided } from '../history.ts'

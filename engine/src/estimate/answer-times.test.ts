@@ -3,7 +3,8 @@ import { type LaneQuote, quotedLanes } from '../quotes/quoted-lanes.ts'
 import { seededNumbers } from '../statistics/seeded-numbers.ts'
 import { finished } from '../steps.ts'
 import { answerTimesInSteps, leaningAt } from './answer-times.ts'
-import { lanePosterior, prepareEstimator } from './estimator.ts'
+import { prepareEstimator } from './estimator.ts'
+import { lanePosterior } from './lane-posterior.ts'
 import { winMean } from './posterior.ts'
 
 const NOW = Date.UTC(2026, 0, 1)

@@ -1,5 +1,7 @@
 import type { LaneIdentity } from '../quotes/lane-identity.ts'
-import { type Estimator, otherReferenceShare, scopeOf } from './estimator.ts'
+import type { Estimator } from './estimator.ts'
+import { otherReferenceShare } from './lane-reference.ts'
+import { scopeOf } from './scope-tree.ts'
 
 /** What an estimate of a rate type takes from the quotes of the other type. */
 export interface BorrowedType {

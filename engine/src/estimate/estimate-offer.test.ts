@@ -5,8 +5,9 @@ import { freightLane, type LaneIdentity } from '../quotes/lane-identity.ts'
 import { OUTCOMES } from '../quotes/quote-columns.ts'
 import { type LaneQuote, quotedLanes } from '../quotes/quoted-lanes.ts'
 import { finished } from '../steps.ts'
+import { beforeChange } from './current-lane.ts'
 import { estimateOffer, type OfferEstimate } from './estimate-offer.ts'
-import { beforeChange, prepareEstimator, prepareEstimatorInSteps } from './estimator.ts'
+import { prepareEstimator, prepareEstimatorInSteps } from './estimator.ts'
 import { outlierTest } from './left-out.ts'
 
 /** A property, with a part of the random values each time and with all of them in the long tests. */

@@ -1,12 +1,15 @@
 import type { LaneIdentity } from '../quotes/lane-identity.ts'
 import type { Optimum } from './best-rate.ts'
-import { countedOutcomes, type Estimator, laneOf, referenceRateCents, scopeOf } from './estimator.ts'
+import { countedOutcomes, laneOf } from './current-lane.ts'
+import type { Estimator } from './estimator.ts'
 import { type Interval, type IntervalCurve, intervalsAt, winQuantiles, withEnds } from './interval.ts'
 import { addQuote, type Knots } from './knots.ts'
 import type { LaneFold } from './lane-fold.ts'
+import { referenceRateCents } from './lane-reference.ts'
 import { type Fit, type LaneToBelieve, type OfferBelief, offerBelief, positionOf } from './offer-belief.ts'
 import { bestRate, expectedMarginCents } from './optimum.ts'
 import { type Posterior, winMean } from './posterior.ts'
+import { scopeOf } from './scope-tree.ts'
 import { clip } from './vector.ts'
 
 const CURVE_STEP = 0.02

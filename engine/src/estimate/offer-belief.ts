@@ -1,16 +1,12 @@
 import type { LaneIdentity } from '../quotes/lane-identity.ts'
+import { laneOf } from './current-lane.ts'
 import { type CustomerEffects, customerShift, shiftedPosterior } from './customer-effect.ts'
-import {
-  type Estimator,
-  laneOf,
-  lanePrior,
-  posteriorWith,
-  priceWeight,
-  referenceRateCents,
-} from './estimator.ts'
+import type { Estimator } from './estimator.ts'
 import { type IntervalCurve, intervalCurve } from './interval.ts'
 import { emptyKnots, type Knots } from './knots.ts'
 import type { LaneFold } from './lane-fold.ts'
+import { lanePrior, posteriorWith } from './lane-posterior.ts'
+import { priceWeight, referenceRateCents } from './lane-reference.ts'
 import type { WinCurve } from './optimum.ts'
 import type { Posterior } from './posterior.ts'
 import { relativeRate } from './price-response.ts'

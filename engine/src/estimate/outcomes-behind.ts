@@ -1,5 +1,6 @@
 import type { LaneIdentity } from '../quotes/lane-identity.ts'
-import { countedOutcomes, type Estimator, laneOf } from './estimator.ts'
+import { countedOutcomes, laneOf } from './current-lane.ts'
+import type { Estimator } from './estimator.ts'
 
 interface Outcomes {
   readonly decided: number

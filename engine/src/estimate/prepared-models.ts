@@ -1,6 +1,7 @@
 import type { QuotedLanes, QuoteListener } from '../quotes/quoted-lanes.ts'
 import { type RateType, rateTypes } from '../rate-type.ts'
-import { beforeChange, type Estimator } from './estimator.ts'
+import { beforeChange } from './current-lane.ts'
+import type { Estimator } from './estimator.ts'
 import { type CostModel, countLoad } from './expected-cost.ts'
 
 /** Models of the quotes of a rate type, prepared for a day, and kept up to date by `followChanges`. */

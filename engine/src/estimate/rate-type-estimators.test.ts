@@ -3,9 +3,11 @@ import type { LaneQuote } from '../quotes/quoted-lanes.ts'
 import type { RateType } from '../rate-type.ts'
 import { seededNumbers } from '../statistics/seeded-numbers.ts'
 import { borrowedType } from './borrowed-type.ts'
+import { laneOf } from './current-lane.ts'
 import { estimateOffer } from './estimate-offer.ts'
-import { laneOf, prepareEstimator, referenceRateCents } from './estimator.ts'
+import { prepareEstimator } from './estimator.ts'
 import { costsByType, expectedCost } from './expected-cost.ts'
+import { referenceRateCents } from './lane-reference.ts'
 import { estimatorFor, estimatorsByType } from './rate-type-estimators.ts'
 
 const DAY = 86_400_000

@@ -18,12 +18,10 @@ import {
   estimatorOn,
   type Groundwork,
   groundworkInSteps,
-  type ScopeModel,
-  scopePath,
   sendLanes,
-  sendScopes,
 } from './estimator.ts'
 import { levelWeight } from './reference-rate.ts'
+import { type ScopeModel, scopePath, sendScopes } from './scope-tree.ts'
 import { logEvidence, messageDown, messageUp, rootBelief, SCOPE_KINSHIP } from './tree.ts'
 import { addInto, clip } from './vector.ts'
 
@@ -194,8 +192,7 @@ function* addBorrowed(
   if (weight === 0) return
   const steps = { levels: levelShift / LEVEL_STEP, steepness: steepnessShift / STEEPNESS_STEP }
   for (const { path, total, decided } of leaves.values()) {
-    const scopes = model.scopes as Map<string, ScopeModel>
-    const scope = scopePath(scopes, model.tenant, { scopes: path })
+    const scope = scopePath(model, { scopes: path })
     addInto(
       scope.total,
       shifted(total, steps).map((value) => weight * value),

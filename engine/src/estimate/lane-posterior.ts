@@ -1,0 +1,58 @@
+/**
+ * Which win curves are likely for this lane? First what the brokerage's other lanes say (the prior), then the lane's own won and
+ * lost quotes (the posterior). A lane with 3 quotes mostly has the curve of its state pair, one with 60 its own.
+ * Method: hierarchical Bayes (https://en.wikipedia.org/wiki/Bayesian_hierarchical_modeling).
+ * docs/model-estimate.md, "What a lane takes from other lanes" and "The posterior and its intervals".
+ */
+
+import type { LaneIdentity } from '../quotes/lane-identity.ts'
+import { countedOutcomes, laneOf } from './current-lane.ts'
+import { bankLogLikelihood } from './curve-bank.ts'
+import type { Estimator } from './estimator.ts'
+import { emptyKnots, type Knots } from './knots.ts'
+import { otherReference } from './lane-reference.ts'
+import { type Posterior, posteriorOf } from './posterior.ts'
+import { type CurveBelief, priorOf } from './prior.ts'
+import { beliefFromAbove, scopeOf } from './scope-tree.ts'
+import { laneKinship, messageDown, messageUp } from './tree.ts'
+import { addInto, difference } from './vector.ts'
+
+/**
+ * The prior of a lane's curve from the tenant's other lanes, excluding the lane's own quotes.
+ *
+ * @example lanePrior(prepareEstimator({ quotes: [], now }), lane).a // about .5, the prior level without quotes
+ */
+export function lanePrior(model: Estimator, identity: LaneIdentity): CurveBelief {
+  const scope = scopeOf(model, identity)
+  const belief = beliefFromAbove(scope)
+  const counted = countedOutcomes(model, identity.key)
+  if (counted === null || counted.decided === 0) addInto(belief, scope.total)
+  else {
+    const message = messageUp(
+      bankLogLikelihood(counted.knots, undefined, model.family.shape),
+      laneKinship(counted.decided, model.family.spreadIndex),
+    )
+    addInto(belief, difference(scope.total, message))
+  }
+  const decided = laneOf(model, identity.key)?.decided ?? 1
+  // A rate of the other type makes the reference rate as certain as that number of own quotes.
+  const known = decided + Math.round(otherReference(model, identity, null)?.weight ?? 0)
+  return priorOf(messageDown(belief, laneKinship(known, model.family.spreadIndex)))
+}
+
+/** The posterior of a lane: its prior from other lanes, updated with its own decided quotes. */
+export function lanePosterior(model: Estimator, identity: LaneIdentity): Posterior {
+  const knots = laneOf(model, identity.key)?.knots ?? emptyKnots()
+  return posteriorWith(model, knots, lanePrior(model, identity))
+}
+
+/** A posterior with the curve family, the drift and the swings of the tenant. */
+export function posteriorWith(model: Estimator, knots: Knots, prior: CurveBelief): Posterior {
+  const posterior = posteriorOf(knots, prior, model.family.shape)
+  const { drift, ofLanes } = model.swings
+  return {
+    ...posterior,
+    levels: posterior.levels.map((level) => level + drift),
+    noise: Math.max(posterior.noise, ofLanes),
+  }
+}

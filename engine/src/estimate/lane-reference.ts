@@ -1,0 +1,103 @@
+/**
+ * What is the going rate of this lane today, in dollars? It is the lane's own level, moved with the market, mixed with the
+ * brokerage's average for its miles and with the lane's rates of the other type (spot or contract). The fewer quotes a part has,
+ * the less it counts. Method: credibility-weighted mean (Buhlmann and Straub, 1970); the formulas are in reference-rate.ts.
+ * docs/model-estimate.md, "The reference rate" and "Spot and contract".
+ */
+
+import type { LaneIdentity } from '../quotes/lane-identity.ts'
+import { laneOf } from './current-lane.ts'
+import type { Estimator } from './estimator.ts'
+import { relativeRate } from './price-response.ts'
+import { levelWeight, type Morning, referenceOf } from './reference-rate.ts'
+
+/**
+ * The reference rate of a lane today, in fractional cents: see `referenceOf`. A rate of the other type on the lane counts as
+ * some own quotes, after the usual difference between the types. Null if the tenant has no quotes.
+ */
+export function referenceRateCents(
+  model: Estimator,
+  identity: LaneIdentity,
+  miles: number | null,
+): number | null {
+  const own = ownReference(model, identity, miles)
+  const other = otherReference(model, identity, miles)
+  if (own === null || other === null) return expOrNull(own?.log ?? other?.log ?? null)
+  return Math.exp((own.weight * own.log + other.weight * other.log) / (own.weight + other.weight))
+}
+
+const expOrNull = (log: number | null) => (log === null ? null : Math.exp(log))
+
+/** The share of a reference rate that is from a rate of the other type on the same lane. */
+export function otherReferenceShare(model: Estimator, identity: LaneIdentity): number {
+  const other = otherReference(model, identity, null)
+  const own = ownReference(model, identity, null)
+  return other === null ? 0 : other.weight / (other.weight + (own?.weight ?? 0))
+}
+
+/** A reference rate: its logarithm in cents, and its weight in quotes. */
+interface WeighedReference {
+  readonly log: number
+  readonly weight: number
+}
+
+function ownReference(
+  model: Estimator,
+  identity: LaneIdentity,
+  miles: number | null,
+): WeighedReference | null {
+  const level = laneOf(model, identity.key)?.level
+  const morning = model.market.now ?? (level === undefined ? null : FIRST_MORNING)
+  if (morning === null) return null
+  const known = level === undefined ? 0 : levelWeight(level, model.day)
+  return {
+    log: referenceOf(level, morning, model.day) + model.haulLog(miles),
+    weight: known + morning.tenantWeight,
+  }
+}
+
+/** What the other type's quotes of a lane say about its reference rate. Null if it has none. */
+export function otherReference(
+  { borrowing }: Estimator,
+  identity: LaneIdentity,
+  miles: number | null,
+): WeighedReference | null {
+  if (borrowing === null) return null
+  const { from, rateOffset, rateWeight } = borrowing
+  const level = laneOf(from, identity.key)?.level
+  const found = level === undefined ? null : ownReference(from, identity, miles)
+  if (level === undefined || found === null) return null
+  const known = levelWeight(level, from.day)
+  return { log: found.log + rateOffset, weight: (rateWeight * known) / (known + 1) }
+}
+
+/** The market for a tenant whose model was prepared before its first quote: only the lane's own rates count. */
+const FIRST_MORNING: Morning = {
+  index: 0,
+  mean: 0,
+  likeness: 0,
+  usualWeight: 0,
+  tenantWeight: 0,
+  firstDayWeight: 0,
+}
+
+/**
+ * The position of an offer on its lane's curve: ln(rate / reference) x `priceWeight`. A high rate on a lane never quoted
+ * may mean that the lane is expensive, not the offer, unless the tenant's lanes are similar (`laneLikeness`).
+ *
+ * @example offerPosition(model, lane, { rateCents: 210000, referenceCents: 200000 }) // 0.04879 on a known lane
+ */
+export function offerPosition(
+  model: Estimator,
+  identity: LaneIdentity,
+  offer: { rateCents: number; referenceCents: number },
+): number {
+  return relativeRate(offer.rateCents, offer.referenceCents) * priceWeight(model, identity)
+}
+
+/** The factor for relative rates on a lane: 1, or `laneLikeness` on a lane never quoted, by no rate type. */
+export function priceWeight(model: Estimator, identity: LaneIdentity): number {
+  const isKnown =
+    laneOf(model, identity.key)?.level !== undefined || otherReference(model, identity, null) !== null
+  return isKnown ? 1 : (model.market.now?.likeness ?? 1)
+}
