@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { laneHistory, ratesOf } from '../testing/lane-history.ts'
 import { isDecided, type Outcome } from './history.ts'
 import { decidedIn, laneRates, winsIn } from './lane-rates.ts'
-import { adviseMarkup, type Offer } from './markup.ts'
+import { adviseMarkup, type MarkupQuestion } from './markup.ts'
 import { roundToCent } from './money.ts'
 import { countRates } from './rate-counts.ts'
 import { nonIncreasingFit } from './statistics/isotonic.ts'
@@ -73,7 +73,7 @@ describe('laneRates', () => {
 })
 
 /** Computes each number quote by quote, as docs/model.md defines it. */
-function advisedFromRows(history: readonly Quote[], { proposedRateCents: offer, method }: Offer) {
+function advisedFromRows(history: readonly Quote[], { proposedRateCents: offer, method }: MarkupQuestion) {
   const priced = history.filter((quote) => quote.rateCents > 0)
   const decided = priced.filter(isDecided)
   const rates = priced.map((quote) => quote.rateCents).sort((a, b) => a - b)

@@ -1,15 +1,15 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { laneHistory, ratesOf, WORKED_EXAMPLE } from '../testing/lane-history.ts'
-import { adviseMarkup, markupPct, type Offer } from './markup.ts'
+import { adviseMarkup, type MarkupQuestion, markupPct } from './markup.ts'
 
-const offer = (dollars: number, rest: Partial<Offer> = {}): Offer => ({
+const offer = (dollars: number, rest: Partial<MarkupQuestion> = {}): MarkupQuestion => ({
   proposedRateCents: Math.round(dollars * 100),
   marketRateCents: null,
   method: 'at_or_below',
   ...rest,
 })
-const advise = (quotes: string, dollars: number, rest: Partial<Offer> = {}) =>
+const advise = (quotes: string, dollars: number, rest: Partial<MarkupQuestion> = {}) =>
   adviseMarkup(ratesOf(laneHistory(quotes)), offer(dollars, rest))
 
 describe('adviseMarkup', () => {
@@ -89,7 +89,7 @@ describe('adviseMarkup', () => {
 })
 
 describe('the verdict', () => {
-  const sentence = (quotes: string, dollars: number, rest: Partial<Offer> = {}) =>
+  const sentence = (quotes: string, dollars: number, rest: Partial<MarkupQuestion> = {}) =>
     advise(quotes, dollars, rest).verdict
 
   it('has the right wording for no quotes and for one quote', () => {
@@ -148,7 +148,9 @@ describe('the verdict', () => {
     const word = fc
       .tuple(fc.integer({ min: 0, max: 9999 }), fc.constantFrom('W', 'L', 'P'))
       .map((pair) => pair.join(''))
-    const method = fc.constantFrom('at_or_below', 'literal', 'revealed') as fc.Arbitrary<Offer['method']>
+    const method = fc.constantFrom('at_or_below', 'literal', 'revealed') as fc.Arbitrary<
+      MarkupQuestion['method']
+    >
     fc.assert(
       fc.property(
         fc.array(word, { maxLength: 30 }),

@@ -6,7 +6,7 @@ import { verdict } from './verdict.ts'
 import { type WinProbability, type WinProbabilityMethod, winProbability } from './win-probability.ts'
 
 /** The rate a broker plans to quote, in cents, above 0, and the market rate (null if unknown). */
-export interface Offer {
+export interface MarkupQuestion {
   readonly proposedRateCents: number
   readonly marketRateCents: number | null
   readonly method: WinProbabilityMethod
@@ -75,7 +75,7 @@ function undecidedRange(counts: { wins: number; decided: number; pending: number
  * // { winProbability: 0.9, confidence: 'medium', markupPct: -1.2, suggestedRateCents: 191000,
  * //   rateBand: { floorCents: 180000, medianCents: 202500, ceilingCents: 225000 }, ... }
  */
-export function adviseMarkup(lane: LaneRates, offer: Offer): MarkupAdvice {
+export function adviseMarkup(lane: LaneRates, offer: MarkupQuestion): MarkupAdvice {
   const { proposedRateCents, method } = offer
   const { confidence, decided, suggestion } = lane
   const win = winProbability(lane, proposedRateCents, method)

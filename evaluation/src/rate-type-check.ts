@@ -1,5 +1,5 @@
 import { type Estimator, prepareEstimator } from '#engine/estimate/estimator.ts'
-import { offerBelief, positionOf } from '#engine/estimate/offer-belief.ts'
+import { laneWinCurve, positionOf } from '#engine/estimate/lane-win-curve.ts'
 import { bestRate } from '#engine/estimate/optimum.ts'
 import { winMean } from '#engine/estimate/posterior.ts'
 import { estimatorsByType } from '#engine/estimate/rate-type-estimators.ts'
@@ -106,7 +106,7 @@ function measured(estimator: Estimator, lanes: readonly TrueLane[], rateType: Ra
   let [loss, offers, earned, possible] = [0, 0, 0, 0]
   for (const { identity, of } of lanes) {
     const truth = of[rateType]
-    const belief = offerBelief({ estimator, lane: identity, miles: null, customer: null })
+    const belief = laneWinCurve({ estimator, lane: identity, miles: null, customer: null })
     if (belief === null) throw new Error('A simulated brokerage has quotes.')
     for (const x of [-0.1, -0.05, 0, 0.05, 0.1]) {
       const p = chanceOf(truth, x)

@@ -6,7 +6,7 @@ import { prepareCosts } from '../estimate/expected-cost.ts'
 import type { PricingRule, RuleTerms } from '../rules/pricing-rules.ts'
 import type { RuleConditions } from '../rules/rule-conditions.ts'
 import { finished } from '../steps.ts'
-import { type AppraisalInput, appraise } from './appraisal.ts'
+import { appraise, type QuoteToAppraise } from './appraisal.ts'
 import { decidedMiles } from './decided-miles.ts'
 
 const now = Date.UTC(2026, 5, 1, 15)
@@ -47,7 +47,7 @@ const rule = (ruleId: number, conditions: RuleConditions, terms: RuleTerms): Pri
   conditions,
   terms,
 })
-const input: AppraisalInput = {
+const input: QuoteToAppraise = {
   lane: places,
   miles: { typed: null, measured: 780 },
   parties: { customerKeys: [], tier: null, repId: null, teamIds: [], rateType: null },
@@ -57,7 +57,7 @@ const input: AppraisalInput = {
   enteredCents: null,
   now,
 }
-const appraised = (rules: readonly PricingRule[], changed: Partial<AppraisalInput> = {}) =>
+const appraised = (rules: readonly PricingRule[], changed: Partial<QuoteToAppraise> = {}) =>
   finished(
     appraise(
       { spot: book, contract: null },

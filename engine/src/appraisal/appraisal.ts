@@ -2,15 +2,25 @@ import { identityOf, type LanePlaces } from '../book/quote-book.ts'
 import { confidence } from '../confidence.ts'
 import type { Optimum } from '../estimate/best-rate.ts'
 import { laneInSteps } from '../estimate/current-lane.ts'
-import { explainOffer, type OfferEstimate } from '../estimate/estimate-offer.ts'
+import { explainOffer, type OfferExplanation } from '../estimate/estimate-offer.ts'
 import type { Estimator } from '../estimate/estimator.ts'
-import { type AskedCost, type CostModel, type ExpectedCost, expectedCost } from '../estimate/expected-cost.ts'
+import {
+  type CostModel,
+  type ExpectedCost,
+  expectedCost,
+  type LoadToCost,
+} from '../estimate/expected-cost.ts'
 import { type Interval, intervalsAt } from '../estimate/interval.ts'
 import { referenceRateCents } from '../estimate/lane-reference.ts'
-import { type OfferBelief, type OfferCustomer, offerBelief, positionOf } from '../estimate/offer-belief.ts'
+import {
+  type LaneWinCurve,
+  laneWinCurve,
+  type OfferCustomer,
+  positionOf,
+} from '../estimate/lane-win-curve.ts'
 import { bestRate, chanceOn } from '../estimate/optimum.ts'
 import { isOwnCost } from '../estimate/own-cost.ts'
-import { type AdviceByType, adviceFor, type PreparedAdvice } from '../estimate/prepared-models.ts'
+import { type ModelsByType, modelsFor, type PreparedModels } from '../estimate/prepared-models.ts'
 import { fuelOfMiles } from '../fuel-surcharge.ts'
 import type { LaneIdentity } from '../quotes/lane-identity.ts'
 import {
@@ -60,7 +70,7 @@ export interface DayRates {
 }
 
 /** A quote to appraise, whatever its rate. */
-export interface AppraisalInput {
+export interface QuoteToAppraise {
   readonly lane: Omit<LanePlaces, 'equipmentCode'> & {
     /** Null if it is not known: rules for an equipment do not apply. */
     readonly equipmentCode: string | null
@@ -104,7 +114,7 @@ export interface AppraisedRate {
 export interface Appraisal {
   readonly lane: LaneIdentity
   /** The models that it was computed from, and their rate type; null without a book. */
-  readonly models: (PreparedAdvice & { readonly rateType: RateType }) | null
+  readonly models: (PreparedModels & { readonly rateType: RateType }) | null
   /** Null if unknown. */
   readonly miles: number | null
   /** The lane's decided quotes that count. */
@@ -116,7 +126,7 @@ export interface Appraisal {
   /** The expected cost, also if it is only a default: see `isOwnCost`. Null if unknown. */
   readonly expected: ExpectedCost | null
   /** The load of the expected cost. */
-  readonly load: AskedCost
+  readonly load: LoadToCost
   /** The cost of margins and risks: the entered one, else the expected one if it says something about the brokerage. */
   readonly cost: { readonly cents: number; readonly source: 'entered' | 'expected' } | null
   /** The cost of the optimum: the entered one, else the expected one. */
@@ -130,13 +140,13 @@ export interface Appraisal {
    */
   readonly goingCents: number | null
   /** Null where the going rate is. */
-  readonly belief: OfferBelief | null
+  readonly belief: LaneWinCurve | null
   readonly optimum: Optimum | null
   readonly rates: RatesToQuote
   /** A rate as it is sent, on the terms of the quote. A counter-offer is `at` the rate that the customer named. */
   readonly at: (sentCents: number) => AppraisedRate
   /** The estimate of a comparable rate with its explanations and the curve around it. Null without a book. */
-  readonly explain: (rateCents: number) => OfferEstimate | null
+  readonly explain: (rateCents: number) => OfferExplanation | null
 }
 
 /**
@@ -151,13 +161,13 @@ export interface Appraisal {
  * appraisal.at(225000).verdict.state // 'block'
  */
 export function* appraise(
-  prepared: AdviceByType | null,
+  prepared: ModelsByType | null,
   settings: AppraisalSettings,
-  input: AppraisalInput,
+  input: QuoteToAppraise,
 ): Steps<Appraisal> {
   const { rules: given, basis } = settings
   const lane = identityOf(input.lane)
-  const book = prepared === null ? null : adviceFor(prepared, input.parties.rateType ?? settings.rateType)
+  const book = prepared === null ? null : modelsFor(prepared, input.parties.rateType ?? settings.rateType)
   const from = book?.estimator.borrowing?.from
   if (from !== undefined) yield* laneInSteps(from, lane.key)
   const fold = book === null ? null : yield* laneInSteps(book.estimator, lane.key)
@@ -226,8 +236,8 @@ export function* appraise(
 
 /** What is computed when it is first asked for: the belief, and the rates that follow from it. */
 function recommendations(
-  book: PreparedAdvice | null,
-  { customer }: AppraisalInput,
+  book: PreparedModels | null,
+  { customer }: QuoteToAppraise,
   {
     lane,
     miles,
@@ -236,8 +246,8 @@ function recommendations(
     goingCents,
   }: Pick<Appraisal, 'lane' | 'miles' | 'rules' | 'optimumCostCents' | 'goingCents'>,
 ) {
-  const known = once((): OfferBelief | null =>
-    book === null ? null : offerBelief({ estimator: book.estimator, lane, miles, customer }),
+  const known = once((): LaneWinCurve | null =>
+    book === null ? null : laneWinCurve({ estimator: book.estimator, lane, miles, customer }),
   )
   const optimum = once((): Optimum | null => {
     const belief = known()
@@ -270,32 +280,30 @@ function usualMiles({ quoted }: Estimator, { key }: LaneIdentity): number | null
   return median(stated)
 }
 
-/** What the expected cost of a quote depends on. */
-export type ExpectedInput = Pick<AppraisalInput, 'lane' | 'miles'> & {
-  readonly rateType: RateType
-}
-
 /**
  * The expected cost that the appraisal of a quote has, for quotes that nobody asks more about. Null if unknown.
  *
  * @example expectedOf(book, { lane, miles: { typed: null, measured: 781 }, rateType: 'spot' })?.costCents // 171523
  */
-export function expectedOf(prepared: AdviceByType, input: ExpectedInput): ExpectedCost | null {
-  return loadOf(adviceFor(prepared, input.rateType), identityOf(input.lane), input).expected
+export function expectedOf(
+  prepared: ModelsByType,
+  quote: Pick<QuoteToAppraise, 'lane' | 'miles'> & { readonly rateType: RateType },
+): ExpectedCost | null {
+  return loadOf(modelsFor(prepared, quote.rateType), identityOf(quote.lane), quote).expected
 }
 
 function loadOf(
-  book: PreparedAdvice | null,
+  book: PreparedModels | null,
   lane: LaneIdentity,
-  { miles }: Pick<ExpectedInput, 'miles'>,
-): { readonly load: AskedCost; readonly expected: ExpectedCost | null } {
+  { miles }: Pick<QuoteToAppraise, 'miles'>,
+): { readonly load: LoadToCost; readonly expected: ExpectedCost | null } {
   const counted = decidedMiles(miles) ?? (book === null ? null : usualMiles(book.estimator, lane))
   const load = { costKeys: lane.costKeys, miles: counted }
   return { load, expected: book === null ? null : wholeCost(book.costs, load) }
 }
 
 /** The expected cost in whole cents: rounded here and nowhere else. */
-function wholeCost(costs: CostModel, load: AskedCost): ExpectedCost | null {
+function wholeCost(costs: CostModel, load: LoadToCost): ExpectedCost | null {
   const found = expectedCost(costs, load)
   if (found === null) return null
   const { costCents, lowCents, highCents, ...more } = found
@@ -308,7 +316,7 @@ function wholeCost(costs: CostModel, load: AskedCost): ExpectedCost | null {
 }
 
 function conversionOf(
-  { terms, day }: Pick<AppraisalInput, 'terms' | 'day'>,
+  { terms, day }: Pick<QuoteToAppraise, 'terms' | 'day'>,
   basis: RateBasis,
   miles: number | null,
 ): AmountConversion | null {
@@ -317,7 +325,7 @@ function conversionOf(
   return amountConversion(terms, basis, { scheduledFuelCents, usdPerCad })
 }
 
-function enteredOf({ enteredCents }: AppraisalInput, conversion: AmountConversion | null): number | null {
+function enteredOf({ enteredCents }: QuoteToAppraise, conversion: AmountConversion | null): number | null {
   if (enteredCents === null || enteredCents <= 0 || conversion === null) return null
   const converted = convertedCents(conversion, enteredCents)
   return converted !== null && converted > 0 ? converted : null
@@ -329,7 +337,7 @@ function believedCost({ enteredCents, expectedCents }: RuleCosts): Appraisal['co
 }
 
 function factsOf(
-  { lane, parties }: AppraisalInput,
+  { lane, parties }: QuoteToAppraise,
   { rateType }: Pick<AppraisalSettings, 'rateType'>,
   { miles, decided }: { readonly miles: number | null; readonly decided: number },
 ): QuoteFacts {
@@ -348,14 +356,15 @@ function factsOf(
   }
 }
 
-interface Appraised
+/** What is known of a quote when one of its rates is looked at. */
+interface KnownOfQuote
   extends Pick<Appraisal, 'miles' | 'conversion' | 'rules' | 'cost' | 'quotes' | 'goingCents'> {
-  readonly input: AppraisalInput
+  readonly input: QuoteToAppraise
   readonly basis: RateBasis
-  readonly known: () => OfferBelief | null
+  readonly known: () => LaneWinCurve | null
 }
 
-function rateOf(sentCents: number, about: Appraised): AppraisedRate {
+function rateOf(sentCents: number, about: KnownOfQuote): AppraisedRate {
   const { input, conversion, rules, cost, quotes, goingCents, known } = about
   const rateCents = conversion === null ? null : convertedCents(conversion, sentCents)
   // An amount that cannot be converted cannot be compared.
@@ -382,7 +391,7 @@ function rateOf(sentCents: number, about: Appraised): AppraisedRate {
 }
 
 /** The rate with the fuel charge of the schedule, if that makes it lower than the charge that was entered. */
-function leastOf(sentCents: number, rateCents: number, { input, basis, miles }: Appraised): number {
+function leastOf(sentCents: number, rateCents: number, { input, basis, miles }: KnownOfQuote): number {
   const { terms, day } = input
   if (day.fuelMillsPerMile === null || miles === null) return rateCents
   const scheduled = conversionOf({ terms: { ...terms, fuelCents: null }, day }, basis, miles)
@@ -390,7 +399,7 @@ function leastOf(sentCents: number, rateCents: number, { input, basis, miles }: 
   return Math.min(rateCents, least ?? 0)
 }
 
-function chanceAt(belief: OfferBelief | null, rateCents: number): AppraisedRate['chance'] {
+function chanceAt(belief: LaneWinCurve | null, rateCents: number): AppraisedRate['chance'] {
   if (belief === null || !(rateCents > 0)) return null
   const probability = chanceOn(belief)(rateCents)
   return {

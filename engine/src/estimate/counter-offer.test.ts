@@ -4,7 +4,7 @@ import { freightLane } from '../quotes/lane-identity.ts'
 import { bestBetween, counterChances, REFUSES_ANY_INCREASE } from './counter-offer.ts'
 import { estimateOffer } from './estimate-offer.ts'
 import { prepareEstimator } from './estimator.ts'
-import { offerBelief } from './offer-belief.ts'
+import { laneWinCurve } from './lane-win-curve.ts'
 
 const now = Date.UTC(2026, 5, 1, 15)
 const lane = freightLane({
@@ -26,7 +26,7 @@ const estimator = prepareEstimator({ quotes, now })
 const chanceOf = (rateCents: number) =>
   estimateOffer({ estimator, lane, offerRateCents: rateCents, miles: 780, expectedCostCents: null })
     .probability ?? Number.NaN
-const found = offerBelief({ estimator, lane, miles: 780, customer: null })
+const found = laneWinCurve({ estimator, lane, miles: 780, customer: null })
 if (found === null) throw new Error('There is no belief.')
 const belief = found
 

@@ -6,7 +6,7 @@ import { OUTCOMES } from '../quotes/quote-columns.ts'
 import { type LaneQuote, quotedLanes } from '../quotes/quoted-lanes.ts'
 import { finished } from '../steps.ts'
 import { beforeChange } from './current-lane.ts'
-import { estimateOffer, type OfferEstimate } from './estimate-offer.ts'
+import { estimateOffer, type OfferExplanation } from './estimate-offer.ts'
 import { prepareEstimator, prepareEstimatorInSteps } from './estimator.ts'
 import { outlierTest } from './left-out.ts'
 
@@ -59,7 +59,7 @@ function ask(
   quotes: readonly LaneQuote[],
   dollars: number,
   costDollars: number | null = 1700,
-): OfferEstimate {
+): OfferExplanation {
   return estimateOffer({
     estimator: prepareEstimator({ quotes, now: NOW }),
     lane: LANE,
@@ -77,7 +77,7 @@ function numbersIn(value: unknown): number[] {
 }
 
 /** Checks that all numbers are finite and within their ranges, and that each interval contains its probability. */
-function expectConsistent(answer: OfferEstimate): void {
+function expectConsistent(answer: OfferExplanation): void {
   for (const number of numbersIn(answer)) expect(Number.isFinite(number)).toBe(true)
   const points = answer.probability === null ? [] : [answer, ...answer.curve]
   for (const { probability, interval80, interval95 } of points) {

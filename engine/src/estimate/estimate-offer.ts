@@ -6,7 +6,13 @@ import { type Interval, type IntervalCurve, intervalsAt, winQuantiles, withEnds 
 import { addQuote, type Knots } from './knots.ts'
 import type { LaneFold } from './lane-fold.ts'
 import { referenceRateCents } from './lane-reference.ts'
-import { type Fit, type LaneToBelieve, type OfferBelief, offerBelief, positionOf } from './offer-belief.ts'
+import {
+  type LaneForCustomer,
+  type LaneWinCurve,
+  laneWinCurve,
+  type PosteriorFor,
+  positionOf,
+} from './lane-win-curve.ts'
 import { bestRate, expectedMarginCents } from './optimum.ts'
 import { type Posterior, winMean } from './posterior.ts'
 import { scopeOf } from './scope-tree.ts'
@@ -82,7 +88,7 @@ export interface UndecidedRange {
   readonly ifWonAlike: number
 }
 
-export interface OfferEstimate {
+export interface OfferExplanation {
   readonly probability: number | null
   readonly interval80: Interval | null
   readonly interval95: Interval | null
@@ -111,14 +117,14 @@ export interface OfferToExplain {
   readonly estimator: Estimator
   readonly lane: LaneIdentity
   /** Null if the brokerage has no quotes to learn from, or if there is no ground for a rate. */
-  readonly belief: OfferBelief | null
+  readonly belief: LaneWinCurve | null
   readonly offerRateCents: number
   /** The cost of the optimum; null if none is known. */
   readonly costCents: number | null
   readonly optimum: Optimum | null
 }
 
-function noAnswer(flags: EstimateFlag[], borrowed: readonly BorrowedFrom[]): OfferEstimate {
+function noAnswer(flags: EstimateFlag[], borrowed: readonly BorrowedFrom[]): OfferExplanation {
   return {
     probability: null,
     interval80: null,
@@ -213,7 +219,7 @@ function curveOf(
 
 /** The 80 % interval after five and after fifteen more quotes near this rate, if they are won as often as expected. */
 function raisedConfidence(
-  lane: { knots: Knots; posteriorFor: Fit },
+  lane: { knots: Knots; posteriorFor: PosteriorFor },
   offer: { x: number; probability: number; width80: number },
 ): RaisedConfidence[] {
   return MORE_QUOTES.map((more) => {
@@ -233,7 +239,7 @@ function raisedConfidence(
 }
 
 function changedAnswers(
-  lane: { knots: Knots; posteriorFor: Fit; posterior: Posterior; priceWeight: number },
+  lane: { knots: Knots; posteriorFor: PosteriorFor; posterior: Posterior; priceWeight: number },
   x: number,
 ): ChangedAnswer[] {
   const afterNext = (won: boolean) =>
@@ -254,7 +260,7 @@ function changedAnswers(
 
 function undecidedRange(
   lane: LaneFold | null,
-  posteriorFor: Fit,
+  posteriorFor: PosteriorFor,
   { x, probability }: { x: number; probability: number },
 ): UndecidedRange | null {
   const pending = (lane?.quotes ?? []).filter(({ outcome }) => outcome === 'pending')
@@ -279,7 +285,7 @@ function undecidedRange(
  *
  * @example explainOffer({ estimator, lane, belief, offerRateCents: 0, costCents: null, optimum: null }).flags // ['bad_offer']
  */
-export function explainOffer(offer: OfferToExplain): OfferEstimate {
+export function explainOffer(offer: OfferToExplain): OfferExplanation {
   const { estimator, lane: identity, belief, offerRateCents, costCents, optimum } = offer
   const borrowed = borrowedFrom(estimator, identity)
   if (!(offerRateCents > 0 && Number.isFinite(offerRateCents))) return noAnswer(['bad_offer'], borrowed)
@@ -327,8 +333,8 @@ export function explainOffer(offer: OfferToExplain): OfferEstimate {
 }
 
 /** A question about an offer on a lane, without rules and parties. */
-export interface OfferQuestion extends Omit<LaneToBelieve, 'customer'> {
-  readonly customer?: LaneToBelieve['customer']
+export interface OfferQuestion extends Omit<LaneForCustomer, 'customer'> {
+  readonly customer?: LaneForCustomer['customer']
   readonly offerRateCents: number
   readonly expectedCostCents: number | null
   /** The lowest rate that the tenant's rules allow. */
@@ -340,10 +346,10 @@ export interface OfferQuestion extends Omit<LaneToBelieve, 'customer'> {
  *
  * @example estimateOffer({ estimator, lane, offerRateCents: 0, miles: null, expectedCostCents: null }).flags // ['bad_offer']
  */
-export function estimateOffer(question: OfferQuestion): OfferEstimate {
+export function estimateOffer(question: OfferQuestion): OfferExplanation {
   const { estimator, lane, offerRateCents, expectedCostCents: cost, floorCents = null } = question
   const costCents = cost !== null && Number.isFinite(cost) && cost > 0 ? cost : null
-  const belief = offerBelief({ customer: null, ...question })
+  const belief = laneWinCurve({ customer: null, ...question })
   const optimum =
     belief === null || costCents === null ? null : bestRate({ ...belief, costCents, floorCents })
   return explainOffer({ estimator, lane, belief, offerRateCents, costCents, optimum })

@@ -43,7 +43,7 @@ export interface CostSeen {
 }
 
 /** A lane whose cost is requested. */
-export interface AskedCost extends Pick<CostSeen, 'costKeys'> {
+export interface LoadToCost extends Pick<CostSeen, 'costKeys'> {
   readonly miles: number | null
 }
 
@@ -259,7 +259,7 @@ export function countLoad(model: CostModel, load: Omit<CostSeen, 'laneId'>, coun
  *
  * @example expectedCost(model, { costKeys, miles: 500 })?.costCents // 166467.3 in the example of docs/model-estimate.md
  */
-export function expectedCost(model: CostModel, lane: AskedCost): ExpectedCost | null {
+export function expectedCost(model: CostModel, lane: LoadToCost): ExpectedCost | null {
   const [today] = expectedOver(model, lane, [0])
   if (today === undefined) return null
   const { costCents, lowCents, highCents } = today
@@ -276,7 +276,7 @@ export function expectedCost(model: CostModel, lane: AskedCost): ExpectedCost | 
  *
  * @example costsAhead(model, { costKeys, miles: 500 }).map(({ days }) => days) // [7, 14, 28]
  */
-export function costsAhead(model: CostModel, lane: AskedCost): CostAhead[] {
+export function costsAhead(model: CostModel, lane: LoadToCost): CostAhead[] {
   return expectedOver(model, lane, [1, 2, 3])
 }
 
@@ -318,7 +318,7 @@ export function errorSpread(model: CostModel, costKeys: readonly string[]): Erro
   }
 }
 
-const ownLoadsOf = (model: CostModel, { costKeys }: AskedCost) =>
+const ownLoadsOf = (model: CostModel, { costKeys }: LoadToCost) =>
   model.residuals.get(costKeys.at(-1) ?? '')?.loads ?? 0
 
 /**
@@ -326,7 +326,7 @@ const ownLoadsOf = (model: CostModel, { costKeys }: AskedCost) =>
  * nothing. For the other, with few own loads on the lane, both expected costs count by the variance of their errors, that of
  * the other type with the difference between the types.
  */
-function borrowedCostShare(model: CostModel, asked: AskedCost): number {
+function borrowedCostShare(model: CostModel, asked: LoadToCost): number {
   const { other } = model
   if (other === null || other.loads === 0) return 0
   if (model.loads === 0) return 1
@@ -337,7 +337,7 @@ function borrowedCostShare(model: CostModel, asked: AskedCost): number {
 }
 
 /** @param horizons positions in `AHEAD_DAYS` */
-function expectedOver(model: CostModel, asked: AskedCost, horizons: readonly number[]): CostAhead[] {
+function expectedOver(model: CostModel, asked: LoadToCost, horizons: readonly number[]): CostAhead[] {
   const share = borrowedCostShare(model, asked)
   if (share === 0 || model.other === null) return expectedAlone(model, asked, horizons)
   const others = expectedAlone(model.other, asked, horizons)
@@ -362,7 +362,7 @@ function expectedOver(model: CostModel, asked: AskedCost, horizons: readonly num
 }
 
 /** The expected costs from the loads of one model. */
-function expectedAlone(model: CostModel, asked: AskedCost, horizons: readonly number[]): CostAhead[] {
+function expectedAlone(model: CostModel, asked: LoadToCost, horizons: readonly number[]): CostAhead[] {
   const { costKeys, miles } = asked
   if (miles === null || !(miles > 0) || !Number.isFinite(miles) || model.loads === 0) return []
   const chain = knownChain(model, costKeys)

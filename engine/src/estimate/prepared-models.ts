@@ -5,13 +5,13 @@ import type { Estimator } from './estimator.ts'
 import { type CostModel, countLoad } from './expected-cost.ts'
 
 /** Models of the quotes of a rate type, prepared for a day, and kept up to date by `followChanges`. */
-export interface PreparedAdvice {
+export interface PreparedModels {
   readonly estimator: Estimator
   readonly costs: CostModel
 }
 
 /** The models of each rate type. Null without quotes of the type; spot has models if there are no quotes at all. */
-export type AdviceByType = Readonly<Record<RateType, PreparedAdvice | null>>
+export type ModelsByType = Readonly<Record<RateType, PreparedModels | null>>
 
 /** Models that are being prepared, or that are in use. */
 export interface ListeningModels {
@@ -22,12 +22,12 @@ export interface ListeningModels {
 /**
  * The models that answer about quotes of a rate type: those of its own quotes, else those of the other type.
  *
- * @example adviceFor(prepared, 'contract').rateType // 'spot' in a brokerage without contract quotes
+ * @example modelsFor(prepared, 'contract').rateType // 'spot' in a brokerage without contract quotes
  */
-export function adviceFor(
-  prepared: AdviceByType,
+export function modelsFor(
+  prepared: ModelsByType,
   rateType: RateType,
-): PreparedAdvice & { readonly rateType: RateType } {
+): PreparedModels & { readonly rateType: RateType } {
   for (const one of [rateType, ...rateTypes]) {
     const models = prepared[one]
     if (models !== null) return { ...models, rateType: one }

@@ -28,7 +28,7 @@ const SWING_MAX = 1.5
 const ROWS_PER_STEP = 50_000
 
 /** A lane's wins and decided quotes, both fading, on the day of its last quote. */
-interface LaneRates {
+interface LaneWinRates {
   readonly won: Float64Array
   readonly decided: Float64Array
   readonly day: Float64Array
@@ -86,7 +86,7 @@ export function* swingsInSteps(
     answers,
   }: { readonly logRates: Float64Array; readonly day: number; readonly answers: AnswerTimes },
 ): Steps<Swings> {
-  const lanes: LaneRates = {
+  const lanes: LaneWinRates = {
     won: new Float64Array(laneCount),
     decided: new Float64Array(laneCount),
     day: new Float64Array(laneCount),
@@ -149,7 +149,7 @@ export function* swingsInSteps(
 /** Compares a day's outcomes with their lanes' win rates before the day, and then adds them to the lanes. */
 function daySums(
   columns: QuotedLanes['columns'],
-  lanes: LaneRates,
+  lanes: LaneWinRates,
   swings: SwingSums,
   {
     rows,
@@ -211,7 +211,7 @@ function daySums(
 }
 
 /** Adds a lane's block to the sums, if the lane's win rate was known when the block began. */
-function endBlock(lanes: LaneRates, lane: number, swings: SwingSums): void {
+function endBlock(lanes: LaneWinRates, lane: number, swings: SwingSums): void {
   const before = lanes.before[lane] as number
   if (before === 0) return
   const surprise = lanes.surprise[lane] as number

@@ -1,15 +1,14 @@
 import { Problem } from '#contract/errors.ts'
 import {
   type Appraisal,
-  type AppraisalInput,
   type AppraisalSettings,
   appraise,
   type DayRates,
-  type ExpectedInput,
   expectedOf,
+  type QuoteToAppraise,
 } from '#engine/appraisal/appraisal.ts'
-import type { OfferCustomer } from '#engine/estimate/offer-belief.ts'
-import type { AdviceByType } from '#engine/estimate/prepared-models.ts'
+import type { OfferCustomer } from '#engine/estimate/lane-win-curve.ts'
+import type { ModelsByType } from '#engine/estimate/prepared-models.ts'
 import { AMOUNT_CENTS_MAX } from '#engine/money.ts'
 import type { RateType } from '#engine/rate-type.ts'
 import {
@@ -32,7 +31,7 @@ import { asksForParties, namedParties, partiesIn, type QuotedFor } from './quote
 /** What quotes of a brokerage are appraised by: its book and its settings, of one moment. */
 export interface Pricing {
   /** Null if the book does not fit into memory: quotes then have no expected cost, no warnings and no forecast. */
-  readonly book: (AdviceByType & { readonly quotes: BrokerageBook }) | null
+  readonly book: (ModelsByType & { readonly quotes: BrokerageBook }) | null
   readonly settings: AppraisalSettings
 }
 
@@ -62,14 +61,14 @@ export async function pricingOf(
 export type Reader = <Value>(read: (transaction: TenantTransaction) => Promise<Value>) => Promise<Value>
 
 /** The lane of a quote to appraise, in the columns that the database has. */
-export type LaneToAppraise = Pick<
+export type LaneInColumns = Pick<
   NewLane,
   'origin' | 'destination' | 'origin_market' | 'destination_market' | Exclude<CostColumn, 'equipment_code'>
 > & { readonly equipment_code: string | null }
 
-/** A quote to appraise. */
-export interface QuoteToAppraise {
-  readonly lane: LaneToAppraise
+/** A quote to appraise, in the form of the database: `appraiser` makes a `QuoteToAppraise` of it. */
+interface QuoteInColumns {
+  readonly lane: LaneInColumns
   readonly quotedFor: QuotedFor
   /** Its miles as the service measures them; absent if they were not measured yet. */
   readonly measured?: number | null
@@ -86,11 +85,11 @@ export interface QuoteToAppraise {
 export function appraiser(
   pricing: Pricing,
   { tenant, now, read }: { readonly tenant: TenantId; readonly now: number; readonly read: Reader },
-): (quote: QuoteToAppraise) => Promise<Appraisal> {
+): (quote: QuoteInColumns) => Promise<Appraisal> {
   const { book, settings } = pricing
   return async ({ lane, measured, quotedFor, quoted = {}, enteredCents, at = new Date(now), customer }) => {
     const terms = termsOfQuote(quoted)
-    const input: AppraisalInput = {
+    const input: QuoteToAppraise = {
       ...placedAs(lane, measured),
       parties: asksForParties(settings.rules)
         ? await read((transaction) => partiesIn(transaction, tenant, settings.rules, quotedFor))
@@ -114,9 +113,9 @@ const noDayRates: DayRates = { fuelMillsPerMile: null, usdPerCad: null }
 
 /** The lane and the distances of an appraisal, from columns. */
 export function placedAs(
-  lane: LaneToAppraise,
+  lane: LaneInColumns,
   measured: number | null = measuredMiles(lane.origin, lane.destination),
-): Pick<AppraisalInput, 'lane' | 'miles'> {
+): Pick<QuoteToAppraise, 'lane' | 'miles'> {
   return {
     lane: {
       originKey: lane.origin_key,
@@ -171,17 +170,14 @@ type CostExpected = Pick<NewLane, ExpectedColumn>
 /** The expected truck cost of a lane, as in its appraisal, in the columns of the lane. */
 export function costExpected(
   pricing: Pricing | null,
-  lane: LaneToAppraise & Pick<NewLane, 'rate_type'>,
+  lane: LaneInColumns & Pick<NewLane, 'rate_type'>,
 ): CostExpected {
   if (pricing === null) return {}
   const { book, settings } = pricing
   const expected =
     book === null
       ? null
-      : expectedOf(book, {
-          ...placedAs(lane),
-          rateType: lane.rate_type ?? settings.rateType,
-        } satisfies ExpectedInput)
+      : expectedOf(book, { ...placedAs(lane), rateType: lane.rate_type ?? settings.rateType })
   if (expected === null) return {}
   const kept = (cents: number) => Math.min(AMOUNT_CENTS_MAX, cents)
   return {

@@ -5,7 +5,7 @@ import type { LaneScope } from '#engine/scopes.ts'
 import type { AskedLane } from '../lanes/index.ts'
 
 /** A scope of a requested lane, and a name that no other scope of the brokerage has. */
-export interface AskedScope extends Scope {
+export interface NamedScope extends Scope {
   readonly name: string
 }
 
@@ -18,9 +18,9 @@ export function askedScope(
   scope: LaneScope,
   asked: AskedLane,
   pool: Pool,
-): AskedScope | null {
+): NamedScope | null {
   const { origin, destination, equipmentCode } = asked
-  const wider = (name: string | null): AskedScope | null =>
+  const wider = (name: string | null): NamedScope | null =>
     name === null
       ? null
       : { name: nameOf(name, equipmentCode, pool), area: book.area(name) ?? nowhere, equipmentCode, pool }
@@ -49,7 +49,7 @@ export function ownScope(
   book: QuoteBook,
   { origin, destination }: AskedLane,
   { equipmentCode, pool }: Pick<Scope, 'equipmentCode' | 'pool'>,
-): AskedScope {
+): NamedScope {
   return {
     name: nameOf(`${origin.key} > ${destination.key}`, equipmentCode, pool),
     area: book.corridor(origin.key, destination.key) ?? nowhere,

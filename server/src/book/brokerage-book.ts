@@ -6,7 +6,7 @@ import { dayOf } from '#engine/day.ts'
 import { type CustomerEffects, customerEffectsInSteps } from '#engine/estimate/customer-effect.ts'
 import type { Estimator } from '#engine/estimate/estimator.ts'
 import { type CostsByType, costsByTypeInSteps } from '#engine/estimate/expected-cost.ts'
-import { type AdviceByType, adviceFor, followChanges } from '#engine/estimate/prepared-models.ts'
+import { followChanges, type ModelsByType, modelsFor } from '#engine/estimate/prepared-models.ts'
 import { type HaulLog, haulQuotesInSteps, rateByMilesInSteps } from '#engine/estimate/rate-by-miles.ts'
 import { estimatorsByTypeInSteps } from '#engine/estimate/rate-type-estimators.ts'
 import type { CustomerRecords } from '#engine/quote-statistics/customer-records.ts'
@@ -18,7 +18,7 @@ import { yieldBetweenSteps } from '../runtime/index.ts'
 import type { QuoteSink } from './quote-rows.ts'
 
 /** A preparation: the revision of the quotes it was made from, its day, and when it was ready (monotonic milliseconds). */
-interface Prepared extends AdviceByType {
+interface Prepared extends ModelsByType {
   readonly revision: number
   readonly day: number
   readonly readyAt: number
@@ -176,7 +176,7 @@ export class BrokerageBook implements QuoteSink {
   }
 
   /** The preparation that estimates and expected costs read, for the day of `now`. */
-  async advice(now: number): Promise<AdviceByType> {
+  async advice(now: number): Promise<ModelsByType> {
     for (;;) {
       const prepared = this.#prepared
       const { revision } = this.quotes
@@ -210,17 +210,17 @@ export class BrokerageBook implements QuoteSink {
    * brokerage, because they change slowly, and until the next preparation in a small one.
    */
   async customerEffects(
-    prepared: AdviceByType,
+    prepared: ModelsByType,
     mergedInto: ReadonlyMap<number, number>,
   ): Promise<EffectsByType> {
     return {
-      spot: await this.#effectsOf(adviceFor(prepared, 'spot'), mergedInto),
-      contract: await this.#effectsOf(adviceFor(prepared, 'contract'), mergedInto),
+      spot: await this.#effectsOf(modelsFor(prepared, 'spot'), mergedInto),
+      contract: await this.#effectsOf(modelsFor(prepared, 'contract'), mergedInto),
     }
   }
 
   async #effectsOf(
-    { estimator, rateType }: ReturnType<typeof adviceFor>,
+    { estimator, rateType }: ReturnType<typeof modelsFor>,
     mergedInto: ReadonlyMap<number, number>,
   ): Promise<CustomerEffects> {
     const merged = [...mergedInto].join(';')

@@ -13,7 +13,7 @@ export {
   pricingOf,
   type Reader,
 } from './appraiser.ts'
-export { type AskedScope, askedScope, ownScope } from './asked-scope.ts'
+export { askedScope, type NamedScope, ownScope } from './asked-scope.ts'
 export { type Book, type BookCounts, type Books, books, type OpenBook } from './books.ts'
 export { BrokerageBook, type EffectsByType } from './brokerage-book.ts'
 export { type QuotedOn, termsOfQuote } from './quote-conversions.ts'

@@ -4,7 +4,7 @@ import { dollarsIfKnown } from '#engine/money.ts'
 import { laneWinRate, quotedAs, type RecordedForecast } from '#engine/recorded-forecast.ts'
 import type { NewLane, QuotedAmountColumn } from '../database/queries/index.ts'
 import type { TenantId } from '../database/session/index.ts'
-import { appraiser, type LaneToAppraise, namedCustomer, type Pricing, type Reader } from './appraiser.ts'
+import { appraiser, type LaneInColumns, namedCustomer, type Pricing, type Reader } from './appraiser.ts'
 import { modelVersion } from './model-version.ts'
 import { termsOfQuote } from './quote-conversions.ts'
 import type { QuotedFor } from './quote-facts.ts'
@@ -43,7 +43,7 @@ export function recordedForecast(
 
 /** A new quote to forecast. */
 interface QuoteToForecast {
-  readonly lane: LaneToAppraise & Pick<NewLane, QuotedAmountColumn>
+  readonly lane: LaneInColumns & Pick<NewLane, QuotedAmountColumn>
   readonly quotedFor: QuotedFor
   /** The day by whose fuel price and exchange rate its amounts are converted. */
   readonly at: Date

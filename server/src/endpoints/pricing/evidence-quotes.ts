@@ -3,7 +3,7 @@ import type { EvidenceQuote } from '#contract/estimate.ts'
 import { identityOf } from '#engine/book/quote-book.ts'
 import type { ScopeQuote } from '#engine/book/scope-counts.ts'
 import { laneInSteps } from '#engine/estimate/current-lane.ts'
-import type { AdviceByType } from '#engine/estimate/prepared-models.ts'
+import type { ModelsByType } from '#engine/estimate/prepared-models.ts'
 import { isDecided } from '#engine/history.ts'
 import { dollarsFromCents } from '#engine/money.ts'
 import { rateTypes } from '#engine/rate-type.ts'
@@ -21,7 +21,7 @@ const leftOutWords: Readonly<Record<string, string>> = {
 /** The quotes behind the numbers, newest first, each with the numbers that use it and the reason when one does not. */
 export async function readEvidenceQuotes(
   history: readonly ScopeQuote[],
-  model: AdviceByType | null,
+  model: ModelsByType | null,
   {
     page,
     asked,
@@ -52,7 +52,7 @@ export async function readEvidenceQuotes(
 
 /** The reasons why the estimate excludes quotes, by laneId. */
 async function leftOutOf(
-  models: AdviceByType,
+  models: ModelsByType,
   history: readonly ScopeQuote[],
   { origin, destination }: AskedLane,
 ): Promise<Map<number, string>> {

@@ -16,7 +16,7 @@ import { type Outlier, outliersInSteps } from '#engine/outliers.ts'
 import type { Pool } from '#engine/rate-type.ts'
 import { isEnough, type LaneScope, type ScopeCounts, scopesFor } from '#engine/scopes.ts'
 import type { Steps } from '#engine/steps.ts'
-import { type AskedScope, askedScope, type BrokerageBook, ownScope } from '../../book/index.ts'
+import { askedScope, type BrokerageBook, type NamedScope, ownScope } from '../../book/index.ts'
 import { type AskedLane, lanePlaces, readAskedLane } from '../../lanes/index.ts'
 import { yieldBetweenSteps } from '../../runtime/index.ts'
 import { type AskedBy, type ReadCall, serve } from '../endpoint-call.ts'
@@ -37,7 +37,7 @@ type Level = ScopeCounts & { readonly scope: LaneScope; readonly enough: boolean
 /** The scope that answers for a lane: the most trusted one with enough quotes. */
 interface FoundScope {
   readonly scope: LaneScope
-  readonly quotes: AskedScope
+  readonly quotes: NamedScope
   /** The counts of this scope and of each more trusted one. */
   readonly levels: readonly Level[]
 }
@@ -98,7 +98,7 @@ function* readBook(
 /** The average rate of a wider scope, each rate scaled to the miles of the lane. */
 function* scaledAverage(
   book: BrokerageBook,
-  quotes: AskedScope,
+  quotes: NamedScope,
   { miles, now }: { miles: number; now: number },
 ): Steps<number | null> {
   const counts = yield* book.result(`miles ${quotes.name}`, quotes.area, now, function* () {

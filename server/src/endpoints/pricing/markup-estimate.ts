@@ -5,7 +5,7 @@ import type { Appraisal } from '#engine/appraisal/appraisal.ts'
 import type { ScopeQuote } from '#engine/book/scope-counts.ts'
 import { borrowedType } from '#engine/estimate/borrowed-type.ts'
 import type { ErrorSpread } from '#engine/estimate/cost-errors.ts'
-import type { OfferEstimate } from '#engine/estimate/estimate-offer.ts'
+import type { OfferExplanation } from '#engine/estimate/estimate-offer.ts'
 import {
   type CostModel,
   costsAhead,
@@ -107,7 +107,7 @@ const rounded = (share: number) => Math.round(1000 * share) / 1000
 function poolAnswer(
   { facts: { rateType }, lane }: Appraisal,
   models: NonNullable<Appraisal['models']>,
-  { borrowedShare }: OfferEstimate,
+  { borrowedShare }: OfferExplanation,
 ): Static<typeof Estimate>['pool'] {
   const found = borrowedType(models.estimator, lane, borrowedShare ?? 1)
   return {
@@ -128,7 +128,7 @@ function poolAnswer(
 
 function customerAnswer(
   customer: NamedCustomer | null,
-  { probabilityOfAll }: OfferEstimate,
+  { probabilityOfAll }: OfferExplanation,
   rateType: RateType,
 ): Pick<Static<typeof Estimate>, 'customer'> {
   if (customer === null || customer.effects === null) return {}
@@ -147,7 +147,7 @@ function customerAnswer(
 
 /** The conditions that limit the estimate. */
 function flagsOf(
-  estimate: OfferEstimate,
+  estimate: OfferExplanation,
   { appraisal: { miles, expected }, history }: AppraisedOffer,
   now: number,
 ): string[] {
@@ -187,12 +187,12 @@ function riskAnswer(
   }
 }
 
-function undecidedAnswer({ undecided }: OfferEstimate): Static<typeof Estimate>['undecided'] {
+function undecidedAnswer({ undecided }: OfferExplanation): Static<typeof Estimate>['undecided'] {
   if (undecided === null) return null
   return { quotes: undecided.quotes, if_lost: undecided.ifLost, if_won_alike: undecided.ifWonAlike }
 }
 
-function pointAnswer(point: OfferEstimate['curve'][number]): Static<typeof CurvePoint> {
+function pointAnswer(point: OfferExplanation['curve'][number]): Static<typeof CurvePoint> {
   return {
     rate: dollarsFromCents(point.rateCents),
     probability: point.probability,
@@ -225,7 +225,7 @@ function costAnswer(
   }
 }
 
-function optimumAnswer({ optimum, atStakeCents }: OfferEstimate): Static<typeof Optimum> | null {
+function optimumAnswer({ optimum, atStakeCents }: OfferExplanation): Static<typeof Optimum> | null {
   if (optimum === null) return null
   return {
     rate: dollarsFromCents(optimum.rateCents),
@@ -244,7 +244,7 @@ function optimumAnswer({ optimum, atStakeCents }: OfferEstimate): Static<typeof 
 }
 
 /** True when the best rate is outside the range of the lane's quotes, where the curve is extrapolated. */
-function isBeyondQuotes(optimum: OfferEstimate['optimum'], history: readonly ScopeQuote[]): boolean {
+function isBeyondQuotes(optimum: OfferExplanation['optimum'], history: readonly ScopeQuote[]): boolean {
   const priced = history.filter(({ rateCents }) => rateCents > 0)
   if (optimum === null || priced.length === 0) return false
   return (
@@ -254,7 +254,7 @@ function isBeyondQuotes(optimum: OfferEstimate['optimum'], history: readonly Sco
 }
 
 /** The curve's points about 3% below and above the offer, which show the effect of a cheaper or dearer quote. */
-function atOtherRates(estimate: OfferEstimate, offerCents: number) {
+function atOtherRates(estimate: OfferExplanation, offerCents: number) {
   const { probability } = estimate
   if (probability === null) return []
   const nearest = (cents: number) =>
@@ -297,7 +297,7 @@ function ofOtherType({ rate_type, answered_by, borrowed }: Static<typeof Estimat
 
 /** One sentence from the fields of the estimate, with its range and its basis. */
 function sentence(
-  estimate: OfferEstimate,
+  estimate: OfferExplanation,
   offerCents: number,
   { used, pool }: { readonly used: number; readonly pool: Static<typeof Estimate>['pool'] },
 ): string {

@@ -11,7 +11,7 @@ import { type Outlier, outliersInSteps } from '#engine/outliers.ts'
 import type { Pool } from '#engine/rate-type.ts'
 import type { Steps } from '#engine/steps.ts'
 import type { WinProbabilityMethod } from '#engine/win-probability.ts'
-import { type AskedScope, type BrokerageBook, type OpenBook, ownScope } from '../../book/index.ts'
+import { type BrokerageBook, type NamedScope, type OpenBook, ownScope } from '../../book/index.ts'
 import { readLaneRefs } from '../../database/queries/index.ts'
 import { type AskedLane, readAskedLane } from '../../lanes/index.ts'
 import { yieldBetweenSteps } from '../../runtime/index.ts'
@@ -33,7 +33,7 @@ import { estimatedOffer } from './markup-estimate.ts'
 
 /** The rates of a lane, and the brokerage's setting for win probability. Enough to advise on any rate. */
 interface PricedLane {
-  readonly scope: AskedScope
+  readonly scope: NamedScope
   readonly rates: LaneRates
   readonly method: WinProbabilityMethod
 }

@@ -20,7 +20,7 @@ export interface OfferCustomer {
 }
 
 /** A lane, and who an offer is for. */
-export interface LaneToBelieve {
+export interface LaneForCustomer {
   readonly estimator: Estimator
   readonly lane: LaneIdentity
   /** Loaded miles, or null if unknown. */
@@ -30,16 +30,16 @@ export interface LaneToBelieve {
 }
 
 /** The posterior for other knots of the same lane and customer. */
-export type Fit = (knots: Knots) => Posterior
+export type PosteriorFor = (knots: Knots) => Posterior
 
 /** What is believed about an offer's lane and customer, whatever the rate. Its curve is for the customer. */
-export interface OfferBelief extends WinCurve {
+export interface LaneWinCurve extends WinCurve {
   readonly fold: LaneFold | null
   readonly borrowedShare: number
   /** For all customers alike. */
   readonly ofAll: Posterior
   readonly knots: Knots
-  readonly posteriorFor: Fit
+  readonly posteriorFor: PosteriorFor
   /** The intervals at every rate, computed once. */
   readonly intervals: () => IntervalCurve
 }
@@ -48,14 +48,14 @@ export interface OfferBelief extends WinCurve {
  * The belief about the lane and the customer of an offer. Null if the brokerage has no quotes to learn from. Run `laneInSteps`
  * before, because a lane with many quotes takes long.
  *
- * @example offerBelief({ estimator, lane, miles: 780, customer: null })?.referenceCents // 202500
+ * @example laneWinCurve({ estimator, lane, miles: 780, customer: null })?.referenceCents // 202500
  */
-export function offerBelief({
+export function laneWinCurve({
   estimator,
   lane: identity,
   miles,
   customer,
-}: LaneToBelieve): OfferBelief | null {
+}: LaneForCustomer): LaneWinCurve | null {
   const referenceCents = referenceRateCents(estimator, identity, miles)
   if (referenceCents === null) return null
   const fold = laneOf(estimator, identity.key)
