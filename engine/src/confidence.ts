@@ -10,7 +10,8 @@ export const CONFIDENCE_LEVELS: readonly { readonly level: Confidence; readonly 
 ]
 
 /**
- * The confidence level for a lane with this many decided (won or lost) quotes.
+ * Is there enough history to rely on? The level for a lane with this many decided (won or lost) quotes: a rule of thumb, no
+ * statistical confidence (docs/model.md, "Confidence"). How sure a single estimate is: estimate/trust.ts.
  *
  * @example confidence(14) // 'medium'
  */

@@ -1,3 +1,10 @@
+/**
+ * The service said "70 %" with each of 400 quotes: were about 280 won? Compares the forecasts stored with quotes with their
+ * outcomes. Methods: Brier score (Brier, 1950), the same for the lane's plain win rate, and the mean gap with a range that allows
+ * for quotes of one lane being alike (statistics/mean-over-groups.ts).
+ * docs/decisions/0076-the-forecast-of-each-quote.md.
+ */
+
 import { brier, type ReliabilityRow, reliability } from './backtest/measures.ts'
 import type { StoredOutcome } from './history.ts'
 import type { SupersededAs } from './offers.ts'
@@ -17,7 +24,7 @@ export interface ForecastQuote {
   /** Epoch milliseconds; null if undecided. */
   readonly decidedAt: number | null
   readonly isVoid: boolean
-  /** For an offer that another offer for the load superseded: whether the customer refused its rate. */
+  /** Set if another offer for the load superseded this one: it says whether the customer refused its rate. */
   readonly supersededAs: SupersededAs | null
   /** The quoted rate with its terms as they are now: see `quotedAs`. */
   readonly quotedAs: string

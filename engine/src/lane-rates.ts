@@ -1,3 +1,10 @@
+/**
+ * What was won and lost on this lane at each rate, ready for any offer? The share won at each rate or lower never rises with the
+ * rate: a load lost at $2,000 would not have been won at $2,100. Method: isotonic regression
+ * (https://en.wikipedia.org/wiki/Isotonic_regression).
+ * docs/model.md, "Pooling".
+ */
+
 import { type Confidence, confidence } from './confidence.ts'
 import { type RateBand, rateBand } from './rate-band.ts'
 import type { RateCount } from './rate-counts.ts'
@@ -16,7 +23,7 @@ export interface LaneRates {
   readonly ratesCents: readonly number[]
   /** Prefix sums: entry n covers the n cheapest rates. Read an entry with `winsIn` and `decidedIn`. */
   readonly countsOfCheapest: readonly number[]
-  /** For each rate, the pooled share of quotes won at this rate or lower. */
+  /** The share of quotes won at each rate or lower, pooled with its neighbors so that it never rises with the rate. */
   readonly pooledShares: readonly number[]
   /** All quotes, priced or not. */
   readonly quotes: number
@@ -102,7 +109,7 @@ function decidedGroups(priced: readonly RateCount[]): DecidedGroup[] {
   return groups
 }
 
-/** For each rate, the pooled share of quotes won at this rate or lower. */
+/** The share of quotes won at each rate or lower, pooled by isotonic regression. */
 function pooledShares(groups: readonly DecidedGroup[]): number[] {
   const fitted = nonIncreasingFit(
     groups.map((group) => group.won / group.decided),

@@ -1,3 +1,9 @@
+/**
+ * Which market rate was in use on each past day, for thousands of lanes? The choice of market-rate.ts, computed once for all
+ * lanes in the same areas. No statistical method.
+ * docs/market-rates.md, "Where you stand".
+ */
+
 import { compareRates, MARKET_RATE_RULE, type MarketRate, marketRateState } from './market-rate.ts'
 import type { RateBasis } from './rate-basis.ts'
 

@@ -1,3 +1,9 @@
+/**
+ * Which of the stored market rates should a quote be compared with? A rate that customers pay, of the most specific area, the
+ * newest. Rates are chosen and never averaged, so there is no statistical method.
+ * docs/market-rates.md, "The reference".
+ */
+
 import { formatDollars } from './money.ts'
 import type { RateBasis } from './rate-basis.ts'
 import { roundHalfAway } from './statistics/round-half-away.ts'

@@ -1,3 +1,9 @@
+/**
+ * By how many percent are the brokerage's rates above the market? Totals are compared, so a load of $4,000 counts twice as much
+ * as one of $2,000. No statistical method.
+ * docs/market-rates.md, "Where you stand".
+ */
+
 import { type MarketKind, percentAbove } from './market-rate.ts'
 
 /** Rates of one kind, compared with market rates of the same kind: the loads that have a market rate, and both totals in cents. */

@@ -3,7 +3,7 @@ import { mapInSteps, medianInSteps, type Steps } from './steps.ts'
 
 /** When a rate is an outlier. Outliers are flagged, never dropped: only the broker knows a typo from a rush load. */
 export const OUTLIER_RULE = {
-  /** First rule: the log of the rate is more than this many robust deviations from the median log. */
+  /** First rule: the logarithm of the rate is more than this many robust deviations from the median logarithm. */
   deviationsMax: 3,
   /** The first rule needs this many priced quotes. */
   deviationQuotesMin: 5,
@@ -27,8 +27,9 @@ export interface Outlier {
 }
 
 /**
- * The quotes of a lane whose rate is an outlier: more than 3 robust deviations (1.4826 times the median absolute
- * deviation) from the median on a log scale, or at least 5 times above or below the median. Quotes with a rate of
+ * Is $19,000 on a lane of $2,000 a typing error or a rush load? Finds the quotes of a lane whose rate is an outlier, by the
+ * modified z-score (Iglewicz and Hoaglin, 1993; docs/model.md, "Outliers"): more than 3 robust deviations (1.4826 times the
+ * median absolute deviation) from the median on a log scale, or at least 5 times above or below the median. Quotes with a rate of
  * zero are ignored, because zero has no logarithm. Sorted by lane id, for any order of `history`.
  *
  * @example // 2000W 2050L 2100W 19000L

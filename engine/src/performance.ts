@@ -45,9 +45,10 @@ export interface Performance {
 }
 
 /**
- * The win rate, the actual margin, and the difference between the actual and the quoted margin. Each amount covers
- * the shipments for which it is known. It is null, not zero, if there are none. landedVsQuotedCents is gainedCents (lower
- * costs than expected, and higher rates than quoted) minus lostToCostCents minus lostToRateCents.
+ * How did these loads do, and did they earn what was quoted (docs/model.md, "Quoted and landed margin", "Win rate of a period")?
+ * The win rate, the actual margin, and the difference between the actual and the quoted margin. Each amount covers the shipments
+ * for which it is known. It is null, not zero, if there are none. landedVsQuotedCents is gainedCents (lower costs than expected,
+ * and higher rates than quoted) minus lostToCostCents minus lostToRateCents.
  *
  * @example
  * // 3 won and 1 lost of 5 quotes; one shipment at AR $2,000 and AP $1,700, quoted with a margin of $350:

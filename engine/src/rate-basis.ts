@@ -97,14 +97,14 @@ export function comparableCents(
   return conversion === null ? null : convertedCents(conversion, amount.cents)
 }
 
-/** What the quoted rate, the estimated cost and their charges are in. Null was not said. */
+/** The basis and the currency of the quoted rate, the estimated cost and their charges. Null was not stated. */
 export interface QuotedTerms {
   readonly basis: RateBasis | null
   readonly currency: Currency | null
 }
 
 /**
- * Terms to write behind an amount. Nothing for US dollars, or for a basis that was not said.
+ * Terms to write behind an amount. Nothing for US dollars, or for a basis that was not stated.
  *
  * @example termsBehind({ basis: 'linehaul', currency: 'CAD' }) // ' CAD linehaul'
  * @example termsBehind({ basis: null, currency: null }) // ''

@@ -1,3 +1,10 @@
+/**
+ * Is this lane a good one for you: won steadily, more often than your other lanes, lately more than before, and also when it is
+ * busy? Methods, by score: harmonic mean of two shares; wins above expectation; z test of a log odds ratio (Woolf, 1955);
+ * Fisher's z of a correlation (Fisher, 1915). Counts are shrunk by pseudo-quotes.
+ * docs/model.md, "Par" and "Scores".
+ */
+
 import type { LaneBucket } from './buckets.ts'
 import { normalCdf } from './statistics/normal-cdf.ts'
 

@@ -20,7 +20,7 @@ export const SIGNAL_RULE = {
 } as const
 
 /**
- * The four signals of a lane, from its scores and their intermediate values.
+ * The four signals of a lane, such as "heating", from its scores and their intermediate values (docs/model.md, "Signals").
  *
  * The thresholds of consistency are scaled by min(1, par / 0.6), so that a lane can be reliable at a tenant whose
  * lanes all have low win rates.

@@ -93,7 +93,7 @@ function* isSorted(list: Int32Array, compare: (one: number, other: number) => nu
 const SWAPPED_PER_STEP = 10_000
 
 /**
- * Like `median`, in steps, by quickselect. For a million values, quickselect is much faster than a sort. Reorders
+ * Like `median`, in steps, by quickselect (Hoare, 1961). For a million values, quickselect is much faster than a sort. Reorders
  * `values`.
  *
  * @example finished(medianInSteps(Float64Array.of(2200, 1800))) // 2000

@@ -20,10 +20,10 @@ export interface SuggestedRate {
 export const LOSS_CUSHION_PERCENT = 2
 
 /**
- * The suggested rate for a lane, from its counts by rate, cheapest first: the average winning rate, capped at 2 %
- * below the lowest losing rate. Losses below the lower median of the wins are ignored, because price was not the
- * reason for them. Without wins, the suggestion is 2 % below the lowest loss. Quotes with a rate of zero are
- * excluded.
+ * Which rate should a quote start from, by the lane's own wins and losses alone? A rule of thumb (docs/model.md, "Suggested
+ * rate"), from the counts by rate, cheapest first: the average winning rate, capped at 2 % below the lowest losing rate. Losses
+ * below the lower median of the wins are ignored, because price was not the reason for them. Without wins, the suggestion is 2 %
+ * below the lowest loss. Quotes with a rate of zero are excluded.
  *
  * @example // 2000W 2100W 2200W 2110L 2300L
  * // 206780 cents: the average of 2100 is capped at 2 % below 2110

@@ -150,10 +150,12 @@ export interface Appraisal {
 }
 
 /**
- * Decides the distance, the expected cost, the conversion, the rules, the chance and the optimum of a quote, once.
+ * What should this load be quoted at, what does it cost, do the rules allow it, and how likely is it won? Decides the distance,
+ * the expected cost, the conversion, the rules, the chance and the optimum of a quote, once. The statistics behind it are in
+ * `estimate`.
  *
- * Without a book (a brokerage that does not fit into memory), no cost is expected and nothing is estimated; the rules hold as far as
- * they can be computed. In steps, because a lane with many quotes takes long.
+ * Without a book (a brokerage that does not fit into memory), no cost is expected and nothing is estimated; the rules hold as far
+ * as they can be computed. In steps, because a lane with many quotes takes long.
  *
  * @example
  * const appraisal = finished(appraise(book, settings, input))
@@ -234,7 +236,7 @@ export function* appraise(
   }
 }
 
-/** What is computed when it is first asked for: the belief, and the rates that follow from it. */
+/** The win curve and the rates that follow from it. They take long, so each is computed when it is first read. */
 function recommendations(
   book: PreparedModels | null,
   { customer }: QuoteToAppraise,
@@ -259,7 +261,7 @@ function recommendations(
   return { known, optimum, rates }
 }
 
-/** Computes a value when it is first asked for. */
+/** Computes a value when it is first read. */
 function once<Value>(compute: () => Value): () => Value {
   let made: { readonly value: Value } | null = null
   return () => {

@@ -1,3 +1,10 @@
+/**
+ * How good would the estimate have been for your own quotes, had you used it in the last half year? Each past quote is forecast
+ * from the days before it, by the model and by four simple rules. Method: forecasts walking forward in time (prequential
+ * forecasting, Dawid, 1984).
+ * docs/backtest.md.
+ */
+
 import { dayOf } from '../day.ts'
 import { leftOutQuotes } from '../estimate/current-lane.ts'
 import { costsByType } from '../estimate/expected-cost.ts'

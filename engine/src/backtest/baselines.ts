@@ -1,3 +1,9 @@
+/**
+ * Would a simple rule do as well as the model? Four rules forecast the same quotes: the overall win rate, the lane's win rate,
+ * and two methods of `win_probability`. Method: rates with pseudo-quotes (https://en.wikipedia.org/wiki/Rule_of_succession).
+ * docs/backtest.md, "Accuracy of the forecasts".
+ */
+
 import { isDecided } from '../history.ts'
 import { laneRates } from '../lane-rates.ts'
 import type { LaneQuote } from '../quotes/quoted-lanes.ts'

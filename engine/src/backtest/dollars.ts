@@ -1,3 +1,10 @@
+/**
+ * What would the model's best rates have been worth in dollars, compared with the quoted rates? Nobody quoted them, so the model
+ * itself estimates it: the direct method of off-policy evaluation (Dudík, Langford and Li, 2011), which tends to overestimate
+ * (Smith and Winkler, "The Optimizer's Curse", 2006). The range is a cluster bootstrap over lanes (Efron, 1979).
+ * docs/backtest.md, "The dollar estimate".
+ */
+
 import { type CostModel, expectedCost } from '../estimate/expected-cost.ts'
 import { priceWeight, referenceRateCents } from '../estimate/lane-reference.ts'
 import { bestRate, expectedMarginCents } from '../estimate/optimum.ts'

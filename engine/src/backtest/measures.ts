@@ -1,3 +1,9 @@
+/**
+ * Were the forecasts any good: did 70 of 100 quotes with a forecast of 70 % win? Methods: Brier score (Brier, 1950), log loss,
+ * calibration slope (Cox, 1958), calibration error over ten groups, and the area under the ROC curve (Hanley and McNeil, 1982).
+ * docs/backtest.md, "Accuracy of the forecasts".
+ */
+
 /** A forecast win probability and the outcome. */
 export interface Forecast {
   readonly p: number

@@ -1,3 +1,9 @@
+/**
+ * What would the model have said about each past quote on the morning of its day, when it knew earlier days only?
+ * Method: forecasts walking forward in time (prequential forecasting, Dawid, 1984).
+ * docs/backtest.md, "Walking forward".
+ */
+
 import { dayOf } from '../day.ts'
 import type { Estimator } from '../estimate/estimator.ts'
 import { lanePosterior } from '../estimate/lane-posterior.ts'

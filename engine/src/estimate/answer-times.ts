@@ -1,21 +1,31 @@
+/**
+ * A quote of last week is still undecided: is that bad news? It is, if wins are answered within two days and losses in three
+ * weeks. It then counts as a part of a loss (or of a win): as much as is missing at its age, compared with quotes of two to eight
+ * months ago. Method: a correction for reporting delays (Lawless, Canadian Journal of Statistics 22, 1994), by a formula of our
+ * own.
+ * docs/model-estimate.md, "The curve", Late outcomes.
+ */
+
 import { dayOf } from '../day.ts'
 import { isPooled, type PooledQuotes } from '../quotes/quoted-lanes.ts'
 import type { Steps } from '../steps.ts'
 import { clip } from './vector.ts'
 
-/** The first age, in days, of each group of quotes that is counted together. */
+/** Quotes of similar ages are counted together: each group begins at one of these ages, in days. */
 const GROUPS = [0, 1, 2, 3, 5, 8, 12, 17, 24, 33, 45] as const
-/** Quotes of these ages have their answer, if they ever get one. */
+/** Quotes of 60 to 240 days are settled: their customers have answered, or never will. */
 const SETTLED_FROM = 60
 const SETTLED_TO = 240
 /** Below this number of settled quotes, answers are not compared. */
 const SETTLED_MIN = 100
-/** Quotes that are assumed in each group, whose wins and losses are answered equally fast. */
+/**
+ * Each group gets this many imaginary quotes whose wins and losses are answered equally fast, because a few quotes prove nothing.
+ */
 const EQUALLY_FAST = 40
-/** Shares of wins and losses differ by this much between months without any difference in how fast they are answered. */
+/** Win rates differ by about this much from month to month, however fast customers answer. */
 const USUAL_DIFFERENCE = 0.03
 
-/** What an undecided quote of an age says about its outcome: a part of a win or of a loss. */
+/** What an undecided quote says about its outcome: it counts as this part of a win, or of a loss. */
 export interface Leaning {
   readonly won: boolean
   readonly weight: number
@@ -23,7 +33,7 @@ export interface Leaning {
 
 const NOTHING: Leaning = { won: false, weight: 0 }
 
-/** By the age of a group in days: what an undecided quote says. */
+/** What an undecided quote says, for each group of ages. */
 export type AnswerTimes = readonly Leaning[]
 
 /** What an undecided quote of this age, in days, says about its outcome. */
@@ -35,12 +45,9 @@ export function leaningAt(times: AnswerTimes, age: number): Leaning {
 }
 
 /**
- * How fast wins and losses are answered, from the shares of won, lost and pending quotes by age.
- *
- * An undecided quote alone is no evidence. But if wins are answered within two days and losses in three weeks, young decided
- * quotes are mostly wins, and an undecided quote of a week is more likely a loss. It then counts as the part of a loss that
- * makes wins and losses of its age as frequent as among settled quotes. If both are answered equally fast, the part is 0.
- * Quotes that are still undecided after 60 days are taken to be like the others.
+ * What undecided quotes say, from the shares of won, lost and pending quotes by age. An undecided quote alone is no evidence: if
+ * wins and losses are answered equally fast, it counts as nothing. Quotes that are still undecided after 60 days are taken to be
+ * like the decided ones.
  */
 export function* answerTimesInSteps(quoted: PooledQuotes, today: number): Steps<AnswerTimes> {
   const { columns } = quoted
@@ -73,7 +80,7 @@ function leaningOf(counts: readonly number[], settled: readonly number[]): Leani
   if (pending === 0 || allWon === 0 || allLost === 0 || allWon + allLost < SETTLED_MIN) return NOTHING
   const count = pending + won + lost
   const [wonShare, lostShare] = [allWon / all, allLost / all]
-  // Pending quotes in excess of those that are never answered.
+  // The share of quotes whose answer is still to come. Some quotes are never answered, at any age.
   const late = clip(pending / count - stillPending / all, 0, 1) / (wonShare + lostShare)
   const answered = (share: number, found: number) =>
     clip((found + EQUALLY_FAST * share * (1 - late)) / (count + EQUALLY_FAST) / share, 0, 1)

@@ -1,3 +1,9 @@
+/**
+ * How much of this contract estimate comes from spot quotes, or the reverse? The answer names two shares: that of the win curve
+ * and that of the going rate. No statistical method: they are the weights that the estimate was computed with, as shares.
+ * docs/model-estimate.md, "Spot and contract".
+ */
+
 import type { LaneIdentity } from '../quotes/lane-identity.ts'
 import type { Estimator } from './estimator.ts'
 import { otherReferenceShare } from './lane-reference.ts'
@@ -18,8 +24,8 @@ export interface BorrowedType {
 }
 
 /**
- * How much an estimate of a lane takes from the other rate type. Of what it borrows from other lanes, the part of the other type
- * is that among the decided quotes of the narrowest scope that has any, each with its weight. Null for a model that borrows nothing.
+ * How much of a lane's estimate comes from the other rate type. What the win curve borrows is divided between the types like the
+ * decided quotes of the narrowest scope that has any, each with its weight. Null for a model that borrows nothing.
  *
  * @param borrowedShare the share of the curve that is not from the lane's own quotes
  */

@@ -1,3 +1,11 @@
+/**
+ * How far is a truck's cost usually from the expected one: 10 % or 25 %? Every past load was forecast before it moved; its error
+ * says so. Methods: the mean error is shrunk toward errors measured on 4,476 US truckloads (credibility, Bühlmann, 1967). The
+ * distribution is the histogram of own errors mixed with a Laplace distribution: the posterior mean of a Dirichlet process
+ * (Ferguson, 1973).
+ * docs/model-estimate.md, "Expected cost", The range, and "Margin at risk".
+ */
+
 /** The days ahead for which a cost is expected: today, and one, two and four weeks ahead. */
 export const AHEAD_DAYS = [0, 7, 14, 28] as const
 
@@ -14,9 +22,9 @@ const MEASURED = [
   [0.26, 0.18, 0.12, 0.12],
   [0.28, 0.19, 0.13, 0.12],
 ] as const
-/** The weight of the measured error beside the tenant's own errors, in loads. */
+/** The measured error counts as much as the errors of this many own loads. */
 const MEASURED_WEIGHT = 8
-/** The weight of the mean error over all loads, in recent loads. A mean over fewer recent loads varies by 15 % or more. */
+/** The mean error over all loads counts as much as this many recent loads: a mean over fewer varies by 15 % or more. */
 const RECENT_WEIGHT = 30
 
 /** The absolute errors of past forecasts in ln cost. */
@@ -45,7 +53,7 @@ export function addError(errors: AbsoluteErrors, error: number, weight: number):
  * the fewer loads it has at all, the more the error counts that was measured on other data.
  *
  * @param place positions in `AHEAD_DAYS` and in `OWN_LOADS_ROWS`
- * @param scale what the weights of recent loads are multiplied by
+ * @param scale turns the weights of recent loads, which are those of today, into those of an earlier day
  */
 export function usualError(
   errors: AbsoluteErrors | undefined,
@@ -58,14 +66,14 @@ export function usualError(
   return (scale * errors.recentSum + RECENT_WEIGHT * usual) / (scale * errors.recent + RECENT_WEIGHT)
 }
 
-/** Errors are counted in usual errors, in bins of this width, up to this number on both sides. */
+/** An error is counted in multiples of the usual error: in bins of this width, up to this many on both sides. */
 const BIN_WIDTH = 0.1
 const ERROR_MAX = 8
 const BINS = Math.round((2 * ERROR_MAX) / BIN_WIDTH)
 
 /**
- * The weight of a Laplace distribution beside the tenant's own errors, in recent loads. Costs move together, so the errors of a
- * few weeks are mostly on one side by chance: docs/decisions/0061-costs-ahead.md.
+ * The Laplace distribution counts as much as this many recent loads. Costs move together, so the own errors of a few weeks are
+ * mostly on one side by chance: docs/decisions/0061-costs-ahead.md.
  */
 const LAPLACE_WEIGHT = 300
 

@@ -1,3 +1,10 @@
+/**
+ * What did trucks cost on each lane so far, and how well would that have predicted the next load? One pass over all loads, oldest
+ * first. Methods: the market index of costs is exponential smoothing (https://en.wikipedia.org/wiki/Exponential_smoothing). Each
+ * load is forecast from what was known before it, and only then counted (prequential forecasting, Dawid, 1984).
+ * docs/model-estimate.md, "Expected cost" and "Costs 7, 14 and 28 days ahead".
+ */
+
 import { QUOTES_PER_STEP, type Steps } from '../steps.ts'
 import {
   type AbsoluteErrors,
@@ -24,15 +31,15 @@ import { clip } from './vector.ts'
 
 /** The speed of the market index: a day with n loads moves it by 1 - e^(-.05 n) times their mean surprise. */
 const INDEX_SPEED = 0.05
-/** Limit of a load's surprise, and of a lane's gap from its newest loads, in ln cost. */
+/** A load's surprise, and the gap between a lane and its newest loads, count up to this much, in ln cost. */
 const SURPRISE_MAX = 0.4
-/** The shares from which `follow` is chosen. */
+/** A forecast follows the lane's newest loads by one of these shares: the one that would have been best so far. */
 const FOLLOWED = [0, 0.25, 0.5, 0.75, 1] as const
-/** The number of loads that a share must be learned from. With fewer, it is 0. */
+/** With fewer loads to learn the share from, it is 0. */
 const FOLLOW_LOADS_MIN = 10
-/** A movement of the season below this is chance: it is subtracted from every movement, in ln cost. */
+/** A seasonal movement of this size is chance, so it is subtracted from each movement, in ln cost. */
 const SEASON_LEAST = 0.005
-/** What past forecasts teach is learned from at most this number of newest loads. */
+/** At most this many newest loads are forecast to learn from, because each forecast takes time. */
 const TAUGHT_LOADS_MAX = 20_000
 
 /** The market index of a tenant's costs in ln cost: on the morning of each day with loads, oldest first, and now. */
@@ -42,7 +49,7 @@ export interface CostIndex {
   readonly now: number
 }
 
-/** What a tenant's past forecasts over a number of days teach. */
+/** What was learned from the tenant's past forecasts that many days ahead. */
 export interface AheadFit {
   readonly season: SeasonShare
   /** For each of `OWN_LOADS_ROWS`. */
@@ -135,7 +142,7 @@ export function residualAhead(
   return { level, gap, season: Math.sign(season) * Math.max(0, Math.abs(season) - SEASON_LEAST) }
 }
 
-/** Learns the share of `FOLLOWED` with the least sum of absolute errors; the smallest of equal ones. */
+/** Learns which share of `FOLLOWED` would have had the least sum of absolute errors; the smallest of equal ones. */
 class Share {
   share = 0
   loads = 0
@@ -155,7 +162,7 @@ class Share {
   }
 }
 
-/** The shares for each of `OWN_LOADS_ROWS`; that of all lanes where a row has too few loads. */
+/** One learned share for each of `OWN_LOADS_ROWS`. A row with too few loads has the share of all lanes. */
 class Following {
   readonly #all = new Share()
   readonly #rows = OWN_LOADS_ROWS.map(() => new Share())
@@ -173,7 +180,7 @@ class Following {
   }
 }
 
-/** What is known before the fold. */
+/** What is known before the loads are read. */
 interface Known {
   /** The day of the model. */
   readonly day: number
@@ -392,7 +399,7 @@ class CostFold {
   }
 }
 
-/** How far a residual is from the expected one. */
+/** How far the residual of a load is from its forecast. */
 function missOf({ level, gap, season }: ResidualAhead, value: number, follow: number): number {
   return value - level - follow * gap - season
 }

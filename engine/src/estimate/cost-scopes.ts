@@ -1,7 +1,14 @@
 /**
- * Prior weight of the next wider scope, in loads, for each scope: the tenant; the region pair, origin state, destination
- * state and state pair, each with equipment; the corridor; the corridor with equipment. The origin and destination states
- * capture whether trucks are scarce at one end. They reduce the error on lanes without own loads.
+ * What does a truck cost on a lane with one load of its own? Mostly what its states and regions say, and a little what the load
+ * says. Each scope, from the brokerage to the lane, counts by its number of loads; old loads count less. Method: hierarchical
+ * credibility (Jewell, 1975; https://en.wikipedia.org/wiki/B%C3%BChlmann_model).
+ * docs/model-estimate.md, "Expected cost".
+ */
+
+/**
+ * Beside a scope's own loads, the next wider scope counts as much as this many loads. The scopes: the tenant; the region pair,
+ * origin state, destination state and state pair, each with equipment; the corridor; the corridor with equipment. The origin and
+ * destination states tell whether trucks are scarce at one end, which reduces the error on lanes without own loads.
  */
 const CHAIN_WEIGHTS = [10, 6, 8, 8, 4, 2, 1] as const
 /**
@@ -11,10 +18,13 @@ const CHAIN_WEIGHTS = [10, 6, 8, 8, 4, 2, 1] as const
  */
 const MARKET_SCOPES = 5
 const HALF_LIFE_DAYS = 45
-/** The number of a lane's newest loads that `newestGap` reads, and how many are kept in case that some are removed. */
+/** `newestGap` reads a lane's three newest loads. Six are stored, because some may be removed. */
 const NEWEST_LOADS = 3
 const NEWEST_KEPT = 6
-/** The half-life of the newest loads beside each other, of all of them, and the weight of the chain beside them, in loads. */
+/**
+ * A newest load counts half as much as one 0.7 days later; all of them halve every 90 days; the scopes count as a thousandth of a
+ * load.
+ */
 const NEWEST_HALF_LIFE_DAYS = 0.7
 const STALE_HALF_LIFE_DAYS = 90
 const NEWEST_PRIOR = 0.001

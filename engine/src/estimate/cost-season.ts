@@ -1,3 +1,10 @@
+/**
+ * Will trucks cost more in four weeks, because they did so in the same weeks of earlier years? Only if earlier years predicted
+ * the past weeks of this brokerage. Method: the seasonal naive forecast (Hyndman and Athanasopoulos, Forecasting: Principles and
+ * Practice), times the slope of a regression through zero, shrunk toward "no season".
+ * docs/model-estimate.md, "Costs 7, 14 and 28 days ahead".
+ */
+
 import { QUOTES_PER_STEP, type Steps } from '../steps.ts'
 
 /** The same weekday one year earlier. */
@@ -7,11 +14,11 @@ const YEARS_MAX = 3
 /** The level of costs on a day is the mean over the loads of the days around it, and needs this many loads. */
 const AROUND_DAYS = 7
 const LOADS_MIN = 5
-/** Weight of "no season", in years. */
+/** "No season" counts as much as this many earlier years. */
 const NO_SEASON_YEARS = 1
-/** The number of weeks in which a movement could be compared with the same weeks of earlier years. */
+/** With fewer past weeks that can be compared with the same weeks of earlier years, there is no seasonal evidence. */
 export const SEASON_WEEKS_MIN = 13
-/** Weight of "no season" in the share of the earlier movement that is expected again, in weeks. */
+/** In the share of the earlier movement that is expected again, "no season" counts as much as this many weeks. */
 const SHARE_WEIGHT = 13
 /** A movement that returns fully after one earlier year has a share of 2, because the sum is divided by one more year. */
 const SHARE_MAX = 2

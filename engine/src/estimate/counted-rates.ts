@@ -1,3 +1,10 @@
+/**
+ * Which of the brokerage's rates count in its estimates? Those of today or earlier that are no typing errors. This file also puts
+ * the rates of a lane next to each other, so that a preparation reads each lane once. Methods: the rule for outliers is in
+ * left-out.ts; lanes are ordered by a counting sort (https://en.wikipedia.org/wiki/Counting_sort).
+ * docs/model-estimate.md, "Excluded quotes".
+ */
+
 import type { QuotedLanes } from '../quotes/quoted-lanes.ts'
 import { medianInSteps, type Steps } from '../steps.ts'
 import { type CountedRows, logRateOf, whyUndated } from './lane-fold.ts'

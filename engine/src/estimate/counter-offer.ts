@@ -1,3 +1,10 @@
+/**
+ * You quoted $2,300, and the customer named $2,050: accept, counter in between, or walk away? The customer's highest rate for
+ * this load is between the two, and the win curve says where it likely is. Method: the distribution of a reservation price
+ * (https://en.wikipedia.org/wiki/Reservation_price), truncated to that range.
+ * docs/decisions/0080-counter-offers.md.
+ */
+
 import type { Interval } from './interval.ts'
 import type { WinCurve } from './optimum.ts'
 import { brake, effectiveRate, sigmoid } from './price-response.ts'
@@ -14,7 +21,7 @@ export interface ChanceAfterCounter {
   readonly interval80: Interval
 }
 
-/** If the limit of a customer is between the two rates with a smaller probability than this, the curve is taken as flat there. */
+/** If a smaller share than this of customers has its highest rate between the two rates, the curve is taken as flat there. */
 const LEAST_SPREAD = 1e-4
 const QUANTILES = { low: 0.1, high: 0.9 } as const
 

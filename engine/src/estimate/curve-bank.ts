@@ -1,3 +1,10 @@
+/**
+ * How well does each of 615 win curves, from flat to steep and from "nearly all lost" to "nearly all won", explain the won and
+ * lost quotes of a lane? Lanes tell each other what they know as such lists of 615 numbers. Method: logistic regression on a grid
+ * of curves (Gelman et al., Bayesian Data Analysis, 2013, section 3.7).
+ * docs/model-estimate.md, "What a lane takes from other lanes".
+ */
+
 import { KNOT_COUNT, type Knots, knotAt } from './knots.ts'
 import { type CurveShape, logLoss, logSigmoid, STRAIGHT, winLogOdds } from './price-response.ts'
 
@@ -52,8 +59,8 @@ function tablesOf(shape: CurveShape): BankTables {
 }
 
 /**
- * The log likelihood of a lane's decided quotes under each curve of the bank:
- * `sum_k W_k ln P + L_k ln(1 - P)`.
+ * How well each curve of the bank explains a lane's decided quotes: the log likelihood `sum_k W_k ln P + L_k ln(1 - P)`, with
+ * the wins W and the losses L at each knot.
  *
  * @param out the array for the result. A caller that processes many lanes reuses one array.
  * @example bankLogLikelihood(emptyKnots()) // 615 zeros

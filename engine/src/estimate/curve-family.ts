@@ -1,3 +1,10 @@
+/**
+ * Do a few percent around the going rate decide, or does each further percent count as much? And do the brokerage's lanes win
+ * about equally often? One answer for all its lanes, chosen by which explains the outcomes best; the usual answer unless another
+ * is 20 times as likely. Method: Bayes factors (Kass and Raftery, 1995: "strong evidence" from 20 on).
+ * docs/model-estimate.md, "The curve", Which family.
+ */
+
 import { dayOf } from '../day.ts'
 import { PENDING } from '../quotes/quote-columns.ts'
 import { isPooled, type QuotedLanes } from '../quotes/quoted-lanes.ts'
@@ -38,7 +45,7 @@ export const USUAL_FAMILY: CurveFamily = { shape: SHAPES[0] as CurveShape, sprea
 /** Another shape or spread than the usual one is used only if it increases the log likelihood of the outcomes by this. */
 const EVIDENCE_MIN = 3
 
-/** The heaviest lanes are compared one by one, and the next ones together, as one lane. */
+/** The lanes with most decided quotes are compared one by one. The next ones are added up to one lane, which bounds the time. */
 const LANES_ALONE = 24
 const LANES_TOGETHER = 300
 
@@ -119,7 +126,7 @@ function* laneWeights(quoted: QuotedLanes, today: number): Steps<Float64Array> {
   return weights
 }
 
-/** The log likelihood of the lanes' outcomes under a shape, for each lane spread. */
+/** How well a shape explains the lanes' outcomes, for each lane spread: their log likelihood. */
 function logEvidenceOf(
   shape: CurveShape,
   lanes: readonly SampledLane[],

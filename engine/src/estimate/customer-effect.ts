@@ -1,3 +1,11 @@
+/**
+ * Does this customer say yes more often than others, on any lane? A customer that is quoted on hard lanes only is not a hard
+ * customer, so lanes and customers are estimated together. Methods: a logistic regression with crossed random effects, fitted
+ * like a penalized quasi-likelihood (Breslow and Clayton, 1993). A score test (Lin, 1997) says first whether customers differ by
+ * more than chance.
+ * docs/model-estimate.md, "The customer".
+ */
+
 import { PENDING, WON } from '../quotes/quote-columns.ts'
 import type { Steps } from '../steps.ts'
 import type { Estimator } from './estimator.ts'
@@ -7,7 +15,7 @@ import { brake, sigmoid } from './price-response.ts'
 import { clip } from './vector.ts'
 
 /**
- * The effects of customers, crossed with the lanes: a customer wins more or less often than others on every lane.
+ * The effects of customers, the same on every lane: a customer with level 0.5 says yes more often than others.
  *
  *     log odds of a win = mean + lane + customer - steepness x - brake(x)
  *
@@ -32,7 +40,7 @@ export interface CustomerEffect {
   readonly won: number
 }
 
-/** Quotes whose weight is below this do not count: they are about a year old. */
+/** Quotes of a lower weight do not count: they are about a year old. */
 const WEIGHT_MIN = 1 / 64
 /** Effects are zero unless the differences between customers exceed chance by this many standard deviations. */
 const EVIDENCE_MIN = 2
@@ -126,8 +134,8 @@ function* decidedInSteps(model: Estimator, customerOf: (row: number) => number):
 }
 
 /**
- * Fits lanes, and customers if asked, in turns of Newton steps; the spreads follow from the levels and their variances. Stops
- * when a round changes nothing of note.
+ * Fits lanes, and customers too if `withCustomers`: one Newton step for each in turn, then their spreads from the levels and
+ * variances. Stops when a round hardly changes the spreads.
  */
 function* fitInSteps(decided: Decided, withCustomers: boolean): Steps<Fit> {
   const { lanes, customers } = decided
@@ -348,7 +356,7 @@ export function customerShift(
   }
 }
 
-/** Three points with the mean and variance of a normal distribution. */
+/** Three points with the mean and the variance of a normal distribution: see interval.ts. */
 const POINTS = [
   { at: -Math.sqrt(3), weight: 1 / 6 },
   { at: 0, weight: 2 / 3 },

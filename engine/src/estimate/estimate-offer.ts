@@ -1,3 +1,10 @@
+/**
+ * How likely does $2,100 win this lane, how sure is that, which rate would earn most, and what would change the answer? This file
+ * reads the answers from the lane's win curve (lane-win-curve.ts) and names what limits them, such as "few_quotes". No method of
+ * its own.
+ * docs/model-estimate.md, "Points of the curve, and what would change the answer" and "Flags".
+ */
+
 import type { LaneIdentity } from '../quotes/lane-identity.ts'
 import type { Optimum } from './best-rate.ts'
 import { countedOutcomes, laneOf } from './current-lane.ts'

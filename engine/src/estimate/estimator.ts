@@ -1,3 +1,11 @@
+/**
+ * Everything that the quotes of a brokerage say about all its lanes on a day: the market, the curve by miles, the shape of win
+ * curves, and what each lane tells the others. A quote is then estimated in milliseconds: lane-reference.ts, lane-posterior.ts.
+ * Method: empirical Bayes (https://en.wikipedia.org/wiki/Empirical_Bayes_method): what lanes have in common is learned from the
+ * brokerage's own quotes.
+ * docs/model-estimate.md has a section for each part.
+ */
+
 import { dayOf } from '../day.ts'
 import { type LaneQuote, type QuotedLanes, quotedLanes } from '../quotes/quoted-lanes.ts'
 import { finished, type Steps } from '../steps.ts'

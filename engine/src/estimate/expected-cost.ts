@@ -1,3 +1,11 @@
+/**
+ * What will a truck cost on this lane, today and in four weeks? The cost of its miles, times how much more or less its loads and
+ * those of its states cost so far. The parts: length-of-haul.ts, cost-scopes.ts, cost-fold.ts, cost-season.ts, cost-errors.ts.
+ * Method for a lane with few loads of its rate type: the costs of spot and contract are mixed by inverse-variance weighting
+ * (https://en.wikipedia.org/wiki/Inverse-variance_weighting).
+ * docs/model-estimate.md, "Expected cost" and "Spot and contract".
+ */
+
 import { dayOf } from '../day.ts'
 import { inPool, isPooled, type QuotedLanes } from '../quotes/quoted-lanes.ts'
 import type { RateType } from '../rate-type.ts'
@@ -27,6 +35,7 @@ import { type CostDays, costDaysInSteps, SEASON_WEEKS_MIN, seasonShare } from '.
 import { fitHaulCurveInSteps, type HaulCurve, haulLogDollars } from './length-of-haul.ts'
 import { clip } from './vector.ts'
 
+/** A cost counts up to 2.2 times the curve's cost, or 2.2 times below it, in ln cost: what is further is mostly an error. */
 const RESIDUAL_MAX = 0.8
 
 /** A tenant's own curve is fitted to at most this number of newest loads, which is enough for its five parameters. */
@@ -42,7 +51,7 @@ export interface CostSeen {
   readonly costKeys: readonly string[]
 }
 
-/** A lane whose cost is requested. */
+/** A load whose cost is wanted: its lane and its miles. */
 export interface LoadToCost extends Pick<CostSeen, 'costKeys'> {
   readonly miles: number | null
 }

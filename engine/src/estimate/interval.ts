@@ -1,3 +1,11 @@
+/**
+ * "52 %, likely 28 to 76 %": how far could the true chance be from the estimate? With three quotes on a lane, very far. Methods:
+ * credible intervals (https://en.wikipedia.org/wiki/Credible_interval), from the weighted quantiles of the lane's possible
+ * curves, each with noise by three-point Gauss-Hermite quadrature
+ * (https://en.wikipedia.org/wiki/Gauss%E2%80%93Hermite_quadrature).
+ * docs/model-estimate.md, "The posterior and its intervals".
+ */
+
 import type { Posterior } from './posterior.ts'
 import { brake, effectiveRate, sigmoid } from './price-response.ts'
 import { clip } from './vector.ts'
@@ -8,14 +16,14 @@ export interface Interval {
   readonly high: number
 }
 
-/** A three-point normal distribution, in standard deviations: each curve is combined with the noise of the posterior. */
+/** Three points that stand for a normal distribution, in standard deviations. Each curve is moved by them, times the noise. */
 export const NOISE_NODES = [
   { shift: -Math.sqrt(3), weight: 1 / 6 },
   { shift: 0, weight: 2 / 3 },
   { shift: Math.sqrt(3), weight: 1 / 6 },
 ] as const
 
-/** The curves of a posterior, each with the three noise nodes, and the order of their log odds at the previous rate. */
+/** Each curve of a posterior three times, moved by the noise, and the order of their log odds at the rate looked at last. */
 interface Fan {
   readonly posterior: Posterior
   readonly weights: Float64Array

@@ -1,3 +1,10 @@
+/**
+ * How far was each quote of a lane from the going rate of its day, and was it won? One pass over the lane's quotes, oldest first.
+ * Quotes that are left out get a reason. Methods: the level of the lane is exponential smoothing (reference-rate.ts), and an
+ * outcome counts half as much after 60 days (https://en.wikipedia.org/wiki/Exponential_decay).
+ * docs/model-estimate.md, "The reference rate" and "The curve".
+ */
+
 import { dayOf } from '../day.ts'
 import type { Outcome } from '../history.ts'
 import { OUTCOMES, PENDING, REFUSED, WON } from '../quotes/quote-columns.ts'
@@ -34,14 +41,14 @@ export interface LaneOutcomes {
 /** A lane's current quotes, relative to the market of a preparation. */
 export interface LaneFold extends LaneOutcomes {
   readonly quotes: readonly QuoteUsed[]
-  /** Superseded offers among its decided quotes: evidence, but no count of a load. */
+  /** Decided quotes that a later offer for the same load superseded. They are evidence of the curve, and no load of their own. */
   readonly refused: number
   /** The lane's level above the market index; undefined if no quote counts. */
   readonly level: LaneLevel | undefined
   readonly leftOut: readonly { readonly laneId: number; readonly reason: LeftOutReason }[]
 }
 
-/** The prepared data that a lane's quotes are compared with. */
+/** What a lane's quotes are compared with, prepared for a day: the market, the curve by miles, the times of answers. */
 export interface FoldedAgainst {
   readonly quoted: QuotedLanes
   readonly day: number

@@ -1,3 +1,10 @@
+/**
+ * How likely does each rate win this lane, for this customer? This file puts together the going rate (lane-reference.ts), the
+ * curve (lane-posterior.ts) and the customer (customer-effect.ts); what is said about any rate is read from the result. No method
+ * of its own.
+ * docs/model-estimate.md, "The curve" and "The customer".
+ */
+
 import type { LaneIdentity } from '../quotes/lane-identity.ts'
 import { laneOf } from './current-lane.ts'
 import { type CustomerEffects, customerShift, shiftedPosterior } from './customer-effect.ts'
@@ -29,10 +36,10 @@ export interface LaneForCustomer {
   readonly customer: OfferCustomer | null
 }
 
-/** The posterior for other knots of the same lane and customer. */
+/** Computes the posterior that the same lane and customer would have with other outcomes. */
 export type PosteriorFor = (knots: Knots) => Posterior
 
-/** What is believed about an offer's lane and customer, whatever the rate. Its curve is for the customer. */
+/** The win curve of a lane for a customer, what it was computed from, and how sure it is. */
 export interface LaneWinCurve extends WinCurve {
   readonly fold: LaneFold | null
   readonly borrowedShare: number
@@ -45,7 +52,7 @@ export interface LaneWinCurve extends WinCurve {
 }
 
 /**
- * The belief about the lane and the customer of an offer. Null if the brokerage has no quotes to learn from. Run `laneInSteps`
+ * The win curve of a lane for a customer. Null if the brokerage has no quotes to learn from. Run `laneInSteps`
  * before, because a lane with many quotes takes long.
  *
  * @example laneWinCurve({ estimator, lane, miles: 780, customer: null })?.referenceCents // 202500

@@ -1,3 +1,9 @@
+/**
+ * Is $140 for 900 miles a bargain or a typing error? A rate counts as an error if it is too many times above or below the median:
+ * on a logarithmic scale, so that too low is found as well as too high. Method: a fixed limit around the median, a rule of thumb.
+ * docs/model-estimate.md, "Excluded quotes".
+ */
+
 import { median } from '../statistics/median.ts'
 
 /** Why a quote is excluded from the estimate. Excluded quotes are still displayed. */

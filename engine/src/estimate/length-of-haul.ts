@@ -1,3 +1,11 @@
+/**
+ * What does a truckload of 500 miles cost, compared with one of 1,500? A truck on a short haul is paid for the day, not by the
+ * mile. Methods: piecewise linear regression of ln dollars on ln miles, by least absolute deviations, so that a few typing errors
+ * hardly matter (https://en.wikipedia.org/wiki/Least_absolute_deviations), solved by iteratively reweighted least squares
+ * (Schlossmacher, 1973).
+ * docs/model-estimate.md, "Expected cost".
+ */
+
 import { finished, mapInSteps, QUOTES_PER_STEP, type Steps } from '../steps.ts'
 
 /**
@@ -24,7 +32,8 @@ const HALF_LIFE_DAYS = 90
 const TERMS = 5
 const ROUNDS = 18
 /**
- * Ridge penalty toward the default slopes, in loads. It determines pieces without loads, and is negligible elsewhere.
+ * The default slopes count as much as this many loads (ridge regression): pieces of the curve without loads have them, and
+ * elsewhere they hardly matter.
  */
 const RIDGE = 2
 

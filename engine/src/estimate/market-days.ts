@@ -1,3 +1,9 @@
+/**
+ * Where was the market on the day of each quote? A quote of March is compared with the going rates of March, not with those of
+ * today. One pass over the days of a brokerage; the formulas, and their names, are in reference-rate.ts.
+ * docs/model-estimate.md, "The reference rate".
+ */
+
 import { dayOf } from '../day.ts'
 import { PENDING, type QuoteColumns } from '../quotes/quote-columns.ts'
 import type { Steps } from '../steps.ts'

@@ -2,7 +2,7 @@ import { bestRateOver, type Optimum } from './best-rate.ts'
 import { type Posterior, winMean } from './posterior.ts'
 
 /**
- * A lane's win curve. `priceWeight` is below 1 only for lanes never quoted: see `priceWeight` of the estimator.
+ * A lane's win curve. `priceWeight` is below 1 only for lanes never quoted: see lane-reference.ts.
  */
 export interface WinCurve {
   readonly posterior: Posterior

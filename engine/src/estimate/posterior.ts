@@ -1,3 +1,11 @@
+/**
+ * Given this lane's wins and losses, and what other lanes say: which win curves are possible, and how likely is each? Methods:
+ * Fisher scoring finds the likeliest curve (https://en.wikipedia.org/wiki/Scoring_algorithm). The Laplace approximation there
+ * (https://en.wikipedia.org/wiki/Laplace%27s_approximation) says how far other curves are possible; a grid of that size has the
+ * exact weights (as in Rue, Martino and Chopin, 2009).
+ * docs/model-estimate.md, "The posterior and its intervals".
+ */
+
 import { KNOT_COUNT, type Knots, knotAt } from './knots.ts'
 import {
   brake,
@@ -11,7 +19,7 @@ import {
 import type { CurveBelief } from './prior.ts'
 import { clip } from './vector.ts'
 
-/** The grid of curves of a posterior: 13 x 11 points, +-3.6 in whitened units, stretched by 15 %. */
+/** The possible curves: a grid of 13 x 11, 3.6 standard deviations to each side of the likeliest curve, and 15 % further. */
 const GRID_A = 13
 const GRID_B = 11
 const GRID_HALF_WIDTH = 3.6
@@ -80,7 +88,7 @@ function filledKnots(
  * The posterior of a lane: the prior from other lanes, updated with the lane's own decided quotes.
  *
  * Fisher scoring from the prior mean finds the most likely curve. A step that lowers the posterior is halved. The exact
- * posterior is then evaluated on a grid around this curve, in whitened units, so it need not be Gaussian.
+ * posterior is then evaluated on a grid around this curve, so it need not be Gaussian.
  *
  * @example posteriorOf(emptyKnots(), prior).belief // close to the prior itself
  */
@@ -160,7 +168,7 @@ interface CurveGrid {
   readonly weights: Float64Array
 }
 
-/** Builds the grid around the mode in whitened units, and weights each curve by its posterior. */
+/** Builds the grid around the mode, along the axes of the Laplace approximation, and weights each curve by its posterior. */
 function gridAround(
   { a, b, information }: { readonly a: number; readonly b: number; readonly information: Precision },
   logPosterior: (a: number, b: number) => number,

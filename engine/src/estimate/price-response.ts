@@ -1,3 +1,9 @@
+/**
+ * How much less often is a load won if the rate is 5 % higher? The formula of every win curve.
+ * Method: the logit bid-response function (Phillips, Pricing and Revenue Optimization, 2005), with a bend and a brake of our own.
+ * docs/model-estimate.md, "The curve".
+ */
+
 import { clip } from './vector.ts'
 
 /**

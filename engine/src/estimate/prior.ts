@@ -1,3 +1,10 @@
+/**
+ * What is expected of a lane before its own quotes are looked at? A belief over 615 curves becomes a mean level and steepness,
+ * and how far the lane may be from them. Method: a Gaussian with the same moments
+ * (https://en.wikipedia.org/wiki/Method_of_moments_(statistics)).
+ * docs/model-estimate.md, "What a lane takes from other lanes".
+ */
+
 import { BANK_SIZE, bankIndex, LEVEL_COUNT, levelAt, STEEPNESS_COUNT, steepnessAt } from './curve-bank.ts'
 
 /** A belief about a lane's curve: means of level a and log steepness b, and their covariance. */

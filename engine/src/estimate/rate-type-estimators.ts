@@ -1,3 +1,11 @@
+/**
+ * May spot quotes help to price contract freight? As far as this brokerage's own outcomes agree: from nothing to a full quote
+ * each. Methods: outcomes of the other type count by a normalized power prior (Ibrahim and Chen, 2000; Duan, Ye and Smith, 2006),
+ * averaged over its weights. The usual difference of rates is a random-effects mean over lanes (compare DerSimonian and Laird,
+ * 1986).
+ * docs/model-estimate.md, "Spot and contract".
+ */
+
 import { PENDING } from '../quotes/quote-columns.ts'
 import { inPool, isPooled, type LaneQuote, type QuotedLanes, quotedLanes } from '../quotes/quoted-lanes.ts'
 import type { RateType } from '../rate-type.ts'
@@ -38,21 +46,21 @@ export function estimatorFor(estimators: EstimatorsByType, rateType: RateType): 
 /** A rate type with fewer decided quotes has the shape of curves of the other type, and at least its swing. */
 const OWN_FAMILY_MIN = 200
 
-/** The parts of an own outcome that an outcome of the other type can count as. Without evidence, their mean. */
+/** An outcome of the other type may count as these parts of an own one. Without evidence, it counts as about their mean. */
 const WEIGHTS = [0, 0.03, 0.1, 0.3, 1] as const
-/** How the curves of the two types can differ, in steps of the bank, and the standard deviations that are expected. */
+/** The curves of the two types may differ by up to this many steps of the bank, and usually differ by about the spreads. */
 const LEVEL_STEPS = 4
 const STEEPNESS_STEPS = 3
 const LEVEL_SPREAD = 0.6
 const STEEPNESS_SPREAD = 1
-/** The state pairs with most decided quotes in which the types are compared. The others are compared together. */
+/** The types are compared in this many state pairs, those with most decided quotes. The other pairs are added up to one. */
 const COMPARED_SCOPES = 24
 
 /** The variance of the log rates of quotes around the level of their lane. */
 const QUOTE_VARIANCE = 0.01
 /** The expected standard deviation of the usual difference between the types in log rate. */
 const OFFSET_SPREAD = 0.1
-/** The expected variance of a lane's difference around the usual one, in how many lanes it is assumed, and its limits. */
+/** How much the difference on a lane varies around the usual one: assumed as if measured on four lanes, and within limits. */
 const LANE_VARIANCE = 0.01
 const ASSUMED_LANES = 4
 const LANE_VARIANCE_MIN = 0.0025
@@ -91,7 +99,7 @@ export function estimatorsByType(facts: { quotes: readonly LaneQuote[]; now: num
   return finished(estimatorsByTypeInSteps(quoted, facts.now, rows).steps)
 }
 
-/** A type's quotes on the way to its estimator. */
+/** The unfinished estimator of a rate type, and the rates of its lanes. */
 interface Begun {
   readonly estimator: Estimator
   /** The log rate of each lane and its weight, on the day of the model; weight 0 without a rate. */
@@ -160,7 +168,7 @@ function* borrow(spot: Begun, contract: Begun): Steps<void> {
   yield* addBorrowed(contract.estimator, ofContract, fromSpot)
 }
 
-/** A scope of lanes, with a copy of its total. */
+/** A scope that lanes belong to, mostly a state pair, with a copy of its total before anything was borrowed. */
 interface Leaf {
   readonly path: { readonly name: string; readonly key: string }[]
   readonly total: Float64Array
@@ -237,14 +245,14 @@ function* learned(own: Begun, other: Begun): Steps<Borrowing> {
   return { from: other.estimator, ...curves, ...learnedRates(own, other) }
 }
 
-/** The outcomes of both types in one place, and the belief before them. */
+/** The outcomes of both types in one state pair, and the belief before them. */
 interface Compared {
   readonly own: Float64Array
   readonly other: Float64Array
   readonly before: Float64Array
 }
 
-/** The places in which the types are compared: state pairs with outcomes of both, and all the others together. */
+/** Where the types are compared: each state pair with outcomes of both, and all the others together. */
 function comparedScopes(own: Estimator, other: Estimator): Compared[] {
   const [ofOwn, ofOther] = [leavesOf(own), leavesOf(other)]
   const before = messageDown(messageDown(rootBelief(), SCOPE_KINSHIP), SCOPE_KINSHIP)

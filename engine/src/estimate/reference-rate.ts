@@ -1,16 +1,23 @@
+/**
+ * What is the going rate of a lane, if it was last quoted three weeks ago and the market has moved since? Methods: the market
+ * index and the level of each lane are exponential smoothing (https://en.wikipedia.org/wiki/Exponential_smoothing). The fewer
+ * recent quotes a lane has, the more the brokerage's average counts beside its level (credibility, Bühlmann and Straub, 1970).
+ * docs/model-estimate.md, "The reference rate".
+ */
+
 import { clip } from './vector.ts'
 
 /** The half-life of a lane's rates in its level, in days. */
 const LEVEL_HALF_LIFE_DAYS = 40
-/** Weight of the tenant's average relative to a lane's level, in quotes. */
+/** Beside a lane's own quotes, the tenant's average counts as much as this many quotes. */
 const TENANT_WEIGHT = 0.3
 /** The typical squared log distance of a new truckload lane from the tenant's average for its miles. */
 const USUAL_DISTANCE = 0.04
-/** The weight of the typical distance beside measured ones, in lanes. */
+/** USUAL_DISTANCE counts as if it had been measured on this many lanes. */
 const IMAGINED_LANES = 10
 /** The speed of the market index: a day with n quotes moves it by 1 - e^(-.005 n) times their mean surprise. */
 const INDEX_SPEED = 0.005
-/** Limit of a quote's surprise, ln(rate / reference rate). */
+/** A quote's surprise, ln(rate / reference rate), counts up to this much. */
 const SURPRISE_MAX = 0.4
 
 /** Identifies a lane. */
@@ -34,7 +41,7 @@ export interface Morning {
   readonly index: number
   /** The tenant's average level. */
   readonly mean: number
-  /** See `laneLikeness`; with another weight k than the usual one, at least k / (k + 1). */
+  /** How similar the lanes are: see `laneLikeness`. If `tenantWeight` is a better weight k, at least k / (k + 1). */
   readonly likeness: number
   /** The weight of the tenant's average beside a lane's level, in quotes: 0.3 x likeness. */
   readonly usualWeight: number
@@ -90,6 +97,7 @@ export function laneLikeness(market: Market): number {
     (market.newLaneDistances + IMAGINED_LANES * USUAL_DISTANCE) / (market.newLanes + IMAGINED_LANES)
   return Math.min(1, USUAL_DISTANCE / distance)
 }
+
 /**
  * Weights of the tenant's average that are tried beside the usual one, in quotes. In sealed tenders, lanes hardly differ from
  * the average, but bids differ much, so that a lane's own mean is mostly noise.
@@ -113,6 +121,7 @@ function betterWeight(market: Market): number | null {
   }
   return TENANT_WEIGHTS[best] ?? null
 }
+
 /** The market before the next day's quotes; null if there are no quotes yet. */
 export function morningOf(market: Market): Morning | null {
   if (market.seen === 0) return null

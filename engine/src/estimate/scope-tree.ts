@@ -26,7 +26,7 @@ export interface ScopeModel {
   readonly parent: ScopeModel | null
   /** The sum of its children's messages. */
   readonly total: Float64Array
-  /** The belief about its lanes from all other scopes; computed on first use. */
+  /** What all other scopes say about its lanes; computed on first use. */
   fromAbove: Float64Array | null
   decided: number
   won: number
@@ -87,7 +87,7 @@ function isSilent({ decided, borrowed }: ScopeModel): boolean {
   return decided === 0 && borrowed === 0
 }
 
-/** The belief about the lanes of a scope from all quotes outside the scope. */
+/** What all quotes outside a scope say about the lanes of the scope. */
 export function beliefFromAbove(scope: ScopeModel): Float64Array {
   if (!scope.fromAbove) {
     if (scope.parent) {

@@ -1,3 +1,10 @@
+/**
+ * Do you win more often than usual these weeks, on all lanes (drift)? And does a single lane's win rate change from month to
+ * month by more than chance (swing)? Methods: recent surprises with exponential forgetting, times the slope of a ridge regression
+ * (https://en.wikipedia.org/wiki/Ridge_regression); extra-binomial variation by moments (Williams, Applied Statistics 31, 1982).
+ * docs/model-estimate.md, "The curve", Drift and Swings.
+ */
+
 import { dayOf } from '../day.ts'
 import { PENDING, WON } from '../quotes/quote-columns.ts'
 import type { QuotedLanes } from '../quotes/quoted-lanes.ts'
@@ -7,9 +14,9 @@ import { clip } from './vector.ts'
 
 /** The half-life of an unexpected outcome in the drift, in days. */
 const DRIFT_HALF_LIFE_DAYS = 5
-/** Information, in quotes x p (1 - p), that is assumed to say that there is no drift. */
+/** "No drift" counts as much as this information, the sum of p (1 - p): that of 40 quotes with a chance of one half. */
 const LEAST_INFORMATION = 10
-/** The half-life of the evidence that drifts last, in days, and the assumed evidence that they do not. */
+/** Evidence that drifts last until the next quotes halves after this many days; "they do not" counts as much as GAIN_DOUBT. */
 const GAIN_HALF_LIFE_DAYS = 45
 const GAIN_DOUBT = 4
 const GAIN_MAX = 1.5
@@ -21,7 +28,7 @@ const TENANT_QUOTES = 2
 const BLOCK_DAYS = 30
 /** ... if its win rate is known from this number of quotes at the start of the block. */
 const KNOWN_QUOTES_MIN = 8
-/** Information that is assumed to say that lanes do not swing. */
+/** "Lanes do not swing" counts as much as this sum of squared information. */
 const STEADY_INFORMATION = 50
 const SWING_MAX = 1.5
 /** Rows read in one step. */
@@ -66,7 +73,7 @@ interface DaySums {
 /**
  * How the outcomes of all lanes drift together, and how much each lane swings by itself.
  *
- * The surprise of an outcome is won (1) or lost (0), minus the win rate of its lane so far. The drift on a day is the sum of
+ * The surprise of an outcome is 1 (won) or 0 (lost), minus the win rate of its lane so far. The drift on a day is the sum of
  * recent surprises divided by their information. Whether a drift lasts until the next quotes is learned from the tenant's
  * own past: the gain is the regression of surprises on the drift of the morning before them. It is near 0 for a tenant whose
  * win rate only varies by chance.

@@ -31,8 +31,9 @@ export interface TrustBasis {
 const dayMs = 86_400_000
 
 /**
- * The trust in an estimate, from its interval, its scope and its age. "good" needs a narrow interval, at least half of the
- * evidence from the lane itself, and a recent quote. "weak" is an interval so wide that the probability says little.
+ * May I rely on this estimate? A rule of thumb, from its interval, its scope and its age: docs/model-estimate.md, "Trust". "good"
+ * needs a narrow interval, at least half of the evidence from the lane itself, and a recent quote. "weak" is an interval so wide
+ * that the probability says little.
  *
  * @example trustOf({ interval80: { low: 0.4, high: 0.62 }, borrowedShare: 0.2, newestDays: 12 }) // 'good'
  * @example trustOf({ interval80: { low: 0.06, high: 0.95 }, borrowedShare: 1, newestDays: null }) // 'weak'

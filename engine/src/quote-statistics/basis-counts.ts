@@ -1,3 +1,7 @@
+/**
+ * How many quotes were converted before they were counted, and how many could not be: all-in or linehaul, Canadian or US dollars?
+ */
+
 import type { BookLane, QuoteBook } from '../book/quote-book.ts'
 import { CONVERTED_BY, convertedByOf, FACTS, type QuoteColumns } from '../quotes/quote-columns.ts'
 import type { Steps } from '../steps.ts'

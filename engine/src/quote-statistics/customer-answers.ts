@@ -1,3 +1,8 @@
+/**
+ * How quickly does this customer decide, and what did it decide lately? Hours from quote to decision: their median and their 90 %
+ * point. Method: sample quantiles, type 7 of Hyndman and Fan (1996), as in spreadsheets.
+ */
+
 import type { QuoteBook } from '../book/quote-book.ts'
 import { FACTS, LOST, PENDING, WON } from '../quotes/quote-columns.ts'
 import type { Steps } from '../steps.ts'
@@ -30,9 +35,9 @@ const AT_ONCE_MS = 60_000
 const HOUR_MS = 3_600_000
 
 /**
- * The answers of the selected quotes, those of one customer. A quote that was decided when it was entered, such as an imported one,
- * or by the service, does not show the response time. Nor does an outcome that a person set in bulk much later, so the median is the
- * figure to use.
+ * The answers of the selected quotes, those of one customer. A quote that was decided when it was entered, such as an imported
+ * one, or that the service decided, says nothing about the response time. Nor does an outcome that a person set in bulk much
+ * later, so the median is the figure to use.
  *
  * @param recentFrom the beginning of the recent period, and `beforeFrom` that of the one before it, in epoch milliseconds
  */

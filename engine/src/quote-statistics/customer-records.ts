@@ -1,6 +1,6 @@
 /** What a brokerage has said about its customers and teams, as far as statistics depend on it. */
 export interface CustomerRecords {
-  /** By the key of each name that was said to be a customer's. */
+  /** Each name that somebody assigned to a customer, by the name's key. */
   readonly names: ReadonlyMap<string, CustomerName>
   /** The teams of customers, by the id of the customer, and the members of teams, by the id of the team. */
   readonly teamsOfCustomer: ReadonlyMap<number, readonly number[]>

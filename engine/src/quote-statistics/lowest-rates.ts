@@ -1,3 +1,8 @@
+/**
+ * Which rate would the pricing rules have allowed at least, for each past quote? The expected cost plus the minimum of the rule
+ * that applied. No statistical method: rules are matched once for all lanes, customers and reps that they treat alike.
+ */
+
 import type { QuoteBook } from '../book/quote-book.ts'
 import type { QuoteColumns } from '../quotes/quote-columns.ts'
 import { bySpecificity, type MinimumTerms, type PricingRule } from '../rules/pricing-rules.ts'

@@ -1,3 +1,9 @@
+/**
+ * On which shipments did you earn less than you quoted, and how much less? Counts and sums, largest gap first; no statistical
+ * method.
+ * docs/model.md, "Quoted and landed margin".
+ */
+
 import type { QuoteBook } from '../book/quote-book.ts'
 import type { ComparedShipment } from '../performance.ts'
 import { FACTS, type QuoteColumns } from '../quotes/quote-columns.ts'

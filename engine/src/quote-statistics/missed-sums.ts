@@ -1,3 +1,10 @@
+/**
+ * How much margin did rates miss that were too low? Sums of the amounts of backtest/missed-margin.ts, with a range. Method: propagation
+ * of errors (https://en.wikipedia.org/wiki/Propagation_of_uncertainty). Errors of one lane's curve add up; those of different lanes
+ * partly cancel out.
+ * docs/decisions/0085-missed-margin.md.
+ */
+
 import { MISSED_KINDS, type MissedColumns } from '../backtest/missed-margin.ts'
 import type { QuoteBook } from '../book/quote-book.ts'
 import { FACTS, PENDING, type QuoteColumns, WON } from '../quotes/quote-columns.ts'
@@ -20,7 +27,7 @@ export interface MissedSums {
   readonly bookedMarginCents: number
 }
 
-/** A judged quote that still has the outcome that it was judged for, as the book has it now. */
+/** A quote of the last backtest's list whose outcome is still the same in the book. */
 interface StillJudged {
   /** Its position in the judged quotes. */
   readonly at: number
@@ -62,7 +69,7 @@ function marginOf(columns: QuoteColumns, row: number, isApart: boolean): number 
   return (columns.rateCents[row] as number) - (columns.costCents[row] as number)
 }
 
-/** Adds up quotes. Errors add up within a lane, so each lane is summed first. */
+/** Adds up quotes, lane by lane: errors of one lane's win curve add up, and those of different lanes partly cancel out. */
 function sumsOf(quotes: readonly StillJudged[], judged: MissedColumns): MissedSums {
   const byLane = new Map<number, { winSd: number; costSquares: number }>()
   const sums = {

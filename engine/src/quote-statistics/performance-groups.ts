@@ -1,3 +1,8 @@
+/**
+ * How did each lane, customer, rep, carrier, equipment or month do: quotes, wins, margin? A page of groups in the wanted order,
+ * from the sums of performance-sums.ts. Counts and sums only; the ratios and their intervals are in performance.ts.
+ */
+
 import type { QuoteBook } from '../book/quote-book.ts'
 import { lowerCase } from '../customer-name.ts'
 import type { PerformanceSums } from '../performance.ts'

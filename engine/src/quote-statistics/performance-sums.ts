@@ -1,3 +1,9 @@
+/**
+ * Quotes, wins, revenue, cost and shortfalls, added up by group in one pass over the book. Sums of whole cents are exact in any
+ * order.
+ * docs/model.md, "Quoted and landed margin", explains the sums.
+ */
+
 import type { QuoteBook } from '../book/quote-book.ts'
 import type { PerformanceSums } from '../performance.ts'
 import { FACTS, LOST, type QuoteColumns, WON } from '../quotes/quote-columns.ts'

@@ -4,7 +4,7 @@ import { FACTS, type QuoteColumns, REFUSED } from '../quotes/quote-columns.ts'
 import type { RateType } from '../rate-type.ts'
 import { type CustomerRecords, isHiddenFrom, isSameCustomer } from './customer-records.ts'
 
-/** Which quotes statistics are about. Absent: all. */
+/** Which quotes statistics are about. An absent condition selects all quotes. */
 export interface QuoteSelection {
   readonly originKey?: string
   readonly destinationKey?: string
@@ -12,9 +12,9 @@ export interface QuoteSelection {
   readonly rateType?: RateType
   /** A customer by its name in any spelling, with the names that were merged into it. */
   readonly customerName?: string
-  /** Only quotes of this person, without imported ones. */
+  /** Only quotes that this person made in Lanewise. Imported quotes are left out, even if their file names the person as rep. */
   readonly quotedBy?: number
-  /** From this time, and before this one, in epoch milliseconds. */
+  /** Only quotes from the time `from` on, and before the time `to`, in epoch milliseconds. */
   readonly from?: number
   readonly to?: number
   /** Only quotes with a booking or a cancelled booking. */
@@ -28,7 +28,8 @@ export type Reader = { readonly userId: number } | null
 export type IsSelected = (columns: QuoteColumns, row: number) => boolean
 
 /**
- * A test for the rows of a selection. What is asked about lanes and customers is decided once for each of them, not for each quote.
+ * Returns a test of whether a row is in the selection. Lanes and customers are tested once each, not again for each of their
+ * quotes.
  *
  * A person does not see quotes of a hidden customer, whether it is named in the quote or in the booking.
  */

@@ -1,3 +1,9 @@
+/**
+ * Do you quote, win and pay above or below the market? Each quote is compared with the market rate of its own day. Sums, no
+ * statistical method.
+ * docs/market-rates.md, "Where you stand".
+ */
+
 import type { QuoteBook } from '../book/quote-book.ts'
 import { type MarketHistory, marketRateAt, sameRateUntil, type WhyNoMarketRate } from '../market-history.ts'
 import type { MarketRate } from '../market-rate.ts'
@@ -86,7 +92,7 @@ const PAID_AT = 6
 /** Why an amount has no market rate; null if none is stored, false if it has one or is no amount. */
 type Lacking = WhyNoMarketRate | null | false
 
-/** A lane with a quote that was won, lost or paid, and one of them with a market rate. */
+/** States of a lane: it has a quote that was won, lost or paid; and one of these has a market rate. */
 const QUOTED = 1
 const COMPARED = 2
 

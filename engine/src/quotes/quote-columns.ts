@@ -61,7 +61,7 @@ export const FACTS = {
   convertedBy: 64 | 128,
   /** An amount is in Canadian dollars. */
   inCad: 256,
-  /** It expired: nobody said its outcome. */
+  /** It expired: nobody reported its outcome. */
   expired: 512,
   /** The service itself decided it, as when it expired. */
   decidedByService: 1_024,

@@ -5,9 +5,9 @@ export interface GroupedMean {
   readonly range95: { readonly low: number; readonly high: number } | null
 }
 
-/** The range from fewer groups would be meaningless. */
+/** With fewer groups, the range would be meaningless. */
 const GROUPS_MIN = 5
-/** Of the normal distribution, for 95 %. */
+/** 95 % of a normal distribution are within this many standard deviations of its mean. */
 const Z_95 = 1.96
 
 /**

@@ -1,6 +1,6 @@
 /**
  * A pseudo-random generator of numbers between 0 and 1 (mulberry32). The same seed gives the same numbers on every
- * machine. Suitable for sampling, not for security.
+ * machine, so that a backtest has the same range each time. Suitable for sampling, not for security.
  *
  * @example seededNumbers(1)() // 0.6270739405881613
  */
