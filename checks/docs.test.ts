@@ -91,6 +91,29 @@ test('README shows how to start and how to test', () => {
   expect(textOf('README.md')).toMatch(/^npm test/m)
 })
 
+/** A page that a comment refers to, with the titles of its sections: `docs/model.md, "Par" and "Scores"`. */
+const reference = /(docs\/[\w/-]+\.md)((?:(?:, | and )"[^"]+")*)/g
+
+test('comments of the engine refer to pages and sections that exist', () => {
+  const comments = filesOf('engine/src/**/*.ts').flatMap(
+    (path) => textOf(path).match(/\/\*\*[\s\S]*?\*\//g) ?? [],
+  )
+  const named = comments.flatMap((comment) =>
+    [...comment.replaceAll(/\s*\n\s*\* ?/g, ' ').matchAll(reference)].flatMap(
+      ([, page = '', sections = '']) =>
+        [...sections.matchAll(/"([^"]+)"/g), ['', '']].map(([, title = '']) => ({ page, title })),
+    ),
+  )
+  expect(named.filter(({ title }) => title !== '').length).toBeGreaterThan(40)
+  const isThere = ({ page, title }: (typeof named)[number]) =>
+    existsSync(join(root, page)) &&
+    (title === '' ||
+      textOf(page)
+        .match(/^#+ .*$/gm)
+        ?.some((line) => line.endsWith(` ${title}`)))
+  expect(named.filter((one) => !isThere(one))).toEqual([])
+})
+
 describe('decisions', () => {
   const decisions = filesOf('docs/decisions/*.md')
 

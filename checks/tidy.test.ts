@@ -5,6 +5,8 @@ import { filesOf, shippedFiles, sourceFiles, textOf, withoutComments } from './r
 
 const unfinished = /\b(TODO|FIXME|XXX)\b/
 const strayAny = /(:|<|\|) *any\b(?!['"`])|\bas any\b(?! from)/
+/** `!` behind anything but an index. */
+const strayAssertion = /[\w)]!(?!=)/
 const only = /\b(test|it|describe)(\.\w+)*\.only\b|\bfdescribe\b|\bfit\(/
 /** An absolute path that exists only on one machine. */
 const machinePath = /(^|[\s'"`(=])\/(home|Users|root|work)\/[A-Za-z]/
@@ -47,6 +49,11 @@ describe('source files', () => {
     const found = linesThatFit(sources, strayAny, (path) => withoutComments(textOf(path)))
     const answers = /^server\/testing\/[a-z-]+\.ts:\d+: readonly body: any$/
     expect(found.filter((line) => !answers.test(line))).toEqual([])
+  })
+
+  test('assert that a value exists only behind an index, and only in the engine', () => {
+    const engine = shippedFiles().filter((path) => path.startsWith('engine/'))
+    expect(linesThatFit(engine, strayAssertion, (path) => withoutComments(textOf(path)))).toEqual([])
   })
 
   test('are not in folders with generic names', () => {

@@ -54,16 +54,15 @@ export function* sortInSteps(
     for (let start = 0; start < list.length; start += 2 * width) {
       const middle = Math.min(start + width, list.length)
       const end = Math.min(start + 2 * width, list.length)
-      if (middle >= end || compare(from[middle - 1] as number, from[middle] as number) <= 0) {
-        for (let at = start; at < end; at++) to[at] = from[at] as number
+      if (middle >= end || compare(from[middle - 1]!, from[middle]!) <= 0) {
+        for (let at = start; at < end; at++) to[at] = from[at]!
         work += (end - start) / 4
       } else {
         let left = start
         let right = middle
         for (let at = start; at < end; at++) {
-          const takeLeft =
-            right >= end || (left < middle && compare(from[left] as number, from[right] as number) <= 0)
-          to[at] = from[takeLeft ? left++ : right++] as number
+          const takeLeft = right >= end || (left < middle && compare(from[left]!, from[right]!) <= 0)
+          to[at] = from[takeLeft ? left++ : right++]!
           if (++work >= MERGED_PER_STEP) {
             work = 0
             yield
@@ -84,7 +83,7 @@ export function* sortInSteps(
 function* isSorted(list: Int32Array, compare: (one: number, other: number) => number): Steps<boolean> {
   for (let at = 1; at < list.length; at++) {
     if (at % MERGED_PER_STEP === 0) yield
-    if (compare(list[at - 1] as number, list[at] as number) > 0) return false
+    if (compare(list[at - 1]!, list[at]!) > 0) return false
   }
   return true
 }
@@ -104,7 +103,7 @@ export function* medianInSteps(values: Float64Array): Steps<number | null> {
   if (values.length % 2 === 1) return upper
   // All values before the upper median are at most as large, so the lower median is their maximum.
   let lower = Number.NEGATIVE_INFINITY
-  for (let at = 0; at < values.length / 2; at++) lower = Math.max(lower, values[at] as number)
+  for (let at = 0; at < values.length / 2; at++) lower = Math.max(lower, values[at]!)
   return (lower + upper) / 2
 }
 
@@ -113,15 +112,15 @@ function* nthInSteps(values: Float64Array, nth: number): Steps<number> {
   let high = values.length - 1
   let work = 0
   while (low < high) {
-    const pivot = values[(low + high) >>> 1] as number
+    const pivot = values[(low + high) >>> 1]!
     let left = low
     let right = high
     while (left <= right) {
-      while ((values[left] as number) < pivot) left++
-      while ((values[right] as number) > pivot) right--
+      while (values[left]! < pivot) left++
+      while (values[right]! > pivot) right--
       if (left > right) break
-      const one = values[left] as number
-      values[left++] = values[right] as number
+      const one = values[left]!
+      values[left++] = values[right]!
       values[right--] = one
       if (++work >= SWAPPED_PER_STEP) {
         work = 0
@@ -132,5 +131,5 @@ function* nthInSteps(values: Float64Array, nth: number): Steps<number> {
     else if (nth >= left) low = left
     else break
   }
-  return values[nth] as number
+  return values[nth]!
 }

@@ -276,7 +276,7 @@ function usualMiles({ quoted }: Estimator, { key }: LaneIdentity): number | null
   const stated: number[] = []
   if (lane === undefined) return null
   quoted.columns.eachRowOf(lane, (row) => {
-    const miles = quoted.columns.miles[row] as number
+    const miles = quoted.columns.miles[row]!
     if (!Number.isNaN(miles)) stated.push(miles)
   })
   return median(stated)

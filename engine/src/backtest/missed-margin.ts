@@ -59,10 +59,10 @@ function eachCurve(
   const stops = [brake(one), brake(other)] as const
   for (const node of NOISE_NODES) {
     for (let c = 0; c < weights.length; c++) {
-      const level = (levels[c] as number) + node.shift * noise
-      const steep = steepness[c] as number
+      const level = levels[c]! + node.shift * noise
+      const steep = steepness[c]!
       see(
-        node.weight * (weights[c] as number),
+        node.weight * weights[c]!,
         shape.ceiling * sigmoid(level - steep * rates[0] - stops[0]),
         shape.ceiling * sigmoid(level - steep * rates[1] - stops[1]),
       )

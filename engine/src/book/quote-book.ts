@@ -118,15 +118,15 @@ export class QuoteBook implements QuotedLanes {
     const counts = new Int32Array(COUNTS * this.lanes.length)
     for (let row = 0; row < rows; row++) {
       if (row % ROWS_PER_STEP === 0) yield
-      const lane = laneOf[row] as number
+      const lane = laneOf[row]!
       if (lane < 0) continue
       const at = COUNTS * lane + this.#countedAs(row)
-      counts[at] = (counts[at] as number) + 1
+      counts[at]!++
     }
     for (const { number, counts: ofLane } of this.lanes) {
       for (let at = 0; at < COUNTS; at++) {
-        ofLane[at] = counts[COUNTS * number + at] as number
-        this.#counts[at] = (this.#counts[at] as number) + (ofLane[at] as number)
+        ofLane[at] = counts[COUNTS * number + at]!
+        this.#counts[at]! += ofLane[at]!
       }
     }
   }
@@ -218,7 +218,7 @@ export class QuoteBook implements QuotedLanes {
   }
 
   #leave(row: number): void {
-    this.#changing(this.columns.lane[row] as number)
+    this.#changing(this.columns.lane[row]!)
     this.#count(row, -1)
   }
 
@@ -229,10 +229,10 @@ export class QuoteBook implements QuotedLanes {
   /** Counts a quote that was added (1), or that is about to be removed (-1). */
   #count(row: number, by: 1 | -1): void {
     const { columns } = this
-    const lane = this.lanes[columns.lane[row] as number]
+    const lane = this.lanes[columns.lane[row]!]
     if (lane === undefined) return
     const at = this.#countedAs(row)
-    for (const counts of [lane.counts, this.#counts]) counts[at] = (counts[at] as number) + by
+    for (const counts of [lane.counts, this.#counts]) counts[at]! += by
     this.#revision++
     lane.corridor.revision = this.#revision
     for (const area of lane.corridor.areas) area.revision = this.#revision

@@ -47,7 +47,7 @@ export function* countScopeRates(book: QuoteBook, scope: Scope): Steps<RateCount
   const { columns } = book
   const counter = new RateCounter()
   yield* eachRow(book, scope, (row) =>
-    counter.add(columns.rateCents[row] as number, OUTCOMES[columns.outcomeOf(row)] ?? 'pending'),
+    counter.add(columns.rateCents[row]!, OUTCOMES[columns.outcomeOf(row)] ?? 'pending'),
   )
   return counter.counts()
 }
@@ -58,9 +58,9 @@ export function* countScopeHistory(book: QuoteBook, scope: Scope, now: number): 
   const counter = new HistoryCounter(now)
   yield* eachRow(book, scope, (row) =>
     counter.add(
-      columns.rateCents[row] as number,
+      columns.rateCents[row]!,
       OUTCOMES[columns.outcomeOf(row)] ?? 'pending',
-      columns.quotedAt[row] as number,
+      columns.quotedAt[row]!,
     ),
   )
   return counter.counts()
@@ -70,9 +70,7 @@ export function* countScopeHistory(book: QuoteBook, scope: Scope, now: number): 
 export function* countScopeMiles(book: QuoteBook, scope: Scope): Steps<MilesCount[]> {
   const { columns } = book
   const counter = new MilesCounter()
-  yield* eachRow(book, scope, (row) =>
-    counter.add(columns.rateCents[row] as number, columns.miles[row] as number),
-  )
+  yield* eachRow(book, scope, (row) => counter.add(columns.rateCents[row]!, columns.miles[row]!))
   return counter.counts()
 }
 
@@ -103,15 +101,15 @@ export function* newestQuotes(book: QuoteBook, scope: Scope, max: number): Steps
   yield* eachRow(book, scope, (row) => found.push(row))
   const rows = yield* sortInSteps(Int32Array.from(found), (one, other) => columns.compare(one, other))
   return yield* mapInSteps(Array.from(rows.subarray(Math.max(0, rows.length - max))), (row) => {
-    const [cost, miles] = [columns.costCents[row] as number, columns.miles[row] as number]
+    const [cost, miles] = [columns.costCents[row]!, columns.miles[row]!]
     return {
-      laneId: columns.laneId[row] as number,
-      rateCents: columns.rateCents[row] as number,
+      laneId: columns.laneId[row]!,
+      rateCents: columns.rateCents[row]!,
       costCents: cost === UNKNOWN_COST ? null : cost,
       outcome: OUTCOMES[columns.outcomeOf(row)] ?? 'pending',
-      quotedAt: columns.quotedAt[row] as number,
+      quotedAt: columns.quotedAt[row]!,
       miles: Number.isNaN(miles) ? null : miles,
-      equipmentCode: lanes[columns.lane[row] as number]?.places.equipmentCode ?? '',
+      equipmentCode: lanes[columns.lane[row]!]?.places.equipmentCode ?? '',
       rateType: columns.rateTypeOf(row),
     }
   })

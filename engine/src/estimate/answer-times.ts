@@ -40,7 +40,7 @@ export type AnswerTimes = readonly Leaning[]
 export function leaningAt(times: AnswerTimes, age: number): Leaning {
   if (age >= SETTLED_FROM) return NOTHING
   let group = GROUPS.length - 1
-  while (group > 0 && (GROUPS[group] as number) > age) group--
+  while (group > 0 && GROUPS[group]! > age) group--
   return times[group] ?? NOTHING
 }
 
@@ -55,16 +55,16 @@ export function* answerTimesInSteps(quoted: PooledQuotes, today: number): Steps<
   const settled = [0, 0, 0]
   for (let row = 0; row < columns.rows; row++) {
     if (row % ROWS_PER_STEP === 0) yield
-    if ((columns.lane[row] as number) < 0 || !isPooled(quoted, row)) continue
-    const age = today - dayOf(columns.quotedAt[row] as number)
+    if (columns.lane[row]! < 0 || !isPooled(quoted, row)) continue
+    const age = today - dayOf(columns.quotedAt[row]!)
     if (age < 0 || age > SETTLED_TO) continue
     const outcome = columns.outcomeOf(row)
-    if (age >= SETTLED_FROM) settled[outcome] = (settled[outcome] as number) + 1
+    if (age >= SETTLED_FROM) settled[outcome]!++
     else {
       let group = GROUPS.length - 1
-      while (group > 0 && (GROUPS[group] as number) > age) group--
+      while (group > 0 && GROUPS[group]! > age) group--
       const of = counts[group]
-      if (of) of[outcome] = (of[outcome] as number) + 1
+      if (of) of[outcome]!++
     }
   }
   return counts.map((of) => leaningOf(of, settled))

@@ -91,7 +91,7 @@ export function noErrors(): ErrorCounts {
 /** Counts an error, in usual errors; the weights of old loads are smaller (see `weightOf`). */
 export function countError(counts: ErrorCounts, error: number, weight: number): void {
   const bin = Math.min(BINS - 1, Math.max(0, Math.floor((error + ERROR_MAX) / BIN_WIDTH)))
-  counts.bins[bin] = (counts.bins[bin] as number) + weight
+  counts.bins[bin]! += weight
   counts.count += weight
 }
 
@@ -114,8 +114,8 @@ export function errorBelow({ counts, usual }: ErrorSpread, error: number): numbe
   const place = Math.min(BINS, Math.max(0, (times + ERROR_MAX) / BIN_WIDTH))
   const whole = Math.floor(place)
   let below = 0
-  for (let bin = 0; bin < whole; bin++) below += counts.bins[bin] as number
-  if (whole < BINS) below += (place - whole) * (counts.bins[whole] as number)
+  for (let bin = 0; bin < whole; bin++) below += counts.bins[bin]!
+  if (whole < BINS) below += (place - whole) * counts.bins[whole]!
   return (LAPLACE_WEIGHT * laplace + below) / (LAPLACE_WEIGHT + counts.count)
 }
 

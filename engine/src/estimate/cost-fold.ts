@@ -107,7 +107,7 @@ export function indexOn({ days, mornings, now }: CostIndex, day: number): number
   let high = days.length
   while (low < high) {
     const middle = (low + high) >>> 1
-    if ((days[middle] as number) < day) low = middle + 1
+    if (days[middle]! < day) low = middle + 1
     else high = middle
   }
   return mornings[low] ?? now
@@ -152,8 +152,8 @@ class Share {
     this.loads++
     let least = Number.POSITIVE_INFINITY
     for (let i = 0; i < FOLLOWED.length; i++) {
-      const share = FOLLOWED[i] as number
-      const missed = (this.#misses[i] as number) + Math.abs(rest - share * gap)
+      const share = FOLLOWED[i]!
+      const missed = this.#misses[i]! + Math.abs(rest - share * gap)
       this.#misses[i] = missed
       if (missed >= least) continue
       least = missed
@@ -207,7 +207,7 @@ export function* foldedInSteps(loads: FoldedLoads, known: Known): Steps<FoldedCo
     // A load updates seven scopes, so these steps are shorter than those of other loops.
     if (nth % QUOTES_PER_STEP === 0) yield
     if (Number.isNaN(values[nth])) continue
-    const day = days[nth] as number
+    const day = days[nth]!
     if (day !== fold.today) {
       fold.endDay()
       yield* fold.lookAhead(day)
@@ -283,7 +283,7 @@ class CostFold {
   #forecast(which: number, chain: CostChain, from: number): ResidualAhead {
     return residualAhead(chain, {
       from,
-      ahead: AHEAD_DAYS[which] as number,
+      ahead: AHEAD_DAYS[which]!,
       scale: 1 / this.#weightOn(from),
       index: this.#index,
       costDays: this.#known.costDays,
@@ -295,21 +295,21 @@ class CostFold {
   *lookAhead(day: number): Steps<undefined> {
     const { days, lanes, values } = this.#loads
     for (let which = 1; which < AHEAD_DAYS.length; which++) {
-      const ahead = AHEAD_DAYS[which] as number
-      for (let nth = this.#next[which] as number; nth < days.length; nth++) {
+      const ahead = AHEAD_DAYS[which]!
+      for (let nth = this.#next[which]!; nth < days.length; nth++) {
         this.#next[which] = nth
         if (nth % QUOTES_PER_STEP === 0) yield
-        const value = values[nth] as number
-        const from = (days[nth] as number) - ahead
+        const value = values[nth]!
+        const from = days[nth]! - ahead
         if (!Number.isNaN(value) && from >= day) break
         this.#next[which] = nth + 1
         if (Number.isNaN(value) || this.#scopes.loads === 0) continue
-        const chain = this.#chain(lanes[nth] as number)
+        const chain = this.#chain(lanes[nth]!)
         const seen = this.#forecast(which, chain, from)
         const row = ownLoadsRow(chain)
-        const weight = weightOf(days[nth] as number, this.#known.day)
+        const weight = weightOf(days[nth]!, this.#known.day)
         const errors = this.#errors[which]?.[row]
-        const actual = value + (this.#loads.beyond[nth] as number)
+        const actual = value + this.#loads.beyond[nth]!
         if (errors !== undefined) addError(errors, missOf(seen, actual, this.#following.share(row)), weight)
       }
     }
@@ -333,8 +333,8 @@ class CostFold {
 
   /** Adds a load of today. */
   add(nth: number): void {
-    const value = this.#loads.values[nth] as number
-    const chain = this.#chain(this.#loads.lanes[nth] as number)
+    const value = this.#loads.values[nth]!
+    const chain = this.#chain(this.#loads.lanes[nth]!)
     const weight = this.#weightOn(this.today)
     // The first load of a tenant sets its level, and says nothing about the market. The index is measured with all scopes
     // moving: it would not stop at the market if agreed prices, which do not follow it, counted as surprises every day.
@@ -361,8 +361,8 @@ class CostFold {
    */
   #learn(nth: number, chain: CostChain, weight: number): void {
     if (this.#scopes.loads === 0) return
-    const lane = this.#loads.lanes[nth] as number
-    const value = this.#loads.values[nth] as number
+    const lane = this.#loads.lanes[nth]!
+    const value = this.#loads.values[nth]!
     let first = this.#firstToday.get(lane)
     if (first === undefined) {
       const row = ownLoadsRow(chain)
@@ -371,7 +371,7 @@ class CostFold {
       this.#firstToday.set(lane, first)
     }
     const { seen, row, usual } = first
-    const miss = missOf(seen, value + (this.#loads.beyond[nth] as number), this.#following.share(row))
+    const miss = missOf(seen, value + this.#loads.beyond[nth]!, this.#following.share(row))
     countError(this.#signedErrors, miss / usual, weight)
     const errors = this.#errors[0]?.[row]
     if (errors !== undefined) addError(errors, miss, weight)

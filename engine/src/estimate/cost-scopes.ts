@@ -125,9 +125,9 @@ export function newestGap({ newest }: CostChain, level: number, day: number): nu
   let weights = 0
   let sum = 0
   for (let i = Math.max(0, days.length - NEWEST_LOADS); i < days.length; i++) {
-    const weight = stale * 2 ** (-(last - (days[i] as number)) / NEWEST_HALF_LIFE_DAYS)
+    const weight = stale * 2 ** (-(last - days[i]!) / NEWEST_HALF_LIFE_DAYS)
     weights += weight
-    sum += weight * ((values[i] as number) - level)
+    sum += weight * (values[i]! - level)
   }
   return sum / (weights + NEWEST_PRIOR)
 }

@@ -66,34 +66,34 @@ export function* costDaysInSteps(
   let first: number | null = null
   for (let nth = 0; nth < days.length; nth++) {
     if (nth % LOADS_PER_STEP === 0) yield
-    const value = values[nth] as number
-    const on = days[nth] as number
+    const value = values[nth]!
+    const on = days[nth]!
     if (Number.isNaN(value) || on < day - HISTORY_DAYS) continue
     // Loads are in the order of time, so the first usable one is the oldest.
     if (first === null) {
       first = on
       if (day - first < YEAR_DAYS + 7 * SEASON_WEEKS_MIN) return null
     }
-    const lane = lanes[nth] as number
-    laneSums[lane] = (laneSums[lane] as number) + value
-    laneLoads[lane] = (laneLoads[lane] as number) + 1
+    const lane = lanes[nth]!
+    laneSums[lane]! += value
+    laneLoads[lane]!++
   }
   if (first === null) return null
   const sums = new Float64Array(day - first + 2)
   const loads = new Float64Array(day - first + 2)
   for (let nth = 0; nth < days.length; nth++) {
     if (nth % LOADS_PER_STEP === 0) yield
-    const value = values[nth] as number
-    const on = days[nth] as number
+    const value = values[nth]!
+    const on = days[nth]!
     if (Number.isNaN(value) || on < first) continue
-    const lane = lanes[nth] as number
+    const lane = lanes[nth]!
     const at = on - first + 1
-    sums[at] = (sums[at] as number) + value - (laneSums[lane] as number) / (laneLoads[lane] as number)
-    loads[at] = (loads[at] as number) + 1
+    sums[at] = sums[at]! + value - laneSums[lane]! / laneLoads[lane]!
+    loads[at]!++
   }
   for (let at = 1; at < sums.length; at++) {
-    sums[at] = (sums[at] as number) + (sums[at - 1] as number)
-    loads[at] = (loads[at] as number) + (loads[at - 1] as number)
+    sums[at]! += sums[at - 1]!
+    loads[at]! += loads[at - 1]!
   }
   return { first, sums, loads }
 }
@@ -103,8 +103,8 @@ function levelAround({ first, sums, loads }: CostDays, day: number): number | nu
   const inside = (at: number) => Math.min(Math.max(at, 0), sums.length - 1)
   const from = inside(day - AROUND_DAYS - first)
   const to = inside(day + AROUND_DAYS + 1 - first)
-  const count = (loads[to] as number) - (loads[from] as number)
-  return count < LOADS_MIN ? null : ((sums[to] as number) - (sums[from] as number)) / count
+  const count = loads[to]! - loads[from]!
+  return count < LOADS_MIN ? null : (sums[to]! - sums[from]!) / count
 }
 
 function movement(days: CostDays, from: number, ahead: number): number | null {

@@ -38,10 +38,10 @@ export function* countedRatesInSteps(
   const dated = new Float64Array(rows.length)
   let count = 0
   for (let at = 0; at < rows.length; at++) {
-    const row = rows[at] as number
-    const rateCents = columns.rateCents[row] as number
-    if (whyUndated(rateCents, columns.quotedAt[row] as number, day) === null) {
-      const logRate = logRateOf(rateCents, columns.miles[row] as number, haulLog)
+    const row = rows[at]!
+    const rateCents = columns.rateCents[row]!
+    if (whyUndated(rateCents, columns.quotedAt[row]!, day) === null) {
+      const logRate = logRateOf(rateCents, columns.miles[row]!, haulLog)
       logRates[row] = logRate
       dated[count++] = logRate
     }
@@ -71,14 +71,12 @@ function* sortedByLane(
 ): Steps<RowsByLane> {
   const from = new Int32Array(laneCount + 1)
   for (let at = 0; at < rows.length; at++) {
-    const row = rows[at] as number
-    const lane = columns.lane[row] as number
-    if (lane >= 0 && lane < laneCount && !Number.isNaN(logRates[row]))
-      from[lane + 1] = (from[lane + 1] as number) + 1
+    const row = rows[at]!
+    const lane = columns.lane[row]!
+    if (lane >= 0 && lane < laneCount && !Number.isNaN(logRates[row])) from[lane + 1]!++
     if (at % (10 * ROWS_PER_STEP) === 0) yield
   }
-  for (let lane = 0; lane < laneCount; lane++)
-    from[lane + 1] = (from[lane + 1] as number) + (from[lane] as number)
+  for (let lane = 0; lane < laneCount; lane++) from[lane + 1]! += from[lane]!
   const to = from.slice(0, laneCount)
   const sorted = {
     from,
@@ -87,11 +85,11 @@ function* sortedByLane(
     logRates: new Float64Array(from[laneCount] ?? 0),
   }
   for (let at = 0; at < rows.length; at++) {
-    const row = rows[at] as number
-    const lane = columns.lane[row] as number
-    const logRate = logRates[row] as number
+    const row = rows[at]!
+    const lane = columns.lane[row]!
+    const logRate = logRates[row]!
     if (lane >= 0 && lane < laneCount && !Number.isNaN(logRate)) {
-      const place = to[lane] as number
+      const place = to[lane]!
       sorted.rows[place] = row
       sorted.logRates[place] = logRate
       to[lane] = place + 1
@@ -109,12 +107,12 @@ function* withoutOutliers(
 ): Steps<number[]> {
   let looked = 0
   for (let lane = 0; lane < laneCount; lane++) {
-    const [from, to] = [byLane.from[lane] as number, byLane.to[lane] as number]
+    const [from, to] = [byLane.from[lane]!, byLane.to[lane]!]
     const isOutlier = outlierTest(byLane.logRates.subarray(from, to), middle)
     let kept = from
     for (let at = from; at < to; at++) {
-      const row = byLane.rows[at] as number
-      const logRate = byLane.logRates[at] as number
+      const row = byLane.rows[at]!
+      const logRate = byLane.logRates[at]!
       if (isOutlier(logRate)) {
         logRates[row] = Number.NaN
         continue
@@ -131,8 +129,8 @@ function* withoutOutliers(
   const laneOrder: number[] = []
   const known = new Uint8Array(laneCount)
   for (let at = 0; at < rows.length; at++) {
-    const row = rows[at] as number
-    const lane = columns.lane[row] as number
+    const row = rows[at]!
+    const lane = columns.lane[row]!
     if (known[lane] === 0 && !Number.isNaN(logRates[row])) {
       known[lane] = 1
       laneOrder.push(lane)

@@ -73,8 +73,8 @@ export function bankLogLikelihood(
   const { win, loss } = tablesOf(shape)
   out.fill(0)
   for (let k = 0; k < KNOT_COUNT; k++) {
-    const wins = knots.wins[k] as number
-    const losses = knots.losses[k] as number
+    const wins = knots.wins[k]!
+    const losses = knots.losses[k]!
     if (wins !== 0) addScaled(out, wins, win, k * BANK_SIZE)
     if (losses !== 0) addScaled(out, losses, loss, k * BANK_SIZE)
   }
@@ -82,5 +82,5 @@ export function bankLogLikelihood(
 }
 
 function addScaled(out: Float64Array, factor: number, table: Float64Array, from: number): void {
-  for (let c = 0; c < BANK_SIZE; c++) out[c] = (out[c] as number) + factor * (table[from + c] as number)
+  for (let c = 0; c < BANK_SIZE; c++) out[c]! += factor * table[from + c]!
 }

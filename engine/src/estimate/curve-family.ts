@@ -95,8 +95,8 @@ function sumOf(lanes: readonly SampledLane[]): SampledLane {
 function* sampleInSteps(against: FoldedAgainst, { laneOrder, rowsOf }: CountedRates): Steps<SampledLane[]> {
   const weights = yield* laneWeights(against.quoted, against.day)
   const heaviest = laneOrder
-    .filter((lane) => (weights[lane] as number) > 0)
-    .sort((one, other) => (weights[other] as number) - (weights[one] as number))
+    .filter((lane) => weights[lane]! > 0)
+    .sort((one, other) => weights[other]! - weights[one]!)
   const folded: SampledLane[] = []
   for (const lane of heaviest.slice(0, LANES_ALONE + LANES_TOGETHER)) {
     const { knots, decided } = yield* laneOutcomesInSteps(against, lane, rowsOf(lane), emptyKnots())
@@ -117,10 +117,10 @@ function* laneWeights(quoted: QuotedLanes, today: number): Steps<Float64Array> {
   const { columns, laneCount } = quoted
   const weights = new Float64Array(laneCount)
   for (let row = 0; row < columns.rows; row++) {
-    const lane = columns.lane[row] as number
-    const age = today - dayOf(columns.quotedAt[row] as number)
+    const lane = columns.lane[row]!
+    const age = today - dayOf(columns.quotedAt[row]!)
     if (lane >= 0 && age >= 0 && isPooled(quoted, row) && columns.outcomeOf(row) !== PENDING)
-      weights[lane] = (weights[lane] as number) + Math.round(WHOLE * 2 ** (-age / HALF_LIFE_DAYS))
+      weights[lane]! += Math.round(WHOLE * 2 ** (-age / HALF_LIFE_DAYS))
     if (row % ROWS_PER_STEP === 0) yield
   }
   return weights

@@ -166,10 +166,10 @@ function* fitInSteps(decided: Decided, withCustomers: boolean): Steps<Fit> {
 
 const logOddsOf = ({ lane, customer, x }: Decided, fit: Fit, at: number) =>
   fit.mean +
-  (fit.laneLevels[lane[at] as number] as number) +
-  (fit.customerLevels[customer[at] as number] as number) -
-  fit.steepness * (x[at] as number) -
-  brake(x[at] as number)
+  fit.laneLevels[lane[at]!]! +
+  fit.customerLevels[customer[at]!]! -
+  fit.steepness * x[at]! -
+  brake(x[at]!)
 
 /** One Newton step for the mean and the steepness, which all quotes share. */
 function* commonStep(decided: Decided, fit: Fit): Steps<void> {
@@ -177,10 +177,10 @@ function* commonStep(decided: Decided, fit: Fit): Steps<void> {
   let [slopeM, slopeB] = [(0.5 - fit.mean) / 2, (8 - fit.steepness) / 64]
   let [mm, mb, bb] = [0.5, 0, 1 / 64]
   for (let at = 0; at < decided.x.length; at++) {
-    const x = decided.x[at] as number
-    const weight = decided.weight[at] as number
+    const x = decided.x[at]!
+    const weight = decided.weight[at]!
     const p = sigmoid(logOddsOf(decided, fit, at))
-    const residual = weight * ((decided.won[at] as number) - p)
+    const residual = weight * (decided.won[at]! - p)
     const information = weight * p * (1 - p)
     slopeM += residual
     slopeB -= residual * x
@@ -207,17 +207,17 @@ function* levelStep(
   const slopes = new Float64Array(levels.length)
   const information = new Float64Array(levels.length)
   for (let at = 0; at < group.length; at++) {
-    const member = group[at] as number
-    const weight = decided.weight[at] as number
+    const member = group[at]!
+    const weight = decided.weight[at]!
     const p = sigmoid(logOddsOf(decided, fit, at))
-    slopes[member] = (slopes[member] as number) + weight * ((decided.won[at] as number) - p)
-    information[member] = (information[member] as number) + weight * p * (1 - p)
+    slopes[member]! += weight * (decided.won[at]! - p)
+    information[member]! += weight * p * (1 - p)
     if (at % QUOTES_PER_STEP === QUOTES_PER_STEP - 1) yield
   }
   for (let member = 0; member < levels.length; member++) {
-    const level = levels[member] as number
-    const total = (information[member] as number) + precision
-    const move = ((slopes[member] as number) - precision * level) / total
+    const level = levels[member]!
+    const total = information[member]! + precision
+    const move = (slopes[member]! - precision * level) / total
     levels[member] = clip(level + clip(move, -1, 1), -4, 4)
     variances[member] = 1 / total
   }
@@ -225,7 +225,7 @@ function* levelStep(
 
 function spreadOf(levels: Float64Array, variances: Float64Array): number {
   let sum = 0
-  for (let at = 0; at < levels.length; at++) sum += (levels[at] as number) ** 2 + (variances[at] as number)
+  for (let at = 0; at < levels.length; at++) sum += levels[at]! ** 2 + variances[at]!
   return Math.sqrt(sum / Math.max(1, levels.length))
 }
 
@@ -241,15 +241,15 @@ function evidenceOf(decided: Decided, fit: Fit): number {
   const ofLane = new Float64Array(lanes)
   const ofBoth = new Map<number, number>()
   for (let at = 0; at < decided.x.length; at++) {
-    const customer = decided.customer[at] as number
-    const lane = decided.lane[at] as number
-    const weight = decided.weight[at] as number
+    const customer = decided.customer[at]!
+    const lane = decided.lane[at]!
+    const weight = decided.weight[at]!
     const p = sigmoid(logOddsOf(decided, fit, at))
     const information = weight * p * (1 - p)
-    scores[customer] = (scores[customer] as number) + weight * ((decided.won[at] as number) - p)
-    chance[customer] = (chance[customer] as number) + weight * information
-    ofCustomer[customer] = (ofCustomer[customer] as number) + information
-    ofLane[lane] = (ofLane[lane] as number) + information
+    scores[customer]! += weight * (decided.won[at]! - p)
+    chance[customer]! += weight * information
+    ofCustomer[customer]! += information
+    ofLane[lane]! += information
     const both = customer * lanes + lane
     ofBoth.set(both, (ofBoth.get(both) ?? 0) + information)
   }
@@ -257,14 +257,14 @@ function evidenceOf(decided: Decided, fit: Fit): number {
   const absorbed = new Float64Array(customers)
   for (const [both, information] of ofBoth) {
     const customer = Math.floor(both / lanes)
-    const total = (ofLane[both % lanes] as number) + precision
-    absorbed[customer] = (absorbed[customer] as number) + information ** 2 / total
+    const total = ofLane[both % lanes]! + precision
+    absorbed[customer]! += information ** 2 / total
   }
   let [excess, variance] = [0, 0]
   for (let at = 0; at < customers; at++) {
-    const share = 1 - (absorbed[at] as number) / Math.max(1e-12, ofCustomer[at] as number)
-    const expected = (chance[at] as number) * share
-    excess += (scores[at] as number) ** 2 - expected
+    const share = 1 - absorbed[at]! / Math.max(1e-12, ofCustomer[at]!)
+    const expected = chance[at]! * share
+    excess += scores[at]! ** 2 - expected
     variance += 2 * expected ** 2
   }
   return variance > 0 ? excess / Math.sqrt(variance) : 0
@@ -273,10 +273,10 @@ function evidenceOf(decided: Decided, fit: Fit): number {
 function countsOf(decided: Decided): { decided: number; won: number }[] {
   const counts = Array.from({ length: decided.customers }, () => ({ decided: 0, won: 0 }))
   for (let at = 0; at < decided.customer.length; at++) {
-    const count = counts[decided.customer[at] as number]
+    const count = counts[decided.customer[at]!]
     if (count === undefined) continue
     count.decided++
-    count.won += decided.won[at] as number
+    count.won += decided.won[at]!
   }
   return counts
 }
@@ -302,11 +302,11 @@ function effectsOf(decided: Decided, fit: Fit): CustomerEffects {
   const weights = new Float64Array(decided.lanes)
   let [sum, total] = [0, 0]
   for (let at = 0; at < decided.lane.length; at++) {
-    const lane = decided.lane[at] as number
-    const weight = decided.weight[at] as number
-    const level = fit.customerLevels[decided.customer[at] as number] as number
-    sums[lane] = (sums[lane] as number) + weight * level
-    weights[lane] = (weights[lane] as number) + weight
+    const lane = decided.lane[at]!
+    const weight = decided.weight[at]!
+    const level = fit.customerLevels[decided.customer[at]!]!
+    sums[lane]! += weight * level
+    weights[lane]! += weight
     sum += weight * level
     total += weight
   }
@@ -316,16 +316,14 @@ function effectsOf(decided: Decided, fit: Fit): CustomerEffects {
       decided.customerNumbers.map((number, at) => [
         number,
         {
-          level: fit.customerLevels[at] as number,
-          variance: fit.customerVariances[at] as number,
+          level: fit.customerLevels[at]!,
+          variance: fit.customerVariances[at]!,
           decided: counts[at]?.decided ?? 0,
           won: counts[at]?.won ?? 0,
         },
       ]),
     ),
-    laneMeans: new Map(
-      decided.laneNumbers.map((number, at) => [number, (sums[at] as number) / (weights[at] as number)]),
-    ),
+    laneMeans: new Map(decided.laneNumbers.map((number, at) => [number, sums[at]! / weights[at]!])),
     mean: total > 0 ? sum / total : 0,
   }
 }
@@ -372,9 +370,9 @@ export function shiftedPosterior(posterior: Posterior, { level, variance }: Cust
   for (const [point, { at, weight }] of POINTS.entries()) {
     const shift = level + at * Math.sqrt(variance)
     for (let c = 0; c < size; c++) {
-      levels[point * size + c] = (posterior.levels[c] as number) + shift
-      steepness[point * size + c] = posterior.steepness[c] as number
-      weights[point * size + c] = weight * (posterior.weights[c] as number)
+      levels[point * size + c] = posterior.levels[c]! + shift
+      steepness[point * size + c] = posterior.steepness[c]!
+      weights[point * size + c] = weight * posterior.weights[c]!
     }
   }
   return {

@@ -164,11 +164,11 @@ export function* prepareCostsInSteps(quoted: QuotedLanes, now: number, rows: Int
   const { columns } = quoted
   const one = { costCents: 0, miles: 0, at: 0, lane: 0 }
   const load = (nth: number) => {
-    const row = rows[nth] as number
-    one.costCents = columns.costCents[row] as number
-    one.miles = columns.miles[row] as number
-    one.at = columns.quotedAt[row] as number
-    one.lane = columns.lane[row] as number
+    const row = rows[nth]!
+    one.costCents = columns.costCents[row]!
+    one.miles = columns.miles[row]!
+    one.at = columns.quotedAt[row]!
+    one.lane = columns.lane[row]!
     return one
   }
   const keysOf = (lane: number) => (lane < 0 ? [] : quoted.identity(lane).costKeys)

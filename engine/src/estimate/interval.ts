@@ -35,7 +35,7 @@ function fanOf(posterior: Posterior): Fan {
   const size = posterior.weights.length
   const weights = new Float64Array(size * NOISE_NODES.length)
   for (const [n, node] of NOISE_NODES.entries()) {
-    for (let c = 0; c < size; c++) weights[n * size + c] = (posterior.weights[c] as number) * node.weight
+    for (let c = 0; c < size; c++) weights[n * size + c] = posterior.weights[c]! * node.weight
   }
   const order = Uint16Array.from(weights.keys())
   return { posterior, weights, logOdds: new Float64Array(weights.length), order }
@@ -53,20 +53,17 @@ function fanQuantiles(fan: Fan, x: number, levels: readonly number[]): number[] 
   for (const [n, node] of NOISE_NODES.entries()) {
     for (let c = 0; c < size; c++) {
       logOdds[n * size + c] =
-        (posterior.levels[c] as number) -
-        (posterior.steepness[c] as number) * rate -
-        stop +
-        node.shift * posterior.noise
+        posterior.levels[c]! - posterior.steepness[c]! * rate - stop + node.shift * posterior.noise
     }
   }
   for (let i = 1; i < order.length; i++) {
-    const moving = order[i] as number
-    const value = logOdds[moving] as number
+    const moving = order[i]!
+    const value = logOdds[moving]!
     let place = i
     // Equal log odds are ordered by index, so that the result does not depend on the previous order.
     while (place > 0) {
-      const left = order[place - 1] as number
-      const leftValue = logOdds[left] as number
+      const left = order[place - 1]!
+      const leftValue = logOdds[left]!
       if (leftValue < value || (leftValue === value && left < moving)) break
       order[place] = left
       place--
@@ -78,13 +75,13 @@ function fanQuantiles(fan: Fan, x: number, levels: readonly number[]): number[] 
   let lastMiddle = -1
   let lastLogOdds = 0
   for (const i of order) {
-    const middle = sum + (weights[i] as number) / 2
-    const here = logOdds[i] as number
-    while (out.length < levels.length && middle >= (levels[out.length] as number)) {
-      const share = lastMiddle < 0 ? 1 : ((levels[out.length] as number) - lastMiddle) / (middle - lastMiddle)
+    const middle = sum + weights[i]! / 2
+    const here = logOdds[i]!
+    while (out.length < levels.length && middle >= levels[out.length]!) {
+      const share = lastMiddle < 0 ? 1 : (levels[out.length]! - lastMiddle) / (middle - lastMiddle)
       out.push(lastMiddle < 0 ? here : lastLogOdds + share * (here - lastLogOdds))
     }
-    sum += weights[i] as number
+    sum += weights[i]!
     lastMiddle = middle
     lastLogOdds = here
   }
@@ -151,7 +148,7 @@ export function intervalCurve(posterior: Posterior): IntervalCurve {
   for (const [i, x] of LATTICE.entries()) {
     for (const [level, value] of fanQuantiles(fan, x, LEVELS).entries()) {
       const bound = bounds[level]
-      if (bound) bound[i] = i === 0 ? value : Math.min(value, bound[i - 1] as number)
+      if (bound) bound[i] = i === 0 ? value : Math.min(value, bound[i - 1]!)
     }
   }
   return { bounds, ceiling: posterior.shape.ceiling }
@@ -171,12 +168,10 @@ export function intervalsAt(
   let right = LATTICE.findIndex((place) => place >= offer.x - 1e-12)
   if (right < 0) right = last
   const left = Math.max(0, right - 1)
-  const gap = (LATTICE[right] as number) - (LATTICE[left] as number)
-  const share = gap > 0 ? clip((offer.x - (LATTICE[left] as number)) / gap, 0, 1) : 0
+  const gap = LATTICE[right]! - LATTICE[left]!
+  const share = gap > 0 ? clip((offer.x - LATTICE[left]!) / gap, 0, 1) : 0
   const [low95 = 0, low80 = 0, high80 = 1, high95 = 1] = curve.bounds
-    .map((bound) =>
-      sigmoid((bound[left] as number) + share * ((bound[right] as number) - (bound[left] as number))),
-    )
+    .map((bound) => sigmoid(bound[left]! + share * (bound[right]! - bound[left]!)))
     .map((bound) => curve.ceiling * bound)
   const around = (low: number, high: number) => {
     const ends = withEnds({ low, high }, curve.ceiling)

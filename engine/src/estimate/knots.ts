@@ -47,6 +47,6 @@ export function addQuote(knots: Knots, quote: { x: number; won: boolean; weight:
   const left = Math.min(Math.floor(place), KNOT_COUNT - 2)
   const share = place - left
   const side = quote.won ? knots.wins : knots.losses
-  side[left] = (side[left] as number) + quote.weight * (1 - share)
-  side[left + 1] = (side[left + 1] as number) + quote.weight * share
+  side[left]! += quote.weight * (1 - share)
+  side[left + 1]! += quote.weight * share
 }

@@ -140,22 +140,22 @@ function* countedRowsInSteps(
   // Compacts both arrays in place: rows that count move to the front.
   let dated = 0
   for (let at = 0; at < rows.length; at++) {
-    const row = rows[at] as number
-    const rateCents = columns.rateCents[row] as number
-    const reason = whyUndated(rateCents, columns.quotedAt[row] as number, against.day)
+    const row = rows[at]!
+    const rateCents = columns.rateCents[row]!
+    const reason = whyUndated(rateCents, columns.quotedAt[row]!, against.day)
     if (reason === null) {
       rows[dated] = row
-      logRates[dated++] = logRateOf(rateCents, columns.miles[row] as number, against.haulLog)
-    } else list?.leftOut.push({ laneId: columns.laneId[row] as number, reason })
+      logRates[dated++] = logRateOf(rateCents, columns.miles[row]!, against.haulLog)
+    } else list?.leftOut.push({ laneId: columns.laneId[row]!, reason })
     if (at % QUOTES_PER_STEP === QUOTES_PER_STEP - 1) yield
   }
   const isOutlier = outlierTest(logRates.subarray(0, dated), against.tenantMiddle)
   let counted = 0
   for (let at = 0; at < dated; at++) {
-    const row = rows[at] as number
-    const logRate = logRates[at] as number
+    const row = rows[at]!
+    const logRate = logRates[at]!
     if (isOutlier(logRate)) {
-      list?.leftOut.push({ laneId: columns.laneId[row] as number, reason: 'outlier' })
+      list?.leftOut.push({ laneId: columns.laneId[row]!, reason: 'outlier' })
     } else {
       rows[counted] = row
       logRates[counted++] = logRate
@@ -176,9 +176,9 @@ function* foldRowsInSteps(
   const folding: Folding = { knots, level: undefined, decided: 0, won: 0, refused: 0, rows, logRates }
   let sinceYield = 0
   for (let from = 0; from < counted; ) {
-    const day = dayOf(columns.quotedAt[rows[from] as number] as number)
+    const day = dayOf(columns.quotedAt[rows[from]!]!)
     let to = from + 1
-    while (to < counted && dayOf(columns.quotedAt[rows[to] as number] as number) === day) to++
+    while (to < counted && dayOf(columns.quotedAt[rows[to]!]!) === day) to++
     foldDay(against, folding, { day, from, to }, list)
     sinceYield += to - from
     from = to
@@ -202,12 +202,12 @@ function foldDay(
     folding.level === undefined || morning === null ? null : referenceOf(folding.level, morning, day)
   let [pendingSum, pendingCount] = [0, 0]
   for (let at = from; at < to; at++) {
-    if (columns.outcomeOf(rows[at] as number) === PENDING) {
-      pendingSum += logRates[at] as number
+    if (columns.outcomeOf(rows[at]!) === PENDING) {
+      pendingSum += logRates[at]!
       pendingCount++
       continue
     }
-    folding.level = movedLevel(folding.level, (logRates[at] as number) - indexAfter, day)
+    folding.level = movedLevel(folding.level, logRates[at]! - indexAfter, day)
   }
   // The pending quotes of a day count as one: see `marketDaysInSteps`.
   if (pendingCount > 0) folding.level = movedLevel(folding.level, pendingSum / pendingCount - indexAfter, day)
@@ -216,12 +216,12 @@ function foldDay(
   const weight = 2 ** (-(today - day) / HALF_LIFE_DAYS)
   const leaning = leaningAt(answers, today - day)
   for (let at = from; at < to; at++) {
-    const row = rows[at] as number
-    const x = relativeRate(Math.exp((logRates[at] as number) - reference), 1)
+    const row = rows[at]!
+    const x = relativeRate(Math.exp(logRates[at]! - reference), 1)
     const outcome = columns.outcomeOf(row)
     list?.quotes.push({
-      laneId: columns.laneId[row] as number,
-      rateCents: columns.rateCents[row] as number,
+      laneId: columns.laneId[row]!,
+      rateCents: columns.rateCents[row]!,
       x,
       outcome: OUTCOMES[outcome] ?? 'pending',
       weight: outcome === PENDING ? weight * (1 - leaning.weight) : weight,

@@ -51,8 +51,8 @@ function spreadOf(values: ArrayLike<number>): number {
   let least = Number.POSITIVE_INFINITY
   let most = Number.NEGATIVE_INFINITY
   for (let at = 0; at < values.length; at++) {
-    least = Math.min(least, values[at] as number)
-    most = Math.max(most, values[at] as number)
+    least = Math.min(least, values[at]!)
+    most = Math.max(most, values[at]!)
   }
   return most - least
 }

@@ -104,9 +104,9 @@ export function* fitHaulCurveInSteps(loads: readonly HaulSeen[]): Steps<FittedHa
     return load.logDollars - haulLogDollars(DEFAULT_HAUL_CURVE, load.miles)
   })
   const age = yield* mapInSteps(loads, (load) => 2 ** (-load.ageDays / HALF_LIFE_DAYS))
-  const lengths = Float64Array.from(loads, (_, n) => basis[n * TERMS + 1] as number).sort()
-  const tenth = lengths[Math.floor(lengths.length * 0.1)] as number
-  const ninetieth = lengths[Math.floor(lengths.length * 0.9)] as number
+  const lengths = Float64Array.from(loads, (_, n) => basis[n * TERMS + 1]!).sort()
+  const tenth = lengths[Math.floor(lengths.length * 0.1)]!
+  const ninetieth = lengths[Math.floor(lengths.length * 0.9)]!
   if (ninetieth - tenth < OWN_CURVE_SPREAD_MIN) return unfit
 
   let change = [0, 0, 0, 0, 0]
@@ -124,11 +124,11 @@ export function* fitHaulCurveInSteps(loads: readonly HaulSeen[]): Steps<FittedHa
     change = solve(normal, right)
   }
   const curve: HaulCurve = [
-    DEFAULT_HAUL_CURVE[0] + (change[0] as number),
-    DEFAULT_HAUL_CURVE[1] + (change[1] as number),
-    DEFAULT_HAUL_CURVE[2] + (change[2] as number),
-    DEFAULT_HAUL_CURVE[3] + (change[3] as number),
-    DEFAULT_HAUL_CURVE[4] + (change[4] as number),
+    DEFAULT_HAUL_CURVE[0] + change[0]!,
+    DEFAULT_HAUL_CURVE[1] + change[1]!,
+    DEFAULT_HAUL_CURVE[2] + change[2]!,
+    DEFAULT_HAUL_CURVE[3] + change[3]!,
+    DEFAULT_HAUL_CURVE[4] + change[4]!,
   ]
   return rises(curve) ? { curve, own: true } : unfit
 }
@@ -151,14 +151,14 @@ function addLoads(equations: Equations, from: number, to: number): void {
   const { basis, rest, age, change, floor, normal, right } = equations
   for (let n = from; n < to; n++) {
     const row = n * TERMS
-    let miss = rest[n] as number
-    for (let i = 0; i < TERMS; i++) miss -= (change[i] as number) * (basis[row + i] as number)
-    const weight = (age[n] as number) / Math.max(Math.abs(miss), floor)
+    let miss = rest[n]!
+    for (let i = 0; i < TERMS; i++) miss -= change[i]! * basis[row + i]!
+    const weight = age[n]! / Math.max(Math.abs(miss), floor)
     for (let i = 0; i < TERMS; i++) {
-      const scaled = weight * (basis[row + i] as number)
-      right[i] = (right[i] as number) + scaled * (rest[n] as number)
+      const scaled = weight * basis[row + i]!
+      right[i]! += scaled * rest[n]!
       for (let j = 0; j <= i; j++) {
-        normal[i * TERMS + j] = (normal[i * TERMS + j] as number) + scaled * (basis[row + j] as number)
+        normal[i * TERMS + j]! += scaled * basis[row + j]!
       }
     }
   }
@@ -178,22 +178,21 @@ function solve(normal: Float64Array, right: Float64Array): number[] {
   const factor = new Float64Array(TERMS * TERMS)
   for (let i = 0; i < TERMS; i++) {
     for (let j = 0; j <= i; j++) {
-      let sum = normal[i * TERMS + j] as number
-      for (let k = 0; k < j; k++) sum -= (factor[i * TERMS + k] as number) * (factor[j * TERMS + k] as number)
-      factor[i * TERMS + j] =
-        i === j ? Math.sqrt(Math.max(sum, 1e-12)) : sum / (factor[j * TERMS + j] as number)
+      let sum = normal[i * TERMS + j]!
+      for (let k = 0; k < j; k++) sum -= factor[i * TERMS + k]! * factor[j * TERMS + k]!
+      factor[i * TERMS + j] = i === j ? Math.sqrt(Math.max(sum, 1e-12)) : sum / factor[j * TERMS + j]!
     }
   }
   const out = [0, 0, 0, 0, 0]
   for (let i = 0; i < TERMS; i++) {
-    let sum = right[i] as number
-    for (let k = 0; k < i; k++) sum -= (factor[i * TERMS + k] as number) * (out[k] as number)
-    out[i] = sum / (factor[i * TERMS + i] as number)
+    let sum = right[i]!
+    for (let k = 0; k < i; k++) sum -= factor[i * TERMS + k]! * out[k]!
+    out[i] = sum / factor[i * TERMS + i]!
   }
   for (let i = TERMS - 1; i >= 0; i--) {
-    let sum = out[i] as number
-    for (let k = i + 1; k < TERMS; k++) sum -= (factor[k * TERMS + i] as number) * (out[k] as number)
-    out[i] = sum / (factor[i * TERMS + i] as number)
+    let sum = out[i]!
+    for (let k = i + 1; k < TERMS; k++) sum -= factor[k * TERMS + i]! * out[k]!
+    out[i] = sum / factor[i * TERMS + i]!
   }
   return out
 }

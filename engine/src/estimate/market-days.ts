@@ -53,21 +53,21 @@ export function* marketDaysInSteps(
   // Not `rows.entries()`, which makes an array of each row.
   for (let at = 0; at < rows.length; at++) {
     if (at % ROWS_PER_STEP === 0) yield
-    const row = rows[at] as number
+    const row = rows[at]!
     const logRate = logRates[row] ?? Number.NaN
     if (Number.isNaN(logRate)) continue
-    const quoteDay = dayOf(columns.quotedAt[row] as number)
+    const quoteDay = dayOf(columns.quotedAt[row]!)
     if (quoteDay !== day) {
       endDay()
       day = quoteDay
     }
     if (columns.outcomeOf(row) === PENDING) {
-      const lane = columns.lane[row] as number
+      const lane = columns.lane[row]!
       const of = pending.get(lane) ?? { sum: 0, count: 0 }
       of.sum += logRate
       of.count++
       pending.set(lane, of)
-    } else seen.push({ lane: columns.lane[row] as number, logRate })
+    } else seen.push({ lane: columns.lane[row]!, logRate })
   }
   endDay()
   return { days, now: morningOf(market) }

@@ -73,8 +73,8 @@ function filledKnots(
   const wins: number[] = []
   const losses: number[] = []
   for (let k = 0; k < KNOT_COUNT; k++) {
-    const won = knots.wins[k] as number
-    const lost = knots.losses[k] as number
+    const won = knots.wins[k]!
+    const lost = knots.losses[k]!
     if (won === 0 && lost === 0) continue
     x.push(effectiveRate(knotAt(k), shape))
     stop.push(brake(knotAt(k)))
@@ -103,8 +103,8 @@ export function posteriorOf(knots: Knots, prior: CurveBelief, shape: CurveShape 
     const db = b - prior.b
     let sum = -0.5 * (precision.aa * da * da + 2 * precision.ab * da * db + precision.bb * db * db)
     for (let k = 0; k < x.length; k++) {
-      const logOdds = a - steep * (x[k] as number) - (stop[k] as number)
-      sum += (wins[k] as number) * logSigmoid(logOdds) + (losses[k] as number) * logLoss(logOdds, ceiling)
+      const logOdds = a - steep * x[k]! - stop[k]!
+      sum += wins[k]! * logSigmoid(logOdds) + losses[k]! * logLoss(logOdds, ceiling)
     }
     return sum
   }
@@ -119,12 +119,12 @@ export function posteriorOf(knots: Knots, prior: CurveBelief, shape: CurveShape 
     let slopeB = -(precision.ab * (a - prior.a) + precision.bb * (b - prior.b))
     let { aa, ab, bb } = precision
     for (let k = 0; k < x.length; k++) {
-      const pull = -steep * (x[k] as number)
-      const p = sigmoid(a + pull - (stop[k] as number))
-      const n = (wins[k] as number) + (losses[k] as number)
+      const pull = -steep * x[k]!
+      const p = sigmoid(a + pull - stop[k]!)
+      const n = wins[k]! + losses[k]!
       // With c = ceiling, dP/du = c p (1 - p). Without a ceiling: wins - n p, and n p (1 - p).
       const lossOdds = ceiling === 1 ? 1 : (ceiling * (1 - p)) / (1 - ceiling * p)
-      const residual = (wins[k] as number) * (1 - p) - (losses[k] as number) * p * lossOdds
+      const residual = wins[k]! * (1 - p) - losses[k]! * p * lossOdds
       const weight = n * p * (1 - p) * lossOdds
       slopeA += residual
       slopeB += residual * pull
@@ -189,17 +189,17 @@ function gridAround(
       const c = i * GRID_B + j
       levels[c] = a + c11 * u
       logSteepness[c] = clip(b + c21 * u + c22 * v, LOG_STEEPNESS_MIN, LOG_STEEPNESS_MAX)
-      const logWeight = logPosterior(levels[c] as number, logSteepness[c] as number)
+      const logWeight = logPosterior(levels[c]!, logSteepness[c]!)
       weights[c] = logWeight
       top = Math.max(top, logWeight)
     }
   }
   let sum = 0
   for (let c = 0; c < size; c++) {
-    weights[c] = Math.exp((weights[c] as number) - top)
-    sum += weights[c] as number
+    weights[c] = Math.exp(weights[c]! - top)
+    sum += weights[c]!
   }
-  for (let c = 0; c < size; c++) weights[c] = (weights[c] as number) / sum
+  for (let c = 0; c < size; c++) weights[c] = weights[c]! / sum
   return { levels, logSteepness, weights }
 }
 
@@ -208,18 +208,18 @@ function beliefOf({ levels, logSteepness, weights }: CurveGrid): CurveBelief {
   let meanA = 0
   let meanB = 0
   for (let c = 0; c < weights.length; c++) {
-    meanA += (weights[c] as number) * (levels[c] as number)
-    meanB += (weights[c] as number) * (logSteepness[c] as number)
+    meanA += weights[c]! * levels[c]!
+    meanB += weights[c]! * logSteepness[c]!
   }
   let varianceA = LEAST_VARIANCE
   let covariance = 0
   let varianceB = LEAST_VARIANCE
   for (let c = 0; c < weights.length; c++) {
-    const da = (levels[c] as number) - meanA
-    const db = (logSteepness[c] as number) - meanB
-    varianceA += (weights[c] as number) * da * da
-    covariance += (weights[c] as number) * da * db
-    varianceB += (weights[c] as number) * db * db
+    const da = levels[c]! - meanA
+    const db = logSteepness[c]! - meanB
+    varianceA += weights[c]! * da * da
+    covariance += weights[c]! * da * db
+    varianceB += weights[c]! * db * db
   }
   return { a: meanA, b: meanB, varianceA, covariance, varianceB }
 }
@@ -235,9 +235,7 @@ export function winMean(posterior: Posterior, x: number): number {
   const rate = effectiveRate(x, shape)
   let sum = 0
   for (let c = 0; c < posterior.weights.length; c++) {
-    sum +=
-      (posterior.weights[c] as number) *
-      sigmoid((posterior.levels[c] as number) - (posterior.steepness[c] as number) * rate - stop)
+    sum += posterior.weights[c]! * sigmoid(posterior.levels[c]! - posterior.steepness[c]! * rate - stop)
   }
   return shape.ceiling * Math.min(sum, 1)
 }

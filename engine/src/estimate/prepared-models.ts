@@ -51,10 +51,10 @@ export function followChanges(quoted: QuotedLanes, models: () => ListeningModels
       const costs = models().costs[columns.rateTypeOf(row)]
       if (costs === undefined) return
       const load = {
-        costCents: columns.costCents[row] as number,
-        miles: columns.miles[row] as number,
-        at: columns.quotedAt[row] as number,
-        costKeys: quoted.identity(columns.lane[row] as number).costKeys,
+        costCents: columns.costCents[row]!,
+        miles: columns.miles[row]!,
+        at: columns.quotedAt[row]!,
+        costKeys: quoted.identity(columns.lane[row]!).costKeys,
       }
       countLoad(costs, load, by)
     },

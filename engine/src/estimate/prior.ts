@@ -30,7 +30,7 @@ const LEAST_VARIANCE_B = 0.005
  */
 export function priorOf(logWeights: Float64Array): CurveBelief {
   let top = -Infinity
-  for (let c = 0; c < BANK_SIZE; c++) top = Math.max(top, logWeights[c] as number)
+  for (let c = 0; c < BANK_SIZE; c++) top = Math.max(top, logWeights[c]!)
   let sum = 0
   let sumA = 0
   let sumB = 0
@@ -41,7 +41,7 @@ export function priorOf(logWeights: Float64Array): CurveBelief {
     const b = steepnessAt(j)
     for (let i = 0; i < LEVEL_COUNT; i++) {
       const a = levelAt(i)
-      const weight = Math.exp((logWeights[bankIndex(i, j)] as number) - top)
+      const weight = Math.exp(logWeights[bankIndex(i, j)]! - top)
       sum += weight
       sumA += weight * a
       sumB += weight * b

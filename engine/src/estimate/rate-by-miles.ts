@@ -59,14 +59,14 @@ export function* haulQuotesInSteps(
   for (let at = 0; at < rows; at++) {
     if (at % ROWS_PER_STEP === 0) yield
     const row = rows - 1 - at
-    const quotedAt = columns.quotedAt[row] as number
+    const quotedAt = columns.quotedAt[row]!
     const quoteDay = dayOf(quotedAt)
-    if (quotedAt < from || quoteDay > day || (columns.lane[row] as number) < 0) continue
+    if (quotedAt < from || quoteDay > day || columns.lane[row]! < 0) continue
     if (!isPooled(quoted, row)) continue
     const quote = {
-      laneId: columns.laneId[row] as number,
-      rateCents: columns.rateCents[row] as number,
-      miles: columns.miles[row] as number,
+      laneId: columns.laneId[row]!,
+      rateCents: columns.rateCents[row]!,
+      miles: columns.miles[row]!,
       quotedAt,
     }
     if (!isMeasured(quote)) continue

@@ -151,7 +151,7 @@ function* begin(begun: Estimator[], groundwork: Groundwork): Steps<Begun> {
   const { miles } = quoted.columns
   yield* sendLanes(estimator, groundwork.counted, (lane, level) => {
     const newest = groundwork.counted.rowsOf(lane)?.rows.at(-1)
-    const haul = newest === undefined ? Number.NaN : (miles[newest] as number)
+    const haul = newest === undefined ? Number.NaN : miles[newest]!
     logRates[lane] = level.mean + (market.now?.index ?? 0) + haulLog(Number.isNaN(haul) ? null : haul)
     weights[lane] = levelWeight(level, day)
   })
@@ -220,7 +220,7 @@ function shifted(
     const [low, high, share] = between(j - steepness, STEEPNESS_COUNT)
     for (let i = 0; i < LEVEL_COUNT; i++) {
       const [below, above, part] = between(i - levels, LEVEL_COUNT)
-      const at = (k: number, l: number) => total[bankIndex(k, l)] as number
+      const at = (k: number, l: number) => total[bankIndex(k, l)]!
       const ofLow = (1 - part) * at(below, low) + part * at(above, low)
       const ofHigh = (1 - part) * at(below, high) + part * at(above, high)
       out[bankIndex(i, j)] = (1 - share) * ofLow + share * ofHigh
@@ -296,15 +296,15 @@ function* learnedCurves(
       for (const { own: outcomes, other: others, before } of places) {
         const moved = shifted(others, { levels, steepness })
         for (const [at, weight] of WEIGHTS.entries()) {
-          const known = before.map((value, c) => value + weight * (moved[c] as number))
+          const known = before.map((value, c) => value + weight * moved[c]!)
           const without = logEvidence(known)
           addInto(known, outcomes)
-          logs[at] = (logs[at] as number) + logEvidence(known) - without
+          logs[at] = logs[at]! + logEvidence(known) - without
         }
       }
       yield
       for (const [at, weight] of WEIGHTS.entries())
-        candidates.push({ weight, levels, steepness, log: logs[at] as number })
+        candidates.push({ weight, levels, steepness, log: logs[at]! })
     }
   }
   const top = Math.max(...candidates.map(({ log }) => log))
@@ -330,7 +330,7 @@ function learnedRates(
   for (const lane of own.laneOrder) {
     const [one = 0, two = 0] = [own.weights[lane], other.weights[lane]]
     if (one <= 0 || two <= 0) continue
-    const difference = (own.logRates[lane] as number) - (other.logRates[lane] as number)
+    const difference = own.logRates[lane]! - other.logRates[lane]!
     lanes.push({ difference, chance: QUOTE_VARIANCE * (1 / one + 1 / two) })
   }
   const offset = (variance: number) => {

@@ -161,9 +161,9 @@ function countDistances(
   const weight = level.weight * 2 ** (-(day - level.day) / LEVEL_HALF_LIFE_DAYS)
   const value = logRate - morning.index
   for (let i = 0; i < market.distances.length; i++) {
-    const tenantWeight = i === 0 ? morning.usualWeight : (TENANT_WEIGHTS[i - 1] as number)
+    const tenantWeight = i === 0 ? morning.usualWeight : TENANT_WEIGHTS[i - 1]!
     const mean = (weight * level.mean + tenantWeight * morning.mean) / (weight + tenantWeight)
-    market.distances[i] = (market.distances[i] as number) + Math.min(Math.abs(value - mean), DISTANCE_MAX)
+    market.distances[i]! += Math.min(Math.abs(value - mean), DISTANCE_MAX)
   }
   market.knownQuotes++
 }

@@ -113,10 +113,10 @@ export function* swingsInSteps(
     return (surprise * fade) / (information * fade + LEAST_INFORMATION)
   }
   for (let from = 0; from < rows.length; ) {
-    const day = dayOf(columns.quotedAt[rows[from] as number] as number)
+    const day = dayOf(columns.quotedAt[rows[from]!]!)
     if (day > today) break
     let to = from + 1
-    while (to < rows.length && dayOf(columns.quotedAt[rows[to] as number] as number) === day) to++
+    while (to < rows.length && dayOf(columns.quotedAt[rows[to]!]!) === day) to++
     const ofDay = rows.subarray(from, to).filter(counts)
     from = to
     if (ofDay.length === 0) continue
@@ -141,7 +141,7 @@ export function* swingsInSteps(
   // In the order of time: lanes are numbered in the order in which their quotes arrived, and a sum depends on its order.
   for (let at = 0; at < rows.length; at++) {
     if (at % ROWS_PER_STEP === 0) yield
-    const lane = columns.lane[rows[at] as number] as number
+    const lane = columns.lane[rows[at]!]!
     if (lane < 0 || lane >= laneCount) continue
     endBlock(lanes, lane, swings)
     lanes.before[lane] = 0
@@ -173,7 +173,7 @@ function daySums(
 ): DaySums {
   const sums: DaySums = { surprise: 0, information: 0, won: 0, decided: 0 }
   const block = Math.floor(day / BLOCK_DAYS)
-  const fadeOf = (lane: number) => 2 ** (-(day - (lanes.day[lane] as number)) / LANE_HALF_LIFE_DAYS)
+  const fadeOf = (lane: number) => 2 ** (-(day - lanes.day[lane]!) / LANE_HALF_LIFE_DAYS)
   const weightOf = (row: number) => (columns.outcomeOf(row) === PENDING ? leaning.weight : 1)
   const winOf = (row: number) => {
     const outcome = columns.outcomeOf(row)
@@ -182,34 +182,33 @@ function daySums(
   for (const row of rows) {
     const weight = weightOf(row)
     if (weight === 0) continue
-    const lane = columns.lane[row] as number
+    const lane = columns.lane[row]!
     const fade = fadeOf(lane)
     const rate =
-      ((lanes.won[lane] as number) * fade + TENANT_QUOTES * tenantRate) /
-      ((lanes.decided[lane] as number) * fade + TENANT_QUOTES)
+      (lanes.won[lane]! * fade + TENANT_QUOTES * tenantRate) / (lanes.decided[lane]! * fade + TENANT_QUOTES)
     const surprise = weight * (winOf(row) - rate)
     const information = weight * rate * (1 - rate)
     sums.surprise += surprise
     sums.information += information
     if (lanes.block[lane] !== block) {
       endBlock(lanes, lane, swings)
-      const known = (lanes.decided[lane] as number) * fade
+      const known = lanes.decided[lane]! * fade
       lanes.block[lane] = block
       lanes.before[lane] = known < KNOWN_QUOTES_MIN ? 0 : (known + TENANT_QUOTES) * rate * (1 - rate)
       lanes.surprise[lane] = 0
       lanes.information[lane] = 0
     }
-    lanes.surprise[lane] = (lanes.surprise[lane] as number) + surprise
-    lanes.information[lane] = (lanes.information[lane] as number) + information
+    lanes.surprise[lane]! += surprise
+    lanes.information[lane]! += information
   }
   for (const row of rows) {
     const weight = weightOf(row)
     if (weight === 0) continue
-    const lane = columns.lane[row] as number
+    const lane = columns.lane[row]!
     const fade = fadeOf(lane)
     const win = weight * winOf(row)
-    lanes.won[lane] = (lanes.won[lane] as number) * fade + win
-    lanes.decided[lane] = (lanes.decided[lane] as number) * fade + weight
+    lanes.won[lane] = lanes.won[lane]! * fade + win
+    lanes.decided[lane] = lanes.decided[lane]! * fade + weight
     lanes.day[lane] = day
     sums.won += win
     sums.decided += weight
@@ -219,10 +218,10 @@ function daySums(
 
 /** Adds a lane's block to the sums, if the lane's win rate was known when the block began. */
 function endBlock(lanes: LaneWinRates, lane: number, swings: SwingSums): void {
-  const before = lanes.before[lane] as number
+  const before = lanes.before[lane]!
   if (before === 0) return
-  const surprise = lanes.surprise[lane] as number
-  const information = lanes.information[lane] as number
+  const surprise = lanes.surprise[lane]!
+  const information = lanes.information[lane]!
   swings.excess += surprise * surprise - information - (information * information) / before
   swings.squares += information * information
 }

@@ -53,7 +53,7 @@ export function kinship(spread: number, tiltSquared: number): Kinship {
     }
     for (let m = 0; m < LEVELS; m++) {
       let sum = 0
-      for (let i = 0; i < LEVELS; i++) sum += bell[bellIndex(i - m, j)] as number
+      for (let i = 0; i < LEVELS; i++) sum += bell[bellIndex(i - m, j)]!
       total[bankIndex(m, j)] = sum
     }
   }
@@ -151,38 +151,38 @@ function blur(levels: Float64Array, from: number, bell: Float64Array, j: number,
   let m = 0
   for (; m + 3 < LEVELS; m += 4) {
     let at = bellIndex(-m, j)
-    let bell0 = bell[at] as number
-    let bell1 = bell[at - 1] as number
-    let bell2 = bell[at - 2] as number
-    let bell3 = bell[at - 3] as number
-    let level = levels[from] as number
+    let bell0 = bell[at]!
+    let bell1 = bell[at - 1]!
+    let bell2 = bell[at - 2]!
+    let bell3 = bell[at - 3]!
+    let level = levels[from]!
     let a = bell0 * level
     let b = bell1 * level
     let c = bell2 * level
     let d = bell3 * level
     // 41 levels: the first one above, then ten groups of four.
     for (let i = from + 1; i < end; i += 4) {
-      level = levels[i] as number
-      bell3 = bell[at + 1] as number
+      level = levels[i]!
+      bell3 = bell[at + 1]!
       a += bell3 * level
       b += bell0 * level
       c += bell1 * level
       d += bell2 * level
-      level = levels[i + 1] as number
-      bell2 = bell[at + 2] as number
+      level = levels[i + 1]!
+      bell2 = bell[at + 2]!
       a += bell2 * level
       b += bell3 * level
       c += bell0 * level
       d += bell1 * level
-      level = levels[i + 2] as number
-      bell1 = bell[at + 3] as number
+      level = levels[i + 2]!
+      bell1 = bell[at + 3]!
       a += bell1 * level
       b += bell2 * level
       c += bell3 * level
       d += bell0 * level
-      level = levels[i + 3] as number
+      level = levels[i + 3]!
       at += 4
-      bell0 = bell[at] as number
+      bell0 = bell[at]!
       a += bell0 * level
       b += bell1 * level
       c += bell2 * level
@@ -196,7 +196,7 @@ function blur(levels: Float64Array, from: number, bell: Float64Array, j: number,
   for (; m < LEVELS; m++) {
     const near = bellIndex(-m, j)
     let sum = 0
-    for (let i = 0; i < LEVELS; i++) sum += (bell[near + i] as number) * (levels[from + i] as number)
+    for (let i = 0; i < LEVELS; i++) sum += bell[near + i]! * levels[from + i]!
     out[m] = sum
   }
 }
@@ -225,8 +225,8 @@ export function scaledLikelihood(
   for (let j = 0; j < STEEPNESS_COUNT; j++) {
     const from = bankIndex(0, j)
     let top = -Infinity
-    for (let i = 0; i < LEVELS; i++) top = Math.max(top, child[from + i] as number)
-    for (let i = 0; i < LEVELS; i++) likelihoods[from + i] = Math.exp((child[from + i] as number) - top)
+    for (let i = 0; i < LEVELS; i++) top = Math.max(top, child[from + i]!)
+    for (let i = 0; i < LEVELS; i++) likelihoods[from + i] = Math.exp(child[from + i]! - top)
     tops[j] = top
   }
   return out
@@ -253,11 +253,11 @@ export function addMessageUp(
 ): void {
   for (let j = 0; j < STEEPNESS_COUNT; j++) {
     const from = bankIndex(0, j)
-    const top = tops[j] as number
+    const top = tops[j]!
     blur(likelihoods, from, bell, j, averages)
     for (let m = from; m < from + LEVELS; m++) {
-      const average = (averages[m - from] as number) / (total[m] as number)
-      sum[m] = (sum[m] as number) + (Math.log(average > SMALLEST ? average : SMALLEST) + top)
+      const average = averages[m - from]! / total[m]!
+      sum[m]! += Math.log(average > SMALLEST ? average : SMALLEST) + top
     }
   }
 }
@@ -271,7 +271,7 @@ const averages = new Float64Array(LEVELS)
  */
 export function messageDown(parent: Float64Array, kin: Kinship): Float64Array {
   let top = -Infinity
-  for (let c = 0; c < BANK_SIZE; c++) top = Math.max(top, parent[c] as number)
+  for (let c = 0; c < BANK_SIZE; c++) top = Math.max(top, parent[c]!)
   const { bell } = kin
   const spread = new Float64Array(BANK_SIZE)
   const weight = new Float64Array(LEVELS)
@@ -279,7 +279,7 @@ export function messageDown(parent: Float64Array, kin: Kinship): Float64Array {
   for (let j = 0; j < STEEPNESS_COUNT; j++) {
     const from = bankIndex(0, j)
     for (let m = 0; m < LEVELS; m++) {
-      weight[m] = Math.exp((parent[from + m] as number) - top) / (kin.total[from + m] as number)
+      weight[m] = Math.exp(parent[from + m]! - top) / kin.total[from + m]!
     }
     blur(weight, 0, bell, j, sums)
     spread.set(sums, from)
@@ -289,7 +289,7 @@ export function messageDown(parent: Float64Array, kin: Kinship): Float64Array {
     for (let i = 0; i < LEVELS; i++) {
       let sum = 0
       for (let j = 0; j < STEEPNESS_COUNT; j++) {
-        sum += (wander[to * STEEPNESS_COUNT + j] as number) * (spread[bankIndex(i, j)] as number)
+        sum += wander[to * STEEPNESS_COUNT + j]! * spread[bankIndex(i, j)]!
       }
       out[bankIndex(i, to)] = Math.log(Math.max(sum, SMALLEST)) + top
     }

@@ -55,20 +55,19 @@ export function* customerAnswers(
   let [quotes, newest] = [0, Number.NEGATIVE_INFINITY]
   for (let row = 0; row < columns.rows; row++) {
     if (row % ROWS_PER_STEP === 0) yield
-    if ((columns.lane[row] as number) < 0 || !isSelected(columns, row)) continue
+    if (columns.lane[row]! < 0 || !isSelected(columns, row)) continue
     quotes++
-    const written = names.customers[columns.names[row] as number]?.written ?? ''
+    const written = names.customers[columns.names[row]!]?.written ?? ''
     spellings.set(written, (spellings.get(written) ?? 0) + 1)
-    const at = columns.quotedAt[row] as number
+    const at = columns.quotedAt[row]!
     newest = Math.max(newest, at)
     const outcome = columns.outcomeOf(row)
     if (outcome === PENDING) continue
     const period = at >= recentFrom ? recent : at >= beforeFrom ? before : null
     if (period !== null && outcome === WON) period.won++
     if (period !== null && outcome === LOST) period.lost++
-    const ms = (columns.decidedAt[row] as number) - at
-    if (ms > AT_ONCE_MS && ((columns.facts[row] as number) & FACTS.decidedByService) === 0)
-      hours.push(ms / HOUR_MS)
+    const ms = columns.decidedAt[row]! - at
+    if (ms > AT_ONCE_MS && (columns.facts[row]! & FACTS.decidedByService) === 0) hours.push(ms / HOUR_MS)
   }
   const inOrder = Float64Array.from(hours).sort()
   return {
@@ -88,6 +87,6 @@ function pointOf(inOrder: Float64Array, share: number): number | null {
   if (inOrder.length === 0) return null
   const place = share * (inOrder.length - 1)
   const low = Math.floor(place)
-  const [one, next] = [inOrder[low] as number, inOrder[Math.ceil(place)] as number]
+  const [one, next] = [inOrder[low]!, inOrder[Math.ceil(place)]!]
   return one + (next - one) * (place - low)
 }

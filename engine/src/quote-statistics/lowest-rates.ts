@@ -39,7 +39,7 @@ export function lowestRates(
       ({ conditions, terms }) => terms.minimum !== undefined && conditions.confidenceAtMost === undefined,
     )
     .toSorted(bySpecificity)
-  const costOf = (of: QuoteColumns, row: number) => (of.quotedCostCents[row] as number) || Number.NaN
+  const costOf = (of: QuoteColumns, row: number) => of.quotedCostCents[row]! || Number.NaN
   if (withMinimum.length === 0) return costOf
   const conditions = withMinimum.map((rule) => rule.conditions)
   const ofLanes = classesOf(lanes, ({ places }) => conditions.map((one) => isOnLane(one, places)))
@@ -54,12 +54,12 @@ export function lowestRates(
   const [nameCount, peopleCount] = [ofNames.met.length, ofPeople.met.length]
   const minimums = minimumsByKey(2 * ofLanes.met.length * nameCount * peopleCount)
   return (of, row) => {
-    const cost = of.quotedCostCents[row] as number
+    const cost = of.quotedCostCents[row]!
     if (cost === 0) return Number.NaN
     const rateType = of.rateTypeOf(row)
-    const lane = ofLanes.classes[of.lane[row] as number] ?? 0
-    const name = ofNames.classes[of.names[row] as number] ?? 0
-    const person = classOfPerson[of.person[row] as number] ?? 0
+    const lane = ofLanes.classes[of.lane[row]!] ?? 0
+    const name = ofNames.classes[of.names[row]!] ?? 0
+    const person = classOfPerson[of.person[row]!] ?? 0
     const key = 2 * ((lane * nameCount + name) * peopleCount + person) + Number(rateType === 'contract')
     let found = minimums.get(key)
     if (found === undefined) {
@@ -72,7 +72,7 @@ export function lowestRates(
       })
       minimums.set(key, found)
     }
-    const miles = of.miles[row] as number
+    const miles = of.miles[row]!
     for (const { terms, milesOver, milesTo } of found) {
       const isAnywhere = milesOver === Number.NEGATIVE_INFINITY && milesTo === Number.POSITIVE_INFINITY
       if (isAnywhere || (miles > milesOver && miles <= milesTo)) return lowestOf(terms, cost, miles)
@@ -103,7 +103,7 @@ function minimumsByKey(keys: number): Pick<Map<number, readonly Minimum[]>, 'get
   const numbers = new Int32Array(keys).fill(-1)
   const lists: (readonly Minimum[])[] = []
   return {
-    get: (key) => lists[numbers[key] as number],
+    get: (key) => lists[numbers[key]!],
     set(key, list) {
       numbers[key] = lists.push(list) - 1
       return byKey

@@ -17,13 +17,12 @@ const LANDED = FACTS.customerRate | FACTS.truckCost
 /** The amounts of a row whose actual margin can be compared with the quoted one; null if one of them is unknown. */
 export function comparedShipment(columns: QuoteColumns, row: number): ComparedShipment | null {
   const [quotedRateCents, quotedCostCents] = [columns.quotedCents[row], columns.quotedCostCents[row]]
-  if (((columns.facts[row] as number) & LANDED) !== LANDED || !quotedRateCents || !quotedCostCents)
-    return null
+  if ((columns.facts[row]! & LANDED) !== LANDED || !quotedRateCents || !quotedCostCents) return null
   return {
     quotedRateCents,
     quotedCostCents,
-    customerRateCents: columns.rateCents[row] as number,
-    truckCostCents: columns.costCents[row] as number,
+    customerRateCents: columns.rateCents[row]!,
+    truckCostCents: columns.costCents[row]!,
   }
 }
 
@@ -59,13 +58,12 @@ export function* marginGaps(
   let [left, compared, below, shortfallCents] = [0, 0, 0, 0]
   for (let row = 0; row < columns.rows; row++) {
     if (row % ROWS_PER_STEP === 0) yield
-    if ((columns.lane[row] as number) < 0 || ((columns.facts[row] as number) & LANDED) !== LANDED) continue
+    if (columns.lane[row]! < 0 || (columns.facts[row]! & LANDED) !== LANDED) continue
     if (!isSelected(columns, row)) continue
-    const [quoted, quotedCost] = [columns.quotedCents[row] as number, columns.quotedCostCents[row] as number]
+    const [quoted, quotedCost] = [columns.quotedCents[row]!, columns.quotedCostCents[row]!]
     if (quoted === 0 || quotedCost === 0) continue
     compared++
-    const gap =
-      quoted - quotedCost - ((columns.rateCents[row] as number) - (columns.costCents[row] as number))
+    const gap = quoted - quotedCost - (columns.rateCents[row]! - columns.costCents[row]!)
     if (gap <= 0) continue
     below++
     shortfallCents += gap
@@ -73,21 +71,19 @@ export function* marginGaps(
     const isAfter =
       cursor === null ||
       gap < cursor.shortfallCents ||
-      (gap === cursor.shortfallCents && (columns.laneId[row] as number) < cursor.laneId)
+      (gap === cursor.shortfallCents && columns.laneId[row]! < cursor.laneId)
     if (isAfter) candidates[left++] = row
   }
   yield
   const page = firstInOrder(
     candidates.subarray(0, left),
     limit,
-    (one, other) =>
-      (shortfalls[other] as number) - (shortfalls[one] as number) ||
-      (columns.laneId[other] as number) - (columns.laneId[one] as number),
+    (one, other) => shortfalls[other]! - shortfalls[one]! || columns.laneId[other]! - columns.laneId[one]!,
   )
   const gaps = Array.from(page).flatMap((row): MarginGap[] => {
     const shipment = comparedShipment(columns, row)
     if (shipment === null) return []
-    return [{ ...shipment, laneId: columns.laneId[row] as number, shortfallCents: shortfalls[row] as number }]
+    return [{ ...shipment, laneId: columns.laneId[row]!, shortfallCents: shortfalls[row]! }]
   })
   return { gaps, compared, below, shortfallCents }
 }

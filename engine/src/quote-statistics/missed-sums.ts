@@ -48,25 +48,25 @@ function* stillJudged(
   const found: StillJudged[] = []
   for (let at = 0; at < judged.laneId.length; at++) {
     if (at % ROWS_PER_STEP === 0) yield
-    const laneId = judged.laneId[at] as number
+    const laneId = judged.laneId[at]!
     const isApart = columns.rowOf(laneId) < 0
     const of = isApart ? apart : columns
     const row = of.rowOf(laneId)
     if (row < 0 || !isSelected(of, row)) continue
-    const [kind, outcome] = [judged.kind[at] as number, of.outcomeOf(row)]
+    const [kind, outcome] = [judged.kind[at]!, of.outcomeOf(row)]
     if (outcome !== WON && !(kind === NOT_WORTH && outcome === PENDING)) continue
     const bookedCents = marginOf(of, row, isApart)
-    found.push({ at, kind, lane: of.lane[row] as number, bookedCents })
+    found.push({ at, kind, lane: of.lane[row]!, bookedCents })
   }
   return found
 }
 
 /** AR minus AP. A quote can be kept apart for its quoted rate alone: a booking that states no terms then has a margin. */
 function marginOf(columns: QuoteColumns, row: number, isApart: boolean): number | null {
-  const facts = columns.facts[row] as number
+  const facts = columns.facts[row]!
   const landed = FACTS.customerRate | FACTS.truckCost
   if ((facts & landed) !== landed || (isApart && (facts & FACTS.bookingTerms) !== 0)) return null
-  return (columns.rateCents[row] as number) - (columns.costCents[row] as number)
+  return columns.rateCents[row]! - columns.costCents[row]!
 }
 
 /** Adds up quotes, lane by lane: errors of one lane's win curve add up, and those of different lanes partly cancel out. */
@@ -83,9 +83,9 @@ function sumsOf(quotes: readonly StillJudged[], judged: MissedColumns): MissedSu
   for (const { at, lane, bookedCents } of quotes) {
     const ofLane = byLane.get(lane) ?? { winSd: 0, costSquares: 0 }
     byLane.set(lane, ofLane)
-    ofLane.winSd += judged.winSdCents[at] as number
-    ofLane.costSquares += (judged.costSdCents[at] as number) ** 2
-    sums.amountCents += judged.amountCents[at] as number
+    ofLane.winSd += judged.winSdCents[at]!
+    ofLane.costSquares += judged.costSdCents[at]! ** 2
+    sums.amountCents += judged.amountCents[at]!
     if (bookedCents === null) continue
     sums.booked++
     sums.bookedMarginCents += bookedCents
@@ -130,8 +130,8 @@ export function* listMissed(
     ({ at, bookedCents }): PlacedMissed => ({
       at,
       bookedCents,
-      laneId: judged.laneId[at] as number,
-      amountCents: judged.amountCents[at] as number,
+      laneId: judged.laneId[at]!,
+      amountCents: judged.amountCents[at]!,
     }),
   )
   const compare = (one: ListedMissed, other: ListedMissed) =>

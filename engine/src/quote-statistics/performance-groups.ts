@@ -82,7 +82,7 @@ export function* performanceGroups(book: QuoteBook, question: PerformanceQuestio
     sumByGroup(book, { groups, groupOf, isSelected, lowestRate })
   switch (by) {
     case 'lane': {
-      const sums = yield* sum(lanes.length, (columns, row) => columns.lane[row] as number)
+      const sums = yield* sum(lanes.length, (columns, row) => columns.lane[row]!)
       return yield* compact(sums, (lane) => {
         const places = lanes[lane]?.places
         return places === undefined
@@ -93,11 +93,11 @@ export function* performanceGroups(book: QuoteBook, question: PerformanceQuestio
       })
     }
     case 'equipment': {
-      const sums = yield* sum(lanes.length, (columns, row) => columns.lane[row] as number)
+      const sums = yield* sum(lanes.length, (columns, row) => columns.lane[row]!)
       return yield* folded(sums, { keyOf: (lane) => lanes[lane]?.places.equipmentCode ?? '' })
     }
     case 'customer': {
-      const sums = yield* sum(names.customers.length, (columns, row) => columns.names[row] as number)
+      const sums = yield* sum(names.customers.length, (columns, row) => columns.names[row]!)
       return yield* folded(sums, {
         keyOf: (number) => mainKeyOf(records, names.customers[number]?.key ?? ''),
         writtenOf: (number) => names.customers[number]?.written ?? '',
@@ -105,7 +105,7 @@ export function* performanceGroups(book: QuoteBook, question: PerformanceQuestio
       })
     }
     case 'carrier': {
-      const sums = yield* sum(names.carriers.length, (columns, row) => columns.carrier[row] as number)
+      const sums = yield* sum(names.carriers.length, (columns, row) => columns.carrier[row]!)
       return yield* folded(sums, {
         keyOf: (number) => names.carriers[number]?.key ?? '',
         writtenOf: (number) => names.carriers[number]?.written ?? '',
@@ -116,8 +116,8 @@ export function* performanceGroups(book: QuoteBook, question: PerformanceQuestio
       const people = new Map<number, number>()
       const keys: string[] = []
       const sums = yield* sum(0, (columns, row) => {
-        const isImported = ((columns.facts[row] as number) & FACTS.imported) !== 0
-        const person = isImported ? 0 : (columns.person[row] as number)
+        const isImported = (columns.facts[row]! & FACTS.imported) !== 0
+        const person = isImported ? 0 : columns.person[row]!
         const known = people.get(person)
         if (known !== undefined) return known
         const number = keys.push(person === 0 ? '' : String(person)) - 1
@@ -128,7 +128,7 @@ export function* performanceGroups(book: QuoteBook, question: PerformanceQuestio
     }
     case 'month': {
       const local = new LocalMonths(question.timeZone)
-      const sums = yield* sum(0, (columns, row) => local.of(columns.quotedAt[row] as number).number)
+      const sums = yield* sum(0, (columns, row) => local.of(columns.quotedAt[row]!).number)
       const dayOf = (number: number) => `${monthName(local.months[number] ?? { year: 0, month: 0 })}-01`
       const found = yield* compact(sums, (number) => [`${dayOf(number)} 00:00:00`])
       return { ...found, monthOf: (group) => Date.parse(found.keyOf(group).slice(0, 10)) }
@@ -257,7 +257,7 @@ export function* performancePage(groups: PerformanceGroups, order: PerformanceOr
   }
   const sign = order.direction === 'desc' ? -1 : 1
   const compareTo = (one: number, rank: number, quotes: number, key: () => string) => {
-    const own = ranks[one] as number
+    const own = ranks[one]!
     if (own !== rank && !(Number.isNaN(own) && Number.isNaN(rank))) {
       if (Number.isNaN(own)) return 1
       if (Number.isNaN(rank)) return -1
@@ -275,7 +275,7 @@ export function* performancePage(groups: PerformanceGroups, order: PerformanceOr
     if (isAfter) candidates[left++] = group
   }
   const page = firstInOrder(candidates.subarray(0, left), order.limit, (one, other) =>
-    compareTo(one, ranks[other] as number, quotesOf(sums, other), () => groups.keyOf(other)),
+    compareTo(one, ranks[other]!, quotesOf(sums, other), () => groups.keyOf(other)),
   )
   yield
   return {
@@ -295,7 +295,7 @@ export function* performancePage(groups: PerformanceGroups, order: PerformanceOr
 /** The sort value of a group; null without the figure. */
 function rankOf(groups: PerformanceGroups, group: number, rank: PerformanceRank): number | null {
   const { sums } = groups
-  const of = (name: keyof typeof AT) => sums[group * NUMBERS_PER_GROUP + AT[name]] as number
+  const of = (name: keyof typeof AT) => sums[group * NUMBERS_PER_GROUP + AT[name]]!
   const ifCompared = (cents: number) => (of('comparableShipments') > 0 ? cents : null)
   switch (rank) {
     case 'quotes':

@@ -60,16 +60,15 @@ export function sumsOf(sums: GroupSums, group: number): PerformanceSums {
   >
 }
 
-export const quotesOf = (sums: GroupSums, group: number) => sums[group * NUMBERS_PER_GROUP] as number
+export const quotesOf = (sums: GroupSums, group: number) => sums[group * NUMBERS_PER_GROUP]!
 /** When the newest quote of a group was quoted, in epoch milliseconds. */
-export const newestOf = (sums: GroupSums, group: number) => sums[group * NUMBERS_PER_GROUP + NEWEST] as number
+export const newestOf = (sums: GroupSums, group: number) => sums[group * NUMBERS_PER_GROUP + NEWEST]!
 
 /** Adds the sums of a group to those of another one. */
 export function addSums(from: GroupSums, group: number, to: GroupSums, other: number): void {
   const [at, target] = [group * NUMBERS_PER_GROUP, other * NUMBERS_PER_GROUP]
-  for (let nth = 0; nth < NEWEST; nth++)
-    to[target + nth] = (to[target + nth] as number) + (from[at + nth] as number)
-  to[target + NEWEST] = Math.max(to[target + NEWEST] as number, from[at + NEWEST] as number)
+  for (let nth = 0; nth < NEWEST; nth++) to[target + nth]! += from[at + nth]!
+  to[target + NEWEST] = Math.max(to[target + NEWEST]!, from[at + NEWEST]!)
 }
 
 /**
@@ -96,7 +95,7 @@ export function* sumByGroup(
   let sums = emptySums(groups)
   for (let row = 0; row < columns.rows; row++) {
     if (row % ROWS_PER_STEP === 0) yield
-    if ((columns.lane[row] as number) < 0 || !isSelected(columns, row)) continue
+    if (columns.lane[row]! < 0 || !isSelected(columns, row)) continue
     const at = groupOf(columns, row) * NUMBERS_PER_GROUP
     if (at >= sums.length) {
       const more = emptySums(2 * (at / NUMBERS_PER_GROUP + 1))
@@ -116,21 +115,21 @@ function addQuote(
   lowestRate: LowestRate,
 ): void {
   const add = (nth: number, by: number) => {
-    sums[at + nth] = (sums[at + nth] as number) + by
+    sums[at + nth]! += by
   }
   const outcome = columns.outcomeOf(row)
   const isWon = outcome === WON
   add(0, 1)
   if (isWon) add(1, 1)
   else if (outcome === LOST) add(2, 1)
-  sums[at + NEWEST] = Math.max(sums[at + NEWEST] as number, columns.quotedAt[row] as number)
-  const quoted = columns.quotedCents[row] as number
-  const quotedCost = columns.quotedCostCents[row] as number
+  sums[at + NEWEST] = Math.max(sums[at + NEWEST]!, columns.quotedAt[row]!)
+  const quoted = columns.quotedCents[row]!
+  const quotedCost = columns.quotedCostCents[row]!
   const isPriced = quoted !== 0 && quotedCost !== 0
   const landed = FACTS.customerRate | FACTS.truckCost
-  if (((columns.facts[row] as number) & landed) === landed) {
-    const revenue = columns.rateCents[row] as number
-    const cost = columns.costCents[row] as number
+  if ((columns.facts[row]! & landed) === landed) {
+    const revenue = columns.rateCents[row]!
+    const cost = columns.costCents[row]!
     add(3, 1)
     add(4, revenue)
     add(5, cost)

@@ -64,13 +64,13 @@ export function selectedRows(
   return (columns, row) => {
     // A load is counted by the offer that counts, not by those before it.
     if (columns.outcomeOf(row) === REFUSED) return false
-    const quotedAt = columns.quotedAt[row] as number
+    const quotedAt = columns.quotedAt[row]!
     if (quotedAt < from || quotedAt >= to) return false
     if (rateType !== undefined && columns.rateTypeOf(row) !== rateType) return false
-    if (ofLane !== null && ofLane[columns.lane[row] as number] !== 1) return false
-    if (ofNames !== null && ofNames[columns.names[row] as number] !== 1) return false
+    if (ofLane !== null && ofLane[columns.lane[row]!] !== 1) return false
+    if (ofNames !== null && ofNames[columns.names[row]!] !== 1) return false
     if (quotedBy !== undefined && columns.person[row] !== quotedBy) return false
-    const facts = columns.facts[row] as number
+    const facts = columns.facts[row]!
     if (quotedBy !== undefined && (facts & FACTS.imported) !== 0) return false
     return !booked || (facts & FACTS.booked) !== 0
   }

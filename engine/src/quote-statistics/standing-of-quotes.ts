@@ -132,23 +132,23 @@ export function* standingOfQuotes(
   yield
   for (let row = 0; row < columns.rows; row++) {
     if (row % ROWS_PER_STEP === 0) yield
-    const lane = columns.lane[row] as number
+    const lane = columns.lane[row]!
     if (lane < 0) continue
     const quote = pricedAt(columns, row)
     if (quote === null || !isSelected(columns, row)) continue
-    states[lane] = (states[lane] as number) | QUOTED
+    states[lane] = states[lane]! | QUOTED
     const market = markets[lane] as MarketOfLanes
     const { own, isWon, paid } = quote
     if (market.isEmpty) {
       countWithout({ rate: own > 0 ? null : false, paid: paid > 0 ? null : false })
       continue
     }
-    const at = columns.quotedAt[row] as number
+    const at = columns.quotedAt[row]!
     const { sell, buy } = market.on(Math.floor(at / dayMs), () => milesOf(lane))
     const month = local.of(at).number
     ofMonths[month] ??= new Float64Array(NUMBERS)
     const add = (first: number, cents: number, rate: MarketRate) => {
-      states[lane] = (states[lane] as number) | COMPARED
+      states[lane] = states[lane]! | COMPARED
       addLoad(ofLanes, NUMBERS * lane + first, cents, rate.midCents)
       addLoad(ofMonths[month] as Float64Array, first, cents, rate.midCents)
     }
@@ -181,10 +181,10 @@ function* summed({
   for (let lane = 0; lane < states.length; lane++) {
     if (lane % ROWS_PER_STEP === 0) yield
     if (states[lane] === QUOTED) without.lanes++
-    if (((states[lane] as number) & COMPARED) === 0) continue
+    if ((states[lane]! & COMPARED) === 0) continue
     found.push({ lane, sums: standingAt(ofLanes, NUMBERS * lane) })
     for (let nth = 0; nth < NUMBERS; nth++) {
-      total[nth] = (total[nth] as number) + (ofLanes[NUMBERS * lane + nth] as number)
+      total[nth]! += ofLanes[NUMBERS * lane + nth]!
     }
   }
   const months = local.months
@@ -214,7 +214,7 @@ export function newestRateOf(
   columns.eachRowOf(lane, (row) => {
     const quote = pricedAt(columns, row)
     if (quote === null || !isSelected(columns, row)) return
-    const day = Math.floor((columns.quotedAt[row] as number) / dayMs)
+    const day = Math.floor(columns.quotedAt[row]! / dayMs)
     const known = days.get(day) ?? { quotes: false, paid: false }
     days.set(day, { quotes: known.quotes || quote.own > 0, paid: known.paid || quote.paid > 0 })
   })
@@ -231,9 +231,9 @@ export function newestRateOf(
 export function newestMilesOf({ columns }: QuoteBook, lane: number, isSelected: IsSelected): number | null {
   let [newest, sum, count] = [Number.NEGATIVE_INFINITY, 0, 0]
   columns.eachRowOf(lane, (row) => {
-    const miles = columns.miles[row] as number
+    const miles = columns.miles[row]!
     if (Number.isNaN(miles) || pricedAt(columns, row) === null || !isSelected(columns, row)) return
-    const day = Math.floor((columns.quotedAt[row] as number) / dayMs)
+    const day = Math.floor(columns.quotedAt[row]! / dayMs)
     if (day < newest) return
     if (day > newest) [newest, sum, count] = [day, 0, 0]
     sum += miles
@@ -248,23 +248,23 @@ function pricedAt(
   row: number,
 ): { readonly own: number; readonly isWon: boolean; readonly paid: number } | null {
   const outcome = columns.outcomeOf(row)
-  const isPaid = ((columns.facts[row] as number) & FACTS.truckCost) !== 0
-  const paid = isPaid ? (columns.costCents[row] as number) : 0
-  const own = outcome === PENDING ? 0 : (columns.rateCents[row] as number)
+  const isPaid = (columns.facts[row]! & FACTS.truckCost) !== 0
+  const paid = isPaid ? columns.costCents[row]! : 0
+  const own = outcome === PENDING ? 0 : columns.rateCents[row]!
   return own === 0 && paid === 0 ? null : { own, isWon: outcome === WON, paid }
 }
 
 function addLoad(sums: Float64Array, at: number, ownCents: number, marketCents: number): void {
-  sums[at] = (sums[at] as number) + 1
-  sums[at + 1] = (sums[at + 1] as number) + ownCents
-  sums[at + 2] = (sums[at + 2] as number) + marketCents
+  sums[at]!++
+  sums[at + 1]! += ownCents
+  sums[at + 2]! += marketCents
 }
 
 function standingAt(sums: Float64Array, at: number): Standing {
   const of = (first: number): AgainstMarket => ({
-    loads: sums[at + first] as number,
-    ownCents: sums[at + first + 1] as number,
-    marketCents: sums[at + first + 2] as number,
+    loads: sums[at + first]!,
+    ownCents: sums[at + first + 1]!,
+    marketCents: sums[at + first + 2]!,
   })
   return { won: of(0), lost: of(LOST_AT), paid: of(PAID_AT) }
 }

@@ -144,26 +144,26 @@ export function emptyPortion(quotes: number): QuotePortion {
 
 /** @example quoteAt(portion, 0).laneId // 7 */
 export function quoteAt(portion: QuotePortion, at: number): QuoteRow {
-  const costCents = portion.costCents[at] as number
-  const traits = portion.traits[at] as number
+  const costCents = portion.costCents[at]!
+  const traits = portion.traits[at]!
   return {
-    laneId: portion.laneId[at] as number,
-    quotedAt: portion.quotedAt[at] as number,
-    rateCents: portion.rateCents[at] as number,
+    laneId: portion.laneId[at]!,
+    quotedAt: portion.quotedAt[at]!,
+    rateCents: portion.rateCents[at]!,
     costCents: costCents === UNKNOWN_COST ? Number.NaN : costCents,
     outcome: traits & OUTCOME_BITS,
-    miles: portion.miles[at] as number,
-    customer: portion.customer[at] as number,
+    miles: portion.miles[at]!,
+    customer: portion.customer[at]!,
     contract: (traits & CONTRACT_BIT) !== 0,
     details: {
-      quotedCents: portion.quotedCents[at] as number,
-      quotedCostCents: portion.quotedCostCents[at] as number,
-      marketCents: portion.marketCents[at] as number,
-      decidedAt: portion.decidedAt[at] as number,
-      names: portion.names[at] as number,
-      carrier: portion.carrier[at] as number,
-      person: portion.person[at] as number,
-      facts: portion.facts[at] as number,
+      quotedCents: portion.quotedCents[at]!,
+      quotedCostCents: portion.quotedCostCents[at]!,
+      marketCents: portion.marketCents[at]!,
+      decidedAt: portion.decidedAt[at]!,
+      names: portion.names[at]!,
+      carrier: portion.carrier[at]!,
+      person: portion.person[at]!,
+      facts: portion.facts[at]!,
     },
   }
 }
@@ -289,8 +289,8 @@ export class QuoteColumns {
     this.rows = this.size
     for (let row = 0; row < this.rows; row++) {
       if (row % ROWS_PER_STEP === 0) yield
-      const lane = this.lane[row] as number
-      const slot = this.#slotOf(this.laneId[row] as number)
+      const lane = this.lane[row]!
+      const slot = this.#slotOf(this.laneId[row]!)
       if (this.#table[slot] === NONE) {
         this.#table[slot] = row
         this.#link(row, lane)
@@ -339,11 +339,11 @@ export class QuoteColumns {
 
   /** The outcome of a row: an index of `OUTCOMES`. */
   outcomeOf(row: number): number {
-    return (this.traits[row] as number) & OUTCOME_BITS
+    return this.traits[row]! & OUTCOME_BITS
   }
 
   rateTypeOf(row: number): RateType {
-    return ((this.traits[row] as number) & CONTRACT_BIT) === 0 ? 'spot' : 'contract'
+    return (this.traits[row]! & CONTRACT_BIT) === 0 ? 'spot' : 'contract'
   }
 
   /** How many quotes a lane has. */
@@ -356,17 +356,16 @@ export class QuoteColumns {
     const rows = new Int32Array(this.countOf(lane))
     // A lane's newest row is first in its chain, and quotes mostly come in the order of time.
     let at = rows.length
-    for (let row = this.#first[lane] ?? NONE; row >= 0; row = this.#next[row] as number) rows[--at] = row
+    for (let row = this.#first[lane] ?? NONE; row >= 0; row = this.#next[row]!) rows[--at] = row
     for (let i = 1; i < rows.length; i++) {
-      if (this.compare(rows[i - 1] as number, rows[i] as number) > 0)
-        return rows.sort((one, other) => this.compare(one, other))
+      if (this.compare(rows[i - 1]!, rows[i]!) > 0) return rows.sort((one, other) => this.compare(one, other))
     }
     return rows
   }
 
   /** Calls `see` with each row of a lane, in no order. */
   eachRowOf(lane: number, see: (row: number) => void): void {
-    for (let row = this.#first[lane] ?? NONE; row >= 0; row = this.#next[row] as number) see(row)
+    for (let row = this.#first[lane] ?? NONE; row >= 0; row = this.#next[row]!) see(row)
   }
 
   /** All rows in the order of `(quotedAt, laneId)`. */
@@ -374,7 +373,7 @@ export class QuoteColumns {
     const rows = new Int32Array(this.size)
     let count = 0
     for (let row = 0; row < this.rows && count < rows.length; row++) {
-      if ((this.lane[row] as number) >= 0) rows[count++] = row
+      if (this.lane[row]! >= 0) rows[count++] = row
       if (row % 50_000 === 0) yield
     }
     return yield* sortInSteps(rows.subarray(0, count), (one, other) => this.compare(one, other))
@@ -382,10 +381,7 @@ export class QuoteColumns {
 
   /** The order of two rows by `(quotedAt, laneId)`. */
   compare(one: number, other: number): number {
-    return (
-      (this.quotedAt[one] as number) - (this.quotedAt[other] as number) ||
-      (this.laneId[one] as number) - (this.laneId[other] as number)
-    )
+    return this.quotedAt[one]! - this.quotedAt[other]! || this.laneId[one]! - this.laneId[other]!
   }
 
   /** The memory that the columns take, in bytes. */
@@ -422,21 +418,21 @@ export class QuoteColumns {
       this.#first.push(NONE)
       this.#counts.push(0)
     }
-    this.#next[row] = this.#first[lane] as number
+    this.#next[row] = this.#first[lane]!
     this.#first[lane] = row
-    this.#counts[lane] = (this.#counts[lane] as number) + 1
+    this.#counts[lane]!++
   }
 
   #unlink(row: number): void {
-    const lane = this.lane[row] as number
-    const next = this.#next[row] as number
+    const lane = this.lane[row]!
+    const next = this.#next[row]!
     if (this.#first[lane] === row) this.#first[lane] = next
     else {
-      let before = this.#first[lane] as number
-      while (this.#next[before] !== row) before = this.#next[before] as number
+      let before = this.#first[lane]!
+      while (this.#next[before] !== row) before = this.#next[before]!
       this.#next[before] = next
     }
-    this.#counts[lane] = (this.#counts[lane] as number) - 1
+    this.#counts[lane] = this.#counts[lane]! - 1
   }
 
   #hash(laneId: number): number {
@@ -450,7 +446,7 @@ export class QuoteColumns {
   #slotOf(laneId: number): number {
     let slot = this.#hash(laneId)
     for (;;) {
-      const row = this.#table[slot] as number
+      const row = this.#table[slot]!
       if (row === NONE || (row >= 0 && this.laneId[row] === laneId)) return slot
       slot = (slot + 1) & (this.#table.length - 1)
     }
@@ -458,7 +454,7 @@ export class QuoteColumns {
 
   #slotToFill(laneId: number): number {
     let slot = this.#hash(laneId)
-    while ((this.#table[slot] as number) !== NONE) slot = (slot + 1) & (this.#table.length - 1)
+    while (this.#table[slot]! !== NONE) slot = (slot + 1) & (this.#table.length - 1)
     return slot
   }
 
@@ -469,7 +465,7 @@ export class QuoteColumns {
   #fillTable(slots: number): void {
     this.#table = new Int32Array(slots).fill(NONE)
     for (let row = 0; row < this.rows; row++) {
-      if ((this.lane[row] as number) >= 0) this.#table[this.#slotToFill(this.laneId[row] as number)] = row
+      if (this.lane[row]! >= 0) this.#table[this.#slotToFill(this.laneId[row]!)] = row
     }
     this.#filled = this.size
   }

@@ -12,11 +12,11 @@ export function firstInOrder(
   const first = new Int32Array(Math.min(count, list.length))
   let size = 0
   for (const number of list) {
-    if (size === first.length && (size === 0 || compare(number, first[size - 1] as number) > 0)) continue
+    if (size === first.length && (size === 0 || compare(number, first[size - 1]!) > 0)) continue
     let [low, high] = [0, size]
     while (low < high) {
       const middle = (low + high) >>> 1
-      if (compare(number, first[middle] as number) < 0) high = middle
+      if (compare(number, first[middle]!) < 0) high = middle
       else low = middle + 1
     }
     first.copyWithin(low + 1, low, Math.min(size, first.length - 1))
