@@ -17,7 +17,7 @@ export interface BorrowedType {
   readonly rateShare: number
   /** An outcome of the other type counts as this part of an own one. */
   readonly weight: number
-  /** ln of the own rates divided by those of the other type. */
+  /** By how much the own rates are usually above those of the other type on the same lane, in ln. */
   readonly rateOffset: number
   /** The lanes with quotes of both types. */
   readonly lanesOfBoth: number

@@ -1,7 +1,8 @@
 /**
- * What are the lane's quotes right now? The influence of lanes on each other is prepared once a day, but a lane's own quotes are
- * read for each answer, so that a quote saved a second ago counts. This file reads them, caches what it read until one of them
- * changes, and remembers what the prepared totals contain of a lane, so that no quote counts twice. No statistical method.
+ * What are the lane's quotes right now? The influence of lanes on each other is prepared from time to time, but a lane's own
+ * quotes are read for each answer, so that a quote saved a second ago counts. This file reads them, caches what it read until one
+ * of them changes, and remembers what the prepared totals contain of a lane, so that no quote counts twice. No statistical
+ * method.
  */
 
 import type { Steps } from '../steps.ts'

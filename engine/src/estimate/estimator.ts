@@ -30,7 +30,7 @@ export interface Borrowing {
   /** How the curves of the own type differ from those of the other: in log odds, and in log steepness. */
   readonly levelShift: number
   readonly steepnessShift: number
-  /** ln of the own rates divided by those of the other type on the same lane. */
+  /** By how much the own rates are usually above those of the other type on the same lane, in ln. */
   readonly rateOffset: number
   /** A well-known rate of the other type on the lane counts as this number of own quotes. */
   readonly rateWeight: number

@@ -114,7 +114,7 @@ export function* laneOutcomesInSteps(
   return yield* foldRowsInSteps(against, known, clearKnots(knots), null)
 }
 
-/** The state of a fold. */
+/** What the pass over a lane's quotes has found so far. */
 interface Folding extends LaneOutcomes, CountedRows {
   level: LaneLevel | undefined
   decided: number

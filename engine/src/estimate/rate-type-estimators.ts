@@ -210,7 +210,7 @@ function* addBorrowed(
   }
 }
 
-/** A log likelihood over the bank for curves whose level and steepness are some steps higher. */
+/** Moves a log likelihood: what it says about a curve, it then says about the curve some steps of level and steepness higher. */
 function shifted(
   total: Float64Array,
   { levels, steepness }: { readonly levels: number; readonly steepness: number },

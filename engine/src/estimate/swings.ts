@@ -216,7 +216,7 @@ function daySums(
   return sums
 }
 
-/** Adds a lane's block to the sums, if the lane's win rate was known when the block began. */
+/** Ends 30 days of a lane: adds its surprises to the sums, if the lane's win rate was known when they began. */
 function endBlock(lanes: LaneWinRates, lane: number, swings: SwingSums): void {
   const before = lanes.before[lane]!
   if (before === 0) return
