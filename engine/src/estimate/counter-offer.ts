@@ -2,7 +2,7 @@
  * You quoted $2,300, and the customer named $2,050: accept, counter in between, or walk away? The customer's highest rate for
  * this load is between the two, and the win curve says where it likely is. Method: the distribution of a reservation price
  * (https://en.wikipedia.org/wiki/Reservation_price), truncated to that range.
- * docs/decisions/0080-counter-offers.md.
+ * docs/decisions/0080-requotes.md.
  */
 
 import type { Interval } from './interval.ts'

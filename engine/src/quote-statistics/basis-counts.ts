@@ -32,7 +32,7 @@ export function* convertedCounts(
 ): Steps<ConvertedCounts> {
   const convertedBy = { charges: 0, schedule: 0, exchange: 0 }
   yield* eachRow(columns, lanes, (row) => {
-    const facts = columns.facts[row] as number
+    const facts = columns.facts[row]!
     if ((facts & FACTS.convertedBy) === 0) return
     const by = convertedByOf(facts)
     if (by !== CONVERTED_BY[0] && isSelected(columns, row)) convertedBy[by]++
@@ -41,7 +41,7 @@ export function* convertedCounts(
   yield* eachRow(apart, lanes, (row) => {
     if (!isSelected(apart, row)) return
     keptApart++
-    if (((apart.facts[row] as number) & FACTS.inCad) !== 0) keptApartInCad++
+    if ((apart.facts[row]! & FACTS.inCad) !== 0) keptApartInCad++
   })
   return { convertedBy, keptApart, keptApartInCad }
 }
@@ -58,6 +58,6 @@ function* eachRow(
   }
   for (let row = 0; row < columns.rows; row++) {
     if (row % ROWS_PER_STEP === 0) yield
-    if ((columns.lane[row] as number) >= 0) see(row)
+    if (columns.lane[row]! >= 0) see(row)
   }
 }

@@ -1,3 +1,7 @@
+/**
+ * How has a city pair gone, month by month, and what did its newest quotes become? Counts and sums of the quotes in the book.
+ */
+
 import type { BookLane, QuoteBook } from '../book/quote-book.ts'
 import type { Outcome } from '../history.ts'
 import { FACTS, LOST, OUTCOMES, WON } from '../quotes/quote-columns.ts'
@@ -73,11 +77,11 @@ export function* recordOfLanes(
       if (++seen % QUOTES_PER_STEP === 0) yield
       if (!isSelected(columns, row)) continue
       if (equipmentCode === null || places.equipmentCode === equipmentCode) shown.push(row)
-      const name = monthName(calendar.of(columns.quotedAt[row] as number))
+      const name = monthName(calendar.of(columns.quotedAt[row]!))
       const key = `${name} ${places.equipmentCode}`
       const sums = months.get(key) ?? { ...empty, month: name, equipmentCode: places.equipmentCode }
       months.set(key, sums)
-      const [facts, rate] = [columns.facts[row] as number, columns.rateCents[row] as number]
+      const [facts, rate] = [columns.facts[row]!, columns.rateCents[row]!]
       const outcome = columns.outcomeOf(row)
       sums.quotes++
       if (outcome === WON) sums.won++
@@ -88,7 +92,7 @@ export function* recordOfLanes(
       if ((facts & LANDED) !== LANDED) continue
       sums.margins++
       sums.marginBaseCents += rate
-      sums.marginCents += rate - (columns.costCents[row] as number)
+      sums.marginCents += rate - columns.costCents[row]!
     }
   }
   return {
@@ -97,14 +101,14 @@ export function* recordOfLanes(
       .toSorted((one, other) => columns.compare(other, one))
       .slice(0, pointsMax)
       .map((row): LanePoint => {
-        const [facts, rateCents] = [columns.facts[row] as number, columns.rateCents[row] as number]
+        const [facts, rateCents] = [columns.facts[row]!, columns.rateCents[row]!]
         return {
-          laneId: columns.laneId[row] as number,
+          laneId: columns.laneId[row]!,
           rateCents,
           booked: (facts & FACTS.customerRate) !== 0,
           outcome: OUTCOMES[columns.outcomeOf(row)] ?? 'pending',
-          quotedAt: columns.quotedAt[row] as number,
-          marginCents: (facts & LANDED) === LANDED ? rateCents - (columns.costCents[row] as number) : null,
+          quotedAt: columns.quotedAt[row]!,
+          marginCents: (facts & LANDED) === LANDED ? rateCents - columns.costCents[row]! : null,
         }
       }),
   }

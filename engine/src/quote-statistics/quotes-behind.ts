@@ -1,3 +1,7 @@
+/**
+ * Which quotes are counted in a figure of Results, such as "quoted too low"? The list behind the figure shows exactly these.
+ */
+
 import type { QuoteBook } from '../book/quote-book.ts'
 import { FACTS, type QuoteColumns } from '../quotes/quote-columns.ts'
 import type { Steps } from '../steps.ts'
@@ -20,8 +24,8 @@ export function* quotesBehind(
   for (const of of figure === 'booked_at_a_loss' ? [columns, apart] : [columns]) {
     for (let row = 0; row < of.rows; row++) {
       if (row % ROWS_PER_STEP === 0) yield
-      if ((of.lane[row] as number) < 0 || !counts(of, row, figure, lowestRate)) continue
-      if (isSelected(of, row)) found.push(of.laneId[row] as number)
+      if (of.lane[row]! < 0 || !counts(of, row, figure, lowestRate)) continue
+      if (isSelected(of, row)) found.push(of.laneId[row]!)
     }
   }
   return found
@@ -38,10 +42,10 @@ function counts(columns: QuoteColumns, row: number, figure: FigureOfQuotes, lowe
       return shipment !== null && shipment.quotedRateCents > shipment.customerRateCents
     }
     case 'quoted_too_low': {
-      const quoted = columns.quotedCents[row] as number
+      const quoted = columns.quotedCents[row]!
       return quoted !== 0 && lowestRate(columns, row) > quoted
     }
     case 'booked_at_a_loss':
-      return ((columns.facts[row] as number) & FACTS.atALoss) !== 0
+      return (columns.facts[row]! & FACTS.atALoss) !== 0
   }
 }

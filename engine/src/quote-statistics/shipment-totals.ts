@@ -1,3 +1,7 @@
+/**
+ * What did the selected shipments earn, and how much of what was quoted landed? Sums over the booked quotes in the book.
+ */
+
 import type { QuoteBook } from '../book/quote-book.ts'
 import { FACTS } from '../quotes/quote-columns.ts'
 import type { Steps } from '../steps.ts'
@@ -33,10 +37,9 @@ export function* shipmentTotals(
   const totals: { -readonly [Name in keyof ShipmentTotals]: number } = { ...none }
   for (let row = 0; row < columns.rows; row++) {
     if (row % ROWS_PER_STEP === 0) yield
-    const facts = columns.facts[row] as number
-    if ((columns.lane[row] as number) < 0 || (facts & FACTS.booked) === 0 || !isSelected(columns, row))
-      continue
-    const [revenue, cost] = [columns.rateCents[row] as number, columns.costCents[row] as number]
+    const facts = columns.facts[row]!
+    if (columns.lane[row]! < 0 || (facts & FACTS.booked) === 0 || !isSelected(columns, row)) continue
+    const [revenue, cost] = [columns.rateCents[row]!, columns.costCents[row]!]
     if ((facts & FACTS.customerRate) !== 0) totals.customerRateCents += revenue
     if ((facts & FACTS.truckCost) !== 0) totals.truckCostCents += cost
     if ((facts & LANDED) === LANDED) {
@@ -44,7 +47,7 @@ export function* shipmentTotals(
       totals.marginCents += revenue - cost
       totals.marginBaseCents += revenue
     }
-    const [quoted, quotedCost] = [columns.quotedCents[row] as number, columns.quotedCostCents[row] as number]
+    const [quoted, quotedCost] = [columns.quotedCents[row]!, columns.quotedCostCents[row]!]
     if ((facts & FACTS.cancelled) !== 0) totals.cancelled++
     else {
       totals.shipments++
