@@ -4,6 +4,7 @@ import pg from 'pg'
 import { seededRandom } from '#server/sample/index.ts'
 import { appOn, type TestApp } from '#testing/app-on-database.ts'
 import type { TestDatabase } from '#testing/cloned-database.ts'
+import { type Rewrite, rewriteStatements } from './tenant-conditions.ts'
 
 /**
  * Fifty brokerages share two database connections. They read, write and ask for each other's lanes in an order that follows
@@ -17,7 +18,7 @@ export interface ConcurrencyWalkOptions {
   readonly signal?: AbortSignal
   readonly makeDatabase: () => Promise<TestDatabase>
   /** Plants a fault: rewrites a statement that the service sends on `connection`. */
-  readonly rewrite?: (statement: string, connection: object) => string
+  readonly rewrite?: Rewrite
 }
 
 export interface ConcurrencyWalkResult {
@@ -51,7 +52,7 @@ interface Brokerage {
 
 export async function concurrencyWalk(options: ConcurrencyWalkOptions): Promise<ConcurrencyWalkResult> {
   const database = await options.makeDatabase()
-  const restore = plant(options.rewrite)
+  const restore = rewriteStatements(options.rewrite)
   const app = await appOn(database, { connectionsMax: 2 })
   try {
     return await walk(app, options)
@@ -59,25 +60,6 @@ export async function concurrencyWalk(options: ConcurrencyWalkOptions): Promise<
     restore()
     await app.close()
     await database.drop()
-  }
-}
-
-/** Applies `rewrite` to every statement of this process. Returns the function that reverts this. */
-function plant(rewrite: ConcurrencyWalkOptions['rewrite']): () => void {
-  if (rewrite === undefined) return () => {}
-  const { query } = pg.Client.prototype
-  pg.Client.prototype.query = function rewritten(this: pg.Client, statement: unknown, ...rest: unknown[]) {
-    const text = (statement as { text?: unknown }).text
-    const changed =
-      typeof statement === 'string'
-        ? rewrite(statement, this)
-        : typeof text === 'string'
-          ? Object.assign(statement as object, { text: rewrite(text, this) })
-          : statement
-    return (query as (...given: unknown[]) => unknown).call(this, changed, ...rest)
-  } as typeof query
-  return () => {
-    pg.Client.prototype.query = query
   }
 }
 
@@ -319,9 +301,19 @@ async function expectOwnRows(
 }
 
 /** The statement that opens a tenant's transaction; see connection.ts. */
-export const transactionStart = /^begin; select enter_tenant\('(\d+)', \d+, \d+, \d+\)/
+const transactionStart = /^begin; select enter_tenant\('(\d+)', \d+, \d+, \d+\)/
 
-/** The planted fault: sets the tenant for the connection instead of the transaction. */
-export function setForConnection(statement: string): string {
-  return statement.replace(transactionStart, "begin; select set_config('app.tenant_id', '$1', false)")
+/** A planted fault: sets the tenant for the connection instead of the transaction. */
+export const setForConnection: Rewrite = (statement) =>
+  statement.replace(transactionStart, "begin; select set_config('app.tenant_id', '$1', false)")
+
+/** A planted fault: a connection keeps the tenant of its first transaction. */
+export function keepFirstTenant(): Rewrite {
+  const opened = new WeakSet<object>()
+  return (statement, connection) => {
+    if (!transactionStart.test(statement)) return statement
+    if (opened.has(connection)) return 'begin'
+    opened.add(connection)
+    return setForConnection(statement, connection)
+  }
 }

@@ -1,92 +1,60 @@
 import { sql } from 'kysely'
 import pg from 'pg'
-import { afterAll, beforeAll, expect, inject, test, vi } from 'vitest'
-import type { TenantTransaction } from '#server/database/schema/index.ts'
-import { tenantId } from '#server/database/session/index.ts'
-import { appOn, type TestApp } from '#testing/app-on-database.ts'
+import { afterAll, beforeAll, expect, inject, test } from 'vitest'
+import { type Database, openDatabase, tenantId } from '#server/database/session/index.ts'
 import { type TestDatabase, testDatabase } from '#testing/test-database.ts'
-import { prepareImport, recordsOf, rolledBack } from './call-method.ts'
-import { citusFaults, type KnownFunctions, knownFunctions, readTree } from './citus-rules.ts'
-import { methods } from './database-methods.ts'
-import {
-  type ExecutedStatement,
-  schemaFaults,
-  sendPlansAsNotices,
-  statementFaults,
-  statementInNotice,
-  tenantTables,
-} from './distributable.ts'
-import { disableRowLevelSecurity } from './mutation-walk.ts'
+import { testDeadlines } from '#testing/test-deadlines.ts'
+import { schemaFaults, tenantTables, type WatchedStatements, watchStatements } from './distributable.ts'
 import { idsOf } from './seeded-ids.ts'
-import { seededTenants } from './seeded-tenants.ts'
+import { disableRowLevelSecurity } from './tenant-conditions.ts'
 
 /**
- * Promise: the schema and all statements of the service also work in a database that is distributed by tenant (Citus).
+ * Promise: the schema also works in a database that is distributed by tenant (Citus), and a statement that does not is found.
  *
- * How: on an ordinary PostgreSQL, the test checks the catalog for what Citus does not support. Then it calls every database
- * function and checks the plan of every executed statement: each table must be restricted to one tenant. Row-level security
- * is disabled, because its conditions would restrict every table. `distributed.test.ts` runs on a real Citus cluster.
- *
- * Faults that it finds: each `test.each` below plants one in the schema or in a statement.
+ * How: on an ordinary PostgreSQL, the test checks the catalog for what Citus does not support, and plants faults in the schema and
+ * in statements. `route-walk.test.ts` checks the statements of the service. `distributed.test.ts` runs on a real Citus cluster.
  */
 
 const b = idsOf('B')
-const tenantB = tenantId(b.tenant)
 let database: TestDatabase
 let owner: pg.Client
-let tables: ReadonlySet<string>
-let app: TestApp
-/** Whether the database reports its plans. It does not if the tests have no superuser. */
-let hasPlans = false
-const executed: ExecutedStatement[] = []
-/** The parse trees of the executed statements that write. */
-const trees = new Set<string>()
-let known: KnownFunctions
+let service: Database
+let watched: WatchedStatements
 
 beforeAll(async () => {
   database = await testDatabase()
   owner = new pg.Client(database.owner)
   await owner.connect()
-  tables = await tenantTables(owner)
-  known = await knownFunctions(owner, tables)
   await disableRowLevelSecurity(database)
-  hasPlans = await sendPlansAsNotices(database, inject('databaseCluster').makerUrl)
-  const emit = pg.Client.prototype.emit
-  vi.spyOn(pg.Client.prototype, 'emit').mockImplementation(function (this: pg.Client, event, ...values) {
-    const statement = event === 'notice' ? statementInNotice((values[0] as unknown as Error).message) : null
-    if (statement !== null) executed.push(statement)
-    const { message, detail } = (values[0] ?? {}) as { message?: string; detail?: string }
-    // 2, 3 and 4 are update, insert and delete.
-    if (
-      event === 'notice' &&
-      message === 'rewritten parse tree:' &&
-      /\{QUERY :commandType [234] /.test(detail ?? '')
-    )
-      trees.add(detail ?? '')
-    return emit.call(this, event, ...values)
-  })
-  app = await appOn(database)
+  watched = await watchStatements(database, inject('databaseCluster').makerUrl)
+  service = await openDatabase({ connection: database.service, deadlines: testDeadlines })
 })
 afterAll(async () => {
-  await app.close()
+  watched.stop()
+  await service.close()
   await owner.end()
   await database.drop()
 })
 
-/** Runs `work` as tenant B in a transaction that is rolled back, and returns the faults in the statements it executed. */
-async function faultsIn(work: (transaction: TenantTransaction) => Promise<unknown>) {
-  executed.length = 0
-  trees.clear()
-  await rolledBack(app.database, tenantB, work)
-  const faults = new Set([
-    ...executed.flatMap((statement) => statementFaults(statement, tables)),
-    ...[...trees].flatMap((tree) => citusFaults(readTree(tree), known)),
-  ])
-  return { faults: [...faults], statements: executed.length }
+/** Executes a statement as tenant B in a transaction that is rolled back, and returns its faults. */
+async function faultsIn(statement: string): Promise<readonly string[]> {
+  const isDone = new Error('rolled back')
+  watched.take()
+  await service
+    .inTenant(tenantId(b.tenant), async (transaction) => {
+      await sql.raw(statement).execute(transaction)
+      throw isDone
+    })
+    .catch((error: unknown) => {
+      if (error !== isDone) throw error
+    })
+  const { faults, statements } = watched.take()
+  expect(statements).toBeGreaterThan(1)
+  return faults
 }
 
 test('the schema can be distributed by tenant', async () => {
-  expect(tables.size).toBeGreaterThan(15)
+  expect((await tenantTables(owner)).size).toBeGreaterThan(15)
   expect(await schemaFaults(owner)).toEqual([])
 })
 
@@ -128,32 +96,6 @@ test.each([
     expect((await schemaFaults(owner)).join('\n')).toContain(fault)
   } finally {
     await owner.query('rollback')
-  }
-})
-
-test('every table in every statement of every database function is restricted to one tenant', async (context) => {
-  if (!hasPlans) context.skip('only a superuser can read the plans of statements')
-  const tenants = await seededTenants(app)
-  try {
-    await tenants.seed('B')
-    const records = await recordsOf('B', app, tenants)
-    const faultsByName: Record<string, readonly string[]> = {}
-    const withoutStatement: string[] = []
-    for (const [name, method] of Object.entries(methods)) {
-      const { faults, statements } = await faultsIn(async (transaction) => {
-        await prepareImport(method, transaction, 'B')
-        // Some calls fail because the row exists already. Their statements have been planned by then.
-        await method.call({ ...records, tenant: tenantB, transaction }).catch(() => {})
-      })
-      if (faults.length > 0) faultsByName[name] = faults
-      // The first statement opens the transaction.
-      if (statements < 2) withoutStatement.push(name)
-      if (method.commits === true) await tenants.seed('B')
-    }
-    expect(faultsByName).toEqual({})
-    expect(withoutStatement).toEqual([])
-  } finally {
-    await tenants.close()
   }
 })
 
@@ -209,17 +151,14 @@ test.each([
     'lanes: a function that is not immutable in returning',
   ],
 ])('a planted statement is found: %s', async (statement, fault) => {
-  if (!hasPlans) return
-  const { faults } = await faultsIn((transaction) => sql.raw(statement).execute(transaction))
-  expect(faults.join('\n')).toContain(fault)
+  if (!watched.hasPlans) return
+  expect((await faultsIn(statement)).join('\n')).toContain(fault)
 })
 
 test('a table that is joined by tenant_id to a restricted table is accepted', async (context) => {
-  if (!hasPlans) context.skip('only a superuser can read the plans of statements')
-  const { faults, statements } = await faultsIn((transaction) =>
-    sql`select u.name from lanes l left join users u on u.tenant_id = l.tenant_id and u.user_id = l.created_by
-        where l.tenant_id = ${b.tenant}`.execute(transaction),
-  )
-  expect(statements).toBeGreaterThan(0)
-  expect(faults).toEqual([])
+  if (!watched.hasPlans) context.skip('only a superuser can read the plans of statements')
+  expect(
+    await faultsIn(`select u.name from lanes l left join users u on u.tenant_id = l.tenant_id and u.user_id = l.created_by
+      where l.tenant_id = ${b.tenant}`),
+  ).toEqual([])
 })

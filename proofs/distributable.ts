@@ -1,6 +1,7 @@
 import pg from 'pg'
 import { tablesOnCoordinator } from '#server/database/schema/index.ts'
 import type { TestDatabase } from '#testing/test-database.ts'
+import { citusFaults, knownFunctions, readTree } from './citus-rules.ts'
 
 /**
  * Finds what a database distributed by tenant (Citus) could not store or run, using any PostgreSQL. `schemaFaults` reads the
@@ -91,13 +92,13 @@ interface PlanNode {
 }
 
 /** An executed statement and its plan. */
-export interface ExecutedStatement {
+interface ExecutedStatement {
   readonly text: string
   readonly plan: PlanNode
 }
 
-/** Queries that cover all tenants on purpose, and run in the background: they find tenants with changes, on every worker. */
-const acrossAllTenants = /where known\.changed_in >= since/
+/** Queries that cover all tenants on purpose, and run in the background: they find tenants with changes or work, on every worker. */
+const acrossAllTenants = /where known\.changed_in >= since|^\s*select (distinct )?array\[\w+\.tenant_id\b/
 
 /** A join condition on the tenant of another table. It restricts this table if the other table is restricted. */
 const sameTenantAs = /\btenant_id = (\w+)\.tenant_id\b/
@@ -110,10 +111,7 @@ const conditionsOn = (node: PlanNode) =>
 const allNodes = (node: PlanNode): PlanNode[] => [node, ...(node.Plans ?? []).flatMap(allNodes)]
 
 /** Returns a sentence for each reason why a statement is not restricted to one tenant, or could not run on a worker. */
-export function statementFaults(
-  { text, plan }: ExecutedStatement,
-  tables: ReadonlySet<string>,
-): readonly string[] {
+function statementFaults({ text, plan }: ExecutedStatement, tables: ReadonlySet<string>): readonly string[] {
   if (acrossAllTenants.test(text)) return []
   const nodes = allNodes(plan)
   const isTenantTable = (node: PlanNode) => tables.has(node['Relation Name'] ?? '')
@@ -151,10 +149,10 @@ export function statementFaults(
 }
 
 /**
- * Makes a database send the plan of every statement as a notice, including statements in functions and foreign key checks.
- * Applies to connections opened afterwards. Returns false if the role in `makerUrl` is not a superuser, who alone may do so.
+ * Makes a database send the service the plan of every statement as a notice, including statements in functions and foreign key
+ * checks. Applies to connections opened afterwards. Returns false if the role in `makerUrl` is not a superuser, who alone may do so.
  */
-export async function sendPlansAsNotices(database: TestDatabase, makerUrl: string): Promise<boolean> {
+async function sendPlansAsNotices(database: TestDatabase, makerUrl: string): Promise<boolean> {
   const maker = new pg.Client({ connectionString: makerUrl })
   await maker.connect()
   try {
@@ -174,7 +172,7 @@ export async function sendPlansAsNotices(database: TestDatabase, makerUrl: strin
       client_min_messages: 'log',
     }
     for (const [name, value] of Object.entries(settings)) {
-      await maker.query(`alter database ${database.name} set ${name} = '${value}'`)
+      await maker.query(`alter role lanewise_service in database ${database.name} set ${name} = '${value}'`)
     }
     return true
   } finally {
@@ -183,7 +181,7 @@ export async function sendPlansAsNotices(database: TestDatabase, makerUrl: strin
 }
 
 /** Parses a notice of `sendPlansAsNotices`. Returns null for any other notice. */
-export function statementInNotice(notice: string): ExecutedStatement | null {
+function statementInNotice(notice: string): ExecutedStatement | null {
   const begin = notice.indexOf('plan:\n')
   if (begin < 0) return null
   const { 'Query Text': text, Plan: plan } = JSON.parse(notice.slice(begin + 6)) as {
@@ -191,4 +189,58 @@ export function statementInNotice(notice: string): ExecutedStatement | null {
     Plan: PlanNode
   }
   return { text, plan }
+}
+
+/** The statements that the service has executed since the last call of `take`. */
+export interface WatchedStatements {
+  /** Whether the database reports its plans. It does not if the tests have no superuser. */
+  readonly hasPlans: boolean
+  /** The number of statements, and a sentence for each reason why one could not run in a distributed database. */
+  take(): { readonly statements: number; readonly faults: readonly string[] }
+  stop(): void
+}
+
+/**
+ * Checks each statement that the service executes on connections opened from now on, also inside functions of the database. Row-level
+ * security must be disabled, because its conditions would restrict every table.
+ */
+export async function watchStatements(database: TestDatabase, makerUrl: string): Promise<WatchedStatements> {
+  const owner = new pg.Client(database.owner)
+  await owner.connect()
+  const tables = await tenantTables(owner)
+  const known = await knownFunctions(owner, tables)
+  await owner.end()
+  const hasPlans = await sendPlansAsNotices(database, makerUrl)
+  const faults = new Set<string>()
+  /** The parse trees of the statements that write. */
+  const trees = new Set<string>()
+  let statements = 0
+  const { emit } = pg.Client.prototype
+  pg.Client.prototype.emit = function noticed(this: pg.Client, event: string, ...values: unknown[]) {
+    if (event === 'notice') {
+      const { message, detail = '' } = values[0] as { message: string; detail?: string }
+      const statement = statementInNotice(message)
+      if (statement !== null) {
+        statements += 1
+        for (const fault of statementFaults(statement, tables)) faults.add(fault)
+      }
+      // 2, 3 and 4 are update, insert and delete.
+      if (message === 'rewritten parse tree:' && /\{QUERY :commandType [234] /.test(detail)) trees.add(detail)
+    }
+    return (emit as (...given: unknown[]) => boolean).call(this, event, ...values)
+  } as typeof emit
+  return {
+    hasPlans,
+    take() {
+      for (const tree of trees) for (const fault of citusFaults(readTree(tree), known)) faults.add(fault)
+      const taken = { statements, faults: [...faults] }
+      statements = 0
+      faults.clear()
+      trees.clear()
+      return taken
+    },
+    stop() {
+      pg.Client.prototype.emit = emit
+    },
+  }
 }

@@ -5,6 +5,7 @@ import {
   approvals,
   dueEndpoints,
   eventQueue,
+  findLane,
   signInNetworks,
   silentUndos,
   tenantsWithEndedQuotes,
@@ -17,17 +18,20 @@ import { appOn, type TestApp } from '#testing/app-on-database.ts'
 import { citusDatabase, citusUrl } from '#testing/citus-database.ts'
 import { makeLane, makeTenant } from '#testing/make.ts'
 import type { TestDatabase } from '#testing/test-database.ts'
-import { prepareImport, recordsOf, rolledBack } from './call-method.ts'
-import { methods } from './database-methods.ts'
-import { leakIn } from './route-walk.ts'
+import { otherMethods } from './other-methods.ts'
+import { expectations } from './route-expectations.ts'
+import { type Operation, requestOf } from './route-requests.ts'
+import { credentialOf, endlessThread, endpoints, send } from './route-walk.ts'
 import { idsOf } from './seeded-ids.ts'
 import { type SeededTenants, seededTenants } from './seeded-tenants.ts'
+import { settled } from './settled.ts'
 
 /**
  * Promise: every statement and every database function of the service runs on a distributed database.
  *
- * How: on the Citus cluster of LANEWISE_TEST_CITUS_URL, every database function is called for a seeded tenant, with events on.
- * The planner of Citus decides, not an imitation of its rules. Only `npm run prove:cluster` runs this file.
+ * How: on the Citus cluster of LANEWISE_TEST_CITUS_URL, a seeded tenant sends every request, with events on, and the database functions
+ * that no request reaches are called. The planner of Citus decides, not an imitation of its rules. Only `npm run prove:cluster` runs
+ * this file.
  */
 describe.skipIf(citusUrl === undefined)('on the Citus cluster of LANEWISE_TEST_CITUS_URL', () => {
   const tenantB = tenantId(idsOf('B').tenant)
@@ -38,7 +42,7 @@ describe.skipIf(citusUrl === undefined)('on the Citus cluster of LANEWISE_TEST_C
   beforeAll(async () => {
     database = await citusDatabase(citusUrl ?? '')
     await distribute(database.owner, { shards: 4, onTable: () => {}, stopped: () => false })
-    app = await appOn(database)
+    app = await appOn(database, { backtestThread: endlessThread })
     await app.database.outsideTenants((transaction) => writeEventsOn(transaction, true))
     tenants = await seededTenants(app)
     await tenants.seed('A')
@@ -50,25 +54,33 @@ describe.skipIf(citusUrl === undefined)('on the Citus cluster of LANEWISE_TEST_C
     await database?.drop()
   })
 
-  test('every database function works for a tenant', async () => {
-    const records = await recordsOf('B', app, tenants)
-    const faults: Record<string, string> = {}
-    for (const [name, method] of Object.entries(methods)) {
-      try {
-        const result = await rolledBack(app.database, tenantB, async (transaction) => {
-          await prepareImport(method, transaction, 'B')
-          return (await method.call({ ...records, tenant: tenantB, transaction })) ?? null
-        })
-        if (method.evidence === 'canary' && leakIn(JSON.stringify(result), 'B') === null)
-          faults[name] = `does not return the rows: ${JSON.stringify(result)}`
-      } catch (error) {
-        // A function without evidence may fail because the row exists: the cluster has run its statement by then.
-        const exists = method.evidence === 'none' && (error as { code?: string }).code === '23505'
-        if (!exists) faults[name] = (error as Error).message
-      }
-      if (method.commits === true) await tenants.seed('B')
+  test('every request gets its usual status', async () => {
+    const faults: string[] = []
+    for (const { operation, about, statuses } of expectations) {
+      const endpoint = endpoints.get(operation)
+      if (about === 'A' || endpoint === undefined || endpoint.who.kind === 'anyone') continue
+      const caller = endpoint.who.kind === 'service' ? 'service-B' : 'owner-B'
+      const request = requestOf[operation as Operation](idsOf('B'))
+      const credential = credentialOf(app, caller, tenants, request)
+      const { status, body } = await send(app, endpoint.method, request, credential)
+      if (status !== statuses[caller])
+        faults.push(`${operation} returned ${status}, not ${statuses[caller]}: ${body.slice(0, 300)}`)
+      if (endpoint.method === 'GET') continue
+      await settled(app, tenants, 'B')
+      await tenants.seed('B')
     }
-    expect(faults).toEqual({})
+    expect(faults).toEqual([])
+  })
+
+  test.each(Object.entries(otherMethods))('%s works for a tenant', async (_name, method) => {
+    const ids = idsOf('B')
+    await tenants.seed('B')
+    await app.database.inTenant(tenantB, async (transaction) => {
+      const lane = await findLane(transaction, tenantB, ids.laneRef)
+      if (lane === null) throw new Error('Tenant B has not been seeded.')
+      const now = new Date(tenants.sentAtSeconds * 1000)
+      await method({ database: app.database, transaction, tenant: tenantB, ids, lane, now })
+    })
   })
 
   test('every query over all tenants works', async () => {

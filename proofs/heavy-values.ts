@@ -2,6 +2,7 @@ import { bodyKeysMaxOf } from '#contract/body-keys.ts'
 import { bodyBytesMaxOf, type Endpoint } from '#contract/endpoint.ts'
 import { jsonDepthMax, jsonItemsMax, uriBytesMax } from '#contract/limits.ts'
 import { extremeOf, type ValueSchema } from './extreme-values.ts'
+import { bodyOf, placesOf } from './request-places.ts'
 import type { WalkRequest } from './route-requests.ts'
 
 /**
@@ -338,30 +339,21 @@ function* heavyAddresses(
   endpoint: Endpoint,
   valid: WalkRequest,
 ): Generator<Pick<HeavyRequest, 'kind' | 'what' | 'path'>> {
-  const [route = '', query = ''] = valid.path.split('?')
-  const named = (schema: unknown) => Object.entries((schema as ValueSchema | undefined)?.properties ?? {})
-  for (const [name, schema] of [...named(endpoint.params), ...named(endpoint.query)]) {
-    const at = endpoint.path.split('/').indexOf(`{${name}}`)
-    const others = query.split('&').filter((pair) => pair !== '' && !pair.startsWith(`${name}=`))
-    const put = (text: string) => {
-      const written = encodeURIComponent(text.toWellFormed())
-      return at < 0
-        ? `${route}?${[...others, `${name}=${written}`].join('&')}`
-        : valid.path.split('/').with(at, written).join('/')
-    }
-    const room = uriBytesMax - put('').length - 40
+  for (const { in: part, name, schema, holding } of placesOf(endpoint, valid)) {
+    if (part === 'body') continue
+    const room = uriBytesMax - holding('').path.length - 40
     for (const [nth, word] of repeated.entries()) {
       const longest = Math.floor((room / encodeURIComponent(word.toWellFormed()).length) * word.length)
       for (const length of new Set([Math.min(schema.maxLength ?? 200, longest), longest])) {
         yield {
           kind: 'address',
           what: `${name}: ${length} characters of ${said(word)}`,
-          path: put(textOf(word, length, 'Dallas, TX', nth)),
+          path: holding(textOf(word, length, 'Dallas, TX', nth)).path,
         }
       }
     }
   }
-  const mark = query === '' ? '?' : '&'
+  const mark = valid.path.includes('?') ? '&' : '?'
   const room = uriBytesMax - valid.path.length - 40
   for (const pair of ['a=&', 'a&', '&', '%', '=', '%20', '+', 'limit=1&', '__proto__=1&', ';']) {
     const path = `${valid.path}${mark}${pair.repeat(Math.floor(room / pair.length))}`
@@ -377,7 +369,7 @@ export function* heavyRequests(endpoint: Endpoint, valid: WalkRequest): Generato
   if (endpoint.body === undefined || endpoint.bodyKind === 'csv') return
   const schema = endpoint.body as ValueSchema
   const bytesMax = bodyBytesMaxOf(endpoint)
-  const body: unknown = valid.body ?? JSON.parse(valid.text?.bytes ?? '{}')
+  const body = bodyOf(valid)
   const heavy = [
     heavyJson(JSON.stringify(body), bytesMax, bodyKeysMaxOf(endpoint)),
     heavyLists(schema, body, bytesMax),

@@ -1,5 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type TestApp, testApp } from '#testing/test-app.ts'
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
+import { findLane } from '#server/database/queries/index.ts'
+import { tenantId } from '#server/database/session/index.ts'
+import { appAndDatabase, type TestApp } from '#testing/app-on-database.ts'
+import { testDatabase } from '#testing/test-database.ts'
+import { countCalls, databaseFunctions } from './called-functions.ts'
+import { type WatchedStatements, watchStatements } from './distributable.ts'
+import { otherMethods, withoutTenant } from './other-methods.ts'
 import { type CallerName, expectations } from './route-expectations.ts'
 import {
   credentialOf,
@@ -12,6 +18,18 @@ import {
 } from './route-walk.ts'
 import { idsOf } from './seeded-ids.ts'
 import { type SeededTenants, seededTenants } from './seeded-tenants.ts'
+import { disableRowLevelSecurity } from './tenant-conditions.ts'
+
+/**
+ * Promise: every operation gives every kind of caller the expected status, and shows or changes nothing of another brokerage.
+ *
+ * How: the walk sends every operation with the ids of both brokerages. Row-level security is disabled, so that only the tenant
+ * conditions of the statements protect the other brokerage; `table-walk.test.ts` shows the other layer. The database reports the plan
+ * of each statement, which must restrict each table to one tenant (also for Citus: see `distributable.ts`). Every database function
+ * must be called: by a request, or from `other-methods.ts`.
+ *
+ * Fault that it finds: a statement without a tenant condition, in the service or in a function of the database.
+ */
 
 /**
  * Each kind of credential once: none, a service token, a session, and a cookie without the header that a page sends. The long
@@ -21,12 +39,19 @@ const oneOfEachKind = ['nobody', 'service-B', 'viewer-A', 'bare-cookie-A', 'owne
 const rolesBetween = ['service-A', 'admin-A', 'member-A', 'admin-B', 'member-B'] as const
 let app: TestApp
 let tenants: SeededTenants
+let watched: WatchedStatements
+let calledFunctions: Awaited<ReturnType<typeof countCalls>>
 
 beforeAll(async () => {
-  app = await testApp({ backtestThread: endlessThread })
+  calledFunctions = await countCalls()
+  const database = await testDatabase()
+  await disableRowLevelSecurity(database)
+  watched = await watchStatements(database, inject('databaseCluster').makerUrl)
+  app = await appAndDatabase(database, { backtestThread: endlessThread })
   tenants = await seededTenants(app)
 })
 afterAll(async () => {
+  watched.stop()
   await tenants.close()
   await app.close()
 })
@@ -97,6 +122,40 @@ describe('every operation, with every kind of credential, for records of both br
   test('the log contains no data of either brokerage', () => {
     expect(app.logLines.length).toBeGreaterThan(1000)
     expect(app.logLines.filter((line) => /canary-[ab]-/i.test(line))).toEqual([])
+  })
+})
+
+describe('every statement is restricted to one tenant', () => {
+  test('of the requests above, also inside functions of the database', (context) => {
+    if (!watched.hasPlans) context.skip('only a superuser can read the plans of statements')
+    const { faults, statements } = watched.take()
+    expect(faults.join('\n')).toBe('')
+    expect(statements).toBeGreaterThan(1_000)
+  })
+
+  test.each(Object.entries(otherMethods))('of %s', async (_name, method) => {
+    const ids = idsOf('B')
+    const tenant = tenantId(ids.tenant)
+    await tenants.seed('B')
+    await app.database.inTenant(tenant, async (transaction) => {
+      const lane = await findLane(transaction, tenant, ids.laneRef)
+      if (lane === null) throw new Error('Tenant B has not been seeded.')
+      watched.take()
+      const now = new Date(tenants.sentAtSeconds * 1000)
+      await method({ database: app.database, transaction, tenant, ids, lane, now })
+    })
+    const { faults, statements } = watched.take()
+    expect(faults.join('\n')).toBe('')
+    if (watched.hasPlans) expect(statements).toBeGreaterThan(0)
+  })
+
+  test('and every exported database function was called, or is listed as one that reads no rows of tenants', async () => {
+    const functions = await databaseFunctions()
+    const called = await calledFunctions()
+    expect(functions.length).toBeGreaterThan(150)
+    expect(functions.filter((name) => !called.has(name) && !(name in withoutTenant))).toEqual([])
+    const listed = [...Object.keys(otherMethods), ...Object.keys(withoutTenant)]
+    expect(listed.filter((name) => !functions.includes(name))).toEqual([])
   })
 })
 

@@ -6,10 +6,12 @@ import { signedEndpoints } from '#contract/signed-endpoints.ts'
 import { tokenScopeNames } from '#contract/token-scopes.ts'
 import { sessionCookie } from '#server/access/index.ts'
 import type { TestApp } from '#testing/app-on-database.ts'
+import { placesOf } from './request-places.ts'
 import { type CallerName, expectations } from './route-expectations.ts'
 import { type Operation, requestOf, type WalkRequest } from './route-requests.ts'
 import { idsOf, jtiOf, type Label, sessionOf } from './seeded-ids.ts'
 import { canaryOf, type SeededTenants, signingSecretOf } from './seeded-tenants.ts'
+import { settled } from './settled.ts'
 
 /**
  * Walks through every operation with every kind of credential. After each call it checks the brokerage that did not call: the
@@ -216,7 +218,7 @@ function walker(app: TestApp, tenants: SeededTenants) {
     }
     if (as !== null && leakIn(answer.text, as) !== null) seenOwn.add(operation)
     if (as !== null && method !== 'GET' && answer.status < 300 && !seedLater) {
-      if (operation.endsWith('create-import')) await waitForImports(tenants, as)
+      if (operation.endsWith('create-import')) await settled(app, tenants, as)
       await seed(as)
     }
     return answer
@@ -233,20 +235,6 @@ export function difference(before: string, after: string): string {
       .map(({ name }) => name)
       .join(', ') ?? ''
   )
-}
-
-/** Waits until the tenant's imports have finished. They continue after the response. */
-async function waitForImports(tenants: SeededTenants, label: Label): Promise<void> {
-  for (let looks = 0; looks < 500; looks++) {
-    const { rowCount } = await tenants
-      .asOwner(label)
-      .query(`select from imports where tenant_id = $1 and status in ('running', 'undoing')`, [
-        idsOf(label).tenant,
-      ])
-    if (rowCount === 0) return
-    await new Promise((resolve) => setTimeout(resolve, 20))
-  }
-  throw new Error('An import did not finish within 10 s.')
 }
 
 const isForAnyone = (operation: string) => endpoints.get(operation)?.who.kind === 'anyone'
@@ -330,14 +318,17 @@ export async function walkForeignIds(app: TestApp, tenants: SeededTenants, step 
     const caller = who.kind === 'service' ? 'service-B' : 'owner-B'
     const request = requestOf[name as Operation](idsOf('B'))
     let hasSucceeded = false
-    for (const { change, kind } of placesIn(endpoint, request)) {
+    for (const { in: part, schema, holding } of placesOf(endpoint, request)) {
+      const isNumber = schema.type === 'integer' || schema.type === 'number'
+      if (!isNumber && schema.type !== 'string' && part !== 'path') continue
       // Names of A only in reads, because a write would store them as names of B.
-      const values = kind === 'number' ? numbers : method === 'GET' ? [...texts, ...names] : texts
+      const values = isNumber ? numbers : method === 'GET' ? [...texts, ...names] : texts
       places += 1
       for (const [at, value] of values.entries()) {
         if ((at + places) % step !== 0) continue
         const sent = [String(value)]
-        const { status } = await walk.call(caller, name, change(value), {
+        const changed = holding(part === 'body' ? JSON.stringify(value) : String(value))
+        const { status } = await walk.call(caller, name, changed, {
           sent,
           checkLater: true,
           seedLater: true,
@@ -349,56 +340,6 @@ export async function walkForeignIds(app: TestApp, tenants: SeededTenants, step 
     if (method !== 'GET' && hasSucceeded) await walk.seed('B')
   }
   return { calls: walk.calls(), faults: walk.faults, seenOwn: walk.seenOwn }
-}
-
-/** Returns the parameters of a request that take a number or a text, each with a function that replaces its value. */
-function placesIn(
-  endpoint: Endpoint,
-  request: WalkRequest,
-): { kind: 'number' | 'text'; change: (value: string | number) => WalkRequest }[] {
-  const named = (schema: unknown) =>
-    Object.entries(
-      (schema as { properties?: Record<string, { type?: string }> } | undefined)?.properties ?? {},
-    )
-  const kindOf = (type: string | undefined) =>
-    type === 'integer' || type === 'number'
-      ? ('number' as const)
-      : type === 'string'
-        ? ('text' as const)
-        : null
-  const [path = '', query = ''] = request.path.split('?')
-  return [
-    ...named(endpoint.params).map(([name, { type }]) => ({
-      kind: kindOf(type) ?? ('text' as const),
-      change: (value: string | number) => {
-        const at = endpoint.path.split('/').indexOf(`{${name}}`)
-        const parts = path.split('/').with(at, encodeURIComponent(value))
-        return { ...request, path: query === '' ? parts.join('/') : `${parts.join('/')}?${query}` }
-      },
-    })),
-    ...named(endpoint.query).flatMap(([name, { type }]) => {
-      const kind = kindOf(type)
-      if (kind === null) return []
-      const change = (value: string | number) => {
-        const changed = new URLSearchParams(query)
-        changed.set(name, String(value))
-        return { ...request, path: `${path}?${changed}` }
-      }
-      return [{ kind, change }]
-    }),
-    ...(endpoint.bodyKind === 'csv' ? [] : named(endpoint.body)).flatMap(([name, { type }]) => {
-      const kind = kindOf(type)
-      if (kind === null) return []
-      const sent = request.text === undefined ? request.body : JSON.parse(request.text.bytes)
-      const change = (value: string | number) => {
-        const body = { ...(sent as object), [name]: value }
-        return request.text === undefined
-          ? { ...request, body }
-          : { ...request, text: { ...request.text, bytes: JSON.stringify(body) } }
-      }
-      return [{ kind, change }]
-    }),
-  ]
 }
 
 /** Returns pagination cursors of A. For B they may select only rows of B. */
