@@ -75,13 +75,7 @@ async function askAll(url: string, token: string, seen: Seen[], what: string): P
 }
 
 /** Applies each network fault between service and database for some seconds, and checks every response. */
-async function applyNetworkFaults({
-  cluster,
-  share,
-  slackMs,
-  onProgress,
-  signal,
-}: ProofOptions): Promise<Finding> {
+async function applyNetworkFaults({ cluster, share, onProgress, signal }: ProofOptions): Promise<Finding> {
   const secondsEach = 8 * share
   const faultsTried = networkFaults.slice(0, shareOf(networkFaults.length, Math.min(1, share * 20), 4))
   const database = await proofDatabase(cluster)
@@ -124,8 +118,7 @@ async function applyNetworkFaults({
       const healed = performance.now()
       const recoveryMs = await recoveryTime(service.url, reader.token, reader.tenant.owner, log, healed)
       slowestRecoveryMs = Math.max(slowestRecoveryMs, recoveryMs)
-      if (recoveryMs > recoveryMsMax + slackMs)
-        faults.push(`not recovered ${Math.round(recoveryMs)} ms after ${what}`)
+      if (recoveryMs > recoveryMsMax) faults.push(`not recovered ${Math.round(recoveryMs)} ms after ${what}`)
       onProgress(`${what}: ${seen.length} responses, recovered after ${Math.round(recoveryMs)} ms`)
     }
     over = true
@@ -138,7 +131,7 @@ async function applyNetworkFaults({
       faults.push(`${what} returned ${status}`)
     }
     const slowest = seen.reduce((one, other) => (other.ms > one.ms ? other : one))
-    if (slowest.ms > answerMsMax + slackMs) faults.push(`${slowest.what} took ${Math.round(slowest.ms)} ms`)
+    if (slowest.ms > answerMsMax) faults.push(`${slowest.what} took ${Math.round(slowest.ms)} ms`)
     faults.push(...(await lossesIn(database, log)))
     const outages = seen.filter(({ status }) => status === 503).length
     if (outages < faultsTried.length) faults.push('too few requests met a fault: the proof is empty')

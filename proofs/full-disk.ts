@@ -47,7 +47,7 @@ function fill(folder: string, ballast: string[]): void {
 const recoveryMsMax = 5_000
 
 async function fillUnderLoad(
-  { share, slackMs, onProgress, signal }: ProofOptions,
+  { share, onProgress, signal }: ProofOptions,
   fault?: 'a full disk is a bug',
 ): Promise<Finding> {
   const disk = await smallDisk()
@@ -101,7 +101,7 @@ async function fillUnderLoad(
     for (const path of ballast) rmSync(path, { force: true })
     const freed = performance.now()
     const isBack = () => log.answers.some(({ began, status }) => began > freed && status === 200)
-    while (!isBack() && performance.now() - freed < recoveryMsMax + slackMs) await delay(20)
+    while (!isBack() && performance.now() - freed < recoveryMsMax) await delay(20)
     const backMs = performance.now() - freed
     if (!isBack()) faults.push('no update is acknowledged after space was freed')
     await delay(500)

@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto'
 import type { FastifyInstance, InjectOptions } from 'fastify'
+import pg from 'pg'
 import { seededRandom } from '#server/sample/index.ts'
 import { appOn, type TestApp } from '#testing/app-on-database.ts'
 import { cloneDatabase } from '#testing/cloned-database.ts'
@@ -24,7 +25,7 @@ import { settled } from './settled.ts'
  * Requests are sent in batches. In four of five batches, every request that could change data has a flaw for which it must be
  * refused, so the rows must be the same before and after. In the fifth batch requests may succeed.
  */
-export interface HostileInput {
+interface HostileInput {
   readonly requests: number
   /** Determines all requests, independent of their number. */
   readonly seed: number
@@ -36,7 +37,7 @@ export interface HostileInput {
   readonly faultsMax?: number
 }
 
-export interface HostileFindings {
+interface HostileFindings {
   readonly sent: number
   readonly sentOverSockets: number
   readonly statuses: Readonly<Record<string, number>>
@@ -57,10 +58,10 @@ const batchesPerStep = 20
 const logTables = ['integration_calls', 'audit_log', 'tenant_counters']
 
 /** Plants a fault in a service before it listens. `app()` is available once requests arrive. */
-export type Plant = (server: FastifyInstance, app: () => TestApp) => void
+type Plant = (server: FastifyInstance, app: () => TestApp) => void
 
 /** Starts a service on its own database, and sends hostile requests to it. */
-export async function hostileInput(
+async function hostileInput(
   cluster: DatabaseCluster,
   input: HostileInput,
   plant?: Plant,
@@ -364,20 +365,48 @@ async function healthyClient(app: TestApp) {
   }
 }
 
-/** The planted fault: an undocumented member in the response of `GET /api/me`. */
-export const undocumentedMember: Plant = (server) => {
-  server.addHook('onSend', async ({ routeOptions }, _reply, payload) =>
-    routeOptions.url === '/api/me' && typeof payload === 'string' && payload.startsWith('{"user"')
-      ? payload.replace('{', '{"password_hash":"x",')
-      : payload,
-  )
-}
+/** The planted faults, each with the sentence by which it must be found. */
+const plantedFaults: readonly { readonly what: string; readonly plant: Plant; readonly found: RegExp }[] = [
+  {
+    what: 'an undocumented member in a response',
+    found: /the body of me is not as documented/,
+    plant: (server) => {
+      server.addHook('onSend', async ({ routeOptions }, _reply, payload) =>
+        routeOptions.url === '/api/me' && typeof payload === 'string' && payload.startsWith('{"user"')
+          ? payload.replace('{', '{"password_hash":"x",')
+          : payload,
+      )
+    },
+  },
+  {
+    what: 'code that throws for a NUL byte',
+    found: /returned 500[\s\S]*printf '.*\\000/,
+    plant: (server) => {
+      server.addHook('preHandler', async ({ body }) => {
+        if (Buffer.isBuffer(body) && body.includes(0)) throw new Error('NUL')
+      })
+    },
+  },
+  {
+    what: 'a refused request that changes data',
+    found: /changed .*tenants.*, although all its requests had to be refused/,
+    plant: (server, app) => {
+      server.addHook('onResponse', async (_request, { statusCode }) => {
+        if (statusCode !== 422) return
+        const owner = new pg.Client(app().testDatabase.owner)
+        await owner.connect()
+        await owner.query("set app.tenant_id = '700000001'; update tenants set name = name || '!'")
+        await owner.end()
+      })
+    },
+  },
+]
 
 export const hostileRequests: Proof = {
   name: 'hostile-input',
   claim:
     'Hostile requests cause no 5xx, no undocumented response, no change by a refused request, and no effect on another client',
-  fault: 'a response with an undocumented member',
+  fault: plantedFaults.map(({ what }) => what).join('; '),
   async run({ seed, share, requests = shareOf(60_000, share, 2_000), request, cluster, onProgress, signal }) {
     const began = performance.now()
     const { faults, sent, sentOverSockets, succeeded, statuses, healthyCalls, healthySlowestMs } =
@@ -397,12 +426,18 @@ export const hostileRequests: Proof = {
       faults: firstFaults(faults),
     }
   },
-  async control({ seed, cluster, signal }) {
-    const { faults, sent } = await hostileInput(
-      cluster,
-      { requests: 4_000, seed, signal, faultsMax: 1 },
-      undocumentedMember,
-    )
-    return { figure: `${sent} requests`, faults: firstFaults(faults) }
+  async control({ seed, cluster, signal, onProgress }) {
+    const found: string[] = []
+    const missed: string[] = []
+    for (const { what, plant, found: sentence } of plantedFaults) {
+      if (signal.aborted) break
+      onProgress(`with the fault: ${what}`)
+      const { faults } = await hostileInput(cluster, { requests: 4_000, seed, signal, faultsMax: 1 }, plant)
+      const fault = faults.find((line) => sentence.test(line))
+      if (fault === undefined) missed.push(what)
+      else found.push(fault)
+    }
+    // One that is missed is a control that is not caught.
+    return { figure: `missed: ${missed.join(', ') || 'none'}`, faults: missed.length > 0 ? [] : found }
   },
 }

@@ -41,11 +41,10 @@ interface Neighbour {
   prepare?(service: RunningService, share: number): Promise<void>
   /** The read that is measured. By default the two insights, which are served from memory. */
   readonly read?: ReadNth
-  /** Puts load on the service until `isOver`, and returns its findings. `slackMs` is the tolerance for a busy machine. */
+  /** Puts load on the service until `isOver`, and returns its findings. */
   disturb(
     service: RunningService,
     isOver: () => boolean,
-    slackMs: number,
   ): Promise<{ readonly figure: string; readonly faults: string[] }>
 }
 
@@ -57,7 +56,7 @@ async function readBeside(
   neighbour: Neighbour,
   fullSeconds: number,
   secondsMin: number,
-  { share, slackMs, cluster, onProgress, signal }: ProofOptions,
+  { share, cluster, onProgress, signal }: ProofOptions,
   fault?: FaultName,
 ): Promise<Finding> {
   const database = await proofDatabase(cluster)
@@ -89,7 +88,7 @@ async function readBeside(
       await delay(110)
     }
     const quiet = await readFor('alone', shareOf(fullSeconds, share, aloneSecondsMin))
-    disturbed = neighbour.disturb(service, () => over, slackMs)
+    disturbed = neighbour.disturb(service, () => over)
     const beside = await readFor('beside the neighbor', shareOf(fullSeconds, share, secondsMin))
     over = true
     const { figure, faults } = await disturbed
@@ -97,10 +96,10 @@ async function readBeside(
     if (wrong.length > 0)
       faults.push(`${wrong.length} of ${beside.length} reads beside it returned ${wrong[0]?.status}`)
     const [quietMs, besideMs] = [p99Ms(quiet), p99Ms(beside)]
-    if (besideMs > Math.max(2 * quietMs, unnoticedMs) + slackMs)
+    if (besideMs > Math.max(2 * quietMs, unnoticedMs))
       faults.push(`p99 was ${Math.round(quietMs)} ms alone and ${Math.round(besideMs)} ms beside it`)
     const slowest = Math.max(...beside.map(({ began, ended }) => ended - began))
-    if (slowest > healthyMsMax + slackMs) faults.push(`a read beside it took ${Math.round(slowest)} ms`)
+    if (slowest > healthyMsMax) faults.push(`a read beside it took ${Math.round(slowest)} ms`)
     if (service.child.exitCode !== null) faults.push('the service exited')
     return {
       figure: `${quiet.length} reads alone, p99 ${quietMs.toFixed(1)} ms; ${beside.length} beside it, p99 ${besideMs.toFixed(1)} ms, slowest ${slowest.toFixed(0)} ms; ${figure}`,
@@ -334,7 +333,7 @@ const slowSockets = 500
 
 /** 500 slow connections of four kinds. The service must close those that do not complete their headers. */
 const slowCallers: Neighbour = {
-  async disturb({ url }, isOver, slackMs) {
+  async disturb({ url }, isOver) {
     const { hostname, port } = new URL(url)
     const sockets = Array.from({ length: slowSockets }, (_, nth) => {
       const [kind, opening] = slowOpenings[nth % slowOpenings.length] ?? slowOpenings[0]
@@ -357,7 +356,7 @@ const slowCallers: Neighbour = {
       }
     }
     const faults: string[] = []
-    const closedAfterMs = (headersArrivalSecondsMax + 2) * 1_000 + slackMs
+    const closedAfterMs = (headersArrivalSecondsMax + 2) * 1_000
     const counted = ['silent', 'slow headers'].map((kind) => {
       const late = sockets.filter(
         (slow) =>
@@ -414,18 +413,10 @@ export const slowConnections: Proof = {
   claim:
     'Of 500 connections that send or read almost nothing, those without headers are closed, and other callers see no difference',
   fault: 'no timeout for headers',
-  run: (options) => readBeside(slowCallers, 60, untilClosedSeconds(options), options),
+  run: (options) => readBeside(slowCallers, 60, untilClosedSeconds, options),
   control: (options) =>
-    readBeside(
-      slowCallers,
-      1,
-      untilClosedSeconds(options),
-      { ...options, share: 0 },
-      'no timeout for headers',
-    ),
+    readBeside(slowCallers, 1, untilClosedSeconds, { ...options, share: 0 }, 'no timeout for headers'),
 }
 
 /** Long enough for the service to close the slow connections. */
-function untilClosedSeconds({ slackMs }: ProofOptions): number {
-  return headersArrivalSecondsMax + 5 + slackMs / 1_000
-}
+const untilClosedSeconds = headersArrivalSecondsMax + 5

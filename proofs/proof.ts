@@ -8,8 +8,6 @@ export interface ProofOptions {
   readonly share: number
   /** A PostgreSQL server with a migrated template, for proofs that need a database but no server of their own. */
   readonly cluster: DatabaseCluster
-  /** Tolerance added to promised times for other work on the machine. Zero in a full run. */
-  readonly slackMs: number
   /** The number of requests, for proofs that count requests. Overrides `share`. */
   readonly requests?: number | undefined
   /** Sends only the request with this number, for proofs that number their requests. */

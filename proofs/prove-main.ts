@@ -138,7 +138,6 @@ async function main(): Promise<boolean> {
         await prove(proof, {
           seed,
           share,
-          slackMs: 0,
           requests,
           request,
           cluster: server.cluster,

@@ -2,7 +2,6 @@ import { expect, inject, test } from 'vitest'
 import type { DatabaseCluster } from '#testing/database-cluster.ts'
 import type { Finding } from './proof.ts'
 import { isProven, prove, type Verdict } from './prove.ts'
-import { shortly } from './shortly.ts'
 
 const cluster: DatabaseCluster = inject('databaseCluster')
 
@@ -11,7 +10,7 @@ test('a run is not proven if a proof finds a fault, or if a planted fault is not
   const made = (run: string[], control: string[]): Promise<Verdict> =>
     prove(
       { name: 'x', claim: '', fault: '', run: () => finding(run), control: () => finding(control) },
-      shortly(1, cluster),
+      { seed: 1, share: 1, cluster, onProgress: () => {}, signal: new AbortController().signal },
     )
   expect(isProven([await made([], ['found'])])).toBe(true)
   expect(isProven([await made(['lost'], ['found'])])).toBe(false)

@@ -285,7 +285,7 @@ async function compareWithNewInstance(
 }
 
 async function compareAnswers(
-  { seed, share, slackMs, cluster, onProgress, signal }: ProofOptions,
+  { seed, share, cluster, onProgress, signal }: ProofOptions,
   wrapDatabase: (database: Database) => Database = (database) => database,
 ): Promise<Finding> {
   const random = seeded(seed)
@@ -319,7 +319,7 @@ async function compareAnswers(
       // Check the changed node first: after a second it would notice the change even without the notification.
       const isOther = (node: TestApp) => node !== changed
       for (const node of world.nodes.toSorted((a, b) => Number(isOther(a)) - Number(isOther(b)))) {
-        const until = isOther(node) ? performance.now() + otherProcessMs + slackMs : 0
+        const until = isOther(node) ? performance.now() + otherProcessMs : 0
         let found = await compareNode(world, node, lane)
         while (found.length > 0 && performance.now() < until) found = await compareNode(world, node, lane)
         compared++
