@@ -29,8 +29,14 @@ afterAll(async () => {
   await app.close()
 })
 
-/** Operations that continue after the response. A later failure is recorded with the import or backtest. */
+/**
+ * Operations that continue after their change is committed. A later failure is recorded with the import or backtest; one while sessions
+ * in the test brokerage are ended is logged.
+ */
 const continuesInBackground = new Set([
+  'sign-out',
+  'update-user',
+  'remove-user',
   'create-import',
   'integration-create-import',
   'undo-import',

@@ -29,6 +29,7 @@ import {
 } from '#server/database/queries/index.ts'
 import type { LaneRow, TenantTransaction } from '#server/database/schema/index.ts'
 import type { Database, TenantId } from '#server/database/session/index.ts'
+import { customerOf } from './seeded-customers.ts'
 import { seededNetwork, type TenantIds } from './seeded-ids.ts'
 
 /** Arguments for a call of a database function: the transaction and the tenant of the caller, and records of a tenant. */
@@ -97,6 +98,8 @@ export const otherMethods: Readonly<Record<string, Method>> = {
     credentials.sealedSecrets(transaction, tenant, 0, 100),
   'credentials.wasIssued': ({ transaction, tenant, ids }) =>
     credentials.wasIssued(transaction, tenant, ids.jti),
+  'customers.distinguishCustomers': ({ transaction, tenant, ids, now }) =>
+    customers.distinguishCustomers(transaction, tenant, [customerOf(ids), 'Walk'], { now, userId: null }),
   'customers.respellCustomer': ({ transaction, tenant, ids }) =>
     customers.respellCustomer(transaction, tenant, ids.import, 'Walk'),
   'ended-quotes.lockEndedQuotes': async ({ transaction, tenant, lane, now }) => {
@@ -228,8 +231,7 @@ export const withoutTenant: Readonly<Record<string, string>> = {
   'installation.writeKeyNames': 'concerns the installation',
   'instances.leaveInstance': 'concerns the installation',
   'instances.seeInstance': 'concerns the installation',
-  'landed-margin.comparableAsBooked': 'makes a part of a query',
-  'landed-margin.tooLowCents': 'makes a part of a query',
+  'lane-conditions.isOfRateType': 'makes a part of a query',
   'lane-lists.sortKeyKind': 'computes a value',
   'offers.supersedingOf': 'computes a value',
   'operators.eraseTenantRows': 'runs as the owner of the tables; the service role may not',
@@ -237,8 +239,6 @@ export const withoutTenant: Readonly<Record<string, string>> = {
   'operators.tenantTables': 'reads the catalog',
   'people.isKnownTimeZone': 'reads the catalog',
   'pricing-rules.refuseQuotes': 'computes a value',
-  'rule-conditions.byMinimumOfLane': 'makes a part of a query',
-  'rule-conditions.isOfRateType': 'makes a part of a query',
   'sandboxes.eraseSandboxRows':
     'works for a test brokerage only; server/src/endpoints/people/sandbox.test.ts tests that the database refuses every other tenant',
   'sign-in-networks.tenantsWithOldNetworks': 'finds tenants for background work',

@@ -204,16 +204,6 @@ export async function updateTenant(
     .executeTakeFirstOrThrow()
 }
 
-/** The time zone in which the brokerage's days and months begin. */
-export async function timeZoneOf(transaction: TenantTransaction, tenant: TenantId): Promise<string> {
-  const { time_zone } = await transaction
-    .selectFrom('tenants')
-    .select('time_zone')
-    .where('tenant_id', '=', tenant)
-    .executeTakeFirstOrThrow()
-  return time_zone
-}
-
 /** Makes transactions of one brokerage that depend on each other run one after the other. Call it before they read. */
 export async function lockTenant(transaction: TenantTransaction, tenant: TenantId): Promise<void> {
   await transaction
