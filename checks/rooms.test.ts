@@ -309,6 +309,31 @@ const dashboardFolders: Readonly<Record<string, readonly string[]>> = {
   ],
 }
 
+/** The folders of the engine, from the lowest to the highest. Files beside the folders may be imported by all. */
+const engineFolders = [
+  'statistics',
+  'quotes',
+  'book',
+  'estimate',
+  'rules',
+  'appraisal',
+  'backtest',
+  'quote-statistics',
+]
+
+test('a folder of the engine imports only folders before it in the list', () => {
+  const engine = 'engine/src/'
+  const found = new Set(filesOf(engine).map((path) => folderOf(engine, path)))
+  expect([...found].toSorted()).toEqual(['', ...engineFolders].toSorted())
+  const backwards = filesOf(engine).flatMap((path) => {
+    const at = engineFolders.indexOf(folderOf(engine, path))
+    return importsOf(path)
+      .filter((imported) => engineFolders.indexOf(folderOf(engine, imported)) > (at < 0 ? 0 : at))
+      .map((imported) => `${path} imports ${imported}`)
+  })
+  expect(backwards).toEqual([])
+})
+
 /** The two trees with a table of folders. Both have the same tests. */
 const trees = [
   {

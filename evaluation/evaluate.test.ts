@@ -1,6 +1,12 @@
 /** @module-tag long */
 import { beforeAll, describe, expect, test } from 'vitest'
-import { auc, brier, calibrationError, calibrationSlope, logLoss } from '#engine/backtest/measures.ts'
+import {
+  auc,
+  brier,
+  calibrationError,
+  calibrationSlope,
+  logLoss,
+} from '#engine/statistics/forecast-quality.ts'
 import { seededNumbers } from '#engine/statistics/seeded-numbers.ts'
 import { intervalScore } from './src/cost-ahead-check.ts'
 import { REPORTINGS } from './src/long-tables.ts'

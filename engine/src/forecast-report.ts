@@ -5,11 +5,11 @@
  * docs/decisions/0076-the-forecast-of-each-quote.md.
  */
 
-import { brier, type ReliabilityRow, reliability } from './backtest/measures.ts'
 import type { StoredOutcome } from './history.ts'
 import type { SupersededAs } from './offers.ts'
 import type { RateType } from './rate-type.ts'
 import type { RecordedForecast } from './recorded-forecast.ts'
+import { brier, type ReliabilityRow, reliability } from './statistics/forecast-quality.ts'
 import { type GroupedMean, meanOverGroups } from './statistics/mean-over-groups.ts'
 
 /** A quote with the forecast that was made with it, and what became of it. */

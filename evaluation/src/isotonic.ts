@@ -1,4 +1,4 @@
-import type { Forecast } from '#engine/backtest/measures.ts'
+import type { Forecast } from '#engine/statistics/forecast-quality.ts'
 
 /**
  * Forecasts by the falling function of x that fits the outcomes best (pool-adjacent-violators), fitted to the same outcomes

@@ -1,4 +1,4 @@
-import type { Quality, ReliabilityRow } from '#engine/backtest/measures.ts'
+import type { Quality, ReliabilityRow } from '#engine/statistics/forecast-quality.ts'
 import { type Bar, limitOf, passes } from './bar.ts'
 import type { AheadCoverage, AheadQuality, CorrectedGroup } from './cost-ahead-check.ts'
 import type { RiskQuality } from './cost-check.ts'

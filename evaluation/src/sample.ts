@@ -1,6 +1,6 @@
 import { forecastByBaselines } from '#engine/backtest/baselines.ts'
-import { type Forecast, type Quality, quality } from '#engine/backtest/measures.ts'
 import { forecastByModel } from '#engine/backtest/walk-forward.ts'
+import { type Forecast, type Quality, quality } from '#engine/statistics/forecast-quality.ts'
 import { simulateTenant } from './simulation.ts'
 
 const LANE_SIZES = [3, 8, 15, 60]

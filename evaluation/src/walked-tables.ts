@@ -1,14 +1,14 @@
+import { dayOf } from '#engine/day.ts'
+import type { Posterior } from '#engine/estimate/posterior.ts'
+import { brake, effectiveRate, sigmoid } from '#engine/estimate/price-response.ts'
+import type { LaneQuote } from '#engine/quotes/quoted-lanes.ts'
 import {
   brier,
   calibrationError,
   calibrationSlope,
   type Forecast,
   reliability,
-} from '#engine/backtest/measures.ts'
-import { dayOf } from '#engine/day.ts'
-import type { Posterior } from '#engine/estimate/posterior.ts'
-import { brake, effectiveRate, sigmoid } from '#engine/estimate/price-response.ts'
-import type { LaneQuote } from '#engine/quotes/quoted-lanes.ts'
+} from '#engine/statistics/forecast-quality.ts'
 import { meanOverGroups } from '#engine/statistics/mean-over-groups.ts'
 import { seededNumbers } from '#engine/statistics/seeded-numbers.ts'
 import { isotonicForecasts } from './isotonic.ts'

@@ -4,9 +4,9 @@ import { docTable } from '../../testing/doc-table.ts'
 import { addQuote, emptyKnots } from '../estimate/knots.ts'
 import { bestRate, expectedMarginCents } from '../estimate/optimum.ts'
 import { posteriorOf } from '../estimate/posterior.ts'
+import { quality } from '../statistics/forecast-quality.ts'
 import { DECIDED_MIN, OUTCOME_DELAY_DAYS, TESTED_DAYS, TESTED_MIN, WARM_UP_DAYS } from './backtest.ts'
 import { DOLLAR_LANES_MIN, DOLLAR_QUOTES_MIN, rangeOfSum } from './dollars.ts'
-import { quality } from './measures.ts'
 
 const page = readFileSync(new URL('../../../docs/backtest.md', import.meta.url), 'utf8')
 const words = page.replaceAll(/\s+/g, ' ')

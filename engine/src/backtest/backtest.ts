@@ -12,6 +12,13 @@ import { estimatorsByType } from '../estimate/rate-type-estimators.ts'
 import { isDecided } from '../history.ts'
 import type { RateType } from '../rate-type.ts'
 import type { MinimumTerms } from '../rules/pricing-rules.ts'
+import {
+  type Forecast,
+  type Quality,
+  quality,
+  type ReliabilityRow,
+  reliability,
+} from '../statistics/forecast-quality.ts'
 import { forecastByBaselines } from './baselines.ts'
 import {
   type DollarEstimate,
@@ -20,7 +27,6 @@ import {
   priceQuote,
   type Unpriced,
 } from './dollars.ts'
-import { type Forecast, type Quality, quality, type ReliabilityRow, reliability } from './measures.ts'
 import {
   type JudgeableQuote,
   type MissedColumns,

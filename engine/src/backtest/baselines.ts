@@ -9,8 +9,8 @@ import { laneRates } from '../lane-rates.ts'
 import type { LaneQuote } from '../quotes/quoted-lanes.ts'
 import { countRates } from '../rate-counts.ts'
 import { laneWinRate } from '../recorded-forecast.ts'
+import type { Forecast } from '../statistics/forecast-quality.ts'
 import { winProbability } from '../win-probability.ts'
-import type { Forecast } from './measures.ts'
 import { byDay } from './walk-forward.ts'
 
 const DAY = 86_400_000

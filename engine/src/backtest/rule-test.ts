@@ -1,9 +1,15 @@
-import { rangeOfSumInSteps } from '../backtest/dollars.ts'
 import { formatDollars } from '../money.ts'
+import {
+  applyRules,
+  checkRate,
+  nearestAllowed,
+  type PricingRule,
+  type RuleCosts,
+} from '../rules/pricing-rules.ts'
+import { meets, type QuoteFacts } from '../rules/rule-conditions.ts'
 import type { Steps } from '../steps.ts'
 import { counted } from '../wording.ts'
-import { applyRules, checkRate, nearestAllowed, type PricingRule, type RuleCosts } from './pricing-rules.ts'
-import { meets, type QuoteFacts } from './rule-conditions.ts'
+import { rangeOfSumInSteps } from './dollars.ts'
 
 /** A quote of the past, as it was made. `chanceAt` is today's chance of winning its lane; null if it cannot be estimated. */
 export interface PastQuote {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { PricingRule } from './pricing-rules.ts'
+import type { PricingRule } from '../rules/pricing-rules.ts'
 import { type PastQuote, testRuleInSteps } from './rule-test.ts'
 
 /** A won quote of $2,000 at a cost of $1,700. */
