@@ -163,10 +163,13 @@ describe('never old', () => {
     () => updates(20),
   )
 
+  /** Each update must be the highest rate of the lane so far. */
+  let rate = 3000
   async function updates(number: number) {
     const elsewhere = await appOn(app.testDatabase, { secretKeys: [app.secretKey], now: app.now })
     try {
-      for (let rate = 3000; rate < 3000 + number; rate++) {
+      for (let nth = 0; nth < number; nth++) {
+        rate++
         const { lane_ref } = await makeLane(app, ours.tenant, { rate: 2000 })
         await marks(app)
         await marks(elsewhere)
