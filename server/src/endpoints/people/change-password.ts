@@ -5,7 +5,6 @@ import { recordEvent } from '../../audit/index.ts'
 import { people } from '../../database/queries/index.ts'
 import { hashPassword, isPassword } from '../../security/index.ts'
 import type { Call } from '../endpoint-call.ts'
-
 import { refuseGuessable } from './new-password.ts'
 import { type AttemptParts, attempt } from './sign-in-attempt.ts'
 

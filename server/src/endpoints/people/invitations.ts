@@ -8,7 +8,6 @@ import { type TenantId, tenantId } from '../../database/session/index.ts'
 import { hashPassword, type SignInAttempt } from '../../security/index.ts'
 import type { Call, Reply } from '../endpoint-call.ts'
 import type { Parts } from '../parts.ts'
-
 import { refuseGuessable } from './new-password.ts'
 import { startSession } from './sessions.ts'
 import { type AttemptParts, attempt, noteNetwork } from './sign-in-attempt.ts'

@@ -6,7 +6,6 @@ import { people } from '../../database/queries/index.ts'
 import { isPassword } from '../../security/index.ts'
 import type { Call, Reply } from '../endpoint-call.ts'
 import type { Parts } from '../parts.ts'
-
 import { startSession } from './sessions.ts'
 import { type AttemptParts, attempt, nobody, noteNetwork } from './sign-in-attempt.ts'
 

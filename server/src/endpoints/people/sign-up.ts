@@ -7,7 +7,6 @@ import { hashPassword } from '../../security/index.ts'
 import type { Call, Reply } from '../endpoint-call.ts'
 import type { Parts } from '../parts.ts'
 import { timeZoneToStore } from './brokerage-settings.ts'
-
 import { refuseGuessable } from './new-password.ts'
 import { startSession } from './sessions.ts'
 import { type AttemptParts, attempt, noteNetwork, tooManyAttempts } from './sign-in-attempt.ts'

@@ -11,7 +11,6 @@ import type { ReadCall } from '../endpoint-call.ts'
 import { cursorPosition, cursorText, wrongCursor } from '../page-cursor.ts'
 import type { Parts } from '../parts.ts'
 import { basisAnswer } from './compared-basis.ts'
-
 import { readSelection } from './quote-selection.ts'
 
 type Gap = AnswerOf<typeof contract.listMarginGaps>['gaps'][number]

@@ -22,8 +22,8 @@ import { yieldBetweenSteps } from '../../runtime/index.ts'
 import { type AskedBy, type ReadCall, serve } from '../endpoint-call.ts'
 import { marketReference } from '../market/market-reference.ts'
 import type { Parts } from '../parts.ts'
-import { answeredEvidence } from './answered-evidence.ts'
-import { type AskedInsight, type CommonMembers, commonMembers, poolOf } from './common-members.ts'
+import { evidenceAnswer } from './evidence.ts'
+import { type AskedInsight, poolOf, type SharedExtras, sharedExtras } from './insight-extras.ts'
 import { shortHaulMiles } from './markup-estimate.ts'
 
 /** True for the lane's own quotes, whose rates need no scaling by miles. */
@@ -111,7 +111,7 @@ type Query = ReadCall<typeof laneInsight>['query']
 
 interface InsightExtras {
   readonly outliers?: readonly Outlier[]
-  readonly common: CommonMembers
+  readonly common: SharedExtras
   readonly market?: Awaited<ReturnType<typeof marketReference>>['answer']
 }
 
@@ -151,7 +151,7 @@ function answer(
     ...(outliers === undefined
       ? {}
       : {
-          evidence: answeredEvidence({
+          evidence: evidenceAnswer({
             ...evidence,
             outliers,
             levels: lane.levels,
@@ -203,7 +203,7 @@ export async function insightOfLane(
       )
     : null
   return answer(query, asked, lane, {
-    common: await commonMembers({ ...additions, query, asked }, open, caller.tenant, parts),
+    common: await sharedExtras({ ...additions, query, asked }, open, caller.tenant, parts),
     ...(market === null ? {} : { market: market.answer }),
     ...(outliers === undefined ? {} : { outliers }),
   })

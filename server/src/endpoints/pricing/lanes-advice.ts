@@ -12,10 +12,10 @@ import { itemErrors } from '../integration/item-errors.ts'
 import type { Parts } from '../parts.ts'
 import { counterErrors } from '../quotes/counter-offers.ts'
 import { outsideAnswer } from '../quotes/outside-rules.ts'
-import { offerAppraiser } from './asked-appraisal.ts'
-import { fieldWarnings } from './checked-rate.ts'
+import { offerAppraiser } from './appraise-offer.ts'
 import { appraiseCounterOffer, counterOfferAnswer } from './counter-offer.ts'
 import { estimatedOffer } from './markup-estimate.ts'
+import { fieldWarnings } from './rate-warnings.ts'
 
 type Lane = BodyOf<typeof adviseLanes>['lanes'][number]
 type Result = AnswerOf<typeof adviseLanes>['results'][number]

@@ -21,7 +21,7 @@ import { dollarsFromCents, dollarsIfKnown, formatDollars } from '#engine/money.t
 import type { RateType } from '#engine/rate-type.ts'
 import type { NamedCustomer } from '../../book/index.ts'
 import { rulesAnswer } from './applied-rules.ts'
-import type { AppraisedOffer } from './asked-appraisal.ts'
+import type { AppraisedOffer } from './appraise-offer.ts'
 
 /** Hauls below this many miles are priced per day, so their rate per mile says little. */
 export const shortHaulMiles = 250

@@ -18,17 +18,17 @@ import { yieldBetweenSteps } from '../../runtime/index.ts'
 import { type AskedBy, type ReadCall, serve } from '../endpoint-call.ts'
 import { checkReference, marketReference } from '../market/market-reference.ts'
 import type { Parts } from '../parts.ts'
-import { answeredEvidence } from './answered-evidence.ts'
-import { offerAppraiser } from './asked-appraisal.ts'
+import { offerAppraiser } from './appraise-offer.ts'
+import { evidenceAnswer } from './evidence.ts'
+import { readEvidenceQuotes } from './evidence-quotes.ts'
 import {
   type AskedInsight,
-  type CommonMembers,
-  commonMembers,
   isPlain,
   poolOf,
   rateTypeIn,
-} from './common-members.ts'
-import { readEvidenceQuotes } from './evidence-quotes.ts'
+  type SharedExtras,
+  sharedExtras,
+} from './insight-extras.ts'
 import { estimatedOffer } from './markup-estimate.ts'
 
 /** The rates of a lane, and the brokerage's setting for win probability. Enough to advise on any rate. */
@@ -61,7 +61,7 @@ function* pricedLane(
 /** Additions to the advice. */
 interface Extras {
   /** The members requested with `include`. */
-  readonly common?: CommonMembers
+  readonly common?: SharedExtras
   readonly members?: Readonly<Record<string, unknown>>
   readonly evidence?: (advice: MarkupAdvice) => ReturnType<typeof evidenceOf>
   /** The stored market rate, if it is the reference of markup_pct. */
@@ -164,7 +164,7 @@ async function adviceWithExtras(
     ? await marketReference(asked, history, query, { caller, now }, open, parts)
     : null
   return answer(query, lane, {
-    common: await commonMembers({ ...additions, query, asked }, open, caller.tenant, parts),
+    common: await sharedExtras({ ...additions, query, asked }, open, caller.tenant, parts),
     members: {
       ...(estimate === null
         ? {}
@@ -194,7 +194,7 @@ function evidenceOf(
   quotes: Awaited<ReturnType<typeof readEvidenceQuotes>>,
 ) {
   return {
-    ...(answeredEvidence({ ...advice.evidence, outliers }) as Record<string, unknown>),
+    ...(evidenceAnswer({ ...advice.evidence, outliers }) as Record<string, unknown>),
     ...quotes,
   }
 }
@@ -214,7 +214,7 @@ export async function markupOfLane(
   const proposed = lane.proposed_rate ?? dollarsIfKnown(suggestion.rateCents ?? band?.medianCents ?? null)
   const ask = { ...additions, query: lane, asked }
   return answer({ ...lane, proposed_rate: proposed }, priced, {
-    common: await commonMembers(ask, open, by.caller.tenant, parts),
+    common: await sharedExtras(ask, open, by.caller.tenant, parts),
   })
 }
 
@@ -236,7 +236,7 @@ async function markupAnswer(
   const { pool } = poolOf(query, open.settings, additions)
   const priced = await yieldBetweenSteps(pricedLane(open, asked, { pool, now }))
   return answer(query, priced, {
-    common: await commonMembers({ ...additions, query, asked }, open, caller.tenant, parts),
+    common: await sharedExtras({ ...additions, query, asked }, open, caller.tenant, parts),
   })
 }
 

@@ -1,16 +1,21 @@
 import type { getBacktest } from '#contract/backtest.ts'
 import type { AnswerOf, BodyOf } from '#contract/endpoint.ts'
 import { ruleTestQuotesMax } from '#contract/limits.ts'
+import {
+  type PastQuote,
+  type RuleTest,
+  ruleTestInWords,
+  testRuleInSteps,
+} from '#engine/backtest/rule-test.ts'
 import { dollarsFromCents } from '#engine/money.ts'
 import type { PricingRule } from '#engine/rules/pricing-rules.ts'
 import { conditionsInWords } from '#engine/rules/rule-conditions.ts'
-import { type PastQuote, type RuleTest, ruleTestInWords, testRuleInSteps } from '#engine/rules/rule-test.ts'
 import { pricingRules } from '../../database/queries/index.ts'
 import type { TenantId } from '../../database/session/index.ts'
 import { yieldBetweenSteps } from '../../runtime/index.ts'
 import type { Parts } from '../parts.ts'
 import { estimatedPastQuotes } from '../quotes/past-quotes.ts'
-import { readRule, ruleOf } from './pricing-rules.ts'
+import { readRule, ruleOf } from './read-rule.ts'
 
 const examplesMax = 50
 

@@ -11,7 +11,7 @@ import type { newLanes } from '../../database/queries/index.ts'
 import type { LaneRow, TenantTransaction } from '../../database/schema/index.ts'
 import type { TenantId } from '../../database/session/index.ts'
 import type { Parts } from '../parts.ts'
-import { fieldWarnings } from '../pricing/checked-rate.ts'
+import { fieldWarnings } from '../pricing/rate-warnings.ts'
 import { outsideErrors, outsideRules } from './outside-rules.ts'
 
 /** Who makes a quote. `isApproved`: somebody who may has approved its rates, so only a rule that blocks refuses it. */

@@ -1,8 +1,8 @@
 import { type Appraisal, appraise } from '#engine/appraisal/appraisal.ts'
+import type { PastQuote } from '#engine/backtest/rule-test.ts'
 import type { CountedAmounts } from '#engine/counted-amounts.ts'
 import { chanceOn } from '#engine/estimate/optimum.ts'
 import type { RateBasis } from '#engine/rate-basis.ts'
-import type { PastQuote } from '#engine/rules/rule-test.ts'
 import type { Steps } from '#engine/steps.ts'
 import { type EffectsByType, type Pricing, placedAs, pricingOf } from '../../book/index.ts'
 import {

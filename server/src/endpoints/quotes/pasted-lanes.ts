@@ -12,7 +12,7 @@ import { readEquipment, readLanePlaces } from '../../lanes/index.ts'
 import { yieldBetweenSteps } from '../../runtime/index.ts'
 import { type AskedBy, serve } from '../endpoint-call.ts'
 import type { Parts } from '../parts.ts'
-import { fieldWarnings } from '../pricing/checked-rate.ts'
+import { fieldWarnings } from '../pricing/rate-warnings.ts'
 
 export const pastedLanesEndpoint = serve(readPastedLanes, async ({ body, caller, now }, parts) => {
   const read = await yieldBetweenSteps(readPasted(body.text, now))

@@ -11,7 +11,7 @@ import type { Parts } from '../parts.ts'
 import { basisOfLane } from '../performance/compared-basis.ts'
 
 /** The members that `include` can add to markup and lane insight alike. An answer has none that were not asked for. */
-export interface CommonMembers {
+export interface SharedExtras {
   readonly basis?: ComparedBasis
   readonly unknown_places?: UnknownPlaces
   readonly pool?: AnsweredPool
@@ -60,12 +60,12 @@ function answeredPool(
   return { rate_type: pool, because, quotes: { spot: countOf('spot'), contract: countOf('contract') } }
 }
 
-export async function commonMembers(
+export async function sharedExtras(
   { include, query, asked, closest, isPerson = false }: AskedInsight,
   open: OpenBook<BrokerageBook>,
   tenant: TenantId,
   parts: Pick<Parts, 'books' | 'database'>,
-): Promise<CommonMembers> {
+): Promise<SharedExtras> {
   return {
     ...(include.has('basis') ? { basis: await basisOfLane(open, asked, tenant, parts) } : {}),
     ...(include.has('pool') ? { pool: answeredPool(query, asked, open, isPerson) } : {}),

@@ -4,10 +4,10 @@ const cents = /Cents$/
 /**
  * The engine's evidence in the form of the API: snake_case names, dollars for cents, ISO times for epochs.
  *
- * @example answeredEvidence({ winsAtOrBelow: 3, reference: { cents: 202500 } }) // { wins_at_or_below: 3, reference: { dollars: 2025 } }
+ * @example evidenceAnswer({ winsAtOrBelow: 3, reference: { cents: 202500 } }) // { wins_at_or_below: 3, reference: { dollars: 2025 } }
  */
-export function answeredEvidence(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(answeredEvidence)
+export function evidenceAnswer(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(evidenceAnswer)
   if (typeof value !== 'object' || value === null) return value
   return Object.fromEntries(
     Object.entries(value).map(([name, member]) => {
@@ -23,7 +23,7 @@ export function answeredEvidence(value: unknown): unknown {
       }
       if (name.endsWith('At') && typeof member === 'number')
         return [snakeCase(name), new Date(member).toISOString()]
-      return [snakeCase(name), answeredEvidence(member)]
+      return [snakeCase(name), evidenceAnswer(member)]
     }),
   )
 }
