@@ -208,6 +208,8 @@ test('the palette and the keys work on every page, but not while typing', async 
   await palette.getByText(`${refs[0]} · PO-7781 · $2,000 · Pending`).waitFor()
   await page.keyboard.press('Enter')
   await page.getByRole('heading', { name: 'Dallas, TX → Atlanta, GA', level: 1 }).waitFor()
+  // No shortcut of the page runs while a dialog is open.
+  await palette.waitFor({ state: 'hidden' })
   await page.keyboard.press('n')
   const customer = page.getByRole('combobox', { name: 'Customer' })
   await customer.waitFor()
@@ -218,7 +220,6 @@ test('the palette and the keys work on every page, but not while typing', async 
   await search.pressSequentially('develop')
   await page.keyboard.press('Enter')
   await page.getByRole('heading', { name: 'Developers', level: 1 }).waitFor()
-  // No shortcut of the page runs while a dialog is open.
   await palette.waitFor({ state: 'hidden' })
   await page.keyboard.press('?')
   const keys = page.getByRole('dialog', { name: 'Keyboard shortcuts' })
