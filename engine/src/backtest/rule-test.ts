@@ -116,7 +116,7 @@ export function ruleTestInWords({ applies, changed, estimate, noRate }: RuleTest
   const first =
     applies === 0
       ? 'No past quote meets the conditions of this rule.'
-      : `This rule would have changed ${changed.length.toLocaleString('en-US')} of ${counted(applies, 'quote')}.`
+      : `This rule would have changed ${changed.length.toLocaleString('en-US')} of ${applies.toLocaleString('en-US')} ${applies === 1 ? 'quote' : 'quotes'}.`
   const none =
     noRate === 0
       ? ''
