@@ -1,5 +1,7 @@
-/** Rows per piece of an export, which bounds its memory. */
-export const exportedAtOnce = 10_000
+/** Rows that an export reads from the database at once, which bounds its memory. */
+export const rowsExportedAtOnce = 1_000
+/** Groups that an export of statistics computes at once. */
+export const groupsExportedAtOnce = 10_000
 
 /** A CSV file, one page of lines after the other. */
 export async function* csvPages<Cursor>(

@@ -9,7 +9,7 @@ import { renameCustomer } from './rename-customer.ts'
 
 export const customerEndpoints: ServedEndpoint[] = [
   serve(contract.listCustomers, listCustomers),
-  serve(contract.exportCustomers, async (call, parts) => exportCustomers(call, parts)),
+  serve(contract.exportCustomers, exportCustomers),
   serve(contract.getCustomer, customerPage),
   serve(contract.changeCustomer, changeCustomer),
   serve(contract.renameCustomer, renameCustomer),

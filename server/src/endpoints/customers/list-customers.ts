@@ -7,7 +7,7 @@ import type { RateBasis } from '#engine/rate-basis.ts'
 import type { RateType } from '#engine/rate-type.ts'
 import { csvHead, csvLines } from '../../csv/index.ts'
 import type { TenantId } from '../../database/session/index.ts'
-import { csvPages, exportedAtOnce } from '../csv-pages.ts'
+import { csvPages, groupsExportedAtOnce } from '../csv-pages.ts'
 import type { Call, CsvFile } from '../endpoint-call.ts'
 import { cursorText } from '../page-cursor.ts'
 import type { Parts } from '../parts.ts'
@@ -99,10 +99,10 @@ export async function listCustomers(
 }
 
 /** All customers of the list, as a file. */
-export function exportCustomers(
+export async function exportCustomers(
   { caller: { tenant }, query, now }: Call<typeof contract.exportCustomers>,
   parts: Pick<Parts, 'books' | 'database'>,
-): CsvFile {
+): Promise<CsvFile> {
   return {
     fileName: `lanewise-customers-${new Date(now).toISOString().slice(0, 10)}.csv`,
     text: csvPages(customersCsvHead(), async (cursor: PerformanceCursor | null) => {
@@ -111,7 +111,7 @@ export function exportCustomers(
         q: query.q,
         rateType: query.rate_type,
         cursor,
-        limit: exportedAtOnce,
+        limit: groupsExportedAtOnce,
       }
       const page = await customersPage(parts, tenant, piece)
       return { lines: customersCsvLines(page.customers, page.basis.amounts), next: page.next }

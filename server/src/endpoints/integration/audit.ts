@@ -11,7 +11,7 @@ import {
   newestAuditRow,
 } from '../../database/queries/index.ts'
 import type { Database, TenantId } from '../../database/session/index.ts'
-import { csvPages } from '../csv-pages.ts'
+import { csvPages, rowsExportedAtOnce } from '../csv-pages.ts'
 import { type CsvFile, type ServedEndpoint, serve } from '../endpoint-call.ts'
 import { cursorPosition, cursorText, wrongCursor } from '../page-cursor.ts'
 
@@ -70,16 +70,13 @@ function auditFilter(query: QueryOf<typeof exportAuditEvents>): AuditFilter {
   }
 }
 
-/** Rows per transaction of an export, which bounds its memory. */
-const exportedAtOnce = 1_000
-
 /** A selection of the log as CSV, newest first. Each piece is read in its own transaction. */
 function csvOf(database: Database, tenant: TenantId, filter: AuditFilter): CsvFile['text'] {
   return csvPages(auditCsvHead, async (before: number | null) => {
     const rows = await database.inTenant(tenant, (transaction) =>
-      listAudit(transaction, tenant, filter, { before, limit: exportedAtOnce }),
+      listAudit(transaction, tenant, filter, { before, limit: rowsExportedAtOnce }),
     )
-    const last = rows.length < exportedAtOnce ? undefined : rows.at(-1)
+    const last = rows.length < rowsExportedAtOnce ? undefined : rows.at(-1)
     return { lines: auditCsvLines(rows), next: last?.entry_number ?? null }
   })
 }

@@ -10,9 +10,8 @@ import { csvHead, csvLines } from '../../csv/index.ts'
 import { lanesById } from '../../database/queries/index.ts'
 import type { TenantId } from '../../database/session/index.ts'
 import { laneAnswers } from '../../lanes/index.ts'
-import { csvPages } from '../csv-pages.ts'
+import { csvPages, rowsExportedAtOnce } from '../csv-pages.ts'
 import type { Parts } from '../parts.ts'
-import { lanesExportedAtOnce } from '../quotes/lane-lists.ts'
 import { basisCells, basisHeaders } from './compared-basis.ts'
 
 type Missed = NonNullable<Extract<AnswerOf<typeof getBacktest>, { status: 'done' }>['missed']>
@@ -118,7 +117,7 @@ export function missedCsv(
   const head = csvHead([...csvColumns.map(([header]) => header), ...basisHeaders])
   return csvPages(head, async (cursor: ListedMissed | null) => {
     const statistics = await statisticsOf({ books, database }, tenant)
-    const page = { cursor, limit: lanesExportedAtOnce }
+    const page = { cursor, limit: rowsExportedAtOnce }
     const { quotes, next } = await quotesPage({ statistics, database, tenant }, judged, page)
     const cells = basisCells(statistics.basis)
     return {

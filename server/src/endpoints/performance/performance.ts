@@ -3,7 +3,7 @@ import { pageSizeDefault } from '#contract/limits.ts'
 import * as contract from '#contract/performance.ts'
 import type { PerformanceCursor } from '#engine/quote-statistics/performance-groups.ts'
 import type { TenantId } from '../../database/session/index.ts'
-import { csvPages, exportedAtOnce } from '../csv-pages.ts'
+import { csvPages, groupsExportedAtOnce } from '../csv-pages.ts'
 import { type ReadCall, type ServedEndpoint, serve } from '../endpoint-call.ts'
 import { cursorText } from '../page-cursor.ts'
 import type { Parts } from '../parts.ts'
@@ -19,7 +19,7 @@ function csvOf(
 ): AsyncGenerator<string, void> {
   const { by } = asked.query
   return csvPages(performanceCsvHead(by), async (cursor: PerformanceCursor | null) => {
-    const piece = { ...asked, cursor, limit: exportedAtOnce }
+    const piece = { ...asked, cursor, limit: groupsExportedAtOnce }
     const { rows, next, basis } = await performancePage(parts, tenant, piece)
     return { lines: performanceCsvLines(by, rows, basis.amounts), next }
   })

@@ -17,6 +17,7 @@ import { laneLists as lists, people } from '../../database/queries/index.ts'
 import type { TenantTransaction } from '../../database/schema/index.ts'
 import type { Database, TenantId } from '../../database/session/index.ts'
 import { laneAnswers, laneCsvHead, laneCsvLines, readEquipment, readPlaceKey } from '../../lanes/index.ts'
+import { csvPages, rowsExportedAtOnce } from '../csv-pages.ts'
 import { type CsvFile, type ReadCall, type ServedEndpoint, serve } from '../endpoint-call.ts'
 import { cursorPosition, cursorText, wrongCursor } from '../page-cursor.ts'
 import type { Parts } from '../parts.ts'
@@ -142,44 +143,29 @@ async function lanePage(
   }
 }
 
-/** Lanes per transaction of an export, which bounds its memory. */
-export const lanesExportedAtOnce = 1_000
-
 /**
  * A selection of lanes as CSV, newest first. Each piece is read in its own transaction, so that a slow reader holds no
  * connection. A lane that changes meanwhile is exported in its old or new state; no lane is missing or repeated.
  */
-async function* csvOf(
+function csvOf(
   database: Pick<Database, 'inTenant'>,
   tenant: TenantId,
   filter: lists.LaneFilter,
-): AsyncGenerator<string, void> {
-  let head = laneCsvHead
-  let cursor: lists.LaneCursor | null = null
-  for (;;) {
-    const page: { lines: string; next: lists.LaneCursor | null } = await database.inTenant(
-      tenant,
-      async (transaction) => {
-        const rows = await lists.listLanes(transaction, tenant, filter, {
-          sort: 'newest',
-          cursor,
-          limit: lanesExportedAtOnce,
-        })
-        const last = rows.length < lanesExportedAtOnce ? undefined : rows.at(-1)
-        return {
-          lines: laneCsvLines(
-            await laneAnswers(transaction, tenant, rows),
-            await people.defaultsOf(transaction, tenant),
-          ),
-          next: last === undefined ? null : { key: last.sort_key, laneId: last.lane_id },
-        }
-      },
-    )
-    yield head + page.lines
-    if (page.next === null) return
-    head = ''
-    cursor = page.next
-  }
+): CsvFile['text'] {
+  return csvPages(laneCsvHead, (cursor: lists.LaneCursor | null) =>
+    database.inTenant(tenant, async (transaction) => {
+      const page = { sort: 'newest', cursor, limit: rowsExportedAtOnce } as const
+      const rows = await lists.listLanes(transaction, tenant, filter, page)
+      const last = rows.length < rowsExportedAtOnce ? undefined : rows.at(-1)
+      return {
+        lines: laneCsvLines(
+          await laneAnswers(transaction, tenant, rows),
+          await people.defaultsOf(transaction, tenant),
+        ),
+        next: last === undefined ? null : { key: last.sort_key, laneId: last.lane_id },
+      }
+    }),
+  )
 }
 
 function csvFile(what: 'lanes' | 'shipments', text: CsvFile['text'], now: number): CsvFile {

@@ -19,7 +19,7 @@ import { refusedReopenings, reopeningWords } from './reopened-quotes.ts'
 /** Sets the outcome of a quote as a person marks it. @throws Problem not-found, state-conflict for a void or superseded quote, outside-rules, 422 */
 export async function setOutcome(
   { caller, params, body, now }: Call<typeof contract.setOutcome>,
-  parts: Parts,
+  parts: Pick<Parts, 'books' | 'database'>,
 ): Promise<AnswerOf<typeof contract.setOutcome>> {
   const { outcome, reason, counter_rate } = body
   const errors = [
