@@ -139,6 +139,30 @@ function Totals({ missed: { won_too_low: low, not_worth: notWorth } }: { missed:
   )
 }
 
+/** A column with a rate, and its chance below it. */
+function rateColumn(
+  key: string,
+  header: string,
+  of: (quote: MissedQuote) => readonly [rate: number, chance: number],
+): Column<MissedQuote> {
+  return {
+    key,
+    header,
+    align: 'right',
+    cell: (quote) => {
+      const [rate, chance] = of(quote)
+      return (
+        <>
+          {roundDollars(rate)}
+          <Text size="xs" c="dimmed">
+            win {percent(100 * chance)}
+          </Text>
+        </>
+      )
+    },
+  }
+}
+
 const columns: readonly Column<MissedQuote>[] = [
   {
     key: 'lane',
@@ -170,32 +194,8 @@ const columns: readonly Column<MissedQuote>[] = [
       </>
     ),
   },
-  {
-    key: 'rate',
-    header: 'Quoted',
-    align: 'right',
-    cell: (quote) => (
-      <>
-        {roundDollars(quote.quoted_rate)}
-        <Text size="xs" c="dimmed">
-          win {percent(100 * quote.win_probability)}
-        </Text>
-      </>
-    ),
-  },
-  {
-    key: 'better',
-    header: 'Better rate',
-    align: 'right',
-    cell: (quote) => (
-      <>
-        {roundDollars(quote.better_rate)}
-        <Text size="xs" c="dimmed">
-          win {percent(100 * quote.win_probability_better)}
-        </Text>
-      </>
-    ),
-  },
+  rateColumn('rate', 'Quoted', (quote) => [quote.quoted_rate, quote.win_probability]),
+  rateColumn('better', 'Better rate', (quote) => [quote.better_rate, quote.win_probability_better]),
   { key: 'cost', header: 'Cost known then', align: 'right', cell: ({ cost }) => roundDollars(cost) },
   {
     key: 'booked',

@@ -2,15 +2,11 @@ import { Badge, Button, Group, Paper, Stack, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
 import type { CallFailed } from '../api/index.ts'
 import { dollars, Failed, InRed, percent, probability, range, roundDollars } from '../shared-ui/index.ts'
-import type { Choice } from './requote-choices.ts'
+import { type Choice, isBlocked } from './requote-choices.ts'
 
 /** Whether a rate is outside the rules in such a way that an approval, or nothing, makes the quote. */
 export function needsApproval({ rules }: Pick<Choice, 'rules'>): boolean {
   return rules.length > 0 && !isBlocked({ rules })
-}
-
-function isBlocked({ rules }: Pick<Choice, 'rules'>): boolean {
-  return rules.some(({ code }) => code === 'blocked')
 }
 
 interface CardProps {

@@ -57,8 +57,12 @@ export function withRefusal(choice: Choice | null, error: CallFailed | null): Ch
 
 export type ChoiceName = NonNullable<ReturnType<typeof bestChoice>>
 
-const worthOf = (choice: Choice | null) =>
-  choice === null || choice.rules.some(({ code }) => code === 'blocked') ? NO_CHOICE : choice.worth
+/** Whether the rules forbid a rate, also with an approval. */
+export function isBlocked({ rules }: Pick<Choice, 'rules'>): boolean {
+  return rules.some(({ code }) => code === 'blocked')
+}
+
+const worthOf = (choice: Choice | null) => (choice === null || isBlocked(choice) ? NO_CHOICE : choice.worth)
 
 /** The answer to a counter-offer that earns most on average; null if it is not known, or without a counter-offer. */
 export function bestOf(accept: Choice | null, requote: Choice | null): ChoiceName | null {

@@ -1,7 +1,7 @@
 import './requote.css'
 import { Modal, NativeSelect, SimpleGrid, Stack, TextInput } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
-import { type FormEvent, type ReactNode, useState } from 'react'
+import { type ChangeEvent, type FormEvent, type ReactNode, useState } from 'react'
 import { typingPauseMs } from '#client/debounce.ts'
 import type { Lane } from '#contract/lane.ts'
 import { type Body, type CallFailed, useAnswer, useSession } from '../api/index.ts'
@@ -220,35 +220,26 @@ function TypedFields({
   onType: (changed: Partial<TypedRequote>) => void
   children: ReactNode
 }) {
+  const amount = (field: 'named' | 'rate' | 'cost') => ({
+    inputMode: 'decimal' as const,
+    autoComplete: 'off',
+    value: typed[field],
+    error: errors[field],
+    onChange: (event: ChangeEvent<HTMLInputElement>) => onType({ [field]: event.currentTarget.value }),
+  })
   return (
     <SimpleGrid cols={{ base: 1, xs: 2, sm: 4 }} spacing="sm">
       <TextInput
+        {...amount('named')}
         label="The customer says"
         placeholder="optional"
-        inputMode="decimal"
-        autoComplete="off"
         disabled={lane.voided_at !== null}
-        value={typed.named}
-        error={errors.named}
-        onChange={(event) => onType({ named: event.currentTarget.value })}
       />
+      <TextInput {...amount('rate')} label="New rate" data-autofocus />
       <TextInput
-        label="New rate"
-        inputMode="decimal"
-        autoComplete="off"
-        data-autofocus
-        value={typed.rate}
-        error={errors.rate}
-        onChange={(event) => onType({ rate: event.currentTarget.value })}
-      />
-      <TextInput
+        {...amount('cost')}
         label="Expected truck cost"
-        inputMode="decimal"
-        autoComplete="off"
         placeholder={quotedMargin(lane) === null ? '' : 'unchanged'}
-        value={typed.cost}
-        error={errors.cost}
-        onChange={(event) => onType({ cost: event.currentTarget.value })}
       />
       {children}
     </SimpleGrid>

@@ -38,19 +38,17 @@ const send = (method: 'GET' | 'POST', path: string, body?: object, token = rep.t
   call(app, method, path, { token, ...(body === undefined ? {} : { body }) })
 
 /** A quote of $2,500 with an expected cost of $1,900. */
+const offered = {
+  origin: 'Dallas, TX',
+  destination: 'Atlanta, GA',
+  equipment: 'V',
+  quoted_rate: 2500,
+  estimated_cost: 1900,
+}
 async function quoted(more: object = {}): Promise<string> {
   const { body } = await send('POST', '/api/quote-requests', {
     customer_name: 'Harvest Table Foods',
-    lanes: [
-      {
-        origin: 'Dallas, TX',
-        destination: 'Atlanta, GA',
-        equipment: 'V',
-        quoted_rate: 2500,
-        estimated_cost: 1900,
-        ...more,
-      },
-    ],
+    lanes: [{ ...offered, ...more }],
   })
   return body.lanes[0].lane_ref
 }
@@ -271,15 +269,7 @@ describe('the rules hold for an accepted or countered rate', () => {
     expect((await admin('POST', '/api/pricing-rules', rule)).status).toBe(201)
     const made = await member('POST', '/api/quote-requests', {
       customer_name: 'Harvest Table Foods',
-      lanes: [
-        {
-          origin: 'Dallas, TX',
-          destination: 'Atlanta, GA',
-          equipment: 'V',
-          quoted_rate: 2500,
-          estimated_cost: 1900,
-        },
-      ],
+      lanes: [offered],
     })
     const ref = made.body.lanes[0].lane_ref
     const [found, accepted] = await advised(2100, { rates: [undefined, 2100], token: own.token })
