@@ -1,5 +1,5 @@
 -- Counts that limit what a brokerage does in a day (invitations, paid calls to providers of market rates), and the networks that
--- people signed in from, which others cannot delay by wrong passwords (docs/decisions/0113-known-networks-are-not-delayed.md).
+-- people signed in from, which others cannot delay by wrong passwords (docs/decisions/0012-sessions.md).
 
 -- How often a brokerage did something today, over all instances. One row for each counter: the next day overwrites it.
 create table daily_counts (

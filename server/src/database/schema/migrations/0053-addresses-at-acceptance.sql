@@ -1,5 +1,5 @@
 -- An invitation no longer takes an e-mail address from others: the address is claimed when the invitation is accepted
--- (docs/decisions/0112-addresses-are-claimed-at-acceptance.md). This releases the addresses of invitations, open and expired. If an
+-- (docs/decisions/0007-people.md). This releases the addresses of invitations, open and expired. If an
 -- instance of the version before accepts one of them meanwhile, it does not claim the address: remove and invite that person again.
 do $$
   declare
