@@ -1,4 +1,4 @@
--- No transaction spans two brokerages (docs/decisions/0117-one-brokerage-per-transaction.md): removes the functions that did the same
+-- No transaction spans two brokerages (docs/decisions/0026-bookings.md): removes the functions that did the same
 -- work for several tenants in one statement and one commit.
 --
 -- They go at once, not in a later version, because an instance of the version before needs no replacement: if a batch fails, it
