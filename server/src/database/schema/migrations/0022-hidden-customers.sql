@@ -1,6 +1,6 @@
 -- Teams at their limits: 50 teams with 500 customers each. For each row, the policies searched one text of all hidden names, so a
 -- person from whom a full team was hidden got no list in time. Now a statement has the hidden names as a constant, and PostgreSQL
--- looks each row up in a hash table (docs/decisions/0092-hidden-customers-as-a-constant.md).
+-- looks each row up in a hash table (docs/decisions/0070-customers.md).
 
 -- The keys of the customers that are hidden in this transaction; null if none is.
 create function hidden_keys() returns text[]
