@@ -1,4 +1,4 @@
--- Spot and contract quotes are separate pools (docs/decisions/0118-spot-and-contract.md). The type of a quote that does not say its
+-- Spot and contract quotes are separate pools (docs/decisions/0071-customers-and-rate-types.md). The type of a quote that does not say its
 -- own, and the pool of the numbers that the integration interface defines. The version before ignores both columns.
 alter table tenants
   add column default_rate_type text not null default 'spot' check (default_rate_type in ('spot', 'contract')),
