@@ -73,7 +73,7 @@ const BINS = Math.round((2 * ERROR_MAX) / BIN_WIDTH)
 
 /**
  * The Laplace distribution counts as much as this many recent loads. Costs move together, so the own errors of a few weeks are
- * mostly on one side by chance: docs/decisions/0061-costs-ahead.md.
+ * mostly on one side by chance: docs/decisions/0073-margin-at-risk.md.
  */
 const LAPLACE_WEIGHT = 300
 
