@@ -115,7 +115,7 @@ test('comments of the engine refer to pages and sections that exist', () => {
 })
 
 describe('decisions', () => {
-  const decisions = filesOf('docs/decisions/*.md')
+  const decisions = filesOf('docs/decisions/[0-9]*.md')
 
   test('have unique numbers', () => {
     const numbers = decisions.map((path) => path.replace(/^.*\/(\d{4})-[a-z0-9-]+\.md$/, '$1'))
@@ -123,10 +123,27 @@ describe('decisions', () => {
     expect(new Set(numbers).size).toBe(decisions.length)
   })
 
-  test.each(decisions)('%s starts with its number and the decision, and has at most 100 lines', (path) => {
-    const lines = textOf(path).split('\n')
-    expect(lines[0]).toMatch(new RegExp(`^# ${Number(path.match(/\d{4}/)?.[0])}\\. `))
-    expect(lines[2]).toMatch(/^\*\*Decided[:.]\*\* /)
-    expect(lines.length).toBeLessThanOrEqual(100)
+  test.each(decisions)(
+    '%s has its number, the decision, the reason and the costs, in 150 to 360 words',
+    (path) => {
+      const text = textOf(path)
+      const lines = text.split('\n')
+      expect(lines[0]).toMatch(new RegExp(`^# ${Number(path.match(/\d{4}/)?.[0])}\\. `))
+      expect(lines[2]).toMatch(/^\*\*Decided[:.]\*\* /)
+      expect(text).toMatch(/^\*\*Why/m)
+      expect(text).toMatch(/^\*\*Costs\.\*\* /m)
+      const words = text.split(/\s+/).length
+      expect(words).toBeGreaterThanOrEqual(150)
+      expect(words).toBeLessThanOrEqual(360)
+    },
+  )
+
+  test('the list has the title of each', () => {
+    const list = textOf('docs/decisions/README.md')
+    const lineOf = (path: string) => {
+      const [, number, title] = textOf(path).match(/^# (\d+)\. (.*)/) ?? []
+      return `- [${number}](${path.replace('docs/decisions/', '')}) ${title}`
+    }
+    expect(decisions.map(lineOf).filter((line) => !list.includes(`${line}\n`))).toEqual([])
   })
 })
