@@ -32,7 +32,7 @@ export const Approval = Type.Object({
   customer_name: Type.String(),
   lane_ref: {
     ...nullable(laneRef),
-    description: 'The lane that would be quoted again; null for a new quote request',
+    description: 'The quote that the requote would supersede; null for a new quote request',
   },
   lanes: Type.Array(
     Type.Object({
@@ -140,7 +140,7 @@ export const askApproval = endpoint({
   path: '/api/approvals',
   summary: 'Ask for approval of a quote outside the rules',
   description:
-    'Takes a quote request that was refused with outside-rules, and a note. No quote is made until an admin approves it; then it is made as requested, in the name of the person who asked. A quote that needs no approval, or that a rule blocks, is refused.',
+    'Takes a quote request that was refused with outside-rules, and a note. No quote is made until an admin approves it; then it is made as requested, in the name of the requester. A quote that needs no approval, or that a rule blocks, is refused.',
   tag: 'Rules',
   who: asks,
   bodyBytesMax: quoteRequestBytesMax,
@@ -166,7 +166,7 @@ export const askRequoteApproval = endpoint({
   description: 'Like ask-approval, for a requote that was refused with outside-rules.',
   tag: 'Rules',
   who: asks,
-  params: Type.Object({ lane_ref: sentLaneRef('The lane') }),
+  params: Type.Object({ lane_ref: sentLaneRef('The quote') }),
   body: Type.Object({ ...requote.body.properties, note }),
   status: 201,
   answer: Approval,
@@ -180,19 +180,19 @@ export const decideApproval = endpoint({
   path: '/api/approvals/{approval_id}/decision',
   summary: 'Approve, reject, counter, accept or withdraw',
   description:
-    'An admin or owner can approve, reject and counter, but nobody decides their own request, except the only active admin or owner of the brokerage. counter names the rates that would be approved, in the currency and on the basis of the request. The person who asked, or an admin, can accept the rates of a counter, and withdraw. If the rates sent with accept are not those of the counter, it is refused with state-conflict, and errors has the rates of the counter. Approving and accepting make the quotes, unless a rule blocks them by now.',
+    'An admin or owner can approve, reject and counter, but nobody decides their own request, except the only active admin or owner of the brokerage. counter names the rates that would be approved, in the currency and on the basis of the request. The requester, or an admin, can accept the rates of a counter, and withdraw. If the rates sent with accept are not those of the counter, it is refused with state-conflict, and errors has the rates of the counter. Approving and accepting make the quotes, unless a rule blocks them by now.',
   tag: 'Rules',
   who: asks,
   params: Type.Object({ approval_id: recordId }),
   body: Type.Object({
     decision: oneOf('The decision', ['approve', 'reject', 'counter', 'accept', 'withdraw']),
     rates: Type.Optional(
-      Type.Array(positiveDollars('The rate of a lane'), {
+      Type.Array(positiveDollars('The rate of a quote'), {
         minItems: 1,
         maxItems: lanesPerRequestMax,
         description:
-          'The rate of each lane, in their order. For counter: the rates that would be approved. For accept: the rates of the counter that the person saw, so that a counter that changed meanwhile is not accepted',
-        'x-expected': 'a list with one rate for each lane',
+          'The rate of each quote, in the order of lanes. For counter: the rates that would be approved. For accept: the rates of the counter that the person saw, so that a counter that changed meanwhile is not accepted',
+        'x-expected': 'a list with one rate for each quote',
       }),
     ),
     note,

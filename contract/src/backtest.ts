@@ -22,7 +22,7 @@ export const Quality = Type.Object({
     description: '1 is ideal. Below 1 the forecasts are too extreme, above 1 too close to the average',
   },
   calibration_error: Type.Number({
-    description: 'Mean distance between forecast and share won, over ten groups',
+    description: 'Mean distance between the forecast and the share of quotes won, over ten groups',
   }),
 })
 
@@ -162,7 +162,7 @@ export const MissedQuote = Type.Object({
     description:
       'won_too_low: won clearly below the rates that were nearly as good as the best one. not_worth: won or pending below the truck cost that was known when it was quoted',
   }),
-  amount: Type.Number({ description: 'The estimated amount of this quote, as in the sums' }),
+  amount: Type.Number({ description: 'What this quote adds to the amount of its finding' }),
   quoted_rate: Type.Number(),
   cost: Type.Number({
     description: 'The truck cost that was known when it was quoted: the entered one, else the expected one',
@@ -199,7 +199,8 @@ export const BacktestRule = Type.Object({
   applies: Type.Integer({ description: 'Of these, the quotes that meet the conditions' }),
   without_cost: Type.Integer({ description: 'Of these, the quotes without a known truck cost' }),
   no_rate: Type.Integer({
-    description: 'Of the quotes that meet the conditions, those whose minimum would be above the maximum',
+    description:
+      'Of the quotes that meet the conditions, those for which the minimum would be above the maximum',
   }),
   changed: Type.Integer({
     description: 'Quotes whose rate the rule would have put outside or moved inside',
@@ -236,7 +237,7 @@ export const BacktestRule = Type.Object({
 const rule = {
   ...nullable(BacktestRule),
   description:
-    'null: no rule was asked about. A rule is answered at once, while the quotes are still being judged',
+    'null: the request has no rule. The answer to a rule comes at once, while the quotes are still being judged',
 }
 
 export const BacktestRunning = Type.Object({
@@ -259,7 +260,7 @@ export const getBacktest = endpoint({
   method: 'POST',
   path: '/api/backtest',
   summary: 'A test on your own quotes: the estimate, the margin that rates missed, and a rule',
-  description: `Runs a walk-forward test: each decided quote of the last 180 days is forecast from the days before it, by the calibrated estimate and by simple rules. Won and pending quotes are judged by what was known on the morning of their day: was the rate too low? The first request starts the test and returns status running. Repeat the request to get the result, which is cached until your quotes change or the day ends. The dollar figures are estimates by the model itself, not an experiment. With \`rule\`, which need not be saved, the answer also says what this rule would have changed: the newest ${ruleTestQuotesMax.toLocaleString('en-US')} quotes of the tested days are compared with and without it, with the truck cost that was expected when each was made and the chances of today. Only an admin or an owner may ask about a rule. Nothing is stored.`,
+  description: `Runs a walk-forward test: each decided quote of the last 180 days is forecast from the days before it, by the calibrated estimate and by simple rules. Won and pending quotes are judged by what was known on the morning of their day: was the rate too low? The first request starts the test and returns status running. Repeat the request to get the result, which is cached until your quotes change or the day ends. The dollar figures are estimates by the model itself, not an experiment. With \`rule\`, which need not be saved, the answer also states what this rule would have changed: the newest ${ruleTestQuotesMax.toLocaleString('en-US')} quotes of the tested days are compared with and without it, with the truck cost that was expected when each was made and the chances of today. Only an admin or an owner may ask about a rule. Nothing is saved.`,
   tag: 'Quotes',
   who: viewer,
   isRead: true,

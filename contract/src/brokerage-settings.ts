@@ -37,16 +37,16 @@ export const Tenant = Type.Object({
   default_basis: {
     ...Type.Enum([...rateBases]),
     description:
-      'What an amount includes if its basis was not said, and the basis on which statistics compare amounts',
+      'What an amount includes if its basis was not sent, and the basis on which statistics compare amounts',
   },
   default_rate_type: {
     ...Type.Enum([...rateTypes]),
-    description: 'Whether a quote that does not say its rate type is spot or contract',
+    description: 'Whether a quote without a rate type is spot or contract',
   },
   integration_pool: {
     ...Type.Enum([...pools]),
     description:
-      'The quotes that markup and lane insight of the integration interface count if a call does not say a rate type',
+      'The quotes that markup and lane insight of the integration interface count if a call sends no rate type',
   },
   created_at: Type.String({ format: 'date-time' }),
 })
@@ -71,7 +71,7 @@ export const updateTenant = endpoint({
   path: '/api/tenant',
   summary: 'Change the settings of the brokerage',
   description:
-    'Changes the given members, at least one: the name, how win_probability is computed, the floors for recommended rates, when quotes expire, the default basis of rates and costs, whether quotes are spot or contract if they do not say so, which quotes the integration interface counts, and the time zone. Returns the updated brokerage.',
+    'Changes the given members, at least one: the name, how win_probability is computed, the floors for recommended rates, when quotes expire, the default basis of rates and costs, whether quotes without a rate type are spot or contract, which quotes the integration interface counts, and the time zone. Returns the updated brokerage.',
   tag: 'People',
   who: { kind: 'dashboard', role: 'admin' },
   body: changeOf({
@@ -112,19 +112,19 @@ export const updateTenant = endpoint({
     ),
     default_basis: Type.Optional(
       oneOf(
-        'What an amount includes if its basis was not said, and the basis on which statistics compare amounts. A change does not change stored amounts; an amount whose basis was said is converted to the new default',
+        'What an amount includes if its basis was not sent, and the basis on which statistics compare amounts. A change does not change saved amounts; statistics convert an amount whose basis was sent to the new default',
         rateBases,
       ),
     ),
     default_rate_type: Type.Optional(
       oneOf(
-        'Whether a quote that does not say its rate type is spot or contract. A change applies to stored quotes, too',
+        'Whether a quote without a rate type is spot or contract. A change applies to saved quotes, too',
         rateTypes,
       ),
     ),
     integration_pool: Type.Optional(
       oneOf(
-        'The quotes that markup and lane insight of the integration interface count if a call does not say a rate type',
+        'The quotes that markup and lane insight of the integration interface count if a call sends no rate type',
         pools,
       ),
     ),

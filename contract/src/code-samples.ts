@@ -3,17 +3,17 @@ import type { Signs } from './signature.ts'
 
 /**
  * Programs that make one call of the API, ready to paste and run. The OpenAPI document has them for each operation, the dashboard
- * with the service's address and the brokerage's lanes, and docs/signing.md with example values. Tests run them.
+ * with the service's address and the brokerage's quotes, and docs/signing.md with example values. Tests run them.
  *
  * Programs read credentials from the environment and never contain them.
  */
 
 export const codeLanguages = ['curl', 'python', 'typescript'] as const
-/** The address of the service in programs that are not made for one: the one that it has when it is started without settings. */
+/** The address of a service that was started without settings, for programs that are not for a certain service. */
 export const exampleBase = 'http://127.0.0.1:8080'
 export type CodeLanguage = (typeof codeLanguages)[number]
 
-/** The variable of the environment with the token of a call: a service token, or that of a sign-in. */
+/** The environment variable with the token of a call: a service token, or that of a sign-in. */
 type TokenVariable = 'LANEWISE_TOKEN' | 'LANEWISE_SIGN_IN'
 
 /** One call, as a program makes it. */
@@ -22,6 +22,7 @@ export interface CodeCall {
   readonly base: string
   readonly method: Endpoint['method']
   readonly path: string
+  /** The query parameters, not encoded. */
   readonly asked?: readonly (readonly [name: string, value: string])[]
   /** Null if no credential is read. */
   readonly token: TokenVariable | null
@@ -47,7 +48,7 @@ export function codeOf(language: CodeLanguage, call: CodeCall): string {
   }
 }
 
-/** A read with parameters is written with the parameters apart. All other calls have them in the address, which may be signed. */
+/** True for a call whose parameters are written one by one. All others have them in the address, which may be signed. */
 const isPlainRead = ({ method, signs, body }: CodeCall) =>
   method === 'GET' && signs === null && body === undefined
 

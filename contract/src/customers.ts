@@ -236,7 +236,7 @@ export const decideCustomers = endpoint({
   path: '/api/customers/decisions',
   summary: 'Merge two customers, keep them apart, or undo either',
   description:
-    'Sets whether two names are the same customer. `same` merges `name` into `other`: past and future quotes with this name count for the other customer, with its tier, payment terms and teams. The quotes keep their names, and those of the merged customer are kept, so `open` restores exactly what was before, also after new quotes, with the names that had been merged into it before. `different` undoes a merge, too, and list-customer-variants offers the pair last, also after one of them is merged into a third one. `open` undoes both decisions. Answers with the customer that `name` counts for.',
+    'Sets whether two names are the same customer. `same` merges `name` into `other`: past and future quotes with this name count for the other customer, with its tier, payment terms and teams. The quotes keep their names, and the merged customer keeps its own tier, terms, teams and merged names, so `open` restores exactly what was before, also after new quotes. `different` undoes a merge, too, and list-customer-variants offers the pair last, also after one of them is merged into a third one. `open` undoes both decisions. Answers with the customer that `name` counts for.',
   tag: 'Customers',
   who: admin,
   body: Type.Object({

@@ -61,7 +61,7 @@ export interface Endpoint<
   readonly bodyBytesMax?: number
   /** True for a POST that changes nothing and uses POST only because its query does not fit into a URL. */
   readonly isRead?: boolean
-  /** The list in the body whose items the endpoint validates one by one, with one error per result. */
+  /** The list in the body whose items the endpoint validates one by one: each has a result of its own. */
   readonly itemsOf?: string
   readonly status: 200 | 201 | 202
   readonly answer: Answer

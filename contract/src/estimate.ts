@@ -77,16 +77,19 @@ const share = (description: string) => Type.Number({ description, minimum: 0, ma
 /** The quotes that an estimate is from: spot or contract, and what it takes from the other type. */
 export const EstimatePool = Type.Object(
   {
-    rate_type: Type.Enum([...rateTypes], { description: 'The rate type that was asked about' }),
+    rate_type: Type.Enum([...rateTypes], { description: 'The requested rate type' }),
     answered_by: Type.Enum([...rateTypes], {
-      description: 'The quotes that answered: those of the rate type, or of the other one if it has none',
+      description:
+        'The rate type of the quotes used: the requested one, or the other one if it has no quotes',
     }),
     borrowed: {
       ...nullable(
         Type.Object({
           curve_share: share('Share of the win curve that is from outcomes of the other type'),
           rate_share: share("Share of reference_rate that is from the other type's rates on this lane"),
-          outcome_weight: share('An outcome of the other type counts as this part of an own one'),
+          outcome_weight: share(
+            'The weight of an outcome of the other type; one of the requested type has 1',
+          ),
           rate_difference_pct: Type.Number({
             description:
               'Percent by which rates of this type are above those of the other type on the same lane',
@@ -98,7 +101,7 @@ export const EstimatePool = Type.Object(
         'What is taken from quotes of the other type, and what was learned about the difference. null: nothing',
     },
   },
-  { description: 'The pool that answered' },
+  { description: 'The quotes that the estimate is from' },
 )
 
 export const Estimate = Type.Object({
@@ -200,7 +203,7 @@ export const Optimum = Type.Object({
 
 const shareOf = Type.Object({ share: Type.Number(), amount: Type.Number() })
 
-/** What can become of the margin of the proposed rate, if the quote is won. */
+/** The margin that the proposed rate may have in the end, if the quote is won. */
 export const MarginRisk = Type.Object({
   cost: Type.Number({ description: 'The truck cost around which the actual cost varies' }),
   cost_source: Type.Enum(['entered', 'expected'], {

@@ -37,7 +37,7 @@ export const EventEndpoint = Type.Object({
     description: 'Number of events that wait for delivery or for a retry, at most 1,000',
   }),
   dead: Type.Integer({
-    description: 'Number of stored events that failed their last attempt, at most 1,000',
+    description: 'Number of saved events that failed their last attempt, at most 1,000',
   }),
   secrets: Type.Array(
     Type.Object({

@@ -1,5 +1,5 @@
 /**
- * The event types: those of lanes in the order in which they occur, then those without a lane. This file imports no
+ * The event types: those of quotes in the order in which they occur, then those without a quote. This file imports no
  * package, because the dashboard uses it.
  */
 export const eventTypes = [

@@ -20,14 +20,15 @@ const source = Type.Enum([...changeSources], {
     'The source of the change: the dashboard, a signed update from the TMS, an imported file, or the service itself',
 })
 const changeId = Type.Integer({
-  description: 'The id of the change in the history of the lane. A later change of the lane has a higher id',
+  description:
+    'The id of the change in the history of the quote. A later change of the quote has a higher id',
 })
-const lane = { ...Lane, description: 'The lane at the time of the event' }
+const lane = { ...Lane, description: 'The quote at the time of the event' }
 
-/** The booking fields that `changed` in lane.booked can list, by their names in a lane. */
+/** The booking fields that `changed` in lane.booked can list, by their names in `lane`. */
 export const bookedFields = Object.keys(bookingOfLane) as readonly (keyof typeof bookingOfLane)[]
 
-/** The fields of the quote that `changed` in quote.updated can list, by their names in the history of a lane. */
+/** The fields of the quote that `changed` in quote.updated can list, by their names in its history. */
 export const changedQuoteFields = [
   ...(Object.keys(quoteOfLane) as (keyof typeof quoteOfLane)[]),
   'quoted_at',
@@ -41,8 +42,7 @@ export const LaneBooked = Type.Object({
   change_id: changeId,
   source,
   changed: Type.Array(Type.Enum([...bookedFields]), {
-    description:
-      'The booking fields that changed. If a booking is reverted, these fields are null in the lane.',
+    description: 'The booking fields that changed. If a booking is reverted, these fields of lane are null.',
   }),
 })
 export const QuoteUpdated = Type.Object({
@@ -53,10 +53,10 @@ export const QuoteUpdated = Type.Object({
     description: 'The fields of the quote that changed',
   }),
   before: Type.Record(Type.String(), Type.Union([Type.String(), Type.Number(), Type.Null()]), {
-    description: 'The values of these fields before the change, as in the history of the lane',
+    description: 'The values of these fields before the change, as in the history of the quote',
   }),
 })
-/** An event about a change that needs no more than its lane. */
+/** An event about a change that needs no more than its quote. */
 export const LaneChanged = Type.Object({ lane, change_id: changeId, source })
 export const OutcomeChanged = Type.Object({
   lane,
@@ -101,9 +101,9 @@ const at = '2026-03-01T14:00:00.127Z'
 /** Every event: its schema, when it is sent, and an example. */
 export const eventBodies = {
   'quote.created': {
-    summary: 'A rate was quoted on a lane',
+    summary: 'A quote was made',
     description:
-      'Sent for each lane of a quote request, and for each requote of a lane. Quotes that were imported from a file are not sent, because they were made in the past.',
+      'Sent for each quote of a quote request, and for each requote. Quotes that were imported from a file are not sent, because they were made in the past.',
     schema: body('quote.created', QuoteCreated),
     example: { type: 'quote.created', timestamp: '2026-02-27T16:12:09.044Z', data: { lane: openLane } },
   },
@@ -125,9 +125,9 @@ export const eventBodies = {
     },
   },
   'lane.booked': {
-    summary: 'The booking of a lane was added or changed',
+    summary: 'The booking of a quote was added or changed',
     description:
-      'Sent when a field of the booking of a lane changes: by a signed update, by an imported file, or because a change was rolled back or an import was undone.',
+      'Sent when a field of the booking of a quote changes: by a signed update, by an imported file, or because a change was rolled back or an import was undone.',
     schema: body('lane.booked', LaneBooked),
     example: {
       type: 'lane.booked',
@@ -141,7 +141,7 @@ export const eventBodies = {
     },
   },
   'lane.booking_cancelled': {
-    summary: 'The booking of a lane was cancelled',
+    summary: 'The booking of a quote was cancelled',
     description:
       'Sent when a signed update cancels a booking. lane.booked comes first, with the same change_id, and names the fields that are null now. If the booking had set the outcome to won, lane.outcome_changed follows.',
     schema: body('lane.booking_cancelled', LaneChanged),
@@ -163,7 +163,7 @@ export const eventBodies = {
   'lane.outcome_changed': {
     summary: 'A quote was won or lost, or is open again',
     description:
-      'Sent when the outcome of a lane or its reason changes. A booking that wins a lane sends two events with the same change_id: lane.booked, then lane.outcome_changed.',
+      'Sent when the outcome of a quote or its reason changes. A booking that wins a quote sends two events with the same change_id: lane.booked, then lane.outcome_changed.',
     schema: body('lane.outcome_changed', OutcomeChanged),
     example: {
       type: 'lane.outcome_changed',

@@ -10,7 +10,7 @@ const usdPerCad = Type.Number({
   'x-expected': 'US dollars per Canadian dollar, from 0.5 to 1.1; the inverse is Canadian per US dollar',
 })
 export const ExchangeRate = Type.Object({
-  day: day('The day of the rate. It applies until the next one, for at most 31 days'),
+  day: day('The day of the exchange rate. It applies until the next one, for at most 31 days'),
   usd_per_cad: usdPerCad,
 })
 const exampleRate = { day: '2026-03-02', usd_per_cad: 0.7312 }
@@ -20,7 +20,7 @@ export const listExchangeRates = endpoint({
   method: 'GET',
   path: '/api/exchange-rates',
   summary: 'The newest exchange rates of the Canadian dollar',
-  description: `The rates that the brokerage entered, newest first, at most ${exchangeRatesShown}. Without a rate of its day, an amount in Canadian dollars is kept out of statistics.`,
+  description: `The newest first, at most ${exchangeRatesShown}. Statistics leave out an amount in Canadian dollars if no exchange rate applies on its day.`,
   tag: 'Quotes',
   who: { kind: 'dashboard', role: 'viewer' },
   status: 200,
@@ -34,7 +34,7 @@ export const addExchangeRates = endpoint({
   path: '/api/exchange-rates',
   summary: 'Enter exchange rates of the Canadian dollar',
   description:
-    'Stores rates as a list, or from the text of a CSV file with a column date and a column usd_per_cad, FXCADUSD, cad_per_usd or FXUSDCAD (the last two are Canadian per US dollar). A rate of a stored day replaces it; other stored days do not change. Statistics then convert amounts in Canadian dollars by the rate of the day of the quote. One wrong rate changes nothing.',
+    'Saves exchange rates from a list, or from the text of a CSV file with a column date and a column usd_per_cad, FXCADUSD, cad_per_usd or FXUSDCAD (the last two are Canadian per US dollar). A day that has one gets the new one; other days do not change. Statistics then convert amounts in Canadian dollars by the exchange rate of the day of the quote. If one is not valid, nothing is saved.',
   tag: 'Quotes',
   who: { kind: 'dashboard', role: 'admin' },
   bodyBytesMax: dieselFileBytesMax,
@@ -43,7 +43,7 @@ export const addExchangeRates = endpoint({
       Type.Array(ExchangeRate, {
         minItems: 1,
         maxItems: exchangeRatesMax,
-        'x-expected': `a list of 1 to ${exchangeRatesMax} rates`,
+        'x-expected': `a list of 1 to ${exchangeRatesMax} exchange rates`,
       }),
     ),
     text: Type.Optional(
@@ -56,8 +56,8 @@ export const addExchangeRates = endpoint({
   }),
   status: 200,
   answer: Type.Object({
-    days: Type.Integer({ description: 'Days with a rate', minimum: 1 }),
-    changed: Type.Integer({ description: 'Days that are new, or had another rate', minimum: 0 }),
+    days: Type.Integer({ description: 'Days with an exchange rate', minimum: 1 }),
+    changed: Type.Integer({ description: 'Days that are new, or had another one', minimum: 0 }),
     first: ExchangeRate,
     last: ExchangeRate,
   }),

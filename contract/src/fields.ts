@@ -30,7 +30,7 @@ const unprintable = /[\p{Cc}\u202A-\u202E\u2066-\u2069]|\p{Noncharacter_Code_Poi
  */
 export const printable = '^[^\\u0000-\\u001f\\u007f-\\u009f\\u202a-\\u202e\\u2066-\\u2069]*$'
 
-/** True if a text can be stored and displayed unchanged. @example isDisplayText('Café') // true */
+/** True if a text can be saved and displayed unchanged. @example isDisplayText('Café') // true */
 export function isDisplayText(text: string): boolean {
   return text.isWellFormed() && !unprintable.test(text)
 }
@@ -104,7 +104,7 @@ export function positiveDollars(description: string) {
   )
 }
 
-/** The lane_ref of a lane, in a response. */
+/** The lane_ref of a quote, in a response. */
 export const laneRef = Type.String({
   description: 'REQUESTID-LANENUM-COUNT, unique, assigned by the service',
   minLength: 1,
@@ -249,7 +249,7 @@ export const recordId = Type.Integer({
 })
 
 /**
- * A lane_ref in a request. Only text that can never be stored or displayed is rejected as invalid. Any other text,
+ * A lane_ref in a request. Only text that can never be saved or displayed is rejected as invalid. Any other text,
  * including an empty one, is looked up and then matches no lane.
  */
 export function sentLaneRef(description: string) {

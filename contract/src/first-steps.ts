@@ -11,7 +11,7 @@ export const firstSteps = endpoint({
   who: { kind: 'dashboard', role: 'viewer' },
   status: 200,
   answer: Type.Object({
-    quotes: Type.Boolean({ description: 'A lane was quoted' }),
+    quotes: Type.Boolean({ description: 'A quote was made' }),
     outcomes: Type.Boolean({ description: 'A quote was won or lost' }),
     imports: Type.Boolean({ description: 'Past quotes were imported' }),
     team: Type.Boolean({ description: 'Another person is active or invited' }),

@@ -23,7 +23,7 @@ export const getForecasts = endpoint({
   method: 'GET',
   path: '/api/forecasts',
   summary: 'How good the forecasts were that were made with the quotes',
-  description: `Each quote that is saved on the quote desk or pushed keeps its forecast: the win probability at its rate, written once. The report compares the forecasts with the outcomes, and with the win rate of the lane at that time. ${selected}. Imported quotes have no forecast. The sentence says whether the forecasts can be relied on.`,
+  description: `Each quote that is saved on the quote desk or pushed has a forecast: the win probability at its rate, saved once. The report compares the forecasts with the outcomes, and with the win rate of the lane at that time. ${selected}. Imported quotes have no forecast. The sentence says whether the forecasts can be relied on.`,
   tag: 'Performance',
   who: { kind: 'dashboard', role: 'viewer' },
   query: Type.Object({ rate_type: ofRateType }),
@@ -46,14 +46,14 @@ export const getForecasts = endpoint({
       { description: 'Quotes that are not scored, by reason' },
     ),
     standing: Type.Enum(['unknown', 'good', 'too_high', 'too_low', 'behind_lane_rate'], {
-      description: 'What the report comes to. unknown: too few scored quotes',
+      description: 'The result of the report. unknown: too few scored quotes',
     }),
-    sentence: Type.String({ description: 'The standing in one sentence' }),
+    sentence: Type.String({ description: 'The result in one sentence' }),
     mean_forecast: nullable(Type.Number()),
     brier: nullable(brier('Mean squared error of the forecasts')),
     won_minus_forecast: {
       ...nullable(ForecastMean),
-      description: 'The share won minus the mean forecast; null without a scored quote',
+      description: 'The share of quotes won minus the mean forecast; null without a scored quote',
     },
     lane_rate: {
       ...nullable(

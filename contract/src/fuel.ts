@@ -143,7 +143,7 @@ export const loadDieselPrices = endpoint({
   path: '/api/fuel/diesel-prices',
   summary: 'Load weekly diesel prices from a file of the EIA',
   description:
-    'Reads the U.S. average retail price of No. 2 diesel (series EMD_EPD2D_PTE_NUS_DPG) in each text form in which the EIA publishes it: rows of its API saved as CSV, the sheet "Data 1" of its Excel file saved as CSV, or the download of the series page. Weeks that are stored get the price of the file; other stored weeks do not change. A file with an unreadable week or price changes nothing.',
+    'Reads the U.S. average retail price of No. 2 diesel (series EMD_EPD2D_PTE_NUS_DPG) in each text form in which the EIA publishes it: rows of its API saved as CSV, the sheet "Data 1" of its Excel file saved as CSV, or the download of the series page. Weeks that are saved get the price of the file; other saved weeks do not change. A file with an unreadable week or price changes nothing.',
   tag: 'Quotes',
   who: { kind: 'dashboard', role: 'admin' },
   bodyBytesMax: dieselFileBytesMax,

@@ -19,20 +19,20 @@ export const ImportError = Type.Object({
 
 const changedValue = nullable(Type.Union([Type.String(), Type.Number()]))
 
-/** A lane that a row of a file changed (or would change with dry_run), with its changed fields. */
+/** A quote that a row of a file changed (or would change with dry_run), with its changed fields. */
 const ImportChange = Type.Object({
   row: Type.Integer({ description: 'Line in the file; the header is line 1' }),
   lane_ref: Type.String(),
   fields: Type.Array(
     Type.Object({
-      field: Type.String({ description: 'The name in the history of the lane, such as customer_rate' }),
+      field: Type.String({ description: 'The name in the history of the quote, such as customer_rate' }),
       before: changedValue,
       after: changedValue,
     }),
   ),
 })
 
-/** A value of a file that was skipped because the lane has a newer value, or a quoted rate on other terms. */
+/** A value of a file that was not applied, because the quote has a newer value, or a quoted rate on other terms. */
 const ImportKept = Type.Object({
   row: Type.Integer({ description: 'Line in the file; the header is line 1' }),
   lane_ref: Type.String(),
@@ -55,11 +55,10 @@ const ImportUndo = Type.Object({
   finished_at: nullable(Type.String({ format: 'date-time' })),
   rows_total: Type.Integer({ description: 'Rows that the import added or updated' }),
   rows_done: Type.Integer({ description: 'Rows that the undo has processed' }),
-  lanes_removed: Type.Integer({ description: 'Lanes that the import had created and the undo removed' }),
-  lanes_restored: Type.Integer({ description: 'Lanes restored to their values before the import' }),
+  lanes_removed: Type.Integer({ description: 'Quotes that the import had created and the undo removed' }),
+  lanes_restored: Type.Integer({ description: 'Quotes restored to their values before the import' }),
   lanes_kept: Type.Integer({
-    description:
-      'Lanes not changed by the undo, because they were changed, booked or quoted again after the import',
+    description: 'Quotes that the undo kept, because they were changed, booked or requoted after the import',
   }),
 })
 
@@ -76,16 +75,16 @@ export const Import = Type.Object({
   rows_read: Type.Integer({
     description: 'The sum of rows_added, rows_updated, rows_repeated, rows_refused and rows_kept',
   }),
-  rows_added: Type.Integer({ description: 'New lanes (with dry_run: lanes that would be new)' }),
+  rows_added: Type.Integer({ description: 'New quotes (with dry_run: quotes that would be new)' }),
   rows_updated: Type.Integer({
     description:
-      'Rows that changed an existing lane, found by reference or lane_ref (with dry_run: rows that would change one)',
+      'Rows that changed an existing quote, found by reference or lane_ref (with dry_run: rows that would change one)',
   }),
   rows_repeated: Type.Integer({ description: 'Rows without new values' }),
   rows_refused: Type.Integer({ description: 'Rows with an error' }),
   rows_kept: Type.Integer({
     description:
-      'Rows of an existing lane whose new values were all skipped, because the lane has a newer value (one that the TMS signed, or an outcome that a person set), or a quoted rate on another basis or in another currency than the cost or market rate of the row',
+      'Rows of an existing quote of whose new values none was applied, because the quote has a newer value (one that the TMS signed, or an outcome that a person set), or a quoted rate on another basis or in another currency than the cost or market rate of the row',
   }),
   rows_won: Type.Integer({ description: 'Accepted rows of won quotes' }),
   rows_lost: Type.Integer({ description: 'Accepted rows of lost quotes' }),
@@ -97,10 +96,10 @@ export const Import = Type.Object({
     },
   ),
   errors: Type.Array(ImportError, { description: 'The first 1,000 errors' }),
-  changes: Type.Array(ImportChange, { description: 'The first 200 rows that changed a lane' }),
+  changes: Type.Array(ImportChange, { description: 'The first 200 rows that changed a quote' }),
   kept: Type.Array(ImportKept, {
     description:
-      'The first 1,000 values that were skipped because the lane has a newer value, or a quoted rate on another basis or in another currency',
+      'The first 1,000 values that were not applied, because the quote has a newer value, or a quoted rate on another basis or in another currency',
   }),
   bytes_read: Type.Integer(),
   bytes_total: Type.Integer(),
@@ -115,7 +114,7 @@ export const Import = Type.Object({
 const columnMap = Type.Optional(
   Type.String({
     description:
-      'field=column pairs, comma separated, such as quoted_rate=Sell Rate,origin="From, city". #3 means the third column. An empty value after = skips the field. basis=linehaul or basis=all_in says what the rates of the file include, and cost_basis what the truck costs include; without it, the name of their column decides, such as Linehaul or Total Revenue, or else the default basis of the brokerage',
+      'field=column pairs, comma separated, such as quoted_rate=Sell Rate,origin="From, city". #3 means the third column. An empty value after = skips the field. basis=linehaul or basis=all_in states what the rates of the file include, and cost_basis what the truck costs include; without it, the name of their column decides, such as Linehaul or Total Revenue, or else the default basis of the brokerage',
     maxLength: 4000,
     'x-expected': 'field=column pairs separated by commas',
   }),
@@ -216,7 +215,7 @@ export const createImport = endpoint({
   path: '/api/imports',
   summary: 'Import past quotes and bookings',
   description:
-    'Accepts a CSV file (text/csv; UTF-8, UTF-16 or Windows-1252), plain or gzip, of at most 128 MiB both compressed and uncompressed, or an Excel workbook (.xlsx) of at most 32 MiB. Send the bytes of a gzip file or a workbook as they are, with Content-Type: text/csv (or the type of a workbook) and without Content-Encoding. Titles above the header and totals are left out. Columns are matched by known names, or by map. Valid rows are imported; an invalid row is skipped completely. A row with a known reference or lane_ref updates its lane; importing the same row again changes nothing. Values that the TMS signed and outcomes that a person set are not replaced, and are listed. The import runs in the background: read the import for its progress. A brokerage can run only one import or undo at a time. While pricing rules block quotes or need approval, only an admin or owner can import.',
+    'Accepts a CSV file (text/csv; UTF-8, UTF-16 or Windows-1252), plain or gzip, of at most 128 MiB both compressed and uncompressed, or an Excel workbook (.xlsx) of at most 32 MiB. Send the bytes of a gzip file or a workbook as they are, with Content-Type: text/csv (or the type of a workbook) and without Content-Encoding. Titles above the header and totals are left out. Columns are matched by known names, or by map. Valid rows are imported; an invalid row is skipped completely. A row with a known reference or lane_ref updates its quote; importing the same row again changes nothing. Values that the TMS signed and outcomes that a person set are not replaced, and are listed. The import runs in the background: read the import for its progress. A brokerage can run only one import or undo at a time. While pricing rules block quotes or need approval, only an admin or owner can import.',
   tag: 'Imports',
   who: { kind: 'dashboard', role: 'member' },
   query: Type.Object({
@@ -354,7 +353,7 @@ export const readImportHeader = endpoint({
   path: '/api/import-headers',
   summary: 'Read the header of a file',
   description:
-    'Reads a file as an import reads it, and returns the header and the first rows. Nothing is stored. For CSV text, the first 256 kB are enough: cut them after a line end. A workbook is sent whole.',
+    'Reads a file as an import reads it, and returns the header and the first rows. Nothing is saved. For CSV text, the first 256 kB are enough: cut them after a line end. A workbook is sent whole.',
   tag: 'Imports',
   who: { kind: 'dashboard', role: 'member' },
   query: Type.Object({ sheet }),
@@ -407,7 +406,7 @@ export const getImport = endpoint({
   method: 'GET',
   path: '/api/imports/{import_id}',
   summary: 'Progress and result of an import',
-  description: 'The progress, the added and changed lanes, and the errors by row and column.',
+  description: 'The progress, the changed quotes, and the errors by row and column.',
   tag: 'Imports',
   who: { kind: 'dashboard', role: 'viewer' },
   params: importId,
@@ -438,7 +437,7 @@ export const undoImport = endpoint({
   path: '/api/imports/{import_id}/undo',
   summary: 'Undo an import',
   description:
-    'Removes every lane that the import created and restores the values that it changed, except on lanes that were changed, booked or quoted again since. The undo runs in the background: the status is undoing from this response on, and undone at the end. Read the import for its progress. A brokerage can run only one import or undo at a time.',
+    'Removes every quote that the import created and restores the values that it changed, except for quotes that were changed, booked or requoted since. The undo runs in the background: the status is undoing from this response on, and undone at the end. Read the import for its progress. A brokerage can run only one import or undo at a time.',
   tag: 'Imports',
   who: { kind: 'dashboard', role: 'admin' },
   params: importId,

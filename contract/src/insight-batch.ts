@@ -32,9 +32,9 @@ const lane = Type.Object({
   ),
 })
 
-/** An error in a field of one lane of a list. */
+/** An error in a field of one item of a list. */
 export const LaneFieldError = Type.Object({
-  pointer: Type.String({ description: 'JSON pointer into this lane' }),
+  pointer: Type.String({ description: 'JSON pointer into this item' }),
   code: Type.String(),
   detail: Type.String(),
   suggestions: Type.Optional(Type.Array(Type.String())),

@@ -22,7 +22,7 @@ export const IntegrationCall = Type.Object({
   query: nullable(
     Type.String({
       description:
-        'The query parameters that name a lane and a rate, at most 300 characters. Other parameters are not stored',
+        'The query parameters that name a lane and a rate, at most 300 characters. Other parameters are not saved',
     }),
   ),
   status: Type.Integer({
@@ -52,7 +52,7 @@ export const listIntegrationCalls = endpoint({
   method: 'GET',
   path: '/api/integration-calls',
   summary: 'Recent calls to the integration interface',
-  description: `Every call with a token of this brokerage, including refused calls, newest first: the last ${callsKeptPerTenantMax.toLocaleString('en-US')} within ${callsKeptDaysMax} days. Headers and bodies are not stored. A call is listed about a second after its response. This is a log for debugging, not the audit trail: calls may be missing after a crash or while the database is unavailable, and most calls of a flood are only counted.`,
+  description: `Every call with a token of this brokerage, including refused calls, newest first: the last ${callsKeptPerTenantMax.toLocaleString('en-US')} within ${callsKeptDaysMax} days. Headers and bodies are not saved. A call is listed about a second after its response. This is a log for debugging, not the audit trail: calls may be missing after a crash or while the database is unavailable, and most calls of a flood are only counted.`,
   tag: 'Credentials',
   who: admin,
   query: Type.Object({

@@ -25,7 +25,7 @@ export const changeSources = [...bookingSources, 'lanewise'] as const
 export const outcomeRule = {
   ...nullable(Type.Enum([...outcomeRules])),
   description:
-    'The rule that changed the outcome. booking_is_a_win: a booked customer rate or truck cost wins the lane. cancellation_takes_back_the_win: the booking was cancelled, so the lane has the outcome from before the booking. validity_ended: the quote expired. validity_extended: an expired quote got a later valid_until, so it is pending again. another_offer_counts: another offer for the same load counts since, or this one counts again. null: a person or a file set the outcome, or it did not change.',
+    'The rule that changed the outcome. booking_is_a_win: a booked customer rate or truck cost wins the quote. cancellation_takes_back_the_win: the booking was cancelled, so the quote has the outcome from before the booking. validity_ended: the quote expired. validity_extended: an expired quote got a later valid_until, so it is pending again. another_offer_counts: another offer for the same load counts since, or this one counts again. null: a person or a file set the outcome, or it did not change.',
 }
 
 const money = nullable(Type.Number())
@@ -58,8 +58,7 @@ export const RecordedForecast = Type.Object({
   },
 })
 
-/** A lane: one priced origin-destination-equipment line of a quote request, with its booking if it has one. */
-/** The fields of the quote, by their names in the history of a lane, but for `quoted_at`: a lane has it as `created_at`. */
+/** The fields that were quoted, by their names in the history of the quote, except `quoted_at`: `Lane` has it as `created_at`. */
 export const quoteOfLane = {
   origin: Type.String(),
   destination: Type.String(),
@@ -75,13 +74,13 @@ export const quoteOfLane = {
   market_rate: {
     ...money,
     description:
-      'The market rate that came with the quote, in the currency of the quoted rate. Its basis is not stored',
+      'The market rate that came with the quote, in the currency of the quoted rate. Its basis is not saved',
   },
   miles: nullable(Type.Number()),
   pickup_date: nullable(Type.String({ format: 'date' })),
   rep_name: {
     ...nullable(Type.String()),
-    description: 'Who quoted, as the system that pushed the quote says',
+    description: 'Who quoted, as the system that pushed the quote states',
   },
   rate_type: {
     ...nullable(Type.Enum([...rateTypes])),
@@ -95,10 +94,10 @@ export const quoteOfLane = {
   },
 }
 
-/** The fields of the booking, by their names in the history of a lane. */
+/** The fields of the booking, by their names in the history of the quote. */
 export const bookingOfLane = {
-  customer_rate: { ...money, description: 'AR: the booked amount that the customer pays' },
-  truck_cost: { ...money, description: 'AP: the booked amount that the carrier is paid' },
+  customer_rate: { ...money, description: 'AR: the booked rate, which the customer pays' },
+  truck_cost: { ...money, description: 'AP: the booked cost, which the carrier is paid' },
   customer_name: Type.String({
     description: 'The customer that is billed. The TMS may have replaced the name on the quote',
   }),
@@ -117,7 +116,7 @@ export const bookingOfLane = {
   truck_currency: shownCurrency('the truck cost'),
   cancelled_at: {
     ...moment,
-    description: 'Time of the cancellation. A newer booking of the lane clears it',
+    description: 'Time of the cancellation. A newer booking clears it',
   },
   cancel_reason: {
     ...nullable(Type.String()),
@@ -134,7 +133,7 @@ export const Lane = Type.Object({
   reference: { ...nullable(Type.String()), description: "The shipper's own reference of the quote request" },
   quoted_by: {
     ...nullable(UserSummary),
-    description: 'The rep who quoted the lane; null for an imported lane',
+    description: 'The rep who made the quote; null for an imported quote',
   },
   external_id: {
     ...nullable(Type.String()),
@@ -182,11 +181,11 @@ export const Lane = Type.Object({
   superseded_by: {
     ...nullable(Type.String()),
     description:
-      'The lane_ref of the offer for the same load that counts, if it is another one: a requote. No count has a superseded offer as won, lost or pending, whatever its outcome is; null if it counts, or is void',
+      'The lane_ref of the requote for the same load that counts instead of this quote. No statistic counts a superseded quote, whatever its outcome is; null if this quote counts, or is void',
   },
   forecast: {
     ...nullable(RecordedForecast),
-    description: `The forecast that was made when the quote was saved or pushed, written once; null if there was none: nothing to estimate from, a quote from a file, one that was pushed with its outcome, more than a day after it was quoted, or in a call with more than ${forecastQuotesPerPushMax} quotes`,
+    description: `The forecast that was made when the quote was saved or pushed; it never changes. null if there was none: nothing to estimate from, a quote from a file, one that was pushed with its outcome, more than a day after it was quoted, or in a call with more than ${forecastQuotesPerPushMax} quotes`,
   },
   created_at: Type.String({ format: 'date-time' }),
   updated_at: Type.String({ format: 'date-time' }),
@@ -195,9 +194,9 @@ export type Lane = Type.Static<typeof Lane>
 
 const values = Type.Record(Type.String(), Type.Union([Type.String(), Type.Number(), Type.Null()]))
 
-/** A change of a lane in its history. */
+/** A change of a quote in its history. */
 export const Change = Type.Object({
-  change_id: Type.Integer({ description: 'Number of the change on its lane, from 1' }),
+  change_id: Type.Integer({ description: 'Number of the change of its quote, from 1' }),
   source: Type.Enum([...changeSources]),
   changed_by: nullable(UserSummary),
   changed_at: Type.String({ format: 'date-time' }),
@@ -210,7 +209,7 @@ export const Change = Type.Object({
   },
 })
 
-/** A booked lane, for the examples in the OpenAPI document. */
+/** A booked quote, for the examples in the OpenAPI document. */
 export const exampleLane: Lane = {
   lane_ref: '48211093754-1-1',
   lane_id: 52840917233,
@@ -272,7 +271,7 @@ export const exampleLane: Lane = {
   created_at: '2026-02-27T16:12:09.000Z',
   updated_at: '2026-03-01T14:00:00.000Z',
 }
-/** The same lane while it is pending. */
+/** The same quote while it is pending. */
 export const openLane: Lane = {
   ...exampleLane,
   customer_rate: null,

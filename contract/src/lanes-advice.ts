@@ -21,7 +21,7 @@ const exampleRules = {
   explanation: ['Rounded up to $25, because: over 700 miles.'],
 }
 
-/** One lane of the quote desk. Each lane is validated separately. */
+/** One quote of the quote desk, before it is saved. Each is validated separately. */
 export const deskLane = Type.Object({
   origin: place('Pickup city and state'),
   destination: place('Delivery city and state'),
@@ -70,13 +70,13 @@ const AfterCounterOffer = Type.Object({
   suggested_rate: {
     ...nullable(Type.Number()),
     description:
-      'The rate between the two with the best expected margin, within the rules if possible, on the terms of the lane; the middle if no cost is known. At least one percent above counter_rate, or half of the difference; null if the two are within four dollars',
+      'The rate between the two with the best expected margin, within the rules if possible, on the terms of quoted_rate; the middle if no cost is known. At least one percent above counter_rate, or half of the difference; null if the two are within four dollars',
   },
 })
 
-/** How the amounts of a lane are compared with those of the brokerage. */
+/** How the amounts of a quote are compared with those of the brokerage. */
 export const LaneConversion = Type.Object({
-  times: Type.Number({ description: 'US dollars per dollar of the lane' }),
+  times: Type.Number({ description: 'US dollars per dollar of the quote' }),
   plus: Type.Number({ description: 'Then this is added: the charges, or minus the charges' }),
   by: {
     ...nullable(Type.Enum(['charges', 'schedule', 'exchange'])),
@@ -89,8 +89,8 @@ export const adviseLanes = endpoint({
   name: 'advise-lanes',
   method: 'POST',
   path: '/api/advice/lanes',
-  summary: 'Advice on all lanes of a quote, for the quote desk',
-  description: `Returns for each of 1 to ${lanesPerRequestMax} lanes the chance of winning, the margin, the best rate, and the warnings about its rate, in one call. An invalid lane does not affect the others: its result has status 422. Nothing is stored.`,
+  summary: 'Advice on all quotes of a quote request, for the quote desk',
+  description: `Returns for each of 1 to ${lanesPerRequestMax} quotes the chance of winning, the margin, the best rate, and the warnings about its rate, in one call. An invalid quote does not affect the others: its result has status 422. Nothing is saved.`,
   tag: 'Quotes',
   who: { kind: 'dashboard', role: 'viewer' },
   bodyBytesMax: quoteRequestBytesMax,
@@ -103,7 +103,7 @@ export const adviseLanes = endpoint({
     lanes: Type.Array(deskLane, {
       minItems: 1,
       maxItems: lanesPerRequestMax,
-      'x-expected': `a list of 1 to ${lanesPerRequestMax} lanes`,
+      'x-expected': `a list of 1 to ${lanesPerRequestMax} quotes`,
     }),
   }),
   status: 200,
@@ -111,7 +111,7 @@ export const adviseLanes = endpoint({
     results: Type.Array(
       Type.Union([
         Type.Object({
-          index: Type.Integer({ description: 'Index of the lane in the request, from 0' }),
+          index: Type.Integer({ description: 'Index of the quote in the request, from 0' }),
           status: Type.Literal(200),
           rate: nullable(
             Type.Number({ description: 'The rate that the estimate is for; null if there is none' }),

@@ -12,7 +12,7 @@ export const signatureToleranceSeconds = 300
  * check.
  */
 export const bodyBytesMax = 64 * 1024
-/** Maximum body of a quote request: 100 lanes, each under 2 KiB. */
+/** Maximum body of a quote request: 100 quotes, each under 2 KiB. */
 export const quoteRequestBytesMax = 256 * 1024
 /**
  * Maximum CSV file of past quotes: a million rows of about 120 bytes. Applies to the compressed and the uncompressed
@@ -55,7 +55,7 @@ export const missedQuotesMax = 50
 
 /** Maximum nesting of a JSON body. JSON.parse accepts 100,000 levels; no request needs more than 4. */
 export const jsonDepthMax = 16
-/** Maximum number of keys in a message to `/mcp`. The bodies of endpoints have the keys of `body-keys.ts`. */
+/** Maximum number of keys in a message to `/mcp`. `body-keys.ts` has those of the bodies of endpoints. */
 export const messageKeysMax = 64
 /**
  * Unknown keys that a body may have in addition to those of its largest valid form, in itself and in each item of its lists: a
@@ -120,7 +120,7 @@ export const liveSecretsPerNameMax = 2
 export const secretOverlapHoursDefault = 24
 export const secretOverlapHoursMax = 7 * 24
 
-/** Maximum event addresses per brokerage. Each address costs one request per event. */
+/** Maximum event addresses per brokerage. Each address takes one request per event. */
 export const eventEndpointsMax = 5
 export const eventUrlLengthMax = 1_000
 /**
@@ -176,7 +176,7 @@ export const customerLanesMax = 20
 export const comparedCustomersMax = 5_000
 export const nameVariantsMax = 50
 
-/** Maximum rows per paste into the quote desk: more than a quote request accepts, so that a person can select lanes. */
+/** Maximum rows per paste into the quote desk: more than a quote request accepts, so that a person can select some. */
 export const pastedRowsMax = 300
 export const pastedColumnsMax = 60
 export const pastedLengthMax = 60_000
@@ -188,15 +188,15 @@ export const pastedLengthMax = 60_000
 export const marketFileRowsMax = 5_000
 export const marketFileLengthMax = 2_000_000
 /**
- * No more rates of a file are stored after this time. Ten transactions of 500 rates that each take the longest database time of
+ * No more rates of a file are saved after this time. Ten transactions of 500 rates that each take the longest database time of
  * a request, 2.5 seconds, are within it: a file that is sent again begins with its first rate, so a shorter time could be too short
- * each time. A shutdown does not wait that long: the rates stored until then stay.
+ * each time. A shutdown does not wait that long: the rates saved until then stay.
  */
 export const marketFileSecondsMax = 30
 
 /** Maximum lanes per batch: the size of a bid list from a shipper. Comparable services have the same limit. */
 export const batchLanesMax = 1_000
-/** Lanes of a batch that count as one request. A batch has the HTTP overhead, the main cost of a request, only once. */
+/** Lanes of a batch that count as one request. A batch has the HTTP overhead, the main work of a request, only once. */
 export const batchLanesPerRequest = 100
 /** Maximum body of a batch. A lane is under 400 bytes, except with the longest place names. */
 export const batchBytesMax = 512 * 1024
@@ -206,7 +206,7 @@ export const batchSecondsMax = 15
 export const pushedItemsMax = 500
 /** Maximum body of a push: 500 items of 4 KB each, and some. */
 export const pushBytesMax = 2_560 * 1024
-/** Lanes per page when an integration reads back what changed. */
+/** Quotes per page when an integration reads back what changed. */
 export const changesPageDefault = 100
 export const changesPageMax = 500
 export const pageSizeDefault = 50
@@ -246,7 +246,7 @@ export const unknownPlacesLookedUpMax = 20
 export const suggestionsDefault = 8
 export const suggestionsMax = 50
 /**
- * The places that a tenant uses are taken from this many of its newest lanes. More would be slower and less relevant.
+ * The places that a tenant uses are taken from this many of its newest quotes. More would be slower and less relevant.
  */
 export const lanesOfUsedPlacesMax = 2_000
 /** Maximum points in the chart of a lane. The monthly figures count every quote. */
@@ -311,7 +311,7 @@ export const dashboardRequestsWaitingMax = 128
  */
 export const dashboardProcessorMsPerSecond = 400
 export const dashboardProcessorMsMax = 1_000
-/** Quotes of a push that are forecast, if it has no more: a larger one is a synchronization, and a forecast takes 1.5 ms. */
+/** The quotes of a push with more are not forecast: it is a synchronization, and a forecast takes 1.5 ms. */
 export const forecastQuotesPerPushMax = 50
 /** A report of forecasts covers the quotes of a year: older ones were made by another model. */
 export const forecastReportDays = 365

@@ -4,16 +4,16 @@ import { laneRef, oneOf, sentLaneRef } from './fields.ts'
 import { decisions, Lane, openLane, outcomeReasons, outcomes } from './lane.ts'
 import { pageSizeMax } from './limits.ts'
 
-/** A lane that was marked, or that already had the outcome. */
+/** A quote that was marked, or that already had the outcome. */
 const Marked = Type.Object({ index: Type.Integer(), status: Type.Literal(200), lane: Lane })
 
-/** A lane that was not marked. */
+/** A quote that was not marked. */
 const NotMarked = Type.Object({
   index: Type.Integer(),
   status: Type.Union([Type.Literal(404), Type.Literal(409)]),
   lane_ref: laneRef,
-  detail: Type.String({ description: 'Why the lane was not marked, as one sentence' }),
-  lane: Type.Optional({ ...Lane, description: 'With status 409: the lane as it is now' }),
+  detail: Type.String({ description: 'Why the quote was not marked, as one sentence' }),
+  lane: Type.Optional({ ...Lane, description: 'With status 409: the quote as it is now' }),
 })
 
 const wonLane = {
@@ -28,35 +28,35 @@ export const markLanes = endpoint({
   name: 'mark-lanes',
   method: 'POST',
   path: '/api/lane-outcomes',
-  summary: 'Mark several lanes won, lost or pending',
+  summary: 'Mark several quotes won, lost or pending',
   description:
-    'Each lane has its own result. expected_outcome protects the mark of another person: the lane is marked only if it still has this outcome, otherwise its result has status 409 with the current lane. A voided quote has status 409, too, and so has one that set-outcome would refuse because of the pricing rules. A request that is not valid marks no lane.',
+    'Each quote has its own result. expected_outcome protects the mark of another person: the quote is marked only if it still has this outcome, otherwise its result has status 409 with the current quote. A voided quote has status 409, too, and so has one that set-outcome would refuse because of the pricing rules. A request that is not valid marks no quote.',
   tag: 'Quotes',
   who: { kind: 'dashboard', role: 'member' },
   body: Type.Object({
     lanes: Type.Array(
       Type.Object({
-        lane_ref: sentLaneRef('The lane. Each lane may be sent once'),
+        lane_ref: sentLaneRef('The quote. Each may be sent once'),
         outcome: oneOf('The outcome of the quote', decisions),
         reason: Type.Optional(oneOf('Why the quote was lost', outcomeReasons)),
         expected_outcome: Type.Optional(
-          oneOf('The outcome that the lane must still have to be marked', outcomes),
+          oneOf('The outcome that the quote must still have to be marked', outcomes),
         ),
       }),
       {
         minItems: 1,
         maxItems: pageSizeMax,
-        'x-expected': `a list of 1 to ${pageSizeMax} lanes`,
+        'x-expected': `a list of 1 to ${pageSizeMax} quotes`,
       },
     ),
   }),
   status: 200,
   answer: Type.Object({
     results: Type.Array(Type.Union([Marked, NotMarked]), {
-      description: 'One result per lane, in the order sent',
+      description: 'One result per quote, in the order sent',
     }),
-    marked: Type.Integer({ description: 'Lanes with status 200' }),
-    failed: Type.Integer({ description: 'Lanes with status 404 or 409' }),
+    marked: Type.Integer({ description: 'Quotes with status 200' }),
+    failed: Type.Integer({ description: 'Quotes with status 404 or 409' }),
   }),
   examples: {
     body: {

@@ -131,13 +131,13 @@ const exampleResults = {
 }
 
 const replaces =
-  'A rate with the same scope, areas, equipment, source, basis, kind, currency and as_of replaces the stored one; the same call again changes nothing. Amounts that look like cents or like dollars per mile are refused. A rate older than valid_until or a year, or that cannot be brought to US dollars on the basis of your rates, is stored and not used: its state says so.'
+  'A rate with the same scope, areas, equipment, source, basis, kind, currency and as_of replaces the saved one; the same call again changes nothing. Amounts that look like cents or like dollars per mile are refused. A rate older than valid_until or a year, or that cannot be brought to US dollars on the basis of your rates, is saved and not used: its state says so.'
 
 export const pushMarketRates = endpoint({
   name: 'push-market-rates',
   method: 'POST',
   path: '/api/integrations/market-rates',
-  summary: 'Store market rates',
+  summary: 'Save market rates',
   description: `Takes 1 to ${pushedItemsMax} market rates and returns a result for each, in the order of the request. ${replaces} A rate that is not valid does not affect the others: its result has status 422 and names the fields. A rate of an older signature does not replace one of a newer signature. ${countedAs}`,
   tag: 'Integration',
   who: { kind: 'service', signed: true, signs: signsAddress, scope: 'quotes:write' },
@@ -157,7 +157,7 @@ export const addMarketRates = endpoint({
   method: 'POST',
   path: '/api/market-rates',
   summary: 'Enter market rates by hand',
-  description: `Stores 1 to ${pushedItemsMax} market rates, with a result for each. ${replaces}`,
+  description: `Saves 1 to ${pushedItemsMax} market rates, with a result for each. ${replaces}`,
   tag: 'Market',
   who: member,
   bodyBytesMax: pushBytesMax,
@@ -200,7 +200,7 @@ export const loadMarketFile = endpoint({
   method: 'POST',
   path: '/api/market-rate-files',
   summary: 'Load market rates from a CSV file',
-  description: `Reads up to ${marketFileRowsMax.toLocaleString('en-US')} rows with a header line, stores the valid ones, and returns the errors of the others by line. Lines that are no rates (titles, totals, remarks, lanes without a rate, repeated lines) are left out, and notes name them. source, basis, kind, equipment, unit and as_of apply where a row or a column does not state the value. Dollars per mile are multiplied by the miles. With dry_run, nothing is stored. A brokerage can send only one file at a time. Storing stops after ${marketFileSecondsMax} seconds: a 503 says how many rates are stored; send the file again. ${replaces}`,
+  description: `Reads up to ${marketFileRowsMax.toLocaleString('en-US')} rows with a header line, saves the valid ones, and returns the errors of the others by line. Lines that are no rates (titles, totals, remarks, lanes without a rate, repeated lines) are left out, and notes name them. source, basis, kind, equipment, unit and as_of apply where a row or a column does not state the value. Dollars per mile are multiplied by the miles. With dry_run, nothing is saved. A brokerage can send only one file at a time. Saving stops after ${marketFileSecondsMax} seconds: a 503 says how many rates are saved; send the file again. ${replaces}`,
   tag: 'Market',
   who: member,
   bodyBytesMax: 4 * marketFileLengthMax,
@@ -221,7 +221,7 @@ export const loadMarketFile = endpoint({
       ),
     ),
     as_of: Type.Optional(time('The date of rows without one')),
-    dry_run: Type.Optional(Type.Boolean({ description: 'Check the file and store nothing; default false' })),
+    dry_run: Type.Optional(Type.Boolean({ description: 'Check the file and save nothing; default false' })),
   }),
   status: 200,
   answer: Type.Object({

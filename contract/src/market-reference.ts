@@ -16,7 +16,7 @@ export const marketRateState = Type.Enum([...states], {
     'usable: it can be a reference. stale: older than valid_until, or than a year. other_basis: your rates have another basis, and neither its fuel charge nor your surcharge of its day is known. other_currency: not in US dollars, and no exchange rate of its day is known. future: as_of is still to come.',
 })
 
-/** A stored market rate. */
+/** A saved market rate. */
 export const MarketRate = Type.Object({
   scope: Type.Enum([...marketScopes]),
   origin: Type.String(),
@@ -76,7 +76,7 @@ export const MarketReference = Type.Object(
     why: Type.String({ description: 'Why this reference is used: one sentence' }),
     others: Type.Array(MarketRate, {
       description:
-        'All other stored rates of the lane, the newest of each source, area and basis: never averaged with the chosen one',
+        'All other saved rates of the lane, the newest of each source, area and basis: never averaged with the chosen one',
     }),
   },
   { description: 'With include=market: both references side by side' },

@@ -11,9 +11,12 @@ const number = nullable(Type.Number())
 
 export const AgainstMarket = Type.Object({
   loads: Type.Integer({ description: 'Loads with a market rate on their day' }),
-  own: { ...number, description: 'Average of your rates; null without a load' },
+  own: {
+    ...number,
+    description: 'Average of your rates, or in paid of your truck costs; null without a load',
+  },
   market: { ...number, description: 'Average of the market rates of the same loads' },
-  above_pct: { ...number, description: 'Percent by which your rates are above the market, one decimal' },
+  above_pct: { ...number, description: 'Percent by which own is above market, one decimal' },
 })
 
 const figures = {
@@ -30,9 +33,9 @@ const figures = {
 const MarketFigures = Type.Object(figures)
 
 const selection = {
-  from: Type.Optional(time('Only lanes quoted at or after this time')),
-  to: Type.Optional(time('Only lanes quoted before this time')),
-  equipment: Type.Optional(equipment('Only lanes of this equipment')),
+  from: Type.Optional(time('Only quotes made at or after this time')),
+  to: Type.Optional(time('Only quotes made before this time')),
+  equipment: Type.Optional(equipment('Only quotes with this equipment')),
   rate_type: ofRateType,
   show: Type.Optional(
     oneOf(
@@ -55,7 +58,7 @@ export const getMarketStanding = endpoint({
   name: 'get-market-standing',
   method: 'GET',
   path: '/api/market-standing',
-  summary: 'Your won, lost and paid rates against the market',
+  summary: 'Your rates and truck costs against the market',
   description:
     'Compares each quote with the market rate of its lane on the day of the quote: the most specific area, not expired, newest. Won and lost quotes are compared with what customers pay (kind sell), truck costs with what carriers are paid (kind buy), in US dollars on the basis of your rates. Quotes and costs without such a rate are counted apart. By lane, and by month in UTC.',
   tag: 'Market',
@@ -70,7 +73,7 @@ export const getMarketStanding = endpoint({
     compared: {
       ...ComparedBasis,
       description:
-        'How many quotes were converted to this basis and to US dollars, and how many were kept apart',
+        'How many quotes were converted to this basis and to US dollars, and how many were left out',
     },
     lanes: Type.Array(
       Type.Object({
@@ -127,7 +130,7 @@ export const exportMarketStanding = endpoint({
   name: 'export-market-standing',
   method: 'GET',
   path: '/api/market-standing/export',
-  summary: 'Your rates against the market as a CSV file',
+  summary: 'Your rates and truck costs against the market as a CSV file',
   description: 'All lanes of get-market-standing, in its order, without a limit.',
   tag: 'Market',
   who: { kind: 'dashboard', role: 'viewer' },

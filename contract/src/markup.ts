@@ -99,7 +99,7 @@ export const markup = endpoint({
     ),
     reference: Type.Optional(
       oneOf(
-        'The reference of markup_pct: median (the default) is the median of the rates quoted on the lane; market is the stored market rate, or the median if none is usable. Not together with market_rate',
+        'The reference of markup_pct: median (the default) is the median of the rates quoted on the lane; market is the saved market rate, or the median if none is usable. Not together with market_rate',
         ['median', 'market'],
       ),
     ),

@@ -70,7 +70,7 @@ export const responseHeaders = {
   XRateLimitReset: header('Seconds until more requests are available (older header)', 1),
   RetryAfter: header('Seconds to wait before the same request is sent again', 1),
   IdempotentReplayed: header(
-    'true: this is the stored response to an identical earlier signed request, and nothing was changed',
+    'true: this is the saved response to an identical earlier signed request, and nothing was changed',
     'true',
   ),
   WwwAuthenticate: header('How to authenticate', 'Bearer realm="integrations"'),

@@ -40,7 +40,7 @@ export function openApiDocument(version: string): Json {
       version,
       summary: 'Freight quoting and pricing intelligence',
       description:
-        'Stores the quotes of a freight brokerage, records actual bookings, and returns win probabilities of rates and insight about lanes. Amounts are in dollars, times are ISO 8601 in UTC. The rate limit is ten requests per second and brokerage, over all addresses under /api/integrations.',
+        'Saves the quotes of a freight brokerage, records actual bookings, and returns win probabilities of rates and insight about lanes. Amounts are in dollars, times are ISO 8601 in UTC. The rate limit is ten requests per second and brokerage, over all addresses under /api/integrations.',
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: '/', description: 'This service' }],
@@ -100,7 +100,7 @@ const tags: Readonly<Record<Endpoint['tag'], string>> = {
   'Sign-in': 'Brokerages, sign-in and sessions.',
   People: 'The people of a brokerage, their roles, and its settings.',
   Quotes:
-    'Quote requests, lanes, outcomes, shipments, the history of changes, and pricing advice for the dashboard.',
+    'Quote requests, quotes, outcomes, shipments, the history of changes, and pricing advice for the dashboard.',
   Performance: 'Win rate and margin by lane, customer, rep, equipment and month.',
   Customers: 'Customers with their figures, tiers and payment terms, and names that mean the same customer.',
   Market: 'Market rates of the brokerage, and how its own rates compare with them.',

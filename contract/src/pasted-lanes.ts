@@ -33,7 +33,7 @@ export const readPastedLanes = endpoint({
   method: 'POST',
   path: '/api/pasted-lanes',
   summary: 'Parse rows pasted from a spreadsheet or an e-mail',
-  description: `Parses up to ${pastedRowsMax} rows of lanes, separated by tabs, semicolons or commas. Columns are recognized by a header line or by their content. Returns the field of each column, the lane of each row, and the errors and warnings of each row. Nothing is stored.`,
+  description: `Parses up to ${pastedRowsMax} rows of quotes, with tabs, semicolons or commas between cells. Columns are recognized by a header line or by their content. Returns the field of each column, and the values, errors and warnings of each row. Nothing is saved.`,
   tag: 'Quotes',
   who: { kind: 'dashboard', role: 'viewer' },
   isRead: true,
@@ -74,22 +74,22 @@ export const readPastedLanes = endpoint({
         basis: {
           ...nullable(Type.Enum([...rateBases])),
           description:
-            'What the rate was, by a column Basis or the name of its own column; null if neither says it. A rate and a cost on the other basis were converted to the default basis of the brokerage; if they cannot be, the row has an error',
+            'The basis of the rate as pasted, by a column Basis or the name of its own column; null if neither states it. A rate and a cost on the other basis were converted to the default basis of the brokerage; if they cannot be, the row has an error',
         },
         cost_basis: {
           ...nullable(Type.Enum([...rateBases])),
           description:
-            'What the cost was, by a column Cost Basis, by the name of its own column, or else what the rate was; null if it is not known',
+            'The basis of the cost as pasted, by a column Cost Basis, by the name of its own column, or else that of the rate; null if it is not known',
         },
         currency: {
           ...nullable(Type.Enum([...currencies])),
           description:
-            'The currency of the amounts as pasted, if a column says it. Canadian dollars were converted to US dollars by the exchange rate of today; without one, or if a column Cost Currency has another currency, the row has an error',
+            'The currency of the amounts as pasted, if a column states it. Canadian dollars were converted to US dollars by the exchange rate of today; without one, or if a column Cost Currency has another currency, the row has an error',
         },
         converted_by: {
           ...nullable(Type.Enum(['charges', 'schedule', 'exchange'])),
           description:
-            'How the rate and the cost were converted: by the fuel charge of the row, by the fuel schedule of today, or also by its exchange rate; null if they were not',
+            'How the rate and the cost were converted: by the fuel charge of the row, by the fuel schedule of today, or also by the exchange rate of today; null if they were not',
         },
         market: dollars,
         pickup: nullable(Type.String({ description: 'A date such as 2026-03-05' })),

@@ -20,12 +20,12 @@ export const performanceSorts = [
 ] as const
 
 const selection = {
-  from: Type.Optional(time('Only lanes quoted at or after this time')),
-  to: Type.Optional(time('Only lanes quoted before this time')),
-  equipment: Type.Optional(equipment('Only lanes of this equipment')),
+  from: Type.Optional(time('Only quotes made at or after this time')),
+  to: Type.Optional(time('Only quotes made before this time')),
+  equipment: Type.Optional(equipment('Only quotes with this equipment')),
   rate_type: ofRateType,
-  customer: Type.Optional(text('Only lanes of this customer, any case')),
-  quoted_by: Type.Optional({ ...recordId, description: 'Only lanes that this user quoted' }),
+  customer: Type.Optional(text('Only quotes for this customer, any case')),
+  quoted_by: Type.Optional({ ...recordId, description: 'Only quotes of this user' }),
 }
 
 export const performancePage = {
@@ -66,7 +66,7 @@ export const performanceFigures = {
     ...nullable(WinRateInterval),
     description: '80 % confidence interval of the win rate (Wilson score interval)',
   },
-  shipments: Type.Integer({ description: 'Lanes whose booked AR and AP are both known' }),
+  shipments: Type.Integer({ description: 'Quotes whose booked AR and AP are both known' }),
   customer_rate: { ...money, description: 'Total AR of the shipments; null if there are none' },
   truck_cost: { ...money, description: 'Total AP of the shipments; null if there are none' },
   margin: { ...money, description: 'AR minus AP of the shipments; null if there are none' },
@@ -101,7 +101,7 @@ export const performanceFigures = {
     description:
       'Quotes with a rate below the expected cost at quote time, or below the minimum of the pricing rule that applies to the quote: an estimate, because the cost was expected and the rules are those of today. Rules with a condition on the confidence are left out',
   }),
-  quoted_too_low_won: Type.Integer({ description: 'The won ones of quoted_too_low' }),
+  quoted_too_low_won: Type.Integer({ description: 'Those of quoted_too_low that were won' }),
   quoted_too_low_amount: {
     ...money,
     description: 'The amount by which quoted_too_low_won were too low; null without an expected cost',
@@ -152,7 +152,7 @@ export const exampleFigures = {
   quoted_too_low_amount: 212.5,
 }
 
-const grouping = oneOf('How lanes are grouped into rows', performanceGroupings)
+const grouping = oneOf('How quotes are grouped into rows', performanceGroupings)
 const inOrder = {
   sort: Type.Optional(oneOf('Order of the rows. Default: by quotes; months by time', performanceSorts)),
   order: Type.Optional(
@@ -166,7 +166,7 @@ export const getPerformance = endpoint({
   path: '/api/performance',
   summary: 'Win rate and margin by lane, customer, rep, carrier, equipment or month',
   description:
-    'Counts the lanes quoted in the period, and sums their bookings. Months are in the time zone of the brokerage. The rows add up to the totals.',
+    'Counts the quotes made in the period, and sums their bookings. Months are in the time zone of the brokerage. The rows add up to the totals.',
   tag: 'Performance',
   who: { kind: 'dashboard', role: 'viewer' },
   query: Type.Object({
@@ -250,7 +250,7 @@ export const listMarginGaps = endpoint({
   method: 'GET',
   path: '/api/performance/margin-gaps',
   summary: 'Shipments whose actual margin is below the quoted margin',
-  description: 'Lanes quoted in the period, largest shortfall first, in pages.',
+  description: 'Quotes made in the period, largest shortfall first, in pages.',
   tag: 'Performance',
   who: { kind: 'dashboard', role: 'viewer' },
   query: Type.Object({ ...selection, ...performancePage }),

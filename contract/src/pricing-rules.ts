@@ -45,14 +45,14 @@ export const RuleConditions = Type.Object(
     rep_id: Type.Optional({ ...recordId, description: 'Only quotes of this person' }),
     team_id: Type.Optional({ ...recordId, description: 'Only quotes of people who are in this team' }),
     equipment: Type.Optional(equipment('Only quotes with this equipment')),
-    miles_over: Type.Optional(wholeNumber('Only lanes of more loaded miles than this', 0, 10_000)),
-    miles_to: Type.Optional(wholeNumber('Only lanes of at most this many loaded miles', 1, 10_000)),
+    miles_over: Type.Optional(wholeNumber('Only quotes of more loaded miles than this', 0, 10_000)),
+    miles_to: Type.Optional(wholeNumber('Only quotes of at most this many loaded miles', 1, 10_000)),
     rate_type: Type.Optional(
       oneOf('Only spot or only contract quotes. A quote that says neither is a spot quote', rateTypes),
     ),
     confidence_at_most: Type.Optional(
       oneOf(
-        'Only lanes with at most this confidence, by their decided quotes of the last 600 days; low includes none',
+        'Only quotes on lanes with at most this confidence, by their decided quotes of the last 600 days; low includes none',
         confidences,
       ),
     ),
@@ -95,7 +95,7 @@ export const ShownMargin = Type.Object(shownMargin)
 
 export const ShownMinimum = Type.Object({ ...shownMargin, rate_per_mile: amount })
 
-/** The conditions of a stored rule. Absent members are no condition. */
+/** The conditions of a saved rule. Absent members are no condition. */
 export const ShownConditions = Type.Object({
   customer: Type.Optional(Type.String()),
   origin: Type.Optional(Type.String()),
@@ -111,7 +111,7 @@ export const ShownConditions = Type.Object({
   confidence_at_most: Type.Optional(Type.Enum([...confidences])),
 })
 
-/** The terms of a stored rule. */
+/** The terms of a saved rule. */
 export const ShownTerms = Type.Object({
   minimum: Type.Optional(ShownMinimum),
   target: Type.Optional(ShownMargin),
@@ -158,7 +158,7 @@ export const listPricingRules = endpoint({
   method: 'GET',
   path: '/api/pricing-rules',
   summary: 'List the pricing rules',
-  description: `${order}. If a minimum is above the maximum of another rule, the minimum holds.`,
+  description: `${order}. If a minimum is above the maximum of another rule, the minimum applies.`,
   tag: 'Rules',
   who: { kind: 'dashboard', role: 'viewer' },
   status: 200,
@@ -171,7 +171,7 @@ export const addPricingRule = endpoint({
   method: 'POST',
   path: '/api/pricing-rules',
   summary: 'Add a pricing rule',
-  description: `A brokerage has at most ${rulesMax} rules, and no two with the same conditions. get-backtest shows before what a rule would have changed. ${order}.`,
+  description: `A brokerage has at most ${rulesMax} rules, and no two with the same conditions. get-backtest shows in advance what a rule would have changed. ${order}.`,
   tag: 'Rules',
   who: admin,
   body: Type.Object(ruleBody),
@@ -241,11 +241,11 @@ export const AppliedRules = Type.Object({
   maximum: limit,
   rounding: {
     ...nullable(Type.Object({ to: Type.Number(), rule_id: Type.Integer(), because })),
-    description: 'The multiple that rates are rounded up to, and the rule that says so',
+    description: 'The multiple that rates are rounded up to, and the rule that sets it',
   },
   validity: {
     ...nullable(Type.Object({ days: Type.Integer(), rule_id: Type.Integer(), because })),
-    description: 'For how many days a quote is valid, and the rule that says so',
+    description: 'For how many days a quote is valid, and the rule that sets it',
   },
   rate: {
     ...money,

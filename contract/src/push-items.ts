@@ -44,14 +44,16 @@ export const appliedItem = {
   kept: Type.Optional(
     Type.Array(Type.String(), {
       description:
-        'Fields of this item that were not applied, because the quote has a value that was signed later or that a person set later, or because the lane is booked, which is a win. Absent if all were applied',
+        'Fields of this item that were not applied, because the quote has a value that was signed later or that a person set later, or because the quote is booked, which is a win. Absent if all were applied',
     }),
   ),
 }
 
 /** A quote is named by its lane_ref or by its external_id. */
 export const laneOrExternalId = {
-  lane_ref: Type.Optional(sentLaneRef('The lane, as assigned by the service; or send external_id')),
+  lane_ref: Type.Optional(
+    sentLaneRef('The quote, by the name that the service assigned; or send external_id'),
+  ),
   external_id: Type.Optional(externalId(`${ownId}; or send lane_ref`)),
 }
 

@@ -86,7 +86,7 @@ export const PushedQuoteResult = Type.Object({
   unknown_places: Type.Optional(UnknownPlacesOfItem),
 })
 
-/** What a push would do with an item. A quote that would be created has no lane yet. */
+/** What a push would do with an item. A quote that would be created has no lane_ref yet. */
 export const CheckedQuote = Type.Object({
   ...PushedQuoteResult.properties,
   lane_ref: Type.Optional(Type.String({ description: 'Absent for a quote that would be created' })),
@@ -103,7 +103,7 @@ export const pushQuotes = endpoint({
   method: 'POST',
   path: '/api/integrations/quotes',
   summary: 'Create and update quotes by your own ids',
-  description: `Takes 1 to ${pushedItemsMax} quotes and returns a result for each, in the order of the request. A quote with a new external_id is created; it needs ${neededOfNewQuote.join(', ')}. A known one is updated: a value replaces the current value, and an absent or null value does not change it. Late and repeated deliveries converge as shipment updates do: each field keeps the value with the newest signature. A place that is not known is stored as sent, and reported in unknown_places. ${itemErrors} ${countedAs}`,
+  description: `Takes 1 to ${pushedItemsMax} quotes and returns a result for each, in the order of the request. A quote with a new external_id is created; it needs ${neededOfNewQuote.join(', ')}. A known one is updated: a value replaces the current value, and an absent or null value does not change it. Late and repeated deliveries converge as shipment updates do: each field keeps the value with the newest signature. A place that is not known is saved as sent, and reported in unknown_places. ${itemErrors} ${countedAs}`,
   tag: 'Integration',
   who: { kind: 'service', signed: true, signs: signsAddress, scope: 'quotes:write' },
   bodyBytesMax: pushBytesMax,
@@ -152,8 +152,8 @@ export const checkQuotes = endpoint({
   name: 'check-quotes',
   method: 'POST',
   path: '/api/integrations/quotes/check',
-  summary: 'Check quotes without storing them',
-  description: `Takes what POST /api/integrations/quotes takes, and returns what it would do now: the result of each quote, or its errors. Nothing is stored, so a created quote has no lane_ref yet. ${countedAs}`,
+  summary: 'Check quotes without saving them',
+  description: `Takes what POST /api/integrations/quotes takes, and returns what it would do now: the result of each quote, or its errors. Nothing is saved, so a created quote has no lane_ref yet. ${countedAs}`,
   tag: 'Integration',
   who: { kind: 'service', signed: true, signs: signsAddress, scope: 'quotes:write' },
   bodyBytesMax: pushBytesMax,
@@ -189,7 +189,7 @@ export const pushOutcomes = endpoint({
   method: 'POST',
   path: '/api/integrations/outcomes',
   summary: 'Report outcomes of quotes',
-  description: `Takes 1 to ${pushedItemsMax} outcomes, each of a quote named by external_id or lane_ref, and returns a result for each, in the order of the request. The outcome with the newest signature stands, unless a person set it later. A booking is a win: an outcome that is pushed for a booked lane waits until the booking is cancelled. To cancel a booking, send a shipment update with cancelled: true. An outcome whose quote is unknown has status 404: send the quote first. ${itemErrors} ${countedAs}`,
+  description: `Takes 1 to ${pushedItemsMax} outcomes, each of a quote named by external_id or lane_ref, and returns a result for each, in the order of the request. The outcome with the newest signature counts, unless a person set it later. A booking is a win: an outcome that is pushed for a booked quote waits until the booking is cancelled. To cancel a booking, send a shipment update with cancelled: true. An outcome whose quote is unknown has status 404: send the quote first. ${itemErrors} ${countedAs}`,
   tag: 'Integration',
   who: { kind: 'service', signed: true, signs: signsAddress, scope: 'quotes:write' },
   bodyBytesMax: pushBytesMax,

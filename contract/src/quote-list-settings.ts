@@ -13,7 +13,7 @@ import { builtInViews } from './quote-views.ts'
 
 const columns = Type.Array(label('Name of a column'), {
   maxItems: listColumnsMax,
-  description: "Columns of the list. An empty list stands for the page's usual columns",
+  description: "Columns of the list. An empty list means the page's usual columns",
   'x-expected': `a list of at most ${listColumnsMax} names of columns`,
 })
 
@@ -97,7 +97,7 @@ export const changeQuoteListSettings = endpoint({
   path: '/api/quote-list-settings',
   summary: 'Change your saved views and columns of the list of quotes',
   description:
-    'Changes the given members. version is the one that you read: if the settings changed since then, the response is 409 and nothing changes. Filters are stored as sent. A filter that is not valid is reported when the view is opened.',
+    'Changes the given members. version is the one that you read: if the settings changed since then, the response is 409 and nothing changes. Filters are saved as sent. A filter that is not valid is reported when the view is opened.',
   tag: 'Quotes',
   who: { kind: 'dashboard', role: 'viewer' },
   bodyBytesMax: quoteListBytesMax,

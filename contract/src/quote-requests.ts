@@ -35,7 +35,7 @@ export const QuoteRequest = Type.Object({
   lanes: Type.Array(Lane),
 })
 
-/** A lane as it was just quoted, with warnings about its rate. */
+/** A new quote, with warnings about its rate. */
 export const QuotedLane = Type.Object({ ...Lane.properties, warnings: RateWarnings })
 
 export const laneRefParams = Type.Object({ lane_ref: Type.String() })
@@ -63,9 +63,9 @@ export const createQuoteRequest = endpoint({
   name: 'create-quote-request',
   method: 'POST',
   path: '/api/quote-requests',
-  summary: 'Quote one or more lanes',
+  summary: 'Make one or more quotes',
   description:
-    'Creates a quote request with 1 to 100 pending lanes, and returns the lane_ref of each. warnings lists the reasons to check a rate that is below the cost or far from the going rate. Such a rate is saved, too.',
+    'Creates a quote request with 1 to 100 pending quotes, and returns the lane_ref of each. warnings lists the reasons to check a rate that is below the cost or far from the going rate. Such a rate is saved, too.',
   tag: 'Quotes',
   who: { kind: 'dashboard', role: 'member' },
   bodyBytesMax: quoteRequestBytesMax,
@@ -103,7 +103,7 @@ export const createQuoteRequest = endpoint({
       {
         minItems: 1,
         maxItems: lanesPerRequestMax,
-        'x-expected': `a list of 1 to ${lanesPerRequestMax} lanes`,
+        'x-expected': `a list of 1 to ${lanesPerRequestMax} quotes`,
       },
     ),
   }),
@@ -131,8 +131,8 @@ export const getQuoteRequest = endpoint({
   name: 'get-quote-request',
   method: 'GET',
   path: '/api/quote-requests/{request_id}',
-  summary: 'A quote request with all its lanes',
-  description: 'All lanes and requotes of the request, ordered by lane_ref.',
+  summary: 'A quote request with all its quotes',
+  description: 'All quotes and requotes of the request, ordered by lane_ref.',
   tag: 'Quotes',
   who: { kind: 'dashboard', role: 'viewer' },
   params: Type.Object({
@@ -157,7 +157,7 @@ const laneSorts = [
 const shipmentSorts = [...laneSorts, 'booked'] as const
 
 const sortedBy =
-  'the default is newest, by quote time. rate is the booked customer rate, else the quoted rate. The orders by rate and by margin compare amounts as they were sent, whatever their basis and currency; lanes whose AR and AP are on two bases or in two currencies are last by margin. Lanes without a margin or a booking time are last.'
+  'the default is newest, by quote time. rate is the booked customer rate, else the quoted rate. The orders by rate and by margin compare amounts as they were sent, whatever their basis and currency; quotes whose AR and AP are on two bases or in two currencies are last by margin. Quotes without a margin or a booking time are last.'
 
 const page = {
   cursor: Type.Optional(
@@ -167,31 +167,31 @@ const page = {
       'x-expected': 'the next_cursor of the previous page',
     }),
   ),
-  limit: Type.Optional(wholeNumber(`Lanes per page; default ${pageSizeDefault}`, 1, pageSizeMax)),
+  limit: Type.Optional(wholeNumber(`Quotes per page; default ${pageSizeDefault}`, 1, pageSizeMax)),
 }
 
 const laneFindings = ['lost_to_cost', 'lost_to_rate', 'quoted_too_low', 'booked_at_a_loss'] as const
 
 const laneFilters = {
-  origin: Type.Optional(place('Only lanes from this place')),
-  destination: Type.Optional(place('Only lanes to this place')),
-  equipment: Type.Optional(equipment('Only lanes of this equipment')),
+  origin: Type.Optional(place('Only quotes from this place')),
+  destination: Type.Optional(place('Only quotes to this place')),
+  equipment: Type.Optional(equipment('Only quotes with this equipment')),
   rate_type: ofRateType,
-  customer: Type.Optional(text('Only lanes of this customer, any case')),
-  quoted_by: Type.Optional({ ...recordId, description: 'Only lanes that this user quoted' }),
-  carrier: Type.Optional(text('Only lanes with this carrier, any case')),
+  customer: Type.Optional(text('Only quotes for this customer, any case')),
+  quoted_by: Type.Optional({ ...recordId, description: 'Only quotes of this user' }),
+  carrier: Type.Optional(text('Only quotes with this carrier, any case')),
   finding: Type.Optional(
     oneOf(
-      'Only lanes that count in this figure of get-performance, or whose AP is above their AR (booked_at_a_loss)',
+      'Only quotes that count in this figure of get-performance, or whose AP is above their AR (booked_at_a_loss)',
       laneFindings,
     ),
   ),
-  reason: Type.Optional(oneOf('Only lanes lost for this reason', outcomeReasons)),
+  reason: Type.Optional(oneOf('Only quotes lost for this reason', outcomeReasons)),
   q: Type.Optional(
     text('Words found in lane_ref, external_id, reference, customer, carrier, origin or destination'),
   ),
-  from: Type.Optional(time('Only lanes quoted at or after this time')),
-  to: Type.Optional(time('Only lanes quoted before this time')),
+  from: Type.Optional(time('Only quotes made at or after this time')),
+  to: Type.Optional(time('Only quotes made before this time')),
 }
 
 const lanePage = {
@@ -199,7 +199,7 @@ const lanePage = {
   next_cursor: nullable(Type.String()),
   total: {
     ...nullable(Type.Integer()),
-    description: 'Number of matching lanes. Only on the first page; null on later pages',
+    description: 'Number of matching quotes. Only on the first page; null on later pages',
   },
 }
 
@@ -207,12 +207,12 @@ const listed = [...outcomes, 'superseded', 'void'] as const
 const outcomeFilters = {
   outcome: Type.Optional(
     oneOf(
-      'Only lanes with this outcome, without superseded offers; superseded: only those; void: only voided quotes, which are in no other list',
+      'Only quotes with this outcome, without superseded ones; superseded: only those; void: only voided quotes, which are in no other list',
       listed,
     ),
   ),
   pending_days: Type.Optional(
-    wholeNumber('Only pending lanes that were quoted at least this many days ago', 1, pendingDaysMax),
+    wholeNumber('Only pending quotes that were made at least this many days ago', 1, pendingDaysMax),
   ),
 }
 
@@ -220,7 +220,7 @@ export const listLanes = endpoint({
   name: 'list-lanes',
   method: 'GET',
   path: '/api/lanes',
-  summary: 'List lanes',
+  summary: 'List quotes',
   description:
     'Returns pages. For the next page, pass next_cursor as cursor, with the same sort and filters.',
   tag: 'Quotes',
@@ -240,15 +240,17 @@ export const exportLanes = endpoint({
   name: 'export-lanes',
   method: 'GET',
   path: '/api/lanes/export',
-  summary: 'Lanes as a CSV file',
+  summary: 'Quotes as a CSV file',
   description:
-    'All matching lanes, newest first, without a limit. A cell that a spreadsheet would interpret as a formula starts with an apostrophe. The file can be imported unchanged.',
+    'All matching quotes, newest first, without a limit. A cell that a spreadsheet would interpret as a formula starts with an apostrophe. The file can be imported unchanged.',
   tag: 'Quotes',
   who: { kind: 'dashboard', role: 'viewer' },
   query: Type.Object({ ...outcomeFilters, ...laneFilters }),
   status: 200,
   answerKind: 'csv',
-  answer: Type.String({ description: 'A header line, then one line per lane; UTF-8 with a byte order mark' }),
+  answer: Type.String({
+    description: 'A header line, then one line per quote; UTF-8 with a byte order mark',
+  }),
   examples: {
     answer:
       '\uFEFFQuote ID,Quoted at,Customer,Origin,Destination,Equipment,Quoted rate,Outcome\r\n48211093754-1-1,2026-02-27T16:12:09.000Z,Harvest Table Foods,"Dallas, TX","Atlanta, GA",V,2150.00,pending\r\n',
@@ -259,8 +261,8 @@ export const getLane = endpoint({
   name: 'get-lane',
   method: 'GET',
   path: '/api/lanes/{lane_ref}',
-  summary: 'One lane',
-  description: 'The lane with its booking, if it has one.',
+  summary: 'One quote',
+  description: 'The quote with its booking, if it has one.',
   tag: 'Quotes',
   who: { kind: 'dashboard', role: 'viewer' },
   params: laneRefParams,
@@ -276,7 +278,7 @@ export const listShipments = endpoint({
   path: '/api/shipments',
   summary: 'List shipments',
   description:
-    'Lanes that have a booking, in pages, with totals over all matching lanes. A lane with a cancelled booking is listed with cancelled_at and is excluded from the totals.',
+    'Quotes that have a booking, in pages, with totals over all matching quotes. One with a cancelled booking is listed with cancelled_at and is excluded from the totals.',
   tag: 'Quotes',
   who: { kind: 'dashboard', role: 'viewer' },
   query: Type.Object({
@@ -289,10 +291,10 @@ export const listShipments = endpoint({
     ...lanePage,
     totals: Type.Object({
       shipments: Type.Integer({
-        description: 'Matching shipments whose booking was not cancelled, without those kept apart',
+        description: 'Matching shipments whose booking was not cancelled, without those of kept_apart',
       }),
       cancelled: Type.Integer({
-        description: 'Matching lanes whose booking was cancelled. They are excluded from all other figures',
+        description: 'Matching quotes whose booking was cancelled. They are excluded from all other figures',
       }),
       customer_rate: Type.Number({ description: 'Total AR of the shipments with a known AR' }),
       truck_cost: Type.Number({ description: 'Total AP of the shipments with a known AP' }),
@@ -336,7 +338,7 @@ export const listShipments = endpoint({
   },
 })
 
-/** The list of shipments for a service token: AI agents ask for it with filters. */
+/** The list of shipments for a service token, with the filters that AI agents use. */
 export const searchShipments = endpoint({
   ...listShipments,
   name: 'search-shipments',
@@ -352,7 +354,7 @@ export const exportShipments = endpoint({
   method: 'GET',
   path: '/api/shipments/export',
   summary: 'Shipments as a CSV file',
-  description: 'All matching lanes that have a booking, newest first, in the format of export-lanes.',
+  description: 'All matching quotes that have a booking, newest first, in the format of export-lanes.',
   tag: 'Quotes',
   who: { kind: 'dashboard', role: 'viewer' },
   query: Type.Object(laneFilters),
@@ -371,9 +373,9 @@ export const requote = endpoint({
   name: 'requote',
   method: 'POST',
   path: '/api/lanes/{lane_ref}/requote',
-  summary: 'Quote a lane again',
+  summary: 'Quote a load again',
   description:
-    'Makes a further offer for the same load: a new lane with the next COUNT, which supersedes the earlier ones (superseded_by). They keep their outcome, but no count has them. At our rate, or with counter_rate in answer to the lower rate that the customer named: then the earlier lane keeps that rate, and an undecided one is lost for its price. To decline a counter-offer, set the outcome lost with counter_rate. POST /api/advice/lanes with counter_offer advises. 409 if an offer for the load is won: a load is won once. warnings lists the reasons to check the rate.',
+    'Makes another quote for the same load, with the next COUNT. It supersedes the earlier ones (superseded_by): they keep their outcome, but no statistic counts them. counter_rate is the lower rate that the customer named: it is saved with the earlier quote, which is lost for its price if it was undecided. To decline a counter-offer, set the outcome lost with counter_rate. POST /api/advice/lanes with counter_offer advises. 409 if a quote for the load is won: a load is won once. warnings lists the reasons to check the rate.',
   tag: 'Quotes',
   who: { kind: 'dashboard', role: 'member' },
   params: laneRefParams,
@@ -381,7 +383,7 @@ export const requote = endpoint({
     quoted_rate: positiveDollars('The new rate'),
     counter_rate: Type.Optional(
       positiveDollars(
-        'The rate that the customer named instead of the earlier quote, below it, in its currency and on its basis. If quoted_rate is equal, you agree to it, and the new lane is won; if it is higher, the new lane is pending',
+        'The rate that the customer named instead of the earlier quote, below it, in its currency and on its basis. If quoted_rate is equal, you agree to it, and the new quote is won; if it is higher, the new quote is pending',
       ),
     ),
     estimated_cost: Type.Optional(dollars('The currently expected truck cost')),
@@ -409,18 +411,16 @@ export const setOutcome = endpoint({
   name: 'set-outcome',
   method: 'POST',
   path: '/api/lanes/{lane_ref}/outcome',
-  summary: 'Mark a lane won, lost or pending',
+  summary: 'Mark a quote won, lost or pending',
   description:
-    'Updates from the TMS do not change an outcome that a person sets after a booking. A member cannot reopen a closed quote, or win a lost or expired one, at a rate that the pricing rules refuse today, unless it was pending in the last 24 hours. Of the offers for one load, only the last can be won: 409 for a superseded one.',
+    'Updates from the TMS do not change an outcome that a person sets after a booking. A member cannot reopen a closed quote, or win a lost or expired one, at a rate that the pricing rules refuse today, unless it was pending in the last 24 hours. Of the quotes for one load, only the last can be won: 409 for a superseded one.',
   tag: 'Quotes',
   who: { kind: 'dashboard', role: 'member' },
   params: laneRefParams,
   body: Type.Object({
     outcome: oneOf('The outcome of the quote', decisions),
     reason: Type.Optional(oneOf('Why the quote was lost', outcomeReasons)),
-    counter_rate: Type.Optional(
-      positiveDollars('With outcome lost: the lower rate that the customer named, to keep with the quote'),
-    ),
+    counter_rate: Type.Optional(positiveDollars('With outcome lost: the lower rate that the customer named')),
   }),
   status: 200,
   answer: Lane,
@@ -442,7 +442,7 @@ export const listChanges = endpoint({
   name: 'list-changes',
   method: 'GET',
   path: '/api/lanes/{lane_ref}/changes',
-  summary: 'The history of a lane',
+  summary: 'The history of a quote',
   description:
     'All changes, newest first: values before and after, source, person and time. A change of the outcome by a rule names the rule.',
   tag: 'Quotes',
@@ -473,7 +473,7 @@ export const rollback = endpoint({
   name: 'rollback',
   method: 'POST',
   path: '/api/lanes/{lane_ref}/rollback',
-  summary: 'Undo a change of a lane',
+  summary: 'Undo a change of a quote',
   description: 'Restores the values from before a change, as a new change. The history is never rewritten.',
   tag: 'Quotes',
   who: { kind: 'dashboard', role: 'admin' },

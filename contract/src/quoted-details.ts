@@ -3,7 +3,7 @@ import { day, oneOf, wholeNumber } from './fields.ts'
 import { validHoursMax } from './limits.ts'
 import { rateTypes } from './rate-types.ts'
 
-/** What a quote says about its load beside places and amounts, in pushes, quote requests and requotes. */
+/** Fields of a quote beside places and amounts, in pushes, quote requests and requotes. */
 export const quotedDetails = {
   rate_type: Type.Optional(oneOf('Whether the rate is for one load or for a period', rateTypes)),
   pickup_date: Type.Optional(day('Date of pickup')),
@@ -13,7 +13,7 @@ export const quotedDetails = {
 export const quotedValidity = {
   valid_hours: Type.Optional(
     wholeNumber(
-      'For how many hours from now the rate is valid; kept as valid_until. A pricing rule that limits the validity is an upper bound. If absent, the rule says it, or else the quote has no valid_until',
+      'For how many hours from now the rate is valid; saved as valid_until. A pricing rule that limits the validity is an upper bound. If absent, the rule sets it, or else the quote has no valid_until',
       1,
       validHoursMax,
     ),

@@ -34,7 +34,7 @@ export const currencies = ['USD', 'CAD'] as const
 /** The currency of an amount, in a request. */
 export const currencyOf = (of: string) =>
   oneOf(
-    `The currency of ${of}; default USD. Canadian dollars are stored as sent, and statistics count them only on days with an exchange rate`,
+    `The currency of ${of}; default USD. Canadian dollars are saved as sent, and statistics count them only on days with an exchange rate`,
     currencies,
   )
 export const NamedCharge = Type.Object({
@@ -61,7 +61,7 @@ export const quotedCharges = {
 /** The basis of an amount, in a response. */
 export const shownBasis = (of: string) => ({
   ...nullable(Type.Enum([...rateBases])),
-  description: `What ${of} includes; null if it was not said, so that the default basis of the brokerage is assumed`,
+  description: `What ${of} includes; null if it was not sent, so that the default basis of the brokerage is assumed`,
 })
 /** A charge of an amount, in a response. */
 export const shownCharge = (what: string, of: string) => ({
@@ -77,7 +77,7 @@ export const shownCharges = (of: string) => ({
 /** The currency of an amount, in a response. */
 export const shownCurrency = (of: string) => ({
   ...nullable(Type.Enum([...currencies])),
-  description: `The currency of ${of}; null if it was not said, which means USD`,
+  description: `The currency of ${of}; null if it was not sent, which means USD`,
 })
 
 /** The basis of the amounts in an answer, and how many quotes were brought to it. */
@@ -90,7 +90,7 @@ export const ComparedBasis = Type.Object({
   },
   converted: Type.Integer({
     description:
-      'Quotes asked about with an amount on the other basis or in Canadian dollars that was converted',
+      'Quotes of the selection with an amount on the other basis or in Canadian dollars that was converted',
   }),
   converted_by: Type.Object(
     {
@@ -107,7 +107,7 @@ export const ComparedBasis = Type.Object({
   ),
   kept_apart: Type.Integer({
     description:
-      'Quotes asked about that are not counted, because an amount is on the other basis and neither its fuel charge nor the surcharge of the day is known, or because it is in Canadian dollars and the exchange rate of the day is not known',
+      'Quotes of the selection that are not counted, because an amount is on the other basis and neither its fuel charge nor the surcharge of the day is known, or because it is in Canadian dollars and the exchange rate of the day is not known',
   }),
   kept_apart_in_cad: Type.Integer({ description: 'Those of them with an amount in Canadian dollars' }),
 })

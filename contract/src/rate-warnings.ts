@@ -11,7 +11,7 @@ export const rateWarningCodes = [
 /** A reason to check a rate. Warnings never change whether a request is accepted. */
 export const RateWarning = Type.Object({
   code: Type.Enum([...rateWarningCodes]),
-  field: Type.Enum(['quoted_rate', 'rate'], { description: 'The field that holds the rate' }),
+  field: Type.Enum(['quoted_rate', 'rate'], { description: 'The field with the rate' }),
   detail: Type.String({ description: 'A sentence with the amounts that were compared' }),
 })
 

@@ -16,11 +16,11 @@ const changesQuery = Type.Object({
       'x-expected': 'the next_cursor of an earlier answer',
     }),
   ),
-  lane_ref: Type.Optional(sentLaneRef('Only this lane')),
+  lane_ref: Type.Optional(sentLaneRef('Only this quote')),
   external_id: Type.Optional(externalId('Only the quote with this id of yours')),
   limit: Type.Optional(
     Type.Integer({
-      description: 'Lanes per page. A page has fewer only at the end of the changes',
+      description: 'Quotes per page. A page has fewer only at the end of the changes',
       minimum: 1,
       maximum: changesPageMax,
       default: changesPageDefault,
@@ -30,18 +30,18 @@ const changesQuery = Type.Object({
 })
 
 const version = Type.Integer({
-  description: 'Grows with every change in the brokerage. A lane with the same version is the same',
+  description: 'Grows with every change in the brokerage. A quote with the same version is the same',
 })
 
-/** The newest state of a lane that changed. */
+/** The newest state of a quote that changed. */
 export const ChangedLane = Type.Object({ version, removed: Type.Literal(false), lane: Lane })
 
-/** A lane that was deleted; among shipments, also one that has no booking any more. */
+/** A quote that was deleted; among shipments, also one that has no booking any more. */
 export const RemovedLane = Type.Object({
   version,
   removed: Type.Literal(true),
   lane_id: Type.Integer(),
-  lane_ref: nullable(Type.String({ description: 'Null if it was deleted before its names were kept' })),
+  lane_ref: nullable(Type.String({ description: 'Null if an earlier version of the service deleted it' })),
   external_id: nullable(Type.String({ description: 'Your id of the quote, if it had one' })),
 })
 
@@ -49,13 +49,13 @@ const changedLanes = Type.Array(Type.Union([ChangedLane, RemovedLane]))
 
 const pageEnd = {
   next_cursor: Type.String({
-    description: 'Send it to get what changes after this page. Store it once you have stored the page',
+    description: 'Send it to get what changes after this page. Save it once you have saved the page',
   }),
   more: Type.Boolean({ description: 'Whether there is more now. If not, ask again later' }),
 }
 
 const follow =
-  'Returns the newest state of each lane once, in the order in which the lanes changed last. If you follow next_cursor while others write, you end with exactly the state of the service, and receive no version of a lane twice.'
+  'Returns the newest state of each quote once, in the order in which the quotes changed last. If you follow next_cursor while others write, you end with exactly the state of the service, and receive no version of a quote twice.'
 
 export const readQuotes = endpoint({
   name: 'read-quotes',
@@ -92,7 +92,7 @@ export const readShipments = endpoint({
   method: 'GET',
   path: '/api/integrations/shipments',
   summary: 'Read bookings back, and follow their changes',
-  description: `Like ${readQuotes.path}, for lanes that have a booking, also a cancelled one. ${follow} A lane that no longer has a booking, because a person rolled it back, is reported as removed.`,
+  description: `Like ${readQuotes.path}, for quotes that have a booking, also a cancelled one. ${follow} A quote that no longer has a booking, because a person rolled it back, is reported as removed.`,
   tag: 'Integration',
   who: { kind: 'service', signed: false, scope: 'read' },
   query: changesQuery,

@@ -9,15 +9,15 @@ interface RemovedAddress {
 }
 
 const toForecasts =
-  'Each quote keeps its forecast (forecast of a lane): GET /api/forecasts compares the forecasts with the outcomes, and GET /api/forecasts/export has a line per quote.'
+  'Each quote has its forecast (the member forecast): GET /api/forecasts compares the forecasts with the outcomes, and GET /api/forecasts/export has a line per quote.'
 
 const toDecisions =
-  'POST /api/customers/decisions says whether two names are the same customer: same merges them, different keeps them apart, open undoes either.'
+  'POST /api/customers/decisions sets whether two names are the same customer: same merges them, different keeps them apart, open undoes either.'
 
 const toBacktest =
   'POST /api/backtest is one report: the estimate, the margin that rates missed, and what a rule would have changed (rule of the body). GET /api/backtest/export has a line per quote that missed margin.'
 
-/** The removed addresses: the detail of the 404 of a call has the sentence. */
+/** The removed addresses. A call gets 404, with the sentence in the detail. */
 export const removedAddresses: readonly RemovedAddress[] = [
   {
     methods: ['GET'],

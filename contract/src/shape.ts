@@ -128,7 +128,7 @@ function isLeftOut({ required = [], properties = {} }: AnySchema, name: string):
   )
 }
 
-/** The error of a shorter text that is too long stands beside those of other members. */
+/** Texts up to this length are left to the validator, which reports them together with the errors of other members. */
 const countedLengthMax = 10_000
 
 /**
@@ -222,7 +222,7 @@ function valueAt(value: unknown, path: string): unknown {
 
 const shownMax = 60
 
-/** The number of characters of a text, without a list of them: one of megabytes would need hundreds. */
+/** Counts without a list of the characters, which for a text of megabytes would need hundreds of megabytes. */
 function characters(text: string): number {
   let pairs = 0
   for (let at = 1; at < text.length; at++) {

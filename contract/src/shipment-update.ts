@@ -10,11 +10,11 @@ export const shipmentUpdate = endpoint({
   path: '/api/integrations/tms/shipment-update',
   summary: 'Push booked revenue and cost for a lane',
   description:
-    'Records AR (customer_rate) and AP (truck_cost) of a booking. A value replaces the current value; an absent or null value does not change it. Sending the same payload twice is safe. A value signed earlier than the current value of a field is recorded but not applied. customer_basis and truck_basis say what an amount includes; without them, the default basis of the brokerage is assumed. cancelled: true cancels the booking; a newer booking of the same lane books it again.',
+    'Records AR (customer_rate) and AP (truck_cost) of a booking. A value replaces the current value; an absent or null value does not change it. Sending the same payload twice is safe. A value signed earlier than the current value of a field is recorded but not applied. customer_basis and truck_basis state what an amount includes; without them, the default basis of the brokerage is assumed. cancelled: true cancels the booking; a newer booking books the quote again.',
   tag: 'Integration',
   who: { kind: 'service', signed: true, signs: 'body', scope: 'integrations:write' },
   body: Type.Object({
-    lane_ref: sentLaneRef('The lane, as assigned by the service: REQUESTID-LANENUM-COUNT'),
+    lane_ref: sentLaneRef('The quote, by the name that the service assigned: REQUESTID-LANENUM-COUNT'),
     customer_rate: Type.Optional(dollars('AR, the amount the customer pays; overrides the quoted rate')),
     truck_cost: Type.Optional(dollars('AP, the booked carrier pay; stored with source tms')),
     customer_name: Type.Optional(text('Final billable customer name; replaces the customer from the quote')),
@@ -46,7 +46,7 @@ export const shipmentUpdate = endpoint({
     lane_id: Type.Integer(),
     updated: Type.Boolean({
       description:
-        'true if the lane now holds the values of this update, even if an earlier update set the same values. false if there was nothing to apply (the body contained only lane_ref) or if the lane has newer signed values.',
+        'true if the quote now has the values of this update, even if an earlier update set the same values. false if there was nothing to apply (the body contained only lane_ref) or if the quote has newer signed values.',
     }),
   }),
   problems: ['lane-not-found', 'request-in-progress'],

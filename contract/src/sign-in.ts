@@ -193,7 +193,7 @@ export const sessionToken = endpoint({
   body: Type.Object({}),
   status: 200,
   answer: Type.Object({
-    token: Type.String({ description: 'The dashboard JWT; keep it in memory only' }),
+    token: Type.String({ description: 'The dashboard JWT; hold it in memory only' }),
     expires_at: Type.String({ format: 'date-time' }),
   }),
   examples: { body: {}, answer: { token: exampleSession.token, expires_at: '2026-03-01T14:05:00.000Z' } },

@@ -26,12 +26,12 @@ const examples = { answer: { teams: [exampleTeam] } }
 const name = label('Name of the team, unique in the brokerage')
 const members = Type.Array(recordId, {
   maxItems: teamMembersMax,
-  description: 'The ids of its members. The list replaces the stored one',
+  description: 'The ids of its members. The list replaces the saved one',
   'x-expected': `a list of at most ${teamMembersMax} user ids`,
 })
 const customers = Type.Array(text('The name of a customer, in any spelling'), {
   maxItems: teamCustomersMax,
-  description: 'The customers that only the team sees. The list replaces the stored one',
+  description: 'The customers that only the team sees. The list replaces the saved one',
   'x-expected': `a list of at most ${teamCustomersMax} names of customers`,
 })
 const rule =

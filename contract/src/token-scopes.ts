@@ -1,5 +1,5 @@
 /**
- * The scopes of service tokens, in the order in which they are stored and shown. A token may have several, as a
+ * The scopes of service tokens, in the order in which they are saved and shown. A token may have several, as a
  * space-separated list (RFC 6749 section 3.3).
  */
 export const tokenScopes = {
@@ -33,7 +33,7 @@ export const defaultScope = 'integrations:write' satisfies TokenScope
 export const readingScopes: readonly TokenScope[] = ['integrations:write', 'read']
 
 /**
- * The known scopes in a stored list, in the fixed order. Unknown words grant nothing.
+ * The known scopes in a saved list, in the fixed order. Unknown words grant nothing.
  *
  * @example scopesIn('read imports:write') // ['imports:write', 'read']
  */

@@ -18,7 +18,7 @@ export const UnknownPlaces = Type.Array(UnknownPlace, {
 })
 export type UnknownPlaces = Static<typeof UnknownPlaces>
 
-/** Origins and destinations of a pushed quote that may be misspelled. The quote is stored as it was sent. */
+/** Origins and destinations of a pushed quote that may be misspelled. The quote is saved as it was sent. */
 export const UnknownPlacesOfItem = Type.Array(UnknownPlace, {
-  description: `The ${notKnown}. The quote is stored as sent: correct a misspelled place by pushing the quote again. Absent if there are none`,
+  description: `The ${notKnown}. The quote is saved as sent: correct a misspelled place by pushing the quote again. Absent if there are none`,
 })

@@ -17,7 +17,7 @@ export const voidQuote = endpoint({
   path: '/api/lanes/{lane_ref}/void',
   summary: 'Void a quote that was a mistake',
   description:
-    'The quote stays readable, and no statistic counts it: not the estimate, the counts of the interface, the lane pages or the performance. restore-quote takes it back at any time. A booked quote cannot be voided, and a later booking takes the void back. Voiding a voided quote changes its reason.',
+    'The quote stays readable, and no statistic counts it: not the estimate, the counts of the interface, the lane pages or the performance. restore-quote undoes it at any time. A booked quote cannot be voided, and a later booking restores the quote. Voiding a voided quote changes its reason.',
   tag: 'Quotes',
   who: { kind: 'dashboard', role: 'member' },
   params: laneRefParams,
@@ -32,7 +32,7 @@ export const restoreQuote = endpoint({
   name: 'restore-quote',
   method: 'POST',
   path: '/api/lanes/{lane_ref}/restore',
-  summary: 'Take back the void of a quote',
+  summary: 'Restore a voided quote',
   description: 'Statistics count the quote again. A quote that is not void does not change.',
   tag: 'Quotes',
   who: { kind: 'dashboard', role: 'member' },
