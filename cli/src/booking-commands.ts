@@ -48,7 +48,7 @@ const signedOperations: readonly SignedOperation[] = Object.values(operations).f
   ({ method, path, signs, bodyKind }) =>
     signs === null
       ? []
-      : // The number of keys that an operation allows is the service's to check.
+      : // The service checks the number of keys.
         [{ method, path, signs, isJson: bodyKind === 'json', keysMax: Number.MAX_SAFE_INTEGER }],
 )
 
@@ -64,12 +64,12 @@ A test vector for your signer:
 const addShipmentUpdate: AddCommands = (program, action) => {
   program
     .command('shipment-update [lane_ref]')
-    .summary('send a signed update of booked revenue and cost for a lane')
+    .summary('send a signed update of booked revenue and cost for a quote')
     .description(
       'Signs and sends a shipment update. Amounts are sent exactly as typed. With --body, a JSON file is signed and sent byte for byte; - reads the standard input. The command can be repeated safely.',
     )
-    .option('--customer-rate <dollars>', 'AR: the amount that the customer pays')
-    .option('--truck-cost <dollars>', 'AP: the amount that the carrier is paid')
+    .option('--customer-rate <dollars>', 'AR: the rate that the customer pays')
+    .option('--truck-cost <dollars>', 'AP: what the carrier is paid')
     .option('--customer-name <name>', 'the final billable customer')
     .option('--carrier-name <name>', 'the carrier of the booking')
     .option('--carrier-mc <number>', "the carrier's MC number")
@@ -103,7 +103,7 @@ const addShipmentUpdate: AddCommands = (program, action) => {
         run.answer(
           answer,
           answer.updated
-            ? `Booked on lane ${answer.lane_id}.`
+            ? `Booked (lane_id ${answer.lane_id}).`
             : 'Nothing was applied: the update has no values, or a newer update has already set them.',
         )
       }),
@@ -113,9 +113,9 @@ const addShipmentUpdate: AddCommands = (program, action) => {
 const addCancelBooking: AddCommands = (program, action) => {
   program
     .command('cancel-booking <lane_ref>')
-    .summary('send a signed cancellation of the booking of a lane')
+    .summary('send a signed cancellation of the booking of a quote')
     .description(
-      'Signs and sends a shipment update with cancelled: true. The booked rate, cost and carrier are cleared, and a win caused by the booking is reverted. A newer booking of the lane books it again. The command can be repeated safely.',
+      'Signs and sends a shipment update with cancelled: true. The booked rate, cost and carrier are cleared, and a win caused by the booking is reverted. A newer booking books the quote again. The command can be repeated safely.',
     )
     .option('--reason <text>', 'why the booking was cancelled')
     .addHelpText(
@@ -130,8 +130,8 @@ const addCancelBooking: AddCommands = (program, action) => {
         run.answer(
           answer,
           answer.updated
-            ? `Cancelled the booking of lane ${answer.lane_id}.`
-            : 'Nothing was cancelled: the lane has a newer booking.',
+            ? `Cancelled the booking (lane_id ${answer.lane_id}).`
+            : 'Nothing was cancelled: the quote has a newer booking.',
         )
       }),
     )

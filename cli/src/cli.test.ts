@@ -103,7 +103,7 @@ describe('from a quote to its margin', () => {
     })
   })
 
-  test('a booking is cancelled, a repeat changes nothing, and a newer booking is kept', async () => {
+  test('a booking is cancelled, a repeat changes nothing, and an unknown lane_ref is an error', async () => {
     const { lane_ref } = await makeLane(app, integration.tenant)
     expect((await lanewise(['shipment-update', lane_ref, '--truck-cost', '1500'])).exit).toBe(0)
     for (let times = 0; times < 2; times++) {
@@ -449,7 +449,7 @@ describe('unknown fields', () => {
       exit: 1,
     })
     const lenient = await send('--lenient')
-    expect(lenient).toMatchObject({ exit: 0, printed: expect.stringContaining('Booked on lane') })
+    expect(lenient).toMatchObject({ exit: 0, printed: expect.stringContaining('Booked (lane_id') })
     expect(lenient.remarked).toBe('Warning: the service ignored unknown fields: custommer_rate')
     const asJson = await send('--lenient', '--json')
     expect(JSON.parse(asJson.printed)).toMatchObject({ status: 'ok', updated: true })
@@ -468,7 +468,7 @@ describe('errors', () => {
     ['https://me:pw@lanewise.example.com', 2, 'it must have no user'],
   ])('at the address %s have a message of one line', hasOneLine)
 
-  // Asks for the name five times, with pauses of seconds.
+  // Looks the name up five times, with pauses of seconds.
   test('at an address that cannot be resolved have a message of one line', { tags: 'long' }, () =>
     hasOneLine(
       'http://lanewise.invalid',

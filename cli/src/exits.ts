@@ -6,7 +6,7 @@ export const exits = {
   1: 'rejected: invalid because of a value or the current state',
   2: 'invalid command line',
   3: 'credentials are missing, expired or insufficient',
-  4: 'lane or other record not found',
+  4: 'quote or other record not found',
   5: 'no response, or too many requests: the same command may succeed later',
   6: 'done, but some rows of the file had errors',
   7: 'the signature is not correct',

@@ -22,7 +22,7 @@ interface PriceOptions {
   readonly restart?: boolean
 }
 
-/** The checkpoint of a run, stored next to its output file until the run is complete. */
+/** The checkpoint of a run, saved next to its output file until the run is complete. */
 interface Progress {
   readonly of: string
   readonly rowsDone: number
@@ -36,7 +36,7 @@ export const addPriceCommand: AddCommands = (program, action) => {
     .command('price <file>')
     .summary('price every lane of a CSV file')
     .description(
-      `Writes the same file with added columns: the priced rate, win probability, confidence, markup, suggested rate, rate band, verdict, the basis and currency of these amounts, and an error for a row that cannot be priced. Rows keep their order. The file needs a column with the rate to price, unless --suggest prices every lane at its suggested rate; a row without a rate gets an error. Columns are recognized by the same names as in imports, such as Sell Rate, Ship From or Origin Zip. A rate must be in US dollars per load, on the default basis of the brokerage: if the name of its column or a column Basis says otherwise, the row gets an error. Up to 1,000 lanes are sent per request, and half of the brokerage's rate limit is left for other systems: 10,000 lanes take about twenty seconds. If the command is interrupted, run it again to continue.`,
+      `Writes the same file with added columns: the priced rate, win probability, confidence, markup, suggested rate, rate band, verdict, the basis and currency of these amounts, and an error for a row that cannot be priced. Rows keep their order. The file needs a column with the rate to price, unless --suggest prices every lane at its suggested rate; a row without a rate gets an error. Columns are recognized by the same names as in imports, such as Sell Rate, Ship From or Origin Zip. A rate must be in US dollars per load, on the default basis of the brokerage: if the name of its column or a column Basis states another one, the row gets an error. Up to 1,000 lanes are sent per request, and half of the brokerage's rate limit is left for other systems: 10,000 lanes take about twenty seconds. If the command is interrupted, run it again to continue.`,
     )
     .option('-o, --output <file>', 'the output file; default FILE.priced.csv; - for the standard output')
     .option(

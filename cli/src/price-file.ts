@@ -120,7 +120,7 @@ function amountError(text: string): string {
   return `The rate must be an amount of dollars with at most two decimals, such as 1850.50; it is "${text}".`
 }
 
-/** The lane of a row, or an error; null for an empty line, which is kept empty. */
+/** The lane of a row, or an error; null for an empty line, which stays empty. */
 export function laneOfRow(
   row: readonly string[],
   file: PriceFile,
@@ -152,7 +152,7 @@ export function laneOfRow(
 }
 
 /**
- * What the rate of a row includes, by its own column or by the name of the column of rates. An error if either says that the rate
+ * What the rate of a row includes, by its own column or by the name of the column of rates. An error if either states that the rate
  * is not in US dollars.
  */
 function termsOf(

@@ -9,7 +9,7 @@ export interface LaneToPrice {
   readonly equipment: string | null
   /** Null requests the suggested rate of the service. */
   readonly rate: number | null
-  /** What the file says that the rate includes; null if it says nothing, so the basis of the brokerage is assumed. */
+  /** What the rate includes by the file; null if the file does not state it, so that the basis of the brokerage is assumed. */
   readonly basis: 'linehaul' | 'all_in' | null
 }
 

@@ -24,7 +24,7 @@ import { pairs, shortened, unknownPlacesText } from './show.ts'
 /** Calls in a row in which the service reached no item, before the command gives up. */
 const fruitlessCallsMax = 3
 
-/** The result of a row, as printed with --json and kept in the journal. */
+/** The result of a row, as printed with --json and saved in the journal. */
 interface RowResult {
   readonly row: number
   readonly external_id: string

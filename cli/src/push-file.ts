@@ -72,7 +72,7 @@ export interface PushRow {
  */
 function means(field: PushField, header: string): boolean {
   if (field === 'external_id') return isNamed('reference', header)
-  // A file of quotes has one amount, so a charge without another name is that of the quoted rate.
+  // A file of quotes has one rate, so a charge without another name is that of the quoted rate.
   if (field === 'quoted_fuel' && isNamed('customer_fuel', header)) return true
   if (field === 'quoted_accessorials' && isNamed('customer_accessorials', header)) return true
   if (field === 'quoted_charges' && isNamed('customer_charges', header)) return true

@@ -55,7 +55,7 @@ const addQuote: AddCommands = (program, action) => {
     .option('--quoted-accessorials <dollars>', 'the accessorial charges of the rate')
     .option('--quoted-charges <charges>', 'accessorial charges by name: "detention 75; lumper 120"')
     .option('--currency <currency>', 'the currency of all amounts: USD or CAD')
-    .option('--miles <miles>', 'the loaded miles, if you know them better')
+    .option('--miles <miles>', 'the loaded miles; computed from the places if absent')
     .option('--rate-type <type>', 'spot or contract')
     .option('--pickup-date <day>', 'YYYY-MM-DD')
     .option('--rep-name <name>', 'who quoted: a name or an e-mail address')
@@ -108,7 +108,7 @@ const addQuote: AddCommands = (program, action) => {
 const addOutcome: AddCommands = (program, action) => {
   program
     .command('outcome <lane_ref> <outcome>')
-    .summary(`mark a lane ${outcomes.join(', ')}, signed`)
+    .summary(`mark a quote ${outcomes.join(', ')}, signed`)
     .option('--reason <reason>', `why it was lost: ${outcomeReasons.join(', ')}`)
     .addHelpText('after', withExample('lanewise outcome 48211093754-1-1 lost --reason price'))
     .action(
@@ -150,7 +150,7 @@ const addImport: AddCommands = (program, action) => {
     .command('import <file>')
     .summary('import past quotes and bookings from a CSV file, signed')
     .description(
-      'Valid rows are imported; invalid rows are skipped. A row with a known reference updates its lane. Importing the same row again changes nothing. The service token needs the scope imports:write.',
+      'Valid rows are imported; invalid rows are skipped. A row with a known reference updates its quote. Importing the same row again changes nothing. The service token needs the scope imports:write.',
     )
     .option('--dry-run', 'check the file without importing it')
     .option('--map <pairs>', 'field=column pairs, such as quoted_rate=Sell Rate,outcome=#7')

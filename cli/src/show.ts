@@ -17,7 +17,7 @@ export function pairs(rows: readonly (readonly [name: string, value: string | nu
   return rows.map(([name, value]) => `${name.padEnd(width)}  ${clean(String(value ?? '-'))}`).join('\n')
 }
 
-/** What the commands ask for in every insight, to show the basis of the amounts and the places that are not known. */
+/** What the commands request with every insight, to show the basis of the amounts and the places that are not known. */
 export const shownExtras = ['basis', 'places'] as const
 
 interface Compared {
@@ -29,7 +29,7 @@ interface Compared {
 /**
  * What the amounts of an answer include, and the quotes that were not on that basis.
  *
- * @example basisText({ amounts: 'all_in', converted: 2, kept_apart: 1 }) // 'all-in, US dollars; 2 quotes converted, 1 quote kept apart'
+ * @example basisText({ amounts: 'all_in', converted: 2, kept_apart: 1 }) // 'all-in, US dollars; 2 quotes converted, 1 quote left out'
  */
 export function basisText(basis: Compared | undefined): string | null {
   if (basis === undefined) return null
@@ -37,20 +37,20 @@ export function basisText(basis: Compared | undefined): string | null {
   const quotes = (count: number) => `${count} quote${count === 1 ? '' : 's'}`
   const others = [
     ...(converted === 0 ? [] : [`${quotes(converted)} converted`]),
-    ...(apart === 0 ? [] : [`${quotes(apart)} kept apart`]),
+    ...(apart === 0 ? [] : [`${quotes(apart)} left out`]),
   ]
   const said = `${amounts === 'all_in' ? 'all-in' : 'linehaul'}, US dollars`
   return others.length === 0 ? said : `${said}; ${others.join(', ')}`
 }
 
-/** A line about the quotes of an answer without data that statistics keep apart; none without such quotes. */
+/** A line about the quotes that statistics leave out, for an answer without data; none without such quotes. */
 export function keptApartText(basis: Compared | undefined): string[] {
   if (basis === undefined || basis.kept_apart === 0) return []
   const { kept_apart: apart } = basis
   return [
     apart === 1
-      ? '1 quote is kept apart, because it cannot be converted to the basis and currency of the statistics.'
-      : `${apart} quotes are kept apart, because they cannot be converted to the basis and currency of the statistics.`,
+      ? '1 quote is left out, because it cannot be converted to the basis and currency of the statistics.'
+      : `${apart} quotes are left out, because they cannot be converted to the basis and currency of the statistics.`,
   ]
 }
 
