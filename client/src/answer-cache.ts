@@ -21,8 +21,8 @@ type Ask = (signal: AbortSignal, progress: Progress) => Promise<Received>
 
 /**
  * The response cache of a client, with the requests in progress. An LRU cache with at most `entriesMax` entries,
- * which expire after the time that the interface allows. Entries are stored as text, so that each caller parses its
- * own copy.
+ * which expire after the time that the interface allows. Entries are texts, so that each caller parses its own
+ * copy.
  */
 export class AnswerCache {
   readonly #entriesMax: number

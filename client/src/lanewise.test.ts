@@ -110,7 +110,7 @@ describe('a signed write', () => {
     }
   })
 
-  test('adopts the service’s clock from an error response, once, and keeps the offset', async () => {
+  test('adopts the service’s clock from an error response, once, and uses it in later calls', async () => {
     const serverTime = Math.floor(Date.now() / 1000) + 4_000
     const refusal = problemScene(401, 'timestamp-out-of-window', { members: { server_time: serverTime } })
     const lanewise = client()

@@ -75,7 +75,7 @@ export class Lanewise {
   }
 
   /**
-   * Pushes booked revenue and cost for a lane. An object is serialized once, and these bytes are signed and sent. A
+   * Pushes booked revenue and cost for a quote. An object is serialized once, and these bytes are signed and sent. A
    * string or a byte array is sent unchanged. The call is idempotent and is retried after transient failures.
    */
   shipmentUpdate(
@@ -90,7 +90,7 @@ export class Lanewise {
     return this.call('push-quotes', { body }, options)
   }
 
-  /** What `pushQuotes` would do with these quotes now. Signed; stores nothing. */
+  /** What `pushQuotes` would do with these quotes now. Signed; saves nothing. */
   checkQuotes(body: Body<'check-quotes'>, options?: CallOptions): PendingAnswer<Answer<'check-quotes'>> {
     return this.call('check-quotes', { body }, options)
   }
@@ -108,7 +108,7 @@ export class Lanewise {
     return this.call('push-shipment-updates', { body }, options)
   }
 
-  /** Stores up to 500 market rates of your own sources. Signed and idempotent. Every hundred count as one request. */
+  /** Saves up to 500 market rates of your own sources. Signed and idempotent. Every hundred count as one request. */
   pushMarketRates(
     body: Body<'push-market-rates'>,
     options?: CallOptions,
@@ -116,7 +116,7 @@ export class Lanewise {
     return this.call('push-market-rates', { body }, options)
   }
 
-  /** Stores the market rates of a CSV file of up to 5,000 rates. Signed and idempotent. `dry_run` only checks the file. */
+  /** Saves the market rates of a CSV file of up to 5,000 rates. Signed and idempotent. `dry_run` only checks the file. */
   pushMarketFile(
     body: Body<'push-market-file'>,
     options?: CallOptions,
@@ -129,7 +129,7 @@ export class Lanewise {
     return this.call('read-quotes', { query }, options)
   }
 
-  /** Like `readQuotes`, for lanes that have a booking. */
+  /** Like `readQuotes`, for quotes that have a booking. */
   readShipments(
     query: Query<'read-shipments'> = {},
     options?: CallOptions,
@@ -138,8 +138,8 @@ export class Lanewise {
   }
 
   /**
-   * Cancels the booking of a lane with a signed shipment update with `cancelled: true`. Idempotent. A newer
-   * `shipmentUpdate` of the lane books it again.
+   * Cancels the booking of a quote with a signed shipment update with `cancelled: true`. Idempotent. A newer
+   * `shipmentUpdate` books the quote again.
    */
   cancelBooking(
     { laneRef, reason }: { readonly laneRef: string; readonly reason?: string },

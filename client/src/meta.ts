@@ -5,7 +5,7 @@ export interface AnswerMeta {
   readonly status: number
   /** The id of the request in the service's log, for support requests. */
   readonly requestId: string | null
-  /** True if the service had already received this request. It returned the stored response and changed nothing. */
+  /** True if the service had already received this request. It returned the saved response and changed nothing. */
   readonly replayed: boolean
   /** Unknown names in the request, such as a misspelled field. The service ignored them. */
   readonly ignored: readonly string[]

@@ -15,7 +15,7 @@ export type LanewiseEvent = {
       readonly attempt: number
       readonly status: number
       readonly requestId: string | null
-      /** True if the service had already received this request and returned the stored response. */
+      /** True if the service had already received this request and returned the saved response. */
       readonly replayed: boolean
       /** Unknown names in the request, which the service ignored. */
       readonly ignored: readonly string[]
@@ -47,8 +47,8 @@ export interface LanewiseOptions {
   /** Maximum number of cached responses; default 1,000. `false` disables the cache. */
   readonly cache?: { readonly entriesMax: number } | false | undefined
   /**
-   * Whether a write by this client clears the cache (the default). The booking of one lane also changes the wider
-   * scopes that the insight of other lanes may use. With `false`, cached responses are used until they expire.
+   * Whether a write by this client clears the cache (the default). A booking also changes the wider scopes that
+   * the insight of other lanes may use. With `false`, cached responses are used until they expire.
    */
   readonly forgetAfterWrite?: boolean | undefined
   /**

@@ -134,7 +134,7 @@ test('a misspelled field is reported in the metadata, or is an error for a stric
   expect(refused).toMatchObject({ code: 'unknown-field', status: 422 })
 })
 
-test('a repeated signed request returns the stored response, marked as replayed', async () => {
+test('a repeated signed request returns the saved response, marked as replayed', async () => {
   const { lane_ref } = await makeLane(app, integration.tenant)
   const clock = vi.spyOn(Date, 'now').mockReturnValue(app.now)
   try {
