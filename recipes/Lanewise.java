@@ -20,7 +20,7 @@ import javax.crypto.spec.SecretKeySpec;
  * From sign-in to a booked margin, with only the JDK (17 or newer): java Lanewise.java. See docs/recipes.md.
  *
  * LANEWISE_URL, LANEWISE_EMAIL, LANEWISE_PASSWORD: the service, and the sign-in of an admin or owner
- * LANEWISE_LANE_REF: the booked lane
+ * LANEWISE_LANE_REF: the lane_ref of the booked quote
  */
 public class Lanewise {
   private static final HttpClient HTTP = HttpClient.newBuilder().connectTimeout(Duration.ofSeconds(5)).build();

@@ -1,7 +1,7 @@
 """From sign-in to a booked margin, with only Python's standard library. See docs/recipes.md.
 
 LANEWISE_URL, LANEWISE_EMAIL, LANEWISE_PASSWORD: the service, and the sign-in of an admin or owner
-LANEWISE_LANE_REF: the booked lane
+LANEWISE_LANE_REF: the lane_ref of the booked quote
 """
 
 import hashlib

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # From sign-in to a booked margin, with curl and openssl. See docs/recipes.md.
 #   LANEWISE_URL, LANEWISE_EMAIL, LANEWISE_PASSWORD: the service, and the sign-in of an admin or owner
-#   LANEWISE_LANE_REF: the booked lane
+#   LANEWISE_LANE_REF: the lane_ref of the booked quote
 # (A password that contains a quote or a backslash requires a JSON tool such as jq.)
 set -euo pipefail
 
@@ -19,7 +19,7 @@ fi
 
 # Extracts one member of a flat JSON response.
 member() { sed -n "s/.*\"$1\":\"\([^\"]*\)\".*/\1/p"; }
-# --fail-with-body keeps an error response and ends the script. --retry retries after 429, 503 and a lost connection; the
+# --fail-with-body saves an error response, too, and ends the script. --retry retries after 429, 503 and a lost connection; the
 # response is in a file, because only in a file does the next response replace that of a failed attempt.
 response=$(mktemp)
 body=$(mktemp)

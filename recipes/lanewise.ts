@@ -3,7 +3,7 @@
  * docs/recipes.md.
  *
  * LANEWISE_URL, LANEWISE_EMAIL, LANEWISE_PASSWORD: the service, and the sign-in of an admin or owner
- * LANEWISE_LANE_REF: the booked lane
+ * LANEWISE_LANE_REF: the lane_ref of the booked quote
  */
 import { readFileSync } from 'node:fs'
 import { isLanewiseFailure, Lanewise, signatureHeaders } from 'lanewise-client'
@@ -12,7 +12,7 @@ const { LANEWISE_URL = '', LANEWISE_EMAIL = '', LANEWISE_PASSWORD = '', LANEWISE
 const [command, ...rest] = process.argv.slice(2)
 
 async function main(): Promise<void> {
-  // 1. An admin signs in and creates the two credentials. Only these responses have the plaintext: store it in a vault.
+  // 1. An admin signs in and creates the two credentials. Only these responses have the plaintext: save it in a vault.
   const { token: session } = await new Lanewise({ baseUrl: LANEWISE_URL }).call('sign-in', {
     body: { email: LANEWISE_EMAIL, password: LANEWISE_PASSWORD },
   })

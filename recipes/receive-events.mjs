@@ -4,7 +4,7 @@
 import { createServer } from 'node:http'
 import { EventRejected, verifyEvent } from 'lanewise-client'
 
-/** The ids of processed events. A real receiver stores these ids in its database, in the transaction of the event. */
+/** The ids of processed events. A real receiver saves these ids in its database, in the transaction of the event. */
 const processed = new Set()
 
 createServer(async (request, response) => {

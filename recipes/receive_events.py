@@ -13,7 +13,7 @@ import time
 from http.server import BaseHTTPRequestHandler, HTTPServer
 
 KEY = base64.b64decode(os.environ["EVENT_SECRET"].removeprefix("whsec_"))
-# The ids of processed events. A real receiver stores these ids in its database, in the transaction of the event.
+# The ids of processed events. A real receiver saves these ids in its database, in the transaction of the event.
 PROCESSED = set()
 
 
