@@ -66,7 +66,7 @@ ${of
       returning * into changed;`
 
 /**
- * The text of the SQL function `change_lane`, which writes every change of a lane: of the fields of `quoteTable` and `bookingTable`, and
+ * The text of the SQL function `change_lane`, which writes every change of a quote: of the fields of `quoteTable` and `bookingTable`, and
  * of the columns that change with them. A migration that adds such a column contains this text.
  */
 export const changeLaneSql = `create or replace function change_lane(tenant integer, lane bigint, expected_version text, new_values jsonb, change jsonb)

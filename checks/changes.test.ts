@@ -10,11 +10,11 @@ const changes = [...guide.matchAll(/^### (.+: (\d+) files)$/gm)].map(([, heading
   return { heading, count: Number(count), files }
 })
 
-test('CONTRIBUTING walks through seven changes', () => {
+test('CONTRIBUTING lists the files of seven changes', () => {
   expect(changes).toHaveLength(7)
 })
 
-describe.each(changes)('the walk-through "$heading"', ({ count, files }) => {
+describe.each(changes)('the change "$heading"', ({ count, files }) => {
   test('lists as many files as its heading says, each once', () => {
     expect(new Set(files.map(([file]) => file)).size).toBe(count)
     expect(files).toHaveLength(count)

@@ -185,7 +185,7 @@ describe('every file', () => {
     expect(stored.filter((one) => one.data !== undefined)).toEqual([])
     const example = textOf('deploy/compose/example.env').matchAll(/^\w*(?:PASSWORD|KEY)\w*=(.*)$/gm)
     expect([...example].map(([, value]) => value)).toEqual(['', '', ''])
-    // .dockerignore and .gitignore keep secrets out of images and commits.
+    // .dockerignore and .gitignore exclude secrets from images and commits.
     expect(
       textOf('.dockerignore')
         .split('\n')

@@ -17,7 +17,7 @@ import { filesOf, textOf } from './repository.ts'
 
 type Kind = 'own timeout' | 'short bound' | 'loop on 503' | 'upper bound of time' | 'one look' | 'chance'
 
-/** What is right in spite of its form, by file: its kind, and the reason. */
+/** The exceptions, by file: the kind, and the reason. */
 const allowed: Readonly<Record<string, readonly [Kind, string]>> = {
   'client/src/limiter.test.ts': ['upper bound of time', 'the clock is simulated'],
   'dashboard/tests/pages-in-trouble.test.ts': ['short bound', 'a button that may vanish is tried again'],

@@ -103,7 +103,7 @@ async function tables(owner: pg.ClientBase): Promise<string[]> {
             else 'default ' || pg_get_expr(d.adbin, d.adrelid) end)
         from pg_attribute a left join pg_attrdef d on d.adrelid = a.attrelid and d.adnum = a.attnum
         where a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped order by a.attnum) as columns,
-      -- Not-null constraints ('n') stand with their columns. Before PostgreSQL 18 they are not in this catalog.
+      -- Not-null constraints ('n') are written with their columns. Before PostgreSQL 18 they are not in this catalog.
       array(
         select format('constraint %I %s', k.conname, pg_get_constraintdef(k.oid))
         from pg_constraint k where k.conrelid = c.oid and k.contype <> 'n'

@@ -99,7 +99,7 @@ describe('the programs in docs/signing.md', () => {
   const base = 'http://127.0.0.1:8080'
   const booking = { laneRef: '48211093754-1-1', customerRate: 2150, truckCost: 1820.5 }
 
-  test('are those that the dashboard shows, for an example lane', () => {
+  test('are those that the dashboard shows, for an example quote', () => {
     const curl = shipmentUpdateCode('curl', base, booking)
     expect(codeBlocks(page, 'sh')).toEqual([`${exportLines({ token: null, secret: null })}\n`, `${curl}\n`])
     expect(codeBlocks(page, 'python')).toEqual([`${shipmentUpdateCode('python', base, booking)}\n`])
