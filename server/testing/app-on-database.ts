@@ -78,7 +78,7 @@ export interface TestAppOptions {
   watching?: (log: Log) => Promise<Watching>
   /** The migrations that the service expects the database to have. */
   migrations?: readonly string[]
-  /** Options of the event sender. If absent, events are stored but not sent. */
+  /** Options of the event sender. If absent, events are saved but not sent. */
   sendEvents?: Parameters<typeof eventSender>[1]
   /** How often to look for interrupted undos of imports, in milliseconds. If absent, never. */
   resumeUndosEveryMs?: number

@@ -14,7 +14,7 @@ function referenceLoopMs(): number {
 }
 
 /**
- * Prints at the end of a run what it cost: the CPU time of the test files by project, of the ten most expensive files, and of the
+ * Prints at the end of a run its CPU time: of the test files by project, of the ten most expensive files, and of the
  * whole run with PostgreSQL, Vitest and its workers, beside a reference loop. Whoever adds tests sees what they add.
  */
 export default class BudgetReporter implements Reporter {

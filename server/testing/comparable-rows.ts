@@ -18,7 +18,7 @@ const randomColumns = [
 
 /**
  * All rows of a database as texts, by table, to compare two databases that were filled in the same way. Random columns are left out, and
- * the random numbers of lanes and requests are replaced by their rank. Connect as a superuser: row-level security hides rows from others.
+ * the random numbers of quotes and requests are replaced by their rank. Connect as a superuser: row-level security hides rows from others.
  */
 export async function comparableRows(
   connection: pg.ClientConfig,

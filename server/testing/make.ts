@@ -130,7 +130,7 @@ export interface LaneToMake {
   readonly outcome?: 'won' | 'lost' | 'pending'
 }
 
-/** Quotes a lane and sets its outcome. Returns the lane as the API shows it. */
+/** Makes a quote and sets its outcome. Returns the quote as the API shows it. */
 export async function makeLane(app: TestApp, tenant: MadeTenant, lane: LaneToMake = {}) {
   const made = await call(app, 'POST', '/api/quote-requests', {
     token: tenant.owner,
@@ -156,7 +156,7 @@ export async function makeLane(app: TestApp, tenant: MadeTenant, lane: LaneToMak
   return requireStatus('setting an outcome', decided, 200)
 }
 
-/** Writes columns of a lane as no endpoint does: without its history and events. */
+/** Writes columns of a quote as no endpoint does: without its history and events. */
 export async function setColumns(
   app: TestApp,
   tenant: MadeTenant,

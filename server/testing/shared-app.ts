@@ -5,7 +5,7 @@ export type { TestApp } from './test-app.ts'
 let shared: Promise<TestApp> | undefined
 
 /**
- * The service that the test files of a worker share: a database and a service for each file cost a second. A file may use it if
+ * The service that the test files of a worker share: a database and a service for each file take a second. A file may use it if
  * it makes its own brokerages and looks at nothing else. The clock starts at the present in each file. It ends with the worker.
  */
 export async function sharedApp(): Promise<TestApp> {

@@ -107,12 +107,12 @@ const columnsOf = {
   destination: { place: 'destination_key', market: 'destination_market', state: 'destination_state' },
 } as const
 
-/** Whether a lane is of a rate type, as it says or by the default of the brokerage. */
+/** Whether a quote is of a rate type: its own, or else the default of the brokerage. */
 const isOfRateType = (tenant: TenantId, rateType: string) =>
   sql<boolean>`coalesce(lanes.rate_type,
     (select one.default_rate_type from tenants as one where one.tenant_id = ${tenant})) = ${rateType}`
 
-/** Whether a lane meets conditions, as `meets` of the engine says; a test compares the two. Confidence is not among them. */
+/** Whether a quote meets conditions, as in `meets` of the engine; a test compares the two. Confidence is not among them. */
 function meetsConditions(
   tenant: TenantId,
   { customer, tier, rep, team, equipment, milesOver, milesTo, rateType, ...ends }: RuleConditions,
@@ -160,8 +160,8 @@ function meetsConditions(
 }
 
 /**
- * SQL for a value of the minimum that applies to a lane, which is that of the most specific rule with a minimum; `otherwise`
- * where none applies. Rules with a condition on the confidence are left out: the confidence at the time of a quote is not stored.
+ * SQL for a value of the minimum that applies to a quote, which is that of the most specific rule with a minimum; `otherwise`
+ * where none applies. Rules with a condition on the confidence are left out: the confidence at the time of a quote is not saved.
  */
 function byMinimumOfLane<Value>(
   tenant: TenantId,
@@ -181,16 +181,16 @@ function byMinimumOfLane<Value>(
   return cases.length === 0 ? otherwise : sql<Value>`(case ${sql.join(cases, sql` `)} else ${otherwise} end)`
 }
 
-/** Whether an amount of a lane is on this basis. The condition of the indexes lanes_with_linehaul and lanes_with_all_in. */
+/** Whether an amount of a quote is on this basis. The condition of the indexes lanes_with_linehaul and lanes_with_all_in. */
 function says(basis: RateBasis): RawBuilder<boolean> {
   const word = sql.lit(basis)
   return sql<boolean>`(lanes.quoted_basis = ${word} or lanes.customer_basis = ${word} or lanes.truck_basis = ${word})`
 }
 
-/** Whether an amount of a lane is in Canadian dollars. The condition of the index lanes_with_cad. */
+/** Whether an amount of a quote is in Canadian dollars. The condition of the index lanes_with_cad. */
 const inCad = sql<boolean>`(lanes.quoted_currency = 'CAD' or lanes.customer_currency = 'CAD' or lanes.truck_currency = 'CAD')`
 
-/** The lanes of a filter with an amount on the other basis or in the other currency. */
+/** The quotes of a filter with an amount on the other basis or in the other currency. */
 interface BasisCounts extends ConvertedCounts {
   readonly basis: RateBasis
 }
@@ -206,7 +206,7 @@ async function comparedBasis(
     .executeTakeFirstOrThrow()
 }
 
-/** The basis of a brokerage's statistics over the lanes of a filter, and how many of them were not on it. */
+/** The basis of a brokerage's statistics over the quotes of a filter, and how many of them were not on it. */
 export async function readBasisCounts(
   transaction: TenantTransaction,
   tenant: TenantId,
@@ -214,7 +214,7 @@ export async function readBasisCounts(
 ): Promise<BasisCounts> {
   const { basis, mixed } = await comparedBasis(transaction, tenant)
   if (!mixed) return { basis, ...noneConverted }
-  // The view is read once for all these lanes: read for each of them, it reads the days of fuel and exchange again each time.
+  // The view is read once for all these quotes: read for each of them, it reads the days of fuel and exchange again each time.
   const { rows } = await sql<BasisCounts['convertedBy'] & Pick<BasisCounts, 'keptApart' | 'keptApartInCad'>>`
     with other as materialized (
       select lane_id, coalesce(${inCad}, false) as in_cad
@@ -254,7 +254,7 @@ function comparedAsTheyAre(
   }
 }
 
-/** The ids of the lanes of a filter that count in a figure, in order. */
+/** The ids of the quotes of a filter that count in a figure, in order. */
 export async function idsBehind(
   transaction: TenantTransaction,
   tenant: TenantId,
@@ -262,7 +262,7 @@ export async function idsBehind(
   { filter, rules }: { readonly filter: LaneFilter; readonly rules: readonly PricingRule[] },
 ): Promise<number[]> {
   const isLoss = figure === 'booked_at_a_loss'
-  // On one basis and in one currency, AR and AP are compared as they are, as in the margin of the lane.
+  // On one basis and in one currency, AR and AP are compared as they are, as in the margin of the quote.
   const comparable = comparableAsBooked(
     sql`(select one.default_basis from tenants as one where one.tenant_id = ${tenant})`,
   )
@@ -308,7 +308,7 @@ export async function shipmentSums(
   return totals
 }
 
-/** The months of the lanes of a filter, in a time zone, for each type of equipment, oldest first. */
+/** The months of the quotes of a filter, in a time zone, for each type of equipment, oldest first. */
 export async function monthSums(
   transaction: TenantTransaction,
   tenant: TenantId,
