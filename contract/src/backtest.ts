@@ -181,7 +181,6 @@ export const MissedQuote = Type.Object({
   }),
 })
 
-/** The margin that rates missed. */
 export const BacktestMissed = Type.Object({
   judged: count('Won and pending quotes that were judged, whether they missed margin or not'),
   not_judged: NotJudged,
@@ -203,7 +202,7 @@ export const BacktestRule = Type.Object({
       'Of the quotes that meet the conditions, those for which the minimum would be above the maximum',
   }),
   changed: Type.Integer({
-    description: 'Quotes whose rate the rule would have put outside or moved inside',
+    description: 'Quotes whose nearest allowed rate is another one with the rule than without it',
   }),
   changed_won: Type.Integer(),
   changed_lost: Type.Integer(),

@@ -37,7 +37,6 @@ export const CustomerAlias = Type.Object({
   merged_by: nullable(Type.String({ description: 'The person who merged it' })),
 })
 
-/** A customer as a record. */
 export const Customer = Type.Object({
   name: Type.String({ description: 'The name of the customer. It is also its identifier, in any spelling' }),
   customer_id: nullable(

@@ -29,7 +29,7 @@ const CostAhead = Type.Object({
   high: Type.Number(),
   season_pct: {
     ...number,
-    description: 'The part of the season in amount, in percent of the cost. null: no seasonal evidence',
+    description: 'The effect of the season on amount, in percent. null: no evidence of a season',
   },
 })
 

@@ -6,10 +6,8 @@ import { UnknownPlaces } from './unknown-places.ts'
 /** What `include` can add to markup and lane insight alike: the basis of the amounts, the unknown places, and spot or contract. */
 export const commonExtras = ['basis', 'places', 'pool'] as const
 
-/** Numbers of quotes by rate type. */
 export const RateTypeCounts = Type.Object({ spot: Type.Integer(), contract: Type.Integer() })
 
-/** The quotes that an answer counts. */
 export const AnsweredPool = Type.Object(
   {
     rate_type: Type.Enum([...pools], { description: 'The quotes that the answer counts' }),

@@ -63,7 +63,7 @@ const AfterCounterOffer = Type.Object({
   win_probability: {
     ...nullable(Type.Number()),
     description:
-      'The chance of the rate: 1 at counter_rate, 0 at refused_rate. The customer would pay the one and refused the other, so the chance between them is the share of the win curve that is left, less the chance that the customer refuses any increase. null: there is nothing to estimate it from',
+      'The chance of winning at the rate: 1 at counter_rate, 0 at refused_rate. Between them it falls as the win curve does, and is lower by the chance that the customer refuses any increase. null: there is nothing to estimate it from',
   },
   interval_80: nullable(Type.Object({ low: Type.Number(), high: Type.Number() })),
   trust: nullable(Type.Enum([...trustLevels])),

@@ -67,8 +67,8 @@ export const unknownKeysMax = 20
 export const jsonKeyLengthMax = 1_000
 /**
  * Items of all lists of a JSON body, in addition to one for each permitted key: most items are objects with keys, and the longest
- * list of texts has 1,000. JSON.parse would build 2.5 million empty objects of the largest body, for half a second, before a list's
- * own maximum is looked at.
+ * list of texts has 1,000. JSON.parse would build 2.5 million empty objects from the largest body, in half a second, before a list's
+ * own maximum is checked.
  */
 export const jsonItemsMax = 20_000
 
@@ -91,7 +91,7 @@ export const serviceTokenLifetimeDays = 365
 /** Responses, the dashboard and an event announce the expiry of a service token this many days before. */
 export const tokenExpiryNoticeDays = 30
 export const dashboardTokenLifetimeHours = 12
-/** A session in the test brokerage: short, because it is ended apart from those of its person in the real brokerage. */
+/** A session in the test brokerage: short, because the end of its person's sessions in the real brokerage does not end it. */
 export const sandboxSessionHours = 1
 /**
  * Lifetime of a short-lived session token: long enough to complete a form, short enough to limit the damage of a
@@ -99,7 +99,7 @@ export const sandboxSessionHours = 1
  */
 export const sessionTokenLifetimeSeconds = 300
 export const invitationLifetimeDays = 7
-/** Invitations of a brokerage in a day of UTC, over all instances: twice the people of a large one, who start on one day. */
+/** Invitations of a brokerage in a day of UTC, over all instances: twice the people of a large one that starts on that day. */
 export const invitationsPerDayMax = 100
 /** Clock skew between instances of the service that token validation tolerates. */
 export const tokenLeewaySeconds = 30
@@ -141,7 +141,7 @@ export const deliveriesPerEndpointMax = 8
  * wait.
  */
 export const endpointsAtOnceMax = 64
-/** Of these, the addresses of one brokerage: also if it removes addresses and adds others while the old ones are slow. */
+/** Of these, the addresses of one brokerage, also if it removes slow ones and adds others. */
 export const endpointsAtOncePerTenantMax = 5
 /** While addresses wait for a place, one that was sent to for this long gives up its place after the running attempts. */
 export const endpointSecondsMax = 10
@@ -268,7 +268,7 @@ export const signInFailuresBeforeDelay = 5
  */
 export const knownNetworkDays = 30
 export const knownNetworksMax = 10
-/** A delayed sign-in looks up whether its network is known. That many per network and quarter of an hour; then it waits. */
+/** Look-ups of whether a delayed sign-in is from a known network, per network and quarter of an hour. Without one, it waits. */
 export const knownNetworkLookUpsMax = 30
 
 /**

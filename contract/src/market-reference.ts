@@ -16,7 +16,6 @@ export const marketRateState = Type.Enum([...states], {
     'usable: it can be a reference. stale: older than valid_until, or than a year. other_basis: your rates have another basis, and neither its fuel charge nor your surcharge of its day is known. other_currency: not in US dollars, and no exchange rate of its day is known. future: as_of is still to come.',
 })
 
-/** A saved market rate. */
 export const MarketRate = Type.Object({
   scope: Type.Enum([...marketScopes]),
   origin: Type.String(),
