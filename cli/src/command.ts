@@ -21,7 +21,6 @@ export interface Run extends Surroundings {
   exitWith(code: number): void
 }
 
-/** Adds commands to the program. */
 export type AddCommands = (program: Command, action: Action) => void
 
 /** Wraps the code of a command, which receives the context, the arguments and the command's own options. */

@@ -30,7 +30,6 @@ interface Progress {
   readonly bytes: number
 }
 
-/** The command that prices a CSV file of lanes. */
 export const addPriceCommand: AddCommands = (program, action) => {
   program
     .command('price <file>')

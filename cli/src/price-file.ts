@@ -27,7 +27,6 @@ import { CommandFailed } from './exits.ts'
 import type { LaneToPrice, PricedLane } from './price-lanes.ts'
 import { keptApartText, unknownPlacesText } from './show.ts'
 
-/** A parsed CSV file of lanes. */
 export interface PriceFile extends CsvFile {
   readonly columns: PriceColumns
 }

@@ -44,7 +44,6 @@ const pushFields: readonly PushField[] = [
 
 export const pushFieldNames: readonly string[] = pushFields
 
-/** A CSV file of quotes. */
 export interface PushFile extends CsvFile {
   readonly columns: ColumnsOf<PushField>
   /** The names of the columns that are not pushed. */
