@@ -81,7 +81,7 @@ describe('describeLane', () => {
     )
   })
 
-  it('compares the lane with the tenant’s other lanes only', () => {
+  it('compares the lane with the brokerage’s other lanes only', () => {
     const { evidence } = describeQuotes(GROWING, { parent: { wins: 37, decided: 62 } })
     expect(evidence.par).toBeCloseTo((30 + 8) / (50 + 20), 12)
   })

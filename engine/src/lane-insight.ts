@@ -10,7 +10,7 @@ import { summary } from './summary.ts'
 export interface LaneQuestion {
   /** Current quote counts of `usedScope`. */
   readonly counts: readonly HistoryCount[]
-  /** The tenant's totals over all lanes, including this one. */
+  /** The brokerage's totals over all lanes, including this one. */
   readonly parent: { readonly wins: number; readonly decided: number }
   readonly askedScope: LaneScope
   readonly usedScope: LaneScope
@@ -144,12 +144,11 @@ export class MilesCounter {
 }
 
 /**
- * The average rate of a scope wider than the lane, in cents. Each rate is first scaled to the requested lane's
- * `miles` by the tenant's length-of-haul curve, because rates of hauls of other lengths are not comparable. Null when
- * no quote has a rate.
+ * The average rate of a scope wider than the lane, in cents. Each rate is first scaled to the requested lane's `miles` by the
+ * brokerage's length-of-haul curve, because rates of hauls of other lengths are not comparable. Null when no quote has a rate.
  *
- * The rates of each mileage are summed, then scaled, then added: unknown miles first, then from short to long. This
- * fixed order makes the result identical to the last bit for any order of `groups`.
+ * The rates of each mileage are summed, then scaled, then added: unknown miles first, then from short to long. This fixed order
+ * makes the result identical to the last bit for any order of `groups`.
  *
  * @example // one quote of 100000 cents for 100 miles, scaled to 200 miles by a curve that doubles the rate: 200000
  */

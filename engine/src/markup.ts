@@ -65,11 +65,11 @@ function undecidedRange(counts: { wins: number; decided: number; pending: number
 }
 
 /**
- * Win probability, confidence, markup, suggested rate, rate band and verdict for an offer on one lane. `lane` comes
- * from `laneRates`, over the tenant's own quotes of that city pair (and equipment, if requested).
+ * Win probability, confidence, markup, suggested rate, rate band and verdict for an offer on one lane. `lane` comes from
+ * `laneRates`, over the brokerage's own quotes of that city pair (and equipment, if requested).
  *
- * If no quote with a rate above zero is decided, every number is null and the verdict explains why. An empty history
- * gives the same nulls; callers return "not found" for a lane without quotes.
+ * If no quote with a rate above zero is decided, every number is null and the verdict explains why. An empty history gives the same
+ * nulls; callers return "not found" for a lane without quotes.
  *
  * @example // the ten quotes 1800W 1850W 1900W 1950W 2000L 2050W 2100L 2150L 2200L 2250L, offer 200000, no market rate
  * // { winProbability: 0.9, confidence: 'medium', markupPct: -1.2, suggestedRateCents: 191000,

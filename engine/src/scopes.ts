@@ -6,7 +6,7 @@
  * - `market`: lanes between the same two markets (3-digit ZIP areas or 50 miles)
  * - `state_pair`: lanes between the same two states
  * - `region`: lanes between the same two regions
- * - `tenant`: all quotes of the tenant
+ * - `tenant`: all quotes of the brokerage
  *
  * From `market` on, only quotes with the requested equipment are used, if one was requested.
  */

@@ -22,7 +22,7 @@ export interface LaneScores {
 
 /** Intermediate values of the scores. The signals use them too. */
 export interface ScoreBasis {
-  /** The win rate of the tenant's other lanes, which this lane is compared with. */
+  /** The win rate of the brokerage's other lanes, which this lane is compared with. */
   readonly par: number
   /** This lane's recent win rate, shrunk towards par by `SCORE_RULE.parQuotes` pseudo-quotes. */
   readonly rate: number
@@ -51,12 +51,12 @@ export const SCORE_RULE = {
   correlationBucketsMin: 3,
 } as const
 
-/** Prior for par: 8 wins of 20 decided quotes. The outcomes on the tenant's other lanes are added to it. */
+/** Prior for par: 8 wins of 20 decided quotes. The outcomes on the brokerage's other lanes are added to it. */
 export const PAR_PRIOR = { wins: 8, decided: 20 } as const
 
 /**
- * Par: the win rate of the tenant's other lanes, which a lane is compared with. The counts of `tenant` include those
- * of `lane`. Par is 0.4 if there are no other lanes.
+ * Par: the win rate of the brokerage's other lanes, which a lane is compared with. The counts of `tenant` include those of `lane`.
+ * Par is 0.4 if there are no other lanes.
  *
  * @example par({ wins: 30, decided: 60 }, { wins: 8, decided: 10 }) // (22 + 8) / (50 + 20) = 0.428571
  */

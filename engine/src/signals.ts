@@ -22,8 +22,8 @@ export const SIGNAL_RULE = {
 /**
  * The four signals of a lane, such as "heating", from its scores and their intermediate values (docs/model.md, "Signals").
  *
- * The thresholds of consistency are scaled by min(1, par / 0.6), so that a lane can be reliable at a tenant whose
- * lanes all have low win rates.
+ * The thresholds of consistency are scaled by min(1, par / 0.6), so that a lane can be reliable at a brokerage whose lanes all have
+ * low win rates.
  *
  * @example laneSignals(laneScores(buckets, 0.4)).trend // 'heating'
  */
@@ -37,7 +37,7 @@ export function laneSignals({ scores, basis }: { scores: LaneScores; basis: Scor
 }
 
 /**
- * The factor that lowers the consistency thresholds for a tenant with a low win rate.
+ * The factor that lowers the consistency thresholds for a brokerage with a low win rate.
  *
  * @example consistencyScale(0.3) // 0.5
  */

@@ -120,8 +120,8 @@ export interface Coverage {
 }
 
 /**
- * Simulates tenants, and counts how often the 80 % and 95 % intervals contain the true win probability. Only offers
- * with a true probability from .05 to .95 are used.
+ * Simulates brokerages, and counts how often the 80 % and 95 % intervals contain the true win probability. Only offers with a true
+ * probability from .05 to .95 are used.
  */
 export function simulateCoverage(options: {
   tenants: number

@@ -21,7 +21,7 @@ export interface Optimum {
   readonly flatZone: { readonly lowCents: number; readonly highCents: number }
   /** The best rate is at an end of the grid, so the true optimum may be beyond it. */
   readonly atEdge: boolean
-  /** The lowest rate that the tenant's rules allow; null if there is none. */
+  /** The lowest rate that the brokerage's rules allow; null if there is none. */
   readonly floorCents: number | null
   /** The best rate or the floor, whichever is higher. */
   readonly flooredRateCents: number
@@ -34,7 +34,7 @@ export interface LaneToPrice {
   readonly chanceAt: (rateCents: number) => number
   readonly referenceCents: number
   readonly costCents: number
-  /** The lowest rate that the tenant's rules allow; null without one. */
+  /** The lowest rate that the brokerage's rules allow; null without one. */
   readonly floorCents: number | null
 }
 

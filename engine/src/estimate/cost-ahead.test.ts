@@ -85,7 +85,7 @@ describe('the newest loads of a lane', () => {
     expect((today?.errors.at(-1)?.sum ?? 0) / (today?.errors.at(-1)?.loads ?? 1)).toBeGreaterThan(0.1)
   })
 
-  test('decide the cost if the lanes of the tenant kept them in the past, and do not if those were chance', () => {
+  test('decide the cost if the lanes of the brokerage kept them in the past, and do not if those were chance', () => {
     const lane = { costKeys: keysOf(0), miles: 500 }
     const steps = (ago: number) => (ago >= 7 ? (Math.floor(ago / 7) % 2 === 0 ? 2000 : 1700) : 2000)
     const kept = loadsOf(84, { lanes: 3, noise: 0.001, seed: 2 }, steps)

@@ -49,8 +49,8 @@ export function addError(errors: AbsoluteErrors, error: number, weight: number):
 }
 
 /**
- * The mean absolute error in ln cost. The fewer recent loads the tenant has, the more its mean error over all loads counts;
- * the fewer loads it has at all, the more the error counts that was measured on other data.
+ * The mean absolute error in ln cost. The fewer recent loads the brokerage has, the more its mean error over all loads counts; the
+ * fewer loads it has at all, the more the error counts that was measured on other data.
  *
  * @param place positions in `AHEAD_DAYS` and in `OWN_LOADS_ROWS`
  * @param scale turns the weights of recent loads, which are those of today, into those of an earlier day
@@ -77,7 +77,7 @@ const BINS = Math.round((2 * ERROR_MAX) / BIN_WIDTH)
  */
 const LAPLACE_WEIGHT = 300
 
-/** How often a tenant's costs were off their forecast by how many usual errors: the cost minus the forecast, in ln cost. */
+/** How often a brokerage's costs were off their forecast by how many usual errors: the cost minus the forecast, in ln cost. */
 export interface ErrorCounts {
   readonly bins: Float64Array
   /** The sum of the weights. */
@@ -103,7 +103,7 @@ export interface ErrorSpread {
 }
 
 /**
- * The chance that the error of a forecast is below `error`: the share of the tenant's own past errors, each in usual errors,
+ * The chance that the error of a forecast is below `error`: the share of the brokerage's own past errors, each in usual errors,
  * mixed with a Laplace distribution that weighs as much as 300 loads.
  *
  * @example errorBelow({ counts: noErrors(), usual: 0.2 }, 0) // 0.5

@@ -42,21 +42,21 @@ const SEASON_LEAST = 0.005
 /** At most this many newest loads are forecast to learn from, because each forecast takes time. */
 const TAUGHT_LOADS_MAX = 20_000
 
-/** The market index of a tenant's costs in ln cost: on the morning of each day with loads, oldest first, and now. */
+/** The market index of a brokerage's costs in ln cost: on the morning of each day with loads, oldest first, and now. */
 export interface CostIndex {
   readonly days: readonly number[]
   readonly mornings: readonly number[]
   readonly now: number
 }
 
-/** What was learned from the tenant's past forecasts that many days ahead. */
+/** What was learned from the brokerage's past forecasts that many days ahead. */
 export interface AheadFit {
   readonly season: SeasonShare
   /** For each of `OWN_LOADS_ROWS`. */
   readonly errors: readonly Readonly<AbsoluteErrors>[]
 }
 
-/** The scopes of a tenant's loads, and the market index. */
+/** The scopes of a brokerage's loads, and the market index. */
 export interface CostScopes {
   loads: number
   readonly residuals: Map<string, Residual>
@@ -197,8 +197,8 @@ interface FoldedCosts extends CostScopes {
 }
 
 /**
- * Folds a tenant's loads in the order of time into the residuals of their scopes, the market index, and what its
- * forecasts taught: each load is forecast from the loads of 0, 7, 14 and 28 days before, with what was known then.
+ * Folds a brokerage's loads in the order of time into the residuals of their scopes, the market index, and what its forecasts
+ * taught: each load is forecast from the loads of 0, 7, 14 and 28 days before, with what was known then.
  */
 export function* foldedInSteps(loads: FoldedLoads, known: Known): Steps<FoldedCosts> {
   const fold = new CostFold(loads, known)
@@ -336,7 +336,7 @@ class CostFold {
     const value = this.#loads.values[nth]!
     const chain = this.#chain(this.#loads.lanes[nth]!)
     const weight = this.#weightOn(this.today)
-    // The first load of a tenant sets its level, and says nothing about the market. The index is measured with all scopes
+    // The first load of a brokerage sets its level, and says nothing about the market. The index is measured with all scopes
     // moving: it would not stop at the market if agreed prices, which do not follow it, counted as surprises every day.
     if (this.#scopes.loads > 0) {
       this.#moving.scale = 1 / weight

@@ -6,7 +6,7 @@
  */
 
 /**
- * Beside a scope's own loads, the next wider scope counts as much as this many loads. The scopes: the tenant; the region pair,
+ * Beside a scope's own loads, the next wider scope counts as much as this many loads. The scopes: the brokerage; the region pair,
  * origin state, destination state and state pair, each with equipment; the corridor; the corridor with equipment. The origin and
  * destination states tell whether trucks are scarce at one end, which reduces the error on lanes without own loads.
  */

@@ -14,13 +14,13 @@ import type { HaulLog } from './rate-by-miles.ts'
 /** Rows processed in one step. */
 const ROWS_PER_STEP = 5_000
 
-/** The rates of a tenant that count in its estimates. */
+/** The rates of a brokerage that count in its estimates. */
 export interface CountedRates {
   /** The log rate of each row that counts; NaN for the others. */
   readonly logRates: Float64Array
   /** The lanes with a rate that counts, in the order of their first quotes. */
   readonly laneOrder: readonly number[]
-  /** The tenant's median rate. */
+  /** The brokerage's median rate. */
   readonly middle: number | null
   /** The rows of a lane that count; null if quotes changed since, because then they may be others. */
   readonly rowsOf: (lane: number) => CountedRows | null

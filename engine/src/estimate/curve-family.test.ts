@@ -40,7 +40,7 @@ function quotesWith(chance: (x: number, day: number) => number, count: number, s
 const sealed = (x: number) => 0.66 * sigmoid(-0.5 - 40 * effectiveRate(x, { ceiling: 1, bend: 0.05 }))
 const straight = (x: number) => sigmoid(0.5 - 8 * x)
 
-describe('the family of a tenant', () => {
+describe('the family of a brokerage', () => {
   test('without quotes, with few, and with straight curves is the usual one', () => {
     expect(prepareEstimator({ quotes: [], now: NOW }).family).toBe(USUAL_FAMILY)
     expect(prepareEstimator({ quotes: quotesWith(sealed, 12, 1), now: NOW }).family.shape).toBe(SHAPES[0])

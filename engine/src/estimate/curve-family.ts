@@ -25,7 +25,7 @@ import {
 } from './tree.ts'
 import { addInto } from './vector.ts'
 
-/** The shape of all curves of a tenant, and how much its lanes differ. */
+/** The shape of all curves of a brokerage, and how much its lanes differ. */
 export interface CurveFamily {
   readonly shape: CurveShape
   /** An index of `LANE_SPREADS`. */
@@ -36,10 +36,10 @@ export interface CurveFamily {
 const CEILING = 0.99
 const BENDS = [Number.POSITIVE_INFINITY, 0.1, 0.03] as const
 
-/** The shapes that a tenant's outcomes can support. The first is the usual one. */
+/** The shapes that a brokerage's outcomes can support. The first is the usual one. */
 export const SHAPES: readonly CurveShape[] = BENDS.map((bend) => ({ ceiling: CEILING, bend }))
 
-/** The family of a tenant whose outcomes do not support another one. */
+/** The family of a brokerage whose outcomes do not support another one. */
 export const USUAL_FAMILY: CurveFamily = { shape: SHAPES[0] as CurveShape, spreadIndex: 0 }
 
 /** Another shape or spread than the usual one is used only if it increases the log likelihood of the outcomes by this. */
@@ -55,8 +55,8 @@ interface SampledLane {
 }
 
 /**
- * The family that the tenant's outcomes support. It is chosen from a sample of lanes, so that its cost is the same for all
- * tenants: first the shapes that explain the sum of all lanes better than the usual shape does, which for most tenants is
+ * The family that the brokerage's outcomes support. It is chosen from a sample of lanes, so that its cost is the same for all
+ * brokerages: first the shapes that explain the sum of all lanes better than the usual shape does, which for most brokerages is
  * none, and then the best of these with each lane spread.
  */
 export function* chooseFamily(against: FoldedAgainst, counted: CountedRates): Steps<CurveFamily> {

@@ -284,10 +284,10 @@ function undecidedRange(
 }
 
 /**
- * The calibrated estimate of an offer: the win probability with 80 % and 95 % intervals, the curve around the offer, the
- * rate with the highest expected margin, the share borrowed from other lanes by scope, and the effect of changes.
+ * The calibrated estimate of an offer: the win probability with 80 % and 95 % intervals, the curve around the offer, the rate with
+ * the highest expected margin, the share borrowed from other lanes by scope, and the effect of changes.
  *
- * Numbers are never NaN. If no estimate is possible (the tenant has no quotes, or the offer is not a positive number), the
+ * Numbers are never NaN. If no estimate is possible (the brokerage has no quotes, or the offer is not a positive number), the
  * numbers are null and a flag gives the reason. Formulas: docs/model-estimate.md.
  *
  * @example explainOffer({ estimator, lane, belief, offerRateCents: 0, costCents: null, optimum: null }).flags // ['bad_offer']
@@ -344,7 +344,7 @@ export interface OfferQuestion extends Omit<LaneForCustomer, 'customer'> {
   readonly customer?: LaneForCustomer['customer']
   readonly offerRateCents: number
   readonly expectedCostCents: number | null
-  /** The lowest rate that the tenant's rules allow. */
+  /** The lowest rate that the brokerage's rules allow. */
   readonly floorCents?: number | null
 }
 

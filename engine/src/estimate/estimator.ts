@@ -39,16 +39,16 @@ export interface Borrowing {
 }
 
 /**
- * A tenant's quotes, prepared for a day.
+ * A brokerage's quotes, prepared for a day.
  *
- * The influence of lanes on each other (the market, the curve by miles, the tree of scopes) is fixed at preparation. A
- * lane's own quotes are read for each answer, so the answer always counts them as they are. Call `beforeChange` before any
- * change to a quote. Prepare again to update the influence on other lanes.
+ * The influence of lanes on each other (the market, the curve by miles, the tree of scopes) is fixed at preparation. A lane's own
+ * quotes are read for each answer, so the answer always counts them as they are. Call `beforeChange` before any change to a quote.
+ * Prepare again to update the influence on other lanes.
  *
  * An estimator can be discarded at any time: the same facts give the same digits again.
  */
 export interface Estimator extends FoldedAgainst, ScopeTree {
-  /** The shape of the curves and the lane spread that the tenant's outcomes support. */
+  /** The shape of the curves and the lane spread that the brokerage's outcomes support. */
   readonly family: CurveFamily
   /** The drift is added to the log odds of every curve; the swing of lanes widens the intervals. */
   readonly swings: Swings
@@ -65,7 +65,7 @@ export interface Estimator extends FoldedAgainst, ScopeTree {
 }
 
 /**
- * Prepares a tenant's past quotes, handed in as a list, for every estimate of a day: see `prepareEstimatorInSteps`.
+ * Prepares a brokerage's past quotes, handed in as a list, for every estimate of a day: see `prepareEstimatorInSteps`.
  *
  * @example prepareEstimator({ quotes: [], now }).tenant.decided // 0
  */
@@ -85,13 +85,12 @@ export interface Preparation {
 }
 
 /**
- * Prepares a tenant's past quotes for every estimate of a day, in steps so that the process can answer other requests
- * meanwhile: about four seconds for a million quotes on 20,000 lanes.
+ * Prepares a brokerage's past quotes for every estimate of a day, in steps so that the process can answer other requests meanwhile:
+ * about four seconds for a million quotes on 20,000 lanes.
  *
- * The preparation is a fold over the quotes in (quotedAt, laneId) order, so the order of the input does not matter, and a
- * model rebuilt from the same facts is equal to the last digit. Excludes quotes without a positive rate, quotes dated after
- * the day of `now`, and outliers. If quotes change during the preparation, the result may mix old and new states: prepare
- * again.
+ * The preparation is a fold over the quotes in (quotedAt, laneId) order, so the order of the input does not matter, and a model
+ * rebuilt from the same facts is equal to the last digit. Excludes quotes without a positive rate, quotes dated after the day of
+ * `now`, and outliers. If quotes change during the preparation, the result may mix old and new states: prepare again.
  *
  * @param rows all rows in the order of time
  */

@@ -20,7 +20,7 @@ describe('the length-of-haul curve', () => {
     expect(Math.exp(haulLogDollars(DEFAULT_HAUL_CURVE, miles)).toFixed(4)).toBe(dollars.toFixed(4))
   })
 
-  test('of a tenant with enough loads is fitted to them, and robust against a few outliers', () => {
+  test('of a brokerage with enough loads is fitted to them, and robust against a few outliers', () => {
     const loads = Array.from({ length: 300 }, (_, i) => {
       const miles = 60 * 1.012 ** i
       const logDollars = haulLogDollars(DEFAULT_HAUL_CURVE, miles) + 0.25 + 0.05 * Math.sin(i)
@@ -34,7 +34,7 @@ describe('the length-of-haul curve', () => {
     }
   })
 
-  test('of a tenant whose loads have equal miles is the default', () => {
+  test('of a brokerage whose loads have equal miles is the default', () => {
     const loads = Array.from({ length: 200 }, () => ({ miles: 500, logDollars: 7, ageDays: 0 }))
     expect(fitHaulCurve(loads).own).toBe(false)
   })

@@ -38,7 +38,7 @@ import { clip } from './vector.ts'
 /** A cost counts up to 2.2 times the curve's cost, or 2.2 times below it, in ln cost: what is further is mostly an error. */
 const RESIDUAL_MAX = 0.8
 
-/** A tenant's own curve is fitted to at most this number of newest loads, which is enough for its five parameters. */
+/** A brokerage's own curve is fitted to at most this number of newest loads, which is enough for its five parameters. */
 const CURVE_LOADS_MAX = 10_000
 
 /** One load with a known carrier cost. */
@@ -56,11 +56,11 @@ export interface LoadToCost extends Pick<CostSeen, 'costKeys'> {
   readonly miles: number | null
 }
 
-/** A tenant's prepared carrier costs: the length-of-haul curve, the residuals of each scope, and the market index. */
+/** A brokerage's prepared carrier costs: the length-of-haul curve, the residuals of each scope, and the market index. */
 export interface CostModel extends CostScopes {
   readonly day: number
   readonly curve: HaulCurve
-  /** True if the curve was fitted to the tenant's loads, false if it is the default. */
+  /** True if the curve was fitted to the brokerage's loads, false if it is the default. */
   readonly ownCurve: boolean
   readonly index: CostIndex
   /** The loads by day, for the season. Null if the history is too short. */
@@ -72,7 +72,7 @@ export interface CostModel extends CostScopes {
   readonly follow: readonly number[]
   /** One entry for each of `AHEAD_DAYS`. */
   readonly ahead: readonly AheadFit[]
-  /** The signed errors of the tenant's past forecasts of today's cost, each divided by the usual error of such a forecast. */
+  /** The signed errors of the brokerage's past forecasts of today's cost, each divided by the usual error of such a forecast. */
   readonly signedErrors: ErrorCounts
   readonly range: ErrorRange
   /** The costs of the other rate type, which count for a lane with few loads of this one. Null for costs of one pool. */
@@ -137,8 +137,8 @@ interface CostLoads {
 }
 
 /**
- * Prepares a tenant's costs from a list of loads in O(n). The order of the loads does not change a digit of the result.
- * Excludes loads without a positive cost or miles, and loads dated after the day of `now`.
+ * Prepares a brokerage's costs from a list of loads in O(n). The order of the loads does not change a digit of the result. Excludes
+ * loads without a positive cost or miles, and loads dated after the day of `now`.
  *
  * @example prepareCosts([], now).ownCurve // false
  */
@@ -156,7 +156,7 @@ export function prepareCosts(loads: readonly CostSeen[], now: number): CostModel
 }
 
 /**
- * Like `prepareCosts`, but from a tenant's quotes in columns, and in steps so that the process can answer other requests.
+ * Like `prepareCosts`, but from a brokerage's quotes in columns, and in steps so that the process can answer other requests.
  *
  * @param rows all rows in the order of time
  */
@@ -262,9 +262,9 @@ export function countLoad(model: CostModel, load: Omit<CostSeen, 'laneId'>, coun
 }
 
 /**
- * The expected carrier cost of a load: the length-of-haul curve at its miles, times e to the residual of its lane. The
- * residual is the shrunk residual of its scopes, plus the share of the distance of its newest loads that the tenant's
- * lanes kept in the past. Null without miles, or if the tenant has no loads: the default curve of 2017 alone is not a price.
+ * The expected carrier cost of a load: the length-of-haul curve at its miles, times e to the residual of its lane. The residual is
+ * the shrunk residual of its scopes, plus the share of the distance of its newest loads that the brokerage's lanes kept in the
+ * past. Null without miles, or if the brokerage has no loads: the default curve of 2017 alone is not a price.
  *
  * @example expectedCost(model, { costKeys, miles: 500 })?.costCents // 166467.3 in the example of docs/model-estimate.md
  */
@@ -279,9 +279,9 @@ export function expectedCost(model: CostModel, lane: LoadToCost): ExpectedCost |
 }
 
 /**
- * The expected carrier cost of a load 7, 14 and 28 days ahead: like `expectedCost`, with the season where the tenant's
- * earlier years are evidence of one, and with the range that fits the tenant's past errors over that many days. There is no
- * trend: on two real series, the movement of the last weeks did not continue. Empty where `expectedCost` is null.
+ * The expected carrier cost of a load 7, 14 and 28 days ahead: like `expectedCost`, with the season where the brokerage's earlier
+ * years are evidence of one, and with the range that fits the brokerage's past errors over that many days. There is no trend: on
+ * two real series, the movement of the last weeks did not continue. Empty where `expectedCost` is null.
  *
  * @example costsAhead(model, { costKeys, miles: 500 }).map(({ days }) => days) // [7, 14, 28]
  */
@@ -290,7 +290,7 @@ export function costsAhead(model: CostModel, lane: LoadToCost): CostAhead[] {
 }
 
 /**
- * Whether the tenant's earlier years are evidence of a season, in one sentence.
+ * Whether the brokerage's earlier years are evidence of a season, in one sentence.
  *
  * @example seasonOf(prepareCosts([], now)).sentence
  * // 'No seasonal evidence: your costs cannot be compared with the same weeks of an earlier year.'
@@ -314,8 +314,8 @@ export function seasonOf({ ahead }: CostModel): { evidence: boolean; sentence: s
 }
 
 /**
- * How far today's costs of a lane are usually from the expected one: the errors of the tenant's past forecasts on lanes with
- * as many own loads.
+ * How far today's costs of a lane are usually from the expected one: the errors of the brokerage's past forecasts on lanes with as
+ * many own loads.
  *
  * @example errorSpread(prepareCosts([], now), []).usual // 0.24
  */

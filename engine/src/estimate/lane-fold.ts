@@ -66,7 +66,7 @@ export function whyUndated(rateCents: number, quotedAt: number, day: number): Le
   return dayOf(quotedAt) <= day ? null : 'future'
 }
 
-/** ln of a rate in cents, minus the tenant's curve by miles. Unknown miles are NaN. */
+/** ln of a rate in cents, minus the brokerage's curve by miles. Unknown miles are NaN. */
 export function logRateOf(rateCents: number, miles: number, haulLog: HaulLog): number {
   return Math.log(rateCents) - haulLog(Number.isNaN(miles) ? null : miles)
 }

@@ -18,7 +18,7 @@ import { laneKinship, messageDown, messageUp } from './tree.ts'
 import { addInto, difference } from './vector.ts'
 
 /**
- * The prior of a lane's curve from the tenant's other lanes, excluding the lane's own quotes.
+ * The prior of a lane's curve from the brokerage's other lanes, excluding the lane's own quotes.
  *
  * @example lanePrior(prepareEstimator({ quotes: [], now }), lane).a // about .5, the prior level without quotes
  */
@@ -46,7 +46,7 @@ export function lanePosterior(model: Estimator, identity: LaneIdentity): Posteri
   return posteriorWith(model, knots, lanePrior(model, identity))
 }
 
-/** A posterior with the curve family, the drift and the swings of the tenant. */
+/** A posterior with the curve family, the drift and the swings of the brokerage. */
 export function posteriorWith(model: Estimator, knots: Knots, prior: CurveBelief): Posterior {
   const posterior = posteriorOf(knots, prior, model.family.shape)
   const { drift, ofLanes } = model.swings

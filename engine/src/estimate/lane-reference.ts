@@ -12,8 +12,8 @@ import { relativeRate } from './price-response.ts'
 import { levelWeight, type Morning, referenceOf } from './reference-rate.ts'
 
 /**
- * The reference rate of a lane today, in fractional cents: see `referenceOf`. A rate of the other type on the lane counts as
- * some own quotes, after the usual difference between the types. Null if the tenant has no quotes.
+ * The reference rate of a lane today, in fractional cents: see `referenceOf`. A rate of the other type on the lane counts as some
+ * own quotes, after the usual difference between the types. Null if the brokerage has no quotes.
  */
 export function referenceRateCents(
   model: Estimator,
@@ -71,7 +71,7 @@ export function otherReference(
   return { log: found.log + rateOffset, weight: (rateWeight * known) / (known + 1) }
 }
 
-/** The market for a tenant whose model was prepared before its first quote: only the lane's own rates count. */
+/** The market for a brokerage whose model was prepared before its first quote: only the lane's own rates count. */
 const FIRST_MORNING: Morning = {
   index: 0,
   mean: 0,
@@ -82,8 +82,8 @@ const FIRST_MORNING: Morning = {
 }
 
 /**
- * The position of an offer on its lane's curve: ln(rate / reference) x `priceWeight`. A high rate on a lane never quoted
- * may mean that the lane is expensive, not the offer, unless the tenant's lanes are similar (`laneLikeness`).
+ * The position of an offer on its lane's curve: ln(rate / reference) x `priceWeight`. A high rate on a lane never quoted may mean
+ * that the lane is expensive, not the offer, unless the brokerage's lanes are similar (`laneLikeness`).
  *
  * @example offerPosition(model, lane, { rateCents: 210000, referenceCents: 200000 }) // 0.04879 on a known lane
  */

@@ -15,13 +15,13 @@ export type LeftOutReason = 'bad_rate' | 'future' | 'outlier'
 const LANE_FACTOR = 4
 const LANE_RATES_MIN = 3
 /**
- * On a lane with fewer rates, an outlier is above twenty times the tenant's median for its miles, or below a twentieth of
- * the median. The tenant must have at least 20 rates.
+ * On a lane with fewer rates, an outlier is above twenty times the brokerage's median for its miles, or below a twentieth of the
+ * median. The brokerage must have at least 20 rates.
  */
 const TENANT_FACTOR = 20
 const TENANT_RATES_MIN = 20
 
-/** The tenant's median rate over all lanes; null with fewer than 20 rates. */
+/** The brokerage's median rate over all lanes; null with fewer than 20 rates. */
 export function tenantMiddle(count: number, middle: number | null): number | null {
   return count >= TENANT_RATES_MIN ? middle : null
 }

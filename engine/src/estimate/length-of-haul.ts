@@ -15,17 +15,14 @@ import { finished, mapInSteps, QUOTES_PER_STEP, type Steps } from '../steps.ts'
 export type HaulCurve = readonly [number, number, number, number, number]
 
 /**
- * The curve of a tenant with too few loads for its own: the US spot market of 2017. Only its shape matters, because the
- * tenant's own loads shift it to today's prices.
+ * The curve of a brokerage with too few loads for its own: the US spot market of 2017. Only its shape matters, because the
+ * brokerage's own loads shift it to today's prices.
  */
 export const DEFAULT_HAUL_CURVE: HaulCurve = [1.3441, 0.9826, -0.2174, -0.1828, 0.2374]
 
 /** Below this distance the cost is constant: the truck is busy for a day. */
 const SHORT_HAUL_MILES = 120
-/**
- * Requirements for a tenant's own curve: the number of loads, and the distance between the 10th and 90th percentile of
- * ln miles.
- */
+/** Requirements for a brokerage's own curve: the number of loads, and the distance between the 10th and 90th percentile of ln miles. */
 const OWN_CURVE_LOADS_MIN = 60
 const OWN_CURVE_SPREAD_MIN = 1.2
 const HALF_LIFE_DAYS = 90
@@ -77,9 +74,9 @@ export interface HaulSeen {
 }
 
 /**
- * Fits the tenant's own curve by least absolute deviations of ln dollars, with a half-life of 90 days. Returns the default
- * curve with `own: false` for fewer than 60 loads, for loads with similar miles, or if the fitted curve would decrease
- * with distance. Least absolute deviations are robust against a few canceled or mistyped loads.
+ * Fits the brokerage's own curve by least absolute deviations of ln dollars, with a half-life of 90 days. Returns the default curve
+ * with `own: false` for fewer than 60 loads, for loads with similar miles, or if the fitted curve would decrease with distance.
+ * Least absolute deviations are robust against a few canceled or mistyped loads.
  *
  * Solved by iteratively reweighted least squares around the default curve.
  *

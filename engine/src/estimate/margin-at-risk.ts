@@ -26,13 +26,13 @@ export interface MarginAtRisk {
   readonly safeRateCents: number
   /** The truck cost that each of `COST_SHARES` of such loads stays below. */
   readonly costs: readonly { readonly share: number; readonly cents: number }[]
-  /** The number of the tenant's own past forecasts whose errors are in the distribution; old ones count less. */
+  /** The number of the brokerage's own past forecasts whose errors are in the distribution; old ones count less. */
   readonly ownErrors: number
 }
 
 /**
- * The distribution of the margin that a rate will realize, if the quote is won: the truck cost varies around the expected
- * one as the tenant's past costs varied around their forecasts.
+ * The distribution of the margin that a rate will realize, if the quote is won: the truck cost varies around the expected one as
+ * the brokerage's past costs varied around their forecasts.
  *
  * @example marginAtRisk({ costCents: 170000, spread }, 200000).lossChance // 0.22, for an error of 20 % and no own loads
  */

@@ -16,16 +16,16 @@ export interface MarketDay {
   readonly indexAfter: number
 }
 
-/** A tenant's market on each day with quotes, oldest first, and the market after the last day. */
+/** A brokerage's market on each day with quotes, oldest first, and the market after the last day. */
 export interface MarketDays {
   readonly days: readonly MarketDay[]
   readonly now: Morning | null
 }
 
 /**
- * The market of a tenant, day by day: the part of the reference rate that all lanes share. A lane's pending quotes of a day
- * count together as one quote. Without them the market would be as old as the newest outcomes; counted singly, many offers
- * at one odd rate would move it.
+ * The market of a brokerage, day by day: the part of the reference rate that all lanes share. A lane's pending quotes of a day
+ * count together as one quote. Without them the market would be as old as the newest outcomes; counted singly, many offers at one
+ * odd rate would move it.
  *
  * @param rows the rows to read, in the order of time
  * @param logRates by row; NaN for quotes that are left out

@@ -43,7 +43,7 @@ export function expectedMarginCents(
 export function bestRate(
   lane: WinCurve & {
     readonly costCents: number
-    /** The lowest rate that the tenant's rules allow; null without one. */
+    /** The lowest rate that the brokerage's rules allow; null without one. */
     readonly floorCents: number | null
   },
 ): Optimum {

@@ -30,7 +30,7 @@ const STEPS_MAX = 40
 const LOG_STEEPNESS_MAX = 5
 const LOG_STEEPNESS_MIN = -3
 
-/** The noise of a tenant whose lanes do not swing. */
+/** The noise of a brokerage whose lanes do not swing. */
 const LEAST_NOISE = 0.25
 
 /** Minimum variance of a belief. */

@@ -19,11 +19,11 @@ export function brake(x: number): number {
 }
 
 /**
- * The shape that all win curves of a tenant share. Level and steepness differ by lane.
+ * The shape that all win curves of a brokerage share. Level and steepness differ by lane.
  *
  * - `ceiling`: the probability that no rate exceeds, however low, because some loads are never won.
- * - `bend`: the distance from the reference rate, in log rate, where the curve becomes less steep. In sealed tenders, a few
- *   percent around the going rate decide, and further differences matter less. Infinity: the log odds are a line.
+ * - `bend`: the distance from the reference rate, in log rate, where the curve becomes less steep. In sealed tenders, a few percent
+ *   around the going rate decide, and further differences matter less. Infinity: the log odds are a line.
  */
 export interface CurveShape {
   readonly ceiling: number

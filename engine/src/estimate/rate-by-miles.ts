@@ -14,12 +14,12 @@ import { fitHaulCurveInSteps, haulLogDollars } from './length-of-haul.ts'
 /** The fields of a quote that the curve uses. */
 export type MeasuredQuote = Pick<PastQuote, 'laneId' | 'rateCents' | 'miles' | 'quotedAt'>
 
-/** ln dollars of a haul by its miles, from the tenant's rates; the tenant's average for unknown miles. */
+/** ln dollars of a haul by its miles, from the brokerage's rates; the brokerage's average for unknown miles. */
 export type HaulLog = (miles: number | null) => number
 
 /**
- * A tenant's curve is fitted to at most this number of newest quotes, which is enough for its five parameters and bounds
- * the time of the fit.
+ * A brokerage's curve is fitted to at most this number of newest quotes, which is enough for its five parameters and bounds the
+ * time of the fit.
  */
 export const HAUL_QUOTES_MAX = 2_000
 
@@ -90,9 +90,9 @@ function isMeasured({ rateCents, miles }: MeasuredQuote): boolean {
 }
 
 /**
- * The tenant's curve of rates by miles, with which lanes of different lengths can share one market level. The curve is
- * fitted to quotes of earlier days, so a quote added today does not change the relative rates of other quotes. Neither the
- * order of the quotes nor quotes excluded by `haulQuotes` change a digit of the curve.
+ * The brokerage's curve of rates by miles, with which lanes of different lengths can share one market level. The curve is fitted to
+ * quotes of earlier days, so a quote added today does not change the relative rates of other quotes. Neither the order of the
+ * quotes nor quotes excluded by `haulQuotes` change a digit of the curve.
  *
  * @example rateByMiles([], day)(500) // 0: no quote has miles, so rates are not adjusted
  */

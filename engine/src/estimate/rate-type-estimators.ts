@@ -73,8 +73,8 @@ export interface TypesPreparation {
 }
 
 /**
- * Prepares a tenant's quotes for every estimate of a day, spot and contract apart: each type has its own market, curves and
- * swings. An estimate of a type borrows from the other type what the tenant's quotes support: see docs/model-estimate.md.
+ * Prepares a brokerage's quotes for every estimate of a day, spot and contract apart: each type has its own market, curves and
+ * swings. An estimate of a type borrows from the other type what the brokerage's quotes support: see docs/model-estimate.md.
  *
  * @param rows all rows in the order of time
  */

@@ -22,7 +22,7 @@ test('one lane over forty days has the known references, index and level', () =>
   expect(state()).toEqual(['0.000712419', '7.652165200', '2.689207115'])
 })
 
-test('the reference of a lane never quoted is the tenant average, and null for a tenant without quotes', () => {
+test('the reference of a lane never quoted is the brokerage average, and null for a brokerage without quotes', () => {
   const market = emptyMarket()
   expect(logReference(market, 'other', 0)).toBeNull()
   addDay(market, 0, seen(2000, 2200))
@@ -36,7 +36,7 @@ test('the reference of a lane first quoted today is its own rate, however differ
   expect(Math.exp(reference)).toBeCloseTo(300, 6)
 })
 
-describe('the weight of the tenant average', () => {
+describe('the weight of the brokerage average', () => {
   /** 400 quotes on 60 lanes with the given differences between lanes and between quotes of a lane. */
   function marketOf(lanes: number, quotes: number) {
     const random = seededNumbers(3)

@@ -9,9 +9,9 @@ import { clip } from './vector.ts'
 
 /** The half-life of a lane's rates in its level, in days. */
 const LEVEL_HALF_LIFE_DAYS = 40
-/** Beside a lane's own quotes, the tenant's average counts as much as this many quotes. */
+/** Beside a lane's own quotes, the brokerage's average counts as much as this many quotes. */
 const TENANT_WEIGHT = 0.3
-/** The typical squared log distance of a new truckload lane from the tenant's average for its miles. */
+/** The typical squared log distance of a new truckload lane from the brokerage's average for its miles. */
 const USUAL_DISTANCE = 0.04
 /** USUAL_DISTANCE counts as if it had been measured on this many lanes. */
 const IMAGINED_LANES = 10
@@ -23,7 +23,7 @@ const SURPRISE_MAX = 0.4
 /** Identifies a lane. */
 export type LaneKey = string | number
 
-/** One quote: `logRate` is ln(rate in cents) minus the tenant's length-of-haul curve. */
+/** One quote: `logRate` is ln(rate in cents) minus the brokerage's length-of-haul curve. */
 export interface RateSeen {
   readonly lane: LaneKey
   readonly logRate: number
@@ -39,28 +39,25 @@ export interface LaneLevel {
 /** The market before the first quote of a day, with which all quotes of the day are compared. */
 export interface Morning {
   readonly index: number
-  /** The tenant's average level. */
+  /** The brokerage's average level. */
   readonly mean: number
   /** How similar the lanes are: see `laneLikeness`. If `tenantWeight` is a better weight k, at least k / (k + 1). */
   readonly likeness: number
-  /** The weight of the tenant's average beside a lane's level, in quotes: 0.3 x likeness. */
+  /** The weight of the brokerage's average beside a lane's level, in quotes: 0.3 x likeness. */
   readonly usualWeight: number
-  /** The weight in use: the usual one, or one of `TENANT_WEIGHTS` that predicted the tenant's rates better. */
+  /** The weight in use: the usual one, or one of `TENANT_WEIGHTS` that predicted the brokerage's rates better. */
   readonly tenantWeight: number
   /** The weight on the day of a lane's first quotes: 0 if the usual weight is in use. */
   readonly firstDayWeight: number
 }
 
 /**
- * The market of one tenant: a log index for all lanes, each lane's level above it, and the tenant's average level for lanes
+ * The market of one brokerage: a log index for all lanes, each lane's level above it, and the brokerage's average level for lanes
  * never quoted. The market is a fold over days: equal days in the same order give equal digits.
  */
 export interface Market {
   index: number
-  /**
-   * The number of lanes first quoted after the tenant's first quote, and the sum of their squared distances from its
-   * average.
-   */
+  /** The number of lanes first quoted after the brokerage's first quote, and the sum of their squared distances from its average. */
   newLanes: number
   newLaneDistances: number
   /** The number of quotes on known lanes. */
@@ -86,9 +83,9 @@ export function emptyMarket(): Market {
 }
 
 /**
- * How well the tenant's average predicts the level of a new lane: 1 if new lanes are within about 20 % of it, near 0 if
- * lanes have very different levels (for example without miles). `min(1, 0.04 / B)`, where B is the mean squared log
- * distance of new lanes, including ten assumed lanes at 0.04.
+ * How well the brokerage's average predicts the level of a new lane: 1 if new lanes are within about 20 % of it, near 0 if lanes
+ * have very different levels (for example without miles). `min(1, 0.04 / B)`, where B is the mean squared log distance of new
+ * lanes, including ten assumed lanes at 0.04.
  *
  * @example laneLikeness(emptyMarket()) // 1
  */
@@ -99,18 +96,18 @@ export function laneLikeness(market: Market): number {
 }
 
 /**
- * Weights of the tenant's average that are tried beside the usual one, in quotes. In sealed tenders, lanes hardly differ from
+ * Weights of the brokerage's average that are tried beside the usual one, in quotes. In sealed tenders, lanes hardly differ from
  * the average, but bids differ much, so that a lane's own mean is mostly noise.
  */
 const TENANT_WEIGHTS = [1, 3, 10, 30] as const
-/** A tenant weight replaces the usual one only after this number of quotes on known lanes... */
+/** A brokerage weight replaces the usual one only after this number of quotes on known lanes... */
 const QUOTES_TO_CHOOSE = 100
 /** ... and if it decreases the mean distance of quotes from their reference rates by this share. */
 const DISTANCE_GAIN_MIN = 0.01
 /** Limit of a quote's distance in this comparison. */
 const DISTANCE_MAX = 1
 
-/** The tenant weight that predicted the tenant's rates better than the usual one; null if there is none. */
+/** The brokerage weight that predicted the brokerage's rates better than the usual one; null if there is none. */
 function betterWeight(market: Market): number | null {
   if (market.knownQuotes < QUOTES_TO_CHOOSE) return null
   const [usual = 0, ...others] = market.distances
@@ -139,9 +136,8 @@ export function morningOf(market: Market): Morning | null {
 }
 
 /**
- * Log of the reference rate of a lane on a day:
- * `I + (w f mu + g G) / (w f + g)`, with g the tenant weight of the morning and f = 2^(-days since the lane's last quote / 40);
- * `I + G` for an unseen lane.
+ * Log of the reference rate of a lane on a day: `I + (w f mu + g G) / (w f + g)`, with g the brokerage weight of the morning and f
+ * = 2^(-days since the lane's last quote / 40); `I + G` for an unseen lane.
  *
  * @example referenceOf({ weight: 1, mean: 0, day: 0 }, { ...morning, index: 7.6, mean: 0.1, tenantWeight: 0.3 }, 0) // 7.623
  */
@@ -152,7 +148,7 @@ export function referenceOf(level: LaneLevel | undefined, morning: Morning, day:
   return index + (weight * level.mean + tenantWeight * mean) / (weight + tenantWeight)
 }
 
-/** Adds the distance of a quote on a known lane from its reference rate, for each tenant weight. */
+/** Adds the distance of a quote on a known lane from its reference rate, for each brokerage weight. */
 function countDistances(
   market: Market,
   level: LaneLevel,
@@ -194,11 +190,11 @@ export function movedLevel(level: LaneLevel | undefined, value: number, day: num
 }
 
 /**
- * Adds one day's quotes. Returns the log of their reference rates, in the order of the quotes, from the market before the
- * first of them. The reference rate of a lane first quoted this day is the mean of its own rates, because the distance of
- * a new lane from the tenant's average describes the lane, not the offer (see `firstReference`). On real quotes this was
- * better than `I + G`, and far more robust where lanes differ much. Then the index moves once, by the mean surprise of quotes
- * on known lanes, and each quote updates its lane's level and the tenant's average.
+ * Adds one day's quotes. Returns the log of their reference rates, in the order of the quotes, from the market before the first of
+ * them. The reference rate of a lane first quoted this day is the mean of its own rates, because the distance of a new lane from
+ * the brokerage's average describes the lane, not the offer (see `firstReference`). On real quotes this was better than `I + G`,
+ * and far more robust where lanes differ much. Then the index moves once, by the mean surprise of quotes on known lanes, and each
+ * quote updates its lane's level and the brokerage's average.
  *
  * @example addDay(emptyMarket(), 0, [{ lane: 'DAL>ATL V', logRate: Math.log(2000) }]) // [ln 2000]
  */
@@ -237,8 +233,8 @@ export function addDay(market: Market, day: number, quotes: readonly RateSeen[])
 }
 
 /**
- * Log of the reference rate of a lane first quoted this day: the mean of its own rates, mixed with the tenant's average if
- * lanes hardly differ from it.
+ * Log of the reference rate of a lane first quoted this day: the mean of its own rates, mixed with the brokerage's average if lanes
+ * hardly differ from it.
  */
 export function firstReference(level: LaneLevel | undefined, index: number, morning: Morning | null): number {
   if (!level) return index

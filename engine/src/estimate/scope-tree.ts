@@ -19,7 +19,7 @@ import {
 } from './tree.ts'
 import { addInto, difference } from './vector.ts'
 
-/** A scope of the tree above the lanes. The root is the tenant, which has no parent. */
+/** A scope of the tree above the lanes. The root is the brokerage, which has no parent. */
 export interface ScopeModel {
   readonly name: string
   readonly key: string
@@ -35,10 +35,10 @@ export interface ScopeModel {
   borrowed: number
 }
 
-/** The tenant and every scope below it. */
+/** The brokerage and every scope below it. */
 export interface ScopeTree {
   readonly tenant: ScopeModel
-  /** By the keys on the way from the tenant, widest first: see `scopePath`. Parents come before their children. */
+  /** By the keys on the way from the brokerage, widest first: see `scopePath`. Parents come before their children. */
   readonly scopes: Map<string, ScopeModel>
 }
 

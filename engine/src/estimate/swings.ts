@@ -20,7 +20,7 @@ const LEAST_INFORMATION = 10
 const GAIN_HALF_LIFE_DAYS = 45
 const GAIN_DOUBT = 4
 const GAIN_MAX = 1.5
-/** The half-life of a lane's own win rate, in days, and the quotes at the tenant's win rate that are added to it. */
+/** The half-life of a lane's own win rate, in days, and the quotes at the brokerage's win rate that are added to it. */
 const LANE_HALF_LIFE_DAYS = 60
 const TENANT_QUOTES = 2
 
@@ -47,9 +47,9 @@ interface LaneWinRates {
   readonly before: Float64Array
 }
 
-/** How the outcomes of a tenant's lanes move. */
+/** How the outcomes of a brokerage's lanes move. */
 export interface Swings {
-  /** How much more often than usual the tenant wins at present, as a shift of log odds for all lanes. */
+  /** How much more often than usual the brokerage wins at present, as a shift of log odds for all lanes. */
   readonly drift: number
   /** The standard deviation, in log odds, of a lane's win rate in a month around what was expected. */
   readonly ofLanes: number
@@ -73,10 +73,10 @@ interface DaySums {
 /**
  * How the outcomes of all lanes drift together, and how much each lane swings by itself.
  *
- * The surprise of an outcome is 1 (won) or 0 (lost), minus the win rate of its lane so far. The drift on a day is the sum of
- * recent surprises divided by their information. Whether a drift lasts until the next quotes is learned from the tenant's
- * own past: the gain is the regression of surprises on the drift of the morning before them. It is near 0 for a tenant whose
- * win rate only varies by chance.
+ * The surprise of an outcome is 1 (won) or 0 (lost), minus the win rate of its lane so far. The drift on a day is the sum of recent
+ * surprises divided by their information. Whether a drift lasts until the next quotes is learned from the brokerage's own past: the
+ * gain is the regression of surprises on the drift of the morning before them. It is near 0 for a brokerage whose win rate only
+ * varies by chance.
  *
  * A lane's swing is what remains of the variance of its surprises in 30 days after the chance of single outcomes and the
  * uncertainty of its win rate. It is far above 0 where outcomes come in batches, such as several lines of one order.

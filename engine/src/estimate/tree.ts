@@ -60,15 +60,15 @@ export function kinship(spread: number, tiltSquared: number): Kinship {
   return { bell, total }
 }
 
-/** State pair to region pair, region pair to tenant. */
+/** State pair to region pair, region pair to brokerage. */
 export const SCOPE_KINSHIP = kinship(0.5, 0.03 * 0.03)
 
 /** Lane to state pair, for a lane with a well-known reference rate. */
 export const LANE_KINSHIP = kinship(0.7, 0.06 * 0.06)
 
 /**
- * How lanes differ from their state pair: the standard deviation of their level, and of their reference rate in log rate
- * (`tilt`, and for a lane with n quotes `quoteNoise` / n more variance). The tenant's own quotes determine which is used.
+ * How lanes differ from their state pair: the standard deviation of their level, and of their reference rate in log rate (`tilt`,
+ * and for a lane with n quotes `quoteNoise` / n more variance). The brokerage's own quotes determine which is used.
  */
 export interface LaneSpread {
   readonly level: number
@@ -103,7 +103,7 @@ export function laneKinship(decided: number, spreadIndex: number): Kinship {
   return made
 }
 
-/** The log likelihood of a tenant's outcomes under a belief over the bank: the log of the sum of its weights. */
+/** The log likelihood of a brokerage's outcomes under a belief over the bank: the log of the sum of its weights. */
 export function logEvidence(logWeights: Float64Array): number {
   const top = logWeights.reduce((most, value) => Math.max(most, value), Number.NEGATIVE_INFINITY)
   return top + Math.log(logWeights.reduce((sum, value) => sum + Math.exp(value - top), 0))
@@ -124,7 +124,7 @@ for (let from = 0; from < STEEPNESS_COUNT; from++) {
   }
 }
 
-/** The belief about a tenant without quotes: level 0.5 +- 1.5, log steepness ln 8 +- 1. */
+/** The belief about a brokerage without quotes: level 0.5 +- 1.5, log steepness ln 8 +- 1. */
 export function rootBelief(): Float64Array {
   const out = new Float64Array(BANK_SIZE)
   for (let j = 0; j < STEEPNESS_COUNT; j++) {

@@ -8,9 +8,9 @@ export interface Scope {
 export interface LaneIdentity {
   /** City pair and equipment. Quotes with equal keys are on the same lane. */
   readonly key: string
-  /** Wider scopes for the win probability, widest first, excluding the tenant. */
+  /** Wider scopes for the win probability, widest first, excluding the brokerage. */
   readonly scopes: readonly Scope[]
-  /** Scope keys for the expected cost, widest first, excluding the tenant. */
+  /** Scope keys for the expected cost, widest first, excluding the brokerage. */
   readonly costKeys: readonly string[]
 }
 

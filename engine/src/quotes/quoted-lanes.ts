@@ -9,7 +9,7 @@ export interface PooledQuotes {
   readonly pool: Pool
 }
 
-/** A tenant's quotes in columns. Lanes have numbers and identities. */
+/** A brokerage's quotes in columns. Lanes have numbers and identities. */
 export interface QuotedLanes extends PooledQuotes {
   /** Lane numbers are 0 to `laneCount - 1`. */
   readonly laneCount: number
