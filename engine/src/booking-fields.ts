@@ -1,8 +1,8 @@
 import type { Currency, RateBasis } from './rate-basis.ts'
 
 /**
- * How the value of a field is stored: whole cents, text, a time in epoch milliseconds, what an amount includes, its currency, or
- * charges by name as `chargesText` writes them.
+ * The form of a field's value: whole cents, text, a time in epoch milliseconds, what an amount includes, its currency, or charges
+ * by name as `chargesText` writes them.
  */
 export type BookingUnit = 'cents' | 'text' | 'time' | 'basis' | 'currency' | 'charges'
 interface UnitValues {
@@ -14,11 +14,9 @@ interface UnitValues {
   readonly charges: string
 }
 
-/**
- * The properties of a booking field. Events are built from a lane's history, so a field that is in events is audited.
- */
+/** The properties of a booking field. Events are built from a quote's history, so a field that is in events is audited. */
 type BookingFieldRow = {
-  /** The field's name in responses, in events and in the history of a lane. */
+  /** The field's name in responses, in events and in the history of a quote. */
   readonly shown: string
   /** The field's name in a signed update and in an imported file; null for a field that only a cancellation sets. */
   readonly sent: string | null
@@ -200,7 +198,7 @@ export const bookingTable = {
     audited: true,
     inEvents: true,
   },
-  /** When the booking was cancelled. A lane with a customer rate or truck cost is not cancelled. */
+  /** When the booking was cancelled. A quote with a customer rate or truck cost is not cancelled. */
   cancelledAt: {
     shown: 'cancelled_at',
     sent: null,
@@ -226,7 +224,7 @@ export const bookingTable = {
 type BookingTable = typeof bookingTable
 export type BookingField = keyof BookingTable
 
-/** The fields whose row in the table matches `Row`. */
+/** The fields with a row like `Row`. */
 type FieldsThat<Row> = {
   [F in BookingField]: BookingTable[F] extends Row ? F : never
 }[BookingField]
@@ -246,16 +244,16 @@ export type BookingUnitOf<F extends BookingField> = BookingTable[F]['unit']
 /** The value of a field: amounts in whole cents, times in epoch milliseconds. */
 export type BookingValue<F extends BookingField> = UnitValues[BookingUnitOf<F>]
 
-/** A lane's booking. A value is null until it is known. Amounts in whole cents, times in epoch milliseconds. */
+/** The booking of a quote that was won. A value is null until it is known. Amounts in whole cents, times in epoch milliseconds. */
 export type Booking = { readonly [F in BookingField]: BookingValue<F> | null }
 
 export const bookingFields = Object.keys(bookingTable) as readonly BookingField[]
-/** The fields that a signed update and an imported file can carry. */
+/** The fields that a signed update and an imported file can contain. */
 export const sentBookingFields = bookingFields.filter(isSent)
 export function isSent(field: BookingField): field is SentBookingField {
   return bookingTable[field].sent !== null
 }
-/** The fields that a cancellation sets to null. An update cannot carry them together with a cancellation. */
+/** The fields that a cancellation sets to null. An update cannot send them together with a cancellation. */
 export const clearedBookingFields = bookingFields.filter(
   (field): field is ClearedBookingField => bookingTable[field].cancellation === 'clears',
 )

@@ -22,7 +22,7 @@ describe('laneBuckets', () => {
     ])
   })
 
-  it('keeps empty buckets after the last quote', () => {
+  it('has empty buckets after the last quote', () => {
     expect(bucketsOf([quote(70)]).buckets.map((bucket) => bucket.quotes)).toEqual([1, 0, 0])
   })
 

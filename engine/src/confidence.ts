@@ -11,7 +11,7 @@ export const CONFIDENCE_LEVELS: readonly { readonly level: Confidence; readonly 
 
 /**
  * Is there enough history to rely on? The level for a lane with this many decided (won or lost) quotes: a rule of thumb, no
- * statistical confidence (docs/model.md, "Confidence"). How sure a single estimate is: estimate/trust.ts.
+ * statistical confidence (docs/model.md, "Confidence"). estimate/trust.ts says how far a single estimate can be trusted.
  *
  * @example confidence(14) // 'medium'
  */

@@ -18,7 +18,7 @@ export interface SentAmounts {
   readonly marketCents: number | null
   readonly customerRateCents: number | null
   readonly truckCostCents: number | null
-  /** The terms of the quoted rate and of the costs at the time of the quote, of AR, and of AP. */
+  /** The terms of the quoted rate and of the costs known then, of AR (the customer rate), and of AP (the truck cost). */
   readonly quoted: AmountTerms
   readonly customer: AmountTerms
   readonly truck: AmountTerms
@@ -27,7 +27,7 @@ export interface SentAmounts {
 /** The amounts of a quote in US dollars on one basis, in whole cents. */
 export interface CountedAmounts {
   readonly quotedCents: number
-  /** The rep's estimate, else the cost that the history expected. Null if neither is known, or can be converted. */
+  /** The truck cost that the rep estimated, else the one that the history expected. Null if neither is known, or can be converted. */
   readonly estimatedCents: number | null
   readonly expectedCents: number | null
   readonly marketCents: number | null
@@ -44,9 +44,9 @@ export interface ChargesOfDay {
   readonly costs: FuelAndExchange
 }
 
-/** What amounts are converted with, by day as a number of days since 1970. */
+/** Surcharges and exchange rates by day (days since 1970), to convert amounts with. */
 export interface ConversionDays {
-  /** By the key of a customer: the surcharges of its fuel schedule in mills per mile. With the key `''`, those of the brokerage. */
+  /** By the key of a customer: its fuel surcharges by day, in mills per mile. The key `''` has those of the brokerage. */
   readonly fuel: ReadonlyMap<string, ReadonlyMap<number, number>>
   /** US dollars per Canadian dollar. */
   readonly exchange: ReadonlyMap<number, number>
@@ -59,7 +59,7 @@ export function conversionDayOf(quotedAt: number): number {
 const DAY_MS = 86_400_000
 
 /**
- * What the amounts of a quote are converted with. Unknown miles have no fuel charge by the schedule.
+ * What the amounts of a quote are converted with. Without miles, there is no scheduled fuel charge.
  *
  * @param quote `day` is a number of `conversionDayOf`, and unknown miles are NaN
  */
@@ -101,8 +101,8 @@ export function chargesOfRates(
 }
 
 /**
- * The amounts of a quote as statistics count them. Null if the quote is kept apart, because its quoted rate, its AR or its AP cannot
- * be converted. The fuel schedule and the exchange rate are only asked for if an amount needs them.
+ * The amounts of a quote as statistics count them. Null if its quoted rate, its AR or its AP cannot be converted. The fuel schedule
+ * and the exchange rate are only looked up if an amount needs them.
  */
 export function countedAmounts(
   sent: SentAmounts,
@@ -154,7 +154,7 @@ export function countedAmounts(
   }
 }
 
-/** An expected cost was computed in US dollars. It has the charges of the quote, where the quote states a basis. */
+/** Converts an expected cost, which is in US dollars, with the charges of the quote if the quote states a basis. */
 function expectedOnBasis(
   { expectedCents, expectedBasis, quoted }: SentAmounts,
   wanted: RateBasis,

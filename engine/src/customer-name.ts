@@ -55,10 +55,10 @@ function bareName(name: string): string {
 /** Longer names are not compared for typos: the texts to compare grow with the square of a name's length. */
 const TYPO_LENGTH_MAX = 60
 
-/** Names whose bare form is shorter than this are compared exactly: short names that differ by a letter are often two companies. */
+/** Shorter bare forms are compared exactly: short names that differ by a letter are often two companies. */
 const TYPO_LENGTH_MIN = 8
 
-/** If more names than this share a text with one letter left out, the others are not compared: it bounds the time. */
+/** If more names than this have the same text after one letter is left out, the others are not compared, to bound the time. */
 const SHARED_MAX = 20
 
 /** Why two names probably mean the same customer. */
@@ -104,8 +104,8 @@ export function* nameVariants(names: readonly string[]): Steps<NameVariant[]> {
     else if (sameSolid !== undefined) pair(sameSolid, index, 'spaces')
     if (same === undefined) byBare.set(bare, index)
     if (sameSolid === undefined) bySpaces.set(solid, index)
-    // Only the first name of each solid form: the others are already paired with it.
-    // A digit is never a typo ("Plant 1", "Plant 2").
+    // Only the first name of each form without spaces: the others are already paired with it. A digit is never a typo ("Plant 1",
+    // "Plant 2").
     const hasTypoLength = solid.length >= TYPO_LENGTH_MIN && solid.length <= TYPO_LENGTH_MAX
     if (sameSolid !== undefined || !hasTypoLength || /\d/.test(solid)) continue
     for (const shorter of deletions(solid)) {

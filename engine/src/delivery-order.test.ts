@@ -11,11 +11,11 @@ const property = (name: string, check: (numRuns: number) => void) => {
   test(`${name}: many`, { tags: 'long' }, () => check(2_000))
 }
 
-// Promise: whatever messages arrive about a lane, and in whatever order, the lane ends the same. Only two different messages of one
-// kind that one sender signs in the same second have no order but that of their arrival.
+// Promise: the state of a quote does not depend on the order in which messages about it arrive. Only two different messages of one
+// kind that one sender signs in the same second count in the order of their arrival.
 
 const start = 1_000_000
-/** When messages arrive: later than all are signed. */
+/** Messages arrive after all of them were signed. */
 const arrival = (start + 1_000) * 1_000
 
 interface Lane extends BookedLane {
@@ -41,7 +41,7 @@ type Message =
     }
   | { readonly kind: 'quote'; readonly values: Readonly<Record<string, unknown>>; readonly at: number }
 
-/** A lane as it is read again from the database: its facts go through their stored form. */
+/** A quote as it is read again from the database: its facts go through their saved form. */
 function readAgain(lane: Lane): Lane {
   const kept = lane.facts === noFacts ? null : JSON.parse(JSON.stringify(storedFacts(lane.facts)))
   const { booking, outcome, quoteStamps } = lane
@@ -92,7 +92,7 @@ function after(stored: Lane, message: Message): Lane {
   }
 }
 
-/** What a caller sees of a lane. */
+/** What a caller sees of a quote. */
 function seen({ booking, outcome, quoted }: Lane) {
   return { ...booking, ...outcome, quoted: Object.fromEntries(Object.entries(quoted).sort()) }
 }
@@ -156,7 +156,7 @@ function kindAndSecond(message: Message): string {
   return `${message.kind} ${kind} ${message.at}`
 }
 
-describe('the end state of a lane does not depend on the order of delivery', () => {
+describe('the end state of a quote does not depend on the order of delivery', () => {
   property('for up to four messages of every kind, in all orders', (numRuns) => {
     fc.assert(
       fc.property(messagesOf({ minLength: 2, maxLength: 4 }), (messages) => {
@@ -235,14 +235,14 @@ describe('the win of a booking', () => {
     )
   })
 
-  test('keeps its time when the same booking is sent every day for a year', () => {
+  test('has the same time when the same booking is sent every day for a year', () => {
     const daily = Array.from({ length: 365 }, (_, day) => booked({}, start - 900 + day))
     const end = daily.reduce(after, quotedLane)
     expect(end.outcome.decidedAt).toBe((start - 900) * 1_000)
     expect(end.facts.bookings.length).toBeLessThan(20)
   })
 
-  test('that was pushed is kept when the booking is cancelled, in all orders', () => {
+  test('that was pushed remains when the booking is cancelled, in all orders', () => {
     const won: Message = { kind: 'quote', values: { outcome: 'won' }, at: start }
     const cancelled: Message = { kind: 'update', fields: {}, cancels: true, at: start + 2 }
     for (const order of ordersOf([won, booked({}, start + 1), cancelled])) {

@@ -35,7 +35,7 @@ describe('equipmentCode', () => {
     for (const spelling of spellings) expect([spelling, equipmentCode(spelling)]).toEqual([spelling, code])
   })
 
-  it('keeps an unknown code, in upper case', () => {
+  it('accepts an unknown code, in upper case', () => {
     expect(equipmentCode('vr')).toBe('VR')
     expect(equipmentCode('lowboy_3-axle')).toBe('LOWBOY_3-AXLE')
     expect(equipmentCode('X53')).toBe('X53')

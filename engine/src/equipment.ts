@@ -1,7 +1,7 @@
 /**
- * Equipment codes as stored, each with its other spellings in use: load board codes, EDI X12 codes (CV, RT, FT) and
- * vendors' names. The trailer length is ignored ("53' van", "flatbed_48"). A space in a spelling may also be written
- * as a hyphen, an underscore or nothing.
+ * Equipment codes as saved, each with its other spellings in use: load board codes, EDI X12 codes (CV, RT, FT) and vendors' names.
+ * The trailer length is ignored ("53' van", "flatbed_48"). A space in a spelling may also be written as a hyphen, an underscore or
+ * nothing.
  */
 const SPELLINGS_OF_CODE: Readonly<Record<string, readonly string[]>> = {
   V: ['VAN', 'DRY', 'DRY VAN', 'VAN DRY', 'DV', 'DRV', 'CV', 'VN', 'DRY VAN TRAILER', 'STANDARD VAN'],
@@ -48,10 +48,10 @@ const LENGTH_AFTER = /(?<=[A-Z])[ _-]*\(?[2-5]\d(?:['’"]|[ -]?(?:FT|FOOT|FEET)
 /**
  * The normalized equipment code, used for storage and comparison, or null if the text is not an equipment code.
  *
- * The usual names of van, reefer, flatbed and a few other types map to one code each. Any other text of 1 to 20
- * letters, digits, `_` and `-` is kept as a code in upper case. A number alone is rejected: it is a rate or a length
- * in the wrong column. Spaces and a trailer length are accepted only with a known name ("53' dry van"). `VR` (van or
- * reefer) is a separate code, because mapping it to V or R would be a guess.
+ * The usual names of van, reefer, flatbed and a few other types map to one code each. Any other text of 1 to 20 letters, digits,
+ * `_` and `-` becomes a code in upper case. A number alone is rejected: it is a rate or a length in the wrong column. Spaces and a
+ * trailer length are accepted only with a known name ("53' dry van"). `VR` (van or reefer) is a separate code, because mapping it
+ * to V or R would be a guess.
  *
  * @example equipmentCode('dry van') // 'V'
  * @example equipmentCode("53' reefer") // 'R'

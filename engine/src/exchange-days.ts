@@ -4,16 +4,16 @@ export interface ExchangeRate {
   readonly usdPerCad: number
 }
 
-/** A rate applies until the next one. If none follows within this time, the rate of the day is unknown: monthly tables have no gap. */
+/** An exchange rate applies until the next one, but for at most this many days: monthly tables have no gap. */
 export const EXCHANGE_RATE_DAYS_MAX = 31
 
-/** The rates of the last fifty years are from 0.61 to 1.09. One outside is in another unit, such as Canadian per US dollar. */
+/** The exchange rates of the last fifty years are from 0.61 to 1.09. One outside is in another unit, such as Canadian per US dollar. */
 export const USD_PER_CAD = { least: 0.5, most: 1.1 } as const
 
 const dayMilliseconds = 86_400_000
 
 /**
- * The rate of each day: that of the newest entered day, until the next one or for `EXCHANGE_RATE_DAYS_MAX` days.
+ * The exchange rate of each day: the newest entered one, for at most `EXCHANGE_RATE_DAYS_MAX` days.
  *
  * @example exchangeDays([{ day: '2026-03-02', usdPerCad: 0.73 }]).length // 32
  */

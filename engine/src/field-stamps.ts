@@ -1,6 +1,6 @@
 import { hashOf } from './text-hash.ts'
 
-/** Who wrote each field of a lane last, and when: the rules by which late and repeated deliveries converge. */
+/** Who wrote each field of a quote last, and when: the rules by which late and repeated messages end in the same values. */
 
 /** The sender and the time of a value. Times in epoch seconds. */
 export interface Stamp {
@@ -10,11 +10,11 @@ export interface Stamp {
   readonly signed: number
   /** The earlier of the signed time and the database's time when the update arrived. */
   readonly effective: number
-  /** The class of the message: it decides between messages of the same second. Absent for class 0 and for a rollback. */
+  /** Decides between messages of the same second: the higher rank counts. Absent for rank 0 and for a rollback. */
   readonly rank?: number
-  /** A hash of the message, by which a repetition is known. Absent for a rollback. */
+  /** A hash of the message, by which a repetition is recognized. Absent for a rollback. */
   readonly hash?: number
-  /** The hashes of the sender's earlier messages of the same second and class. */
+  /** The hashes of the sender's earlier messages of the same second and rank. */
   readonly before?: readonly number[]
 }
 
@@ -46,7 +46,7 @@ function isNewest(stamps: FieldStamps, incoming: Stamp): boolean {
   return compared(heldTime, incomingTime, held, incoming) <= 0
 }
 
-/** Negative if the incoming message is newer than the held one, or of the same second with a higher rank. */
+/** Negative if the incoming message is newer than the current one, or of the same second with a higher rank. */
 function compared(heldTime: number, incomingTime: number, held: Stamp, incoming: Stamp): number {
   return heldTime - incomingTime || (held.rank ?? 0) - (incoming.rank ?? 0)
 }
@@ -61,10 +61,10 @@ function isOlder(own: Stamp, incoming: Stamp): boolean {
   return compared(own.signed, incoming.signed, own, incoming) > 0 || isReplaced(own, incoming)
 }
 
-/** Upper bound on the messages of one second that are remembered. */
+/** The most messages of one second that are remembered. */
 const maxBefore = 16
 
-/** The incoming stamp, which remembers the messages of its second and class that it replaces. */
+/** The incoming stamp, with the hashes of the messages of its second and rank that it replaces. */
 function replacing(own: Stamp | undefined, incoming: Stamp): Stamp {
   if (own === undefined || compared(own.signed, incoming.signed, own, incoming) !== 0) return incoming
   const before = [...(own.before ?? []), own.hash].filter(
@@ -85,9 +85,9 @@ function stampsAfter(stamps: FieldStamps, incoming: Stamp, applied: boolean): Fi
 }
 
 /**
- * The stamps of a field after a rollback at `atSeconds` of the database's clock. The rollback is newer than every
- * update that arrived before it. A sender's clock is assumed to keep its lead: updates that the sender signed before
- * the rollback have an earlier time than the recorded one, and updates signed afterwards have a later time.
+ * The stamps of a field after a rollback at `atSeconds` of the database's clock. The rollback is newer than every update that
+ * arrived before it. A sender's clock is assumed to stay as far ahead as it was: updates that the sender signed before the rollback
+ * have an earlier time than the recorded one, and updates signed afterwards have a later time.
  *
  * @example stampsAfterRollback([{ sender: 1, signed: 120, effective: 0 }], 10)
  *   // [{ sender: null, signed: 10, effective: 10 }, { sender: 1, signed: 130, effective: 10 }]
@@ -105,7 +105,7 @@ export function stampsAfterRollback(stamps: FieldStamps, atSeconds: number): Fie
   ]
 }
 
-/** The fields that a delivery writes, and the stamps of all fields afterwards. */
+/** The fields that a message writes, and the stamps of all fields afterwards. */
 export interface StampedFields<Field extends string> {
   readonly written: ReadonlySet<Field>
   readonly stamps: Readonly<Partial<Record<Field, FieldStamps>>>
@@ -117,9 +117,9 @@ export interface StampedFields<Field extends string> {
 export interface SignedMessage {
   readonly sender: number
   readonly signedAtSeconds: number
-  /** Its class: of two messages of one second, the one with the higher class counts. */
+  /** Of two messages of one second, the one with the higher rank counts. */
   readonly rank?: 0 | 1 | 2 | 3
-  /** Its content as one text, by which a repetition is known. */
+  /** Its content as one text, by which a repetition is recognized. */
   readonly content: string
 }
 
@@ -136,8 +136,8 @@ export function stampOf({ sender, signedAtSeconds, rank = 0, content }: SignedMe
 }
 
 /**
- * Decides which of the `carried` fields a delivery writes: each field keeps the value with the newest stamp. With
- * `staleWrites` `apply`, every carried field is written.
+ * Decides which of the `carried` fields a message writes: the value with the newest stamp is applied. With `staleWrites` `apply`,
+ * every sent value is applied.
  *
  * @example stampFields({}, ['rate'], stampOf(3, 120, 120_000)).written // Set { 'rate' }
  */

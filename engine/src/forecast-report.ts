@@ -1,7 +1,7 @@
 /**
- * The service said "70 %" with each of 400 quotes: were about 280 won? Compares the forecasts stored with quotes with their
- * outcomes. Methods: Brier score (Brier, 1950), the same for the lane's plain win rate, and the mean gap with a range that allows
- * for quotes of one lane being alike (statistics/mean-over-groups.ts).
+ * The service said "70 %" with each of 400 quotes: were about 280 won? Compares the forecasts saved with quotes with their
+ * outcomes. Methods: Brier score (Brier, 1950), the mean squared error, also of the lane's plain win rate; and the mean gap, with a
+ * range that allows for quotes of one lane being alike (statistics/mean-over-groups.ts).
  * docs/decisions/0076-the-forecast-of-each-quote.md.
  */
 
@@ -18,7 +18,7 @@ export interface ForecastQuote {
   /** The month of the quote, `YYYY-MM`. */
   readonly month: string
   readonly rateType: RateType
-  /** The place pair and the equipment. */
+  /** The city pair and the equipment. */
   readonly lane: string
   readonly outcome: StoredOutcome
   /** Epoch milliseconds; null if undecided. */
@@ -38,8 +38,8 @@ export type Unscored = (typeof unscoredReasons)[number]
 export type Scoring = { readonly won: boolean } | { readonly unscored: Unscored }
 
 /**
- * How a forecast is scored: by the outcome of its quote, if it is won or lost at the rate that was forecast. An offer whose rate the
- * customer refused is lost, as in the win curve. A forecast is late if the quote was decided before it was made.
+ * A forecast is scored by the outcome of its quote, if the quote was won or lost at the rate that was forecast. An offer whose rate
+ * the customer refused is lost, as in the win curve. A forecast is late if it was made after its quote was decided.
  *
  * @param expiredIsLost the brokerage's setting about expired quotes
  */
@@ -52,7 +52,7 @@ export function scoringOf(quote: ForecastQuote, expiredIsLost: boolean): Scoring
   if (outcome === 'expired' && !expiredIsLost && !isRefused) return { unscored: 'expired' }
   if (forecast.quoted_as !== null && forecast.quoted_as !== quote.quotedAs)
     return { unscored: 'rate_changed' }
-  // A signed outcome has whole seconds.
+  // The time of a signed outcome is in whole seconds.
   const second = Math.floor(Date.parse(forecast.made_at) / 1000) * 1000
   if (decidedAt !== null && decidedAt < second) return { unscored: 'late' }
   return { won: outcome === 'won' && !isRefused }
@@ -80,9 +80,9 @@ export interface ForecastReport {
   /** Null without a scored forecast. */
   readonly meanForecast: number | null
   readonly brier: number | null
-  /** The share won minus the forecast, over the scored quotes; null without one. */
+  /** The share of the scored quotes that was won, minus the mean forecast; null without one. */
   readonly gap: GroupedMean | null
-  /** The quotes whose lane had a known win rate, with both Brier scores, and that of the lane rate minus that of the forecast. */
+  /** The quotes whose lane had a known win rate: both Brier scores, and that of the lane's win rate minus that of the forecast. */
   readonly laneRate: {
     readonly quotes: number
     readonly brier: number
@@ -189,17 +189,17 @@ function monthsOf(scored: readonly Scored[]): ForecastMonth[] {
   return found.toSorted((one, other) => (order(one) < order(other) ? 1 : -1))
 }
 
-/** With fewer scored forecasts, nothing is said about them. */
+/** Fewer scored forecasts are not judged. */
 export const FORECASTS_MIN = 100
-/** A difference of fewer points between forecast and share won is not worth a warning. */
+/** A smaller difference between the forecast and the share of quotes won is not worth a warning. */
 const GAP_MIN = 0.05
 
-/** What the report comes to. `unknown`: too few scored forecasts. */
+/** The result of the report. `unknown`: too few scored forecasts. */
 export type ForecastStanding = 'unknown' | 'good' | 'too_high' | 'too_low' | 'behind_lane_rate'
 
 /**
- * Whether the forecasts can be relied on. Not, if quotes were won clearly less or more often than forecast (by five points or more,
- * and more than chance explains), or if the plain win rate of the lane was clearly the better forecast.
+ * Whether the forecasts can be relied on. They cannot if quotes were won clearly less or more often than forecast (by five points
+ * or more, and more than chance explains), or if the lane's plain win rate was clearly better.
  */
 export function forecastStanding({ scored, gap, laneRate }: ForecastReport): ForecastStanding {
   if (scored < FORECASTS_MIN || gap?.range95 == null) return 'unknown'
@@ -211,7 +211,7 @@ export function forecastStanding({ scored, gap, laneRate }: ForecastReport): For
 
 const count = (of: number) => of.toLocaleString('en-US')
 
-/** The standing in one sentence. */
+/** The result in one sentence. */
 export function forecastSentence(report: ForecastReport): string {
   const { scored, won, meanForecast, laneRate } = report
   const expected = Math.round((meanForecast ?? 0) * scored)

@@ -16,8 +16,7 @@ const dayMilliseconds = 86_400_000
 const dayOf = (at: number) => new Date(at).toISOString().slice(0, 10)
 
 /**
- * The surcharges of a schedule on every day whose diesel price is known, oldest first: what the surcharge of a load on
- * that day is computed from. A day that no period covers is absent.
+ * The surcharges of a schedule on every day whose diesel price is known, oldest first. A day that no period covers is absent.
  *
  * @param since only days from this one
  * @example fuelDays(periods, [{ week: '2026-03-02', mills: 3879 }], '2026-03-15') // 15 and 16 March

@@ -43,8 +43,8 @@ export interface FuelMistake {
 }
 
 /**
- * The mistakes of a schedule. Its periods must follow each other without a gap or an overlap; a schedule with a gap would
- * compute no surcharge for some days, and one with an overlap two. The last period may be without an end.
+ * The mistakes of a schedule. Its periods must follow each other: in a gap, a day would have no surcharge, and in an overlap two.
+ * The last period may be without an end.
  *
  * @param periods in any order
  * @returns an empty list for a valid schedule
@@ -140,7 +140,8 @@ export function surchargePerMile(rule: FuelRule, dieselMills: number): number {
 }
 
 /**
- * The fuel surcharge of a load in whole cents. Only the product is rounded, so a long haul does not multiply a rounding.
+ * The fuel surcharge of a load in whole cents. Only the result is rounded: a rounded surcharge per mile would be wrong by dollars
+ * on a long haul.
  *
  * @example fuelSurchargeCents({ kind: 'miles_per_gallon', baseMills: 1200, milesPerGallon: 6 }, 3600, 780) // 31200
  */

@@ -39,7 +39,7 @@ export function countHistory(
 export class HistoryCounter {
   readonly #now: number
   readonly #counts = new Map<number, { -readonly [Member in keyof HistoryCount]: HistoryCount[Member] }>()
-  /** Cache of the month of each day: building a Date costs more than the rest of `add`. */
+  /** Cache of the month of each day: building a Date takes longer than the rest of `add`. */
   readonly #months = new Map<number, number>()
 
   constructor(now: number) {

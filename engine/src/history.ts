@@ -4,15 +4,15 @@
  */
 export type Outcome = 'won' | 'lost' | 'pending'
 
-/** The outcome that a quote is stored with. An expired quote got no answer; statistics count it as pending or lost. */
+/** The outcome that is saved with a quote. An expired quote got no answer; statistics count it as pending or lost. */
 export type StoredOutcome = Outcome | 'expired'
 
 /**
- * One quote (one lane of a quote request) with the fields that pricing needs.
+ * One quote (one line of a quote request) with the fields that pricing needs. `laneId` is the quote's own id.
  *
- * `rateCents` is the effective rate: the booked customer rate (AR) if the TMS has sent one, else the quoted rate.
- * `costCents` is the booked truck cost (AP) if the TMS has sent one, else the estimated cost, else null. Times are
- * epoch milliseconds. `miles` are loaded miles, null if unknown.
+ * `rateCents` is the effective rate: the booked customer rate (AR) if the TMS has sent one, else the quoted rate. `costCents` is
+ * the booked truck cost (AP) if the TMS has sent one, else the estimated cost, else null. Times are epoch milliseconds. `miles` are
+ * loaded miles, null if unknown.
  */
 export interface PastQuote {
   readonly laneId: number
@@ -24,7 +24,7 @@ export interface PastQuote {
 }
 
 /**
- * The effective rate of a lane, in cents: the booked customer rate (AR) if known, else the quoted rate.
+ * The effective rate of a quote, in cents: the booked customer rate (AR) if known, else the quoted rate.
  *
  * @example rateThatCounts({ quotedRateCents: 210000, customerRateCents: 205000 }) // 205000
  */
@@ -33,7 +33,7 @@ export function rateThatCounts(lane: { quotedRateCents: number; customerRateCent
 }
 
 /**
- * The effective cost of a lane, in cents: the booked truck cost (AP) if known, else the estimated cost, else null.
+ * The effective cost of a quote, in cents: the booked truck cost (AP) if known, else the estimated cost, else null.
  *
  * @example costThatCounts({ estimatedCostCents: 170000, truckCostCents: null }) // 170000
  */

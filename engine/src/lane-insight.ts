@@ -15,8 +15,8 @@ export interface LaneQuestion {
   readonly askedScope: LaneScope
   readonly usedScope: LaneScope
   /**
-   * The average rate, if it is not the plain mean of the effective rates. Scopes wider than the lane scale each rate
-   * to the lane's miles first (see `rescaledAverage`). Null means the plain mean.
+   * The average rate of a scope wider than the lane, whose rates are scaled to the lane's miles first (see `rescaledAverage`). Null
+   * means the plain mean of the effective rates.
    */
   readonly avgRateCents: number | null
 }

@@ -2,7 +2,7 @@ import type { FieldStamps } from './field-stamps.ts'
 import type { StoredOutcome } from './history.ts'
 
 /**
- * The outcome of a lane as a function of what is known about it. Messages about a lane arrive in any order: each adds a fact, and
+ * The outcome of a quote as a function of what is known about it. Messages about a quote arrive in any order: each adds a fact, and
  * `outcomeFrom` derives the outcome from all facts. So the outcome does not depend on the order of arrival.
  *
  * The states of a quote, and what moves it:
@@ -20,7 +20,7 @@ import type { StoredOutcome } from './history.ts'
  *   each of the five ── a person ──► void ── a person, or a booking ──► its outcome
  * ```
  *
- * A report is an outcome that was pushed or stands in a file. A person marks a quote, or rolls back a change of it. A superseded or
+ * A report is an outcome that was pushed or is in a file. A person marks a quote, or rolls back a change of it. A superseded or
  * void quote still has an outcome, which moves in the same way. `assertMove` checks the moves of rules.
  */
 
@@ -28,7 +28,7 @@ import type { StoredOutcome } from './history.ts'
 export type OutcomeSource = 'dashboard' | 'tms' | 'import' | 'lanewise'
 export type OutcomeReason = 'price' | 'service' | 'capacity' | 'no_response' | 'other'
 
-/** The rules that change an outcome automatically. The history of a lane records the rule behind each change. */
+/** The rules that change an outcome automatically. The history of a quote records the rule behind each change. */
 export type OutcomeRule =
   | 'booking_is_a_win'
   | 'cancellation_takes_back_the_win'
@@ -38,10 +38,10 @@ export type OutcomeRule =
 
 type Move = readonly [from: StoredOutcome | 'any', to: StoredOutcome | 'any']
 
-/** The moves of each rule. Null: the rule changes which offer of a load counts, and no outcome. */
+/** From which outcome to which each rule moves a quote. Null: the rule changes which offer of a load counts, and no outcome. */
 const movedBy: Readonly<Record<OutcomeRule, Move | null>> = {
   booking_is_a_win: ['any', 'won'],
-  // A person may have marked a booked lane, and a win may have been reported before the booking.
+  // A person may have marked a booked quote, and a win may have been reported before the booking.
   cancellation_takes_back_the_win: ['any', 'any'],
   validity_ended: ['pending', 'expired'],
   validity_extended: ['expired', 'pending'],
@@ -49,8 +49,8 @@ const movedBy: Readonly<Record<OutcomeRule, Move | null>> = {
 }
 
 /**
- * Throws an error if a rule cannot move a quote from one outcome to another: the caller named the wrong rule, or read the lane before
- * another change.
+ * Throws an error if a rule cannot move a quote from one outcome to another: the caller named the wrong rule, or read the quote
+ * before another change.
  *
  * @example assertMove('validity_ended', 'won', 'expired') // throws: validity_ended does not move a quote from won to expired.
  */
@@ -78,11 +78,11 @@ export interface ReportedTime {
   readonly stated: { readonly signed: number; readonly decidedAt: number } | null
 }
 
-/** What is known about the outcome of a lane. */
+/** What is known about the outcome of a quote. */
 export interface OutcomeFacts {
   /** The newest outcome from another system, a file, or an expiry; pending without any. Its time is `reported` if it was pushed. */
   readonly stated: LaneOutcome
-  /** The newest decision of a person, its second on the database's clock, and whether the lane was booked when the person decided. */
+  /** The newest decision of a person, its second on the database's clock, and whether the quote was booked then. */
   readonly person: (LaneOutcome & { readonly at: number; readonly onBooking: boolean }) | null
   /** Whether the person's decision is newer than `stated`. */
   readonly personIsNewest: boolean
@@ -94,7 +94,7 @@ export interface OutcomeFacts {
   readonly importedWinAt: number | null
 }
 
-/** The facts of a lane that nothing was reported about. */
+/** The facts of a quote that nothing was reported about. */
 export const noFacts: OutcomeFacts = {
   stated: undecided,
   person: null,
@@ -105,15 +105,15 @@ export const noFacts: OutcomeFacts = {
   importedWinAt: null,
 }
 
-/** The booking that a lane holds now. Times in epoch milliseconds. */
+/** The current booking of a quote, as far as the outcome depends on it. Times in epoch milliseconds. */
 export interface HeldBooking {
   readonly isBooked: boolean
-  /** Whether the TMS signed a held amount. */
+  /** Whether the TMS signed the customer rate or the truck cost. */
   readonly isSigned: boolean
   readonly bookedAt: number | null
 }
 
-/** Times of one kind that a lane keeps: messages of one lane that are sent again daily must not grow it without end. */
+/** The most times of one kind in the facts: a booking that is sent again daily must not grow them without end. */
 const timesMax = 12
 
 /**
@@ -131,7 +131,7 @@ function withTime(times: readonly number[], time: number, since: number): readon
 
 const newest = (times: readonly number[]) => times.at(-1) ?? Number.NEGATIVE_INFINITY
 
-/** The facts after a signed booking; the same object if it is known. `second` is when it counts: its signed time, at most the time of its arrival. */
+/** The facts after a signed booking; the same object if it is known. `second` is its signed time, at most the time of its arrival. */
 export function withBooking(facts: OutcomeFacts, second: number): OutcomeFacts {
   const bookings = withTime(facts.bookings, second, newest(facts.cancellations))
   return bookings === facts.bookings ? facts : { ...facts, bookings }
@@ -152,8 +152,8 @@ export interface ReportedOutcome {
 }
 
 /**
- * The facts after a reported outcome. `second` is when it counts, and `isNewest` whether no newer outcome is known. An older report
- * still tells when the outcome was first reported.
+ * The facts after a reported outcome. `second` is its signed time, and `isNewest` whether no newer outcome is known. An older
+ * report still tells when the outcome was first reported.
  */
 export function withReport(
   facts: OutcomeFacts,
@@ -186,12 +186,12 @@ function newerStatement(one: Statement, other: Statement): Statement {
   return one.decidedAt >= other.decidedAt ? one : other
 }
 
-/** The facts after a file booked the lane, whose win was decided at this time (epoch milliseconds). */
+/** The facts after a file booked the quote, whose win was decided at this time (epoch milliseconds). */
 export function withImportedBooking(facts: OutcomeFacts, decidedAt: number): OutcomeFacts {
   return { ...facts, importedWinAt: facts.importedWinAt ?? decidedAt }
 }
 
-/** The facts after a person set the outcome of a lane in the second `at` of the database's clock. */
+/** The facts after a person set the outcome of a quote in the second `at` of the database's clock. */
 export function withDecision(
   facts: OutcomeFacts,
   decision: LaneOutcome,
@@ -201,15 +201,15 @@ export function withDecision(
   return { ...facts, person: { ...decision, at, onBooking }, personIsNewest: true }
 }
 
-/** The facts after an outcome without a signature: of a file, or an expiry. */
+/** The facts after an outcome without a signature: from a file, or by expiry. */
 export function withStatement(facts: OutcomeFacts, stated: LaneOutcome): OutcomeFacts {
   return { ...facts, stated, personIsNewest: false }
 }
 
 /**
- * The outcome of a lane. The rule is the same for every source, and depends on no order of arrival:
+ * The outcome of a quote. The rule is the same for every source and every order of arrival:
  *
- * 1. A booked lane is won, unless a person decided while it was booked, and it has not been cancelled since.
+ * 1. A booked quote is won, unless a person decided while it was booked, and it has not been cancelled since.
  * 2. Else the newest of what was reported and decided counts: the person's decision, or the reported outcome.
  *
  * The win of a booking was decided at the time that a report or a file of the win states, else at `booked_at`, but not after the
@@ -233,7 +233,7 @@ export function outcomeFrom(facts: OutcomeFacts, booking: HeldBooking): LaneOutc
 const decisionOf = ({ at: _, onBooking: __, ...outcome }: NonNullable<OutcomeFacts['person']>): LaneOutcome =>
   outcome
 
-/** What a lane's outcome is without a booking: a cancellation restores it. */
+/** What a quote's outcome would be without its booking: a cancellation restores it. */
 export function outcomeApartFromBooking({
   stated,
   person,
@@ -247,7 +247,7 @@ export function outcomeApartFromBooking({
   return { ...stated, decidedAt: stated.outcome === 'pending' ? null : decidedAt }
 }
 
-/** Whether a person decided with the booking before them, and it has not been cancelled since. */
+/** Whether a person's decision counts against the booking: it was made while the quote was booked, with no cancellation since. */
 function stands({ person, cancellations }: OutcomeFacts): boolean {
   return person?.onBooking === true && newest(cancellations) <= person.at
 }
@@ -276,7 +276,7 @@ export function cancelledAtFrom({ bookings, cancellations }: OutcomeFacts): numb
   return second === undefined ? null : second * 1000
 }
 
-/** The facts as they are stored with a lane. Rows from before the facts have the first four members only, or null. */
+/** The facts as they are saved with a quote. Rows of earlier versions have the first four members only, or null. */
 export interface StoredFacts {
   readonly outcome: StoredOutcome
   readonly reason: OutcomeReason | null
@@ -291,7 +291,7 @@ export interface StoredFacts {
   readonly imported_win_at?: number | null
 }
 
-/** What a lane shows and stores, from which its facts are read. Times in epoch milliseconds. */
+/** The shown outcome and the saved facts of a quote, from which its facts are read. Times in epoch milliseconds. */
 export interface StoredLaneOutcome {
   readonly shown: LaneOutcome
   readonly kept: StoredFacts | null
@@ -302,8 +302,8 @@ export interface StoredLaneOutcome {
 }
 
 /**
- * The facts of a stored lane. What a lane shows is a fact, too: a file, an undo, or a service of before the facts may have written it
- * without storing why.
+ * The facts of a saved quote. The shown outcome is a fact, too: a file, an undo, or an earlier version may have written it without
+ * saving why.
  */
 export function factsOf({ shown, kept, isBooked, cancelledAt, stamps }: StoredLaneOutcome): OutcomeFacts {
   const [stamp] = stamps
@@ -353,7 +353,7 @@ export function factsOf({ shown, kept, isBooked, cancelledAt, stamps }: StoredLa
   return { ...stored, person: decision(shown, true), personIsNewest: isNewest }
 }
 
-/** When an outcome was reported whose lane does not store it. */
+/** When an outcome was reported, from its stamp: for quotes that do not have the time among their facts. */
 function reportedBefore(stated: LaneOutcome, [stamp]: FieldStamps): OutcomeFacts['reported'] {
   if (stated.source !== 'tms' || stamp === undefined || stamp.sender === null) return {}
   const { effective: first } = stamp
@@ -362,7 +362,7 @@ function reportedBefore(stated: LaneOutcome, [stamp]: FieldStamps): OutcomeFacts
   return { [stated.outcome]: { first, stated: isStated ? { signed: first, decidedAt } : null } }
 }
 
-/** The form in which facts are stored. */
+/** The form in which facts are saved. */
 export function storedFacts(facts: OutcomeFacts): StoredFacts {
   const { outcome, reason, source, decidedAt } = facts.stated
   return {
@@ -388,8 +388,8 @@ export function isSame(one: LaneOutcome, other: LaneOutcome): boolean {
 }
 
 /**
- * The facts after a person's rollback in the second `at`. `restored` is the outcome of the lane afterwards, null if the rollback does
- * not change it.
+ * The facts after a person's rollback in the second `at`. `restored` is the outcome of the quote afterwards, null if the rollback
+ * does not change it.
  */
 export function withRollback(
   facts: OutcomeFacts,

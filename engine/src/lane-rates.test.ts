@@ -32,7 +32,7 @@ describe('countRates', () => {
 })
 
 describe('laneRates', () => {
-  it('stores the decided rates with cumulative wins and decided quotes', () => {
+  it('has the decided rates with cumulative wins and decided quotes', () => {
     const lane = ratesOf(laneHistory('2000W 1800W 2000L 2100P 0W 0P'))
     expect(lane).toMatchObject({
       ratesCents: [180000, 200000],

@@ -1,6 +1,6 @@
 /**
- * What was won and lost on this lane at each rate, ready for any offer? The share won at each rate or lower never rises with the
- * rate: a load lost at $2,000 would not have been won at $2,100. Method: isotonic regression
+ * What was won and lost on this lane at each rate, ready for any offer? The share of quotes won at each rate or lower never rises
+ * with the rate: a load lost at $2,000 would not have been won at $2,100. Method: isotonic regression
  * (https://en.wikipedia.org/wiki/Isotonic_regression).
  * docs/model.md, "Pooling".
  */
@@ -12,18 +12,17 @@ import { nonIncreasingFit } from './statistics/isotonic.ts'
 import { type SuggestedRate, suggestedRate } from './suggested-rate.ts'
 
 /**
- * A lane's rates, prepared so that each offer needs only a binary search. A "priced" quote has a rate above 0; a
- * "decided" quote is priced and either won or lost.
+ * A lane's rates, prepared so that each offer needs only a binary search. A "priced" quote has a rate above 0; a "decided" quote is
+ * priced and either won or lost.
  *
- * The decided rates are stored in parallel arrays, cheapest first, instead of one object per rate, because thousands
- * of lanes are in memory at the same time.
+ * Parallel arrays take less memory than an object per rate: thousands of lanes are in memory at the same time.
  */
 export interface LaneRates {
   /** The distinct rates of decided quotes, cheapest first. */
   readonly ratesCents: readonly number[]
-  /** Prefix sums: entry n covers the n cheapest rates. Read an entry with `winsIn` and `decidedIn`. */
+  /** Entry n counts the quotes at the n cheapest rates. Read an entry with `winsIn` and `decidedIn`. */
   readonly countsOfCheapest: readonly number[]
-  /** The share of quotes won at each rate or lower, pooled with its neighbors so that it never rises with the rate. */
+  /** The share of quotes won at each rate or lower, averaged with its neighbors so that it never rises with the rate. */
   readonly pooledShares: readonly number[]
   /** All quotes, priced or not. */
   readonly quotes: number
@@ -41,10 +40,7 @@ export interface LaneRates {
   readonly suggestion: SuggestedRate
 }
 
-/**
- * Wins and decided quotes are packed into one number, wins in the upper bits, to store three numbers per rate instead
- * of four. Exact up to 67 million quotes per lane.
- */
+/** Wins and decided quotes are packed into one number to save memory, wins in the upper bits. Exact up to 67 million quotes per lane. */
 const winsUnit = 2 ** 26
 
 /** The number of wins in an entry of `countsOfCheapest`. */

@@ -41,7 +41,7 @@ const anyRate = fc.record({
   validUntil: fc.option(fc.integer({ min: -20, max: 20 }).map((days) => now + days * day)),
 })
 
-test('the rate of each day is the one that the page of the lane chooses, whichever days were asked about before', () => {
+test('the rate of each day is the one that the page of the lane chooses, in whatever order days are requested', () => {
   const days = fc.array(fc.integer({ min: -400, max: 30 }), { minLength: 1, maxLength: 8 })
   fc.assert(
     fc.property(fc.array(anyRate, { maxLength: 12 }), days, (rates, asked) => {
@@ -78,7 +78,7 @@ test.each([
   ['only of before, in another currency', [{ currency: 'CAD', validUntil: now }], 'stale'],
   ['only of a wider area, too old', [{ scope: 'region' as const, asOf: now - 400 * day }], 'stale'],
   ['only of later', [{ asOf: now + 1 }], null],
-])('a missing rate has a reason: stored %s', (_, overs, why) => {
+])('a missing rate has a reason: saved %s', (_, overs, why) => {
   const rates = overs.map((over) => ({ ...rate, ...over }))
   expect(marketRateAt(historiesOf(rates), now, unknownMiles)).toEqual({ used: null, why })
 })

@@ -7,14 +7,14 @@
 import { compareRates, MARKET_RATE_RULE, type MarketRate, marketRateState } from './market-rate.ts'
 import type { RateBasis } from './rate-basis.ts'
 
-/** A rate as far as it can be converted without the miles of a lane, and how to convert it with them if they are needed. */
+/** A market rate, converted as far as possible without the miles of a lane, and how to convert it with them if they are needed. */
 export interface RateToCompare<Rate extends MarketRate> {
   readonly rate: Rate
   /** Null if the miles change nothing. */
   readonly ofMiles: ((miles: number) => Rate) | null
 }
 
-/** Why no rate of a day is usable, in the order in which one reason is named. */
+/** Why no market rate of a day is usable. If several reasons apply, the first is named. */
 const REASONS = ['other_basis', 'other_currency', 'stale'] as const
 export type WhyNoMarketRate = (typeof REASONS)[number]
 
@@ -29,8 +29,8 @@ interface HistoryDay<Rate extends MarketRate> {
 const dayMs = 86_400_000
 
 /**
- * The rates of one pair of areas, one equipment and one kind. All lanes in the areas share it, so that the rates of a day are compared
- * once, and not for each lane.
+ * The market rates of one pair of areas, one equipment and one kind. All lanes in the areas share it, so that the rates of a day
+ * are compared once, and not for each lane.
  */
 export class MarketHistory<Rate extends MarketRate> {
   /** Comparisons made so far. Callers that work in steps read it. */
@@ -115,8 +115,7 @@ export class MarketHistory<Rate extends MarketRate> {
 
 /**
  * The rate of one kind that `chooseMarketRate` would choose at a time, without its words: for many lanes and days. Without a usable
- * rate, why: the rates cannot be converted to the basis of the brokerage, or to US dollars, or they are too old. If rates have
- * different reasons, the first of these. Null if no rate was published by then.
+ * rate, the first reason of `REASONS` that applies; null if no rate was published by then.
  *
  * @param histories those of the areas of a lane, most specific first
  * @param miles of the lane; null if they are not known

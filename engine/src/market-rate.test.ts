@@ -94,12 +94,12 @@ describe('the choice of a market rate', () => {
     validUntil: fc.option(fc.integer({ min: -20, max: 20 }).map((days) => now + days * day)),
   })
 
-  test('does not depend on the order of the rates and keeps every rate', () => {
+  test('does not depend on the order of the rates, and returns every rate', () => {
     fc.assert(
       fc.property(fc.array(anyRate, { maxLength: 12 }), (rates) => {
         const { used, others } = chooseMarketRate(rates, wanted)
         expect(chooseMarketRate(rates.toReversed(), wanted).used?.midCents).toBe(
-          // Equal rates of one key differ in nothing but the amount; a store has one rate per key.
+          // Here, rates of one key can differ in the amount. The database has one rate per key.
           rates.filter((one) => used !== null && compareRates(one, used) === 0).length > 1
             ? expect.any(Number)
             : used?.midCents,

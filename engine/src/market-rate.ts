@@ -1,5 +1,5 @@
 /**
- * Which of the stored market rates should a quote be compared with? A rate that customers pay, of the most specific area, the
+ * Which of the saved market rates should a quote be compared with? A rate that customers pay, of the most specific area, the
  * newest. Rates are chosen and never averaged, so there is no statistical method.
  * docs/market-rates.md, "The reference".
  */
@@ -16,7 +16,7 @@ export type MarketScope = (typeof MARKET_SCOPES)[number]
 export const MARKET_KINDS = ['buy', 'sell'] as const
 export type MarketKind = (typeof MARKET_KINDS)[number]
 
-/** A stored market rate: cents per load, times in epoch milliseconds. Unknown values are null. */
+/** A saved market rate: cents per load, times in epoch milliseconds. Unknown values are null. */
 export interface MarketRate {
   readonly scope: MarketScope
   readonly source: string
@@ -33,12 +33,12 @@ export interface MarketRate {
   readonly validUntil: number | null
 }
 
-/** Why a rate is not used: its currency, its basis, its time is still to come, or it is too old. */
+/** Why a market rate is not used: its currency or basis differs, it begins in the future, or it is too old. */
 export type MarketRateState = 'usable' | 'other_currency' | 'other_basis' | 'future' | 'stale'
 
 const dayMs = 86_400_000
 
-/** When a market rate is used, and which amounts are refused as the wrong unit. */
+/** When a market rate is too old to be used, and which amounts are refused because they are in the wrong unit. */
 export const MARKET_RATE_RULE = {
   /** A rate is stale this many days after its date, even if its source says that it is valid for longer. */
   staleDays: 365,
@@ -46,7 +46,7 @@ export const MARKET_RATE_RULE = {
   leastCents: 1_000,
   /** A higher amount per mile is in cents: the highest spot rates of full truckloads are below $10 per mile. */
   mostPerMileCents: 2_000,
-  /** Shorter hauls have high rates per mile, because a load has a minimum charge. */
+  /** Rates per mile of shorter hauls are not checked: a load has a minimum charge, so they are high. */
   fewestMiles: 250,
   /** The miles that are assumed for an area, whose miles are unknown. */
   mostMiles: 3_500,
@@ -87,16 +87,15 @@ const scopeWords: Readonly<Record<MarketScope, string>> = {
 
 const kindWords: Readonly<Record<MarketKind, string>> = {
   sell: 'It is what customers pay.',
-  buy: 'It is what carriers are paid: no usable rate that customers pay is stored.',
+  buy: 'It is what carriers are paid: no usable rate that customers pay is saved.',
 }
 
 /**
  * Chooses the market rate to compare a customer rate with: of the usable rates, those that customers pay, and without one those
- * that carriers are paid; of these, those of the most specific scope; of these, the newest.
- * Between two sources of the same day, the larger sample decides, then the name of the source. Rates are never averaged:
- * the others are returned next to the chosen one.
+ * that carriers are paid; of these, those of the most specific scope; of these, the newest. Between two sources of the same day,
+ * the larger sample decides, then the name of the source. Rates are never averaged: the others are returned next to the chosen one.
  *
- * @example chooseMarketRate([], { at: Date.now(), basis: 'all_in' }).why // 'No market rate is stored for this lane.'
+ * @example chooseMarketRate([], { at: Date.now(), basis: 'all_in' }).why // 'No market rate is saved for this lane.'
  */
 export function chooseMarketRate<Rate extends MarketRate>(
   rates: readonly Rate[],
@@ -145,16 +144,16 @@ function apart(one: Pick<MarketRate, 'midCents'>, other: Pick<MarketRate, 'midCe
 
 function whyNone(others: readonly { readonly state: MarketRateState }[], basis: RateBasis): string {
   const states = new Set(others.map(({ state }) => state))
-  if (states.size === 0) return 'No market rate is stored for this lane.'
+  if (states.size === 0) return 'No market rate is saved for this lane.'
   if (states.has('other_basis')) {
     const [wanted, stored] = basis === 'all_in' ? ['all-in', 'linehaul'] : ['linehaul', 'all-in']
-    return `The stored market rates are ${stored} and your rates are ${wanted}, so they are shown and not compared.`
+    return `The saved market rates are ${stored} and your rates are ${wanted}, so they are shown and not compared.`
   }
   if (states.has('other_currency')) {
-    return 'The stored market rates are not in US dollars: they are shown and not used.'
+    return 'The saved market rates are not in US dollars: they are shown and not used.'
   }
-  if (states.has('stale')) return 'The stored market rates are too old: they are shown and not used.'
-  return 'The stored market rates begin in the future.'
+  if (states.has('stale')) return 'The saved market rates are too old: they are shown and not used.'
+  return 'The saved market rates begin in the future.'
 }
 
 /** Percent by which an amount is above another one, one decimal. @example percentAbove(110, 100) // 10 */

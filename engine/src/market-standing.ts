@@ -13,14 +13,14 @@ export interface AgainstMarket {
   readonly marketCents: number
 }
 
-/** What was won, lost and paid. `paid` is the booked truck cost; the other two are customer rates. */
+/** The customer rates that were won and lost, and the truck costs that were paid, beside the market. */
 export interface Standing {
   readonly won: AgainstMarket
   readonly lost: AgainstMarket
   readonly paid: AgainstMarket
 }
 
-/** The rates of one lane on one day, in cents. */
+/** The sums of the quotes of one lane on one day, in cents. */
 export interface LaneDay {
   readonly won: DaySum
   readonly lost: DaySum
@@ -34,7 +34,7 @@ export interface DaySum {
 
 const none: AgainstMarket = { loads: 0, ownCents: 0, marketCents: 0 }
 
-/** No load at all: what a sum starts from. */
+/** The sum of no load. */
 export const noStanding: Standing = { won: none, lost: none, paid: none }
 
 /**
@@ -78,7 +78,7 @@ export function addStanding(one: Standing, other: Standing): Standing {
   return { won: plus(one.won, other.won), lost: plus(one.lost, other.lost), paid: plus(one.paid, other.paid) }
 }
 
-/** Percent of the own rates above the market, one decimal; null without a load. */
+/** By how many percent the own rates are above the market, one decimal; null without a load. */
 export function abovePct({ loads, ownCents, marketCents }: AgainstMarket): number | null {
   return loads === 0 || marketCents === 0 ? null : percentAbove(ownCents, marketCents)
 }

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { chargesFault, chargesOf, chargesText, readCharges } from './named-charges.ts'
 
 describe('charges by name', () => {
-  test('keep their names, amounts and order as text', () => {
+  test('have their names, amounts and order in the text', () => {
     const name = fc.stringMatching(/^[A-Za-z][A-Za-z0-9 /&()-]{0,38}[A-Za-z]$/)
     const charge = fc.record({ name, cents: fc.integer({ min: 0, max: 49_999_999 }) })
     fc.assert(
@@ -48,7 +48,7 @@ describe('charges by name', () => {
     expect(readCharges(`detention${' '.repeat(1_000)}$75`)).toEqual([{ name: 'detention', cents: 7500 }])
   })
 
-  test('are shown only while they are the accessorial charges that are stored', () => {
+  test('are shown only while their sum is the saved accessorial total', () => {
     expect(chargesOf('detention 75.00', 7500)).toHaveLength(1)
     expect(chargesOf('detention 75.00', 9000)).toEqual([])
     expect(chargesOf(null, null)).toEqual([])

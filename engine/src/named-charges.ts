@@ -6,12 +6,12 @@ export interface NamedCharge {
   readonly cents: number
 }
 
-/** The charges of one amount, and the characters of a name. */
+/** The most charges of one amount, and the most characters of a name. */
 export const NAMED_CHARGES_MAX = 20
 export const CHARGE_NAME_MAX = 40
 
 /**
- * Charges as they are stored, in the order in which they were sent. A name contains neither a semicolon nor a line break.
+ * Charges as text, as they are saved, in the order in which they were sent. A name contains neither a semicolon nor a line break.
  *
  * @example chargesText([{ name: 'detention', cents: 7500 }, { name: 'lumper', cents: 12000 }]) // 'detention 75.00; lumper 120.00'
  */
@@ -79,8 +79,8 @@ export function sumOfCharges(charges: readonly NamedCharge[]): number {
 }
 
 /**
- * The stored charges of an amount. Empty if there are none, or if they are not the accessorial charges that are stored now:
- * a total that was sent later without names replaces them.
+ * The saved charges of an amount. Empty if there are none, or if their sum is not the saved accessorial total: a total that was
+ * sent later without names replaces them.
  */
 export function chargesOf(text: string | null, accessorialCents: number | null): NamedCharge[] {
   const charges = text === null ? [] : (readCharges(text) ?? [])

@@ -48,7 +48,7 @@ describe('the offers for one load', () => {
     )
   })
 
-  test('stand alike whatever the order in which they are listed', () => {
+  test('do not depend on the order in which they are listed', () => {
     fc.assert(
       fc.property(anyLoad, fc.infiniteStream(fc.nat()), (offers, random) => {
         const shuffled = offers
@@ -64,7 +64,7 @@ describe('the offers for one load', () => {
     )
   })
 
-  test('a void takes an offer out, and its restoring puts it back as it was', () => {
+  test('a void offer does not count; restored, it counts as before', () => {
     fc.assert(
       fc.property(anyLoad, fc.nat(), (offers, at) => {
         const nth = at % offers.length
@@ -91,7 +91,7 @@ describe('the offer that counts', () => {
     const booked = offer(1, { outcome: 'won', isBooked: true })
     expect(counting(booked, offer(2, { outcome: 'won' }))).toEqual([1])
     expect(counting(booked, offer(2, { outcome: 'won', isBooked: true }))).toEqual([2])
-    // A person said that the booked load was lost.
+    // A person marked the booked load as lost.
     expect(counting(offer(1, { outcome: 'lost', isBooked: true }), offer(2))).toEqual([2])
   })
 })

@@ -1,8 +1,8 @@
 import type { StoredOutcome } from './history.ts'
 
 /**
- * The offers for one load: a quote, and each requote of it. A load is won at most once, so at most one
- * offer of a load counts, and the others are superseded. Which one follows from what the offers are, not from the order of messages.
+ * The offers for one load: a quote, and each requote of it. A load is won at most once, so at most one offer of a load counts, and
+ * the others are superseded. Which one does not depend on the order of messages.
  */
 
 /** An offer for a load, as far as it decides which offer counts. */
@@ -11,7 +11,7 @@ export interface Offer {
   readonly count: number
   readonly isVoid: boolean
   readonly isBooked: boolean
-  /** The outcome of the offer alone. */
+  /** The outcome of this offer, without regard to the others. */
   readonly outcome: StoredOutcome
   readonly rateCents: number
   /** What the rate includes, and its currency: rates on other terms are not compared. */
@@ -21,12 +21,12 @@ export interface Offer {
 }
 
 /**
- * What a superseded offer says about its rate. `refused`: the customer did not pay it, which is evidence for the win curve. `replaced`:
- * nothing, because another offer came before an answer, or the load was won by another offer than this won one.
+ * What a superseded offer says about its rate. `refused`: the customer did not pay it, which the win curve counts as a loss.
+ * `replaced`: nothing, because another offer came before an answer, or this offer was won but another one counts.
  */
 export type SupersededAs = 'refused' | 'replaced'
 
-/** The standing of an offer among those of its load: null if it counts or is void. */
+/** Which offer counts instead of a superseded one. */
 export interface Superseding {
   /** The number of the offer that counts. */
   readonly by: number
@@ -54,7 +54,7 @@ function offerThatCounts<Of extends Offer>(offers: readonly Of[]): Of | null {
 }
 
 /**
- * The standing of each offer of a load, in the given order.
+ * For each offer of a load, in the given order, which one supersedes it; null if the offer counts or is void.
  *
  * @example supersededOffers([lostOffer1, wonOffer2]) // [{ by: 2, as: 'refused' }, null]
  */

@@ -21,7 +21,7 @@ const nothing: PerformanceSums = {
   quotedTooLowCents: 0,
 }
 
-describe('the performance of a selection of lanes', () => {
+describe('the performance of a selection of quotes', () => {
   test('is null, not zero, without bookings', () => {
     expect(performanceOf({ ...nothing, quotes: 3 })).toEqual({
       pending: 3,

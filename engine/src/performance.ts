@@ -2,12 +2,12 @@ import { DEVIATIONS_80 } from './statistics/normal-cdf.ts'
 import { percentOf } from './statistics/percent-of.ts'
 import { roundHalfAway } from './statistics/round-half-away.ts'
 
-/** Counts and sums over a selection of lanes. Amounts are whole cents. */
+/** Counts and sums over a selection of quotes. Amounts are whole cents. */
 export interface PerformanceSums {
   readonly quotes: number
   readonly won: number
   readonly lost: number
-  /** Lanes whose booked customer rate (AR) and truck cost (AP) are both known. The next two fields are their sums. */
+  /** Quotes whose booked customer rate (AR) and truck cost (AP) are both known. The next two fields are their sums. */
   readonly shipments: number
   readonly customerRateCents: number
   readonly truckCostCents: number
@@ -22,11 +22,11 @@ export interface PerformanceSums {
   readonly quotesWithCost: number
   readonly quotedTooLow: number
   readonly quotedTooLowWon: number
-  /** The amount by which the won quotes were too low. */
+  /** By how many cents the won quotes were too low. */
   readonly quotedTooLowCents: number
 }
 
-/** Results of a selection of lanes. Percentages have one decimal, amounts are cents. A value is null without data. */
+/** Results of a selection of quotes. Percentages have one decimal, amounts are cents. A value is null without data. */
 export interface Performance {
   readonly pending: number
   readonly decided: number

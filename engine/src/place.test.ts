@@ -85,7 +85,7 @@ describe('readPlace', () => {
     expect(places.map(keyOf)).not.toContain(null)
   })
 
-  it('keeps two-letter state codes that two countries share', () => {
+  it('does not change two-letter state codes that two countries share', () => {
     for (const code of ['CO', 'MI', 'MO', 'BC', 'NL', 'CH', 'CL']) {
       expect(readPlace(`Allende, ${code}`)?.state).toBe(code)
     }

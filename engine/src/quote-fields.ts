@@ -1,12 +1,12 @@
 import type { Currency, RateBasis } from './rate-basis.ts'
 
-/** The ways in which a quote comes in: a request of the quote desk or the API, a signed push, a row of a file, a requote. */
+/** How a quote enters the service: by a request of the quote desk or the API, a signed push, a row of a file, or a requote. */
 export type QuoteWay = 'request' | 'push' | 'file' | 'requote'
 
 /**
- * What the value of a field is, in the form in which it is stored. `rate`, `cost` and `charge` are whole cents: a rate is more than
- * zero, a cost of zero in a file means that it is not known, and a charge of zero means that there is none. `charges` are charges by
- * name, as `chargesText` writes them. A time is epoch milliseconds, a day is YYYY-MM-DD.
+ * The form in which the value of a field is saved. `rate`, `cost` and `charge` are whole cents: a rate is more than zero, a cost of
+ * zero in a file means that it is not known, and a charge of zero means that there is none. `charges` are charges by name, as
+ * `chargesText` writes them. A time is epoch milliseconds, a day is YYYY-MM-DD.
  */
 interface UnitValues {
   readonly place: string
@@ -31,32 +31,32 @@ export function isAmountUnit(unit: QuoteUnit): unit is 'rate' | 'cost' | 'charge
 }
 
 interface QuoteFieldRow {
-  /** The field's name in the history of a lane and in events. */
+  /** The field's name in the history of a quote and in events. */
   readonly shown: string
   /** The field's name in a request, in a push, and in an imported file; null for a field that no sender sets. */
   readonly sent: string | null
   /** The field's column in the table `lanes`. */
   readonly column: string
-  /** Columns that follow from the value. The history restores them with it, and never shows them. */
+  /** Columns that are computed from the value. A rollback restores them with it; the history never shows them. */
   readonly derived: readonly string[]
   readonly unit: QuoteUnit
   /** Whether every quote has the field. */
   readonly needed: boolean
-  /** The ways in that can set the field. */
+  /** The ways to set the field. */
   readonly ways: readonly QuoteWay[]
   /**
-   * The group of fields with one stamp: pushes of them converge together. Null for a field that no push sets. Stamps are stored
-   * under these names.
+   * The group of fields with one stamp: of two pushes, the newer one sets all of them. Null for a field that no push sets. Stamps
+   * are saved under these names.
    */
   readonly stamp: string | null
   /**
-   * On which terms the field is: an amount that converts with the terms of the quoted rate, one that only its currency converts, or
-   * one of the terms themselves. Null for a field that is no amount.
+   * How the field's amount is converted: with the terms of the quoted rate, or by currency only; or the field is one of these
+   * terms. Null for a field that is no amount.
    */
   readonly terms: 'on basis' | 'in currency' | 'terms' | null
-  /** Whether the next quote of the lane has the value of the earlier one, unless the sender says another. */
+  /** Whether a requote has the value of the earlier quote, unless another one is sent. */
   readonly keptByRequote: boolean
-  /** Whether the cost, the chance or the rules of a quote depend on the field: whoever asks about its price must send it. */
+  /** Whether the cost, the chance or the rules of a quote depend on the field: every request for a price must send it. */
   readonly priced: boolean
   /** The field's column in an exported file; null if exported files do not include the field. */
   readonly csv: string | null
@@ -74,7 +74,7 @@ const text = {
 const allWays = ['request', 'push', 'file', 'requote'] as const
 
 /**
- * The fields of a quote. Statements, the history, events, exports, pushes, imports and requotes are generated from this table.
+ * The fields of a quote. SQL statements, the history, events, exports, pushes, imports and requotes are generated from this table.
  * Every field is in the history and in events. CONTRIBUTING.md lists the other changes that a new field needs.
  */
 export const quoteTable = {
@@ -314,9 +314,9 @@ export const quoteTable = {
 type QuoteTable = typeof quoteTable
 export type QuoteField = keyof QuoteTable
 
-/** The fields whose row in the table matches `Row`. */
+/** The fields with a row like `Row`. */
 type FieldsThat<Row> = { [F in QuoteField]: QuoteTable[F] extends Row ? F : never }[QuoteField]
-/** The fields that a way in can set. */
+/** The fields that can be set in one of the ways. */
 export type QuoteFieldOf<Way extends QuoteWay> = {
   [F in QuoteField]: Way extends QuoteTable[F]['ways'][number] ? F : never
 }[QuoteField]
@@ -326,12 +326,12 @@ export type QuoteName<
   F extends QuoteField = QuoteField,
 > = QuoteTable[F][Where]
 export type QuoteColumn = QuoteName<'column'>
-/** A column that follows from a field of a quote. */
+/** A column that is computed from a field of a quote. */
 export type DerivedQuoteColumn = QuoteTable[QuoteField]['derived'][number]
 /** The value of a field: amounts in whole cents, times in epoch milliseconds. */
 export type QuoteValue<F extends QuoteField> = UnitValues[QuoteUnitOf<F>]
 
-/** The groups of fields of a quote that another system can push, and that converge one by one. */
+/** The groups of fields that another system can push, each with its own stamp. */
 export type QuoteStampGroup = Exclude<QuoteTable[QuoteField]['stamp'], null>
 
 export const quoteFields = Object.keys(quoteTable) as readonly QuoteField[]
@@ -342,14 +342,14 @@ export const csvQuoteFields = quoteFields.filter(
   (field): field is CsvQuoteField => quoteTable[field].csv !== null,
 )
 
-/** The fields that a way in can set, in the order of the table. */
+/** The fields that can be set in one of the ways, in the order of the table. */
 export function quoteFieldsOf<Way extends QuoteWay>(way: Way): readonly QuoteFieldOf<Way>[] {
   return quoteFields.filter((field): field is QuoteFieldOf<Way> =>
     (quoteTable[field].ways as readonly QuoteWay[]).includes(way),
   )
 }
 
-/** The fields that are what the quoted rate includes and its currency. */
+/** The fields that say what the quoted rate includes, and its currency. */
 export const quotedTermsFields = quoteFields.filter(
   (field): field is FieldsThat<{ terms: 'terms' }> => quoteTable[field].terms === 'terms',
 )
@@ -358,7 +358,7 @@ export const quotedTermsFields = quoteFields.filter(
 export const pricedFields = quoteFields.filter((field): field is PricedField => quoteTable[field].priced)
 export type PricedField = FieldsThat<{ priced: true }>
 
-/** The terms in the order in which digests of requests and rows have them. Digests are stored: a later field follows by its name. */
+/** The order of the terms in the digests of requests and rows. Digests are saved, so a later field is added at the end, with its name. */
 export const digestedTerms = [
   'quotedBasis',
   'quotedFuelCents',

@@ -12,15 +12,15 @@ import {
 import type { QuoteStampGroup } from './quote-fields.ts'
 
 /**
- * The fields of a quote that another system can push, and that converge one by one: the groups of the table of fields, and `outcome`,
- * which is the outcome, its reason and its time together.
+ * What another system can push about a quote, each with its own stamp: the groups of the table of fields, and `outcome`: the
+ * outcome, its reason and its time together.
  */
 export type PushedQuoteField = QuoteStampGroup | 'outcome'
 
 /** The stamps of each pushed field of a quote. */
 export type QuoteStamps = Readonly<Partial<Record<PushedQuoteField, FieldStamps>>>
 
-/** The part of a lane that decides what a pushed quote changes. */
+/** The part of a saved quote that decides what a push changes. */
 export interface PushedLane {
   readonly stamps: QuoteStamps
   readonly outcome: LaneOutcome
@@ -34,7 +34,7 @@ export interface PushedQuote {
   readonly outcome: ReportedOutcome | null
   /** When the quote's validity ends, in epoch milliseconds, if it carries `validUntil`. */
   readonly validUntil: number | null
-  /** The values of the quote as one text, without its names, by which a repetition is known. */
+  /** The values of the quote as one text, without the identifiers, by which a repetition is recognized. */
   readonly content: string
   /** The service token that sent the quote. */
   readonly sender: number
@@ -42,13 +42,13 @@ export interface PushedQuote {
 }
 
 export interface AppliedQuote {
-  /** The fields whose value this push sets. Their values may be equal to those that the lane has. */
+  /** The fields whose value this push sets. Their values may be equal to those of the saved quote. */
   readonly written: ReadonlySet<PushedQuoteField>
   readonly stamps: QuoteStamps
   readonly stampsChanged: boolean
-  /** The outcome of the lane, and what it follows from; null if neither changes. */
+  /** The outcome of the quote, and what it follows from; null if neither changes. */
   readonly outcome: { readonly outcome: LaneOutcome; readonly facts: OutcomeFacts } | null
-  /** True if the pushed outcome waits behind a booking: a booked lane is won until the booking is cancelled. */
+  /** True if the pushed outcome waits behind a booking: a booked quote is won until the booking is cancelled. */
   readonly outcomeWaits: boolean
   /** True if a later end of the validity makes an expired quote pending again. */
   readonly isExtended: boolean
@@ -64,11 +64,11 @@ export function stampOfQuote({ outcome, content, sender, signedAtSeconds }: Push
 }
 
 /**
- * Decides what a pushed quote changes in a lane. `now` is the time of the database's clock, in epoch milliseconds.
+ * Decides what a push changes in a saved quote. `now` is the time of the database's clock, in epoch milliseconds.
  *
- * Each field keeps the value with the newest signature, by the same rule as shipment updates (see `stampFields`), so
- * repeated and reordered deliveries end in the same state as deliveries in signed order. A booking is a win: an outcome
- * that is pushed for a booked lane is a fact that counts when the booking is cancelled (see `outcomeFrom`).
+ * The value with the newest signature counts, as in shipment updates (see `stampFields`), so repeated and reordered messages end in
+ * the same state as messages in signed order. A booking is a win: an outcome that is pushed for a booked quote counts when the
+ * booking is cancelled (see `outcomeFrom`).
  *
  * @example
  * applyPushedQuote(pendingLane, { carried: ['outcome'], outcome: lost, sender: 3, signedAtSeconds: 1772373600, ... }, now)

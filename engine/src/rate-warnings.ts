@@ -81,7 +81,7 @@ export function rateWarnings({ rateCents, cost, floorCents, goingRate }: RateToC
   return warnings
 }
 
-/** Whole dollars; less than a dollar keeps its cents, so that a difference never reads as $0. */
+/** Whole dollars; below a dollar, with cents, so that a difference never reads as $0. */
 function whole(cents: number): string {
   return formatDollars(cents < 100 ? Math.max(1, Math.round(cents)) : Math.round(cents / 100) * 100)
 }

@@ -1,8 +1,8 @@
 import { type AmountTerms, termsBehind } from './rate-basis.ts'
 
 /**
- * The forecast that was made with a quote, in the form in which it is stored: written once, never changed. Amounts are US dollars on
- * the default basis of the brokerage at that time, probabilities 0 to 1. Null: not known, or from an earlier version.
+ * The forecast that was made with a quote, in the form in which it is saved: once, and never changed. Amounts are US dollars on the
+ * default basis of the brokerage at that time, probabilities 0 to 1. Null: not known, or from an earlier version.
  */
 export interface RecordedForecast {
   /** ISO 8601. */
@@ -20,7 +20,7 @@ export interface RecordedForecast {
   readonly lane_win_rate: number | null
   /** The quoted rate with its terms (see `quotedAs`). A quote whose rate changed later is not scored. */
   readonly quoted_as: string | null
-  /** The version of Lanewise, and a digest of the source files of the estimate. */
+  /** The version of Lanewise and a digest of the estimate's source files. */
   readonly model: string | null
 }
 

@@ -20,7 +20,7 @@ export interface LaneScores {
   readonly correlation: number
 }
 
-/** Intermediate values of the scores. The signals use them too. */
+/** Intermediate values of the scores, which the signals use too. */
 export interface ScoreBasis {
   /** The win rate of the brokerage's other lanes, which this lane is compared with. */
   readonly par: number

@@ -48,7 +48,7 @@ describe.each(['tms', 'import'] as const)('a booking from %s', (source) => {
     )
   })
 
-  test('keeps the time of a win that a person recorded before the booking', () => {
+  test('does not change the time of a win that a person recorded before the booking', () => {
     const before = { ...lostByAPerson, outcome: 'won', reason: null } as const
     expect(outcomeFrom(booked(withDecision(noFacts, before, 1, false)), held).decidedAt).toBe(1_000)
   })
@@ -95,7 +95,7 @@ function laneAfter(arrivals: readonly Arrival[], lane = quoted): BookedLane {
   return arrivals.reduce((held, { update, at }) => applyShipmentUpdate(held, update, at * 1000).lane, lane)
 }
 
-/** The values of a lane, with the time of a cancellation as whether there is one. */
+/** The values of a quote; instead of the time of a cancellation, whether there is one. */
 function values({ booking: { cancelledAt, ...held }, outcome }: BookedLane) {
   return { ...held, isCancelled: cancelledAt !== null, outcome: outcome.outcome }
 }
@@ -277,7 +277,7 @@ describe('replays', () => {
 })
 
 describe('a booking after a cancellation', () => {
-  property('has only its own values and the values that the cancellation kept', (numRuns) => {
+  property('has only its own values and those that the cancellation did not clear', (numRuns) => {
     fc.assert(
       fc.property(
         updates,
@@ -306,7 +306,7 @@ describe('a booking after a cancellation', () => {
   })
 })
 
-describe('the outcome of a lane', () => {
+describe('the outcome of a quote', () => {
   const byPerson = fc.record({
     outcome: fc.constantFrom('won', 'lost', 'pending'),
     reason: fc.constantFrom(null, 'price'),
@@ -459,7 +459,7 @@ describe('a rollback of several fields', () => {
   )
 })
 
-test('an update without effect reports no change, and a stale update only records its stamp', () => {
+test('an update without effect reports no change, and an older update only records its stamp', () => {
   const signed = (sender: number, signedAtSeconds: number) => ({
     fields: { carrierName: String(sender) },
     sender,

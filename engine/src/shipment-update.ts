@@ -24,16 +24,16 @@ import {
 /** The stamps of each booking field. */
 export type BookingStamps = Readonly<Partial<Record<BookingField, FieldStamps>>>
 
-/** The part of a lane that a shipment update can change. */
+/** The part of a quote that a shipment update can change. */
 export interface BookedLane {
   readonly booking: Booking
   readonly stamps: BookingStamps
   readonly outcome: LaneOutcome
-  /** What is known about the outcome, from which it follows. */
+  /** What the outcome follows from. */
   readonly facts: OutcomeFacts
 }
 
-/** A signed update. An absent field leaves the lane's value unchanged. */
+/** A signed update. An absent field keeps the quote's value. */
 export interface ShipmentUpdate {
   readonly fields: Readonly<Partial<Pick<Booking, SentBookingField>>>
   /** Set when the update cancels the booking. */
@@ -47,24 +47,20 @@ export interface AppliedShipmentUpdate {
   readonly lane: BookedLane
   /** The fields whose value this update set, changed or confirmed. */
   readonly applied: readonly BookingField[]
-  /**
-   * True if the lane now holds the values of this update, set by this update or by an earlier update with equal
-   * values.
-   */
+  /** True if the quote now has the values of this update, from it or from an earlier one with equal values. */
   readonly updated: boolean
   /** The rule that changed the outcome; null if the outcome did not change. */
   readonly rule: OutcomeRule | null
-  /** Whether the lane changed, including its stamps. */
+  /** Whether the quote changed, including its stamps. */
   readonly changed: boolean
 }
 
 /**
- * Merges a shipment update into a lane. `now` is the time of the database's clock, in epoch milliseconds.
+ * Merges a shipment update into a quote. `now` is the time of the database's clock, in epoch milliseconds.
  *
- * Each field keeps the value with the newest signature (see `stampFields`), so replayed and reordered deliveries end in
- * the same state as deliveries in signed order. An update with a customer rate or truck cost is a booking. A
- * cancellation clears the booking and records the cancellation time. A newer booking of the same lane clears the
- * cancellation.
+ * The value with the newest signature counts (see `stampFields`), so repeated and reordered messages end in the same state as
+ * messages in signed order. An update with a customer rate or truck cost is a booking. A cancellation clears the booking and
+ * records the cancellation time. A newer booking of the same quote clears the cancellation.
  *
  * @example
  * applyShipmentUpdate(pendingLane, { fields: { customerRateCents: 215000 }, sender: 3, signedAtSeconds: 1772373600 }, now)
@@ -87,7 +83,7 @@ export function applyShipmentUpdate(
   // The update that clears the last amount cancels the booking, even if another sender's cancellation has a later time.
   const cleared = isBooked(lane.booking) && !isBooked(merged) ? only(fields, cancelFields) : {}
   const settled = { ...merged, ...(isBooked(merged) ? notCancelled : cleared) }
-  // A message that is older than the cancellation still tells when it was.
+  // A message that is older than the current cancellation can still tell when the booking was cancelled first.
   const isSettled = settled.cancelledAt === null || facts === lane.facts
   const booking = isSettled ? settled : { ...settled, cancelledAt: cancelledAtFrom(facts) }
   const isCancelled = booking.cancelledAt !== null
@@ -113,7 +109,7 @@ export function applyShipmentUpdate(
   }
 }
 
-/** The facts after an update: a booking carries a customer rate or a truck cost. */
+/** The facts after an update. An update with a customer rate or a truck cost is a booking. */
 function factsAfter(
   facts: OutcomeFacts,
   { fields, cancellation }: ShipmentUpdate,
@@ -123,14 +119,14 @@ function factsAfter(
   return isBooked(fields) ? withBooking(facts, second) : facts
 }
 
-/** The booking of a lane, as far as its outcome follows from it. `shown` is the outcome of the lane before. */
+/** The booking of a quote, as far as its outcome depends on it. `shown` is the quote's outcome before. */
 export function heldBooking(booking: Booking, stamps: BookingStamps, shown: LaneOutcome): HeldBooking {
   const isSigned = amountFields.some(
     (field) => booking[field] !== null && (stamps[field]?.[0]?.sender ?? null) !== null,
   )
   return {
     isBooked: isBooked(booking),
-    // A rollback leaves amounts without a sender that the TMS had signed.
+    // After a rollback, amounts that the TMS had signed have no sender.
     isSigned: isSigned || (shown.outcome === 'won' && shown.source === 'tms'),
     bookedAt: booking.bookedAt,
   }

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { STATE_CODES, stateCode } from './states.ts'
 
 describe('stateCode', () => {
-  it('knows the 50 states, DC, Puerto Rico, 13 provinces and 32 Mexican states, and ten codes kept as written', () => {
+  it('knows the 50 states, DC, Puerto Rico, 13 provinces and 32 Mexican states, and ten codes saved as written', () => {
     expect(STATE_CODES.size).toBe(52 + 13 + 32 + 10)
   })
 

@@ -1,6 +1,6 @@
 /**
- * US states (with DC and Puerto Rico), Canadian provinces and Mexican states: the code stored on a lane, and its
- * other spellings. Spellings are normalized: lower case, no accents, no spaces.
+ * US states (with DC and Puerto Rico), Canadian provinces and Mexican states: the code saved with a quote, and its other spellings.
+ * Spellings are normalized: lower case, no accents, no spaces.
  */
 const UNITED_STATES: Readonly<Record<string, string>> = {
   AL: 'alabama',
@@ -116,8 +116,8 @@ const MEXICO: Readonly<Record<string, string>> = {
 }
 
 /**
- * Two-letter codes that load boards use for different Mexican states (CH is Chihuahua on one board and Chiapas on
- * another). The service accepts them, because the sender knows the meaning, and stores them unchanged.
+ * Two-letter codes that load boards use for different Mexican states (CH is Chihuahua on one board and Chiapas on another). The
+ * service accepts them, because the sender knows the meaning, and saves them unchanged.
  */
 const MEXICO_AMBIGUOUS = ['CH', 'CI', 'CL', 'CM', 'CS', 'MC', 'MX', 'SL', 'SP', 'TA']
 
@@ -143,5 +143,5 @@ export function stateCode(folded: string): string | null {
   return folded === '' ? null : (CODE_OF_SPELLING.get(folded) ?? null)
 }
 
-/** Every state code that can be stored on a lane. */
+/** Every state code that can be saved. */
 export const STATE_CODES: ReadonlySet<string> = new Set(CODE_OF_SPELLING.values())

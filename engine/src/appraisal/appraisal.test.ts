@@ -141,7 +141,7 @@ describe('an appraisal', () => {
     )
   })
 
-  test('holds the rules without a book as far as they can be computed', () => {
+  test('applies the rules without a book as far as they can be computed', () => {
     const settings = { rules: [twelve], basis: 'all_in', rateType: 'spot' } as const
     const without = finished(appraise(null, settings, { ...input, enteredCents: 176_000 }))
     expect(without.at(199_999).verdict.state).toBe('block')

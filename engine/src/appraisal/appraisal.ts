@@ -47,7 +47,7 @@ import type { Steps } from '../steps.ts'
 import { decidedMiles, type KnownMiles } from './decided-miles.ts'
 import { type RatesToQuote, ratesToQuote } from './rates-to-quote.ts'
 
-/** Who a quote is for and from. */
+/** The customer of a quote, and the rep who makes it. */
 export interface QuoteParties extends Pick<QuoteFacts, 'customerKeys' | 'tier' | 'repId' | 'teamIds'> {
   /** Null: the default of the brokerage. */
   readonly rateType: RateType | null
@@ -58,7 +58,7 @@ export interface AppraisalSettings {
   readonly rules: readonly PricingRule[]
   /** What the amounts of the brokerage's statistics include. All amounts of an appraisal are on it, in US dollars. */
   readonly basis: RateBasis
-  /** The rate type of quotes that do not say theirs. */
+  /** The rate type of quotes that do not state one. */
   readonly rateType: RateType
 }
 
@@ -90,7 +90,7 @@ export interface QuoteToAppraise {
   readonly now: number
 }
 
-/** A rate of an appraised quote. */
+/** A rate for an appraised quote, and what the service says about it. */
 export interface AppraisedRate {
   /** In US dollars on the basis of the brokerage; null if it cannot be converted. */
   readonly rateCents: number | null
@@ -109,52 +109,52 @@ export interface AppraisedRate {
 
 /**
  * What the service says about a quote: every advice, check, forecast and text reads it here, so that they cannot differ. Amounts
- * are cents, in US dollars on the basis of the brokerage. The cost is whole cents, and so are the limits of the rules.
+ * are cents, in US dollars on the brokerage's basis. The cost and the limits of the rules are whole cents.
  */
 export interface Appraisal {
   readonly lane: LaneIdentity
-  /** The models that it was computed from, and their rate type; null without a book. */
+  /** The models behind it, and their rate type; null without a book. */
   readonly models: (PreparedModels & { readonly rateType: RateType }) | null
   /** Null if unknown. */
   readonly miles: number | null
-  /** The lane's decided quotes that count. */
+  /** How many decided quotes of the lane count. */
   readonly decided: number
-  /** The lane's quotes that count, decided or not. */
+  /** How many quotes of the lane count, decided or not. */
   readonly quotes: number
-  /** How amounts as sent become comparable; null if they cannot be: a fuel charge or an exchange rate is not known. */
+  /** Makes amounts as sent comparable; null if a fuel charge or an exchange rate for it is not known. */
   readonly conversion: AmountConversion | null
   /** The expected cost, also if it is only a default: see `isOwnCost`. Null if unknown. */
   readonly expected: ExpectedCost | null
-  /** The load of the expected cost. */
+  /** The load that the cost is expected for. */
   readonly load: LoadToCost
-  /** The cost of margins and risks: the entered one, else the expected one if it says something about the brokerage. */
+  /** The cost that margins and risks are computed with: the entered one, else the expected one if it says something about the brokerage. */
   readonly cost: { readonly cents: number; readonly source: 'entered' | 'expected' } | null
-  /** The cost of the optimum: the entered one, else the expected one. */
+  /** The cost that the best rate is computed with: the entered one, else the expected one. */
   readonly optimumCostCents: number | null
   readonly facts: QuoteFacts
   readonly costs: RuleCosts
   readonly rules: AppliedRules
   /**
-   * The going rate of the lane, in fractional cents. Null if the brokerage has no quotes to learn from, or does not fit into memory,
-   * and if there is no ground for a rate: the miles are unknown, and the lane has no answered quotes.
+   * The going rate of the lane, in fractional cents. Null if the brokerage has no quotes to learn from, or does not fit into
+   * memory, or if nothing supports a rate: the miles are unknown, and the lane has no answered quotes.
    */
   readonly goingCents: number | null
-  /** Null where the going rate is. */
+  /** What is believed about the lane's win curve. Null where the going rate is. */
   readonly belief: LaneWinCurve | null
   readonly optimum: Optimum | null
   readonly rates: RatesToQuote
-  /** A rate as it is sent, on the terms of the quote. A counter-offer is `at` the rate that the customer named. */
+  /** Judges a rate as sent, on the terms of the quote; also the rate that a customer named in a counter-offer. */
   readonly at: (sentCents: number) => AppraisedRate
   /** The estimate of a comparable rate with its explanations and the curve around it. Null without a book. */
   readonly explain: (rateCents: number) => OfferExplanation | null
 }
 
 /**
- * What should this load be quoted at, what does it cost, do the rules allow it, and how likely is it won? Decides the distance,
- * the expected cost, the conversion, the rules, the chance and the optimum of a quote, once. The statistics behind it are in
+ * What should this load be quoted at, what does it cost, do the rules allow it, and how likely is it won? Decides the distance, the
+ * expected cost, the conversion, the rules, the chance and the optimum of a quote, once. The statistics behind it are in
  * `estimate`.
  *
- * Without a book (a brokerage that does not fit into memory), no cost is expected and nothing is estimated; the rules hold as far
+ * Without a book (a brokerage that does not fit into memory), no cost is expected and nothing is estimated; the rules apply as far
  * as they can be computed. In steps, because a lane with many quotes takes long.
  *
  * @example
@@ -283,7 +283,7 @@ function usualMiles({ quoted }: Estimator, { key }: LaneIdentity): number | null
 }
 
 /**
- * The expected cost that the appraisal of a quote has, for quotes that nobody asks more about. Null if unknown.
+ * The expected cost of an appraisal alone, for quotes of which nothing else is needed. Null if unknown.
  *
  * @example expectedOf(book, { lane, miles: { typed: null, measured: 781 }, rateType: 'spot' })?.costCents // 171523
  */
@@ -358,7 +358,7 @@ function factsOf(
   }
 }
 
-/** What is known of a quote when one of its rates is looked at. */
+/** What is known about a quote when one of its rates is judged. */
 interface KnownOfQuote
   extends Pick<Appraisal, 'miles' | 'conversion' | 'rules' | 'cost' | 'quotes' | 'goingCents'> {
   readonly input: QuoteToAppraise
@@ -392,7 +392,7 @@ function rateOf(sentCents: number, about: KnownOfQuote): AppraisedRate {
   }
 }
 
-/** The rate with the fuel charge of the schedule, if that makes it lower than the charge that was entered. */
+/** The rate with the entered or the scheduled fuel charge, the lower one: a too high entered charge must not satisfy a minimum. */
 function leastOf(sentCents: number, rateCents: number, { input, basis, miles }: KnownOfQuote): number {
   const { terms, day } = input
   if (day.fuelMillsPerMile === null || miles === null) return rateCents

@@ -6,11 +6,11 @@ export interface RateChoice {
   readonly rules: AppliedRules
   /** Null without a cost or without quotes to learn from. */
   readonly optimum: Optimum | null
-  /** The going rate, which is quoted without an optimum; null if it is not known. */
+  /** The going rate, which is recommended without an optimum; null if it is not known. */
   readonly goingCents: number | null
 }
 
-/** The rates that are recommended for a lane. Each is one that can be quoted: within the rules, and rounded as they say. */
+/** The rates that are recommended for a quote, within the rules and rounded as they say. */
 export interface RatesToQuote {
   /** The target of the rules, else the best rate, else the going rate. */
   readonly toQuote: RuledRate | null
@@ -21,7 +21,7 @@ export interface RatesToQuote {
 }
 
 /**
- * The rates to quote for a lane. The service and its pages compute them with this function only.
+ * The recommended rates. The service and its pages compute them with this function only.
  *
  * @example ratesToQuote({ rules, optimum: null, goingCents: 202531 }).toQuote?.rateCents // 202500
  */

@@ -19,7 +19,7 @@ const lanes = GOING.map((_, i) =>
   }),
 )
 
-/** Simulates quotes within 12 % of the market rate, at a cost of 85 % of it. `chance` is the win probability by relative rate. */
+/** Simulates quotes within 12 % of the market rate, with a cost of 85 % of it. `chance` is the win probability by relative rate. */
 function history(options: {
   quotes: number
   perDay: number

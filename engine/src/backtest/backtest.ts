@@ -50,13 +50,10 @@ export const TESTED_DAYS = 180
  * Assumed days from a quote to its outcome. If customers answer later, the real model knew less than the backtest's.
  */
 export const OUTCOME_DELAY_DAYS = 1
-/** Minimum standard deviation of the forecasts' log odds. With less variation, the calibration slope is meaningless. */
+/** Minimum standard deviation of the forecasts' log odds. If all forecasts are nearly the same, their calibration slope is meaningless. */
 const SLOPE_SPREAD_MIN = 0.1
 
-/**
- * A past quote with its lane, with the truck cost actually paid (AP), and with the one that was known when it was made, in
- * addition to the effective cost.
- */
+/** A past quote with its lane, its effective cost, the truck cost actually paid (AP), and the cost known when it was made. */
 export interface BacktestQuote extends JudgeableQuote {
   readonly truckCostCents: number | null
 }
@@ -68,7 +65,7 @@ export interface BacktestQuestion {
   readonly windowDays: number
   /** The minimum of the brokerage's rule for all quotes. */
   readonly minimum?: MinimumTerms
-  /** Called with the completed share, from 0 to 1. */
+  /** Called with the share of the work that is done, from 0 to 1. */
   readonly onProgress?: (share: number) => void
 }
 
@@ -110,7 +107,7 @@ export interface BacktestResult {
   /** Null if fewer than 30 tested quotes, or quotes on fewer than 5 lanes, could be priced. */
   readonly dollars: DollarEstimate | null
   readonly unpriced: Readonly<Record<Unpriced, number>>
-  /** The won and pending quotes of the tested days that were judged, those of them that missed margin, and the others by reason. */
+  /** How many won and pending quotes of the tested days were judged by missed-margin.ts, and the others by reason. */
   readonly judged: number
   readonly notJudged: Readonly<Record<NotJudged, number>>
   readonly missed: MissedColumns

@@ -45,9 +45,8 @@ export function isUnlikelyCost(costCents: number, expectedCents: number): boolea
 }
 
 /**
- * Prices a tested quote with the data known at the start of its day: the win probabilities and the expected cost
- * behind the best rate are from that day. Both margins use the quote's own cost, so that a seller who knew the
- * truck's cost better than the model gets credit for it. The minimum is today's.
+ * Computes the margins of a tested quote from what was known at the start of its day. Both margins use the quote's own cost, so
+ * that a rep who knew the truck's cost better than the model gets credit for it. The minimum is today's.
  *
  * @example priceQuote(test, { ...quote, costCents: null }, { costs, minimum: {} }) // 'without_cost'
  */
@@ -80,7 +79,7 @@ export function priceQuote<Quote extends LaneQuote>(
   }
 }
 
-/** Sums over tested quotes, in cents. `differenceCents` is best minus quoted; its range comes from resampling lanes. */
+/** Sums of margins over tested quotes, in cents. `differenceCents` is best minus quoted; its range comes from resampling lanes. */
 export interface DollarEstimate {
   readonly quotes: number
   readonly lanes: number

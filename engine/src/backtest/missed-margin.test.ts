@@ -69,7 +69,7 @@ type Found = ReturnType<typeof judged>
 const rowsOf = ({ missed }: Found, kind: MissedKind) =>
   [...missed.laneId.keys()].filter((row) => MISSED_KINDS[missed.kind[row] as number] === kind)
 
-/** The estimated sum of a kind with its range, and the true sum over the same quotes. */
+/** The estimated missed margin of a kind with its range, and the true one of the same quotes. */
 function sums(found: Found, { quotes, truth }: ReturnType<typeof simulated>, kind: MissedKind) {
   const { missed } = found
   const byLane = new Map<string, { win: number; cost: number }>()
@@ -140,7 +140,7 @@ describe('a simulated brokerage with a known truth', () => {
     expect(found.judged).toBeGreaterThan(left)
   })
 
-  test('what is learned later changes no judgment of an earlier quote: not its outcomes, not the cost of its truck', () => {
+  test('outcomes and truck costs that are learned later change no judgment of an earlier quote', () => {
     const turnedAt = (TODAY - 8) * DAY
     const turned = small.quotes.map((quote) =>
       quote.quotedAt < turnedAt

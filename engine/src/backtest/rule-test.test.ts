@@ -33,6 +33,6 @@ test('thousands of quotes are tested in steps, between which other requests are 
   for (; step.done !== true; step = steps.next()) count++
   expect(step.value).toMatchObject({ applies: 2_000, estimate: { quotes: 2_000, winsBefore: 1_000 } })
   expect(step.value.changed).toHaveLength(2_000)
-  // A hundred for the rules, a hundred for the chances, and the rest for the range.
+  // A hundred steps for the rules, a hundred for the chances, and the rest for the range.
   expect(count).toBeGreaterThan(250)
 })

@@ -11,7 +11,7 @@ import type { Steps } from '../steps.ts'
 import { counted } from '../wording.ts'
 import { rangeOfSumInSteps } from './dollars.ts'
 
-/** A quote of the past, as it was made. `chanceAt` is today's chance of winning its lane; null if it cannot be estimated. */
+/** A past quote as it was made. `chanceAt` is today's chance of winning on its lane; null if it cannot be estimated. */
 export interface PastQuote {
   readonly laneRef: string
   readonly lane: string
@@ -49,8 +49,8 @@ export interface RuleTest<Quote> {
 const QUOTES_PER_STEP = 20
 
 /**
- * Which past quotes a rule would have changed: those to which it applies, and whose rate would have had to be another one with
- * it than without it. In steps, because thousands of quotes with hundreds of rules take longer than other requests may wait.
+ * Which past quotes a rule would have changed: those to which it applies, and whose rate would have been another one with it. In
+ * steps, because thousands of quotes with hundreds of rules take longer than other requests may wait.
  */
 export function* testRuleInSteps<Quote extends PastQuote>(
   {

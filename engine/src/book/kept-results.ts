@@ -1,8 +1,6 @@
 import type { Area } from './quote-book.ts'
 
-/**
- * A result computed from an area's quotes. It is valid until `until` (epoch milliseconds), if the quotes do not change.
- */
+/** A result computed from an area's quotes, valid until `until` (epoch milliseconds) if the quotes do not change. */
 export interface Result<Value> {
   readonly value: Value
   readonly until: number
@@ -10,11 +8,11 @@ export interface Result<Value> {
 
 interface Kept extends Result<unknown> {
   readonly revision: number
-  /** The time that it was computed for. After the clock was set back, it does not apply to earlier times. */
+  /** The time that it was computed for. It is not valid for earlier times, to which a clock can be set back. */
   readonly from: number
 }
 
-/** Results that are cached at a time: about three kilobytes each. */
+/** The most results in the cache: about three kilobytes each. */
 const KEPT_MAX = 3_000
 
 /**

@@ -132,7 +132,7 @@ function opened(quotes: readonly Known[]): QuoteBook {
   return book
 }
 
-/** Applies changes to a book. Returns the book, the quotes that it should contain, and a new book of these quotes. */
+/** Changes a book. Returns the book, the quotes that it should contain, and a new book of these quotes. */
 function followed(list: readonly (Known | { remove: number })[]) {
   const book = new QuoteBook()
   const left = new Map<number, Known>()

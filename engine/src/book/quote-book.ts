@@ -14,7 +14,7 @@ import { regionOf } from '../regions.ts'
 import type { Steps } from '../steps.ts'
 import { QuoteNames } from './quote-names.ts'
 
-/** The places and the equipment of a lane, as stored in the database. Keys are folded place names. */
+/** The places and the equipment of a lane, as saved in the database. Keys are normalized place names. */
 export interface LanePlaces {
   readonly originKey: string
   readonly destinationKey: string
@@ -39,7 +39,7 @@ export interface Corridor extends Area {
   areas: readonly Area[]
 }
 
-/** A city pair and an equipment. `counts` are those of its quotes, whatever their rates: see `countsOf`. */
+/** A city pair with one equipment. `counts` has the numbers of its quotes, whatever their rates: see `countsOf`. */
 export interface BookLane {
   readonly number: number
   readonly places: LanePlaces
@@ -51,7 +51,7 @@ export interface BookLane {
 /** Numbers of quotes by outcome. */
 export type OutcomeCounts = readonly [pending: number, won: number, lost: number]
 
-/** The numbers of a lane's quotes in a pool. */
+/** The numbers of a lane's quotes in a pool (spot, contract or all), by outcome. */
 export function countsOf({ counts }: Pick<BookLane, 'counts'>, pool: Pool): OutcomeCounts {
   const of = (outcome: number) =>
     (pool === 'contract' ? 0 : (counts[outcome] ?? 0)) +
@@ -60,8 +60,8 @@ export function countsOf({ counts }: Pick<BookLane, 'counts'>, pool: Pool): Outc
 }
 
 /**
- * A brokerage's quotes in memory. Every answer about prices is computed from the book, and every change is applied to it.
- * Quotes are stored in columns; city pairs list their lanes, and market, state and region pairs list their city pairs.
+ * A brokerage's quotes in memory. Every answer about prices is computed from the book, and every change is applied to it. Quotes
+ * are in columns; city pairs list their lanes, and market, state and region pairs list their city pairs.
  *
  * Wider areas are found by name: see `areaName`.
  *
@@ -73,16 +73,13 @@ export function countsOf({ counts }: Pick<BookLane, 'counts'>, pool: Pool): Outc
 export class QuoteBook implements QuotedLanes {
   readonly columns = new QuoteColumns()
   readonly pool = 'all'
-  /**
-   * Quotes that are kept apart, because an amount cannot be converted to the basis of the book. They count nowhere; statistics say
-   * how many there are.
-   */
+  /** Quotes of which an amount cannot be converted to the basis of the book. They count nowhere; statistics say how many there are. */
   readonly apart = new QuoteColumns()
   readonly names = new QuoteNames()
   readonly lanes: BookLane[] = []
   /** Every city pair. */
   readonly all: Area = { revision: 0, corridors: [] }
-  /** Like the counts of a lane, over all quotes. */
+  /** Like the counts of a lane, but of all quotes. */
   readonly #counts = noCounts()
   #revision = 0
   readonly #corridors = new Map<string, Corridor>()
@@ -156,7 +153,7 @@ export class QuoteBook implements QuotedLanes {
     this.#count(this.columns.put(lane, quote, before), 1)
   }
 
-  /** Adds a quote that is kept apart, or replaces the one with the same laneId. */
+  /** Adds a quote to `apart`, or replaces the one with the same laneId. */
   putApart(lane: number, quote: QuoteRow): void {
     this.#removeCounted(quote.laneId)
     this.apart.put(lane, quote)
@@ -239,7 +236,7 @@ export class QuoteBook implements QuotedLanes {
     for (const listener of this.#listeners) listener.counting(row, by)
   }
 
-  /** The place of a quote in counts. */
+  /** The entry of `counts` that a quote is counted in. */
   #countedAs(row: number): number {
     const { columns } = this
     return columns.outcomeOf(row) + (columns.rateTypeOf(row) === 'contract' ? OUTCOMES.length : 0)
@@ -300,7 +297,7 @@ const ROWS_PER_STEP = 50_000
 const bytesPerLane = 400
 const bytesPerCorridor = 500
 
-/** The key of a city pair: that of `freightLane`, which adds the equipment after a `|`. */
+/** The key of a city pair. `freightLane` adds the equipment after a `|`. */
 function corridorKey(originKey: string, destinationKey: string): string {
   return `${originKey}>${destinationKey}`
 }

@@ -8,7 +8,7 @@ export interface CustomerNames {
   readonly quotedKey: string
   /** Whether the booking names a customer. */
   readonly isBooked: boolean
-  /** The name behind `key`, as it was written, without space around it. */
+  /** The name that `key` stands for, as it was written, without space around it. */
   readonly written: string
 }
 
@@ -22,7 +22,7 @@ export interface CarrierName {
 const BYTES_PER_ENTRY = 200
 const BYTES_PER_CHARACTER = 3
 
-/** Names of quotes, each once. A quote has the numbers of its names. The number 0 is that of a quote without names. */
+/** The names of customers and carriers, each once. A quote has the numbers of its names; 0 means no names. */
 export class QuoteNames {
   readonly customers: CustomerNames[] = []
   readonly carriers: CarrierName[] = []
@@ -70,7 +70,7 @@ export class QuoteNames {
   }
 }
 
-/** Without spaces at both ends, as `btrim` of the database: no other white space. */
+/** Removes spaces at both ends, but no other white space, like `btrim` of the database. */
 function withoutSpaceAround(name: string): string {
   let [start, end] = [0, name.length]
   while (name[start] === ' ') start++

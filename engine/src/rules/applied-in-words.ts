@@ -13,7 +13,7 @@ function marginInWords({ pct, cents, centsPerMile, rateCentsPerMile }: MinimumTe
 }
 
 /**
- * Each limit of the rules in words, with its reason. `reason`: why a rule applies, if its conditions are not at hand.
+ * Each limit of the rules in words, with its reason. `reason` says why a rule applies, if its conditions are not at hand.
  *
  * @example appliedInWords(applied) // ['Minimum $2,000 (15% margin), because: customer Harvest, over 1,000 miles.']
  */
@@ -39,7 +39,7 @@ export function appliedInWords(
     ...part('Target', target, target?.rule.terms.target),
     ...part('Maximum', maximum, maximum?.rule.terms.maximum),
     ...(contradicts
-      ? ['The minimum is above the maximum: the minimum holds, and the maximum is ignored.']
+      ? ['The minimum is above the maximum: the minimum applies, and the maximum is ignored.']
       : []),
     ...(roundTo === null ? [] : [`Rounded up to ${formatDollars(roundTo.value)}, ${because(roundTo.rule)}.`]),
     ...(validDays === null

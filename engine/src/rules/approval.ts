@@ -19,7 +19,7 @@ const after: Readonly<Record<ApprovalAction, { from: readonly ApprovalState[]; t
   withdraw: { from: ['waiting', 'countered'], to: 'withdrawn' },
 }
 
-/** Who decides, and in what relation to the request. */
+/** The person who decides about a request for approval. */
 export interface Decider {
   readonly isRequester: boolean
   /** An admin or owner. */

@@ -144,7 +144,7 @@ describe('limits', () => {
     expect(limitsOf(warns, unknown).minimum).toMatchObject({ rateCents: 240_000, missing: 'cost' })
   })
 
-  test('a minimum above the maximum of another rule holds, and the maximum is ignored', () => {
+  test('a minimum above the maximum of another rule applies, and the maximum is ignored', () => {
     const applied = applyRules(
       [
         rule(1, {}, { maximum: { cents: 10_000 }, outside: 'block' }),
@@ -162,7 +162,7 @@ describe('limits', () => {
       isRounded: false,
     })
     expect(appliedInWords(applied).at(-1)).toBe(
-      'The minimum is above the maximum: the minimum holds, and the maximum is ignored.',
+      'The minimum is above the maximum: the minimum applies, and the maximum is ignored.',
     )
   })
 

@@ -162,7 +162,7 @@ export interface AppliedRules {
   readonly maximum: Limit | null
   readonly roundTo: FromRule<number> | null
   readonly validDays: FromRule<number> | null
-  /** The minimum is above the maximum. The minimum then holds, and no rate is within both. */
+  /** The minimum is above the maximum. The minimum then applies, and no rate is within both. */
   readonly contradicts: boolean
 }
 
@@ -171,9 +171,9 @@ const wholeUp = (cents: number) => Math.ceil(cents - 1e-6)
 const wholeDown = (cents: number) => Math.floor(cents + 1e-6)
 
 /**
- * Computes the limits of a quote, in whole cents: a minimum and a target are rounded up, and a maximum down. A rule that only warns believes a cost that the rep entered. A rule that asks for approval or
- * blocks does not: an entered cost below the expected one does not lower its minimum, and one above it does not raise its
- * maximum.
+ * Computes the limits of a quote, in whole cents: a minimum and a target are rounded up, and a maximum down. A rule that only warns
+ * uses the cost that the rep entered. For a rule that asks for approval or blocks, an entered cost below the expected one does not
+ * lower the minimum, and one above it does not raise the maximum.
  *
  * @example limitsOf(terms, { enteredCents: null, expectedCents: 170000, miles: 781 }).minimum?.rateCents // 200000 for 15 %
  */
@@ -228,12 +228,12 @@ export function limitsOf(terms: SelectedTerms, costs: RuleCosts): AppliedRules {
   }
 }
 
-/** Selects and computes: see `termsFor` and `limitsOf`. */
+/** The limits of a quote: see `termsFor` and `limitsOf`. */
 export function applyRules(rules: readonly PricingRule[], facts: QuoteFacts, costs: RuleCosts): AppliedRules {
   return limitsOf(termsFor(rules, facts), costs)
 }
 
-/** A rate to quote: where it comes from. */
+/** A rate to quote, and where it comes from. */
 export interface RuledRate {
   readonly rateCents: number
   readonly from: 'best' | 'target' | 'minimum' | 'maximum'
@@ -268,8 +268,7 @@ function limitsIn({ minimum, maximum, contradicts }: AppliedRules): { low: numbe
 }
 
 /**
- * The rate nearest to a rate that the rules allow. A rate that they allow stays as it is; another one becomes the limit that it
- * breaks, as it would be quoted.
+ * The allowed rate nearest to a rate: the rate itself if the rules allow it, else the limit that it breaks, as it would be quoted.
  *
  * @example nearestAllowed(applied, 190000) // 200000 with a minimum of $1,999.40
  */
@@ -309,10 +308,10 @@ export interface RuleVerdict {
 const severity: readonly RuleVerdict['state'][] = ['within', 'warn', 'approval', 'block']
 
 /**
- * Whether a rate is within the rules. A limit of a rule that asks for approval or blocks, and that cannot be computed in
- * full, is broken: otherwise leaving out the cost or the miles would be a way around it.
+ * Whether a rate is within the rules. A limit that cannot be computed is broken if its rule asks for approval or blocks: otherwise
+ * leaving out the cost or the miles would be a way around it.
  *
- * @param leastCents the rate that such a minimum is compared with, if it does not believe what the rep entered about it
+ * @param leastCents the rate to compare with such a minimum: without what the rep entered to raise it
  * @example checkRate(applied, 190000).state // 'approval', below a minimum that asks for approval
  */
 export function checkRate(
@@ -352,7 +351,7 @@ export function checkRate(
   return { state: strictest(reasons), reasons }
 }
 
-/** The verdict on a rate that cannot be compared with the costs: it includes other charges, or is in another currency. */
+/** The verdict on a rate that cannot be compared with the limits, because its charges or its currency cannot be converted. */
 export function checkUnknownRate({ minimum, maximum }: AppliedRules): RuleVerdict {
   const reasons = [minimum, maximum]
     .filter((limit) => limit !== null)

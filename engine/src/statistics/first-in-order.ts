@@ -1,5 +1,5 @@
 /**
- * The first `count` numbers of a list in an order, such as a page of quotes, without sorting the whole list.
+ * The first `count` numbers of a list in an order, without sorting the whole list: for a page of quotes.
  *
  * @param compare negative if the first argument comes first; two numbers are never equal
  * @example firstInOrder(Int32Array.of(3, 1, 2), 2, (one, other) => one - other) // Int32Array [1, 2]

@@ -23,7 +23,7 @@ export interface Quality {
   readonly calibrationError: number
 }
 
-/** One row of a reliability table: a group of similar forecasts, their mean, and the share that was won (`came`). */
+/** One row of a reliability table: a group of similar forecasts, their mean, and the share of their quotes that was won (`came`). */
 export interface ReliabilityRow {
   readonly count: number
   readonly forecast: number
@@ -94,7 +94,7 @@ export function calibrationSlope(forecasts: readonly Forecast[]): number {
       h11 += weight * x * x
     }
     const determinant = h00 * h11 - h01 * h01
-    // With uninformative forecasts the slope is undefined. Limited steps keep the iteration from diverging.
+    // If the forecasts say nothing, the slope is undefined. Limited steps prevent that the iteration diverges.
     const step = (size: number) => Math.max(-STEP_MAX, Math.min(STEP_MAX, size))
     intercept += step((h11 * g0 - h01 * g1) / determinant)
     slope += step((h00 * g1 - h01 * g0) / determinant)
@@ -118,7 +118,7 @@ export function reliability(forecasts: readonly Forecast[], groups = 10): Reliab
   }).filter((row) => row.count > 0)
 }
 
-/** Mean distance between forecast and share won over the ten groups of the reliability table, weighted by size. */
+/** How far the forecasts are from the share of quotes won, on average over the ten groups of the reliability table, weighted by size. */
 export function calibrationError(forecasts: readonly Forecast[]): number {
   return reliability(forecasts).reduce(
     (sum, row) => sum + (row.count / forecasts.length) * Math.abs(row.forecast - row.came),

@@ -6,9 +6,9 @@ interface Block {
 }
 
 /**
- * The non-increasing sequence closest to `values` by weighted least squares: of the shares won at rising rates, it makes shares
- * that never rise with the rate. Adjacent values that rise are pooled into their weighted mean (pool adjacent violators; Barlow
- * et al., 1972). `weights` has one weight above 0 per value.
+ * The non-increasing sequence closest to `values` by weighted least squares: of the shares of quotes won at rising rates, it makes
+ * shares that never rise with the rate. Adjacent values that rise are pooled into their weighted mean (pool adjacent violators;
+ * Barlow et al., 1972). `weights` has one weight above 0 per value.
  *
  * @example nonIncreasingFit([0, 0.5, 0.2], [1, 1, 1]) // [0.25, 0.25, 0.2]
  */

@@ -38,7 +38,7 @@ describe('groupOfNth', () => {
 })
 
 describe('nonIncreasingFit', () => {
-  it('pools rising values and keeps falling values', () => {
+  it('pools rising values and does not change falling ones', () => {
     expect(nonIncreasingFit([], [])).toEqual([])
     expect(nonIncreasingFit([0, 0.5, 0.2], [1, 1, 1])).toEqual([0.25, 0.25, 0.2])
     expect(nonIncreasingFit([3, 2, 1], [1, 5, 1])).toEqual([3, 2, 1])
