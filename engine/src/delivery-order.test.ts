@@ -5,7 +5,7 @@ import { assertMove, factsOf, isSame, noFacts, outcomeFrom, storedFacts, undecid
 import { applyPushedQuote, type PushedQuoteField, type QuoteStamps } from './quote-update.ts'
 import { applyShipmentUpdate, type BookedLane, heldBooking } from './shipment-update.ts'
 
-/** A property, with a part of the random values each time and with all of them in the long tests. */
+/** A property test with some random values, and a long one with many. */
 const property = (name: string, check: (numRuns: number) => void) => {
   test(name, () => check(250))
   test(`${name}: many`, { tags: 'long' }, () => check(2_000))

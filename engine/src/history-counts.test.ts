@@ -4,7 +4,7 @@ import type { Outcome, PastQuote } from './history.ts'
 import { countHistory, countsHoldUntil } from './history-counts.ts'
 import { describeLane } from './lane-insight.ts'
 
-/** A property, with a part of the random values each time and with all of them in the long tests. */
+/** A property test with some random values, and a long one with many. */
 const property = (name: string, check: (numRuns: number) => void) => {
   it(name, () => check(400))
   it(`${name}: many`, { tags: 'long' }, () => check(2_000))

@@ -9,7 +9,7 @@ import { countRates } from './rate-counts.ts'
 import { nonIncreasingFit } from './statistics/isotonic.ts'
 import type { WinProbabilityMethod } from './win-probability.ts'
 
-/** A property, with a part of the random values each time and with all of them in the long tests. */
+/** A property test with some random values, and a long one with many. */
 const property = (name: string, check: (numRuns: number) => void) => {
   it(name, () => check(600))
   it(`${name}: many`, { tags: 'long' }, () => check(3_000))

@@ -358,7 +358,10 @@ export const quotedTermsFields = quoteFields.filter(
 export const pricedFields = quoteFields.filter((field): field is PricedField => quoteTable[field].priced)
 export type PricedField = FieldsThat<{ priced: true }>
 
-/** The order of the terms in the digests of requests and rows. Digests are saved, so a later field is added at the end, with its name. */
+/**
+ * The order of the terms in the digests of requests and rows. Digests are saved, so this list must not change: later fields are
+ * digested by name.
+ */
 export const digestedTerms = [
   'quotedBasis',
   'quotedFuelCents',

@@ -23,7 +23,7 @@ import {
 } from './lane-outcome.ts'
 import { applyShipmentUpdate, type BookedLane, isBooked, type ShipmentUpdate } from './shipment-update.ts'
 
-/** A property, with a part of the random values each time and with all of them in the long tests. */
+/** A property test with some random values, and a long one with many. */
 const property = (name: string, check: (numRuns: number) => void) => {
   test(name, () => check(200))
   test(`${name}: many`, { tags: 'long' }, () => check(2_000))

@@ -33,7 +33,6 @@ export function* mapInSteps<From, To>(
   return changed
 }
 
-/** Entries merged per step of a sort. */
 const MERGED_PER_STEP = 20_000
 
 /**

@@ -128,10 +128,8 @@ export function rangeOfSum(byLane: readonly number[]): { lowCents: number; highC
   return finished(rangeOfSumInSteps(byLane))
 }
 
-/** Lanes that are drawn per step. */
 const DRAWN_PER_STEP = 50_000
 
-/** Like `rangeOfSum`, in steps. */
 export function* rangeOfSumInSteps(
   byLane: readonly number[],
 ): Steps<{ lowCents: number; highCents: number }> {

@@ -290,7 +290,6 @@ export class QuoteBook implements QuotedLanes {
 const COUNTS = 2 * OUTCOMES.length
 const noCounts = (): number[] => new Array<number>(COUNTS).fill(0)
 
-/** Rows that are counted in one step. */
 const ROWS_PER_STEP = 50_000
 
 /** Approximate memory of a lane and of a city pair without their quotes, in bytes: names, lists and index entries. */

@@ -1,8 +1,8 @@
 /**
- * A quote of last week is still undecided: is that bad news? It is, if wins are answered within two days and losses in three
- * weeks. It then counts as a part of a loss (or of a win): as much as is missing at its age, compared with quotes of two to eight
- * months ago. Method: a correction for reporting delays (Lawless, Canadian Journal of Statistics 22, 1994), by a formula of our
- * own.
+ * A quote of last week is still undecided: is that bad news? It is, if wins are answered within two days and losses in three weeks.
+ * It then counts as a part of a loss (or of a win), so that the share of losses at its age is that of quotes of two to eight months
+ * ago.
+ * Method: a correction for reporting delays (Lawless, Canadian Journal of Statistics 22, 1994), by a formula of our own.
  * docs/model-estimate.md, "The curve", Late outcomes.
  */
 
@@ -16,13 +16,11 @@ const GROUPS = [0, 1, 2, 3, 5, 8, 12, 17, 24, 33, 45] as const
 /** Quotes of 60 to 240 days are settled: their customers have answered, or never will. */
 const SETTLED_FROM = 60
 const SETTLED_TO = 240
-/** Below this number of settled quotes, answers are not compared. */
+/** With fewer settled quotes, an undecided quote counts as nothing. */
 const SETTLED_MIN = 100
-/**
- * Each group gets this many imaginary quotes whose wins and losses are answered equally fast, because a few quotes prove nothing.
- */
+/** Each age group gets this many imaginary quotes with wins and losses answered equally fast, because a few quotes prove nothing. */
 const EQUALLY_FAST = 40
-/** Win rates differ by about this much from month to month, however fast customers answer. */
+/** Win rates differ by about this much from month to month anyway, so a smaller difference between ages is weak evidence. */
 const USUAL_DIFFERENCE = 0.03
 
 /** What an undecided quote says about its outcome: it counts as this part of a win, or of a loss. */
@@ -33,10 +31,10 @@ export interface Leaning {
 
 const NOTHING: Leaning = { won: false, weight: 0 }
 
-/** What an undecided quote says, for each group of ages. */
+/** For each age group, what an undecided quote counts as. */
 export type AnswerTimes = readonly Leaning[]
 
-/** What an undecided quote of this age, in days, says about its outcome. */
+/** What an undecided quote of this age, in days, counts as. */
 export function leaningAt(times: AnswerTimes, age: number): Leaning {
   if (age >= SETTLED_FROM) return NOTHING
   let group = GROUPS.length - 1
@@ -45,9 +43,8 @@ export function leaningAt(times: AnswerTimes, age: number): Leaning {
 }
 
 /**
- * What undecided quotes say, from the shares of won, lost and pending quotes by age. An undecided quote alone is no evidence: if
- * wins and losses are answered equally fast, it counts as nothing. Quotes that are still undecided after 60 days are taken to be
- * like the decided ones.
+ * What undecided quotes count as, from the numbers of won, lost and pending quotes by age. If wins and losses are answered equally
+ * fast, they count as nothing. Quotes still undecided after 60 days are taken to be like the decided ones.
  */
 export function* answerTimesInSteps(quoted: PooledQuotes, today: number): Steps<AnswerTimes> {
   const { columns } = quoted
@@ -88,7 +85,7 @@ function leaningOf(counts: readonly number[], settled: readonly number[]): Leani
   const missing = lostShare * (wonAnswered - lostAnswered)
   const weight = missing > 0 ? missing : wonShare * (lostAnswered - wonAnswered)
   const excess = late * (wonShare + lostShare)
-  // The part of the difference that is more than usual.
+  // Near 1 if wins and losses differ by more than win rates usually do.
   const evidence = missing ** 2 / (missing ** 2 + USUAL_DIFFERENCE ** 2)
   return { won: missing < 0, weight: clip((evidence * Math.min(weight, excess)) / (pending / count), 0, 1) }
 }

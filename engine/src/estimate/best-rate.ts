@@ -9,7 +9,7 @@
 const STEP = 0.005
 const FIRST = -40
 const LAST = 60
-/** Rates with at least this share of the highest expected margin belong to the flat zone. */
+/** Rates that earn at least this share of the highest expected margin are in the flat zone: as good as the best rate. */
 const FLAT_SHARE = 0.98
 
 /** The rate with the highest expected margin, and its surroundings. Money is in cents and may be fractional. */

@@ -17,15 +17,15 @@ export interface BorrowedType {
   readonly rateShare: number
   /** An outcome of the other type counts as this part of an own one. */
   readonly weight: number
-  /** By how much the own rates are usually above those of the other type on the same lane, in ln. */
+  /** By how much rates of the own type are usually above those of the other on the same lane, in ln. */
   readonly rateOffset: number
   /** The lanes with quotes of both types. */
   readonly lanesOfBoth: number
 }
 
 /**
- * How much of a lane's estimate comes from the other rate type. What the win curve borrows is divided between the types like the
- * decided quotes of the narrowest scope that has any, each with its weight. Null for a model that borrows nothing.
+ * How much of a lane's estimate comes from the other rate type. The part of the win curve that other lanes contribute is divided
+ * between the types like the weighted decided quotes of the narrowest scope that has any. Null for a model that borrows nothing.
  *
  * @param borrowedShare the share of the curve that is not from the lane's own quotes
  */

@@ -72,7 +72,7 @@ describe('the newest loads of a lane', () => {
     expect(newestGap({ scopes: [], newest: undefined }, 0.1, 10)).toBe(0)
   })
 
-  test('count as a broker sees them in the morning: equal costs on one day are no sign that costs are kept', () => {
+  test('count as a broker sees them in the morning: equal costs on one day are no sign that costs last', () => {
     // Five loads of a day have the same cost, and the days have nothing in common.
     const random = seededNumbers(12)
     const daily = Array.from({ length: 84 }, () => 2000 * (1 + 0.3 * (2 * random() - 1)))
@@ -85,7 +85,7 @@ describe('the newest loads of a lane', () => {
     expect((today?.errors.at(-1)?.sum ?? 0) / (today?.errors.at(-1)?.loads ?? 1)).toBeGreaterThan(0.1)
   })
 
-  test('decide the cost if the lanes of the brokerage kept them in the past, and do not if those were chance', () => {
+  test('decide the cost if such costs lasted on the lanes of the brokerage, and do not if they were chance', () => {
     const lane = { costKeys: keysOf(0), miles: 500 }
     const steps = (ago: number) => (ago >= 7 ? (Math.floor(ago / 7) % 2 === 0 ? 2000 : 1700) : 2000)
     const kept = loadsOf(84, { lanes: 3, noise: 0.001, seed: 2 }, steps)

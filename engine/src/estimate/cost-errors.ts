@@ -9,7 +9,10 @@
 /** The days ahead for which a cost is expected: today, and one, two and four weeks ahead. */
 export const AHEAD_DAYS = [0, 7, 14, 28] as const
 
-/** Lanes with about the same number of own loads have about the same error. Each row goes up to a number of loads. */
+/**
+ * Lanes are grouped by their number of own loads, because that decides how good their expected costs are. Each row goes up to a
+ * number of loads.
+ */
 export const OWN_LOADS_ROWS = [0, 4, 14, Number.POSITIVE_INFINITY] as const
 
 /**
@@ -22,16 +25,16 @@ const MEASURED = [
   [0.26, 0.18, 0.12, 0.12],
   [0.28, 0.19, 0.13, 0.12],
 ] as const
-/** The measured error counts as much as the errors of this many own loads. */
+/** The measured error counts as much as this many loads of the brokerage. */
 const MEASURED_WEIGHT = 8
-/** The mean error over all loads counts as much as this many recent loads: a mean over fewer varies by 15 % or more. */
+/** Beside recent loads, the mean error of all loads counts as much as this many: a mean over fewer varies by 15 % or more. */
 const RECENT_WEIGHT = 30
 
-/** The absolute errors of past forecasts in ln cost. */
+/** Sums of how far past expected costs were from the actual ones, in ln cost. */
 export interface AbsoluteErrors {
   sum: number
   loads: number
-  /** The same with the weights of the loads: see `weightOf`. */
+  /** The same with weights that fade with age: see `weightOf`. */
   recentSum: number
   recent: number
 }
@@ -49,11 +52,11 @@ export function addError(errors: AbsoluteErrors, error: number, weight: number):
 }
 
 /**
- * The mean absolute error in ln cost. The fewer recent loads the brokerage has, the more its mean error over all loads counts; the
- * fewer loads it has at all, the more the error counts that was measured on other data.
+ * How far the truck cost of such a load usually is from the expected one: the mean absolute error in ln cost. With few recent
+ * loads, the error over all loads of the brokerage counts more; with few loads at all, `MEASURED` does.
  *
  * @param place positions in `AHEAD_DAYS` and in `OWN_LOADS_ROWS`
- * @param scale turns the weights of recent loads, which are those of today, into those of an earlier day
+ * @param scale turns the weights that recent loads have today into those of an earlier day
  */
 export function usualError(
   errors: AbsoluteErrors | undefined,
@@ -66,21 +69,21 @@ export function usualError(
   return (scale * errors.recentSum + RECENT_WEIGHT * usual) / (scale * errors.recent + RECENT_WEIGHT)
 }
 
-/** An error is counted in multiples of the usual error: in bins of this width, up to this many on both sides. */
+/** Errors are counted as multiples of the usual error: in bins of this width, up to this multiple on both sides. */
 const BIN_WIDTH = 0.1
 const ERROR_MAX = 8
 const BINS = Math.round((2 * ERROR_MAX) / BIN_WIDTH)
 
 /**
- * The Laplace distribution counts as much as this many recent loads. Costs move together, so the own errors of a few weeks are
- * mostly on one side by chance: docs/decisions/0073-margin-at-risk.md.
+ * The Laplace distribution counts as much as this many recent loads. Truck costs move together, so the errors of a few weeks can
+ * all be on one side by chance: docs/decisions/0073-margin-at-risk.md.
  */
 const LAPLACE_WEIGHT = 300
 
-/** How often a brokerage's costs were off their forecast by how many usual errors: the cost minus the forecast, in ln cost. */
+/** How often a brokerage's truck costs were how far above or below the expected ones: a histogram, in usual errors. */
 export interface ErrorCounts {
   readonly bins: Float64Array
-  /** The sum of the weights. */
+  /** The sum of the weights of all errors. */
   count: number
 }
 
@@ -88,14 +91,14 @@ export function noErrors(): ErrorCounts {
   return { bins: new Float64Array(BINS), count: 0 }
 }
 
-/** Counts an error, in usual errors; the weights of old loads are smaller (see `weightOf`). */
+/** Counts an error; old loads have smaller weights (see `weightOf`). */
 export function countError(counts: ErrorCounts, error: number, weight: number): void {
   const bin = Math.min(BINS - 1, Math.max(0, Math.floor((error + ERROR_MAX) / BIN_WIDTH)))
   counts.bins[bin]! += weight
   counts.count += weight
 }
 
-/** The distribution of the error of a forecast. */
+/** How far the truck cost of a load may be from the expected one. */
 export interface ErrorSpread {
   readonly counts: ErrorCounts
   /** The mean absolute error in ln cost. */
@@ -103,8 +106,8 @@ export interface ErrorSpread {
 }
 
 /**
- * The chance that the error of a forecast is below `error`: the share of the brokerage's own past errors, each in usual errors,
- * mixed with a Laplace distribution that weighs as much as 300 loads.
+ * The chance that the error of an expected cost is below `error`: the share of the brokerage's past errors below it, mixed with a
+ * Laplace distribution that weighs as much as 300 loads.
  *
  * @example errorBelow({ counts: noErrors(), usual: 0.2 }, 0) // 0.5
  */
@@ -119,7 +122,7 @@ export function errorBelow({ counts, usual }: ErrorSpread, error: number): numbe
   return (LAPLACE_WEIGHT * laplace + below) / (LAPLACE_WEIGHT + counts.count)
 }
 
-/** The error that a forecast stays below with a chance. @example errorAt({ counts: noErrors(), usual: 0.2 }, 0.9) // 0.3219 */
+/** The error that an expected cost stays below with a chance. @example errorAt({ counts: noErrors(), usual: 0.2 }, 0.9) // 0.3219 */
 export function errorAt(spread: ErrorSpread, chance: number): number {
   let [low, high] = [-2 * ERROR_MAX * spread.usual, 2 * ERROR_MAX * spread.usual]
   for (let step = 0; step < 40; step++) {
@@ -130,15 +133,15 @@ export function errorAt(spread: ErrorSpread, chance: number): number {
   return (low + high) / 2
 }
 
-/** The ends of the 80 % range of an error, in usual errors. */
+/** The ends of the 80 % range of truck costs, in usual errors from the expected cost. */
 export interface ErrorRange {
   readonly low: number
   readonly high: number
 }
 
 /**
- * One in ten errors is below the range, and one in ten above. The range contains the forecast itself, even where nearly all
- * costs were above their forecasts.
+ * One in ten loads costs less than the range, and one in ten more. The range contains the expected cost, even if nearly all past
+ * costs were above theirs.
  *
  * @example errorRange(noErrors()) // { low: -1.61, high: 1.61 }
  */

@@ -1,5 +1,5 @@
 /**
- * What did trucks cost on each lane so far, and how well would that have predicted the next load? One pass over all loads, oldest
+ * What did trucks cost on each lane so far, and how well would that have predicted the next load? Reads all loads once, oldest
  * first. Methods: the market index of costs is exponential smoothing (https://en.wikipedia.org/wiki/Exponential_smoothing). Each
  * load is forecast from what was known before it, and only then counted (prequential forecasting, Dawid, 1984).
  * docs/model-estimate.md, "Expected cost" and "Costs 7, 14 and 28 days ahead".
@@ -29,34 +29,37 @@ import {
 import { type CostDays, earlierMovement, type LoadColumns, type SeasonShare } from './cost-season.ts'
 import { clip } from './vector.ts'
 
-/** The speed of the market index: a day with n loads moves it by 1 - e^(-.05 n) times their mean surprise. */
+/** How fast the market index of truck costs moves: a day with n loads moves it by 1 - e^(-.05 n) times their mean surprise. */
 const INDEX_SPEED = 0.05
-/** A load's surprise, and the gap between a lane and its newest loads, count up to this much, in ln cost. */
+/**
+ * The most, in ln cost, that counts of a load's surprise (actual minus expected), and of the gap between a lane's newest loads and
+ * its level.
+ */
 const SURPRISE_MAX = 0.4
-/** A forecast follows the lane's newest loads by one of these shares: the one that would have been best so far. */
+/** An expected cost moves toward the lane's newest loads by one of these shares of the gap: the one that would have been best so far. */
 const FOLLOWED = [0, 0.25, 0.5, 0.75, 1] as const
-/** With fewer loads to learn the share from, it is 0. */
+/** With fewer loads to learn that share from, it is 0. */
 const FOLLOW_LOADS_MIN = 10
-/** A seasonal movement of this size is chance, so it is subtracted from each movement, in ln cost. */
+/** Costs seem to move this much with the season by chance alone, in ln cost, so it is subtracted from each movement. */
 const SEASON_LEAST = 0.005
-/** At most this many newest loads are forecast to learn from, because each forecast takes time. */
+/** The most newest loads that are forecast to learn from past errors, because each forecast takes time. */
 const TAUGHT_LOADS_MAX = 20_000
 
-/** The market index of a brokerage's costs in ln cost: on the morning of each day with loads, oldest first, and now. */
+/** How the brokerage's truck costs moved, as an index in ln cost: on the morning of each day with loads, oldest first, and now. */
 export interface CostIndex {
   readonly days: readonly number[]
   readonly mornings: readonly number[]
   readonly now: number
 }
 
-/** What was learned from the brokerage's past forecasts that many days ahead. */
+/** What was learned from the brokerage's past forecasts for one of `AHEAD_DAYS`. */
 export interface AheadFit {
   readonly season: SeasonShare
   /** For each of `OWN_LOADS_ROWS`. */
   readonly errors: readonly Readonly<AbsoluteErrors>[]
 }
 
-/** The scopes of a brokerage's loads, and the market index. */
+/** The residuals of each scope of a brokerage, and the newest loads of each lane. */
 export interface CostScopes {
   loads: number
   readonly residuals: Map<string, Residual>
@@ -66,7 +69,7 @@ export interface CostScopes {
 
 /** Loads in the order of time, and the scope keys of each lane. */
 export interface FoldedLoads extends LoadColumns {
-  /** How far the residual of each load is beyond the limit of `values`: 0 for nearly all. */
+  /** What the limit of `values` cut off each load's residual: 0 for nearly all. */
   readonly beyond: Float32Array
   readonly keysOf: (lane: number) => readonly string[]
 }
@@ -81,7 +84,7 @@ export function knownChain({ residuals, newest }: CostScopes, costKeys: readonly
   }
 }
 
-/** Like `knownChain`, but creates the missing ones. */
+/** Like `knownChain`, but adds missing scopes. */
 export function chainFor({ residuals, newest }: CostScopes, costKeys: readonly string[]): CostChain {
   const scopes = [TENANT_KEY, ...costKeys].map((key) => {
     const known = residuals.get(key) ?? { weight: 0, sum: 0, moved: 0, loads: 0 }
@@ -113,13 +116,16 @@ export function indexOn({ days, mornings, now }: CostIndex, day: number): number
   return mornings[low] ?? now
 }
 
-/** The expected residual of a lane, some days ahead, as seen from the evening of the day `from`. */
+/**
+ * How far above or below the length-of-haul curve a truck on a lane will cost in some days, in ln cost, as expected on the evening
+ * of the day `from`.
+ */
 export interface ResidualAhead {
-  /** The shrunk residual of its scopes. */
+  /** What its scopes say, from the brokerage to the lane. */
   readonly level: number
-  /** The limited distance of its newest loads from the level. */
+  /** How far its newest loads are from the level, limited. */
   readonly gap: number
-  /** The movement of the season. */
+  /** How the season will move costs until then. */
   readonly season: number
 }
 
@@ -142,7 +148,7 @@ export function residualAhead(
   return { level, gap, season: Math.sign(season) * Math.max(0, Math.abs(season) - SEASON_LEAST) }
 }
 
-/** Learns which share of `FOLLOWED` would have had the least sum of absolute errors; the smallest of equal ones. */
+/** Learns which share of `FOLLOWED` would have had the smallest errors; of equal ones, the smallest share. */
 class Share {
   share = 0
   loads = 0
@@ -197,8 +203,8 @@ interface FoldedCosts extends CostScopes {
 }
 
 /**
- * Folds a brokerage's loads in the order of time into the residuals of their scopes, the market index, and what its forecasts
- * taught: each load is forecast from the loads of 0, 7, 14 and 28 days before, with what was known then.
+ * Reads a brokerage's loads in the order of time, and returns the residuals of their scopes, the market index, and what forecasts
+ * would have taught: each load is forecast from what was known 0, 7, 14 and 28 days before.
  */
 export function* foldedInSteps(loads: FoldedLoads, known: Known): Steps<FoldedCosts> {
   const fold = new CostFold(loads, known)
@@ -270,7 +276,7 @@ class CostFold {
     return chain
   }
 
-  /** `weightOf`, which is costly, for many loads of the same day in a row. */
+  /** `weightOf`, which is slow, for many loads of the same day in a row. */
   #weightOn(day: number): number {
     if (day !== this.#weighedDay) {
       this.#weighedDay = day
@@ -291,7 +297,7 @@ class CostFold {
     })
   }
 
-  /** Forecasts the loads that are 7, 14 or 28 days after a day before `day`: all loads of that day are counted. */
+  /** Forecasts each load for which, on `day`, all loads up to 7, 14 or 28 days before it are counted. */
   *lookAhead(day: number): Steps<undefined> {
     const { days, lanes, values } = this.#loads
     for (let which = 1; which < AHEAD_DAYS.length; which++) {
@@ -323,7 +329,7 @@ class CostFold {
     this.#mornings.push(this.#index)
   }
 
-  /** Moves the index by the surprises of the day. */
+  /** Moves the market index by the surprises of the day. */
   endDay(): void {
     if (this.#surprised === 0) return
     this.#index += (1 - Math.exp(-INDEX_SPEED * this.#surprised)) * (this.#surprise / this.#surprised)
@@ -356,8 +362,8 @@ class CostFold {
   }
 
   /**
-   * Learns from the forecast of a load of today, made before the first load of its lane today. After others of the same day,
-   * forecasts look better than those that a broker gets: loads of one day often have the same cost.
+   * Learns from the error of a load of today, forecast before the first load of its lane today. A broker cannot know the others of
+   * the day either, and loads of one day often have the same cost.
    */
   #learn(nth: number, chain: CostChain, weight: number): void {
     if (this.#scopes.loads === 0) return
@@ -399,7 +405,7 @@ class CostFold {
   }
 }
 
-/** How far the residual of a load is from its forecast. */
+/** How far a load's actual residual is from the expected one. */
 function missOf({ level, gap, season }: ResidualAhead, value: number, follow: number): number {
   return value - level - follow * gap - season
 }

@@ -6,24 +6,24 @@
  */
 
 /**
- * Beside a scope's own loads, the next wider scope counts as much as this many loads. The scopes: the brokerage; the region pair,
- * origin state, destination state and state pair, each with equipment; the corridor; the corridor with equipment. The origin and
- * destination states tell whether trucks are scarce at one end, which reduces the error on lanes without own loads.
+ * How much a scope takes from the next wider one: that counts as much as this many loads beside its own. The scopes: the brokerage;
+ * the region pair, origin state, destination state and state pair, each with equipment; the corridor; the corridor with equipment.
+ * The origin and destination states tell whether trucks are scarce at one end, which reduces the error on lanes without own loads.
  */
 const CHAIN_WEIGHTS = [10, 6, 8, 8, 4, 2, 1] as const
 /**
- * The scopes that follow the market index: all that are wider than a corridor. A corridor's own costs do not: many of its
+ * The number of scopes that follow the market index: all that are wider than a corridor. A corridor's own costs do not: many of its
  * trucks are bought at agreed prices, which stay when the market moves. Measured on 4,183 US truckloads:
  * docs/decisions/0061-costs-ahead.md.
  */
 const MARKET_SCOPES = 5
 const HALF_LIFE_DAYS = 45
-/** `newestGap` reads a lane's three newest loads. Six are stored, because some may be removed. */
+/** `newestGap` reads a lane's three newest loads. Six are in memory, because some may be removed. */
 const NEWEST_LOADS = 3
 const NEWEST_KEPT = 6
 /**
- * A newest load counts half as much as one 0.7 days later; all of them halve every 90 days; the scopes count as a thousandth of a
- * load.
+ * Of a lane's newest loads, one counts half as much as one 0.7 days later. All together, they count half as much every 90 days,
+ * beside a thousandth of a load for the scopes.
  */
 const NEWEST_HALF_LIFE_DAYS = 0.7
 const STALE_HALF_LIFE_DAYS = 90
@@ -31,8 +31,8 @@ const NEWEST_PRIOR = 0.001
 const OLDEST_DAYS = 20_000
 
 /**
- * Sums over the loads of a scope, weighted for the day of the model, so that a load can be added or removed. A load's
- * residual is ln cost minus the curve.
+ * Sums over the loads of a scope, weighted by age, so that a load can be added or removed. The residual of a load is how far its
+ * truck cost is above the length-of-haul curve, in ln cost.
  */
 export interface Residual {
   weight: number
@@ -43,7 +43,7 @@ export interface Residual {
   loads: number
 }
 
-/** The newest loads of a lane, oldest first: their days and residuals. */
+/** The days and residuals of a lane's newest loads, oldest first. */
 export interface NewestLoads {
   readonly days: number[]
   readonly values: number[]
@@ -55,7 +55,7 @@ export interface CostChain {
   readonly newest: NewestLoads | undefined
 }
 
-/** A load as its scopes count it. `count` is 1 to add it, -1 to remove it. */
+/** A load to add to its scopes (`count` 1) or to remove (-1). */
 export interface CountedLoad {
   readonly day: number
   /** Its weight on the day of the model. */
@@ -67,8 +67,8 @@ export interface CountedLoad {
 }
 
 /**
- * The shrunk residual of a lane: from the widest scope to the narrowest, `e = (w mu + m0 e) / (w + m0)` with
- * m0 = 10, 6, 8, 8, 4, 2, 1 loads. A scope without loads does not change e.
+ * The residual that is expected on a lane: from the widest scope to the narrowest, `e = (w mu + m0 e) / (w + m0)` with m0 = 10, 6,
+ * 8, 8, 4, 2, 1 loads. A scope without loads does not change e.
  *
  * @example chainResidual([{ weight: 40, mean: 0.05 }, null, null, null, null, null, null]) // .04
  */
@@ -79,18 +79,14 @@ export function chainResidual(levels: readonly ({ weight: number; mean: number }
   }, 0)
 }
 
-/**
- * The weight of a load of `day` on the day `on`. It is never 0, because the error of an old load is computed from
- * ratios of weights.
- */
+/** The weight on the day `on` of a load of `day`. It is never 0, because errors of old loads are computed from ratios of weights. */
 export function weightOf(day: number, on: number): number {
   return 2 ** (-Math.min(on - day, OLDEST_DAYS) / HALF_LIFE_DAYS)
 }
 
 /**
- * The shrunk residual of a chain of scopes, with their weights multiplied by `scale`. Same formula as `chainResidual`, but
- * without an array per load, and with the means of the `moving` widest scopes moved from the market index of their loads'
- * days to `index`. It starts at `index`.
+ * `chainResidual` for a lane's scopes, without an array per load: with their weights multiplied by `scale`, and with the means of
+ * the `moving` widest scopes moved from the market of their loads' days to the market `index`. It starts at `index`.
  */
 export function chainOf(
   { scopes }: CostChain,
@@ -110,9 +106,7 @@ export function chainOf(
 }
 
 /**
- * How far a lane's three newest loads are from `level`, in ln cost, as seen on `day`. A load counts half as much as one
- * 0.7 days later. All of them are shrunk toward the level by a thousandth of a load, and their weight halves every 90 days. 0
- * without loads.
+ * How far a lane's three newest loads are from `level`, in ln cost, as seen on `day`; 0 without loads. See `NEWEST_HALF_LIFE_DAYS`.
  *
  * @example newestGap({ scopes: [], newest: { days: [10], values: [0.2] } }, 0.1, 10) // .0999
  */

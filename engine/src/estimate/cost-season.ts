@@ -9,27 +9,27 @@ import { QUOTES_PER_STEP, type Steps } from '../steps.ts'
 
 /** The same weekday one year earlier. */
 const YEAR_DAYS = 364
-/** Earlier years that are compared. */
+/** The most earlier years that are compared. */
 const YEARS_MAX = 3
-/** The level of costs on a day is the mean over the loads of the days around it, and needs this many loads. */
+/** The level of costs on a day is the mean over the loads up to a week before and after, and needs this many loads. */
 const AROUND_DAYS = 7
 const LOADS_MIN = 5
 /** "No season" counts as much as this many earlier years. */
 const NO_SEASON_YEARS = 1
-/** With fewer past weeks that can be compared with the same weeks of earlier years, there is no seasonal evidence. */
+/** Fewer past weeks with the same weeks in earlier years are no evidence of a season. */
 export const SEASON_WEEKS_MIN = 13
-/** In the share of the earlier movement that is expected again, "no season" counts as much as this many weeks. */
+/** "No season" counts as much as this many weeks in the share of the earlier movement that is expected again. */
 const SHARE_WEIGHT = 13
-/** A movement that returns fully after one earlier year has a share of 2, because the sum is divided by one more year. */
+/** The largest share: a movement that returns fully after one earlier year has 2, because the sum is divided by one more year. */
 const SHARE_MAX = 2
-/** Earlier years are evidence only if they reduce the mean absolute error to at most this share. */
+/** Earlier years are evidence only if they reduce the mean error of forecasts to at most this share of it. */
 const ERROR_SHARE_MAX = 0.9
 const LOADS_PER_STEP = 10 * QUOTES_PER_STEP
 const HISTORY_DAYS = (YEARS_MAX + 1) * YEAR_DAYS + 60
 
 /**
- * Loads in the order of time: the day and the lane of each, and its value: ln cost minus the length-of-haul curve, NaN if the
- * load is not usable. In columns, because an object for each of a million loads would be garbage.
+ * Loads in the order of time: the day, the lane and the residual (ln cost minus the length-of-haul curve) of each; NaN if the load
+ * is not usable. In columns, because an object for each of a million loads would be garbage.
  */
 export interface LoadColumns {
   readonly days: Int32Array
@@ -39,14 +39,14 @@ export interface LoadColumns {
   readonly laneCount: number
 }
 
-/** Sums of ln cost minus the mean of its lane, cumulated by day from `first`: entry n has the days before first + n. */
+/** How far loads were above the mean of their lane, in ln cost: running sums by day, of which entry n has the days before first + n. */
 export interface CostDays {
   readonly first: number
   readonly sums: Float64Array
   readonly loads: Float64Array
 }
 
-/** How much of the movement of earlier years is expected again, over a number of days. Share 0: no seasonal evidence. */
+/** How much of the movement of costs in the same weeks of earlier years is expected again. Share 0: no seasonal evidence. */
 export interface SeasonShare {
   readonly share: number
   /** Weeks in which the movement could be compared with earlier years. */
@@ -54,8 +54,8 @@ export interface SeasonShare {
 }
 
 /**
- * Cumulates the loads of at most the last four years by day. Null if the loads span less than 13 weeks more than a year:
- * then too few weeks can be compared with an earlier year.
+ * Adds up the loads of the last four years by day. Null if the loads span less than a year and 13 weeks: then too few weeks can be
+ * compared with an earlier year.
  */
 export function* costDaysInSteps(
   { days, lanes, values, laneCount }: LoadColumns,
@@ -69,7 +69,7 @@ export function* costDaysInSteps(
     const value = values[nth]!
     const on = days[nth]!
     if (Number.isNaN(value) || on < day - HISTORY_DAYS) continue
-    // Loads are in the order of time, so the first usable one is the oldest.
+    // The first usable load is the oldest.
     if (first === null) {
       first = on
       if (day - first < YEAR_DAYS + 7 * SEASON_WEEKS_MIN) return null
@@ -114,8 +114,8 @@ function movement(days: CostDays, from: number, ahead: number): number | null {
 }
 
 /**
- * The movement of ln cost from `from` to `ahead` days later in the same weeks of earlier years: the sum over at most three
- * years divided by their number plus one. Null without an earlier year.
+ * How costs moved in the `ahead` days after `from` in the same weeks of earlier years, in ln cost: the sum over at most three
+ * years, divided by their number plus one. Null without an earlier year.
  */
 export function earlierMovement(days: CostDays, from: number, ahead: number): number | null {
   let sum = 0
@@ -130,9 +130,9 @@ export function earlierMovement(days: CostDays, from: number, ahead: number): nu
 }
 
 /**
- * Compares, for every week of the past, the movement of the costs with that of the same weeks in earlier years. The share
- * is the least squares slope, shrunk by 13 weeks without a season, from 0 to 1. It is 0 with fewer than 13 weeks, or if
- * the earlier years do not reduce the mean absolute error by 10 %.
+ * Compares, for every week of the past, the movement of the costs with that of the same weeks in earlier years. The share is the
+ * least squares slope, shrunk by 13 weeks without a season, from 0 to 2. It is 0 with fewer than 13 weeks, or if the earlier years
+ * do not reduce the mean absolute error by 10 %.
  *
  * @example seasonShare(null, { day: 20_000, ahead: 28 }) // { share: 0, checks: 0 }
  */

@@ -11,18 +11,17 @@ import { type CountedRows, logRateOf, whyUndated } from './lane-fold.ts'
 import { outlierTest, tenantMiddle } from './left-out.ts'
 import type { HaulLog } from './rate-by-miles.ts'
 
-/** Rows processed in one step. */
 const ROWS_PER_STEP = 5_000
 
 /** The rates of a brokerage that count in its estimates. */
 export interface CountedRates {
-  /** The log rate of each row that counts; NaN for the others. */
+  /** The log rate of each quote that counts, by row; NaN for the others. */
   readonly logRates: Float64Array
   /** The lanes with a rate that counts, in the order of their first quotes. */
   readonly laneOrder: readonly number[]
-  /** The brokerage's median rate. */
+  /** The brokerage's median log rate; null with few rates. */
   readonly middle: number | null
-  /** The rows of a lane that count; null if quotes changed since, because then they may be others. */
+  /** The rows of a lane that count; null if quotes changed since. */
   readonly rowsOf: (lane: number) => CountedRows | null
 }
 

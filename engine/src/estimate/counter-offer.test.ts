@@ -38,7 +38,7 @@ describe('the chance after a counter-offer', () => {
     expect([180_000, 190_000, 220_000, 250_000].map((rate) => chance(rate).probability)).toEqual([1, 1, 0, 0])
   })
 
-  test('between them is the share of the curve that is left: of 100 such customers, those whose limit is at least the rate', () => {
+  test('between them is the share of such customers whose limit is at least the rate', () => {
     for (const rate of [195_000, 205_000, 215_000]) {
       const share =
         (chanceOf(rate) - chanceOf(offer.quotedCents)) /

@@ -15,32 +15,32 @@ export interface CounterOffer {
   readonly counterCents: number
 }
 
-/** The chance of a rate after a counter-offer. The range covers 80 % of the possible curves. */
+/** The chance that the customer accepts a rate after naming a lower one. The range covers 80 % of the possible win curves. */
 export interface ChanceAfterCounter {
   readonly probability: number
   readonly interval80: Interval
 }
 
-/** If a smaller share than this of customers has its highest rate between the two rates, the curve is taken as flat there. */
+/** If fewer customers than this share have their highest rate between the two rates, the curve is taken as flat there. */
 const LEAST_SPREAD = 1e-4
 const QUANTILES = { low: 0.1, high: 0.9 } as const
 
 /**
- * The share of customers who mean the rate that they name as their last word and refuse any increase, however small, with the range
- * that contains 80 % of what it may be: that of a beta distribution with 3 and 9. No data of counter-offers and their answers exist
- * yet that it could be measured with: see docs/decisions/0080-requotes.md.
+ * The share of customers who name a rate as their last word and refuse any increase, with its 80 % range: that of a beta
+ * distribution with 3 and 9. It is assumed, because no data of counter-offers and their answers exist yet: see
+ * docs/decisions/0080-requotes.md.
  */
 export const REFUSES_ANY_INCREASE = { share: 0.25, low: 0.11, high: 0.41 } as const
 
 /**
- * The chance of each rate after the customer refused a quoted rate and named a lower one: the customer would pay the named
- * rate, and not the quoted one, so the highest rate that this customer pays for this load is between them. The curve says where:
- * with P the chance of a rate without this evidence, and f the share of customers who refuse any increase,
+ * The chance of each rate after the customer refused a quoted rate and named a lower one: the highest rate that this customer pays
+ * for this load is between them. The curve says where: with P the chance of a rate without this evidence, and f the share of
+ * customers who refuse any increase,
  *
  *     chance(r) = (1 - f) x (P(r) - P(quoted)) / (P(counter) - P(quoted))   for a rate between them,
  *
- * 1 at the named rate and below, 0 at the quoted rate and above. Where the curve is flat, the chance falls evenly. So the first dollar
- * above the named rate costs a chance of f: it is what asking costs at all.
+ * 1 at the named rate and below, 0 at the quoted rate and above. Where the curve is flat, the chance falls evenly. The first dollar
+ * above the named rate lowers the chance by f: asking for more at all is a risk.
  *
  * @example counterChances(belief, { quotedCents: 230000, counterCents: 205000 })(205000).probability // 1
  */
@@ -49,14 +49,17 @@ export function counterChances(
   { quotedCents, counterCents }: CounterOffer,
 ): (rateCents: number) => ChanceAfterCounter {
   const { levels, steepness, weights, shape } = posterior
-  /** The chance of each curve at a rate, without the ceiling, which cancels. */
+  /** The chance by each possible curve, without the ceiling, which cancels. */
   const chances = (rateCents: number) => {
     const x = priceWeight * Math.log(rateCents / referenceCents)
     const [stop, rate] = [brake(x), effectiveRate(x, shape)]
     return levels.map((level, curve) => sigmoid(level - (steepness[curve] ?? 0) * rate - stop))
   }
   const [atCounter, atQuoted] = [chances(counterCents), chances(quotedCents)]
-  /** The weight of each curve after the counter-offer: its weight before, times the chance that the limit is between the rates. */
+  /**
+   * How likely each curve is after the counter-offer: its weight before, times its chance that the customer's limit is between the
+   * rates.
+   */
   const spreads = weights.map(
     (share, curve) => share * Math.max(0, (atCounter[curve] ?? 0) - (atQuoted[curve] ?? 0)),
   )
@@ -99,7 +102,7 @@ function ofThoseWhoPayMore(share: number, { low, high }: Interval): ChanceAfterC
   }
 }
 
-/** What rates between a counter-offer and the quoted rate may be. */
+/** The limits of a rate between a counter-offer and the quoted rate. */
 export interface BetweenTerms extends CounterOffer {
   /** The lowest and the highest rate that the rules allow, and the multiple of rates; null without such a rule. */
   readonly lowCents: number | null
@@ -107,13 +110,13 @@ export interface BetweenTerms extends CounterOffer {
   readonly roundToCents: number | null
 }
 
-/** The most rates that are compared. Between two rates that are further apart, they are at even distances. */
+/** The most rates that are compared: of more, only every second, every third and so on. */
 const RATES_MAX = 400
 const DOLLAR = 100
 
-/** A counter asks for at least this share of the named rate more, or for half of the difference if that is less. */
+/** A requote must ask for at least this share of the named rate more, or for half of the difference if that is less. */
 const LEAST_INCREASE = 0.01
-/** Two rates that are closer than this have no rate between them: nobody counters with a dollar more. */
+/** If the two rates are closer, no rate between them is worth asking for: nobody counters with a dollar more. */
 const LEAST_DIFFERENCE = 4 * DOLLAR
 
 /** The lowest rate that is worth asking for, in cents; null if the two rates are too close. */
@@ -129,7 +132,7 @@ function ratesBetween(
   leastCents: number,
 ): number[] {
   const unit = roundToCents ?? DOLLAR
-  // The limits of the rules and the least counter are allowed rates; the quoted rate is not.
+  // The limits themselves are allowed rates; the quoted rate is not.
   const first = Math.ceil(Math.max(leastCents, lowCents ?? 0) / unit)
   const last = Math.ceil(Math.min(quotedCents, (highCents ?? Number.POSITIVE_INFINITY) + 1) / unit) - 1
   const step = Math.max(1, Math.ceil((last - first + 1) / RATES_MAX))

@@ -1,7 +1,7 @@
 /**
- * What are the lane's quotes right now? The influence of lanes on each other is prepared from time to time, but a lane's own
- * quotes are read for each answer, so that a quote saved a second ago counts. This file reads them, caches what it read until one
- * of them changes, and remembers what the prepared totals contain of a lane, so that no quote counts twice. No statistical
+ * What are the lane's quotes right now? The influence of lanes on each other is prepared from time to time, but a lane's own quotes
+ * are read for each answer, so that a quote saved a second ago counts. This file reads them, caches what it read until one of them
+ * changes, and remembers which of them the prepared totals of other lanes contain, so that no quote counts twice. No statistical
  * method.
  */
 
@@ -10,11 +10,11 @@ import { finished } from '../steps.ts'
 import type { Estimator } from './estimator.ts'
 import { foldLane, foldLaneInSteps, type LaneFold, type LaneOutcomes } from './lane-fold.ts'
 
-/** The most folds cached. */
+/** The most lanes in the cache. */
 const FOLDED_MAX = 500
 
 /**
- * The fold of a lane's current quotes; null for a lane never quoted.
+ * What a lane's current quotes say; null for a lane never quoted.
  *
  * @example laneOf(prepareEstimator({ quotes: [], now }), 'dallas tx>atlanta ga|V') // null
  */
@@ -32,7 +32,7 @@ export function* laneInSteps(model: Estimator, key: string): Steps<LaneFold | nu
   if (known) return known
   model.changing.delete(lane)
   const fold = yield* foldLaneInSteps(model, lane)
-  // A fold during which a quote changed is not cached, because it may lack the change.
+  // If a quote changed meanwhile, the result may lack the change, so it is not cached.
   if (model.changing.has(lane)) return fold
   const [oldest] = model.folded.keys()
   if (model.folded.size >= FOLDED_MAX && oldest !== undefined) model.folded.delete(oldest)
@@ -47,9 +47,9 @@ export function leftOutQuotes(model: Estimator): ReadonlySet<number> {
 }
 
 /**
- * Records, before a lane's quotes change, the outcomes that the totals include for the lane; an estimate of the lane
- * subtracts them. A lane with very many quotes is not recorded: its current outcomes are subtracted instead, because one
- * quote hardly changes them and folding the lane here would block the event loop.
+ * Before a lane's quotes change, remembers which of its outcomes the totals of its scopes include: an estimate of the lane
+ * subtracts them. For a lane with very many quotes, the current outcomes are subtracted instead: one quote hardly changes them, and
+ * reading the lane here would block the event loop.
  */
 export function beforeChange(model: Estimator, lane: number): void {
   if (
@@ -64,10 +64,10 @@ export function beforeChange(model: Estimator, lane: number): void {
   model.changing.add(lane)
 }
 
-/** The largest lane folded without a pause, in quotes: takes about a millisecond. */
+/** The most quotes of a lane that are read without a pause: about a millisecond. */
 const FOLDED_AT_ONCE_MAX = 2_000
 
-/** The outcomes that the totals include for a lane: its decided quotes when the tree was prepared. */
+/** The outcomes of a lane that the totals of its scopes include. */
 export function countedOutcomes(model: Estimator, key: string): LaneOutcomes | null {
   const lane = model.quoted.laneOf(key)
   if (lane === undefined || model.sent[lane] !== 1) return null

@@ -1,7 +1,7 @@
 /**
- * How well does each of 615 win curves, from flat to steep and from "nearly all lost" to "nearly all won", explain the won and
- * lost quotes of a lane? Lanes tell each other what they know as such lists of 615 numbers. Method: logistic regression on a grid
- * of curves (Gelman et al., Bayesian Data Analysis, 2013, section 3.7).
+ * How well does each of 615 win curves (the bank), from flat to steep and from "nearly all lost" to "nearly all won", explain the
+ * won and lost quotes of a lane? Lanes pass what they know to each other as such lists of 615 numbers. Method: logistic regression
+ * on a grid of curves (Gelman et al., Bayesian Data Analysis, 2013, section 3.7).
  * docs/model-estimate.md, "What a lane takes from other lanes".
  */
 
@@ -36,7 +36,7 @@ interface BankTables {
   readonly loss: Float64Array
 }
 
-/** By shape. A table takes 600 kilobytes, and there are few shapes. */
+/** The tables by shape, computed once: 600 kilobytes each, and there are few shapes. */
 const tables = new Map<CurveShape, BankTables>()
 
 function tablesOf(shape: CurveShape): BankTables {

@@ -1,7 +1,7 @@
 /**
- * Do a few percent around the going rate decide, or does each further percent count as much? And do the brokerage's lanes win
- * about equally often? One answer for all its lanes, chosen by which explains the outcomes best; the usual answer unless another
- * is 20 times as likely. Method: Bayes factors (Kass and Raftery, 1995: "strong evidence" from 20 on).
+ * Do a few percent around the going rate decide, or does each further percent count as much? And do the brokerage's lanes win about
+ * equally often? One answer for all its lanes: the one that explains the outcomes best, but the usual one unless another is 20
+ * times as likely. Method: Bayes factors (Kass and Raftery, 1995: "strong evidence" from 20 on).
  * docs/model-estimate.md, "The curve", Which family.
  */
 
@@ -36,13 +36,13 @@ export interface CurveFamily {
 const CEILING = 0.99
 const BENDS = [Number.POSITIVE_INFINITY, 0.1, 0.03] as const
 
-/** The shapes that a brokerage's outcomes can support. The first is the usual one. */
+/** The shapes to choose from. The first is the usual one. */
 export const SHAPES: readonly CurveShape[] = BENDS.map((bend) => ({ ceiling: CEILING, bend }))
 
-/** The family of a brokerage whose outcomes do not support another one. */
+/** The family of a brokerage whose outcomes do not clearly support another one. */
 export const USUAL_FAMILY: CurveFamily = { shape: SHAPES[0] as CurveShape, spreadIndex: 0 }
 
-/** Another shape or spread than the usual one is used only if it increases the log likelihood of the outcomes by this. */
+/** An unusual shape or spread is used only if it increases the log likelihood of the outcomes by this (a factor of 20). */
 const EVIDENCE_MIN = 3
 
 /** The lanes with most decided quotes are compared one by one. The next ones are added up to one lane, which bounds the time. */
@@ -55,9 +55,9 @@ interface SampledLane {
 }
 
 /**
- * The family that the brokerage's outcomes support. It is chosen from a sample of lanes, so that its cost is the same for all
- * brokerages: first the shapes that explain the sum of all lanes better than the usual shape does, which for most brokerages is
- * none, and then the best of these with each lane spread.
+ * The family that the brokerage's outcomes support. It is chosen from a sample of lanes, so that it takes no longer for large
+ * brokerages: first the shapes that explain the sum of these lanes clearly better than the usual shape, mostly none, and then the
+ * best of them with each lane spread.
  */
 export function* chooseFamily(against: FoldedAgainst, counted: CountedRates): Steps<CurveFamily> {
   const lanes = yield* sampleInSteps(against, counted)
@@ -91,7 +91,7 @@ function sumOf(lanes: readonly SampledLane[]): SampledLane {
   return { knots, decided }
 }
 
-/** The lanes with the greatest weight of decided quotes; the last one is the sum of the lighter ones. */
+/** The lanes with the most decided quotes, by weight; the last entry is the sum of the rest of the sample. */
 function* sampleInSteps(against: FoldedAgainst, { laneOrder, rowsOf }: CountedRates): Steps<SampledLane[]> {
   const weights = yield* laneWeights(against.quoted, against.day)
   const heaviest = laneOrder

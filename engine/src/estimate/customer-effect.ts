@@ -23,7 +23,7 @@ import { clip } from './vector.ts'
  * customers differ, their spread is zero, and an estimate with a customer equals the one without.
  */
 export interface CustomerEffects {
-  /** The standard deviation of customers in log odds; 0 if the quotes do not show that customers differ. */
+  /** How much customers differ: the standard deviation of their effects in log odds; 0 if the quotes do not show that they differ. */
   readonly spread: number
   /** By number of the customer. */
   readonly effects: ReadonlyMap<number, CustomerEffect>
@@ -40,7 +40,7 @@ export interface CustomerEffect {
   readonly won: number
 }
 
-/** Quotes of a lower weight do not count: they are about a year old. */
+/** Quotes older than about a year have a lower weight, and do not count. */
 const WEIGHT_MIN = 1 / 64
 /** Effects are zero unless the differences between customers exceed chance by this many standard deviations. */
 const EVIDENCE_MIN = 2
@@ -56,7 +56,7 @@ interface Decided {
   readonly won: Uint8Array
   readonly lanes: number
   readonly customers: number
-  /** The numbers of lanes and customers, by their place in this list. */
+  /** The numbers of the lanes and customers whose places `lane` and `customer` have. */
   readonly laneNumbers: readonly number[]
   readonly customerNumbers: readonly number[]
 }
@@ -134,8 +134,8 @@ function* decidedInSteps(model: Estimator, customerOf: (row: number) => number):
 }
 
 /**
- * Fits lanes, and customers too if `withCustomers`: one Newton step for each in turn, then their spreads from the levels and
- * variances. Stops when a round hardly changes the spreads.
+ * Estimates the levels of lanes, and with `withCustomers` those of customers: one Newton step for each in turn, then their spreads.
+ * Stops when a round hardly changes the spreads.
  */
 function* fitInSteps(decided: Decided, withCustomers: boolean): Steps<Fit> {
   const { lanes, customers } = decided
@@ -173,7 +173,7 @@ const logOddsOf = ({ lane, customer, x }: Decided, fit: Fit, at: number) =>
 
 /** One Newton step for the mean and the steepness, which all quotes share. */
 function* commonStep(decided: Decided, fit: Fit): Steps<void> {
-  // Weak priors, so that few quotes do not give an absurd steepness.
+  // The start values are weak priors, so that few quotes do not give an absurd steepness.
   let [slopeM, slopeB] = [(0.5 - fit.mean) / 2, (8 - fit.steepness) / 64]
   let [mm, mb, bb] = [0.5, 0, 1 / 64]
   for (let at = 0; at < decided.x.length; at++) {
@@ -230,8 +230,8 @@ function spreadOf(levels: Float64Array, variances: Float64Array): number {
 }
 
 /**
- * By how many standard deviations customers differ more than by chance, if only lanes explain the outcomes: the score test of a
- * zero spread. What the levels of the lanes have absorbed of a customer's quotes is taken out of what chance explains.
+ * By how many standard deviations customers differ more than chance explains, after a fit of lanes alone: the score test of a zero
+ * spread. The levels of the lanes already explain a part of each customer's outcomes, so chance has less to explain.
  */
 function evidenceOf(decided: Decided, fit: Fit): number {
   const { lanes, customers } = decided
@@ -328,16 +328,16 @@ function effectsOf(decided: Decided, fit: Fit): CustomerEffects {
   }
 }
 
-/** The shift of a lane's curves for one customer. */
+/** By how much a customer says yes more often than the customers on a lane, in log odds, and how uncertain that is. */
 export interface CustomerShift {
   readonly level: number
   readonly variance: number
 }
 
 /**
- * The shift for a customer on a lane. The lane's own curve already contains the customers that were quoted on it, so their mean
- * effect is taken out: for the share that the lane's own quotes decide, that of its customers, else that of all. Null if
- * customers do not differ.
+ * The shift for a customer on a lane. The lane's curve already contains the customers that were quoted on it, so their mean effect
+ * is subtracted; for the share of the curve that other lanes contribute, the mean effect of all customers. Null if customers do not
+ * differ.
  *
  * @param customer null for a customer without decided quotes
  */

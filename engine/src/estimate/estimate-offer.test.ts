@@ -10,7 +10,7 @@ import { estimateOffer, type OfferExplanation } from './estimate-offer.ts'
 import { prepareEstimator, prepareEstimatorInSteps } from './estimator.ts'
 import { outlierTest } from './left-out.ts'
 
-/** A property, with a part of the random values each time and with all of them in the long tests. */
+/** A property test with some random values, and a long one with many. */
 const property = (name: string, check: (numRuns: number) => void) => {
   test(name, () => check(20))
   test(`${name}: many`, { tags: 'long' }, () => check(60))
@@ -346,7 +346,7 @@ describe('lanes with very different price levels', () => {
   )
   const estimator = prepareEstimator({ quotes, now: NOW })
 
-  test('let the rate have little effect on a lane never quoted', () => {
+  test('let the offered rate have little effect on a lane never quoted', () => {
     const unseen = (rateCents: number) =>
       estimateOffer({
         estimator,
@@ -395,7 +395,7 @@ describe('pending quotes', () => {
     expect(moved).toBeGreaterThan(Math.log(1500 / 2000) / 7)
   })
 
-  test('keep the going rate current when outcomes are late', () => {
+  test('move the going rate with the market when outcomes are late', () => {
     const rising = Array.from({ length: 60 }, (_, i) => 2000 * Math.exp(0.004 * i))
     const late = quotesOf(
       rising.map((rate, i) => [rate, i < 30 ? 'won' : 'pending']),

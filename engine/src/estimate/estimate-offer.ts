@@ -30,7 +30,7 @@ const CURVE_HALF_WIDTH = 0.3
 const CURVE_LIMIT = 0.6
 /** Below this number of decided quotes on the lane, `few_quotes` is set. Medium confidence starts at this number. */
 const FEW_QUOTES = 5
-/** Beyond this distance from the reference rate (in ln), there are hardly any quotes. */
+/** An offer further than this from the reference rate (in ln) is flagged: there are hardly any quotes. */
 const FAR_FROM_REFERENCE = 0.5
 const MORE_QUOTES = [5, 15] as const
 const MARKET_MOVE = 0.05
@@ -60,11 +60,11 @@ export interface CurvePoint {
   readonly probability: number
   readonly interval80: Interval
   readonly interval95: Interval
-  /** The lane's own quotes nearest to this point, after adjustment of their rates to today's market. */
+  /** The lane's quotes whose rates, moved to today's market, are nearest to this point. */
   readonly nearby: { readonly won: number; readonly lost: number; readonly pending: number }
 }
 
-/** A wider scope whose quotes inform the estimate: its decided quotes on other lanes. */
+/** A wider scope that the estimate borrows from, and its decided quotes on other lanes. */
 export interface BorrowedFrom {
   readonly scope: string
   readonly decided: number
@@ -119,14 +119,14 @@ export interface OfferExplanation {
   readonly undecided: UndecidedRange | null
 }
 
-/** An offer to explain: what is believed about its lane, and what was computed from that already. */
+/** An offer to explain, with the win curve of its lane and the best rate. */
 export interface OfferToExplain {
   readonly estimator: Estimator
   readonly lane: LaneIdentity
-  /** Null if the brokerage has no quotes to learn from, or if there is no ground for a rate. */
+  /** Null if the brokerage has no quotes to learn from, or if nothing supports a rate. */
   readonly belief: LaneWinCurve | null
   readonly offerRateCents: number
-  /** The cost of the optimum; null if none is known. */
+  /** The truck cost that the best rate was computed with; null if none is known. */
   readonly costCents: number | null
   readonly optimum: Optimum | null
 }
@@ -339,7 +339,7 @@ export function explainOffer(offer: OfferToExplain): OfferExplanation {
   }
 }
 
-/** A question about an offer on a lane, without rules and parties. */
+/** A question about an offer on a lane, without pricing rules, customer and rep. */
 export interface OfferQuestion extends Omit<LaneForCustomer, 'customer'> {
   readonly customer?: LaneForCustomer['customer']
   readonly offerRateCents: number

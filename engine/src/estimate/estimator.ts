@@ -1,6 +1,7 @@
 /**
- * Everything that the quotes of a brokerage say about all its lanes on a day: the market, the curve by miles, the shape of win
- * curves, and what each lane tells the others. A quote is then estimated in milliseconds: lane-reference.ts, lane-posterior.ts.
+ * Everything that the quotes of a brokerage say about all its lanes on a day: the market, the rates by miles, the shape of win
+ * curves, and what each lane says about the others. A quote is then estimated in milliseconds: lane-reference.ts,
+ * lane-posterior.ts.
  * Method: empirical Bayes (https://en.wikipedia.org/wiki/Empirical_Bayes_method): what lanes have in common is learned from the
  * brokerage's own quotes.
  * docs/model-estimate.md has a section for each part.
@@ -22,15 +23,15 @@ import { emptyScope, type ScopeModel, type ScopeTree, scopePath, sendScopes } fr
 import { type Swings, swingsInSteps } from './swings.ts'
 import { addMessageUp, emptyLikelihood, laneKinship, scaledLikelihood } from './tree.ts'
 
-/** What the estimates of a rate type take from the quotes of the other: see `estimatorsByTypeInSteps`. */
+/** What estimates of spot quotes take from contract quotes, or the reverse: see `estimatorsByTypeInSteps`. */
 export interface Borrowing {
   readonly from: Estimator
   /** An outcome of the other type counts as this part of an own one, from 0 to 1. */
   readonly weight: number
-  /** How the curves of the own type differ from those of the other: in log odds, and in log steepness. */
+  /** How the win curves of the own type differ from those of the other: in log odds, and in log steepness. */
   readonly levelShift: number
   readonly steepnessShift: number
-  /** By how much the own rates are usually above those of the other type on the same lane, in ln. */
+  /** By how much rates of the own type are usually above those of the other on the same lane, in ln. */
   readonly rateOffset: number
   /** A well-known rate of the other type on the lane counts as this number of own quotes. */
   readonly rateWeight: number
@@ -41,24 +42,24 @@ export interface Borrowing {
 /**
  * A brokerage's quotes, prepared for a day.
  *
- * The influence of lanes on each other (the market, the curve by miles, the tree of scopes) is fixed at preparation. A lane's own
- * quotes are read for each answer, so the answer always counts them as they are. Call `beforeChange` before any change to a quote.
- * Prepare again to update the influence on other lanes.
+ * What lanes say about each other (the market, the curve by miles, the tree of scopes) is fixed at preparation; prepare again to
+ * update it. A lane's own quotes are read for each answer, so they always count as they are. Call `beforeChange` before any change
+ * to a quote.
  *
  * An estimator can be discarded at any time: the same facts give the same digits again.
  */
 export interface Estimator extends FoldedAgainst, ScopeTree {
   /** The shape of the curves and the lane spread that the brokerage's outcomes support. */
   readonly family: CurveFamily
-  /** The drift is added to the log odds of every curve; the swing of lanes widens the intervals. */
+  /** How win rates move: the drift shifts every curve, and the swing of lanes widens the intervals. */
   readonly swings: Swings
-  /** By lane: 1 once the totals include its message. */
+  /** By lane: 1 once the totals of its scopes include its outcomes. */
   readonly sent: Uint8Array
-  /** For lanes that changed since: the outcomes that the totals include. */
+  /** For lanes that changed since: the outcomes that the totals still include. */
   readonly changed: Map<number, LaneOutcomes>
-  /** Cached folds of requested lanes, until their quotes change. */
+  /** What the quotes of requested lanes say, cached until they change. */
   readonly folded: Map<number, LaneFold>
-  /** Lanes whose quotes changed since they were last folded. */
+  /** Lanes whose quotes changed since they were last read. */
   readonly changing: Set<number>
   /** Null for a model of one pool of quotes. */
   borrowing: Borrowing | null
@@ -80,7 +81,7 @@ function* prepareListed(quoted: QuotedLanes, now: number): Steps<Estimator> {
 /** An estimator in preparation. Quotes may change meanwhile if `beforeChange` is called first. */
 export interface Preparation {
   readonly steps: Steps<Estimator>
-  /** Null until the first lane is sent; from then on the estimator that `steps` will return. */
+  /** Null until the first lane is added; then the estimator that `steps` will return. */
   readonly begun: () => Estimator | null
 }
 
@@ -88,9 +89,9 @@ export interface Preparation {
  * Prepares a brokerage's past quotes for every estimate of a day, in steps so that the process can answer other requests meanwhile:
  * about four seconds for a million quotes on 20,000 lanes.
  *
- * The preparation is a fold over the quotes in (quotedAt, laneId) order, so the order of the input does not matter, and a model
- * rebuilt from the same facts is equal to the last digit. Excludes quotes without a positive rate, quotes dated after the day of
- * `now`, and outliers. If quotes change during the preparation, the result may mix old and new states: prepare again.
+ * The quotes are read in (quotedAt, laneId) order, so the order of the input does not matter, and a model rebuilt from the same
+ * facts is equal to the last digit. Excludes quotes without a positive rate, quotes dated after the day of `now`, and outliers. If
+ * quotes change during the preparation, the result may mix old and new states: prepare again.
  *
  * @param rows all rows in the order of time
  */
@@ -111,7 +112,7 @@ function* preparation(
   return made.estimator
 }
 
-/** What an estimator is made from: what the lanes have in common. */
+/** What all lanes have in common, from which an estimator is made. */
 export interface Groundwork {
   readonly against: FoldedAgainst
   readonly counted: CountedRates
@@ -119,7 +120,7 @@ export interface Groundwork {
   readonly family: CurveFamily
 }
 
-/** A curve by miles is that of the pool if it has this many quotes with miles; else that of all quotes. */
+/** The curve by miles of a pool needs this many of its quotes with miles; else it is that of all quotes. */
 const OWN_HAUL_MIN = 100
 
 /** @param rows all rows of the pool in the order of time */
@@ -139,7 +140,7 @@ export function* groundworkInSteps(quoted: QuotedLanes, now: number, rows: Int32
   return { against, counted, swings, family: yield* chooseFamily(against, counted) }
 }
 
-/** An estimator without messages yet. */
+/** An estimator to which no lane is added yet. */
 export function estimatorOn({ against, swings, family }: Groundwork): Estimator {
   return {
     ...against,
@@ -155,10 +156,10 @@ export function estimatorOn({ against, swings, family }: Groundwork): Estimator 
   }
 }
 
-/** Receives the level of a lane while its message is sent. */
+/** Receives the level of each lane that is added. */
 type SeeLevel = (lane: number, level: LaneLevel) => void
 
-/** Adds the message of every lane to the total of its scope, and counts the lane's quotes there. */
+/** Adds what every lane's outcomes say to the total of its scope, and counts the lane's quotes there. */
 export function* sendLanes(
   model: Estimator,
   { laneOrder, rowsOf }: CountedRates,

@@ -40,7 +40,7 @@ describe('the length-of-haul curve', () => {
   })
 })
 
-describe('the residual chain', () => {
+describe('the residual of a lane', () => {
   const levels = [
     { weight: 40, mean: 0.05 },
     { weight: 12, mean: 0.1 },

@@ -35,10 +35,10 @@ import { type CostDays, costDaysInSteps, SEASON_WEEKS_MIN, seasonShare } from '.
 import { fitHaulCurveInSteps, type HaulCurve, haulLogDollars } from './length-of-haul.ts'
 import { clip } from './vector.ts'
 
-/** A cost counts up to 2.2 times the curve's cost, or 2.2 times below it, in ln cost: what is further is mostly an error. */
+/** A truck cost counts as at most 2.2 times the curve's cost, and at least 1 / 2.2 of it, here in ln: beyond, it is mostly an error. */
 const RESIDUAL_MAX = 0.8
 
-/** A brokerage's own curve is fitted to at most this number of newest loads, which is enough for its five parameters. */
+/** A brokerage's own curve is fitted to its newest loads, at most this many: enough for its five parameters. */
 const CURVE_LOADS_MAX = 10_000
 
 /** One load with a known carrier cost. */
@@ -66,22 +66,22 @@ export interface CostModel extends CostScopes {
   /** The loads by day, for the season. Null if the history is too short. */
   readonly costDays: CostDays | null
   /**
-   * The share of the gap between a lane's newest loads and its residual that later loads kept, from 0 to 1, by the number of
-   * own loads on the lane.
+   * How much of the gap between a lane's newest loads and its level lasts until the next load, from 0 to 1: one entry for each of
+   * `OWN_LOADS_ROWS`.
    */
   readonly follow: readonly number[]
   /** One entry for each of `AHEAD_DAYS`. */
   readonly ahead: readonly AheadFit[]
-  /** The signed errors of the brokerage's past forecasts of today's cost, each divided by the usual error of such a forecast. */
+  /** How far truck costs were above or below the expected ones of their day, each divided by the usual error. */
   readonly signedErrors: ErrorCounts
   readonly range: ErrorRange
-  /** The costs of the other rate type, which count for a lane with few loads of this one. Null for costs of one pool. */
+  /** The costs of the other rate type (spot or contract), which count for a lane with few loads of this one. Null for costs of one pool. */
   other: CostModel | null
 }
 
 /** On a lane with fewer own loads, the rate type with fewer loads in all borrows from the expected cost of the other type. */
 const OWN_LOADS_ENOUGH = 5
-/** The variance of the difference between the costs of the types on a lane, in log cost. */
+/** How much spot and contract costs differ on a lane: the variance of the difference, in ln cost. */
 const TYPE_VARIANCE = 0.01
 
 /** An expected carrier cost, with its 80 % range. */
@@ -91,17 +91,17 @@ export interface ExpectedCost {
   readonly highCents: number
   readonly ownLoads: number
   readonly ownCurve: boolean
-  /** The share that is from loads of the other rate type. */
+  /** The share of the cost that is from loads of the other rate type. */
   readonly borrowed: number
 }
 
-/** The cost that is expected for a load some days ahead, with its 80 % range. */
+/** The truck cost that is expected some days ahead, with its 80 % range. */
 export interface CostAhead {
   readonly days: number
   readonly costCents: number
   readonly lowCents: number
   readonly highCents: number
-  /** The movement of the season in ln cost. Null without seasonal evidence. */
+  /** How the season moves the cost until then, in ln cost. Null without seasonal evidence. */
   readonly season: number | null
 }
 
@@ -109,7 +109,7 @@ function fromCurve(curve: HaulCurve, { costCents, miles }: Pick<CostSeen, 'costC
   return Math.log(costCents / 100) - haulLogDollars(curve, miles)
 }
 
-/** The residual of a load: ln cost minus the curve, limited to +-0.8. */
+/** How far a load's cost is above the curve, in ln cost, limited to +-0.8. */
 function residualOf(curve: HaulCurve, load: Pick<CostSeen, 'costCents' | 'miles'>): number {
   return clip(fromCurve(curve, load), -RESIDUAL_MAX, RESIDUAL_MAX)
 }
@@ -193,7 +193,7 @@ export function* costsByTypeInSteps(quoted: QuotedLanes, now: number, rows: Int3
   return linked({ spot: yield* ofType('spot'), contract: yield* ofType('contract') })
 }
 
-/** The same for loads in lists. */
+/** Like `costsByTypeInSteps`, for loads in lists. */
 export function costsByType(
   loads: Readonly<Record<RateType, readonly CostSeen[]>>,
   now: number,
@@ -263,8 +263,8 @@ export function countLoad(model: CostModel, load: Omit<CostSeen, 'laneId'>, coun
 
 /**
  * The expected carrier cost of a load: the length-of-haul curve at its miles, times e to the residual of its lane. The residual is
- * the shrunk residual of its scopes, plus the share of the distance of its newest loads that the brokerage's lanes kept in the
- * past. Null without miles, or if the brokerage has no loads: the default curve of 2017 alone is not a price.
+ * what its scopes say (`chainOf`), plus the share `follow` of the gap to its newest loads. Null without miles, or if the brokerage
+ * has no loads: the default curve of 2017 alone is not a price.
  *
  * @example expectedCost(model, { costKeys, miles: 500 })?.costCents // 166467.3 in the example of docs/model-estimate.md
  */
@@ -279,9 +279,9 @@ export function expectedCost(model: CostModel, lane: LoadToCost): ExpectedCost |
 }
 
 /**
- * The expected carrier cost of a load 7, 14 and 28 days ahead: like `expectedCost`, with the season where the brokerage's earlier
- * years are evidence of one, and with the range that fits the brokerage's past errors over that many days. There is no trend: on
- * two real series, the movement of the last weeks did not continue. Empty where `expectedCost` is null.
+ * The expected carrier cost of a load 7, 14 and 28 days ahead: like `expectedCost`, with the season if the brokerage's earlier
+ * years are evidence of one, and with the range of the brokerage's past errors over that many days. There is no trend: in two real
+ * series, the movement of the last weeks did not continue. Empty where `expectedCost` is null.
  *
  * @example costsAhead(model, { costKeys, miles: 500 }).map(({ days }) => days) // [7, 14, 28]
  */
@@ -331,9 +331,9 @@ const ownLoadsOf = (model: CostModel, { costKeys }: LoadToCost) =>
   model.residuals.get(costKeys.at(-1) ?? '')?.loads ?? 0
 
 /**
- * The share of the expected cost of a lane that is from loads of the other rate type. The type with more loads borrows
- * nothing. For the other, with few own loads on the lane, both expected costs count by the variance of their errors, that of
- * the other type with the difference between the types.
+ * The share of the expected cost of a lane that is from loads of the other rate type. The type with more loads borrows nothing. The
+ * other one does on a lane with few own loads: the smaller the errors of an expected cost usually are, the more it counts; for the
+ * other type, the difference between the types adds to the errors.
  */
 function borrowedCostShare(model: CostModel, asked: LoadToCost): number {
   const { other } = model

@@ -16,14 +16,17 @@ export interface Interval {
   readonly high: number
 }
 
-/** Three points that stand for a normal distribution, in standard deviations. Each curve is moved by them, times the noise. */
+/**
+ * Three points that represent a normal distribution, in standard deviations. Each possible curve is moved up and down by them,
+ * times the noise.
+ */
 export const NOISE_NODES = [
   { shift: -Math.sqrt(3), weight: 1 / 6 },
   { shift: 0, weight: 2 / 3 },
   { shift: Math.sqrt(3), weight: 1 / 6 },
 ] as const
 
-/** Each curve of a posterior three times, moved by the noise, and the order of their log odds at the rate looked at last. */
+/** Each possible curve of a lane three times, moved by the noise, and their order at the rate that was looked at last. */
 interface Fan {
   readonly posterior: Posterior
   readonly weights: Float64Array
@@ -42,8 +45,8 @@ function fanOf(posterior: Posterior): Fan {
 }
 
 /**
- * Quantiles, in log odds, at relative rate x. The order of the curves hardly changes between neighboring rates, so an
- * insertion sort that starts from the previous order is nearly free.
+ * Quantiles of the win probability at relative rate x, in log odds. The curves have nearly the same order at neighboring rates, so
+ * an insertion sort from the previous order is fast.
  */
 function fanQuantiles(fan: Fan, x: number, levels: readonly number[]): number[] {
   const { posterior, weights, logOdds, order } = fan
@@ -100,14 +103,11 @@ export function winQuantiles(posterior: Posterior, x: number, levels: readonly n
   return fanQuantiles(fanOf(posterior), x, levels).map((logOdds) => ceiling * sigmoid(logOdds))
 }
 
-/**
- * A bound within this distance of 0 or 1 becomes 0 or 1, because a lane's data cannot distinguish "almost never" from
- * "never".
- */
+/** A bound closer than this to 0 or 1 becomes 0 or 1: the quotes of a lane cannot tell "almost never" from "never". */
 const END = 0.03
 
 /**
- * Applies the end rule: a lower bound below 3 % becomes 0, and an upper bound above 97 % becomes 1. A lower bound is at
+ * Moves the ends of an interval: a lower bound below 3 % becomes 0, and an upper bound above 97 % becomes 1. A lower bound is at
  * most 97 %, and an upper bound at least 3 %.
  *
  * @example withEnds({ low: 0.024, high: 0.55 }) // { low: 0, high: 0.55 }
@@ -120,10 +120,7 @@ export function withEnds(interval: Interval, ceiling = 1): Interval {
   }
 }
 
-/**
- * Relative rates at which bounds are computed. Bounds are interpolated between them, and constant beyond the first and
- * last.
- */
+/** The relative rates at which bounds are computed. They are interpolated in between, and constant beyond the first and last. */
 const LATTICE = [
   ...Array.from({ length: 6 }, (_, i) => -1.2 + 0.1 * i),
   ...Array.from({ length: 61 }, (_, i) => -0.6 + 0.02 * i),
@@ -132,8 +129,8 @@ const LATTICE = [
 const LEVELS = [0.025, 0.1, 0.9, 0.975] as const
 
 /**
- * Both intervals of a lane at every rate. Interpolation between unequal weights can raise a quantile slightly where two
- * curves cross. Each bound is therefore a running minimum, so that a higher offer never has a higher bound.
+ * Both intervals of a lane at every rate. A higher offer never has a higher bound: where two curves cross, interpolation could
+ * raise a quantile slightly, so each bound is a running minimum.
  */
 export interface IntervalCurve {
   /** For each of the four levels: non-increasing log odds at the rates of the lattice. */
@@ -155,8 +152,8 @@ export function intervalCurve(posterior: Posterior): IntervalCurve {
 }
 
 /**
- * The 80 % and 95 % intervals of the win probability at relative rate x, after `withEnds`. If the mean of a skewed
- * posterior is outside an interval, the interval is extended to the mean, to avoid "71 %, likely 74 to 90 %".
+ * The 80 % and 95 % intervals of the win probability at relative rate x, after `withEnds`. If the probability itself is outside an
+ * interval, the interval is extended to it, to avoid "71 %, likely 74 to 90 %".
  *
  * @example intervalsAt(curve, { x: 0, mean: .524162 }).interval80 // { low: .281543, high: .755770 }
  */

@@ -7,8 +7,8 @@
 import { clip } from './vector.ts'
 
 /**
- * Number of relative rates (knots) at which outcomes are counted: from 45 % below the reference rate to 82 % above it,
- * 2 % apart.
+ * The number of relative rates (knots) at which outcomes are counted: from 45 % below the reference rate to 82 % above it, in steps
+ * of 2 %.
  */
 export const KNOT_COUNT = 61
 const KNOT_FIRST = -0.6
@@ -24,7 +24,7 @@ export function emptyKnots(): Knots {
   return { wins: new Float64Array(KNOT_COUNT), losses: new Float64Array(KNOT_COUNT) }
 }
 
-/** Empties knots for the next lane, and returns them. */
+/** Empties knots, to reuse them for the next lane. */
 export function clearKnots(knots: Knots): Knots {
   knots.wins.fill(0)
   knots.losses.fill(0)

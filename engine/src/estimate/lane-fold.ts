@@ -1,6 +1,6 @@
 /**
- * How far was each quote of a lane from the going rate of its day, and was it won? One pass over the lane's quotes, oldest first.
- * Quotes that are left out get a reason. Methods: the level of the lane is exponential smoothing (reference-rate.ts), and an
+ * How far was each quote of a lane from the going rate of its day, and was it won? Reads the lane's quotes once, oldest first (a
+ * fold). Quotes that are left out get a reason. Methods: the level of the lane is exponential smoothing (reference-rate.ts), and an
  * outcome counts half as much after 60 days (https://en.wikipedia.org/wiki/Exponential_decay).
  * docs/model-estimate.md, "The reference rate" and "The curve".
  */
@@ -27,7 +27,10 @@ export interface QuoteUsed {
   readonly rateCents: number
   readonly x: number
   readonly outcome: Outcome
-  /** Its weight among the lane's outcomes, by its age: 1 today. For a pending quote, the part that is still open: see `leaningAt`. */
+  /**
+   * Its weight among the lane's outcomes: 1 today, less with age. For a pending quote, without the part that counts as won or lost:
+   * see `leaningAt`.
+   */
   readonly weight: number
 }
 
@@ -41,14 +44,17 @@ export interface LaneOutcomes {
 /** A lane's current quotes, relative to the market of a preparation. */
 export interface LaneFold extends LaneOutcomes {
   readonly quotes: readonly QuoteUsed[]
-  /** Decided quotes that a later offer for the same load superseded. They are evidence of the curve, and no load of their own. */
+  /**
+   * How many decided quotes were superseded by a later offer for their load. The win curve counts them, but they are no loads of
+   * their own.
+   */
   readonly refused: number
   /** The lane's level above the market index; undefined if no quote counts. */
   readonly level: LaneLevel | undefined
   readonly leftOut: readonly { readonly laneId: number; readonly reason: LeftOutReason }[]
 }
 
-/** What a lane's quotes are compared with, prepared for a day: the market, the curve by miles, the times of answers. */
+/** What a lane's quotes are compared with, prepared for a day: the market, the rates by miles, the times of answers. */
 export interface FoldedAgainst {
   readonly quoted: QuotedLanes
   readonly day: number
@@ -58,9 +64,7 @@ export interface FoldedAgainst {
   readonly answers: AnswerTimes
 }
 
-/**
- * The reason to exclude a quote regardless of other quotes: an invalid rate or a future date. Null if there is none.
- */
+/** The reason to exclude a quote that does not depend on other quotes: an invalid rate or a future date. Null if there is none. */
 export function whyUndated(rateCents: number, quotedAt: number, day: number): LeftOutReason | null {
   if (!(rateCents > 0 && Number.isFinite(rateCents))) return 'bad_rate'
   return dayOf(quotedAt) <= day ? null : 'future'
@@ -71,17 +75,15 @@ export function logRateOf(rateCents: number, miles: number, haulLog: HaulLog): n
   return Math.log(rateCents) - haulLog(Number.isNaN(miles) ? null : miles)
 }
 
-/** Quotes processed per step. */
 const QUOTES_PER_STEP = 3_000
 
-/** Like `foldLaneInSteps`, without pauses. */
 export function foldLane(against: FoldedAgainst, lane: number): LaneFold {
   return finished(foldLaneInSteps(against, lane))
 }
 
 /**
- * Folds a lane's quotes in the order of time: which quotes count, their rates relative to the reference rate before the
- * first quote of their day, and the wins and losses there. Equal quotes and markets give equal digits.
+ * Which quotes of a lane count, how far their rates were from the reference rate before the first quote of their day, and the wins
+ * and losses by this distance. Equal quotes and markets give equal digits.
  */
 export function* foldLaneInSteps(against: FoldedAgainst, lane: number): Steps<LaneFold> {
   const quotes: QuoteUsed[] = []
@@ -99,7 +101,7 @@ export interface CountedRows {
 }
 
 /**
- * Only the outcomes of `foldLaneInSteps`, for the preparation, which folds every lane.
+ * Only the outcomes of `foldLaneInSteps`, for the preparation, which reads every lane.
  *
  * @param counted the lane's rows that count, if they are known; null to look for them
  * @param knots the buffer for the result: new arrays for each lane would be a kilobyte of garbage
@@ -122,7 +124,7 @@ interface Folding extends LaneOutcomes, CountedRows {
   refused: number
 }
 
-/** The lists to which a fold adds each used and each excluded quote. */
+/** Lists of the quotes that count, and of those that are excluded. */
 interface FoldedQuotes {
   readonly quotes: QuoteUsed[]
   readonly leftOut: { laneId: number; reason: LeftOutReason }[]
@@ -137,7 +139,7 @@ function* countedRowsInSteps(
   const { columns } = against.quoted
   const rows = pooledRows(against.quoted, lane)
   const logRates = new Float64Array(rows.length)
-  // Compacts both arrays in place: rows that count move to the front.
+  // In both arrays, rows that count move to the front.
   let dated = 0
   for (let at = 0; at < rows.length; at++) {
     const row = rows[at]!
@@ -189,7 +191,7 @@ function* foldRowsInSteps(
   return folding
 }
 
-/** Adds a lane's quotes of one day to its fold: rows `from` (inclusive) to `to` (exclusive). */
+/** Adds a lane's quotes of one day: rows `from` (inclusive) to `to` (exclusive). */
 function foldDay(
   { quoted: { columns }, day: today, market, answers }: FoldedAgainst,
   folding: Folding,

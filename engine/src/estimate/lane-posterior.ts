@@ -18,7 +18,7 @@ import { laneKinship, messageDown, messageUp } from './tree.ts'
 import { addInto, difference } from './vector.ts'
 
 /**
- * The prior of a lane's curve from the brokerage's other lanes, excluding the lane's own quotes.
+ * What the brokerage's other lanes say about a lane's win curve (the prior), without the lane's own quotes.
  *
  * @example lanePrior(prepareEstimator({ quotes: [], now }), lane).a // about .5, the prior level without quotes
  */
@@ -35,18 +35,18 @@ export function lanePrior(model: Estimator, identity: LaneIdentity): CurveBelief
     addInto(belief, difference(scope.total, message))
   }
   const decided = laneOf(model, identity.key)?.decided ?? 1
-  // A rate of the other type makes the reference rate as certain as that number of own quotes.
+  // A rate of the other type (spot or contract) makes the lane's reference rate as certain as that number of own quotes.
   const known = decided + Math.round(otherReference(model, identity, null)?.weight ?? 0)
   return priorOf(messageDown(belief, laneKinship(known, model.family.spreadIndex)))
 }
 
-/** The posterior of a lane: its prior from other lanes, updated with its own decided quotes. */
+/** The possible win curves of a lane (the posterior): its prior, updated with its own decided quotes. */
 export function lanePosterior(model: Estimator, identity: LaneIdentity): Posterior {
   const knots = laneOf(model, identity.key)?.knots ?? emptyKnots()
   return posteriorWith(model, knots, lanePrior(model, identity))
 }
 
-/** A posterior with the curve family, the drift and the swings of the brokerage. */
+/** The posterior of outcomes and a prior, with the curve family, the drift and the swings of the brokerage. */
 export function posteriorWith(model: Estimator, knots: Knots, prior: CurveBelief): Posterior {
   const posterior = posteriorOf(knots, prior, model.family.shape)
   const { drift, ofLanes } = model.swings

@@ -28,7 +28,7 @@ export function referenceRateCents(
 
 const expOrNull = (log: number | null) => (log === null ? null : Math.exp(log))
 
-/** The share of a reference rate that is from a rate of the other type on the same lane. */
+/** The share of a lane's reference rate that is from its rate of the other type. */
 export function otherReferenceShare(model: Estimator, identity: LaneIdentity): number {
   const other = otherReference(model, identity, null)
   const own = ownReference(model, identity, null)
@@ -71,7 +71,7 @@ export function otherReference(
   return { log: found.log + rateOffset, weight: (rateWeight * known) / (known + 1) }
 }
 
-/** The market for a brokerage whose model was prepared before its first quote: only the lane's own rates count. */
+/** The market of a brokerage that had no quote when the model was prepared: only the lane's own rates count. */
 const FIRST_MORNING: Morning = {
   index: 0,
   mean: 0,
@@ -95,7 +95,7 @@ export function offerPosition(
   return relativeRate(offer.rateCents, offer.referenceCents) * priceWeight(model, identity)
 }
 
-/** The factor for relative rates on a lane: 1, or `laneLikeness` on a lane never quoted, by no rate type. */
+/** How much a difference from the reference rate counts on a lane: 1, or `laneLikeness` if neither rate type was ever quoted on it. */
 export function priceWeight(model: Estimator, identity: LaneIdentity): number {
   const isKnown =
     laneOf(model, identity.key)?.level !== undefined || otherReference(model, identity, null) !== null

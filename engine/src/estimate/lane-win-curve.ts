@@ -1,7 +1,7 @@
 /**
- * How likely does each rate win this lane, for this customer? This file puts together the going rate (lane-reference.ts), the
- * curve (lane-posterior.ts) and the customer (customer-effect.ts); what is said about any rate is read from the result. No method
- * of its own.
+ * How likely does each rate win this lane, for this customer? This file puts together the going rate (lane-reference.ts), the curve
+ * (lane-posterior.ts) and the customer (customer-effect.ts); statements about any rate are read from the result. No method of its
+ * own.
  * docs/model-estimate.md, "The curve" and "The customer".
  */
 
@@ -21,12 +21,12 @@ import { clip } from './vector.ts'
 
 /** The customer of an offer, and the effects of all customers. */
 export interface OfferCustomer {
-  /** Null for a customer that nobody knows. */
+  /** The number of the customer; null for an unknown one. */
   readonly hash: number | null
   readonly effects: CustomerEffects
 }
 
-/** A lane, and who an offer is for. */
+/** A lane, and the customer of an offer on it. */
 export interface LaneForCustomer {
   readonly estimator: Estimator
   readonly lane: LaneIdentity
@@ -36,14 +36,14 @@ export interface LaneForCustomer {
   readonly customer: OfferCustomer | null
 }
 
-/** Computes the posterior that the same lane and customer would have with other outcomes. */
+/** Computes the possible win curves that the same lane and customer would have with other outcomes. */
 export type PosteriorFor = (knots: Knots) => Posterior
 
 /** The win curve of a lane for a customer, what it was computed from, and how sure it is. */
 export interface LaneWinCurve extends WinCurve {
   readonly fold: LaneFold | null
   readonly borrowedShare: number
-  /** For all customers alike. */
+  /** The curves for all customers alike. */
   readonly ofAll: Posterior
   readonly knots: Knots
   readonly posteriorFor: PosteriorFor

@@ -1,6 +1,6 @@
 /**
- * Is $140 for 900 miles a bargain or a typing error? A rate counts as an error if it is too many times above or below the median:
- * on a logarithmic scale, so that too low is found as well as too high. Method: a fixed limit around the median, a rule of thumb.
+ * Is $140 for 900 miles a bargain or a typing error? A rate counts as an error if it is too many times above or below the median,
+ * so that too low is found as well as too high. Method: a fixed limit around the median, a rule of thumb.
  * docs/model-estimate.md, "Excluded quotes".
  */
 
@@ -27,9 +27,9 @@ export function tenantMiddle(count: number, middle: number | null): number | nul
 }
 
 /**
- * Returns a test for rates of a lane that are errors, such as a price in cents sent as dollars. A rate a hundred times too
- * high would distort the lane's reference rate for months. `logRates` are the lane's log rates (see `logRateOf`), and
- * `middle` is the result of `tenantMiddle`.
+ * Returns a test that finds rates of a lane that are errors, such as a price in cents sent as dollars. A rate a hundred times too
+ * high would distort the lane's reference rate for months. `logRates` are the lane's log rates (see `logRateOf`), and `middle` is
+ * the result of `tenantMiddle`.
  *
  * @example [7.6, 7.7, 12.2].filter(outlierTest([7.6, 7.7, 12.2], null)) // [12.2]
  */
@@ -38,7 +38,7 @@ export function outlierTest(
   middle: number | null,
 ): (logRate: number) => boolean {
   if (logRates.length >= LANE_RATES_MIN) {
-    // If all rates are within the factor of each other, none is an outlier. This check avoids a sort on nearly every lane.
+    // If all rates are within the factor of each other, none is an outlier. This avoids a sort on nearly every lane.
     if (spreadOf(logRates) <= Math.log(LANE_FACTOR)) return () => false
     const laneMiddle = median(logRates) ?? Number.NaN
     return (logRate) => Math.abs(logRate - laneMiddle) > Math.log(LANE_FACTOR)

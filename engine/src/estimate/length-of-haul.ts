@@ -28,10 +28,7 @@ const OWN_CURVE_SPREAD_MIN = 1.2
 const HALF_LIFE_DAYS = 90
 const TERMS = 5
 const ROUNDS = 18
-/**
- * The default slopes count as much as this many loads (ridge regression): pieces of the curve without loads have them, and
- * elsewhere they hardly matter.
- */
+/** The default slopes count as much as this many loads (ridge regression), so that pieces of the curve without loads have them. */
 const RIDGE = 2
 
 const LOG_SHORT_HAUL = Math.log(SHORT_HAUL_MILES)
@@ -55,7 +52,7 @@ function terms(miles: number): [number, number, number, number, number] {
  * @example Math.exp(haulLogDollars(DEFAULT_HAUL_CURVE, 500)) // 1480.1278
  */
 export function haulLogDollars(curve: HaulCurve, miles: number): number {
-  // The terms are not put into an array: this is called for every quote of a brokerage.
+  // Without an array of the terms, because this is called for every quote of a brokerage.
   const log = Math.log(miles)
   return (
     curve[0] +
@@ -91,7 +88,6 @@ export interface FittedHaul {
   readonly own: boolean
 }
 
-/** Like `fitHaulCurve`, in steps. */
 export function* fitHaulCurveInSteps(loads: readonly HaulSeen[]): Steps<FittedHaul> {
   const unfit = { curve: DEFAULT_HAUL_CURVE, own: false }
   if (loads.length < OWN_CURVE_LOADS_MIN) return unfit
@@ -141,8 +137,8 @@ interface Equations {
 }
 
 /**
- * Adds loads `from` (inclusive) to `to` (exclusive) to the normal equations of one round. Loads closer to the current
- * curve weigh more.
+ * Adds loads `from` (inclusive) to `to` (exclusive) to the equations of one round. Loads closer to the current curve weigh more, so
+ * that errors hardly count.
  */
 function addLoads(equations: Equations, from: number, to: number): void {
   const { basis, rest, age, change, floor, normal, right } = equations

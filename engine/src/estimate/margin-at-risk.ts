@@ -7,16 +7,16 @@
 import { formatDollars } from '../money.ts'
 import { type ErrorSpread, errorAt, errorBelow } from './cost-errors.ts'
 
-/** A chance of losing money above this one is one to think about: the safe rate is the rate that has it. */
+/** The chance of losing money at the safe rate. */
 const LOSS_CHANCE_MAX = 0.1
 
-/** The shares of loads whose truck cost is stated: every twentieth, and both ends. */
+/** The shares of loads for which `costs` has a truck cost: every twentieth, and both ends. */
 export const COST_SHARES = [
   0.01, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9,
   0.95, 0.99,
 ] as const
 
-/** What can become of the margin of a rate. Amounts in cents, may be fractional. */
+/** How much a rate may earn or lose, because the truck cost is uncertain. Amounts in cents, may be fractional. */
 export interface MarginAtRisk {
   /** The margin that 10 %, 50 % and 90 % of such loads stay below. */
   readonly margin: { readonly lowCents: number; readonly medianCents: number; readonly highCents: number }
@@ -26,13 +26,13 @@ export interface MarginAtRisk {
   readonly safeRateCents: number
   /** The truck cost that each of `COST_SHARES` of such loads stays below. */
   readonly costs: readonly { readonly share: number; readonly cents: number }[]
-  /** The number of the brokerage's own past forecasts whose errors are in the distribution; old ones count less. */
+  /** How many past loads of the brokerage the distribution is computed from; old ones count less. */
   readonly ownErrors: number
 }
 
 /**
- * The distribution of the margin that a rate will realize, if the quote is won: the truck cost varies around the expected one as
- * the brokerage's past costs varied around their forecasts.
+ * How much a rate may earn or lose if the quote is won: the truck cost varies around the expected one as the brokerage's past truck
+ * costs did.
  *
  * @example marginAtRisk({ costCents: 170000, spread }, 200000).lossChance // 0.22, for an error of 20 % and no own loads
  */

@@ -1,6 +1,6 @@
 /**
  * Where was the market on the day of each quote? A quote of March is compared with the going rates of March, not with those of
- * today. One pass over the days of a brokerage; the formulas, and their names, are in reference-rate.ts.
+ * today. The formulas, and the names of their methods, are in reference-rate.ts.
  * docs/model-estimate.md, "The reference rate".
  */
 
@@ -9,7 +9,7 @@ import { PENDING, type QuoteColumns } from '../quotes/quote-columns.ts'
 import type { Steps } from '../steps.ts'
 import { addDay, emptyMarket, type Morning, morningOf, type RateSeen } from './reference-rate.ts'
 
-/** The market on a day with quotes: before the first of them, and the index after the last. */
+/** A brokerage's market on a day with quotes: before the first of them, and its index after the last. */
 export interface MarketDay {
   readonly day: number
   readonly morning: Morning | null
@@ -23,9 +23,9 @@ export interface MarketDays {
 }
 
 /**
- * The market of a brokerage, day by day: the part of the reference rate that all lanes share. A lane's pending quotes of a day
- * count together as one quote. Without them the market would be as old as the newest outcomes; counted singly, many offers at one
- * odd rate would move it.
+ * The market of a brokerage, day by day: the part of the reference rate that all lanes have in common. A lane's pending quotes of a
+ * day count together as one quote: without them, the market would be as old as the newest outcomes; counted singly, many offers at
+ * one odd rate would move it.
  *
  * @param rows the rows to read, in the order of time
  * @param logRates by row; NaN for quotes that are left out
@@ -38,7 +38,7 @@ export function* marketDaysInSteps(
   const market = emptyMarket()
   const days: MarketDay[] = []
   let seen: RateSeen[] = []
-  /** The pending quotes of the day, by lane. */
+  /** The sum of the log rates of the day's pending quotes, by lane. */
   const pending = new Map<number, { sum: number; count: number }>()
   let day = Number.NaN
   const endDay = () => {

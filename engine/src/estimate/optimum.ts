@@ -36,7 +36,7 @@ export function expectedMarginCents(
 }
 
 /**
- * The best rate on a lane's win curve: see `bestRateOver`.
+ * The rate with the best expected margin on a lane's win curve: see `bestRateOver`.
  *
  * @example bestRate({ posterior, referenceCents: 202500, priceWeight: 1, costCents: 170000, floorCents: null }).rateCents // 197499.6
  */

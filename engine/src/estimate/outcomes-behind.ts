@@ -8,7 +8,7 @@ interface Outcomes {
 }
 
 /**
- * Decided quotes of a lane and of the brokerage, for forecasts by plain win rates.
+ * How many quotes of a lane, and of the brokerage, were decided and won, for forecasts by plain win rates.
  *
  * @example outcomesBehind(prepareEstimator({ quotes: [], now }), lane).all // { decided: 0, won: 0 }
  */

@@ -1,5 +1,5 @@
 /**
- * True if an expected cost says something about this brokerage. The default curve alone is a shape of 2017.
+ * Whether an expected cost is from loads of this brokerage. The default curve alone is a shape of 2017.
  *
  * @example isOwnCost({ ownCurve: false, ownLoads: 0 }) // false
  */

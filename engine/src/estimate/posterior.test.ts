@@ -104,7 +104,7 @@ describe('the posterior of ten quotes around 2,025', () => {
     }
   })
 
-  test('agrees with the quantiles within 1 percentage point, or 3.5 where the end rule applies', () => {
+  test('agrees with the quantiles within 1 percentage point, or 3.5 where `withEnds` moves an end', () => {
     const curve = intervalCurve(posterior)
     for (const [rate] of LANE) {
       const x = Math.log(rate / 2025)

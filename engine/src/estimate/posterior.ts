@@ -19,7 +19,7 @@ import {
 import type { CurveBelief } from './prior.ts'
 import { clip } from './vector.ts'
 
-/** The possible curves: a grid of 13 x 11, 3.6 standard deviations to each side of the likeliest curve, and 15 % further. */
+/** The possible win curves: a grid of 13 x 11 curves, 3.6 standard deviations to each side of the likeliest one, and 15 % further. */
 const GRID_A = 13
 const GRID_B = 11
 const GRID_HALF_WIDTH = 3.6
@@ -30,13 +30,13 @@ const STEPS_MAX = 40
 const LOG_STEEPNESS_MAX = 5
 const LOG_STEEPNESS_MIN = -3
 
-/** The noise of a brokerage whose lanes do not swing. */
+/** The noise (see `Posterior`) of a brokerage whose lanes' win rates do not swing. */
 const LEAST_NOISE = 0.25
 
 /** Minimum variance of a belief. */
 const LEAST_VARIANCE = 1e-6
 
-/** The belief about a lane given its own quotes: 143 curves with weights that sum to one, and their summary. */
+/** What is believed about a lane after its own quotes: 143 win curves with weights that sum to one, and their summary. */
 export interface Posterior {
   readonly levels: Float64Array
   /** e^b of each curve, precomputed because it is needed for each rate. */
@@ -46,8 +46,8 @@ export interface Posterior {
   readonly belief: CurveBelief
   readonly shape: CurveShape
   /**
-   * The standard deviation, in log odds, between the probabilities of quotes at the same rate, which no curve explains. It
-   * keeps the intervals from shrinking to nothing with a long history.
+   * How much quotes at the same rate differ in their chance for reasons that no curve explains: a standard deviation in log odds.
+   * Because of it, even a long history does not shrink the intervals to nothing.
    */
   readonly noise: number
 }
@@ -63,7 +63,7 @@ function inverse(aa: number, ab: number, bb: number): Precision {
   return { aa: bb / determinant, ab: -ab / determinant, bb: aa / determinant }
 }
 
-/** The non-empty knots: effective relative rates, values of `brake`, wins and losses. */
+/** The knots with quotes: effective relative rates, values of `brake`, wins and losses. */
 function filledKnots(
   knots: Knots,
   shape: CurveShape,

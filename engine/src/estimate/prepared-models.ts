@@ -4,7 +4,7 @@ import { beforeChange } from './current-lane.ts'
 import type { Estimator } from './estimator.ts'
 import { type CostModel, countLoad } from './expected-cost.ts'
 
-/** Models of the quotes of a rate type, prepared for a day, and kept up to date by `followChanges`. */
+/** What a brokerage's quotes of a rate type say about win chances and truck costs, prepared for a day and updated by `followChanges`. */
 export interface PreparedModels {
   readonly estimator: Estimator
   readonly costs: CostModel
@@ -36,8 +36,8 @@ export function modelsFor(
 }
 
 /**
- * A listener that keeps models up to date while the quotes change. `models` is called at each change, because a preparation in steps
- * begins one model after the other.
+ * A listener that updates models when quotes change. `models` is called at each change, because a preparation in steps begins one
+ * model after the other.
  *
  * @example book.listen(followChanges(book, () => ({ estimators: [estimator], costs: {} })))
  */

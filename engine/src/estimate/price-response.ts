@@ -7,8 +7,8 @@
 import { clip } from './vector.ts'
 
 /**
- * The penalty on rates far above the reference rate: where it starts, in log rate, and its slope in log odds. Few quotes
- * are this far above the market, so the data do not determine the curve there, but such quotes are not won.
+ * The penalty on rates far above the reference rate: where it starts, in log rate, and its slope in log odds. Few quotes are this
+ * far above the market, so the data do not determine the curve there; but they are not won.
  */
 const BRAKE_FROM = 0.5
 const BRAKE_SLOPE = 8
@@ -34,8 +34,8 @@ export interface CurveShape {
 export const STRAIGHT: CurveShape = { ceiling: 1, bend: Number.POSITIVE_INFINITY }
 
 /**
- * The relative rate as the curve sees it: `bend x asinh(x / bend)`, which is x near the reference rate, and grows like a
- * logarithm beyond the bend.
+ * The relative rate that a curve with a bend is computed from: `bend x asinh(x / bend)`, which is x near the reference rate, and
+ * grows like a logarithm beyond the bend.
  *
  * @example effectiveRate(0.1, { ceiling: 1, bend: 0.04 }) // 0.06589
  */

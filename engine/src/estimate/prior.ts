@@ -1,6 +1,6 @@
 /**
- * What is expected of a lane before its own quotes are looked at? A belief over 615 curves becomes a mean level and steepness,
- * and how far the lane may be from them. Method: a Gaussian with the same moments
+ * Which win curve is expected of a lane before its own quotes are read? A belief over 615 curves becomes a mean level and
+ * steepness, and how far the lane may be from them. Method: a Gaussian with the same moments
  * (https://en.wikipedia.org/wiki/Method_of_moments_(statistics)).
  * docs/model-estimate.md, "What a lane takes from other lanes".
  */
@@ -24,7 +24,7 @@ const LEAST_VARIANCE_A = 0.01
 const LEAST_VARIANCE_B = 0.005
 
 /**
- * The mean and covariance of a belief over the bank's curves, given as log weights.
+ * The mean and covariance of a belief over the 615 curves of the bank, given as log weights.
  *
  * @example priorOf(messageDown(rootBelief(), SCOPE_KINSHIP)) // the prior of a tenant without quotes
  */

@@ -11,7 +11,7 @@ import { isPooled, type PooledQuotes } from '../quotes/quoted-lanes.ts'
 import { finished, type Steps } from '../steps.ts'
 import { fitHaulCurveInSteps, haulLogDollars } from './length-of-haul.ts'
 
-/** The fields of a quote that the curve uses. */
+/** The fields of a quote that the curve of rates by miles is fitted to. */
 export type MeasuredQuote = Pick<PastQuote, 'laneId' | 'rateCents' | 'miles' | 'quotedAt'>
 
 /** ln dollars of a haul by its miles, from the brokerage's rates; the brokerage's average for unknown miles. */
@@ -40,13 +40,9 @@ export function haulQuotes<Quote extends MeasuredQuote>(
     .slice(-HAUL_QUOTES_MAX)
 }
 
-/** Rows read per step. */
 const ROWS_PER_STEP = 50_000
 
-/**
- * Like `haulQuotes`, but from columns. Reads the rows from the end, where the newer quotes are, so that few others are collected
- * and sorted. The order does not change the result.
- */
+/** Like `haulQuotes`, but from columns. Reads the rows from the end, where the newest quotes mostly are, which is faster. */
 export function* haulQuotesInSteps(
   quoted: PooledQuotes,
   day: number,
@@ -90,9 +86,9 @@ function isMeasured({ rateCents, miles }: MeasuredQuote): boolean {
 }
 
 /**
- * The brokerage's curve of rates by miles, with which lanes of different lengths can share one market level. The curve is fitted to
- * quotes of earlier days, so a quote added today does not change the relative rates of other quotes. Neither the order of the
- * quotes nor quotes excluded by `haulQuotes` change a digit of the curve.
+ * What the brokerage charges by miles, so that lanes of different lengths can be compared. The curve is fitted to quotes of earlier
+ * days, so a quote added today does not change the relative rates of other quotes. Neither the order of the quotes nor quotes
+ * excluded by `haulQuotes` change a digit of the curve.
  *
  * @example rateByMiles([], day)(500) // 0: no quote has miles, so rates are not adjusted
  */
@@ -100,7 +96,6 @@ export function rateByMiles(quotes: readonly MeasuredQuote[], day: number): Haul
   return finished(rateByMilesInSteps(quotes, day))
 }
 
-/** Like `rateByMiles`, in steps. */
 export function* rateByMilesInSteps(quotes: readonly MeasuredQuote[], day: number): Steps<HaulLog> {
   const basis = haulQuotes(quotes, day)
   if (basis.length === 0) return () => 0

@@ -62,7 +62,7 @@ describe('spot and contract', () => {
     }
   })
 
-  test('contract quotes do not change what a lane says about its spot quotes', () => {
+  test('contract quotes do not change the spot estimate of a lane with spot quotes', () => {
     const spot = quotesOf('spot', 120)
     const alone = estimatorFor(estimatorsByType({ quotes: spot, now }), 'spot')
     const cheap = quotesOf('contract', 300, { rate: 1_000, seed: 2 })

@@ -1,8 +1,8 @@
 /**
- * May spot quotes help to price contract freight? As far as this brokerage's own outcomes agree: from nothing to a full quote
- * each. Methods: outcomes of the other type count by a normalized power prior (Ibrahim and Chen, 2000; Duan, Ye and Smith, 2006),
- * averaged over its weights. The usual difference of rates is a random-effects mean over lanes (compare DerSimonian and Laird,
- * 1986).
+ * May spot quotes help to price contract freight? As far as this brokerage's own outcomes agree: a spot quote counts as anything
+ * from nothing to one contract quote. Methods: outcomes of the other type count by a normalized power prior (Ibrahim and Chen,
+ * 2000; Duan, Ye and Smith, 2006), averaged over its weights. The usual difference of rates is a random-effects mean over lanes
+ * (compare DerSimonian and Laird, 1986).
  * docs/model-estimate.md, "Spot and contract".
  */
 
@@ -43,12 +43,15 @@ export function estimatorFor(estimators: EstimatorsByType, rateType: RateType): 
   return found
 }
 
-/** A rate type with fewer decided quotes has the shape of curves of the other type, and at least its swing. */
+/** A rate type with fewer decided quotes takes the curve family of the other type, and at least its swing. */
 const OWN_FAMILY_MIN = 200
 
-/** An outcome of the other type may count as these parts of an own one. Without evidence, it counts as about their mean. */
+/** The parts of an own outcome that one of the other type may count as. Without evidence, it counts as about their mean. */
 const WEIGHTS = [0, 0.03, 0.1, 0.3, 1] as const
-/** The curves of the two types may differ by up to this many steps of the bank, and usually differ by about the spreads. */
+/**
+ * The win curves of the two types may differ by this many steps of the bank, in level and in steepness. Before any evidence,
+ * differences of about the spreads are expected.
+ */
 const LEVEL_STEPS = 4
 const STEEPNESS_STEPS = 3
 const LEVEL_SPREAD = 0.6
@@ -56,11 +59,11 @@ const STEEPNESS_SPREAD = 1
 /** The types are compared in this many state pairs, those with most decided quotes. The other pairs are added up to one. */
 const COMPARED_SCOPES = 24
 
-/** The variance of the log rates of quotes around the level of their lane. */
+/** How much the rates of one lane vary: the variance of log rates around the lane's level. */
 const QUOTE_VARIANCE = 0.01
-/** The expected standard deviation of the usual difference between the types in log rate. */
+/** How large the usual difference between spot and contract rates is expected to be: a standard deviation in log rate. */
 const OFFSET_SPREAD = 0.1
-/** How much the difference on a lane varies around the usual one: assumed as if measured on four lanes, and within limits. */
+/** How much the difference on a lane varies around the usual one: counted as if measured on four lanes, and within limits. */
 const LANE_VARIANCE = 0.01
 const ASSUMED_LANES = 4
 const LANE_VARIANCE_MIN = 0.0025
@@ -89,7 +92,7 @@ export function estimatorsByTypeInSteps(
 }
 
 /**
- * The same for quotes in a list.
+ * Like `estimatorsByTypeInSteps`, for quotes in a list.
  *
  * @example estimatorsByType({ quotes: [], now }).contract // null
  */
@@ -135,7 +138,7 @@ function* preparation(
   return { spot: spot?.estimator ?? null, contract: contract?.estimator ?? null }
 }
 
-/** A thin type with the shape of curves and the swing of the other. */
+/** What a type with few quotes takes from the other: its curve family, and at least its swing. */
 function takenFrom(own: Groundwork, { family, swings: { ofLanes } }: Groundwork): Groundwork {
   const isUsual = own.family === USUAL_FAMILY
   const swings = { ...own.swings, ofLanes: Math.max(own.swings.ofLanes, ofLanes) }
@@ -162,20 +165,20 @@ function* begin(begun: Estimator[], groundwork: Groundwork): Steps<Begun> {
 function* borrow(spot: Begun, contract: Begun): Steps<void> {
   const ofSpot = yield* learned(spot, contract)
   const ofContract = yield* learned(contract, spot)
-  // Before either total includes what it borrows.
+  // Copied before either total includes what it borrows.
   const [fromSpot, fromContract] = [leavesOf(spot.estimator), leavesOf(contract.estimator)]
   yield* addBorrowed(spot.estimator, ofSpot, fromContract)
   yield* addBorrowed(contract.estimator, ofContract, fromSpot)
 }
 
-/** A scope that lanes belong to, mostly a state pair, with a copy of its total before anything was borrowed. */
+/** The narrowest scope of lanes, mostly a state pair, with a copy of its total before anything was borrowed. */
 interface Leaf {
   readonly path: { readonly name: string; readonly key: string }[]
   readonly total: Float64Array
   readonly decided: number
 }
 
-/** The scopes that lanes sent their messages to. */
+/** The narrowest scopes, to which lanes belong. */
 function leavesOf({ scopes, tenant }: Estimator): Map<string, Leaf> {
   const found = new Map<string, Leaf>()
   const parents = new Set([...scopes.values()].map(({ parent }) => parent))
@@ -210,7 +213,7 @@ function* addBorrowed(
   }
 }
 
-/** Moves a log likelihood: what it says about a curve, it then says about the curve some steps of level and steepness higher. */
+/** Moves what outcomes say about each curve of the bank to the curve some steps of level and steepness higher. */
 function shifted(
   total: Float64Array,
   { levels, steepness }: { readonly levels: number; readonly steepness: number },
@@ -229,7 +232,7 @@ function shifted(
   return out
 }
 
-/** The neighbors of a place between two of `count` steps, within the bank, and the part of the upper one. */
+/** The two steps of the bank next to a place between them, and the part of the upper one. */
 function between(place: number, count: number): [below: number, above: number, part: number] {
   const within = clip(place, 0, count - 1)
   const below = Math.floor(within)
@@ -277,9 +280,8 @@ function comparedScopes(own: Estimator, other: Estimator): Compared[] {
 }
 
 /**
- * How much an outcome of the other type says about the curves of a type, and how the curves differ. For each candidate, the
- * likelihood of the own outcomes is that after the outcomes of the other type, divided by that before. The difference is the
- * most likely one, the weight is the mean over the candidates.
+ * How much an outcome of the other type counts for a type, and how their win curves differ. The better a candidate, together with
+ * the other type's outcomes, predicts the own ones, the more it counts. The weight is the mean over all candidates.
  */
 function* learnedCurves(
   own: Estimator,
@@ -319,8 +321,8 @@ function* learnedCurves(
 }
 
 /**
- * How the rates of the types differ on the same lane: the mean of the lanes that have both, shrunk to no difference, and the
- * variance of a lane's difference around it. The less lanes vary, the more a rate of the other type counts.
+ * How spot and contract rates differ on the same lane: the mean over the lanes with both, shrunk to no difference, and how much
+ * lanes vary around it. The less they vary, the more a rate of the other type counts.
  */
 function learnedRates(
   own: Begun,

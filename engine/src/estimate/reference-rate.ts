@@ -7,15 +7,15 @@
 
 import { clip } from './vector.ts'
 
-/** The half-life of a lane's rates in its level, in days. */
+/** A rate counts half as much in the level of its lane after this many days. */
 const LEVEL_HALF_LIFE_DAYS = 40
-/** Beside a lane's own quotes, the brokerage's average counts as much as this many quotes. */
+/** The brokerage's average counts as much as this many quotes of a lane. */
 const TENANT_WEIGHT = 0.3
-/** The typical squared log distance of a new truckload lane from the brokerage's average for its miles. */
+/** How far the rates of a new truckload lane usually are from the brokerage's average for its miles: the squared log distance. */
 const USUAL_DISTANCE = 0.04
-/** USUAL_DISTANCE counts as if it had been measured on this many lanes. */
+/** `USUAL_DISTANCE` counts as if measured on this many lanes. */
 const IMAGINED_LANES = 10
-/** The speed of the market index: a day with n quotes moves it by 1 - e^(-.005 n) times their mean surprise. */
+/** How fast the market index moves: a day with n quotes moves it by 1 - e^(-.005 n) times their mean surprise. */
 const INDEX_SPEED = 0.005
 /** A quote's surprise, ln(rate / reference rate), counts up to this much. */
 const SURPRISE_MAX = 0.4
@@ -29,7 +29,7 @@ export interface RateSeen {
   readonly logRate: number
 }
 
-/** A lane's level above the market index on the day of its last quote, and its weight in quotes. */
+/** How far a lane's rates are above the market index (its level), with the weight of the lane's quotes, on the day of the last one. */
 export interface LaneLevel {
   weight: number
   mean: number
@@ -39,13 +39,13 @@ export interface LaneLevel {
 /** The market before the first quote of a day, with which all quotes of the day are compared. */
 export interface Morning {
   readonly index: number
-  /** The brokerage's average level. */
+  /** The average level of the brokerage's quotes. */
   readonly mean: number
   /** How similar the lanes are: see `laneLikeness`. If `tenantWeight` is a better weight k, at least k / (k + 1). */
   readonly likeness: number
-  /** The weight of the brokerage's average beside a lane's level, in quotes: 0.3 x likeness. */
+  /** How many quotes of a lane the brokerage's average counts as: 0.3 x likeness. */
   readonly usualWeight: number
-  /** The weight in use: the usual one, or one of `TENANT_WEIGHTS` that predicted the brokerage's rates better. */
+  /** The weight in use: the usual one, or one of `TENANT_WEIGHTS` that predicted rates better. */
   readonly tenantWeight: number
   /** The weight on the day of a lane's first quotes: 0 if the usual weight is in use. */
   readonly firstDayWeight: number
@@ -53,16 +53,16 @@ export interface Morning {
 
 /**
  * The market of one brokerage: a log index for all lanes, each lane's level above it, and the brokerage's average level for lanes
- * never quoted. The market is a fold over days: equal days in the same order give equal digits.
+ * never quoted. Equal days in the same order give equal digits.
  */
 export interface Market {
   index: number
-  /** The number of lanes first quoted after the brokerage's first quote, and the sum of their squared distances from its average. */
+  /** How many lanes were first quoted after the brokerage's first quote, and the sum of their squared distances from its average. */
   newLanes: number
   newLaneDistances: number
   /** The number of quotes on known lanes. */
   knownQuotes: number
-  /** The sums of their distances from the reference rates, with the usual weight and each of `TENANT_WEIGHTS`. */
+  /** How far these were from their reference rates, in sum: with the usual weight and with each of `TENANT_WEIGHTS`. */
   readonly distances: number[]
   seen: number
   mean: number
@@ -83,9 +83,9 @@ export function emptyMarket(): Market {
 }
 
 /**
- * How well the brokerage's average predicts the level of a new lane: 1 if new lanes are within about 20 % of it, near 0 if lanes
- * have very different levels (for example without miles). `min(1, 0.04 / B)`, where B is the mean squared log distance of new
- * lanes, including ten assumed lanes at 0.04.
+ * How well the brokerage's average predicts the rates of a new lane: 1 if new lanes are within about 20 % of it, near 0 if lanes
+ * differ much (for example without miles). `min(1, 0.04 / B)`, where B is the mean squared log distance of new lanes, including ten
+ * assumed lanes at 0.04.
  *
  * @example laneLikeness(emptyMarket()) // 1
  */
@@ -100,14 +100,14 @@ export function laneLikeness(market: Market): number {
  * the average, but bids differ much, so that a lane's own mean is mostly noise.
  */
 const TENANT_WEIGHTS = [1, 3, 10, 30] as const
-/** A brokerage weight replaces the usual one only after this number of quotes on known lanes... */
+/** One of them replaces the usual weight only after this number of quotes on known lanes... */
 const QUOTES_TO_CHOOSE = 100
 /** ... and if it decreases the mean distance of quotes from their reference rates by this share. */
 const DISTANCE_GAIN_MIN = 0.01
-/** Limit of a quote's distance in this comparison. */
+/** The most that a quote's distance counts in this comparison. */
 const DISTANCE_MAX = 1
 
-/** The brokerage weight that predicted the brokerage's rates better than the usual one; null if there is none. */
+/** The one of `TENANT_WEIGHTS` that predicted rates better than the usual weight; null if there is none. */
 function betterWeight(market: Market): number | null {
   if (market.knownQuotes < QUOTES_TO_CHOOSE) return null
   const [usual = 0, ...others] = market.distances
@@ -136,8 +136,8 @@ export function morningOf(market: Market): Morning | null {
 }
 
 /**
- * Log of the reference rate of a lane on a day: `I + (w f mu + g G) / (w f + g)`, with g the brokerage weight of the morning and f
- * = 2^(-days since the lane's last quote / 40); `I + G` for an unseen lane.
+ * Log of the reference rate of a lane on a day: `I + (w f mu + g G) / (w f + g)`, with g = `tenantWeight` and f = 2^(-days since
+ * the lane's last quote / 40); `I + G` for an unseen lane.
  *
  * @example referenceOf({ weight: 1, mean: 0, day: 0 }, { ...morning, index: 7.6, mean: 0.1, tenantWeight: 0.3 }, 0) // 7.623
  */
@@ -148,7 +148,7 @@ export function referenceOf(level: LaneLevel | undefined, morning: Morning, day:
   return index + (weight * level.mean + tenantWeight * mean) / (weight + tenantWeight)
 }
 
-/** Adds the distance of a quote on a known lane from its reference rate, for each brokerage weight. */
+/** Adds how far a quote on a known lane is from its reference rate with each of the weights. */
 function countDistances(
   market: Market,
   level: LaneLevel,
@@ -179,7 +179,7 @@ export function levelWeight({ weight, day: since }: LaneLevel, day: number): num
   return weight * 2 ** (-(day - since) / LEVEL_HALF_LIFE_DAYS)
 }
 
-/** Updates a lane's level with a quote whose log rate is `value` above the index. Creates the level of a new lane. */
+/** Updates a lane's level (undefined for a new lane) with a quote whose log rate is `value` above the index. */
 export function movedLevel(level: LaneLevel | undefined, value: number, day: number): LaneLevel {
   if (!level) return { weight: 1, mean: value, day }
   const weight = level.weight * 2 ** (-(day - level.day) / LEVEL_HALF_LIFE_DAYS)
@@ -191,10 +191,9 @@ export function movedLevel(level: LaneLevel | undefined, value: number, day: num
 
 /**
  * Adds one day's quotes. Returns the log of their reference rates, in the order of the quotes, from the market before the first of
- * them. The reference rate of a lane first quoted this day is the mean of its own rates, because the distance of a new lane from
- * the brokerage's average describes the lane, not the offer (see `firstReference`). On real quotes this was better than `I + G`,
- * and far more robust where lanes differ much. Then the index moves once, by the mean surprise of quotes on known lanes, and each
- * quote updates its lane's level and the brokerage's average.
+ * them. A lane first quoted this day is compared with its own mean, because a new lane that is far from the brokerage's average is
+ * an unusual lane, not an unusual offer (see `firstReference`). On real quotes this was better than `I + G`. Then the index moves
+ * once, by the mean surprise of quotes on known lanes, and each quote updates its lane's level and the brokerage's average.
  *
  * @example addDay(emptyMarket(), 0, [{ lane: 'DAL>ATL V', logRate: Math.log(2000) }]) // [ln 2000]
  */
@@ -211,7 +210,7 @@ export function addDay(market: Market, day: number, quotes: readonly RateSeen[])
     known++
     return reference
   })
-  // The step grows with the number of quotes on known lanes. One step per day keeps the index stable.
+  // The index moves once per day, which makes it stable, and further the more quotes on known lanes the day has.
   if (known > 0) market.index += (1 - Math.exp(-INDEX_SPEED * known)) * (surprise / known)
 
   for (const quote of quotes) {

@@ -1,7 +1,8 @@
 /**
- * What do the brokerage's other lanes say about a lane with few quotes, or with none? Each state pair and region pair, and the
- * brokerage itself, is a node of a tree with the lanes as leaves. A node holds the sum of the messages of its children, and
- * tells a lane what all the others say. Method: belief propagation (Pearl, 1982; the messages are in tree.ts).
+ * What do the brokerage's other lanes say about a lane with few quotes, or with none? The scopes (state pairs, region pairs and the
+ * brokerage) form a tree with the lanes as leaves. Each child sends its scope a message: what its outcomes say about the win curves
+ * there. A scope adds these up, and tells a lane what all the others say. Method: belief propagation (Pearl, 1982; the messages are
+ * in tree.ts).
  * docs/model-estimate.md, "What a lane takes from other lanes".
  */
 
@@ -26,7 +27,7 @@ export interface ScopeModel {
   readonly parent: ScopeModel | null
   /** The sum of its children's messages. */
   readonly total: Float64Array
-  /** What all other scopes say about its lanes; computed on first use. */
+  /** What all other scopes say about its lanes; computed when it is first needed. */
   fromAbove: Float64Array | null
   decided: number
   won: number
@@ -38,7 +39,7 @@ export interface ScopeModel {
 /** The brokerage and every scope below it. */
 export interface ScopeTree {
   readonly tenant: ScopeModel
-  /** By the keys on the way from the brokerage, widest first: see `scopePath`. Parents come before their children. */
+  /** By their keys and those of the wider scopes, widest first: see `scopePath`. Parents come before their children. */
   readonly scopes: Map<string, ScopeModel>
 }
 
@@ -102,7 +103,7 @@ export function beliefFromAbove(scope: ScopeModel): Float64Array {
   return scope.fromAbove.slice()
 }
 
-/** The narrowest scope of a lane, without a change of the tree. Scopes without quotes are returned as empty scopes below the narrowest quoted one. */
+/** The narrowest scope of a lane, without a change of the tree: scopes without quotes are empty ones below the narrowest quoted scope. */
 export function scopeOf({ tenant, scopes }: ScopeTree, lane: LaneIdentity): ScopeModel {
   let parent = tenant
   let path = ''

@@ -12,29 +12,31 @@ import type { Steps } from '../steps.ts'
 import { type AnswerTimes, type Leaning, leaningAt } from './answer-times.ts'
 import { clip } from './vector.ts'
 
-/** The half-life of an unexpected outcome in the drift, in days. */
+/** After this many days, an unexpected outcome counts half as much in the drift. */
 const DRIFT_HALF_LIFE_DAYS = 5
-/** "No drift" counts as much as this information, the sum of p (1 - p): that of 40 quotes with a chance of one half. */
+/** "No drift" counts as much as this information, the sum of p (1 - p): as 40 quotes with a chance p of one half. */
 const LEAST_INFORMATION = 10
 /** Evidence that drifts last until the next quotes halves after this many days; "they do not" counts as much as GAIN_DOUBT. */
 const GAIN_HALF_LIFE_DAYS = 45
 const GAIN_DOUBT = 4
 const GAIN_MAX = 1.5
-/** The half-life of a lane's own win rate, in days, and the quotes at the brokerage's win rate that are added to it. */
+/**
+ * After this many days, an outcome counts half as much in its lane's win rate, to which some quotes at the brokerage's win rate are
+ * added.
+ */
 const LANE_HALF_LIFE_DAYS = 60
 const TENANT_QUOTES = 2
 
-/** A lane's outcomes are compared with its win rate over blocks of this number of days... */
+/** The outcomes of a lane in a block of this many days are compared with its win rate before... */
 const BLOCK_DAYS = 30
-/** ... if its win rate is known from this number of quotes at the start of the block. */
+/** ... if that is known from this many quotes. */
 const KNOWN_QUOTES_MIN = 8
-/** "Lanes do not swing" counts as much as this sum of squared information. */
+/** "Win rates of lanes do not swing" counts as much as this sum of squared information. */
 const STEADY_INFORMATION = 50
 const SWING_MAX = 1.5
-/** Rows read in one step. */
 const ROWS_PER_STEP = 50_000
 
-/** A lane's wins and decided quotes, both fading, on the day of its last quote. */
+/** The wins and decided quotes of each lane, weighted by age, on the day of its last quote. */
 interface LaneWinRates {
   readonly won: Float64Array
   readonly decided: Float64Array
@@ -43,15 +45,15 @@ interface LaneWinRates {
   readonly block: Int32Array
   readonly surprise: Float64Array
   readonly information: Float64Array
-  /** The information about the lane's win rate at the start of the block. */
+  /** How well the lane's win rate was known at the start of the block, as information. */
   readonly before: Float64Array
 }
 
-/** How the outcomes of a brokerage's lanes move. */
+/** How the win rates of a brokerage's lanes move. */
 export interface Swings {
   /** How much more often than usual the brokerage wins at present, as a shift of log odds for all lanes. */
   readonly drift: number
-  /** The standard deviation, in log odds, of a lane's win rate in a month around what was expected. */
+  /** How far a lane's win rate in a month is from what was expected: a standard deviation in log odds. */
   readonly ofLanes: number
 }
 
@@ -71,15 +73,15 @@ interface DaySums {
 }
 
 /**
- * How the outcomes of all lanes drift together, and how much each lane swings by itself.
+ * How the win rates of all lanes drift together, and how much that of each lane swings by itself.
  *
  * The surprise of an outcome is 1 (won) or 0 (lost), minus the win rate of its lane so far. The drift on a day is the sum of recent
  * surprises divided by their information. Whether a drift lasts until the next quotes is learned from the brokerage's own past: the
  * gain is the regression of surprises on the drift of the morning before them. It is near 0 for a brokerage whose win rate only
  * varies by chance.
  *
- * A lane's swing is what remains of the variance of its surprises in 30 days after the chance of single outcomes and the
- * uncertainty of its win rate. It is far above 0 where outcomes come in batches, such as several lines of one order.
+ * The swing is how much the surprises of a lane in 30 days vary beyond the chance of single outcomes and the uncertainty of its win
+ * rate. It is far above 0 where outcomes come in batches, such as several lines of one order.
  *
  * @param rows all rows in the order of time
  * @param logRates by row; NaN for quotes that are left out

@@ -16,7 +16,7 @@ import {
   steepnessAt,
 } from './curve-bank.ts'
 
-/** A local copy: the loops below read it millions of times, and reading an import can cost a lookup each time. */
+/** A local copy: the loops below read it millions of times, and an import can be slower to read. */
 const LEVELS = LEVEL_COUNT
 /** The number of signed distances between two levels. */
 const DISTANCES = 2 * LEVELS - 1
@@ -27,9 +27,9 @@ function bellIndex(distance: number, j: number): number {
 }
 
 /**
- * The distribution of a child's level given its parent's, for each steepness: a Gaussian over the bank's levels, normalized
- * over the child's levels. `bell` contains the Gaussian by signed distance, ascending, so that the loops below read it
- * sequentially. `total` contains the sums for the normalization.
+ * How far a lane's win curve can be from that of its state pair (or a scope's from the wider scope): for each steepness, a Gaussian
+ * distribution of the child's level around its parent's, normalized over the child's levels. `bell` contains the Gaussian by signed
+ * distance, ascending, so that the loops below read it sequentially. `total` contains the sums for the normalization.
  */
 export interface Kinship {
   readonly bell: Float64Array
@@ -37,8 +37,8 @@ export interface Kinship {
 }
 
 /**
- * The kinship of a child with its parent: variance `spread^2 + (e^b tilt)^2`. The second term allows for reference rates
- * that differ by `tilt` in log rate, which matters more for steeper curves.
+ * The kinship with variance `spread^2 + (e^b tilt)^2`. The second term allows for reference rates that are wrong by `tilt` in log
+ * rate, which matters more for steeper curves.
  */
 export function kinship(spread: number, tiltSquared: number): Kinship {
   const bell = new Float64Array(DISTANCES * STEEPNESS_COUNT)
@@ -77,8 +77,8 @@ export interface LaneSpread {
 }
 
 /**
- * The usual spread; lanes that differ more, and borrow less from others; and lanes that hardly differ, such as those of
- * sealed tenders, which are priced against one estimate.
+ * The usual spread; one of lanes that differ more, and borrow less from others; and one of lanes that hardly differ, such as those
+ * of sealed tenders, which are priced against one estimate.
  */
 export const LANE_SPREADS: readonly [LaneSpread, ...LaneSpread[]] = [
   { level: 0.7, tilt: 0.06, quoteNoise: 0.01 },
@@ -103,7 +103,7 @@ export function laneKinship(decided: number, spreadIndex: number): Kinship {
   return made
 }
 
-/** The log likelihood of a brokerage's outcomes under a belief over the bank: the log of the sum of its weights. */
+/** How well a belief over the bank explains a brokerage's outcomes: their log likelihood, the log of the sum of its weights. */
 export function logEvidence(logWeights: Float64Array): number {
   const top = logWeights.reduce((most, value) => Math.max(most, value), Number.NEGATIVE_INFINITY)
   return top + Math.log(logWeights.reduce((sum, value) => sum + Math.exp(value - top), 0))
@@ -140,11 +140,11 @@ export function rootBelief(): Float64Array {
 const SMALLEST = 1e-300
 
 /**
- * Convolves the levels of one steepness (`levels` starting at index `from`) with the bell:
+ * Spreads the values of the levels of one steepness (`levels` from index `from` on) to their neighbors by the bell:
  * `out[m] = sum_i bell[|i - m|] levels[i]`.
  *
- * The loop computes four outputs at a time. Neighboring outputs read the same bell values one step apart, so each value is
- * loaded once and reused. This takes half the time of a plain double loop, with the same digits.
+ * The loop computes four outputs at a time. Neighboring outputs read the same bell values one step apart, so each value is loaded
+ * once and reused. This takes half the time of a plain double loop, with the same digits.
  */
 function blur(levels: Float64Array, from: number, bell: Float64Array, j: number, out: Float64Array): void {
   const end = from + LEVELS
@@ -201,7 +201,7 @@ function blur(levels: Float64Array, from: number, bell: Float64Array, j: number,
   }
 }
 
-/** The likelihoods of a bank, scaled per steepness so that the largest is 1. `tops` contains the logs of the scales. */
+/** The likelihoods of the bank's curves, scaled per steepness so that the largest is 1. `tops` has the logs of the scales. */
 export interface ScaledLikelihood {
   readonly likelihoods: Float64Array
   readonly tops: Float64Array
@@ -233,8 +233,8 @@ export function scaledLikelihood(
 }
 
 /**
- * The message of a child to its parent: for each parent level m and steepness b, the log of the child's likelihood,
- * averaged over the child's levels a: `ln sum_a K[m,a,b] exp T[a,b]`.
+ * What the outcomes of a child say about its parent's curve (a message): for each parent level m and steepness b, the log of the
+ * child's likelihood, averaged over the child's levels a: `ln sum_a K[m,a,b] exp T[a,b]`.
  */
 export function messageUp(child: Float64Array, kin: Kinship): Float64Array {
   const out = new Float64Array(BANK_SIZE)
@@ -242,10 +242,7 @@ export function messageUp(child: Float64Array, kin: Kinship): Float64Array {
   return out
 }
 
-/**
- * Adds a child's message to the sum of messages to its parent, without allocating an array per child as `messageUp`
- * does.
- */
+/** Adds the message of a child to the sum of its parent, without an array per child. */
 export function addMessageUp(
   sum: Float64Array,
   { likelihoods, tops }: ScaledLikelihood,
@@ -262,11 +259,11 @@ export function addMessageUp(
   }
 }
 
-/** Scratch buffer of `addMessageUp`. */
+/** A buffer of `addMessageUp`. */
 const averages = new Float64Array(LEVELS)
 
 /**
- * The message of a parent to a child without data: `ln sum_b' J[b,b'] sum_m K[m,a,b'] exp T[m,b']`, where J is the
+ * What a parent says about the curve of a child without outcomes: `ln sum_b' J[b,b'] sum_m K[m,a,b'] exp T[m,b']`, where J is the
  * distribution of the child's steepness.
  */
 export function messageDown(parent: Float64Array, kin: Kinship): Float64Array {

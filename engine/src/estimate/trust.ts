@@ -19,10 +19,10 @@ export interface QuotesUsed {
   readonly newestAt: number | null
 }
 
-/** An estimate, as far as trust depends on it. */
+/** The parts of an estimate that trust depends on. */
 export interface TrustBasis {
   readonly interval80: Interval | null
-  /** The share that comes from other lanes; null without an estimate. */
+  /** The share of the estimate that comes from other lanes; null without an estimate. */
   readonly borrowedShare: number | null
   /** The age of the newest decided quote that the estimate uses; null if it uses none of this lane. */
   readonly newestDays: number | null
@@ -31,9 +31,9 @@ export interface TrustBasis {
 const dayMs = 86_400_000
 
 /**
- * May I rely on this estimate? A rule of thumb, from its interval, its scope and its age: docs/model-estimate.md, "Trust". "good"
- * needs a narrow interval, at least half of the evidence from the lane itself, and a recent quote. "weak" is an interval so wide
- * that the probability says little.
+ * May I rely on this estimate? A rule of thumb, from its interval, its borrowed share and its age: docs/model-estimate.md, "Trust".
+ * "good" needs a narrow interval, at least half of the evidence from the lane itself, and a recent quote. "weak" is an interval so
+ * wide that the probability says little.
  *
  * @example trustOf({ interval80: { low: 0.4, high: 0.62 }, borrowedShare: 0.2, newestDays: 12 }) // 'good'
  * @example trustOf({ interval80: { low: 0.06, high: 0.95 }, borrowedShare: 1, newestDays: null }) // 'weak'

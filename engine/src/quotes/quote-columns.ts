@@ -191,7 +191,6 @@ const COLUMNS = [
 const BYTES_PER_QUOTE = 87
 /** Columns that are joined have five percent more rows, which is room for weeks: a full column is copied to grow. */
 const ROOM = 1.05
-/** Rows that are linked in one step. */
 const ROWS_PER_STEP = 10_000
 
 const noDetails: QuoteDetails = {
@@ -242,9 +241,7 @@ export class QuoteColumns {
   facts = new Uint16Array(0)
   /** Rows in use or freed: every row number is below this. */
   rows = 0
-  /** The number of quotes. */
   size = 0
-  /** Increases with every change. */
   changes = 0
   /** The next row of the same lane. */
   #next = new Int32Array(0)
@@ -337,7 +334,7 @@ export class QuoteColumns {
     return Math.max(NONE, this.#table[this.#slotOf(laneId)] ?? NONE)
   }
 
-  /** The outcome of a row: an index of `OUTCOMES`. */
+  /** An index of `OUTCOMES`. */
   outcomeOf(row: number): number {
     return this.traits[row]! & OUTCOME_BITS
   }
@@ -346,7 +343,6 @@ export class QuoteColumns {
     return (this.traits[row]! & CONTRACT_BIT) === 0 ? 'spot' : 'contract'
   }
 
-  /** How many quotes a lane has. */
   countOf(lane: number): number {
     return this.#counts[lane] ?? 0
   }
@@ -363,7 +359,7 @@ export class QuoteColumns {
     return rows
   }
 
-  /** Calls `see` with each row of a lane, in no order. */
+  /** Calls `see` with each row of a lane, in any order. */
   eachRowOf(lane: number, see: (row: number) => void): void {
     for (let row = this.#first[lane] ?? NONE; row >= 0; row = this.#next[row]!) see(row)
   }
@@ -384,7 +380,6 @@ export class QuoteColumns {
     return this.quotedAt[one]! - this.quotedAt[other]! || this.laneId[one]! - this.laneId[other]!
   }
 
-  /** The memory that the columns take, in bytes. */
   bytes(): number {
     const rows = Math.max(this.lane.length, this.size)
     return BYTES_PER_QUOTE * rows + 16 * this.#first.length + 8 * this.#free.length

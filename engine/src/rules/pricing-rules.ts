@@ -308,10 +308,10 @@ export interface RuleVerdict {
 const severity: readonly RuleVerdict['state'][] = ['within', 'warn', 'approval', 'block']
 
 /**
- * Whether a rate is within the rules. A limit that cannot be computed is broken if its rule asks for approval or blocks: otherwise
- * leaving out the cost or the miles would be a way around it.
+ * Whether a rate is within the rules. A limit that cannot be computed in full is broken if its rule asks for approval or blocks:
+ * otherwise leaving out the cost or the miles would be a way around it.
  *
- * @param leastCents the rate to compare with such a minimum: without what the rep entered to raise it
+ * @param leastCents the rate to compare with such a minimum: with the scheduled fuel charge, if that is lower
  * @example checkRate(applied, 190000).state // 'approval', below a minimum that asks for approval
  */
 export function checkRate(

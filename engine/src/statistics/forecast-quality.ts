@@ -94,7 +94,7 @@ export function calibrationSlope(forecasts: readonly Forecast[]): number {
       h11 += weight * x * x
     }
     const determinant = h00 * h11 - h01 * h01
-    // If the forecasts say nothing, the slope is undefined. Limited steps prevent that the iteration diverges.
+    // If the forecasts say nothing, the slope is undefined. Limited steps stop the iteration from diverging.
     const step = (size: number) => Math.max(-STEP_MAX, Math.min(STEP_MAX, size))
     intercept += step((h11 * g0 - h01 * g1) / determinant)
     slope += step((h00 * g1 - h01 * g0) / determinant)
