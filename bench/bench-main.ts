@@ -91,7 +91,7 @@ interface MeasuredRow {
   readonly findings: BenchFindings
 }
 
-/** Opens databases in a folder, and keeps each open until `close`. */
+/** Opens databases in a folder; each is open until `close`. */
 function benchDatabases(
   root: string,
   { quotes, tenants, seed }: BenchOptions,

@@ -24,7 +24,7 @@ describe('npm run bench', () => {
 
   test('measures a row and reports it as a table and as JSON', { tags: 'long' }, async () => {
     const json = join(folder, 'figures.json')
-    // Longer than one second, because 300 brokerages can use up the rate limit of a second before the measurement starts.
+    // Longer than one second, because 300 brokerages can use up the request limit of a second before the measurement starts.
     const small = ['--seconds', '1.2', '--rounds', '2', '--quotes', '2000', '--tenants', '300']
     const { code, output } = await benchCommand(
       '--only',

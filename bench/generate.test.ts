@@ -64,7 +64,7 @@ async function emptyDatabase(name: string): Promise<Made> {
       const client = new pg.Client(database.owner)
       await client.connect()
       try {
-        // As the owner, with row-level security off in a transaction that is not committed.
+        // As the owner, with row-level security not forced, in a transaction that is not committed.
         await client.query('begin')
         for (const table of ['lanes', 'quote_requests', 'tenant_facts'])
           await client.query(`alter table ${table} no force row level security`)
@@ -121,7 +121,7 @@ describe('generated data', () => {
     )
   })
 
-  test('contain the places that the service would store', async () => {
+  test('contain the places that the service would save', async () => {
     const lanes = (await whole.query(
       'select distinct origin, destination, origin_key, destination_key, origin_state, destination_state, origin_market, destination_market, miles from lanes',
     )) as { origin: string; destination: string }[]
@@ -157,7 +157,7 @@ describe('generated data', () => {
     ).toEqual([{ versions: 21, tenants: 21 }])
   })
 
-  test('store credentials in a file that only its owner can read, and are refused without that file', async () => {
+  test('save credentials in a file that only its owner can read, and are refused without that file', async () => {
     expect(statSync(whole.accessFile).mode & 0o777).toBe(0o600)
     const again = withDatabase(whole.database.service, (opened) =>
       generate({

@@ -41,7 +41,7 @@ export function rowText(row: BenchRow, { table, bars, faults, notes }: BenchFind
     ...bars.map((bar) =>
       bar.least === undefined && bar.most === undefined
         ? `  ${bar.measure}: ${figure(bar.value)}`
-        : `  ${passes(bar) ? 'holds ' : 'MISSED'} ${bar.measure}: ${figure(bar.value)}, bar ${limitOf(bar)}`,
+        : `  ${passes(bar) ? 'met   ' : 'MISSED'} ${bar.measure}: ${figure(bar.value)}, bar ${limitOf(bar)}`,
     ),
     ...notes.map((note) => `  note: ${note}`),
     ...faults.map((fault) => `  FAULT: ${fault}`),

@@ -14,7 +14,7 @@ describe('the customer in the estimate', () => {
     expect([spread, errorWith, within80With]).toEqual([0, errorWithout, within80Without])
   })
 
-  test('is nearer to the truth where they differ, also where each lane has a main customer', () => {
+  test('is nearer to the truth where they differ, also if each lane has a main customer', () => {
     const crossed = checkCustomers({ ...plan, seed: 78, spread: 1 })
     expect(crossed.errorWith).toBeLessThan(crossed.errorWithout / 2)
     expect(crossed.spread).toBeGreaterThan(0.5)

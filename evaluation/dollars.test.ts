@@ -7,14 +7,10 @@ import { bestRate, expectedMarginCents } from '#engine/estimate/optimum.ts'
 import { simulateTenant } from './src/simulation.ts'
 
 const COST_SHARE = 0.86
-/**
- * Few days, so that today's market rate, the only one in the simulation's result, is close to the rate at the quote.
- */
+/** Few days: the simulation only returns today's market rate, which must be close to that of the day of the quote. */
 const TESTED_DAYS = 10
 
-/**
- * The value of the best rates over the last days of a simulated broker, as estimated by the model and true. In cents.
- */
+/** What the best rates of the last days are worth to a simulated broker in cents: by the model's estimate, and in truth. */
 function gains(seed: number): { estimated: number; true: number } {
   const tenant = simulateTenant({ seed, laneSizes: [8, 15, 60, 60], days: 120, shape: 'probit' })
   const lanes = new Map(tenant.lanes.map((lane) => [lane.identity.key, lane]))

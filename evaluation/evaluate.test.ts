@@ -22,7 +22,7 @@ describe('the seeded sample', () => {
     sample = evaluateSample({ tenants: 2, seed: 7 })
   })
 
-  test('the calibrated model is not worse than the lane rate', () => {
+  test('the calibrated model is not worse than the lane win rate', () => {
     const { model, laneRate } = sample
     expect(model.count).toBeGreaterThan(1000)
     expect(model.brier).toBeLessThan(laneRate.brier)
@@ -36,7 +36,7 @@ describe('the seeded sample', () => {
     expect(model.calibrationError).toBeLessThan(0.04)
   })
 
-  test('intervals have their stated coverage', () => {
+  test('intervals contain the truth as often as stated', () => {
     for (const row of simulateCoverage({ tenants: 6, seed: 7, days: 14 })) {
       expect(row.within80).toBeGreaterThan(0.77)
       expect(row.within95).toBeGreaterThan(0.93)
@@ -56,7 +56,7 @@ describe('sealed tenders, in short', () => {
   })
   const walked = walkForward(tenders, { reporting: after(1), warmUpDays: 60, everyDays: 6 })
 
-  test('the model is far better than the plain rates, and not far from the best falling function of the rate', () => {
+  test('the model is far better than plain win rates, and not far from the best falling function of the rate', () => {
     const { model, laneRate, scopeRate, calibrationError: error } = walkedQuality('', walked)
     expect(walked.length).toBeGreaterThan(150)
     expect(model).toBeLessThan(0.85 * Math.min(laneRate, scopeRate))
@@ -76,7 +76,7 @@ describe('late outcomes, in short', () => {
     spread: 0.7,
   })
 
-  test.each(REPORTINGS)('$name: not worse than the lane rate', ({ reporting }) => {
+  test.each(REPORTINGS)('$name: not worse than the lane win rate', ({ reporting }) => {
     const { model, laneRate } = walkedQuality(
       '',
       walkForward(quotes, { reporting, warmUpDays: 75, everyDays: 15 }),
@@ -84,7 +84,7 @@ describe('late outcomes, in short', () => {
     expect(model).toBeLessThan(laneRate)
   })
 
-  test('a group of quotes of independent outcomes is within its range about as often as stated', () => {
+  test('the win rate of a group of independent quotes is within its range about as often as stated', () => {
     const walked = walkForward(quotes, { reporting: after(1), warmUpDays: 40, everyDays: 4 })
     const { groups, within80, within95 } = groupCoverage('', walked, {
       keyOf: ({ quote }) => quote.lane.key,

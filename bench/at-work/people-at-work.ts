@@ -27,7 +27,7 @@ function laneToAskAbout(lanes: TenantLanes, random: SeededRandom): AskedLane {
   return destination === lane.origin ? lane : { ...lane, destination }
 }
 
-/** The parts that the quote desk requests. Each needs the model of the whole brokerage. */
+/** The parts of advice that the quote desk requests. Each needs the model of the whole brokerage. */
 const include = 'estimate,curve,optimum'
 
 /** Returns a request for advice on a rate, as the dashboard sends it. */
@@ -71,7 +71,7 @@ function saveCall(token: string, lane: AskedLane, random: SeededRandom): Call {
   return jsonCall(createQuoteRequest.path, { customer_name: 'Prairie Packaging', lanes: [saved] }, token)
 }
 
-/** Returns a function that makes bookings of recent quotes. Each has new amounts, because an unchanged booking writes nothing. */
+/** Returns a function that makes bookings of recent quotes, always with new amounts, because an unchanged booking writes nothing. */
 function updates({ access, recent }: PreparedBrokerage, random: SeededRandom, clock: () => number) {
   let sent = 0
   return (): Call => {

@@ -9,7 +9,7 @@ import { type PlannedTenant, type ScalePlan, tenantsOf } from '../scale/plan.ts'
 import { lanesOf, type TenantLanes } from '../scale/tenant-lanes.ts'
 import type { ScaleDatabase } from '../scale-database.ts'
 
-/** A lane for which the TMS pushes a booking. */
+/** A quote for which the TMS pushes a booking. */
 export interface RecentLane {
   readonly lane_ref: string
   readonly quoted_rate_cents: number
@@ -24,7 +24,7 @@ export interface PreparedBrokerage {
   readonly access: TenantAccess
   readonly lanes: TenantLanes
   readonly person: { readonly email: string; readonly password: string }
-  /** Lanes quoted in the last seven days, in pseudo-random order. */
+  /** Quotes of the last seven days, in pseudo-random order. */
   readonly recent: readonly RecentLane[]
   /** A small second brokerage, for the first request of a process, which initializes shared data. */
   readonly small: { readonly access: TenantAccess; readonly lanes: TenantLanes }
@@ -60,7 +60,7 @@ export async function prepareBrokerage(bench: Bench, quotes: number): Promise<Pr
     rmSync(directory, { recursive: true, force: true })
   }
   await remove()
-  // `cp -a` keeps the owner of PostgreSQL's files, which Node's copy would not.
+  // `cp -a` also copies the owner of PostgreSQL's files, which Node does not.
   execFileSync('cp', ['-a', data.directory, directory])
   return {
     directory,

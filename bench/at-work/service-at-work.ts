@@ -93,7 +93,7 @@ export interface ImportEnd {
   readonly faults: readonly string[]
 }
 
-/** Uploads a file and waits until it is imported. Problems are returned as faults, so that the measurements are kept. */
+/** Uploads a file and waits until it is imported. Problems are returned as faults, so that the measurements are not lost. */
 export async function importFile(service: ServiceAtWork, token: string, file: Buffer): Promise<ImportEnd> {
   const began = performance.now()
   const authorization = `Bearer ${token}`

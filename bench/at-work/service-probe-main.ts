@@ -9,7 +9,7 @@ import type { Block, ClockMoved, MemoryUse, ProbeOrder, Watched } from './probe-
  * to the benchmark over the IPC channel, so that the service needs no code for the benchmark.
  */
 
-/** Sufficient for a limit of 30 ms. A finer resolution would cost CPU time itself. */
+/** Sufficient for a limit of 30 ms. A finer resolution would itself use CPU time. */
 const resolutionMs = 2
 const blocksKept = 5
 /** Shorter blocks are not recorded individually. */
@@ -111,6 +111,6 @@ if (isMainThread && process.send !== undefined) {
     }
   }
   process.on('message', (order: ProbeOrder) => process.send?.(execute(order)))
-  // The channel must not keep the service running.
+  // The open channel must not prevent the service from ending.
   process.channel?.unref()
 }

@@ -33,7 +33,7 @@ export interface LoadResult {
   readonly p99: number
   /** CPU use of the generator, as a share of one core. */
   readonly generatorBusy: number
-  /** The share of time in which an idle connection had to wait for a tenant's rate limit. */
+  /** The share of time in which an idle connection had to wait for a tenant's request limit. */
   readonly heldBack: number
   /** Whether each request of the pool was sent in time. */
   readonly wholePool: boolean

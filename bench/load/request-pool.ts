@@ -8,7 +8,7 @@ import type { RequestPool } from './load-messages.ts'
 
 /** A request before it is serialized. */
 export interface PooledRequest {
-  /** The tenant's number, from 0, with which the sender applies the rate limit. */
+  /** The tenant's number, from 0, by which the sender applies the request limit. */
   readonly tenant: number
   readonly token: string
   readonly method: 'GET' | 'POST'
@@ -17,7 +17,7 @@ export interface PooledRequest {
   readonly body?: string
 }
 
-/** Serializes requests for kept-alive connections. */
+/** Serializes requests for reused connections. */
 export function poolOf(requests: readonly PooledRequest[]): RequestPool {
   const texts = requests.map(({ token, method, path, headers = {}, body }) =>
     [

@@ -9,7 +9,7 @@ interface Connection {
   readonly socket: Socket
   /** When the current request was sent; NaN if there is none. */
   sentAt: number
-  /** The permit of the current request in the tenant's rate limit. */
+  /** The permit of the current request in the tenant's request limit. */
   permit: number
   /** The number of response bytes still expected. */
   left: number
@@ -26,7 +26,7 @@ const lateMsMax = 3_000
 /** A pool with its state between runs. */
 export interface HeldPool {
   readonly pool: RequestPool
-  /** The rate limits continue across runs. */
+  /** The request limits continue across runs. */
   readonly pace: TenantPace
   /** The next request. A run continues where the last one stopped. */
   cursor: number
@@ -65,7 +65,7 @@ class RunningLoad {
   readonly #held: HeldPool
   readonly #run: LoadRun
   readonly #requests: Buffer
-  /** Null when the run may exceed the tenants' rate limits. */
+  /** Null when the run may exceed the tenants' request limits. */
   readonly #pace: TenantPace | null
   readonly #histogram = createHistogram()
   readonly #others: Record<string, number> = {}
@@ -86,7 +86,7 @@ class RunningLoad {
     if (run.once) held.cursor = 0
   }
 
-  /** How long connections waited for the tenants' rate limit, in milliseconds. */
+  /** How long connections waited for the tenants' request limit, in milliseconds. */
   get heldMs(): number {
     return this.#heldMs
   }
@@ -119,7 +119,7 @@ class RunningLoad {
     const ends = began + seconds * 1000
     let tickedAt = began
     const tick = () => {
-      // A run that ended early must not keep spinning.
+      // A run that ended early must stop spinning.
       if (this.#isOver) return
       const now = performance.now()
       if (idle.length > 0 && !this.#isSpent()) this.#heldMs += now - tickedAt
@@ -133,8 +133,8 @@ class RunningLoad {
         if (connection === undefined || !this.#send(connection, now)) break
         idle.pop()
       }
-      // With `sleeps`, the generator leaves its core to the database. Otherwise it spins: writing to a sleeping process costs the
-      // server the wake-up, which would penalize slow servers and favor those that keep the generator busy.
+      // With `sleeps`, the generator leaves its core to the database. Otherwise it spins: the server would have to wake a sleeping
+      // generator, which would penalize slow servers.
       if (sleeps === true) setTimeout(tick, sleepMs)
       else setImmediate(tick)
     }
@@ -144,7 +144,7 @@ class RunningLoad {
     this.#isOver = true
   }
 
-  /** Closes the connections after the last responses, because the server counts open requests in the tenant's rate limit. */
+  /** Closes the connections after the last responses, because the server counts open requests in the tenant's request limit. */
   async close(): Promise<void> {
     const isOpen = () => this.#connections.some(({ sentAt }) => !Number.isNaN(sentAt))
     for (let waited = 0; waited < lateMsMax && isOpen(); waited += 5) await delay(5)

@@ -1,10 +1,10 @@
 import { tenantRequestsPerWindowMax, tenantWindowSeconds } from '#contract/limits.ts'
 
-/** The rate window plus 5 ms for clock differences. */
+/** The window of the request limit plus 5 ms for clock differences. */
 const windowMs = tenantWindowSeconds * 1000 + 5
 
 /**
- * Keeps every tenant within its rate limit on the sender's side. A request is sent only if the response to the tenth request
+ * Delays requests so that every tenant is within its request limit. A request is sent only if the response to the tenth request
  * before it arrived more than a second ago, so eleven requests can never arrive within a second.
  */
 export interface TenantPace {

@@ -30,7 +30,7 @@ export const memoryRow: BenchRow = {
           path: readPath('markup', lane, rateFor(lane, 0.5)),
         })),
     )
-    // In rotation, so that no tenant has to wait for its rate limit.
+    // In rotation, so that no tenant has to wait for its request limit.
     const requests = Array.from({ length: perTenant }, (_, nth) =>
       byTenant.flatMap((lanes) => lanes[nth] ?? []),
     ).flat()

@@ -6,7 +6,7 @@ import { warmUp } from '../warm-up.ts'
 
 /** Above this CPU use, the load generator with its one core is the bottleneck. */
 const busyMax = 0.97
-/** Above this share of waiting for the tenants' rate limit, the server is not at its maximum. */
+/** Above this share of waiting for the tenants' request limit, the server is not at its maximum. */
 const heldMax = 0.02
 /** The number of responses from which the one of median length is chosen. */
 const sampledAnswers = 200

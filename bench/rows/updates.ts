@@ -17,7 +17,7 @@ interface BookedLane {
   readonly quoted_rate_cents: number
 }
 
-/** Returns some lanes of every ordinary tenant, in rotation, for bookings. */
+/** Returns some quotes of every ordinary tenant, in rotation, for bookings. */
 async function lanesToBook(data: ScaleDatabase): Promise<BookedLane[]> {
   const tenants = tenantsOf(data.access.plan).filter(({ kind }) => kind === 'ordinary')
   return data.as('superuser', async (client) => {

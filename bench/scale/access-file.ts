@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import type { ScalePlan } from './plan.ts'
 
-/** The credentials of one generated tenant, stored outside the database in a file that only its owner can read. */
+/** The credentials of one generated tenant, saved outside the database in a file that only its owner can read. */
 export interface TenantAccess {
   readonly tenantId: number
   readonly token: string

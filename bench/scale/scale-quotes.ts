@@ -6,7 +6,7 @@ import { lanesOf, type ScaleLane, type TenantLanes } from './tenant-lanes.ts'
 export interface ScaleQuote {
   readonly tenant: PlannedTenant
   readonly lane: ScaleLane
-  /** Whether it starts a new quote request. If false, it is another lane of the previous request. */
+  /** Whether it starts a new quote request. If false, it is another quote of the previous request. */
   readonly beginsRequest: boolean
   readonly customerName: string
   readonly quotedAt: number

@@ -6,7 +6,7 @@ import { lanePlaces } from '#server/lanes/index.ts'
 import { type SeededRandom, seededRandom, vanCostByMiles } from '#server/sample/index.ts'
 import { mixed, type PlannedTenant, type ScalePlan } from './plan.ts'
 
-/** A generated lane: its places as the service stores them, and the cost of a truck. */
+/** A generated lane: its places as the service saves them, and the cost of a truck. */
 export interface ScaleLane extends ReturnType<typeof lanePlaces> {
   readonly origin: string
   readonly destination: string

@@ -5,7 +5,7 @@ import { type CopyValue, copyIn, copyText, withoutForcedSecurity } from './copy-
 import type { ScaleQuote } from './scale-quotes.ts'
 import { quotingUserId } from './write-tenants.ts'
 
-/** The counter for the number of written chunks, stored with the plan's first tenant. */
+/** The counter for the number of written chunks, saved with the plan's first tenant. */
 const chunkCounter = 'generated chunk'
 
 export const requestColumns = ['tenant_id', 'request_id', 'customer_name', 'created_by', 'created_at']
@@ -48,7 +48,7 @@ export const laneColumns = [
   'updated_at',
 ]
 
-/** Rows of quote requests and lanes for COPY. */
+/** Rows of quote requests and quotes for COPY. */
 export interface QuoteRows {
   readonly requests: CopyValue[][]
   readonly lanes: CopyValue[][]

@@ -25,7 +25,7 @@ export const quotingUserId = 3
 const tables = ['tenants', 'tenant_counters', 'users', 'service_tokens', 'signing_secrets'] as const
 
 /**
- * Writes the brokerages of a plan in one transaction: users, a service token and a signing secret each. `keep` stores the
+ * Writes the brokerages of a plan in one transaction: users, a service token and a signing secret each. `keep` saves the
  * credentials before the commit, so that no tenant exists without them.
  */
 export async function writeTenants(

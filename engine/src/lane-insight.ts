@@ -52,10 +52,9 @@ export interface LaneEvidence extends ScoreBasis {
 }
 
 /**
- * How does this lane do, in one sentence and four signals (docs/model.md, "Lane insight")? Computes a lane insight: history
- * counts, four scores, four signals and a one-sentence summary. The history counts every quote; the scores use the last 13
- * periods of 30 days. Requires at least one quote: a lane without quotes is "not found". The result is valid until
- * `countsHoldUntil`.
+ * How does this lane do, in one sentence and four signals (docs/model.md, "Lane insight")? The history counts every quote; the
+ * scores use the last 13 periods of 30 days. Requires at least one quote: a lane without quotes is "not found". The result is valid
+ * until `countsHoldUntil`.
  *
  * @example
  * // describeLane({ counts: countHistory(quotes, now), parent: { wins: 40, decided: 100 }, askedScope: 'equipment',

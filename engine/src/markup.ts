@@ -65,8 +65,8 @@ function undecidedRange(counts: { wins: number; decided: number; pending: number
 }
 
 /**
- * Win probability, confidence, markup, suggested rate, rate band and verdict for an offer on one lane. `lane` comes from
- * `laneRates`, over the brokerage's own quotes of that city pair (and equipment, if requested).
+ * The advice on an offered rate on one lane. `lane` comes from `laneRates`, over the brokerage's own quotes of that city pair (and
+ * equipment, if requested).
  *
  * If no quote with a rate above zero is decided, every number is null and the verdict explains why. An empty history gives the same
  * nulls; callers return "not found" for a lane without quotes.

@@ -33,10 +33,10 @@ export interface FuelAndExchange {
   readonly usdPerCad: number | null
 }
 
-/** What amounts are converted with if nothing but their own charges is known. */
+/** For conversions by an amount's own charges only. */
 export const ownChargesOnly: FuelAndExchange = { scheduledFuelCents: null, usdPerCad: null }
 
-/** How amounts on the same terms become US dollars on another basis: the amount, multiplied by `times`, plus `plusCents`. */
+/** Converts amounts on the same terms to US dollars on another basis: the amount, times `times`, plus `plusCents`. */
 export interface AmountConversion {
   readonly times: number
   /** The charges; negative if the wanted basis does not include them. Null if the amounts are on the wanted basis. */
@@ -97,7 +97,7 @@ export function comparableCents(
   return conversion === null ? null : convertedCents(conversion, amount.cents)
 }
 
-/** The basis and the currency of the quoted rate, the estimated cost and their charges. Null was not stated. */
+/** The basis and the currency of the quoted rate, the estimated cost and their charges; null if not stated. */
 export interface QuotedTerms {
   readonly basis: RateBasis | null
   readonly currency: Currency | null
@@ -128,7 +128,7 @@ export function chargesFit(amount: AmountOnBasis, assumed: RateBasis): boolean {
   return (amount.basis ?? assumed) === 'linehaul' || charges === 0 || charges < amount.cents
 }
 
-/** A fuel charge of a load below this is a rate per mile. One of more than so many times its linehaul amount is in cents. */
+/** A lower fuel charge is per mile, not per load. One of more than this many times the linehaul amount is in cents. */
 export const FUEL_CHARGE_RULE = { leastCents: 200, mostTimesLinehaul: 5 } as const
 
 /**
@@ -157,8 +157,8 @@ export interface LandedAmounts {
 }
 
 /**
- * AR and AP as they are if they are on the same basis, else both on the default basis. Null if one of them cannot be
- * converted, or if their currencies differ.
+ * AR and AP: unconverted if they are on the same basis, else both on the default basis. Null if one of them cannot be converted, or
+ * if their currencies differ.
  *
  * @example landedOnOneBasis(allIn(215000), allIn(179050), 'all_in')
  * // { revenueCents: 215000, costCents: 179050, basis: 'all_in', currency: 'USD' }

@@ -1,9 +1,9 @@
-/** Whether a rate is for one load or for a period. Quotes of a type are a pool: statistics and estimates compare like with like. */
+/** Whether a rate is for one load (spot) or for a period (contract). Estimates compare quotes of the same type. */
 export type RateType = 'spot' | 'contract'
 
 export const rateTypes: readonly RateType[] = ['spot', 'contract']
 
-/** Quotes that a number is computed from: those of a type, or all. */
+/** Which quotes a number is computed from: those of a rate type, or all. */
 export type Pool = 'all' | RateType
 
 /** @example isInPool('spot', 'contract') // false */

@@ -1,5 +1,5 @@
 /**
- * The data source of a lane insight, from most to least trusted:
+ * The quotes that a lane insight is computed from, from most to least trusted:
  *
  * - `equipment`: the city pair with this equipment
  * - `corridor`: the city pair with all equipment

@@ -32,7 +32,7 @@ export function suggestedRate(counts: readonly RateCount[]): SuggestedRate {
   const won = counts.filter((count) => count.rateCents > 0 && count.won > 0)
   const lost = counts.filter((count) => count.rateCents > 0 && count.lost > 0)
   const winsUsed = won.reduce((sum, count) => sum + count.won, 0)
-  // The lower median, so that the value is a rate that a customer accepted.
+  // The lower median is a rate that a customer accepted.
   const typicalWin = groupOfNth(won, (count) => count.won, Math.ceil(winsUsed / 2) - 1)
   if (typicalWin === undefined) {
     const lowestLossCents = lost[0]?.rateCents ?? null

@@ -58,7 +58,7 @@ export const SCOPE_NAMES: Readonly<Record<LaneScope, string>> = {
   tenant: 'all your lanes',
 }
 
-/** The words that each signal value adds to the summary, or null if the value adds nothing. */
+/** The words that each signal value adds to the summary; null for none. */
 export const SIGNAL_WORDS: {
   readonly [Signal in keyof LaneSignals]: Readonly<Record<LaneSignals[Signal], string | null>>
 } = {

@@ -19,8 +19,8 @@ export interface VerdictFacts {
 }
 
 /**
- * States the advice in one plain sentence, built only from the numbers. The sentence reports the share won in the
- * past; it makes no forecast for the next quote.
+ * States the advice in one plain sentence, built only from the numbers. The sentence reports the share of past quotes that was won;
+ * it makes no forecast for the next quote.
  *
  * @example
  * // '$2,000 is 1.2% below the median of your quotes on this lane; you won 4 of 5 decided quotes at this rate or lower

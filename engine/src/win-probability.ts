@@ -1,13 +1,13 @@
 import { decidedIn, type LaneRates, winsIn } from './lane-rates.ts'
 
 /**
- * Interpretations of "historical wins at comparable or lower rates divided by total decided quotes".
+ * Three readings of "historical wins at comparable or lower rates divided by total decided quotes".
  *
- * - `at_or_below` (default): the share won of the decided quotes at this rate or lower, pooled so that a higher rate
- *   never has a larger share.
+ * - `at_or_below` (default): the share of decided quotes at this rate or lower that was won, pooled so that a higher rate never has
+ *   a larger share.
  * - `literal`: wins at this rate or lower divided by all decided quotes. It rises with the rate up to the ceiling.
- * - `revealed`: wins at this rate or higher divided by the sum of these wins and the losses at this rate or lower. It
- *   falls steeply, so it is useful only if price alone decides.
+ * - `revealed`: wins at this rate or higher divided by the sum of these wins and the losses at this rate or lower. It falls
+ *   steeply, so it is useful only if price alone decides.
  */
 export type WinProbabilityMethod = 'at_or_below' | 'literal' | 'revealed'
 
@@ -31,7 +31,7 @@ export interface WinProbability {
 /** A past rate up to 2 % above the offer is comparable. A whole number, so that the comparison is exact. */
 export const COMPARABLE_TOLERANCE_PERCENT = 2
 
-/** Pseudo-count that keeps the probability away from 0 and 1, so that no offer is a certain win or loss. */
+/** Pseudo-count because of which no offer is a certain win or loss: the probability is never 0 or 1. */
 export const WITHHELD_QUOTES = 0.5
 
 /**
@@ -40,9 +40,9 @@ export const WITHHELD_QUOTES = 0.5
  *
  * The lane's decided quotes with a rate above 0 are grouped by rate, cheapest first (`laneRates`). The share won at each rate is
  * pooled with its neighbors until it no longer rises (pool adjacent violators, Barlow et al., 1972). C is the running mean of the
- * pooled shares: the pooled share won at this rate or lower. With n decided quotes, C is clamped to f and 1 - f, where f = 0.5 /
- * (n + 1). Above the highest rate ever quoted (decided or not) the result is f, the pessimistic floor, flagged `above_ceiling`.
- * Below the lowest decided rate the result is C of the lowest rate, flagged `below_floor`. The lookup is a binary search.
+ * pooled shares: the pooled share won at this rate or lower. With n decided quotes, C is clamped to f and 1 - f, where f = 0.5 / (n
+ * + 1). Above the highest rate ever quoted (decided or not) the result is f, the pessimistic floor, flagged `above_ceiling`. Below
+ * the lowest decided rate the result is C of the lowest rate, flagged `below_floor`.
  *
  * @example // 1800W 1850W 1900W 1950W 2000L 2050W 2100L 2150L 2200L 2250L, offer 2000, at_or_below
  * // 0.9: four of five quotes at 2040 or lower were won, pooled with the win at 2050
@@ -54,7 +54,7 @@ export function winProbability(
 ): WinProbability {
   const { decided } = lane
   if (decided === 0 || lane.band === null) return NOTHING_DECIDED
-  // Whole cents times whole percent, so that rounding errors cannot affect the comparison.
+  // Whole cents times whole percent: rounding errors cannot affect the comparison.
   const comparable = ratesUpTo(lane.ratesCents, 100, proposedRateCents * (100 + COMPARABLE_TOLERANCE_PERCENT))
   const winsAtOrBelow = winsIn(lane.countsOfCheapest[comparable])
   const decidedAtOrBelow = decidedIn(lane.countsOfCheapest[comparable])

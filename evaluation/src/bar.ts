@@ -1,4 +1,4 @@
-/** One row of the evaluation table: a measure, its value and its acceptance limits. */
+/** One row of the evaluation table: a measure, its value and the limits that it must be within. */
 export interface Bar {
   readonly check: string
   readonly measure: string

@@ -18,9 +18,9 @@ export interface AheadForecast {
   readonly error: number
   /** The expected cost of the day of the forecast, carried forward. */
   readonly carried: number
-  /** The length-of-haul curve and the residual chain alone, carried forward: no market index, no newest loads. */
+  /** The expected cost without the market index and without the newest loads, carried forward. */
   readonly chain: number
-  /** The newest cost of the lane by its miles; of its state pair, or of all loads, if there is none. */
+  /** The newest cost on the lane, its state pair or any lane, adjusted to the miles. */
   readonly last: number
   readonly within80: boolean
   /** The width of the 80 % range in ln cost. */
@@ -43,14 +43,14 @@ export function intervalScore(
   return high - low + 10 * Math.max(0, low - actual, actual - high)
 }
 
-/** The newest load of each scope. */
+/** For a load, the newest past one of its lane, else of its state pair, else of all. */
 function newestLoads(past: readonly CostSeen[]): (load: CostSeen) => CostSeen | undefined {
   const newest = new Map<string, CostSeen>()
   for (const load of past) for (const key of load.costKeys) newest.set(key, load)
   return ({ costKeys }) => newest.get(costKeys[5] ?? '') ?? newest.get(costKeys[3] ?? '') ?? past.at(-1)
 }
 
-/** The residual chain alone, from the definitions in docs/model-estimate.md. */
+/** The residual from the scopes of a load alone, computed again from the definitions in docs/model-estimate.md. */
 function chainAlone(past: readonly CostSeen[], curve: HaulCurve, day: number): (load: CostSeen) => number {
   const sums = new Map<string, { weight: number; sum: number }>()
   for (const load of past) {
@@ -128,7 +128,7 @@ export interface AheadQuality {
   readonly carried: number
   readonly chain: number
   readonly last: number
-  /** The error minus that of today's expected cost, and of the newest cost, with standard errors. Below 0: the model is better. */
+  /** The error minus that of `carried` and that of `last`, with standard errors. Below 0: the model is better. */
   readonly minusCarried: number
   readonly carriedSe: number
   readonly minusLast: number
@@ -218,14 +218,14 @@ export function aheadCoverage(forecasts: readonly AheadForecast[]): AheadCoverag
   })
 }
 
-/** Weight of "no effect" in the median error of a group, in loads. */
+/** "No effect" counts as much as this many loads in the median error of a group. */
 const GROUP_WEIGHT = 10
 
 /** Loads that may cost more or less than others, such as pickups on a weekend. */
 export interface LoadGroup {
   readonly name: string
   readonly includes: (forecast: AheadForecast) => boolean
-  /** True: corrected by the median error of the group; else by its difference from the median error of all other loads. */
+  /** True: the group is corrected by its median error; else by its difference from that of all other loads. */
   readonly drift?: boolean
 }
 
@@ -243,10 +243,7 @@ function median(values: readonly number[]): number {
   return sorted.length === 0 ? 0 : (sorted[Math.floor(sorted.length / 2)] as number)
 }
 
-/**
- * Corrects the forecasts of a group by what the earlier errors of the group show. An error counts once it was known on the
- * day of the forecast.
- */
+/** Corrects the forecasts of a group by its earlier errors, as far as they were known on the day of the forecast. */
 export function correctedGroup(
   forecasts: readonly AheadForecast[],
   { name, includes, drift = false }: LoadGroup,

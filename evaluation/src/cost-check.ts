@@ -17,7 +17,7 @@ export interface CostForecast {
   readonly errorByCurve: number
   readonly ownLoads: number
   readonly within80: boolean
-  /** The chance of a cost below the actual one, from the distribution behind the margin at risk. */
+  /** The chance of a cost below the actual one, from the distribution that the margin at risk is computed from. */
   readonly chanceBelow: number
   /** The chance that the load's customer rate would lose money, and whether it did. */
   readonly lossChance: number
@@ -80,10 +80,13 @@ export function costQuality(errors: readonly number[]): { count: number; median:
   }
 }
 
-/** How well the distribution of costs fits: the largest error of its nine tenths, and of the chances of losing money. */
+/**
+ * How well the forecast distribution of costs fits the actual costs: the largest error of its nine tenths, and of the chances of
+ * losing money.
+ */
 export interface RiskQuality {
   readonly within80: number
-  /** The share of loads above the cost that nine of ten should stay below. */
+  /** The share of loads that cost more than nine of ten should. */
   readonly aboveNineTenths: number
   readonly worstTenth: number
   /** For ten groups of equal size by the chance of losing money, lowest first. */

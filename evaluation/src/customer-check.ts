@@ -38,11 +38,11 @@ export interface CustomerPlan {
   readonly lanes: number
   readonly customers: number
   readonly quotes: number
-  /** The share of a lane's quotes that are of its own main customer: 0 crosses customers and lanes completely. */
+  /** The share of a lane's quotes that are for its main customer; with 0, customers are drawn at random. */
   readonly loyalty: number
 }
 
-/** The results of estimates with and without the customer, against the true probabilities of offers. */
+/** Estimates with and without the customer, compared with the true probabilities of offers. */
 export interface CustomerResult {
   readonly offers: number
   /** The estimated spread of customers. */
@@ -75,7 +75,7 @@ function bothEstimates(
   const estimates = [posterior, shift === null ? posterior : shiftedPosterior(posterior, shift)].map(
     (one) => {
       const mean = winMean(one, x)
-      // Computed only if asked for, because it takes longer than all the rest.
+      // Computed when it is called, because it takes longer than all the rest.
       return { mean, interval: () => intervalsAt(intervalCurve(one), { x, mean }).interval80 }
     },
   )
@@ -168,8 +168,8 @@ export interface CustomerForecasts {
 }
 
 /**
- * Walks forward over dated quotes: every `everyDays` days, a model of all earlier quotes forecasts the decided quotes of the
- * next `everyDays` days, without and with the customer.
+ * Every `everyDays` days, a model of all earlier quotes forecasts the decided quotes of the next `everyDays` days, without and with
+ * the customer.
  */
 export function forecastCustomers(
   quotes: readonly (LaneQuote & { readonly customer: number })[],
@@ -243,7 +243,7 @@ export function countriesAsCustomers(quotes: readonly LaneQuote[]): (LaneQuote &
   })
 }
 
-/** The bars of the customer in the estimate: never worse than without by more than noise, and better where customers differ. */
+/** The limits of the estimate with the customer: never worse than without by more than noise, and better where customers differ. */
 export function customerBars(copper: readonly LaneQuote[] | null, seed: number): Bar[] {
   const simulated = (spread: number, loyalty: number): Bar => {
     const found = checkCustomers({ seed, spread, loyalty, lanes: 40, customers: 25, quotes: 4_000 })
@@ -268,7 +268,7 @@ export function customerBars(copper: readonly LaneQuote[] | null, seed: number):
   ]
 }
 
-/** How often the share won of a customer's quotes was within the range that the estimate with the customer gives for it. */
+/** How often the win rate of a customer was within the range that the estimate with the customer gives for it. */
 export function customerCoverages(
   name: string,
   quotes: readonly (LaneQuote & { readonly customer: number })[],

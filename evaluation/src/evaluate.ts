@@ -38,7 +38,7 @@ const SEED = 20_260_101
 /** Simulated brokerages of each plan with spot and contract quotes. */
 const RATE_TYPE_BROKERAGES = 24
 /** The only measure that decides the exit code: a model that is worse than this baseline is useless. */
-const WORSE_THAN_LANE_RATE = 'Brier minus the lane rate'
+const WORSE_THAN_LANE_RATE = 'Brier minus the lane win rate'
 const DAY = 86_400_000
 const root = resolve(import.meta.dirname, '../..')
 
@@ -249,7 +249,7 @@ function evaluateAhead(
   }
 }
 
-/** What the calendar, own loads and past errors would add to the costs ahead. */
+/** Groups of loads by calendar, own loads and past errors, to see whether correcting them would improve the costs ahead. */
 function loadGroups(forecasts: readonly AheadForecast[], loads: readonly Truckload[]): Findings['groups'] {
   const pickups = new Map(loads.map(({ laneId, pickupAt }) => [laneId, pickupAt]))
   const pickup = ({ laneId }: AheadForecast) => pickups.get(laneId) ?? Number.NaN
@@ -290,8 +290,8 @@ const walkWithProgress: Walk = (name, quotes, plan) =>
   withProgress(name.padEnd(18), daysOf(quotes), (done) => walkForward(quotes, { ...plan, onDay: done }))
 
 /**
- * The tables of the long form (`npm run evaluate -- --long`, about five minutes of processor time): other shapes, late
- * outcomes, thin lanes, groups, the calendar and alarms.
+ * The further tables of `npm run evaluate -- --long` (about five minutes of processor time): other shapes, late outcomes, thin
+ * lanes, groups, the calendar and alarms.
  */
 function longTables(quotes: readonly LaneQuote[] | null): LongTable[] {
   const everyDays = Number(process.env.EVALUATE_EVERY_DAYS ?? 1)
@@ -304,7 +304,7 @@ function longTables(quotes: readonly LaneQuote[] | null): LongTable[] {
       ? []
       : [
           {
-            title: 'Share won of customers within their ranges',
+            title: 'Win rates of customers within their ranges',
             rows: customerCoverages('copper, countries as customers', countriesAsCustomers(quotes)),
           },
         ]),

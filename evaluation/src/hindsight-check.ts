@@ -11,7 +11,7 @@ export interface Hindsight {
   readonly count: number
   /** Mean absolute error of the newest rate, in ln cost. */
   readonly newest: number
-  /** The multiple with the smallest mean absolute error of all. */
+  /** The multiple of the predictor with the smallest mean absolute error. */
   readonly multiple: number
   readonly inHindsight: number
 }
@@ -35,7 +35,7 @@ function moved(lane: ReadonlyMap<number, number> | undefined, from: number, to: 
   return before === undefined || after === undefined ? null : after - before
 }
 
-/** The mean movement of all lanes. 0 if it is not known. */
+/** How far costs moved on average over all lanes, in ln cost; 0 if it is not known. */
 function marketMoved(lanes: Weeks, from: number, to: number): number {
   const known = [...lanes.values()].flatMap((lane) => moved(lane, from, to) ?? [])
   return known.length === 0 ? 0 : known.reduce((sum, one) => sum + one, 0) / known.length
@@ -57,8 +57,8 @@ function leastAbsolute(pairs: readonly { x: number; y: number }[]): number {
 }
 
 /**
- * Tests whether the movements of weekly rates can be forecast at all: the best multiple of each predictor is chosen from the
- * same weeks that it is measured on, so no forecast of this kind that is made in advance can be expected to gain more.
+ * Tests whether the movements of weekly truck costs can be forecast at all: the best multiple of each predictor is chosen on the
+ * same weeks that it is measured on, so no such forecast made in advance can be expected to gain more.
  */
 export function hindsight(rates: readonly CostSeen[], ahead: readonly number[]): Hindsight[] {
   const lanes = weeksOf(rates)

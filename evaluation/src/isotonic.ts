@@ -1,8 +1,8 @@
 import type { Forecast } from '#engine/statistics/forecast-quality.ts'
 
 /**
- * Forecasts by the falling function of x that fits the outcomes best (pool-adjacent-violators), fitted to the same outcomes
- * that it forecasts. No forecast from x alone that falls in x can have a lower Brier score.
+ * Forecasts by the function that falls with x and fits these same outcomes best (pool-adjacent-violators): the lowest Brier score
+ * that a falling forecast from x alone can have.
  */
 export function isotonicForecasts(
   outcomes: readonly { readonly x: number; readonly won: boolean }[],

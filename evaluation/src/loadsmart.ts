@@ -5,7 +5,7 @@ import Papa from 'papaparse'
 import type { CostSeen } from '#engine/estimate/expected-cost.ts'
 import { freightLane } from '#engine/quotes/lane-identity.ts'
 
-/** The placeholder for unknown miles in the file. */
+/** The file has this number instead of unknown miles. */
 const PLACEHOLDER_MILES = 140
 const COST_MIN = 100
 const MILES_MIN = 5

@@ -18,20 +18,20 @@ import { worthOfAWeek } from './worth-of-a-week.ts'
 
 const WARM_UP_DAYS = 60
 
-/** A table of the long form: printed as it is. */
+/** A table that only `--long` prints. */
 export interface LongTable {
   readonly title: string
   readonly rows: readonly object[]
 }
 
-/** Walks forward over quotes and shows the progress. */
+/** Forecasts each quote from earlier ones, like `walkForward`, and shows the progress. */
 export type Walk = (
   name: string,
   quotes: readonly LaneQuote[],
   plan: { readonly reporting: Reporting; readonly warmUpDays: number; readonly everyDays: number },
 ) => Walked[]
 
-/** Simulated sellers whose curves are not those of the model. */
+/** Simulated sellers whose win curves differ from those that the model assumes. */
 export function simulatedFamilies(seed: number): { name: string; quotes: LaneQuote[] }[] {
   const tenders = { days: 365, lanes: 60, tenders: 1_500, spread: 0.25, spreadOfSpread: 0.5, rejected: 0.15 }
   const sealed = { days: 270, lanes: 80, quotes: 4_000, ownSpread: 0.08 }
@@ -78,7 +78,7 @@ function walkedFamily(
   return { name, walked, quality: walkedQuality(name, walked) }
 }
 
-/** The bars of sealed tenders. With fewer than some thousand tests, the calibration error is mostly chance. */
+/** The limits for sealed tenders. With fewer than some thousand tested quotes, the calibration error is mostly chance. */
 export function tenderBars(walk: Walk, seed: number): Bar[] {
   return simulatedFamilies(seed)
     .slice(0, 2)
@@ -94,7 +94,7 @@ export function tenderBars(walk: Walk, seed: number): Bar[] {
     ])
 }
 
-/** The model on simulated sellers of other kinds. */
+/** How well the model forecasts the sellers of `simulatedFamilies`. */
 export function shapeTables(walk: Walk, seed: number, everyDays: number): LongTable[] {
   const families = simulatedFamilies(seed).map((family) => walkedFamily(walk, family, everyDays))
   return [
@@ -108,7 +108,7 @@ export function shapeTables(walk: Walk, seed: number, everyDays: number): LongTa
   ]
 }
 
-/** How late outcomes are known, by name. */
+/** How late outcomes become known. */
 export const REPORTINGS: readonly { readonly name: string; readonly reporting: Reporting }[] = [
   { name: 'known after 1 day', reporting: after(1) },
   { name: 'after 7 days', reporting: after(7) },
@@ -119,7 +119,7 @@ export const REPORTINGS: readonly { readonly name: string; readonly reporting: R
   { name: 'wins after 2 days on average, losses after 20', reporting: afterMeans({ won: 2, lost: 20 }) },
 ]
 
-/** Late outcomes, thin lanes, groups and the calendar, on one history. */
+/** Tables about late outcomes, thin lanes, groups and the calendar, for one history of quotes. */
 export function lateTables(
   walk: Walk,
   history: { readonly name: string; readonly quotes: readonly LaneQuote[] },

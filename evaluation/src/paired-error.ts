@@ -1,4 +1,4 @@
-/** A forecast's absolute errors beside those of a reference, in the week in which both were made. */
+/** The absolute error of a forecast beside that of a reference, and the week in which both were made. */
 export interface PairedError {
   readonly week: number
   readonly error: number

@@ -28,11 +28,11 @@ export interface RateTypePlan {
   readonly steeper: number
 }
 
-/** How an estimate is made: of all quotes together, of those of the type alone, or of those with what they borrow. */
+/** From which quotes an estimate is made: from all together, from those of the rate type alone, or from these with what they borrow. */
 export const waysToEstimate = ['one pool', 'apart', 'borrowing'] as const
 export type WayToEstimate = (typeof waysToEstimate)[number]
 
-/** The mean distance of estimates from the truth, and what their best rates earn. */
+/** How far estimates are from the truth on average, and what their best rates earn. */
 export interface RateTypeQuality {
   /** Kullback-Leibler divergence of the forecast: the log loss beyond that of the truth. */
   readonly logLoss: number
@@ -101,7 +101,7 @@ function simulatedQuotes(plan: RateTypePlan, lanes: readonly TrueLane[], random:
   return quotes
 }
 
-/** The distance of an estimator from the truth of a rate type, over all lanes. */
+/** How far the estimates of a rate type are from the truth, over all lanes. */
 function measured(estimator: Estimator, lanes: readonly TrueLane[], rateType: RateType): RateTypeQuality {
   let [loss, offers, earned, possible] = [0, 0, 0, 0]
   for (const { identity, of } of lanes) {
@@ -196,7 +196,7 @@ export const rateTypePlans: readonly RateTypePlan[] = [
   },
 ]
 
-/** The bars of the three plans: borrowing must not be worse than either other way where the types differ. */
+/** The limits for the three plans: where the types differ, borrowing must be as good as either other way. */
 export function rateTypeBars(brokerages: number): Bar[] {
   return rateTypePlans.flatMap((plan) => {
     const found = checkRateTypes(plan, brokerages)

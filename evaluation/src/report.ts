@@ -14,7 +14,7 @@ export interface Findings {
   readonly reliability: readonly ReliabilityRow[]
   readonly coverage: readonly Coverage[]
   readonly coverageAged: readonly Coverage[]
-  /** The chance of losing money at the customer rates, and what was lost. */
+  /** For groups of loads: the chance of losing money at the customer rate, and the share that lost money. */
   readonly losses: RiskQuality['losses']
   readonly cost: readonly {
     readonly name: string
@@ -74,9 +74,9 @@ function reliabilityPlot(rows: readonly ReliabilityRow[]): string {
     .map((row) => `<circle cx="${across(row.forecast)}" cy="${up(row.came)}" r="4" class="dot"/>`)
     .join('')
   return frame(
-    'Forecast and actual share won',
+    'Forecast and actual win rate',
     'forecast',
-    'share won',
+    'win rate',
     `${line}<path d="${path}" class="line"/>${dots}`,
   )
 }
@@ -227,7 +227,7 @@ export function htmlReport(findings: Findings): string {
     ...costAheadParts(findings),
     '<h2>Going rate of thin lanes: mean error in ln rate</h2>',
     table(
-      ['lanes', 'asked', 'without an outside market', 'with it'],
+      ['lanes', 'estimates', 'without an outside market', 'with it'],
       findings.thin.map((row) => [row.name, String(row.count), digits(row.without), digits(row.with)]),
     ),
   ]

@@ -2,18 +2,18 @@ import type { LaneQuote } from '#engine/quotes/quoted-lanes.ts'
 import type { Walked } from './walk.ts'
 
 const ROUNDS = 500
-/** Quotes at the overall win rate that are added to each lane. */
+/** This many quotes at the overall win rate are added to each lane. */
 const OVERALL_QUOTES = 2
 
-/** How often wins and losses are reported, by the EM algorithm. */
+/** The share of wins, and the share of losses, whose outcome is reported. */
 export interface ReportingRates {
   readonly won: number
   readonly lost: number
 }
 
 /**
- * The shares of wins and of losses that are reported, if each lane has a win rate and nothing but the outcome decides whether a
- * quote is reported. It is identified by lanes: if losses are not reported, lanes that win rarely have more undecided quotes.
+ * Estimates these shares by the EM algorithm, if each lane has a win rate and nothing but the outcome decides whether it is
+ * reported. Lanes make it possible: if losses are not reported, lanes that win rarely have more undecided quotes.
  */
 export function reportingRates(quotes: readonly Pick<LaneQuote, 'lane' | 'outcome'>[]): ReportingRates {
   const lanes = [...Map.groupBy(quotes, ({ lane }) => lane.key).values()].map((of) => ({
@@ -41,7 +41,7 @@ export function reportingRates(quotes: readonly Pick<LaneQuote, 'lane' | 'outcom
   return rates
 }
 
-/** The estimated shares, and what correcting the forecasts by them does to their score on the quotes whose outcome exists. */
+/** The estimated shares, and the scores of forecasts with and without a correction by them. */
 export function reportingRow(name: string, reported: readonly LaneQuote[], walked: readonly Walked[]) {
   const { won, lost } = reportingRates(reported)
   const error = (of: (p: number) => number) =>

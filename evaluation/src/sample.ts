@@ -7,10 +7,7 @@ const LANE_SIZES = [3, 8, 15, 60]
 const DAYS = 90
 const WARM_UP_DAYS = 30
 
-/**
- * Compares the model with the lane win rate on simulated brokers, day by day. Small enough for every test run, and
- * deterministic.
- */
+/** Compares the model with the lane win rate on simulated brokers, day by day. Deterministic, and small enough for every test run. */
 export function evaluateSample(options: { tenants: number; seed: number }): {
   model: Quality
   laneRate: Quality

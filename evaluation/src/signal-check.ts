@@ -6,7 +6,7 @@ import { type LaneSignals, laneSignals } from '#engine/signals.ts'
 
 const MONTH = 30 * 86_400_000
 
-/** Results of the lanes with a signal value in the 30 days after it was computed. */
+/** How lanes with a value of a signal did in the 30 days after it was computed. */
 export interface SignalOutcome {
   readonly signal: string
   readonly word: string
@@ -19,7 +19,7 @@ export interface SignalOutcome {
 
 export interface SignalCheck {
   readonly outcomes: readonly SignalOutcome[]
-  /** Share of lane months in which one more quote changes a signal to its opposite. */
+  /** The share of cases (a lane in a month) in which one more quote changes a signal to its opposite. */
   readonly oppositeFlips: number
 }
 

@@ -20,7 +20,7 @@ function simulatedLanes(count: number): LaneIdentity[] {
   })
 }
 
-/** Some lanes get many more quotes than others. */
+/** Draws a lane: some get many more quotes than others. */
 function drawnLane(random: () => number, count: number): number {
   return Math.floor(count * random() ** 1.7)
 }
@@ -89,7 +89,7 @@ export function sealedSeller(plan: {
   readonly rivals: number
   readonly rivalSpread: number
   readonly ownSpread: number
-  /** The share of loads that are never the seller's. */
+  /** The share of loads that the seller wins at no rate. */
   readonly lost: number
 }): LaneQuote[] {
   const random = seededNumbers(plan.seed)

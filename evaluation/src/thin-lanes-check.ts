@@ -4,7 +4,10 @@ import { addDay, emptyMarket, logReference } from '#engine/estimate/reference-ra
 import { seededNumbers } from '#engine/statistics/seeded-numbers.ts'
 import { normal } from './simulation.ts'
 
-/** Mean absolute errors in ln rate of a going rate without and with the movement of an outside market. */
+/**
+ * How far estimated going rates are from the true ones, without and with the movement of an outside market: mean absolute errors in
+ * ln rate.
+ */
 export interface ThinLanes {
   readonly name: string
   readonly count: number
@@ -17,8 +20,8 @@ function mean(values: readonly number[]): number {
 }
 
 /**
- * One lane of weekly market rates as a thin lane that was quoted once, some weeks ago: its rate of that day, and the same
- * rate moved as much as the other lanes' rates since then.
+ * Takes each lane of weekly market rates as one that was quoted once, some weeks ago: estimates its rate by that of then, and by
+ * the same rate moved like those of the other lanes since.
  */
 export function thinLanesOf(rates: readonly CostSeen[], weeks: number): ThinLanes {
   const days = new Map<number, Map<string, number>>()

@@ -8,13 +8,13 @@ import type { LaneQuote } from '#engine/quotes/quoted-lanes.ts'
 
 const DAY = 86_400_000
 const HALF_LIFE_DAYS = 60
-/** Quotes at the overall win rate that are added to the rate of a lane and of a scope. */
+/** This many quotes at the overall win rate are added to the win rates of lanes and scopes. */
 const OVERALL_QUOTES = 2
 
-/** When an outcome becomes known: on this morning, or not yet (`pending`). */
+/** The outcome of a quote as known on a morning: `pending` if not yet. */
 export type Reporting = (quote: LaneQuote, morning: number) => Outcome
 
-/** A number from 0 to 1 that depends on the quote alone, and looks random. */
+/** A number from 0 to 1 that looks random, always the same for a quote. */
 function lot(quote: LaneQuote): number {
   return ((quote.laneId * 2_654_435_761) % 9_973) / 9_973
 }
@@ -31,7 +31,7 @@ export function withoutLosses(share: number, days: number): Reporting {
     quote.outcome === 'lost' && lot(quote) < share ? 'pending' : known(quote, morning)
 }
 
-/** Outcomes arrive after exponential times, at least a day, with these means in days. */
+/** Outcomes become known after a day plus an exponential time with these means, in days. */
 export function afterMeans(days: { readonly won: number; readonly lost: number }): Reporting {
   return (quote, morning) => {
     if (quote.outcome === 'pending') return 'pending'
@@ -40,7 +40,7 @@ export function afterMeans(days: { readonly won: number; readonly lost: number }
   }
 }
 
-/** A forecast of a decided quote by the model and by two plain rates, all from what was known that morning. */
+/** A forecast of a decided quote by the model and by two plain win rates, all from what was known that morning. */
 export interface Walked {
   readonly quote: LaneQuote
   readonly day: number
@@ -50,7 +50,7 @@ export interface Walked {
   readonly laneRate: number
   /** The plain win rate of the scope above the lane. */
   readonly scopeRate: number
-  /** The lane's decided quotes that were known. */
+  /** How many decided quotes of the lane were known. */
   readonly known: number
   /** ln(rate / reference rate), as the model saw it. */
   readonly x: number
@@ -75,7 +75,7 @@ function scopeKey({ lane }: LaneQuote): string {
   return lane.scopes.map(({ key }) => key).join('/')
 }
 
-/** The plain rates of a morning. */
+/** The plain win rates that were known on a morning. */
 function plainRates(past: readonly LaneQuote[], morning: number) {
   const lanes = new Map<string, Tally>()
   const scopes = new Map<string, Tally>()

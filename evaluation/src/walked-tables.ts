@@ -15,7 +15,7 @@ import { isotonicForecasts } from './isotonic.ts'
 import { normal } from './simulation.ts'
 import type { Walked } from './walk.ts'
 
-/** The Brier scores of the model and of the plain rates, for the same quotes. */
+/** The Brier scores of the model and of plain win rates, for the same quotes. */
 export interface WalkedQuality {
   readonly name: string
   readonly tests: number
@@ -55,7 +55,7 @@ const KNOWN = [
   [31, Number.POSITIVE_INFINITY],
 ] as const
 
-/** A group of tests, with how much the model's Brier score exceeds that of the scope, and its standard error over lanes. */
+/** A group of tested quotes, with the model's Brier score minus that of the scope's win rate, and the standard error over lanes. */
 interface KnownQuality extends WalkedQuality {
   readonly overScope: number
   readonly standardError: number
@@ -70,7 +70,7 @@ function overScope(walked: readonly Walked[]): Pick<KnownQuality, 'overScope' | 
   return { overScope: mean, standardError }
 }
 
-/** By the number of the lane's decided quotes that were known. */
+/** The scores by how many decided quotes of the lane were known. */
 export function byKnownQuotes(name: string, walked: readonly Walked[]): KnownQuality[] {
   return KNOWN.flatMap(([least, most]) => {
     const group = walked.filter(({ known }) => known >= least && known <= most)
@@ -86,7 +86,7 @@ export function isotonicBrier(walked: readonly Walked[]): number {
   return brier(isotonicForecasts(walked.map(({ quote, won }) => ({ x: quote.rateCents, won }))))
 }
 
-/** How often the share won of a group of quotes was within the range that the model gives for it. */
+/** How often the win rate of a group of quotes was within the range that the model gives for it. */
 export interface GroupCoverage {
   readonly name: string
   readonly groups: number
@@ -95,9 +95,9 @@ export interface GroupCoverage {
   readonly width80: number
 }
 
-/** A forecast in a group. */
+/** A forecast that is counted in a group. */
 export interface Grouped extends Pick<Walked, 'quote' | 'day' | 'won' | 'x' | 'posterior' | 'model'> {
-  /** The effect of the customer, whose error all quotes of the customer share. */
+  /** The effect of the customer. If it is wrong, it is so for all quotes of the customer. */
   readonly customer?: { readonly number: number; readonly level: number; readonly sd: number } | undefined
 }
 
@@ -106,12 +106,12 @@ export const monthOf = ({ day }: Grouped) => Math.floor(day / MONTH_DAYS)
 const scopeOf = ({ quote }: Grouped) => quote.lane.scopes.map(({ key }) => key).join('/')
 const orderOf = ({ quote, day, customer }: Grouped) => `${customer?.number ?? quote.lane.key} ${day}`
 
-/** Pairs of quotes that are assumed to be independent. */
+/** This many pairs of independent quotes are added, because few pairs prove nothing. */
 const INDEPENDENT_PAIRS = 10
 
 /**
- * By day: the correlation between the outcomes of a lane (or customer) on a day, such as several lines of one order, from the forecasts of
- * earlier days. 0 if quotes are won independently.
+ * By day, how much the outcomes of a lane (or customer) on one day are alike, such as several lines of one order: the correlation
+ * in the forecasts of earlier days. 0 if quotes are won independently.
  */
 export function orderCorrelations(walked: readonly Grouped[]): ReadonlyMap<number, number> {
   const found = new Map<number, number>()
@@ -158,7 +158,7 @@ export function sameOutcomes(name: string, quotes: readonly LaneQuote[]) {
 
 const DRAWS = 300
 
-/** The place of each key among the different keys. */
+/** Numbers the different keys from 0. */
 function placesOf(keys: readonly string[]): { readonly places: Int32Array; readonly count: number } {
   const known = new Map<string, number>()
   const places = Int32Array.from(keys, (key) => {
@@ -169,10 +169,10 @@ function placesOf(keys: readonly string[]): { readonly places: Int32Array; reado
   return { places, count: known.size }
 }
 
-/** By posterior: the sums of its weights up to each curve. */
+/** The running sums of the weights of each posterior. */
 const sums = new WeakMap<Posterior, Float64Array>()
 
-/** The curve of a posterior at a place from 0 to 1. */
+/** Draws a curve of a posterior with its weight, by a number from 0 to 1. */
 function curveAt(posterior: Posterior, place: number): number {
   let cumulated = sums.get(posterior)
   if (cumulated === undefined) {
@@ -190,8 +190,8 @@ function curveAt(posterior: Posterior, place: number): number {
 }
 
 /**
- * The shares won of a group, drawn from the model: a curve for each lane, a noise for each scope (or customer) and month, the error
- * of each customer's effect, and then each outcome. With the correlation of a lane and day, its outcomes are drawn by one number.
+ * Win rates of a group, drawn from the model: a curve for each lane, a noise for each scope (or customer) and month, the error of
+ * each customer's effect, and then each outcome. Correlated outcomes of a lane and day are drawn by one number.
  */
 function drawnShares(
   group: readonly Grouped[],
@@ -231,7 +231,10 @@ function drawnShares(
   return shares.sort((one, other) => one - other)
 }
 
-/** The part of [low, high] in which the observed share lies: shares are few numbers, so an end can cut through one. */
+/**
+ * How far the observed win rate is within a range, from 0 to 1: a small group has few possible win rates, so an end of the range
+ * can cut through one.
+ */
 function partWithin(shares: readonly number[], came: number, [low, high]: readonly [number, number]): number {
   const below = shares.filter((share) => share < came - 1e-9).length / shares.length
   const upTo = shares.filter((share) => share <= came + 1e-9).length / shares.length
@@ -239,7 +242,7 @@ function partWithin(shares: readonly number[], came: number, [low, high]: readon
   return Math.max(0, Math.min(upTo, high) - Math.max(below, low)) / (upTo - below)
 }
 
-/** Coverage of the ranges for groups of at least `least` quotes. */
+/** How often win rates are within their ranges, for groups of at least `least` quotes. */
 export function groupCoverage(
   name: string,
   walked: readonly Grouped[],
@@ -275,7 +278,7 @@ export function groupCoverage(
   }
 }
 
-/** Coverage for groups of a history, with the quotes of a lane and day taken as independent, and then as orders. */
+/** The same for several groupings of a history, with the quotes of a lane and day taken as independent, and then as orders. */
 export function groupCoverages(name: string, walked: readonly Walked[]): GroupCoverage[] {
   const correlations = orderCorrelations(walked)
   const lane = ({ quote }: Grouped) => quote.lane.key
@@ -293,14 +296,14 @@ export function groupCoverages(name: string, walked: readonly Walked[]): GroupCo
   ])
 }
 
-/** What a calendar term would add: the Brier score with and without the earlier surprises of the same group. */
+/** Whether the calendar would improve forecasts: the Brier score without and with a correction by earlier surprises of the same days. */
 export interface CalendarTerm {
   readonly name: string
   readonly without: number
   readonly with: number
 }
 
-/** Surprises that are assumed to say that the group is like the others. */
+/** "These days are like the others" counts as much as this information. */
 const LIKE_THE_OTHERS = 30
 
 function withTerm(walked: readonly Walked[], groupOf: (date: Date) => number): number {
@@ -346,7 +349,7 @@ export function calendarTerms(name: string, walked: readonly Walked[]): Calendar
   ].map(({ term, groupOf }) => ({ name: `${name}, ${term}`, without, with: withTerm(walked, groupOf) }))
 }
 
-/** The reliability of the model at rates around the going rate. */
+/** The mean forecast and the actual win rate, by how far rates are from the going rate. */
 export function byRate(
   walked: readonly Walked[],
 ): { x: string; tests: number; forecast: number; came: number }[] {

@@ -11,13 +11,13 @@ const logit = (p: number) => {
   return Math.log(within / (1 - within))
 }
 
-/** Which outcomes count in the rates of a test: those of so many days before, and of so many days after, if any. */
+/** Which outcomes count in the win rates for a tested quote: those at least so many days before it and, if not null, after it. */
 interface Seen {
   readonly before: number
   readonly after: number | null
 }
 
-/** Decided quotes by lane, by scope and together. */
+/** Returns a function with the predictors of a tested quote, from the decided quotes of its lane, its scope and all. */
 function historiesOf(quotes: readonly LaneQuote[]) {
   const decided = quotes.filter(({ outcome }) => outcome !== 'pending')
   const scopeOf = ({ lane }: LaneQuote) => lane.scopes.map(({ key }) => key).join('/')
@@ -30,7 +30,7 @@ function historiesOf(quotes: readonly LaneQuote[]) {
     )
   const overall = decided.filter(({ outcome }) => outcome === 'won').length / Math.max(1, decided.length)
   const [lanes, scopes, all] = [by(({ lane }) => lane.key), by(scopeOf), by(() => '')]
-  /** The rates of a test's lane, scope and brokerage, each with four half-lives, in log odds. */
+  /** The win rates of the lane, the scope and the brokerage, each with four half-lives, in log odds. */
   return ({ quote, day, model, x }: Walked, seen: Seen): number[] => {
     const row = [logit(model), x]
     let prior = overall
@@ -53,7 +53,7 @@ function historiesOf(quotes: readonly LaneQuote[]) {
   }
 }
 
-/** How well the outcomes can be explained in hindsight. */
+/** How well outcomes are forecast, and how well they can be explained in hindsight (Brier scores). */
 export interface Explained {
   readonly known: string
   readonly model: number
@@ -76,10 +76,9 @@ function explained(known: string, walked: readonly Walked[], rows: readonly numb
 }
 
 /**
- * What the outcomes of the last week are worth: Brier scores of the model, and of regressions that know in hindsight how to
- * weight its forecast and the win rates of lane, scope and brokerage over 3 to 60 days. The two last ones know all outcomes
- * of later days, too: one of them lacks only those of the last seven days. No forecast can know that much, so their difference
- * is a loss that no model avoids.
+ * What the outcomes of the last week are worth: Brier scores of the model, and of regressions that know in hindsight how to weight
+ * its forecast and the win rates of lane, scope and brokerage over 3 to 60 days. The last two also know all outcomes of later days;
+ * one of them lacks only those of the last seven days. No forecast can know that much, so no model avoids their difference.
  */
 export function worthOfAWeek(
   quotes: readonly LaneQuote[],

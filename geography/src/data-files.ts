@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { fileURLToPath } from 'node:url'
 
-// The packages' own entry points load all data as objects, which takes 200 MB and a third of a second. This file
-// reads their data files directly and keeps only the fields that are needed.
+// The packages' own entry points load all data as objects, which takes 200 MB and a third of a second. This file reads their data
+// files directly, and only the fields that are needed.
 
 /** A US ZIP code with its postal place. */
 export interface ZipRow {

@@ -9,7 +9,7 @@ export interface KnownPlace extends Coordinates {
   readonly folded: string
   /** The display name: `St. Louis`. */
   readonly city: string
-  /** The city in the name of a market. Lanes store market names, so this name does not change when `city` does. */
+  /** The city in the name of a market. Market names are saved with quotes, so this name does not change when `city` does. */
   readonly marketCity: string
   readonly state: string
   readonly country: 'US' | 'CA' | 'MX'

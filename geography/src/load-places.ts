@@ -4,8 +4,8 @@ import { placeCalled } from '#geography/other-names.ts'
 import { readAnyPlace } from '#geography/read-place.ts'
 
 /**
- * Builds everything that reading a place may need. Each part is built when it is first used, in up to half a second: a service
- * builds all of them before it answers requests, because everybody would wait for the first unusual place.
+ * Builds everything that reading a place may need. A part takes up to half a second when it is first used, so a service builds all
+ * of them before it answers requests: otherwise everybody would wait for the first unusual place.
  */
 export function loadPlaces(): void {
   const { byName } = gazetteer()
@@ -16,7 +16,7 @@ export function loadPlaces(): void {
     const place = byName.find((one) => one.country === country)
     if (place !== undefined) marketOf(place)
   }
-  // A name that no index has is searched in all of them.
+  // A name that is in no index is looked up in all of them.
   placeCalled('no such place', 'TX')
   for (const text of ['no such place', 'M5H 2N2', '75201', 'ATL', 'Cd Juarez']) readAnyPlace(text)
 }

@@ -92,7 +92,7 @@ test('a located place has its position, postal area, market and region', () => {
     city: 'St. Louis',
     zip3: '631',
     region: 'US-PL',
-    // Stored lanes contain market names, so these must not change.
+    // Saved quotes contain market names, so these must not change.
     market: 'Saint Louis, MO',
   })
   expect(at('Montreal, QC')).toMatchObject({ country: 'CA', market: 'Montréal, QC', region: 'CA-CENTRAL' })

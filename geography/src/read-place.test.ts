@@ -15,11 +15,11 @@ const inputs = readFileSync(new URL('place-inputs.tsv', import.meta.url), 'utf8'
 const nameOf = (read: ReturnType<typeof readAnyPlace>) => ('value' in read ? placeName(read.value) : '')
 
 describe('readAnyPlace', () => {
-  test.each(inputs)('%s is stored as "%s"', (written, stored) => {
+  test.each(inputs)('%s is saved as "%s"', (written, stored) => {
     expect(nameOf(readAnyPlace(written))).toBe(stored)
   })
 
-  test('reads a stored name as the same place', () => {
+  test('reads a saved name as the same place', () => {
     for (const [, stored] of inputs.filter(([, name]) => name !== '')) {
       expect(nameOf(readAnyPlace(stored))).toBe(stored)
     }

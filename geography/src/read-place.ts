@@ -81,7 +81,7 @@ export function readPlaceParts({
 }
 
 /**
- * The name of a place for storage and display: that of the known place, else the city as entered.
+ * The name of a place as it is saved and shown: that of the known place, else the city as entered.
  *
  * @example placeName(place) // 'St. Louis, MO'
  */

@@ -1,4 +1,4 @@
-/** Maps the data source's numbers of Canadian provinces to the codes stored on lanes. */
+/** Maps the data source's numbers of Canadian provinces to the codes saved with quotes. */
 const canada: Readonly<Record<string, string>> = {
   '01': 'AB',
   '02': 'BC',
@@ -21,7 +21,7 @@ const mexicoInOrder =
   )
 
 /**
- * The state code stored on lanes, from a city's country and the data source's state code. Null if there is none.
+ * The state code saved with quotes, from a city's country and the data source's state code. Null if there is none.
  *
  * @example stateOfAdminCode('MX', '19') // 'NLE'
  */

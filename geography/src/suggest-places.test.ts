@@ -171,7 +171,7 @@ describe('a text with a city and a state that are not a known place', () => {
     ['Dallas, OK', 'Dallas, OK'],
     // A prefix of a known name, but the comma marks the name as complete.
     ['Dall, TX', 'Dall, TX'],
-  ])('%j is kept as %s', (text, place) => {
+  ])('%j is accepted as %s', (text, place) => {
     expect(suggestPlaces(text, 5).asTyped).toBe(place)
   })
 

@@ -17,7 +17,7 @@ const DAY = 86_400_000
 const HALF_LIFE_DAYS = 60
 const COUNT_DAYS = 90
 
-/** Forecasts by the baseline rules, for the same quotes and with the same one-day outcome delay as the model. */
+/** Forecasts by the four rules, for the same quotes and from the same earlier outcomes as those of the model. */
 export interface BaselineForecasts {
   readonly overall: Forecast[]
   readonly laneRate: Forecast[]

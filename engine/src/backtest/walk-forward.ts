@@ -34,17 +34,17 @@ export interface TestDay<Quote extends LaneQuote> {
   readonly past: readonly Quote[]
   /** The model of a quote's rate type. */
   readonly modelFor: (quote: Quote) => Estimator
-  /** The posterior of the model for a lane. Computed once per lane and rate type. */
+  /** The possible win curves of a quote's lane, computed once per lane and rate type. */
   readonly posteriorFor: (quote: Quote) => Posterior
 }
 
 /**
- * Yields each day from `fromDay` on that has quotes to estimate: decided ones, unless `isTested` says otherwise. The model of
- * a day is built from the quotes of earlier days only, so an outcome is known one day after its quote. Finish with a day
- * before you request the next: `past` is reused.
+ * Yields each day from `fromDay` on with quotes to estimate: decided ones, unless `isTested` says otherwise. The model of a day is
+ * built from the quotes of earlier days only, so an outcome is known one day after its quote. Finish with a day before you request
+ * the next: `past` is reused.
  *
- * Each day builds a new model, because the weights of all quotes decay daily and an incremental update would not give
- * identical digits.
+ * Each day builds a new model, because the weights of all quotes decay daily and an incremental update would not give identical
+ * digits.
  */
 export function* testDays<Quote extends LaneQuote>(
   quotes: readonly Quote[],
@@ -73,10 +73,7 @@ export function* testDays<Quote extends LaneQuote>(
   }
 }
 
-/**
- * The win probability by the model of the quote's day. Without any earlier quote, the probability at the reference
- * rate.
- */
+/** The win probability by the model of the quote's day; without any earlier quote, that at the reference rate. */
 export function forecastOf<Quote extends LaneQuote>(
   { modelFor, posteriorFor }: TestDay<Quote>,
   quote: Quote,

@@ -12,7 +12,7 @@ import type { IsSelected } from './quote-selection.ts'
 export interface ConvertedCounts {
   /** Quotes whose amounts were converted by their own charges, the fuel schedule of the day, or its exchange rate. */
   readonly convertedBy: { readonly charges: number; readonly schedule: number; readonly exchange: number }
-  /** Quotes that are kept apart, because an amount cannot be converted, and those of them with an amount in Canadian dollars. */
+  /** Quotes that count nowhere, because an amount cannot be converted, and those of them with an amount in Canadian dollars. */
   readonly keptApart: number
   readonly keptApartInCad: number
 }
@@ -24,7 +24,7 @@ export const noneConverted: ConvertedCounts = {
   keptApartInCad: 0,
 }
 
-/** The counts of the selected quotes: of all lanes, or only of some. */
+/** The counts of the selected quotes, on all lanes or on some. */
 export function* convertedCounts(
   { columns, apart }: Pick<QuoteBook, 'columns' | 'apart'>,
   isSelected: IsSelected,
@@ -46,7 +46,7 @@ export function* convertedCounts(
   return { convertedBy, keptApart, keptApartInCad }
 }
 
-/** Calls `see` with each row, or with each row of some lanes. */
+/** Calls `see` with each row of all or of some lanes. */
 function* eachRow(
   columns: QuoteColumns,
   lanes: readonly BookLane[] | null,

@@ -1,4 +1,4 @@
-/** The first code unit of a surrogate pair. Above it, the order of code units is not that of code points. */
+/** Code units from here on can be half of a surrogate pair: their order is not that of code points. */
 const SURROGATES = 0xd800
 
 /**

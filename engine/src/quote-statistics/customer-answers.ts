@@ -30,14 +30,13 @@ export interface Decisions {
   readonly lost: number
 }
 
-/** A decision within this time came with the quote. */
+/** A decision within this time was entered with the quote. */
 const AT_ONCE_MS = 60_000
 const HOUR_MS = 3_600_000
 
 /**
- * The answers of the selected quotes, those of one customer. A quote that was decided when it was entered, such as an imported
- * one, or that the service decided, says nothing about the response time. Nor does an outcome that a person set in bulk much
- * later, so the median is the figure to use.
+ * The answers of the selected quotes, those of one customer. A quote that was decided when it was entered, such as an imported one,
+ * or by the service, does not count in the response time. Outcomes that a person set in bulk much later do, so use the median.
  *
  * @param recentFrom the beginning of the recent period, and `beforeFrom` that of the one before it, in epoch milliseconds
  */
@@ -82,7 +81,7 @@ export function* customerAnswers(
   }
 }
 
-/** The value below which a share of ordered values is, between two values in proportion; null without values. */
+/** The value below which a share of ordered values lies, interpolated; null without values. */
 function pointOf(inOrder: Float64Array, share: number): number | null {
   if (inOrder.length === 0) return null
   const place = share * (inOrder.length - 1)

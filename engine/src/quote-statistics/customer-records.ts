@@ -1,4 +1,4 @@
-/** What a brokerage has said about its customers and teams, as far as statistics depend on it. */
+/** What a brokerage entered about its customers and teams, as far as statistics depend on it. */
 export interface CustomerRecords {
   /** Each name that somebody assigned to a customer, by the name's key. */
   readonly names: ReadonlyMap<string, CustomerName>

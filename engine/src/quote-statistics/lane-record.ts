@@ -19,7 +19,7 @@ export interface EquipmentMonth {
   readonly lost: number
   readonly pending: number
   readonly rateCents: number
-  /** Quotes with a rate above zero, which averages are computed from. */
+  /** Quotes with a rate above zero: averages are of these. */
   readonly rates: number
   readonly marginCents: number
   /** Quotes whose AR and AP are both known, and the sum of their AR. */
@@ -27,7 +27,7 @@ export interface EquipmentMonth {
   readonly marginBaseCents: number
 }
 
-/** A quote of a lane, as a dot on a chart. Amounts are in cents. */
+/** A quote of a lane, as a dot on a chart. Amounts in cents. */
 export interface LanePoint {
   readonly laneId: number
   readonly rateCents: number
@@ -49,9 +49,9 @@ export interface LaneRecord {
 const LANDED = FACTS.customerRate | FACTS.truckCost
 
 /**
- * The months of lanes, which are those of a city pair, and their newest quotes.
+ * The months of a city pair, and its newest quotes. `lanes` are its lanes.
  *
- * @param asked `equipmentCode` selects the points: null for those of all equipment
+ * @param asked `equipmentCode` selects the points; null for all equipment
  */
 export function* recordOfLanes(
   { columns }: Pick<QuoteBook, 'columns'>,

@@ -1,6 +1,6 @@
 /**
- * Which rate would the pricing rules have allowed at least, for each past quote? The expected cost plus the minimum of the rule
- * that applied. No statistical method: rules are matched once for all lanes, customers and reps that they treat alike.
+ * Which rate would the pricing rules have allowed at least, for each past quote? The expected cost plus the minimum margin of the
+ * rule that applied. No statistical method: rules are matched once for all lanes, customers and reps that they treat alike.
  */
 
 import type { QuoteBook } from '../book/quote-book.ts'
@@ -19,12 +19,12 @@ interface Minimum {
   readonly milesTo: number
 }
 
-/** More combinations of lanes, customers and reps are looked up by hash. */
+/** Up to this many combinations of lanes, customers and reps are in an array; more are in a map. */
 const COMBINATIONS_MAX = 1_000_000
 
 /**
  * The lowest rate of each quote: the expected cost, or the minimum above it of the most specific rule that applies. Rules with a
- * condition on the confidence are left out: the confidence at the time of a quote is not stored.
+ * condition on the confidence are left out: the confidence at the time of a quote is not saved.
  *
  * Lanes, customers and reps that meet the same conditions are one class, so that rules are matched once per combination of classes,
  * not per quote.
@@ -81,7 +81,7 @@ export function lowestRates(
   }
 }
 
-/** The classes of a list of things: those with the same answers are one class, by its number. */
+/** Numbers the classes of a list of things: those with the same answers are one class. */
 function classesOf<Thing>(things: readonly Thing[], answersOf: (thing: Thing) => readonly boolean[]) {
   const met: (readonly boolean[])[] = []
   const numbers = new Map<string, number>()

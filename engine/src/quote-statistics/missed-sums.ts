@@ -1,7 +1,7 @@
 /**
- * How much margin did rates miss that were too low? Sums of the amounts of backtest/missed-margin.ts, with a range. Method: propagation
- * of errors (https://en.wikipedia.org/wiki/Propagation_of_uncertainty). Errors of one lane's curve add up; those of different lanes
- * partly cancel out.
+ * How much margin was missed because rates were too low? Sums of the amounts of backtest/missed-margin.ts, with a range. Method:
+ * propagation of errors (https://en.wikipedia.org/wiki/Propagation_of_uncertainty). Errors of one lane's win curve add up; those of
+ * different lanes partly cancel out.
  * docs/decisions/0085-missed-margin.md.
  */
 
@@ -61,7 +61,7 @@ function* stillJudged(
   return found
 }
 
-/** AR minus AP. A quote can be kept apart for its quoted rate alone: a booking that states no terms then has a margin. */
+/** AR minus AP. Also for a quote whose quoted rate alone cannot be converted, if its booking states no terms. */
 function marginOf(columns: QuoteColumns, row: number, isApart: boolean): number | null {
   const facts = columns.facts[row]!
   const landed = FACTS.customerRate | FACTS.truckCost
@@ -69,7 +69,7 @@ function marginOf(columns: QuoteColumns, row: number, isApart: boolean): number 
   return columns.rateCents[row]! - columns.costCents[row]!
 }
 
-/** Adds up quotes, lane by lane: errors of one lane's win curve add up, and those of different lanes partly cancel out. */
+/** Adds up quotes, lane by lane. */
 function sumsOf(quotes: readonly StillJudged[], judged: MissedColumns): MissedSums {
   const byLane = new Map<number, { winSd: number; costSquares: number }>()
   const sums = {

@@ -1,6 +1,6 @@
 /**
- * How did each lane, customer, rep, carrier, equipment or month do: quotes, wins, margin? A page of groups in the wanted order,
- * from the sums of performance-sums.ts. Counts and sums only; the ratios and their intervals are in performance.ts.
+ * How did each lane, customer, rep, carrier, equipment or month do: quotes, wins, margin? A page of such groups in the requested
+ * order, from the sums of performance-sums.ts. The ratios and their intervals are in performance.ts.
  */
 
 import type { QuoteBook } from '../book/quote-book.ts'
@@ -45,7 +45,7 @@ export const PERFORMANCE_RANKS = [
 ] as const
 export type PerformanceRank = (typeof PERFORMANCE_RANKS)[number]
 
-/** The groups of a selection with their sums. A group is a number. */
+/** The groups of the selected quotes with their sums. A group is a number. */
 export interface PerformanceGroups {
   readonly count: number
   readonly sums: GroupSums
@@ -72,7 +72,7 @@ export interface PerformanceQuestion {
 
 /**
  * Sums up the selected quotes of a book by lane, customer, rep, carrier, equipment or month. A rep is the person who quoted, not
- * the one who imported a quote. A name that was merged into another customer counts for that.
+ * the one who imported a quote. Quotes of a merged name count for the customer that it was merged into.
  */
 export function* performanceGroups(book: QuoteBook, question: PerformanceQuestion): Steps<PerformanceGroups> {
   const { by, isSelected, rules, records, named } = question
@@ -292,7 +292,7 @@ export function* performancePage(groups: PerformanceGroups, order: PerformanceOr
   }
 }
 
-/** The sort value of a group; null without the figure. */
+/** The value that a group is sorted by; null without it. */
 function rankOf(groups: PerformanceGroups, group: number, rank: PerformanceRank): number | null {
   const { sums } = groups
   const of = (name: keyof typeof AT) => sums[group * NUMBERS_PER_GROUP + AT[name]]!

@@ -1,6 +1,6 @@
 /**
- * Quotes, wins, revenue, cost and shortfalls, added up by group in one pass over the book. Sums of whole cents are exact in any
- * order.
+ * Quotes, wins, revenue, truck cost and shortfalls of the quotes in the book, added up by group. Sums of whole cents are exact in
+ * any order.
  * docs/model.md, "Quoted and landed margin", explains the sums.
  */
 
@@ -74,8 +74,8 @@ export function addSums(from: GroupSums, group: number, to: GroupSums, other: nu
 /**
  * Sums up the selected quotes of a book by group.
  *
- * A margin has landed when AR and AP are both booked; it is compared when the quoted rate and the expected cost are known, too. A
- * quote is too low if its rate is below the lowest rate.
+ * A margin has landed when AR and AP are both booked; it is compared with the quoted one if the quoted rate and the expected cost
+ * are known. A quote is too low if its rate is below the lowest rate.
  */
 export function* sumByGroup(
   { columns }: QuoteBook,
@@ -85,7 +85,7 @@ export function* sumByGroup(
     isSelected,
     lowestRate,
   }: {
-    /** The number of groups, as known before. `groupOf` may find more. */
+    /** The number of groups that is known before; `groupOf` may find more. */
     readonly groups: number
     readonly groupOf: (columns: QuoteColumns, row: number) => number
     readonly isSelected: IsSelected

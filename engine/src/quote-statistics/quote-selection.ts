@@ -28,8 +28,7 @@ export type Reader = { readonly userId: number } | null
 export type IsSelected = (columns: QuoteColumns, row: number) => boolean
 
 /**
- * Returns a test of whether a row is in the selection. Lanes and customers are tested once each, not again for each of their
- * quotes.
+ * Returns a test of whether a row is in the selection. Each lane and customer is tested once, not for each of its quotes.
  *
  * A person does not see quotes of a hidden customer, whether it is named in the quote or in the booking.
  */
@@ -62,7 +61,7 @@ export function selectedRows(
           ),
         )
   return (columns, row) => {
-    // A load is counted by the offer that counts, not by those before it.
+    // A superseded offer is no load of its own.
     if (columns.outcomeOf(row) === REFUSED) return false
     const quotedAt = columns.quotedAt[row]!
     if (quotedAt < from || quotedAt >= to) return false

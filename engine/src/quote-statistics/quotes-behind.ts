@@ -20,7 +20,7 @@ export function* quotesBehind(
   { isSelected, lowestRate }: { readonly isSelected: IsSelected; readonly lowestRate: LowestRate },
 ): Steps<number[]> {
   const found: number[] = []
-  // AR and AP on the same terms are compared as they are, also where the quoted rate cannot be converted.
+  // Quotes in `apart` count, too: AR and AP on the same terms can be compared even if the quoted rate cannot be converted.
   for (const of of figure === 'booked_at_a_loss' ? [columns, apart] : [columns]) {
     for (let row = 0; row < of.rows; row++) {
       if (row % ROWS_PER_STEP === 0) yield

@@ -1,6 +1,4 @@
-/**
- * What did the selected shipments earn, and how much of what was quoted landed? Sums over the booked quotes in the book.
- */
+/** What did the selected shipments earn, and how much of the quoted margin landed? Sums over the booked quotes in the book. */
 
 import type { QuoteBook } from '../book/quote-book.ts'
 import { FACTS } from '../quotes/quote-columns.ts'

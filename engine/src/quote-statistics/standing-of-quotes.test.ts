@@ -35,7 +35,7 @@ const anyRate = fc
 
 const anyHistories = fc.array(fc.array(anyRate, { maxLength: 6 }), { maxLength: 3 })
 
-test('the rates of a day are those that are chosen for it, whatever days were asked for before', () => {
+test('the rates of a day are those that are chosen for it, in whatever order days are requested', () => {
   fc.assert(
     fc.property(
       anyHistories,

@@ -16,7 +16,7 @@ import type { IsSelected } from './quote-selection.ts'
 
 const dayMs = 86_400_000
 
-/** What is known of one kind of rate on a day: the rate to use, or else why there is none. */
+/** The market rate of one kind to use on a day, or else why there is none. */
 interface RateOfDay {
   readonly used: MarketRate | null
   readonly why: WhyNoMarketRate | null
@@ -30,8 +30,8 @@ interface RatesOfDay {
 const noRate: RateOfDay = { used: null, why: null }
 
 /**
- * The market rates of lanes that are in the same areas, most specific area first. They share it, so that the rates of a day are
- * compared once, and not for each quote.
+ * The market rates of all lanes in the same areas, most specific area first, so that the rates of a day are compared once, and not
+ * for each quote.
  */
 export class MarketOfLanes {
   readonly #sell: readonly MarketHistory<MarketRate>[]
@@ -46,7 +46,7 @@ export class MarketOfLanes {
     this.#buy = buy
   }
 
-  /** Whether no rate is stored for these lanes. */
+  /** Whether no market rate is saved for these lanes. */
   get isEmpty(): boolean {
     return this.#sell.length + this.#buy.length === 0
   }
@@ -68,7 +68,7 @@ export class MarketOfLanes {
   }
 }
 
-/** The sums of a lane with a market rate. */
+/** A lane with market rates, and its sums. */
 export interface StandingOfLane {
   /** Its number in the book. */
   readonly lane: number
@@ -80,16 +80,16 @@ export interface StandingOfQuotes {
   /** By month in UTC, such as `2026-03`, oldest first. */
   readonly months: ReadonlyMap<string, Standing>
   readonly totals: Standing
-  /** Lanes, loads and quotes without a market rate, and the reasons where rates are stored. */
+  /** Numbers of lanes, loads and quotes without a market rate, and the reasons if rates are saved. */
   readonly without: Readonly<Record<'lanes' | 'loads' | 'quotes' | WhyNoMarketRate, number>>
 }
 
-/** The numbers of a sum: loads, own cents and market cents of what was won, lost and paid. */
+/** The numbers of a `Standing`: loads, own cents and market cents of what was won, lost and paid. */
 const NUMBERS = 9
 const LOST_AT = 3
 const PAID_AT = 6
 
-/** Why an amount has no market rate; null if none is stored, false if it has one or is no amount. */
+/** Why an amount has no market rate to compare with; null if none is saved, false if it has one, or if there is no amount. */
 type Lacking = WhyNoMarketRate | null | false
 
 /** States of a lane: it has a quote that was won, lost or paid; and one of these has a market rate. */
@@ -100,7 +100,7 @@ const COMPARED = 2
  * Compares the selected quotes that were won or lost, and the truck costs that were booked, with the market rates of their days.
  *
  * @param marketOf the market rates of a lane, by its number
- * @param milesOf its miles, which convert a rate of another basis; they are asked for if they are needed
+ * @param milesOf its miles, which convert a rate of another basis; they are read if they are needed
  */
 export function* standingOfQuotes(
   book: QuoteBook,
@@ -162,7 +162,7 @@ export function* standingOfQuotes(
   return yield* summed({ ofLanes, ofMonths, states, local, without })
 }
 
-/** The sums of all quotes, once every quote was added to its lane and its month. */
+/** The result, after every quote was added to its lane and its month. */
 function* summed({
   ofLanes,
   ofMonths,
@@ -242,7 +242,7 @@ export function newestMilesOf({ columns }: QuoteBook, lane: number, isSelected: 
   return count === 0 ? null : sum / count
 }
 
-/** What a row won or lost, and what was paid for it, in cents; 0 if there is none. Null for a row that says nothing of the market. */
+/** The rate that a row won or lost, and the truck cost that was paid, in cents; 0 if there is none. Null if there is nothing to compare. */
 function pricedAt(
   columns: QuoteColumns,
   row: number,

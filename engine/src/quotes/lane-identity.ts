@@ -22,9 +22,9 @@ export interface LaneEnd {
 }
 
 /**
- * The identity of a freight lane. Lanes have a direction: Dallas to Atlanta and Atlanta to Dallas are two lanes, in two
- * state pairs and two region pairs. The win probability borrows from all equipment types of a state pair. The expected
- * cost borrows from other equipment types only within the corridor, because a reefer costs more than a van.
+ * The identity of a freight lane. Lanes have a direction: Dallas to Atlanta and Atlanta to Dallas are two lanes. The win
+ * probability borrows from all equipment types of a state pair. The expected cost borrows from other equipment types only within
+ * the corridor, because a reefer costs more than a van.
  *
  * @example freightLane({ origin: { city: 'dallas tx', state: 'TX', region: 'SC' },
  *   destination: { city: 'atlanta ga', state: 'GA', region: 'SE' }, equipment: 'V' }).key // 'dallas tx>atlanta ga|V'

@@ -7,12 +7,12 @@ export const OUTCOMES: readonly Outcome[] = ['pending', 'won', 'lost', 'lost']
 export const PENDING = 0
 export const WON = 1
 export const LOST = 2
-/** A superseded offer whose rate the customer refused: evidence for the win curve as a lost quote, and in no count. */
+/** A superseded offer whose rate the customer refused: the win curve counts it as lost, and nothing else counts it. */
 export const REFUSED = 3
 
 /**
- * A quote without its lane. Amounts are whole cents below 2^31. `costCents` and `miles` are NaN if unknown; `outcome` is an
- * index of `OUTCOMES`.
+ * The values of a quote, without its lane. Amounts are whole cents below 2^31. `costCents` and `miles` are NaN if unknown;
+ * `outcome` is an index of `OUTCOMES`.
  */
 export interface QuoteRow {
   readonly laneId: number
@@ -25,18 +25,18 @@ export interface QuoteRow {
   readonly customer?: number
   /** True for a contract quote. Absent: a spot quote. */
   readonly contract?: boolean
-  /** What only statistics read. Absent: all of it is unknown. */
+  /** What only statistics use. Absent: all of it is unknown. */
   readonly details?: QuoteDetails
 }
 
-/** What statistics need to know about a quote besides. Amounts are whole cents; 0 is an unknown or a missing amount. */
+/** What only statistics need to know about a quote. Amounts are whole cents; 0 is an unknown or a missing amount. */
 export interface QuoteDetails {
   /** The quoted rate. `rateCents` is AR once that is booked. */
   readonly quotedCents: number
   /** The truck cost that was expected when the quote was made: the rep's estimate, else that of the brokerage's history. */
   readonly quotedCostCents: number
   readonly marketCents: number
-  /** When it was decided, in epoch milliseconds; not before `quotedAt`. A pending quote has the time of the quote. */
+  /** When the quote was decided, in epoch milliseconds; not before `quotedAt`. A pending quote has the time of the quote. */
   readonly decidedAt: number
   /** Numbers of `QuoteNames`. */
   readonly names: number
@@ -52,20 +52,20 @@ export const FACTS = {
   /** `rateCents` is AR, and `costCents` is AP. */
   customerRate: 1,
   truckCost: 2,
-  /** The person imported it, and did not quote it: the file names no rep. */
+  /** `person` imported the quote and did not make it: the file names no rep. */
   imported: 4,
   cancelled: 16,
-  /** It has a booking, or a cancelled one. */
+  /** The quote has a booking, or a cancelled one. */
   booked: 32,
-  /** Two bits: how its amounts were converted, an index of `CONVERTED_BY`. */
+  /** Two bits: how the quote's amounts were converted, an index of `CONVERTED_BY`. */
   convertedBy: 64 | 128,
   /** An amount is in Canadian dollars. */
   inCad: 256,
-  /** It expired: nobody reported its outcome. */
+  /** The quote expired: nobody reported its outcome. */
   expired: 512,
-  /** The service itself decided it, as when it expired. */
+  /** The service itself decided the quote, as when it expired. */
   decidedByService: 1_024,
-  /** AP is above AR, as they are if they can be compared, else after the conversion. */
+  /** AP is above AR: unconverted if they can be compared, else after the conversion. */
   atALoss: 2_048,
   /** AR or AP states its basis or its currency. */
   bookingTerms: 4_096,
@@ -189,7 +189,7 @@ const COLUMNS = [
 
 /** The memory of a quote in bytes: its columns, its link to the next row of its lane, and its place in the table. */
 const BYTES_PER_QUOTE = 87
-/** Columns that are joined have five percent more rows, which is room for weeks: a full column is copied to grow. */
+/** Joined columns have five percent more rows than quotes, enough for weeks: a full column is copied to grow. */
 const ROOM = 1.05
 const ROWS_PER_STEP = 10_000
 
@@ -205,7 +205,7 @@ const noDetails: QuoteDetails = {
 }
 
 const NONE = -1
-/** A table slot whose quote was removed. A search continues past it. */
+/** A slot of the table whose quote was removed. A search continues past it. */
 const REMOVED = -2
 
 /**
@@ -270,13 +270,13 @@ export class QuoteColumns {
     this.size += portion.count
   }
 
-  /** Joins the appended portions to columns, in steps. If a laneId occurs more than once, one of its quotes is kept. */
+  /** Joins the appended portions to columns, in steps. If a laneId occurs more than once, one of its quotes remains. */
   *join(): Steps<void> {
     const portions = this.#portions
     this.#portions = []
     const rows = Math.ceil(this.size * ROOM)
     this.#allocate(rows)
-    // They come newest first. In the order of time, rows need no sorting, and newer ones are added at the end.
+    // The portions come newest first. Rows in the order of time need no sorting, and newer ones are added at the end.
     for (let end = this.size; portions.length > 0; yield) {
       const portion = portions.shift() as QuotePortion
       end -= portion.count

@@ -3,13 +3,13 @@ import type { Pool, RateType } from '../rate-type.ts'
 import type { LaneIdentity } from './lane-identity.ts'
 import { OUTCOMES, QuoteColumns } from './quote-columns.ts'
 
-/** Quotes in columns, of which those of a pool count. */
+/** Quotes in columns, of which only those of a pool (spot, contract or all) count. */
 export interface PooledQuotes {
   readonly columns: QuoteColumns
   readonly pool: Pool
 }
 
-/** A brokerage's quotes in columns. Lanes have numbers and identities. */
+/** A brokerage's quotes in columns. Each lane has a number and an identity. */
 export interface QuotedLanes extends PooledQuotes {
   /** Lane numbers are 0 to `laneCount - 1`. */
   readonly laneCount: number
@@ -18,7 +18,7 @@ export interface QuotedLanes extends PooledQuotes {
   laneOf(key: string): number | undefined
 }
 
-/** Whom a book of quotes notifies of each change. */
+/** A listener that a book of quotes notifies of each change. */
 export interface QuoteListener {
   /** Called before a quote of the lane is added, replaced or removed. */
   changing(lane: number): void

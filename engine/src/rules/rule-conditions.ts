@@ -1,7 +1,7 @@
 import type { Confidence } from '../confidence.ts'
 import type { RateType } from '../rate-type.ts'
 
-/** A place of a rule: a city, the market around a city, or a state, with the key that lanes are matched by. */
+/** A place in a rule's conditions: a city, the market around a city, or a state, with the key that lanes are matched by. */
 export interface RulePlace {
   readonly kind: 'place' | 'market' | 'state'
   readonly key: string
