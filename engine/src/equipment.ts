@@ -46,7 +46,7 @@ const LENGTH_BEFORE =
 const LENGTH_AFTER = /(?<=[A-Z])[ _-]*\(?[2-5]\d(?:['’"]|[ -]?(?:FT|FOOT|FEET)\.?)?\)?$/
 
 /**
- * The normalized equipment code, used for storage and comparison, or null if the text is not an equipment code.
+ * The normalized equipment code, for saving and comparison, or null if the text is not an equipment code.
  *
  * The usual names of van, reefer, flatbed and a few other types map to one code each. Any other text of 1 to 20 letters, digits,
  * `_` and `-` becomes a code in upper case. A number alone is rejected: it is a rate or a length in the wrong column. Spaces and a

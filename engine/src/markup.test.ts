@@ -127,7 +127,7 @@ describe('the verdict', () => {
       'it is above every rate you have quoted on this lane, so the win probability is a pessimistic 17%;',
     )
     expect(sentence('2000W 2100L', 1000)).toContain(
-      'it is below every decided rate on this lane, so the share won at your lowest rates is used (83%);',
+      'it is below every decided rate on this lane, so the share of quotes won at your lowest rates is used (83%);',
     )
   })
 

@@ -68,7 +68,7 @@ function shareWon({ win, method }: VerdictFacts, probability: number): string {
   switch (method) {
     case 'at_or_below': {
       if (win.rawShare === null) {
-        return `it is below every decided rate on this lane, so the share won at your lowest rates is used (${share})`
+        return `it is below every decided rate on this lane, so the share of quotes won at your lowest rates is used (${share})`
       }
       const won = wonOf(win.winsAtOrBelow, win.decidedAtOrBelow)
       const raw = percent(win.rawShare)

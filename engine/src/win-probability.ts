@@ -40,9 +40,9 @@ export const WITHHELD_QUOTES = 0.5
  *
  * The lane's decided quotes with a rate above 0 are grouped by rate, cheapest first (`laneRates`). The share won at each rate is
  * pooled with its neighbors until it no longer rises (pool adjacent violators, Barlow et al., 1972). C is the running mean of the
- * pooled shares: the pooled share won at this rate or lower. With n decided quotes, C is clamped to f and 1 - f, where f = 0.5 / (n
- * + 1). Above the highest rate ever quoted (decided or not) the result is f, the pessimistic floor, flagged `above_ceiling`. Below
- * the lowest decided rate the result is C of the lowest rate, flagged `below_floor`.
+ * pooled shares: the pooled share won at this rate or lower. With n decided quotes, C is clamped to f and 1 - f, with
+ * `f = 0.5 / (n + 1)`. Above the highest rate ever quoted (decided or not) the result is f, the pessimistic floor, flagged
+ * `above_ceiling`. Below the lowest decided rate the result is C of the lowest rate, flagged `below_floor`.
  *
  * @example // 1800W 1850W 1900W 1950W 2000L 2050W 2100L 2150L 2200L 2250L, offer 2000, at_or_below
  * // 0.9: four of five quotes at 2040 or lower were won, pooled with the win at 2050

@@ -80,7 +80,7 @@ const BINS = Math.round((2 * ERROR_MAX) / BIN_WIDTH)
  */
 const LAPLACE_WEIGHT = 300
 
-/** How often a brokerage's truck costs were how far above or below the expected ones: a histogram, in usual errors. */
+/** A histogram of how far a brokerage's truck costs were above or below the expected ones, in usual errors. */
 export interface ErrorCounts {
   readonly bins: Float64Array
   /** The sum of the weights of all errors. */

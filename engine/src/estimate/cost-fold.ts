@@ -69,7 +69,7 @@ export interface CostScopes {
 
 /** Loads in the order of time, and the scope keys of each lane. */
 export interface FoldedLoads extends LoadColumns {
-  /** What the limit of `values` cut off each load's residual: 0 for nearly all. */
+  /** How much of each load's residual the limit of `values` cut off: 0 for nearly all. */
   readonly beyond: Float32Array
   readonly keysOf: (lane: number) => readonly string[]
 }

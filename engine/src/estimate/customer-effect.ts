@@ -56,7 +56,7 @@ interface Decided {
   readonly won: Uint8Array
   readonly lanes: number
   readonly customers: number
-  /** The numbers of the lanes and customers whose places `lane` and `customer` have. */
+  /** The numbers of the lanes and customers: `lane` and `customer` are positions in these lists. */
   readonly laneNumbers: readonly number[]
   readonly customerNumbers: readonly number[]
 }

@@ -136,8 +136,8 @@ export function morningOf(market: Market): Morning | null {
 }
 
 /**
- * Log of the reference rate of a lane on a day: `I + (w f mu + g G) / (w f + g)`, with g = `tenantWeight` and f = 2^(-days since
- * the lane's last quote / 40); `I + G` for an unseen lane.
+ * Log of the reference rate of a lane on a day: `I + (w f mu + g G) / (w f + g)`, with `g = tenantWeight` and
+ * `f = 2^(-days since the lane's last quote / 40)`; `I + G` for an unseen lane.
  *
  * @example referenceOf({ weight: 1, mean: 0, day: 0 }, { ...morning, index: 7.6, mean: 0.1, tenantWeight: 0.3 }, 0) // 7.623
  */
