@@ -57,7 +57,6 @@ export interface BenchFindings {
 /** One row of the benchmark. */
 export interface BenchRow {
   readonly name: string
-  /** What the row promises. */
   readonly promise: string
   measure(bench: Bench): Promise<BenchFindings>
 }

@@ -1,7 +1,6 @@
 import { Agent, request } from 'node:http'
 import { setTimeout as delay } from 'node:timers/promises'
 
-/** An HTTP request. */
 export interface Call {
   readonly method: 'GET' | 'POST'
   readonly path: string

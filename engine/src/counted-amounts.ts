@@ -38,9 +38,9 @@ export interface CountedAmounts {
 
 /** The charges of the fuel schedules for the miles of a quote on its day, and the exchange rate of that day. */
 export interface ChargesOfDay {
-  /** By the schedule of the customer, else that of the brokerage. */
+  /** For rates: by the customer's schedule, else the brokerage's. */
   readonly rates: FuelAndExchange
-  /** By the schedule of the brokerage. */
+  /** For costs: by the brokerage's schedule. */
   readonly costs: FuelAndExchange
 }
 
@@ -80,9 +80,9 @@ export function chargesOfDay(
 
 /** The surcharges and the exchange rate that apply to a quote on its day. Null where one is not known. */
 export interface RatesOfQuote {
-  /** By the schedule of the customer, else that of the brokerage. */
+  /** The surcharge of the customer's schedule, else of the brokerage's. */
   readonly fuelMillsPerMile: number | null
-  /** By the schedule of the brokerage. */
+  /** The surcharge of the brokerage's schedule. */
   readonly costMillsPerMile: number | null
   readonly usdPerCad: number | null
 }

@@ -58,7 +58,7 @@ describe('countHistory', () => {
 
 const moment = fc.oneof(
   fc.integer({ min: NOW - 500 * DAY, max: NOW + 40 * DAY }),
-  // At and next to bucket boundaries.
+  // Times at and next to bucket boundaries.
   fc
     .tuple(fc.integer({ min: -2, max: 15 }), fc.integer({ min: -1, max: 1 }))
     .map(([periods, ms]) => NOW - periods * PERIOD + ms),

@@ -68,7 +68,6 @@ export function addDay(
   }
 }
 
-/** Adds two sums. */
 export function addStanding(one: Standing, other: Standing): Standing {
   const plus = (a: AgainstMarket, b: AgainstMarket): AgainstMarket => ({
     loads: a.loads + b.loads,
@@ -78,7 +77,7 @@ export function addStanding(one: Standing, other: Standing): Standing {
   return { won: plus(one.won, other.won), lost: plus(one.lost, other.lost), paid: plus(one.paid, other.paid) }
 }
 
-/** By how many percent the own rates are above the market, one decimal; null without a load. */
+/** How many percent the own rates are above the market, one decimal; null without a load. */
 export function abovePct({ loads, ownCents, marketCents }: AgainstMarket): number | null {
   return loads === 0 || marketCents === 0 ? null : percentAbove(ownCents, marketCents)
 }

@@ -15,14 +15,14 @@ export interface PerformanceSums {
   readonly comparableShipments: number
   readonly comparableMarginCents: number
   readonly quotedMarginCents: number
-  /** Over the comparable shipments: AP above the expected cost, and AR below the quoted rate. */
+  /** By how much AP is above the expected cost, and AR below the quoted rate, over the comparable shipments. */
   readonly lostToCostCents: number
   readonly lostToRateCents: number
   /** Quotes whose quoted rate and expected cost at quote time are known. The next three fields are a part of them. */
   readonly quotesWithCost: number
   readonly quotedTooLow: number
   readonly quotedTooLowWon: number
-  /** By how many cents the won quotes were too low. */
+  /** How many cents the won quotes were too low by. */
   readonly quotedTooLowCents: number
 }
 

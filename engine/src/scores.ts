@@ -39,7 +39,7 @@ export interface ScoreBasis {
 export const SCORE_RULE = {
   /** The weight of a bucket halves with every 3 buckets of age. */
   halfLifeBuckets: 3,
-  /** In the derivative, the weight for "now" halves with every bucket of age. */
+  /** The weight for "now" in the derivative halves with every bucket of age. */
   nowHalfLifeBuckets: 1,
   /** Pseudo-quotes at par, so that two lucky wins do not make a lane strong. */
   parQuotes: 4,

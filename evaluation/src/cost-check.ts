@@ -89,7 +89,7 @@ export interface RiskQuality {
   /** The share of loads that cost more than nine of ten should. */
   readonly aboveNineTenths: number
   readonly worstTenth: number
-  /** For ten groups of equal size by the chance of losing money, lowest first. */
+  /** Ten groups of equal size by the chance of losing money, lowest first. */
   readonly losses: readonly { readonly chance: number; readonly lost: number; readonly loads: number }[]
 }
 

@@ -97,7 +97,7 @@ function principalOf(place: KnownPlace, principals: readonly KnownPlace[]): Know
   return principals.find((each) => each.country === place.country && isNear(each, place)) ?? place
 }
 
-/** In order of size: a city more than 50 miles from all principal cities so far becomes a principal city. */
+/** Goes through cities in order of size: one more than 50 miles from all principal cities so far becomes one. */
 function choosePrincipals(places: readonly KnownPlace[]): KnownPlace[] {
   const principals: KnownPlace[] = []
   for (const place of [...places].sort((a, b) => b.population - a.population || (a.key < b.key ? -1 : 1))) {

@@ -92,7 +92,7 @@ export interface QuoteToAppraise {
 
 /** A rate for an appraised quote, and what the service says about it. */
 export interface AppraisedRate {
-  /** In US dollars on the basis of the brokerage; null if it cannot be converted. */
+  /** The rate in US dollars on the basis of the brokerage; null if it cannot be converted. */
   readonly rateCents: number | null
   readonly verdict: RuleVerdict
   /** Null if nothing is known to estimate from. */

@@ -44,7 +44,7 @@ export interface BookLane {
   readonly number: number
   readonly places: LanePlaces
   readonly corridor: Corridor
-  /** By rate type, then by outcome. */
+  /** One count for each rate type and outcome. */
   readonly counts: number[]
 }
 

@@ -17,7 +17,7 @@ export interface BorrowedType {
   readonly rateShare: number
   /** An outcome of the other type counts as this part of an own one. */
   readonly weight: number
-  /** By how much rates of the own type are usually above those of the other on the same lane, in ln. */
+  /** How far rates of the own type usually are above those of the other on the same lane, in ln. */
   readonly rateOffset: number
   /** The lanes with quotes of both types. */
   readonly lanesOfBoth: number

@@ -55,15 +55,15 @@ export interface CostIndex {
 /** What was learned from the brokerage's past forecasts for one of `AHEAD_DAYS`. */
 export interface AheadFit {
   readonly season: SeasonShare
-  /** For each of `OWN_LOADS_ROWS`. */
+  /** One entry for each of `OWN_LOADS_ROWS`. */
   readonly errors: readonly Readonly<AbsoluteErrors>[]
 }
 
-/** The residuals of each scope of a brokerage, and the newest loads of each lane. */
+/** The loads of a brokerage, as its expected costs use them. */
 export interface CostScopes {
   loads: number
   readonly residuals: Map<string, Residual>
-  /** By the key of the lane. */
+  /** The newest loads of each lane, by its key. */
   readonly newest: Map<string, NewestLoads>
 }
 
@@ -238,15 +238,15 @@ class CostFold {
   readonly #loads: FoldedLoads
   readonly #known: Known
   readonly #scopes: CostScopes = { loads: 0, residuals: new Map(), newest: new Map() }
-  /** By lane. */
+  /** The chain of each lane, once it is needed. */
   readonly #chains: (CostChain | undefined)[]
   readonly #following = new Following()
   readonly #errors = AHEAD_DAYS.map(noAbsoluteErrors)
   readonly #signedErrors = noErrors()
-  /** By lane, the forecast of its first load of today. */
+  /** The forecast for the first load of today on each lane. */
   readonly #firstToday = new Map<number, LaneForecast>()
   readonly #taughtFrom: number
-  /** For each of `AHEAD_DAYS`, the next load to forecast. */
+  /** The next load to forecast for each of `AHEAD_DAYS`. */
   readonly #next: number[]
   readonly #days: number[] = []
   readonly #mornings: number[] = []

@@ -112,7 +112,7 @@ const ROWS_PER_STEP = 20_000
 /** The weight of a quote of today. Weights are whole numbers, so that their sums do not depend on the order of the rows. */
 const WHOLE = 2 ** 20
 
-/** By lane: its decided quotes, each with its weight by age. */
+/** The decided quotes of each lane, weighted by age and added up. */
 function* laneWeights(quoted: QuotedLanes, today: number): Steps<Float64Array> {
   const { columns, laneCount } = quoted
   const weights = new Float64Array(laneCount)

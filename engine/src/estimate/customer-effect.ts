@@ -25,7 +25,7 @@ import { clip } from './vector.ts'
 export interface CustomerEffects {
   /** How much customers differ: the standard deviation of their effects in log odds; 0 if the quotes do not show that they differ. */
   readonly spread: number
-  /** By number of the customer. */
+  /** The effect of each customer, by its number. */
   readonly effects: ReadonlyMap<number, CustomerEffect>
   /** The mean effect of the decided quotes of a lane, by number of the lane, and of all lanes. */
   readonly laneMeans: ReadonlyMap<number, number>
@@ -33,7 +33,7 @@ export interface CustomerEffects {
 }
 
 export interface CustomerEffect {
-  /** In log odds, shrunk toward zero. */
+  /** How much more often the customer says yes, in log odds, shrunk toward zero. */
   readonly level: number
   readonly variance: number
   readonly decided: number
@@ -230,7 +230,7 @@ function spreadOf(levels: Float64Array, variances: Float64Array): number {
 }
 
 /**
- * By how many standard deviations customers differ more than chance explains, after a fit of lanes alone: the score test of a zero
+ * How many standard deviations customers differ by more than chance explains, after a fit of lanes alone: the score test of a zero
  * spread. The levels of the lanes already explain a part of each customer's outcomes, so chance has less to explain.
  */
 function evidenceOf(decided: Decided, fit: Fit): number {
@@ -328,7 +328,7 @@ function effectsOf(decided: Decided, fit: Fit): CustomerEffects {
   }
 }
 
-/** By how much a customer says yes more often than the customers on a lane, in log odds, and how uncertain that is. */
+/** How much more often a customer says yes than the customers on a lane, in log odds, and how uncertain that is. */
 export interface CustomerShift {
   readonly level: number
   readonly variance: number

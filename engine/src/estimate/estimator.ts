@@ -31,7 +31,7 @@ export interface Borrowing {
   /** How the win curves of the own type differ from those of the other: in log odds, and in log steepness. */
   readonly levelShift: number
   readonly steepnessShift: number
-  /** By how much rates of the own type are usually above those of the other on the same lane, in ln. */
+  /** How far rates of the own type usually are above those of the other on the same lane, in ln. */
   readonly rateOffset: number
   /** A well-known rate of the other type on the lane counts as this number of own quotes. */
   readonly rateWeight: number
@@ -53,9 +53,9 @@ export interface Estimator extends FoldedAgainst, ScopeTree {
   readonly family: CurveFamily
   /** How win rates move: the drift shifts every curve, and the swing of lanes widens the intervals. */
   readonly swings: Swings
-  /** By lane: 1 once the totals of its scopes include its outcomes. */
+  /** One entry per lane: 1 once the totals of its scopes include its outcomes. */
   readonly sent: Uint8Array
-  /** For lanes that changed since: the outcomes that the totals still include. */
+  /** The outcomes that the totals still include for lanes that changed since. */
   readonly changed: Map<number, LaneOutcomes>
   /** What the quotes of requested lanes say, cached until they change. */
   readonly folded: Map<number, LaneFold>

@@ -133,7 +133,7 @@ const LEVELS = [0.025, 0.1, 0.9, 0.975] as const
  * raise a quantile slightly, so each bound is a running minimum.
  */
 export interface IntervalCurve {
-  /** For each of the four levels: non-increasing log odds at the rates of the lattice. */
+  /** The bounds, in log odds, at the rates of the lattice: one array for each of `LEVELS`, never rising. */
   readonly bounds: readonly Float64Array[]
   readonly ceiling: number
 }

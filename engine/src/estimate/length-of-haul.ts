@@ -52,7 +52,7 @@ function terms(miles: number): [number, number, number, number, number] {
  * @example Math.exp(haulLogDollars(DEFAULT_HAUL_CURVE, 500)) // 1480.1278
  */
 export function haulLogDollars(curve: HaulCurve, miles: number): number {
-  // Without an array of the terms, because this is called for every quote of a brokerage.
+  // An array of the terms would be slow: this is called for every quote of a brokerage.
   const log = Math.log(miles)
   return (
     curve[0] +

@@ -50,7 +50,7 @@ export function* marketDaysInSteps(
     days.push({ day, morning, indexAfter: market.index })
     seen = []
   }
-  // Not `rows.entries()`, which makes an array of each row.
+  // `rows.entries()` would make an array of each row.
   for (let at = 0; at < rows.length; at++) {
     if (at % ROWS_PER_STEP === 0) yield
     const row = rows[at]!

@@ -20,7 +20,6 @@ const INDEX_SPEED = 0.005
 /** A quote's surprise, ln(rate / reference rate), counts up to this much. */
 const SURPRISE_MAX = 0.4
 
-/** Identifies a lane. */
 export type LaneKey = string | number
 
 /** One quote: `logRate` is ln(rate in cents) minus the brokerage's length-of-haul curve. */

@@ -39,7 +39,7 @@ export interface ScopeModel {
 /** The brokerage and every scope below it. */
 export interface ScopeTree {
   readonly tenant: ScopeModel
-  /** By their keys and those of the wider scopes, widest first: see `scopePath`. Parents come before their children. */
+  /** The scopes by their keys and those of the wider ones, widest first: see `scopePath`. Parents come before their children. */
   readonly scopes: Map<string, ScopeModel>
 }
 

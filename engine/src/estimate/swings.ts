@@ -140,7 +140,7 @@ export function* swingsInSteps(
     yesterday = day
     yield
   }
-  // In the order of time: lanes are numbered in the order in which their quotes arrived, and a sum depends on its order.
+  // The lanes end in the order of time, because a sum depends on its order, and lanes are numbered as their quotes arrived.
   for (let at = 0; at < rows.length; at++) {
     if (at % ROWS_PER_STEP === 0) yield
     const lane = columns.lane[rows[at]!]!

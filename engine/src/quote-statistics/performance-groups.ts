@@ -52,9 +52,9 @@ export interface PerformanceGroups {
   /** The unique key of a group, and the values that it consists of: places and equipment for a lane, else the key. */
   keyOf(group: number): string
   partsOf(group: number): readonly string[]
-  /** For a customer or a carrier: the most frequent spelling of the name. */
+  /** The most frequent spelling of the name of a customer or a carrier. */
   writtenOf(group: number): string
-  /** For a month: its first day in epoch milliseconds, as if its time zone were UTC. */
+  /** The first day of a month in epoch milliseconds, as if its time zone were UTC. */
   monthOf(group: number): number | null
 }
 

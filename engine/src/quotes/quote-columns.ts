@@ -38,7 +38,7 @@ export interface QuoteDetails {
   readonly marketCents: number
   /** When the quote was decided, in epoch milliseconds; not before `quotedAt`. A pending quote has the time of the quote. */
   readonly decidedAt: number
-  /** Numbers of `QuoteNames`. */
+  /** The numbers of the customer names and of the carrier in `QuoteNames`. */
   readonly names: number
   readonly carrier: number
   /** The user who quoted or imported it; 0 if it is not known. */
@@ -85,7 +85,7 @@ export function bitsOfConvertedBy(by: (typeof CONVERTED_BY)[number]): number {
   return CONVERTED_BY.indexOf(by) << CONVERTED_SHIFT
 }
 
-/** In `traits`, the bits of the outcome, and the bit of a contract quote. */
+/** The bits of `traits` for the outcome, and the bit for a contract quote. */
 const OUTCOME_BITS = 3
 export const CONTRACT_BIT = 4
 

@@ -13,7 +13,7 @@ import {
  * is the maximum.
  */
 export interface MarginTerms {
-  /** In percent of the rate, below 100. */
+  /** The margin in percent of the rate, below 100. */
   readonly pct?: number
   readonly cents?: number
   readonly centsPerMile?: number

@@ -21,7 +21,7 @@ export interface RuleConditions {
   /** Quotes of the people who are in this team. */
   readonly team?: { readonly teamId: number; readonly text: string }
   readonly equipment?: string
-  /** Over this many loaded miles, and up to this many. */
+  /** The loaded miles are over `milesOver`, and at most `milesTo`. */
   readonly milesOver?: number
   readonly milesTo?: number
   readonly rateType?: RateType
@@ -65,7 +65,7 @@ export function specificity(conditions: RuleConditions): readonly number[] {
     Math.max(has(conditions.milesOver), has(conditions.milesTo)),
     has(conditions.rateType),
     has(conditions.confidenceAtMost),
-    // Of two ranges of miles, the narrower one.
+    // A narrower range of miles is more specific.
     -((conditions.milesTo ?? 100_000) - (conditions.milesOver ?? 0)),
   ]
 }

@@ -5,7 +5,7 @@ export interface GroupedMean {
   readonly range95: { readonly low: number; readonly high: number } | null
 }
 
-/** With fewer groups, the range would be meaningless. */
+/** The range of fewer groups would be meaningless. */
 const GROUPS_MIN = 5
 /** 95 % of a normal distribution are within this many standard deviations of its mean. */
 const Z_95 = 1.96
