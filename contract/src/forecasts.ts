@@ -99,7 +99,7 @@ export const getForecasts = endpoint({
       lanes: 88,
       unscored: { undecided: 140, expired: 20, void: 4, superseded: 15, rate_changed: 2, late: 0 },
       standing: 'good',
-      sentence: 'The forecasts hold: 223 of 520 quotes were won, and their forecasts expected 229.',
+      sentence: 'The forecasts are reliable: 223 of 520 quotes were won, and their forecasts expected 229.',
       mean_forecast: 0.441,
       brier: 0.198,
       won_minus_forecast: { mean: -0.012, range_95: { low: -0.051, high: 0.027 } },

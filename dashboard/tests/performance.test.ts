@@ -283,7 +283,7 @@ test.describe('the recorded forecasts', () => {
     const answer = getForecasts.examples?.answer
     await page.route('**/api/forecasts?*', (route) => route.fulfill({ json: answer }))
     await page.goto('/results?view=recorded&rate_type=spot')
-    await expect(page.getByRole('status').getByText('The forecasts hold: 223 of 520')).toBeVisible()
+    await expect(page.getByRole('status').getByText('The forecasts are reliable: 223 of 520')).toBeVisible()
     const row = page.getByRole('row', { name: /2026-02/ })
     await expect(row).toContainText('0.221')
     await expect(page.getByRole('img', { name: /Reliability diagram/ })).toBeVisible()

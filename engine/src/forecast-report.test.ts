@@ -105,7 +105,7 @@ describe('the report', () => {
     expect(forecastStanding(report)).toBe(standing)
     expect(forecastSentence(report)).toMatch(
       {
-        good: /hold/,
+        good: /reliable/,
         too_high: /too high: 50 of 200/,
         too_low: /too low/,
         behind_lane_rate: /Brier score is 0\.188/,

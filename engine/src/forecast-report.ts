@@ -220,7 +220,7 @@ export function forecastSentence(report: ForecastReport): string {
     case 'unknown':
       return `There are too few decided quotes with a forecast to judge the forecasts: ${count(scored)} of ${count(FORECASTS_MIN)}, on five lanes or more.`
     case 'good':
-      return `The forecasts hold: ${counts}.`
+      return `The forecasts are reliable: ${counts}.`
     case 'too_high':
       return `The forecasts are too high: ${counts}. Do not rely on them until you know why. Usual reasons are a market that moved, outcomes that are reported late or only when lost, and another mix of customers.`
     case 'too_low':
