@@ -25,7 +25,7 @@ const usage = `npm run bench -- [options]
   --tenants N        the brokerages that send requests (5000)
   --import-rows N    the rows of the import (30000)
   --brokerage N      the quotes of the brokerage in the at-work row (12000 and 100000; with --full also 1000000)
-  --data DIR         where to keep databases for the next run (lanewise-bench in the system's temporary folder)
+  --data DIR         where to save databases for the next run (lanewise-bench in the system's temporary folder)
   --json FILE        write all figures to this file
 `
 

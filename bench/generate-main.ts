@@ -19,7 +19,7 @@ The same command always generates the same data. After Ctrl+C, run it again to c
   --seed N           the seed; another seed gives other data (1)
   --until DAY        the day after the last quote, YYYY-MM-DD (today)
   --into FOLDER      write to this data folder; default: DATABASE_URL with MIGRATION_DATABASE_URL, or else DATA_DIR
-  --access FILE      store tokens and secrets in this file, readable only by you (generated-access.json in the data folder)
+  --access FILE      save tokens and secrets in this file, readable only by you (generated-access.json in the data folder)
 `
 
 function wholeNumber(name: string, text: string, from: number, to: number): number {

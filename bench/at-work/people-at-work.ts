@@ -76,7 +76,7 @@ function updates({ access, recent }: PreparedBrokerage, random: SeededRandom, cl
   let sent = 0
   return (): Call => {
     const lane = recent[sent % recent.length]
-    if (lane === undefined) throw new RangeError('There is no lane to book.')
+    if (lane === undefined) throw new RangeError('There is no quote to book.')
     sent++
     const quoted = lane.quoted_rate_cents / 100
     const customerRate = Math.round(quoted * (0.97 + 0.03 * random.uniform())) + sent / 100
