@@ -6,7 +6,7 @@
 
 import { type MarketKind, percentAbove } from './market-rate.ts'
 
-/** Rates of one kind, compared with market rates of the same kind: the loads that have a market rate, and both totals in cents. */
+/** Amounts of one kind, compared with market rates of the same kind: the loads that have a market rate, and both totals in cents. */
 export interface AgainstMarket {
   readonly loads: number
   readonly ownCents: number
@@ -77,7 +77,7 @@ export function addStanding(one: Standing, other: Standing): Standing {
   return { won: plus(one.won, other.won), lost: plus(one.lost, other.lost), paid: plus(one.paid, other.paid) }
 }
 
-/** How many percent the own rates are above the market, one decimal; null without a load. */
+/** How many percent the brokerage's amounts are above the market, one decimal; null without a load. */
 export function abovePct({ loads, ownCents, marketCents }: AgainstMarket): number | null {
   return loads === 0 || marketCents === 0 ? null : percentAbove(ownCents, marketCents)
 }

@@ -15,9 +15,9 @@ export interface BorrowedType {
   readonly curveShare: number
   /** The share of the going rate that is from rates of the other type on the lane. */
   readonly rateShare: number
-  /** An outcome of the other type counts as this part of an own one. */
+  /** An outcome of the other type counts as this part of an outcome. */
   readonly weight: number
-  /** How far rates of the own type usually are above those of the other on the same lane, in ln. */
+  /** How far rates of this type usually are above those of the other on the same lane, in ln. */
   readonly rateOffset: number
   /** The lanes with quotes of both types. */
   readonly lanesOfBoth: number

@@ -188,7 +188,7 @@ class Following {
 
 /** What is known before the loads are read. */
 interface Known {
-  /** The day of the model. */
+  /** The day for which costs are prepared. */
   readonly day: number
   readonly costDays: CostDays | null
   readonly seasons: readonly SeasonShare[]

@@ -8,7 +8,7 @@
 /**
  * How much a scope takes from the next wider one: that counts as much as this many loads beside its own. The scopes: the brokerage;
  * the region pair, origin state, destination state and state pair, each with equipment; the corridor; the corridor with equipment.
- * The origin and destination states tell whether trucks are scarce at one end, which reduces the error on lanes without own loads.
+ * The origin and destination states tell whether trucks are scarce at one end, which reduces the error on lanes without loads.
  */
 const CHAIN_WEIGHTS = [10, 6, 8, 8, 4, 2, 1] as const
 /**

@@ -26,14 +26,14 @@ import { addMessageUp, emptyLikelihood, laneKinship, scaledLikelihood } from './
 /** What estimates of spot quotes take from contract quotes, or the reverse: see `estimatorsByTypeInSteps`. */
 export interface Borrowing {
   readonly from: Estimator
-  /** An outcome of the other type counts as this part of an own one, from 0 to 1. */
+  /** An outcome of the other type counts as this part of an outcome, from 0 to 1. */
   readonly weight: number
-  /** How the win curves of the own type differ from those of the other: in log odds, and in log steepness. */
+  /** How the win curves of this type differ from those of the other: in log odds, and in log steepness. */
   readonly levelShift: number
   readonly steepnessShift: number
-  /** How far rates of the own type usually are above those of the other on the same lane, in ln. */
+  /** How far rates of this type usually are above those of the other on the same lane, in ln. */
   readonly rateOffset: number
-  /** A well-known rate of the other type on the lane counts as this number of own quotes. */
+  /** A well-known rate of the other type on the lane counts as this many quotes of this type. */
   readonly rateWeight: number
   /** The lanes with quotes of both types, from which the last two are learned. */
   readonly lanesOfBoth: number

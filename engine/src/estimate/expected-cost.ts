@@ -79,7 +79,7 @@ export interface CostModel extends CostScopes {
   other: CostModel | null
 }
 
-/** On a lane with fewer own loads, the rate type with fewer loads in all borrows from the expected cost of the other type. */
+/** On a lane with fewer loads of a rate type, the type with fewer loads in all borrows from the expected cost of the other. */
 const OWN_LOADS_ENOUGH = 5
 /** How much spot and contract costs differ on a lane: the variance of the difference, in ln cost. */
 const TYPE_VARIANCE = 0.01
@@ -315,7 +315,7 @@ export function seasonOf({ ahead }: CostModel): { evidence: boolean; sentence: s
 
 /**
  * How far today's costs of a lane are usually from the expected one: the errors of the brokerage's past forecasts on lanes with as
- * many own loads.
+ * many loads.
  *
  * @example errorSpread(prepareCosts([], now), []).usual // 0.24
  */
@@ -332,8 +332,8 @@ const ownLoadsOf = (model: CostModel, { costKeys }: LoadToCost) =>
 
 /**
  * The share of the expected cost of a lane that is from loads of the other rate type. The type with more loads borrows nothing. The
- * other one does on a lane with few own loads: the smaller the errors of an expected cost usually are, the more it counts; for the
- * other type, the difference between the types adds to the errors.
+ * other one does on a lane with few loads of its own: the smaller the errors of an expected cost usually are, the more it counts;
+ * for the other type, the difference between the types adds to the errors.
  */
 function borrowedCostShare(model: CostModel, asked: LoadToCost): number {
   const { other } = model

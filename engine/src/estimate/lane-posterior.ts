@@ -35,7 +35,7 @@ export function lanePrior(model: Estimator, identity: LaneIdentity): CurveBelief
     addInto(belief, difference(scope.total, message))
   }
   const decided = laneOf(model, identity.key)?.decided ?? 1
-  // A rate of the other type (spot or contract) makes the lane's reference rate as certain as that number of own quotes.
+  // A rate of the other type (spot or contract) makes the lane's reference rate as certain as that number of quotes of this type.
   const known = decided + Math.round(otherReference(model, identity, null)?.weight ?? 0)
   return priorOf(messageDown(belief, laneKinship(known, model.family.spreadIndex)))
 }

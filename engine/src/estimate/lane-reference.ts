@@ -13,7 +13,7 @@ import { levelWeight, type Morning, referenceOf } from './reference-rate.ts'
 
 /**
  * The reference rate of a lane today, in fractional cents: see `referenceOf`. A rate of the other type on the lane counts as some
- * own quotes, after the usual difference between the types. Null if the brokerage has no quotes.
+ * quotes, after the usual difference between the types. Null if the brokerage has no quotes.
  */
 export function referenceRateCents(
   model: Estimator,

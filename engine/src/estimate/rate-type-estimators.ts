@@ -46,7 +46,7 @@ export function estimatorFor(estimators: EstimatorsByType, rateType: RateType): 
 /** A rate type with fewer decided quotes takes the curve family of the other type, and at least its swing. */
 const OWN_FAMILY_MIN = 200
 
-/** The parts of an own outcome that one of the other type may count as. Without evidence, it counts as about their mean. */
+/** An outcome of the other rate type may count as one of these parts of an outcome. Without evidence, it counts as about their mean. */
 const WEIGHTS = [0, 0.03, 0.1, 0.3, 1] as const
 /**
  * The win curves of the two types may differ by this many steps of the bank, in level and in steepness. Before any evidence,
@@ -281,7 +281,7 @@ function comparedScopes(own: Estimator, other: Estimator): Compared[] {
 
 /**
  * How much an outcome of the other type counts for a type, and how their win curves differ. The better a candidate, together with
- * the other type's outcomes, predicts the own ones, the more it counts. The weight is the mean over all candidates.
+ * the other type's outcomes, predicts those of this type, the more it counts. The weight is the mean over all candidates.
  */
 function* learnedCurves(
   own: Estimator,
