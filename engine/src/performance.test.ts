@@ -81,7 +81,7 @@ describe('the interval of a win rate', () => {
     expect(interval(0, 5)).toEqual({ lowPct: 0, highPct: 24.7 })
   })
 
-  test('contains the rate, stays within 0 and 100, and is mirrored when wins and losses are swapped', () => {
+  test('contains the win rate, stays within 0 and 100, and is mirrored when wins and losses are swapped', () => {
     const count = fc.integer({ min: 0, max: 100_000 })
     fc.assert(
       fc.property(count, count, (won, lost) => {

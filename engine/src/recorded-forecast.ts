@@ -34,7 +34,7 @@ interface Outcomes {
 
 /**
  * How likely is a win on this lane, by its past wins alone? The plain rule that the model must beat, with two imaginary quotes at
- * the overall rate: (won + 2 x overall) / (decided + 2), with overall = (won + 1) / (decided + 2) over all quotes of the
+ * the overall win rate: (won + 2 x overall) / (decided + 2), with overall = (won + 1) / (decided + 2) over all quotes of the
  * brokerage. The backtest weights the outcomes of the lane by their age.
  *
  * @example laneWinRate({ won: 1, decided: 2 }, { won: 1, decided: 2 }) // 0.5

@@ -4,12 +4,12 @@ import type { CostSeen } from '#engine/estimate/expected-cost.ts'
 const WEEK_DAYS = 7
 const YEAR_WEEKS = 52
 
-/** What the best multiple of a predictor, chosen in hindsight, would have gained over the newest rate of the lane. */
+/** What the best multiple of a predictor, chosen in hindsight, would have gained over the newest cost of the lane. */
 export interface Hindsight {
   readonly weeks: number
   readonly predictor: string
   readonly count: number
-  /** Mean absolute error of the newest rate, in ln cost. */
+  /** Mean absolute error of the newest cost, in ln cost. */
   readonly newest: number
   /** The multiple of the predictor with the smallest mean absolute error. */
   readonly multiple: number

@@ -17,8 +17,8 @@ const ENDS: Record<string, { state: string; region: string }> = {
 }
 
 /**
- * The weekly truck costs from Southern California that the USDA published from 2015 to 2018: one load per lane and week, at the
- * middle of the range. Null if the file is missing.
+ * The weekly truck rates from Southern California that the USDA published from 2015 to 2018, as truck costs: one load per lane and
+ * week, at the middle of the range. Null if the file is missing.
  */
 export function readUsdaRates(folder: string): CostSeen[] | null {
   const path = join(folder, 'usda_reefer_rates_weekly_2015_2018.csv')
