@@ -8,9 +8,9 @@ import { StartRefused } from './start-failure.ts'
 import type { Progress } from './start-progress.ts'
 
 /**
- * On the first start of a database, stores a check value of the secret key and, in the embedded database, writes the sample
- * brokerage, in one transaction: after an interruption, the next start is the first one again. On later starts, refuses a key that
- * cannot decrypt the check value.
+ * On the first start of a database, saves a check value of the secret key and, in the embedded database, the sample brokerage,
+ * in one transaction: after an interruption, the next start is the first one again. On later starts, refuses a key that cannot
+ * decrypt the check value.
  */
 export async function firstStart(
   database: Database,
@@ -24,7 +24,7 @@ export async function firstStart(
   const keyCheck = seal(secretKeys[0], keyCheckPlace, keyCheckText)
   if (config.databaseUrl !== null || !config.sampleBrokerage) {
     const first = await database.outsideTenants((transaction) => writeKeyCheck(transaction, keyCheck))
-    // Another first start ran at the same time and stored its key first.
+    // Another first start ran at the same time and saved its key first.
     return first ? undefined : firstStart(database, config, secretKeys, now, progress)
   }
   progress.say('creating a sample brokerage with two years of quotes')

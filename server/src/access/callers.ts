@@ -127,7 +127,7 @@ const lastUsedGrainMs = 300_000
 /** Concurrent writes of "last used". Thousands of tokens may be used in the same second, and requests need the connections. */
 const usesWrittenAtOnceMax = 3
 
-/** The moment that stored expiry times are compared with: with the same leeway as the expiry in the token itself. */
+/** The time to compare saved expiry times with: the leeway is that of the expiry in the token itself. */
 function withLeeway(now: number): Date {
   return new Date(now - tokenLeewaySeconds * 1000)
 }
@@ -249,7 +249,7 @@ class CachedCallers implements Callers {
   ): VerifiedToken {
     const claims = this.#parts.tokens.verify('service', bearerToken(authorization), now, onSigned)
     const verified = { claims, tenant: tenantId(claims.tenant_id), name: tokenName(claims) }
-    // One token has many valid headers: any number of spaces may precede it, up to 16 KiB. Keep short headers only.
+    // One token has many valid headers: any number of spaces may precede it, up to 16 KiB. Cache short headers only.
     if (authorization === undefined || authorization.length > verifiedHeaderLengthMax) return verified
     if (this.#verifiedTokens.size >= verifiedTokensMax) this.#verifiedTokens.clear()
     this.#verifiedTokens.set(authorization, verified)

@@ -15,8 +15,8 @@ interface Issued {
 }
 
 /**
- * Makes a service token that is valid for a year, with a normalized list of scopes. The token exists only in the return value: the
- * database stores its jti.
+ * Makes a service token that is valid for a year, with a normalized list of scopes. The token exists only in the return
+ * value: the database has its jti.
  */
 export async function issueServiceToken(
   transaction: TenantTransaction,

@@ -1,3 +1,3 @@
-/** The associated data and the known text that a database stores sealed, to recognize the key that it belongs to. */
+/** The associated data and the known text that each database contains sealed: the key that opens it is the right one. */
 export const keyCheckPlace = 'installation'
 export const keyCheckText = 'lanewise'

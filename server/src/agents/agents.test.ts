@@ -19,7 +19,7 @@ let app: TestApp
 let acme: Integration
 let other: Integration
 let laneRef: string
-/** The lanes of acme that have a booking, oldest first. */
+/** The quotes of acme that have a booking, oldest first. */
 const bookedRefs: string[] = []
 
 const lane = { origin: 'Dallas, TX', destination: 'Atlanta, GA', equipment: 'V' }
@@ -231,7 +231,7 @@ describe('over HTTP', () => {
     }
   })
 
-  test.each(['GET', 'DELETE'])('there is nothing to hold open or to end: %s is 405', async (method) => {
+  test.each(['GET', 'DELETE'])('there is no stream to open and no session to end: %s is 405', async (method) => {
     const answer = await fetch(`${app.url}/mcp`, { method, headers: bearer(acme.token) })
     expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'POST'])
     expect(answer.headers.get('ratelimit')).toMatch(/"tenant";r=\d/)
@@ -269,7 +269,7 @@ describe('over HTTP', () => {
 
   const tool = (params: unknown) => ({ jsonrpc: '2.0', id: 1, method: 'tools/call', params })
   const asked = tool({ name: 'lane_insight', arguments: lane })
-  /** Messages of every kind, and the status that one of them is answered with and logged with. */
+  /** Messages of every kind, each with the status of its answer and, where that differs, of its entry in the log. */
   const kinds: readonly {
     what: string
     method?: string

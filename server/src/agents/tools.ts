@@ -30,7 +30,7 @@ const tools: Readonly<Record<string, Tool>> = {
   markup: {
     endpoint: markup,
     extras: commonExtras,
-    description: `Compares a proposed customer rate with what this brokerage quoted, won and lost on one lane (the exact city pair, and the equipment if given). Use it when asked whether a rate will win, or what to quote. ${places} The answer has win_probability (the share won of the decided quotes at this rate or lower: it describes the past and is not a forecast; say so when you repeat it), suggested_rate, rate_band (the lowest, median and highest rate quoted) and verdict, one sentence to show unchanged. confidence says how many decided quotes are behind it: high 15 or more, medium 5 to 14, low 1 to 4, none 0. found is false when the brokerage has no quote on the lane: then say that there is no data, and do not guess a rate. With include=evidence the quotes behind the answer come in pages: evidence_page and evidence_limit go in, evidence.quotes_pages comes out.`,
+    description: `Compares a proposed customer rate with what this brokerage quoted, won and lost on one lane (the exact city pair, and the equipment if given). Use it when asked whether a rate will win, or what to quote. ${places} The answer has win_probability (the share of the decided quotes at this rate or lower that were won: it describes the past and is not a forecast; say so when you repeat it), suggested_rate, rate_band (the lowest, median and highest rate quoted) and verdict, one sentence to show unchanged. confidence says how many decided quotes are behind it: high 15 or more, medium 5 to 14, low 1 to 4, none 0. found is false when the brokerage has no quote on the lane: then say that there is no data, and do not guess a rate. With include=evidence the quotes behind the answer come in pages: evidence_page and evidence_limit go in, evidence.quotes_pages comes out.`,
   },
   lane_insight: {
     endpoint: laneInsight,
@@ -39,11 +39,11 @@ const tools: Readonly<Record<string, Tool>> = {
   },
   shipments: {
     endpoint: searchShipments,
-    description: `Lists booked lanes with customer rate (AR), truck cost (AP), margin, customer and carrier. Use it when asked what was booked, for whom, with which carrier or at what margin. totals covers the whole selection, not the page: for a sum or a count, use limit=1 and read totals. Lanes come in pages of ${pageSizeDefault}, or of limit (1 to ${pageSizeMax}). next_cursor is null on the last page; for the next page, send it as cursor with the same sort and filters. total, the number of lanes of the selection, is on the first page only. Narrow the selection with filters before reading many pages.`,
+    description: `Lists bookings with customer rate (AR), truck cost (AP), margin, customer and carrier. Use it when asked what was booked, for whom, with which carrier or at what margin. totals covers the whole selection, not the page: for a sum or a count, use limit=1 and read totals. Bookings come in pages of ${pageSizeDefault}, or of limit (1 to ${pageSizeMax}). next_cursor is null on the last page; for the next page, send it as cursor with the same sort and filters. total, the number of bookings of the selection, is on the first page only. Narrow the selection with filters before reading many pages.`,
   },
   quotes: {
     endpoint: readQuotes,
-    description: `Finds quotes, with rate, customer, outcome and booking. Use it when asked about one quote (external_id is the brokerage's own id of it, such as a load number of its TMS; lane_ref is the id in Lanewise), or about what changed (updated_since). Each lane comes with its newest state, in the order in which the lanes changed last: limit=1 does not return the newest. An empty list with more false means that there is no such quote. Lanes come in pages of ${changesPageDefault}, or of limit (1 to ${changesPageMax}). While more is true, send next_cursor as cursor for the next page. Without external_id or lane_ref, set updated_since, or every quote of the brokerage is read from the first. removed is true for a quote that was deleted. To ask what a rate would win, use markup.`,
+    description: `Finds quotes, with rate, customer, outcome and booking. Use it when asked about one quote (external_id is the brokerage's own id of it, such as a load number of its TMS; lane_ref is the id in Lanewise), or about what changed (updated_since). Each quote comes with its newest state, in the order in which the quotes changed last: limit=1 does not return the newest. An empty list with more false means that there is no such quote. Quotes come in pages of ${changesPageDefault}, or of limit (1 to ${changesPageMax}). While more is true, send next_cursor as cursor for the next page. Without external_id or lane_ref, set updated_since, or every quote of the brokerage is read from the first. removed is true for a quote that was deleted. To ask what a rate would win, use markup.`,
   },
 }
 
@@ -80,7 +80,7 @@ export function agentServer(ask: AskService): McpServer {
     { name: 'lanewise', title: 'Lanewise', version },
     {
       instructions:
-        'Freight pricing of one brokerage. Places are "City, ST"; amounts are for the whole load. Statistics are in US dollars on the basis that basis.amounts names (all_in with fuel, or linehaul without), and basis.kept_apart counts quotes that are left out. The lanes of shipments and quotes are as they were sent: read their _basis and _currency members before comparing or adding them. These tools are read-only: they cannot book or change anything. Ten calls a second for the whole brokerage.',
+        'Freight pricing of one brokerage. Places are "City, ST"; amounts are for the whole load. Statistics are in US dollars on the basis that basis.amounts names (all_in with fuel, or linehaul without), and basis.kept_apart counts quotes that are left out. The amounts of shipments and quotes are as they were sent: read the _basis and _currency members before comparing or adding them. These tools are read-only: they cannot book or change anything. Ten calls a second for the whole brokerage.',
     },
   )
   for (const [name, { endpoint, description, extras = [] }] of Object.entries(tools)) {

@@ -40,7 +40,7 @@ const rows = async (of = tenant) =>
     transaction.selectFrom('integration_calls').selectAll().orderBy('call_id').execute(),
   )
 
-describe('while the database cannot store the call log', () => {
+describe('while the database cannot save the call log', () => {
   test('changes no answer and causes one warning; later calls are recorded again', async () => {
     await expect.poll(async () => (await rows()).length).toBe(2)
     const warnings = () => app.logLines.filter((line) => line.includes('call log'))
@@ -98,7 +98,7 @@ describe('the call log', () => {
     }
   }
 
-  test('keeps forty refusals of a flood and counts the others with them, and keeps every admitted call', async () => {
+  test('logs forty refusals of a flood and counts the others with them, and logs every admitted call', async () => {
     const { tenant: own } = await makeIntegration(app)
     const flooded = tenantId(own.id)
     await expect.poll(async () => (await rows(flooded)).length).toBe(2)

@@ -61,8 +61,8 @@ interface CallLogParts {
 }
 
 /**
- * Keeps the recent calls to the integration API, for people who look for mistakes. It works in the background: a call is
- * recorded in memory when it is answered, and written a moment later. If the database is unavailable, the call is lost.
+ * Saves the calls to the integration API for people who look for mistakes, and deletes old ones. It works in the background:
+ * an answered call waits in memory, and is saved a moment later. If the database is unavailable, the call is lost.
  */
 export function callLog(parts: CallLogParts): CallLog & { counts(): CallLogCounts } {
   return new BufferedCallLog(parts)

@@ -33,7 +33,7 @@ export function keptCall({ call, problem, answer, notKept }: DraftCall): KeptCal
 /** Our tokens and secrets. A caller may send one in the wrong place by mistake. */
 const credentials = /lwsec_[0-9A-Za-z]*|eyJ[\w-]+(?:\.[\w-]+)*/g
 
-/** A text without credentials, and without characters that the database cannot store. */
+/** A text without credentials, and without characters that the database cannot save. */
 function keptText(text: string): string {
   return text
     .slice(0, detailLengthMax)
@@ -53,7 +53,7 @@ function keptPath(endpoint: Endpoint, url: string): string {
     .join('/')
 }
 
-/** Query parameters that are kept. Any other parameter may contain a secret. */
+/** Query parameters that are logged. Any other parameter may contain a secret. */
 const keptParameters = new Set([
   'tool',
   'origin',

@@ -2,11 +2,11 @@ import type { Endpoint } from '#contract/endpoint.ts'
 import type { Problem, ProblemCode } from '#contract/errors.ts'
 import type { TenantId } from '../database/session/index.ts'
 
-/** Calls kept per tenant and flush. The rate limit admits fewer between two flushes, so admitted calls always fit. */
+/** Calls held per tenant until the next flush. The rate limit admits fewer between two flushes, so admitted calls always fit. */
 const keptPerFlushMax = 50
-/** Of these, refusals that cost their caller nothing and can therefore arrive by the thousand. */
+/** Of these, refusals that take none of the tenant's permits and can therefore arrive by the thousand. */
 const cheapRefusalsPerFlushMax = 40
-/** Calls kept over all tenants and flush: about ten megabytes. */
+/** Calls held over all tenants: about ten megabytes. */
 const heldMax = 10_000
 
 /** A request with a token that this service signed, whether it is admitted or refused. */

@@ -3,7 +3,7 @@ import { type AuditEvent, appendAudit } from '../database/queries/index.ts'
 import type { TenantTransaction } from '../database/schema/index.ts'
 import type { TenantId } from '../database/session/index.ts'
 
-/** The actor of an event and the request that it came with. A call of a signed-in person to an endpoint is one. */
+/** Who acts, when, and with which request. A signed-in person's call to an endpoint has these members. */
 export interface Doing extends From {
   readonly caller: { readonly tenant: TenantId; readonly userId: number | null }
 }
@@ -20,7 +20,7 @@ export function byOperator(tenant: TenantId, now: number): Doing {
   return { caller: { tenant, userId: null }, now, network: null, requestId: null }
 }
 
-/** An event in the form that the audit log stores. `subject` is the user that the action affects. */
+/** An event as a row of the audit log. `subject` is the user that the action affects. */
 export function auditEvent(
   userId: number | null,
   { now, network, requestId }: From,

@@ -10,7 +10,7 @@ import {
 import { type Log, orLate } from '../runtime/index.ts'
 
 /**
- * Decides whether cached data of a tenant is still what the database holds. Commits of this process count at once. For
+ * Decides whether cached data of a tenant still equals that in the database. Commits of this process count at once. For
  * commits of other processes, the watch polls the database for changed tenants, many times a second while there are
  * readers. If the last answer is too old, nothing counts as current, so the cache never hides a lost database.
  */
@@ -33,7 +33,7 @@ export interface TenantWatch {
   poll(): Promise<void>
   /** Why the database did not answer the last poll, or has not yet; null if it has answered. */
   failure(): unknown
-  /** Runs a read of a tenant, and stores the versions that it was read at. Changes during the read are detected. */
+  /** Runs a read of a tenant, and notes the versions that it was read at. Changes during the read are detected. */
   reading<T extends { readonly versions: ReadVersions }>(tenant: TenantId, read: () => Promise<T>): Promise<T>
   counts(): WatchCounts
   stop(): Promise<void>

@@ -33,7 +33,7 @@ describe('transactions of one brokerage', () => {
     expect(readConfig(own).transactionsPerBrokerage).toBe(4)
     expect(readConfig({ ...own, TRANSACTIONS_PER_BROKERAGE: '7' }).transactionsPerBrokerage).toBe(7)
     expect(problemsOf({ TRANSACTIONS_PER_BROKERAGE: '0' })).toEqual([
-      'TRANSACTIONS_PER_BROKERAGE must be a number from 1 to 20, of one brokerage at a time in the database; it is "0".',
+      'TRANSACTIONS_PER_BROKERAGE must be a number from 1 to 20, the transactions of one brokerage at a time; it is "0".',
     ])
   })
 })
@@ -72,7 +72,7 @@ describe('traces', () => {
     expect(readConfig(env).traces !== null).toBe(isOn)
   })
 
-  test('keep the OpenTelemetry variables and no others', () => {
+  test('are configured by the OpenTelemetry variables and no others', () => {
     const env = { ...endpoint, OTEL_SERVICE_NAME: 'quotes', OTEL_BSP_SCHEDULE_DELAY: '', PATH: '/bin' }
     expect(readConfig(env).traces).toEqual({ ...endpoint, OTEL_SERVICE_NAME: 'quotes' })
   })

@@ -20,7 +20,7 @@ export interface Config {
   /** Sentences about variables that are set and no longer used. */
   readonly unused: readonly string[]
   readonly dataDirectory: string
-  /** Null only with the embedded database: the key is generated once and kept in the data folder. */
+  /** Null only with the embedded database: the key is generated once and saved in the data folder. */
   readonly secretKeys: SecretKeys | null
   readonly allowSignUp: boolean
   /** Sign-ups allowed from one network per hour. */
@@ -33,7 +33,7 @@ export interface Config {
   readonly events: { readonly allowPrivate: readonly string[] } | null
   /** Whether to create a sample brokerage on the first start of an empty embedded database. */
   readonly sampleBrokerage: boolean
-  /** The size of the cache of a process, in megabytes: prepared lanes, tokens, and secrets. */
+  /** The most memory, in megabytes, that a process may hold for the quotes of its brokerages. */
   readonly memoryMegabytes: number
   /** Where metrics are served; null if they are not served. */
   readonly metrics: { readonly port: number; readonly host: string } | null
@@ -92,19 +92,19 @@ export function readConfig(env: Environment): Config {
     deadlineFactor: settings.wholeNumber('DEADLINE_FACTOR', {
       fallback: 1,
       max: 99,
-      purpose: 'by which the deadlines of the database are multiplied',
+      purpose: 'the factor of the deadlines of the database',
     }),
     dataDirectory: settings.text('DATA_DIR') ?? './data',
     secretKeys: secretKeysFrom(settings, databaseUrl),
     memoryMegabytes: settings.wholeNumber('MEMORY_MEGABYTES', {
       fallback: 256,
       max: 99_999,
-      purpose: 'for prepared lanes',
+      purpose: 'the megabytes of memory for quotes',
     }),
     signUpsPerHour: settings.wholeNumber('SIGN_UPS_PER_HOUR', {
       fallback: signUpsPerNetworkPerHour,
       max: 9_999,
-      purpose: 'of sign-ups from one network',
+      purpose: 'the sign-ups from one network in an hour',
     }),
     allowSignUp: settings.choice('ALLOW_SIGN_UP', booleans, 'true') === 'true',
     trustProxy: trustedProxiesOf(settings, env),
@@ -199,7 +199,7 @@ function transactionsPerBrokerageOf(settings: Settings, databaseUrl: string | nu
   return settings.wholeNumber('TRANSACTIONS_PER_BROKERAGE', {
     fallback: databaseUrl === null ? ofCores : transactionsMax,
     max: 20,
-    purpose: 'of one brokerage at a time in the database',
+    purpose: 'the transactions of one brokerage at a time',
   })
 }
 
@@ -225,7 +225,7 @@ const marketRatesArePushed = 'Market rates are pushed or loaded from a file (doc
 /** Variables of earlier versions, and why nothing is lost without them. */
 const formerVariables = {
   REDIS_URL: 'Instances share the rate limit in the database.',
-  DATABASE_REPLICA_URL: 'Each process keeps the quotes in memory, and reads the rest from DATABASE_URL.',
+  DATABASE_REPLICA_URL: 'Each process holds the quotes in memory, and reads the rest from DATABASE_URL.',
   MARKET_ADAPTERS: marketRatesArePushed,
   GREENSCREENS_URL: marketRatesArePushed,
   DAT_IDENTITY_URL: marketRatesArePushed,
@@ -268,7 +268,7 @@ function secretKeysFrom(settings: Settings, databaseUrl: string | null): SecretK
   return keys
 }
 
-/** No proxy is trusted if the variable is absent or `none`. An empty value is one that somebody left to be filled in. */
+/** No proxy is trusted if the variable is absent or `none`. An empty value is an error: somebody left it to be filled in. */
 function trustedProxiesOf(settings: Settings, { TRUST_PROXY: given }: Environment): string[] {
   const networks = settings.list('TRUST_PROXY')
   if (given === undefined || networks.join() === 'none') return []

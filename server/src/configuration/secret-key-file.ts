@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { type SecretKey, type SecretKeys, secretKeys } from '../security/index.ts'
 
 /**
- * The secret keys of an installation with the embedded database: generated once, and kept in a file in the data folder that
+ * The secret keys of an installation with the embedded database: generated once, and saved in a file in the data folder that
  * only its owner can read. To rotate the key, add the new one on a line above the old one.
  *
  * @throws Error if the file does not contain a secret key
@@ -15,7 +15,7 @@ export function secretKeysOf(dataDirectory: string): SecretKeys {
   makeKeyFile(file)
   chmodSync(file, 0o600)
   const keys = secretKeys(readFileSync(file, 'utf8'))
-  if (keys === null) throw new Error(`${file} does not hold a secret key. Restore it from a backup.`)
+  if (keys === null) throw new Error(`${file} does not contain a secret key. Restore it from a backup.`)
   return keys
 }
 

@@ -80,7 +80,7 @@ export function findPlace(directory: string): Place | null {
     const folder = readFileSync(note, 'utf8').trim()
     if (!existsSync(folder)) {
       throw new Error(
-        `The database of ${directory} is kept in ${folder}, as ${note} says, but that folder is gone. ` +
+        `The database of ${directory} is in ${folder}, as ${note} says, but that folder is gone. ` +
           `Bring it back, or remove ${note} to begin with an empty database.`,
       )
     }

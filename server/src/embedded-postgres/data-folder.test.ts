@@ -28,7 +28,7 @@ test('of eight processes that start concurrently, exactly one gets the folder, a
   await Promise.all(holders.map((holder) => holder.end()))
 })
 
-test('the folder is free as soon as its holder is killed', async () => {
+test('the folder is free as soon as the process that locked it is killed', async () => {
   const holder = await holdDataFolder(directory, 'lock')
   expect(dataFolderUse(directory)).toMatchObject({ inUse: true, holder: { pid: holder.pid } })
   await holder.kill()

@@ -30,7 +30,7 @@ export class DataFolderInUse extends Error {
   }
 }
 
-/** How long taking the lock is retried: longer than `dataFolderUse` holds it for its check. */
+/** How long to retry the lock: longer than `dataFolderUse` holds it for its check. */
 const patienceMilliseconds = 400
 
 /**

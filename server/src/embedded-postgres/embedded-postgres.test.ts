@@ -55,7 +55,7 @@ beforeEach(() => {
   directory = newFolder()
 })
 
-/** Saves a test the first start, which creates the cluster and takes longer than later starts. */
+/** Spares a test the first start, which creates the cluster and takes longer than later starts. */
 async function asStartedBefore(): Promise<void> {
   await first.stop()
   execFileSync('cp', ['-a', `${startedBefore}/.`, directory])

@@ -469,7 +469,7 @@ export async function makeRoles(client: pg.Client, passwords: Omit<Passwords, 's
   }
 }
 
-/** Creates a database that only the owner and the service role may connect to. Keeps an existing one. */
+/** Creates a database that only the owner and the service role may connect to, unless it exists. */
 export async function makeDatabase(client: pg.Client, name: string, template = 'template0'): Promise<void> {
   const { rowCount } = await client.query('select from pg_database where datname = $1', [name])
   const quoted = client.escapeIdentifier(name)

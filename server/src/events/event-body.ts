@@ -25,7 +25,7 @@ const fieldsInEvents: readonly (readonly [column: string, name: BookedName])[] =
   .map((field) => [bookingTable[field].column, bookingTable[field].shown])
 
 function laneOf({ lane }: EventFacts) {
-  if (lane === undefined) throw new Error('A lane event was stored without its lane.')
+  if (lane === undefined) throw new Error('An event of a quote was saved without its quote.')
   const origin = {
     reference: lane.reference,
     quotedBy: quotedBy(lane),
@@ -67,7 +67,7 @@ function changeOf(about: EventFacts) {
 }
 
 /**
- * The body of an event. It is computed from the stored event, so every attempt sends the same body.
+ * The body of an event. It is computed from the saved event, so every attempt sends the same body.
  *
  * @example eventBody(event, 1).type // 'lane.booked'
  */
@@ -106,7 +106,7 @@ export function eventBody({ type, occurredAt, about }: ClaimedEvent, endpointId:
       return { type, timestamp, data: changeOf(about) }
     case 'lane.outcome_changed': {
       const data = changeOf(about)
-      // The change trail stores only the fields that changed. The others have the lane's current values.
+      // The change trail has only the fields that changed. The others have the quote's current values.
       const before = { outcome: data.lane.outcome, outcome_reason: data.lane.outcome_reason, ...about.before }
       return {
         type,
@@ -121,12 +121,12 @@ export function eventBody({ type, occurredAt, about }: ClaimedEvent, endpointId:
     }
     case 'approval.changed': {
       const { approval } = about
-      if (approval === undefined) throw new Error('An event of an approval was stored without its request.')
+      if (approval === undefined) throw new Error('An event of an approval was saved without its request.')
       return { type, timestamp, data: { approval: approval as AnswerOf<typeof askApproval> } }
     }
     case 'credential.expiring': {
       const { credential } = about
-      if (credential === undefined) throw new Error('A credential event was stored without its credential.')
+      if (credential === undefined) throw new Error('An event of a credential was saved without its credential.')
       return { type, timestamp, data: { credential } }
     }
     case testEventType:

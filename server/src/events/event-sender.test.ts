@@ -33,7 +33,7 @@ import { settlementOf } from './event-sender.ts'
 import { postEvent } from './post-event.ts'
 
 const onLoopback = { events: { allowPrivate: ['loopback'] } }
-/** The sender gives up on no receiver, and retries when a test says so, however long the test takes. */
+/** With these options, the sender gives up on no receiver, and retries only when a test makes a retry due. */
 const sendEvents: TestAppOptions['sendEvents'] = {
   everyMs: 20,
   post: (url, sent, options) => postEvent(url, sent, { ...options, patienceMs: 600_000 }),
@@ -149,7 +149,7 @@ describe('event content', () => {
     // 2,150 - 1,850 x 0.8
     expect(with1850).toMatchObject({ margin: 670, margin_currency: 'USD', margin_basis: 'all_in' })
 
-    // Earlier versions stored the converted amounts.
+    // Earlier versions saved the converted amounts.
     const { about } = await app.database.inTenant(integration.tenant.id as never, (transaction) =>
       transaction
         .selectFrom('events')
@@ -285,7 +285,7 @@ describe('event content', () => {
     })
   })
 
-  test('an import sends events for changed lanes, not for new quotes', async () => {
+  test('an import sends events for changed quotes, not for new ones', async () => {
     const lane = await makeLane(app, integration.tenant, { rate: 2150 })
     await sendEventsTo(app, integration.tenant, receiver.url)
     const csv = `lane_ref,origin,destination,equipment,quoted_rate,quoted_at,outcome,customer_rate
@@ -338,7 +338,7 @@ describe('a delivery', () => {
     await become('delivered')
   })
 
-  test('an event waits for earlier events of its lane, but not for those of other lanes', async () => {
+  test('an event waits for earlier events of its quote, but not for those of other quotes', async () => {
     const token = integration.tenant.owner
     const lane = await makeLane(app, integration.tenant)
     const other = await makeLane(app, integration.tenant)

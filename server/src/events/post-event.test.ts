@@ -22,7 +22,7 @@ const post = (url = receiver.url, more: Partial<Parameters<typeof postEvent>[2]>
   postEvent(url, sent, { allowed: loopback, ...more })
 
 describe('a request', () => {
-  test('the body is sent byte for byte, and the answer is stored', async () => {
+  test('the body is sent byte for byte, and the result has the answer', async () => {
     receiver.answer = answerWith(200, 'thanks\u0000\n')
     expect(await post()).toEqual({ status: 200, text: 'thanks ', failure: null, retryAfterSeconds: null })
     expect(receiver.received.at(-1)).toMatchObject({

@@ -137,7 +137,7 @@ async function answerOf(response: IncomingMessage): Promise<Posted> {
   }
 }
 
-/** The first characters of an answer, without characters that the database or a terminal cannot store or show. */
+/** The first characters of an answer, without characters that the database cannot save or a terminal cannot show. */
 function shownText(bytes: Buffer): string {
   const characters = [...bytes.toString('utf8').replaceAll(/[\p{Cc}\p{Cs}\p{Bidi_Control}]+/gu, ' ')]
   return characters.slice(0, deliveryAnswerKeptMax).join('')

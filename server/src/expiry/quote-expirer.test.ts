@@ -119,7 +119,7 @@ describe('where pricing rules say how long quotes are valid', () => {
     const marked = await call(app, 'POST', '/api/lane-outcomes', { token, body: { lanes } })
     expect(marked.body).toMatchObject({ marked: 1, results: [{ lane: { outcome_source: null } }] })
     expect(await app.expireQuotes()).toBe(2)
-    // That a person had decided before the rule stands.
+    // What a person decided before the rule existed is not changed.
     expect((await laneOf(ours, kept)).outcome).toBe('pending')
   })
 })
@@ -140,7 +140,7 @@ describe('an expired quote', () => {
     expect(await laneOf(ours, ref)).toMatchObject({ outcome: 'expired', outcome_source: 'lanewise' })
   })
 
-  test('takes a pushed outcome, and is pending again when a later valid_until is pushed', async () => {
+  test('gets a pushed outcome, and is pending again when a later valid_until is pushed', async () => {
     const ours = await makeIntegration(app, everything)
     const decided = await expired(ours, 'decided')
     const outcomes = [{ external_id: 'decided', outcome: 'lost', outcome_reason: 'price' }]

@@ -24,10 +24,10 @@ const expired = ({ ended_at }: EndedQuote) =>
   ({ outcome: 'expired', outcome_reason: null, outcome_source: 'lanewise', decided_at: ended_at }) as const
 
 /**
- * Every minute, gives the outcome `expired` to pending quotes whose validity has ended: after their `valid_until`, or after the
- * brokerage's default; and expires requests for approval that nobody decided in time. Every hour, deletes the networks that nobody
- * has signed in from for `knownNetworkDays`. Several instances may run this at once:
- * each quote and request expires once, because it is locked meanwhile.
+ * Every minute, gives the outcome `expired` to pending quotes whose validity has ended: after their `valid_until`, or after
+ * the brokerage's default; and expires requests for approval that nobody decided in time. Every hour, deletes the networks
+ * that nobody has signed in from for `knownNetworkDays`. Several instances may run this at once: each quote and request
+ * expires once, because it is locked meanwhile.
  *
  * `expireNow` does the same at once, and returns the number of quotes that expired.
  */

@@ -156,7 +156,7 @@ export class Admission {
     return this.run(request, () => this.#gates.share.run(caller.tenant, async () => work()))
   }
 
-  /** Runs work that does not yield, such as writing an answer, on the account of a dashboard request's brokerage. */
+  /** Runs work that does not yield, such as writing an answer, and counts its time against the brokerage of a dashboard request. */
   charge<T>(request: FastifyRequest, work: () => T): T {
     const { caller } = this.admitted(request)
     return caller.kind === 'anyone' || this.#isLimited

@@ -10,7 +10,7 @@ export function hasScope(endpoint: Endpoint, { scopes }: Pick<ServiceCaller, 'sc
 }
 
 /**
- * Rejects a caller whose role or scopes, as stored in the database, do not suffice for an endpoint.
+ * Rejects a caller whose role or scopes, as read from the database, do not suffice for an endpoint.
  *
  * @throws Problem role-required, insufficient-scope
  */

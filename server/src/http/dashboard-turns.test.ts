@@ -17,7 +17,7 @@ afterAll(async () => {
   agent.destroy()
 })
 
-/** Sends a request over a kept connection, and returns its status. */
+/** Sends a request over a connection that stays open, and returns its status. */
 function send(path: string, token: string, body?: string): Promise<number> {
   return new Promise((resolve, reject) => {
     const headers = { Authorization: `Bearer ${token}`, ...(body && { 'Content-Type': 'application/json' }) }
@@ -34,7 +34,7 @@ function send(path: string, token: string, body?: string): Promise<number> {
   })
 }
 
-/** 100 lanes, wrong in every field: expensive to read, and refused before the database is asked. */
+/** 100 of these, wrong in every field, are slow to read, and are refused before the database is asked. */
 const wrongLane = {
   origin: '',
   destination: '',

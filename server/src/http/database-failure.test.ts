@@ -212,7 +212,7 @@ describe('500', () => {
 
 describe('a failed write changes nothing', () => {
   test.each([outage, bug])(
-    'an update that fails at any use changes neither the lane nor its trail (%#)',
+    'an update that fails at any use changes neither the quote nor its trail (%#)',
     async (error) => {
       const fresh = await makeLane(app, acme.tenant)
       const read = async () => [
@@ -280,7 +280,7 @@ describe('a failed write changes nothing', () => {
 
 describe('409', () => {
   // Fails if the lock timeout is not shorter than the statement timeout: the answer would then be 503.
-  test('an update of a locked lane is asked to retry', async () => {
+  test('the caller of an update of a locked quote is asked to retry', async () => {
     const impatient = await appOn(app.testDatabase, {
       secretKeys: [app.secretKey],
       now: app.now,
@@ -297,7 +297,7 @@ describe('409', () => {
     }
   })
 
-  test("a repeated update does not wait for the lane's lock: its answer is stored", async () => {
+  test("a repeated update does not wait for the quote's lock: its answer was saved", async () => {
     const update = { lane_ref: lane.lane_ref, customer_rate: 3100 }
     const first = await pushUpdate(app, acme, update)
     const holder = await holding(lane.lane_ref)
@@ -313,7 +313,7 @@ describe('409', () => {
   test.each([
     ['that are applied', 0],
     ['that are too old to be applied', 60],
-  ])('equal updates that %s and waited for the same lane are one update', async (_which, older) => {
+  ])('equal updates that %s and waited for the same quote are one update', async (_which, older) => {
     const fresh = await makeLane(app, acme.tenant)
     const now = Math.floor(app.now / 1000)
     if (older > 0) await pushUpdate(app, acme, { lane_ref: fresh.lane_ref, carrier_name: 'Blue Mesa' }, now)
@@ -330,7 +330,7 @@ describe('409', () => {
     expect(body.changes).toHaveLength(1)
   })
 
-  test('different updates that waited for the same lane become numbered changes, each based on the previous one', async () => {
+  test('different updates that waited for the same quote become numbered changes, each based on the previous one', async () => {
     const fresh = await makeLane(app, acme.tenant)
     const holder = await holding(fresh.lane_ref)
     const values = [
@@ -352,7 +352,7 @@ describe('409', () => {
     expect(changed.body).toMatchObject(Object.assign({}, ...values))
   })
 
-  test('an update that waited for a person’s change is merged into the changed lane', async () => {
+  test('an update that waited for a person’s change is merged into the changed quote', async () => {
     const fresh = await makeLane(app, acme.tenant)
     const holder = await holding(fresh.lane_ref)
     const waiting = pushUpdate(app, acme, { lane_ref: fresh.lane_ref, customer_rate: 2100 })
@@ -364,7 +364,7 @@ describe('409', () => {
   })
 })
 
-/** Another session that holds the lock of a lane, and may change the lane before it releases the lock. */
+/** Another session that holds the lock of a quote, and may change the quote before it releases the lock. */
 async function holding(laneRef: string) {
   const holder = new pg.Client(app.testDatabase.owner)
   await holder.connect()

@@ -7,7 +7,7 @@ import { drainSeconds, stopSecondsMax } from '#contract/limits.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** Stops keeping connections: for some seconds requests are still answered, each with Connection: close. */
+    /** For some seconds, requests are still answered, each with Connection: close. */
     leave(): Promise<void>
   }
 }

@@ -75,7 +75,7 @@ describe('an unknown member', () => {
     expect(await count()).toBe(before)
   })
 
-  test('is not stored with the lane', async () => {
+  test('is not saved with the quote', async () => {
     const made = await makeLane(app, acme.tenant)
     const body = JSON.stringify({ lane_ref: made.lane_ref, truck_cost: 1790, truck: { cost: 1 } })
     const pushed = await fetch(`${app.url}/api/integrations/tms/shipment-update`, {
@@ -89,7 +89,7 @@ describe('an unknown member', () => {
     expect(found.body.truck_cost).toBe(1790)
   })
 
-  test('null inside a lane means absent; an unknown member with null is still named', async () => {
+  test('null inside a quote means absent; an unknown member with null is still named', async () => {
     const answer = await call(app, 'POST', '/api/quote-requests', {
       token: acme.tenant.owner,
       body: { customer_name: 'Harvest Table Foods', lanes: [{ ...quoted, miles: null, colour: null }] },

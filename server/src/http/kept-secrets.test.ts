@@ -92,7 +92,7 @@ function found(forms: readonly Buffer[], texts: readonly (readonly [string, Buff
 }
 
 describe('a token and a secret', () => {
-  test('are stored nowhere after a hundred requests: not in the database’s files, the log, an answer or a page', async () => {
+  test('are saved nowhere after a hundred requests: not in the database’s files, the log, an answer or a page', async () => {
     const app = { url: service?.url ?? '', now: Date.now() } as TestApp
     const { token, secret, tenant } = holder
     const lane = await makeLane(app, tenant)

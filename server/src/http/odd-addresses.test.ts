@@ -60,7 +60,7 @@ function oddForms(path: string): string[] {
   ].filter((form) => form !== path)
 }
 
-/** True for a URL that names a record with an odd name, such as the quote "." or the lane "export%00". */
+/** True for a URL that names a record with an odd name, such as the quote "." or "export%00". */
 const namesRecord = (form: string) =>
   [...allEndpoints.map(({ path }) => path), ...Object.values(pagePaths)].some((path) => {
     const pattern = new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^/]+')}$`)

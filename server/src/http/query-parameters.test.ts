@@ -51,7 +51,7 @@ test('a query is parsed like URLSearchParams, and rejected when a percent code i
 })
 
 test.each(['__proto__', 'constructor', 'prototype', '%5F_proto__'])(
-  '%s is no name of a parameter',
+  'a parameter named %s is rejected',
   (name) => {
     expect(() => sentParameters(`/path?a=1&${name}=2`)).toThrow(Problem)
   },

@@ -117,7 +117,7 @@ function answerLate(request: FastifyRequest, reply: FastifyReply, parts: Parts):
   reply.raw.end(body, () => request.raw.destroy())
 }
 
-/** The size of a buffer that collects chunks: thousands of tiny chunks then cost no more than one large one. */
+/** The size of a buffer that collects chunks: thousands of tiny chunks then take no more memory than one large one. */
 const pieceBytesMax = 1024 * 1024
 
 /**

@@ -206,7 +206,7 @@ describe('200', () => {
     expect(after.body).toEqual(before.body)
   })
 
-  test('a repeated signed request gets its stored answer, with a header that says so', async () => {
+  test('a repeated signed request gets its saved answer, with a header that says so', async () => {
     const body = JSON.stringify({ lane_ref: lane.lane_ref, carrier_name: 'Once Trucking' })
     const first = await send({ body })
     const again = await send({ body })
@@ -600,7 +600,7 @@ describe('404', () => {
     expect((await ask('evil.example:443'))[0]?.status).toBeGreaterThanOrEqual(400)
   })
 
-  test('a lane_ref that matches no lane', async () => {
+  test('a lane_ref that matches no quote', async () => {
     expectProblem(await send({ body: '{"lane_ref":"1-1-1"}' }), 'lane-not-found')
   })
 })
@@ -882,7 +882,7 @@ describe('the order of checks: with two failures, the earlier check answers', ()
       () => send({ body: '{"customer_rate":"x","customer_rate":"x"}' }),
     ],
     [
-      'fields before the lane',
+      'fields before the quote',
       'validation-failed',
       () => send({ body: '{"lane_ref":"1-1-1","truck_cost":-1}' }),
     ],

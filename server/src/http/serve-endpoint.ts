@@ -193,7 +193,7 @@ function requestReader(
     const { caller } = request.admitted ?? {}
     const owner = caller === undefined || caller.kind === 'anyone' ? undefined : caller.tenant
     return yieldBetweenSteps(reading, owner).then(async (body) => {
-      // What the handler does with so much takes a turn of its own.
+      // The handler needs long for a long body, so it gets a turn of its own.
       await new Promise<void>(takeTurn)
       return sent(body)
     })

@@ -126,7 +126,7 @@ describe('POST /api/integrations/tokens', () => {
     ['imports:write  quotes:write imports:write ', 'quotes:write imports:write'],
     [null, 'integrations:write'],
     [undefined, 'integrations:write'],
-  ])('%j is stored and shown as %j', async (asked, stored) => {
+  ])('%j is saved and shown as %j', async (asked, stored) => {
     app.now += 2_000
     const { status, body } = await create(asked)
     expect([status, body.scope]).toEqual([201, stored])

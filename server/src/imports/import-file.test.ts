@@ -594,7 +594,7 @@ describe('the command', { tags: 'long' }, () => {
       })
       await silence(tenant, 1)
       const { code, output } = await command([path, '--tenant', String(tenant)]).ended
-      expect(output).toContain(`${(5_000 - before).toLocaleString('en-US')} lanes added`)
+      expect(output).toContain(`${(5_000 - before).toLocaleString('en-US')} quotes added`)
       expect(code).toBe(0)
       expect(await countOf(tenant, 'lanes')).toBe(5_000)
     }))
@@ -666,7 +666,7 @@ describe('the command', { tags: 'long' }, () => {
       expect(first.output).toContain('not fully undone yet')
       expect(await countOf(tenant, 'lanes')).toBeGreaterThan(0)
       const second = await command(undoing).ended
-      expect(second).toMatchObject({ code: 0, output: expect.stringContaining('5,000 lanes removed') })
+      expect(second).toMatchObject({ code: 0, output: expect.stringContaining('5,000 quotes removed') })
       expect(await countOf(tenant, 'lanes')).toBe(0)
     }))
 

@@ -42,9 +42,8 @@ async function nextPermit(
 
 /**
  * Passes the items of a batch whose request was admitted to `work`, a hundred at a time, and returns the results in the order
- * of the items. Each hundred counts as one request of the tenant. `inTime` tells whether the time of the batch is left, and is
- * false at once for a hundred that got no permit. The batch leaves
- * `leaves` permits of each second to other requests.
+ * of the items. Each hundred counts as one request of the tenant. `inTime` tells whether the batch has time left, and is
+ * false at once for a hundred that got no permit. The batch leaves `leaves` permits of each second to other requests.
  *
  * @throws what the work throws, for the whole batch
  */

@@ -19,7 +19,7 @@ import { dashboardShare } from './dashboard-share.ts'
 
 const [ours, theirs, third] = [tenantId(1), tenantId(2), tenantId(3)]
 
-/** A share whose clocks pass in steps only. `work` takes processor time, and then waits until it is ended. */
+/** The limit of dashboard requests, with clocks that move in steps only. `work` takes processor time, and then waits until it is ended. */
 function sharing() {
   const clock = { now: 0, processor: 0 }
   const share = dashboardShare(

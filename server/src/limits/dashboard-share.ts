@@ -55,7 +55,10 @@ const mayStart = ({ running, leftMs }: Share) => running < dashboardRequestsAtOn
 const isIdle = ({ running, waiting, leftMs }: Share) =>
   running === 0 && waiting.length === 0 && leftMs >= dashboardProcessorMsMax
 
-/** The share that may start and started least recently; without one, how long until a share has processor time again. */
+/**
+ * The brokerage that starts next: of those that may start, the one whose last start is longest ago. If none may, how long
+ * until one has processor time again.
+ */
 function nextOf(waiting: readonly Share[]): { next: Share | null; wakeInMs: number } {
   const able = waiting.filter(mayStart)
   const next = able.reduce<Share | null>(
@@ -68,7 +71,7 @@ function nextOf(waiting: readonly Share[]): { next: Share | null; wakeInMs: numb
 }
 
 /**
- * Waits until the share starts the request.
+ * Waits until the brokerage's request is started.
  *
  * @throws BrokerageBusy after `leftMs` if its brokerage may start no more
  * @throws ProcessUnavailable if it may, but this process took too long with the turns of others

@@ -1,6 +1,6 @@
 /**
- * The rate limit of each tenant, in one instance or shared by several, its share of an instance for dashboard requests, and the
- * heartbeat that announces an instance.
+ * The limits of each tenant: its integration requests per second, over all instances, and its dashboard requests in one
+ * instance. Also the heartbeat that announces an instance to the others.
  */
 export { inBatches, inHundreds, permitsLeftByPushes } from './batch-lanes.ts'
 export { type DashboardShare, dashboardShare } from './dashboard-share.ts'

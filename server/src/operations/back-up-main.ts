@@ -17,7 +17,7 @@ async function main(): Promise<number> {
   }
   await backUp({ dataDirectory, folder, remark: (line) => process.stderr.write(`${line}\n`) })
   process.stdout.write(
-    `The database is in ${folder}. The secret key is not: keep a copy of it elsewhere.\nTo restore: put the file secret-key into ${folder} and start with DATA_DIR=${folder}.\n`,
+    `The database is in ${folder}. The secret key is not: save a copy of it elsewhere.\nTo restore: put the file secret-key into ${folder} and start with DATA_DIR=${folder}.\n`,
   )
   return 0
 }

@@ -234,7 +234,7 @@ function unreachable(variable: string, error: unknown): Told {
   const mend: Readonly<Record<string, string>> = {
     ECONNREFUSED: 'Start PostgreSQL there, or correct the host and port.',
     ENOTFOUND: 'Correct the host: its name cannot be resolved here.',
-    '28P01': 'Mend the password.',
+    '28P01': 'Correct the password.',
     '28000': 'Allow this role to connect from here: see pg_hba.conf.',
     '3D000': 'Create the database: the README has the statements.',
   }
@@ -339,7 +339,7 @@ async function owner(url: string): Promise<Told> {
 
 async function secretKey(config: Config, database: Database): Promise<Told> {
   const known = await database.outsideTenants(readKeyCheck)
-  if (known === null) return note('the database has no key yet: the first start stores its check value')
+  if (known === null) return note('the database has no key yet: the first start saves its check value')
   return config.secretKeys !== null && unsealWithAny(config.secretKeys, keyCheckPlace, known) === keyCheckText
     ? ok('it is the key that this database was created with')
     : wrong(

@@ -148,9 +148,9 @@ function readme({ tenant, made_at, tables, passwords }: Manifest): string {
   const lines = tables.map(
     ({ file, rows }) => `  ${file.padEnd(30)} ${rows.toLocaleString('en-US').padStart(12)} rows`,
   )
-  return `Everything that Lanewise kept of ${tenant.name} (brokerage ${tenant.tenant_id}) on ${made_at}.
+  return `Everything that Lanewise had saved of ${tenant.name} (brokerage ${tenant.tenant_id}) on ${made_at}.
 
-Each file holds one table: a row a line, each line a JSON object, packed with gzip. Amounts are whole cents, times are
+Each file contains one table: a row a line, each line a JSON object, packed with gzip. Amounts are whole cents, times are
 UTC, bytes are \\x and hex digits. ${manifestFile} says how many rows each has, and the SHA-256 of its lines:
 
   zcat lanes.ndjson.gz | head -1

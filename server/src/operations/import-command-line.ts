@@ -86,12 +86,12 @@ export const usage = `Import past quotes and bookings from a CSV file.
                    FIELD= without a column ignores a field
   --tenant         the brokerage, by name or number; optional while there is one
   --errors FILE    write every refused row there, as CSV
-  --undo ID        undo an import: remove the lanes it added, restore those it changed, and keep later changes
+  --undo ID        undo an import: remove the quotes it added, restore those it changed, and keep later changes
   --list           list the imports
 
-Valid rows are imported; an invalid row is rejected whole. A row whose reference or lane_ref is known updates its lane; a value that
-the TMS signed, or an outcome that a person set, stands. The same row again changes nothing: after Ctrl-C, or with the bad rows
-corrected, import the same file again. One import or undo of a brokerage runs at a time. After Ctrl-C, an undo is resumed
+Valid rows are imported; an invalid row is rejected whole. A row whose reference or lane_ref is known updates its quote, but not a
+value that the TMS signed, or an outcome that a person set. The same row again changes nothing: after Ctrl-C, or with the bad
+rows corrected, import the same file again. One import or undo of a brokerage runs at a time. After Ctrl-C, an undo is resumed
 by the running service, or by the same command. Dates without a time zone are UTC, and 3/4/2026 is March 4.
 
 Exit code: 0 imported (refused rows are listed), 1 failed or every row refused, 2 wrong usage, 130 stopped by Ctrl-C.

@@ -89,7 +89,7 @@ async function list(
   for (const row of rows) {
     const kind = row.dry_run ? 'dry run, ' : ''
     print(
-      `  ${String(row.import_id).padStart(4)}  ${row.created_at.toISOString().slice(0, 16)}Z  ${kind}${row.status}  ${row.file_name}: ${row.rows_added} added, ${row.rows_updated} updated, ${row.rows_repeated} repeated, ${row.rows_kept} kept, ${row.rows_refused} refused`,
+      `  ${String(row.import_id).padStart(4)}  ${row.created_at.toISOString().slice(0, 16)}Z  ${kind}${row.status}  ${row.file_name}: ${row.rows_added} added, ${row.rows_updated} updated, ${row.rows_repeated} repeated, ${row.rows_kept} not applied, ${row.rows_refused} refused`,
     )
   }
   return 0
@@ -123,7 +123,7 @@ async function undo(
   }
   const row = await database.inTenant(tenant, (transaction) => findImport(transaction, tenant, importId))
   if (row === null) throw new Error('The import that was undone does not exist.')
-  const counts = `${count(row.lanes_removed, 'lane')} removed, ${count(row.lanes_restored, 'lane')} restored, ${count(row.lanes_kept, 'lane')} kept because of a change, booking or new quote since`
+  const counts = `${count(row.lanes_removed, 'quote')} removed, ${count(row.lanes_restored, 'quote')} restored, ${count(row.lanes_kept, 'quote')} kept because of a change, booking or requote since`
   if (row.status !== 'undone') {
     print(
       `Import ${importId} of ${name} is not fully undone yet: ${counts}. A running service continues the undo, or run the same command again.`,
@@ -240,7 +240,7 @@ function errorList(errorsFile: string | undefined, folder: string) {
   }
 }
 
-/** Prints the first changed lanes, field by field, and the first values that were not imported. */
+/** Prints the first changed quotes, field by field, and the first values that were not applied. */
 function printChanges({ changes, kept }: ImportEnd, dryRun: boolean, print: (line: string) => void): void {
   const value = (one: string | number | null) => (one === null ? 'empty' : String(one))
   for (const { row, lane_ref, fields } of changes.slice(0, changesPrintedMax)) {
@@ -256,12 +256,12 @@ function printChanges({ changes, kept }: ImportEnd, dryRun: boolean, print: (lin
 
 function summary(end: ImportEnd, importId: number, dryRun: boolean): string {
   const counts = [
-    `${count(end.rowsAdded, 'lane')} ${dryRun ? 'would be added' : 'added'}`,
+    `${count(end.rowsAdded, 'quote')} ${dryRun ? 'would be added' : 'added'}`,
     ...(end.rowsUpdated > 0
-      ? [`${count(end.rowsUpdated, 'lane')} ${dryRun ? 'would be updated' : 'updated'}`]
+      ? [`${count(end.rowsUpdated, 'quote')} ${dryRun ? 'would be updated' : 'updated'}`]
       : []),
     `${count(end.rowsRepeated, 'row')} repeated`,
-    ...(end.rowsKept > 0 ? [`${count(end.rowsKept, 'row')} skipped because of a newer value`] : []),
+    ...(end.rowsKept > 0 ? [`${count(end.rowsKept, 'row')} not applied because of a newer value`] : []),
     `${count(end.rowsRefused, 'row')} refused`,
   ].join(', ')
   const start = { done: 'Done', stopped: 'Stopped', failed: 'Failed' }[end.status]

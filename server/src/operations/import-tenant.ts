@@ -51,13 +51,13 @@ export interface ImportedTenant {
   readonly revokedSecrets: number
   /** True when the export has password hashes. */
   readonly passwords: boolean
-  /** Numbers of lanes and requests that are or were in use here by another brokerage. */
+  /** Numbers of quotes and quote requests that are or were in use here by another brokerage. */
   readonly numbersGivenBefore: number
   readonly audit: VerifiedRows
 }
 
 /**
- * Imports an exported brokerage with its id, people, tokens, secrets and lane numbers, in one transaction, with or
+ * Imports an exported brokerage with its id, people, tokens, secrets and lane_refs, in one transaction, with or
  * without a running service. Before the commit, every row is read back and compared with its file. A failed or
  * interrupted import leaves nothing.
  *
@@ -97,7 +97,7 @@ export async function importTenant(around: CommandDatabase, options: ImportOptio
       owner,
       grown.map(({ name }) => name),
     )
-    // From here on the database contains data that only this key decrypts. (No effect after a first start, which stores
+    // From here on the database contains data that only this key decrypts. (No effect after a first start, which saves
     // the key's check value.)
     await database.outsideTenants((transaction) =>
       writeKeyCheck(transaction, seal(options.keys[0], keyCheckPlace, keyCheckText)),
@@ -330,7 +330,7 @@ export function importedLines(imported: ImportedTenant): string[] {
     ...(imported.passwords ? [] : ['The export has no passwords: set new ones with npm run reset-password.']),
     ...(numbersGivenBefore > 0
       ? [
-          `${numbersGivenBefore} numbers of lanes or requests were already used here, by this brokerage or another: each brokerage sees only its own.`,
+          `${numbersGivenBefore} numbers of quotes or quote requests were already used here, by this brokerage or another: each brokerage sees only its own.`,
         ]
       : []),
     ...(imported.suspended

@@ -78,7 +78,7 @@ export async function rotateKey(
   return { sealedAnew, tokensOfOtherKeys }
 }
 
-/** A stored secret of any kind. */
+/** A saved secret of any kind. */
 interface SealedRow {
   readonly secret_id: number
   readonly sealed: Buffer

@@ -126,7 +126,7 @@ function readArguments(args: string[]): Asked | null {
 function moveKeyIn(file: string | undefined, make: boolean): SecretKey | null {
   if (file === undefined) return null
   const key = moveKeyOf(file, { make })
-  if (key === null) throw new CommandRefused(`${file} holds no key.`)
+  if (key === null) throw new CommandRefused(`${file} contains no key.`)
   return key
 }
 

@@ -1,4 +1,4 @@
-/** A value that is known at once, or a promise of it. Waiting for a known value would cost more than most checks of a request. */
+/** A value that is known at once, or a promise of it. Waiting for a known value would take longer than most checks of a request. */
 export type NowOrLater<T> = T | Promise<T>
 
 /**

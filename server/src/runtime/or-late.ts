@@ -1,4 +1,4 @@
-/** Stands for a value that did not arrive in time. */
+/** The result in place of a value that did not arrive in time. */
 export const late = Symbol('late')
 
 /**

@@ -43,7 +43,7 @@ test('a thread that has used more processor time is reported once', async () => 
   expect(spent).toHaveBeenCalledOnce()
 })
 
-test('the limit holds while the thread computes, and forgets a thread that has ended', async () => {
+test('the limit applies while the thread computes, and forgets a thread that has ended', async () => {
   const endless = new Worker('for (;;);', { eval: true })
   await new Promise<void>((resolve) => limitProcessorTime(endless, 50, resolve))
   await endless.terminate()

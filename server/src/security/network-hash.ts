@@ -2,8 +2,8 @@ import { createHmac } from 'node:crypto'
 import { derivedKey, type SecretKey } from './sealed-secret.ts'
 
 /**
- * The hash under which a network that somebody signed in from is stored, with a key that is not in the database: who reads the
- * database can neither list the networks nor see that two people share one.
+ * The hash as which a network that somebody signed in from is saved. Its key is not in the database: a reader of the database
+ * can neither list the networks nor see that two people share one.
  *
  * @param who the tenant and person
  * @example networkHash(key, '1204877211 4', '192.0.2.7')

@@ -79,15 +79,15 @@ const localNames =
  * Parses the URL of an event endpoint. Returns a text that continues "The address ..." if events may not be sent to it. Hosts
  * are parsed in every form that clients accept: `https://2130706433` is 127.0.0.1.
  *
- * @example outboundTarget('https://user@hooks.example.com/', none) // 'must not hold a user name or a password'
+ * @example outboundTarget('https://user@hooks.example.com/', none) // 'must not contain a user name or a password'
  */
 export function outboundTarget(text: string, allowed: AllowedPrivate): OutboundTarget | string {
   if (!URL.canParse(text)) return 'must be a URL such as https://hooks.example.com/lanewise'
   const url = new URL(text)
   const host = url.hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '')
   if (url.protocol !== 'https:' && url.protocol !== 'http:') return 'must begin with https://'
-  if (url.username !== '' || url.password !== '') return 'must not hold a user name or a password'
-  if (url.hash !== '') return 'must not hold a fragment (#)'
+  if (url.username !== '' || url.password !== '') return 'must not contain a user name or a password'
+  if (url.hash !== '') return 'must not contain a fragment (#)'
   const isAllowedByName = allowed.names.has(host)
   const isAllowed = isAllowedByName || allowed.networks(host)
   if (url.protocol === 'http:' && !isAllowed) return 'must begin with https://'

@@ -4,8 +4,8 @@ import { passwordHashesWaitingMax } from '#contract/limits.ts'
 import { concurrencyLimit, QueueFull } from '../runtime/index.ts'
 
 /**
- * The work of a hash: OWASP's minimum for Argon2id, which is 19 MiB, two passes, one lane, and about 30 ms on one core. Only tests
- * that are not about it change it, because each of their people has a password.
+ * The work of a hash: OWASP's minimum for Argon2id, which is 19 MiB, two passes, one thread, and about 30 ms on one core. Only
+ * tests of other things reduce it, because each of their people has a password.
  */
 export const passwordHashCost = {
   algorithm: 2 as Algorithm.Argon2id,

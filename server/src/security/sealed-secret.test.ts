@@ -56,7 +56,7 @@ describe('the secret key', () => {
     'ab'.repeat(32),
     Buffer.alloc(32, 7).toString('base64'),
     Buffer.alloc(48, 7).toString('base64url'),
-  ])('%s is one', (text) => {
+  ])('may be %s', (text) => {
     expect(secretKey(text)?.length).toBeGreaterThanOrEqual(32)
   })
 
@@ -67,7 +67,7 @@ describe('the secret key', () => {
     Buffer.alloc(31, 7).toString('base64'),
     `${'ab'.repeat(31)}é`,
     ' '.repeat(64),
-  ])('%j is none', (text) => {
+  ])('cannot be %j', (text) => {
     expect(secretKey(text)).toBeNull()
   })
 

@@ -67,7 +67,7 @@ const nonceBytes = 12
 const tagBytes = 16
 
 /**
- * Encrypts a text with AES-256-GCM under a key that is never stored in the database. `place` identifies the tenant and row
+ * Encrypts a text with AES-256-GCM under a key that is never saved in the database. `place` identifies the tenant and row
  * and is authenticated: a sealed text in another row cannot be decrypted.
  */
 export function seal(key: SecretKey, place: string, plaintext: string): Buffer {

@@ -21,7 +21,7 @@ export interface SignInAttempt {
  * the wait, up to 15 minutes, for known and unknown accounts alike. A network may have 30 failures per 15 minutes.
  *
  * The failures of an account are counted over all networks, because guesses come from many, and for each network. A network from
- * which the person signed in lately (`isKnown`) waits for its own failures only, so that nobody else keeps the person out.
+ * which the person signed in lately (`isKnown`) waits for its own failures only, so that nobody else can lock the person out.
  */
 export interface SignInAttempts {
   /**

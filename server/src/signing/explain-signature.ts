@@ -61,9 +61,9 @@ export const atTheService: Setting = {
     detail:
       'It has the right form, but matches neither these bytes nor a frequent mistake with the secrets of this brokerage.',
     remedy:
-      'Check that the timestamp, body and signature come from the same request, that the body is complete, and which secret the signer holds. Test your signer with the known answers in the documentation.',
+      'Check that the timestamp, body and signature come from the same request, that the body is complete, and which secret the signer has. Test your signer with the known answers in the documentation.',
   },
-  unknownSecret: 'Whether the signer holds a secret of this brokerage is unknown.',
+  unknownSecret: 'Whether the signer has a secret of this brokerage is unknown.',
   behind:
     'Sign again with the current time. An old request is rejected for its age alone. If it was just signed, the clock of your machine is slow: set it.',
   ahead: 'Set the clock of your machine, which is fast, and sign again with the current time.',

@@ -248,7 +248,7 @@ describe('the detail names the invalid syntax', () => {
     ['{"a":[1, ]}', 'The comma before ] is not JSON; leave it out.'],
     ["{'a':1}", 'Single quotes are not JSON; put texts and the names of members in double quotes.'],
     ['{"a":1} // done', 'Comments are not JSON; leave them out.'],
-    ['{"a":1, rate: 2}', 'The name of a member stands without quotes; put it in double quotes.'],
+    ['{"a":1, rate: 2}', 'The name of a member has no quotes; put it in double quotes.'],
   ])('%j', (body, detail) => {
     expect(detailOf(body)).toContain(detail)
   })

@@ -57,7 +57,7 @@ const notJson: readonly (readonly [form: RegExp, detail: (found: string) => stri
   [/'/, () => 'Single quotes are not JSON; put texts and the names of members in double quotes.'],
   [/,\s*[}\]]/, (found) => `The comma before ${found.at(-1)} is not JSON; leave it out.`],
   [/\/[/*]/, () => 'Comments are not JSON; leave them out.'],
-  [/[{,]\s*[A-Za-z_$]/, () => 'The name of a member stands without quotes; put it in double quotes.'],
+  [/[{,]\s*[A-Za-z_$]/, () => 'The name of a member has no quotes; put it in double quotes.'],
 ]
 
 /** A JSON string, even if unterminated. Matches in linear time. */

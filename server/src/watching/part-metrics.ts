@@ -9,7 +9,7 @@ import type { ImportCounts } from '../imports/index.ts'
 import { each, one, type ReadOnScrape } from './read-on-scrape.ts'
 import type { Check } from './readiness.ts'
 
-/** The counts that the parts of the service keep. They are read when Prometheus scrapes. */
+/** The counts of the parts of the service. They are read when Prometheus scrapes. */
 export interface Counted {
   readonly connections: () => Connections
   readonly memory: () => MemoryCounts
@@ -168,7 +168,7 @@ function importMetrics(metrics: ReadOnScrape, { imports }: Counted): void {
   )
   metrics.total(
     'lanewise_import_rows_total',
-    'Rows of imports: added, updated, repeated, refused, or kept unchanged because of a newer value.',
+    'Rows of imports: added, updated, repeated, refused, or not applied because of a newer value (kept).',
     ['outcome'],
     () => each('outcome', imports().rows),
   )

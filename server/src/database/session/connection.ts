@@ -12,7 +12,7 @@ const lastAnswerMs = 50
 
 /**
  * The timeouts of a transaction that begins now. The database ends a statement before the request stops waiting for it.
- * Otherwise the statement would keep the slot of its brokerage until it ends.
+ * Otherwise the statement would hold the slot of its brokerage until it ends.
  */
 export function timeoutsNow(deadlines: Timeouts): Timeouts {
   const leftMs = deadlineLeftMs() - lastAnswerMs
@@ -78,7 +78,7 @@ export async function usableAfterRollback(
   }
 }
 
-/** Runs one statement within the deadline of the current request. With a name, PostgreSQL keeps its plan for the session. */
+/** Runs one statement within the deadline of the current request. With a name, the session can reuse its plan. */
 export function ask(
   client: pg.PoolClient,
   { answerMs }: Pick<Deadlines, 'answerMs'>,

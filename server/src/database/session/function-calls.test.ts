@@ -37,7 +37,7 @@ const push = (at: number, update: Record<string, unknown>, secondsLater: number)
 const all = Array.from({ length: brokerages }, (_, at) => at)
 
 describe('concurrent signed updates of many brokerages', () => {
-  test('each changes a lane of its own brokerage, and a lane of another brokerage is not found', async () => {
+  test('each changes a quote of its own brokerage, and a quote of another brokerage is not found', async () => {
     for (let round = 1; round <= 5; round++) {
       const answers = await Promise.all(
         all.flatMap((at) => [
@@ -50,7 +50,7 @@ describe('concurrent signed updates of many brokerages', () => {
     }
   })
 
-  test('an update that waits for the lock of its lane does not delay updates of other brokerages', async () => {
+  test('an update that waits for the lock of its quote does not delay updates of other brokerages', async () => {
     const holder = new pg.Client(app.testDatabase.owner)
     await holder.connect()
     let waiting: Promise<Answer> | undefined

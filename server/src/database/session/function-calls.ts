@@ -69,14 +69,14 @@ class FunctionCalls {
   /** The name of each statement. It includes the text: through a pooler, another version may use the same session. */
   readonly #names = new Map<string, string>()
   /**
-   * Whether sessions keep named statements, which saves parsing and planning: a third of a call. A pooler in transaction mode
-   * may give the next call another session, and not know the names.
+   * Whether calls reuse named statements without parsing and planning, which is a third of a call. A pooler in transaction mode
+   * may give the next call another session, which does not know the names.
    */
   #keepsNames: boolean
 
   constructor(parts: FunctionCallParts) {
     this.#parts = parts
-    // Citus plans for the tenant that it finds in the values, so a kept plan does not help.
+    // Citus plans for the tenant that it finds in the values, so a reused plan does not help.
     this.#keepsNames = !parts.isDistributed
   }
 

@@ -5,7 +5,7 @@ import { createCipheriv } from 'node:crypto'
  *
  * A database sequence yields 0, 1, 2, ... A keyed permutation of 36 bits maps each number to one that looks random: four
  * Feistel rounds over 18-bit halves, with tables filled by AES in counter mode as round functions. A permutation never
- * maps two numbers to the same one, so uniqueness needs no lookup across tenants. 36 bits allow 68 billion lanes.
+ * maps two numbers to the same one, so uniqueness needs no lookup across tenants. 36 bits allow 68 billion quotes.
  */
 const halfBits = 18
 const halfMask = 2 ** halfBits - 1
@@ -13,7 +13,7 @@ const rounds = 4
 export const identifierMax = 2 ** (2 * halfBits) - 1
 
 export interface Identifiers {
-  /** The public id of the nth lane of the installation. */
+  /** The public id of the nth quote of the installation. */
   laneId(sequenceNumber: number): number
   requestId(sequenceNumber: number): number
   /** The inverse of `laneId`: the sequence number of a public id. */
@@ -21,7 +21,7 @@ export interface Identifiers {
   requestNumber(requestId: number): number
 }
 
-/** @param key 32 random bytes that are stored with the installation */
+/** @param key 32 random bytes, saved when the installation was made */
 export function identifiers(key: Buffer): Identifiers {
   const lanes = permutation(key, 1)
   const requests = permutation(key, 2)

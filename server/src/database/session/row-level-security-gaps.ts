@@ -23,7 +23,7 @@ const reviewedFunctions = sql.raw(
     .join(', '),
 )
 
-/** The relations of the schema, and the tables among them that hold rows of tenants. */
+/** The relations of the schema, and the tables among them that contain rows of tenants. */
 const relations = sql`
   with ours as (
     select c.oid, c.relname, c.relkind, c.relrowsecurity, c.relforcerowsecurity, c.relowner, c.reloptions

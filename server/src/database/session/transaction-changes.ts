@@ -13,9 +13,9 @@ export function isDistributedTransaction(transaction: TenantTransaction): boolea
 export interface Moves {
   facts: 0 | 1
   access: 0 | 1
-  /** Ids of lanes that were inserted, updated, or deleted. */
+  /** Ids of quotes that were inserted, updated, or deleted. */
   readonly changed: Set<number>
-  /** Ids of the lanes of new quotes, for events. */
+  /** Ids of new quotes, for events. */
   made: number[]
 }
 
@@ -28,8 +28,8 @@ function movesOf(transaction: TenantTransaction): Moves {
 }
 
 /**
- * Records that this transaction inserts, updates, or deletes lanes, by their ids. Every process that caches the brokerage's
- * quotes then reads these lanes again. All code that writes lanes must call it.
+ * Records that this transaction inserts, updates, or deletes quotes, by their ids. Every process that caches the brokerage's
+ * quotes then reads these again. All code that writes quotes must call it.
  */
 export function quotesChanged(transaction: TenantTransaction, lanes: readonly number[]): void {
   if (lanes.length === 0) return

@@ -40,7 +40,7 @@ export type DatabaseFailure = (typeof databaseFailures)[number]
 /** Called when database work begins; the function that it returns is called with the result when the work ends. */
 export type TransactionWatch = (kind: TransactionKind) => (failure: DatabaseFailure | null) => void
 
-/** The failure of the database that an error stands for; null if the database did not fail, as for a lane not found. */
+/** The failure of the database that an error reports; null if the database did not fail, as for a quote not found. */
 export function databaseFailure(error: unknown): DatabaseFailure | null {
   if (error instanceof LockTimeout) return 'lock-timeout'
   if (error instanceof BrokerageBusy) return 'brokerage-busy'

@@ -8,7 +8,7 @@ export interface TeamViewer {
 /** Undefined or null: nothing is hidden, as for admins, service tokens, and the service itself. */
 const current = new AsyncLocalStorage<TeamViewer | null>()
 
-/** Runs work for a person: its transactions show only the lanes of the customers that the person may see. */
+/** Runs work for a person: its transactions show only the quotes of the customers that the person may see. */
 export function withViewer<T>(viewer: TeamViewer | null, work: () => T): T {
   return viewer === currentViewer() ? work() : current.run(viewer, work)
 }

@@ -97,7 +97,7 @@ export function transferFaults(workers: readonly Worker[]): readonly string[] {
 /** The workers are asked at most once in this time, and this often while one is away. */
 const askAgainMs = 1_000
 
-/** Knows which workers are away, and keeps polls of all brokerages from failing because of them. */
+/** Knows which workers are away, so that polls of all brokerages do not fail because of them. */
 export class WorkerWatch {
   readonly #read: (() => Promise<readonly Worker[]>) | null
   #workers: readonly Worker[] = []
