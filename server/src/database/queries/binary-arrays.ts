@@ -1,5 +1,5 @@
 type Values<T> = readonly (T | null)[]
-/** Numbers may also be a typed array, which holds no null. */
+/** Numbers may also be a typed array, which contains no null. */
 type Numbers = Values<number> | Float64Array | Float32Array | Uint8Array
 
 const typeOf = {
@@ -111,7 +111,7 @@ function byteStrings(values: Values<Uint8Array>): Buffer {
 
 /**
  * Encodes columns as PostgreSQL arrays in binary format. Many rows take one parameter per column, and neither side converts
- * numbers and times to text. The driver sends a Buffer in binary format; the statement must
- * name the type, as in `unnest(${binaryArrays.int4s([1, null])}::integer[])`.
+ * numbers and times to text. The driver sends a Buffer in binary format; the statement must name the type, as in
+ * `unnest(${binaryArrays.int4s([1, null])}::integer[])`.
  */
 export const binaryArrays = { int4s, int8s, float8s, timestamps, days, texts, byteStrings }

@@ -9,7 +9,7 @@ import { laneSeenByViewer, seenByViewer } from './teams.ts'
 export interface CustomerRecord {
   readonly customerId: number
   readonly name: string
-  /** The key of its name: `customer_key` of the lanes of this customer, apart from merged ones. */
+  /** The key of its name: `customer_key` of the quotes of this customer, apart from merged ones. */
   readonly key: string
   readonly tier: string | null
   readonly paymentDays: number | null
@@ -221,7 +221,7 @@ export async function isCustomerInUse(
   return rows[0]?.used ?? false
 }
 
-/** Stores that two names are different customers. Returns false if it is stored already. */
+/** Saves that two names are different customers. Returns false if it is saved already. */
 export async function distinguishCustomers(
   transaction: TenantTransaction,
   tenant: TenantId,
@@ -327,7 +327,7 @@ export async function hashedCustomer(
   return row
 }
 
-/** True for the lanes of the customer that a name counts for, in any spelling. */
+/** True for the quotes of the customer that a name counts for, in any spelling. */
 export function ofCustomer(tenant: TenantId, name: string) {
   return sql<boolean>`(lanes.customer_key = customer_key(${name}) or lanes.customer_key in (
     select other.customer_key from customer_aliases as asked

@@ -219,7 +219,7 @@ export function seenByViewer(tenant: TenantId, key: RawBuilder<unknown>): RawBui
   return sql<boolean>`not exists (${hiddenCustomers(tenant, viewer.userId, key)})`
 }
 
-/** True for lanes that the current person may see: the customer of the quote and that of the booking, in a query on `lanes`. */
+/** True for quotes that the current person may see: the customer of the quote and that of the booking, in a query on `quotes`. */
 export function laneSeenByViewer(tenant: TenantId): RawBuilder<boolean> {
   const booked = seenByViewer(tenant, sql`lanes.customer_key`)
   const quoted = seenByViewer(tenant, sql`customer_key(lanes.quoted_customer_name)`)

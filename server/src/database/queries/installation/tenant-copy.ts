@@ -52,7 +52,7 @@ export interface TenantCopy {
   insert(table: CopiedTable, lines: readonly string[]): Promise<RowRefused | null>
   /** The name of an existing brokerage with this id, or of a table with rows of it; null if there is none. */
   present(): Promise<string | null>
-  /** Reserves the ids of copied lanes and requests, so that they are not assigned again. Returns how many were assigned before. */
+  /** Reserves the ids of copied quotes and requests, so that they are not assigned again. Returns how many were assigned before. */
   take(identifiers: Identifiers, laneIds: readonly number[], requestIds: readonly number[]): Promise<number>
   /** Revokes the signing secrets, which cannot be decrypted at the destination. Returns how many were active. */
   revokeSecrets(now: Date): Promise<number>
@@ -153,7 +153,7 @@ interface OrderedTable extends CopiedTable {
 }
 
 /**
- * Orders rows by creation time, then by primary key, so that rows that are read together are stored together. Text is
+ * Orders rows by creation time, then by primary key, so that rows that are read together are next to each other. Text is
  * ordered by code points (`collate "C"`), because the default collation differs between databases.
  */
 function copiedTable(name: string, columns: readonly ColumnRow[]): OrderedTable {
@@ -256,7 +256,7 @@ class ClientTenantCopy implements TenantCopy {
   }
 
   async moveVersions(): Promise<void> {
-    // An export from before versions of lanes has none.
+    // An export from before quotes had versions has none.
     await this.#client.query(
       `insert into lane_versions (tenant_id, lane_id, version, changed_at)
        select tenant_id, lane_id, 0, updated_at from lanes

@@ -4,8 +4,8 @@ import { auditHash, auditRowsAfter, noRow } from './audit-log.ts'
 
 /**
  * The audit log of a tenant is a chain of hashes. Each row has a number, counted from 1 without gaps, and a hash that covers the row
- * and the hash of the row before it. To change, remove, or insert a row, an attacker must recompute all later hashes, and somebody has
- * noted some of them.
+ * and the hash of the row before it. To change, remove, or insert a row, an attacker must recompute all later hashes, and the
+ * service's log, which is elsewhere, has some of them.
  */
 
 /** A wrong row, and why it is wrong. */

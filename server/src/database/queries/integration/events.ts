@@ -7,7 +7,7 @@ import { type Database, type TenantId, tenantId } from '../../session/index.ts'
 import { insertRows } from '../insert-rows.ts'
 import { databaseNow } from '../quotes/lane-changes.ts'
 
-/** A lane as it was when its event was recorded, in JSON form. */
+/** A quote as it was when its event was recorded, in JSON form. */
 export type LaneColumns = Omit<Selectable<LanesTable>, UnshownLaneColumn>
 export type LaneThen = JsonRow<LaneColumns> & {
   readonly reference: string | null
@@ -33,7 +33,7 @@ export interface ExpiringCredential {
   readonly expires_at: string
 }
 
-/** The stored content of an event: the lane at that time and its changes, or a credential. A test event has neither. */
+/** The saved content of an event: the quote at that time and its changes, or a credential. A test event has neither. */
 export interface EventFacts {
   readonly lane?: LaneThen
   readonly credential?: ExpiringCredential
@@ -309,7 +309,7 @@ export async function replayDeliveries(
   return Number(numAffectedRows)
 }
 
-/** Writes an event that is not about a lane, with a delivery to each of these endpoints. */
+/** Writes an event that is not about a quote, with a delivery to each of these endpoints. */
 export async function insertEvent(
   transaction: TenantTransaction,
   tenant: TenantId,

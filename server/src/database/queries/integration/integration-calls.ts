@@ -1,7 +1,7 @@
 import type { TenantTransaction } from '../../schema/index.ts'
 import type { Database, TenantId } from '../../session/index.ts'
 
-/** A call to the integration API, in the form of a log row. */
+/** A call to the integration API, as a row of the call log. */
 export interface KeptCall {
   /** When the request arrived, epoch milliseconds. */
   readonly at: number

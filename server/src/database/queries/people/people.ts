@@ -214,7 +214,7 @@ export async function lockTenant(transaction: TenantTransaction, tenant: TenantI
     .execute()
 }
 
-/** What is assumed of a quote that does not say its basis and its rate type. */
+/** The basis and the rate type of a quote that does not state them. */
 export async function defaultsOf(
   transaction: TenantTransaction,
   tenant: TenantId,
@@ -226,7 +226,7 @@ export async function defaultsOf(
     .executeTakeFirstOrThrow()
 }
 
-/** What an amount of the brokerage includes if nobody said it, and the basis in which amounts are compared. */
+/** What an amount of the brokerage includes if it is not stated, and the basis in which amounts are compared. */
 export async function defaultBasisOf(transaction: TenantTransaction, tenant: TenantId): Promise<RateBasis> {
   const { default_basis } = await transaction
     .selectFrom('tenants')

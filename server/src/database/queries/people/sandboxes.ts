@@ -105,7 +105,7 @@ export async function sandboxPerson(
   return updateUser(transaction, sandbox, person.user_id, { name, role, status: 'active' })
 }
 
-/** Lanes and other rows that one transaction erases: well below the statement timeout. */
+/** Quotes and other rows that one transaction erases: well below the statement timeout. */
 const erasedAtOnceMax = 2_000
 
 /**

@@ -27,7 +27,7 @@ export async function isKnownNetwork(
   return row !== undefined
 }
 
-/** Records that a person signed in from a network, and keeps the newest `kept` networks of the person. */
+/** Records that a person signed in from a network, and deletes all but the newest `kept` networks of the person. */
 export async function noteSignInNetwork(
   transaction: TenantTransaction,
   tenant: TenantId,

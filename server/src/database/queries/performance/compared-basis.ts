@@ -2,17 +2,17 @@ import { type RawBuilder, sql } from 'kysely'
 import type { RateBasis } from '#engine/rate-basis.ts'
 import type { TenantId } from '../../session/index.ts'
 
-/** Whether an amount of a lane is on this basis. The condition of the indexes lanes_with_linehaul and lanes_with_all_in. */
+/** Whether an amount of a quote is on this basis. An index for each basis has the same condition. */
 function says(basis: RateBasis): RawBuilder<boolean> {
   const word = sql.lit(basis)
   return sql<boolean>`(lanes.quoted_basis = ${word} or lanes.customer_basis = ${word} or lanes.truck_basis = ${word})`
 }
 
-/** Whether an amount of a lane is in Canadian dollars. The condition of the index lanes_with_cad. */
+/** Whether an amount of a quote is in Canadian dollars. An index has the same condition. */
 const inCad = sql<boolean>`(lanes.quoted_currency = 'CAD' or lanes.customer_currency = 'CAD' or lanes.truck_currency = 'CAD')`
 
 /**
- * Whether the tenant `one` has a lane with an amount on the other basis or in the other currency: two reads of an index. It
+ * Whether the tenant `one` has a quote with an amount on the other basis or in the other currency: two reads of an index. It
  * names the tenant in each subquery: with `one.tenant_id`, Citus would refuse it or ask every worker.
  */
 export const isMixed = (tenant: TenantId) => sql<boolean>`(case one.default_basis

@@ -8,7 +8,7 @@ export interface ForecastFilter {
   /** Quoted at this time or later. */
   readonly since: Date
   readonly rateType?: RateType
-  /** The rate type of quotes that do not say theirs. */
+  /** The rate type of quotes that do not state theirs. */
   readonly defaultRateType: RateType
 }
 

@@ -101,7 +101,7 @@ export async function tenantsWithEndedApprovals(transaction: TenantTransaction):
   return rows.map((row) => tenantId(row.tenant_id))
 }
 
-/** Stores that requests expired, and returns them. */
+/** Saves that requests expired, and returns them. */
 export async function expireApprovals(
   transaction: TenantTransaction,
   tenant: TenantId,

@@ -6,7 +6,7 @@ import { accessChanged, type TenantId } from '../../session/index.ts'
 import { insertRows } from '../insert-rows.ts'
 import { lockTenant } from '../people/people.ts'
 
-/** Records that amounts are converted in another way now, so that no process keeps what it converted before. */
+/** Records that amounts are converted in another way now, so that every process converts them again. */
 export async function conversionsChanged(transaction: TenantTransaction, tenant: TenantId): Promise<void> {
   accessChanged(transaction)
   await transaction
@@ -31,7 +31,7 @@ export async function listExchangeRates(
   return (limit === null ? query : query.limit(limit)).execute()
 }
 
-/** Adds exchange rates, and corrects the stored ones of the same days. Returns how many days are new or have another rate. */
+/** Saves exchange rates, in place of those of the same days. Returns how many days are new or have another rate. */
 export async function putExchangeRates(
   transaction: TenantTransaction,
   tenant: TenantId,

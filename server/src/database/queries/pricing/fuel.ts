@@ -62,8 +62,8 @@ export async function replaceFuelPeriods(
 const firstDay = '0001-01-01'
 
 /**
- * Computes the surcharges by day again: of one schedule or (null) of all, from a day on. No earlier price is in force on that day:
- * it is the week of a stored price, or before all prices.
+ * Computes the surcharges by day again: of one schedule or (null) of all, from a day on. No earlier price is in force on that
+ * day: it begins the week of a saved price, or is before all prices.
  */
 async function computeFuelDays(
   transaction: TenantTransaction,
@@ -131,7 +131,7 @@ export async function fuelOfDay(
   return { rate: of(key) ?? of(''), cost: of('') }
 }
 
-/** Adds prices, and corrects the stored ones of the same weeks. Returns how many weeks are new or have another price. */
+/** Saves prices, in place of those of the same weeks. Returns how many weeks are new or have another price. */
 export async function putDieselPrices(
   transaction: TenantTransaction,
   tenant: TenantId,

@@ -6,7 +6,7 @@ import type { TenantId } from '../../session/index.ts'
 export type MarketRateRow = Selectable<Tables['market_rates']>
 export type NewMarketRate = Omit<Insertable<Tables['market_rates']>, 'tenant_id'>
 
-/** A pair of areas that market rates are stored for. */
+/** A pair of areas that has market rates. */
 export interface MarketPair {
   readonly scope: MarketScope
   readonly originArea: string
@@ -26,7 +26,7 @@ const keyColumns = [
   'as_of',
 ] as const
 
-/** The stored rates with the keys of these, locked until the end of the transaction. */
+/** The saved rates with the keys of these, locked until the end of the transaction. */
 export async function lockSameMarketRates(
   transaction: TenantTransaction,
   tenant: TenantId,
@@ -59,7 +59,7 @@ export async function lockSameMarketRates(
     .execute()
 }
 
-/** Inserts rates, or replaces the stored ones with the same keys. */
+/** Saves rates, in place of those with the same keys. */
 export async function putMarketRates(
   transaction: TenantTransaction,
   tenant: TenantId,
@@ -88,7 +88,7 @@ export async function putMarketRates(
 
 /** The newest rates of each area, equipment, source, basis, kind and currency: the newest may be expired, or still to come. */
 const ratesOfEachMax = 20
-/** Rates of a lane: some sources of all areas. Their past is left out first. */
+/** Rates of a lane: some sources of all areas. The oldest rates of each are left out first. */
 const ratesPerLaneMax = 1_000
 
 /** The newest rates of each source and area of these, of one equipment or (null) of all. */
@@ -138,10 +138,10 @@ export type DatedMarketRate = Omit<
   'tenant_id' | 'entered_by' | 'said_at' | 'origin' | 'destination'
 >
 
-/** Areas that rates are stored for, with the equipment. */
+/** A pair of areas that has market rates for an equipment. */
 export type StoredPair = MarketPair & { readonly equipmentCode: string }
 
-/** The areas and equipment of the stored rates, each once. */
+/** The areas and equipment of the saved rates, each once. */
 export async function storedPairs(transaction: TenantTransaction, tenant: TenantId): Promise<StoredPair[]> {
   return transaction
     .selectFrom('market_rates')

@@ -10,7 +10,7 @@ import { customerKey } from '#engine/customer-name.ts'
 import type { AmountTerms, RateBasis } from '#engine/rate-basis.ts'
 import type { LaneRow } from '../../schema/index.ts'
 
-/** The amounts of a lane that state what they include: the quoted rate with the costs of its time, AR, and AP. */
+/** The amounts of a quote that state what they include: the quoted rate with the costs of its time, AR, and AP. */
 export const statedAmounts = ['quoted', 'customer', 'truck'] as const
 export type StatedAmount = (typeof statedAmounts)[number]
 
@@ -18,7 +18,7 @@ export type StatedAmount = (typeof statedAmounts)[number]
 export type TermColumn<Of extends StatedAmount = StatedAmount> =
   `${Of}_${'basis' | 'fuel_cents' | 'accessorials_cents' | 'currency'}`
 
-/** The columns of a lane that hold its amounts as they were sent, with what they include. */
+/** The columns of a quote with its amounts as they were sent, and with what they include. */
 export const sentColumns = [
   ...statedAmounts.flatMap(
     (of) => [`${of}_basis`, `${of}_fuel_cents`, `${of}_accessorials_cents`, `${of}_currency`] as const,
@@ -33,7 +33,7 @@ export const sentColumns = [
 ] as const satisfies readonly (keyof LaneRow)[]
 export type SentColumn = (typeof sentColumns)[number]
 
-/** What an amount of a lane includes. A column that a new lane or an old event lacks is not stated. */
+/** What an amount of a quote includes. A column that a new quote or an old event lacks is not stated. */
 export function statedTerms<Of extends StatedAmount>(
   lane: { readonly [Column in TermColumn<Of>]?: LaneRow[Column] | undefined },
   of: Of,
@@ -47,7 +47,7 @@ export function statedTerms<Of extends StatedAmount>(
   }
 }
 
-/** The amounts of a lane as they were sent. */
+/** The amounts of a quote as they were sent. */
 export function sentAmounts(lane: Pick<LaneRow, SentColumn>): SentAmounts {
   return {
     quotedCents: lane.quoted_rate_cents,
@@ -63,11 +63,11 @@ export function sentAmounts(lane: Pick<LaneRow, SentColumn>): SentAmounts {
   }
 }
 
-/** The columns of a lane that its amounts are converted from. */
+/** The columns of a quote that its amounts are converted from. */
 export const countedColumns = [...sentColumns, 'quoted_customer_name', 'miles', 'created_at'] as const
 export type CountedColumn = (typeof countedColumns)[number]
 
-/** The amounts of a lane as statistics count them; null if one of them cannot be converted. */
+/** The amounts of a quote as statistics count them; null if one of them cannot be converted. */
 export function countedLane(
   lane: Pick<LaneRow, CountedColumn>,
   basis: RateBasis,

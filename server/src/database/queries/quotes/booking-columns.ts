@@ -12,13 +12,13 @@ import type { JsonRow, LaneRow } from '../../schema/index.ts'
 export type BookingColumn = BookingName<'column'>
 export type BookedColumns = Pick<LaneRow, BookingColumn>
 
-/** The column that holds each field of a booking. */
+/** The column of each field of a booking. */
 export const bookingColumns = ofEachBookingField(
   bookingFields,
   (field) => bookingTable[field].column,
 ) as unknown as { readonly [F in BookingField]: BookingName<'column', F> }
 
-/** The columns of a lane that hold times and can change. */
+/** The columns of a quote that are times and can change. */
 const momentColumns: ReadonlySet<string> = new Set([
   ...bookingFields
     .filter((field) => bookingTable[field].unit === 'time')
@@ -36,7 +36,7 @@ export function bookedColumns(value: (field: BookingField) => string | number | 
   ) as unknown as BookedColumns
 }
 
-/** The booking of a lane, in the form of the engine. */
+/** The booking of a quote, in the form of the engine. */
 export function bookingOf(lane: BookedColumns): Booking {
   const values = ofEachBookingField(bookingFields, (field) => {
     const value = lane[bookingColumns[field]]
@@ -53,12 +53,12 @@ export function columnValue(
   return bookingTable[field].unit === 'time' && value !== null ? new Date(value) : value
 }
 
-/** The booking in the columns of a lane. */
+/** The booking in the columns of a quote. */
 export function columnsOf(booking: Booking): BookedColumns {
   return bookedColumns((field) => columnValue(field, booking[field]))
 }
 
-/** Parses the times of a lane, or of some of its columns, that the database returned as JSON. */
+/** Parses the times of a quote, or of some of its columns, that the database returned as JSON. */
 export function laneOfJson<Columns extends object>(lane: JsonRow<Columns>): Columns {
   const read = Object.entries(lane).map(([column, value]) => [
     column,

@@ -15,7 +15,7 @@ export type EndedQuote = LaneRow & { readonly ended_at: Date }
 
 /**
  * Pending quotes whose validity has ended, at most `max`, locked until the end of the transaction. Leaves out quotes that
- * another transaction has locked, booked quotes, and quotes that a person set to pending: that decision stands.
+ * another transaction has locked, booked quotes, and quotes that a person set to pending, which stay pending.
  */
 export async function lockEndedQuotes(
   transaction: TenantTransaction,

@@ -86,15 +86,15 @@ export async function noteUndoFailure(
   await undoing(transaction, tenant, importId).set({ failure }).execute()
 }
 
-/** Lanes per transaction: well below the statement timeout, and with locks for a short time only. */
+/** Quotes per transaction: well below the statement timeout, and with locks for a short time only. */
 const ownLanesPerBatch = 500
-/** Restoring a lane takes one statement per change. */
+/** Restoring a quote takes one statement per change. */
 const changedLanesPerBatch = 100
 
 /**
- * Undoes the next lanes of an import, in the order of lane_id, and writes the progress with them. Lanes that the import
- * made are removed. Lanes that it changed get their previous values back, each change as a new change in the name of the
- * person who requested the undo. A lane that was changed, booked or quoted again since is kept and counted.
+ * Undoes the next quotes of an import, in the order of lane_id, and writes the progress with them. Quotes that the import
+ * made are removed. Quotes that it changed get their previous values back, each change as a new change in the name of the
+ * person who requested the undo. A quote that was changed, booked or quoted again since is kept and counted.
  *
  * The import's row contains everything that a batch needs, so any process can run the next one. Concurrent batches run one
  * after another.
@@ -139,7 +139,7 @@ export async function undoBatch(
     .executeTakeFirstOrThrow()
 }
 
-/** The next lanes that an import created or changed, and the lane to continue after; null after the last ones. */
+/** The next quotes that an import created or changed, and the quote to continue after; null after the last ones. */
 async function nextLanes(
   transaction: TenantTransaction,
   tenant: TenantId,
@@ -156,7 +156,7 @@ async function nextLanes(
     where tenant_id = ${tenant} and import_id = ${importId} and lane_id > ${after}
     order by lane_id limit ${changedLanesPerBatch}
   `.execute(transaction)
-  // A full list may be incomplete: lanes after its last one belong to the next batch.
+  // A full list may be incomplete: quotes after its last one belong to the next batch.
   const ends = [
     ...(own.length < ownLanesPerBatch ? [] : [own.at(-1)?.lane_id ?? after]),
     ...(changed.length < changedLanesPerBatch ? [] : [changed.at(-1)?.lane_id ?? after]),
@@ -166,7 +166,7 @@ async function nextLanes(
   return { ids: last === null ? ids : ids.filter((id) => id <= last), last }
 }
 
-/** Deletes the lanes that are unchanged since the import created them, and returns how many. */
+/** Deletes the quotes that are unchanged since the import created them, and returns how many. */
 async function removeLanes(
   transaction: TenantTransaction,
   tenant: TenantId,
@@ -199,14 +199,14 @@ async function removeLanes(
   `.execute(transaction)
   const changedIds = new Set(changed.map((row) => row.lane_id))
   const keptRequests = new Set(quotedAgain.map((row) => row.request_id))
-  // Another system pushes a lane with an external_id, too, even if its values are those of the file.
+  // Another system pushes a quote with an external_id, too, even if its values are those of the file.
   const gone = lanes.filter(
     (lane) =>
       lane.external_id === null && !changedIds.has(lane.lane_id) && !keptRequests.has(lane.request_id),
   )
   const goneIds = gone.map((lane) => lane.lane_id)
   quotesChanged(transaction, goneIds)
-  // Readers that follow changes know the lanes by these names.
+  // Readers that follow changes know the quotes by these names.
   await sql`
     update lane_versions as known set removed_ref = lanes.lane_ref, removed_external_id = lanes.external_id,
       removed_shipment = ${inShipments}
@@ -214,7 +214,7 @@ async function removeLanes(
     where known.tenant_id = ${tenant} and lanes.tenant_id = known.tenant_id and lanes.lane_id = known.lane_id
       and known.lane_id = any(${goneIds}::bigint[])
   `.execute(transaction)
-  // An imported request has one lane, and a request that was quoted again is kept, so these requests are empty now.
+  // An imported request has one quote, and a request that was quoted again is kept, so these requests are empty now.
   await sql`
     delete from lanes where tenant_id = ${tenant} and lane_id = any(${goneIds}::bigint[])
   `.execute(transaction)
@@ -227,7 +227,7 @@ async function removeLanes(
 
 type Change = Selectable<Tables['lane_changes']>
 
-/** Restores locked lanes that an import has changed, unless they were changed again later. */
+/** Restores locked quotes that an import has changed, unless they were changed again later. */
 async function restoreLanes(
   transaction: TenantTransaction,
   tenant: TenantId,
@@ -259,7 +259,7 @@ async function restoreLanes(
     const first = ours.at(-1)
     // All changes of the import were rolled back already.
     if (first === undefined) continue
-    // A signed update that confirmed the values of the file left no change, but it must be kept.
+    // A signed update that confirmed the values of the file left no change, but its values must stay.
     const isConfirmed = (updatedAt.get(lane.lane_id) ?? -1) >= first.changed_at.getTime()
     const firstOther = standing.findIndex((change) => change.import_id !== importId)
     const undone = isConfirmed ? [] : standing.slice(0, firstOther < 0 ? standing.length : firstOther)
@@ -272,7 +272,7 @@ async function restoreLanes(
         // The values of a file are unsigned, so the undo does not touch the signing times of fields.
         {
           ...valuesBefore(change.before),
-          // Without the booking of the file, the outcome that is restored says all that the facts did.
+          // Without the booking of the file, the outcome apart from it is the restored outcome itself.
           ...(change.rule === 'booking_is_a_win' ? { outcome_before_booking: null } : {}),
         },
         {
@@ -289,7 +289,7 @@ async function restoreLanes(
   return { restored, kept }
 }
 
-/** The changes of one lane, newest first, without rolled-back changes and the rollbacks themselves. */
+/** The changes of one quote, newest first, without rolled-back changes and the rollbacks themselves. */
 function standingChanges(changes: readonly Change[]): Change[] {
   const undone = new Set<number>()
   return changes.filter((change) => {

@@ -5,13 +5,13 @@ import { binaryArrays } from '../binary-arrays.ts'
 
 const { byteStrings } = binaryArrays
 
-/** A lane that an import created. */
+/** A quote that an import created. */
 export interface ImportedBefore {
   readonly laneId: number
   readonly said: string | null
 }
 
-/** The lanes that another system pushed under these ids: external_id -> lane. */
+/** The quotes that another system pushed under these ids: external_id -> quote. */
 export async function findPushed(
   transaction: TenantTransaction,
   tenant: TenantId,
@@ -27,7 +27,7 @@ export async function findPushed(
   return new Map(rows.map((row) => [row.external_id ?? '', { laneId: row.lane_id, said: row.import_said }]))
 }
 
-/** The rows that exist already: fingerprint in hex -> lane. */
+/** The rows that exist already: fingerprint in hex -> quote. */
 export async function findImported(
   transaction: TenantTransaction,
   tenant: TenantId,

@@ -18,14 +18,14 @@ export const databaseClock = sql<Date>`now()`
 /** An import or undo without a heartbeat since then has lost its process. */
 export const silentSince = sql<Date>`now() - interval '30 seconds'`
 
-/** The progress of an import. Each row that was read is added, updated, repeated, kept, or refused. */
+/** The progress of an import. Each row that was read is added, updated, repeated, not applied, or refused. */
 export interface ImportProgress {
   readonly rowsRead: number
   readonly rowsAdded: number
   readonly rowsUpdated: number
   readonly rowsRepeated: number
   readonly rowsRefused: number
-  /** Rows that changed nothing, because the lane has newer values. */
+  /** Rows that were not applied, because the quote has newer values. */
   readonly rowsKept: number
   /** The outcomes of the accepted rows. */
   readonly rowsWon: number
@@ -312,7 +312,7 @@ const importLock = 0x6c616e65
 
 /**
  * Takes the import lock of a brokerage until the end of the transaction. Between the search for a row and its insertion, no
- * other import can insert it, and an undo cannot lock the lanes of a batch in another order.
+ * other import can insert it, and an undo cannot lock the quotes of a batch in another order.
  */
 export async function lockImports(transaction: TenantTransaction, tenant: TenantId): Promise<void> {
   await sql`select pg_advisory_xact_lock((${importLock}::bigint << 32) + ${tenant}::bigint)`.execute(

@@ -69,13 +69,13 @@ const unaudited = [
   ...bookingFields.filter((field) => !bookingTable[field].audited).map((field) => bookingColumns[field]),
 ] as const
 
-/** The columns of a lane that can change. */
+/** The columns of a quote that can change. */
 export type HeldValues = Pick<
   LaneRow,
   BookingColumn | AuditedOutcome | Exclude<(typeof unaudited)[number], 'quote_signed_at'>
 >
 type QuoteValues = Pick<LaneRow, QuoteColumn | DerivedColumn | 'quote_signed_at'>
-/** New values of a lane. Absent columns do not change. */
+/** New values of a quote. Absent columns do not change. */
 export type NextValues = Partial<HeldValues & QuoteValues>
 
 /** A value in the audit trail: an amount in cents, a time as ISO 8601 text. */
@@ -99,7 +99,7 @@ function audit(value: string | number | Date | null): AuditedValue {
   return value instanceof Date ? value.toISOString() : value
 }
 
-/** The audited columns in which `next` differs from `lane`, before and after. */
+/** The audited columns in which `next` differs from a quote, before and after. */
 function differences(
   lane: Partial<LaneRow>,
   next: NextValues,
@@ -118,7 +118,7 @@ function differences(
   return { before, after }
 }
 
-/** The arguments of `change_lane`: the changes of the lane, and its audit trail row, null if nothing differs. */
+/** The arguments of `change_lane`: the changes of the quote, and its audit trail row, null if nothing differs. */
 interface LaneChange {
   /** Absent columns do not change. */
   readonly held: Readonly<Partial<Record<keyof NextValues, unknown>>>
@@ -150,7 +150,7 @@ function eventsOf(after: AuditedValues): EventType[] {
 }
 
 /**
- * A lane with a customer rate or truck cost is not cancelled, however the amount was set. It is not void either: a booking
+ * A quote with a customer rate or truck cost is not cancelled, however the amount was set. It is not void either: a booking
  * shows that the quote was not a mistake.
  */
 function inForceWhenBooked(lane: HeldValues, next: NextValues): NextValues {
@@ -163,7 +163,7 @@ function inForceWhenBooked(lane: HeldValues, next: NextValues): NextValues {
   }
 }
 
-/** The change that writes `values` to a lane; null if there is nothing to write. */
+/** The change that writes `values` to a quote; null if there is nothing to write. */
 export function laneChange(
   lane: HeldValues & Partial<QuoteValues>,
   values: NextValues,
@@ -192,7 +192,7 @@ export function laneChange(
   return { held, change: changed ? change : null }
 }
 
-/** The new values of a locked lane, and the origin of the change. */
+/** The new values of a locked quote, and the origin of the change. */
 export interface ChangingLane {
   readonly lane: LaneRow
   readonly next: NextValues
@@ -200,9 +200,9 @@ export interface ChangingLane {
 }
 
 /**
- * Changes locked lanes, each at most once, and records the changes. All code that changes lanes uses this function. A lane
- * without differences is not recorded, but columns outside the audit trail (such as signed_at) are still written. Then it sets which
- * offers of their loads count. Returns the updated lanes in the given order.
+ * Changes locked quotes, each at most once, and records the changes. All code that changes quotes uses this function. A quote
+ * without differences is not recorded, but columns outside the audit trail (such as signed_at) are still written. Then it sets
+ * which offers of their loads count. Returns the updated quotes in the given order.
  */
 export async function changeLanes(
   transaction: TenantTransaction,
@@ -222,8 +222,8 @@ export async function changeLanes(
 }
 
 /**
- * Sets which offer counts for each load of these requests, and which offers it supersedes, from what the offers are now. Returns the
- * offers that changed, by lane_id.
+ * Sets which offer counts for each load of these requests, and which offers it supersedes, from what the offers are now.
+ * Returns the offers that changed, by lane_id.
  */
 export async function settleOffers(
   transaction: TenantTransaction,
@@ -265,7 +265,7 @@ async function writeLanes(
   `.execute(transaction)
   const changed = new Map(rows.map((row) => [row.lane_id, row]))
   const ids = writing.map(({ lane }) => lane.lane_id)
-  if (!ids.every((id) => changed.has(id))) throw new Error('A locked lane does not exist.')
+  if (!ids.every((id) => changed.has(id))) throw new Error('A locked quote does not exist.')
   await changeRequests(
     transaction,
     tenant,
@@ -273,7 +273,7 @@ async function writeLanes(
       held.created_at === undefined && held.quoted_customer_name === undefined ? [] : [lane],
     ),
   )
-  // A delivery that changes only stamps makes no new version: a reader would receive the same lane twice.
+  // A delivery that changes only stamps makes no new version: a reader would receive the same quote twice.
   const visible = writing.filter(({ change, held }) => change !== null || held.import_said !== undefined)
   if (visible.length > 0) {
     quotesChanged(
@@ -284,15 +284,15 @@ async function writeLanes(
   return changing.map(({ lane }) => changed.get(lane.lane_id) ?? lane)
 }
 
-/** An imported or pushed request has one lane, so both have the same time and customer. */
+/** An imported or pushed request has one quote, so both have the same time and customer. */
 async function changeRequests(
   transaction: TenantTransaction,
   tenant: TenantId,
   lanes: readonly Pick<LaneRow, 'lane_id' | 'request_id'>[],
 ): Promise<void> {
   if (lanes.length === 0) return
-  // From the row of the tenant, so that in a distributed database the tenant's worker runs the statement. Both tables are read by the
-  // listed keys: joined to a list alone, PostgreSQL read all rows of the brokerage until it had analyzed the tables.
+  // From the row of the tenant, so that in a distributed database the tenant's worker runs the statement. Both tables are read
+  // by the listed keys: joined to a list alone, PostgreSQL read all rows of the brokerage until it had analyzed the tables.
   await sql`
     update quote_requests as request set created_at = known.created_at, customer_name = known.quoted_customer_name
     from tenants as one
@@ -304,7 +304,7 @@ async function changeRequests(
   `.execute(transaction)
 }
 
-/** Like `changeLanes`, for one lane. */
+/** Like `changeLanes`, for one quote. */
 export async function changeLane(
   transaction: TenantTransaction,
   tenant: TenantId,
@@ -334,14 +334,14 @@ export function auditedForApi(values: AuditedValues): Record<string, AuditedValu
   return named
 }
 
-/** The fields in which `next` differs from a lane, with the values before and after, in the form of the API. */
+/** The fields in which `next` differs from a quote, with the values before and after, in the form of the API. */
 export function differencesForApi(lane: LaneRow, next: NextValues) {
   const { before, after } = differences(lane, next)
   const [was, is] = [auditedForApi(before), auditedForApi(after)]
   return Object.keys(is).map((field) => ({ field, before: was[field] ?? null, after: is[field] ?? null }))
 }
 
-/** The outcome of a lane, in the form of the engine. */
+/** The outcome of a quote, in the form of the engine. */
 export function outcomeOf(lane: HeldValues): LaneOutcome {
   return {
     outcome: lane.outcome,
@@ -351,7 +351,7 @@ export function outcomeOf(lane: HeldValues): LaneOutcome {
   }
 }
 
-/** What the outcome of `lane` follows from, in the form of the engine. */
+/** What the outcome of a quote follows from, in the form of the engine. */
 export function outcomeFactsOf(lane: HeldValues & Pick<LaneRow, 'quote_signed_at'>): OutcomeFacts {
   return factsOf({
     shown: outcomeOf(lane),
@@ -394,7 +394,7 @@ export function valuesBefore(before: AuditedValues): NextValues {
 /**
  * Like `valuesBefore`, for a user who rolls a change back. The booking fields count as written at `now` of the database's
  * clock, so that an update that was signed before the rollback and arrives after it does not restore the undone values. The
- * imported row of the change stays recorded, so that importing the file again does not restore them either.
+ * digest of the imported row stays, so that importing the file again does not restore them either.
  */
 export function rollbackValues(lane: LaneRow, before: AuditedValues, now: Date): NextValues {
   const { import_said: _, ...values } = valuesBefore(before)

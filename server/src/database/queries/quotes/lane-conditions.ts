@@ -3,7 +3,7 @@ import type { Outcome } from '#engine/history.ts'
 import type { RateType } from '#engine/rate-type.ts'
 import type { TenantId } from '../../session/index.ts'
 
-/** The outcome of a lane as statistics count it: an expired quote is pending, or lost if the brokerage has set that. */
+/** The outcome of a quote as statistics count it: an expired quote is pending, or lost if the brokerage has set that. */
 export function countedOutcome(tenant: TenantId): RawBuilder<Outcome> {
   return sql<Outcome>`case
     when lanes.outcome <> 'expired' then lanes.outcome
@@ -11,13 +11,13 @@ export function countedOutcome(tenant: TenantId): RawBuilder<Outcome> {
     else 'pending' end`
 }
 
-/** The rate type of a lane, as it says or by the default of the brokerage. */
+/** The stated rate type of a quote, else the default of the brokerage. */
 export function rateTypeOf(tenant: TenantId): RawBuilder<RateType> {
   return sql<RateType>`coalesce(lanes.rate_type,
     (select one.default_rate_type from tenants as one where one.tenant_id = ${tenant}))`
 }
 
-/** Whether a lane is of a rate type. */
+/** Whether a quote is of a rate type. */
 export function isOfRateType(tenant: TenantId, rateType: RateType): RawBuilder<boolean> {
   return sql<boolean>`${rateTypeOf(tenant)} = ${rateType}`
 }

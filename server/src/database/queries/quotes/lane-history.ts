@@ -3,7 +3,7 @@ import type { OutcomeSource } from '#engine/lane-outcome.ts'
 import type { TenantTransaction } from '../../schema/index.ts'
 import type { TenantId } from '../../session/index.ts'
 
-/** The changes of a lane, newest first, with the name of the user if a user made the change. */
+/** The changes of a quote, newest first, with the name of the user if a user made the change. */
 export async function listChanges(transaction: TenantTransaction, tenant: TenantId, laneId: number) {
   return transaction
     .selectFrom('lane_changes')
@@ -35,7 +35,7 @@ export interface Setter {
   readonly name: string | null
 }
 
-/** The origin of each of these columns of lanes, in the given order; null if the lane was created with the value. */
+/** The origin of each of these columns of quotes, in the given order; null if the quote was created with the value. */
 export async function settersOf(
   transaction: TenantTransaction,
   tenant: TenantId,
@@ -58,7 +58,7 @@ export async function settersOf(
   return asked.map((_, index) => found.get(index + 1) ?? null)
 }
 
-/** The ids of those lanes whose outcome changed from pending to another one at or after `since`. */
+/** The ids of those quotes whose outcome changed from pending to another one at or after `since`. */
 export async function lanesPendingSince(
   transaction: TenantTransaction,
   tenant: TenantId,

@@ -10,9 +10,9 @@ import { isOfRateType } from './lane-conditions.ts'
 import { packedIds, unpackedIds } from './packed-quotes.ts'
 
 export interface LaneFilter {
-  /** `void`: only voided quotes. No other selection has them. `superseded`: only superseded offers. No selection by outcome has them. */
+  /** `void`: only voided quotes, which no other selection has. `superseded`: only superseded offers, which no other outcome has. */
   readonly outcome?: LaneRow['outcome'] | 'superseded' | 'void'
-  /** Only pending lanes that were quoted at or before this time. */
+  /** Only pending quotes that were quoted at or before this time. */
   readonly pendingSince?: Date
   readonly reason?: NonNullable<LaneRow['outcome_reason']>
   readonly originKey?: string
@@ -22,17 +22,17 @@ export interface LaneFilter {
   /** A customer by its name in any spelling, with the names that were merged into it. */
   readonly customer?: { readonly tenant: TenantId; readonly name: string }
   readonly carrier?: string
-  /** Only lanes with these ids, such as those that count in a figure. */
+  /** Only quotes with these ids, such as those that count in a figure. */
   readonly laneIds?: readonly number[]
   readonly quotedBy?: number
   readonly words?: string
   readonly from?: Date
   readonly to?: Date
-  /** Only lanes with a booking or a cancelled booking. */
+  /** Only quotes with a booking or a cancelled booking. */
   readonly booked?: boolean
 }
 
-/** True for lanes that contain a word. The reference is a column of the quote request, not of the lane. */
+/** True for quotes that contain a word. The reference is a column of the quote request, not of the quote. */
 function hasWord(word: string) {
   const pattern = sql`lower(${`%${word.replace(/[\\%_]/g, '\\$&')}%`})`
   return sql<boolean>`(search_text like ${pattern} or exists (
@@ -46,8 +46,9 @@ const isAmong = (laneIds: readonly number[]) =>
   sql<boolean>`lanes.lane_id = any(${binaryArrays.int8s(laneIds)}::bigint[])`
 
 /**
- * From so many ids on, a page in the order of age is found soonest by reading lanes in that order. For `any`, PostgreSQL first estimates
- * how many lanes have each id, which takes longer than the page (27 ms for 18,000 ids); it estimates nothing within `coalesce`.
+ * From so many ids on, a page in the order of age is found soonest by reading quotes in that order. For `any`, PostgreSQL first
+ * estimates how many quotes have each id, which takes longer than the page (27 ms for 18,000 ids); it estimates nothing within
+ * `coalesce`.
  */
 const idsToEstimateMax = 8_000
 
@@ -69,7 +70,7 @@ function outcomeConditions(
   return [lane('outcome', '=', outcome), lane('superseded_by', 'is', null)]
 }
 
-/** The conditions of a filter, for a query over lanes: also that the current person may see the customer. */
+/** The conditions of a filter, for a query over quotes: also that the current person may see the customer. */
 export function matching(filter: LaneFilter, tenant: TenantId) {
   return (lane: ExpressionBuilder<Tables, 'lanes'>) => {
     return lane.and([
@@ -122,7 +123,7 @@ export function matching(filter: LaneFilter, tenant: TenantId) {
   }
 }
 
-/** Sort keys of a list. Lanes with equal keys are ordered by lane_id, and lanes without a key are last. */
+/** Sort keys of a list. Quotes with equal keys are ordered by lane_id, and quotes without a key are last. */
 interface SortKey {
   readonly key: RawBuilder<unknown>
   readonly kind: 'time' | 'cents' | 'text'
@@ -131,8 +132,8 @@ interface SortKey {
 }
 
 /**
- * AR minus AP as they were sent: the one difference that the database forms, so that it can order a million lanes by it and continue
- * behind a cursor. Amounts on two bases or in two currencies are not subtracted: such lanes are last.
+ * AR minus AP as they were sent: the one difference that the database forms, so that it can order a million quotes by it and
+ * continue behind a cursor. Amounts on two bases or in two currencies are not subtracted: such quotes are last.
  */
 const marginAsSent = sql<number | null>`case
   when coalesce(lanes.truck_basis, 'not stated') = coalesce(lanes.customer_basis, 'not stated')
@@ -160,13 +161,13 @@ export function sortKeyKind(sort: LaneSort): SortKey['kind'] {
   return sortKeys[sort].kind
 }
 
-/** The end of a page: the sort key of its last lane as text (null if it has none), and the id of that lane. */
+/** The end of a page: the sort key of its last quote as text (null if it has none), and the id of that quote. */
 export interface LaneCursor {
   readonly key: string | null
   readonly laneId: number
 }
 
-/** A lane with its sort key, for the cursor of the next page. */
+/** A quote with its sort key, for the cursor of the next page. */
 export type ListedLane = LaneRow & { readonly sort_key: string | null }
 
 /** Lossless text of a value: times have microseconds, in UTC. */
@@ -187,7 +188,7 @@ function after({ key, kind, direction, hasNulls }: SortKey, cursor: LaneCursor):
   return hasNulls ? sql<boolean>`(${inOrder} or ${key} is null)` : inOrder
 }
 
-/** Lanes in the order of `sort`, after `cursor`. Request one more than a page to learn whether there is another page. */
+/** Quotes in the order of `sort`, after `cursor`. Request one more than a page to learn whether there is another page. */
 export async function listLanes(
   transaction: TenantTransaction,
   tenant: TenantId,
@@ -209,7 +210,7 @@ export async function listLanes(
     .orderBy(order.key, direction)
     .orderBy('lane_id', order.direction)
     .limit(page.limit)
-  // Format the key for the lanes of the page only, not for all sorted lanes.
+  // Format the key for the quotes of the page only, not for all sorted quotes.
   return transaction
     .selectFrom(inOrder.as('lanes'))
     .selectAll()
@@ -219,7 +220,7 @@ export async function listLanes(
     .execute()
 }
 
-/** The number of lanes that match a filter. */
+/** The number of quotes that match a filter. */
 export async function countLanes(
   transaction: TenantTransaction,
   tenant: TenantId,
@@ -234,7 +235,7 @@ export async function countLanes(
   return count
 }
 
-/** The source of a lane: the shipper's reference of its request, and the rep who quoted it. */
+/** The source of a quote: the shipper's reference of its request, and the rep who quoted it. */
 export interface QuoteOrigin {
   readonly reference: string | null
   readonly quotedBy: { readonly userId: number; readonly name: string } | null
@@ -242,14 +243,14 @@ export interface QuoteOrigin {
   readonly defaultBasis: RateBasis
 }
 
-/** The sources of lanes, by lane_id. */
+/** The sources of quotes, by lane_id. */
 export async function quoteOrigins(
   transaction: TenantTransaction,
   tenant: TenantId,
   lanes: readonly Pick<LaneRow, 'lane_id' | 'request_id' | 'created_by' | 'import_id' | 'rep_name'>[],
 ): Promise<ReadonlyMap<number, QuoteOrigin>> {
   if (lanes.length === 0) return new Map()
-  // The user who imported a lane did not quote it, unless the file names that person as its rep.
+  // The user who imported a quote did not quote it, unless the file names that person as its rep.
   const repOf = ({ import_id, rep_name, created_by }: (typeof lanes)[number]) =>
     import_id === null || rep_name !== null ? created_by : null
   const requestIds = [...new Set(lanes.map((lane) => lane.request_id))]
@@ -299,7 +300,7 @@ export async function userNames(
   return new Map(users.map((user) => [user.user_id, user.name]))
 }
 
-/** The ids of all lanes that match a filter, in no order. */
+/** The ids of all quotes that match a filter, in no order. */
 export async function idsOfLanes(
   transaction: TenantTransaction,
   tenant: TenantId,

@@ -8,7 +8,7 @@ export interface LaneName {
   readonly customerName: string
 }
 
-/** The names of lanes by lane_id, without deleted ones. */
+/** The names of quotes by lane_id, without deleted ones. */
 export async function namesOfLanes(
   transaction: TenantTransaction,
   tenant: TenantId,

@@ -15,7 +15,7 @@ function laneCalled(transaction: TenantTransaction, tenant: TenantId, ref: strin
     .where('lane_ref', '=', ref)
 }
 
-/** The lane of this tenant with this lane_ref; null if there is none, also if another tenant has it. */
+/** The quote of this tenant with this lane_ref; null if there is none, also if another tenant has it. */
 export async function findLane(
   transaction: TenantTransaction,
   tenant: TenantId,
@@ -25,8 +25,8 @@ export async function findLane(
 }
 
 /**
- * Like `findLane`, and locks the row and the other offers for its load until the end of the transaction, in the order of lane_id, so
- * that changes of one load are sequential.
+ * Like `findLane`, and locks the row and the other offers for its load until the end of the transaction, in the order of
+ * lane_id, so that changes of one load are sequential.
  */
 export async function lockLane(
   transaction: TenantTransaction,
@@ -47,7 +47,7 @@ export async function lockLane(
   return offers.find(({ lane_ref }) => lane_ref === ref) ?? null
 }
 
-/** The ids of the lanes of this tenant with these lane_refs: lane_ref -> lane_id. */
+/** The ids of the quotes of this tenant with these lane_refs: lane_ref -> lane_id. */
 export async function findLaneIds(
   transaction: TenantTransaction,
   tenant: TenantId,
@@ -64,7 +64,7 @@ export async function findLaneIds(
   return new Map(rows.map((row) => [row.lane_ref, row.lane_id]))
 }
 
-/** Lanes by id, in order of id. With `lock`, locks them until the end of the transaction. */
+/** Quotes by id, in order of id. With `lock`, locks them until the end of the transaction. */
 export async function lanesById(
   transaction: TenantTransaction,
   tenant: TenantId,
@@ -143,7 +143,7 @@ export async function findQuoteRequest(transaction: TenantTransaction, tenant: T
   return { request, lanes }
 }
 
-/** The references of lanes, by lane id. */
+/** The lane_refs of quotes, by lane_id. */
 export async function readLaneRefs(
   transaction: TenantTransaction,
   tenant: TenantId,

@@ -47,7 +47,7 @@ afterAll(async () => {
   await testing.drop()
 })
 
-/** Text that a file may contain: letters of any script, without NUL, which the database cannot store. */
+/** Text that a file may contain: letters of any script, without NUL, which the database cannot save. */
 const text = fc.string({ unit: 'grapheme', maxLength: 40 }).map((value) => value.replaceAll('\0', ''))
 const moment = fc.date({
   min: new Date('1970-01-01T00:00:00Z'),
@@ -157,7 +157,7 @@ const request: fc.Arbitrary<NewQuoteRequest> = fc
 
 const fingerprintOf = (index: number) => createHash('sha256').update(`${index}`).digest()
 
-/** All columns of all lanes and their requests as text, except their ids, in the order of the fingerprints. */
+/** All columns of all quotes and their requests as text, except their ids, in the order of the fingerprints. */
 async function rowsOf(of: TenantId): Promise<string[]> {
   const { rows } = await database.inTenant(of, (transaction) =>
     sql<{ row: string }>`
@@ -175,7 +175,7 @@ async function rowsOf(of: TenantId): Promise<string[]> {
   return rows.map(({ row }) => JSON.stringify(row))
 }
 
-/** Whether the change log contains exactly these lanes. */
+/** Whether the change log contains exactly these quotes. */
 async function isLogged(of: TenantId): Promise<unknown> {
   const { rows } = await database.inTenant(of, (transaction) =>
     sql<{ logged: boolean }>`
@@ -186,7 +186,7 @@ async function isLogged(of: TenantId): Promise<unknown> {
   return rows[0]?.logged
 }
 
-/** Inserts a request and its lane with one ordinary statement each. */
+/** Inserts a request and its quote with one ordinary statement each. */
 async function insertPlainly(
   transaction: TenantTransaction,
   of: TenantId,
@@ -249,7 +249,7 @@ describe('new lanes', () => {
     expect(await isLogged(together)).toBe(true)
   }
 
-  it('are found by their fingerprint, with their lane and the digest of their row', async () => {
+  it('are found by their fingerprint, with their quote and the digest of their row', async () => {
     const here = createHash('sha256').update('17').digest()
     const found = await database.inTenant(tenant, (transaction) =>
       findImported(transaction, tenant, [here, Buffer.from('not here')]),
@@ -257,7 +257,7 @@ describe('new lanes', () => {
     expect([...found]).toEqual([[here.toString('hex'), { laneId: expect.any(Number), said: null }]])
   })
 
-  it('are never stored twice: the second insertion fails and leaves no lane without a request', async () => {
+  it('are never saved twice: the second insertion fails and leaves no quote without a request', async () => {
     const again = fc.sample(request, { numRuns: 1, seed: 8 }).map((one) => ({
       ...one,
       lanes: one.lanes.map((lane) => ({ ...lane, import_fingerprint: fingerprintOf(17) })),

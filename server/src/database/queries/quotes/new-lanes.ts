@@ -39,7 +39,7 @@ export type CostColumn =
   | 'equipment_code'
   | 'miles'
 
-/** The columns of a quote that all lanes of its request share. */
+/** The columns of a quote that all quotes of its request share. */
 type RequestColumn = 'quoted_customer_name' | 'created_at' | 'created_by'
 type NewQuoteColumn = Exclude<QuoteColumn | DerivedQuoteColumn, RequestColumn>
 type OtherColumn =
@@ -55,11 +55,11 @@ type OtherColumn =
   | 'superseded_by'
   | 'superseded_as'
 
-/** A quote on one lane, with parsed places and equipment. */
+/** A quote to insert, with parsed places and equipment. */
 export type NewLane = Pick<Insertable<LanesTable>, NewQuoteColumn | ExpectedColumn> &
   Partial<Pick<Insertable<LanesTable>, OtherColumn | BookingColumn>> & {
     readonly quote_signed_at?: QuoteStamps
-    /** For lanes migrated with their history: the lane and quote number in the request, and the time of the quote. */
+    /** For quotes migrated with their history: LANENUM and COUNT of the lane_ref, and the time of the quote. */
     readonly placed?: { readonly laneNumber: number; readonly quoteCount: number; readonly createdAt: Date }
   }
 
@@ -81,7 +81,7 @@ export function laneRef(requestId: number, laneNumber: number, quoteCount: numbe
 
 type NewRequest = NewQuoteRequest & { readonly requestId: number }
 
-/** A lane to insert, with its place in its request. */
+/** A quote to insert, with its request and its numbers in it. */
 interface PlacedLane {
   readonly lane: NewLane
   readonly request: Omit<NewRequest, 'lanes' | 'reference'>
@@ -133,7 +133,7 @@ const otherColumns = {
   expected_basis: 'text',
 } as const satisfies Record<OtherColumn | ExpectedColumn | 'quote_signed_at', Kind>
 
-/** The values that are not those of the lane alone. */
+/** The values that are from the request or have a default. */
 const valuesOf: Readonly<Partial<Record<string, Column<PlacedLane>['value']>>> = {
   quoted_customer_name: ({ request }) => request.customerName,
   created_at: ({ createdAt }) => createdAt,
@@ -148,7 +148,7 @@ const ofLane = (name: string, kind: Kind): Column<PlacedLane> => ({
   value: valuesOf[name] ?? (({ lane }) => lane[name as keyof NewLane] ?? null),
 })
 
-/** The columns of an inserted lane. All lanes are inserted with the same statement, whichever way they came in. */
+/** The columns of an inserted quote. All quotes are inserted with the same statement, whichever way they came in. */
 const laneColumns: readonly Column<PlacedLane>[] = [
   { name: 'lane_id', kind: 'bigint', value: ({ laneId }) => laneId },
   {
@@ -214,7 +214,7 @@ async function insertLanes(
   )
 }
 
-/** Numbers for new requests and lanes, in one query. A request has at least one lane. */
+/** Numbers for new requests and quotes, in one query. A request has at least one quote. */
 async function newNumbers(
   transaction: TenantTransaction,
   requests: number,
@@ -231,7 +231,7 @@ interface InsertedLane {
   readonly laneRef: string
 }
 
-/** Lanes that come with their history, with which offers of their loads are superseded. */
+/** Adds to quotes that come with their history which offers of their loads are superseded. */
 function withSuperseding(placed: readonly PlacedLane[]): readonly PlacedLane[] {
   if (placed.every(({ quoteCount }) => quoteCount === 1)) return placed
   const loads = Map.groupBy(placed, ({ request, laneNumber }) => `${request.requestId}-${laneNumber}`)
@@ -259,7 +259,7 @@ function offerToInsert({ lane, laneId, request, laneNumber, quoteCount }: Placed
 }
 
 /**
- * Inserts quote requests with their lanes, and returns the lanes in the given order. The caller must know that no lane with the same
+ * Inserts quote requests with their quotes, and returns the quotes in the given order. The caller must know that no quote with the same
  * external_id or import_fingerprint exists: it holds the lock of pushes or imports.
  */
 export async function insertRequests(
@@ -296,7 +296,7 @@ export async function insertRequests(
   }))
 }
 
-/** The lanes that the transaction inserted, in the given order. */
+/** The quotes that the transaction inserted, in the given order. */
 export async function insertedLanes(
   transaction: TenantTransaction,
   tenant: TenantId,
@@ -318,12 +318,12 @@ type NextQuote = Partial<Pick<NewLane, NewQuoteColumn | ExpectedColumn | 'foreca
   readonly createdAt: Date
 }
 
-/** The columns that the next quote of a lane has from the earlier one. */
+/** The columns that a requote has from the earlier quote. */
 const keptColumns: readonly string[] = quoteFields
   .filter((field) => quoteTable[field].keptByRequote)
   .flatMap((field) => [quoteColumnOf(field), ...quoteTable[field].derived])
 
-/** All quotes of a lane share the row of the request, so its lock makes concurrent requotes sequential. */
+/** All quotes of a load share the row of the request, so its lock makes concurrent requotes sequential. */
 export async function lockRequest(
   transaction: TenantTransaction,
   tenant: TenantId,
@@ -338,7 +338,7 @@ export async function lockRequest(
     .execute()
 }
 
-/** The next quote of a lane: same places and equipment, COUNT + 1. The first lane row is locked by the caller. */
+/** Inserts the next quote of a load: same places and equipment, COUNT + 1. The caller has locked the load's first quote. */
 export async function insertRequote(
   transaction: TenantTransaction,
   tenant: TenantId,
@@ -374,6 +374,6 @@ export async function insertRequote(
     },
   ])
   const [inserted] = await insertedLanes(transaction, tenant, [laneId])
-  if (inserted === undefined) throw new Error('An inserted lane does not exist.')
+  if (inserted === undefined) throw new Error('An inserted quote does not exist.')
   return inserted
 }

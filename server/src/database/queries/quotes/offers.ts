@@ -41,7 +41,7 @@ function offerOf(row: OfferRow): Offer {
   }
 }
 
-/** What offers of one load must have in their columns of superseding, for those that have something else. */
+/** The new values of superseded_by and superseded_as for the offers of one load, of those that have other values. */
 export function supersedingOf<Row extends OfferRow>(
   offers: readonly Row[],
 ): {
@@ -58,8 +58,8 @@ export function supersedingOf<Row extends OfferRow>(
 }
 
 /**
- * The offers of the loads of these requests that were quoted more than once, by load, locked until the end of the transaction in the
- * order of lane_id.
+ * The offers of the loads of these requests that were quoted more than once, by load, locked until the end of the transaction
+ * in the order of lane_id.
  */
 export async function lockLoads(
   transaction: TenantTransaction,

@@ -18,7 +18,7 @@ export interface BookSettings {
   readonly expiredCountsAsLost: boolean
   /** The basis of all amounts of the book. */
   readonly basis: RateBasis
-  /** The rate type of quotes that do not say theirs. */
+  /** The rate type of quotes that do not state theirs. */
   readonly rateType: RateType
   /** The quotes that the integration interface counts. */
   readonly pool: Pool
@@ -71,7 +71,7 @@ export const recordCodes = {
   outcome: 3,
   imported: 8,
   contract: 16,
-  /** The quote does not say its rate type. */
+  /** The quote does not state its rate type. */
   noRateType: 512,
   cancelled: 32,
   decidedByService: 64,
@@ -164,7 +164,7 @@ export interface PackedQuotes {
 /** Whether a quote is in the book: of superseded offers, those whose rate the customer refused. */
 const isEvidence = sql`(superseded_by is null or superseded_as = 'refused')`
 
-/** @param lanes the source of the rows: `lanes` with a condition, or a subquery of it */
+/** Packs the rows of the table of quotes with a condition, or of a subquery of it. */
 async function packedQuotes(
   transaction: TenantTransaction,
   lanes: RawBuilder<unknown>,
@@ -196,7 +196,7 @@ export interface BookStanding {
   readonly versions: TenantVersions
   readonly settings: BookSettings
   /**
-   * The number of lanes that changed after `since`, at most `changedMax` + 1; null if it is unknown which lanes changed,
+   * The number of quotes that changed after `since`, at most `changedMax` + 1; null if it is unknown which quotes changed,
    * because something other than advance_versions made a version since, or `since` is of another database.
    */
   readonly changed: number | null
@@ -326,7 +326,7 @@ function oldestOf({ records }: PackedQuotes): QuotePlace {
 }
 
 /**
- * The ids of the lanes that changed after version `since`. There is no upper bound: a lane that changes again while this
+ * The ids of the quotes that changed after version `since`. There is no upper bound: a quote that changes again while this
  * runs has a newer version, and its earlier change would be missed.
  */
 export async function readChangedLanes(
@@ -350,7 +350,7 @@ export function unpackedIds(packed: Buffer | null): number[] {
   return Array.from({ length: numbers.byteLength / 8 }, (_, at) => int8At(numbers, at * 8))
 }
 
-/** The quotes with these ids, without deleted and voided ones, and without superseded offers that say nothing. */
+/** The quotes with these ids, without deleted and voided ones, and without superseded offers that count as nothing. */
 export async function readQuotesOf(
   transaction: TenantTransaction,
   tenant: TenantId,

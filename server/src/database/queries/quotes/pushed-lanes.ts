@@ -8,27 +8,27 @@ import { inShipments } from './shipment-lists.ts'
 
 /**
  * Makes concurrent pushes of one brokerage wait for each other until the end of the transaction: two of them could create the
- * same external_id, or lock the same lanes in another order.
+ * same external_id, or lock the same quotes in another order.
  */
 export async function lockPushes(transaction: TenantTransaction, tenant: TenantId): Promise<void> {
   await sql`select pg_advisory_xact_lock(${tenant}, hashtext('pushes'))`.execute(transaction)
 }
 
-/** Lanes as a push names them. */
+/** Quotes as a push names them. */
 export interface NamedLanes {
   readonly externalIds: readonly string[]
   readonly laneRefs: readonly string[]
 }
 
-/** A lane of a file, and the id under which another system now pushes it. */
+/** A quote of a file, and the id under which another system now pushes it. */
 export interface NamedImport {
   readonly laneId: number
   readonly externalId: string
 }
 
 /**
- * Gives lanes of files the external_id under which they are pushed from now on: a load that came in a file is the same load.
- * The caller holds the lock of pushes and the lanes.
+ * Gives quotes of files the external_id under which they are pushed from now on: a load that came in a file is the same load.
+ * The caller holds the lock of pushes and the quotes.
  */
 export async function nameImportedLanes(
   transaction: TenantTransaction,
@@ -47,7 +47,7 @@ export async function nameImportedLanes(
   quotesChanged(transaction, ids)
 }
 
-/** The lanes that files created with these fingerprints and that have no external_id, locked until the end of the transaction. */
+/** The quotes that files created with these fingerprints and that have no external_id, locked until the end of the transaction. */
 export async function lockImportedLanes(
   transaction: TenantTransaction,
   tenant: TenantId,
@@ -68,13 +68,13 @@ export async function lockImportedLanes(
   )
 }
 
-/** The lanes with these names, in order of id, locked until the end of the transaction. */
+/** The quotes with these names, in order of id, locked until the end of the transaction. */
 export async function lockNamedLanes(
   transaction: TenantTransaction,
   tenant: TenantId,
   { externalIds, laneRefs }: NamedLanes,
 ): Promise<LaneRow[]> {
-  // One look-up for each index: for both in one condition, PostgreSQL read all lanes of the brokerage until it had analyzed the table.
+  // One look-up for each index: for both in one condition, PostgreSQL read all quotes until it had analyzed the table.
   const lookUps = [
     sql`select lane_id from lanes where tenant_id = ${tenant} and external_id = any(${[...externalIds]}::text[])`,
     sql`select lane_id from lanes where tenant_id = ${tenant} and lane_ref = any(${[...laneRefs]}::text[])`,
@@ -108,7 +108,7 @@ export async function findReps(
   return new Map(rows.map(({ asked, user_id }) => [asked, user_id]))
 }
 
-/** The stored answers to items of a bulk call that was acknowledged before, by the digest of the item in hex. */
+/** The saved answers to items of a bulk call that was acknowledged before, by the digest of the item in hex. */
 export async function findRecordedUpdates(
   transaction: TenantTransaction,
   tenant: TenantId,
@@ -123,7 +123,7 @@ export async function findRecordedUpdates(
   return new Map(rows.map(({ request_digest, updated }) => [request_digest.toString('hex'), updated]))
 }
 
-/** A shipment update of a bulk call, as it is stored. */
+/** A shipment update of a bulk call, as it is saved. */
 export interface RecordedUpdate {
   readonly digest: Buffer
   readonly laneId: number
@@ -159,7 +159,7 @@ export async function insertRecordedUpdates(
     .execute()
 }
 
-/** A place in the order of changes: after this lane of this version. */
+/** A place in the order of changes: after this quote of this version. */
 export interface ChangePlace {
   readonly version: number
   readonly laneId: number
@@ -171,13 +171,13 @@ export interface ChangesFilter {
   readonly externalId: string | null
 }
 
-/** The names of a lane that a reader is told to remove; null if they are not known any more. */
+/** The names of a quote that a reader is told to remove; null if they are not known any more. */
 export interface RemovedNames {
   readonly laneRef: string | null
   readonly externalId: string | null
 }
 
-/** A lane that changed: its row, or the names of one to remove. */
+/** A quote that changed: its row, or the names of one to remove. */
 export type ChangedLane = ChangePlace &
   (
     | { readonly lane: LaneRow; readonly removed: null }
@@ -191,13 +191,13 @@ export interface ChangesPage {
   readonly more: boolean
 }
 
-/** Lanes that one statement looks through for shipments: a few tens of milliseconds. */
+/** Quotes that one statement looks through for shipments: a few tens of milliseconds. */
 const lanesPerStatement = 5_000
 
 /**
- * The lanes that changed after a place, each once with its newest version, in the order of their versions: all quotes, or those that
- * are shipments. A shipment that has no booking any more is removed, because its booking was rolled back; a lane that never was one
- * is left out. The page has `limit` lanes if there are so many.
+ * The quotes that changed after a place, each once with its newest version, in the order of their versions: all quotes, or
+ * those that are shipments. A shipment that has no booking any more is removed, because its booking was rolled back; a quote
+ * that never was one is left out. The page has `limit` quotes if there are so many.
  *
  * One statement reads versions, rows and what follows from the history, so nothing is newer than the version.
  */
@@ -226,7 +226,7 @@ export async function readLaneChanges(
   }
 }
 
-/** The place of the `count`-th lane after a place; null if there are fewer. */
+/** The place of the `count`-th quote after a place; null if there are fewer. */
 async function placeAfter(
   transaction: TenantTransaction,
   tenant: TenantId,
@@ -309,7 +309,7 @@ async function changesBetween(
   )
 }
 
-/** Whether a lane had a booking at some time: its history has a change of it. */
+/** Whether a quote had a booking at some time: its history has a change of it. */
 const wasShipment = (tenant: TenantId) => sql<boolean>`exists (
   select from lane_changes as change
   where change.tenant_id = ${tenant} and change.lane_id = lanes.lane_id

@@ -11,18 +11,18 @@ export interface RecordedAnswer {
   readonly replayed: boolean
 }
 
-/** The state of a lane that the decision on a signed update is based on. */
+/** The state of a quote that the decision on a signed update is based on. */
 export type BookedLaneRow = HeldValues & OfferRow & Pick<LaneRow, 'quote_signed_at'>
 
-/** Another offer for the load of a lane: a row, and its version. */
+/** Another offer for the load of a quote: a row, and its version. */
 interface OtherOffer {
   readonly seen: string
   readonly lane: JsonRow<BookedLaneRow>
 }
 
-/** The effect of a signed update on its lane, and the stored record of the update, applied or not. */
+/** The effect of a signed update on its quote, and the saved record of the update, applied or not. */
 export interface ShipmentBooking {
-  /** The new values of the lane; null if nothing is applied. */
+  /** The new values of the quote; null if nothing is applied. */
   readonly next: Partial<HeldValues> | null
   readonly origin: ChangeOrigin
   readonly signedAt: Date
@@ -32,7 +32,7 @@ export interface ShipmentBooking {
   readonly updated: boolean
 }
 
-/** The result of find_booking: an earlier answer to the request, or its lane, the version of the row, and the database's time. */
+/** The result of find_booking: an earlier answer to the request, or its quote, the row's version, and the database's time. */
 type Found =
   | { readonly answer: { readonly lane_id: number; readonly updated: boolean } }
   | {
@@ -44,18 +44,18 @@ type Found =
     }
 
 /**
- * How often an update is retried after a concurrent change of its lane. One of several concurrent updates always succeeds.
+ * How often an update is retried after a concurrent change of its quote. One of several concurrent updates always succeeds.
  * A brokerage may send ten requests per second, so more conflicts than this in a row cannot come from other updates.
  */
 const triesMax = 50
 
 /**
  * Books a signed update in two messages: one that reads, and one that writes everything and commits. `decide` returns the
- * effect on the lane at the time of the database's clock, in epoch milliseconds. The lane is not locked in between: if it was
+ * effect on the quote at the time of the database's clock, in epoch milliseconds. The quote is not locked in between: if it was
  * changed meanwhile, nothing is written, and `decide` runs again on the new values. Equal requests run one after another,
- * and all get the answer of the first. Null if the tenant has no such lane.
+ * and all get the answer of the first. Null if the tenant has no such quote.
  *
- * @throws LockTimeout if the lane, or the same request, is locked by another transaction for too long
+ * @throws LockTimeout if the quote, or the same request, is locked by another transaction for too long
  */
 export async function bookShipment(
   database: Pick<Database, 'callInTenant'>,
@@ -82,7 +82,7 @@ export async function bookShipment(
     }
     found = written
   }
-  throw new LockTimeout('The lane was changed during every attempt.')
+  throw new LockTimeout('The quote was changed during every attempt.')
 }
 
 /** The JSON argument of book_shipment. */
@@ -111,7 +111,7 @@ function bookingOf(
   }
 }
 
-/** The new values of a booked lane, with which offer of its load counts then, and the changes of the other offers. */
+/** The new values of a booked quote, with which offer of its load counts then, and the changes of the other offers. */
 function settled(
   lane: BookedLaneRow,
   booked: NextValues | null,

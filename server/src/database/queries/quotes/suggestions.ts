@@ -4,7 +4,7 @@ import type { TenantId } from '../../session/index.ts'
 import { laneSeenByViewer } from '../customers/teams.ts'
 
 /**
- * How often each place is the origin or destination of the tenant's newest lanes, by the place's key.
+ * How often each place is the origin or destination of the tenant's newest quotes, by the place's key.
  *
  * @example await placeUses(transaction, tenant, 2_000) // Map { 'dallas|TX' => 212, 'atlanta|GA' => 97 }
  */
@@ -44,7 +44,7 @@ export async function customersCalled(
   text: string,
   limit: number,
 ): Promise<CustomerUse[]> {
-  // Group by the exact name first, so that the rest processes some hundred names instead of every lane.
+  // Group by the exact name first, so that the rest processes some hundred names instead of every quote.
   const { rows } = await sql<CustomerUse>`
     with written as (
       select coalesce(customer_name, quoted_customer_name) as name, customer_key, count(*) as quotes,
