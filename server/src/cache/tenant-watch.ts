@@ -256,7 +256,7 @@ class PollingWatch implements TenantWatch {
     return now - this.#askedAt <= answerHoldsMs
   }
 
-  /** Notes that something is read now, keeps polling while the last answer is valid, and returns whether it is. */
+  /** Notes that something is read now, continues polling if the last answer is valid, and returns whether it is. */
   #isFreshForRead(): boolean {
     const now = this.#parts.monotonic()
     this.#readAt = now

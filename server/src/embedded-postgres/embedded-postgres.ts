@@ -428,7 +428,7 @@ async function isReady(place: Place, child: ChildProcess, log: (line: string) =>
 const logBytesMax = 5_000_000
 
 /**
- * Rotates the log at 5 MB, and keeps one older file. PostgreSQL keeps the file open for appending, so the file is copied and
+ * Rotates the log at 5 MB, and keeps one older file. PostgreSQL has the file open for appending, so the file is copied and
  * truncated, not renamed. Returns its size afterwards, in bytes.
  */
 function keepLogSmall(path: string): number {

@@ -104,7 +104,7 @@ interface SenderOptions {
   readonly tidyEveryMs?: number
   /** Addresses that are sent to concurrently. */
   readonly atOnceMax?: number
-  /** How long an address keeps its place while others wait. */
+  /** How long an address holds its place while others wait. */
   readonly turnMs?: number
 }
 

@@ -298,7 +298,7 @@ function countedRefusal(
   })
 }
 
-/** Headers that two parties could read differently when repeated. Node silently keeps the first. */
+/** Headers that two parties could read differently when repeated. Node silently uses the first. */
 const singleHeaders = new Set(['authorization', 'content-type', 'content-length', 'host'])
 
 function refuseDuplicateHeaders(request: FastifyRequest): void {

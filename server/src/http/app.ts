@@ -230,7 +230,7 @@ function checkFirst(
       throw problem('malformed-request', 'The address must be a path such as /api/lanes, or a whole URL.')
     }
     limitArrival(request, reply, parts)
-    // The router also matches an empty parameter: /quotes/ is not the page of a quote. Answering here keeps the framework
+    // The router also matches an empty parameter: /quotes/ is not the page of a quote. Answering here prevents the framework
     // from reading the body of a request that no route serves.
     if (!request.is404 && !hasEmptyParameter(request)) {
       if (hasBody(request)) void parsed.then(() => done())

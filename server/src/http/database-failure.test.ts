@@ -87,7 +87,7 @@ const moreCalls: readonly Call[] = [
   ['list tokens', () => call(app, 'GET', '/api/integrations/tokens', owner())],
   ['me', () => call(app, 'GET', '/api/me', owner())],
   ['list users', () => call(app, 'GET', '/api/users', owner())],
-  ['list lanes', () => call(app, 'GET', '/api/lanes', owner())],
+  ['list quotes', () => call(app, 'GET', '/api/lanes', owner())],
   ['lane', () => call(app, 'GET', `/api/lanes/${lane.lane_ref}`, owner())],
   ['changes', () => call(app, 'GET', `/api/lanes/${lane.lane_ref}/changes`, owner())],
 ]

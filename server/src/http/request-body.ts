@@ -93,7 +93,7 @@ export function limitArrival(request: FastifyRequest, reply: FastifyReply, parts
     else if (request.routeOptions.config.isUpload !== true) answerLate(request, reply, parts)
   }, bodyArrivalSecondsMax * 1000)
   timer.unref()
-  // When the answer is sent before the body has arrived, the timer keeps running.
+  // When the answer is sent before the body has arrived, the timer runs on.
   reply.raw.once('close', () => {
     if (raw.complete) clearTimeout(timer)
   })

@@ -21,7 +21,7 @@ interface Limits {
 }
 
 /**
- * Waits until the tenant's limit has a permit for the next hundred lanes of a running batch. The batch waits instead of
+ * Waits until the tenant's limit has a permit for the next hundred items of a running batch. The batch waits instead of
  * being refused, and yields to other requests. Returns whether it got a permit before `until`, in monotonic milliseconds.
  */
 async function nextPermit(

@@ -162,7 +162,7 @@ export function dashboardShare(
       return work()
     } finally {
       const share = shareOf(tenant)
-      // Otherwise, one long request would keep the brokerage waiting for longer than its other requests can wait.
+      // Otherwise, one long request would make the brokerage wait for longer than its other requests can.
       share.leftMs = Math.max(-dashboardProcessorMsPerSecond, share.leftMs - (processorMs() - before))
     }
   }

@@ -14,7 +14,7 @@ export interface Registration {
 }
 
 /**
- * Registers this instance in the database and keeps the registration alive. If other instances run, resolves only after
+ * Registers this instance in the database and renews the registration. If other instances run, resolves only after
  * all of them have noticed this one: an instance that served earlier would admit requests beyond the shared limit.
  */
 export async function joinInstances(

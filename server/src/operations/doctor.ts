@@ -21,7 +21,7 @@ import { unsealWithAny } from '../security/index.ts'
 /** The result of one check, with a remedy when it is not ok. */
 export interface Finding {
   readonly about: string
-  /** `note`: information that prevents nothing. `wrong`: the service cannot start or cannot keep its guarantees. */
+  /** `note`: information that prevents nothing. `wrong`: the service cannot start or cannot give its guarantees. */
   readonly state: 'ok' | 'note' | 'wrong'
   readonly says: string
   readonly mend?: string

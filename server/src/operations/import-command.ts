@@ -322,7 +322,7 @@ function errorsWriter(path: string) {
   }
 }
 
-/** A quoted CSV value. An apostrophe keeps a spreadsheet from running it as a formula. */
+/** A quoted CSV value. An apostrophe prevents a spreadsheet from running it as a formula. */
 function cell(text: string): string {
   const inert = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text
   return `"${inert.replaceAll('"', '""')}"`

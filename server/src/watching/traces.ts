@@ -28,7 +28,7 @@ export interface ServiceTraces extends Traces {
   stop(): Promise<void>
 }
 
-/** A request in progress or ended. Timers that it started keep this context. */
+/** A request in progress or ended. Timers that it started have this context. */
 interface Begun {
   readonly context: Context
   ended: boolean

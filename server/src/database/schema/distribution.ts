@@ -15,7 +15,7 @@ export const tablesWithoutTenant = [
   'instances',
   'schema_migrations',
   'sign_in_emails',
-  // Numbers of the two sequences, without the tenants of their lanes.
+  // Numbers of the two sequences, without the tenants of their quotes.
   'taken_numbers',
 ] as const
 
@@ -81,7 +81,7 @@ export async function distribute(
         : await distributeTable(client, table, options.shards)
       options.onTable({ table, nth: at + 1, of: tables.length, moved })
     }
-    // The coordinator still stores the rows that were moved, although no query reads them. This deletes them.
+    // The coordinator still has the rows that were moved, although no query reads them. This deletes them.
     for (const table of tables.toReversed()) await removeMovedRows(client, table)
     await alignFunctionRights(client)
     await refuseOpenShards(client, tables)

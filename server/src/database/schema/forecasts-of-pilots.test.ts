@@ -38,7 +38,7 @@ test('the migration keeps the forecast of each quote, and drops the rest of the 
     await owner.query(`select set_config('app.tenant_id', $1, false)`, [String(id)])
     return (await owner.query(statement, values)).rows
   }
-  // As the version before stored them, which had the view.
+  // As the version before saved them, which had the view.
   await owner.query(countedLanes)
   await owner.query('alter table lanes rename column forecast to advice')
   await owner.query('alter view counted_lanes rename column forecast to advice')

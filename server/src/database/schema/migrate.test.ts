@@ -83,7 +83,7 @@ test('a database that a newer version has migrated is refused and not changed', 
   }
 })
 
-test('a migration that drops stored keys says how many', async () => {
+test('a migration that drops saved keys says how many', async () => {
   const owner = await connected(database.ownerUrl)
   try {
     await owner.query(`

@@ -1,7 +1,7 @@
 import type { ColumnType, Selectable } from 'kysely'
 import type { PricingRule } from '#engine/rules/pricing-rules.ts'
 
-/** A pricing rule as it is stored. A rule that is off is a draft, or is kept for later. */
+/** A pricing rule as it is saved. A rule that is off is a draft, or is kept for later. */
 export interface StoredRule extends PricingRule {
   readonly isOn: boolean
   readonly changedAt: string

@@ -34,7 +34,7 @@ const asTenant = async (statement: string, values: unknown[] = []) => {
 }
 const get = async (path: string) => (await call(app, 'GET', path, { token: ours.tenant.owner })).body
 
-/** Offers for one load at these rates, with what was said about each, as a version without superseding stored them. */
+/** Offers for one load at these rates, each with its outcome, as a version without superseding saved them. */
 async function load(...offers: (readonly [rate: number, outcome: string, more?: string])[]) {
   const post = (path: string, body: object) => call(app, 'POST', path, { token: ours.tenant.owner, body })
   const [[first = 0] = [0]] = offers

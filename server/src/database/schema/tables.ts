@@ -103,10 +103,10 @@ export interface Tables {
   lane_versions: {
     tenant_id: number
     lane_id: number
-    /** The version of the facts in which the lane was last inserted, updated or deleted. */
+    /** The version of the facts in which the quote was last inserted, updated or deleted. */
     version: number
     changed_at: Moment
-    /** The names of a deleted lane, and whether it had a booking. */
+    /** The names of a deleted quote, and whether it had a booking. */
     removed_ref: string | null
     removed_external_id: string | null
     removed_shipment: boolean | null
@@ -209,14 +209,14 @@ export interface RowError {
   detail: string
 }
 
-/** A lane that a row of an imported file changed, or would change. Fields have the names and units of the API. */
+/** A quote that a row of an imported file changed, or would change. Fields have the names and units of the API. */
 export interface RowChange {
   row: number
   lane_ref: string
   fields: { field: string; before: string | number | null; after: string | number | null }[]
 }
 
-/** A value of a file that was not applied, because the lane has a newer value or a quoted rate on other terms. */
+/** A value of a file that was not applied, because the quote has a newer value or a quoted rate on other terms. */
 export interface KeptValue {
   row: number
   lane_ref: string
@@ -327,7 +327,7 @@ export interface LanesTable extends BookingColumns, QuoteColumns {
   updated_at: Moment
   import_id: number | null
   import_fingerprint: Buffer | null
-  /** A digest of the last row of a file that was imported for this lane. */
+  /** A digest of the last row of a file that was imported for this quote. */
   import_said: ColumnType<string | null, string | null | undefined, string | null>
   external_id: string | null
   quote_signed_at: ColumnType<QuoteStamps, string | undefined, string>
@@ -414,7 +414,7 @@ export type JsonRow<Row> = {
   readonly [column in keyof Row]: Date extends Row[column] ? string | Exclude<Row[column], Date> : Row[column]
 }
 
-/** Columns of a lane that only the engine, the search and the import use. No response and no event contains them. */
+/** Columns of a quote that only the engine, the search and the import use. No response and no event contains them. */
 export type UnshownLaneColumn =
   | 'tenant_id'
   | 'search_text'
@@ -432,5 +432,5 @@ export type UnshownLaneColumn =
   | 'destination_market'
   | 'quote_signed_at'
 
-/** A lane that was read from the database. */
+/** A quote that was read from the database. */
 export type LaneRow = Selectable<LanesTable>

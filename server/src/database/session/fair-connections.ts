@@ -134,7 +134,7 @@ class FairPool implements FairConnections {
           void usableAfterRollback(client, failure, this.#deadlines).then(giveBack),
       }
     } catch (error) {
-      // A connection that opens later goes back to the pool. Until then it keeps its slot.
+      // A connection that opens later goes back to the pool. Until then it holds its slot.
       connecting
         .then((client) => client.release())
         .catch(() => {})

@@ -254,7 +254,7 @@ test('a function that does not end is ended by the database, not only abandoned 
       own.callInTenant(tenant, 'claim_deliveries', [1, 1, 1]),
     )
     await expect(call).rejects.toThrow(DatabaseUnavailable)
-    // If the service only abandoned the call, its backend would keep sleeping.
+    // If the service only abandoned the call, its backend would sleep on.
     const stillRunning = async () => {
       const { rowCount } = await asOwner.query(
         `select from pg_stat_activity where datname = current_database()

@@ -5,7 +5,7 @@ import { accessChanged, type TenantId } from '../../session/index.ts'
 import { nextTenantNumber } from '../people/people.ts'
 import { laneSeenByViewer, seenByViewer } from './teams.ts'
 
-/** A customer that a person has said something about. */
+/** A customer for which a person has entered something, such as a tier or another name. */
 export interface CustomerRecord {
   readonly customerId: number
   readonly name: string
@@ -27,7 +27,7 @@ export interface CustomerAlias {
 const recordColumns = sql`customers.customer_id as "customerId", customers.name, main.customer_key as key, customers.tier,
   customers.payment_days as "paymentDays"`
 
-/** The record of the customer that a name counts for, in any spelling; null if nobody has said anything about it. */
+/** The record of the customer that a name counts for, in any spelling; null if it has none. */
 export async function findCustomer(
   transaction: TenantTransaction,
   tenant: TenantId,

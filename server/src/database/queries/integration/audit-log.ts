@@ -58,7 +58,7 @@ export function auditRowsAfter(
     transaction
       .selectFrom('audit_log')
       .selectAll()
-      // The database stores microseconds, which a Date would truncate.
+      // The times have microseconds, which a Date would truncate.
       .select(sql<number>`(extract(epoch from at) * 1000000)::bigint`.as('atMicroseconds'))
       .where('tenant_id', '=', tenant)
       .where('entry_number', '>', after)

@@ -222,7 +222,7 @@ async function insertPlainly(
   }
 }
 
-describe('new lanes', () => {
+describe('new quotes', () => {
   it('have the columns that an ordinary statement would give them', () =>
     expectSameColumns(150, [tenant, other]))
 
