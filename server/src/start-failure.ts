@@ -22,7 +22,7 @@ const remedies: readonly Remedy[] = [
   {
     signs: /ENOSPC|EDQUOT|\b53100\b|No space left on device|Disk quota exceeded|disk is full/i,
     says: (where) =>
-      `There is no space left on the disk of ${where}: free half a gigabyte and start again. A first start goes on where it stopped.`,
+      `There is no space left on the disk of ${where}: free half a gigabyte and start again. A first start can be repeated.`,
   },
   {
     signs: /EROFS|Read-only file system|readonly database/i,

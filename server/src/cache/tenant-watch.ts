@@ -26,9 +26,8 @@ export interface TenantWatch {
   /** A number that differs after the database was replaced, such as by its replica: everything read before is invalid. */
   epoch(): number
   /**
-   * Polls the database now, unless the last answer is still valid. If this process was busy or stopped until that answer,
-   * too, was no longer valid, it polls again. Takes at most what the deadline of the request leaves. If a poll fails or takes
-   * longer, resolves and nothing is current.
+   * Polls the database now, unless the last answer is still valid; and again if this process was too late to use the answer.
+   * Takes at most what the deadline of the request leaves. If a poll fails or takes longer, resolves and nothing is current.
    */
   poll(): Promise<void>
   /** Why the database did not answer the last poll, or has not yet; null if it has answered. */

@@ -36,7 +36,7 @@ import { type Posted, postEvent } from './post-event.ts'
 const lookEveryMs = 1_000
 /** Longer than an attempt and the write of its result can take. */
 const leaseSeconds = deliverySecondsMax + 20
-/** Rounds of deliveries to one address before other addresses get the slot. */
+/** Rounds of deliveries to one address before another one gets its place. */
 const roundsMax = 20
 /** On shutdown: how long running attempts may take before they are aborted. Aborted attempts are retried after the restart. */
 const drainMs = 5_000
@@ -223,7 +223,7 @@ class OutboxSender implements EventSender {
     this.#sending.set(key, { tenant: to.tenant, failing: isFailing, work })
   }
 
-  /** Sends to one address until nothing is due there, an attempt fails, or other addresses need the slot. */
+  /** Sends to one address until nothing is due there, an attempt fails, or other addresses need the place. */
   async #sendTo(to: DueEndpoint): Promise<void> {
     const key = keyOf(to)
     const isCrowded = () => this.#sending.size >= this.#atOnceMax

@@ -105,11 +105,11 @@ export interface DatabaseOptions {
   readonly instance?: string
   readonly onIdleError?: (error: Error) => void
   /**
-   * Sets the timeout of statements for whole sessions, too: that of the role also counts for the statement that begins a
-   * transaction with a longer one. Not for a pooler, which would give the session to others.
+   * Sets the statement timeout for whole sessions, too: the statement that begins a transaction is still under that of the
+   * session. Not for a pooler, which would give the session to others.
    */
   readonly setsSessions?: boolean
-  /** The same database, opened before with other deadlines: it is not asked again what it is. */
+  /** The same database, opened before with other deadlines: its kind is not read again. */
   readonly like?: Pick<Database, 'kind'>
 }
 

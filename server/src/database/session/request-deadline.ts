@@ -67,8 +67,8 @@ export function isInBackground(): boolean {
 
 /**
  * Whether this process itself used up most of the time that the current request has waited: it was busy with other work, or
- * stopped, while answers of the database had arrived. A wait without an answer is not its fault, except `waiting`: a wait in
- * progress that takes several answers.
+ * stopped, while answers of the database had arrived. Of the waits without an answer, only `waiting` counts: a wait in progress
+ * that takes several messages.
  */
 export function isDeadlineSpentByProcess(waiting: Loop = { active: 0, idle: 0 }): boolean {
   return (current.getStore() ?? new RequestDeadline(0)).wasSpentByProcess(waiting)

@@ -15,7 +15,10 @@ export function tenantId(verified: number): TenantId {
   return verified as TenantId
 }
 
-/** Counters of the changes of a tenant's facts and of its access. Data that was read at a version is valid until the next. */
+/**
+ * Counters of the changes of a tenant: `facts` of its quotes, `access` of its credentials, people and settings. Data that was
+ * read at a version is valid until the next.
+ */
 export interface TenantVersions {
   readonly facts: number
   readonly access: number
