@@ -231,14 +231,17 @@ describe('over HTTP', () => {
     }
   })
 
-  test.each(['GET', 'DELETE'])('there is no stream to open and no session to end: %s is 405', async (method) => {
-    const answer = await fetch(`${app.url}/mcp`, { method, headers: bearer(acme.token) })
-    expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'POST'])
-    expect(answer.headers.get('ratelimit')).toMatch(/"tenant";r=\d/)
-    const { detail } = (await answer.json()) as { detail: string }
-    expect(detail).toMatch(/as a POST/)
-    expect((await fetch(`${app.url}/mcp`, { method })).status).toBe(401)
-  })
+  test.each(['GET', 'DELETE'])(
+    'there is no stream to open and no session to end: %s is 405',
+    async (method) => {
+      const answer = await fetch(`${app.url}/mcp`, { method, headers: bearer(acme.token) })
+      expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'POST'])
+      expect(answer.headers.get('ratelimit')).toMatch(/"tenant";r=\d/)
+      const { detail } = (await answer.json()) as { detail: string }
+      expect(detail).toMatch(/as a POST/)
+      expect((await fetch(`${app.url}/mcp`, { method })).status).toBe(401)
+    },
+  )
 
   test('a token is required before the body is read', async () => {
     const { hostname } = new URL(app.url)

@@ -279,7 +279,7 @@ test('a stopped watch does not poll the database', async () => {
   expect(database.polls).toBe(pollsBefore)
 })
 
-test('the age of a registration counts from the answer of a slow poll, not from the poll's start', async () => {
+test('the age of a registration counts from the answer of a slow poll, not from the start of the poll', async () => {
   const { watch, database, clock } = makeCache()
   const gate = Promise.withResolvers<void>()
   database.gate = gate.promise

@@ -126,7 +126,8 @@ export function eventBody({ type, occurredAt, about }: ClaimedEvent, endpointId:
     }
     case 'credential.expiring': {
       const { credential } = about
-      if (credential === undefined) throw new Error('An event of a credential was saved without its credential.')
+      if (credential === undefined)
+        throw new Error('An event of a credential was saved without its credential.')
       return { type, timestamp, data: { credential } }
     }
     case testEventType:

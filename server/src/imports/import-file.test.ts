@@ -329,7 +329,7 @@ describe('an import', () => {
     await silence(tenant, row.import_id)
     expect(await importRow(tenant, row.import_id)).toMatchObject({
       status: 'stopped',
-      failure: expect.stringContaining('again to go on'),
+      failure: expect.stringContaining('again to continue'),
     })
   })
 })
@@ -682,7 +682,7 @@ describe('the command', { tags: 'long' }, () => {
       expect(await readFile(errors, 'utf8')).toContain('3,"quoted_rate","quoted_rate must be')
       expect((await command(['--list', '--tenant', 'Listing Brokers']).ended).output).toContain('1 added')
       const undone = await command(['--undo', '1', '--tenant', 'Listing Brokers']).ended
-      expect(undone.output).toContain('1 lane removed')
+      expect(undone.output).toContain('1 quote removed')
       const missing = await command(['--undo', '9', '--tenant', 'Listing Brokers']).ended
       expect(missing).toMatchObject({ code: 1, output: expect.stringContaining('has no import 9') })
     }))

@@ -93,7 +93,7 @@ async function stopAbandonedImports(transaction: TenantTransaction, tenant: Tena
     .set({
       status: 'stopped',
       finished_at: databaseClock,
-      failure: 'The program ended before the file did. Import the file again to go on where it stopped.',
+      failure: 'The program ended before the file did. Import the file again to continue where it stopped.',
     })
     .where('tenant_id', '=', tenant)
     .where('status', '=', 'running')

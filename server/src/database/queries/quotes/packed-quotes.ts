@@ -31,10 +31,10 @@ export interface BookSettings {
 }
 
 /*
- * The binary record of a quote, with its amounts as they were sent, and texts for its places, its customers and its carrier. A row
- * for each quote would take the driver thirty times as long, because it parses and names each value. Names cannot contain control
- * characters, so these separate them. The customer is a hash of its key: of a thousand customers, two have the same hash in one of
- * ten thousand brokerages, and then share their effect on the estimate.
+ * The binary record of a quote for the book, with its amounts as they were sent, and texts for its places, its customers and its
+ * carrier. A row for each quote would take the driver thirty times as long, because it parses and names each value. Names cannot
+ * contain control characters, so these separate them. The customer is a hash of its key: of a thousand customers, two have the
+ * same hash in one of ten thousand brokerages, and then share their effect on the estimate.
  */
 const cents = (column: string) => sql`int4send(coalesce(${sql.ref(column)}, -1))`
 const record = sql`int8send(lane_id) || timestamptz_send(created_at) || float8send(coalesce(miles, 'NaN'))
