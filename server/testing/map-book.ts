@@ -4,7 +4,7 @@ import { quoteAt } from '#engine/quotes/quote-columns.ts'
 import type { Book } from '#server/book/index.ts'
 
 export interface MapBook extends Book {
-  /** Each quote as text, by lane id. Equal books have equal rows. */
+  /** Each quote as text, by lane_id. Equal books have equal rows. */
   readonly rows: ReadonlyMap<number, string>
   readonly lanes: readonly LanePlaces[]
 }

@@ -28,7 +28,7 @@ function readAnswers(bytes: string): RawAnswer[] {
     )
     const length = Number(headers['content-length'] ?? 0)
     const text = rest.slice(end + 4, end + 4 + length)
-    // Truncated, as a response can be if the client keeps sending without reading.
+    // Truncated, as a response can be if the client sends on without reading.
     if (text !== '' && text.length < length) break
     const isJson = headers['content-type']?.includes('json') === true && text !== ''
     answers.push({

@@ -55,7 +55,6 @@ export class PendingCalls {
   readonly #byTenant = new Map<TenantId, TenantCalls>()
   #held = 0
 
-  /** Calls that wait to be written. */
   get held(): number {
     return this.#held
   }

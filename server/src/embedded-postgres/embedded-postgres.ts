@@ -49,7 +49,6 @@ export type EmbeddedPostgres = EmbeddedConnection & {
   readonly stop: () => Promise<void>
 }
 
-/** Options of the start. */
 export type EmbeddedPostgresOptions = {
   /** The service's data folder (`DATA_DIR`). */
   readonly directory: string

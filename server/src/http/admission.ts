@@ -137,8 +137,8 @@ export class Admission {
   }
 
   /**
-   * Runs the work of a request whose body has arrived, and then releases what `beforeBody` reserved. The work goes on, and
-   * holds the body, after the caller has hung up: a caller that sends files and hangs up must not pile them up.
+   * Runs the work of a request whose body has arrived, and then releases what `beforeBody` reserved. Not before, even if the
+   * caller hangs up: the work still holds the body.
    */
   holding<T>(request: FastifyRequest, reply: FastifyReply, work: () => NowOrLater<T>): NowOrLater<T> {
     const { end } = this.admitted(request)

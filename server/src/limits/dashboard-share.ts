@@ -37,7 +37,7 @@ interface Share {
   readonly waiting: (() => void)[]
 }
 
-/** The processor time of this thread in milliseconds. Unlike the time of day, it does not pass while other processes run. */
+/** The processor time of this thread in milliseconds, which does not pass while other processes run. */
 const threadMs = (): number => {
   const { user, system } = process.threadCpuUsage()
   return (user + system) / 1_000

@@ -1,6 +1,6 @@
 /**
- * The limits of each tenant: its integration requests per second, over all instances, and its dashboard requests in one
- * instance. Also the heartbeat that announces an instance to the others.
+ * The limits of each tenant: integration requests per second over all instances, and dashboard requests in one instance. And
+ * the heartbeat that announces an instance.
  */
 export { inBatches, inHundreds, permitsLeftByPushes } from './batch-lanes.ts'
 export { type DashboardShare, dashboardShare } from './dashboard-share.ts'

@@ -124,7 +124,6 @@ async function verifiedRows(database: Database, tenant: TenantId): Promise<Verif
   return { rows, wrong: wrong === null ? null : `row ${wrong.entry} ${wrong.why}` }
 }
 
-/** The context of an import. */
 interface Arriving extends ImportOptions {
   readonly manifest: SealedManifest
   /** The keys that decrypt its secrets; null when there are none. */

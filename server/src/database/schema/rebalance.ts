@@ -84,7 +84,6 @@ export async function rebalance(superuser: pg.ClientConfig, options: RebalanceOp
 }
 
 interface Connections {
-  /** Moves shards. */
   readonly mover: pg.Client
   /** Does what is needed while a move runs. */
   readonly aide: pg.Client

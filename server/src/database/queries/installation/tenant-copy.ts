@@ -60,7 +60,6 @@ export interface TenantCopy {
   moveVersions(): Promise<void>
 }
 
-/** A row that the database rejects. */
 export interface RowRefused {
   /** The position in the inserted rows, from 0. */
   readonly index: number
