@@ -75,13 +75,16 @@ export interface Callers {
     network: string,
     watch: CallerWatch,
   ): NowOrLater<ServiceCaller>
+  /** The person of a session token in the Authorization header or, if allowed, in the cookie. Rejects with a Problem. */
   person(
     request: FastifyRequest,
     now: number,
     cookieAllowed: boolean,
     watch: CallerWatch,
   ): Promise<PersonCaller>
+  /** The valid signing secrets of a tenant, decrypted. */
   liveSecrets(tenant: TenantId, now: number): Promise<LiveSecret[]>
+  /** Records in the background that a secret was used. */
   secretUsed(tenant: TenantId, secret: LiveSecret, now: number): void
 }
 

@@ -44,10 +44,7 @@ export interface CallLogCounts {
 const flushEveryMs = 500
 /** Tenants that are written concurrently. More would take connections from requests. */
 const writersMax = 3
-/**
- * Tenants per flush. More would take the machine from the requests. The next flushes write the other tenants, and calls
- * that arrive meanwhile stay within the bounds of PendingCalls.
- */
+/** Tenants per flush. More would take the machine from the requests. The next flushes write the other tenants. */
 const tenantsPerFlushMax = 50
 /** Old calls of a tenant are deleted after this many new ones, or with the first new one after `pruneEveryMs`. */
 const pruneAfterCalls = 500

@@ -18,7 +18,7 @@ export interface TokenOwner {
   readonly jti: string
 }
 
-/** Records refusals in the audit logs of the brokerages that they concern, in the background. */
+/** Records refusals in the audit logs of brokerages, in the background. */
 export interface Refusals {
   /** Counts a refusal for which the audit log has a kind. `signer`: the owner of the request's verified token. */
   refuse(signer: TokenOwner, why: Problem, from: CameFrom): void

@@ -27,10 +27,9 @@ const foldersOfTheProcess = new Set([
 ])
 
 /**
- * Copies the cluster of a running PostgreSQL (15 or newer) without interrupting it, with PostgreSQL's low-level backup API:
- * between pg_backup_start and pg_backup_stop, with the label that the latter returns. With `log`, the copy includes all of the
- * write-ahead log that it needs, and starts in the state at the end of the copying; without, the log comes from an archive.
- * With `flush`, the copy is on disk when the function returns.
+ * Copies the cluster of a running PostgreSQL (15 or newer) without interrupting it, with its low-level backup API. With `log`,
+ * the copy includes the write-ahead log that it needs, and starts in the state at the end of the copying; without, the log must
+ * come from an archive. With `flush`, the copy is on disk when the function returns.
  *
  * @throws Error if a file cannot be read or written; the copy is unusable then
  */

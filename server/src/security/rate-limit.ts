@@ -28,8 +28,8 @@ export interface Admission {
 }
 
 /**
- * Keys that a limit remembers: brokerages, networks or accounts. Nobody has this many brokerages or networks in use, and a flood of
- * invented ones must not exhaust the memory: it takes 20 MB per limit.
+ * Keys that a limit remembers: brokerages, networks or accounts. A flood of invented ones must not exhaust the memory: it takes
+ * 20 MB per limit.
  */
 const keysMax = 100_000
 

@@ -62,7 +62,7 @@ export interface Database {
   onVersionsMoved(listener: VersionsListener): void
   /** The database's time and the migrations that it has. Throws if the database does not answer within one deadline. */
   ping(): Promise<{ readonly databaseNow: Date; readonly migrations: readonly string[] }>
-  /** The connections for requests: open ones, idle ones, and callers that wait for one. */
+  /** Counts of the connections for requests, and of callers that wait for one. */
   connections(): Connections
   /** The newest row of each audit log to which this process has appended since the last call. */
   takeAuditHeads(): AuditHead[]

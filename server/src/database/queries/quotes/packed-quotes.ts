@@ -192,6 +192,7 @@ export function int8At(bytes: DataView, at: number): number {
 /** A DataView of the same bytes: it reads numbers several times as fast as a Buffer. */
 export const viewOf = (bytes: Buffer) => new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
 
+/** The state of a brokerage's quotes in the database. */
 export interface BookStanding {
   readonly versions: TenantVersions
   readonly settings: BookSettings
