@@ -6,7 +6,7 @@ const names: Readonly<Record<Forecaster, string>> = {
   model: 'calibrated estimate',
   lane_rate: "lane's win rate, half-life 60 days",
   overall: 'overall win rate so far',
-  at_or_below: 'share won at or below the rate, 90 days',
+  at_or_below: 'share of quotes won at or below the rate, 90 days',
   literal: 'literal formula, 90 days',
 }
 

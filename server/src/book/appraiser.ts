@@ -72,7 +72,7 @@ interface QuoteInColumns {
   readonly quotedFor: QuotedFor
   /** Its miles as the service measures them; absent if they were not measured yet. */
   readonly measured?: number | null
-  /** What its amounts include; absent if it was not said. */
+  /** What its amounts include; absent if it was not stated. */
   readonly quoted?: QuotedOn | undefined
   readonly enteredCents: number | null
   /** The day by whose fuel price and exchange rate its amounts are converted; absent: today. */
@@ -167,7 +167,7 @@ export async function namedCustomer(
 
 type CostExpected = Pick<NewLane, ExpectedColumn>
 
-/** The expected truck cost of a lane, as in its appraisal, in the columns of the lane. */
+/** The expected truck cost of a quote, as in its appraisal, in the columns of the quote. */
 export function costExpected(
   pricing: Pricing | null,
   lane: LaneInColumns & Pick<NewLane, 'rate_type'>,

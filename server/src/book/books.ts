@@ -38,7 +38,7 @@ export interface OpenBook<Quotes extends Book> {
 }
 
 /**
- * The books of a process. A book is opened once, by reading all quotes of its brokerage. After that it reads the lanes that
+ * The books of a process. A book is opened once, by reading all quotes of its brokerage. After that it reads the quotes that
  * changed: the next read includes commits of this process, and commits of other processes once the watch has seen them.
  */
 export interface Books<Quotes extends Book> {
@@ -179,7 +179,7 @@ interface Opening<Quotes extends Book> {
 
 /**
  * Waits for an opening for at most `ms`, as long as the database answers it. A large book takes many answers, and each
- * may take as long as the request's deadline allows for one wait. A database that hangs must not hold the request longer.
+ * may take as long as the request's deadline allows for one wait. A database that hangs must not delay the request longer.
  */
 async function whileAnswered<Quotes extends Book>(
   { entry, answeredAt }: Opening<Quotes>,

@@ -34,7 +34,7 @@ const restShare = 3
 const restMsMax = 30_000
 /** The maximum age of a preparation that answers requests while a newer one is made. */
 const staleMaxMs = 60_000
-/** The memory of the statistics that are kept: some pages of a large brokerage. */
+/** The memory of the statistics that are cached: some pages of a large brokerage. */
 const statisticsBytesMax = 4_000_000
 
 /**
@@ -114,7 +114,7 @@ export class BrokerageBook implements QuoteSink {
 
   /**
    * A result over all quotes, and over what is known at a version of access, such as who sees which customer. Unlike other work on
-   * the book, it does not run while changes are applied: its totals are of one moment. The newest results are kept until a quote
+   * the book, it does not run while changes are applied: its totals are of one moment. The newest results are cached until a quote
    * or the access changes.
    *
    * @param bytesOf the memory that a result takes
@@ -128,7 +128,7 @@ export class BrokerageBook implements QuoteSink {
     return yieldBetweenSteps(this.#statistics(key, access, compute, bytesOf), this)
   }
 
-  /** A result over all quotes, of one moment like `statistics`, that is not kept. */
+  /** A result over all quotes, of one moment like `statistics`, that is not cached. */
   reading<Value>(compute: (quotes: QuoteBook) => Steps<Value>): Promise<Value> {
     return yieldBetweenSteps(compute(this.quotes), this)
   }
@@ -206,7 +206,7 @@ export class BrokerageBook implements QuoteSink {
   }
 
   /**
-   * The effects of customers, by the hash of their key. Computed when an offer names a customer, and kept: for a day in a large
+   * The effects of customers, by the hash of their key. Computed when an offer names a customer, and cached: for a day in a large
    * brokerage, because they change slowly, and until the next preparation in a small one.
    */
   async customerEffects(

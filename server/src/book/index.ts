@@ -1,5 +1,5 @@
 /**
- * The book of a brokerage: its quotes in memory, opened once, and then kept current with the lanes that changed.
+ * The book of a brokerage: its quotes in memory, opened once, and then updated with the quotes that changed.
  * Markup, lane insight, estimates, expected costs and statistics read it and nothing else.
  */
 

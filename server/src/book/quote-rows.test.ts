@@ -21,7 +21,7 @@ afterAll(async () => {
   await app.close()
 })
 
-/** Writes as the owner of the tables, without the service: no lane gets a new version. */
+/** Writes as the owner of the tables, without the service: no quote gets a new version. */
 async function asOwner(own: TenantId, ...statements: readonly string[]): Promise<void> {
   await owner.query(['begin', `select enter_tenant('${own}', 0, 0, 0)`, ...statements, 'commit'].join('; '))
 }

@@ -65,7 +65,7 @@ export interface QuoteSink {
   readonly names: QuoteNames
   /** Adds or replaces a quote. `lane` is a number that `lane()` returned. */
   put(lane: number, quote: QuoteRow): void
-  /** The same for a quote that is kept apart, because an amount cannot be converted. */
+  /** The same for a quote that does not count, because an amount cannot be converted. */
   putApart(lane: number, quote: QuoteRow): void
   /** Removes a quote. An unknown id is ignored. */
   remove(laneId: number): void
@@ -84,7 +84,7 @@ export interface QuotesRead {
   /** The number of quotes put, and of ids removed. */
   readonly put: number
   readonly removed: number
-  /** Quotes with a time that a JavaScript Date cannot hold: they are left out, and were removed if they had another time. */
+  /** Quotes with a time that a JavaScript Date cannot represent: they are left out, and were removed if they had another time. */
   readonly skipped: number
 }
 
@@ -105,15 +105,15 @@ const unpackedPerStep = 1_000
 /** Quotes put in one step: each may cause its lane to be folded, which takes from 20 us to a millisecond. */
 const putPerStep = 10
 
-/** Quotes of a portion: those that count, and those that are kept apart because an amount cannot be converted. */
+/** Quotes of a portion: those that count, and those that do not, because an amount cannot be converted. */
 export interface UnpackedQuotes {
   readonly counted: QuotePortion
   readonly apart: QuotePortion
 }
 
 /**
- * Unpacks quotes, converts their amounts, and numbers their lanes. Quotes with a time that a Date cannot hold are left out. `lanes`
- * caches lane numbers between portions.
+ * Unpacks quotes, converts their amounts, and numbers their lanes. Quotes with a time that a Date cannot represent are left out.
+ * `lanes` caches lane numbers between portions.
  */
 export function* unpackInSteps(
   { records, terms, places, customers, carriers }: PackedQuotes,
@@ -170,7 +170,7 @@ export function* unpackInSteps(
             return chargesOfDay(days, { customerKey, day: conversionDayOf(quotedAt), miles })
           })
     const isApart = ownTerms !== null && converted === null
-    // Amounts that state no terms are in US dollars on the default basis. Those of a quote that is kept apart count nowhere.
+    // Amounts that state no terms are in US dollars on the default basis. Those that cannot be converted count nowhere.
     const amounts = converted ?? sent
     const portion = isApart ? apart : counted
     const { quotedCents, estimatedCents, expectedCents, customerRateCents, truckCostCents } = amounts
@@ -201,7 +201,7 @@ export function* unpackInSteps(
 /** A time of PostgreSQL in epoch milliseconds. */
 const timeAt = (numbers: DataView, at: number) => Math.floor(int8At(numbers, at) / 1000) + postgresEpochMs
 
-/** A copy of a text: a substring would keep the text of the whole portion in memory. */
+/** A copy of a text: a substring would hold the text of the whole portion in memory. */
 const ownText = (text: string) => Buffer.from(text).toString()
 
 function customersIn(text: string, names: QuoteSink['names']): number {

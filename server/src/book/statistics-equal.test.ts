@@ -439,7 +439,7 @@ function equalForAll({ seed, isMixed, basis }: (typeof brokerages)[number], step
     expect((await (await statistics()).marginGaps({}, { cursor: null, limit: 9 })).below).toBeGreaterThan(9)
   })
 
-  test('the counts of converted quotes, and of those kept apart, equal those of the SQL', async () => {
+  test('the counts of converted quotes, and of those that cannot be, equal those of the SQL', async () => {
     const { own, memberId } = brokerage
     const { statistics } = await opened(own)
     for (const viewer of [null, { userId: memberId }]) {

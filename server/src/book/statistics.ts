@@ -75,7 +75,7 @@ export interface Statistics {
     market: MarketOfBook,
     lanes: readonly number[],
   ): Promise<(MarketRate | null)[]>
-  /** How many quotes of a selection were converted, and how many are kept apart. */
+  /** How many quotes of a selection were converted, and how many do not count because they cannot be. */
   converted(selection: QuoteSelection): Promise<ConvertedCounts>
   /**
    * The ids of the quotes of a selection that count in a figure, whoever reads: the list of them hides the customers that the
@@ -300,7 +300,7 @@ function lanesOf(
   return lanes.filter(({ places }) => equipmentCode === undefined || places.equipmentCode === equipmentCode)
 }
 
-/** The members that compare quotes with market rates. They are not kept: the rates can change without a change of the book. */
+/** The members that compare quotes with market rates. They are not cached: the rates can change without a change of the book. */
 function againstMarket(
   book: BrokerageBook,
   selectedOf: (quotes: QuoteBook, selection: QuoteSelection) => IsSelected,

@@ -1,7 +1,7 @@
 import type { RateBasis } from '#engine/rate-basis.ts'
 import { foldedHeader, type ImportFieldName, nameLengthMax } from './import-fields.ts'
 
-/** Ambiguous names that are read as this field when no other column holds it. The person who imports the file can change it. */
+/** Ambiguous names that are read as this field when no other column has it. The person who imports the file can change it. */
 export const guessedHeaders: ReadonlyMap<string, ImportFieldName> = new Map(
   Object.entries<ImportFieldName>({
     Pickup: 'origin',
@@ -12,7 +12,7 @@ export const guessedHeaders: ReadonlyMap<string, ImportFieldName> = new Map(
 )
 
 /**
- * The field that an unknown column may hold, by a word in its name: a status, or a cancellation. It is never matched, because
+ * The field that an unknown column may have, by a word in its name: a status, or a cancellation. It is never matched, because
  * its values decide which quotes count as lost.
  *
  * @example statusLike('load_was_cancelled') // 'cancelled'

@@ -318,7 +318,7 @@ export const importFields = {
     aliases: ['MC', 'MC Number', 'MC No', 'Carrier MC Number', 'MC Num', 'Docket', 'Docket Number'],
   },
   outcome: {
-    description: 'how it ended: won, lost, sent, expired, booked ...',
+    description: 'the outcome: won, lost, sent, expired, booked ...',
     aliases: [
       'Status',
       'Quote Status',
@@ -456,7 +456,7 @@ export const importFields = {
   },
   lane_ref: {
     description:
-      'a lane_ref of this service: the row is the booking or outcome of that lane, not a new quote',
+      'a lane_ref of this service: the row is the booking or outcome of that quote, not a new one',
     aliases: ['Lanewise Ref', 'Lanewise Lane Ref', 'Lane Reference'],
   },
 } as const satisfies Record<string, ImportField>
@@ -488,7 +488,7 @@ export const ambiguousHeaders: ReadonlyMap<string, readonly ImportFieldName[]> =
     Lane: ['origin', 'destination', 'lane_ref'],
     Quoted: ['quoted_rate', 'quoted_at'],
     Booked: ['booked_at', 'outcome', 'customer_rate'],
-    // Asked about even with this name: it decides which rows are left out.
+    // A person must confirm even this exact name: the column decides which rows are left out.
     Cancelled: ['cancelled'],
   }).map(([name, fields]) => [foldedHeader(name), fields]),
 )

@@ -57,7 +57,7 @@ type AnsweredBy<E extends Endpoint> = E['answerKind'] extends 'csv'
   ? CsvFile
   : AnswerOf<E> | Reply<AnswerOf<E>>
 
-/** An endpoint's code: parse, fetch, decide, store, answer. */
+/** An endpoint's code: parse, fetch, decide, save, answer. */
 export type Handler<E extends Endpoint> = (call: Call<E>, parts: Parts) => Promise<AnsweredBy<E>>
 
 /** An admitted request whose body has not been read yet. */

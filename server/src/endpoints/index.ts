@@ -1,6 +1,6 @@
 /**
  * The handlers of the endpoints, in folders by subject, each in a file with the same name as its declaration in the
- * contract. A handler parses, fetches, decides, stores and answers. It uses neither the HTTP framework nor the clock.
+ * contract. A handler parses, fetches, decides, saves and answers. It uses neither the HTTP framework nor the clock.
  */
 
 export { customerEndpoints } from './customers/customers.ts'

@@ -22,7 +22,7 @@ export function storedCharges(charges: SentCharges): string {
 }
 
 /**
- * The accessorial charges that were sent, in whole cents: the amount, else the sum of the charges by name; null if neither was.
+ * The accessorial charges that were sent, in whole cents: the amount, else the sum of the charges by name; null if neither was sent.
  */
 export function accessorialCents(
   accessorials: number | undefined,

@@ -7,7 +7,7 @@ import {
 import type { LaneRow, TenantTransaction } from '../database/schema/index.ts'
 import type { Database, TenantId } from '../database/session/index.ts'
 
-/** What a way in does with a quote: a change of a lane that is locked, a new request, or the next quote of a lane. */
+/** What a way in does: it changes a quote, which is locked; makes a new quote request; or quotes the load of a quote again. */
 export type Entry =
   | ({ readonly kind: 'change' } & ChangingLane)
   | { readonly kind: 'create'; readonly request: NewQuoteRequest }
@@ -20,19 +20,19 @@ export type Entry =
 export interface EnteringBy {
   readonly tenant: TenantId
   readonly identifiers: Database['identifiers']
-  /** The time of the database's clock: when lanes are changed. Absent if none is. */
+  /** The time of the database's clock: when quotes are changed. Absent if none is. */
   readonly changedAt?: Date
 }
 
-/** The lanes of an entry, in the order of its request. `row` is the lane that was changed or requoted; null for a new request. */
+/** The quotes of an entry, in the order of its request. `row` is the changed quote, or the requote; null for a new request. */
 export interface Entered {
   readonly lanes: readonly { readonly laneId: number; readonly laneRef: string }[]
   readonly row: LaneRow | null
 }
 
 /**
- * Writes quotes, whichever way they came in: it changes lanes with their history, inserts new ones, and announces both. Returns what
- * became of each entry, in order. Each lane is changed at most once. Quotes of a file are not announced as new.
+ * Writes quotes, whichever way they came in: it changes quotes, with their history, inserts new ones, and announces both. Returns what
+ * became of each entry, in order. Each quote is changed at most once. Quotes of a file are not announced as new.
  */
 export async function enter(
   transaction: TenantTransaction,

@@ -72,7 +72,7 @@ const moment = (value: string) => new Date(readTime(value) ?? Number.NaN)
 /** Parses the fields of a pushed quote, and adds the errors of those that are wrong together or in the future. */
 export function readPush(item: Partial<Quote>, now: number, errors: FieldError[]): PushDraft {
   const columns = new Map(readSentFields('push', item, errors)) as Map<PushedQuoteField, NextValues>
-  // Its columns depend on the outcome that the lane has.
+  // Its columns depend on the outcome that the quote has.
   if (item.outcome !== undefined) columns.set('outcome', {})
   errors.push(...togetherErrors(item), ...futureErrors(item, now))
   return { item, columns }
@@ -162,8 +162,8 @@ function pushedQuoteOf(
 }
 
 /**
- * What is left of the values that a push sets: an estimated cost that arrives late with a rate that does not count is not
- * applied if it is on another basis or in another currency than the rate that counts.
+ * The values of a push that are applied, with those that they remove. An estimated cost whose rate came too late to be applied is
+ * left out if it is on another basis or in another currency than the rate of the quote.
  */
 function onTermsOfRate(
   values: NextValues,
@@ -180,7 +180,7 @@ function onTermsOfRate(
   return { ...values, ...removedByTerms(lane, values, assumed) }
 }
 
-/** What a push changes in a lane: new values, and the names of the fields that were sent and not applied. */
+/** What a push changes in a quote: new values, and the names of the fields that were sent and not applied. */
 export function mergePush(
   lane: LaneRow,
   { item, columns }: PushDraft,
@@ -237,7 +237,7 @@ function quotedEarlier(
     : {}
 }
 
-/** A new lane from a pushed quote that carries all fields that a new quote needs. */
+/** The request of a new quote, from a push that carries all fields that a new quote needs. */
 export function newOfPush(
   { item, columns }: PushDraft,
   externalId: string,
@@ -272,10 +272,10 @@ export function newOfPush(
   }
 }
 
-/** Whether the cost that is expected today was that of a quote, too. */
+/** Whether a quote is so new that the cost that is expected now was its expected cost, too. */
 const isRecent = (quotedAt: Date, now: number) => now - quotedAt.getTime() < 24 * 3_600_000
 
-/** Whether a new quote is forecast: nobody knows its outcome yet, and the book of today is that of the day on which it was quoted. */
+/** Whether a new quote gets a forecast: nobody knows its outcome yet, and the book is still that of the time when it was quoted. */
 export function isForecast({ createdAt, lanes }: NewQuoteRequest, now: number): boolean {
   return isRecent(createdAt, now) && lanes.every(({ outcome = 'pending' }) => outcome === 'pending')
 }
@@ -315,7 +315,7 @@ export function mayExpectCost({ quoted_at: sent }: Partial<Quote>, now: number):
   return sent === undefined || isRecent(moment(sent), now)
 }
 
-/** Whether a quote is of the lane that a file has under the same id: the id of a file may be another number than the id of a load. */
+/** Whether a push is of the same lane as the quote of a file with its id: the id in the file may not be that of a load. */
 export function isSameLane({ columns }: Pick<PushDraft, 'columns'>, lane: LaneRow): boolean {
   const { origin_key, destination_key } = columns.get('places') ?? lane
   return origin_key === lane.origin_key && destination_key === lane.destination_key

@@ -21,7 +21,7 @@ type SentTerms = Pick<
 const columns = quotedTermsFields.map(quoteColumnOf)
 const names = quotedTermsFields.map((field) => quoteTable[field].sent)
 
-/** What a quoted rate includes and its currency, in the columns of a lane: null for what was not sent. */
+/** What a quoted rate includes and its currency, in the columns of a quote: null for what was not sent. */
 export function quotedTerms(sent: SentTerms): QuotedTermsColumns {
   const said = Object.fromEntries(names.map((name) => [name, sent[name]]))
   const read = Object.assign({}, ...readSentFields('requote', said, []).values())
@@ -57,11 +57,11 @@ function requotedTerms(
   }
 }
 
-/** The columns that a requote says or keeps. */
+/** The columns that a requote sets or copies. */
 type RequotedColumns = Pick<LaneRow, ReturnType<typeof quoteColumnOf<QuoteFieldOf<'requote'>>>>
 
 /**
- * The next quote of a lane: what was sent, and else what it keeps of the quote before it.
+ * The columns of a requote: what was sent, and else what it copies from the quote before it.
  *
  * @example requoteOf({ quoted_rate: 1900 }, quotedAt2000, 'all_in').quoted_rate_cents // 190000
  */

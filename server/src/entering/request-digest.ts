@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { digestedTerms, quoteFieldsOf, quoteTable } from '#engine/quote-fields.ts'
 import type { SentQuote } from './sent-fields.ts'
 
-/** The fields that the digest of a lane begins with. Digests are stored, so their places are fixed. */
+/** The fields that the digest of a quote begins with. Digests are stored, so their places are fixed. */
 const first = [
   'origin',
   'destination',
@@ -14,7 +14,7 @@ const first = [
   'pickup_date',
 ] as const
 const terms = digestedTerms.map((field) => quoteTable[field].sent)
-/** Fields that were added later. A lane without them keeps its digest. */
+/** Fields that were added later. A quote without them keeps its digest. */
 const later = quoteFieldsOf('request')
   .map((field) => quoteTable[field].sent)
   .filter((name) => name !== 'customer_name')
@@ -26,7 +26,7 @@ function contentOf(lane: Lane): unknown[] {
   const said = terms.map((name) => lane[name] ?? null)
   return [
     ...first.map((name) => lane[name] ?? null),
-    // Nothing if there are none, so that a lane without them has the digest that it always had.
+    // Nothing if there are none, so that a quote without them has the digest that it always had.
     ...(said.every((value) => value === null) ? [] : said),
     ...[...later, 'valid_hours' as const].flatMap((name) =>
       lane[name] === undefined ? [] : [[name, lane[name]]],

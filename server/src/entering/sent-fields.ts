@@ -42,7 +42,7 @@ export type SentQuote<Way extends SentWay> = {
     | undefined
 }
 
-/** The fields that were sent, as the columns of a lane, by the group with one stamp. A field that no push sets is its own group. */
+/** The fields that were sent, as the columns of a quote, in groups with one stamp. A field that no push sets is its own group. */
 export type SentColumns = ReadonlyMap<QuoteStampGroup | 'marketRate', NextValues>
 
 /** What the value of a unit is in a column. Null for a unit that is read together with other fields. */

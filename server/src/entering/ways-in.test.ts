@@ -20,7 +20,7 @@ beforeAll(async () => {
 })
 
 type Sent = Readonly<Record<string, string | number>>
-/** What became of quotes: the lanes that exist afterwards, and what was said about those that were refused. */
+/** What became of quotes: those that exist afterwards, and the errors of those that were refused. */
 interface Outcome {
   readonly lanes: readonly Lane[]
   readonly refused: string
@@ -258,7 +258,7 @@ test('a load is one load, whichever ways it comes in by: later values replace, a
   expect(lanes).toMatchObject([{ external_id: 'LOAD-1', quoted_rate: 2200, market_rate: 2050 }])
 })
 
-test('a requote keeps what the next quote does not say, and what it says replaces', async () => {
+test('a requote has the values that are sent with it, and else those of the quote before it', async () => {
   const by = await makeIntegration(app, 'quotes:write')
   const [request] = ways as [Way]
   const { lanes } = await request.enter(by, [sentBy(request, { ...load, ...details })])

@@ -154,13 +154,13 @@ describe('readColumns', () => {
     expect(detail('origin=origin,origin=destination')).toContain('names origin twice')
   })
 
-  it('accepts a file with lane_ref and bookings but no places', () => {
+  it('accepts a file with the lane_refs of quotes and bookings, and no places', () => {
     expect(namesOf(['lane_ref', 'AR', 'AP'])).toEqual({
       lane_ref: 'lane_ref',
       customer_rate: 'AR',
       truck_cost: 'AP',
     })
-    expect(problemsOf(['lane_ref', 'Colour'])[0]?.detail).toContain('what was booked or how it ended')
+    expect(problemsOf(['lane_ref', 'Colour'])[0]?.detail).toContain('a booking or an outcome')
   })
 })
 
@@ -214,7 +214,7 @@ describe('matchColumns', () => {
     const unmet = (header: string[]) =>
       matchColumns(header).needs.flatMap(({ isMet, what }) => (isMet ? [] : [what]))
     expect(unmet(['origin_city', ...plain.slice(1)])).toEqual(['the state of pickup'])
-    expect(unmet(['lane_ref'])).toEqual(['what was booked or how it ended'])
+    expect(unmet(['lane_ref'])).toEqual(['a booking or an outcome'])
     expect(unmet(['lane_ref', 'AR'])).toEqual([])
   })
 })

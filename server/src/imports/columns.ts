@@ -28,7 +28,7 @@ export interface Columns {
   readonly positions: Readonly<Partial<Record<ImportFieldName, number>>>
   /** The name of each field's column in the file. */
   readonly names: Readonly<Partial<Record<ImportFieldName, string>>>
-  /** What the amounts include, where the map or the name of their column says it. A row can say something else. */
+  /** What the amounts include, if the map or the name of their column states it. A row can state something else. */
   readonly bases: Readonly<Partial<Record<FieldWithBasis, AssumedBasis>>>
   /** Columns that are not read. */
   readonly ignored: readonly string[]
@@ -179,7 +179,7 @@ function otherUnits(
     const name = headers[positions[field] ?? -1] ?? ''
     const unit = otherUnitOf(name)
     if (unit === null) return []
-    const detail = `The column ${quoted(name)} holds amounts ${unit}, and ${field} is in dollars per load. Choose a column with dollars per load, or leave the field out with the map ${field}=.`
+    const detail = `The column ${quoted(name)} has amounts ${unit}, and ${field} is in dollars per load. Choose a column with dollars per load, or leave the field out with the map ${field}=.`
     return [{ code: 'header', column: shortName(name), detail }]
   })
 }
@@ -190,7 +190,7 @@ const alsoHeldBy: Partial<Record<ImportFieldName, readonly ImportFieldName[]>> =
   quoted_rate: ['customer_rate'],
 }
 
-/** A field with the fields that hold the same fact: a guess must not add a second column for it. */
+/** A field and the fields with the same meaning: a guess must not add a second column for it. */
 function sameMeaning(field: ImportFieldName): readonly ImportFieldName[] {
   return [field, ...(alsoHeldBy[field] ?? [])]
 }
@@ -238,7 +238,7 @@ function basesOf({ headers, positions, chosen }: MatchedHeaders): Columns['bases
   )
 }
 
-/** The fields that hold the basis of each amount. */
+/** The field with the basis of each amount. */
 export const basisFields = {
   quoted_rate: 'quoted_basis',
   customer_rate: 'customer_basis',
@@ -247,7 +247,7 @@ export const basisFields = {
 
 const byName = ' (by the name of the column)'
 
-/** The columns as an import stores them: the name of each field's column, and what amounts include without a column of it. */
+/** The columns as an import stores them: the name of each field's column, and what amounts include if no column states it. */
 export function storedColumns({ names, bases }: Columns): Readonly<Record<string, string>> {
   const assumed = (Object.entries(bases) as [FieldWithBasis, AssumedBasis][]).flatMap(([field, one]) => {
     const at = basisFields[field]
@@ -256,7 +256,7 @@ export function storedColumns({ names, bases }: Columns): Readonly<Record<string
   return { ...names, ...Object.fromEntries(assumed) }
 }
 
-/** The basis that the name of a column said, from stored columns. */
+/** The basis that was guessed from the name of a column, in stored columns. */
 export function guessedBasis(stored: string | undefined): RateBasis | null {
   return stored === `linehaul${byName}` ? 'linehaul' : stored === `all_in${byName}` ? 'all_in' : null
 }
@@ -323,7 +323,7 @@ const ends = [
   },
 ] as const
 
-/** The requirements of a quote's row, or, with a lane_ref and no places, of an update to a lane. */
+/** The requirements of a quote's row, or, with a lane_ref and no places, of an update of a quote. */
 function columnNeeds(has: (field: ImportFieldName) => boolean): ColumnNeed[] {
   const oneOf = (what: string, fields: readonly ImportFieldName[]): ColumnNeed => ({
     what,
@@ -356,7 +356,7 @@ const assumedDate =
 /** The fields that can date a quote, best first. */
 export const dateFields = ['quoted_at', 'booked_at', 'decided_at', 'pickup_date'] as const
 
-const bookingNeed = 'what was booked or how it ended'
+const bookingNeed = 'a booking or an outcome'
 
 /** The fields that a row with a lane_ref can update. */
 const bookingFields = [...sentBookingFields.map((field) => bookingTable[field].sent), 'outcome'] as const
@@ -368,8 +368,8 @@ function missing({ what, anyOf }: ColumnNeed, free: readonly FreeColumn[]): Colu
   const close =
     free.find(({ folded }) => ambiguousHeaders.get(folded)?.some((one) => fields.includes(one)) ?? false) ??
     free.find(({ closest }) => closest !== null && fields.includes(closest))
-  const start = what === bookingNeed ? `A file of lane_ref needs ${what}:` : `No column holds ${what}:`
-  const wanted = `${start} it must be named ${fields.join(' or ')}, or a known other name such as ${listed(
+  const start = what === bookingNeed ? `A file with lane_ref needs a column with ${what}:` : `No column has ${what}:`
+  const wanted = `${start} the column must be named ${fields.join(' or ')}, or a known other name such as ${listed(
     importFields[field].aliases.slice(0, 3),
   )}.`
   const which = fields.find((one) => close?.closest === one) ?? field
@@ -410,7 +410,7 @@ function readMap(
   const wrong = (column: string | null, detail: string) =>
     problems.push({ code: 'map', column: column === null ? null : shortName(column), detail })
   const said = new Set<string>()
-  /** A list that helps with several problems stands in the first of them. */
+  /** A list that helps with several problems is in the first of them. */
   const once = (list: string) => {
     if (said.has(list)) return ''
     said.add(list)

@@ -159,7 +159,7 @@ describe('an import', () => {
     expect(await importRow(tenant, end.importId)).toMatchObject({ status: 'done', errors: end.refused })
   })
 
-  it('adds nothing when a file is imported twice, and keeps two equal rows of one file', async () => {
+  it('adds nothing when a file is imported twice, and adds both of two equal rows of one file', async () => {
     const tenant = await newTenant()
     const text = header + rowTo('Atlanta') + rowTo('Atlanta') + rowTo('Macon')
     expect(await runImport(tenant, text)).toMatchObject({ rowsAdded: 3, rowsRepeated: 0 })
@@ -334,7 +334,7 @@ describe('an import', () => {
   })
 })
 
-describe('a row with a lane_ref', () => {
+describe('a row with the lane_ref of a quote', () => {
   async function pendingLane(tenant: TenantId): Promise<LaneRow> {
     await runImport(tenant, `${header.replace(',outcome', '')}"Dallas, TX","Atlanta, GA",V,2000,2026-03-01\n`)
     const [lane] = await lanesOf(tenant)
@@ -342,7 +342,7 @@ describe('a row with a lane_ref', () => {
     return lane
   }
 
-  it('books that lane once, as a change by import', async () => {
+  it('books that quote once, as a change by import', async () => {
     const tenant = await newTenant()
     const lane = await pendingLane(tenant)
     const text = `lane_ref,AR,AP,Carrier,Book Date\n${lane.lane_ref},2100,1800,Blue Mesa,3/2/2026\n`
@@ -365,18 +365,18 @@ describe('a row with a lane_ref', () => {
     expect(await runImport(tenant, text, { dryRun: true })).toMatchObject({ rowsUpdated: 0, rowsRepeated: 1 })
   })
 
-  it('is rejected when no lane of this brokerage has that lane_ref', async () => {
+  it('is rejected when no quote of this brokerage has that lane_ref', async () => {
     const stranger = await pendingLane(await newTenant())
     const end = await runImport(await newTenant(), `lane_ref,AR\n${stranger.lane_ref},2100\n`)
     expect(end).toMatchObject({ rowsRefused: 1, rowsUpdated: 0 })
     expect(end.refused[0]).toMatchObject({
       row: 2,
       column: 'lane_ref',
-      detail: expect.stringContaining('no lane was found'),
+      detail: expect.stringContaining('no quote was found'),
     })
   })
 
-  it('wins a lane that a person marked lost, and leaves a value that the TMS signed', async () => {
+  it('wins a quote that a person marked lost, and keeps a value that the TMS signed', async () => {
     const tenant = await newTenant()
     const lane = await pendingLane(tenant)
     const stamp = { sender: 1, signed: 1, effective: 1 }
@@ -411,7 +411,7 @@ describe('a row with a lane_ref', () => {
 })
 
 describe('undoing an import', () => {
-  it('removes its lanes, has no effect the second time, and a new import adds everything again', async () => {
+  it('removes its quotes, has no effect the second time, and a new import adds everything again', async () => {
     const tenant = await newTenant()
     const text = manyRows(1_100)
     const { importId } = await runImport(tenant, text)
@@ -429,7 +429,7 @@ describe('undoing an import', () => {
     expect(await runImport(tenant, text)).toMatchObject({ rowsAdded: 1_100, rowsRepeated: 0 })
   })
 
-  it('keeps and counts lanes with later changes', async () => {
+  it('keeps and counts quotes with later changes', async () => {
     const tenant = await newTenant()
     const { importId } = await runImport(tenant, header + rowTo('Atlanta') + rowTo('Macon'))
     const [lane] = await lanesOf(tenant)
@@ -464,7 +464,7 @@ describe('undoing an import', () => {
     expect(await runImport(tenant, text)).toMatchObject({ rowsUpdated: 1 })
   })
 
-  it('keeps a booking when the lane was changed after it', async () => {
+  it('keeps a booking when the quote was changed after it', async () => {
     const tenant = await newTenant()
     await runImport(tenant, `${header.replace(',outcome', '')}"Dallas, TX","Atlanta, GA",V,2000,2026-03-01\n`)
     const [lane] = await lanesOf(tenant)
@@ -477,7 +477,7 @@ describe('undoing an import', () => {
     expect((await lanesOf(tenant))[0]?.customer_rate_cents).toBe(210000)
   })
 
-  it('continues after any interruption, and processes each lane once', async () => {
+  it('continues after any interruption, and processes each quote once', async () => {
     const tenant = await newTenant()
     const [plain] = [header.replace(',outcome', '')]
     const here = Array.from(
@@ -706,7 +706,7 @@ describe('the command', { tags: 'long' }, () => {
       })
       const wrong = await command([path, '--tenant', 'One Brokers']).ended
       expect(wrong.code).toBe(1)
-      expect(wrong.output).toContain('line 1: No column holds the place of pickup')
+      expect(wrong.output).toContain('line 1: No column has the place of pickup')
       expect(wrong.output).toContain('quoted_rate=Rate')
       const unnamed = await command(['--list']).ended
       expect(unnamed.code).toBe(1)

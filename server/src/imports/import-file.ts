@@ -102,7 +102,7 @@ export const listedMax = { errors: 1_000, changes: 200, kept: 1_000 } as const
 
 /** Rows per transaction. A thousand rows take 0.2 s on a small machine; the statement time-out is 2 s. */
 const rowsPerBatch = 1_000
-/** A booking counts as this many rows, because it locks and changes its lane. */
+/** A booking counts as this many rows, because it locks and changes its quote. */
 const rowsPerBooking = 4
 
 /** Another process ended this import, so its batch is not saved. */
@@ -130,7 +130,7 @@ const emptyBatch = (): Batch => ({
 
 /**
  * Imports a file in batches, each in one transaction. Valid rows are saved, an invalid row is rejected whole, a row of a known
- * lane updates it, and the same row again changes nothing. The progress is saved with the rows, so that after any
+ * quote updates it, and the same row again changes nothing. The progress is saved with the rows, so that after any
  * interruption the same file continues where it stopped. A dry run reads and compares, and saves only its result.
  */
 export function importFile(database: Database, job: ImportJob): Promise<ImportEnd> {
@@ -324,7 +324,7 @@ interface Settling {
   readonly identify: ReturnType<typeof rowIdentities>
 }
 
-/** Reads one row into a batch, as a lane, a booking, a repeated row or errors. */
+/** Reads one row into a batch, as a quote, a booking, a repeated row or errors. */
 function settleRow(batch: Batch, row: TableRow, { context, identify }: Settling): void {
   batch.rowsRead++
   batch.weight++
@@ -351,7 +351,7 @@ function refused(column: string, detail: string): Refused {
   return { kind: 'refused', errors: [{ column, detail }] }
 }
 
-/** Null when the row is a new lane or repeats an earlier row of the file. */
+/** Null when the row is a new quote or repeats an earlier row of the file. */
 function settleLane(
   batch: Batch,
   line: number,

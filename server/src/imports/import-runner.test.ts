@@ -23,7 +23,7 @@ vi.mock('./keep-rows.ts', async (original) => {
   }
 })
 
-test('files reserve memory while some is left, one file per brokerage, and again after earlier files are done', async () => {
+test('a file reserves memory if enough is free, one file per brokerage at a time, and the end of a file frees it', async () => {
   const ownDatabase = await testDatabase()
   const database = await openDatabase({ connection: ownDatabase.service, deadlines: testDeadlines })
   const log = pino({ level: 'silent' })

@@ -30,7 +30,7 @@ export interface ImportRunner {
   reserve(tenant: TenantId, bytes: number): number | 'busy' | 'full'
   /** Releases a reservation. Releasing it again has no effect. */
   release(reservation: number): void
-  /** Imports a file, held as it was sent, in pieces. */
+  /** Imports a file, in the pieces in which it was sent. */
   start(tenant: TenantId, importId: number, file: readonly Uint8Array[], options: ImportOptions): void
   /** Continues the undo of an import whose status is `undoing`. */
   startUndo(tenant: TenantId, importId: number): void
@@ -278,7 +278,7 @@ class BackgroundImports implements ImportRunner {
     }
   }
 
-  /** The heartbeat of every import and undo held here, also of those that wait and make no progress. */
+  /** The heartbeat of every import and undo of this process, also of those that wait and make no progress. */
   #touchAll(): void {
     const { database } = this.#parts
     for (const { tenant, importId } of this.#held()) {

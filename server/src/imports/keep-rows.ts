@@ -62,7 +62,7 @@ interface Job {
   readonly dryRun: boolean
 }
 
-/** A row of an existing lane. */
+/** A row of an existing quote. */
 interface KnownRow {
   readonly line: number
   readonly laneId: number
@@ -72,11 +72,11 @@ interface KnownRow {
   readonly quote: ImportedLane | null
 }
 
-/** The columns of a lane in the list of changes. The other columns follow from these. */
+/** Columns that the list of changes leaves out, because they follow from others. */
 const derivedFields = new Set(['outcome_source', 'truck_cost_source'])
 
 /**
- * Saves the valid rows of a batch: inserts new lanes and updates existing ones. A dry run returns the same result and
+ * Saves the valid rows of a batch: inserts new quotes and updates existing ones. A dry run returns the same result and
  * writes nothing.
  */
 export async function keepRows(
@@ -102,7 +102,7 @@ export async function keepRows(
   }
   if (!job.dryRun) {
     await lockImports(transaction, tenant)
-    // A push of the same load must not create a second lane meanwhile.
+    // A push of the same load must not create a second quote meanwhile.
     await lockPushes(transaction, tenant)
   }
   const here = await findImported(
@@ -170,7 +170,7 @@ async function repsOf(
   return (name) => people.get(name ?? '') ?? null
 }
 
-/** The bookings of lanes that exist. The others are rejected. */
+/** The bookings of quotes that exist. The others are rejected. */
 async function bookedRows(
   transaction: TenantTransaction,
   { tenant, file }: Job,
@@ -190,7 +190,7 @@ async function bookedRows(
       return [{ line, laneId, said, reported, quote: null }]
     }
     rows.rowsRefused++
-    const detail = `${column} must be a lane of this brokerage; no lane was found for "${laneRef}".`
+    const detail = `${column} must be a quote of this brokerage; no quote was found for "${laneRef}".`
     rows.refused.push({ row: line, column, detail })
     return []
   })
@@ -225,10 +225,10 @@ async function updateLanes(
     }
   }
   for (const { line, laneId, said, reported, quote } of known.toSorted((a, b) => a.line - b.line)) {
-    // A second row of the same lane must see the changes of the first.
+    // A second row of the same quote must see the changes of the first.
     if (changing.some((one) => one.lane.lane_id === laneId)) await write()
     const lane = lanes.get(laneId)
-    if (lane === undefined) throw new Error('A lane that was found is not there.')
+    if (lane === undefined) throw new Error('A quote that was found is not there.')
     if (said === lane.import_said) {
       rows.rowsRepeated++
       continue
@@ -290,7 +290,7 @@ function errorOfOther(
   return { row, column, detail }
 }
 
-/** The values that were not imported, with the source of the values that stand. */
+/** The values that were not applied, with the source of the values that were kept. */
 async function keptValues(
   transaction: TenantTransaction,
   tenant: TenantId,
@@ -324,7 +324,7 @@ async function keptValues(
   })
 }
 
-/** The source of a value that stands: that of its last change, or else of the quote. */
+/** The source of a value that was kept: that of its last change, or else of the quote. */
 function setterOf(lane: LaneRow, { column, because }: KeptField, setter: Setter | null): KeptValue['set_by'] {
   if (because !== undefined) {
     const quotedIn = lane.import_id !== null ? 'import' : lane.external_id !== null ? 'tms' : 'dashboard'

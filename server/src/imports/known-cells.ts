@@ -31,7 +31,7 @@ export function knownCells(max = knownMax): KnownCells {
       }
       const known = cells.get(text)
       if (known !== undefined) return known
-      // A substring keeps the whole piece of the file in memory, so the text is copied.
+      // A substring would hold the whole piece of the file in memory, so the text is copied.
       const own = Buffer.from(text).toString()
       const cell = reader(own)
       if (cells.size >= max) cells.clear()

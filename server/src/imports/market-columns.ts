@@ -161,7 +161,7 @@ const byName = (names: Names): ReadonlyMap<string, MarketFileField> =>
 const amountOfName = byName(amountNames)
 const otherOfName = byName(otherNames)
 
-/** What the name of a column says about its values. */
+/** What the name of a column states about its values. */
 interface Meaning {
   readonly field: MarketFileField
   readonly unit: 'per mile' | 'per load' | null
@@ -188,7 +188,7 @@ const nameLengthMax = 100
  * @example meaningOf('Reefer 7-Day Avg ($/mi)') // { field: 'mid', unit: 'per mile', market: null, days: 7, equipment: 'R' }
  */
 export function meaningOf(header: string): Meaning | null {
-  // A column of percentages holds changes or shares, not rates.
+  // A column of percentages has changes or proportions, not rates.
   if (header.length > nameLengthMax || header.includes('%')) return null
   const plain = { unit: null, market: null, days: null, equipment: null }
   const other = otherOfName.get(foldedHeader(header))
@@ -233,7 +233,7 @@ function amountField(text: string, emptyIsRate: boolean): MarketFileField | null
 
 /** The columns with the rates of one equipment, or of all equipment. */
 export interface RateColumns {
-  /** The equipment in the names of the columns. Null if a column has it for each row, or one equipment holds for the file. */
+  /** The equipment in the names of the columns. Null if a column has it for each row, or the whole file has one equipment. */
   readonly equipment: string | null
   readonly at: ReadonlyMap<MarketFileField, number>
   /** The units in the names of the columns. */
@@ -281,7 +281,7 @@ export function chooseColumns(header: readonly string[], kind: string | undefine
     notes.push(
       wanted === 'contract'
         ? 'The contract rates are read, and the spot rates are not: the kind is "what customers pay".'
-        : 'The spot rates are read, and the contract rates are not: load the file again as "what customers pay" to store those.',
+        : 'The spot rates are read, and the contract rates are not: load the file again as "what customers pay" to save those.',
     )
   }
   const framed = ofMarket.filter(({ field, days }) => field === 'mid' && days !== null)
@@ -322,7 +322,7 @@ export function chooseColumns(header: readonly string[], kind: string | undefine
   }
 }
 
-/** Whether a column without an equipment has amounts that belong to no equipment, in a file with one column for each. */
+/** In a file with one column for each equipment: whether a column that names no equipment has amounts of none of them. */
 function belongsToNoEquipment({ field }: Candidate, equipment: string | null): boolean {
   return equipment !== null && amounts.has(field)
 }

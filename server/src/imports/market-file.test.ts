@@ -115,7 +115,7 @@ describe('the unit', () => {
   })
 })
 
-test('columns of equipment, states and a month: each amount is a rate of its own', async () => {
+test('a file with a column for each equipment has a rate in each, of a pair of states in a month', async () => {
   const text =
     'Origin State,Destination State,Van Rate,Reefer Rate,Flatbed Rate,Month\nTX,GA,1900,2300,,Nov 2026\nTexas,Florida,,,2300,October 2026\nAverage,,1900,2300,2300,\n'
   expect(await items(text, { basis: 'all_in' })).toMatchObject([
@@ -169,7 +169,7 @@ test.each([
   expect(rows).toMatchObject([{ line: 2, errors: [{ detail: expect.stringContaining(words) }] }])
 })
 
-test('of a total and a linehaul rate, the one is read whose name states its basis; a date is read before the number of its week', async () => {
+test('the linehaul rate is read instead of a total without a basis, and a date instead of the number of its week', async () => {
   const { rows } = await read(
     'Week,Date,Origin,Destination,Equipment,Total Rate,Linehaul,Fuel\n47,11/17/2026,"Dallas, TX","Atlanta, GA",V,1900,1600,300\n',
     { basis: 'linehaul' },

@@ -29,12 +29,12 @@ import type {
 const costFields = ['estimatedCostCents', 'marketRateCents'] as const satisfies readonly ReportedQuoteField[]
 
 /**
- * A value of a file that is not imported because a newer value stands, or because it is on other terms than the quoted rate. Amounts
+ * A value of a file that is not applied because a newer value is kept, or because it is on other terms than the quoted rate. Amounts
  * in dollars, times in ISO 8601.
  */
 export interface KeptField {
   readonly field: ImportFieldName
-  /** The column of the lane with the value that stands. */
+  /** The column of the quote with the value that is kept. */
   readonly column:
     | 'outcome'
     | 'outcome_reason'
@@ -42,11 +42,10 @@ export interface KeptField {
     | QuoteName<'column', ReportedQuoteField>
   readonly fileValue: string | number
   readonly keptValue: string | number | null
-  /** Why an amount of the row cannot stand beside the quoted rate of the lane. Absent if a newer value stands. */
+  /** Why an amount of the row does not fit the quoted rate of the quote. Absent if a newer value is kept. */
   readonly because?: string
 }
 
-/** The changes of a row to an existing lane. */
 export interface MergedRow {
   readonly values: NextValues
   readonly kept: readonly KeptField[]
@@ -54,15 +53,15 @@ export interface MergedRow {
 }
 
 /**
- * The changes of a row to an existing lane.
+ * The changes of a row to an existing quote.
  *
- * A value in the row replaces the lane's value; an absent value changes nothing. A file has no signature and no date, so
- * three kinds of values stand and are listed in `kept`: a value that the TMS signed or a person restored by a rollback, with
- * what it includes; an outcome that a person or the TMS set, when the row has no booking; and an outcome that a person set after the
- * booking. A cost or a market rate on other terms than the quoted rate of the lane is listed, too. A booking is a win:
- * `outcomeFrom` decides, as for a signed update.
+ * A value in the row replaces the value of the quote; an absent value changes nothing. A file has no signature and no date, so
+ * three kinds of values are not replaced, and are listed in `kept`: a value that the TMS signed or a person restored by a rollback,
+ * with what it includes; an outcome that a person or the TMS set, when the row has no booking; and an outcome that a person set after
+ * the booking. A cost or a market rate on other terms than the quoted rate is listed, too. A booking is a win: `outcomeFrom` decides,
+ * as for a signed update.
  *
- * `decidedAt` (epoch milliseconds) is when the customer decided, if the row does not say. `assumed` is the default basis.
+ * `decidedAt` (epoch milliseconds) is when the customer decided, if the row does not state it. `assumed` is the default basis.
  *
  * @example mergeRow(pendingLane, { booking: { customerRateCents: 215000 }, outcome: 'won', ... }, { decidedAt, assumed })
  *   // { values: { customer_rate_cents: 215000, outcome: 'won', ... }, kept: [], rule: 'booking_is_a_win' }
@@ -77,7 +76,7 @@ export function mergeRow(
   for (const [field, value] of Object.entries(quote) as [ReportedQuoteField, string | number][]) {
     const { column, sent, stamp } = quoteTable[field]
     if (plain(lane[column]) === value) continue
-    // A pushed value stands.
+    // A file does not replace a pushed value.
     if (stamp !== null && (lane.quote_signed_at[stamp]?.[0]?.sender ?? null) !== null) {
       const shownAs = (one: string | number | null) =>
         column.endsWith('_cents')
@@ -127,8 +126,8 @@ export function mergeRow(
 }
 
 /**
- * The quote of a row without its terms, if they are not those of the lane's quote, and without the amounts that would be other ones
- * on the terms of the lane: a cost of $1,500 linehaul beside a rate of $2,000 all-in would look like a margin of $500.
+ * The quote that a row reports, without its terms if they are not those of the existing quote, and then without the amounts that
+ * would become other ones: a cost of $1,500 linehaul beside a rate of $2,000 all-in would look like a margin of $500.
  */
 function quoteToMerge(
   lane: LaneRow,
@@ -159,7 +158,7 @@ function quoteToMerge(
   return { quote, kept }
 }
 
-/** What AR and AP of a lane include, in the form of a quote's terms. */
+/** What AR and AP of a quote include, in the form of a quote's terms. */
 const bookedTerms = {
   customer: ({ customer_basis: basis, customer_currency: currency }: LaneRow): QuotedTerms => ({
     basis,
@@ -169,7 +168,7 @@ const bookedTerms = {
 }
 
 /**
- * Whether the basis and the charges of a row are those of the quote. A won row without a quoted rate says those of its customer
+ * Whether the basis and the charges of a row are those of the quote. A won row without a quoted rate states those of its customer
  * rate. They count for a quote whose rate an earlier file took from the same customer rate: the file then corrects both.
  */
 function saysTermsOfQuote(lane: LaneRow, { quote, booking }: ReportedLane, assumed: RateBasis): boolean {
@@ -182,7 +181,7 @@ function saysTermsOfQuote(lane: LaneRow, { quote, booking }: ReportedLane, assum
         sameTerms(terms, bookedTerms.customer(lane), assumed)
 }
 
-/** The amount that a field of a booking says something about. */
+/** The amount that a field of a booking describes. */
 const amountOf: Readonly<Partial<Record<keyof ReportedBooking, 'customer' | 'truck'>>> = {
   customerBasis: 'customer',
   customerFuelCents: 'customer',
@@ -197,7 +196,7 @@ const amountOf: Readonly<Partial<Record<keyof ReportedBooking, 'customer' | 'tru
 }
 
 /**
- * Whether what a row says about an amount is not applied: the amount stands against the file, and the row has another amount or
+ * Whether what a row states about an amount is not applied: a file may not replace the amount, and the row has another amount or
  * other terms. A signed $2,000 would otherwise become another amount, without another number.
  */
 function amountStands(
@@ -214,7 +213,7 @@ function amountStands(
   return (row[field] ?? held) !== held || !sameTerms(terms, said, assumed)
 }
 
-/** @param booked the lane with the booking of the row; null if the row books nothing */
+/** @param booked the quote with the booking of the row; null if the row books nothing */
 function mergeOutcome(
   lane: LaneRow,
   row: ReportedLane,
@@ -250,7 +249,7 @@ function mergeOutcome(
       },
     }
   }
-  // The lane already has this outcome. The row may complete or correct its reason and time when they came from a file.
+  // The quote already has this outcome. The row may complete or correct its reason and time when they came from a file.
   const isOfFile = lane.outcome_source === 'import'
   if (!isOfFile && reason !== null && lane.outcome_reason !== null && lane.outcome_reason !== reason) {
     return {
@@ -287,7 +286,7 @@ function wonByFile(lane: LaneRow, booked: LaneRow, decidedAt: number) {
   return { outcome: outcomeFrom(next, heldBooking(bookingOf(booked), booked.signed_at, shown)), facts: next }
 }
 
-/** The columns in which a row differs from the lane that its id names. Such a row needs its own id. */
+/** The columns in which a row differs from the quote that its id names. Such a row needs its own id. */
 export function otherLane(
   lane: LaneRow,
   row: ImportedLane['lane'],
@@ -307,7 +306,7 @@ export function otherLane(
 }
 
 /**
- * True when a field's value stands against a file: the TMS signed it (a cancellation signs that it is empty), or a
+ * True when a file does not replace a field's value: the TMS signed it (a cancellation signs that it is empty), or a
  * person restored it by a rollback, which leaves a stamp without a sender.
  */
 function isSigned(lane: LaneRow, field: keyof ReportedBooking): boolean {

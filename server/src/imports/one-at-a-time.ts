@@ -12,7 +12,7 @@ import {
 import type { TenantTransaction } from '../database/schema/index.ts'
 import type { TenantId } from '../database/session/index.ts'
 
-/** An import or undo cannot begin. The message gives the reason and what to do, for the person who asked. */
+/** An import or undo cannot begin. The message gives the reason and what to do, for the person who started it. */
 export class ImportConflict extends Error {}
 
 /**
@@ -58,7 +58,7 @@ export async function beginUndo(
   if (row.status === 'undoing' || row.status === 'undone') return { row, isNew: false }
   if (row.dry_run) {
     throw new ImportConflict(
-      `Import ${importId} (${row.file_name}) was a dry run: it kept nothing, so there is nothing to undo.`,
+      `Import ${importId} (${row.file_name}) was a dry run: it saved nothing, so there is nothing to undo.`,
     )
   }
   await refuseWhileBusy(transaction, tenant)

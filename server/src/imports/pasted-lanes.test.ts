@@ -122,7 +122,7 @@ describe('with a header line', () => {
   })
 })
 
-/** The same three lanes as people copy them: from Excel, a German or Canadian spreadsheet, a TMS, an e-mail. */
+/** The same three rows as people copy them: from Excel, a German or Canadian spreadsheet, a TMS, an e-mail. */
 const shapes: Readonly<Record<string, string>> = {
   'tabs without a header': [
     'Dallas, TX\tAtlanta, GA\tV\t2150.50',
@@ -190,7 +190,7 @@ const shapes: Readonly<Record<string, string>> = {
   ].join('\n'),
 }
 
-describe('the same lanes in any shape', () => {
+describe('the same rows in any shape', () => {
   test.each(Object.entries(shapes))('%s', (_, text) => {
     const { problem, rows } = finished(readPasted(text, now))
     expect(problem).toBeNull()

@@ -366,7 +366,7 @@ function endOf(
   return null
 }
 
-/** What rates and costs are by the names of their columns; null if a name does not say it. */
+/** The basis of rates and of costs by the names of their columns; null if a name does not state it. */
 interface NamedBases {
   readonly rate: RateBasis | null
   readonly cost: RateBasis | null

@@ -75,7 +75,7 @@ function checkCharges(
   )
 }
 
-/** A booking with the currency that its row says for all amounts. */
+/** A booking with the currency that its row states for all amounts. */
 type RowBooking = BookingCells & { readonly rowCurrency: Currency | null }
 
 /** The accessorial charges: the amount, else the sum of the charges by name. Adds an error if they differ. */
@@ -97,7 +97,7 @@ function accessorialsOf(
 }
 
 /**
- * The booking with what the file says for amounts whose row does not say it: the basis, the currency of the row, and the
+ * The booking with what the file states for amounts whose row does not state it: the basis, the currency of the row, and the
  * accessorial charges that follow from charges by name.
  */
 export function withAssumedBases(

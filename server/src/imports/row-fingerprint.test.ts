@@ -22,7 +22,7 @@ describe('rowIdentities', () => {
     expect(file(lane('won', 'L1'))).not.toEqual(file(lane('won', 'L2')))
   })
 
-  it('recognizes the rows of the same file, and keeps two equal rows apart', () => {
+  it('recognizes the rows of the same file, and tells two equal rows apart', () => {
     const first = file(lane('a'), lane('a'), lane('b'))
     expect(file(lane('b'), lane('a'), lane('a')).sort()).toEqual([...first].sort())
     expect(new Set(first).size).toBe(3)

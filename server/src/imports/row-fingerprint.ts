@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import type { ImportedBooking, ImportedLane } from './rows.ts'
 
-/** Different prefixes keep an id from matching a row with the same text. */
+/** Because of different prefixes, an id never matches a row with the same text. */
 const idDomain = 'lanewise import id\n'
 const bookingDomain = 'lanewise import booking\n'
 const rowDomain = 'lanewise import row\n'
@@ -19,7 +19,7 @@ export type Identity =
  * Identifies the rows of a file, within the file and in later files.
  *
  * A row with an id is identified by the id, whatever its other values. A row without one is identified by its values and
- * by the number of equal rows before it: two equal loads in one file are two lanes, and importing the file again adds
+ * by the number of equal rows before it: two equal loads in one file are two quotes, and importing the file again adds
  * none. Rows must be passed in the order of the file.
  */
 export function rowIdentities(): (row: ImportedLane, line: number) => Identity {

@@ -192,7 +192,7 @@ describe('a past quote', () => {
     ])
   })
 
-  it('keeps a plausible mileage, and computes it otherwise', () => {
+  it('has the stated miles if they are plausible, and computes them otherwise', () => {
     expect(laneOf({ ...good, miles: '799' }).lane.miles).toBe(799)
     expect(laneOf({ ...good, miles: '140' }).lane.miles).toBeGreaterThan(700)
     expect(laneOf({ ...good, origin: 'Nowhere Yards, TX', miles: '140' }).lane.miles).toBe(140)
@@ -273,8 +273,8 @@ describe('a past quote', () => {
   })
 })
 
-describe('a row with a lane_ref', () => {
-  it('is the booking of that lane', () => {
+describe('a row with the lane_ref of a quote', () => {
+  it('is the booking of that quote', () => {
     expect(row({ lane_ref: '48211093754-1-1', AR: '2150', Carrier: 'Blue Mesa', MC: '481920' })).toEqual({
       kind: 'booking',
       booking: {
@@ -291,7 +291,7 @@ describe('a row with a lane_ref', () => {
     })
   })
 
-  it('may hold only a carrier, which is no outcome; a row that says lost has no booking', () => {
+  it('may have only a carrier, which is no outcome; a row that says lost has no booking', () => {
     const reportedOf = (cells: Record<string, string>) => {
       const read = row({ lane_ref: '48211093754-1-1', ...cells })
       return read.kind === 'booking' ? read.booking.reported : read
@@ -306,7 +306,7 @@ describe('a row with a lane_ref', () => {
     })
   })
 
-  it('must hold a lane_ref', () => {
+  it('must have a valid lane_ref', () => {
     expect(errorsOf({ lane_ref: 'load 7', AR: '2150' })[0]?.detail).toContain('48211093754-1-1')
   })
 })
@@ -347,7 +347,7 @@ describe('a cancelled load', () => {
     })
   })
 
-  it.each(['False', 'no', '0', ''])('is not meant by %s', (said) => {
+  it.each(['False', 'no', '0', ''])('a load with %s in the column is not cancelled', (said) => {
     expect(read(said).kind).toBe('lane')
   })
 

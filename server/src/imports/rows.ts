@@ -40,10 +40,10 @@ import type { KnownCells } from './known-cells.ts'
 import { type QuotedTermsRead, readBookingCells, readQuotedCharges, withAssumedBases } from './row-charges.ts'
 import { type CellError, type RowContext, RowReader } from './row-reader.ts'
 
-/** The booking of a lane as a row reports it. An absent member is not reported. Amounts in whole cents. */
+/** A booking as a row reports it. An absent member is not reported. Amounts in whole cents. */
 export type ReportedBooking = { readonly [F in SentBookingField]?: BookingValue<F> }
 
-/** The fields of a quote that a row reports with one value each. Its places, equipment and customer are read apart. */
+/** The fields of a quote that a row reports with one value each. Its places, equipment and customer are read separately. */
 export type ReportedQuoteField = Exclude<
   QuoteFieldOf<'file'>,
   'origin' | 'destination' | 'equipment' | 'quotedCustomerName'
@@ -54,10 +54,10 @@ const reportedFields = quoteFieldsOf('file').filter(
 )
 type QuoteValues = { readonly [F in ReportedQuoteField]: QuoteValue<F> | null }
 
-/** The quote of a lane as a row reports it. An absent member is not reported. Amounts in whole cents. */
+/** A quote as a row reports it. An absent member is not reported. Amounts in whole cents. */
 export type ReportedQuote = { readonly [F in ReportedQuoteField]?: QuoteValue<F> }
 
-/** What a row reports about a lane that exists already. */
+/** What a row reports about a quote that exists already. */
 export interface ReportedLane {
   readonly quote: ReportedQuote
   readonly booking: ReportedBooking
@@ -80,7 +80,7 @@ export interface ImportedLane {
   readonly reference: string | null
   readonly quotedAt: number
   readonly lane: NewLane
-  /** The row as an update of a lane that an earlier file added under the same reference. */
+  /** The row as an update of a quote that an earlier file added under the same reference. */
   readonly reported: ReportedLane
   /** All values of the row as one text: equal for rows with equal values. */
   readonly said: string
@@ -96,7 +96,7 @@ export interface ImportedBooking {
 /** The customer of a quote whose file names none. */
 export const customerNotGiven = 'Customer not given'
 /**
- * Reads one row of a file: a past quote, the booking of an existing lane, or a list of errors.
+ * Reads one row of a file: a past quote, the booking of an existing quote, or a list of errors.
  *
  * A row without an outcome is won when it has a booked customer rate or truck cost, and pending otherwise. Only a won quote
  * has a booking. On any other row the customer rate is the quoted rate and the truck cost, on its terms, is the estimated cost. A missing
@@ -215,7 +215,7 @@ function readLane(row: RowReader, context: RowContext): ReadRow {
   }
 }
 
-/** The fields that are read with the others of the amount: what the quoted rate includes, and its currency. */
+/** Fields that `readQuotedCharges` reads: what the quoted rate includes, and its currency. */
 const isOfTerms: ReadonlySet<string> = new Set(quotedTermsFields)
 type TermsField = (typeof quotedTermsFields)[number]
 type OwnValues = { readonly [F in Exclude<ReportedQuoteField, TermsField>]: QuoteValue<F> | null }
@@ -308,8 +308,8 @@ interface LaneCells {
   /** The quoted rate, or else the booked one. */
   readonly rate: number
   /**
-   * What the row reports about its quote: the customer rate of a row that is not won stands for the quoted rate, and its truck cost for
-   * the estimated cost. Implausible miles are left out.
+   * What the row reports about its quote. In a row that is not won, the customer rate is the quoted rate, and the truck cost is the
+   * estimated cost. Implausible miles are left out.
    */
   readonly quote: QuoteValues
   readonly createdAt: number
@@ -321,7 +321,7 @@ const insertedFields = reportedFields.filter(
   (field): field is InsertedField => field !== 'quotedRateCents' && field !== 'quotedAt' && field !== 'miles',
 )
 
-/** The lane to insert for a row. */
+/** The quote to insert for a row. */
 function newLane(cells: LaneCells, known: KnownCells): ImportedLane['lane'] {
   const { end } = cells
   const outcome = outcomeOf(end)
@@ -346,7 +346,7 @@ function newLane(cells: LaneCells, known: KnownCells): ImportedLane['lane'] {
   }
 }
 
-/** What a row reports about a lane that exists already. */
+/** What a row reports about a quote that exists already. */
 function reportedLane({ end, quote }: LaneCells): ReportedLane {
   const ended = reportedEnd(end, outcomeOf(end) === 'won')
   return {
@@ -358,7 +358,7 @@ function reportedLane({ end, quote }: LaneCells): ReportedLane {
 
 /**
  * All values of a row as one text. Their order is fixed, because digests of earlier files are stored. Charges are part of it only
- * if there are any. A basis that the row does not say counts for a row with an id only: a row without one would be another quote
+ * if there are any. A basis that the row does not state counts for a row with an id only: a row without one would be another quote
  * when its file is imported again with another basis. So does the rep, which earlier versions did not read.
  */
 function contentOf({ end, own, quote, ...cells }: LaneCells, hasId: boolean, row: RowReader): string {
@@ -421,7 +421,7 @@ function reportedEnd(end: End, hasBooking: boolean): Omit<ReportedLane, 'quote'>
   }
 }
 
-/** When the customer decided: as given, else when the lane was booked, else when it was quoted. */
+/** When the customer decided: as given, else when the load was booked, else when it was quoted. */
 function decidedAt(end: End, won: boolean, createdAt: number): number {
   return end.decidedAt ?? (won ? end.bookedAt : null) ?? createdAt
 }

@@ -5,7 +5,7 @@ import { bookingSaid, rowIdentities } from './row-fingerprint.ts'
 import { readRow } from './rows.ts'
 
 /*
- * Digests of rows are stored with their lanes. If the order or the presence of a field changes, every row of a file that was
+ * Digests of rows are stored with their quotes. If the order or the presence of a field changes, every row of a file that was
  * imported before counts as new or changed. These digests were computed before the fields of a quote had a table.
  */
 

@@ -9,14 +9,14 @@ import type { PricedLane } from './lane-answer.ts'
 
 type Approval = AnswerOf<typeof askApproval>
 
-/** What was asked for, as it is stored. */
+/** The quotes that need approval, as they were sent: those of a quote request, or a requote. */
 export type AskedQuote =
   | { readonly kind: 'quote'; readonly body: BodyOf<typeof createQuoteRequest> }
   | {
       readonly kind: 'requote'
       readonly laneRef: string
       readonly customerName: string
-      /** The lane as it would be quoted again. A request from before an update can lack fields. */
+      /** The requote as it would be. A request of an earlier version can lack fields. */
       readonly lane: Pick<PricedLane, 'origin' | 'destination' | 'equipment'> & Partial<PricedLane>
       readonly body: BodyOf<typeof requote>
     }
@@ -36,7 +36,7 @@ interface AskedRate {
   readonly terms: QuotedTerms
 }
 
-/** The lanes of a request with the rates that were asked for, what they include and their currency. */
+/** The quotes of a request for approval, with the requested rates, what these include and their currency. */
 export function askedRates(request: AskedQuote): AskedRate[] {
   const asked = request.kind === 'quote' ? request.body.lanes : [{ ...request.lane, ...request.body }]
   return asked.map((lane) => ({

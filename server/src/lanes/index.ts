@@ -1,5 +1,5 @@
 /**
- * Lanes in requests and answers: parses places and equipment, and formats lanes and requests for approval as JSON and CSV.
+ * Quotes in requests and answers: parses places and equipment, and formats quotes and requests for approval as JSON and CSV.
  */
 export { loadPlaces } from '#geography/load-places.ts'
 export {

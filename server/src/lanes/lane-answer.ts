@@ -30,7 +30,7 @@ import type { LaneRow, TenantTransaction, UnshownLaneColumn } from '../database/
 import type { TenantId } from '../database/session/index.ts'
 import { convertedBookings } from './counted-lanes.ts'
 
-/** Lanes in the form of the API, in the given order: with the booking, the landed margin, and the user that quoted them. */
+/** Quotes in the form of the API, in the given order: with the booking, the landed margin, and the user that quoted them. */
 export async function laneAnswers(
   transaction: TenantTransaction,
   tenant: TenantId,
@@ -47,21 +47,21 @@ export async function laneAnswers(
   return lanes.map((lane) => shownLane(lane, origins.get(lane.lane_id), converted.get(lane.lane_id)))
 }
 
-/** Like `laneAnswers`, for one lane. */
+/** Like `laneAnswers`, for one quote. */
 export async function laneAnswer(
   transaction: TenantTransaction,
   tenant: TenantId,
   lane: LaneRow,
 ): Promise<Lane> {
   const [answer] = await laneAnswers(transaction, tenant, [lane])
-  if (answer === undefined) throw new Error('A lane has one answer.')
+  if (answer === undefined) throw new Error('A quote has one answer.')
   return answer
 }
 
 /**
- * A lane in the form of the API and of events. Omits the columns that only matching and imports use.
+ * A quote in the form of the API and of events. Omits the columns that only matching and imports use.
  *
- * @param converted its AR and AP as statistics convert them, if they cannot be compared by their own charges
+ * @param converted AR and AP as statistics convert them, if they cannot be compared by their own charges
  */
 export function shownLane(
   lane: Omit<LaneRow, keyof EngineColumns>,

@@ -12,17 +12,17 @@ function charges(named: Lane['quoted_charges']): string | null {
   return named?.map(({ name, amount }) => `${name} ${money(amount)}`).join('; ') ?? null
 }
 
-/** What a brokerage assumes of quotes that do not say it. */
+/** What a brokerage assumes if a quote does not state it. */
 export interface AssumedOfQuotes {
   readonly basis: RateBasis
   readonly rateType: RateType
 }
 
-/** A lane, with the defaults of its brokerage. */
+/** A quote, with the defaults of its brokerage. */
 type Exported = Lane & { readonly default_basis: RateBasis; readonly default_rate_type: RateType }
 type Column = readonly [header: string, cell: (lane: Exported) => string | number | null]
 
-/** The amount whose basis or currency a field says. */
+/** The amount whose basis or currency a field states. */
 const amountOf: Readonly<Partial<Record<CsvBookingField, 'customer_rate' | 'truck_cost'>>> = {
   customerBasis: 'customer_rate',
   customerCurrency: 'customer_rate',
@@ -31,7 +31,7 @@ const amountOf: Readonly<Partial<Record<CsvBookingField, 'customer_rate' | 'truc
 }
 
 /**
- * What is written for a basis or a currency that was not said. The file says what was assumed, because an import assumes the
+ * What is written for a basis or a currency that was not stated. The file has what was assumed, because an import assumes the
  * default basis of its own brokerage, and the currency of the row.
  */
 function assumed(field: CsvBookingField, lane: Exported): string | null {
@@ -60,7 +60,7 @@ const besideTheQuote: ReadonlySet<CsvBookingField> = new Set([
   'truckCostCents',
 ])
 
-/** The column of a field of the quote. A basis or a rate type that was not said is the default one. */
+/** The column of a field of the quote. A basis or a rate type that was not stated is the default one. */
 function quoted(field: CsvQuoteField): Column {
   const { csv, shown, unit } = quoteTable[field]
   const name = shown === 'quoted_at' ? 'created_at' : shown
@@ -99,7 +99,7 @@ const laterFields = csvQuoteFields.filter(
 )
 
 /**
- * The columns of an exported lane, named as the industry names them. An import accepts the file: it treats "Quote ID" as the
+ * The columns of an exported quote, named as the industry names them. An import accepts the file: it treats "Quote ID" as the
  * reference of the row, not as a lane_ref, so that any brokerage can import the file as a list of quotes.
  */
 const columns: readonly Column[] = [
@@ -134,7 +134,7 @@ const columns: readonly Column[] = [
 /** The UTF-8 byte order mark and the header line. */
 export const laneCsvHead = csvHead(columns.map(([header]) => header))
 
-/** One line per lane: dollars with two decimals, times in ISO 8601, empty cells for unknown values. */
+/** One line per quote: dollars with two decimals, times in ISO 8601, empty cells for unknown values. */
 export function laneCsvLines(lanes: readonly Lane[], { basis, rateType }: AssumedOfQuotes): string {
   return csvLines(
     lanes.map((lane) =>

@@ -100,7 +100,7 @@ const askedPlacesMax = 50_000
 function readAskedPlace(text: string, at: At, errors: FieldError[], guess: boolean): AskedPlace | null {
   const asked = askedPlaces.get(text)
   if (asked !== undefined) return asked
-  // Copy the text: a substring keeps the whole URL in memory, which an attacker could pad to 8 KiB.
+  // Copy the text: a substring would hold the whole URL in memory, which an attacker could pad to 8 KiB.
   const own = Buffer.from(text).toString()
   const place = readPlaceAt(own, at, errors, guess)
   if (place === null) return null

@@ -104,7 +104,7 @@ function refuse(text: string, what: string, at: At, errors: FieldError[]): null 
   return null
 }
 
-/** What the areas of a lane's end are made from: the columns that lanes store. */
+/** The columns of one end of a quote, from which its areas are made. */
 interface AreaEnd {
   readonly key: string
   readonly state: string

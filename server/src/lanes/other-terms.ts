@@ -2,7 +2,7 @@ import { type QuotedTerms, type RateBasis, sameTerms } from '#engine/rate-basis.
 import type { NextValues } from '../database/queries/index.ts'
 import type { LaneRow } from '../database/schema/index.ts'
 
-/** The basis and the currency of the quoted rate and the estimated cost of a lane. */
+/** The basis and the currency of the quoted rate and the estimated cost of a quote. */
 export function termsOf(lane: Pick<LaneRow, 'quoted_basis' | 'quoted_currency'>): QuotedTerms {
   return { basis: lane.quoted_basis, currency: lane.quoted_currency }
 }

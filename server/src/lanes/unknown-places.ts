@@ -12,7 +12,7 @@ const ends: readonly End[] = ['origin', 'destination']
 export type FindClosest = (place: Place) => readonly string[]
 
 const found = new Map<string, readonly string[]>()
-/** About a few megabytes. */
+/** A few megabytes. */
 const foundMax = 10_000
 
 /** @param lookupsMax how many names are searched for among all places; further names get cached results only */

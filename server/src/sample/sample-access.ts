@@ -16,7 +16,7 @@ import type { Database, TenantId } from '../database/session/index.ts'
 import { hashPassword, type SecretKeys, type Tokens } from '../security/index.ts'
 import { ownerEmail } from './insert-sample.ts'
 
-/** The credentials and lanes to try the service with. They are shown once and not stored. */
+/** The credentials and lanes to try the service with. They are shown once and not saved. */
 export interface SampleAccess extends ExampleLanes {
   readonly company: string
   readonly email: string

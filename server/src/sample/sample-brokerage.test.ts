@@ -105,7 +105,7 @@ test('most open quotes are from the last two weeks, and some were never answered
   expect(open.length - recent.length).toBeGreaterThan(10)
 })
 
-test('a request has one customer and one to six lanes, numbered from one, each quoted once per quote number', () => {
+test('a request has one customer and one to six loads, numbered from one, each with one quote per quote number', () => {
   for (const request of Map.groupBy(lanes, (lane) => lane.requestNumber).values()) {
     const numbers = new Set(request.map((lane) => lane.laneNumber))
     expect(Math.max(...numbers)).toBe(numbers.size)

@@ -8,9 +8,9 @@ import { type SeededRandom, seededRandom } from '#server/sample/seeded-random.ts
 export type SampleReason = 'price' | 'service' | 'capacity' | 'no_response' | 'other'
 
 /**
- * One quoted lane of the sample brokerage, with its outcome.
+ * One quote of the sample brokerage, with its outcome.
  *
- * `requestNumber` and `laneNumber` (from 1) identify the lane; `quoteNumber` is 1 for its first quote and 2 for a
+ * `requestNumber` and `laneNumber` (from 1) identify the load; `quoteNumber` is 1 for its first quote and 2 for a
  * requote. Amounts are whole cents, times epoch milliseconds, `pickupDate` is YYYY-MM-DD.
  */
 export interface SampleLane {
@@ -34,7 +34,7 @@ export interface SampleLane {
   readonly booking: SampleBooking | null
 }
 
-/** The booking that the TMS pushed for a won lane: AR, AP and the carrier. */
+/** The booking that the TMS pushed for a won quote: AR, AP and the carrier. */
 export interface SampleBooking {
   readonly customerRateCents: number
   readonly truckCostCents: number
@@ -89,7 +89,7 @@ const sampleDays = 730
 const demandCount = 350
 const customerCount = 46
 const carrierCount = 140
-/** The target number of lanes over two years. Chance and holidays shift it by a few percent. */
+/** The target number of quotes over two years. Chance and holidays shift it by a few percent. */
 const quoteTarget = 12_000
 /** The going rate divided by the truck cost: about 14% of the rate is margin. */
 const goingMarkup = 1.2
@@ -247,7 +247,7 @@ function makeDemand(
   }
 }
 
-/** The number of additional lanes in a request, as weights of 0 to 5. */
+/** The number of additional loads in a request, as weights of 0 to 5. */
 const extraLanes = [74, 14, 6, 3, 2, 1]
 
 function moreOfTheSame(
@@ -314,7 +314,7 @@ interface QuoteCase {
 
 type LaneFacts = Omit<SampleLane, 'requestNumber' | 'laneNumber' | 'repName' | 'customerName'>
 
-/** Quotes one lane of a request, sometimes with a second, cheaper quote after a loss. */
+/** Quotes one load of a request, sometimes with a second, cheaper quote after a loss. */
 function quoteLane(quote: QuoteCase): LaneFacts[] {
   const { random, demand } = quote
   const costCents = quote.market.costCents(demand.haul, quote.quotedAt)

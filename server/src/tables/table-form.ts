@@ -1,6 +1,6 @@
 import Papa from 'papaparse'
 
-/** How a text holds a table: what separates its cells, and where its header is. */
+/** The form of a table in a text: what separates its cells, and where its header is. */
 export interface TableForm {
   readonly delimiter: string
   /** Characters before the first line: of the line `sep=;` that Excel writes. */

@@ -83,7 +83,7 @@ describe('who is the same customer', () => {
 })
 
 describe('tier and payment terms', () => {
-  test('are kept, and removed if they are absent', async () => {
+  test('are saved, and removed if they are absent', async () => {
     await quote('Harvest')
     const change = async (body: object) =>
       (await ask('PATCH', '/api/customers/record', { name: 'HARVEST', ...body })).body
@@ -172,7 +172,7 @@ describe('merging', () => {
     expect(await quotesOf()).toEqual({ Harvest: 4 })
   })
 
-  test('and its undo end what instances remember of the rules of both customers', async () => {
+  test('and its undo clear what instances have cached of the rules of both customers', async () => {
     await quote('Harvest', 'won')
     await quote('Harvest Inc', 'lost')
     const version = async () =>

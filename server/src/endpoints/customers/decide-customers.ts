@@ -35,7 +35,7 @@ async function merge(
   await customers.mergeCustomer(transaction, tenant, { from, into }, { now, userId })
 }
 
-/** Undoes a merge of the two names, and stores whether they stay apart. Returns false if that changes nothing. */
+/** Undoes a merge of the two names, and saves whether they are different customers. Returns false if that changes nothing. */
 async function separate(
   transaction: TenantTransaction,
   { caller: { tenant, userId }, body, now }: Decided,
@@ -50,7 +50,7 @@ async function separate(
 }
 
 /**
- * Stores whether two names are the same customer. Returns the customer that the first name counts for now.
+ * Saves whether two names are the same customer. Returns the customer that the first name counts for now.
  *
  * @throws Problem 422 for names that cannot be decided on; not-found if there is no decision to take back
  */
@@ -72,7 +72,7 @@ export function decideCustomers(
     if (decision === 'same') await merge(transaction, call)
     else if (!(await separate(transaction, call))) {
       if (decision === 'open') {
-        throw problem('not-found', `${name} and ${other} are neither merged nor kept apart.`)
+        throw problem('not-found', `${name} and ${other} are neither merged nor marked as different.`)
       }
       return customerNamed(transaction, tenant, name)
     }

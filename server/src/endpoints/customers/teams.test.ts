@@ -47,7 +47,7 @@ async function hidden() {
   return { ours: ours.lane_ref as string, theirs: theirs.lane_ref as string }
 }
 
-test('concurrent changes of a team are all answered, and the last one holds', async () => {
+test('concurrent changes of a team are all answered, and the last one counts', async () => {
   await hidden()
   const members = [[inside.id], [inside.id, outside.id], [outside.id, viewer.id]]
   const answers = await Promise.all(
@@ -363,7 +363,7 @@ describe('with one of the two mechanisms off', () => {
     expect(await leaks(outside.token, ours)).toEqual([])
   })
 
-  test('the policies hide the lanes from a query without conditions', async () => {
+  test('the policies hide the quotes from a query without conditions', async () => {
     await hidden()
     const client = new pg.Client(app.testDatabase.service)
     await client.connect()
@@ -381,7 +381,7 @@ describe('with one of the two mechanisms off', () => {
     await client.end()
   })
 
-  test('a plan that PostgreSQL kept from another person shows nothing: it is refused', async () => {
+  test('a plan that PostgreSQL made for another person shows nothing: it is refused', async () => {
     await hidden()
     const client = new pg.Client(app.testDatabase.service)
     await client.connect()
@@ -424,7 +424,7 @@ describe('with one of the two mechanisms off', () => {
     await client.end()
   })
 
-  test('the names that a connection keeps are those of the teams now, and of this brokerage', async () => {
+  test('the names that a connection holds are those of the teams now, and of this brokerage', async () => {
     await hidden()
     const client = new pg.Client(app.testDatabase.service)
     await client.connect()

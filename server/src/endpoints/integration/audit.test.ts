@@ -467,7 +467,7 @@ describe('refusals', () => {
     expect(app.logLines.some((line) => line.includes('sign-in-failed'))).toBe(true)
   })
 
-  test('a shipment update adds no row: it is in the change history of its lane', async () => {
+  test('a shipment update adds no row: it is in the change history of its quote', async () => {
     const integration = await makeIntegration(app)
     const lane = await makeLane(app, integration.tenant)
     const known = (await logOf(integration.tenant)).length

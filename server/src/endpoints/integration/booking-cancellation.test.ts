@@ -154,7 +154,7 @@ describe('a cancellation', () => {
     })
   })
 
-  test('is followed by a newer booking: the lane is won again', async () => {
+  test('is followed by a newer booking: the quote is won again', async () => {
     const lane = await makeLane(app, acme.tenant)
     const at = seconds() - 9
     await push({ lane_ref: lane.lane_ref, ...booking }, at)

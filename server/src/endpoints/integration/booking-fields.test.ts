@@ -67,7 +67,7 @@ function distinctive(field: BookingField, turn = 0): unknown {
 /** A value in the form of an exported file. */
 const inCsv = (value: unknown) => (typeof value === 'number' ? value.toFixed(2) : String(inHistory(value)))
 
-/** A value in the history of a lane: charges by name are text there. */
+/** A value in the history of a quote: charges by name are text there. */
 function inHistory(value: unknown): unknown {
   if (!Array.isArray(value)) return value
   return value.map(({ name, amount }) => `${name} ${amount.toFixed(2)}`).join('; ')
@@ -102,7 +102,7 @@ async function exportedLane(ref: string): Promise<Record<string, string> | undef
   return data.find((row) => row['Quote ID'] === ref)
 }
 
-/** The newest event of a type about a lane. */
+/** The newest event of a type about a quote. */
 async function eventOf(ref: string, type: string, change: number): Promise<Received['event']['data']> {
   const of = ({ event }: Received) =>
     event.type === type && event.data.lane.lane_ref === ref && event.data.change_id === change
@@ -115,7 +115,7 @@ async function eventOf(ref: string, type: string, change: number): Promise<Recei
 const audited = (fields: readonly BookingField[]) => fields.filter((field) => bookingTable[field].audited)
 const inEvents = (fields: readonly BookingField[]) => fields.filter((field) => bookingTable[field].inEvents)
 
-/** Expects the values of fields in the answer, the history, the event and the exported file of a lane. */
+/** Expects the values of fields in the answer, the history, the event and the exported file of a quote. */
 async function expectEverywhere(
   ref: string,
   fields: readonly BookingField[],
@@ -246,7 +246,7 @@ test('every field has a column of its unit', async () => {
   }
 })
 
-/** The columns of lanes that never change, and the one that every update sets. */
+/** The columns of quotes that never change, and the one that every update sets. */
 const fixedColumns = `
   tenant_id lane_id lane_ref request_id lane_number quote_count expected_cost_cents expected_cost_low_cents
   expected_cost_high_cents expected_basis updated_at import_id import_fingerprint search_text customer_key forecast`

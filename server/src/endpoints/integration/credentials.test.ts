@@ -258,7 +258,7 @@ describe('401', () => {
     }
   })
 
-  /** A brokerage with an admin who holds a service token. */
+  /** A brokerage with an admin who has a service token. */
   async function withHolder() {
     const tenant = await makeTenant(app)
     const admin = await makePerson(app, tenant, 'admin')

@@ -113,10 +113,10 @@ beforeAll(async () => {
     pushQuotes,
     {
       quotes: [
-        // One is converted by its own fuel charge, the other is kept apart, because it has none.
+        // One is converted by its own fuel charge, the other is not counted, because it has none.
         quoteToPush('C-1', { quoted_basis: 'linehaul', quoted_rate: 1700, quoted_fuel: 350, outcome: 'won' }),
         quoteToPush('C-2', { quoted_basis: 'linehaul', quoted_rate: 1650 }),
-        // A lane whose only quote is kept apart.
+        // A lane whose only quote is not counted.
         quoteToPush('C-3', {
           origin: 'Reno, NV',
           destination: 'Boise, ID',

@@ -40,7 +40,7 @@ async function lanesOf({ tenant }: Integration) {
 const laneWith = async (ours: Integration, id: string) =>
   (await lanesOf(ours)).filter(({ external_id }) => external_id === id)
 
-test('a load that was imported and is pushed later is one lane, and keeps its lane_ref', async () => {
+test('a load that was imported and is pushed later is one quote, and keeps its lane_ref', async () => {
   const ours = await makeIntegration(app, 'integrations:write quotes:write')
   await importFile(ours, history)
   const before = await lanesOf(ours)
@@ -69,7 +69,7 @@ test('a booking finds an imported load by its id', async () => {
   ])
 })
 
-test('a load that was pushed and comes in a file later is one lane, and the pushed values stand', async () => {
+test('a load that was pushed and comes in a file later is one quote, and keeps the pushed values', async () => {
   const ours = await makeIntegration(app, 'integrations:write quotes:write')
   const quotes = [quoteToPush('TMS-1', { quoted_rate: 2_000 }), quoteToPush('TMS-2', { outcome: 'won' })]
   await pushSigned(app, ours, pushQuotes, { quotes })

@@ -200,7 +200,7 @@ describe('200', () => {
       estimated_cost: 1800,
       customer_name: 'Harvest Table Foods',
     })
-    // The lane is found under its new places, and the history names what changed.
+    // The quote is found under its new places, and the history names what changed.
     const record = await call(app, 'GET', '/api/lane-record?origin=Chicago,%20IL&destination=Memphis,%20TN', {
       token: ours.tenant.owner,
     })
@@ -214,7 +214,7 @@ describe('200', () => {
     expect(Object.keys(body.changes[0].after)).not.toContain('origin_key')
   })
 
-  test('a rollback of a pushed change restores the lane, and a push that was signed before does not undo it', async () => {
+  test('a rollback of a pushed change restores the quote, and a push that was signed before does not undo it', async () => {
     const ours = await makeIntegration(app, everything)
     const { lane_ref } = await pushOne(ours, quoteToPush('D-1'), seconds() - 60)
     await pushOne(ours, quoteToPush('D-1', { origin: 'Chicago, IL', quoted_rate: 1900 }), seconds() - 50)
@@ -324,7 +324,7 @@ describe('200', () => {
     expect((await laneOf(ours, body.results[1].lane_ref)).quoted_rate).toBe(2150)
   })
 
-  test('external_ids of 200 characters, in every script, are kept exactly', async () => {
+  test('external_ids of 200 characters, in every script, are saved exactly', async () => {
     const ours = await makeIntegration(app, everything)
     const ids = ['x'.repeat(200), 'Ünïcödé-№ 7', '日本語-42', 'عرض ١٢', '😀'.repeat(50), ' A', 'a']
     const { body } = await push(
@@ -408,7 +408,7 @@ describe('outcomes', () => {
     })
   })
 
-  test('that change a quote without a booking are not reported as kept', async () => {
+  test('that change a quote without a booking are not reported as not applied', async () => {
     const ours = await makeIntegration(app, everything)
     const { lane_ref } = await pushOne(ours, quoteToPush('M-1'))
     for (const outcome of ['lost', 'won', 'pending']) {
@@ -419,7 +419,7 @@ describe('outcomes', () => {
     }
   })
 
-  test('an outcome that a person set later stands', async () => {
+  test('an outcome that a person set later is not replaced', async () => {
     const ours = await makeIntegration(app, everything)
     const { lane_ref } = await pushOne(ours, quoteToPush('K-1'), seconds() - 60)
     await call(app, 'POST', `/api/lanes/${lane_ref}/outcome`, {

@@ -55,7 +55,7 @@ type Result = Static<typeof PushedQuoteResult>
 const quotesOf = itemChecker<SentPush>(pushedQuote, 'A quote')
 const outcomesOf = itemChecker<Outcome>(pushedOutcome, 'An outcome')
 
-/** Applies valid items of one hundred. New quotes are created if `create` is set. */
+/** Applies the valid ones of up to a hundred items. New quotes are created if `create` is set. */
 async function applyHundred(
   transaction: TenantTransaction,
   quotes: readonly WithLane<Checked & PushDraft>[],

@@ -92,7 +92,7 @@ describe('200', () => {
     }
   })
 
-  test('the lane is named by lane_ref or external_id, once in a call', async () => {
+  test('the quote is named by lane_ref or external_id, once in a call', async () => {
     const ours = await makeIntegration(app, everything)
     const made = await pushSigned(app, ours, pushQuotes, { quotes: [quoteToPush('TMS-7')] })
     const { lane_ref } = made.body.results[0]
@@ -133,7 +133,7 @@ describe('200', () => {
     expect((await laneOf(ours, lane_ref)).customer_rate).toBe(2200)
   })
 
-  test('the lane of another brokerage is a 404 of its item', async () => {
+  test('the quote of another brokerage is a 404 of its item', async () => {
     const [ours, theirs] = [await makeIntegration(app), await makeIntegration(app)]
     const { lane_ref } = await makeLane(app, theirs.tenant)
     const { body } = await push(ours, [{ lane_ref, customer_rate: 1 }])

@@ -31,7 +31,7 @@ function fieldsOf({ lane_ref: _, external_id: __, ...fields }: Update): UpdateFi
   return fields
 }
 
-/** Applies valid updates of one hundred, in order. An update that was acknowledged before gets its stored answer. */
+/** Applies the valid ones of up to a hundred updates, in order. An update that was acknowledged before gets its stored answer. */
 async function applyHundred(
   transaction: TenantTransaction,
   valid: readonly WithLane<CheckedItem<Update>>[],
@@ -45,7 +45,7 @@ async function applyHundred(
   const changing: ChangingLane[] = []
   const recording: RecordedUpdate[] = []
   const by = { tokenId, timestampSeconds: signed.timestampSeconds }
-  // A lane may be named twice: once by its external_id, and once by its lane_ref.
+  // A quote may be named twice: once by its external_id, and once by its lane_ref.
   const seen = new Set<number>()
   const results = valid.map((one, nth): Result | RefusedItem => {
     const { index, item, lane } = one
@@ -76,7 +76,7 @@ async function applyHundred(
 
 function namedTwice({ index, item }: CheckedItem<Update>): RefusedItem {
   const detail =
-    'Another item of this call names the same lane by its other name. Send this one in another call.'
+    'Another item of this call names the same quote by its other name. Send this one in another call.'
   return {
     index,
     ...namesOf(item),

@@ -35,7 +35,7 @@ export interface CheckedItem<Item> {
   readonly errors: FieldError[]
 }
 
-/** A name of a lane: prefixed, so that an external_id never equals a lane_ref. */
+/** A name of a quote: prefixed, so that an external_id never equals a lane_ref. */
 type LaneName = `external_id ${string}` | `lane_ref ${string}`
 
 interface NamedItem {
@@ -48,7 +48,7 @@ function nameOf({ external_id: id, lane_ref: ref }: NamedItem): LaneName | null 
 }
 
 /**
- * Checks the items of a push one by one, in steps: their fields, and that each names a lane, by one name, once in the call. The
+ * Checks the items of a push one by one, in steps: their fields, and that each names a quote, by one name, once in the call. The
  * errors of 500 large items take a tenth of a second.
  */
 export function itemChecker<Item extends NamedItem>(schema: TObject, what: string) {
@@ -94,7 +94,7 @@ export function eachInSteps<From, To>(
 const neither: FieldError = {
   pointer: '/external_id',
   code: 'required',
-  detail: 'external_id or lane_ref is required: it names the lane.',
+  detail: 'external_id or lane_ref is required: it names the quote.',
 }
 const both: FieldError = {
   pointer: '/lane_ref',
@@ -138,7 +138,7 @@ export function unknownLane({ index, item }: Pick<CheckedItem<NamedItem>, 'index
   }
 }
 
-/** An item with the lane that it names, locked; null if there is none. */
+/** An item with the quote that it names, locked; null if there is none. */
 export type WithLane<Checked> = Checked & { readonly lane: LaneRow | null }
 
 /** Ends a transaction without its changes. */
@@ -225,7 +225,7 @@ async function withLanes<Checked extends CheckedItem<NamedItem>>(
 }
 
 /**
- * The lanes that came in a file under the external_id of an item. From now on they have it, so the load is one lane.
+ * The quotes that came in a file under the external_id of an item. From now on they have it, so the load has one quote.
  */
 async function importedBefore<Checked extends CheckedItem<NamedItem>>(
   transaction: TenantTransaction,

@@ -41,7 +41,7 @@ async function page(
   return { changes: body[kind] as Change[], cursor: body.next_cursor as string, more: body.more as boolean }
 }
 
-/** A reader that follows the cursor, keeps the state, and fails if it gets a version of a lane twice. */
+/** A reader that follows the cursor, holds the state, and fails if it gets a version of a quote twice. */
 function follower(ours: Pick<Integration, 'token'>, kind: Kind, limit = 3) {
   const lanes = new Map<number, unknown>()
   const seen = new Set<string>()
@@ -67,7 +67,7 @@ function follower(ours: Pick<Integration, 'token'>, kind: Kind, limit = 3) {
   }
 }
 
-/** All lanes of the brokerage, by id, as the dashboard shows them. */
+/** All quotes of the brokerage, by id, as the dashboard shows them. */
 async function stateOf({ tenant }: Integration): Promise<Map<number, unknown>> {
   const { body } = await call(app, 'GET', '/api/lanes?limit=200', { token: tenant.owner })
   return new Map(body.lanes.map((lane: { lane_id: number }) => [lane.lane_id, lane]))
@@ -196,7 +196,7 @@ describe('a reader of shipments', () => {
     expect((await page(ours, 'shipments', { limit: 3, cursor: second.cursor })).changes).toEqual([])
   })
 
-  test('a lane is removed if its booking was rolled back, with its names, and never before it was booked', async () => {
+  test('a quote is removed if its booking was rolled back, with its names, and never before it was booked', async () => {
     const ours = await makeIntegration(app, everything)
     const ids = Array.from({ length: 30 }, (_, nth) => `R-${nth}`)
     await pushSigned(app, ours, pushQuotes, { quotes: ids.map((id) => quoteToPush(id)) })
@@ -227,11 +227,11 @@ describe('a reader of shipments', () => {
 })
 
 describe('shipments', () => {
-  test('are the lanes with a booking, also a cancelled one, and end with a rollback', async () => {
+  test('are the quotes with a booking, also a cancelled one, until it is rolled back', async () => {
     const ours = await makeIntegration(app)
     const reader = follower(ours, 'shipments')
     const [one, two] = [await makeLane(app, ours.tenant), await makeLane(app, ours.tenant)]
-    // A lane with a history that never had a booking is not in the list.
+    // A quote with a history that never had a booking is not in the list.
     await makeLane(app, ours.tenant, { outcome: 'lost' })
     expect(await reader.catchUp()).toBe(0)
     await pushUpdate(app, ours, { lane_ref: one.lane_ref, customer_rate: 2100 })

@@ -31,7 +31,7 @@ function placeOf(cursor: string | undefined): ChangePlace {
   return { version: version as number, laneId: laneId as number }
 }
 
-/** A page of changed lanes. */
+/** A page of changed quotes. */
 async function changesPage(
   transaction: TenantTransaction,
   tenant: TenantId,

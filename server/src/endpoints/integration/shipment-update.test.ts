@@ -46,7 +46,7 @@ const changesOf = async (ref: string) =>
 const rollBack = (ref: string, change_id: number) =>
   call(app, 'POST', `/api/lanes/${ref}/rollback`, { token: acme.tenant.owner, body: { change_id } })
 
-/** The current second of the database's clock, which runs while the clock of the service stands still. */
+/** The current second of the database's clock, which runs while the clock of the service is stopped. */
 async function databaseSeconds(): Promise<number> {
   const { rows } = await owner.query('select floor(extract(epoch from clock_timestamp()))::int as now')
   return rows[0].now
@@ -133,7 +133,7 @@ describe('200', () => {
     expect(shipments.body.lanes.map((one: { lane_ref: string }) => one.lane_ref)).toEqual([lane.lane_ref])
   })
 
-  test('a present value replaces the old one; an absent value keeps it', async () => {
+  test('a present value replaces the old one; an absent value changes nothing', async () => {
     const lane = await makeLane(app, acme.tenant)
     await push({ lane_ref: lane.lane_ref, customer_rate: 2100, carrier_name: 'First' })
     await push({ lane_ref: lane.lane_ref, truck_cost: 1700 })
@@ -161,7 +161,7 @@ describe('200', () => {
     expect(await laneOf(lane.lane_ref)).toMatchObject({ outcome: 'pending', outcome_source: null })
   })
 
-  test('a booking is a win, even if a person had marked the lane lost before', async () => {
+  test('a booking is a win, even if a person had marked the quote lost before', async () => {
     const lane = await makeLane(app, acme.tenant, { outcome: 'lost' })
     await push({ lane_ref: lane.lane_ref, customer_rate: 2100 })
     expect(await laneOf(lane.lane_ref)).toMatchObject({
@@ -179,7 +179,7 @@ describe('200', () => {
     expect((await changesOf(lane.lane_ref))[0]).toMatchObject({ rule: null, after: { truck_cost: 1700 } })
   })
 
-  test('an outcome that a person set after the booking stands', async () => {
+  test('an outcome that a person set after the booking is not replaced', async () => {
     const lane = await makeLane(app, acme.tenant)
     await push({ lane_ref: lane.lane_ref, customer_rate: 2100 })
     await call(app, 'POST', `/api/lanes/${lane.lane_ref}/outcome`, {
@@ -294,7 +294,7 @@ describe('200', () => {
     ])
   })
 
-  test('an older update with the values the lane holds reads as applied', async () => {
+  test('an older update with the values of the quote is answered as applied', async () => {
     const lane = await makeLane(app, acme.tenant)
     await push({ lane_ref: lane.lane_ref, customer_rate: 2200 })
     expect((await push({ lane_ref: lane.lane_ref, customer_rate: 2200 }, seconds() - 10)).body.updated).toBe(
@@ -309,7 +309,7 @@ describe('200', () => {
     expect(await laneOf(lane.lane_ref)).toMatchObject({ customer_rate: 2200, truck_cost: 1700 })
   })
 
-  test('of two updates signed in the same second the later one stands, however often the first is replayed', async () => {
+  test('of two updates signed in the same second the later one counts, however often the first is replayed', async () => {
     for (const order of [
       [2100, 2200],
       [2200, 2100],
@@ -508,7 +508,7 @@ describe('200', () => {
     })
   })
 
-  test('a rolled-back booking is not brought back by a replay, and the lane is as it was', async () => {
+  test('a rolled-back booking is not brought back by a replay, and the quote is as it was', async () => {
     const lane = await makeLane(app, acme.tenant)
     const update = { lane_ref: lane.lane_ref, customer_rate: 2100, truck_cost: 1700 }
     await push(update, seconds() - 1)
@@ -638,7 +638,7 @@ describe('404', () => {
     }
   })
 
-  test('another tenant’s lane and no lane are the same answer, letter for letter', async () => {
+  test('another tenant’s quote and no quote get the same answer, letter for letter', async () => {
     const theirs = await makeLane(app, other.tenant)
     const nothing = '9'.repeat(theirs.lane_ref.length - 4).concat('-1-1')
     const state = await rowsOf(other.tenant.id)
@@ -658,7 +658,7 @@ describe('404', () => {
     expect(await rowsOf(other.tenant.id)).toBe(state)
   })
 
-  test('a 404 is not cached: the same request works once the lane exists', async () => {
+  test('a 404 is not cached: the same request works once the quote exists', async () => {
     expect((await push({ lane_ref: 'x', customer_rate: 1 })).headers.get('Idempotent-Replayed')).toBeNull()
     expect((await push({ lane_ref: 'x', customer_rate: 1 })).status).toBe(404)
   })
@@ -776,7 +776,7 @@ describe('422', () => {
     },
   )
 
-  test('an empty optional text changes nothing, like null; an empty lane_ref names no lane', async () => {
+  test('an empty optional text changes nothing, like null; an empty lane_ref names no quote', async () => {
     const lane = await makeLane(app, acme.tenant)
     const sent = {
       lane_ref: lane.lane_ref,

@@ -29,7 +29,7 @@ import { accessorialCents, chargesErrors, storedCharges } from '../../entering/i
 import { Reply, serve } from '../endpoint-call.ts'
 import { noLane } from '../quotes/named-lane.ts'
 
-/** The fields of an update besides the name of its lane. */
+/** The fields of an update besides the name of its quote. */
 export type UpdateFields = Omit<BodyOf<typeof shipmentUpdate>, 'lane_ref'>
 
 /** Converts a value by its unit. The contract has validated its type. */
@@ -56,7 +56,7 @@ type SentFields = {
   readonly [F in SentBookingField as BookingName<'sent', F>]?: SentUnits[BookingUnitOf<F>]
 }
 
-/** The fields of an update in the units of a lane: cents, epoch milliseconds. Absent fields stay absent. */
+/** The fields of an update in the units of the database: cents, epoch milliseconds. Absent fields stay absent. */
 function carriedFields(body: Pick<UpdateFields, keyof SentFields>): ShipmentUpdate['fields'] {
   const sent: SentFields = body
   const carried = sentBookingFields.flatMap((field) => {
@@ -119,7 +119,7 @@ function bookedLane(lane: BookedLaneRow): BookedLane {
   }
 }
 
-/** What a lane holds after an update. A booking takes a void back, also one that arrives after its cancellation. */
+/** The columns of a quote after an update. A booking ends a void, also one that arrives after its cancellation. */
 function heldValues(
   lane: BookedLaneRow,
   next: BookedLane,
@@ -138,7 +138,7 @@ function heldValues(
   }
 }
 
-/** What a signed update does to its lane. `now` is the time of the database's clock, in epoch milliseconds. */
+/** What a signed update does to its quote. `now` is the time of the database's clock, in epoch milliseconds. */
 export function decideUpdate(
   lane: BookedLaneRow,
   body: UpdateFields,
@@ -169,7 +169,7 @@ export function decideUpdate(
 }
 
 /**
- * A repeated request gets its stored answer. Otherwise the lane is found by its ref, the update is merged, and the lane,
+ * A repeated request gets its stored answer. Otherwise the quote is found by its ref, the update is merged, and the quote,
  * its change and the update are saved in one commit. The next read uses the new facts.
  */
 export const shipmentUpdateEndpoint = serve(shipmentUpdate, async ({ caller, body, signed }, parts) => {

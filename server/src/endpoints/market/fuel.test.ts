@@ -30,7 +30,7 @@ const week = (day: string, price: string) => `${day},EMD_EPD2D_PTE_NUS_DPG,${pri
 const ofBrokerage = { from: '2026-01-01', base_price: 1.2, miles_per_gallon: 6 }
 
 describe('200', () => {
-  test('concurrent changes of schedules, prices and exchange rates are all kept', async () => {
+  test('concurrent changes of schedules, prices and exchange rates are all saved', async () => {
     const { owner: token } = acme
     const ofCustomer = { ...ofBrokerage, base_price: 1.5 }
     const days = [1, 2, 3, 4, 5, 6].map((nth) => `2026-03-0${nth}`)

@@ -19,7 +19,7 @@ function readPrices(text: string): DieselPrice[] {
   }
 }
 
-/** Stores the weekly diesel prices of a file of the EIA. Repeating a file changes nothing. @throws Problem with what is wrong in the file */
+/** Saves the weekly diesel prices of a file of the EIA. Repeating a file changes nothing. @throws Problem with what is wrong in the file */
 export async function loadDieselPrices(
   call: Call<typeof contract.loadDieselPrices>,
   { database }: Pick<Parts, 'database'>,

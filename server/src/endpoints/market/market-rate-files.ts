@@ -35,7 +35,7 @@ interface SentFile {
   readonly now: number
 }
 
-/** Reads a file of market rates, checks its rows, and stores the valid ones, unless it is a dry run. */
+/** Reads a file of market rates, checks its rows, and saves the valid ones, unless it is a dry run. */
 export async function loadRateFile(
   { tenant, body, saidAt, now }: SentFile,
   { database, monotonic }: Pick<Parts, 'database' | 'monotonic'>,
@@ -72,8 +72,8 @@ export async function loadRateFile(
 }
 
 /**
- * Stores the valid rates in several transactions, each with the deadline of a request: with one deadline for all, a slow database
- * would never store the last rates, because each repetition begins with the first.
+ * Saves the valid rates in several transactions, each with the deadline of a request: with one deadline for all, a slow database
+ * would never save the last rates, because each repetition begins with the first.
  *
  * @throws Problem unavailable if some rates are stored and the others are not
  */

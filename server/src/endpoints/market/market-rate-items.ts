@@ -27,13 +27,13 @@ export type MarketResult = AnswerOf<typeof pushMarketRates>['results'][number]
 const itemShape = shape(sentMarketRate, 'body')
 const at = (field: string) => ({ pointer: `/${field}` })
 
-/** Who sent the rates, how, and when they said it. */
+/** Who sent the rates, how, and when. */
 export interface SaidBy {
   readonly enteredBy: NewMarketRate['entered_by']
   readonly saidAt: Date
   /** Epoch milliseconds. */
   readonly now: number
-  /** What the rates are brought to the basis of the brokerage with: those that cannot be are stored, and not compared. */
+  /** What converts the rates to the basis of the brokerage. A rate that cannot be converted is saved, and not compared. */
   readonly conversions: RateConversions
   /** Where another item of the call is, in words that follow "is also"; by default its index. */
   readonly nameOf?: (index: number) => string
@@ -169,7 +169,7 @@ const keyOf = (row: NewMarketRate | MarketRateRow) =>
     row.as_of.getTime(),
   ])
 
-/** Stores the valid rates, in one transaction that waits for the other pushes of the brokerage. */
+/** Saves the valid rates, in one transaction that waits for the other pushes of the brokerage. */
 export async function storeMarketRates(
   transaction: TenantTransaction,
   tenant: TenantId,

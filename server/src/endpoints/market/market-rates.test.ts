@@ -103,7 +103,7 @@ describe('200', () => {
     ])
   })
 
-  test('a delivery between two that say the same changes nothing', async () => {
+  test('a delivery that was signed between two equal ones changes nothing', async () => {
     const of = await makeIntegration(app, 'integrations:write quotes:write')
     const at = Math.floor(app.now / 1000)
     const results = []
@@ -313,7 +313,7 @@ describe('200', () => {
     })
   })
 
-  test('the standing counts the quotes that are kept apart, and the loads whose market rates cannot be compared', async () => {
+  test('the position counts the quotes that cannot be converted, and the loads whose market rates cannot be compared', async () => {
     const of = await makeIntegration(app, 'integrations:write quotes:write')
     const token = { token: of.tenant.owner }
     const lost = (origin: string, over = {}) =>
@@ -355,7 +355,7 @@ describe('200', () => {
     expect(await standing()).toMatchObject({ lanes: 0, loads: 1, quotes: 0 })
   })
 
-  test('a load whose market rates are too old is counted as such, from whatever day the standing begins', async () => {
+  test('a load whose market rates are too old is counted as such, from whatever day the position begins', async () => {
     const of = await makeIntegration(app, 'integrations:write quotes:write')
     await makeLane(app, of.tenant, { rate: 2000, outcome: 'lost' })
     await push(of, [market({ kind: 'sell', as_of: daysAgo(500) })])
@@ -365,7 +365,7 @@ describe('200', () => {
     }
   })
 
-  test('a load is compared with the market rate of its day, also if that is older than the beginning of the standing', async () => {
+  test('a load is compared with the market rate of its day, also if that is older than the beginning of the position', async () => {
     const of = await makeIntegration(app, 'integrations:write quotes:write')
     await makeLane(app, of.tenant, { rate: 2000, outcome: 'lost' })
     const sell = { kind: 'sell', low: undefined, high: undefined }
@@ -380,7 +380,7 @@ describe('200', () => {
     expect(body.totals.lost).toMatchObject({ loads: 1, own: 2000, market: 1960 })
   })
 
-  test('the standing converts a market rate by the miles of the lane, not by those that a quote states', async () => {
+  test('the position converts a market rate by the miles of the lane, not by those that a quote states', async () => {
     const of = await makeIntegration(app, 'integrations:write quotes:write')
     const token = { token: of.tenant.owner }
     await pushSigned(app, of, pushQuotes, { quotes: [quoteToPush('M-1', { miles: 2000, outcome: 'lost' })] })
@@ -397,7 +397,7 @@ describe('200', () => {
     expect(totals.lost).toMatchObject({ loads: 1, market: compared })
   })
 
-  test('the standing compares each quote with the market of its day, on the page and as CSV', async () => {
+  test('the position compares each quote with the market of its day, on the page and as CSV', async () => {
     const tenant = (await makeIntegration(app, 'integrations:write quotes:write')) satisfies Integration
     const paths = { token: tenant.tenant.owner }
     const won = await makeLane(app, tenant.tenant, { rate: 1900, outcome: 'won' })

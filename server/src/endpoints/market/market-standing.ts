@@ -54,7 +54,7 @@ interface WholeStanding {
   readonly selection: QuoteSelection
   readonly standing: StandingOfQuotes
   readonly market: MarketOfBook
-  /** The default basis of the brokerage, which all amounts have, and the numbers of quotes that were converted or kept apart. */
+  /** The default basis of the brokerage, which all amounts have, and the numbers of quotes that were converted or could not be. */
   readonly compared: ComparedBasis
 }
 
@@ -73,7 +73,7 @@ async function standingOf(
   )
   const named = new Map(stored.map((pair) => [nameOfPair(pair, pair.equipmentCode), pair]))
   const { lanes } = statistics
-  // Between two transactions: this work waits for its turn, and a transaction would keep its connection meanwhile.
+  // Between two transactions: this work waits for its turn, and a transaction would hold its connection meanwhile.
   const pairs = await yieldBetweenSteps(
     mapInSteps(lanes, ({ places }) => pairsOf(places).filter((name) => named.has(name))),
   )

@@ -5,7 +5,7 @@ import { call, makePerson, makeServiceToken, makeTenant } from '#testing/make.ts
 import { sharedApp, type TestApp } from '#testing/shared-app.ts'
 
 /**
- * A caller is valid only if several conditions hold, and the database checks each of them. In practice several fail
+ * A caller is valid only if several conditions are true, and the database checks each of them. In practice several fail
  * together: removing a person also ends their sessions, and a token also contains its own expiry. Here, one condition
  * at a time fails, so that each is tested.
  */

@@ -25,7 +25,7 @@ export async function removePerson(
       if (query.tokens === undefined || (query.tokens === 'hand-over' && user.user_id === caller.userId)) {
         throw problem(
           'tokens-to-hand-over',
-          `${user.name} holds ${live.length} live service token(s): ${live.map((token) => token.name).join(', ')}. Add tokens=revoke or tokens=hand-over (to you).`,
+          `${user.name} has ${live.length} live service token(s): ${live.map((token) => token.name).join(', ')}. Add tokens=revoke or tokens=hand-over (to you).`,
         )
       }
       if (query.tokens === 'hand-over') {

@@ -12,7 +12,7 @@ import type { Parts } from '../parts.ts'
 /** A reset runs once at a time per brokerage. */
 const limited = concurrencyLimit<TenantId>(1)
 
-/** Erases what a test brokerage holds, from inside. @throws Problem state-conflict outside, or while a file is imported */
+/** Erases what a test brokerage contains, from inside. @throws Problem state-conflict outside, or while a file is imported */
 export async function resetTestBrokerage(
   call: Call<typeof contract.resetSandbox>,
   { database }: Pick<Parts, 'database'>,

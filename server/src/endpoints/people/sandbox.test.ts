@@ -259,7 +259,7 @@ describe('POST /api/sandbox/reset', () => {
     for (const { owner } of [real, trial.tenant]) {
       expect((await call(app, 'GET', '/api/lanes', { token: owner })).body.lanes).toHaveLength(1)
     }
-    // A lane and its request; the calls that created the credentials may be logged by now.
+    // A quote and its request; the calls that created the credentials may be logged by now.
     expect((await reset(trial.tenant.owner)).body.rows_erased).toBeGreaterThanOrEqual(2)
   })
 
@@ -282,7 +282,7 @@ describe('POST /api/sandbox/reset', () => {
       })
     }
     const answer = await reset(trial.tenant.owner)
-    // The lanes, their requests, and the logged calls that created the credentials.
+    // The quotes, their requests, and the logged calls that created the credentials.
     expect(answer.body.rows_erased).toBeGreaterThanOrEqual(2_525)
   })
 })

@@ -23,8 +23,8 @@ export const nobody = { tenant: tenantId(1), userId: 1 }
 const knownSince = (now: number) => new Date(now - knownNetworkDays * 86_400_000)
 
 /**
- * An attempt that must wait for failures from other networks, as one of a network that the person signed in from: it waits for the
- * failures of its own network only. An unknown address causes the same work.
+ * An attempt that must wait only because of failures from other networks. If the person has signed in from this network before, only
+ * the failures of this network count. An unknown address causes the same work.
  */
 async function attemptAsKnown(
   parts: AttemptParts,

@@ -268,7 +268,7 @@ describe('an invitation claims no address', () => {
     expect(codeOf(await accept(body.invitation))).toBe('email-taken')
   })
 
-  test('the addresses that invitations of earlier versions hold are released, those of people are kept', async () => {
+  test('the addresses that invitations of earlier versions reserved are released, those of people are kept', async () => {
     const email = newEmail()
     const { body } = await invite(acme.owner, { email })
     const owner = new pg.Client(app.testDatabase.owner)

@@ -6,7 +6,7 @@ import type { TenantId } from '../../database/session/index.ts'
 import type { AskedLane } from '../../lanes/index.ts'
 import type { Parts } from '../parts.ts'
 
-/** The basis in which amounts are compared, and the lanes with an amount on the other one. */
+/** The basis in which amounts are compared, and the quotes with an amount on the other one. */
 export interface BasisCounts extends ConvertedCounts {
   readonly basis: RateBasis
 }

@@ -25,7 +25,7 @@ import {
 import type { Database, TenantId } from '../../database/session/index.ts'
 import { type ServedEndpoint, serve } from '../endpoint-call.ts'
 
-/** Lanes read at once, of about 700 bytes each. */
+/** Quotes read at once, of about 700 bytes each. */
 const lanesAtOnce = 1_000
 const dayMs = 86_400_000
 
@@ -51,7 +51,7 @@ async function askedForecasts(
   }
 }
 
-/** The lanes in portions, each read in a transaction of its own. */
+/** The quotes in portions, each read in a transaction of its own. */
 async function* forecastLanes(database: Database, tenant: TenantId, filter: ForecastFilter) {
   let after = 0
   for (;;) {

@@ -57,7 +57,7 @@ export async function listMarginGaps(
   const converted = await statistics.converted({ ...selection, booked: true })
   const page = found.gaps.slice(0, limit)
   const last = page.at(-1)
-  // The amounts of the book are on the default basis. The answer shows each lane as it was stored.
+  // The amounts of the book are on the default basis. The answer shows each quote as it was saved.
   const lanes = await database.inTenant(tenant, async (transaction) => {
     const ids = page.map(({ laneId }) => laneId)
     return laneAnswers(transaction, tenant, await lanesById(transaction, tenant, ids, { lock: false }))

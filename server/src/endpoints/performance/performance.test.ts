@@ -118,7 +118,7 @@ async function gaps(query = '', token = acme.owner): Promise<Gaps> {
 const inCents = (dollars: number | null) => Math.round((dollars ?? 0) * 100)
 const quotedCost = (lane: Lane) => lane.estimated_cost ?? lane.expected_cost?.amount ?? null
 
-/** The lowest rate of a lane with a known cost, in cents. */
+/** The lowest rate of a quote with a known cost, in cents. */
 const lowestRate = (lane: Lane) => {
   const cost = inCents(quotedCost(lane))
   return Math.max(
@@ -135,7 +135,7 @@ const lostTo = {
   rate: (lane: Lane) => Math.max(0, inCents(lane.quoted_rate) - inCents(lane.customer_rate)),
 }
 
-/** The figures of some lanes, added up from the lanes in the API. */
+/** The figures of some quotes, added up from the quotes in the API. */
 function recomputed(some: readonly Lane[]) {
   const won = some.filter((lane) => lane.outcome === 'won').length
   const lost = some.filter((lane) => lane.outcome === 'lost').length
@@ -186,7 +186,7 @@ const keyOf: Record<Performance['by'], (lane: Lane) => string> = {
 }
 
 describe('200', () => {
-  test.each(performanceGroupings)('by %s: each row is the sum of its lanes', async (by) => {
+  test.each(performanceGroupings)('by %s: each row is the sum of its quotes', async (by) => {
     const { rows, rows_total, totals } = await performance(`by=${by}&limit=200`)
     const groups = Map.groupBy(lanes, keyOf[by])
     expect([rows.length, rows_total]).toEqual([groups.size, groups.size])
@@ -467,7 +467,7 @@ describe('200', () => {
     expect(record.body.months.map((month: { month: string }) => month.month)).toEqual(['2026-03', '2026-04'])
   })
 
-  test('the figures do not change when another lane has an amount that must be converted', async () => {
+  test('the figures do not change when another quote has an amount that must be converted', async () => {
     const tenant = await makeTenant(app)
     const id = tenantId(tenant.id)
     const expired = await makeLane(app, tenant, { customer: 'harvest table foods' })

@@ -12,7 +12,7 @@ type Selection = Pick<
   'from' | 'to' | 'equipment' | 'rate_type' | 'customer' | 'quoted_by'
 >
 
-/** The selected lanes, and the period. */
+/** The selected quotes, and the period. */
 export function readSelection(
   query: Selection,
   tenant: TenantId,

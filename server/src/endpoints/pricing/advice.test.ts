@@ -76,7 +76,7 @@ describe.each(Object.entries(reads))('%s: 200', (name, { people, machines }) => 
   })
 })
 
-test('a person who has just marked a lane sees the effect', async () => {
+test('a person who has just marked a quote sees the effect', async () => {
   const { owner } = acme.tenant
   const before = await ask(reads.markup.people, { equipment: 'F' }, owner)
   expect(before.body.found).toBe(false)

@@ -104,7 +104,7 @@ describe('an approval', () => {
     expect(approved.body.lane_refs).toEqual([ref.replace(/-1$/, '-2')])
   })
 
-  test('of a requote is refused if the lane was quoted on another basis since, until the person asks again', async () => {
+  test('of a requote is refused if the basis of the quote has changed since, until the person asks again', async () => {
     const { body } = await post('/api/quote-requests', quoted(2000), rep.token)
     const [first] = body.lanes
     const { approval_id: id } = (
@@ -115,7 +115,7 @@ describe('an approval', () => {
     const refused = await decide(id, { decision: 'approve' })
     expect([refused.status, refused.body.detail]).toEqual([
       409,
-      expect.stringContaining('The basis or currency of lane'),
+      expect.stringContaining('The basis or currency of quote'),
     ])
     // The default basis in words is the same basis.
     await setColumns(app, tenant, first.lane_id, { quoted_basis: 'all_in', quoted_fuel_cents: null })
@@ -154,7 +154,7 @@ describe('an approval', () => {
     })
   })
 
-  test('shows all that its price depends on, of a requote as the lane would be quoted again', async () => {
+  test('shows all that its price depends on, of a requote as it would be quoted', async () => {
     const facts = {
       estimated_cost: 1500,
       miles: 790,
@@ -177,7 +177,7 @@ describe('an approval', () => {
     expect(charged.body.lanes).toMatchObject([{ rate: 1000, quoted_fuel: 100, quoted_charges: null }])
   })
 
-  test('says the currency and the basis of its rates, of a requote those of the lane', async () => {
+  test('says the currency and the basis of its rates, of a requote those of the quote before it', async () => {
     const day = new Date(app.now).toISOString().slice(0, 10)
     await post('/api/exchange-rates', { rates: [{ day, usd_per_cad: 0.7 }] })
     const cad = { quoted_currency: 'CAD', quoted_basis: 'all_in' }

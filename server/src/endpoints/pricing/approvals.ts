@@ -131,7 +131,7 @@ function refuseBelowNamed(request: AskedQuote, counterCents: readonly number[]):
   ])
 }
 
-/** The rates of a counter in cents. @throws a 422 if there is not one for each lane, or one can never be quoted */
+/** The rates of a counter in cents. @throws a 422 if there is not one for each quote, or one can never be quoted */
 function counterOf(row: ApprovalRow, { decision, rates }: DecideCall['body']): number[] | undefined {
   const request = askedQuote(row)
   const count = askedRates(request).length
@@ -140,7 +140,7 @@ function counterOf(row: ApprovalRow, { decision, rates }: DecideCall['body']): n
   if (!takesRates && rates !== undefined)
     throw wrong('rates is only accepted with the decisions counter and accept; remove it.')
   if (rates?.length !== count && (decision === 'counter' || rates !== undefined))
-    throw wrong(`rates must have ${count} amounts, one for each lane.`)
+    throw wrong(`rates must have ${count} amounts, one for each quote.`)
   const cents = rates?.map((dollars) => centsFromDollars(dollars) ?? 0)
   if (decision === 'accept' && cents !== undefined) checkCounter(row, cents)
   if (decision === 'counter' && cents !== undefined) refuseBelowNamed(request, cents)
@@ -221,7 +221,7 @@ async function refuseOtherTerms(
   if (lane === null || sameTerms(asked.terms, termsOf(lane), assumed)) return
   throw problem(
     'state-conflict',
-    `The basis or currency of lane ${request.laneRef} changed after the request, so its rate would now be a different amount. Nothing was changed. Reject the request; the person can ask again.`,
+    `The basis or currency of quote ${request.laneRef} changed after the request, so its rate would now be a different amount. Nothing was changed. Reject the request; the person can ask again.`,
   )
 }
 

@@ -10,7 +10,7 @@ import type { Parts } from '../parts.ts'
 import { checkConditions, readRule, ruleOf } from './read-rule.ts'
 import { ruleAnswer } from './rule-forms.ts'
 
-/** A rule as the audit log keeps it. */
+/** A rule in the form of the audit log. */
 const audited = (rule: StoredRule) => {
   const { rule_id, because, terms, on } = ruleAnswer(rule)
   return { rule_id, because, terms, on }

@@ -17,7 +17,7 @@ interface Route {
 }
 const dallas = { origin: 'Dallas, TX', destination: 'Atlanta, GA' }
 
-/** Quotes lanes given as rate and W, L or P (pending), and returns their lane_refs. */
+/** Makes quotes, each given as its rate and W, L or P (pending), and returns their lane_refs. */
 async function quote(integration: Integration, quotes: string, route: Route = {}): Promise<string[]> {
   const asked = quotes.split(' ').map((text) => ({ rate: Number(text.slice(0, -1)), outcome: text.at(-1) }))
   const made = await call(app, 'POST', '/api/quote-requests', {

@@ -170,7 +170,7 @@ describe('a rate that nobody would quote', () => {
     expect(body.rows[1].warnings[0].field).toBe('rate')
   })
 
-  test('is marked when a lane is quoted again', async () => {
+  test('is marked in a requote', async () => {
     const lane = await makeLane(app, tenant, { rate: 2800 })
     const again = (body: object) =>
       call(app, 'POST', `/api/lanes/${lane.lane_ref}/requote`, { token: tenant.owner, body })

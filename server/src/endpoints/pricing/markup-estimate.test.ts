@@ -156,7 +156,7 @@ describe('include=estimate', () => {
     expect(body.estimate.flags).toEqual(expect.arrayContaining(['no_ground', 'miles_unknown']))
     expect(body.estimate.flags).not.toContain('no_quotes')
     expect([body.optimum, body.curve]).toEqual([null, []])
-    // A pending quote of the lane is no ground, an answered one is.
+    // A pending quote of the lane is no basis, an answered one is.
     const pending = await makeLane(app, broker.tenant, { destination: 'Smallville, TX', rate: 1900 })
     expect((await markup(unknown)).body.estimate.probability).toBeNull()
     await call(app, 'POST', `/api/lanes/${pending.lane_ref}/outcome`, {
@@ -224,7 +224,7 @@ describe('include=optimum', () => {
     expect(estimate.flags).toContain('optimum_beyond_quotes')
   })
 
-  test('keeps the brokerage’s floor and shows both numbers', async () => {
+  test('respects the brokerage’s floor and shows both numbers', async () => {
     await call(app, 'PATCH', '/api/tenant', {
       token: broker.tenant.owner,
       body: { floors: { margin_pct: 40 } },

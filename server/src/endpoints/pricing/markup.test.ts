@@ -14,7 +14,7 @@ let app: TestApp
 let acme: Integration
 let other: Integration
 
-/** The ten lanes of the known-answer test: rate and outcome. */
+/** The ten quotes of the known-answer test: rate and outcome. */
 const known = '1800W 1850W 1900W 1950W 2000L 2050W 2100L 2150L 2200L 2250L'
 
 beforeAll(async () => {
@@ -23,7 +23,7 @@ beforeAll(async () => {
   await quote(acme, known)
 })
 
-/** Quotes lanes given as rate and W, L or P (pending), and returns their lane_refs. */
+/** Makes quotes, each given as its rate and W, L or P (pending), and returns their lane_refs. */
 async function quote(
   integration: Pick<Integration, 'tenant'>,
   quotes: string,

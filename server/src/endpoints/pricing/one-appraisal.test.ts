@@ -68,7 +68,7 @@ async function brokerage(outside: 'warn' | 'approval'): Promise<MadeTenant> {
 const quotes = fc.record({
   lane: fc.constantFrom(...lanes),
   customer: fc.constantFrom(...customers),
-  /** Of the usual rate. */
+  /** The rate, as a multiple of the usual one. */
   level: fc.double({ min: 0.7, max: 1.6, noNaN: true }),
   cents: fc.integer({ min: 0, max: 99 }),
   cost: fc.option(fc.double({ min: 0.5, max: 1.1, noNaN: true }), { nil: undefined }),
@@ -257,7 +257,7 @@ describe('the distance', () => {
       }
       return (await send(tenant, 'POST', '/api/quote-requests', body)).status
     }
-    // Dallas to Fort Worth is short, so the minimum holds.
+    // Dallas to Fort Worth is short, so the minimum applies.
     for (const miles of [undefined, 1, 301, 601, 9_000])
       expect(await quote('Fort Worth, TX', 900, miles)).toBe(422)
     // Dallas to Atlanta is about 857 miles, so at most that many dollars are the margin.

@@ -126,7 +126,7 @@ describe('a rule', () => {
     expect(other.body.code).toBe('request-key-reused')
   })
 
-  test('holds for names that were merged into its customer, and for those that it was merged into', async () => {
+  test('applies to names that were merged into its customer, and to those that it was merged into', async () => {
     const id = await addRule({ customer: 'Polar Foods' }, { minimum: { margin_pct: 30 }, outside: 'block' })
     await post('/api/customers/decisions', {
       name: 'Polar Foods Inc',
@@ -202,7 +202,7 @@ describe('a rule', () => {
     expect((await quote('Any', 2000, { estimated_cost: 1900 }, fresh.owner)).status).toBe(422)
   })
 
-  test('for a team holds for its members, also in the test on past quotes, and for nobody when they leave the team', async () => {
+  test('for a team applies to its members, also in the test on past quotes, and to nobody when they leave the team', async () => {
     const member = await makePerson(app, broker.tenant, 'member')
     const other = await makePerson(app, broker.tenant, 'member')
     const { teams } = (await post('/api/teams', { name: 'East', members: [member.id] })).body

@@ -1,7 +1,7 @@
 import type { rateWarningCodes } from '#contract/rate-warnings.ts'
 import type { AppraisedRate } from '#engine/appraisal/appraisal.ts'
 
-/** A warning of an appraised rate with the name of the field that holds the rate. */
+/** A warning of an appraised rate with the name of the field with the rate. */
 interface FieldWarning<Field extends string> {
   readonly code: (typeof rateWarningCodes)[number]
   readonly field: Field

@@ -13,7 +13,7 @@ type Requoted = Pick<
   'counter_rate' | 'quoted_rate' | 'quoted_basis' | 'quoted_currency'
 >
 
-/** The counter-offer for the rate of a lane. @param counterRate dollars */
+/** The counter-offer for the rate of a quote. @param counterRate dollars */
 export function counterOfferTo(
   { quoted_rate_cents: quotedCents }: Pick<LaneRow, 'quoted_rate_cents'>,
   counterRate: number,
@@ -41,7 +41,7 @@ export function isAccepted({ counter_rate, quoted_rate }: Requoted): boolean {
   return counter_rate === quoted_rate
 }
 
-/** Checks a requote that answers a counter-offer. Others pass. @throws a 409 if the lane is void, or a 422 */
+/** Checks a requote that answers a counter-offer. Others pass. @throws a 409 if the quote is void, or a 422 */
 export function checkCounterOffer(lane: LaneRow, body: Requoted): void {
   const { counter_rate, quoted_rate, quoted_basis, quoted_currency } = body
   if (counter_rate === undefined) return
@@ -78,8 +78,8 @@ interface Recorded {
 }
 
 /**
- * Keeps the rate that the customer named on the lane that it answers. The customer refused its rate, so a lane that is not decided
- * is lost for its price.
+ * Saves the rate that the customer named with the quote that it answers. The customer refused the quoted rate, so a quote that is
+ * not decided is lost for its price.
  */
 export async function recordCounterOffer(
   transaction: TenantTransaction,
@@ -103,7 +103,7 @@ export async function recordCounterOffer(
   )
 }
 
-/** Marks a lane won whose rate the customer named. */
+/** Marks a quote won whose rate the customer named. */
 export async function winAccepted(
   transaction: TenantTransaction,
   tenant: TenantId,

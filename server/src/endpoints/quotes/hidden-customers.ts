@@ -30,7 +30,7 @@ export async function refuseWithHiddenCustomers(
  * Handles a write that fails because another row already has its key, and the person may not see that row. Throws the error that
  * `refused` returns, which must say nothing about the row. Other errors are thrown unchanged.
  *
- * @example await write().catch(orHidden(() => problem('state-conflict', 'You cannot quote this lane again.')))
+ * @example await write().catch(orHidden(() => problem('state-conflict', 'You cannot quote this load again.')))
  */
 export function orHidden(refused: () => Problem): (error: unknown) => never {
   return (error) => {

@@ -166,7 +166,7 @@ describe('a row of a known reference', () => {
     expect(await lanesOf(tenant)).toMatchObject([{ ...same, customer_rate: 2300 }])
   })
 
-  test('changes nothing when it has the same values, even if the lane has changed since', async () => {
+  test('changes nothing when it has the same values, even if the quote has changed since', async () => {
     const integration = await makeIntegration(app)
     const { tenant } = integration
     await imported(tenant, [columns, booked])
@@ -183,7 +183,7 @@ describe('a row of a known reference', () => {
     expect(await lanesOf(tenant)).toEqual(before)
   })
 
-  test('wins a lane that a person marked lost, and names the rule', async () => {
+  test('wins a quote that a person marked lost, and names the rule', async () => {
     const tenant = await makeTenant(app)
     await imported(tenant, [columns, open])
     const [lane] = await lanesOf(tenant)
@@ -257,7 +257,7 @@ describe('a row of a known reference', () => {
     expect(body.imports[1]).toMatchObject({ import_id: only.import_id, rows_kept: 1, kept: [], changes: [] })
   })
 
-  test('books no lane whose booking the TMS has cancelled', async () => {
+  test('books no quote whose booking the TMS has cancelled', async () => {
     const integration = await makeIntegration(app)
     const { tenant } = integration
     await imported(tenant, [columns, open])
@@ -340,8 +340,8 @@ describe('a row of a known reference', () => {
   })
 })
 
-describe('a row with a lane_ref', () => {
-  test('follows the same rules, and two rows of one lane are applied in order', async () => {
+describe('a row with the lane_ref of a quote', () => {
+  test('follows the same rules, and two rows of one quote are applied in order', async () => {
     const integration = await makeIntegration(app)
     const { tenant } = integration
     const lane = await makeLane(app, tenant)

@@ -223,7 +223,7 @@ describe('202 of an undo', () => {
     expect(left.body.lanes).toMatchObject([{ truck_cost: 1800 }])
   })
 
-  it('keeps an imported lane with a requote', async () => {
+  it('keeps an imported quote with a requote', async () => {
     const tenant = await makeTenant(app)
     const { import_id } = await imported(tenant, header + rowTo('Atlanta').replace('Won', 'Lost'))
     const { body } = await call(app, 'GET', '/api/lanes', { token: tenant.owner })

@@ -54,7 +54,7 @@ function importWarnings(row: imports.ImportRow): Static<typeof Import>['warnings
       ? [
           {
             code: 'no_dates' as const,
-            detail: `No column holds a date: all quotes count as quoted on ${created_at.toISOString().slice(0, 10)}, the day of ${row.dry_run ? 'this check' : 'the import'} (UTC). Old rates count as current, and months and trends cannot be learned.`,
+            detail: `No column has a date: all quotes count as quoted on ${created_at.toISOString().slice(0, 10)}, the day of ${row.dry_run ? 'this check' : 'the import'} (UTC). Old rates count as current, and months and trends cannot be learned.`,
           },
         ]
       : []),

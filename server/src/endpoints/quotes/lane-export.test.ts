@@ -50,7 +50,7 @@ async function exported(path: string, token: string) {
   return { headers, text: String(body), rows }
 }
 
-/** A brokerage with `count` lanes, in requests of a hundred. */
+/** A brokerage with `count` quotes, in requests of a hundred. */
 async function brokerageOf(count: number): Promise<string> {
   const tenant = await makeTenant(app)
   for (let made = 0; made < count; made += 100) {
@@ -105,7 +105,7 @@ describe('200', () => {
     expect(booked).toMatchObject({ Margin: '-200.50', 'Margin %': '-20.1', 'Truck cost from': 'tms' })
   })
 
-  test('every lane is in it once, for any number of pieces', async () => {
+  test('every quote is in it once, for any number of pieces', async () => {
     const token = await brokerageOf(2_100)
     const { rows } = await exported('/api/lanes/export', token)
     expect(rows).toHaveLength(2_100)
@@ -117,7 +117,7 @@ describe('200', () => {
     expect((await exported('/api/lanes/export?customer=customer%20300', token)).rows).toHaveLength(100)
   })
 
-  test('shipments are the lanes with a booking; an empty selection has only a header; a viewer may export both', async () => {
+  test('shipments are the quotes with a booking; an empty selection has only a header; a viewer may export both', async () => {
     const mine = await makeIntegration(app)
     const viewer = await makePerson(app, mine.tenant, 'viewer')
     const lane = await makeLane(app, mine.tenant)

@@ -31,7 +31,7 @@ interface Request {
   readonly lanes: readonly Partial<NewLane>[]
 }
 
-/** Inserts lanes without validation, including ties and nulls. */
+/** Inserts quotes without validation, including ties and nulls. */
 async function insert(tenant: MadeTenant, requests: readonly Request[]): Promise<void> {
   const id = tenantId(tenant.id)
   await app.database.inTenant(id, (transaction) =>
@@ -89,7 +89,7 @@ beforeAll(async () => {
   acme = await makeTenant(app)
   rep = await makePerson(app, acme, 'member')
   const hour = 3_600_000
-  // Few distinct values, so that in every order, lanes with equal keys are on both sides of a page boundary.
+  // Few distinct values, so that in every order, quotes with equal keys are on both sides of a page boundary.
   const lanes = Array.from({ length: 60 }, (_, n) => ({
     quoted_rate_cents: 200_000 + (n % 3) * 5_000,
     estimated_cost_cents: n % 4 === 1 ? null : 180_000,
@@ -148,7 +148,7 @@ function inOrder(lanes: readonly ShownLane[], key: Key, direction: 1 | -1): Show
 
 describe('200', () => {
   test.each(orders)(
-    'the pages of sort %s meet every lane once, equal and unknown ones too',
+    'the pages of sort %s meet every quote once, equal and unknown ones too',
     async (...order) => {
       const [sort, key, direction] = order
       for (const path of sort === 'booked' ? ['/api/shipments'] : ['/api/lanes', '/api/shipments']) {
@@ -220,7 +220,7 @@ describe('200', () => {
     expect((await customers('pending_days=6'))[0]).toBe(3)
   })
 
-  test('a lane has its rep and its request; an imported lane has no rep', async () => {
+  test('a quote has its rep and its request; an imported quote has no rep', async () => {
     const mine = await makeTenant(app)
     const made = await call(app, 'POST', '/api/quote-requests', {
       token: mine.owner,
@@ -296,7 +296,7 @@ describe('200', () => {
     expect(known(both)).toBeLessThan(known(margins))
   })
 
-  test('a cursor of another brokerage gives access to one’s own lanes only', async () => {
+  test('a cursor of another brokerage gives access to one’s own quotes only', async () => {
     const other = await makeTenant(app)
     await insert(other, [{ customer: 'Theirs', lanes: [{}, {}] }])
     const page = await call(app, 'GET', '/api/lanes?limit=5', { token: acme.owner })

@@ -25,7 +25,7 @@ import { basisAnswer } from '../performance/compared-basis.ts'
 
 type LaneQuery = QueryOf<typeof listLanes> | QueryOf<typeof listShipments>
 type LaneSelection = QueryOf<typeof exportLanes>
-/** The parts of a call that select lanes. */
+/** The parts of a call that select quotes. */
 interface LaneCall {
   readonly caller: { readonly tenant: TenantId }
   readonly query: LaneSelection
@@ -34,7 +34,7 @@ interface LaneCall {
 
 const dayMs = 86_400_000
 
-/** The selected lanes. The book is read only if the selection depends on a figure. */
+/** The selected quotes. The book is read only if the selection depends on a figure. */
 async function laneFilter(
   { caller: { tenant }, query, now }: LaneCall,
   parts: Pick<Parts, 'books' | 'database'>,
@@ -42,7 +42,7 @@ async function laneFilter(
   const errors: FieldError[] = []
   const { pending_days: pendingDays } = query
   if (pendingDays !== undefined && query.outcome !== undefined && query.outcome !== 'pending') {
-    const detail = 'pending_days selects pending lanes only; remove outcome, or remove pending_days.'
+    const detail = 'pending_days selects pending quotes only; remove outcome, or remove pending_days.'
     errors.push({ parameter: 'outcome', code: 'invalid', detail })
   }
   const place = (parameter: 'origin' | 'destination') => {
@@ -144,8 +144,8 @@ async function lanePage(
 }
 
 /**
- * A selection of lanes as CSV, newest first. Each piece is read in its own transaction, so that a slow reader holds no
- * connection. A lane that changes meanwhile is exported in its old or new state; no lane is missing or repeated.
+ * A selection of quotes as CSV, newest first. Each piece is read in its own transaction, so that a slow reader holds no
+ * connection. A quote that changes meanwhile is exported in its old or new state; no quote is missing or repeated.
  */
 function csvOf(
   database: Pick<Database, 'inTenant'>,

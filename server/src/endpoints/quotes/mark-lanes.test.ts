@@ -22,7 +22,7 @@ const laneOf = async (lane_ref: string) =>
 const outcomes = async () => Promise.all(lanes.map(async (ref) => (await laneOf(ref)).outcome))
 
 describe('200', () => {
-  test('marks each lane, records each change with the person, and returns the lanes in the order sent', async () => {
+  test('marks each quote, records each change with the person, and returns the quotes in the order sent', async () => {
     const [first, second, third] = lanes
     const { status, body } = await mark([
       { lane_ref: third, outcome: 'won' },
@@ -39,7 +39,7 @@ describe('200', () => {
     expect(history.changes).toMatchObject([{ after: { outcome: 'lost', outcome_reason: 'price' } }])
   })
 
-  test('one call marks the lanes, and one call with the outcomes before it undoes the marks', async () => {
+  test('one call marks the quotes, and one call with the outcomes before it undoes the marks', async () => {
     await mark(lanes.map((lane_ref) => ({ lane_ref, outcome: 'won', expected_outcome: 'pending' })))
     expect(await outcomes()).toEqual(['won', 'won', 'won'])
     const undone = await mark(
@@ -50,7 +50,7 @@ describe('200', () => {
     expect(await outcomes()).toEqual(['pending', 'pending', 'pending'])
   })
 
-  test('keeps the mark of another person, names the person, and marks the other lanes', async () => {
+  test('keeps the mark of another person, names the person, and marks the other quotes', async () => {
     const [first, second] = lanes
     const dana = await makePerson(app, acme, 'member')
     const { body: people } = await call(app, 'GET', '/api/users', { token: acme.owner })
@@ -88,7 +88,7 @@ describe('200', () => {
     expect([won.body.marked + lost.body.marked, won.body.failed + lost.body.failed]).toEqual([3, 3])
   })
 
-  test('a lane that already has the outcome is no conflict', async () => {
+  test('a quote that already has the outcome is no conflict', async () => {
     const [first] = lanes
     await mark([{ lane_ref: first, outcome: 'won' }])
     const { body } = await mark([{ lane_ref: first, outcome: 'won', expected_outcome: 'pending' }])
@@ -106,14 +106,14 @@ describe('200', () => {
     expect(body.results).toMatchObject([
       {
         status: 409,
-        detail: `The quote of lane ${first} is void, so no outcome of it counts. Restore it first.`,
+        detail: `Quote ${first} is void, so no outcome of it counts. Restore it first.`,
         lane: { outcome: 'pending' },
       },
       { status: 200 },
     ])
   })
 
-  test('a lane of another brokerage and a lane that does not exist have the same result', async () => {
+  test('a quote of another brokerage and one that does not exist have the same result', async () => {
     const other = (await makeLane(app, await makeTenant(app))).lane_ref
     const { body } = await mark([
       { lane_ref: other, outcome: 'won' },
@@ -145,7 +145,7 @@ describe('422', () => {
     expect([status, body.errors[0].pointer]).toEqual([422, pointer])
   })
 
-  test('a lane that is sent twice, and nothing is marked', async () => {
+  test('a quote that is sent twice, and nothing is marked', async () => {
     const [first, second] = lanes
     const { status, body } = await mark([
       { lane_ref: second, outcome: 'won' },

@@ -34,7 +34,7 @@ function checkLanes(asked: readonly Asked[]): void {
     const before = first.get(lane_ref)
     if (before === undefined) first.set(lane_ref, index)
     else {
-      const detail = `This lane_ref is also in item ${before}. Send each lane once.`
+      const detail = `This lane_ref is also in item ${before}. Send each quote once.`
       errors.push({ pointer: `/lanes/${index}/lane_ref`, code: 'repeated', detail })
     }
     if (reason !== undefined && outcome !== 'lost') errors.push(wrongReason(`lanes/${index}/reason`))
@@ -42,7 +42,7 @@ function checkLanes(asked: readonly Asked[]): void {
   if (errors.length > 0) throw invalid(errors)
 }
 
-/** A lane that is not marked: void, changed by someone else since the caller read it, replaced, or outside the rules. */
+/** A quote that is not marked: void, changed by someone else since the caller read it, replaced, or outside the rules. */
 interface Conflict {
   readonly index: number
   readonly lane: LaneRow
@@ -53,7 +53,7 @@ interface Conflict {
 /** True if someone else changed the outcome since the caller read it. */
 function isChanged(lane: LaneRow, { outcome, reason, expected_outcome: expected }: Asked): boolean {
   if (expected === undefined || lane.outcome === expected) return false
-  // A lane that already has the new outcome is no conflict.
+  // A quote that already has the new outcome is no conflict.
   return lane.outcome !== outcome || lane.outcome_reason !== (reason ?? null)
 }
 
@@ -72,7 +72,7 @@ function conflictWords({ lane, refused }: Conflict, setter: Setter | null): stri
   return `${who} marked this quote ${outcome} after you loaded it.`
 }
 
-/** The conflicts with the current lanes, by index of the item. */
+/** The conflicts with the current quotes, by index of the item. */
 async function conflictsOf(
   transaction: TenantTransaction,
   tenant: TenantId,
@@ -95,7 +95,7 @@ async function conflictsOf(
   })
 }
 
-/** The errors of each lane that the pricing rules do not let the person mark, by lane id. Reads the lanes without a lock. */
+/** The errors of each quote that the pricing rules do not let the person mark, by lane_id. Reads the quotes without a lock. */
 async function refusedMarks({ caller, body, now }: Call<typeof markLanes>, parts: Parts) {
   if (roleAtLeast(caller.role, 'admin')) return new Map<number, FieldError[]>()
   const { tenant } = caller
@@ -111,7 +111,7 @@ async function refusedMarks({ caller, body, now }: Call<typeof markLanes>, parts
   return refusedReopenings(asked, { caller, now }, parts)
 }
 
-/** Marks several lanes in one transaction. */
+/** Marks several quotes in one transaction. */
 export const markLanesEndpoint = serve(markLanes, async (call, parts) => {
   const { caller, now } = call
   const { lanes: asked } = call.body

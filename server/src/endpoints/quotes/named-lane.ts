@@ -4,7 +4,7 @@ import { lanes } from '../../database/queries/index.ts'
 import type { TenantTransaction } from '../../database/schema/index.ts'
 import type { TenantId } from '../../database/session/index.ts'
 
-/** The 404 for a lane. It is the same for a lane of another tenant and for a lane that does not exist. */
+/** The 404 for a quote. It is the same for a quote of another tenant and for one that does not exist. */
 export function noLane(ref: string) {
   return problem('lane-not-found', `No lane was found for lane_ref "${ref}".`)
 }
@@ -19,7 +19,7 @@ export function askedRef(ref: string): string {
   return ref
 }
 
-/** The lane, locked until the end of the transaction. */
+/** The quote, locked until the end of the transaction. */
 export async function lockedLane(transaction: TenantTransaction, tenant: TenantId, ref: string) {
   const lane = await lanes.lockLane(transaction, tenant, askedRef(ref))
   if (lane === null) throw noLane(ref)

@@ -52,14 +52,14 @@ describe('one load is won once', () => {
     const refs = await offered(2000, 1900)
     const refused = await mark(refs[0], 'won')
     expect([refused.status, refused.body.code]).toEqual([409, 'state-conflict'])
-    expect(refused.body.detail).toContain(`Lane ${refs[1]} is a later offer for the load`)
+    expect(refused.body.detail).toContain(`Quote ${refs[1]} is a later offer for the load`)
     const { body } = await post('/api/lane-outcomes', { lanes: [{ lane_ref: refs[0], outcome: 'won' }] })
     expect(body.results[0]).toMatchObject({ status: 409, detail: refused.body.detail })
     expect((await mark(refs[1], 'won')).status).toBe(200)
     for (const ref of refs) {
       const again = await post(`/api/lanes/${ref}/requote`, { quoted_rate: 1850 })
       expect(again.status).toBe(409)
-      expect(again.body.detail).toContain(`Lane ${refs[1]}`)
+      expect(again.body.detail).toContain(`Quote ${refs[1]}`)
     }
     expect(await standing(refs)).toEqual([
       ['pending', 2],

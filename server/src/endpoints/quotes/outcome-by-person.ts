@@ -7,7 +7,7 @@ import type { TenantId } from '../../database/session/index.ts'
 
 /** Why a voided quote cannot be marked. */
 export function voidWords({ lane_ref }: Pick<LaneRow, 'lane_ref'>): string {
-  return `The quote of lane ${lane_ref} is void, so no outcome of it counts. Restore it first.`
+  return `Quote ${lane_ref} is void, so no outcome of it counts. Restore it first.`
 }
 
 /** Whether a later offer for the same load counts instead of this one. */
@@ -21,7 +21,7 @@ export function replacedWords(
   { outcome }: Pick<BodyOf<typeof setOutcome>, 'outcome'>,
 ): string | null {
   if (outcome !== 'won' || !isReplaced(lane)) return null
-  return `Lane ${lane.superseded_by} is a later offer for the load of lane ${lane.lane_ref}, and a load is won once: mark that one won, or void it first if the customer took this rate.`
+  return `Quote ${lane.superseded_by} is a later offer for the load of quote ${lane.lane_ref}, and a load is won once: mark that one won, or void it first if the customer took this rate.`
 }
 
 /** The error of a field that is only for a loss. @param path of the field, such as "lanes/0/reason" */
@@ -35,7 +35,7 @@ export function wrongReason(path: string): FieldError {
 }
 
 /**
- * Whether to leave a pending quote that a person marks pending as it is. Otherwise the mark keeps the quote from expiring, because
+ * Whether to leave a pending quote that a person marks pending as it is. Otherwise, the marked quote would not expire, because
  * a person decided that it stays open. Where rules limit how long a rate is valid, that would be a way around them.
  */
 export async function keepsPendingAsIs(transaction: TenantTransaction, tenant: TenantId) {
@@ -44,7 +44,7 @@ export async function keepsPendingAsIs(transaction: TenantTransaction, tenant: T
     isLimited && outcome === 'pending' && lane.outcome === 'pending'
 }
 
-/** The columns to change on a lane that a person marks at `at`, the time of the request. `clock` is the time of the database. */
+/** The columns to change of a quote that a person marks at `at`, the time of the request. `clock` is the time of the database. */
 export function outcomeByPerson(
   lane: LaneRow,
   { outcome, reason }: Pick<BodyOf<typeof setOutcome>, 'outcome' | 'reason'>,

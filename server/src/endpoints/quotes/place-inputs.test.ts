@@ -111,7 +111,7 @@ describe('each place in the table', () => {
     for (const [at, { written, stored }] of inputs.entries()) {
       const { status, markup } = results[at]
       expect([written, status]).toEqual([written, stored === null ? 422 : 200])
-      // The lanes of the first test are found under every spelling.
+      // The quotes of the first test are found under every spelling.
       if (stored !== null)
         expect(markup).toMatchObject({ found: true, query: { origin: written, destination: 'ATL' } })
     }

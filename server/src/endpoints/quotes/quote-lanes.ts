@@ -53,7 +53,7 @@ export async function quoteRequestAnswer(
   }
 }
 
-/** The lanes of a quote request, parsed. @throws a 422 with every wrong field */
+/** The quotes of a quote request, parsed. @throws a 422 with every wrong field */
 export function readQuoteRequest(body: BodyOf<typeof createQuoteRequest>): newLanes.NewLane[] {
   const errors: FieldError[] = []
   const read = body.lanes.map((lane, index) =>
@@ -63,7 +63,7 @@ export function readQuoteRequest(body: BodyOf<typeof createQuoteRequest>): newLa
   return read.filter((lane) => lane !== null)
 }
 
-/** The request with its places and equipment as its lanes will be stored. */
+/** The request with its places and equipment as they will be saved. */
 export function withStoredNames<Body extends BodyOf<typeof createQuoteRequest>>(body: Body): Body {
   const read = readQuoteRequest(body)
   const lanesNamed = body.lanes.map((lane, index) => {

@@ -44,7 +44,7 @@ const setOutcome = (ref: string, body: Record<string, unknown>, token = owner) =
   call(app, 'POST', `/api/lanes/${ref}/outcome`, { token, body })
 const rollback = (ref: string, changeId: unknown, token = owner) =>
   call(app, 'POST', `/api/lanes/${ref}/rollback`, { token, body: { change_id: changeId } })
-/** A quoted lane as later reads return it: the warnings about its rate are only in the answer to the quote. */
+/** A quote as later reads return it: the warnings about its rate are only in the answer to the quote. */
 const withoutWarnings = ({ warnings: _, ...lane }: Record<string, unknown>) => lane
 const codeOf = (answer: Answer) => answer.body.type?.replace('/problems/', '')
 
@@ -91,7 +91,7 @@ describe('201', () => {
     expect((await quote([oneLane], key)).body).toEqual(made)
   })
 
-  test('a quote request makes its lanes, each pending, with a lane_ref of REQUESTID-LANENUM-COUNT', async () => {
+  test('a quote request makes its quotes, each pending, with a lane_ref of REQUESTID-LANENUM-COUNT', async () => {
     const { status, body } = await quote(
       [
         oneLane,
@@ -137,7 +137,7 @@ describe('201', () => {
     })
   })
 
-  test('the request can be read with every lane and requote, for any id', async () => {
+  test('the request can be read with every quote and requote, for any id', async () => {
     for (let i = 0; i < 12; i++) {
       const { body } = await quote()
       const back = await call(app, 'GET', `/api/quote-requests/${body.request_id}`, {
@@ -148,7 +148,7 @@ describe('201', () => {
     }
   })
 
-  test('a hundred lanes are one request', async () => {
+  test('a hundred quotes are one request', async () => {
     const { status, body } = await quote(
       Array.from({ length: 100 }, (_, index) => ({ ...oneLane, quoted_rate: 1000 + index })),
     )
@@ -157,7 +157,7 @@ describe('201', () => {
     expect(body.lanes.at(-1)).toMatchObject({ lane_ref: `${body.request_id}-100-1`, quoted_rate: 1099 })
   })
 
-  test('a requote is a further offer for the load, with the next number; the earlier one keeps all but its standing', async () => {
+  test('a requote is a further offer for the load, with the next number; the earlier one changes only in that the last one counts', async () => {
     const lane = await makeLane(app, acme.tenant, { outcome: 'lost' })
     const answers = await Promise.all(
       [2075, 2050].map((quoted_rate) =>
@@ -187,7 +187,7 @@ describe('201', () => {
     expect(await laneOf(last)).toMatchObject({ superseded_by: null })
   })
 
-  test('neither lane_ref nor lane_id tells how many lanes others have made', async () => {
+  test('neither lane_ref nor lane_id tells how many quotes others have made', async () => {
     const ids: number[] = []
     for (let i = 0; i < 10; i++) ids.push((await makeLane(app, acme.tenant)).lane_id)
     const steps = ids.slice(1).map((id, index) => Math.abs(id - (ids[index] ?? 0)))
@@ -279,7 +279,7 @@ describe('200', () => {
     }
   })
 
-  test('lanes are listed newest first, in pages without gaps or repeats', async () => {
+  test('quotes are listed newest first, in pages without gaps or repeats', async () => {
     const mine = await makeIntegration(app)
     const { body } = await call(app, 'POST', '/api/quote-requests', {
       token: mine.tenant.owner,
@@ -324,7 +324,7 @@ describe('200', () => {
     expect(await lanesOf(`to=${start}`)).toBe(0)
   })
 
-  test('shipments are the lanes with a booking, with totals of all of them', async () => {
+  test('shipments are the quotes with a booking, with totals of all of them', async () => {
     const mine = await makeIntegration(app)
     const [one, two, three] = [
       await makeLane(app, mine.tenant),
@@ -373,7 +373,7 @@ describe('403', () => {
 })
 
 describe('404', () => {
-  test('another tenant’s lane, request and change are not found, with the same answer as missing ones', async () => {
+  test('another tenant’s quote, request and change are not found, with the same answer as missing ones', async () => {
     const theirs = await makeLane(app, other.tenant, { outcome: 'won' })
     const bodies = async (ref: string) => {
       const answers = [
@@ -396,7 +396,7 @@ describe('404', () => {
     expect(q.body.lanes).toEqual([])
   })
 
-  test('an odd lane_ref is no lane, and a change that never was cannot be undone', async () => {
+  test('an odd lane_ref is no quote, and a change that never was cannot be undone', async () => {
     for (const ref of ['x', '1', '-', '%20', '%27', '1-1-1-1', 'a'.repeat(200), '%F0%9F%98%80']) {
       expect([ref, (await call(app, 'GET', `/api/lanes/${ref}`, { token: owner })).status]).toEqual([
         ref,
@@ -409,7 +409,7 @@ describe('404', () => {
 })
 
 describe('422', () => {
-  test('each invalid field of each lane is named', async () => {
+  test('each invalid field of each quote is named', async () => {
     const { status, body } = await quote([
       oneLane,
       { origin: 'x'.repeat(101), quoted_rate: 0, equipment: 'V' },
@@ -440,7 +440,7 @@ describe('422', () => {
     },
   )
 
-  test('1 to 100 lanes, and nothing but lanes', async () => {
+  test('1 to 100 quotes, and nothing but quotes', async () => {
     for (const lanes of [[], null, {}, 'x', [null], [1], Array(101).fill(oneLane)])
       expect((await quote(lanes)).status).toBe(422)
   })

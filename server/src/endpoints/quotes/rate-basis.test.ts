@@ -94,7 +94,7 @@ describe('amounts on two bases', () => {
     expect((await answers(ours)).performance.totals).toMatchObject({ shipments: 2, customer_rate: 3800 })
   })
 
-  test('are compared on the default basis at every point of entry; those without a fuel charge are kept apart', async () => {
+  test('are compared on the default basis at every point of entry; those without a fuel charge are not counted', async () => {
     const ours = await makeIntegration(app, scopes)
     const { tenant } = ours
     // Two quotes that say nothing, and the same two in the linehaul form.
@@ -118,7 +118,7 @@ describe('amounts on two bases', () => {
       rate_band: { floor: 2000, median: 2100, ceiling: 2200 },
       basis: { amounts: 'all_in', converted: 1, kept_apart: 1 },
     })
-    // The desk: kept apart. A signed update of that lane makes it comparable.
+    // The desk: not counted. A signed update of that quote makes it comparable.
     const desk = await call(app, 'POST', '/api/quote-requests', {
       token: tenant.owner,
       body: {
@@ -326,7 +326,7 @@ describe('a rate on other terms', () => {
     expect(await lane(ours, same.lane_ref)).toMatchObject({ quoted_currency: 'CAD', estimated_cost: null })
   })
 
-  test('keeps out the cost of an older push that states no basis, if the default basis is another one', async () => {
+  test('does not apply the cost of an older push that states no basis, if the default basis is another one', async () => {
     const ours = await makeIntegration(app, scopes)
     await call(app, 'PATCH', '/api/tenant', {
       token: ours.tenant.owner,
@@ -397,7 +397,7 @@ describe('a row of a known quote', () => {
     const file = rows.map((row) => `${id},"Dallas, TX","Atlanta, GA",V,3/1/2026,${row}\n`).join('')
     return imported(ours, `Quote ID,From,To,Equip,Quote Date,Status,${head}\n${file}`)
   }
-  /** The lanes by their reference or external id. */
+  /** The quotes by their reference or external id. */
   const lanes = async (ours: Integration) => {
     const { lanes: all } = (await call(app, 'GET', '/api/lanes', { token: ours.tenant.owner })).body
     return Object.fromEntries(

@@ -13,8 +13,8 @@ import { outsideErrors } from './outside-rules.ts'
 const correctionMs = 24 * 3_600_000
 
 /**
- * Whether marking a lane offers its rate again: a quote that was decided or has expired becomes pending, or one that was lost
- * or has expired becomes won. A booked lane is never reopened: its rate is a fact that no rule can prevent any more.
+ * Whether marking a quote offers its rate again: a quote that was decided or has expired becomes pending, or one that was lost
+ * or has expired becomes won. A booked quote is never reopened: its rate is a fact that no rule can prevent any more.
  *
  * @example isReopened(lostLane, 'won') // true
  */
@@ -24,7 +24,7 @@ function isReopened(lane: LaneRow, to: LaneOutcome['outcome']): boolean {
 }
 
 /**
- * The lanes that a person may not mark, by lane id, each with the errors: the mark would offer its rate again, and the pricing rules
+ * The quotes that a person may not mark, by lane_id, each with the errors: the mark would offer its rate again, and the pricing rules
  * do not let this person quote that rate today. Without this check, an old or imported quote that was lost would be a way around
  * approval. Empty for admins, who could also import such a quote.
  */
@@ -60,7 +60,7 @@ export async function refusedReopenings(
   )
 }
 
-/** Why a lane cannot be marked, in words. */
+/** Why a quote cannot be marked, in words. */
 export function reopeningWords(outcome: LaneOutcome['outcome'], detail: string): string {
   return `The quote is closed, and ${outcome === 'won' ? 'winning' : 'reopening'} it would quote its rate again, which is outside the pricing rules: ask for approval of a new quote, or ask an admin to mark it. ${detail}`
 }

@@ -139,7 +139,7 @@ describe('advice after a counter-offer', () => {
     })
   })
 
-  test('its address of before is gone, and says what to use instead', async () => {
+  test('its former address is gone, and says what to use instead', async () => {
     const gone = await send('GET', `/api/lanes/${await quoted()}/counter-advice?counter_rate=2100`)
     expect(gone.status).toBe(404)
     expect(gone.body.detail).toContain('POST /api/advice/lanes')
@@ -147,7 +147,7 @@ describe('advice after a counter-offer', () => {
 })
 
 describe('a requote that answers a counter-offer', () => {
-  test('accepting makes a won requote at the named rate; the earlier quote keeps the counter-offer and is lost for its price', async () => {
+  test('accepting makes a won requote at the named rate; the earlier quote has the counter-offer and is lost for its price', async () => {
     const ref = await quoted()
     const { status, body } = await send('POST', `/api/lanes/${ref}/requote`, {
       quoted_rate: 2100,
@@ -192,7 +192,7 @@ describe('a requote that answers a counter-offer', () => {
     for (const body of [accepts, { quoted_rate: 2300, counter_rate: 2100 }]) {
       const again = await requote(ref, body)
       expect([again.status, again.body.code]).toEqual([409, 'state-conflict'])
-      expect(again.body.detail).toContain(`Lane ${nextOf(ref)}, an offer for the load of lane ${ref}, is won`)
+      expect(again.body.detail).toContain(`Quote ${nextOf(ref)}, an offer for the load of quote ${ref}, is won`)
     }
     expect((await send('GET', `/api/lanes/${ref.replace(/-1$/, '-3')}`)).status).toBe(404)
 
@@ -223,7 +223,7 @@ describe('a requote that answers a counter-offer', () => {
     expect(await lane(ref)).toMatchObject({ counter_rate: 2100, outcome: 'lost', outcome_reason: 'service' })
   })
 
-  test('walking away keeps the counter-offer with the loss, and an admin can roll both back', async () => {
+  test('walking away saves the counter-offer with the loss, and an admin can roll both back', async () => {
     const ref = await quoted()
     const lost = { outcome: 'lost', reason: 'price', counter_rate: 1700 }
     const { status, body } = await send('POST', `/api/lanes/${ref}/outcome`, lost)
@@ -258,8 +258,8 @@ describe('a requote that answers a counter-offer', () => {
   })
 })
 
-describe('the rules hold for an accepted or countered rate', () => {
-  test('accepting below a minimum needs approval; approved, the requote is won and the counter-offer is kept', async () => {
+describe('the rules apply to an accepted or countered rate', () => {
+  test('accepting below a minimum needs approval; approved, the requote is won and the counter-offer is saved', async () => {
     const ruled = await makeTenant(app)
     const own = await makePerson(app, ruled, 'member')
     const as = (token: string) => (method: 'GET' | 'POST', path: string, body?: object) =>

@@ -33,14 +33,14 @@ async function refuseIfWon(transaction: TenantTransaction, tenant: TenantId, lan
   const won = await lanes.lockedWon(transaction, tenant, lane)
   if (won === null) return
   const which =
-    won === lane.lane_ref ? `Lane ${won}` : `Lane ${won}, an offer for the load of lane ${lane.lane_ref},`
+    won === lane.lane_ref ? `Quote ${won}` : `Quote ${won}, an offer for the load of quote ${lane.lane_ref},`
   throw problem(
     'state-conflict',
     `${which} is won, so the load needs no further offer. Set it pending first if that is wrong, or make a new quote request for another load.`,
   )
 }
 
-/** The errors of a requote: of the charges that were sent, or of the earlier ones that it keeps. */
+/** The errors of a requote: of the charges that were sent, or of the earlier ones that it copies. */
 function requoteErrors(body: Requote, before: LaneRow, assumed: RateBasis): FieldError[] {
   const sent = chargesErrors('quoted', 'quoted_rate', body)
   if (sent.length > 0) return sent
@@ -51,14 +51,14 @@ function requoteErrors(body: Requote, before: LaneRow, assumed: RateBasis): Fiel
   return [{ pointer: '/quoted_rate', code: 'invalid', detail }]
 }
 
-/** The next quote of the lane exists, and the person may not see it. */
+/** The load has a later quote, and the person may not see it. */
 const noNextQuote = () =>
   problem(
     'state-conflict',
-    'You cannot quote this lane again. Make a new quote request, or ask an admin. Nothing was saved.',
+    'You cannot quote this load again. Make a new quote request, or ask an admin. Nothing was saved.',
   )
 
-/** A requote that is not saved: the lane as it would be, and the check of its rate. */
+/** A requote that is not saved: the quote as it would be, and the check of its rate. */
 interface CheckedRequote extends CheckedRate {
   readonly next: LaneRow
 }
@@ -98,8 +98,8 @@ export async function checkRequote(
 }
 
 /**
- * Quotes a lane again. With `counter_rate`, the lane keeps the rate that the customer named, and the new one is won if it is at that
- * rate.
+ * Quotes the load of a quote again. With `counter_rate`, the rate that the customer named is saved with the earlier quote, and the
+ * requote is won if it is at that rate.
  *
  * @throws like `checkRequote`, and a 422 if the rate is outside the rules
  */
@@ -133,7 +133,7 @@ export async function requoteLane(
     const { identifiers } = database
     const [entered] = await enter(transaction, [{ kind: 'requote', quoted, next }], { tenant, identifiers })
     const made = entered?.row
-    if (made === undefined || made === null) throw new Error('A requote makes a lane.')
+    if (made === undefined || made === null) throw new Error('A requote makes a quote.')
     const offered = isAccepted(body) ? await winAccepted(transaction, tenant, made, recorded) : made
     const answer = await laneAnswer(transaction, tenant, offered)
     await by.also?.(transaction, [made.lane_ref])

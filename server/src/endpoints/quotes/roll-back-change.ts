@@ -40,7 +40,7 @@ export async function rollBackChange(
     // rollback.
     const at = await changes.databaseNow(transaction)
     const change = await laneHistory.findChange(transaction, caller.tenant, lane.lane_id, body.change_id)
-    if (change === null) throw problem('not-found', `Lane ${lane.lane_ref} has no change ${body.change_id}.`)
+    if (change === null) throw problem('not-found', `Quote ${lane.lane_ref} has no change ${body.change_id}.`)
     const next = decidedInTime(lane, changes.rollbackValues(lane, change.before, at), at)
     const origin = {
       source: 'dashboard',

@@ -129,7 +129,7 @@ describe('refused', () => {
     })
   })
 
-  test('a void needs a reason and the role of a member; a lane of another brokerage is not found', async () => {
+  test('a void needs a reason and the role of a member; a quote of another brokerage is not found', async () => {
     const tenant = await makeTenant(app)
     const viewer = await makePerson(app, tenant, 'viewer')
     const { lane_ref } = await makeLane(app, tenant)

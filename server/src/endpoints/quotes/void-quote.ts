@@ -8,7 +8,7 @@ import { type Call, type ServedEndpoint, serve } from '../endpoint-call.ts'
 import type { Parts } from '../parts.ts'
 import { lockedLane } from './named-lane.ts'
 
-/** Changes the void of a lane to what `valuesOf` returns, in one transaction. */
+/** Voids or restores a quote: sets the values that `valuesOf` returns, in one transaction. */
 async function changeVoid(
   { caller, params, now }: Pick<Call<typeof restoreQuote>, 'caller' | 'params' | 'now'>,
   { database }: Parts,
@@ -35,7 +35,7 @@ export const voidQuoteEndpoints: ServedEndpoint[] = [
       if (isBooked(bookingOf(lane))) {
         throw problem(
           'state-conflict',
-          `Lane ${lane.lane_ref} is booked, so its quote was not a mistake. Cancel the booking in the TMS first.`,
+          `Quote ${lane.lane_ref} is booked, so it was not a mistake. Cancel the booking in the TMS first.`,
         )
       }
       return { voided_at: lane.voided_at ?? new Date(call.now), void_reason: call.body.reason }
