@@ -46,7 +46,7 @@ const dayMs = 86_400_000
 interface Inputs {
   /** The version of the facts, the day, and the minimum. */
   readonly facts: string
-  /** What the amounts were converted to, and with which prices and rates. */
+  /** What the amounts were converted to, and with which fuel prices and exchange rates. */
   readonly conversions: string
 }
 

@@ -28,14 +28,14 @@ import type { BrokerageBook, EffectsByType } from './brokerage-book.ts'
 import { dayRatesOf, needsConversion, type QuotedOn, termsOfQuote } from './quote-conversions.ts'
 import { asksForParties, namedParties, partiesIn, type QuotedFor } from './quote-facts.ts'
 
-/** What quotes of a brokerage are appraised by: its book and its settings, of one moment. */
+/** What the appraisal of a brokerage's quotes needs: its book and its settings, of one moment. */
 export interface Pricing {
   /** Null if the book does not fit into memory: quotes then have no expected cost, no warnings and no forecast. */
   readonly book: (ModelsByType & { readonly quotes: BrokerageBook }) | null
   readonly settings: AppraisalSettings
 }
 
-/** What to appraise quotes by. Without room for the book in memory, the settings come from the database. */
+/** Reads what an appraisal needs. Without room for the book in memory, the settings come from the database. */
 export async function pricingOf(
   { books, database }: { readonly books: Books<BrokerageBook>; readonly database: Database },
   tenant: TenantId,
@@ -57,10 +57,10 @@ export async function pricingOf(
   }))
 }
 
-/** Runs a reading of the brokerage's tables: in a transaction of its own, or in the one that saves the quotes. */
+/** Reads from the brokerage's tables: in a transaction of its own, or in the one that saves the quotes. */
 export type Reader = <Value>(read: (transaction: TenantTransaction) => Promise<Value>) => Promise<Value>
 
-/** The lane of a quote to appraise, in the columns that the database has. */
+/** The lane of a quote to appraise, as columns of the database. */
 export type LaneInColumns = Pick<
   NewLane,
   'origin' | 'destination' | 'origin_market' | 'destination_market' | Exclude<CostColumn, 'equipment_code'>

@@ -5,7 +5,7 @@ import { customers, teams } from '../database/queries/index.ts'
 import type { TenantTransaction } from '../database/schema/index.ts'
 import type { TenantId } from '../database/session/index.ts'
 
-/** Who a quote is for and from, as it is known without the brokerage's tables. */
+/** The customer, the rep and the rate type of a quote, as the caller knows them. */
 export interface QuotedFor {
   readonly customerName: string | null
   readonly repId: number | null
@@ -13,7 +13,7 @@ export interface QuotedFor {
   readonly rateType: 'spot' | 'contract' | null
 }
 
-/** Whether rules ask for what is in the tables of customers or of teams. The rules of most brokerages do not. */
+/** Whether a rule depends on the tables of customers or of teams. The rules of most brokerages do not. */
 export function asksForParties(rules: readonly PricingRule[]): boolean {
   return rules.some(
     ({ conditions: { customer, tier, team } }) =>
@@ -21,12 +21,12 @@ export function asksForParties(rules: readonly PricingRule[]): boolean {
   )
 }
 
-/** The parties of a quote if the rules do not ask for more. */
+/** The parties of a quote if no rule depends on those tables. */
 export function namedParties({ repId, rateType }: QuotedFor): QuoteParties {
   return { customerKeys: [], tier: null, teamIds: [], repId, rateType }
 }
 
-/** The customer of a quote with all names that count for it, and the teams of its rep, as far as the rules ask for them. */
+/** The customer of a quote with all names that count for it, and the teams of its rep, as far as the rules depend on them. */
 export async function partiesIn(
   transaction: TenantTransaction,
   tenant: TenantId,

@@ -87,7 +87,7 @@ const followed = async (...args: Parameters<typeof followQuotes>): Promise<Quote
   return read
 }
 
-/** What a sink was read with that is at this version of the facts. */
+/** The state of a sink that was read at this version of the facts. */
 const asOf = (facts: number) => ({
   versions: { facts, access: 0 },
   days: null,
@@ -270,7 +270,7 @@ describe('following', () => {
     // A person changed rows and incremented the version, as the documentation says.
     await asOwner(own, `update tenant_facts set facts_version = facts_version + 1`)
     expect(await followQuotes(app.database, own, asOf(3), untouched)).toBe('gone')
-    // Who read all quotes after that follows what comes next. Who did not, does not.
+    // Changes can be read since that version, and not since an earlier one.
     expect(await followed(app.database, own, asOf(4), untouched)).toMatchObject({ put: 0, removed: 0 })
     await makeLane(app, tenant, { rate: 1_300 })
     expect(await followQuotes(app.database, own, asOf(3), untouched)).toBe('gone')
@@ -289,7 +289,7 @@ describe('following', () => {
     })
   })
 
-  test('more changes than are quicker to read than all quotes are a reason to open again', async () => {
+  test('so many changes that reading all quotes is quicker are a reason to open the book again', async () => {
     const tenant = await makeTenant(app)
     const own = tenantId(tenant.id)
     await makeLane(app, tenant, { rate: 1_000 })

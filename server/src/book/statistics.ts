@@ -78,8 +78,8 @@ export interface Statistics {
   /** How many quotes of a selection were converted, and how many do not count because they cannot be. */
   converted(selection: QuoteSelection): Promise<ConvertedCounts>
   /**
-   * The ids of the quotes of a selection that count in a figure, whoever reads: the list of them hides the customers that the
-   * reader may not see.
+   * The ids of the quotes of a selection that count in a figure, also those of hidden customers: the list that shows them leaves
+   * these out.
    */
   behind(figure: FigureOfQuotes, selection: QuoteSelection): Promise<readonly number[]>
   /** The totals of shipments, and how many of their quotes were converted: of a selection, or of quotes that the reader may see. */
@@ -213,7 +213,7 @@ export async function statisticsOfSome(
   }
 }
 
-/** What the members of statistics have in common. */
+/** What all members of `Statistics` read. */
 interface Read {
   readonly book: BrokerageBook
   readonly settings: BookSettings
@@ -223,7 +223,7 @@ interface Read {
   readonly nameOf: (kind: string, ...about: readonly unknown[]) => string
 }
 
-/** The members behind lists of quotes and pages of lanes. */
+/** The members of `Statistics` for lists of quotes and pages of lanes. */
 function ofLists({
   book,
   settings,

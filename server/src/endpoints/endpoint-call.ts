@@ -28,7 +28,7 @@ export interface Call<E extends Endpoint> {
   readonly requestId: string
 }
 
-/** The tenant of a read, and its time. */
+/** Whose data a read returns, and the time of the read. */
 export interface AskedBy {
   readonly caller: Pick<PersonCaller | ServiceCaller, 'tenant'>
   readonly now: number

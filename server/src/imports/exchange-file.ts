@@ -13,9 +13,9 @@ const folded = (cell: string) => cell.toLowerCase().replaceAll(/[^a-z]/g, '')
 
 /**
  * Reads exchange rates of the Canadian dollar from a CSV file, such as a download of the Bank of Canada: lines about the source,
- * a header with the columns date and a rate, then a row per day. A day without a rate is left out.
+ * a header with the columns date and an exchange rate, then a row per day. A day without one is left out.
  *
- * @returns the rates, oldest day first
+ * @returns the exchange rates, oldest day first
  * @throws ImportFileError with the line and the remedy, if the file has another form or a value that cannot be read
  * @example readExchangeFile('date,FXUSDCAD\n2026-03-02,1.25') // [{ day: '2026-03-02', usdPerCad: 0.8 }]
  */
@@ -48,14 +48,14 @@ export function readExchangeFile(text: string): ExchangeRate[] {
       problems.push(`Line ${line}: the date must be ${day.wrong}; it is ${quoted(cells[dayAt] ?? '')}.`)
     else if (!(usdPerCad >= USD_PER_CAD.least && usdPerCad <= USD_PER_CAD.most)) {
       problems.push(
-        `Line ${line}: the rate ${quoted(written)} must be ${direct < 0 ? 'Canadian per US dollar, from 0.91 to 2' : 'US dollars per Canadian dollar, from 0.5 to 1.1'}.`,
+        `Line ${line}: the exchange rate ${quoted(written)} must be ${direct < 0 ? 'Canadian per US dollar, from 0.91 to 2' : 'US dollars per Canadian dollar, from 0.5 to 1.1'}.`,
       )
     } else if ((rates.get(day.value) ?? usdPerCad) !== usdPerCad) {
-      problems.push(`Line ${line}: ${day.value} has another rate on an earlier line; keep one of them.`)
+      problems.push(`Line ${line}: ${day.value} has another exchange rate on an earlier line; keep one of them.`)
     } else rates.set(day.value, usdPerCad)
   }
   if (problems.length > 0) throw new ImportFileError(problems.map(problemOf))
-  if (rates.size === 0) throw refused('The file has no rate.')
+  if (rates.size === 0) throw refused('The file has no exchange rate.')
   if (rates.size > exchangeRatesMax) {
     throw refused(`The file must have at most ${exchangeRatesMax.toLocaleString('en-US')} days.`)
   }

@@ -143,7 +143,7 @@ type Order = 'go on' | 'stop'
 interface Saved {
   readonly progress: ImportProgress
   readonly refused: readonly RowError[]
-  /** The lists that grew, whole. */
+  /** Each list that grew, with all its rows. */
   readonly lists: ImportLists
   readonly order: Order
 }
@@ -283,7 +283,7 @@ class ImportRun {
     return { progress, refused, lists, order }
   }
 
-  /** The lists with the rows of a batch added; only the lists that grow. */
+  /** The lists that grow by the rows of a batch, with these rows. */
   #grownLists(rows: Pick<KeptRows, 'refused' | 'changes' | 'kept'>): ImportLists {
     const { errors, changes, kept } = this.#lists
     const grown = <Row>(name: keyof typeof listedMax, known: readonly Row[], added: readonly Row[]) => {

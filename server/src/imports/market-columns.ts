@@ -263,7 +263,7 @@ const amounts: ReadonlySet<MarketFileField> = new Set(['low', 'mid', 'high', 'ra
 /**
  * Chooses one column for each field. Of several columns of rates: spot rates, or contract rates for `sell`; the shortest time
  * frame; dollars per load before dollars per mile; a stated basis before none; then the first. If no column has the equipment
- * and no rate is for all equipment, each column with an equipment in its name is a rate of its own.
+ * and no rate is for all equipment, each column with an equipment in its name gives a rate.
  */
 export function chooseColumns(header: readonly string[], kind: string | undefined): ChosenColumns {
   const known = header.flatMap((cell, index): Candidate[] => {

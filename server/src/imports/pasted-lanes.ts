@@ -170,7 +170,7 @@ class Cells {
     )
   }
 
-  /** A ZIP code after a place may also be the next place or an amount. It belongs to the place when both agree. */
+  /** A ZIP code after a place may also be the next place or an amount. It belongs to the place if the two agree. */
   *isZipOf(at: number, { city, state }: { readonly city: number; readonly state?: number }): Steps<boolean> {
     if (!(yield* this.mostly(at, isKnownZip))) return false
     let agreeing = 0
@@ -225,8 +225,8 @@ function* fieldsByName(names: readonly string[], cells: Cells): Steps<(Field | n
 }
 
 /**
- * Assigns columns by their cells. A code such as LA may be a city or a state; the reading that finds both ends of the
- * lane is used.
+ * Assigns columns by their cells. A code such as LA may be a city or a state: it is read in the way in which both ends of the
+ * lane are found.
  */
 function* fieldsByContent(cells: Cells): Steps<(Field | null)[]> {
   const fields = yield* walkColumns(cells, true)

@@ -152,8 +152,8 @@ export function withAssumedBases(
 }
 
 /**
- * The basis of the customer rate in the column of `quoted_basis`. A row without a quoted rate uses it in any case. Another row uses
- * it only if its name refers to no amount, such as Basis, and if the name of the customer rate's column states no basis. Null
+ * The basis of the customer rate, from the column of `quoted_basis`. That column counts in each row without a quoted rate. In other
+ * rows, it counts only if its name does not mention the quote, and the name of the customer rate's column states no basis. Null
  * without a basis; `readQuotedCharges` adds the error of an unknown word.
  */
 function basisOfRates(row: RowReader, names: Columns['names'], bases: Columns['bases']): RateBasis | null {
@@ -173,9 +173,9 @@ const quotedChargeFields = ['quoted_fuel', 'quoted_accessorials', 'quoted_charge
 const noCharges = { customerFuelCents: null, customerAccessorialsCents: null, customerCharges: null }
 
 /**
- * What the quoted rate of a row includes. In a row without a quoted rate, the customer rate stands for it, with its basis, and
- * with its charges unless the row has others. In a row with both, the charges of the customer rate count for both only if the
- * file has no column for charges of the quote: an empty cell of such a column means that they are not known.
+ * What the quoted rate of a row includes. In a row without a quoted rate, it is the customer rate, with its basis, and with its
+ * charges unless the row has others. In a row with both rates, the charges of the customer rate count for both only if the file
+ * has no column for charges of the quote: an empty cell of such a column means that they are not known.
  */
 export function readQuotedCharges(
   row: RowReader,

@@ -247,7 +247,7 @@ function readOwnFields(row: RowReader, now: number): OwnValues {
 
 /**
  * The estimated cost of a row that is not won: its truck cost, on the terms of the quoted rate. It is converted by its own charges or
- * those of the quote, which also convert it back. Null if they are not known, or if the currencies differ.
+ * those of the quote. Null if they are not known, or if the currencies differ.
  */
 function estimateFromTruckCost(end: End, quote: QuotedTermsRead, { assumed }: RowContext): number | null {
   const { truckCostCents: cents, truckBasis: basis, truckCurrency: currency } = end
@@ -357,9 +357,9 @@ function reportedLane({ end, quote }: LaneCells): ReportedLane {
 }
 
 /**
- * All values of a row as one text. Their order is fixed, because digests of earlier files are stored. Charges are part of it only
- * if there are any. A basis that the row does not state counts for a row with an id only: a row without one would be another quote
- * when its file is imported again with another basis. So does the rep, which earlier versions did not read.
+ * All values of a row as one text. Their order is fixed, because digests of earlier files are stored. Charges are in it only if
+ * there are any. An assumed basis is in it only if the row has an id: a row without one would become another quote when its file is
+ * imported again with another basis. The same is true of the rep, which earlier versions did not read.
  */
 function contentOf({ end, own, quote, ...cells }: LaneCells, hasId: boolean, row: RowReader): string {
   const charges = [...sentBookingFields.filter((field) => !fixedFields.has(field))].map((field) =>

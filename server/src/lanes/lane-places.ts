@@ -124,7 +124,7 @@ type LanePlaces = Pick<
 >
 
 /**
- * The columns that the database stores for both ends of a lane. A known place has its own name and key, whatever the
+ * The columns of a quote for both ends of its lane. A known place has its own name and key, whatever the
  * spelling. An unknown place has the city as written and its folded text as key. Miles are the given ones, else our estimate,
  * else unknown. To convert thousands of lanes, pass a `where` that caches.
  *

@@ -409,7 +409,7 @@ function book(quote: QuoteCase, won: Asked & { decidedAt: number }): SampleBooki
   }
 }
 
-/** The billed rate: mostly the quoted rate, sometimes negotiated down, sometimes plus detention or a lumper. */
+/** The customer rate: mostly the quoted rate, sometimes negotiated down, sometimes plus detention or a lumper. */
 function billedRate(random: SeededRandom, quotedRateCents: number): number {
   const kind = random.weighted([82, 10, 8])
   if (kind === 1) return roundTo(quotedRateCents * (1 - 0.01 - 0.04 * random.uniform()), 500)

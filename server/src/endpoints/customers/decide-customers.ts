@@ -52,7 +52,7 @@ async function separate(
 /**
  * Saves whether two names are the same customer. Returns the customer that the first name counts for now.
  *
- * @throws Problem 422 for names that cannot be decided on; not-found if there is no decision to take back
+ * @throws Problem 422 for names that cannot be decided on; not-found if there is no decision to undo
  */
 export function decideCustomers(
   call: Decided,

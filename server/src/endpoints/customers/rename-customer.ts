@@ -9,9 +9,9 @@ import type { Parts } from '../parts.ts'
 import { type CustomerAnswer, customerAnswer, recordOf } from './customer-answer.ts'
 
 /**
- * Renames a customer by a merge into the new name. A name that no other customer has gets the settings of this one first, and a
- * new name its fuel schedule, too; an alias keeps the schedule that applies to its own quotes. Only another spelling of the same
- * key replaces the name.
+ * Renames a customer by a merge into the new name. A name that no other customer has gets the settings of this one first. It gets
+ * the fuel schedule, too, unless it is an alias, which keeps the schedule of its own quotes. Only another spelling of the same key
+ * replaces the name.
  */
 async function renamed(
   transaction: TenantTransaction,

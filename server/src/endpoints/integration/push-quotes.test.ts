@@ -431,7 +431,7 @@ describe('outcomes', () => {
     expect(await laneOf(ours, lane_ref)).toMatchObject({ outcome: 'won', outcome_source: 'dashboard' })
   })
 
-  test('for a booked lane, wait until the booking is cancelled, whichever arrives first', async () => {
+  test('of a booked quote apply when the booking is cancelled, whichever arrives first', async () => {
     const ours = await makeIntegration(app, everything)
     const { body: made } = await push(ours, [quoteToPush('L-1'), quoteToPush('L-2')])
     const [first, second] = made.results.map((one: { lane_ref: string }) => one.lane_ref)

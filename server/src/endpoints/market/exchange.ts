@@ -11,7 +11,7 @@ import { type ServedEndpoint, serve } from '../endpoint-call.ts'
 
 const rateAnswer = ({ day, usdPerCad }: ExchangeRate) => ({ day, usd_per_cad: usdPerCad })
 
-/** The rates of a call, oldest day first. */
+/** The exchange rates of a call, oldest day first. */
 function readRates({ rates, text }: BodyOf<typeof addExchangeRates>): ExchangeRate[] {
   const wrong = (pointer: string, code: string, detail: string) => invalid([{ pointer, code, detail }])
   if ((rates === undefined) === (text === undefined)) {
@@ -47,7 +47,7 @@ export const exchangeEndpoints: ServedEndpoint[] = [
     const { caller, body } = call
     const rates = readRates(body)
     const [first, last] = [rates.at(0), rates.at(-1)]
-    if (first === undefined || last === undefined) throw new Error('A call without rates is refused before')
+    if (first === undefined || last === undefined) throw new Error('A call without exchange rates is refused before')
     return database.inTenant(caller.tenant, async (transaction) => {
       const changed = await conversions.putExchangeRates(transaction, caller.tenant, rates)
       if (changed > 0) {

@@ -47,13 +47,13 @@ export function rateAnswer(
   }
 }
 
-/** What a read asks about the reference of markup_pct. */
+/** The parameters of a read for the reference of markup_pct. */
 export interface AskedReference {
   readonly market_rate?: number
   readonly reference?: 'median' | 'market'
 }
 
-/** @throws a 422 if a rate is sent and the stored one is asked for */
+/** @throws a 422 if a rate is sent and the stored one is requested */
 export function checkReference({ market_rate: sent, reference }: AskedReference): void {
   if (sent === undefined || reference !== 'market') return
   throw invalid([
@@ -66,7 +66,7 @@ export function checkReference({ market_rate: sent, reference }: AskedReference)
 }
 
 /**
- * Both references of a lane side by side, and the market rate in cents if it is the reference of markup_pct.
+ * Both references of a lane (its market rate and its history), and the market rate in cents if it is the reference of markup_pct.
  *
  * @param history the brokerage's own quotes of the lane, oldest first
  */

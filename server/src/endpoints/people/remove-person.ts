@@ -9,7 +9,11 @@ import { heldUser, refuseAboveOwnRole, refuseLastOwner } from './owners.ts'
 import { endSandboxSessions } from './sandbox-sessions.ts'
 import { userAnswer } from './sessions.ts'
 
-/** Removes a person, ends their sessions, and revokes or hands over their service tokens. @throws Problem not-found, role-required, last-owner, tokens-to-hand-over */
+/**
+ * Removes a person, ends their sessions, and revokes or hands over their service tokens.
+ *
+ * @throws Problem not-found, role-required, last-owner, tokens-to-hand-over
+ */
 export async function removePerson(
   call: Call<typeof contract.removeUser>,
   parts: Pick<Parts, 'database' | 'log'>,

@@ -11,13 +11,13 @@ import { conversions, type DatedMarketRate, people } from '../../database/querie
 import type { TenantTransaction } from '../../database/schema/index.ts'
 import type { TenantId } from '../../database/session/index.ts'
 
-/** The basis of the brokerage's rates, and what market rates are converted to it with, by day. */
+/** The basis of the brokerage's rates, and for each day the prices and exchange rates that convert market rates to it. */
 export interface RateConversions {
   readonly basis: RateBasis
   readonly days: ReadonlyMap<string, conversions.ConversionsOfDay>
 }
 
-/** A market rate on the basis of the brokerage in US dollars, as far as it can be converted, and how it was. */
+/** A market rate in US dollars on the basis of the brokerage, if it can be converted, and how it was. */
 export type ComparableRate<Row> = MarketRate & {
   readonly row: Row
   /** The rate in US dollars on the basis of the brokerage; null if it cannot be converted. */
@@ -25,7 +25,7 @@ export type ComparableRate<Row> = MarketRate & {
   readonly convertedBy: AmountConversion['by']
 }
 
-/** What these rates are converted with. Without a rate on another basis or in Canadian dollars, no day is read. */
+/** The data that converts these rates. Without a rate on another basis or in Canadian dollars, no day is read. */
 export async function rateConversions(
   transaction: TenantTransaction,
   tenant: TenantId,

@@ -271,7 +271,7 @@ describe('200', () => {
     ['lost_to_cost', 'lost_to_cost'],
     ['lost_to_rate', 'lost_to_rate'],
     ['quoted_too_low', 'quoted_too_low_amount'],
-  ] as const)('pages by %s meet every row once, in order, rows without it last', async (sort, field) => {
+  ] as const)('pages by %s have every row once, in order, rows without a value last', async (sort, field) => {
     const { rows_total, totals } = await performance('by=lane&limit=1')
     for (const order of ['desc', 'asc'] as const) {
       const rows: Row[] = []

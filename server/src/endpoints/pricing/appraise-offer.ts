@@ -16,22 +16,22 @@ import { type AskedLane, lanePlaces } from '../../lanes/index.ts'
 import { yieldBetweenSteps } from '../../runtime/index.ts'
 import type { Parts } from '../parts.ts'
 
-/** Who asks, and for whom. */
+/** Who requests an appraisal, and for which customer. */
 interface AskedFor {
   readonly tenant: TenantId
   readonly now: number
-  /** The person who asks; null for a machine. */
+  /** The person; null for a machine. */
   readonly repId: number | null
   /** Absent for all customers alike. */
   readonly customerName: string | undefined
 }
 
-/** An offer on a lane, whatever its rate. */
+/** An offer on a lane, without its rate. */
 export interface AskedOffer {
   readonly asked: AskedLane
   /** The truck cost that was entered, as it was sent; null without one. */
   readonly enteredCents: number | null
-  /** What the rate and the cost include; absent if it was not said. */
+  /** What the rate and the cost include; absent if it was not stated. */
   readonly quoted?: QuotedOn
   /** A typed distance; absent or null without one. */
   readonly miles?: number | null
@@ -42,14 +42,14 @@ export interface AskedOffer {
 /** An appraisal, with what its explanation shows besides. */
 export interface AppraisedOffer {
   readonly appraisal: Appraisal
-  /** The quotes of the city pair and the rate type with this equipment, or with all if none was asked for. */
+  /** The quotes of the city pair and the rate type with this equipment, or with all if none was requested. */
   readonly history: readonly ScopeQuote[]
-  /** The equipment that was asked for, else the most quoted one. */
+  /** The requested equipment, else the most quoted one. */
   readonly equipmentCode: string | null
   readonly customer: NamedCustomer | null
 }
 
-/** Appraises offers that somebody asks about. An offer without an equipment is appraised as the most quoted one of its city pair. */
+/** Appraises the offers of a request. An offer without an equipment is appraised with the most quoted one of its city pair. */
 export async function offerAppraiser(
   open: OpenBook<BrokerageBook>,
   { tenant, now, repId, customerName }: AskedFor,

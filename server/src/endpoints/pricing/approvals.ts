@@ -43,7 +43,7 @@ function reasonsOf(checked: readonly CheckedRate[], pointerOf: (index: number) =
   return errors.map(({ detail }) => detail)
 }
 
-/** Sends the request as it is now to the endpoints that subscribe, with the change. */
+/** Queues an event with the changed request for the endpoints that subscribe, in the same transaction. */
 const announce = (transaction: TenantTransaction, tenant: TenantId, approval: Approval) =>
   announceToSubscribers(transaction, tenant, { type: 'approval.changed', about: { approval } })
 
@@ -140,7 +140,7 @@ function counterOf(row: ApprovalRow, { decision, rates }: DecideCall['body']): n
   if (!takesRates && rates !== undefined)
     throw wrong('rates is only accepted with the decisions counter and accept; remove it.')
   if (rates?.length !== count && (decision === 'counter' || rates !== undefined))
-    throw wrong(`rates must have ${count} amounts, one for each quote.`)
+    throw wrong(`rates must have ${count} values, one for each quote.`)
   const cents = rates?.map((dollars) => centsFromDollars(dollars) ?? 0)
   if (decision === 'accept' && cents !== undefined) checkCounter(row, cents)
   if (decision === 'counter' && cents !== undefined) refuseBelowNamed(request, cents)
@@ -180,7 +180,7 @@ async function save(
 ): Promise<Approval> {
   const { caller, body, now } = call
   if (to === 'expired') throw stateProblem(row, to)
-  // The one who countered stays the one who decided.
+  // An acceptance or a withdrawal is no decision: who countered stays the one who decided.
   const keepsDecision = to === 'accepted' || to === 'withdrawn'
   if (keepsDecision && body.note !== undefined) {
     throw invalid([

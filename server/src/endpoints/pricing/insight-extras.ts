@@ -10,14 +10,14 @@ import { type AskedLane, type FindClosest, unknownPlaces } from '../../lanes/ind
 import type { Parts } from '../parts.ts'
 import { basisOfLane } from '../performance/compared-basis.ts'
 
-/** The members that `include` can add to markup and lane insight alike. An answer has none that were not asked for. */
+/** The members that `include` can add to markup and to lane insight. An answer has only those that were requested. */
 export interface SharedExtras {
   readonly basis?: ComparedBasis
   readonly unknown_places?: UnknownPlaces
   readonly pool?: AnsweredPool
 }
 
-/** What a read asks about, and which common members it wants. */
+/** The question of a read, and the common members that it requests. */
 export interface AskedInsight {
   readonly include: ReadonlySet<string>
   readonly query: { readonly origin: string; readonly destination: string; readonly rate_type?: Pool }
@@ -27,7 +27,7 @@ export interface AskedInsight {
   readonly isPerson?: boolean
 }
 
-/** The quotes that an answer counts, and what decided it. */
+/** Which quotes an answer counts: spot, contract or all; and which setting or parameter decided that. */
 export function poolOf(
   { rate_type: asked }: { readonly rate_type?: Pool },
   { rateType, pool }: Pick<BookSettings, 'rateType' | 'pool'>,
@@ -37,12 +37,12 @@ export function poolOf(
   return isPerson ? { pool: rateType, because: 'default_rate_type' } : { pool, because: 'integration_pool' }
 }
 
-/** The rate type of an estimate. Null: the default of the brokerage, because an estimate is for spot or contract. */
+/** The rate type of an estimate. Null for all quotes: an estimate is then for the brokerage's default type. */
 export function rateTypeIn(pool: Pool): RateType | null {
   return pool === 'all' ? null : pool
 }
 
-/** True if a read asks for no other additions than the common ones, so that its answer needs only the book's counts. */
+/** True if a read requests only common members, so that its answer needs only the book's counts. */
 export function isPlain(include: ReadonlySet<string>): boolean {
   return [...include].every((extra) => (commonExtras as readonly string[]).includes(extra))
 }

@@ -91,7 +91,7 @@ describe('include=estimate', () => {
     }
   })
 
-  test('reports the borrowed share, what would raise confidence, and what would change the answer', async () => {
+  test('reports how much of it is borrowed, what would raise confidence, and what would change the answer', async () => {
     const { estimate } = (await markup({ include: 'estimate' })).body
     expect(estimate).toMatchObject({ decided: 20, won: 10, equipment: 'V' })
     expect(estimate.borrowed_share).toBeGreaterThan(0)

@@ -50,7 +50,7 @@ export function estimatedOffer(offer: AppraisedOffer, rateCents: number, now: nu
   const estimate = appraisal.explain(rateCents)
   const { models } = appraisal
   if (estimate === null || models === null)
-    throw new Error('An offer was asked about without the book of its brokerage.')
+    throw new Error('An estimate needs the book of its brokerage.')
   const { costs } = models
   const leftOut = new Set(appraisal.belief?.fold?.leftOut.map(({ laneId }) => laneId))
   const ofLane = history.filter((quote) => quote.equipmentCode === equipmentCode)

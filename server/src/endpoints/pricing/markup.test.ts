@@ -118,7 +118,7 @@ describe('200', () => {
     [2250.01, 0.045455],
     [2500, 0.045455],
   ])(
-    'win_probability at %d is %d: the share won at this rate or lower, and a floor above the ceiling',
+    'win_probability at %d is %d: the share of quotes won at this rate or lower, and a floor above the ceiling',
     async (rate, share) => {
       expect((await ask({ proposed_rate: rate })).body.win_probability).toBeCloseTo(share, 6)
     },

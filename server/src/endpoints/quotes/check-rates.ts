@@ -14,13 +14,13 @@ import type { Parts } from '../parts.ts'
 import { fieldWarnings } from '../pricing/rate-warnings.ts'
 import { outsideErrors, outsideRules } from './outside-rules.ts'
 
-/** Who makes a quote. `isApproved`: somebody who may has approved its rates, so only a rule that blocks refuses it. */
+/** Who makes a quote. `isApproved`: an approver has approved its rates, so only a rule that blocks refuses it. */
 export interface QuotedBy {
   readonly tenant: TenantId
   readonly userId: number
   readonly now: number
   readonly isApproved: boolean
-  /** Runs in the transaction that makes the quotes, and undoes it by throwing. */
+  /** Runs in the transaction that makes the quotes. If it throws, no quote is made. */
   readonly also?: (transaction: TenantTransaction, laneRefs: readonly string[]) => Promise<void>
 }
 
@@ -39,7 +39,7 @@ export type RateToCheck = Pick<
 export interface CheckedRate {
   readonly appraisal: Appraisal
   readonly offer: AppraisedRate
-  /** To store with the quote. */
+  /** To save with the quote. */
   readonly forecast: string | null
 }
 
@@ -54,8 +54,8 @@ export function customerToQuote(
 }
 
 /**
- * Appraises quotes of one customer by the book of now, to check their rates against the rules. In the order of the quotes. Quotes are
- * compared with those before them, because a quote itself moves the going rate.
+ * Appraises quotes of one customer by the current book, to check their rates against the rules. In the order of the quotes. A quote
+ * is compared with those before it, because it moves the going rate itself.
  */
 export async function checkRates(
   quoted: readonly RateToCheck[],

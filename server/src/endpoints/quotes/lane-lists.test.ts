@@ -148,7 +148,7 @@ function inOrder(lanes: readonly ShownLane[], key: Key, direction: 1 | -1): Show
 
 describe('200', () => {
   test.each(orders)(
-    'the pages of sort %s meet every quote once, equal and unknown ones too',
+    'the pages of sort %s have every quote once, also those with equal or unknown values',
     async (...order) => {
       const [sort, key, direction] = order
       for (const path of sort === 'booked' ? ['/api/shipments'] : ['/api/lanes', '/api/shipments']) {

@@ -35,7 +35,7 @@ export async function estimatedPastQuotes(
     merged: await customers.mergedHashes(transaction, tenant),
   }))
   const effects = await pricing.book?.quotes.customerEffects(pricing.book, new Map(merged))
-  // One work for all quotes: a work for each would take less than a slice, so none of them would yield.
+  // All quotes are one work: the work of one quote is shorter than a time slice, so it would never yield.
   return yieldBetweenSteps(appraisedInSteps(past, pricing, { effects: effects ?? null, now }))
 }
 

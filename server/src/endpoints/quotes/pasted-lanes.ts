@@ -85,7 +85,7 @@ async function onDefaultBasis(
   })
 }
 
-/** A row in Canadian dollars with its amounts in US dollars; with an error if the rate of today is not known. */
+/** A row in Canadian dollars with its amounts in US dollars; with an error if today's exchange rate is not known. */
 function rowInUsd(row: PastedRow, usdPerCad: number | null): ConvertedRow {
   if (usdPerCad === null) {
     const detail =

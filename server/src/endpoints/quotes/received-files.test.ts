@@ -85,7 +85,7 @@ const endpoints: readonly (readonly [string, Endpoint, string])[] = [
 ]
 
 test.each(endpoints)(
-  'a file of %s keeps its place while it is worked on, also after its caller has hung up',
+  'a file of %s holds its place while it is worked on, also after its caller has hung up',
   async (...[, endpoint, file]) => {
     const of = await makeIntegration(app, 'integrations:write quotes:write imports:write')
     const sent = begun(of, endpoint, file)
