@@ -455,8 +455,7 @@ export const importFields = {
     ],
   },
   lane_ref: {
-    description:
-      'a lane_ref of this service: the row is the booking or outcome of that quote, not a new one',
+    description: 'a lane_ref of this service: the row is the booking or outcome of that quote, not a new one',
     aliases: ['Lanewise Ref', 'Lanewise Lane Ref', 'Lane Reference'],
   },
 } as const satisfies Record<string, ImportField>

@@ -368,7 +368,8 @@ function missing({ what, anyOf }: ColumnNeed, free: readonly FreeColumn[]): Colu
   const close =
     free.find(({ folded }) => ambiguousHeaders.get(folded)?.some((one) => fields.includes(one)) ?? false) ??
     free.find(({ closest }) => closest !== null && fields.includes(closest))
-  const start = what === bookingNeed ? `A file with lane_ref needs a column with ${what}:` : `No column has ${what}:`
+  const start =
+    what === bookingNeed ? `A file with lane_ref needs a column with ${what}:` : `No column has ${what}:`
   const wanted = `${start} the column must be named ${fields.join(' or ')}, or a known other name such as ${listed(
     importFields[field].aliases.slice(0, 3),
   )}.`

@@ -51,7 +51,9 @@ export function readExchangeFile(text: string): ExchangeRate[] {
         `Line ${line}: the exchange rate ${quoted(written)} must be ${direct < 0 ? 'Canadian per US dollar, from 0.91 to 2' : 'US dollars per Canadian dollar, from 0.5 to 1.1'}.`,
       )
     } else if ((rates.get(day.value) ?? usdPerCad) !== usdPerCad) {
-      problems.push(`Line ${line}: ${day.value} has another exchange rate on an earlier line; keep one of them.`)
+      problems.push(
+        `Line ${line}: ${day.value} has another exchange rate on an earlier line; keep one of them.`,
+      )
     } else rates.set(day.value, usdPerCad)
   }
   if (problems.length > 0) throw new ImportFileError(problems.map(problemOf))

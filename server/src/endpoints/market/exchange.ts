@@ -47,7 +47,8 @@ export const exchangeEndpoints: ServedEndpoint[] = [
     const { caller, body } = call
     const rates = readRates(body)
     const [first, last] = [rates.at(0), rates.at(-1)]
-    if (first === undefined || last === undefined) throw new Error('A call without exchange rates is refused before')
+    if (first === undefined || last === undefined)
+      throw new Error('A call without exchange rates is refused before')
     return database.inTenant(caller.tenant, async (transaction) => {
       const changed = await conversions.putExchangeRates(transaction, caller.tenant, rates)
       if (changed > 0) {

@@ -49,8 +49,7 @@ export function estimatedOffer(offer: AppraisedOffer, rateCents: number, now: nu
   const { appraisal, history, equipmentCode, customer } = offer
   const estimate = appraisal.explain(rateCents)
   const { models } = appraisal
-  if (estimate === null || models === null)
-    throw new Error('An estimate needs the book of its brokerage.')
+  if (estimate === null || models === null) throw new Error('An estimate needs the book of its brokerage.')
   const { costs } = models
   const leftOut = new Set(appraisal.belief?.fold?.leftOut.map(({ laneId }) => laneId))
   const ofLane = history.filter((quote) => quote.equipmentCode === equipmentCode)

@@ -192,7 +192,9 @@ describe('a requote that answers a counter-offer', () => {
     for (const body of [accepts, { quoted_rate: 2300, counter_rate: 2100 }]) {
       const again = await requote(ref, body)
       expect([again.status, again.body.code]).toEqual([409, 'state-conflict'])
-      expect(again.body.detail).toContain(`Quote ${nextOf(ref)}, an offer for the load of quote ${ref}, is won`)
+      expect(again.body.detail).toContain(
+        `Quote ${nextOf(ref)}, an offer for the load of quote ${ref}, is won`,
+      )
     }
     expect((await send('GET', `/api/lanes/${ref.replace(/-1$/, '-3')}`)).status).toBe(404)
 
