@@ -21,7 +21,6 @@ import { followQuotes, openQuotes, type QuoteSink, type QuotesRead } from './quo
 export interface Book extends QuoteSink {
   /** Approximate memory, in bytes. */
   bytes(): number
-  /** The number of quotes. */
   readonly size: number
 }
 

@@ -55,7 +55,7 @@ export class BrokerageBook implements QuoteSink {
   #prepared: Prepared | null = null
   #preparing: Promise<void> | null = null
   #restMs = 0
-  /** By the rate type of the estimators. */
+  /** The effects of customers by rate type, with their estimator. */
   readonly #customers = new Map<
     RateType,
     { readonly estimator: Estimator; readonly merged: string; readonly effects: Promise<CustomerEffects> }
@@ -249,7 +249,7 @@ export class BrokerageBook implements QuoteSink {
     const began = performance.now()
     const { quotes } = this
     const { revision } = quotes
-    // `quotes` is the owner of this work, because the brokerage's requests and the reading of changes must not wait for it.
+    // This work belongs to `quotes`, not to the book, so that requests and the reading of changes do not wait for it.
     const rows = await yieldBetweenSteps(quotes.columns.orderedRows(), quotes)
     const { steps, begun } = estimatorsByTypeInSteps(quotes, now, rows)
     let costs: Partial<CostsByType> = {}

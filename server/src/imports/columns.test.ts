@@ -154,7 +154,7 @@ describe('readColumns', () => {
     expect(detail('origin=origin,origin=destination')).toContain('names origin twice')
   })
 
-  it('accepts a file with the lane_refs of quotes and bookings, and no places', () => {
+  it('accepts a file with lane_refs and bookings, without places', () => {
     expect(namesOf(['lane_ref', 'AR', 'AP'])).toEqual({
       lane_ref: 'lane_ref',
       customer_rate: 'AR',

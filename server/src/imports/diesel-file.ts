@@ -96,7 +96,7 @@ function apiForm(data: readonly string[][]): DieselForm | null {
   return data.some(isRead) ? { header, week, price, isRead } : null
 }
 
-/** The names that the three forms have. */
+/** The number of column names of the three forms among cells. */
 const namesOfDiesel = (cells: readonly string[]) =>
   cells.filter((cell) => /^(period|series|value|sourcekey|week of)$/i.test(cell.trim())).length
 

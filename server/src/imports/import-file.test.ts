@@ -334,7 +334,7 @@ describe('an import', () => {
   })
 })
 
-describe('a row with the lane_ref of a quote', () => {
+describe('a row with a lane_ref', () => {
   async function pendingLane(tenant: TenantId): Promise<LaneRow> {
     await runImport(tenant, `${header.replace(',outcome', '')}"Dallas, TX","Atlanta, GA",V,2000,2026-03-01\n`)
     const [lane] = await lanesOf(tenant)

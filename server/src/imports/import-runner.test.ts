@@ -23,7 +23,7 @@ vi.mock('./keep-rows.ts', async (original) => {
   }
 })
 
-test('a file reserves memory if enough is free, one file per brokerage at a time, and the end of a file frees it', async () => {
+test('a file reserves memory if enough is free, one file per brokerage, until it is imported', async () => {
   const ownDatabase = await testDatabase()
   const database = await openDatabase({ connection: ownDatabase.service, deadlines: testDeadlines })
   const log = pino({ level: 'silent' })

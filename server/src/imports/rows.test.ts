@@ -192,7 +192,7 @@ describe('a past quote', () => {
     ])
   })
 
-  it('has the stated miles if they are plausible, and computes them otherwise', () => {
+  it('has the stated miles if plausible, else computed ones', () => {
     expect(laneOf({ ...good, miles: '799' }).lane.miles).toBe(799)
     expect(laneOf({ ...good, miles: '140' }).lane.miles).toBeGreaterThan(700)
     expect(laneOf({ ...good, origin: 'Nowhere Yards, TX', miles: '140' }).lane.miles).toBe(140)
@@ -273,7 +273,7 @@ describe('a past quote', () => {
   })
 })
 
-describe('a row with the lane_ref of a quote', () => {
+describe('a row with a lane_ref', () => {
   it('is the booking of that quote', () => {
     expect(row({ lane_ref: '48211093754-1-1', AR: '2150', Carrier: 'Blue Mesa', MC: '481920' })).toEqual({
       kind: 'booking',
@@ -347,7 +347,7 @@ describe('a cancelled load', () => {
     })
   })
 
-  it.each(['False', 'no', '0', ''])('a load with %s in the column is not cancelled', (said) => {
+  it.each(['False', 'no', '0', ''])('is not meant by the value %j', (said) => {
     expect(read(said).kind).toBe('lane')
   })
 

@@ -162,7 +162,7 @@ function readLane(row: RowReader, context: RowContext): ReadRow {
   const quotedTerms = readQuotedCharges(row, quotedRate, end, context.columns.bases)
   const reference = row.read('reference', readText)
   const pickupAt = pickupDate === null ? null : Date.parse(pickupDate)
-  // A load with a future pickup date was quoted by now. A file without dates was, too: its import has a warning.
+  // A load that is picked up later was quoted now, at the latest. So are all quotes of a file without dates; its import has a warning.
   const createdAt =
     quotedAt ??
     end.bookedAt ??
@@ -405,7 +405,6 @@ function given<Name extends string, Value>(name: Name, value: Value | null): { [
   return value === null ? {} : ({ [name]: value } as { [name in Name]?: Value })
 }
 
-/** The outcome and booking that a row reports. */
 function reportedEnd(end: End, hasBooking: boolean): Omit<ReportedLane, 'quote'> {
   const outcome = outcomeOf(end)
   const won = outcome === 'won'

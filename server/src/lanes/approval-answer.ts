@@ -9,7 +9,7 @@ import type { PricedLane } from './lane-answer.ts'
 
 type Approval = AnswerOf<typeof askApproval>
 
-/** The quotes that need approval, as they were sent: those of a quote request, or a requote. */
+/** The quotes that need approval, as sent: a quote request or a requote. */
 export type AskedQuote =
   | { readonly kind: 'quote'; readonly body: BodyOf<typeof createQuoteRequest> }
   | {

@@ -86,7 +86,7 @@ export function shownLane(
     external_id: lane.external_id ?? null,
     quoted_charges: chargesAnswer(lane.quoted_charges, lane.quoted_accessorials_cents),
     expected_cost: expectedCost(lane),
-    // Beside a rate without a basis, the cost moves with the default basis, as that rate does.
+    // If the rate states no basis, the rate and this cost are always on the default basis.
     expected_basis: (lane.quoted_basis ?? null) === null ? null : (lane.expected_basis ?? null),
     truck_cost_source: ap === null ? null : lane.truck_cost_source,
     customer_charges: chargesAnswer(lane.customer_charges, lane.customer_accessorials_cents),

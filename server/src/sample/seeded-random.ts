@@ -2,7 +2,7 @@
 export interface SeededRandom {
   /** Uniform, 0 <= value < 1. */
   readonly uniform: () => number
-  /** Normal, by the polar-free Box-Muller form. */
+  /** Normal, by the Box-Muller method. */
   readonly normal: (mean: number, sd: number) => number
   /** Exponential, with the given mean. */
   readonly exponential: (mean: number) => number

@@ -55,7 +55,7 @@ type Result = Static<typeof PushedQuoteResult>
 const quotesOf = itemChecker<SentPush>(pushedQuote, 'A quote')
 const outcomesOf = itemChecker<Outcome>(pushedOutcome, 'An outcome')
 
-/** Applies the valid ones of up to a hundred items. New quotes are created if `create` is set. */
+/** Applies up to a hundred valid items. New quotes are created if `create` is set. */
 async function applyHundred(
   transaction: TenantTransaction,
   quotes: readonly WithLane<Checked & PushDraft>[],
@@ -75,7 +75,7 @@ async function applyHundred(
   const { tenant, tokenId } = by.caller
   const now = await changes.databaseNow(transaction)
   await creditReps(transaction, tenant, quotes)
-  // Also without a basis in the push: the stored quotes may state one.
+  // Needed also if the push states no basis: the stored quotes may state one.
   const assumed = await defaultBasisOf(transaction, tenant)
   const signature = { tokenId, signedAtSeconds: by.signed.timestampSeconds, now: by.now }
   const entries: Entry[] = []
@@ -166,7 +166,6 @@ function* withUnknownPlaces(
   return named
 }
 
-/** Parses and applies checked quotes or outcomes. */
 async function push(
   checked: readonly Checked[],
   by: PushedBy,

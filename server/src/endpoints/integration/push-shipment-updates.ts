@@ -31,7 +31,7 @@ function fieldsOf({ lane_ref: _, external_id: __, ...fields }: Update): UpdateFi
   return fields
 }
 
-/** Applies the valid ones of up to a hundred updates, in order. An update that was acknowledged before gets its stored answer. */
+/** Applies up to a hundred valid updates, in order. An update that was acknowledged before gets its stored answer. */
 async function applyHundred(
   transaction: TenantTransaction,
   valid: readonly WithLane<CheckedItem<Update>>[],

@@ -48,7 +48,7 @@ function nameOf({ external_id: id, lane_ref: ref }: NamedItem): LaneName | null 
 }
 
 /**
- * Checks the items of a push one by one, in steps: their fields, and that each names a quote, by one name, once in the call. The
+ * Checks the items of a push one by one, in steps: their fields, and that each names a quote, by one of its names, once in the call. The
  * errors of 500 large items take a tenth of a second.
  */
 export function itemChecker<Item extends NamedItem>(schema: TObject, what: string) {

@@ -186,7 +186,7 @@ export async function storeMarketRates(
     const { index, row, state } = one
     const before = stored.get(keyOf(row))
     const result = before === undefined ? 'created' : replaces(row, before) ? 'updated' : 'unchanged'
-    // The newest signature counts also if it says the same: a delivery between the two must not replace it.
+    // An equal rate with a newer signature counts, too: a delivery that was signed between the two must not replace it.
     if (result !== 'unchanged' || (before !== undefined && row.said_at > before.said_at)) changed.push(row)
     const { scope, origin, destination } = row
     return { index, status: 200, result, scope, origin, destination, state }
@@ -195,7 +195,7 @@ export async function storeMarketRates(
   return results
 }
 
-/** Whether a rate says something else, and not before the stored one. */
+/** Whether a rate differs from the stored one, and was not sent before it. */
 function replaces(row: NewMarketRate, before: MarketRateRow): boolean {
   if (row.said_at < before.said_at) return false
   return (

@@ -66,7 +66,7 @@ export function checkReference({ market_rate: sent, reference }: AskedReference)
 }
 
 /**
- * Both references of a lane (its market rate and its history), and the market rate in cents if it is the reference of markup_pct.
+ * Both references of a lane, market and history, and the market rate in cents if it is the reference of markup_pct.
  *
  * @param history the brokerage's own quotes of the lane, oldest first
  */

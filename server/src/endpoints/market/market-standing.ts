@@ -83,7 +83,7 @@ async function standingOf(
       wanted.length === 0 ? [] : await marketRates.marketRatesSince(transaction, tenant, wanted, since)
     return { rates: found, conversions: await rateConversions(transaction, tenant, found) }
   })
-  // The default basis changed between the two.
+  // The default basis changed between the two transactions.
   if (conversions.basis !== statistics.basis) return standingOf({ books, database }, tenant, query)
   const histories = await yieldBetweenSteps(historiesOf(rates, conversions))
   const markets = marketsOf(pairs, histories)

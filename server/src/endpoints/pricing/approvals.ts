@@ -43,7 +43,7 @@ function reasonsOf(checked: readonly CheckedRate[], pointerOf: (index: number) =
   return errors.map(({ detail }) => detail)
 }
 
-/** Queues an event with the changed request for the endpoints that subscribe, in the same transaction. */
+/** Queues an event with the changed request for the endpoints that subscribe. */
 const announce = (transaction: TenantTransaction, tenant: TenantId, approval: Approval) =>
   announceToSubscribers(transaction, tenant, { type: 'approval.changed', about: { approval } })
 
@@ -180,7 +180,7 @@ async function save(
 ): Promise<Approval> {
   const { caller, body, now } = call
   if (to === 'expired') throw stateProblem(row, to)
-  // An acceptance or a withdrawal is no decision: who countered stays the one who decided.
+  // Acceptance and withdrawal are no decisions: who countered stays the one who decided.
   const keepsDecision = to === 'accepted' || to === 'withdrawn'
   if (keepsDecision && body.note !== undefined) {
     throw invalid([
@@ -259,7 +259,7 @@ async function makeApproved(call: DecideCall, row: ApprovalRow, parts: Parts): P
     isApproved: true,
     also: async (transaction: TenantTransaction, laneRefs: readonly string[]) => {
       const locked = await decidable(transaction, call)
-      // Countered again since the quotes were checked.
+      // Perhaps it was countered again since the check of the quotes.
       checkCounter(locked.row, row.counter_cents)
       await refuseForRequester(transaction, caller.tenant, locked.row)
       await refuseOtherTerms(transaction, caller.tenant, request, laneRefs)

@@ -18,7 +18,6 @@ type Result = AnswerOf<typeof insightBatch>['results'][number]
 const laneShape = shape(batchLane, 'body')
 const inLane = (name: string) => ({ pointer: `/${name}` })
 
-/** The errors of one lane. */
 function errorsOf(lane: unknown): readonly FieldError[] {
   if (typeof lane !== 'object' || lane === null || Array.isArray(lane)) {
     const detail = 'A lane must be a JSON object with origin and destination.'

@@ -68,7 +68,7 @@ async function brokerage(outside: 'warn' | 'approval'): Promise<MadeTenant> {
 const quotes = fc.record({
   lane: fc.constantFrom(...lanes),
   customer: fc.constantFrom(...customers),
-  /** The rate, as a multiple of the usual one. */
+  /** The rate divided by the usual one. */
   level: fc.double({ min: 0.7, max: 1.6, noNaN: true }),
   cents: fc.integer({ min: 0, max: 99 }),
   cost: fc.option(fc.double({ min: 0.5, max: 1.1, noNaN: true }), { nil: undefined }),

@@ -38,7 +38,7 @@ export function rulesToCompare(
     if (ruleId !== undefined) ruleOf(saved, ruleId)
     const read = await readRule(transaction, tenant, rule, '/rule')
     const before = pricingRules.rulesInForce(saved).filter((one) => one.ruleId !== ruleId)
-    // The number of a rule that does not exist yet: the newest.
+    // A rule that is not saved gets the highest number, as the newest one.
     const tested = { ruleId: ruleId ?? Number.MAX_SAFE_INTEGER, ...read }
     return { tested, before, after: [...before, tested] }
   })

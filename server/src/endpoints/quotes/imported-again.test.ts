@@ -340,7 +340,7 @@ describe('a row of a known reference', () => {
   })
 })
 
-describe('a row with the lane_ref of a quote', () => {
+describe('a row with a lane_ref', () => {
   test('follows the same rules, and two rows of one quote are applied in order', async () => {
     const integration = await makeIntegration(app)
     const { tenant } = integration

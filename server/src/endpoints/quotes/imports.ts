@@ -241,7 +241,6 @@ async function receiveFile(
   )
 }
 
-/** Opens a file and begins its import. */
 async function begin(
   {
     caller,
@@ -347,7 +346,7 @@ export const importEndpoints: ServedEndpoint[] = [
   serve(integrationGetImport, async ({ caller, params }, { database }) =>
     database.inTenant(caller.tenant, async (transaction) => {
       const row = await importOf(transaction, caller.tenant, params.import_id)
-      // Imports of people show changes and values of quotes, which the scope of imports does not let a token read.
+      // A person's import shows values of quotes, which a token with the scope of imports may not read.
       if (row.request_digest === null) throw noImport(params.import_id)
       return importAnswer(row)
     }),

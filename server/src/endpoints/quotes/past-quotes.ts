@@ -63,7 +63,7 @@ function* appraisedInSteps(
   for (const { row, amounts } of past) {
     const appraisal = yield* appraise(
       book,
-      // The test applies the rules before and after a change itself.
+      // The test applies the rules itself, those before and those after a change.
       { ...settings, rules: [] },
       {
         ...placedAs(row),
