@@ -12,7 +12,7 @@ import {
 import type { TenantTransaction } from '../database/schema/index.ts'
 import type { TenantId } from '../database/session/index.ts'
 
-/** An import or undo cannot begin. The message gives the reason and what to do, for the person who started it. */
+/** An import or undo cannot begin. The message gives the reason and what to do, for the person who requested it. */
 export class ImportConflict extends Error {}
 
 /**

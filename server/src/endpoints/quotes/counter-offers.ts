@@ -78,8 +78,8 @@ interface Recorded {
 }
 
 /**
- * Saves the rate that the customer named with the quote that it answers. The customer refused the quoted rate, so a quote that is
- * not decided is lost for its price.
+ * Saves the customer's counter-offer with the quote that it answers. The customer refused the quoted rate, so a quote that is not
+ * decided is lost for its price.
  */
 export async function recordCounterOffer(
   transaction: TenantTransaction,
