@@ -90,17 +90,17 @@ export const latencies: readonly (readonly [name: string, ms: () => number])[] =
 
 export const lanesAtOnce = 8
 
-/** Adds blank lanes to a newly opened desk, and turns off its advice requests. */
+/** Adds blank quotes to a newly opened desk, and turns off its advice requests. */
 export async function addLanes(page: Page): Promise<void> {
   for (let lane = 2; lane <= lanesAtOnce; lane++) {
-    await page.getByRole('button', { name: 'Add a lane' }).click()
-    await page.getByRole('group', { name: `Lane ${lane}`, exact: true }).waitFor()
+    await page.getByRole('button', { name: 'Add a quote' }).click()
+    await page.getByRole('group', { name: `Quote ${lane}`, exact: true }).waitFor()
   }
   await page.route('**/api/advice/**', () => {})
 }
 
 /**
- * Types each city into both places of its own lane, with Tab and with Enter, while answers are delayed. Returns the expected
+ * Types each city into both places of a quote, with Tab and with Enter, while answers are delayed. Returns the expected
  * places, and a function that reads the actual places.
  */
 export async function typeCities(

@@ -31,7 +31,7 @@ async function askFor(page: Page, rate: string): Promise<void> {
   await page.getByRole('combobox', { name: 'Origin' }).fill('Dallas, TX')
   await page.getByRole('combobox', { name: 'Destination' }).fill('Atlanta, GA')
   await page.getByRole('textbox', { name: 'Rate', exact: true }).fill(rate)
-  await page.getByRole('button', { name: /^More fields of lane 1/ }).click()
+  await page.getByRole('button', { name: /^More fields of quote 1/ }).click()
   await page.getByLabel('Estimated cost (optional)').fill('1150')
   await page.keyboard.press('Control+Enter')
   // One question about one rule: no dialog asks before whether the rate is right.

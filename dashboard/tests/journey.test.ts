@@ -17,7 +17,7 @@ async function signUp(page: Page): Promise<void> {
 async function quoteALane(page: Page): Promise<string> {
   await page.getByRole('link', { name: 'Quote', exact: true }).click()
   await page.getByRole('combobox', { name: 'Customer' }).fill('Harvest Table Foods')
-  const lane = page.getByRole('group', { name: 'Lane 1', exact: true })
+  const lane = page.getByRole('group', { name: 'Quote 1', exact: true })
   await lane.getByRole('combobox', { name: 'Origin' }).fill('Dallas, TX')
   await lane.getByRole('combobox', { name: 'Destination' }).fill('Atlanta, GA')
   await lane.getByRole('textbox', { name: 'Rate', exact: true }).fill('2150')
@@ -34,7 +34,7 @@ async function plaintextOf(page: Page, button: RegExp, form: RegExp): Promise<st
   await page.getByRole('button', { name: button }).click()
   const dialog = page.getByRole('dialog')
   const text = await dialog.getByText(form).first().textContent()
-  await dialog.getByRole('button', { name: /stored it/ }).click()
+  await dialog.getByRole('button', { name: /saved it/ }).click()
   await dialog.waitFor({ state: 'hidden' })
   return (text ?? '').trim()
 }

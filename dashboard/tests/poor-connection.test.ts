@@ -81,7 +81,7 @@ test.describe('without a connection', () => {
     await page.waitForTimeout(500)
     expect(saves).toBe(1)
     await alert.getByRole('button', { name: 'Try again' }).click()
-    await page.getByRole('heading', { name: '1 lane quoted' }).waitFor()
+    await page.getByRole('heading', { name: '1 quote saved' }).waitFor()
     await context.close()
   })
 

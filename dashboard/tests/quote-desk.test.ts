@@ -47,7 +47,7 @@ async function openDesk(options: Options = {}): Promise<Window> {
   return window
 }
 
-const row = (page: Page, number = 1) => page.getByRole('group', { name: `Lane ${number}`, exact: true })
+const row = (page: Page, number = 1) => page.getByRole('group', { name: `Quote ${number}`, exact: true })
 const rateOf = (page: Page, number = 1) =>
   row(page, number).getByRole('textbox', { name: 'Rate', exact: true })
 const advice = (page: Page) => page.getByRole('region', { name: 'Advice' })
@@ -125,7 +125,7 @@ test.describe('advice while typing', () => {
     await typeLane(page, { rate: '2000' })
     await typedAt(page, '$2,000').waitFor()
     await row(page)
-      .getByRole('button', { name: /More fields of lane 1/ })
+      .getByRole('button', { name: /More fields of quote 1/ })
       .click()
     await page.route('**/api/advice/**', (route) => route.abort('internetdisconnected'))
     await row(page).getByLabel('Estimated cost (optional)').fill('1700')
@@ -138,7 +138,7 @@ test.describe('advice while typing', () => {
     const { page } = await openDesk()
     await typeLane(page, { rate: '1900' })
     await row(page)
-      .getByRole('button', { name: /More fields of lane 1/ })
+      .getByRole('button', { name: /More fields of quote 1/ })
       .click()
     await row(page).getByLabel('Estimated cost (optional)').fill('2061')
     await typedAt(page, '$1,900').getByText('margin \u2212$161 (\u22128.5%)').waitFor()
@@ -272,11 +272,11 @@ test.describe('advice while typing', () => {
     await typeLane(page)
     await advice(page).getByText('There is no advice yet').waitFor()
     // Miles and dollars per mile need no history, and neither do margin and markup.
-    const arithmetic = advice(page).getByRole('group', { name: 'Arithmetic of the lane' })
+    const arithmetic = advice(page).getByRole('group', { name: 'Arithmetic of the quote' })
     await arithmetic.getByText(/^8\d\d mi$/).waitFor()
     await arithmetic.getByText(/^Your \$2,100 is \$2\.\d\d\/mi$/).waitFor()
     await row(page)
-      .getByRole('button', { name: /More fields of lane 1/ })
+      .getByRole('button', { name: /More fields of quote 1/ })
       .click()
     await row(page).getByLabel('Estimated cost (optional)').fill('1800')
     await arithmetic.getByText('margin $300 (14.3%)').waitFor()
@@ -400,7 +400,7 @@ test.describe('the curve', () => {
   })
 })
 
-test.describe('lanes', () => {
+test.describe('quotes', () => {
   test('are entered by keyboard: Tab along the row, Enter for another row, Ctrl+Enter to save', async () => {
     const { page } = await openDesk()
     await customer(page).and(page.locator(':focus')).waitFor()
@@ -422,7 +422,7 @@ test.describe('lanes', () => {
     await page.keyboard.press('Tab')
     await page.keyboard.type('1500')
     await page.keyboard.press('Control+Enter')
-    await page.getByRole('heading', { name: '2 lanes quoted' }).waitFor()
+    await page.getByRole('heading', { name: '2 quotes saved' }).waitFor()
     await page.getByText('For Harvest Table Foods, reference LOAD 17').waitFor()
   })
 
@@ -434,19 +434,19 @@ test.describe('lanes', () => {
     await rows.fill(
       'Pickup\tDelivery\tEquipment\tRate\nDallas, TX\tAtlanta, GA\tV\t$2,150\nReno\tBoise, ID\tV\tcheap\nReno, NV\tBoise, ID\tR\t1500',
     )
-    await dialog.getByText('2 lanes read, 1 row with errors.').waitFor()
+    await dialog.getByText('2 quotes read, 1 row with errors.').waitFor()
     await dialog.getByText('The origin must be a city with its state').waitFor()
     await dialog.getByText('Rate: rate', { exact: true }).waitFor()
     await dialog.getByRole('button', { name: 'Add the 2 good rows' }).click()
     await expect(rows).toHaveValue('Pickup\tDelivery\tEquipment\tRate\nReno\tBoise, ID\tV\tcheap')
     await rows.fill('Reno,NV,83702,1400')
     await dialog.getByText('Column 4: rate').waitFor()
-    await dialog.getByRole('button', { name: 'Add 1 lane' }).click()
+    await dialog.getByRole('button', { name: 'Add 1 quote' }).click()
     await dialog.waitFor({ state: 'detached' })
     await expect(rateOf(page, 1)).toHaveValue('2150')
     await expect(row(page, 2).getByRole('combobox', { name: 'Equipment' })).toHaveValue('R')
     await expect(row(page, 3).getByRole('combobox', { name: 'Origin' })).toHaveValue('Reno, NV')
-    await expect(saveButton(page)).toHaveText('Save 3 lanes')
+    await expect(saveButton(page)).toHaveText('Save 3 quotes')
   })
 
   for (const into of ['Customer', 'Origin'])
@@ -459,7 +459,7 @@ test.describe('lanes', () => {
       await page.keyboard.press('ControlOrMeta+v')
       // The third column is the rate, although it often is the equipment.
       await page.getByText('Column 3: rate').waitFor()
-      await page.getByRole('button', { name: 'Add 2 lanes' }).click()
+      await page.getByRole('button', { name: 'Add 2 quotes' }).click()
       await row(page, 2).waitFor()
       await expect(row(page).getByRole('combobox', { name: 'Destination' })).toHaveValue('Atlanta, GA')
       await expect(rateOf(page, 2)).toHaveValue('1500')
@@ -537,9 +537,9 @@ test.describe('lanes', () => {
   test('are duplicated and removed', { tag: '@long' }, async () => {
     const { page } = await openDesk()
     await typeLane(page)
-    await page.getByRole('button', { name: 'Duplicate lane 1' }).click()
+    await page.getByRole('button', { name: 'Duplicate quote 1' }).click()
     await expect(rateOf(page, 2)).toHaveValue('2100')
-    await page.getByRole('button', { name: 'Remove lane 1' }).click()
+    await page.getByRole('button', { name: 'Remove quote 1' }).click()
     await expect(row(page, 2)).toHaveCount(0)
     await customer(page).fill('Harvest Table Foods')
     await page.getByRole('button', { name: 'Clear the form' }).click()
@@ -559,12 +559,12 @@ test.describe('lanes', () => {
 })
 
 test.describe('after saving', () => {
-  test('W and L work at once, and Enter begins the next quote', async () => {
+  test('W and L work at once, and Enter begins a new request', async () => {
     const { page, troubles } = await openDesk()
     await customer(page).fill('Harvest Table Foods')
     await typeLane(page, { rate: '2121' })
     await rateOf(page).press('Control+Enter')
-    await page.getByRole('heading', { name: '1 lane quoted' }).waitFor()
+    await page.getByRole('heading', { name: '1 quote saved' }).waitFor()
     const ref = await page.getByRole('link', { name: /^\d+-1-1$/ }).textContent()
     const outcome = async () =>
       (await call(app, 'GET', `/api/lanes/${ref}`, { token: tenant.owner })).body.outcome
@@ -578,14 +578,14 @@ test.describe('after saving', () => {
     await expect.poll(outcome).toBe('lost')
     await page.getByRole('dialog').waitFor({ state: 'detached' })
     await expect(page).toHaveURL((url) => url.search === '')
-    await page.getByRole('heading', { name: '1 lane quoted' }).focus()
+    await page.getByRole('heading', { name: '1 quote saved' }).focus()
     await page.keyboard.press('Enter')
     await customer(page).and(page.locator(':focus')).waitFor()
     await expect(rateOf(page)).toHaveValue('')
     expect(troubles).toEqual([])
   })
 
-  test('the quote can be copied as an e-mail, only the quote is printed, and its page keeps the advice', {
+  test('the quote can be copied as an e-mail, only the quote is printed, and its page shows the advice', {
     tag: '@long',
   }, async () => {
     const { page } = await openDesk()
@@ -595,7 +595,7 @@ test.describe('after saving', () => {
     await typedAt(page, '$2,122').waitFor()
     await page.getByRole('combobox', { name: 'Valid for' }).selectOption('72')
     await saveButton(page).click()
-    await page.getByRole('heading', { name: '1 lane quoted' }).waitFor()
+    await page.getByRole('heading', { name: '1 quote saved' }).waitFor()
     const copied = async () => {
       await page.getByRole('button', { name: 'Copy as e-mail' }).click()
       return String(await page.evaluate('navigator.clipboard.readText()'))
@@ -613,7 +613,7 @@ test.describe('after saving', () => {
     await page.getByRole('link', { name: /^\d+-1-1$/ }).click()
     const given = page.locator('.quotes-facts > div').filter({ hasText: 'Advice when quoted' })
     await given.waitFor()
-    // The page offers the text again, with the validity that is stored and shown.
+    // The page offers the text again, with the validity that is saved and shown.
     expect(await copied()).toBe(text)
     const [, end = ''] = /Valid until (.+)\./.exec(text) ?? []
     const valid = page.locator('.quotes-facts > div').filter({ hasText: 'Valid until' })
@@ -634,7 +634,7 @@ test.describe('a counter-offer on the desk', () => {
     await typeLane(page, { rate: '2122' })
     await typedAt(page, '$2,122').waitFor()
     await saveButton(page).click()
-    await page.getByRole('heading', { name: '1 lane quoted' }).waitFor()
+    await page.getByRole('heading', { name: '1 quote saved' }).waitFor()
     await page.keyboard.press('r')
     const dialog = page.getByRole('dialog', { name: 'Requote' })
     await dialog.getByLabel('The customer says').fill('1,900')
@@ -654,7 +654,7 @@ test.describe('a counter-offer on the desk', () => {
     await dialog.getByRole('button', { name: 'Done' }).focus()
     await page.keyboard.press('Enter')
     await dialog.waitFor({ state: 'detached' })
-    await page.getByRole('heading', { name: '1 lane quoted', exact: true }).waitFor()
+    await page.getByRole('heading', { name: '1 quote saved', exact: true }).waitFor()
     await page.getByText(/^Superseded: \d+-1-1 at \$2,122\.$/).waitFor()
     const next = await page.getByRole('link', { name: /^\d+-1-2$/ }).innerText()
     const { outcome, valid_until, created_at } = await laneOf(next)
@@ -697,18 +697,18 @@ test.describe('a rate that nobody would quote', () => {
     expect(await quotesAt(210)).toBe(0)
     await rateOf(page).press('Control+Enter')
     await dialog(page).getByRole('button', { name: 'Save it as typed' }).click()
-    await page.getByRole('heading', { name: '1 lane quoted' }).waitFor()
+    await page.getByRole('heading', { name: '1 quote saved' }).waitFor()
     expect(await quotesAt(210)).toBe(1)
   })
 
-  test('is found in every row of several lanes, and a confirmed draft is not asked about again', {
+  test('is found in every row of several quotes, and a confirmed draft is not asked about again', {
     tag: '@long',
   }, async () => {
     const { page } = await openDesk()
     await fill(page, '2100')
-    await page.getByRole('button', { name: 'Duplicate lane 1' }).click()
+    await page.getByRole('button', { name: 'Duplicate quote 1' }).click()
     await rateOf(page, 2).fill('21000')
-    await page.getByRole('button', { name: 'Duplicate lane 2' }).click()
+    await page.getByRole('button', { name: 'Duplicate quote 2' }).click()
     await rateOf(page, 3).fill('212')
     await row(page, 3)
       .getByText(/\$212 is 90% below/)
@@ -721,7 +721,7 @@ test.describe('a rate that nobody would quote', () => {
     await page.getByRole('alert').getByText('Not saved. Everything you typed is still here.').waitFor()
     await page.unroute('**/api/quote-requests')
     await page.getByRole('button', { name: 'Try again' }).click()
-    await page.getByRole('heading', { name: '3 lanes quoted' }).waitFor()
+    await page.getByRole('heading', { name: '3 quotes saved' }).waitFor()
   })
 
   test('that could not be checked takes one confirmation, and is marked after the save', {
@@ -732,19 +732,19 @@ test.describe('a rate that nobody would quote', () => {
     await page.route('**/api/advice/lanes', (route) => route.fulfill({ status: 503, body: 'down' }))
     await saveButton(page).click()
     await page.getByRole('button', { name: 'Save without the check' }).click()
-    await page.getByRole('heading', { name: '1 lane quoted' }).waitFor()
+    await page.getByRole('heading', { name: '1 quote saved' }).waitFor()
     await page.getByText(/\$213 is 90% below the going rate/).waitFor()
   })
 })
 
-test.describe('several lanes', () => {
+test.describe('several quotes', () => {
   test('each has its chance, best rate and margin, with totals, from one request', async () => {
     const { page, troubles } = await openDesk()
     await typeLane(page)
-    await page.getByRole('button', { name: 'Add a lane' }).click()
+    await page.getByRole('button', { name: 'Add a quote' }).click()
     await typeLane(page, { number: 2, origin: 'Reno, NV', destination: 'Boise, ID', rate: '' })
     await row(page, 2)
-      .getByRole('button', { name: /More fields of lane 2/ })
+      .getByRole('button', { name: /More fields of quote 2/ })
       .click()
     const asked = page.waitForRequest('**/api/advice/lanes')
     await row(page, 2).getByLabel('Estimated cost (optional)').fill('1000')
@@ -755,10 +755,10 @@ test.describe('several lanes', () => {
     await row(page, 2)
       .getByText(/^best \$/)
       .waitFor()
-    const all = page.getByRole('group', { name: 'All lanes' })
-    await all.getByText('2 lanes, 1 with a rate').waitFor()
+    const all = page.getByRole('group', { name: 'All quotes' })
+    await all.getByText('2 quotes, 1 with a rate').waitFor()
     await all.getByRole('button', { name: 'Use best for all' }).click()
-    await all.getByText('2 lanes, 2 with a rate').waitFor()
+    await all.getByText('2 quotes, 2 with a rate').waitFor()
     await row(page, 2)
       .getByText(/^margin \$/)
       .waitFor()
@@ -770,14 +770,14 @@ test.describe('several lanes', () => {
     const { page } = await openDesk()
     await customer(page).fill('Harvest Table Foods')
     await typeLane(page, { rate: '2140' })
-    await page.getByRole('button', { name: 'Add a lane' }).click()
+    await page.getByRole('button', { name: 'Add a quote' }).click()
     await typeLane(page, { number: 2, origin: 'Reno, NV', destination: 'Boise, ID', rate: '' })
     await saveButton(page).click()
     await page.getByText('What is the rate?').waitFor()
     await page
-      .getByRole('button', { name: 'Save the 1 lane with a rate, keep the others as a draft' })
+      .getByRole('button', { name: 'Save the 1 quote with a rate, keep the others as a draft' })
       .click()
-    await page.getByRole('heading', { name: '1 lane quoted' }).waitFor()
+    await page.getByRole('heading', { name: '1 quote saved' }).waitFor()
     await page.getByRole('button', { name: 'New request' }).click()
     const drafts = page.getByRole('group', { name: 'Drafts' })
     await drafts
@@ -790,9 +790,9 @@ test.describe('several lanes', () => {
   test('keep their rows low: the fields behind More close again, and are summed up in the row', async () => {
     const { page } = await openDesk()
     await typeLane(page)
-    await page.getByRole('button', { name: 'Add a lane' }).click()
+    await page.getByRole('button', { name: 'Add a quote' }).click()
     await typeLane(page, { number: 2 })
-    const more = row(page, 2).getByRole('button', { name: /More fields of lane 2/ })
+    const more = row(page, 2).getByRole('button', { name: /More fields of quote 2/ })
     await more.click()
     await row(page, 2).getByLabel('Estimated cost (optional)').fill('1,800')
     await row(page, 2).getByLabel('Pickup date (optional)').fill('2026-12-03')
@@ -808,12 +808,12 @@ test.describe('several lanes', () => {
     await page.getByRole('button', { name: 'Paste rows' }).click()
     const dialog = page.getByRole('dialog', { name: 'Paste rows' })
     await dialog.getByRole('textbox', { name: 'Rows' }).fill('Dallas, TX\tAtlanta, GA\tV\n'.repeat(60))
-    await dialog.getByRole('button', { name: 'Add 60 lanes' }).click()
-    const all = page.getByRole('group', { name: 'All lanes' })
-    await all.getByText('60 lanes, 0 with a rate').waitFor()
+    await dialog.getByRole('button', { name: 'Add 60 quotes' }).click()
+    const all = page.getByRole('group', { name: 'All quotes' })
+    await all.getByText('60 quotes, 0 with a rate').waitFor()
     await all.getByRole('button', { name: 'Use best for all' }).click()
-    await all.getByText('60 lanes, 60 with a rate').waitFor()
-    await expect(saveButton(page)).toHaveText('Save 60 lanes')
+    await all.getByText('60 quotes, 60 with a rate').waitFor()
+    await expect(saveButton(page)).toHaveText('Save 60 quotes')
   })
 
   test('pasted rows say which rates to check', { tag: '@long' }, async () => {
@@ -823,19 +823,19 @@ test.describe('several lanes', () => {
     await dialog
       .getByRole('textbox', { name: 'Rows' })
       .fill('Dallas, TX\tAtlanta, GA\tV\t2100\nDallas, TX\tAtlanta, GA\tV\t210')
-    await dialog.getByText('2 lanes read, 1 rate to check.').waitFor()
+    await dialog.getByText('2 quotes read, 1 rate to check.').waitFor()
     await dialog.getByText(/\$210 is 90% below the going rate/).waitFor()
   })
 })
 
 test.describe('saving', () => {
-  test('shows the lane_ref of every lane with copy and link, then starts a new request', async () => {
+  test('shows the lane_ref of every quote with copy and link, then starts a new request', async () => {
     const { page, troubles } = await openDesk()
     await customer(page).fill('<img src=x onerror=alert(1)>')
     await typeLane(page)
-    await page.getByRole('button', { name: 'Duplicate lane 1' }).click()
+    await page.getByRole('button', { name: 'Duplicate quote 1' }).click()
     await saveButton(page).click()
-    await page.getByRole('heading', { name: '2 lanes quoted' }).waitFor()
+    await page.getByRole('heading', { name: '2 quotes saved' }).waitFor()
     const refs = await page.getByRole('link', { name: /^\d+-\d-1$/ }).allTextContents()
     expect(refs).toHaveLength(2)
     await page.getByRole('button', { name: `Copy lane_ref ${refs[0]}` }).click()
@@ -864,7 +864,7 @@ test.describe('saving', () => {
   test('shows errors at their rows and fields', async () => {
     const { page } = await openDesk()
     await typeLane(page)
-    await page.getByRole('button', { name: 'Add a lane' }).click()
+    await page.getByRole('button', { name: 'Add a quote' }).click()
     await typeLane(page, { number: 2, origin: 'Dalas, TX' })
     await saveButton(page).click()
     await page.getByText('Who is the quote for?').waitFor()
@@ -881,7 +881,7 @@ test.describe('saving', () => {
     await page.getByRole('checkbox', { name: 'These places are correct: save them as typed' }).waitFor()
     await row(page, 2).getByRole('button', { name: 'Dallas, TX' }).click()
     await saveButton(page).click()
-    await page.getByRole('heading', { name: '2 lanes quoted' }).waitFor()
+    await page.getByRole('heading', { name: '2 quotes saved' }).waitFor()
   })
 
   test('that fails loses nothing, and works on retry', { tag: '@long' }, async () => {
@@ -899,7 +899,7 @@ test.describe('saving', () => {
     await page.getByRole('alert').getByText('The service cannot be reached').waitFor()
     await page.unroute('**/api/quote-requests')
     await page.getByRole('button', { name: 'Try again' }).click()
-    await page.getByRole('heading', { name: '1 lane quoted' }).waitFor()
+    await page.getByRole('heading', { name: '1 quote saved' }).waitFor()
   })
 
   test('whose response was lost is found on retry, not created twice', async () => {
@@ -914,7 +914,7 @@ test.describe('saving', () => {
     await page.getByRole('alert').getByText('The service cannot be reached').waitFor()
     await page.unroute('**/api/quote-requests')
     await page.getByRole('button', { name: 'Try again' }).click()
-    await page.getByRole('heading', { name: '1 lane quoted' }).waitFor()
+    await page.getByRole('heading', { name: '1 quote saved' }).waitFor()
     const lanes = await call(app, 'GET', '/api/lanes?customer=Answer%20Lost%20Foods', { token: tenant.owner })
     expect(lanes.body.lanes).toHaveLength(1)
   })
@@ -933,7 +933,7 @@ test.describe('saving', () => {
     await expect(rateOf(page)).toHaveValue('2145')
     await page.getByRole('alert').getByText('Your session has ended.').first().waitFor()
     await saveButton(page).click()
-    await page.getByRole('heading', { name: '1 lane quoted' }).waitFor()
+    await page.getByRole('heading', { name: '1 quote saved' }).waitFor()
   })
 
   test('without a response warns that the quote may have been saved', { tag: '@long' }, async () => {
@@ -958,7 +958,7 @@ test.describe('saving', () => {
     await typeLane(page)
     await saveButton(page).dblclick()
     await page.keyboard.press('Control+Enter')
-    await page.getByRole('heading', { name: '1 lane quoted' }).waitFor()
+    await page.getByRole('heading', { name: '1 quote saved' }).waitFor()
     expect(sent).toBe(1)
   })
 
@@ -985,9 +985,9 @@ test.describe('accessibility', () => {
       await typeLane(page, { origin: 'Dalas, TX' })
       await row(page).getByText('Did you mean').waitFor()
       await row(page)
-        .getByRole('button', { name: /More fields of lane 1/ })
+        .getByRole('button', { name: /More fields of quote 1/ })
         .click()
-      await page.getByRole('button', { name: 'Add a lane' }).click()
+      await page.getByRole('button', { name: 'Add a quote' }).click()
       await typeLane(page, { number: 2 })
       await advice(page)
         .getByText(/Based on \d of \d+ decided quotes/)
@@ -999,12 +999,12 @@ test.describe('accessibility', () => {
       await page
         .getByRole('textbox', { name: 'Rows' })
         .fill('Dallas, TX\tAtlanta, GA\tV\t2150\nReno\tBoise, ID')
-      await page.getByText('1 lane read, 1 row with errors.').waitFor()
+      await page.getByText('1 quote read, 1 row with errors.').waitFor()
       expect(await problems()).toEqual([])
       await page.getByRole('button', { name: 'Close', exact: true }).click()
-      await page.getByRole('button', { name: 'Remove lane 1' }).click()
+      await page.getByRole('button', { name: 'Remove quote 1' }).click()
       await saveButton(page).click()
-      await page.getByRole('heading', { name: '1 lane quoted' }).waitFor()
+      await page.getByRole('heading', { name: '1 quote saved' }).waitFor()
       expect(await problems()).toEqual([])
       await expect.poll(widest).toBe(width)
     })

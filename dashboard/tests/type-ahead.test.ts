@@ -155,7 +155,7 @@ test.describe('Enter and Tab', () => {
     await destination(page).press('Tab')
     await page.keyboard.press('Control+Enter')
     await list.release()
-    await page.getByRole('heading', { name: '1 lane quoted' }).waitFor()
+    await page.getByRole('heading', { name: '1 quote saved' }).waitFor()
     const { body } = await call(app, 'GET', '/api/lanes?customer=Late%20City%20Foods', {
       token: tenant.owner,
     })

@@ -7,7 +7,7 @@ import { type Pricing, pricingOf } from './desk-pricing.ts'
 import type { DeskSave } from './desk-save.ts'
 import { hasNothingToSay } from './desk-words.ts'
 
-/** Moves the focus to a field of a lane, after the lane was rendered. */
+/** Moves the focus to a field of a quote, after the quote was rendered. */
 export function focusLane(id: number, field: LaneField = 'origin'): void {
   setTimeout(() => document.querySelector<HTMLElement>(`[data-field="${id}-${field}"]`)?.focus(), 0)
 }
@@ -20,7 +20,7 @@ export function focusCustomer(): void {
 /** A dialog returns the focus a moment after it closes. */
 const dialogClosesMs = 60
 
-/** Moves the focus to the rate of a lane, or to the customer, after a dialog has closed. */
+/** Moves the focus to the rate of a quote, or to the customer, after a dialog has closed. */
 export function focusAfterDialog(laneId: number | null): void {
   setTimeout(() => (laneId === null ? focusCustomer() : focusLane(laneId, 'rate')), dialogClosesMs)
 }
@@ -89,13 +89,13 @@ export function useDeskKeys(takeBest: (() => void) | null, begin: () => void) {
         focusCustomer()
       },
     },
-    { keys: ['Enter'], does: 'Next lane, from the last field of a lane' },
+    { keys: ['Enter'], does: 'Next quote, from the last field of a quote' },
     { keys: ['Ctrl or ⌘', 'Enter'], does: 'Save' },
     { keys: ['Alt', 'U'], does: 'Use the rate to quote', on: ['Alt+KeyU'], run: () => takeBest?.() },
   ])
 }
 
-/** The rates of the active lane, from its advice with the rules that apply, and its typed cost. */
+/** The rates for the active quote, from its advice with the rules that apply, and its typed cost. */
 export function usePricing(lane: DeskLane, { advice }: DeskAnswer): Pricing | null {
   const typedCost = readDollars(lane.cost)
   return useMemo(

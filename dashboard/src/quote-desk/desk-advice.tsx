@@ -23,9 +23,9 @@ interface AdviceProps {
   readonly lane: DeskLane
   readonly number: number
   readonly answer: DeskAnswer
-  /** The rates of the lane; null while there is nothing to say. */
+  /** The rates for the quote; null while there is nothing to say. */
   readonly pricing: Pricing | null
-  /** How the lane is compared with the other quotes of the brokerage. */
+  /** How the quote is compared with the other quotes of the brokerage. */
   readonly terms: ComparedLane
   readonly onRate: (rate: number) => void
   /** Takes a rate over and continues in the rate field. */
@@ -34,7 +34,7 @@ interface AdviceProps {
 
 const curveSpace = 372
 
-/** The advice for one lane: the answer first, then the curve, and the reasons on request. */
+/** The advice for one quote: the answer first, then the curve, and the reasons on request. */
 export function DeskAdvice({ lane, number, answer, pricing, terms, onRate, onUse }: AdviceProps) {
   const { advice, rate, updating, failure, retry } = answer
   const typed = advice === null || pricing === null ? null : typedValue(advice, pricing, rate)
@@ -79,7 +79,7 @@ function AdviceHeading({ lane, number, answer }: Pick<AdviceProps, 'lane' | 'num
     <Group justify="space-between" gap="xs" mih={{ base: 48, sm: 26 }} wrap="nowrap">
       <Title order={2} size="h5" style={{ overflowWrap: 'anywhere' }}>
         {asking
-          ? `Advice for lane ${number}: ${laneName(lane.origin.trim(), lane.destination.trim())}, ${equipmentName(lane.equipment.trim()) || 'any equipment'}`
+          ? `Advice for quote ${number}: ${laneName(lane.origin.trim(), lane.destination.trim())}, ${equipmentName(lane.equipment.trim()) || 'any equipment'}`
           : 'Advice'}
       </Title>
       {updating && (
@@ -160,7 +160,7 @@ function Curve({
 
 type Points = NonNullable<NonNullable<DeskAnswer['advice']>['curve']>
 
-/** The service draws the curve as far as the asked rate, which nobody typed here. */
+/** The service draws the curve as far as the requested rate, which nobody typed here. */
 function aroundGoingRate(points: Points, reference: number | null): Points {
   if (reference === null) return points
   const nearest = points.reduce(
@@ -188,7 +188,7 @@ function RateChoices({ pricing, onRate }: { pricing: Pricing; onRate: (rate: num
     { name: 'Going rate', value: going },
   ]
   return (
-    <Group gap="xs" mb="xs" role="group" aria-label="Rates of this lane">
+    <Group gap="xs" mb="xs" role="group" aria-label="Rates to choose from">
       {choices.map(({ name, value }) =>
         value === null ? null : (
           <Button key={name} size="compact-sm" variant="default" onClick={() => onRate(value.rate)}>

@@ -29,7 +29,7 @@ interface LinesProps {
 }
 
 /**
- * The answer for a lane in three lines: the rate to quote, the typed rate compared with it, and the trust in both. The frame
+ * The answer for a quote in three lines: the rate to quote, the typed rate compared with it, and the trust in both. The frame
  * keeps its size while data loads.
  */
 export function AnswerLines({ answer, pricing, typed, terms, onUse }: LinesProps) {
@@ -107,7 +107,7 @@ function CostPlus({
         size="sm"
         component="div"
         className="desk-figures"
-        aria-label="Arithmetic of the lane"
+        aria-label="Arithmetic of the quote"
         role="group"
       >
         {miles !== null && (

@@ -39,14 +39,13 @@ function askedOf(typed: DeskLane): Asked | null {
 }
 
 export interface DeskAnswer {
-  /** The advice for this lane, perhaps for an earlier rate: its curve and its best rate are the same for every rate. */
+  /** The advice for this quote, perhaps for an earlier rate: its curve and its best rate are the same for every rate. */
   readonly advice: Answer<'quote-advice'> | null
   /** The typed rate; null when there is none. */
   readonly rate: number | null
   /** True when the parts of the advice that depend on the rate are those of the typed rate. */
   readonly isForRate: boolean
   readonly insight: Answer<'lane-advice'> | null
-  /** True while newer advice is loading. */
   readonly updating: boolean
   readonly failure: CallFailed | null
   readonly retry: () => void

@@ -17,7 +17,7 @@ type Advice = Answer<'quote-advice'>
 type Rules = NonNullable<Advice['rules']>
 type Limit = NonNullable<Rules['minimum']>
 
-/** The advice on a lane, as far as rates to quote follow from it. Without a curve, the optimum is that of the answer. */
+/** The advice on a quote, as far as rates to quote follow from it. Without a curve, the optimum is that of the answer. */
 export interface RateAdvice {
   readonly curve?: Advice['curve']
   readonly optimum?: Advice['optimum']
@@ -28,7 +28,7 @@ export interface RateAdvice {
   > | null
 }
 
-/** The appraisal of a lane in the browser. Amounts are cents. */
+/** The appraisal of a quote in the browser. Amounts are cents. */
 export interface DeskAppraisal {
   readonly applied: AppliedRules
   /** The conditions of each rule in words. */
@@ -54,7 +54,7 @@ function termsOf({ terms }: Limit): MinimumTerms {
 const ruleOf = (ruleId: number, terms: RuleTerms = {}): PricingRule => ({ ruleId, conditions: {}, terms })
 
 /**
- * The appraisal of a lane from its advice. The service appraised it; a typed cost changes the limits and the best rate at once,
+ * The appraisal of a quote from its advice. The service appraised it; a typed cost changes the limits and the best rate at once,
  * with the functions of the service, on the curve of the answer.
  *
  * @param typedCost in dollars, on the terms of the brokerage

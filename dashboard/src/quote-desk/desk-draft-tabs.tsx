@@ -37,13 +37,13 @@ export function DraftTabs({ drafts, open, discard, add }: DraftActions) {
   )
 }
 
-/** @example draftName({ customer: 'Acme', reference: '', lanes: [lane, lane] }) // 'Acme: Dallas, TX → Atlanta, GA and 1 more' */
+/** @example draftName({ customer: 'Acme', reference: '', lanes: [lane, lane] }) // 'Acme: Dallas, TX → Atlanta, GA and 1 more quote' */
 function draftName({ customer, lanes }: Draft): string {
   const filled = lanes.filter((lane) => !isBlank(lane))
   const [first] = filled
   const where =
     first === undefined ? '' : laneName(first.origin.trim() || '…', first.destination.trim() || '…')
-  const more = filled.length > 1 ? ` and ${counted(filled.length - 1, 'more lane')}` : ''
+  const more = filled.length > 1 ? ` and ${counted(filled.length - 1, 'more quote')}` : ''
   const name = [customer.trim(), `${where}${more}`].filter((part) => part !== '').join(': ')
   return name === '' ? 'New quote' : name
 }

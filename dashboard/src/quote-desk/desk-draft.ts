@@ -8,7 +8,7 @@ import {
   termsErrors,
 } from '../shared-ui/index.ts'
 
-/** One lane on the desk, with every field as typed. */
+/** One quote on the desk, with every field as typed. */
 export interface DeskLane extends RateTerms {
   /** Identifies the row. Unique within the draft. */
   readonly id: number
@@ -63,14 +63,14 @@ export function isBlank({ id: _, equipment: __, basis: ___, currency: ____, ...t
   return Object.values(typed).every((text) => text.trim() === '')
 }
 
-/** A draft's lanes with more lanes added. Blank lanes are removed. */
+/** A draft's quotes with more quotes added. Blank quotes are removed. */
 export function withLanes(lanes: readonly DeskLane[], added: readonly Omit<DeskLane, 'id'>[]): DeskLane[] {
   const kept = lanes.filter((lane) => !isBlank(lane))
   const from = nextId(lanes)
   return [...kept, ...added.map((lane, index) => ({ ...lane, id: from + index }))]
 }
 
-/** True for a stored draft of this version. */
+/** True for a saved draft of this version. */
 export function isDraft(kept: unknown): kept is Draft {
   if (typeof kept !== 'object' || kept === null) return false
   const { customer, reference, validHours, lanes } = kept as Partial<Record<keyof Draft, unknown>>
@@ -169,7 +169,7 @@ export function gapsIn(draft: Draft): DeskError[] {
 }
 
 /**
- * A draft in two: the lanes with a rate, and those that still need one, with the same customer. Null unless there are both.
+ * A draft in two: the quotes with a rate, and those that still need one, with the same customer. Null unless there are both.
  */
 export function splitByRate(draft: Draft): { readonly rated: Draft; readonly unrated: Draft } | null {
   const lanes = lanesToSave(draft)
@@ -181,13 +181,13 @@ export function splitByRate(draft: Draft): { readonly rated: Draft; readonly unr
   }
 }
 
-/** The lanes without blank rows. If all rows are blank, the first row. */
+/** The quotes without blank rows. If all rows are blank, the first row. */
 export function lanesToSave({ lanes }: Draft): readonly DeskLane[] {
   const filled = lanes.filter((lane) => !isBlank(lane))
   return filled.length === 0 ? lanes.slice(0, 1) : filled
 }
 
-/** A lane as typed so far, in the form of the API. What is empty or cannot be read is left out, and the places may be incomplete. */
+/** A quote as typed so far, in the form of the API. What is empty or cannot be read is left out, and the places may be incomplete. */
 export function sentLane(lane: DeskLane) {
   const { origin, destination, equipment, pickup } = lane
   const [code, rate, cost, market] = [

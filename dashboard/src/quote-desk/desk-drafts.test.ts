@@ -16,7 +16,7 @@ test('a link and N begin an empty form; what was typed stays in another draft', 
   expect(openDraft(withLane(drafts, lane)).lanes).toMatchObject([lane])
 })
 
-test('a blank draft is not kept, and the same link opens the same draft', () => {
+test('a blank draft is dropped, and the same link opens the same draft', () => {
   const begun = withNew(drafts)
   expect(withNew(begun)).toBe(begun)
   expect(withOpen(begun, 1).all).toHaveLength(1)

@@ -11,7 +11,7 @@ interface KeptDraft {
   readonly draft: Draft
 }
 
-/** More drafts than a person keeps in mind. The oldest one is dropped then. */
+/** More drafts than a person remembers. The oldest one is dropped then. */
 const draftsMax = 8
 
 const one = (draft: Draft): Drafts => ({ all: [{ id: 1, draft }], openId: 1 })
@@ -78,7 +78,7 @@ const storedUnder = (tenantId: number) => `lanewise-desk-${tenantId}`
 export function keptDrafts(tenantId: number): Drafts {
   try {
     const kept: unknown = JSON.parse(sessionStorage.getItem(storedUnder(tenantId)) ?? 'null')
-    // An earlier version kept one draft.
+    // An earlier version saved one draft.
     if (isDraft(kept)) return one(kept)
     return isDrafts(kept) ? kept : one(blankDraft())
   } catch {

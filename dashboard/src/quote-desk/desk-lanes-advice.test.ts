@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { blankLane } from './desk-draft.ts'
 import { totalsOf } from './desk-lanes-advice.ts'
 
-test('the total of several lanes never adds Canadian to US dollars', () => {
+test('the total of several quotes never adds Canadian to US dollars', () => {
   const row = (rate: string, currency: 'USD' | 'CAD') => ({
     lane: { ...blankLane(1), rate, currency },
     advice: null,

@@ -100,7 +100,7 @@ export function useDraftCheck(): (draft: Draft) => Promise<CheckedRates> {
 }
 
 /**
- * The rate to quote on a row, in dollars, as for a single lane, with what the rules changed. Null if neither a best nor a going rate
+ * The rate to quote on a row, in dollars, as for a single quote, with what the rules changed. Null if neither a best nor a going rate
  * is known. The answer has the typed cost, so the optimum is that of the service.
  */
 export function bestRateOf(

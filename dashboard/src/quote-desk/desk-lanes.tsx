@@ -18,7 +18,7 @@ import { DeskRow, KeyboardHint, type RowEvents } from './desk-rows.tsx'
 const noErrors: readonly DeskError[] = []
 const nothingUnknown = { origin: false, destination: false }
 
-/** The rows of a request. With several lanes, each row shows its chance, margin, best rate and warnings. */
+/** The rows of a request. With several quotes, each row shows its chance, margin, best rate and warnings. */
 export function LaneRows({
   lanes,
   active,
@@ -58,7 +58,7 @@ function errorsOf(errors: readonly DeskError[], lane: DeskLane): readonly DeskEr
   return own.length === 0 ? noErrors : own
 }
 
-/** The sums of several lanes, and a button that takes over the best rate of each. */
+/** The sums of several quotes, and a button that takes over the best rate of each. */
 export function LanesTotals({
   lanes,
   adviceOf,
@@ -81,10 +81,10 @@ export function LanesTotals({
     }),
   )
   return (
-    <Group justify="space-between" gap="xs" px="xs" role="group" aria-label="All lanes">
+    <Group justify="space-between" gap="xs" px="xs" role="group" aria-label="All quotes">
       <Text size="sm" className="desk-figures">
         <span>
-          <b>{counted(filled.length, 'lane')}</b>, {totals.rated} with a rate
+          <b>{counted(filled.length, 'quote')}</b>, {totals.rated} with a rate
         </span>
         <span>
           total <b>{roundDollars(totals.rated === 0 ? null : totals.rate)}</b>
@@ -93,7 +93,7 @@ export function LanesTotals({
           <span>
             <InRed when={totals.margin < 0}>
               margin <b>{dollars(totals.margin)}</b> ({percent(totals.marginPct)})
-              {totals.withMargin < totals.rated && `, ${counted(totals.withMargin, 'lane')} with a cost`}
+              {totals.withMargin < totals.rated && `, ${counted(totals.withMargin, 'quote')} with a cost`}
             </InRed>
           </span>
         )}
@@ -141,13 +141,13 @@ export function DeskButtons({
     <>
       <div className="desk-buttons">
         <Button variant="default" size="sm" disabled={isFull} onClick={onAdd}>
-          Add a lane
+          Add a quote
         </Button>
         <Button variant="default" size="sm" onClick={onPaste}>
           Paste rows
         </Button>
         <div className="desk-hint">{mayQuote && <KeyboardHint />}</div>
-        {/* Here, and not between the reference and the lanes: nobody tabs through it to the origin. */}
+        {/* Here, and not between the reference and the quotes: nobody tabs through it to the origin. */}
         <div className="desk-validity">
           <ValidFor hours={validHours} onHours={onValidHours} />
         </div>
@@ -157,7 +157,7 @@ export function DeskButtons({
           onClick={onSave}
           aria-keyshortcuts="Control+Enter Meta+Enter"
         >
-          {laneCount > 1 ? `Save ${laneCount} lanes` : 'Save quote'}
+          {laneCount > 1 ? `Save ${laneCount} quotes` : 'Save quote'}
         </Button>
       </div>
       {!mayQuote && (

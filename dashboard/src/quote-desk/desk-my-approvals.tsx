@@ -44,7 +44,7 @@ function MyApproval({
         <Text size="sm" style={{ overflowWrap: 'anywhere', flex: '1 1 18rem' }}>
           <b>{stateWords(approval)}</b> {customer_name}
           {first === undefined ? '' : `, ${laneName(first.origin, first.destination)}`}
-          {lanes.length > 1 ? ` and ${counted(lanes.length - 1, 'more lane')}` : ''} at{' '}
+          {lanes.length > 1 ? ` and ${counted(lanes.length - 1, 'more quote')}` : ''} at{' '}
           {lanes
             .map(({ rate, counter_rate }) => dollars(made(state) ? (counter_rate ?? rate) : rate))
             .join(', ')}

@@ -28,7 +28,7 @@ export function PasteDialog({
 }: {
   /** The pasted text; null while the dialog is closed. */
   text: string | null
-  /** The number of lanes that the request can still take. */
+  /** The number of quotes that the request still has room for. */
   room: number
   /** The customer of the request; empty when none is entered. */
   customer: string
@@ -77,7 +77,7 @@ export function PasteDialog({
                 bad: bad.length,
                 toCheck: toCheck(rows).length,
               })}
-              {tooMany && ` A request can have ${lanesPerRequestMax} lanes: you can add ${room} more.`}
+              {tooMany && ` A request can have ${lanesPerRequestMax} quotes: you can add ${room} more.`}
             </Text>
             {failure !== null && <Failed error={failure} retry={retry} title="The rows could not be read" />}
             {pasted !== null && <ColumnsRead columns={pasted.columns} />}
@@ -91,7 +91,7 @@ export function PasteDialog({
               </Button>
               <Button disabled={good.length === 0 || tooMany || customers.length > 1} onClick={add}>
                 {bad.length === 0 || good.length === 0
-                  ? `Add ${counted(good.length, 'lane')}`
+                  ? `Add ${counted(good.length, 'quote')}`
                   : `Add the ${counted(good.length, 'good row')}`}
               </Button>
             </Group>
@@ -144,7 +144,7 @@ function statusWords(
   if (pasted === null) return failure === null ? 'Reading the rows…' : ''
   if (pasted.problem !== null) return pasted.problem
   const errors = bad === 0 ? '' : `, ${counted(bad, 'row')} with errors`
-  return `${counted(good, 'lane')} read${errors}${toCheck === 0 ? '' : `, ${counted(toCheck, 'rate')} to check`}.`
+  return `${counted(good, 'quote')} read${errors}${toCheck === 0 ? '' : `, ${counted(toCheck, 'rate')} to check`}.`
 }
 
 function RowErrors({ rows }: { rows: readonly PastedRow[] }) {

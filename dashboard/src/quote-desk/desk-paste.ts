@@ -35,7 +35,7 @@ export function usePaste(text: string): ReadPaste {
   }
 }
 
-/** The lane of a row, with all fields as text. */
+/** The quote of a row, with all fields as text. */
 export function laneOf(row: PastedRow): Omit<DeskLane, 'id'> {
   const { id: _, ...blank } = blankLane(0)
   const amount = (dollars: number | null) => (dollars === null ? '' : String(dollars))

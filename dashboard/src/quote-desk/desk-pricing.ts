@@ -21,7 +21,7 @@ export interface RateValue {
   readonly worth: number | null
 }
 
-/** The rates of a lane, each with its value. */
+/** The rates for a quote, each with its value. */
 export interface Pricing {
   /**
    * The rate to quote: the best expected margin, or else the going rate, or the target of the rules, within their limits and rounded.
@@ -59,7 +59,7 @@ function valueAt(curve: readonly CurvePoint[], rate: number, cost: number | null
 }
 
 /**
- * The rates of a lane from its advice. An entered cost replaces the expected one: the best rate is then found on the loaded
+ * The rates for a quote from its advice. An entered cost replaces the expected one: the best rate is then found on the loaded
  * curve, without a request. Null when there is no curve, or neither a cost nor a going rate.
  */
 export function pricingOf(

@@ -21,7 +21,7 @@ export function RequestFields({
   draft: Draft
   onDraft: (change: (draft: Draft) => Draft) => void
   saving: DeskSave
-  /** Returns true when the pasted text contains rows of lanes. The field then ignores the paste. */
+  /** Returns true when the pasted text contains rows of quotes. The field then ignores the paste. */
   paste: (text: string) => boolean
 }) {
   const [isFresh] = useState(draft.customer === '')

@@ -29,7 +29,7 @@ test('the chance of losing money falls as the rate rises, and one in ten is lost
   expect(riskAt(risk, { rate: 1100, typedCost: null })?.lossChance).toBeCloseTo(0.3)
 })
 
-test('a typed cost moves the distribution, and the bars hold all loads between the ends', () => {
+test('a typed cost moves the distribution, and the bars contain all loads between the ends', () => {
   const moved = riskAt(risk, { rate: 1320, typedCost: 1100 })
   expect(moved?.safeRate).toBeCloseTo(1320)
   expect(moved?.bars.reduce((sum, { share }) => sum + share, 0)).toBeCloseTo(1, 1)

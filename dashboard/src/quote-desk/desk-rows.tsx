@@ -35,7 +35,7 @@ export interface RowProps {
   readonly only: boolean
   readonly errors: readonly DeskError[]
   readonly unknown: { readonly origin: boolean; readonly destination: boolean }
-  /** The advice for the row; null for a single lane, whose advice is below, and while it is loading. */
+  /** The advice for the row; null for a single quote, whose advice is below, and while it is loading. */
   readonly advice: QuoteAdvice | null
   /** Identical for every row and every render, so that typing in one row re-renders only that row. */
   readonly on: RowEvents
@@ -49,13 +49,13 @@ export interface RowEvents {
   readonly enter: (lane: DeskLane) => void
   readonly duplicate: (lane: DeskLane) => void
   readonly remove: (lane: DeskLane) => void
-  /** Returns true when the pasted text contains rows of lanes. The field then ignores the paste. */
+  /** Returns true when the pasted text contains rows of quotes. The field then ignores the paste. */
   readonly paste: (text: string) => boolean
 }
 
 const moreFields = ['cost', 'market', 'pickup', 'rateType'] as const
 
-/** One lane of the request: a row on a wide screen, a card on a narrow one. */
+/** One quote of the request: a row on a wide screen, a card on a narrow one. */
 export const DeskRow = memo(function DeskRow(props: RowProps) {
   const { lane, number, active, only, errors, unknown, advice, on } = props
   const onChange = (field: LaneField, text: string) => on.change(lane, field, text)
@@ -79,7 +79,7 @@ export const DeskRow = memo(function DeskRow(props: RowProps) {
     // biome-ignore lint/a11y/useSemanticElements: a fieldset cannot be laid out as a grid everywhere
     <div
       role="group"
-      aria-label={`Lane ${number}`}
+      aria-label={`Quote ${number}`}
       className="desk-row"
       data-active={active || undefined}
       onFocus={() => on.activate(lane)}
@@ -228,7 +228,7 @@ function RateField({
         <UnstyledButton
           className="desk-terms-button"
           aria-expanded={hasTerms}
-          aria-label={`Lane ${number} is ${words}: change`}
+          aria-label={`Quote ${number} is ${words}: change`}
           title={words}
           onClick={onTerms}
         >
@@ -279,7 +279,7 @@ function RowAdviceLine({
           {own !== null && (
             <UnstyledButton
               className="desk-suggestion"
-              // Appears while the person types on. Alt + U does the same for the lane with the focus.
+              // Appears while the person types on. Alt + U does the same for the quote with the focus.
               tabIndex={-1}
               aria-label={`Use ${dollars(own)}`}
               onClick={() => onUse(own)}
@@ -355,7 +355,7 @@ function RowActions({
         variant="subtle"
         size="compact-sm"
         aria-expanded={hasMore}
-        aria-label={`More fields of lane ${number}: rate type, cost, market rate, pickup date`}
+        aria-label={`More fields of quote ${number}: rate type, cost, market rate, pickup date`}
         rightSection={
           hasMore ? <IconChevronUp size={14} aria-hidden /> : <IconChevronDown size={14} aria-hidden />
         }
@@ -365,7 +365,7 @@ function RowActions({
       </Button>
       <ActionIcon
         variant="subtle"
-        aria-label={`Duplicate lane ${number}`}
+        aria-label={`Duplicate quote ${number}`}
         title="Duplicate"
         onClick={() => on.duplicate(lane)}
       >
@@ -373,7 +373,7 @@ function RowActions({
       </ActionIcon>
       <ActionIcon
         variant="subtle"
-        aria-label={only ? 'Clear the form' : `Remove lane ${number}`}
+        aria-label={only ? 'Clear the form' : `Remove quote ${number}`}
         title={only ? 'Clear' : 'Remove'}
         onClick={() => on.remove(lane)}
       >
@@ -471,8 +471,8 @@ export function Suggested({
 export function KeyboardHint() {
   return (
     <Text size="xs" c="dimmed" visibleFrom="sm">
-      Nothing is quoted until you save. Enter after the rate: next lane. Ctrl or ⌘ + Enter: save. Alt + U: use
-      the rate to quote. You can paste spreadsheet rows into any field.
+      Nothing is quoted until you save. Enter after the rate: next quote. Ctrl or ⌘ + Enter: save. Alt + U:
+      use the rate to quote. You can paste spreadsheet rows into any field.
     </Text>
   )
 }

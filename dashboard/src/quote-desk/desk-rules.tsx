@@ -2,7 +2,7 @@ import { Paper, Text, Title } from '@mantine/core'
 import { pagePaths } from '#contract/pages.ts'
 import { TextLink } from '../shared-ui/index.ts'
 
-/** The rules that apply to the lane and the customer, and why. */
+/** The rules that apply to the quote, and why. */
 export function DeskRules({ rules }: { rules: readonly string[] }) {
   if (rules.length === 0) return null
   return (

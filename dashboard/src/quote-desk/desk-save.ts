@@ -55,7 +55,7 @@ function keepKey(text: string): void {
   try {
     sessionStorage.setItem(keyStorage, text)
   } catch {
-    // No browser storage: keyOfThisPage keeps the key.
+    // No browser storage: keyOfThisPage has the key.
   }
 }
 

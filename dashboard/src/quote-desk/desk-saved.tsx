@@ -32,7 +32,7 @@ export function Saved({ request, onNew }: { request: Request; onNew: () => void 
   useEffect(() => heading.current?.focus(), [])
   const { customer_name, reference } = request
   const offers = useSavedLanes(request)
-  // The offer that counts of each lane: after a requote, a mark is of the new one.
+  // The offer that counts for each load: after a requote, marks are of the new one.
   const lanes = offers.filter(({ superseded_by }) => superseded_by === null)
   const earlier = offers.filter(({ superseded_by }) => superseded_by !== null)
   const marks = useMarks(lanes)
@@ -52,7 +52,7 @@ export function Saved({ request, onNew }: { request: Request; onNew: () => void 
       <Stack>
         <div>
           <Title order={2} size="h4" ref={heading} tabIndex={-1} style={{ outline: 'none' }}>
-            {counted(request.lanes.length, 'lane')} quoted
+            {counted(request.lanes.length, 'quote')} saved
           </Title>
           <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
             For <CustomerLink name={customer_name} />
@@ -89,9 +89,9 @@ export function Saved({ request, onNew }: { request: Request; onNew: () => void 
           />
         </Group>
         <Text size="xs" c="dimmed" visibleFrom="sm">
-          Enter: next quote. W: mark won. L: mark lost. U: pending again. R: requote, or answer a
+          Enter: new request. W: mark won. L: mark lost. U: pending again. R: requote, or answer a
           counter-offer.
-          {lanes.length > 1 && ' Up and Down choose the lane.'}
+          {lanes.length > 1 && ' Up and Down choose the quote.'}
         </Text>
         <ForCustomer request={{ ...request, lanes: newestQuotes(lanes) }} />
       </Stack>
@@ -101,13 +101,13 @@ export function Saved({ request, onNew }: { request: Request; onNew: () => void 
   )
 }
 
-/** The lanes with their current outcomes: the save and every mark write them to the cached request. */
+/** The quotes with their current outcomes: the save and every mark write them to the cached request. */
 function useSavedLanes({ request_id, lanes }: Request): readonly Lane[] {
   const { data } = useAnswer('get-quote-request', { params: { request_id } }, { staleMs: 60_000 })
   return data?.lanes ?? lanes
 }
 
-/** The chosen lane, and the marks on it. */
+/** The chosen quote, and the marks on it. */
 function useMarks(lanes: readonly Lane[]) {
   const [at, choose] = useState(0)
   const [losing, setLosing] = useState<Lane | null>(null)
@@ -129,7 +129,7 @@ function useMarks(lanes: readonly Lane[]) {
   }
 }
 
-/** Enter or N begins the next quote; W, L and U mark the chosen lane; Up and Down choose one. */
+/** Enter or N begins a new request; W, L and U mark the chosen quote; Up and Down choose one. */
 function useSavedKeys({
   at,
   rows,
@@ -150,17 +150,17 @@ function useSavedKeys({
   useShortcuts('Saved quote', [
     {
       keys: ['Enter'],
-      does: 'Next quote',
+      does: 'New request',
       on: ['Enter'],
       run: (_, target) => (isControl(target) ? false : onNew()),
     },
-    { keys: ['N'], does: 'Next quote', on: ['n'], run: onNew },
+    { keys: ['N'], does: 'New request', on: ['n'], run: onNew },
     { keys: ['W'], does: 'Mark won', on: ['w'], run: () => mark('won') },
     { keys: ['L'], does: 'Mark lost, with a reason', on: ['l'], run: () => mark('lost') },
     { keys: ['U'], does: 'Set pending again', on: ['u'], run: () => mark('pending') },
     { keys: ['R'], does: 'Requote, or answer a counter-offer', on: ['r'], run: requote },
-    { keys: ['↓'], does: 'Next lane', on: ['ArrowDown'], run: chooses(at + 1) },
-    { keys: ['↑'], does: 'Previous lane', on: ['ArrowUp'], run: chooses(at - 1) },
+    { keys: ['↓'], does: 'Next quote', on: ['ArrowDown'], run: chooses(at + 1) },
+    { keys: ['↑'], does: 'Previous quote', on: ['ArrowUp'], run: chooses(at - 1) },
   ])
 }
 
@@ -193,7 +193,7 @@ function SavedLanes({
 }) {
   return (
     <DataTable
-      caption="Lanes of this request"
+      caption="Quotes of this request"
       rows={lanes}
       rowKey={({ lane_ref }) => lane_ref}
       chosen={lanes.length > 1 ? (chosen?.lane_ref ?? null) : null}

@@ -12,11 +12,11 @@ import {
 } from '../shared-ui/index.ts'
 import { type DeskLane, hasState, sentLane } from './desk-draft.ts'
 
-/** A lane as it is compared with the other quotes of the brokerage. */
+/** A quote as it is compared with the other quotes of the brokerage. */
 export interface ComparedLane {
   /** With its amounts on the terms of the brokerage. Without amounts while they cannot be converted. */
   readonly lane: DeskLane
-  /** A rate of the advice on the terms of the lane; null while it cannot be converted. */
+  /** A rate of the advice on the terms of the quote; null while it cannot be converted. */
   readonly own: (rate: number) => number | null
   /** The basis of the numbers of the advice, and what was converted. */
   readonly words: string
@@ -30,7 +30,7 @@ const byWords = {
   exchange: 'by the exchange rate of today',
 } as const
 
-/** Converts the typed amounts of a lane to the default basis in US dollars, on which the advice compares them. */
+/** Converts the typed amounts of a quote to the default basis in US dollars, on which the advice compares them. */
 export function useComparedLane(lane: DeskLane, customer: string): ComparedLane {
   const { default_basis: assumed } = useSession().tenant
   const isComplete = hasState(lane.origin) && hasState(lane.destination)

@@ -1,2 +1,2 @@
-/** The quote desk: type or paste lanes, get advice while typing, and save the quotes. */
+/** The quote desk: type or paste quotes, get advice while typing, and save them. */
 export { default } from './quote-desk.tsx'

@@ -48,7 +48,7 @@ import { Saved } from './desk-saved.tsx'
 import { useComparedLane } from './desk-terms.ts'
 import { type DraftActions, deskEntry, useDrafts } from './use-drafts.ts'
 
-/** The page for quoting: lane fields with advice that updates while the user types, then the saved quote. */
+/** The page for quoting: fields with advice that updates while the user types, then the saved quotes. */
 export default function QuoteDesk() {
   const saving = useDeskSave()
   const drafts = useDrafts(saving)
@@ -84,7 +84,7 @@ function isSameLane(one: Places, other: Places): boolean {
 
 const addressPauseMs = 300
 
-/** Keeps the active lane in the address, so that a reload, a bookmark or a colleague opens the same lane. */
+/** Writes the active lane to the address, so that a reload, a bookmark or a colleague opens the same lane. */
 function useLaneInAddress({ origin, destination, equipment, rate }: DeskLane, draftId: number) {
   const goOn = useOwnAddress(pagePaths.desk)
   const isComplete = hasState(origin) && hasState(destination)
@@ -104,7 +104,7 @@ interface DeskProps {
   readonly drafts: DraftActions
 }
 
-/** The lanes of a draft, and the actions on them. */
+/** The quotes of a draft, and the actions on them. */
 function useLanes({ draft, onDraft, saving }: DeskProps) {
   const search = useSearch({ strict: false }) as Readonly<Record<string, string>>
   const [activeId, setActiveId] = useState(() => {
@@ -124,7 +124,7 @@ function useLanes({ draft, onDraft, saving }: DeskProps) {
   const isFull = lanes.length >= lanesPerRequestMax
   const insertAfter = (lane: DeskLane, made: DeskLane) => {
     if (isFull) {
-      notify(`A request can have ${lanesPerRequestMax} lanes. Save this one and start another.`, {
+      notify(`A request can have ${lanesPerRequestMax} quotes. Save this request and start another.`, {
         failed: true,
       })
       return
@@ -143,13 +143,12 @@ function useLanes({ draft, onDraft, saving }: DeskProps) {
     },
     addAfter: (lane: DeskLane) => insertAfter(lane, blankLane(nextId(lanes), lane.equipment)),
     duplicate: (lane: DeskLane) => insertAfter(lane, { ...lane, id: nextId(lanes) }),
-    /** Enter in the last field of a lane: moves to the next lane, or adds a lane after the last one. */
+    /** Enter in the last field of a quote: moves to the next quote, or adds one after the last. */
     enter: (lane: DeskLane) => {
       const next = lanes[lanes.indexOf(lane) + 1]
       if (next !== undefined) go(next.id)
       else if (!isBlank(lane)) insertAfter(lane, blankLane(nextId(lanes), lane.equipment))
     },
-    /** Sets the rates of several lanes at once. */
     setRates: (rates: ReadonlyMap<number, number>) => {
       setLanes((all) =>
         all.map((lane) => {
@@ -181,12 +180,12 @@ function useLanes({ draft, onDraft, saving }: DeskProps) {
         // After the dialog has closed and returned the focus, perhaps to a row that is gone.
         focusAfterDialog(draft.customer.trim() === '' && !named ? null : next.id)
       }
-      notify(`${counted(added.length, 'lane')} added`)
+      notify(`${counted(added.length, 'quote')} added`)
     },
   }
 }
 
-/** The advice for the active lane, and taking over its rates on the terms of the lane. */
+/** The advice for the active quote, and taking over its rates on the terms of the quote. */
 function useActiveAdvice({ active, change }: ReturnType<typeof useLanes>, customer: string) {
   const compared = useComparedLane(active, customer)
   const answer = useDeskAnswer(compared.lane, customer)
@@ -312,7 +311,7 @@ function PasteLanes({
   )
 }
 
-/** When only some lanes have a rate: saves those, and keeps the others as a draft. */
+/** When only some quotes have a rate: saves those, and keeps the others as a draft. */
 function SaveRated({ draft, drafts, saving, begin }: DeskProps & { begin: (rated: Draft) => void }) {
   const split = saving.errors.some(({ field }) => field === 'rate') ? splitByRate(draft) : null
   if (split === null) return null
@@ -324,10 +323,10 @@ function SaveRated({ draft, drafts, saving, begin }: DeskProps & { begin: (rated
   return (
     <Group gap="xs">
       <Text size="sm">
-        {counted(unrated.lanes.length, 'lane')} still {unrated.lanes.length === 1 ? 'needs' : 'need'} a rate.
+        {counted(unrated.lanes.length, 'quote')} still {unrated.lanes.length === 1 ? 'needs' : 'need'} a rate.
       </Text>
       <Button size="compact-sm" variant="default" onClick={save}>
-        Save the {counted(rated.lanes.length, 'lane')} with a rate, keep the others as a draft
+        Save the {counted(rated.lanes.length, 'quote')} with a rate, keep the others as a draft
       </Button>
     </Group>
   )
@@ -392,7 +391,7 @@ function errorsShown(
   ]
 }
 
-/** Errors of the advice request at the fields of the lane, except at fields that have a save error. */
+/** Errors of the advice request at the fields of the quote, except at fields that have a save error. */
 function adviceErrors(
   { failure }: ReturnType<typeof useDeskAnswer>,
   lane: DeskLane,

@@ -17,7 +17,7 @@ import {
 } from './desk-drafts.ts'
 import type { DeskSave } from './desk-save.ts'
 
-/** What the history entry of the desk keeps beside its address. */
+/** What the history entry of the desk has beside its address. */
 interface EntryState {
   /** The draft whose lane is in the address: a reload or Back opens it again. A link from elsewhere has none. */
   readonly deskDraft?: number

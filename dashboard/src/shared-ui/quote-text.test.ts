@@ -43,7 +43,7 @@ test('an e-mail names lane, equipment, rate, validity and references, and no cos
   expect(text).not.toMatch(/1,?80[05]|margin|cost/i)
 })
 
-test('several lanes have a total', () => {
+test('several quotes have a total', () => {
   const text = emailText(
     {
       ...request,
@@ -52,12 +52,12 @@ test('several lanes have a total', () => {
     },
     brokerage(),
   )
-  expect(text).toContain('Subject: Quote from Meridian Fox Freight: 2 lanes')
+  expect(text).toContain('Subject: 2 quotes from Meridian Fox Freight')
   expect(text).toContain('Total: $3,150.50')
   expect(text).not.toContain('Your reference')
 })
 
-test('after a requote, the customer sees the newest quote of each lane', () => {
+test('after a requote, the customer sees the newest quote for each load', () => {
   const refs = ['7-1-1', '7-2-1', '7-1-10', '7-1-2'].map((lane_ref) => ({ lane_ref }))
   expect(newestQuotes(refs).map(({ lane_ref }) => lane_ref)).toEqual(['7-1-10', '7-2-1'])
 })
@@ -84,7 +84,7 @@ test('a rate says what it includes, its charges and its currency', () => {
   ).toBe('$2,400 CAD linehaul, plus fuel $350, lumper $120, detention $75; $2,945 CAD in total')
 })
 
-test('the validity is the stored one, of each lane if they differ', () => {
+test('the validity is the saved one, of each quote if they differ', () => {
   const stored = (valid_until: string) => ({ ...lane, valid_until })
   const one = emailText({ ...request, lanes: [stored('2026-03-01T20:03:00Z')] }, brokerage())
   expect(one).toMatch(/Valid until Mar 1, 2026, \d+:03 [AP]M/)
@@ -96,7 +96,7 @@ test('the validity is the stored one, of each lane if they differ', () => {
   expect(two.match(/Valid until/g)).toHaveLength(2)
 })
 
-test('without a stored validity, it is when the brokerage lets the quote expire, or not stated', () => {
+test('without a saved validity, it is when the brokerage lets the quote expire, or not stated', () => {
   expect(emailText(request, brokerage(3))).toMatch(/Valid until Mar 2, 2026, \d+:12 [AP]M/)
   expect(emailText(request, brokerage())).not.toContain('Valid')
   const stored = { ...lane, lane_ref: '48211093754-2-1', valid_until: '2026-03-01T20:03:00Z' }

@@ -1,7 +1,7 @@
 import { termsBehind } from '#engine/rate-basis.ts'
 import { dollars, equipmentName, laneName, zonedMoment } from './formats.ts'
 
-/** The lanes of a quote, as the text for the customer needs them. */
+/** The quotes of a request, as the text for the customer needs them. */
 interface QuoteForCustomer {
   readonly customer_name: string
   readonly reference: string | null
@@ -18,7 +18,7 @@ interface QuoteForCustomer {
     readonly quoted_accessorials?: number | null
     readonly quoted_charges?: readonly { readonly name: string; readonly amount: number }[] | null
     readonly pickup_date: string | null
-    /** When the stored validity ends; null if none is stored. */
+    /** When the saved validity ends; null if none is saved. */
     readonly valid_until?: string | null
   }[]
 }
@@ -43,7 +43,7 @@ function validityLabel(hours: number): string {
 }
 
 /**
- * The newest quote of each lane, in the order of the lanes. A requote adds one.
+ * The newest quote for each load, in the order of the loads. A requote adds one.
  *
  * @example newestQuotes([{ lane_ref: '7-1-1' }, { lane_ref: '7-1-2' }]) // [{ lane_ref: '7-1-2' }]
  */
@@ -58,7 +58,7 @@ export function newestQuotes<Quote extends { readonly lane_ref: string }>(quotes
 const inZone = (moment: number) => zonedMoment(moment).replace(/:\d\d (?=[AP]M)/, ' ')
 
 /**
- * The end of a quote's validity, with the time zone, because the customer may be in another one: as it is stored, else by the default of
+ * The end of a quote's validity, with the time zone, because the customer may be in another one: as it is saved, else by the default of
  * the brokerage; null without either. The quote expires at this time.
  *
  * @param expiryDays days after which the brokerage lets a quote expire that says nothing
@@ -136,7 +136,7 @@ export function emailText(
   const [only] = lanes.length === 1 ? lanes : []
   const subject =
     only === undefined
-      ? `Quote from ${brokerage}: ${lanes.length} lanes`
+      ? `${lanes.length} quotes from ${brokerage}`
       : `Quote from ${brokerage}: ${laneName(only.origin, only.destination)}`
   const ends = lanes.map((lane) => validUntil(lane, expiryDays))
   const sameValidity = ends.every((end) => end === ends[0])

@@ -3,7 +3,7 @@ import { useSession } from '../api/index.ts'
 import { validityChoices } from './quote-text.ts'
 
 /**
- * For how long the rate is valid: kept with the quote, written to the customer, and when it expires.
+ * For how long the rate is valid: it is saved with the quote and written to the customer, and the quote expires then.
  *
  * @param hours null while nobody chose: then the usual one of the brokerage is shown
  */
