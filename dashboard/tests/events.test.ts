@@ -26,9 +26,9 @@ test('an admin adds an endpoint, sees its deliveries, and resends an event', { t
     await address.fill(receiver.url)
     await page.getByLabel('a rate is quoted').click()
     await page.getByRole('button', { name: 'Add address' }).click()
-    const dialog = page.getByRole('dialog', { name: 'Store this event secret now' })
+    const dialog = page.getByRole('dialog', { name: 'Save this event secret now' })
     const secret = (await dialog.locator('code').textContent()) ?? ''
-    await dialog.getByRole('button', { name: 'I have stored it' }).click()
+    await dialog.getByRole('button', { name: 'I have saved it' }).click()
     await dialog.waitFor({ state: 'hidden' })
     expect(await page.content()).not.toContain(secret)
 
@@ -55,7 +55,7 @@ test('an admin adds an endpoint, sees its deliveries, and resends an event', { t
     await rotating.getByRole('button', { name: 'Rotate secret' }).click()
     await dialog.getByText('Both secrets are valid until').waitFor()
     const next = (await dialog.locator('code').textContent()) ?? ''
-    await dialog.getByRole('button', { name: 'I have stored it' }).click()
+    await dialog.getByRole('button', { name: 'I have saved it' }).click()
     await page.getByText('Two secrets are valid until').waitFor()
 
     const known = receiver.received.length

@@ -46,9 +46,9 @@ test.describe('get started', () => {
     await step(page, 'Create a service token').getByRole('link', { name: 'Create a token' }).click()
     await page.getByLabel('Name of the new token').fill('First')
     await page.getByRole('button', { name: 'Create token' }).click()
-    const dialog = page.getByRole('dialog', { name: 'Store this service token now' })
+    const dialog = page.getByRole('dialog', { name: 'Save this service token now' })
     const token = (await dialog.locator('code').textContent()) ?? ''
-    await dialog.getByRole('button', { name: 'I have stored it' }).click()
+    await dialog.getByRole('button', { name: 'I have saved it' }).click()
     await page.getByRole('link', { name: /Get started/ }).click()
     await isDone(page, 'Create a service token')
 

@@ -62,18 +62,18 @@ async function createToken(page: Page, name: string, scope?: string): Promise<st
   await page.getByLabel('Name of the new token').fill(name)
   if (scope !== undefined) await page.getByRole('checkbox', { name: new RegExp(scope) }).check()
   await page.getByRole('button', { name: 'Create token' }).click()
-  const dialog = page.getByRole('dialog', { name: 'Store this service token now' })
+  const dialog = page.getByRole('dialog', { name: 'Save this service token now' })
   const token = await shownIn(dialog)
-  await dialog.getByRole('button', { name: 'I have stored it' }).click()
+  await dialog.getByRole('button', { name: 'I have saved it' }).click()
   await dialog.waitFor({ state: 'hidden' })
   return token
 }
 
 async function createSecret(page: Page): Promise<string> {
   await page.getByRole('button', { name: 'Create secret' }).click()
-  const dialog = page.getByRole('dialog', { name: 'Store this signing secret now' })
+  const dialog = page.getByRole('dialog', { name: 'Save this signing secret now' })
   const secret = await shownIn(dialog)
-  await dialog.getByRole('button', { name: 'I have stored it' }).click()
+  await dialog.getByRole('button', { name: 'I have saved it' }).click()
   await dialog.waitFor({ state: 'hidden' })
   return secret
 }
@@ -116,7 +116,7 @@ test.describe('a service token', () => {
     await page.getByText('No service tokens yet').waitFor()
     await page.getByLabel('Name of the new token').fill('McLeod production')
     await page.getByRole('button', { name: 'Create token' }).click()
-    const dialog = page.getByRole('dialog', { name: 'Store this service token now' })
+    const dialog = page.getByRole('dialog', { name: 'Save this service token now' })
     const token = await shownIn(dialog)
     expect((await readWith(token)).status).toBe(200)
     await dialog.getByRole('button', { name: 'Copy the service token' }).click()
@@ -124,7 +124,7 @@ test.describe('a service token', () => {
     await page.keyboard.press('Escape')
     await dialog.getByText('is shown once').waitFor()
     expect(await leftovers(page)).toContain(token)
-    await dialog.getByRole('button', { name: 'I have stored it' }).click()
+    await dialog.getByRole('button', { name: 'I have saved it' }).click()
     await dialog.waitFor({ state: 'hidden' })
     expect(await leftovers(page)).not.toContain(token)
     await page.reload()
@@ -170,10 +170,10 @@ test.describe('a service token', () => {
 test.describe('a signing secret', () => {
   async function secretOfPage(page: Page, button: string): Promise<string> {
     await page.getByRole('button', { name: button, exact: true }).click()
-    const shown = page.getByRole('dialog', { name: 'Store this signing secret now' })
+    const shown = page.getByRole('dialog', { name: 'Save this signing secret now' })
     const secret = await shownIn(shown)
     await shown.getByText('Both secrets are valid until').waitFor()
-    await shown.getByRole('button', { name: 'I have stored it' }).click()
+    await shown.getByRole('button', { name: 'I have saved it' }).click()
     await shown.waitFor({ state: 'hidden' })
     expect(await leftovers(page)).not.toContain(secret)
     return secret
@@ -299,7 +299,7 @@ test.describe('the example code', () => {
     })
   }
 
-  test('keeps plaintexts only in memory, until they are removed', async () => {
+  test('has plaintexts only in memory, until they are removed', async () => {
     await page.getByRole('tab', { name: 'Code' }).click()
     await page.getByText('export LANEWISE_SECRET=').waitFor()
     const kept = await page.evaluate('JSON.stringify([{ ...localStorage }, { ...sessionStorage }])')
@@ -313,7 +313,7 @@ test.describe('the example code', () => {
     const { page } = await openIntegration(await makeTenant(app), '?tab=code')
     await page.getByRole('region', { name: '2. Get rate advice' }).waitFor()
     await choose(page, 'What the program does', 'Booking')
-    await page.getByRole('heading', { name: 'No pending lane to book' }).waitFor()
+    await page.getByRole('heading', { name: 'No pending quote to book' }).waitFor()
     await page.getByRole('link', { name: 'Quote a lane' }).waitFor()
     await expect(page).toHaveURL((url) => url.search === '?tab=code&call=shipment-update')
   })
@@ -557,12 +557,12 @@ test.describe('accessibility', () => {
       await page.getByText('Both secrets are valid until').waitFor()
       await isClean()
       await page.getByRole('button', { name: 'Rotate secret', exact: true }).click()
-      await page.getByRole('dialog', { name: 'Store this signing secret now' }).waitFor()
+      await page.getByRole('dialog', { name: 'Save this signing secret now' }).waitFor()
       await isClean()
-      await page.getByRole('button', { name: 'I have stored it' }).click()
+      await page.getByRole('button', { name: 'I have saved it' }).click()
       await page.getByRole('tab', { name: 'Code' }).click()
       await choose(page, 'What the program does', 'Booking')
-      await page.getByText('This books a real lane').waitFor()
+      await page.getByText('This books a real load').waitFor()
       await isClean()
       await page.getByRole('tab', { name: 'Request log' }).click()
       await page.getByRole('link', { name: 'signature-mismatch' }).waitFor()
@@ -582,9 +582,9 @@ test.describe('accessibility', () => {
     await page.keyboard.press('Tab')
     await page.keyboard.type('By hand')
     await page.keyboard.press('Enter')
-    const dialog = page.getByRole('dialog', { name: 'Store this service token now' })
+    const dialog = page.getByRole('dialog', { name: 'Save this service token now' })
     await dialog.waitFor()
-    const stored = dialog.getByRole('button', { name: 'I have stored it' })
+    const stored = dialog.getByRole('button', { name: 'I have saved it' })
     for (let step = 0; step < 4 && !(await isFocused(stored)); step++) {
       await page.keyboard.press('Tab')
     }

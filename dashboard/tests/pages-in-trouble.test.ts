@@ -141,14 +141,14 @@ const visits: Record<keyof typeof pagePaths, Visit> = {
     send: async (page) => {
       await page.keyboard.press('Control+Enter')
       const unchecked = button(page, 'Save without the check')
-      const others = [heading(page, '1 lane quoted'), alerts(page), page.getByRole('dialog')]
+      const others = [heading(page, '1 quote saved'), alerts(page), page.getByRole('dialog')]
       await others
         .reduce((all, one) => all.or(one), unchecked)
         .first()
         .waitFor()
       if (await unchecked.isVisible()) await unchecked.click()
     },
-    done: (page) => heading(page, '1 lane quoted'),
+    done: (page) => heading(page, '1 quote saved'),
   },
   start: {
     address: () => '/start',
@@ -248,7 +248,7 @@ const visits: Record<keyof typeof pagePaths, Visit> = {
       await form.getByRole('textbox', { name: 'Rate' }).fill('1,310')
       await form.getByLabel('Source').fill('Phone')
     },
-    send: press('Store the rate'),
+    send: press('Save the rate'),
     done: (page) => page.getByRole('table', { name: 'Sources of market rates' }),
   },
   integration: {
@@ -257,7 +257,7 @@ const visits: Record<keyof typeof pagePaths, Visit> = {
     field: (page) => page.getByLabel('Name of the new token'),
     type: fill((page) => page.getByLabel('Name of the new token'), 'McLeod'),
     send: press('Create token'),
-    done: (page) => button(page, 'I have stored it'),
+    done: (page) => button(page, 'I have saved it'),
     outlivesSession: true,
   },
   imports: {

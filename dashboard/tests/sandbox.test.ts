@@ -19,9 +19,9 @@ test('an admin enters the test brokerage, creates a test token, and resets it', 
   await expect(choice.getByRole('checkbox', { checked: true })).toHaveCount(1)
   await choice.getByRole('checkbox', { name: 'Quotes (quotes:write)' }).check()
   await page.getByRole('button', { name: 'Create token' }).click()
-  const dialog = page.getByRole('dialog', { name: 'Store this service token now' })
+  const dialog = page.getByRole('dialog', { name: 'Save this service token now' })
   const token = (await dialog.locator('code').textContent()) ?? ''
-  await dialog.getByRole('button', { name: 'I have stored it' }).click()
+  await dialog.getByRole('button', { name: 'I have saved it' }).click()
   await page.getByRole('cell', { name: 'quotes:write read', exact: true }).waitFor()
   const path = '/api/integrations/insights/lane?origin=Dallas,%20TX&destination=Atlanta,%20GA'
   expect((await call(app, 'GET', path, { token })).body).toMatchObject({ found: false })

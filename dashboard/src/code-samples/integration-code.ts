@@ -1,13 +1,12 @@
 import { type CodeLanguage, codeOf, shellText } from '#contract/code-samples.ts'
 
-/** Example programs that call the integration API, with the service's address and the brokerage's lanes. */
+/** Example programs that call the integration API, with the service's address, and a quote and a lane of the brokerage. */
 
-/** The operations with example programs. */
-/** The first one is shown first: it reads, and changes nothing. */
+/** The operations with example programs. The first one is shown first: it reads, and changes nothing. */
 export const codeCalls = ['markup', 'lane-insight', 'shipment-update'] as const
 export type CodeCall = (typeof codeCalls)[number]
 
-/** A pending lane and its booking amounts, in dollars. */
+/** A pending quote, and the rate and the cost of its booking, in dollars. */
 export interface CodeBooking {
   readonly laneRef: string
   readonly customerRate: number
@@ -40,7 +39,7 @@ export function exportLines(known: {
 
 /**
  * A program that signs and sends a booking. `base` is the service's URL without a trailing slash. The booking is real and
- * changes the lane.
+ * changes the quote.
  *
  * @example shipmentUpdateCode('curl', 'https://tms.example', { laneRef: '48211093754-1-1', customerRate: 2150, truckCost: 1820.5 })
  */

@@ -1,7 +1,7 @@
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { pagePaths } from '#contract/pages.ts'
 
-/** A credential created during this visit. Its plaintext is kept only in memory, never in storage or in an address. */
+/** A credential created during this visit. Its plaintext is only in memory, never in storage or in an address. */
 interface NewCredential {
   readonly id: number
   readonly plaintext: string

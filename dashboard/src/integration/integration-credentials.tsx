@@ -79,7 +79,6 @@ export function CredentialList<Credential extends { readonly id: number }, Liste
   answer: UseQueryResult<Listed, CallFailed>
   of: (answer: Listed) => readonly Credential[]
   isLive: (credential: Credential) => boolean
-  /** Shown while the list is empty. */
   none: ReactNode
   ended: boolean
   setEnded: (shown: boolean) => void

@@ -157,7 +157,7 @@ function DeliveryList({
       <Nothing title={isFiltered ? 'No matching deliveries' : 'No events sent yet'}>
         {isFiltered
           ? 'No deliveries match these filters.'
-          : 'Send a test event, or wait until a rate is quoted, a lane is booked or an outcome changes.'}
+          : 'Send a test event, or wait until a rate is quoted, a load is booked or an outcome changes.'}
       </Nothing>
     )
   }
@@ -217,7 +217,7 @@ const columns = (
       <>
         {type}
         <Text size="xs" c="dimmed">
-          {lane ?? 'no lane'} · <code title={id}>{id.slice(0, 8)}</code>
+          {lane ?? 'no quote'} · <code title={id}>{id.slice(0, 8)}</code>
         </Text>
       </>
     ),

@@ -23,7 +23,7 @@ import { type ShownOnce, ShownOnceDialog } from './integration-shown-once.tsx'
 
 const pollEveryMs = 3_000
 
-/** Webhook events about quotes and lanes: the endpoints, their secrets, and the deliveries. */
+/** Webhook events about quotes and bookings: the endpoints, their secrets, and the deliveries. */
 export function IntegrationEvents() {
   const endpoints = useAnswer('list-event-endpoints', {}, { everyMs: pollEveryMs })
   const queries = useQueryClient()
@@ -59,7 +59,7 @@ export function IntegrationEvents() {
     <Stack>
       <Section
         title="Events"
-        hint="When a rate is quoted, a lane is booked or an outcome changes, Lanewise sends an event to your systems within seconds, signed according to Standard Webhooks. Failed deliveries are retried for three days."
+        hint="When a rate is quoted, a load is booked or an outcome changes, Lanewise sends an event to your systems within seconds, signed according to Standard Webhooks. Failed deliveries are retried for three days."
       >
         {isOn ? (
           all.length < eventEndpointsMax ? (
@@ -83,7 +83,7 @@ export function IntegrationEvents() {
 const typeWords: Readonly<Record<EventType, string>> = {
   'quote.created': 'a rate is quoted',
   'quote.updated': 'a quote changes',
-  'lane.booked': 'a lane is booked',
+  'lane.booked': 'a load is booked',
   'lane.booking_cancelled': 'a booking is cancelled',
   'lane.outcome_changed': 'an outcome changes',
   'quote.expired': 'a quote expires',

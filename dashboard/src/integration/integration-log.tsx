@@ -55,7 +55,7 @@ export function IntegrationLog() {
   return (
     <Section
       title="Request log"
-      hint={`Calls with a token of your brokerage, newest first: up to ${count(callsKeptPerTenantMax)} calls of the last ${callsKeptDaysMax} days. A call appears about one second after its response. Headers and bodies are not stored.`}
+      hint={`Calls with a token of your brokerage, newest first: up to ${count(callsKeptPerTenantMax)} calls of the last ${callsKeptDaysMax} days. A call appears about one second after its response. Headers and bodies are not saved.`}
     >
       <IntegrationBudget />
       <Group gap="sm" align="flex-end">

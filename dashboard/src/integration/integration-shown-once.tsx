@@ -26,7 +26,7 @@ export function ShownOnceDialog({ shown, close }: { shown: ShownOnce | null; clo
       withCloseButton={false}
       size="lg"
       transitionProps={{ duration: 0 }}
-      title={shown === null ? '' : `Store this ${shown.what} now`}
+      title={shown === null ? '' : `Save this ${shown.what} now`}
     >
       {shown !== null && (
         <Stack gap="md">
@@ -41,8 +41,8 @@ export function ShownOnceDialog({ shown, close }: { shown: ShownOnce | null; clo
             <CopyButton text={shown.plaintext} what={`the ${shown.what}`} />
           </Group>
           <Heed>
-            {shown.warning} Store it where your {shown.what === 'event secret' ? 'receiver' : 'TMS'} keeps its
-            passwords, not in an email or a chat.
+            {shown.warning} Save it with the passwords of your{' '}
+            {shown.what === 'event secret' ? 'receiver' : 'TMS'}, not in an email or a chat.
           </Heed>
           {shown.note !== undefined && <Text size="sm">{shown.note}</Text>}
           {shown.what !== 'event secret' && (
@@ -51,7 +51,7 @@ export function ShownOnceDialog({ shown, close }: { shown: ShownOnce | null; clo
             </Text>
           )}
           <Group justify="flex-end">
-            <Button onClick={close}>I have stored it</Button>
+            <Button onClick={close}>I have saved it</Button>
           </Group>
         </Stack>
       )}

@@ -44,7 +44,7 @@ const languages: Readonly<Record<CodeLanguage, { label: string; needs: string }>
   },
 }
 
-/** Example programs, ready to run against this service with the brokerage's lanes. */
+/** Example programs, ready to run against this service, with a quote and a lane of the brokerage. */
 export function IntegrationSnippets({ newCredentials, setNewCredentials }: NewCredentialsProps) {
   const { params, go } = useIntegrationAddress()
   const call = codeCalls.find((name) => name === params.call) ?? codeCalls[0]
@@ -52,7 +52,7 @@ export function IntegrationSnippets({ newCredentials, setNewCredentials }: NewCr
   const example = useIntegrationExample()
   const isFilledIn = newCredentials.token !== null || newCredentials.secret !== null
   return (
-    <Section title="Example code" hint="Each program is ready to run against this service with your lanes.">
+    <Section title="Example code" hint="Each program is ready to run against this service with your quotes.">
       <Stack gap="xs">
         <CodeBlock
           title="1. Set the credentials in the environment"
@@ -115,9 +115,9 @@ function Program({
   language: CodeLanguage
   example: IntegrationExample
 }) {
-  if (example.isLoading) return <Loading label="Loading your lanes" rows={1} height={320} />
+  if (example.isLoading) return <Loading label="Loading your quotes" rows={1} height={320} />
   if (example.error !== null) {
-    return <Failed error={example.error} retry={example.again} title="Your lanes could not be loaded" />
+    return <Failed error={example.error} retry={example.again} title="Your quotes could not be loaded" />
   }
   const { booking, busy } = example
   if (call === 'shipment-update' && booking === null) return <NothingOpen />
@@ -131,14 +131,14 @@ function Program({
   return (
     <Stack gap="xs">
       {call === 'shipment-update' && booking !== null && (
-        <Heed title="This books a real lane">
-          Your newest pending lane,{' '}
+        <Heed title="This books a real load">
+          Your newest pending quote,{' '}
           <Anchor component={Link} to={`/quotes/${booking.laneRef}`} inherit>
             {booking.laneRef}
           </Anchor>{' '}
           ({booking.lane}), becomes won with {dollars(booking.customerRate)} AR and{' '}
-          {dollars(booking.truckCost)} AP. An admin can roll back the booking on the lane’s page. To try it
-          without a real lane, use the{' '}
+          {dollars(booking.truckCost)} AP. An admin can roll back the booking on the page of the quote. To try
+          it without a real load, use the{' '}
           <Anchor component={Link} to={pagePaths.integration} search={{ tab: 'test' } as never} inherit>
             test brokerage
           </Anchor>
@@ -159,14 +159,14 @@ function Program({
 function NothingOpen() {
   return (
     <Nothing
-      title="No pending lane to book"
+      title="No pending quote to book"
       actions={
         <Button component={Link} to={pagePaths.desk}>
           Quote a lane
         </Button>
       }
     >
-      A booking needs a quoted lane. Quote a lane and come back: the program will then use that lane. The two
+      A booking needs a pending quote. Quote a lane and come back: the program then uses that quote. The two
       read programs work without a quote.
     </Nothing>
   )

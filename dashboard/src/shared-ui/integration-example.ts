@@ -7,7 +7,7 @@ const anyLane: CodeLane = { origin: 'Dallas, TX', destination: 'Atlanta, GA', eq
 const typicalCostShare = 0.86
 
 export interface IntegrationExample {
-  /** The newest pending lane with example booking amounts; null when no lane is pending. */
+  /** The newest pending quote, with the rate and the cost of an example booking; null when no quote is pending. */
   readonly booking: (CodeBooking & { readonly lane: string }) | null
   /** The lane with the most quotes. */
   readonly busy: CodeLane
@@ -16,9 +16,9 @@ export interface IntegrationExample {
   readonly again: () => void
 }
 
-/** The lanes in the brokerage's example programs: a pending lane to book, and a busy lane for rate advice. */
+/** What the example programs of the brokerage use: a pending quote to book, and a busy lane for rate advice. */
 export function useIntegrationExample(): IntegrationExample {
-  // Always reloaded, because a program that was run in the meantime has booked the lane.
+  // Always reloaded, because a program that was run in the meantime has booked the quote.
   const open = useAnswer(
     'list-lanes',
     { query: { outcome: 'pending', sort: 'newest', limit: 1 } },
