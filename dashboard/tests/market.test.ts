@@ -43,7 +43,7 @@ test.afterAll(async () => {
   await app.close()
 })
 
-test('the standing leads to the quotes and to the lane, where both references are side by side', async () => {
+test('the comparison leads to the quotes and to the lane, where both references are side by side', async () => {
   const { page, troubles } = await openWindow({ url: app.url, person: ours.tenant })
   await page.goto('/market')
   const lanes = page.getByRole('table', { name: 'By lane' })
@@ -75,10 +75,10 @@ test('a rate is entered by hand, a wrong one names its field, and a source is er
   const form = page.getByRole('form', { name: 'Enter a market rate' })
   await form.getByRole('textbox', { name: 'Rate' }).fill('2.51')
   await form.getByLabel('Source').fill('Phone')
-  await form.getByRole('button', { name: 'Store the rate' }).click()
+  await form.getByRole('button', { name: 'Save the rate' }).click()
   await form.getByText('looks like dollars per mile').waitFor()
   await form.getByRole('textbox', { name: 'Rate' }).fill('1,310')
-  await form.getByRole('button', { name: 'Store the rate' }).click()
+  await form.getByRole('button', { name: 'Save the rate' }).click()
   const sources = page.getByRole('table', { name: 'Sources of market rates' })
   await sources.getByRole('row').filter({ hasText: 'Phone' }).waitFor()
   expect(await accessibilityProblems(page)).toEqual([])

@@ -89,7 +89,7 @@ export function AddRate({ search }: { search: AddressParams }) {
             return
           }
           void queries.invalidateQueries()
-          notify(`The market rate from ${result.origin} to ${result.destination} is stored.`)
+          notify(`The market rate from ${result.origin} to ${result.destination} is saved.`)
           setFields((before) => ({ ...before, low: '', mid: '', high: '', sample: '' }))
         },
       },
@@ -121,10 +121,10 @@ export function AddRate({ search }: { search: AddressParams }) {
           <TextInput label="Source" required placeholder="DAT" {...input('source')} />
         </SimpleGrid>
         <RateFields input={input} />
-        {add.error !== null && <Failed error={add.error} title="The rate was not stored" />}
+        {add.error !== null && <Failed error={add.error} title="The rate was not saved" />}
         <Group justify="flex-end">
           <Button type="submit" loading={add.isPending}>
-            Store the rate
+            Save the rate
           </Button>
         </Group>
       </Stack>

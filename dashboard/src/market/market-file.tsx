@@ -8,7 +8,7 @@ type Loaded = Answer<'load-market-file'>
 
 const errorsShown = 10
 
-/** Loads market rates from a CSV file: checks it first, and stores it on request. */
+/** Loads market rates from a CSV file: checks it first, and saves it on request. */
 export function RateFile() {
   const [file, setFile] = useState<File | null>(null)
   const [assumed, setAssumed] = useState<WholeFile>({
@@ -62,7 +62,7 @@ export function RateFile() {
       then={
         checked?.stored === false && checked.failed < checked.rows ? (
           <Button loading={load.isPending} onClick={() => void send(false)}>
-            Store {counted(checked.rows - checked.failed, 'rate')}
+            Save {counted(checked.rows - checked.failed, 'rate')}
           </Button>
         ) : null
       }
@@ -79,7 +79,7 @@ interface WholeFile {
   readonly asOf: string
 }
 
-/** What holds for rows that do not say it themselves. */
+/** The values of rows that state none themselves. */
 function Assumed({ assumed, onChange }: { assumed: WholeFile; onChange: (next: WholeFile) => void }) {
   return (
     <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="sm">
@@ -112,7 +112,7 @@ function Assumed({ assumed, onChange }: { assumed: WholeFile; onChange: (next: W
         value={assumed.unit}
         onChange={(event) => onChange({ ...assumed, unit: event.currentTarget.value })}
         data={[
-          { value: '', label: 'Choose, if asked' },
+          { value: '', label: 'Choose, if needed' },
           { value: 'per_load', label: 'Dollars per load' },
           { value: 'per_mile', label: 'Dollars per mile' },
         ]}
@@ -144,7 +144,7 @@ function Result({ loaded }: { loaded: Loaded }) {
       <Text size="sm" fw={600}>
         {loaded.stored
           ? `${counted(loaded.created, 'rate')} added, ${loaded.updated} replaced, ${loaded.unchanged} unchanged, ${loaded.failed} refused.`
-          : `${counted(loaded.rows - loaded.failed, 'valid rate')}, ${loaded.failed} refused. Nothing is stored yet.`}
+          : `${counted(loaded.rows - loaded.failed, 'valid rate')}, ${loaded.failed} refused. Nothing is saved yet.`}
       </Text>
       {loaded.not_used > 0 && (
         <Text size="sm">

@@ -236,7 +236,7 @@ function EraseSource({ source, close }: { source: Source | null; close: () => vo
       }}
     >
       <Text size="sm">
-        This cannot be undone. Advice and comparisons stop using these rates at once. The audit log keeps who
+        This cannot be undone. Advice and comparisons stop using these rates at once. The audit log says who
         erased how many, and no rate.
       </Text>
     </ConfirmDialog>

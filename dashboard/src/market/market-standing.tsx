@@ -141,8 +141,8 @@ function Compared({ data, show, days }: { data: Standing; show: Show; days: Addr
       />
       {data.without_market.quotes > 0 && totals.won.loads + totals.lost.loads === 0 && (
         <Text size="sm">
-          No stored market rate of these quotes is what customers pay, so won and lost quotes are compared
-          with nothing. Load boards publish what carriers are paid.
+          No saved market rate of these quotes is what customers pay, so won and lost quotes are compared with
+          nothing. Load boards publish what carriers are paid.
         </Text>
       )}
       <Apart data={data} />
@@ -172,7 +172,7 @@ function Compared({ data, show, days }: { data: Standing; show: Show; days: Addr
   )
 }
 
-/** The quotes that are kept apart, and why loads have no market rate. */
+/** The quotes that are not compared, and why loads have no market rate. */
 function Apart({ data: { compared, without_market: without } }: { data: Standing }) {
   const reasons = [
     [without.other_basis, 'the market rates are on the other basis, and their fuel is not known'],

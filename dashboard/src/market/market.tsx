@@ -16,7 +16,7 @@ export function MarketPage() {
   )
 }
 
-/** The market rates that the brokerage stores, and where they come from. */
+/** The market rates that the brokerage has, and where they come from. */
 export function MarketSourcesPage() {
   const { search } = useAddress(pagePaths.marketRates)
   return (

@@ -133,7 +133,7 @@ export function BrokerageForm({ tenant, mayChange }: { tenant: Brokerage; mayCha
 
 type Basis = Brokerage['default_basis']
 
-/** What amounts include if nothing else was said. */
+/** What amounts include if nothing else was stated. */
 function BasisChoice({
   basis,
   onChange,
@@ -180,7 +180,7 @@ function RateTypeSettings({
     <Group align="flex-start" grow preventGrowOverflow={false}>
       <NativeSelect
         label="Quotes are, unless they say something else"
-        description="Statistics, estimates and costs of spot and contract quotes are kept apart."
+        description="Statistics, estimates and costs of spot and contract quotes are separate."
         value={pools.default_rate_type}
         onChange={(event) =>
           onChange({

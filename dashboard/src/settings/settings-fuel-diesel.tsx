@@ -42,7 +42,6 @@ export function DieselPrices({ fuel, mayChange }: { fuel: Answer<'get-fuel'>; ma
   )
 }
 
-/** Loads a file of the EIA. */
 function DieselFile() {
   const load = useChange('load-diesel-prices')
   return (
@@ -50,7 +49,7 @@ function DieselFile() {
       load={load}
       send={(text, then) => load.mutate({ body: { text } }, then)}
       label="Load diesel prices"
-      hint='Rows of the API of the EIA, saved as CSV, the sheet "Data 1" of its Excel file saved as CSV, or the download of the series page. Weeks that are stored get the price of the file.'
+      hint='Rows of the API of the EIA, saved as CSV, the sheet "Data 1" of its Excel file saved as CSV, or the download of the series page. A week that was loaded before gets the price of the file.'
       fileLabel="File of the EIA"
       unit="week"
       value="price"

@@ -20,7 +20,7 @@ export function ExchangeRates({ mayChange }: { mayChange: boolean }) {
   return (
     <Section
       title="Canadian dollars"
-      hint={`Amounts in Canadian dollars are kept out of statistics, except on days with an exchange rate. A rate applies until the next one, for at most ${EXCHANGE_RATE_DAYS_MAX} days.`}
+      hint={`Statistics leave out amounts in Canadian dollars, except on days with an exchange rate. It applies until the next one, for at most ${EXCHANGE_RATE_DAYS_MAX} days.`}
     >
       {rates.length === 0 && <Text size="sm">No exchange rates are entered.</Text>}
       {rates.length > 0 && (
@@ -44,7 +44,6 @@ export function ExchangeRates({ mayChange }: { mayChange: boolean }) {
   )
 }
 
-/** Loads a file of exchange rates. */
 function ExchangeFile() {
   const load = useChange('add-exchange-rates')
   return (
@@ -52,7 +51,7 @@ function ExchangeFile() {
       load={load}
       send={(text, then) => load.mutate({ body: { text } }, then)}
       label="Load exchange rates"
-      hint="A CSV file with the columns date and usd_per_cad, or the download of FXCADUSD or FXUSDCAD from the Bank of Canada. Days that are stored get the rate of the file."
+      hint="A CSV file with the columns date and usd_per_cad, or the download of FXCADUSD or FXUSDCAD from the Bank of Canada. A day that was loaded before gets the rate of the file."
       fileLabel="File of exchange rates"
       unit="day"
       value="rate"

@@ -14,7 +14,7 @@ interface LoadedFile {
 }
 
 /**
- * Loads a file of dated values, such as diesel prices. A file with an unreadable line stores nothing, and each such line is named.
+ * Loads a file of dated values, such as diesel prices. A file with an unreadable line saves nothing, and each such line is named.
  *
  * @param unit of the values' dates, such as "week"
  * @param value what a date has, such as "price"
@@ -56,7 +56,7 @@ export function DatedFile({
         setFile(next)
       }}
       error={load.error}
-      errorTitle="Nothing was stored"
+      errorTitle="Nothing was saved"
       pending={load.isPending}
       action="Load the file"
       onSend={() => void onSend()}
@@ -66,7 +66,7 @@ export function DatedFile({
             {counted(loaded.count, unit)} read, from {calendarDay(loaded.first)} to {calendarDay(loaded.last)}{' '}
             ({loaded.lastValue}).{' '}
             {loaded.changed === 0
-              ? 'All were stored before.'
+              ? 'All were saved before.'
               : `${counted(loaded.changed, unit)} new or with another ${value}.`}
           </Text>
         )

@@ -7,7 +7,7 @@ import { milled } from './settings-fuel-words.ts'
 
 type Asked = Query<'get-fuel-surcharge'>
 
-/** Computes the surcharge of a load by the stored prices and schedules. */
+/** Computes the surcharge of a load by the diesel prices and the schedules. */
 export function TryFuel() {
   const [day, setDay] = useState(() => new Date().toISOString().slice(0, 10))
   const [miles, setMiles] = useState('780')
@@ -29,7 +29,7 @@ export function TryFuel() {
   return (
     <Section
       title="Surcharge of a load"
-      hint="What the stored prices and schedules give for a load on a day."
+      hint="What the diesel prices and schedules give for a load on a day."
     >
       <Paper withBorder p="md" component="form" onSubmit={submit} aria-label="Surcharge of a load" noValidate>
         <Stack gap="sm">

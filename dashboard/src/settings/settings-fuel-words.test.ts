@@ -21,7 +21,7 @@ test('two columns of a spreadsheet are steps, and a text that is no number is se
   })
 })
 
-test('a stored period, edited without a change, is sent as it was stored', () => {
+test('a saved period, edited without a change, is sent as it was saved', () => {
   const steps = [{ diesel_price: 3.005, per_mile: 0.3 }]
   const stepped = { ...none, from: '2026-01-01', until: '2026-06-30', steps }
   expect(sentPeriod(draftOf(stepped))).toEqual({ from: '2026-01-01', until: '2026-06-30', steps })

@@ -31,7 +31,7 @@ export const emptyPeriod = (): PeriodDraft => ({
 
 const textOf = (value: number | null) => (value === null ? '' : String(value))
 
-/** The form's values of a stored period. */
+/** The form's values of a saved period. */
 export function draftOf(period: FuelPeriod): PeriodDraft {
   return {
     key: crypto.randomUUID(),
