@@ -278,7 +278,7 @@ test.describe('margins below the quote', () => {
 })
 
 test.describe('the recorded forecasts', () => {
-  test('say in one line whether they hold, and show the calibration and a row for each month', async () => {
+  test('say in one line whether they match the outcomes, and show the calibration and a row for each month', async () => {
     const { page, troubles } = await openWindow({ person: integration.tenant })
     const answer = getForecasts.examples?.answer
     await page.route('**/api/forecasts?*', (route) => route.fulfill({ json: answer }))
@@ -293,7 +293,7 @@ test.describe('the recorded forecasts', () => {
     expect(troubles).toEqual([])
   })
 
-  test('warn on the page of the calibration, too, when they do not hold', async () => {
+  test('warn on the page of the calibration, too, when they do not match the outcomes', async () => {
     const { page } = await openWindow({ person: integration.tenant })
     const broken = {
       standing: 'too_high',

@@ -26,7 +26,7 @@ type Quality = Tested['quality']['model']
 
 const pollEveryMs = 2_000
 
-/** Whether the recorded forecasts hold, then the report on past quotes: the accuracy of the advice, and the margin that rates missed. */
+/** Whether the recorded forecasts match the outcomes, then the report on past quotes: how accurate the advice was, and missed margin. */
 export default function Calibration() {
   return (
     <Stack gap="md">

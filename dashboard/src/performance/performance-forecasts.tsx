@@ -28,7 +28,7 @@ const diagramQuotesMin = 50
 const useReport = (search: AddressParams) =>
   useAnswer('get-forecasts', { query: rateTypeAsked(search) }, { keeps: true, staleMs: 60_000 })
 
-/** How good the forecasts were that were made with the quotes: in a sentence, as a curve, beside the lane rate, and by month. */
+/** How good the forecasts were that were made with the quotes: in a sentence, as a curve, beside the lane's win rate, and by month. */
 export default function RecordedForecasts({
   search,
   change,
@@ -57,9 +57,9 @@ export default function RecordedForecasts({
         <>
           <Standing report={data} />
           <Text size="sm" c="dimmed" maw={820}>
-            Each quote from the desk or another system keeps the chance of winning that was forecast when it
-            was made. Quotes since {moment(data.since)}: {counted(data.forecasts, 'forecast')},{' '}
-            {count(data.scored)} scored on {counted(data.lanes, 'lane')}. {unscoredWords(data.unscored)}
+            Each quote from the desk or another system is saved with the chance of winning that was forecast.
+            Quotes since {moment(data.since)}: {counted(data.forecasts, 'forecast')}, {count(data.scored)}{' '}
+            scored on {counted(data.lanes, 'lane')}. {unscoredWords(data.unscored)}
           </Text>
           {data.scored > 0 && <Figures report={data} />}
         </>
@@ -90,7 +90,7 @@ function Standing({ report: { standing, sentence } }: { report: Report }) {
       color="red"
       variant="outline"
       icon={<IconAlertTriangle aria-hidden />}
-      title="The forecasts do not hold"
+      title="The forecasts do not match the outcomes"
     >
       <Text size="sm" maw={820}>
         {sentence}
@@ -126,7 +126,7 @@ function Figures({ report }: { report: Report }) {
         </Title>
         <Text size="sm">
           {betterWords(report.lane_rate)} The Brier score is the mean squared error: lower is better, 0 is
-          perfect, and a coin flip scores 0.25. The table has it for the forecasts, and for the lane rate.
+          perfect, and a coin flip scores 0.25. The table has it for both.
         </Text>
         <DataTable
           caption="Forecasts by month and rate type"
@@ -153,7 +153,7 @@ const monthColumns: Column<Month>[] = [
   { key: 'brier', header: 'Brier', align: 'right', cell: ({ brier }) => brier.toFixed(3) },
   {
     key: 'lane',
-    header: 'Lane rate',
+    header: 'Lane win rate',
     align: 'right',
     cell: ({ lane_rate_brier }) => lane_rate_brier?.toFixed(3) ?? '–',
   },

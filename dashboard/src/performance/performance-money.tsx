@@ -185,7 +185,7 @@ function Definitions() {
     >
       <span>
         <b>Lost to cost</b> is the amount by which the booked truck cost (AP) was above the cost expected when
-        the lane was quoted.
+        the quote was made.
       </span>
       <span>
         <b>Lost to rate</b> is the amount by which the booked customer rate (AR) was below the quoted rate.

@@ -92,7 +92,7 @@ export function orderOf(search: AddressParams): Order | undefined {
   return sort === undefined ? undefined : { sort, order: search.order === 'asc' ? 'asc' : 'desc' }
 }
 
-/** The address parameters with which the Shipments page shows the lanes of a row; null if no filter can select them. */
+/** The address parameters with which the Shipments page shows the shipments of a row; null if no filter can select them. */
 export function paramsOfRow(
   by: Grouping,
   row: PerformanceRow,
@@ -107,10 +107,10 @@ export function paramsOfRow(
     case 'customer':
       return { ...shared, customer: row.label }
     case 'rep':
-      // Imported lanes have no rep, and lists cannot filter for lanes without a rep.
+      // Imported quotes have no rep, and lists cannot filter for quotes without a rep.
       return row.key === '' ? null : { ...shared, quoted_by: row.key }
     case 'carrier':
-      // Lists cannot filter for lanes without a carrier.
+      // Lists cannot filter for quotes without a carrier.
       return row.key === '' ? null : { ...shared, carrier: row.label }
     case 'equipment':
       return { ...shared, equipment: row.key }
@@ -137,8 +137,8 @@ export const rowWords: Readonly<Record<Grouping, { readonly one: string; readonl
 }
 
 /**
- * The figures by a grouping, one page of rows. `data` is null while only the kept answer of another grouping is known: it
- * would show lanes as months for a moment. `totals` are the same for all groupings, so they may be those of the kept answer.
+ * The figures by a grouping, one page of rows. `data` is null while only the answer of another grouping is known: it
+ * would show lanes as months for a moment. `totals` are the same for all groupings, so they may be those of that answer.
  */
 export function useFigures(query: Query<'get-performance'>, { cursor }: AddressParams, enabled = true) {
   const { data, error, isPlaceholderData, refetch } = useAnswer(

@@ -54,7 +54,7 @@ const monthsMax = 200
 /** Removed from the address when another view is chosen. */
 const paramsOfView = ['sort', 'order', 'by'] as const
 
-/** What was quoted, won and earned; where margin goes; and whether the forecasts hold. */
+/** What was quoted, won and earned; where margin goes; and whether the forecasts match the outcomes. */
 export default function Results() {
   const { search, change } = useAddress(pagePaths.results)
   const period = usePeriod(search)
@@ -65,7 +65,7 @@ export default function Results() {
   return (
     <Page
       title="Results"
-      hint={`Lanes count in the period in which they were quoted. Days and months are in the time zone ${shownZone()}.`}
+      hint={`Quotes count in the period in which they were made. Days and months are in the time zone ${shownZone()}.`}
     >
       <ViewTabs names={tabNames} view={tabOf(view)} onView={(tab) => open(firstViewOf[tab])}>
         {isForecast(view) ? (
