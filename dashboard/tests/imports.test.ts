@@ -49,7 +49,7 @@ async function saved(page: Page, button: string): Promise<string> {
 }
 
 test.describe('a file', () => {
-  test('of linehaul rates is asked about once, and pages say what was converted and kept apart', {
+  test('of linehaul rates is asked about once, and pages say what was converted and what was not counted', {
     tag: '@long',
   }, async () => {
     const tenant = await makeTenant(app)
@@ -192,7 +192,7 @@ test.describe('a file', () => {
     expect(troubles).toEqual([])
   })
 
-  test('with titles, semicolons and Windows-1252 is read as the service reads it, and its columns are kept for the next', async () => {
+  test('with titles, semicolons and Windows-1252 is read as the service reads it, and its columns are saved for the next', async () => {
     const tenant = await makeTenant(app)
     const { page, troubles } = await openWindow({ person: tenant })
     await page.goto('/settings/imports')

@@ -6,7 +6,7 @@ import { csvText, saveText } from './import-file.ts'
 import type { ImportAnswer } from './import-words.ts'
 
 const perPage = 25
-/** The service keeps at most this many errors per import. */
+/** The service saves at most this many errors per import. */
 const errorsKept = 1_000
 
 /** The errors of a file by line and column, with a CSV download. */

@@ -74,7 +74,7 @@ function BasisQuestions({
               value={bases[name]}
               onChange={(event) => onBases({ ...bases, [name]: event.currentTarget.value as RateBasis | '' })}
               data={[
-                { value: '', label: bases[name] === '' ? `Assumed: ${assumed}` : 'Not said' },
+                { value: '', label: bases[name] === '' ? `Assumed: ${assumed}` : 'Not stated' },
                 { value: 'linehaul', label: 'linehaul: without fuel and accessorials' },
                 { value: 'all_in', label: 'all-in: with fuel and accessorials' },
               ]}
@@ -107,8 +107,8 @@ export function MapColumns({
     <Stack gap="md">
       <div aria-live="polite">{unmet.length > 0 && <StillNeeded unmet={unmet} />}</div>
       {assumed.map(({ what, any_of, assumed: words }) => (
-        <Heed key={what} title={`No column holds ${what}`}>
-          {words} If a column holds {what}, choose it as{' '}
+        <Heed key={what} title={`No column has ${what}`}>
+          {words} If a column has {what}, choose it as{' '}
           {any_of.map((fields) => fields.map(fieldLabel).join(' with ')).join(' or ')}.
         </Heed>
       ))}
@@ -198,7 +198,7 @@ interface FileColumn {
   readonly label: string
   /** The field that the column is read as; null if it is left out. */
   readonly field: Field | null
-  /** Fields that the column may hold, and that no column provides. */
+  /** Fields that the column may contain, and that no column provides. */
   readonly perhaps: readonly Field[]
 }
 
