@@ -129,7 +129,7 @@ test('marks survive another person, a busy service, a failing database and the e
   ])
 })
 
-test('a view keeps filters and columns on the server, is the default, and reports a filter that is no longer valid', {
+test('a view saves filters and columns on the server, is the default, and reports a filter that is no longer valid', {
   tag: '@long',
 }, async () => {
   const { tenant, refs } = await quoting()

@@ -18,7 +18,7 @@ const routes = [
   { origin: 'Chicago, IL', destination: 'Memphis, TN' },
 ]
 
-/** A brokerage with `count` pending lanes at rates from $1,000 up. Every other lane has another customer and route. */
+/** A brokerage with `count` pending quotes at rates from $1,000 up. Every other quote has another customer and route. */
 async function quoting(lanes: number, tenant?: MadeTenant): Promise<{ tenant: MadeTenant; refs: string[] }> {
   const of = tenant ?? (await makeTenant(app))
   const refs: string[] = []
@@ -118,7 +118,7 @@ test.describe('the list', () => {
     const tenant = await makeTenant(app)
     await call(app, 'PATCH', '/api/tenant', { token: tenant.owner, body: { time_zone: 'America/New_York' } })
     const { page } = await openWindow({ person: tenant })
-    // The notice of bookings at a loss asks for lanes, too.
+    // The notice of bookings at a loss asks for quotes, too.
     const asked = page.waitForRequest(/\/api\/lanes\?(?!.*finding)/)
     await page.goto('/quotes?from=2026-03-01&to=2026-03-01')
     const { searchParams } = new URL((await asked).url())

@@ -1,4 +1,4 @@
-/** The change history of a lane: what changed, by whom, and by which rule. */
+/** The change history of a quote: what changed, by whom, and by which rule. */
 
 export { LaneChanges } from './lane-changes.tsx'
 export { fieldName, valueWords } from './lane-changes-words.ts'

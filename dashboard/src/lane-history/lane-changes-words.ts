@@ -97,9 +97,9 @@ export function valueWords(field: string, value: Value | undefined): string {
   return names[field]?.[text] ?? text
 }
 
-/** The lane's current value of a changed field. */
+/** The quote's current value of a changed field. */
 function currentValue(lane: Lane, field: string): Value {
-  // Without a customer on the booking, the lane shows the quote's customer, and the history has null.
+  // Without a customer on the booking, the quote shows its own, and the history has null.
   if (field === 'customer_name') {
     return lane.customer_name === lane.quoted_customer_name ? null : lane.customer_name
   }
@@ -151,7 +151,7 @@ export function changedBy({ source, changed_by }: Change): string {
 
 /**
  * Why a rule changed the outcome, and the person or system that set the previous outcome. Null for changes without a rule.
- * `changes` is the history of the lane, newest first.
+ * `changes` is the history of the quote, newest first.
  *
  * @example ruleWords(change, changes) // 'Won, because the TMS booked it; before: lost, set by Ana Ortiz on Mar 1, 2026, 9:00 AM.'
  */

@@ -7,7 +7,7 @@ import { Failed, Loading, moment, since, useNotice } from '../shared-ui/index.ts
 import { type Change, changedBy, fieldName, restoredBy, ruleWords, valueWords } from './lane-changes-words.ts'
 
 /**
- * The changes of a lane, newest first: old and new values, person or system, and time. Admins can roll a change back after
+ * The changes of a quote, newest first: old and new values, person or system, and time. Admins can roll a change back after
  * a preview of the restored values.
  *
  * @example <LaneChanges lane={lane} />
@@ -31,7 +31,7 @@ export function LaneChanges({ lane }: { lane: Lane }) {
   if (changes.length === 0) {
     return (
       <Text size="sm" c="dimmed">
-        No changes since the lane was quoted. Outcomes, bookings from the TMS, and imports appear here.
+        No changes since the quote was made. Outcomes, bookings from the TMS, and imports appear here.
       </Text>
     )
   }
@@ -149,7 +149,7 @@ function RollbackDialog({
         <Stack>
           <Text size="sm">
             {nothingDiffers
-              ? 'The lane already has the values from before this change. There is nothing to restore.'
+              ? 'The quote already has the values from before this change. There is nothing to restore.'
               : 'This restores the values from before the change, as a new change. Nothing is deleted, so you can roll back this change too.'}
           </Text>
           <RestoredTable rows={restored} />

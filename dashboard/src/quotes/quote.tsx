@@ -27,7 +27,7 @@ import { QuoteSiblings } from './quotes-siblings.tsx'
 import { VoidButton } from './quotes-void.tsx'
 import './quotes.css'
 
-/** The page of one quote: its facts, the comparison with its booking, the other lanes of its request, and its changes. */
+/** The page of one quote: its facts, the comparison with its booking, the other quotes of its request, and its changes. */
 export default function QuotePage() {
   const { lane_ref = '' } = useParams({ strict: false })
   const answer = useAnswer('get-lane', { params: { lane_ref } })

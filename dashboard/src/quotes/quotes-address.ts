@@ -22,7 +22,7 @@ export const filterNames = [
   'from',
   'to',
 ] as const
-/** The parameters that a saved view stores. */
+/** The parameters of a saved view. */
 const savedNames = [...filterNames, 'sort', 'limit'] as const
 const viewNames = [...savedNames, 'view', 'cursor', 'page'] as const
 export type QuotesView = Readonly<Partial<Record<(typeof viewNames)[number], string>>>
@@ -32,7 +32,7 @@ const pageSizeShown = '50'
 
 declare module '@tanstack/react-router' {
   interface HistoryState {
-    /** The cursors of the previous pages, first page first. Kept in the history state because an address is too short. */
+    /** The cursors of the previous pages, first page first. In the history state, because an address is too short. */
     quotesTrail?: readonly string[]
     /** The number of quotes in the selection. The API returns it only with the first page. */
     quotesTotal?: number
@@ -158,7 +158,6 @@ export function useQuotesView({ plainIsAll }: { plainIsAll: boolean }) {
         },
         replace,
       }),
-    /** Opens a view by its name. */
     open: (name: string, query: string, replace = false) =>
       go({ ...viewOfQuery(query), ...named(name) }, { replace }),
     clear: () =>

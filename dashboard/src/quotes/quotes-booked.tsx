@@ -112,7 +112,7 @@ function sourcesOfCost(lane: Lane): string {
   const quoted = quotedMargin(lane)
   const ofQuote =
     quoted === null
-      ? 'There was no expected truck cost when the lane was quoted'
+      ? 'There was no expected truck cost when the quote was made'
       : quoted.source === 'estimate'
         ? 'Quoted truck cost: the estimate entered with the quote'
         : 'Quoted truck cost: expected from AP history'

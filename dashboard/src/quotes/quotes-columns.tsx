@@ -122,7 +122,7 @@ function withCurrency(shown: ReactNode, currency: Lane['quoted_currency']): Reac
   )
 }
 
-/** Text truncated to one line. The title attribute holds the full text. */
+/** Text truncated to one line. The title attribute has the full text. */
 function Truncated({ text }: { text: string }) {
   return (
     <span className="quotes-cut" title={text}>

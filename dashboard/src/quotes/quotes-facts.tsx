@@ -130,7 +130,6 @@ function OutcomeFacts({ lane }: { lane: Lane }) {
   )
 }
 
-/** The end that the text for the customer says, and at which the quote expires. */
 /** Spot or contract. */
 function TypeFact({ lane }: { lane: Lane }) {
   return (
@@ -140,6 +139,7 @@ function TypeFact({ lane }: { lane: Lane }) {
   )
 }
 
+/** The end that the text for the customer states, and at which the quote expires. */
 function ValidUntil({ lane }: { lane: Lane }) {
   const end = validUntil(lane, useSession().tenant.quote_expiry.valid_days)
   if (end === null) return null
@@ -151,7 +151,7 @@ function ValidUntil({ lane }: { lane: Lane }) {
   )
 }
 
-/** What an amount includes, in words; null if nothing was said, so that the default of the brokerage is assumed. */
+/** What an amount includes, in words; null if nothing was stated, so that the default of the brokerage is assumed. */
 function chargesWords({
   basis,
   fuel,

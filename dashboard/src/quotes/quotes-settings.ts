@@ -48,7 +48,6 @@ export function useQuotesSettings() {
     defaultView: settings?.default_view ?? allQuotes,
     isSaving,
     save,
-    /** Saves, and shows a failure as a notice. */
     saveOrNotify: (change: (now: QuoteListSettings) => Change): Promise<void> =>
       save(change).catch((error: unknown) =>
         notify(`Not saved. ${error instanceof CallFailed ? error.message : 'Try again.'}`, { failed: true }),

@@ -18,7 +18,7 @@ import {
 } from '../shared-ui/index.ts'
 
 /**
- * The lane's number in its request, and the number of the quote of that lane.
+ * The number of the load in its request, and the number of the offer for that load.
  *
  * @example placeOf('48211093754-2-1') // { number: '2', count: '1' }
  */
@@ -27,7 +27,7 @@ function placeOf(laneRef: string): { number: string; count: string } {
   return { number, count }
 }
 
-/** The other lanes and requotes of the same request. */
+/** The other quotes of the same request. */
 export function QuoteSiblings({ lane }: { lane: Lane }) {
   const answer = useAnswer('get-quote-request', { params: { request_id: lane.request_id } })
   const { tenant } = useSession()
@@ -43,7 +43,7 @@ export function QuoteSiblings({ lane }: { lane: Lane }) {
   if (data.lanes.length === 1) {
     return (
       <Text size="sm" c="dimmed" style={{ overflowWrap: 'anywhere' }}>
-        {summary}: one lane, quoted once.
+        {summary}: one quote.
       </Text>
     )
   }
@@ -61,7 +61,7 @@ export function QuoteSiblings({ lane }: { lane: Lane }) {
         )}
       </Group>
       <DataTable
-        caption="Lanes and requotes of the request"
+        caption="Quotes of the request"
         rows={data.lanes}
         rowKey={({ lane_ref }) => lane_ref}
         chosen={lane.lane_ref}
@@ -82,7 +82,7 @@ export function QuoteSiblings({ lane }: { lane: Lane }) {
             key: 'which',
             header: 'Position',
             from: 'sm',
-            cell: ({ lane_ref }) => `Lane ${placeOf(lane_ref).number}, offer ${placeOf(lane_ref).count}`,
+            cell: ({ lane_ref }) => `Load ${placeOf(lane_ref).number}, offer ${placeOf(lane_ref).count}`,
           },
           {
             key: 'lane',

@@ -30,7 +30,7 @@ interface CardProps {
   readonly children: ReactNode
 }
 
-/** One choice: its rate, its chance, its margin, what it earns on average, and a button that keeps it. */
+/** One choice: its rate, its chance, its margin, what it earns on average, and a button that saves it. */
 export function ChoiceCard({ title, choice, isBest, isOff, error, toConfirm, action, ...props }: CardProps) {
   const rules = choice?.rules ?? []
   return (

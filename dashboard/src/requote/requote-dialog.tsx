@@ -73,7 +73,7 @@ interface RequoteAdvice {
   readonly ofNamed: QuoteAdvice | null
   /** The newest advice, perhaps for an earlier rate. */
   readonly newest: QuoteAdvice | null
-  /** Null while there is a newer question. */
+  /** Null while newer advice is requested. */
   readonly failure: CallFailed | null
   readonly retry: () => void
 }
@@ -206,7 +206,7 @@ function RequoteForm({ lane, onKept }: { lane: Lane; onKept: (kept: Kept) => voi
   )
 }
 
-/** The fields of a requote beside its terms. */
+/** The fields of a requote, without its terms. */
 function TypedFields({
   lane,
   typed,
@@ -246,10 +246,10 @@ function TypedFields({
   )
 }
 
-/** The choices with what they earn, over the cost that is typed or kept, else over the expected one. */
+/** The choices with what they earn, over the typed cost or that of the earlier quote, else over the expected one. */
 function choicesOf(read: ReadRequote, { body, ofRate, ofNamed }: RequoteAdvice) {
   const { counterRate } = read
-  // All lanes of the request have the cost that is typed or kept.
+  // All quotes of the request have the same cost.
   const [{ estimated_cost: own = null } = {}] = body.lanes
   const costOf = (advice: QuoteAdvice | null) => own ?? expectedCost(advice)
   // Only a counter-offer is answered without a typed rate: the button names the rate.
@@ -261,7 +261,7 @@ function choicesOf(read: ReadRequote, { body, ofRate, ofNamed }: RequoteAdvice) 
   }
 }
 
-/** What can be kept: the requote, and with a counter-offer also accepting or declining it. */
+/** What can be saved: the requote, and with a counter-offer also accepting or declining it. */
 function Choices({
   lane,
   read,

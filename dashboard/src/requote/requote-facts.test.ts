@@ -34,7 +34,7 @@ test('the advice is about the quote: its type and miles, and the terms and the c
   expect(advised({})[0]).not.toHaveProperty('quoted_rate')
 })
 
-test('charges that are said replace all earlier ones; a cost on another basis is not kept', () => {
+test('stated charges replace all earlier ones; a cost on another basis is left out', () => {
   const [charged] = advised({ terms: { ...noTerms, fuel: '300' } })
   expect(charged).toMatchObject({ quoted_basis: 'linehaul', quoted_fuel: 300, estimated_cost: 1900 })
   expect(charged).not.toHaveProperty('quoted_accessorials')
@@ -46,7 +46,7 @@ test('charges that are said replace all earlier ones; a cost on another basis is
   })
 })
 
-test('a counter-offer is asked about at the rate to answer with and at the named one, on the terms of the quote', () => {
+test('advice on a counter-offer is requested at the rate to answer with and at the named one, on the terms of the quote', () => {
   const counter_offer = { refused_rate: 2500, counter_rate: 2100 }
   const terms = { ...noTerms, basis: 'all_in' as const }
   expect(advised({ named: '2,100', terms })).toMatchObject([

@@ -54,7 +54,7 @@ export function readRequote(
 }
 
 /**
- * The lane as it would be quoted again: it keeps cost and terms, unless others are typed. The service applies the same rule.
+ * The quote as it would be made again: it keeps cost and terms, unless others are typed. The service applies the same rule.
  *
  * @param assumed the basis of rates that do not say theirs
  */
@@ -65,7 +65,7 @@ function requoted(lane: Lane, { rate, cost, terms }: ReadRequote, assumed: RateB
   const none = { quoted_fuel: null, quoted_accessorials: null, quoted_charges: null }
   return {
     ...lane,
-    // Charges that are said replace all earlier ones.
+    // Stated charges replace all earlier ones.
     ...(saysTerms(terms) ? none : {}),
     ...said,
     quoted_rate: rate,
@@ -76,7 +76,7 @@ function requoted(lane: Lane, { rate, cost, terms }: ReadRequote, assumed: RateB
 
 /**
  * The request for advice on a requote: at the typed rate, else at the one to answer a counter-offer with. With a counter-offer, a
- * second lane is at the rate that the customer named.
+ * second quote is at the rate that the customer named.
  */
 export function requoteAdvice(lane: Lane, read: ReadRequote, assumed: RateBasis): Body<'advise-lanes'> {
   const next = requoted(lane, read, assumed)

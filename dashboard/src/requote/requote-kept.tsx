@@ -3,7 +3,7 @@ import { pagePaths } from '#contract/pages.ts'
 import { DoneButtons, dollars, laneName, NewQuote, reasonNames, TextLink } from '../shared-ui/index.ts'
 import type { Kept } from './use-requote.ts'
 
-/** Says what was kept, and where it is. */
+/** Says what was saved, and where it is. */
 export function RequoteKept({ kept, onClose }: { kept: Kept; onClose: () => void }) {
   return (
     <Stack role="status">

@@ -20,7 +20,7 @@ import {
 } from '../shared-ui/index.ts'
 import type { ReadRequote } from './requote-facts.ts'
 
-/** The quote before. */
+/** The quote that the requote replaces. */
 export function LastQuote({ lane }: { lane: Lane }) {
   const margin = quotedMargin(lane)
   return (

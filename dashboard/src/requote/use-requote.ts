@@ -5,13 +5,12 @@ import { type Answer, type Body, type CallFailed, lanesHaveChanged, useChange } 
 import { type Reason, reasonsToConfirm, useRateCheck } from '../shared-ui/index.ts'
 import type { ChoiceName } from './requote-choices.ts'
 
-/** What was kept of a requote. */
+/** What was saved: a requote, a request for approval, or a loss. */
 export type Kept =
   | { readonly kind: 'quoted'; readonly lane: Answer<'requote'>; readonly isAnswer: boolean }
   | { readonly kind: 'asked'; readonly approvalId: number; readonly rate: number }
   | { readonly kind: 'declined'; readonly lane: Lane; readonly counterRate: number }
 
-/** A requote to save. */
 interface ToSave {
   readonly body: Body<'requote'>
   /** The request for the advice on it, and the index of its rate in it. */
@@ -36,7 +35,7 @@ const nothingFound = { about: '', reasons: [] as readonly string[] }
 const aboutOf = (choice: ChoiceName, { body, advice }: ToSave) =>
   JSON.stringify([choice, body.quoted_rate, advice])
 
-/** What is written: a requote, a request for its approval, or the loss of the quote with the rate that the customer named. */
+/** Saves a requote, a request for its approval, or the loss of the quote with the rate that the customer named. */
 export function useRequote(lane: Lane, onKept: (kept: Kept) => void): Saving {
   const [choice, setChoice] = useState<ChoiceName | null>(null)
   const [found, setFound] = useState(nothingFound)

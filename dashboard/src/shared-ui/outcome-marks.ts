@@ -10,12 +10,12 @@ import { outcomeWords, type Reason } from './outcome-words.tsx'
 export type Decision = Body<'set-outcome'>['outcome']
 export type Mark = (lane: Lane, outcome: Decision, reason?: Reason | null) => void
 
-/** The mark that takes a lane back to its outcome. A person cannot set a quote to expired, and one set to pending stays so. */
+/** The mark that takes a quote back to its outcome. A person cannot set a quote to expired, and one set to pending stays so. */
 export function decisionBefore({ outcome }: Lane): Decision {
   return outcome === 'expired' ? 'pending' : outcome
 }
 
-/** A lane as it will be once a person has marked it. */
+/** A quote as it will be once a person has marked it. */
 export function shownAs(lane: Lane, outcome: Lane['outcome'], reason: Reason | null): Lane {
   return {
     ...lane,
@@ -26,14 +26,14 @@ export function shownAs(lane: Lane, outcome: Lane['outcome'], reason: Reason | n
   }
 }
 
-/** A mark on its way to the service, after the earlier marks of its lane. */
+/** A mark on its way to the service, after the earlier marks of its quote. */
 interface MarkUnderWay {
   readonly answer: Promise<Lane>
-  /** The outcome that the lane had before the first of these marks. */
+  /** The outcome that the quote had before the first of these marks. */
   readonly outcomeBefore: Lane['outcome']
 }
 
-/** Another person marked the lane after this page had loaded it. */
+/** Another person marked the quote after this page had loaded it. */
 class MarkedByAnother extends Error {
   readonly lane: Lane
   constructor(detail: string, lane: Lane) {
@@ -42,7 +42,7 @@ class MarkedByAnother extends Error {
   }
 }
 
-/** Marks a lane that still has the expected outcome. @throws MarkedByAnother, CallFailed */
+/** Marks a quote that still has the expected outcome. @throws MarkedByAnother, CallFailed */
 async function sendMark(
   lane_ref: string,
   outcome: Decision,
@@ -54,13 +54,13 @@ async function sendMark(
   const [result] = results
   if (result?.status === 200) return result.lane
   if (result?.lane !== undefined) throw new MarkedByAnother(result.detail, result.lane)
-  throw new CallFailed('lane-not-found', result?.detail ?? 'The lane was not found.', { status: 404 })
+  throw new CallFailed('lane-not-found', result?.detail ?? 'The quote was not found.', { status: 404 })
 }
 
 /**
- * Marks a lane won, lost or pending. The page shows the mark at once, and reverts it when the call fails. The notice offers
- * undo. Marks of one lane are sent in order, so that the last one wins. If another person marked the lane after the page had
- * loaded it, the lane keeps that outcome, and the notice names the person and offers to replace it.
+ * Marks a quote won, lost or pending. The page shows the mark at once, and reverts it when the call fails. The notice offers
+ * undo. Marks of one quote are sent in order, so that the last one wins. If another person marked the quote after the page had
+ * loaded it, the quote keeps that outcome, and the notice names the person and offers to replace it.
  *
  * @example const mark = useOutcomeMarks(); mark(lane, 'lost', 'price')
  */
@@ -81,7 +81,7 @@ export function useOutcomeMarks(): Mark {
       showLane(queries, shownAs(lane, outcome, reason))
       const before = underWay.current.get(lane_ref)
       const outcomeBefore = before?.outcomeBefore ?? lane.outcome
-      // After a failed mark, the lane still has the outcome from before it.
+      // After a failed mark, the quote still has the outcome from before it.
       const expected = before?.answer.then(
         (marked) => marked.outcome,
         () => outcomeBefore,
@@ -121,7 +121,7 @@ export function useOutcomeMarks(): Mark {
           failed: true,
           action: { label: 'Try again', run: () => void mark(lane, outcome, reason) },
         })
-        // An earlier mark may have failed too, so the lane is reloaded from the service.
+        // An earlier mark may have failed too, so the quote is reloaded from the service.
         await call('get-lane', { params: { lane_ref } }).then(
           (current) => showLane(queries, current),
           () => undefined,

@@ -95,7 +95,7 @@ export function VoidMark({ lane }: { lane: Pick<Lane, 'voided_at'> }) {
   )
 }
 
-/** A label for lanes whose booking was cancelled; renders nothing for other lanes. */
+/** A label for quotes whose booking was cancelled; renders nothing for other quotes. */
 export function CancelledMark({ lane }: { lane: Pick<Lane, 'cancelled_at'> }) {
   return lane.cancelled_at === null ? null : (
     <span
