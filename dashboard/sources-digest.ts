@@ -4,7 +4,7 @@ import { join } from 'node:path'
 
 const root = join(import.meta.dirname, '..')
 
-/** The file of the built dashboard that holds the digest of its sources. */
+/** The file of the built dashboard with the digest of its sources. */
 export const builtFrom = join(import.meta.dirname, 'dist/built-from')
 
 /** A hash of all sources of the dashboard. */

@@ -9,7 +9,7 @@ const iconSet = createRequire(import.meta.url).resolve('@iconify-json/tabler/ico
 
 /**
  * Makes `virtual:tabler-icons`: a React component for each icon that src/tabler-icons.d.ts declares. The icons come from a
- * package of 3 MB that holds them as data; the package of ready components takes 88 MB.
+ * package of 3 MB that has them as data; the package of ready components takes 88 MB.
  */
 export function tablerIcons(): Plugin {
   return {

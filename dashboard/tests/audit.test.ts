@@ -115,7 +115,7 @@ test.describe('the log', () => {
     await expect(rowOf(page, 'created the service token')).not.toContainText('Rejected')
   })
 
-  test('is filtered by event, person and period, and the address keeps the filters', async () => {
+  test('is filtered by event, person and period, and the address has the filters', async () => {
     const { page } = await openLog()
     await rowOf(page, 'created the service token').waitFor()
     await page.getByLabel('What happened').selectOption('Rejected requests: all')

@@ -51,7 +51,7 @@ test.describe('sign-in', () => {
     await expect(page).toHaveURL(`${app.url}/`)
   })
 
-  test('reports a browser that keeps no session, instead of asking for the password again', async () => {
+  test('reports a browser that saves no session, instead of asking for the password again', async () => {
     const tenant = await makeTenant(app)
     const { page } = await openWindow({ refusalsExpected: true })
     // Like plain HTTP from another machine: the next call has no cookie.
@@ -67,7 +67,7 @@ test.describe('sign-in', () => {
     await page.getByLabel('Email').fill(tenant.email)
     await page.getByRole('textbox', { name: 'Password' }).fill(tenant.password)
     await page.getByRole('button', { name: 'Sign in' }).click()
-    await page.getByText(/your browser did not keep the session/).waitFor()
+    await page.getByText(/your browser did not save the session/).waitFor()
     await expect(page).toHaveURL((url) => url.pathname === '/sign-in')
   })
 

@@ -188,7 +188,7 @@ test.describe('a lane with history', () => {
     await page.getByText('All 40 quotes. Booked').waitFor()
   })
 
-  test('updates its numbers with the rate on the curve, and keeps the rate in the address', async () => {
+  test('updates its numbers with the rate on the curve, and writes the rate to the address', async () => {
     const { page } = await openLane()
     await allPartsLoaded(page)
     const handle = page.getByRole('slider', { name: 'Rate on the curve' })

@@ -128,7 +128,7 @@ test.describe('the list', () => {
     expect(text).toContain('less than quoted, over 2 shipments')
   })
 
-  test('keeps filters, sort order and period in the URL', { tag: '@long' }, async () => {
+  test('has filters, sort order and period in the URL', { tag: '@long' }, async () => {
     const { page } = await openWindow({ person: integration.tenant })
     await page.goto('/shipments')
     await rowOf(page, refOf(0)).waitFor()

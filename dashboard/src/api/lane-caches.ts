@@ -6,7 +6,7 @@ import type { Answer } from './call.ts'
 const listsOfLanes = ['list-lanes', 'list-shipments', 'get-quote-request'] as const
 
 /**
- * Updates a lane in all cached answers without a new request. Lists keep their order and length, so that the row that
+ * Updates a quote in all cached answers without a new request. Lists keep their order and length, so that the row that
  * the user works on stays in place.
  */
 export function showLane(queries: QueryClient, lane: Lane): void {
@@ -22,7 +22,7 @@ export function showLane(queries: QueryClient, lane: Lane): void {
   )
 }
 
-/** Marks all answers as stale after a change of lanes. Reloads only the lanes' changes at once, the rest on next use. */
+/** Marks all answers as stale after quotes changed. Reloads only the history of these quotes at once, the rest on next use. */
 export async function lanesHaveChanged(queries: QueryClient, laneRefs: readonly string[]): Promise<void> {
   await queries.invalidateQueries({
     predicate: ({ queryKey }) => queryKey[0] !== 'me' && queryKey[0] !== 'list-changes',

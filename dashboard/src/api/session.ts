@@ -10,7 +10,7 @@ interface StoredSession {
   readonly session: Answer<'me'>
 }
 
-/** The session that this browser stored, until it expires. It lets a page draw its frame before the service answers. */
+/** The session that this browser saved, until it expires. It lets a page draw its frame before the service answers. */
 function storedSession(): Answer<'me'> | undefined {
   try {
     const stored: StoredSession | null = JSON.parse(localStorage.getItem(storedUnder) ?? 'null')
@@ -32,7 +32,7 @@ export const sessionQuery = queryOptions<Answer<'me'>, CallFailed>({
   initialDataUpdatedAt: 0,
 })
 
-/** Stores each answer about the session in this browser, and removes it at sign-out. The session itself is in a cookie. */
+/** Saves each answer about the session in this browser, and removes it at sign-out. The session itself is in a cookie. */
 export function storeSession(queries: QueryClient): void {
   queries.getQueryCache().subscribe(({ type, query }) => {
     if (query.queryKey[0] !== sessionQuery.queryKey[0]) return
@@ -56,7 +56,7 @@ export function useSession(): Answer<'me'> {
 }
 
 /**
- * Whether the service has confirmed the session. Until then it is the one that the browser stored, whose settings may be
+ * Whether the service has confirmed the session. Until then it is the one that the browser saved, whose settings may be
  * old. `failure` says why the service did not answer; `again` asks it again.
  */
 export function useSessionCheck(): {
@@ -77,7 +77,7 @@ export function useMay(needed: Role): boolean {
 }
 
 /**
- * Signs in, signs up, accepts an invitation or enters the test brokerage, then checks that the browser kept the session cookie.
+ * Signs in, signs up, accepts an invitation or enters the test brokerage, then checks that the browser saved the session cookie.
  * Over plain HTTP from another machine, browsers drop the cookie, and every page would redirect to sign-in without an
  * explanation.
  */
@@ -111,6 +111,6 @@ export function beginSession(queries: QueryClient, session: Answer<'me'>): void 
 function notKept(): CallFailed {
   return new CallFailed(
     'session-not-kept',
-    'The password was correct, but your browser did not keep the session. Over plain HTTP, sessions work only on the machine that runs Lanewise. Use HTTPS, or allow cookies for this site.',
+    'The password was correct, but your browser did not save the session. Over plain HTTP, sessions work only on the machine that runs Lanewise. Use HTTPS, or allow cookies for this site.',
   )
 }

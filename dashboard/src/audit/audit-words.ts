@@ -64,7 +64,7 @@ export const kindNames: Readonly<Record<AuditKind, string>> = {
   'customer-merged': 'Customer merged',
   'customer-unmerged': 'Customer unmerged',
   'customer-renamed': 'Customer renamed',
-  'customer-variant-dismissed': 'Customers kept apart',
+  'customer-variant-dismissed': 'Customers marked as different',
   'customer-variant-offered': 'Customers offered for merging',
   'market-source-erased': 'Market rates erased',
   'market-key-set': 'Market key set',

@@ -73,7 +73,6 @@ export function CustomersList() {
   )
 }
 
-/** All customers, searched and ordered. */
 function AllCustomers({ search, change }: ReturnType<typeof useAddress>) {
   const { name: orderName, order } = orderOf(search)
   const q = search.q?.trim() ?? ''

@@ -8,7 +8,6 @@ export interface FirstStep {
   readonly name: StepName
   readonly title: string
   readonly why: string
-  /** The label of the step's link. */
   readonly action: string
   readonly to: (typeof pagePaths)['desk' | 'quotes' | 'imports' | 'team' | 'integration']
   readonly search?: Readonly<Record<string, string>>

@@ -34,7 +34,6 @@ interface RateBand {
   readonly ceiling: number | null
 }
 
-/** The data of the drawing, and its scales. */
 interface Drawn {
   readonly dots: readonly Dot[]
   readonly scales: Scales

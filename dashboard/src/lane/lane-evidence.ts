@@ -46,7 +46,7 @@ export function adviceEvidence(advice: FoundAdvice): AdviceEvidence | null {
   return (advice.evidence as unknown as AdviceEvidence | undefined) ?? null
 }
 
-/** The median of the lane's rates, in whole dollars; null without rates. */
+/** The median rate of the lane's quotes, in whole dollars; null without rates. */
 export function middleRate(points: readonly Pick<LanePoint, 'rate'>[]): number | null {
   const rates = points.map(({ rate }) => rate).filter((rate) => rate > 0)
   rates.sort((one, other) => one - other)

@@ -232,7 +232,6 @@ function wordsOf({ outcome, month: yearAndMonth, rate_from, rate_to, days }: Cho
   ].filter((words) => words !== '')
 }
 
-/** The current filters, and a button that clears them. */
 function ActiveFilters({ chosen, found, of }: { chosen: Chosen; found: number; of: number }) {
   const { change } = useLaneAddress()
   const words = wordsOf(chosen)

@@ -161,7 +161,7 @@ function useRate(startsAt: number | null): {
   return { rate: moved ?? settled, settled, move }
 }
 
-/** The initial rate: the median of the lane's rates, or else the going rate based on other lanes; null without any. */
+/** The initial rate: the median rate of its quotes, or else the going rate based on other lanes; null without any. */
 function useStartRate(asked: Asked, record: LaneRecord, insight: FoundInsight | null): number | null {
   const middle = middleRate(record.points)
   const wider = insight === null ? 0 : Math.round(insight.history.avg_rate_usd)

@@ -45,7 +45,7 @@ export function ApprovalFacts({ approval: { customer_name, lanes } }: { approval
         const found = data?.results.find(({ index }) => index === at)
         return (
           <LaneFacts
-            // biome-ignore lint/suspicious/noArrayIndexKey: two lanes can be equal
+            // biome-ignore lint/suspicious/noArrayIndexKey: two quotes can be equal
             key={at}
             lane={lane}
             advice={found?.status === 200 ? found : null}

@@ -102,10 +102,10 @@ export function Approvals() {
   )
 }
 
-/** The lanes of a request with their rates. */
+/** The quotes of a request with their rates. */
 function AskedLanes({ lanes }: { lanes: readonly ApprovalLane[] }) {
   return lanes.map((lane, at) => (
-    // biome-ignore lint/suspicious/noArrayIndexKey: two lanes can be equal
+    // biome-ignore lint/suspicious/noArrayIndexKey: two quotes can be equal
     <Text size="sm" key={at}>
       {laneName(lane.origin, lane.destination)}, {equipmentName(lane.equipment)}:{' '}
       <b>
@@ -280,7 +280,7 @@ function Actions({ approval, isChosen }: { approval: Approval; isChosen: boolean
   )
 }
 
-/** The field for another rate, in the currency and on the basis of the lane. */
+/** The field for another rate, in the currency and on the basis of the quote. */
 function OtherRate({
   lane,
   field,

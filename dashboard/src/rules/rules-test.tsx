@@ -5,7 +5,7 @@ import { count, roundDollars, TextLink } from '../shared-ui/index.ts'
 
 export type TestedRule = NonNullable<Body<'get-backtest'>['rule']>
 
-/** The report on past quotes with a rule, which need not be saved. Null asks nothing. */
+/** The report on past quotes with a rule, which need not be saved. Null requests nothing. */
 export function useRuleTest(rule: TestedRule | null) {
   return useAnswer('get-backtest', { body: rule === null ? {} : { rule } }, { enabled: rule !== null })
 }

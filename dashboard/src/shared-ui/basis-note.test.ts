@@ -26,7 +26,7 @@ test('an order by rate or margin says that it compares amounts as sent, if they 
   expect(orderInWords('rate_high', [allIn, nothingSaid])).not.toBeNull()
 })
 
-test('an amount in a list says its currency if it is not US dollars, and its basis if it was said', () => {
+test('an amount in a list says its currency if it is not US dollars, and its basis if it was stated', () => {
   expect(sentTerms('linehaul', 'CAD')).toBe('CAD linehaul')
   expect(sentTerms(null, 'CAD')).toBe('CAD')
   expect(sentTerms('all_in', 'USD')).toBe('all-in')

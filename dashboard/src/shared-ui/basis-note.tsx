@@ -6,7 +6,7 @@ import { counted } from './formats.ts'
 
 export const basisNames: Readonly<Record<RateBasis, string>> = { linehaul: 'linehaul', all_in: 'all-in' }
 
-/** The basis and currency of the amounts of an answer, and the quotes that were converted to them or kept apart. */
+/** The basis and currency of the amounts of an answer, and the quotes that were converted to them or not counted. */
 export function BasisNote({ basis }: { basis: ComparedBasis | undefined }) {
   if (basis === undefined) return null
   const other = basisNames[basis.amounts === 'all_in' ? 'linehaul' : 'all_in']
@@ -29,7 +29,7 @@ export function BasisNote({ basis }: { basis: ComparedBasis | undefined }) {
 }
 
 /**
- * What was said about an amount: the currency, if it is not US dollars, and the basis. Null if nothing was.
+ * What was stated about an amount: the currency, if it is not US dollars, and the basis. Null if nothing was.
  *
  * @example sentTerms('linehaul', 'CAD') // 'CAD linehaul'
  */
@@ -51,7 +51,7 @@ type SentAmounts = Pick<
 
 /**
  * Why the order of a list by rate or by margin can look wrong: its amounts are on different terms. Null if all are on the same
- * ones. A basis that was not said is the default of the brokerage, which is counted as a basis of its own.
+ * ones. A basis that was not stated is the default of the brokerage, which is counted as a basis of its own.
  */
 export function orderInWords(sort: string, lanes: readonly SentAmounts[]): string | null {
   const by = /^(rate|margin)_/.exec(sort)?.[1]
@@ -64,7 +64,7 @@ export function orderInWords(sort: string, lanes: readonly SentAmounts[]): strin
   )
   if (by === undefined || terms.size < 2) return null
   const asSent = 'The order compares the amounts as they were sent, whatever their basis and currency.'
-  return by === 'rate' ? asSent : `${asSent} Lanes whose AR and AP are on different terms are last.`
+  return by === 'rate' ? asSent : `${asSent} Quotes whose AR and AP are on different terms are last.`
 }
 
 /** The note of `orderInWords`. */

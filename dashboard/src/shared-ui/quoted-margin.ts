@@ -8,7 +8,7 @@ export interface QuotedMargin {
 }
 
 /**
- * The quoted margin of a lane, in dollars and in percent of the rate: the rate minus the rep's cost estimate, or else minus
+ * The margin of a quote, in dollars and in percent of the rate: the rate minus the rep's cost estimate, or else minus
  * the cost expected from AP history. Null when neither cost is known.
  *
  * @example quotedMargin({ quoted_rate: 2000, estimated_cost: 1700, ... }) // { cost: 1700, source: 'estimate', margin: 300, marginPct: 15 }

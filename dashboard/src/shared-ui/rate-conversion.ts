@@ -3,7 +3,7 @@ import { typingPauseMs } from '#client/debounce.ts'
 import { useAnswer } from '../api/index.ts'
 import { adviceOn, type PricedQuote, type QuoteAdvice } from './quote-facts.ts'
 
-/** How amounts of a lane become amounts on the default basis of the brokerage in US dollars. */
+/** How amounts of a quote become amounts on the default basis of the brokerage in US dollars. */
 export type RateConversion = NonNullable<QuoteAdvice['conversion']>
 
 const asItIs: RateConversion = { times: 1, plus: 0, by: null }

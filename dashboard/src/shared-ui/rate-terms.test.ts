@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { converted, onOwnTerms } from './rate-conversion.ts'
 import { noTerms, saysTerms, termsBody, termsErrors, termsInWords } from './rate-terms.tsx'
 
-test('only what was said is sent', () => {
+test('only what was stated is sent', () => {
   expect([saysTerms(noTerms), termsBody(noTerms)]).toEqual([false, {}])
   const said = {
     basis: 'linehaul',

@@ -22,7 +22,7 @@ const titles: Partial<Record<CallFailed['code'], string>> = {
   'quota-exceeded': 'Too many requests',
   'too-many-attempts': 'Too many attempts',
   'role-required': 'Your role does not allow this',
-  'lane-not-found': 'Lane not found',
+  'lane-not-found': 'Quote not found',
   'not-found': 'Not found',
   internal: 'Something went wrong on our side',
 }

@@ -57,9 +57,7 @@ interface Suggestions {
   readonly options: readonly Option[]
   /** The value of the option that Enter and Tab accept; null when they accept none. */
   readonly taken: string | null
-  /** The number of failed requests. */
   readonly failures: number
-  /** Sends the request again after a failure. */
   readonly retry: () => void
 }
 
@@ -360,8 +358,8 @@ function wordsOf({ suggestions, emptyText }: TypeAheadProps, choice: Choice) {
  *
  * Enter and Tab do the same: they accept the highlighted option, but only from suggestions for the text that is now in
  * the field. If those suggestions have not arrived, the field waits for them, even after the focus has moved on, and applies
- * the arrow keys that were pressed meanwhile. Typing again cancels the wait, and a failure leaves the text as typed. Suggestions for an older text are dimmed and none is
- * highlighted, but a click accepts exactly the clicked option.
+ * the arrow keys that were pressed meanwhile. Typing again cancels the wait, and a failure leaves the text as typed. Suggestions
+ * for an older text are dimmed and none is highlighted, but a click accepts exactly the clicked option.
  */
 export function TypeAhead(props: TypeAheadProps) {
   const {

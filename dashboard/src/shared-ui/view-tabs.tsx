@@ -1,7 +1,7 @@
 import { Tabs } from '@mantine/core'
 import type { ReactNode } from 'react'
 
-/** The views of a page as tabs. Only the chosen view is rendered; the page keeps its name in the address. */
+/** The views of a page as tabs. Only the chosen view is rendered; its name is in the address. */
 export function ViewTabs<View extends string>({
   label = 'View',
   names,

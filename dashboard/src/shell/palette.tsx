@@ -13,7 +13,6 @@ import { pagesOfPlaces } from './navigation.ts'
 
 const [store, palette] = createSpotlight()
 
-/** Opens the command palette. */
 export const openPalette = palette.open
 
 /** Opens the desk with an empty form. A draft there stays beside it. */
@@ -45,7 +44,7 @@ const commands: readonly Command[] = [
 const searchPauseMs = 200
 const foundMax = 6
 
-/** The words of a search. Words between two cities are left out: "Dallas to Atlanta" finds the lane. */
+/** The words of a search. Words between two cities are left out: "Dallas to Atlanta" finds quotes on this lane. */
 function wordsOf(typed: string): string {
   return typed
     .split(/\s+/)

@@ -24,7 +24,7 @@ export function SessionKeeper({ children }: { children: ReactNode }) {
   const signIn = useChange('sign-in')
   const { error } = useQuery(sessionQuery)
   useEffect(() => {
-    // The stored session may have been ended elsewhere.
+    // The saved session may have been ended elsewhere.
     if (error?.status === 401) setEnded(true)
   }, [error])
   useEffect(() => {

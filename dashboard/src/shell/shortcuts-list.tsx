@@ -50,7 +50,7 @@ function Groups() {
       ))}
       <Switch
         label="Use letter shortcuts"
-        description="When off, use arrow keys, Enter, Ctrl (or ⌘) + K and buttons. Stored in this browser."
+        description="When off, use arrow keys, Enter, Ctrl (or ⌘) + K and buttons. Saved in this browser."
         checked={isOn}
         onChange={(event) => switchTo(event.currentTarget.checked)}
       />

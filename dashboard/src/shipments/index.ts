@@ -1,2 +1,2 @@
-/** Shipments: booked lanes with their rates, costs and margins, and the totals of a period. */
+/** Shipments: booked quotes with their rates, costs and margins, and the totals of a period. */
 export { default } from './shipments.tsx'

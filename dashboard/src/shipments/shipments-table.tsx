@@ -19,7 +19,7 @@ import {
 
 const cut = { maxWidth: '8.75rem', overflow: 'hidden', textOverflow: 'ellipsis' } as const
 
-/** Two lines of text. Long text is truncated, and the title attribute holds the full text. */
+/** Two lines of text. Long text is truncated, and the title attribute has the full text. */
 function TwoLines({ first, second }: { first: string; second?: string | null }) {
   return (
     <>
@@ -181,7 +181,7 @@ export function ShipmentsTable({
   )
 }
 
-/** An amount as it was sent, with its currency and what it includes if that was said. */
+/** An amount as it was sent, with its currency and what it includes if that was stated. */
 function OnTerms({ amount, terms }: { amount: number | null; terms: string | null }) {
   return <TwoLines first={dollars(amount)} second={terms} />
 }

@@ -38,7 +38,7 @@ const noFilters = {
   q: '',
 }
 
-/** Booked lanes with their rates, costs and margins, the totals of a period, and the record of each shipment. */
+/** Booked quotes with their rates, costs and margins, the totals of a period, and the record of each shipment. */
 export default function Shipments() {
   const { search, change } = useAddress(pagePaths.shipments)
   const period = usePeriod(search)
@@ -60,7 +60,7 @@ export default function Shipments() {
   return (
     <Page
       title="Shipments"
-      hint={`Booked lanes. A shipment counts in the period in which it was quoted. Days are in the time zone ${shownZone()}.`}
+      hint={`Quotes with a booking. A shipment counts in the period in which it was quoted. Days are in the time zone ${shownZone()}.`}
       actions={<ExportLink href={addressOfCall('export-shipments', selection)} isEmpty={listed === 0} />}
     >
       <Filters search={search} change={change} error={error} period={period} />

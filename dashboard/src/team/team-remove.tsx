@@ -38,7 +38,7 @@ export function RemoveDialog({ person, onClose }: { person: Person | null; onClo
             onChange={(value) => setTokens(value as 'revoke' | 'hand-over')}
           >
             <Stack gap="xs" mt="xs">
-              <Radio value="hand-over" label="Transfer them to me. Everything keeps working." />
+              <Radio value="hand-over" label="Transfer them to me. Everything continues to work." />
               <Radio value="revoke" label="Revoke them. Systems that use them lose access at once." />
             </Stack>
           </Radio.Group>
