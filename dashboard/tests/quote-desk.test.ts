@@ -585,7 +585,7 @@ test.describe('after saving', () => {
     expect(troubles).toEqual([])
   })
 
-  test('the quote can be copied as an e-mail, only the quote is printed, and its page shows the advice', {
+  test('the quote can be copied as an e-mail, only the quote is printed, and its page shows the forecast', {
     tag: '@long',
   }, async () => {
     const { page } = await openDesk()
@@ -611,7 +611,7 @@ test.describe('after saving', () => {
     await page.getByRole('button', { name: 'New request', includeHidden: true }).waitFor({ state: 'hidden' })
     await page.emulateMedia({ media: 'screen' })
     await page.getByRole('link', { name: /^\d+-1-1$/ }).click()
-    const given = page.locator('.quotes-facts > div').filter({ hasText: 'Advice when quoted' })
+    const given = page.locator('.quotes-facts > div').filter({ hasText: 'Forecast when quoted' })
     await given.waitFor()
     // The page offers the text again, with the validity that is saved and shown.
     expect(await copied()).toBe(text)
@@ -620,7 +620,7 @@ test.describe('after saving', () => {
     await expect(valid).toContainText(end)
     const stored = await laneOf(new URL(page.url()).pathname.split('/').at(-1) ?? '')
     expect(Date.parse(stored.valid_until) - Date.parse(stored.created_at)).toBe(72 * 3_600_000)
-    await expect(given).toHaveText(/win \d+% \(80% range: .+\) · going rate \$2,\d{3} · trust: \w+/)
+    await expect(given).toHaveText(/win \d+% \(80% range: .+\) · going rate \$2,\d{3}/)
   })
 })
 

@@ -266,7 +266,7 @@ function ForCustomer({ request }: { request: Omit<Request, 'lanes'> & { readonly
       <div className="printed-only">
         <Title order={2}>{tenant.name}</Title>
         <p>
-          Quote for {customer_name}
+          {lanes.length === 1 ? 'Quote' : 'Quotes'} for {customer_name}
           {reference === null ? '' : `, your reference ${reference}`}
         </p>
         <table>

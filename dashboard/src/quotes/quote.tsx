@@ -91,7 +91,7 @@ function Quote({ lane }: { lane: Lane }) {
       <Section title="Quoted vs booked">
         <QuotedAgainstBooked lane={lane} />
       </Section>
-      <Section title="The request">
+      <Section title="The quote request">
         <QuoteSiblings lane={lane} />
       </Section>
       <Section title="Changes">

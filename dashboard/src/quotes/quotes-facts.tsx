@@ -179,7 +179,7 @@ function chargesWords({
     : `${parts.join(', ')}${basis === null ? ' (the default basis is assumed)' : ''}`
 }
 
-/** The advice that was shown when the quote was saved, as one line. */
+/** The forecast that was saved with the quote, as one line. */
 function forecastWords({
   win_probability,
   low,

@@ -160,7 +160,7 @@ export function emailText(
   return [
     `Subject: ${subject}`,
     '',
-    `Quote for ${customer_name}`,
+    `${only === undefined ? 'Quotes' : 'Quote'} for ${customer_name}`,
     ...(reference === null ? [] : [`Your reference: ${reference}`]),
     '',
     ...lines,
