@@ -30,7 +30,7 @@ const seconds = (part: Part | undefined) => Number(/^(\d+)s$/.exec(text(part))?.
 
 /** How long a stop may take, in seconds: draining, requests in progress, and 10 s for background work. */
 const stopSeconds = drainSeconds + stopSecondsMax + 10
-const configured = tableRows('README.md', 'Configuration').map(([name]) => name)
+const configured = tableRows('docs/configuration.md', 'Environment variables').map(([name]) => name)
 /** Variables of Node and npm, which the service does not read itself. */
 const ofNode = ['NODE_ENV']
 /** The start command: the part of the start script after `exec`, with Node's options. */
@@ -263,11 +263,11 @@ describe('compose', () => {
     }
   })
 
-  test('creates the roles and the database with the statements in README', () => {
+  test('creates the roles and the database with the statements in docs/configuration.md', () => {
     const script = textOf('deploy/compose/make-roles.sql')
     const made = script.split('\n').filter((line) => /^(create|alter|revoke|grant)/.test(line))
-    const inReadme = /```sql\n([\s\S]*?)```/.exec(textOf('README.md'))?.[1]?.trim().split('\n')
-    expect(made.map((line) => line.replace(/:'\w+'/, "'...'"))).toEqual(inReadme)
+    const onPage = /```sql\n([\s\S]*?)```/.exec(textOf('docs/configuration.md'))?.[1]?.trim().split('\n')
+    expect(made.map((line) => line.replace(/:'\w+'/, "'...'"))).toEqual(onPage)
   })
 })
 

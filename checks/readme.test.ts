@@ -1,10 +1,12 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { readConfig } from '#server/configuration/index.ts'
+import { makeIntegration, makeLane } from '#testing/make.ts'
 import { sharedApp, type TestApp } from '#testing/shared-app.ts'
 import { codeBlocks, has, run, tableRows } from './page.ts'
 import { textOf } from './repository.ts'
 
 const readme = textOf('README.md')
+const variables = tableRows('docs/configuration.md', 'Environment variables')
 
 describe('README', () => {
   test('shows the two main commands at the top', () => {
@@ -12,17 +14,19 @@ describe('README', () => {
     expect(top.filter((line) => line.startsWith('npm start'))).toHaveLength(1)
     expect(top.filter((line) => line.startsWith('npm test'))).toHaveLength(1)
   })
+})
 
+describe('the page about the configuration', () => {
   test('lists every variable that the configuration reads, and no other', () => {
     const known = [...textOf('server/src/configuration/config.ts').matchAll(/\('([A-Z][A-Z_]+)'/g)].map(
       (match) => match[1],
     )
-    const listed = tableRows('README.md', 'Configuration').map(([name]) => name)
+    const listed = variables.map(([name]) => name)
     expect([...new Set(known)].toSorted()).toEqual(listed.toSorted())
   })
 
   test('lists the defaults of the configuration', () => {
-    const defaults = new Map(tableRows('README.md', 'Configuration').map(([name, value]) => [name, value]))
+    const defaults = new Map(variables.map(([name, value]) => [name, value]))
     const config = readConfig({})
     expect(defaults.get('PORT')).toBe(String(config.port))
     expect(defaults.get('HOST')).toBe(config.host)
@@ -35,6 +39,39 @@ describe('README', () => {
   })
 })
 
+describe.skipIf(!has('curl', 'bash', 'openssl'))('the three calls of the README', () => {
+  test('work as written, with the credentials and the lane_ref filled in', async () => {
+    const app = await sharedApp()
+    const { tenant, token, secret } = await makeIntegration(app)
+    const { lane_ref, lane_id } = await makeLane(app, tenant)
+    const commands = codeBlocks('README.md', 'sh').slice(1)
+    expect(commands).toHaveLength(4)
+    const values = [
+      ["'put the service token here'", token],
+      ["'put the signing secret here'", secret],
+      ["'put a lane_ref here'", lane_ref],
+      ['http://127.0.0.1:8080', app.url],
+    ] as const
+    let here = commands.join('')
+    for (const [placeholder, value] of values) {
+      expect(here.split(placeholder)).toHaveLength(2)
+      here = here.replace(placeholder, value)
+    }
+    const { code, output, complaint } = await run('bash', ['-euo', 'pipefail'], { input: here })
+    expect(complaint).toBe('')
+    expect(code).toBe(0)
+    const [markup, insight, update] = output
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line))
+    expect(markup).toMatchObject({ found: true, query: { proposed_rate: 2200 } })
+    expect(insight).toMatchObject({ found: true })
+    expect(update).toEqual({ status: 'ok', lane_id, updated: true })
+  })
+})
+
+const quickStart = 'docs/quick-start.md'
+
 describe.skipIf(!has('curl', 'bash'))('the quick start', () => {
   let app: TestApp
 
@@ -43,8 +80,8 @@ describe.skipIf(!has('curl', 'bash'))('the quick start', () => {
   })
 
   async function expectToWork(times: readonly string[]): Promise<void> {
-    const commands = codeBlocks('README.md', 'sh').filter((block) => /\$BASE|BASE=/.test(block))
-    expect(commands.length).toBe(7)
+    const commands = codeBlocks(quickStart, 'sh')
+    expect(commands.length).toBe(6)
     const here = commands.join('').replace('BASE=http://127.0.0.1:8080', `BASE=${app.url}`)
     // Nothing but the URL is changed: the commands must work as written, and repeatedly.
     for (const _ of times) {
@@ -58,7 +95,9 @@ describe.skipIf(!has('curl', 'bash'))('the quick start', () => {
         .map((line) => JSON.parse(line))
       expect(update).toEqual({ status: 'ok', lane_id: lane.lane_id, updated: true })
       expect(lane).toMatchObject({ customer_rate: 2100, truck_cost: 1790, margin: 310, outcome: 'won' })
-      expect(readme).toContain(`$${lane.margin.toFixed(2)}, ${lane.margin_pct} % of the customer rate`)
+      expect(textOf(quickStart)).toContain(
+        `$${lane.margin.toFixed(2)}, ${lane.margin_pct} % of the customer rate`,
+      )
       expect(markup).toMatchObject({ found: true, confidence: 'low', suggested_rate: 2100 })
       expect(insight).toMatchObject({ found: true, scope: 'equipment', history: { wins: 1, losses: 0 } })
     }

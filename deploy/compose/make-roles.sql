@@ -1,5 +1,5 @@
--- Creates the owner of the tables, the service's role, and the database, as the README describes. PostgreSQL's image runs
--- it as superuser when it initializes an empty data folder.
+-- Creates the owner of the tables, the service's role, and the database, as docs/configuration.md describes. PostgreSQL's
+-- image runs it as superuser when it initializes an empty data folder.
 \set ON_ERROR_STOP on
 \getenv owner_password OWNER_PASSWORD
 \getenv service_password SERVICE_PASSWORD

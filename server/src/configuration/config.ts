@@ -76,7 +76,7 @@ export function readConfig(env: Environment): Config {
   // THREADS was removed. If it were ignored, all cores but one would idle unnoticed. 1 is the current behavior.
   if (!['', '1'].includes(env.THREADS ?? '')) {
     problems.push(
-      'THREADS was removed: start one process per core over one DATABASE_URL, each with its own PORT (docs/scaling.md, "One machine: several processes"), and leave THREADS out.',
+      'THREADS was removed: start one process per core over one DATABASE_URL, each with its own PORT (docs/scaling.md, "Several processes"), and leave THREADS out.',
     )
   }
   const databaseUrl = settings.postgresUrl('DATABASE_URL')

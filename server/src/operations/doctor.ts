@@ -236,7 +236,7 @@ function unreachable(variable: string, error: unknown): Told {
     ENOTFOUND: 'Correct the host: its name cannot be resolved here.',
     '28P01': 'Correct the password.',
     '28000': 'Allow this role to connect from here: see pg_hba.conf.',
-    '3D000': 'Create the database: the README has the statements.',
+    '3D000': 'Create the database: docs/configuration.md has the statements.',
   }
   return wrong(
     `the database of ${variable} cannot be reached: ${message}`,
