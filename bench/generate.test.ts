@@ -66,7 +66,7 @@ async function emptyDatabase(name: string): Promise<Made> {
       try {
         // As the owner, with row-level security not forced, in a transaction that is not committed.
         await client.query('begin')
-        for (const table of ['lanes', 'quote_requests', 'tenant_facts'])
+        for (const table of ['quotes', 'quote_requests', 'tenant_facts'])
           await client.query(`alter table ${table} no force row level security`)
         return (await client.query(text)).rows
       } finally {
@@ -81,7 +81,7 @@ const facts = `
   select l.tenant_id, origin, destination, origin_key, destination_key, origin_state, destination_state, origin_market,
     destination_market, equipment_code, miles, quoted_rate_cents, estimated_cost_cents, market_rate_cents, outcome,
     outcome_reason, decided_at, customer_rate_cents, truck_cost_cents, carrier_name, l.created_at, lane_number, r.customer_name
-  from lanes l join quote_requests r using (tenant_id, request_id)
+  from quotes l join quote_requests r using (tenant_id, request_id)
   order by l.tenant_id, l.created_at, quoted_rate_cents, lane_number, origin, destination`
 
 let whole: Made
@@ -110,7 +110,7 @@ describe('generated data', () => {
 
   test('are not generated twice', async () => {
     expect(await whole.run()).toMatchObject({ finished: true, written: 0 })
-    expect(await whole.query('select count(*)::integer from lanes')).toEqual([{ count: 21_100 }])
+    expect(await whole.query('select count(*)::integer from quotes')).toEqual([{ count: 21_100 }])
   })
 
   test('differ for another seed', async () => {
@@ -123,7 +123,7 @@ describe('generated data', () => {
 
   test('contain the places that the service would save', async () => {
     const lanes = (await whole.query(
-      'select distinct origin, destination, origin_key, destination_key, origin_state, destination_state, origin_market, destination_market, miles from lanes',
+      'select distinct origin, destination, origin_key, destination_key, origin_state, destination_state, origin_market, destination_market, miles from quotes',
     )) as { origin: string; destination: string }[]
     expect(lanes.length).toBeGreaterThan(100)
     for (const stored of lanes) {
@@ -140,7 +140,7 @@ describe('generated data', () => {
         avg((outcome = 'won')::integer) filter (where ratio < 1.13)::float as cheap,
         avg((quoted_rate_cents % 100 = 0)::integer)::float as whole,
         count(*) filter (where outcome = 'won' and truck_cost_cents is not null)::float / count(*) filter (where outcome = 'won') as booked
-      from (select *, quoted_rate_cents::float / estimated_cost_cents as ratio from lanes) l
+      from (select *, quoted_rate_cents::float / estimated_cost_cents as ratio from quotes) l
       where outcome <> 'pending'`)
     const { dear, cheap, whole: wholeDollars, booked } = row as Record<string, number>
     expect(cheap).toBeGreaterThan(2 * (dear ?? 1))
@@ -152,7 +152,7 @@ describe('generated data', () => {
     expect(await withDatabase(whole.database.service, databaseSafetyFaults)).toEqual([])
     expect(
       await whole.query(
-        'select (select count(*) from tenant_facts)::integer as versions, count(distinct tenant_id)::integer as tenants from lanes',
+        'select (select count(*) from tenant_facts)::integer as versions, count(distinct tenant_id)::integer as tenants from quotes',
       ),
     ).toEqual([{ versions: 21, tenants: 21 }])
   })
@@ -195,7 +195,7 @@ describe('the service on generated data', () => {
       expect(await answer.json()).toMatchObject({ found: true, confidence: 'high' })
 
       const [lane] = await whole.query(
-        `select lane_ref from lanes where tenant_id = ${large.tenantId} limit 1`,
+        `select lane_ref from quotes where tenant_id = ${large.tenantId} limit 1`,
       )
       const update = signedUpdate(
         held,

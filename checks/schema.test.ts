@@ -24,14 +24,14 @@ test('schema.sql is the schema of a migrated database', async () => {
   )
 })
 
-test('change_lane writes the fields of quoteTable and bookingTable', async () => {
+test('change_quote writes the fields of quoteTable and bookingTable', async () => {
   const { rows } = await owner.query<{ body: string }>(
-    `select prosrc as body from pg_proc where oid = 'change_lane'::regproc`,
+    `select prosrc as body from pg_proc where oid = 'change_quote'::regproc`,
   )
   const body = changeLaneSql.split('$$')[1]
   expect(
     rows[0]?.body,
-    'change_lane is out of date: put the output of "npm run change-lane" into a new migration',
+    'change_quote is out of date: put the output of "npm run change-quote" into a new migration',
   ).toBe(body)
 })
 

@@ -42,14 +42,14 @@ const planted: readonly (readonly [mistake: string, undo: string, finding: RegEx
     /security is not enabled.* drivers/,
   ],
   [
-    'alter table lanes disable row level security',
-    'alter table lanes enable row level security',
-    /security is not enabled.* lanes/,
+    'alter table quotes disable row level security',
+    'alter table quotes enable row level security',
+    /security is not enabled.* quotes/,
   ],
   [
-    'alter table lanes no force row level security',
-    'alter table lanes force row level security',
-    /security is not enabled.* lanes/,
+    'alter table quotes no force row level security',
+    'alter table quotes force row level security',
+    /security is not enabled.* quotes/,
   ],
   [
     'alter policy tenant_isolation on users using (true)',
@@ -71,16 +71,16 @@ const planted: readonly (readonly [mistake: string, undo: string, finding: RegEx
     /security is not enabled.* customers/,
   ],
   [
-    'create policy everybody on lanes for select using (true)',
-    'drop policy everybody on lanes',
-    /policy everybody opens the table lanes/,
+    'create policy everybody on quotes for select using (true)',
+    'drop policy everybody on quotes',
+    /policy everybody opens the table quotes/,
   ],
   [
-    'create policy for_service on lanes for select to lanewise_service using (true)',
-    'drop policy for_service on lanes',
-    /policy for_service opens the table lanes/,
+    'create policy for_service on quotes for select to lanewise_service using (true)',
+    'drop policy for_service on quotes',
+    /policy for_service opens the table quotes/,
   ],
-  ['create view all_lanes as select * from lanes', 'drop view all_lanes', /view all_lanes runs with/],
+  ['create view all_lanes as select * from quotes', 'drop view all_lanes', /view all_lanes runs with/],
   [
     'create materialized view lane_counts as select 1 as count; grant select on lane_counts to lanewise_service',
     'drop materialized view lane_counts',
@@ -92,9 +92,9 @@ const planted: readonly (readonly [mistake: string, undo: string, finding: RegEx
     /materialized view lane_counts/,
   ],
   [
-    'grant truncate on lanes to lanewise_service',
-    'revoke truncate on lanes from lanewise_service',
-    /empty \(TRUNCATE\) lanes/,
+    'grant truncate on quotes to lanewise_service',
+    'revoke truncate on quotes from lanewise_service',
+    /empty \(TRUNCATE\) quotes/,
   ],
   [
     'grant references on users to lanewise_service',
@@ -122,14 +122,14 @@ const planted: readonly (readonly [mistake: string, undo: string, finding: RegEx
     /change audit_log/,
   ],
   [
-    'grant delete on lane_changes to lanewise_service',
-    'revoke delete on lane_changes from lanewise_service',
-    /change lane_changes/,
+    'grant delete on quote_changes to lanewise_service',
+    'revoke delete on quote_changes from lanewise_service',
+    /change quote_changes/,
   ],
   [
-    'grant update (before) on lane_changes to lanewise_service',
-    'revoke update (before) on lane_changes from lanewise_service',
-    /change lane_changes/,
+    'grant update (before) on quote_changes to lanewise_service',
+    'revoke update (before) on quote_changes from lanewise_service',
+    /change quote_changes/,
   ],
   [
     'grant update (id_key) on installation to lanewise_service',
@@ -137,16 +137,16 @@ const planted: readonly (readonly [mistake: string, undo: string, finding: RegEx
     /column id_key of installation/,
   ],
   [
-    'grant select on lanes to public',
-    'revoke select on lanes from public',
-    /Everybody may use the table lanes/,
+    'grant select on quotes to public',
+    'revoke select on quotes from public',
+    /Everybody may use the table quotes/,
   ],
   [
     'grant select (name) on users to public',
     'revoke select (name) on users from public',
     /Everybody may use the column name of users/,
   ],
-  ['create unique index lane_refs on lanes (lane_ref)', 'drop index lane_refs', /unique index lane_refs/],
+  ['create unique index lane_refs on quotes (lane_ref)', 'drop index lane_refs', /unique index lane_refs/],
   [
     'alter table tenant_counters drop constraint tenant_counters_pkey',
     'alter table tenant_counters add primary key (tenant_id, counter)',
@@ -161,7 +161,7 @@ const planted: readonly (readonly [mistake: string, undo: string, finding: RegEx
   ],
   [
     `create function all_lanes() returns bigint language sql security definer set search_path = pg_catalog, public
-       as 'select count(*) from public.lanes'`,
+       as 'select count(*) from public.quotes'`,
     'drop function all_lanes()',
     /function all_lanes bypasses row-level security, and has not been reviewed/,
   ],
@@ -219,7 +219,7 @@ describe('a service role without session timeouts prevents the service from star
 })
 
 test('a view with security_invoker is accepted', async () => {
-  await owner.query('create view own_lanes with (security_invoker = true) as select * from lanes')
+  await owner.query('create view own_lanes with (security_invoker = true) as select * from quotes')
   try {
     expect(await found()).toEqual([])
   } finally {

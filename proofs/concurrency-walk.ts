@@ -89,7 +89,7 @@ async function makeBrokerage(owner: pg.Client, app: TestApp, number: number): Pr
       values (${tenant}, 1, '${jti}', '${canary}token', 'integrations:write', 1, '${at}', '${end}');
     insert into quote_requests (tenant_id, request_id, customer_name, created_at)
       values (${tenant}, ${request}, '${canary}customer', '${at}');
-    insert into lanes (tenant_id, lane_id, lane_ref, request_id, lane_number, quote_count, origin, destination,
+    insert into quotes (tenant_id, lane_id, lane_ref, request_id, lane_number, quote_count, origin, destination,
       origin_key, destination_key, origin_state, destination_state, equipment, equipment_code, quoted_customer_name,
       quoted_rate_cents, outcome, decided_at, created_at, updated_at, created_by) values ${lanes.join(', ')};
     commit`)
@@ -236,7 +236,7 @@ async function walk(app: TestApp, options: ConcurrencyWalkOptions): Promise<Conc
   async function askOutside(): Promise<void> {
     try {
       const { rows } = await app.database.outsideTenants((transaction) =>
-        sql<{ count: number }>`select count(*) as count from lanes`.execute(transaction),
+        sql<{ count: number }>`select count(*) as count from quotes`.execute(transaction),
       )
       answered += 1
       if (rows[0]?.count !== 0) fault(`outside all tenants ${rows[0]?.count} lanes were visible`)
@@ -287,7 +287,7 @@ async function expectOwnRows(
   fault: (line: string) => void,
 ): Promise<void> {
   await owner.query(`set app.tenant_id = '${tenant}'`)
-  for (const table of ['tenants', 'users', 'quote_requests', 'lanes', 'lane_changes']) {
+  for (const table of ['tenants', 'users', 'quote_requests', 'quotes', 'quote_changes']) {
     const { rows } = await owner.query<{ row: string }>(
       `select t::text as row from ${table} t where tenant_id = $1`,
       [tenant],
@@ -296,7 +296,7 @@ async function expectOwnRows(
       [...row.matchAll(/CANARY-T\d+-/g)].some(([found]) => found !== canary),
     )
     if (foreign.length > 0) fault(`${table} of ${canary} contains ${foreign.length} rows of other tenants`)
-    if (rows.length === 0 && table === 'lanes') fault(`${canary} has lost its lanes`)
+    if (rows.length === 0 && table === 'quotes') fault(`${canary} has lost its quotes`)
   }
 }
 

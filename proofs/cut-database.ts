@@ -232,7 +232,7 @@ async function loseOneCommit(
     (
       await database.ask<{ updates: number; changes: number }>(
         `select (select count(*)::int from shipment_updates where carried ->> 'customer_rate' = $1) as updates,
-                (select count(*)::int from lane_changes where after ->> 'customer_rate_cents' = $2) as changes`,
+                (select count(*)::int from quote_changes where after ->> 'customer_rate_cents' = $2) as changes`,
         [String(value), String(value * 100)],
       )
     )[0]

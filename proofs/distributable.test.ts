@@ -65,29 +65,29 @@ test.each([
     'create table planted (planted_id integer, tenant_id integer, primary key (planted_id, tenant_id))',
     'planted_pkey does not start with tenant_id',
   ],
-  ['create unique index planted on lanes (lane_ref)', 'planted does not start with tenant_id'],
+  ['create unique index planted on quotes (lane_ref)', 'planted does not start with tenant_id'],
   [
     `alter table instances add planted integer unique;
-     alter table lanes add constraint planted foreign key (created_by) references instances (planted)`,
-    'planted of lanes does not reference the same tenant',
+     alter table quotes add constraint planted foreign key (created_by) references instances (planted)`,
+    'planted of quotes does not reference the same tenant',
   ],
   [
-    'alter table lanes add unique (tenant_id, lane_number, lane_id), add constraint planted foreign key (tenant_id, created_by) references users deferrable',
-    'planted of lanes uses a foreign key option',
+    'alter table quotes add unique (tenant_id, lane_number, lane_id), add constraint planted foreign key (tenant_id, created_by) references users deferrable',
+    'planted of quotes uses a foreign key option',
   ],
   [
     `create function planted() returns trigger language plpgsql as 'begin return new; end';
-     create trigger planted before insert on lanes for each row execute function planted()`,
-    'lanes has the trigger planted',
+     create trigger planted before insert on quotes for each row execute function planted()`,
+    'quotes has the trigger planted',
   ],
   [
-    'create policy planted on lanes as restrictive using (lane_id > 0)',
-    'lanes has the restrictive policy planted, which Citus makes permissive',
+    'create policy planted on quotes as restrictive using (lane_id > 0)',
+    'quotes has the restrictive policy planted, which Citus makes permissive',
   ],
-  ['alter table lanes add planted bigserial', 'lanes.planted is filled from a sequence'],
+  ['alter table quotes add planted bigserial', 'quotes.planted is filled from a sequence'],
   [
-    `create function planted(a integer) returns bigint language sql as 'select count(*) from public.lanes where tenant_id = a'`,
-    'the function planted queries lanes in language sql',
+    `create function planted(a integer) returns bigint language sql as 'select count(*) from public.quotes where tenant_id = a'`,
+    'the function planted queries quotes in language sql',
   ],
 ])('a fault planted in the schema is found: %s', async (statement, fault) => {
   await owner.query('begin')
@@ -100,55 +100,55 @@ test.each([
 })
 
 test.each([
-  [`select count(*) from lanes where origin_key = 'dallas|TX'`, 'lanes is not restricted to a tenant'],
+  [`select count(*) from quotes where origin_key = 'dallas|TX'`, 'quotes is not restricted to a tenant'],
   [
-    `select u.name from lanes l join users u on u.user_id = l.created_by where l.tenant_id = ${b.tenant}`,
+    `select u.name from quotes l join users u on u.user_id = l.created_by where l.tenant_id = ${b.tenant}`,
     'users is not restricted to a tenant',
   ],
-  [`update lanes set miles = 1 where lane_id = 1`, 'lanes is not restricted to a tenant'],
+  [`update quotes set miles = 1 where lane_id = 1`, 'quotes is not restricted to a tenant'],
   [
-    `select (select count(*) from users) from lanes where tenant_id = ${b.tenant}`,
+    `select (select count(*) from users) from quotes where tenant_id = ${b.tenant}`,
     'users is not restricted to a tenant',
   ],
   [
-    `insert into lane_versions select ${b.tenant}, lane, 8, now() from unnest('{8,9}'::bigint[]) as lane`,
-    'lane_versions is filled from rows that belong to no tenant',
+    `insert into quote_versions select ${b.tenant}, lane, 8, now() from unnest('{8,9}'::bigint[]) as lane`,
+    'quote_versions is filled from rows that belong to no tenant',
   ],
   [
-    `with one as (insert into lane_versions values (${b.tenant}, 8, 8, now())) select count(*) from lanes where tenant_id = ${b.tenant}`,
-    'lane_versions is written by a statement inside another statement',
+    `with one as (insert into quote_versions values (${b.tenant}, 8, 8, now())) select count(*) from quotes where tenant_id = ${b.tenant}`,
+    'quote_versions is written by a statement inside another statement',
   ],
   [
-    `select count(*) from lanes, instances where tenant_id = ${b.tenant}`,
+    `select count(*) from quotes, instances where tenant_id = ${b.tenant}`,
     'instances is joined with rows of a tenant',
   ],
   [
-    `update lanes set booked_at = case when miles > 1 then '2026-01-01'::text::timestamptz else booked_at end where tenant_id = ${b.tenant}`,
-    'lanes: a function that is not immutable in CASE or COALESCE',
+    `update quotes set booked_at = case when miles > 1 then '2026-01-01'::text::timestamptz else booked_at end where tenant_id = ${b.tenant}`,
+    'quotes: a function that is not immutable in CASE or COALESCE',
   ],
   [
-    `update lanes set valid_until = coalesce(valid_until, now()) where tenant_id = ${b.tenant}`,
-    'lanes: a function that is not immutable in CASE or COALESCE',
+    `update quotes set valid_until = coalesce(valid_until, now()) where tenant_id = ${b.tenant}`,
+    'quotes: a function that is not immutable in CASE or COALESCE',
   ],
   [
-    `update lanes set valid_until = created_at + interval '1 day' where tenant_id = ${b.tenant}`,
-    'lanes: a stable function of a column',
+    `update quotes set valid_until = created_at + interval '1 day' where tenant_id = ${b.tenant}`,
+    'quotes: a stable function of a column',
   ],
   [
-    `update lanes set updated_at = clock_timestamp() where tenant_id = ${b.tenant}`,
-    'lanes: a volatile function in an update',
+    `update quotes set updated_at = clock_timestamp() where tenant_id = ${b.tenant}`,
+    'quotes: a volatile function in an update',
   ],
   [
-    `insert into lane_versions select tenant_id, 8, 8, clock_timestamp() from tenants where tenant_id = ${b.tenant}`,
-    'lane_versions: a volatile function in an insert from a query',
+    `insert into quote_versions select tenant_id, 8, 8, clock_timestamp() from tenants where tenant_id = ${b.tenant}`,
+    'quote_versions: a volatile function in an insert from a query',
   ],
   [
-    `insert into lane_versions values (${b.tenant}, (select 8), 8, now())`,
-    'lane_versions: a subquery in the values of an insert',
+    `insert into quote_versions values (${b.tenant}, (select 8), 8, now())`,
+    'quote_versions: a subquery in the values of an insert',
   ],
   [
-    `update lanes set miles = 1 where tenant_id = ${b.tenant} returning now()`,
-    'lanes: a function that is not immutable in returning',
+    `update quotes set miles = 1 where tenant_id = ${b.tenant} returning now()`,
+    'quotes: a function that is not immutable in returning',
   ],
 ])('a planted statement is found: %s', async (statement, fault) => {
   if (!watched.hasPlans) return
@@ -158,7 +158,7 @@ test.each([
 test('a table that is joined by tenant_id to a restricted table is accepted', async (context) => {
   if (!watched.hasPlans) context.skip('only a superuser can read the plans of statements')
   expect(
-    await faultsIn(`select u.name from lanes l left join users u on u.tenant_id = l.tenant_id and u.user_id = l.created_by
+    await faultsIn(`select u.name from quotes l left join users u on u.tenant_id = l.tenant_id and u.user_id = l.created_by
       where l.tenant_id = ${b.tenant}`),
   ).toEqual([])
 })

@@ -97,7 +97,7 @@ describe.skipIf(citusUrl === undefined)('on the Citus cluster of LANEWISE_TEST_C
       update approvals set state = 'waiting', expires_at = '2020-01-01';
       update imports set status = 'undoing', progress_at = '2020-01-01';
       update tenant_facts set facts_version = facts_version + 1000;
-      update lanes set valid_until = '2020-01-01', outcome_source = null
+      update quotes set valid_until = '2020-01-01', outcome_source = null
       where outcome = 'pending' and voided_at is null and customer_rate_cents is null and truck_cost_cents is null`)
     await client.end()
     const queries: Record<string, (transaction: TenantTransaction) => Promise<unknown>> = {

@@ -25,7 +25,7 @@ const isolated = `(tenant_id = nullif(current_setting('app.tenant_id', true), ''
 const newTable = `
 create table update_counts (
   tenant_id integer not null, lane_id bigint not null, updates integer not null,
-  primary key (tenant_id, lane_id), foreign key (tenant_id, lane_id) references lanes
+  primary key (tenant_id, lane_id), foreign key (tenant_id, lane_id) references quotes
 );
 alter table update_counts enable row level security;
 alter table update_counts force row level security;
@@ -33,7 +33,7 @@ create policy tenant_isolation on update_counts using ${isolated} with check ${i
 grant select, insert, update on update_counts to lanewise_service;
 `
 const newStatement = `
-    insert into public.update_counts as known values (tenant, lane, 1)
+    insert into public.update_counts as known values (tenant, quote, 1)
     on conflict (tenant_id, lane_id) do update set updates = known.updates + 1;`
 
 /** Makes a copy of this version with a migration of a later one, and returns its folder. */
@@ -44,15 +44,12 @@ async function nextVersion(): Promise<string> {
   for (const name of ['node_modules', 'contract', 'engine', 'geography', 'dashboard'])
     await symlink(join(root, name), join(folder, name))
   const migrations = join(folder, 'server/src/database/schema/migrations')
-  const bookings = await readFile(join(migrations, '0007-bookings.sql'), 'utf8')
-  const begin = bookings.indexOf('create function book_shipment(')
-  const end = bookings.indexOf('end $$;', begin)
-  const last = bookings.lastIndexOf("    return json_build_object('booked'", end)
-  const changed = `${bookings.slice(begin, last)}${newStatement}\n${bookings.slice(last, end)}end $$;`
-  await writeFile(
-    join(migrations, '9001-update-counts.sql'),
-    newTable + changed.replace('create function', 'create or replace function'),
-  )
+  const schema = await readFile(join(folder, 'server/src/database/schema/schema.sql'), 'utf8')
+  const begin = schema.indexOf('CREATE OR REPLACE FUNCTION public.book_shipment(')
+  const end = schema.indexOf('end $function$;', begin)
+  const last = schema.lastIndexOf("    return json_build_object('booked'", end)
+  const changed = `${schema.slice(begin, last)}${newStatement}\n${schema.slice(last, end)}end $function$;`
+  await writeFile(join(migrations, '9001-update-counts.sql'), newTable + changed)
   return folder
 }
 

@@ -87,7 +87,7 @@ describe.skipIf(citusUrl === undefined)('on the Citus cluster of LANEWISE_TEST_C
     const service = await openDatabase({ connection: database.service })
     expect((await service.outsideTenants(notSpread))?.length).toBe(distributed.length - 3)
     expect((await databaseSafetyFaults(service)).join('\n')).toContain(
-      'The table lanes is not distributed over the workers',
+      'The table quotes is not distributed over the workers',
     )
     await service.close()
 
@@ -112,7 +112,7 @@ describe.skipIf(citusUrl === undefined)('on the Citus cluster of LANEWISE_TEST_C
     const seen = (tenant: number) =>
       app.database.inTenant(tenantId(tenant), (transaction) =>
         transaction
-          .selectFrom('lanes')
+          .selectFrom('quotes')
           .select('tenant_id')
           .distinct()
           .where('tenant_id', 'in', [a.tenant, b.tenant])
@@ -167,7 +167,7 @@ describe.skipIf(citusUrl === undefined)('on the Citus cluster of LANEWISE_TEST_C
     const owner = new pg.Client(database.owner)
     await owner.connect()
     try {
-      for (const table of ['audit_log', 'lane_changes', 'shipment_updates']) {
+      for (const table of ['audit_log', 'quote_changes', 'shipment_updates']) {
         const { rows } = await owner.query<{ rights: string }>(
           `select distinct result as rights from run_command_on_placements($1, $$
              select string_agg(name, ' ' order by name)
@@ -233,7 +233,7 @@ describe.skipIf(citusUrl === undefined)('on the Citus cluster of LANEWISE_TEST_C
         await service.query('begin')
         await service.query(`select enter_tenant('${acme.tenant.id}', 2000, 1500, 10000)`)
         if (person !== null) await service.query('select enter_person($1)', [person])
-        const { rows } = await service.query('select customer_key as key from lanes order by 1')
+        const { rows } = await service.query('select customer_key as key from quotes order by 1')
         await service.query('rollback')
         expect(rows.map(({ key }) => key)).toEqual(keys)
       }

@@ -96,7 +96,7 @@ async function drained(database: EventDatabase): Promise<boolean> {
 async function faultsIn(database: ProofDatabase, taken: readonly Received[]): Promise<string[]> {
   const committed = await database.ask<{ change: string; type: string; cents: number }>(`
     select lane_id || '/' || change_number as change, type, (after ->> 'customer_rate_cents')::int as cents
-    from lane_changes, unnest(array['lane.booked', 'lane.outcome_changed']) as type
+    from quote_changes, unnest(array['lane.booked', 'lane.outcome_changed']) as type
     where after ?| case type when 'lane.booked' then array['customer_rate_cents', 'truck_cost_cents', 'carrier_name']
       else array['outcome'] end`)
   const keyOf = (type: string, change: string) => `${type} ${change}`

@@ -64,7 +64,7 @@ export const texts: readonly string[] = [
   ],
   ...['<script>alert(1)</script>', '"><img src=x onerror=alert(1)>', '{{7*7}} #{7*7} %{7*7} $\u007b7*7}'],
   ...[
-    "Robert'); DROP TABLE lanes;--",
+    "Robert'); DROP TABLE quotes;--",
     "1' OR '1'='1",
     "\\'; COMMIT; --",
     '1) UNION ALL',

@@ -40,7 +40,7 @@ export async function writeBrokerage(
     [tenant, seal(key, secretPlace(tenant, 1), secret), at],
   )
   const { rows } = await owner.query<{ lane_ref: string }>(
-    `insert into lanes (tenant_id, lane_id, lane_ref, request_id, lane_number, quote_count, origin, destination, origin_key,
+    `insert into quotes (tenant_id, lane_id, lane_ref, request_id, lane_number, quote_count, origin, destination, origin_key,
        destination_key, origin_state, destination_state, equipment, equipment_code, quoted_customer_name,
        quoted_rate_cents, miles, outcome, decided_at, customer_rate_cents, created_at, updated_at)
      select $1::integer, $1::bigint * 100000 + nth, $1::integer || '-' || nth || '-1', $1::integer, nth, 1, 'Dallas, TX', 'Atlanta, GA', 'dallas|TX',

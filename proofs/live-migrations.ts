@@ -16,22 +16,22 @@ const stallMsMax = 1_000
 
 /** The first migration of a later version: it adds tables and columns that the old version does not use. */
 const expand = `
-  alter table lanes add column appointment_notes text;
+  alter table quotes add column appointment_notes text;
   create table rebates (tenant_id integer not null references tenants, rebate_id integer, primary key (tenant_id, rebate_id));
   alter table rebates enable row level security;
   alter table rebates force row level security;
   create policy tenant_isolation on rebates for all
     using (tenant_id = nullif(current_setting('app.tenant_id', true), '')::integer)
     with check (tenant_id = nullif(current_setting('app.tenant_id', true), '')::integer);
-  alter table lanes add constraint notes_are_short check (length(appointment_notes) < 1000) not valid;`
+  alter table quotes add constraint notes_are_short check (length(appointment_notes) < 1000) not valid;`
 /** The second migration, for when no instance of the old version runs: it removes what only the old version used. */
 const contract = `
-  alter table lanes validate constraint notes_are_short;
-  alter table lanes drop column appointment_notes;
+  alter table quotes validate constraint notes_are_short;
+  alter table quotes drop column appointment_notes;
   drop table rebates;`
 /** A forbidden migration: it locks a table that every request uses for two seconds. */
 const rewrite = `
-  alter table lanes add column weather text;
+  alter table quotes add column weather text;
   select pg_sleep(2);`
 
 interface Asked {
@@ -208,11 +208,11 @@ async function migrateLive(
   }
 }
 
-/** Opens a transaction that holds a read lock on `lanes` for longer than a migration waits for a lock. */
+/** Opens a transaction that holds a read lock on `quotes` for longer than a migration waits for a lock. */
 async function holdReadLock(ownerUrl: string): Promise<void> {
   const reader = new pg.Client({ connectionString: ownerUrl })
   await reader.connect()
-  await reader.query('begin; select from lanes limit 0')
+  await reader.query('begin; select from quotes limit 0')
   await delay(700)
   await reader.query('commit')
   await reader.end()

@@ -362,7 +362,7 @@ test('an export from before the baseline arrives, and every lane has a version t
     const { tenant } = await makeIntegration(old)
     const lane = await makeLane(old, tenant)
     await asOwner(old, tenant.id, async (owner) => {
-      await owner.query(`drop table lane_versions;
+      await owner.query(`drop table quote_versions;
         alter table tenant_facts drop column logged_version, drop column unlogged_version`)
     })
     const from = newFolder()
@@ -375,7 +375,12 @@ test('an export from before the baseline arrives, and every lane has a version t
     })
     const path = join(from, 'manifest.json')
     const { seal: _, ...made } = JSON.parse(await readFile(path, 'utf8'))
-    const manifest = { ...made, schema: '0035-booking-fields.sql' }
+    const before: Record<string, string> = { quotes: 'lanes', quote_changes: 'lane_changes' }
+    const tables = made.tables.map((table: { name: string }) => ({
+      ...table,
+      name: before[table.name] ?? table.name,
+    }))
+    const manifest = { ...made, tables, schema: '0035-booking-fields.sql' }
     const seal = createHmac('sha256', derivedKey(old.secretKey, 'exports of a tenant'))
       .update(JSON.stringify(manifest))
       .digest('hex')
@@ -398,9 +403,9 @@ describe('an export that was changed', () => {
   const changes: readonly Change[] = [
     [
       'an edited amount',
-      'lanes.ndjson.gz',
+      'quotes.ndjson.gz',
       edit((text) => text.replace('190000', '190001')),
-      /lanes.ndjson.gz .*lines 1 to 4 /,
+      /quotes.ndjson.gz .*lines 1 to 4 /,
     ],
     [
       'an edited manifest',
@@ -412,22 +417,22 @@ describe('an export that was changed', () => {
   const moreChanges: readonly Change[] = [
     [
       'a removed row',
-      'lanes.ndjson.gz',
+      'quotes.ndjson.gz',
       edit((text) => text.split('\n').slice(1).join('\n')),
-      /lanes.ndjson.gz/,
+      /quotes.ndjson.gz/,
     ],
     ['added rows', 'users.ndjson.gz', edit((text) => `${text}${text}`), /users.ndjson.gz/],
     [
       'a truncated file',
-      'lanes.ndjson.gz',
+      'quotes.ndjson.gz',
       (bytes) => bytes.subarray(0, bytes.length - 20),
-      /lanes.ndjson.gz/,
+      /quotes.ndjson.gz/,
     ],
     [
       'a damaged byte',
-      'lanes.ndjson.gz',
+      'quotes.ndjson.gz',
       (bytes) => Buffer.from(bytes.map((byte, at) => (at === 200 ? byte ^ 255 : byte))),
-      /lanes.ndjson.gz/,
+      /quotes.ndjson.gz/,
     ],
     ['a file that is not gzip', 'users.ndjson.gz', () => 'hello', /users.ndjson.gz/],
     [
@@ -452,9 +457,9 @@ describe('an export that was changed', () => {
   test('with a missing file is refused, and the file is named', { tags: 'long' }, async () => {
     const from = newFolder()
     await cp(exported, from, { recursive: true })
-    await rm(join(from, 'lane_changes.ndjson.gz'))
+    await rm(join(from, 'quote_changes.ndjson.gz'))
     await expect(importTo(targetWithOwnKey, from, { keys: bothKeys() })).rejects.toThrow(
-      /lane_changes.ndjson.gz .*missing/,
+      /quote_changes.ndjson.gz .*missing/,
     )
   })
 
@@ -465,11 +470,11 @@ describe('an export that was changed', () => {
       owner.query(`
         create function other_carrier() returns trigger language plpgsql as
           $$ begin if new.carrier_name is not null then new.carrier_name := 'Other'; end if; return new; end $$;
-        create trigger other before insert on lanes for each row execute function other_carrier()`),
+        create trigger other before insert on quotes for each row execute function other_carrier()`),
     )
     try {
       await expect(importTo(targetWithOwnKey, exported, { keys: bothKeys() })).rejects.toThrow(
-        /lanes differs from the export after the import, from line \d of lanes.ndjson.gz/,
+        /quotes differs from the export after the import, from line \d of quotes.ndjson.gz/,
       )
       expect(await countRows(targetWithOwnKey, integration.tenant.id)).toBe(0)
     } finally {
@@ -504,7 +509,7 @@ test('an export gets its final folder name when it is complete: an existing fold
   const target = newFolder()
   await cp(exported, `${target}.unfinished`, { recursive: true })
   await exportOf(integration.tenant.id, { folder: target })
-  await expect(readFile(join(target, 'README.txt'), 'utf8')).resolves.toContain('lanes.ndjson.gz')
+  await expect(readFile(join(target, 'README.txt'), 'utf8')).resolves.toContain('quotes.ndjson.gz')
 })
 
 test('no token, secret or password is in the exported files', async () => {

@@ -105,7 +105,7 @@ default_pool_size = ${poolSize}
       }),
     )
     const rows = await database.ask<{ tenant_id: number; won: number }>(
-      `select tenant_id, count(*)::integer as won from lanes where outcome = 'won' group by 1`,
+      `select tenant_id, count(*)::integer as won from quotes where outcome = 'won' group by 1`,
     )
     expect(rows.map(({ won }) => won)).toEqual(brokerages.map(() => 2))
   })

@@ -158,7 +158,7 @@ async function expectedAnswers(world: World, lane: AskedLane, now: number) {
     const read = await readTenantQuotes(transaction, tenant, null, Number.MAX_SAFE_INTEGER)
     // A refused offer is evidence for estimates, and in no count.
     const superseded = await transaction
-      .selectFrom('lanes')
+      .selectFrom('quotes')
       .select('lane_id')
       .where('tenant_id', '=', tenant)
       .where('superseded_by', 'is not', null)

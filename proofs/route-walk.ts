@@ -311,7 +311,7 @@ export async function walkForeignIds(app: TestApp, tenants: SeededTenants, step 
   const numbers = [a.tenant, a.owner, a.spareToken, a.secret, a.import, a.request, a.lane, a.call]
   const texts = [a.laneRef, a.jti, a.requestKey, sessionOf('A', a.owner), ...(await cursorsOf(app, tenants))]
   let places = 0
-  const names = [`${canaryOf('A')}lanes-customer_name`, `${canaryOf('A')}lanes-lane_ref`]
+  const names = [`${canaryOf('A')}quotes-customer_name`, `${canaryOf('A')}quotes-lane_ref`]
   for (const endpoint of endpoints.values()) {
     const { name, who, method } = endpoint
     if (who.kind === 'anyone') continue

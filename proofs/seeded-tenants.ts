@@ -108,7 +108,7 @@ function rowsOf(
     quoted_currency: null,
     customer_currency: null,
     truck_currency: null,
-    external_id: number === 0 ? `${canaryOf(label)}lanes-external_id` : null,
+    external_id: number === 0 ? `${canaryOf(label)}quotes-external_id` : null,
     outcome_source: 'dashboard',
     void_reason: null,
     superseded_by: null,
@@ -147,7 +147,7 @@ function rowsOf(
       },
     ],
     tenant_facts: [{ facts_version: version }],
-    lane_versions: [{ lane_id: ids.lane, version, changed_at: at }],
+    quote_versions: [{ lane_id: ids.lane, version, changed_at: at }],
     tenant_windows: [{ taken: '{}' }],
     tenant_counters: [
       ...[
@@ -265,7 +265,7 @@ function rowsOf(
         import_id: ids.import,
       },
     ],
-    lanes: [
+    quotes: [
       lane(0, {
         lane_ref: ids.laneRef,
         forecast: JSON.stringify(forecastAt(at)),
@@ -286,11 +286,11 @@ function rowsOf(
       }),
       // The database accepts any text as lane_ref.
       lane(8, {
-        lane_ref: `${canaryOf(label)}lanes-lane_ref`,
+        lane_ref: `${canaryOf(label)}quotes-lane_ref`,
         voided_at: at,
-        void_reason: `${canaryOf(label)}lanes-void_reason`,
-        superseded_by: `${canaryOf(label)}lanes-superseded_by`,
-        superseded_as: `${canaryOf(label)}lanes-superseded_as`,
+        void_reason: `${canaryOf(label)}quotes-void_reason`,
+        superseded_by: `${canaryOf(label)}quotes-superseded_by`,
+        superseded_as: `${canaryOf(label)}quotes-superseded_as`,
       }),
     ],
     shipment_updates: [
@@ -303,7 +303,7 @@ function rowsOf(
         updated: true,
       },
     ],
-    lane_changes: [
+    quote_changes: [
       {
         lane_id: ids.lane,
         change_number: 1,
@@ -312,8 +312,8 @@ function rowsOf(
         user_id: ids.owner,
         token_id: ids.liveToken,
         changed_at: at,
-        before: JSON.stringify({ carrier_name: `${canaryOf(label)}lane_changes-before` }),
-        after: JSON.stringify({ carrier_name: `${canaryOf(label)}lane_changes-after` }),
+        before: JSON.stringify({ carrier_name: `${canaryOf(label)}quote_changes-before` }),
+        after: JSON.stringify({ carrier_name: `${canaryOf(label)}quote_changes-after` }),
       },
     ],
     audit_log: [

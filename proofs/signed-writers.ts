@@ -151,9 +151,9 @@ export async function lossesIn(database: Pick<ProofDatabase, 'ask'>, log: Writer
     select lane_ref, customer_rate_cents::int, truck_cost_cents::int, carrier_name, carrier_notes,
            (select count(*)::int from shipment_updates u
             where u.tenant_id = l.tenant_id and u.lane_id = l.lane_id and u.applied::text <> '[]') as updates,
-           (select count(*)::int from lane_changes c
+           (select count(*)::int from quote_changes c
             where c.tenant_id = l.tenant_id and c.lane_id = l.lane_id and c.source = 'tms') as changes
-    from lanes l`)
+    from quotes l`)
   for (const [ref, mine] of log.acknowledged) {
     const lost = mine.filter(({ digest }) => !kept.has(digest))
     if (lost.length > 0) faults.push(`lane ${ref}: ${lost.length} acknowledged updates are missing`)

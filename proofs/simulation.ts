@@ -178,7 +178,7 @@ interface KeptUpdate {
 async function checkDatabase({ database, sent, faults }: World): Promise<void> {
   const kept = await database.ask<KeptUpdate>(`
     select encode(u.request_digest, 'hex') as digest, l.lane_ref, u.carried
-    from shipment_updates u join lanes l using (tenant_id, lane_id) order by u.signed_at`)
+    from shipment_updates u join quotes l using (tenant_id, lane_id) order by u.signed_at`)
   const digests = new Set(kept.map(({ digest }) => digest))
   for (const { digest, acknowledged, refused, bytes } of sent) {
     if (acknowledged && !digests.has(digest)) faults.push(`acknowledged but missing: ${bytes}`)
@@ -190,7 +190,7 @@ async function checkDatabase({ database, sent, faults }: World): Promise<void> {
   }
   const lanes = await database.ask<Record<string, string | number | null>>(
     `select lane_ref, customer_rate_cents::int / 100 as customer_rate, truck_cost_cents::int / 100 as truck_cost,
-            customer_name, carrier_name, outcome from lanes`,
+            customer_name, carrier_name, outcome from quotes`,
   )
   for (const lane of lanes) {
     const fold = expectedLanes.get(String(lane.lane_ref)) ?? {}

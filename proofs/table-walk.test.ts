@@ -14,20 +14,20 @@ const withoutCanary = [
   'event_endpoints.state',
   'expiry_notices.credential',
   'imports.status',
-  'lane_changes.rule',
-  'lane_changes.source',
-  'lanes.customer_basis',
-  'lanes.customer_currency',
-  'lanes.expected_basis',
-  'lanes.outcome',
-  'lanes.outcome_reason',
-  'lanes.outcome_source',
-  'lanes.quoted_basis',
-  'lanes.quoted_currency',
-  'lanes.rate_type',
-  'lanes.truck_basis',
-  'lanes.truck_currency',
-  'lanes.truck_cost_source',
+  'quote_changes.rule',
+  'quote_changes.source',
+  'quotes.customer_basis',
+  'quotes.customer_currency',
+  'quotes.expected_basis',
+  'quotes.outcome',
+  'quotes.outcome_reason',
+  'quotes.outcome_source',
+  'quotes.quoted_basis',
+  'quotes.quoted_currency',
+  'quotes.rate_type',
+  'quotes.truck_basis',
+  'quotes.truck_currency',
+  'quotes.truck_cost_source',
   'market_rates.basis',
   'market_rates.kind',
   'market_rates.currency',
@@ -119,9 +119,9 @@ test('each brokerage has a row in every table, with a canary in every free-text 
       [
         ...withoutCanary,
         'fuel_periods.rule',
-        'lanes.signed_at',
-        'lanes.outcome_before_booking',
-        'lanes.forecast',
+        'quotes.signed_at',
+        'quotes.outcome_before_booking',
+        'quotes.forecast',
       ].sort(),
     )
   }
@@ -264,7 +264,7 @@ describe('a planted fault is found', () => {
       await leaky.query('begin')
       await leaky.query(`select set_config('app.tenant_id', '${b.tenant}', false)`)
       await leaky.query('commit')
-      const { rows } = await leaky.query<{ count: number }>('select count(*)::int as count from lanes')
+      const { rows } = await leaky.query<{ count: number }>('select count(*)::int as count from quotes')
       expect(rows[0]?.count).toBeGreaterThan(0)
     } finally {
       await leaky.end()

@@ -25,7 +25,7 @@ export async function disableRowLevelSecurity({ owner }: TestDatabase): Promise<
 /**
  * Returns a statement of the service without its tenant conditions. Its parameters stay, so that their numbers are right.
  *
- * @example withoutTenantConditions('select * from "lanes" where "tenant_id" = $1') // 'select * from "lanes" where $1::integer is not null'
+ * @example withoutTenantConditions('select * from "quotes" where "tenant_id" = $1') // 'select * from "quotes" where $1::integer is not null'
  */
 export const withoutTenantConditions = (statement: string): string =>
   statement.replaceAll(/(?:"?\w+"?\.)?"?\btenant_id"? = (\$\d+)/g, '$1::integer is not null')

@@ -40,11 +40,11 @@ beforeEach(async () => {
 /** The tables whose rows grow with the quotes, and the values in which a copy differs, as SQL. */
 const grown = {
   quote_requests: `'request_id', request_id + nth * 1000000000000`,
-  lanes: `'lane_id', lane_id + nth * 1000000000000, 'request_id', request_id + nth * 1000000000000,
+  quotes: `'lane_id', lane_id + nth * 1000000000000, 'request_id', request_id + nth * 1000000000000,
     'lane_ref', (request_id + nth * 1000000000000) || '-' || lane_number || '-' || quote_count,
     'external_id', external_id || '/' || nth`,
-  lane_versions: `'lane_id', lane_id + nth * 1000000000000`,
-  lane_changes: `'lane_id', lane_id + nth * 1000000000000`,
+  quote_versions: `'lane_id', lane_id + nth * 1000000000000`,
+  quote_changes: `'lane_id', lane_id + nth * 1000000000000`,
   shipment_updates: `'lane_id', lane_id + nth * 1000000000000, 'request_digest', sha256(request_digest || nth::text::bytea)`,
 } as const
 
@@ -141,7 +141,7 @@ describe('a push into 20,000 quotes reads its own rows only', () => {
       ([table, read]) => [table, (read - (few.get(table) ?? 0)) / pushedItems] as const,
     )
     expect(perItem.filter(([, read]) => read > rowsPerItemMax)).toEqual([])
-    const { rows } = await owner.query(`select count(*)::integer as quotes from lanes`)
+    const { rows } = await owner.query(`select count(*)::integer as quotes from quotes`)
     expect(rows).toEqual([{ quotes: firstItems * (copies + 1) + 500 }])
   }
 

@@ -92,7 +92,7 @@ async function setPassword(data: ScaleDatabase, { tenantId }: PlannedTenant): Pr
 async function recentLanes(data: ScaleDatabase, { tenantId }: PlannedTenant): Promise<RecentLane[]> {
   const { rows } = await data.as('superuser', (client) =>
     client.query<RecentLane>(
-      `select lane_ref, quoted_rate_cents from lanes
+      `select lane_ref, quoted_rate_cents from quotes
        where tenant_id = $1 and created_at >= $2::timestamptz - $3 * interval '1 day'
        order by md5(lane_ref) limit $4`,
       [tenantId, data.access.plan.until, recentDays, recentMax],

@@ -22,7 +22,7 @@ async function write({ rows }: Order, until: number): Promise<number> {
       const [tenantId, laneId] = rows[at % rows.length] ?? []
       await client.query({
         name: 'update',
-        text: 'update lanes set customer_rate_cents = $3 where tenant_id = $1 and lane_id = $2',
+        text: 'update quotes set customer_rate_cents = $3 where tenant_id = $1 and lane_id = $2',
         values: [tenantId, laneId, 100_000 + (at % 100_000)],
       })
       written++

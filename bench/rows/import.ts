@@ -90,9 +90,9 @@ async function copySeconds(data: ScaleDatabase, quotes: readonly ScaleQuote[]): 
       const rows = await rowsOf(client, database.identifiers, quotes)
       const [requests, lanes] = [copyText(rows.requests), copyText(rows.lanes)]
       const began = performance.now()
-      await withoutForcedSecurity(client, ['quote_requests', 'lanes'], async () => {
+      await withoutForcedSecurity(client, ['quote_requests', 'quotes'], async () => {
         await copyIn(client, 'quote_requests', requestColumns, requests)
-        await copyIn(client, 'lanes', laneColumns, lanes)
+        await copyIn(client, 'quotes', laneColumns, lanes)
       })
       return (performance.now() - began) / 1000
     }),

@@ -25,7 +25,7 @@ async function lanesToBook(data: ScaleDatabase): Promise<BookedLane[]> {
       `select tenant_id, lane_id, lane_ref, quoted_rate_cents from (
          select tenant_id, lane_id, lane_ref, quoted_rate_cents,
            row_number() over (partition by tenant_id order by created_at desc, lane_id) as nth
-         from lanes where tenant_id = any ($1::integer[])
+         from quotes where tenant_id = any ($1::integer[])
        ) numbered where nth <= $2 order by nth, tenant_id`,
       [tenants.map(({ tenantId }) => tenantId), lanesPerTenant],
     )

@@ -146,7 +146,7 @@ export async function rowsOf(
   return { requests, lanes, tenants }
 }
 
-const writtenTables = ['tenant_counters', 'quote_requests', 'lanes', 'tenant_facts']
+const writtenTables = ['tenant_counters', 'quote_requests', 'quotes', 'tenant_facts']
 
 /** Writes a chunk and increases the chunk counter in one transaction, so that an interrupted chunk leaves nothing. */
 export async function writeChunk(
@@ -157,8 +157,8 @@ export async function writeChunk(
 ): Promise<void> {
   await withoutForcedSecurity(client, writtenTables, async () => {
     await copyIn(client, 'quote_requests', requestColumns, copyText(rows.requests))
-    await copyIn(client, 'lanes', laneColumns, copyText(rows.lanes))
-    // Without rows in lane_versions, a running service reads all quotes of these tenants again.
+    await copyIn(client, 'quotes', laneColumns, copyText(rows.lanes))
+    // Without rows in quote_versions, a running service reads all quotes of these tenants again.
     await client.query(
       `insert into tenant_facts as known (tenant_id, facts_version)
        select tenant_id, 1 from unnest($1::integer[]) as added (tenant_id)

@@ -20,7 +20,7 @@ type BookingFieldRow = {
   readonly shown: string
   /** The field's name in a signed update and in an imported file; null for a field that only a cancellation sets. */
   readonly sent: string | null
-  /** The field's column in the table `lanes`. */
+  /** The field's column in the table `quotes`. */
   readonly column: string
   readonly unit: BookingUnit
   /** The field's column in an exported file; null if exported files do not include the field. */

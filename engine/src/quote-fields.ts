@@ -35,7 +35,7 @@ interface QuoteFieldRow {
   readonly shown: string
   /** The field's name in a request, in a push, and in an imported file; null for a field that no sender sets. */
   readonly sent: string | null
-  /** The field's column in the table `lanes`. */
+  /** The field's column in the table `quotes`. */
   readonly column: string
   /** Columns that are computed from the value. A rollback restores them with it; the history never shows them. */
   readonly derived: readonly string[]

@@ -99,7 +99,7 @@ afterAll(async () => {
 })
 
 test('no transaction is open while the sample brokerage is computed', () => {
-  expect(undisturbed.get('lanes')?.length).toBeGreaterThan(11_000)
+  expect(undisturbed.get('quotes')?.length).toBeGreaterThan(11_000)
   expect(open.calls).toBeGreaterThan(11_000)
   expect(open.computing).toEqual([])
 })

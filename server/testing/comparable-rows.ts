@@ -68,7 +68,7 @@ interface LaneKey {
 }
 
 function withRanks(all: ReadonlyMap<string, readonly string[]>): Map<string, string[]> {
-  const lanes = (all.get('lanes') ?? []).map((row) => ({ row, key: JSON.parse(row) as LaneKey }))
+  const lanes = (all.get('quotes') ?? []).map((row) => ({ row, key: JSON.parse(row) as LaneKey }))
   const withoutNumbers = ({ row, key }: (typeof lanes)[number]) =>
     row.replaceAll(String(key.request_id), 'R').replaceAll(String(key.lane_id), 'L')
   const ranked = lanes

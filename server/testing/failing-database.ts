@@ -68,7 +68,7 @@ export const outage = () =>
 
 /** The error of an invalid statement, which is a bug in the service. */
 export const bug = () =>
-  Object.assign(new Error('column "x" of relation "lanes" does not exist: select * from lanes'), {
+  Object.assign(new Error('column "x" of relation "quotes" does not exist: select * from quotes'), {
     code: '42703',
   })
 

@@ -166,7 +166,7 @@ export async function setColumns(
   const id = tenantId(tenant.id)
   await app.database.inTenant(id, async (transaction) => {
     await transaction
-      .updateTable('lanes')
+      .updateTable('quotes')
       .set(columns)
       .where('tenant_id', '=', id)
       .where('lane_id', '=', laneId)

@@ -10,6 +10,7 @@ import type { RuleConditions, RulePlace } from '#engine/rules/rule-conditions.ts
 import { isMixed, type LaneFilter, matching } from '#server/database/queries/index.ts'
 import type { Tables, TenantTransaction } from '#server/database/schema/index.ts'
 import type { TenantId } from '#server/database/session/index.ts'
+import { sinceQuotes } from './since-quotes.ts'
 
 /*
  * The sums, conversions and comparisons of amounts in SQL, as the service had them before the engine and the book replaced them. Tests
@@ -24,10 +25,12 @@ const between = (text: string, from: string, to: string) =>
 /** Creates the view `counted_lanes` of earlier versions, which converts amounts in the database. The owner runs it. */
 export const countedLanes = [
   between(migration('0006-quotes.sql'), 'create function on_basis', '-- The lanes that statistics count'),
-  between(
-    migration('0066-offers-of-a-load.sql'),
-    'create or replace view counted_lanes',
-    '-- Returns the other offers',
+  sinceQuotes(
+    between(
+      migration('0066-offers-of-a-load.sql'),
+      'create or replace view counted_lanes',
+      '-- Returns the other offers',
+    ),
   )
     // Renamed since.
     .replace('advice', 'forecast'),
@@ -35,36 +38,38 @@ export const countedLanes = [
 ].join('\n')
 
 /** Whether the margin has landed: AR and AP are both booked. */
-export const marginLanded = sql<boolean>`(lanes.customer_rate_cents is not null and lanes.truck_cost_cents is not null)`
+export const marginLanded = sql<boolean>`(quotes.customer_rate_cents is not null and quotes.truck_cost_cents is not null)`
 
 /** AR minus AP; null if either is unknown. */
-export const landedMarginCents = sql<number | null>`(lanes.customer_rate_cents - lanes.truck_cost_cents)`
+export const landedMarginCents = sql<number | null>`(quotes.customer_rate_cents - quotes.truck_cost_cents)`
 
 /** The truck cost expected at the time of the quote: the rep's estimate, else the estimate from AP history. */
 export const quotedCostCents = sql<
   number | null
->`coalesce(nullif(lanes.estimated_cost_cents, 0), nullif(lanes.expected_cost_cents, 0))`
+>`coalesce(nullif(quotes.estimated_cost_cents, 0), nullif(quotes.expected_cost_cents, 0))`
 
 /** The quoted rate minus the expected cost; null if either is unknown. */
-export const quotedMarginCents = sql<number | null>`(nullif(lanes.quoted_rate_cents, 0) - ${quotedCostCents})`
+export const quotedMarginCents = sql<
+  number | null
+>`(nullif(quotes.quoted_rate_cents, 0) - ${quotedCostCents})`
 
 /** Whether both the landed and the quoted margin are known. */
 export const marginComparable = sql<boolean>`(${marginLanded} and ${quotedMarginCents} is not null)`
 
 /** The losses within the difference between landed and quoted margin; 0 where there is none. */
-export const lostToCostCents = sql<number | null>`greatest(lanes.truck_cost_cents - ${quotedCostCents}, 0)`
+export const lostToCostCents = sql<number | null>`greatest(quotes.truck_cost_cents - ${quotedCostCents}, 0)`
 export const lostToRateCents = sql<
   number | null
->`greatest(lanes.quoted_rate_cents - lanes.customer_rate_cents, 0)`
+>`greatest(quotes.quoted_rate_cents - quotes.customer_rate_cents, 0)`
 /**
  * Whether AR and AP are on the same basis and in the same currency, so that they can be compared as they are. `assumed` is the
  * basis of an amount that states none. Without it, such an amount is only on the basis of another one that states none.
  */
 const comparableAsBooked = (assumed: RawBuilder<unknown> = sql`'not stated'`) =>
-  sql<boolean>`(coalesce(lanes.truck_basis, ${assumed}) = coalesce(lanes.customer_basis, ${assumed})
-  and coalesce(lanes.truck_currency, 'USD') = coalesce(lanes.customer_currency, 'USD'))`
+  sql<boolean>`(coalesce(quotes.truck_basis, ${assumed}) = coalesce(quotes.customer_basis, ${assumed})
+  and coalesce(quotes.truck_currency, 'USD') = coalesce(quotes.customer_currency, 'USD'))`
 /** Whether AP is above AR as they are. */
-const bookedAtALoss = sql<boolean>`(lanes.truck_cost_cents > lanes.customer_rate_cents)`
+const bookedAtALoss = sql<boolean>`(quotes.truck_cost_cents > quotes.customer_rate_cents)`
 
 /**
  * The lowest rate of a quote: the expected cost, or the minimum above it, as in `minimumRateCents` of the engine; null if no
@@ -82,9 +87,9 @@ function lowestRateCents({
     ...(cents === undefined ? [] : [sql`${quotedCostCents} + ${cents}::integer`]),
     ...(centsPerMile === undefined
       ? []
-      : [sql`ceil(${quotedCostCents} + coalesce(lanes.miles, 0) * ${centsPerMile}::integer)`]),
+      : [sql`ceil(${quotedCostCents} + coalesce(quotes.miles, 0) * ${centsPerMile}::integer)`]),
     ...(typeof rateCentsPerMile === 'number'
-      ? [sql`ceil(coalesce(lanes.miles, 0) * ${rateCentsPerMile}::integer)`]
+      ? [sql`ceil(coalesce(quotes.miles, 0) * ${rateCentsPerMile}::integer)`]
       : []),
   ]
   // greatest ignores nulls, and the last floor is known without a cost.
@@ -99,7 +104,7 @@ function lowestRateCents({
  */
 export function tooLowCents(tenant: TenantId, rules: readonly PricingRule[]): RawBuilder<number | null> {
   const lowest = byMinimumOfLane(tenant, rules, { ofMinimum: lowestRateCents, otherwise: quotedCostCents })
-  return sql<number | null>`(${lowest} - nullif(lanes.quoted_rate_cents, 0))`
+  return sql<number | null>`(${lowest} - nullif(quotes.quoted_rate_cents, 0))`
 }
 
 const columnsOf = {
@@ -109,7 +114,7 @@ const columnsOf = {
 
 /** Whether a quote is of a rate type: its own, or else the default of the brokerage. */
 const isOfRateType = (tenant: TenantId, rateType: string) =>
-  sql<boolean>`coalesce(lanes.rate_type,
+  sql<boolean>`coalesce(quotes.rate_type,
     (select one.default_rate_type from tenants as one where one.tenant_id = ${tenant})) = ${rateType}`
 
 /** Whether a quote meets conditions, as in `meets` of the engine; a test compares the two. Confidence is not among them. */
@@ -117,9 +122,9 @@ function meetsConditions(
   tenant: TenantId,
   { customer, tier, rep, team, equipment, milesOver, milesTo, rateType, ...ends }: RuleConditions,
 ): RawBuilder<boolean> {
-  const quotedFor = sql`customer_key(lanes.quoted_customer_name)`
+  const quotedFor = sql`customer_key(quotes.quoted_customer_name)`
   const at = (end: 'origin' | 'destination', place: RulePlace | undefined) =>
-    place === undefined ? [] : [sql`${sql.ref(`lanes.${columnsOf[end][place.kind]}`)} = ${place.key}`]
+    place === undefined ? [] : [sql`${sql.ref(`quotes.${columnsOf[end][place.kind]}`)} = ${place.key}`]
   const conditions = [
     ...(customer === undefined
       ? []
@@ -142,18 +147,18 @@ function meetsConditions(
             where alias.tenant_id = ${tenant} and lower(known.tier) = lower(${tier})
           )`,
         ]),
-    ...(rep === undefined ? [] : [sql`lanes.created_by = ${rep.userId}`]),
+    ...(rep === undefined ? [] : [sql`quotes.created_by = ${rep.userId}`]),
     ...(team === undefined
       ? []
       : [
-          sql`lanes.created_by in (
+          sql`quotes.created_by in (
             select of_team.user_id from team_members as of_team
             where of_team.tenant_id = ${tenant} and of_team.team_id = ${team.teamId}
           )`,
         ]),
-    ...(equipment === undefined ? [] : [sql`lanes.equipment_code = ${equipment}`]),
-    ...(milesOver === undefined ? [] : [sql`lanes.miles > ${milesOver}`]),
-    ...(milesTo === undefined ? [] : [sql`lanes.miles <= ${milesTo}`]),
+    ...(equipment === undefined ? [] : [sql`quotes.equipment_code = ${equipment}`]),
+    ...(milesOver === undefined ? [] : [sql`quotes.miles > ${milesOver}`]),
+    ...(milesTo === undefined ? [] : [sql`quotes.miles <= ${milesTo}`]),
     ...(rateType === undefined ? [] : [sql`${isOfRateType(tenant, rateType)}`]),
   ]
   return conditions.length === 0 ? sql<boolean>`true` : sql<boolean>`(${sql.join(conditions, sql` and `)})`
@@ -181,14 +186,14 @@ function byMinimumOfLane<Value>(
   return cases.length === 0 ? otherwise : sql<Value>`(case ${sql.join(cases, sql` `)} else ${otherwise} end)`
 }
 
-/** Whether an amount of a quote is on this basis. The condition of the indexes lanes_with_linehaul and lanes_with_all_in. */
+/** Whether an amount of a quote is on this basis. The condition of the indexes quotes_with_linehaul and quotes_with_all_in. */
 function says(basis: RateBasis): RawBuilder<boolean> {
   const word = sql.lit(basis)
-  return sql<boolean>`(lanes.quoted_basis = ${word} or lanes.customer_basis = ${word} or lanes.truck_basis = ${word})`
+  return sql<boolean>`(quotes.quoted_basis = ${word} or quotes.customer_basis = ${word} or quotes.truck_basis = ${word})`
 }
 
-/** Whether an amount of a quote is in Canadian dollars. The condition of the index lanes_with_cad. */
-const inCad = sql<boolean>`(lanes.quoted_currency = 'CAD' or lanes.customer_currency = 'CAD' or lanes.truck_currency = 'CAD')`
+/** Whether an amount of a quote is in Canadian dollars. The condition of the index quotes_with_cad. */
+const inCad = sql<boolean>`(quotes.quoted_currency = 'CAD' or quotes.customer_currency = 'CAD' or quotes.truck_currency = 'CAD')`
 
 /** The quotes of a filter with an amount on the other basis or in the other currency. */
 interface BasisCounts extends ConvertedCounts {
@@ -218,9 +223,9 @@ export async function readBasisCounts(
   const { rows } = await sql<BasisCounts['convertedBy'] & Pick<BasisCounts, 'keptApart' | 'keptApartInCad'>>`
     with other as materialized (
       select lane_id, coalesce(${inCad}, false) as in_cad
-      from lanes
+      from quotes
       where tenant_id = ${tenant} and (${says(basis === 'all_in' ? 'linehaul' : 'all_in')} or ${inCad})
-        and superseded_by is null and ${matching(filter, tenant)(expressionBuilder<Tables, 'lanes'>())}
+        and superseded_by is null and ${matching(filter, tenant)(expressionBuilder<Tables, 'quotes'>())}
     ), counted as materialized (
       select lane_id, coalesce(converted_by, 'none') as how from counted_lanes
       where tenant_id = ${tenant} and lane_id = any (array(select lane_id from other))
@@ -267,15 +272,15 @@ export async function idsBehind(
     sql`(select one.default_basis from tenants as one where one.tenant_id = ${tenant})`,
   )
   const { rows } = await sql<{ id: number }>`
-    select lanes.lane_id as id from lanes
-    where lanes.tenant_id = ${tenant} and superseded_by is null and lanes.lane_id = any (array(
-      select lanes.lane_id from lanes
-      where lanes.tenant_id = ${tenant} and ${isLoss ? bookedAtALoss : sql`false`} and ${comparable}
+    select quotes.lane_id as id from quotes
+    where quotes.tenant_id = ${tenant} and superseded_by is null and quotes.lane_id = any (array(
+      select quotes.lane_id from quotes
+      where quotes.tenant_id = ${tenant} and ${isLoss ? bookedAtALoss : sql`false`} and ${comparable}
       union all
-      select lanes.lane_id from counted_lanes as lanes
-      where lanes.tenant_id = ${tenant} and ${comparedAsTheyAre(figure, tenant, rules)}
+      select quotes.lane_id from counted_lanes as quotes
+      where quotes.tenant_id = ${tenant} and ${comparedAsTheyAre(figure, tenant, rules)}
         and ${isLoss ? sql`not ${comparable}` : sql`true`}
-    )) and ${matching(filter, tenant)(expressionBuilder<Tables, 'lanes'>())}
+    )) and ${matching(filter, tenant)(expressionBuilder<Tables, 'quotes'>())}
     order by 1`.execute(transaction)
   return rows.map(({ id }) => id)
 }
@@ -298,9 +303,9 @@ export async function shipmentSums(
       ${sum(sql`case when ${standing} then ${quotedMarginCents} end`)} as "quotedMarginCents",
       ${count(marginComparable)} as comparable,
       ${sum(sql`${landedMarginCents} - ${quotedMarginCents}`)} as "landedVsQuotedCents"
-    from counted_lanes as lanes
+    from counted_lanes as quotes
     where tenant_id = ${tenant} and superseded_by is null
-      and ${matching({ ...filter, booked: true }, tenant)(expressionBuilder<Tables, 'lanes'>())}`.execute(
+      and ${matching({ ...filter, booked: true }, tenant)(expressionBuilder<Tables, 'quotes'>())}`.execute(
     transaction,
   )
   const [totals] = rows
@@ -329,9 +334,9 @@ export async function monthSums(
       coalesce(sum(${landedMarginCents}) filter (where ${marginLanded}), 0)::bigint as "marginCents",
       count(*) filter (where ${marginLanded}) as margins,
       coalesce(sum(customer_rate_cents) filter (where ${marginLanded}), 0)::bigint as "marginBaseCents"
-    from counted_lanes as lanes
+    from counted_lanes as quotes
     where tenant_id = ${tenant} and superseded_by is null
-      and ${matching(filter, tenant)(expressionBuilder<Tables, 'lanes'>())}
+      and ${matching(filter, tenant)(expressionBuilder<Tables, 'quotes'>())}
     group by 1, 2
     order by 2, 1`.execute(transaction)
   return rows
@@ -352,9 +357,9 @@ export async function newestPoints(
   }>`
     select lane_id as "laneId", coalesce(customer_rate_cents, quoted_rate_cents) as "rateCents", outcome,
       ${landedMarginCents} as "marginCents"
-    from counted_lanes as lanes
+    from counted_lanes as quotes
     where tenant_id = ${tenant} and superseded_by is null
-      and ${matching(filter, tenant)(expressionBuilder<Tables, 'lanes'>())}
+      and ${matching(filter, tenant)(expressionBuilder<Tables, 'quotes'>())}
     order by created_at desc, lane_id desc limit ${max}`.execute(transaction)
   return rows
 }

@@ -486,8 +486,8 @@ test('a deleted brokerage has an empty book', async () => {
   expect((await rowsOf(shelf, own)).size).toBe(1)
   const owner = new pg.Client(app.testDatabase.owner)
   await owner.connect()
-  await owner.query(`begin; select enter_tenant('${own}', 0, 0, 0); delete from lanes where tenant_id = ${own};
-    delete from lane_versions where tenant_id = ${own}; delete from tenant_facts where tenant_id = ${own};
+  await owner.query(`begin; select enter_tenant('${own}', 0, 0, 0); delete from quotes where tenant_id = ${own};
+    delete from quote_versions where tenant_id = ${own}; delete from tenant_facts where tenant_id = ${own};
     update installation set erasures = erasures + 1; commit`)
   await owner.end()
   await expect.poll(async () => (await rowsOf(shelf, own)).size).toBe(0)

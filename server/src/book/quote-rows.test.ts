@@ -34,7 +34,7 @@ async function brokerage(quotes: number): Promise<TenantId> {
   // Several have the same time, times with microseconds, infinite times, or times before the year 2000.
   await asOwner(
     own,
-    `insert into lanes (tenant_id, lane_id, lane_ref, request_id, lane_number, quote_count, origin, destination,
+    `insert into quotes (tenant_id, lane_id, lane_ref, request_id, lane_number, quote_count, origin, destination,
        origin_key, destination_key, origin_state, destination_state, origin_market, destination_market, equipment,
        equipment_code, quoted_customer_name, quoted_rate_cents, customer_rate_cents, estimated_cost_cents,
        truck_cost_cents, miles, pickup_date, outcome, decided_at, created_at, updated_at)
@@ -45,7 +45,7 @@ async function brokerage(quotes: number): Promise<TenantId> {
        case when number % 5 = 0 then 0 end, case when number % 6 > 0 then 100.125 + number end,
        case when number % 4 > 0 then date '1999-12-20' + number end,
        (array['won', 'lost', 'pending'])[1 + number % 3], case when number % 3 < 2 then made end, made, made
-     from lanes, generate_series(2, ${quotes + 1}) as number,
+     from quotes, generate_series(2, ${quotes + 1}) as number,
        lateral (select timestamptz '1999-12-31 23:59:59.999Z' + (number / 4) * interval '1 day 1 microsecond' as made) as at
      where tenant_id = ${own}`,
   )
@@ -121,8 +121,8 @@ describe('opening', () => {
     const own = await brokerage(12)
     await asOwner(
       own,
-      "update lanes set outcome = 'expired', decided_at = created_at where lane_ref in ('more-2', 'more-5')",
-      "update lanes set voided_at = now(), void_reason = 'a mistake' where lane_ref = 'more-3'",
+      "update quotes set outcome = 'expired', decided_at = created_at where lane_ref in ('more-2', 'more-5')",
+      "update quotes set voided_at = now(), void_reason = 'a mistake' where lane_ref = 'more-3'",
     )
     for (const expiredCountsAsLost of [false, true]) {
       await asOwner(
@@ -140,9 +140,9 @@ describe('opening', () => {
     const plain = await plainRows(own)
     await asOwner(
       own,
-      "update lanes set created_at = 'infinity' where lane_ref = 'more-2'",
-      "update lanes set created_at = '-infinity' where lane_ref = 'more-3'",
-      "update lanes set created_at = '280000-01-01' where lane_ref = 'more-4'",
+      "update quotes set created_at = 'infinity' where lane_ref = 'more-2'",
+      "update quotes set created_at = '-infinity' where lane_ref = 'more-3'",
+      "update quotes set created_at = '280000-01-01' where lane_ref = 'more-4'",
     )
     for (const number of [2, 3, 4]) plain.delete(70_000_000_000 + number * 7919)
     for (const perPortion of [1, 2, 100]) {
@@ -296,7 +296,7 @@ describe('following', () => {
     const deleted = (from: number, to: number) =>
       asOwner(
         own,
-        `insert into lane_versions select ${own}, lane, 1, now() from generate_series(${from}, ${to}) as lane`,
+        `insert into quote_versions select ${own}, lane, 1, now() from generate_series(${from}, ${to}) as lane`,
       )
     await deleted(1, 25_000)
     const book = mapBook()

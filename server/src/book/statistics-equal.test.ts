@@ -190,13 +190,13 @@ async function randomBrokerage(seed: number, { isMixed }: { isMixed: boolean }):
     [own],
   )
   await owner.query(
-    `insert into lanes (tenant_id, lane_id, lane_ref, request_id, lane_number, quote_count, origin, destination, equipment,
+    `insert into quotes (tenant_id, lane_id, lane_ref, request_id, lane_number, quote_count, origin, destination, equipment,
        updated_at, void_reason, ${columns.join(', ')})
      select ${own}, 80000000000 + nth, 'random-' || nth, known.request_id, 1 + nth, 1,
        ${nameOf('origin')}, ${nameOf('destination')}, 'V',
        made.created_at, case when made.voided_at is not null then 'a mistake' end,
        ${columns.map((name) => `made.${name}`).join(', ')}
-     from (select request_id from lanes where tenant_id = ${own} limit 1) as known,
+     from (select request_id from quotes where tenant_id = ${own} limit 1) as known,
        rows from (json_to_recordset($1::json) as (${columns.map((name) => `${name} ${typeOf(name)}`).join(', ')}))
          with ordinality as made (${columns.join(', ')}, nth)`,
     [JSON.stringify(quotes)],
@@ -274,7 +274,7 @@ async function sumsOfDatabase(
 ): Promise<Map<string, GroupOfDatabase>> {
   const keys = {
     lane: sql`origin_key || '>' || destination_key || '>' || equipment_code`,
-    customer: sql`coalesce(merged.main_key, lanes.customer_key)`,
+    customer: sql`coalesce(merged.main_key, quotes.customer_key)`,
     rep: sql`coalesce(case when import_id is null or rep_name is not null then created_by end::text, '')`,
     carrier: sql`coalesce(lower(carrier_name), '')`,
     equipment: sql`equipment_code`,
@@ -302,11 +302,11 @@ async function sumsOfDatabase(
         count(*) ${where(low)} as "quotedTooLow", count(*) ${where(sql`${low} and outcome = 'won'`)} as "quotedTooLowWon",
         ${sum(tooLowCents(own, rules), where(sql`${low} and outcome = 'won'`))} as "quotedTooLowCents",
         (extract(epoch from max(created_at)) * 1000)::bigint as "lastQuotedAt"
-      from counted_lanes as lanes
-      left join customer_aliases as merged on merged.tenant_id = ${own} and merged.customer_key = lanes.customer_key
+      from counted_lanes as quotes
+      left join customer_aliases as merged on merged.tenant_id = ${own} and merged.customer_key = quotes.customer_key
         and merged.merged_into is not null
-      where lanes.tenant_id = ${own}
-        and ${matching(filterOf(own, selection), own)(expressionBuilder<Tables, 'lanes'>())}
+      where quotes.tenant_id = ${own}
+        and ${matching(filterOf(own, selection), own)(expressionBuilder<Tables, 'quotes'>())}
       group by 1`.execute(transaction),
   )
   return new Map(rows.map((row) => [row.key, row]))
@@ -418,9 +418,9 @@ function equalForAll({ seed, isMixed, basis }: (typeof brokerages)[number], step
           const rest = await (await statistics()).marginGaps(selection, { cursor, limit: 1_000 })
           const { rows } = await app.database.inTenant(own, (transaction) =>
             sql<{ laneId: number; cents: number }>`
-              select lane_id as "laneId", ${shortfall} as cents from counted_lanes as lanes
+              select lane_id as "laneId", ${shortfall} as cents from counted_lanes as quotes
               where tenant_id = ${own} and ${marginComparable}
-                and ${matching({ ...filterOf(own, selection), booked: true }, own)(expressionBuilder<Tables, 'lanes'>())}
+                and ${matching({ ...filterOf(own, selection), booked: true }, own)(expressionBuilder<Tables, 'quotes'>())}
               order by 2 desc, 1 desc`.execute(transaction),
           )
           return { pages: cursor === null ? [first] : [first, rest], rows }
@@ -564,7 +564,7 @@ function equalForAll({ seed, isMixed, basis }: (typeof brokerages)[number], step
       ).toEqual(rows.map((row) => ({ ...row, rateType: row.rateType ?? 'spot' })))
       expect(read.length).toBeGreaterThan(200)
 
-      const lanes = await transaction.selectFrom('lanes').selectAll().where('tenant_id', '=', own).execute()
+      const lanes = await transaction.selectFrom('quotes').selectAll().where('tenant_id', '=', own).execute()
       const booked = await convertedBookings(transaction, own, lanes, basis)
       const { rows: converted } = await sql<{ laneId: number; revenueCents: number; costCents: number }>`
         select lane_id as "laneId", customer_rate_cents as "revenueCents", truck_cost_cents as "costCents"

@@ -275,7 +275,9 @@ describe('event content', () => {
       body: { quote_expiry: { valid_days: 30 } },
     })
     const lane = await makeLane(app, integration.tenant)
-    await ask(`update lanes set created_at = created_at - interval '31 days' where lane_id = ${lane.lane_id}`)
+    await ask(
+      `update quotes set created_at = created_at - interval '31 days' where lane_id = ${lane.lane_id}`,
+    )
     await sendEventsTo(app, integration.tenant, receiver.url)
     expect(await app.expireQuotes()).toBe(1)
     await receiver.until((all) => all.length === 1)

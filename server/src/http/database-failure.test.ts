@@ -244,7 +244,7 @@ describe('a failed write changes nothing', () => {
     const fresh = await makeLane(app, acme.tenant)
     const maker = new pg.Client(app.testDatabase.owner)
     await maker.connect()
-    const tables = ['lanes', 'lane_changes', 'shipment_updates', 'tenant_facts', 'lane_versions']
+    const tables = ['quotes', 'quote_changes', 'shipment_updates', 'tenant_facts', 'quote_versions']
     const read = async () => {
       await maker.query(`begin; select set_config('app.tenant_id', '${acme.tenant.id}', true)`)
       const rows = []
@@ -357,7 +357,7 @@ describe('409', () => {
     const holder = await holding(fresh.lane_ref)
     const waiting = pushUpdate(app, acme, { lane_ref: fresh.lane_ref, customer_rate: 2100 })
     await waitingForLock(app.testDatabase)
-    await holder.letGo("update lanes set carrier_name = 'Blue Mesa', truck_cost_cents = 150000")
+    await holder.letGo("update quotes set carrier_name = 'Blue Mesa', truck_cost_cents = 150000")
     expect((await waiting).status).toBe(200)
     const { body } = await call(app, 'GET', `/api/lanes/${fresh.lane_ref}`, owner())
     expect([body.customer_rate, body.carrier_name, body.truck_cost]).toEqual([2100, 'Blue Mesa', 1500])
@@ -370,7 +370,7 @@ async function holding(laneRef: string) {
   await holder.connect()
   await holder.query('begin')
   await holder.query("select set_config('app.tenant_id', $1, true)", [String(acme.tenant.id)])
-  await holder.query('select from lanes where lane_ref = $1 for update', [laneRef])
+  await holder.query('select from quotes where lane_ref = $1 for update', [laneRef])
   return {
     async letGo(change?: string): Promise<void> {
       if (change !== undefined) await holder.query(`${change} where lane_ref = $1`, [laneRef])

@@ -101,7 +101,7 @@ async function lanesOf(tenant: TenantId): Promise<LaneRow[]> {
   )
 }
 
-async function countOf(tenant: TenantId, table: 'lanes' | 'quote_requests'): Promise<number> {
+async function countOf(tenant: TenantId, table: 'quotes' | 'quote_requests'): Promise<number> {
   const { rows } = await database.inTenant(tenant, (transaction) =>
     transaction
       .selectFrom(table)
@@ -164,7 +164,7 @@ describe('an import', () => {
     const text = header + rowTo('Atlanta') + rowTo('Atlanta') + rowTo('Macon')
     expect(await runImport(tenant, text)).toMatchObject({ rowsAdded: 3, rowsRepeated: 0 })
     expect(await runImport(tenant, text)).toMatchObject({ rowsAdded: 0, rowsRepeated: 3 })
-    expect(await countOf(tenant, 'lanes')).toBe(3)
+    expect(await countOf(tenant, 'quotes')).toBe(3)
     expect(await countOf(tenant, 'quote_requests')).toBe(3)
   })
 
@@ -224,14 +224,14 @@ describe('an import', () => {
     })
     expect(first.status).toBe('stopped')
     expect(first.rowsAdded).toBeLessThan(2_500)
-    expect(await countOf(tenant, 'lanes')).toBe(first.rowsAdded)
+    expect(await countOf(tenant, 'quotes')).toBe(first.rowsAdded)
     expect(await importRow(tenant, first.importId)).toMatchObject({
       status: 'stopped',
       rows_added: first.rowsAdded,
     })
     const second = await runImport(tenant, text)
     expect(second).toMatchObject({ status: 'done', rowsRepeated: first.rowsAdded })
-    expect(await countOf(tenant, 'lanes')).toBe(2_500)
+    expect(await countOf(tenant, 'quotes')).toBe(2_500)
   })
 
   it('continues after a database outage, and counts a batch once when its commit was not confirmed', async () => {
@@ -250,7 +250,7 @@ describe('an import', () => {
     }
     const end = await runImport(tenant, header + rowTo('Atlanta') + rowTo('Macon'), { through: flaky })
     expect(end).toMatchObject({ status: 'done', rowsAdded: 2, rowsRepeated: 0 })
-    expect(await countOf(tenant, 'lanes')).toBe(2)
+    expect(await countOf(tenant, 'quotes')).toBe(2)
   })
 
   it('saves one batch at a time, in the order of the file, while it reads the next', async () => {
@@ -276,7 +276,7 @@ describe('an import', () => {
     expect(end).toMatchObject({ status: 'done', rowsRead: 2_202, rowsAdded: 2_200, rowsRefused: 2 })
     expect(end.refused.map(({ row }) => row)).toEqual([1_502, 2_203])
     expect([workingMost, ...seen]).toEqual([1, 0, 0, 0])
-    expect(await countOf(tenant, 'lanes')).toBe(2_200)
+    expect(await countOf(tenant, 'quotes')).toBe(2_200)
   })
 
   it('reports its progress when a batch fails for good, and continues with the same file', async () => {
@@ -298,7 +298,7 @@ describe('an import', () => {
       rows_read: 2_000,
       rows_added: 2_000,
     })
-    expect(await countOf(tenant, 'lanes')).toBe(2_000)
+    expect(await countOf(tenant, 'quotes')).toBe(2_000)
     expect(await runImport(tenant, text)).toMatchObject({ rowsAdded: 500, rowsRepeated: 2_000 })
   })
 
@@ -308,7 +308,7 @@ describe('an import', () => {
     const [one, two] = await Promise.all([runImport(tenant, text), runImport(tenant, text)])
     expect(one.rowsAdded + two.rowsAdded).toBe(1_200)
     expect(one.rowsRepeated + two.rowsRepeated).toBe(1_200)
-    expect(await countOf(tenant, 'lanes')).toBe(1_200)
+    expect(await countOf(tenant, 'quotes')).toBe(1_200)
     expect(await countOf(tenant, 'quote_requests')).toBe(1_200)
   })
 
@@ -581,10 +581,10 @@ describe('the command', { tags: 'long' }, () => {
       const path = join(folder, 'loads.csv')
       await writeFile(path, manyRows(5_000))
       const killed = command([path, '--tenant', 'killed brokers'])
-      while ((await countOf(tenant, 'lanes')) === 0) await delay(20)
+      while ((await countOf(tenant, 'quotes')) === 0) await delay(20)
       killed.child.kill('SIGKILL')
       await killed.ended
-      const before = await countOf(tenant, 'lanes')
+      const before = await countOf(tenant, 'quotes')
       expect(before).toBeLessThan(5_000)
       expect(await countOf(tenant, 'quote_requests')).toBe(before)
       const refused = await command([path, '--tenant', String(tenant)]).ended
@@ -596,7 +596,7 @@ describe('the command', { tags: 'long' }, () => {
       const { code, output } = await command([path, '--tenant', String(tenant)]).ended
       expect(output).toContain(`${(5_000 - before).toLocaleString('en-US')} quotes added`)
       expect(code).toBe(0)
-      expect(await countOf(tenant, 'lanes')).toBe(5_000)
+      expect(await countOf(tenant, 'quotes')).toBe(5_000)
     }))
 
   it('stops at Ctrl-C after the current rows, and says how to continue', () =>
@@ -610,13 +610,13 @@ describe('the command', { tags: 'long' }, () => {
       await holder.query(`select pg_advisory_lock(1);
         create function wait_for_holder() returns trigger language plpgsql as
           'begin perform pg_advisory_xact_lock_shared(1); return new; end';
-        create trigger wait_for_holder before insert on lanes for each row
+        create trigger wait_for_holder before insert on quotes for each row
           when (new.tenant_id = ${tenant} and new.quoted_rate_cents = 599900) execute function wait_for_holder()`)
       const stopped = command([path, '--tenant', 'Patient Brokers'])
-      await expect.poll(() => countOf(tenant, 'lanes')).toBeGreaterThan(0)
+      await expect.poll(() => countOf(tenant, 'quotes')).toBeGreaterThan(0)
       stopped.child.kill('SIGINT')
       await holder.query(
-        'select pg_advisory_unlock(1); drop trigger wait_for_holder on lanes; drop function wait_for_holder()',
+        'select pg_advisory_unlock(1); drop trigger wait_for_holder on quotes; drop function wait_for_holder()',
       )
       await holder.end()
       const { code, output } = await stopped.ended
@@ -633,10 +633,10 @@ describe('the command', { tags: 'long' }, () => {
       await writeFile(path, text)
       const { importId } = await runImport(tenant, text)
       const killed = command(['--undo', String(importId), '--tenant', 'Undone Brokers'])
-      while ((await countOf(tenant, 'lanes')) === 5_000) await delay(5)
+      while ((await countOf(tenant, 'quotes')) === 5_000) await delay(5)
       killed.child.kill('SIGKILL')
       await killed.ended
-      const left = await countOf(tenant, 'lanes')
+      const left = await countOf(tenant, 'quotes')
       expect(left).toBeGreaterThan(0)
       expect(await importRow(tenant, importId)).toMatchObject({
         status: 'undoing',
@@ -650,7 +650,7 @@ describe('the command', { tags: 'long' }, () => {
       await expect.poll(async () => (await importRow(tenant, importId))?.status).toBe('undone')
       await service.close()
       expect(await importRow(tenant, importId)).toMatchObject({ lanes_removed: 5_000, lanes_kept: 0 })
-      expect(await countOf(tenant, 'lanes')).toBe(0)
+      expect(await countOf(tenant, 'quotes')).toBe(0)
     }))
 
   it('stops an undo at Ctrl-C, and continues when it is run again', () =>
@@ -659,15 +659,15 @@ describe('the command', { tags: 'long' }, () => {
       const { importId } = await runImport(tenant, manyRows(5_000))
       const undoing = ['--undo', String(importId), '--tenant', 'Pausing Brokers']
       const stopped = command(undoing)
-      while ((await countOf(tenant, 'lanes')) === 5_000) await delay(5)
+      while ((await countOf(tenant, 'quotes')) === 5_000) await delay(5)
       stopped.child.kill('SIGINT')
       const first = await stopped.ended
       expect(first.code).toBe(130)
       expect(first.output).toContain('not fully undone yet')
-      expect(await countOf(tenant, 'lanes')).toBeGreaterThan(0)
+      expect(await countOf(tenant, 'quotes')).toBeGreaterThan(0)
       const second = await command(undoing).ended
       expect(second).toMatchObject({ code: 0, output: expect.stringContaining('5,000 quotes removed') })
-      expect(await countOf(tenant, 'lanes')).toBe(0)
+      expect(await countOf(tenant, 'quotes')).toBe(0)
     }))
 
   it('prints rejected rows, writes them to a file, lists and undoes imports', () =>

@@ -52,7 +52,7 @@ it.skipIf(!existsSync(path))(
     expect([...refusedFor]).toEqual(['book_price'])
     const { won, booked } = await database.inTenant(tenant, (transaction) =>
       transaction
-        .selectFrom('lanes')
+        .selectFrom('quotes')
         .select((query) => [
           query.fn.countAll<number>().filterWhere('outcome', '=', 'won').as('won'),
           query.fn.count<number>('truck_cost_cents').as('booked'),

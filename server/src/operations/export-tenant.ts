@@ -153,8 +153,8 @@ function readme({ tenant, made_at, tables, passwords }: Manifest): string {
 Each file contains one table: a row a line, each line a JSON object, packed with gzip. Amounts are whole cents, times are
 UTC, bytes are \\x and hex digits. ${manifestFile} says how many rows each has, and the SHA-256 of its lines:
 
-  zcat lanes.ndjson.gz | head -1
-  zcat lanes.ndjson.gz | sha256sum
+  zcat quotes.ndjson.gz | head -1
+  zcat quotes.ndjson.gz | sha256sum
 
 To import it into another installation of Lanewise: npm run tenant -- import FOLDER
 Protect it like a backup: it contains ${passwords ? 'the hashes of passwords, and ' : ''}customers, rates and costs.

@@ -158,6 +158,9 @@ function isSameSchema(exported: string, here: string): boolean {
   return exported === here || (lastEarlierMigrations.has(exported) && here >= lastBaselineMigration)
 }
 
+/** The names of tables that an export from before the baseline has by their earlier names. */
+const renamed: Readonly<Record<string, string>> = { lanes: 'quotes', lane_changes: 'quote_changes' }
+
 /** Pairs each table of this database with the exported one. Both must have the same schema. */
 function tablesOf(copy: TenantCopy, { schema, tables }: SealedManifest): TablePair[] {
   if (!isSameSchema(schema, copy.schema)) {
@@ -167,7 +170,7 @@ function tablesOf(copy: TenantCopy, { schema, tables }: SealedManifest): TablePa
   }
   // An export from before the baseline lacks what the baseline added. The new columns have default values.
   const mayLack = lastEarlierMigrations.has(schema)
-  const exported = new Map(tables.map((table) => [table.name, table]))
+  const exported = new Map(tables.map((table) => [renamed[table.name] ?? table.name, table]))
   const names = (list: readonly { readonly name: string }[]) => list.map(({ name }) => name).join(', ')
   const pairs = copy.tables.flatMap((here): TablePair[] => {
     const there = exported.get(here.name)
@@ -218,7 +221,7 @@ async function writeAll(
       const refused = await copy.insert(here, written)
       if (refused !== null) refuse(refused.index, refused.why)
       const numbers = (column: string) => rows.map((row) => Number(row[column]))
-      if (here.name === 'lanes')
+      if (here.name === 'quotes')
         counted.numbersGivenBefore += await copy.take(identifiers, numbers('lane_id'), [])
       if (here.name === 'quote_requests') {
         counted.numbersGivenBefore += await copy.take(identifiers, [], numbers('request_id'))

@@ -125,14 +125,14 @@ export async function notSpread(transaction: TenantTransaction): Promise<readonl
 export async function activeWorkers(client: pg.Client): Promise<number> {
   const { rows } = await client.query<{
     extension: boolean
-    lanes: boolean
+    quotes: boolean
     owns: boolean
     current: string
   }>(`
     select exists (select from pg_extension where extname = 'citus') as extension,
-      to_regclass('public.lanes') is not null as lanes,
+      to_regclass('public.quotes') is not null as quotes,
       coalesce((select pg_has_role(current_user, relowner, 'usage') from pg_class
-                where oid = to_regclass('public.lanes')), false) as owns,
+                where oid = to_regclass('public.quotes')), false) as owns,
       current_user as current`)
   const [found] = rows
   if (found?.extension !== true) {
@@ -140,7 +140,7 @@ export async function activeWorkers(client: pg.Client): Promise<number> {
       'The database has no extension "citus". On every node, as a superuser: set shared_preload_libraries = \'citus\', restart, and run "create extension citus" in this database; then add the workers with citus_add_node.',
     )
   }
-  if (!found.lanes)
+  if (!found.quotes)
     throw new DistributionRefused('The database has no tables yet. Run npm run migrate first.')
   if (!found.owns) {
     throw new DistributionRefused(

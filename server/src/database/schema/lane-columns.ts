@@ -28,7 +28,7 @@ const ofBookingUnit = {
 
 export type FieldColumnKind = (typeof ofQuoteUnit)[keyof typeof ofQuoteUnit]
 
-/** The columns of `lanes` that are a field of a quote or of a booking, or follow from one, with their kinds. */
+/** The columns of `quotes` that are a field of a quote or of a booking, or follow from one, with their kinds. */
 export const fieldColumns: readonly (readonly [column: string, kind: FieldColumnKind])[] = [
   ...quoteFields.flatMap((field): [string, FieldColumnKind][] => {
     const { column, unit, derived } = quoteTable[field]

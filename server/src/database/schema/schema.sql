@@ -173,7 +173,7 @@ create table event_deliveries (
 ) with (fillfactor=80);
 CREATE INDEX event_deliveries_by_age ON event_deliveries USING btree (created_at);
 CREATE INDEX event_deliveries_by_event ON event_deliveries USING btree (tenant_id, event_number);
-CREATE INDEX event_deliveries_by_lane ON event_deliveries USING btree (tenant_id, endpoint_id, lane_id, event_number) WHERE (state = 'due'::text);
+CREATE INDEX event_deliveries_by_quote ON event_deliveries USING btree (tenant_id, endpoint_id, lane_id, event_number) WHERE (state = 'due'::text);
 CREATE INDEX event_deliveries_dead ON event_deliveries USING btree (tenant_id, event_number) WHERE (state = 'dead'::text);
 CREATE INDEX event_deliveries_due ON event_deliveries USING btree (tenant_id, endpoint_id, next_at, event_number) WHERE (state = 'due'::text);
 alter table event_deliveries enable row level security;
@@ -397,7 +397,47 @@ alter table integration_calls force row level security;
 create policy tenant_isolation on integration_calls for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer));
 grant delete, insert, select on integration_calls to lanewise_service;
 
-create table lane_changes (
+create table market_rates (
+  tenant_id integer not null,
+  scope text not null,
+  origin_area text not null,
+  destination_area text not null,
+  equipment_code text not null,
+  source text not null,
+  basis text not null,
+  kind text not null,
+  currency text not null,
+  as_of timestamp with time zone not null,
+  low_cents integer,
+  mid_cents integer not null,
+  high_cents integer,
+  fuel_cents integer,
+  sample integer,
+  valid_until timestamp with time zone,
+  origin text not null,
+  destination text not null,
+  entered_by text not null,
+  said_at timestamp with time zone not null,
+  constraint market_rates_pkey PRIMARY KEY (tenant_id, scope, origin_area, destination_area, equipment_code, source, basis, kind, currency, as_of),
+  constraint market_rates_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(tenant_id),
+  constraint market_rates_basis_check CHECK ((basis = ANY (ARRAY['linehaul'::text, 'all_in'::text]))),
+  constraint market_rates_currency_check CHECK ((currency = ANY (ARRAY['USD'::text, 'CAD'::text, 'MXN'::text]))),
+  constraint market_rates_entered_by_check CHECK ((entered_by = ANY (ARRAY['push'::text, 'file'::text, 'hand'::text, 'adapter'::text]))),
+  constraint market_rates_fuel_cents_check CHECK (((fuel_cents >= 0) AND (fuel_cents <= 999999999))),
+  constraint market_rates_high_cents_check CHECK (((high_cents >= 0) AND (high_cents <= 999999999))),
+  constraint market_rates_kind_check CHECK ((kind = ANY (ARRAY['buy'::text, 'sell'::text]))),
+  constraint market_rates_low_cents_check CHECK (((low_cents >= 0) AND (low_cents <= 999999999))),
+  constraint market_rates_mid_cents_check CHECK (((mid_cents >= 0) AND (mid_cents <= 999999999))),
+  constraint market_rates_sample_check CHECK ((sample >= 0)),
+  constraint market_rates_scope_check CHECK ((scope = ANY (ARRAY['lane'::text, 'zip3'::text, 'market'::text, 'state_pair'::text, 'region'::text])))
+);
+CREATE INDEX market_rates_by_source ON market_rates USING btree (tenant_id, source, as_of DESC);
+alter table market_rates enable row level security;
+alter table market_rates force row level security;
+create policy tenant_isolation on market_rates for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer));
+grant delete, insert, select, update on market_rates to lanewise_service;
+
+create table quote_changes (
   tenant_id integer not null,
   lane_id bigint not null,
   change_number integer not null,
@@ -410,19 +450,53 @@ create table lane_changes (
   after jsonb not null,
   rolled_back_change integer,
   rule text,
-  constraint lane_changes_pkey PRIMARY KEY (tenant_id, lane_id, change_number),
-  constraint lane_changes_tenant_id_lane_id_fkey FOREIGN KEY (tenant_id, lane_id) REFERENCES lanes(tenant_id, lane_id),
-  constraint lane_changes_tenant_id_user_id_fkey FOREIGN KEY (tenant_id, user_id) REFERENCES users(tenant_id, user_id),
-  constraint lane_changes_rule_check CHECK (((length(rule) >= 1) AND (length(rule) <= 50))),
-  constraint lane_changes_source_check CHECK ((source = ANY (ARRAY['dashboard'::text, 'tms'::text, 'import'::text, 'lanewise'::text])))
+  constraint quote_changes_pkey PRIMARY KEY (tenant_id, lane_id, change_number),
+  constraint quote_changes_tenant_id_lane_id_fkey FOREIGN KEY (tenant_id, lane_id) REFERENCES quotes(tenant_id, lane_id),
+  constraint quote_changes_tenant_id_user_id_fkey FOREIGN KEY (tenant_id, user_id) REFERENCES users(tenant_id, user_id),
+  constraint quote_changes_rule_check CHECK (((length(rule) >= 1) AND (length(rule) <= 50))),
+  constraint quote_changes_source_check CHECK ((source = ANY (ARRAY['dashboard'::text, 'tms'::text, 'import'::text, 'lanewise'::text])))
 );
-CREATE INDEX lane_changes_by_import ON lane_changes USING btree (tenant_id, import_id, lane_id) WHERE (import_id IS NOT NULL);
-alter table lane_changes enable row level security;
-alter table lane_changes force row level security;
-create policy tenant_isolation on lane_changes for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer));
-grant insert, select on lane_changes to lanewise_service;
+CREATE INDEX quote_changes_by_import ON quote_changes USING btree (tenant_id, import_id, lane_id) WHERE (import_id IS NOT NULL);
+alter table quote_changes enable row level security;
+alter table quote_changes force row level security;
+create policy tenant_isolation on quote_changes for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer));
+grant insert, select on quote_changes to lanewise_service;
 
-create table lane_versions (
+create table quote_list_settings (
+  tenant_id integer not null,
+  user_id integer not null,
+  version integer not null,
+  settings jsonb not null,
+  constraint quote_list_settings_pkey PRIMARY KEY (tenant_id, user_id),
+  constraint quote_list_settings_tenant_id_user_id_fkey FOREIGN KEY (tenant_id, user_id) REFERENCES users(tenant_id, user_id)
+);
+alter table quote_list_settings enable row level security;
+alter table quote_list_settings force row level security;
+create policy tenant_isolation on quote_list_settings for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer));
+grant insert, select, update on quote_list_settings to lanewise_service;
+
+create table quote_requests (
+  tenant_id integer not null,
+  request_id bigint not null,
+  customer_name text not null,
+  reference text,
+  created_by integer,
+  created_at timestamp with time zone not null,
+  import_id integer,
+  request_key uuid,
+  request_digest bytea,
+  constraint quote_requests_pkey PRIMARY KEY (tenant_id, request_id),
+  constraint quote_requests_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(tenant_id),
+  constraint quote_requests_tenant_id_import_id_fkey FOREIGN KEY (tenant_id, import_id) REFERENCES imports(tenant_id, import_id),
+  constraint quote_requests_request_digest_check CHECK ((length(request_digest) = 32))
+);
+CREATE UNIQUE INDEX quote_requests_by_key ON quote_requests USING btree (tenant_id, request_key) WHERE (request_key IS NOT NULL);
+alter table quote_requests enable row level security;
+alter table quote_requests force row level security;
+create policy tenant_isolation on quote_requests for all to public using (((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer) AND is_seen(customer_key(customer_name)))) with check (((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer) AND is_seen(customer_key(customer_name))));
+grant delete, insert, select, update on quote_requests to lanewise_service;
+
+create table quote_versions (
   tenant_id integer not null,
   lane_id bigint not null,
   version bigint not null,
@@ -430,15 +504,15 @@ create table lane_versions (
   removed_ref text,
   removed_external_id text,
   removed_shipment boolean,
-  constraint lane_versions_pkey PRIMARY KEY (tenant_id, lane_id)
+  constraint quote_versions_pkey PRIMARY KEY (tenant_id, lane_id)
 );
-CREATE INDEX lane_versions_by_version ON lane_versions USING btree (tenant_id, version, lane_id);
-alter table lane_versions enable row level security;
-alter table lane_versions force row level security;
-create policy tenant_isolation on lane_versions for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer));
-grant insert, select, update on lane_versions to lanewise_service;
+CREATE INDEX quote_versions_by_version ON quote_versions USING btree (tenant_id, version, lane_id);
+alter table quote_versions enable row level security;
+alter table quote_versions force row level security;
+create policy tenant_isolation on quote_versions for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer));
+grant insert, select, update on quote_versions to lanewise_service;
 
-create table lanes (
+create table quotes (
   tenant_id integer not null,
   lane_id bigint not null,
   lane_ref text not null,
@@ -520,133 +594,59 @@ create table lanes (
   counter_rate_cents integer,
   superseded_by text,
   superseded_as text,
-  constraint lanes_pkey PRIMARY KEY (tenant_id, lane_id),
-  constraint lanes_tenant_id_lane_ref_key UNIQUE (tenant_id, lane_ref),
-  constraint lanes_tenant_id_import_id_fkey FOREIGN KEY (tenant_id, import_id) REFERENCES imports(tenant_id, import_id),
-  constraint lanes_tenant_id_request_id_fkey FOREIGN KEY (tenant_id, request_id) REFERENCES quote_requests(tenant_id, request_id),
-  constraint lanes_check CHECK (((outcome = 'pending'::text) = (decided_at IS NULL))),
-  constraint lanes_check1 CHECK (((voided_at IS NULL) = (void_reason IS NULL))),
-  constraint lanes_counter_rate_cents_check CHECK ((counter_rate_cents > 0)),
-  constraint lanes_customer_accessorials_cents_check CHECK (((customer_accessorials_cents >= 0) AND (customer_accessorials_cents <= 999999999))),
-  constraint lanes_customer_basis_check CHECK ((customer_basis = ANY (ARRAY['linehaul'::text, 'all_in'::text]))),
-  constraint lanes_customer_currency_check CHECK ((customer_currency = ANY (ARRAY['USD'::text, 'CAD'::text]))),
-  constraint lanes_customer_fuel_cents_check CHECK (((customer_fuel_cents >= 0) AND (customer_fuel_cents <= 999999999))),
-  constraint lanes_customer_rate_cents_check CHECK (((customer_rate_cents >= 0) AND (customer_rate_cents <= 999999999))),
-  constraint lanes_estimated_cost_cents_check CHECK (((estimated_cost_cents >= 0) AND (estimated_cost_cents <= 999999999))),
-  constraint lanes_expected_basis_check CHECK ((expected_basis = ANY (ARRAY['linehaul'::text, 'all_in'::text]))),
-  constraint lanes_expected_cost_cents_check CHECK (((expected_cost_cents >= 0) AND (expected_cost_cents <= 999999999))),
-  constraint lanes_expected_cost_high_cents_check CHECK (((expected_cost_high_cents >= 0) AND (expected_cost_high_cents <= 999999999))),
-  constraint lanes_expected_cost_low_cents_check CHECK (((expected_cost_low_cents >= 0) AND (expected_cost_low_cents <= 999999999))),
-  constraint lanes_lane_number_check CHECK ((lane_number >= 1)),
-  constraint lanes_market_rate_cents_check CHECK (((market_rate_cents >= 0) AND (market_rate_cents <= 999999999))),
-  constraint lanes_miles_check CHECK (((miles > (0)::double precision) AND (miles <= (10000)::double precision))),
-  constraint lanes_outcome_check CHECK ((outcome = ANY (ARRAY['won'::text, 'lost'::text, 'pending'::text, 'expired'::text]))),
-  constraint lanes_outcome_reason_check CHECK ((outcome_reason = ANY (ARRAY['price'::text, 'service'::text, 'capacity'::text, 'no_response'::text, 'other'::text]))),
-  constraint lanes_outcome_source_check CHECK ((outcome_source = ANY (ARRAY['dashboard'::text, 'tms'::text, 'import'::text, 'lanewise'::text]))),
-  constraint lanes_quote_count_check CHECK ((quote_count >= 1)),
-  constraint lanes_quoted_accessorials_cents_check CHECK (((quoted_accessorials_cents >= 0) AND (quoted_accessorials_cents <= 999999999))),
-  constraint lanes_quoted_basis_check CHECK ((quoted_basis = ANY (ARRAY['linehaul'::text, 'all_in'::text]))),
-  constraint lanes_quoted_currency_check CHECK ((quoted_currency = ANY (ARRAY['USD'::text, 'CAD'::text]))),
-  constraint lanes_quoted_fuel_cents_check CHECK (((quoted_fuel_cents >= 0) AND (quoted_fuel_cents <= 999999999))),
-  constraint lanes_quoted_rate_cents_check CHECK (((quoted_rate_cents >= 0) AND (quoted_rate_cents <= 999999999))),
-  constraint lanes_rate_type_check CHECK ((rate_type = ANY (ARRAY['spot'::text, 'contract'::text]))),
-  constraint lanes_truck_accessorials_cents_check CHECK (((truck_accessorials_cents >= 0) AND (truck_accessorials_cents <= 999999999))),
-  constraint lanes_truck_basis_check CHECK ((truck_basis = ANY (ARRAY['linehaul'::text, 'all_in'::text]))),
-  constraint lanes_truck_cost_cents_check CHECK (((truck_cost_cents >= 0) AND (truck_cost_cents <= 999999999))),
-  constraint lanes_truck_cost_source_check CHECK ((truck_cost_source = ANY (ARRAY['dashboard'::text, 'tms'::text, 'import'::text]))),
-  constraint lanes_truck_currency_check CHECK ((truck_currency = ANY (ARRAY['USD'::text, 'CAD'::text]))),
-  constraint lanes_truck_fuel_cents_check CHECK (((truck_fuel_cents >= 0) AND (truck_fuel_cents <= 999999999)))
+  constraint quotes_pkey PRIMARY KEY (tenant_id, lane_id),
+  constraint quotes_tenant_id_lane_ref_key UNIQUE (tenant_id, lane_ref),
+  constraint quotes_tenant_id_import_id_fkey FOREIGN KEY (tenant_id, import_id) REFERENCES imports(tenant_id, import_id),
+  constraint quotes_tenant_id_request_id_fkey FOREIGN KEY (tenant_id, request_id) REFERENCES quote_requests(tenant_id, request_id),
+  constraint quotes_check CHECK (((outcome = 'pending'::text) = (decided_at IS NULL))),
+  constraint quotes_check1 CHECK (((voided_at IS NULL) = (void_reason IS NULL))),
+  constraint quotes_counter_rate_cents_check CHECK ((counter_rate_cents > 0)),
+  constraint quotes_customer_accessorials_cents_check CHECK (((customer_accessorials_cents >= 0) AND (customer_accessorials_cents <= 999999999))),
+  constraint quotes_customer_basis_check CHECK ((customer_basis = ANY (ARRAY['linehaul'::text, 'all_in'::text]))),
+  constraint quotes_customer_currency_check CHECK ((customer_currency = ANY (ARRAY['USD'::text, 'CAD'::text]))),
+  constraint quotes_customer_fuel_cents_check CHECK (((customer_fuel_cents >= 0) AND (customer_fuel_cents <= 999999999))),
+  constraint quotes_customer_rate_cents_check CHECK (((customer_rate_cents >= 0) AND (customer_rate_cents <= 999999999))),
+  constraint quotes_estimated_cost_cents_check CHECK (((estimated_cost_cents >= 0) AND (estimated_cost_cents <= 999999999))),
+  constraint quotes_expected_basis_check CHECK ((expected_basis = ANY (ARRAY['linehaul'::text, 'all_in'::text]))),
+  constraint quotes_expected_cost_cents_check CHECK (((expected_cost_cents >= 0) AND (expected_cost_cents <= 999999999))),
+  constraint quotes_expected_cost_high_cents_check CHECK (((expected_cost_high_cents >= 0) AND (expected_cost_high_cents <= 999999999))),
+  constraint quotes_expected_cost_low_cents_check CHECK (((expected_cost_low_cents >= 0) AND (expected_cost_low_cents <= 999999999))),
+  constraint quotes_lane_number_check CHECK ((lane_number >= 1)),
+  constraint quotes_market_rate_cents_check CHECK (((market_rate_cents >= 0) AND (market_rate_cents <= 999999999))),
+  constraint quotes_miles_check CHECK (((miles > (0)::double precision) AND (miles <= (10000)::double precision))),
+  constraint quotes_outcome_check CHECK ((outcome = ANY (ARRAY['won'::text, 'lost'::text, 'pending'::text, 'expired'::text]))),
+  constraint quotes_outcome_reason_check CHECK ((outcome_reason = ANY (ARRAY['price'::text, 'service'::text, 'capacity'::text, 'no_response'::text, 'other'::text]))),
+  constraint quotes_outcome_source_check CHECK ((outcome_source = ANY (ARRAY['dashboard'::text, 'tms'::text, 'import'::text, 'lanewise'::text]))),
+  constraint quotes_quote_count_check CHECK ((quote_count >= 1)),
+  constraint quotes_quoted_accessorials_cents_check CHECK (((quoted_accessorials_cents >= 0) AND (quoted_accessorials_cents <= 999999999))),
+  constraint quotes_quoted_basis_check CHECK ((quoted_basis = ANY (ARRAY['linehaul'::text, 'all_in'::text]))),
+  constraint quotes_quoted_currency_check CHECK ((quoted_currency = ANY (ARRAY['USD'::text, 'CAD'::text]))),
+  constraint quotes_quoted_fuel_cents_check CHECK (((quoted_fuel_cents >= 0) AND (quoted_fuel_cents <= 999999999))),
+  constraint quotes_quoted_rate_cents_check CHECK (((quoted_rate_cents >= 0) AND (quoted_rate_cents <= 999999999))),
+  constraint quotes_rate_type_check CHECK ((rate_type = ANY (ARRAY['spot'::text, 'contract'::text]))),
+  constraint quotes_truck_accessorials_cents_check CHECK (((truck_accessorials_cents >= 0) AND (truck_accessorials_cents <= 999999999))),
+  constraint quotes_truck_basis_check CHECK ((truck_basis = ANY (ARRAY['linehaul'::text, 'all_in'::text]))),
+  constraint quotes_truck_cost_cents_check CHECK (((truck_cost_cents >= 0) AND (truck_cost_cents <= 999999999))),
+  constraint quotes_truck_cost_source_check CHECK ((truck_cost_source = ANY (ARRAY['dashboard'::text, 'tms'::text, 'import'::text]))),
+  constraint quotes_truck_currency_check CHECK ((truck_currency = ANY (ARRAY['USD'::text, 'CAD'::text]))),
+  constraint quotes_truck_fuel_cents_check CHECK (((truck_fuel_cents >= 0) AND (truck_fuel_cents <= 999999999)))
 ) with (fillfactor=90);
-CREATE INDEX lanes_booked_or_cancelled ON lanes USING btree (tenant_id, created_at DESC, lane_id DESC) WHERE ((customer_rate_cents IS NOT NULL) OR (truck_cost_cents IS NOT NULL) OR (carrier_name IS NOT NULL) OR (carrier_notes IS NOT NULL) OR (booked_at IS NOT NULL) OR (cancelled_at IS NOT NULL));
-CREATE INDEX lanes_by_age ON lanes USING btree (tenant_id, created_at DESC, lane_id DESC);
-CREATE INDEX lanes_by_corridor ON lanes USING btree (tenant_id, origin_key, destination_key, equipment_code, created_at, lane_id);
-CREATE UNIQUE INDEX lanes_by_external_id ON lanes USING btree (tenant_id, external_id) WHERE (external_id IS NOT NULL);
-CREATE INDEX lanes_by_import ON lanes USING btree (tenant_id, import_id, lane_id) WHERE (import_id IS NOT NULL);
-CREATE UNIQUE INDEX lanes_by_import_fingerprint ON lanes USING btree (tenant_id, import_fingerprint) WHERE (import_fingerprint IS NOT NULL);
-CREATE INDEX lanes_by_request ON lanes USING btree (tenant_id, request_id);
-CREATE INDEX lanes_undecided ON lanes USING btree (tenant_id, valid_until, created_at) WHERE ((outcome = 'pending'::text) AND (voided_at IS NULL));
-CREATE INDEX lanes_with_all_in ON lanes USING btree (tenant_id, origin_key, destination_key) WHERE ((quoted_basis = 'all_in'::text) OR (customer_basis = 'all_in'::text) OR (truck_basis = 'all_in'::text));
-CREATE INDEX lanes_with_cad ON lanes USING btree (tenant_id, origin_key, destination_key) WHERE ((quoted_currency = 'CAD'::text) OR (customer_currency = 'CAD'::text) OR (truck_currency = 'CAD'::text));
-CREATE INDEX lanes_with_linehaul ON lanes USING btree (tenant_id, origin_key, destination_key) WHERE ((quoted_basis = 'linehaul'::text) OR (customer_basis = 'linehaul'::text) OR (truck_basis = 'linehaul'::text));
-alter table lanes enable row level security;
-alter table lanes force row level security;
-create policy ended_quotes_for_owner on lanes for select to lanewise_owner using (true);
-create policy tenant_isolation on lanes for all to public using (((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer) AND is_seen(customer_key) AND ((customer_name IS NULL) OR is_seen(customer_key(quoted_customer_name))))) with check (((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer) AND is_seen(customer_key) AND ((customer_name IS NULL) OR is_seen(customer_key(quoted_customer_name)))));
-grant delete, insert, select, update on lanes to lanewise_service;
-
-create table market_rates (
-  tenant_id integer not null,
-  scope text not null,
-  origin_area text not null,
-  destination_area text not null,
-  equipment_code text not null,
-  source text not null,
-  basis text not null,
-  kind text not null,
-  currency text not null,
-  as_of timestamp with time zone not null,
-  low_cents integer,
-  mid_cents integer not null,
-  high_cents integer,
-  fuel_cents integer,
-  sample integer,
-  valid_until timestamp with time zone,
-  origin text not null,
-  destination text not null,
-  entered_by text not null,
-  said_at timestamp with time zone not null,
-  constraint market_rates_pkey PRIMARY KEY (tenant_id, scope, origin_area, destination_area, equipment_code, source, basis, kind, currency, as_of),
-  constraint market_rates_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(tenant_id),
-  constraint market_rates_basis_check CHECK ((basis = ANY (ARRAY['linehaul'::text, 'all_in'::text]))),
-  constraint market_rates_currency_check CHECK ((currency = ANY (ARRAY['USD'::text, 'CAD'::text, 'MXN'::text]))),
-  constraint market_rates_entered_by_check CHECK ((entered_by = ANY (ARRAY['push'::text, 'file'::text, 'hand'::text, 'adapter'::text]))),
-  constraint market_rates_fuel_cents_check CHECK (((fuel_cents >= 0) AND (fuel_cents <= 999999999))),
-  constraint market_rates_high_cents_check CHECK (((high_cents >= 0) AND (high_cents <= 999999999))),
-  constraint market_rates_kind_check CHECK ((kind = ANY (ARRAY['buy'::text, 'sell'::text]))),
-  constraint market_rates_low_cents_check CHECK (((low_cents >= 0) AND (low_cents <= 999999999))),
-  constraint market_rates_mid_cents_check CHECK (((mid_cents >= 0) AND (mid_cents <= 999999999))),
-  constraint market_rates_sample_check CHECK ((sample >= 0)),
-  constraint market_rates_scope_check CHECK ((scope = ANY (ARRAY['lane'::text, 'zip3'::text, 'market'::text, 'state_pair'::text, 'region'::text])))
-);
-CREATE INDEX market_rates_by_source ON market_rates USING btree (tenant_id, source, as_of DESC);
-alter table market_rates enable row level security;
-alter table market_rates force row level security;
-create policy tenant_isolation on market_rates for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer));
-grant delete, insert, select, update on market_rates to lanewise_service;
-
-create table quote_list_settings (
-  tenant_id integer not null,
-  user_id integer not null,
-  version integer not null,
-  settings jsonb not null,
-  constraint quote_list_settings_pkey PRIMARY KEY (tenant_id, user_id),
-  constraint quote_list_settings_tenant_id_user_id_fkey FOREIGN KEY (tenant_id, user_id) REFERENCES users(tenant_id, user_id)
-);
-alter table quote_list_settings enable row level security;
-alter table quote_list_settings force row level security;
-create policy tenant_isolation on quote_list_settings for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer));
-grant insert, select, update on quote_list_settings to lanewise_service;
-
-create table quote_requests (
-  tenant_id integer not null,
-  request_id bigint not null,
-  customer_name text not null,
-  reference text,
-  created_by integer,
-  created_at timestamp with time zone not null,
-  import_id integer,
-  request_key uuid,
-  request_digest bytea,
-  constraint quote_requests_pkey PRIMARY KEY (tenant_id, request_id),
-  constraint quote_requests_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(tenant_id),
-  constraint quote_requests_tenant_id_import_id_fkey FOREIGN KEY (tenant_id, import_id) REFERENCES imports(tenant_id, import_id),
-  constraint quote_requests_request_digest_check CHECK ((length(request_digest) = 32))
-);
-CREATE UNIQUE INDEX quote_requests_by_key ON quote_requests USING btree (tenant_id, request_key) WHERE (request_key IS NOT NULL);
-alter table quote_requests enable row level security;
-alter table quote_requests force row level security;
-create policy tenant_isolation on quote_requests for all to public using (((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer) AND is_seen(customer_key(customer_name)))) with check (((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer) AND is_seen(customer_key(customer_name))));
-grant delete, insert, select, update on quote_requests to lanewise_service;
+CREATE INDEX quotes_booked_or_cancelled ON quotes USING btree (tenant_id, created_at DESC, lane_id DESC) WHERE ((customer_rate_cents IS NOT NULL) OR (truck_cost_cents IS NOT NULL) OR (carrier_name IS NOT NULL) OR (carrier_notes IS NOT NULL) OR (booked_at IS NOT NULL) OR (cancelled_at IS NOT NULL));
+CREATE INDEX quotes_by_age ON quotes USING btree (tenant_id, created_at DESC, lane_id DESC);
+CREATE INDEX quotes_by_corridor ON quotes USING btree (tenant_id, origin_key, destination_key, equipment_code, created_at, lane_id);
+CREATE UNIQUE INDEX quotes_by_external_id ON quotes USING btree (tenant_id, external_id) WHERE (external_id IS NOT NULL);
+CREATE INDEX quotes_by_import ON quotes USING btree (tenant_id, import_id, lane_id) WHERE (import_id IS NOT NULL);
+CREATE UNIQUE INDEX quotes_by_import_fingerprint ON quotes USING btree (tenant_id, import_fingerprint) WHERE (import_fingerprint IS NOT NULL);
+CREATE INDEX quotes_by_request ON quotes USING btree (tenant_id, request_id);
+CREATE INDEX quotes_undecided ON quotes USING btree (tenant_id, valid_until, created_at) WHERE ((outcome = 'pending'::text) AND (voided_at IS NULL));
+CREATE INDEX quotes_with_all_in ON quotes USING btree (tenant_id, origin_key, destination_key) WHERE ((quoted_basis = 'all_in'::text) OR (customer_basis = 'all_in'::text) OR (truck_basis = 'all_in'::text));
+CREATE INDEX quotes_with_cad ON quotes USING btree (tenant_id, origin_key, destination_key) WHERE ((quoted_currency = 'CAD'::text) OR (customer_currency = 'CAD'::text) OR (truck_currency = 'CAD'::text));
+CREATE INDEX quotes_with_linehaul ON quotes USING btree (tenant_id, origin_key, destination_key) WHERE ((quoted_basis = 'linehaul'::text) OR (customer_basis = 'linehaul'::text) OR (truck_basis = 'linehaul'::text));
+alter table quotes enable row level security;
+alter table quotes force row level security;
+create policy ended_quotes_for_owner on quotes for select to lanewise_owner using (true);
+create policy tenant_isolation on quotes for all to public using (((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer) AND is_seen(customer_key) AND ((customer_name IS NULL) OR is_seen(customer_key(quoted_customer_name))))) with check (((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer) AND is_seen(customer_key) AND ((customer_name IS NULL) OR is_seen(customer_key(quoted_customer_name)))));
+grant delete, insert, select, update on quotes to lanewise_service;
 
 create table schema_migrations (
   name text not null,
@@ -706,10 +706,10 @@ create table shipment_updates (
   applied jsonb not null,
   updated boolean not null,
   constraint shipment_updates_pkey PRIMARY KEY (tenant_id, request_digest),
-  constraint shipment_updates_tenant_id_lane_id_fkey FOREIGN KEY (tenant_id, lane_id) REFERENCES lanes(tenant_id, lane_id),
+  constraint shipment_updates_tenant_id_lane_id_fkey FOREIGN KEY (tenant_id, lane_id) REFERENCES quotes(tenant_id, lane_id),
   constraint shipment_updates_request_digest_check CHECK ((length(request_digest) = 32))
 );
-CREATE INDEX shipment_updates_by_lane ON shipment_updates USING btree (tenant_id, lane_id, received_at);
+CREATE INDEX shipment_updates_by_quote ON shipment_updates USING btree (tenant_id, lane_id, received_at);
 alter table shipment_updates enable row level security;
 alter table shipment_updates force row level security;
 create policy tenant_isolation on shipment_updates for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer));
@@ -945,7 +945,7 @@ AS $function$
   end $function$;
 revoke all on function across_tenants(text) from public;
 
-CREATE OR REPLACE FUNCTION public.advance_versions(tenant integer, facts integer, access integer, changed_lanes bigint[])
+CREATE OR REPLACE FUNCTION public.advance_versions(tenant integer, facts integer, access integer, changed_quotes bigint[])
  RETURNS jsonb
  LANGUAGE plpgsql
  SET enable_seqscan TO 'off'
@@ -981,27 +981,27 @@ AS $function$
         changed_in = this_transaction
       returning facts_version, access_version into new_facts, new_access;
     end if;
-    if facts = 1 and cardinality(changed_lanes) > 0 then
+    if facts = 1 and cardinality(changed_quotes) > 0 then
       -- After the lock, so that times follow the order of versions.
       moment := clock_timestamp();
       -- Citus plans an insert from a query for every shard, and locks them all: then the writes of every tenant would wait
-      -- while a shard moves to another worker. So on Citus, the values of many lanes are part of the text.
-      if cardinality(changed_lanes) = 1 then
-        insert into public.lane_versions as known (tenant_id, lane_id, version, changed_at)
-        values (tenant, changed_lanes[1], new_facts, moment)
+      -- while a shard moves to another worker. So on Citus, the values of many quotes are part of the text.
+      if cardinality(changed_quotes) = 1 then
+        insert into public.quote_versions as known (tenant_id, lane_id, version, changed_at)
+        values (tenant, changed_quotes[1], new_facts, moment)
         on conflict (tenant_id, lane_id) do update set version = excluded.version, changed_at = excluded.changed_at;
       elsif current_setting('citus.propagate_set_commands', true) is null then
-        insert into public.lane_versions as known (tenant_id, lane_id, version, changed_at)
-        select one.tenant_id, changed.lane, new_facts, moment
-        from public.tenants as one cross join (select distinct unnest(changed_lanes) as lane) as changed
+        insert into public.quote_versions as known (tenant_id, lane_id, version, changed_at)
+        select one.tenant_id, changed.quote, new_facts, moment
+        from public.tenants as one cross join (select distinct unnest(changed_quotes) as quote) as changed
         where one.tenant_id = tenant
         on conflict (tenant_id, lane_id) do update set version = excluded.version, changed_at = excluded.changed_at;
       else
         execute format(
-          'insert into public.lane_versions as known (tenant_id, lane_id, version, changed_at) values %s
+          'insert into public.quote_versions as known (tenant_id, lane_id, version, changed_at) values %s
            on conflict (tenant_id, lane_id) do update set version = excluded.version, changed_at = excluded.changed_at',
-          (select string_agg(format('(%s, %s, %s, %L)', tenant, lane, new_facts, moment), ', ')
-           from (select distinct unnest(changed_lanes) as lane) as changed)
+          (select string_agg(format('(%s, %s, %s, %L)', tenant, quote, new_facts, moment), ', ')
+           from (select distinct unnest(changed_quotes) as quote) as changed)
         );
       end if;
     end if;
@@ -1010,11 +1010,11 @@ AS $function$
 revoke all on function advance_versions(integer, integer, integer, bigint[]) from public;
 grant execute on function advance_versions(integer, integer, integer, bigint[]) to lanewise_service;
 
-CREATE OR REPLACE FUNCTION public.announce(tenant integer, kind text, of_lane lanes, about jsonb)
+CREATE OR REPLACE FUNCTION public.announce(tenant integer, kind text, of_quote quotes, about jsonb)
  RETURNS void
  LANGUAGE plpgsql
 AS $function$
-  -- In the database because change_lane calls it within the transaction of the change. Citus allows no subquery in the
+  -- In the database because change_quote calls it within the transaction of the change. Citus allows no subquery in the
   -- values of an insert, so each value is read into a variable first.
   declare
     moment constant timestamptz := clock_timestamp();
@@ -1027,43 +1027,43 @@ AS $function$
     fuel_of_brokerage double precision;
     fuel_of_customer double precision;
     exchange_rate double precision;
-    event_lane jsonb;
+    event_quote jsonb;
     subscriber integer;
   begin
     if not public.has_subscriber(tenant, kind) then
       return;
     end if;
     select reference into request_reference from public.quote_requests
-    where tenant_id = tenant and request_id = of_lane.request_id;
-    -- The person who imported a lane did not quote it.
-    if of_lane.import_id is null then
-      select name into quoted_by from public.users where tenant_id = tenant and user_id = of_lane.created_by;
+    where tenant_id = tenant and request_id = of_quote.request_id;
+    -- The person who imported a quote did not quote it.
+    if of_quote.import_id is null then
+      select name into quoted_by from public.users where tenant_id = tenant and user_id = of_quote.created_by;
     end if;
     select default_basis into basis from public.tenants where tenant_id = tenant;
     -- For amounts on two bases or in two currencies: the surcharges and the exchange rate of their day as they are known now. The
     -- event has the margin of that moment, whatever is corrected later. The engine converts with them.
-    if of_lane.customer_rate_cents is not null and of_lane.truck_cost_cents is not null and of_lane.voided_at is null
-      and (coalesce(of_lane.customer_basis, basis) <> coalesce(of_lane.truck_basis, basis)
-        or coalesce(of_lane.customer_currency, 'USD') <> coalesce(of_lane.truck_currency, 'USD')) then
+    if of_quote.customer_rate_cents is not null and of_quote.truck_cost_cents is not null and of_quote.voided_at is null
+      and (coalesce(of_quote.customer_basis, basis) <> coalesce(of_quote.truck_basis, basis)
+        or coalesce(of_quote.customer_currency, 'USD') <> coalesce(of_quote.truck_currency, 'USD')) then
       select mills_per_mile into fuel_of_brokerage from public.fuel_days
-      where tenant_id = tenant and day = (of_lane.created_at at time zone 'UTC')::date and customer_key = '';
+      where tenant_id = tenant and day = (of_quote.created_at at time zone 'UTC')::date and customer_key = '';
       select mills_per_mile into fuel_of_customer from public.fuel_days
-      where tenant_id = tenant and day = (of_lane.created_at at time zone 'UTC')::date
-        and customer_key = public.customer_key(of_lane.quoted_customer_name);
+      where tenant_id = tenant and day = (of_quote.created_at at time zone 'UTC')::date
+        and customer_key = public.customer_key(of_quote.quoted_customer_name);
       select usd_per_cad into exchange_rate from public.exchange_days
-      where tenant_id = tenant and day = (of_lane.created_at at time zone 'UTC')::date;
+      where tenant_id = tenant and day = (of_quote.created_at at time zone 'UTC')::date;
       rates := jsonb_build_object('fuel_mills_per_mile', coalesce(fuel_of_customer, fuel_of_brokerage),
         'cost_mills_per_mile', fuel_of_brokerage, 'usd_per_cad', exchange_rate);
     end if;
-    event_lane := to_jsonb(of_lane)
+    event_quote := to_jsonb(of_quote)
       - '{tenant_id, search_text, signed_at, quote_signed_at, outcome_before_booking, import_fingerprint, import_id, origin_key,
           destination_key, origin_state, destination_state, origin_market, destination_market}'::text[]
       || jsonb_build_object('reference', request_reference, 'quoted_by_name', quoted_by, 'default_basis', basis,
         'rates', rates);
-    about := about || jsonb_build_object('lane', event_lane);
+    about := about || jsonb_build_object('lane', event_quote);
     new_number := nextval('public.event_number');
     insert into public.events (tenant_id, event_number, event_id, type, lane_id, occurred_at, about)
-    values (tenant, new_number, new_id, kind, of_lane.lane_id, moment, announce.about);
+    values (tenant, new_number, new_id, kind, of_quote.lane_id, moment, announce.about);
     -- One by one: Citus plans an insert from a query for every shard, and locks them all.
     for subscriber in
       select endpoint_id from public.event_endpoints
@@ -1072,11 +1072,11 @@ AS $function$
       order by endpoint_id
     loop
       insert into public.event_deliveries (tenant_id, endpoint_id, event_number, lane_id, created_at, next_at)
-      values (tenant, subscriber, new_number, of_lane.lane_id, moment, moment);
+      values (tenant, subscriber, new_number, of_quote.lane_id, moment, moment);
     end loop;
   end $function$;
-revoke all on function announce(integer, text, lanes, jsonb) from public;
-grant execute on function announce(integer, text, lanes, jsonb) to lanewise_service;
+revoke all on function announce(integer, text, quotes, jsonb) from public;
+grant execute on function announce(integer, text, quotes, jsonb) to lanewise_service;
 
 CREATE OR REPLACE FUNCTION public.announce_quotes(tenant integer, lane_ids bigint[])
  RETURNS void
@@ -1084,13 +1084,13 @@ CREATE OR REPLACE FUNCTION public.announce_quotes(tenant integer, lane_ids bigin
 AS $function$
   -- In the database for one round trip: the events of many quotes with the statement that ends their transaction.
   declare
-    quote public.lanes;
+    quote public.quotes;
   begin
     if not public.has_subscriber(tenant, 'quote.created') then
       return;
     end if;
     for quote in
-      select * from public.lanes where tenant_id = tenant and lane_id = any (lane_ids)
+      select * from public.quotes where tenant_id = tenant and lane_id = any (lane_ids)
       order by lane_number, quote_count
     loop
       perform public.announce(tenant, 'quote.created', quote, '{}');
@@ -1107,64 +1107,64 @@ AS $function$
   -- In the database because it must be atomic across connections (two equal requests at once are booked once), in one round
   -- trip: it makes five statements.
   declare
-    lane constant bigint := booking ->> 'lane_id';
+    quote constant bigint := booking ->> 'lane_id';
     expected_version constant text := booking ->> 'seen';
     new_values constant jsonb := booking -> 'held';
     is_expected_version boolean;
     offer jsonb;
-    changed_lanes bigint[] := array[lane];
+    changed_quotes bigint[] := array[quote];
     versions jsonb;
   begin
     -- Equal requests wait for each other. The lock is on the digest, because the first of them has no row to lock. If the
-    -- first one changed the lane, the others find another version of the row.
+    -- first one changed the quote, the others find another version of the row.
     perform pg_advisory_xact_lock(tenant, (get_byte(digest, 0) << 24) | (get_byte(digest, 1) << 16)
       | (get_byte(digest, 2) << 8) | get_byte(digest, 3));
     if booking ? 'offers' then
       -- The other offers for the load, which the decision read, too. Locked in the order in which every writer locks them.
-      perform from public.lanes
-      where tenant_id = tenant and (lane_id = lane
+      perform from public.quotes
+      where tenant_id = tenant and (lane_id = quote
         or lane_id in (select (sent ->> 'lane_id')::bigint from jsonb_array_elements(booking -> 'offers') as sent))
       order by lane_id for update;
       select count(*) = jsonb_array_length(booking -> 'offers') into is_expected_version
       from jsonb_array_elements(booking -> 'offers') as sent
-      join public.lanes as known on known.tenant_id = tenant and known.lane_id = (sent ->> 'lane_id')::bigint
+      join public.quotes as known on known.tenant_id = tenant and known.lane_id = (sent ->> 'lane_id')::bigint
         and known.xmin = (sent ->> 'seen')::xid;
       if not is_expected_version then
         return public.find_booking(tenant, digest, ref);
       end if;
     end if;
     if new_values is null then
-      perform from public.lanes
-      where tenant_id = tenant and lane_id = lane and xmin = expected_version::xid
+      perform from public.quotes
+      where tenant_id = tenant and lane_id = quote and xmin = expected_version::xid
       for update;
       is_expected_version := found;
     else
       is_expected_version :=
-        (public.change_lane(tenant, lane, expected_version, new_values, booking -> 'change')).lane_id is not null;
+        (public.change_quote(tenant, quote, expected_version, new_values, booking -> 'change')).lane_id is not null;
     end if;
     if not is_expected_version then
       return public.find_booking(tenant, digest, ref);
     end if;
     insert into public.shipment_updates (tenant_id, request_digest, lane_id, signed_at, received_at, token_id, carried,
       applied, updated)
-    values (tenant, digest, lane, (booking ->> 'signed_at')::timestamptz, (booking ->> 'received_at')::timestamptz,
+    values (tenant, digest, quote, (booking ->> 'signed_at')::timestamptz, (booking ->> 'received_at')::timestamptz,
       (booking ->> 'token_id')::integer, booking -> 'carried', booking -> 'applied', (booking ->> 'updated')::boolean)
     on conflict do nothing;
     if not found then
       if new_values is null then
         return public.find_booking(tenant, digest, ref);
       end if;
-      -- The first of two equal requests did not change the lane, so this one found the expected version and changed it.
+      -- The first of two equal requests did not change the quote, so this one found the expected version and changed it.
       -- Their decisions differ because they were made at different times.
       raise exception 'The same request was answered meanwhile.' using errcode = 'serialization_failure';
     end if;
     for offer in select sent from jsonb_array_elements(booking -> 'offers') as sent where sent ? 'held' loop
-      perform public.change_lane(tenant, (offer ->> 'lane_id')::bigint, null, offer -> 'held', offer -> 'change');
-      changed_lanes := changed_lanes || (offer ->> 'lane_id')::bigint;
+      perform public.change_quote(tenant, (offer ->> 'lane_id')::bigint, null, offer -> 'held', offer -> 'change');
+      changed_quotes := changed_quotes || (offer ->> 'lane_id')::bigint;
     end loop;
     if booking ? 'change' then
-      -- An update that changes only signed times makes no new version of the lane.
-      versions := public.advance_versions(tenant, 1, 0, changed_lanes);
+      -- An update that changes only signed times makes no new version of the quote.
+      versions := public.advance_versions(tenant, 1, 0, changed_quotes);
     end if;
     return json_build_object('booked', true, 'versions', versions);
   end $function$;
@@ -1199,18 +1199,18 @@ AS $function$
 revoke all on function brokerages_of_workers() from public;
 grant execute on function brokerages_of_workers() to lanewise_service;
 
-CREATE OR REPLACE FUNCTION public.change_lane(tenant integer, lane bigint, expected_version text, new_values jsonb, change jsonb)
- RETURNS lanes
+CREATE OR REPLACE FUNCTION public.change_quote(tenant integer, quote bigint, expected_version text, new_values jsonb, change jsonb)
+ RETURNS quotes
  LANGUAGE plpgsql
  SET enable_seqscan TO 'off'
 AS $function$
-  -- In the database because book_shipment calls it, and one round trip changes the lanes of a whole batch. The lane, its
+  -- In the database because book_shipment calls it, and one round trip changes the quotes of a whole batch. The quote, its
   -- history and its events are written together, so no change lacks its record.
   --
-  -- Generated by `npm run change-lane`. The statements list every column that can change, so that their plans are cached:
+  -- Generated by `npm run change-quote`. The statements list every column that can change, so that their plans are cached:
   -- PostgreSQL would plan a statement with only the columns of `new_values` on every call.
   declare
-    changed public.lanes;
+    changed public.quotes;
     previous_number integer;
     number integer;
     about jsonb;
@@ -1226,7 +1226,7 @@ AS $function$
     new_voided_at constant timestamptz := (new_values ->> 'voided_at')::timestamptz;
   begin
     if new_values ?| '{origin,destination,quoted_customer_name,customer_name,carrier_name,external_id}' then
-      update public.lanes as known set
+      update public.quotes as known set
         origin = case when new_values ? 'origin'
           then new_values ->> 'origin' else known.origin end,
         origin_key = case when new_values ? 'origin_key'
@@ -1346,11 +1346,11 @@ AS $function$
         superseded_as = case when new_values ? 'superseded_as'
           then new_values ->> 'superseded_as' else known.superseded_as end,
         updated_at = coalesce(at, known.updated_at)
-      where tenant_id = tenant and lane_id = lane and (expected_version is null or xmin = expected_version::xid)
+      where tenant_id = tenant and lane_id = quote and (expected_version is null or xmin = expected_version::xid)
       returning * into changed;
     else
       -- Without the columns of search_text: PostgreSQL recomputes it if the statement names one of them (about 40 us).
-      update public.lanes as known set
+      update public.quotes as known set
         origin_key = case when new_values ? 'origin_key'
           then new_values ->> 'origin_key' else known.origin_key end,
         origin_state = case when new_values ? 'origin_state'
@@ -1458,19 +1458,19 @@ AS $function$
         superseded_as = case when new_values ? 'superseded_as'
           then new_values ->> 'superseded_as' else known.superseded_as end,
         updated_at = coalesce(at, known.updated_at)
-      where tenant_id = tenant and lane_id = lane and (expected_version is null or xmin = expected_version::xid)
+      where tenant_id = tenant and lane_id = quote and (expected_version is null or xmin = expected_version::xid)
       returning * into changed;
     end if;
     if not found then
       return null;
     end if;
     if change is not null then
-      -- The update locked the row of the lane, so no other transaction uses this number.
-      select max(change_number) into previous_number from public.lane_changes where tenant_id = tenant and lane_id = lane;
+      -- The update locked the row of the quote, so no other transaction uses this number.
+      select max(change_number) into previous_number from public.quote_changes where tenant_id = tenant and lane_id = quote;
       number := coalesce(previous_number, 0) + 1;
-      insert into public.lane_changes (tenant_id, lane_id, change_number, source, user_id, token_id, import_id,
+      insert into public.quote_changes (tenant_id, lane_id, change_number, source, user_id, token_id, import_id,
         changed_at, before, after, rolled_back_change, rule)
-      values (tenant, lane, number, change ->> 'source', (change ->> 'user_id')::integer,
+      values (tenant, quote, number, change ->> 'source', (change ->> 'user_id')::integer,
         (change ->> 'token_id')::integer, (change ->> 'import_id')::integer, at,
         change -> 'before', change -> 'after', (change ->> 'rolled_back_change')::integer, change ->> 'rule');
       -- Most tenants have no event endpoint. This check saves building the event for them.
@@ -1484,8 +1484,8 @@ AS $function$
     end if;
     return changed;
   end $function$;
-revoke all on function change_lane(integer, bigint, text, jsonb, jsonb) from public;
-grant execute on function change_lane(integer, bigint, text, jsonb, jsonb) to lanewise_service;
+revoke all on function change_quote(integer, bigint, text, jsonb, jsonb) from public;
+grant execute on function change_quote(integer, bigint, text, jsonb, jsonb) to lanewise_service;
 
 CREATE OR REPLACE FUNCTION public.changed_tenants(since xid8)
  RETURNS TABLE(tenant_id integer, facts_version bigint, access_version bigint)
@@ -1558,7 +1558,7 @@ AS $function$
       for update skip locked
     loop
       exit when cardinality(claimed_numbers) >= max_count;
-      -- The first unsettled delivery of the lane, which may be `due` itself.
+      -- The first unsettled delivery of the quote, which may be `due` itself.
       first := due;
       if due.lane_id is not null then
         select * into first from public.event_deliveries
@@ -1788,13 +1788,13 @@ CREATE OR REPLACE FUNCTION public.erase_sandbox_rows(sandbox integer, most integ
  SECURITY DEFINER
  SET search_path TO 'pg_catalog', 'public'
 AS $function$
-  -- In the database because the service has no right to delete the history of a lane: security definer, so that it can
+  -- In the database because the service has no right to delete the history of a quote: security definer, so that it can
   -- delete that of a test brokerage and of no other: it must be the tenant of the transaction, and two rows of tenants must
   -- agree that it is a test brokerage.
   declare
     erased integer := 0;
     counted integer;
-    gone_lanes bigint[];
+    gone_quotes bigint[];
     gone bigint[];
   begin
     if sandbox is distinct from nullif(current_setting('app.tenant_id', true), '')::integer
@@ -1806,8 +1806,8 @@ AS $function$
     then
       raise exception 'not a test brokerage';
     end if;
-    gone_lanes := array(
-      select lane_id from public.lanes where tenant_id = sandbox order by lane_id limit most for update
+    gone_quotes := array(
+      select lane_id from public.quotes where tenant_id = sandbox order by lane_id limit most for update
     );
     delete from public.market_rates where tenant_id = sandbox;
     get diagnostics counted = row_count;
@@ -1827,13 +1827,13 @@ AS $function$
     delete from public.approvals where tenant_id = sandbox;
     get diagnostics counted = row_count;
     erased := erased + counted;
-    delete from public.shipment_updates where tenant_id = sandbox and lane_id = any(gone_lanes);
+    delete from public.shipment_updates where tenant_id = sandbox and lane_id = any(gone_quotes);
     get diagnostics counted = row_count;
     erased := erased + counted;
-    delete from public.lane_changes where tenant_id = sandbox and lane_id = any(gone_lanes);
+    delete from public.quote_changes where tenant_id = sandbox and lane_id = any(gone_quotes);
     get diagnostics counted = row_count;
     erased := erased + counted;
-    delete from public.lanes where tenant_id = sandbox and lane_id = any(gone_lanes);
+    delete from public.quotes where tenant_id = sandbox and lane_id = any(gone_quotes);
     get diagnostics counted = row_count;
     erased := erased + counted;
     gone := array(select event_number from public.events where tenant_id = sandbox order by event_number limit most);
@@ -1847,11 +1847,11 @@ AS $function$
     delete from public.integration_calls where tenant_id = sandbox and call_id = any(gone);
     get diagnostics counted = row_count;
     erased := erased + counted;
-    if cardinality(gone_lanes) < most then
+    if cardinality(gone_quotes) < most then
       gone := array(
         select request_id from public.quote_requests
         where tenant_id = sandbox and not exists (
-          select from public.lanes where tenant_id = sandbox and lanes.request_id = quote_requests.request_id
+          select from public.quotes where tenant_id = sandbox and quotes.request_id = quote_requests.request_id
         )
         order by request_id limit most
       );
@@ -1864,7 +1864,7 @@ AS $function$
         erased := erased + counted;
       end if;
     end if;
-    return jsonb_build_object('rows', erased, 'lanes', to_jsonb(gone_lanes));
+    return jsonb_build_object('rows', erased, 'lanes', to_jsonb(gone_quotes));
   end $function$;
 revoke all on function erase_sandbox_rows(integer, integer) from public;
 grant execute on function erase_sandbox_rows(integer, integer) to lanewise_service;
@@ -1918,15 +1918,15 @@ AS $function$
     if found then
       return result;
     end if;
-    select json_build_object('seen', lanes.xmin::text, 'now', floor(extract(epoch from clock_timestamp()) * 1000),
-      'lane', row_to_json(lanes)), lane_id, request_id, lane_number into result, id, request, number
-    from public.lanes
+    select json_build_object('seen', quotes.xmin::text, 'now', floor(extract(epoch from clock_timestamp()) * 1000),
+      'lane', row_to_json(quotes)), lane_id, request_id, lane_number into result, id, request, number
+    from public.quotes
     where tenant_id = tenant and lane_ref = ref;
     if not found then
       return null;
     end if;
     select jsonb_agg(jsonb_build_object('seen', other.xmin::text, 'lane', row_to_json(other))) into others
-    from public.lanes as other
+    from public.quotes as other
     where other.tenant_id = tenant and other.request_id = request and other.lane_number = number and other.lane_id <> id;
     return case when others is null then result else (result::jsonb || jsonb_build_object('offers', others))::json end;
   end $function$;
@@ -1938,7 +1938,7 @@ CREATE OR REPLACE FUNCTION public.has_subscriber(tenant integer, kind text)
  LANGUAGE plpgsql
  STABLE
 AS $function$
-  -- In the database because announce, which change_lane calls within the transaction of a change, tests it there.
+  -- In the database because announce, which change_quote calls within the transaction of a change, tests it there.
   -- announce_quotes tests it too, before it reads the new quotes.
   begin
     if not (select installation.events from public.installation) then
@@ -2158,7 +2158,7 @@ CREATE OR REPLACE FUNCTION public.settle_delivery(tenant integer, endpoint integ
  RETURNS boolean
  LANGUAGE plpgsql
 AS $function$
-  -- In the database for one round trip: settling a delivery also releases the next one of its lane.
+  -- In the database for one round trip: settling a delivery also releases the next one of its quote.
   declare
     moment constant timestamptz := clock_timestamp();
     -- Computed here, because Citus refuses an update with the sum of a time and an interval in a CASE.
@@ -2281,19 +2281,19 @@ CREATE OR REPLACE FUNCTION public.tenants_with_ended_quotes()
  SET enable_seqscan TO 'off'
 AS $function$
   -- In the database because it is a query across all tenants: security definer, so that it passes tenant isolation and
-  -- returns nothing but the numbers of tenants. It reads one entry of lanes_undecided for each tenant.
+  -- returns nothing but the numbers of tenants. It reads one entry of quotes_undecided for each tenant.
   begin
     return query select numbers[1] from public.across_tenants(format(
       $query$
         select array[one.tenant_id] from {tenants} as one
         where exists (
-          select from {lanes} as lane
-          where lane.tenant_id = one.tenant_id and outcome = 'pending' and voided_at is null
+          select from {quotes} as quote
+          where quote.tenant_id = one.tenant_id and outcome = 'pending' and voided_at is null
             and valid_until <= %1$L::timestamptz
             and outcome_source is distinct from 'dashboard' and customer_rate_cents is null and truck_cost_cents is null
         ) or exists (
-          select from {lanes} as lane
-          where lane.tenant_id = one.tenant_id and outcome = 'pending' and voided_at is null and valid_until is null
+          select from {quotes} as quote
+          where quote.tenant_id = one.tenant_id and outcome = 'pending' and voided_at is null and valid_until is null
             and created_at <= %1$L::timestamptz - make_interval(days => one.quote_valid_days)
             and outcome_source is distinct from 'dashboard' and customer_rate_cents is null and truck_cost_cents is null
         )

@@ -70,7 +70,7 @@ export interface Tables {
   signing_secrets: SigningSecretsTable
   imports: ImportsTable
   quote_requests: QuoteRequestsTable
-  lanes: LanesTable
+  quotes: LanesTable
   market_rates: MarketRatesTable
   customers: CustomersTable
   customer_aliases: CustomerAliasesTable
@@ -79,7 +79,7 @@ export interface Tables {
   team_members: TeamMembersTable
   team_customers: TeamCustomersTable
   shipment_updates: ShipmentUpdatesTable
-  lane_changes: LaneChangesTable
+  quote_changes: LaneChangesTable
   integration_calls: IntegrationCallsTable
   audit_log: AuditLogTable
   event_endpoints: EventEndpointsTable
@@ -100,7 +100,7 @@ export interface Tables {
     /** Milliseconds of the database's clock, oldest first. */
     taken: number[]
   }
-  lane_versions: {
+  quote_versions: {
     tenant_id: number
     lane_id: number
     /** The version of the facts in which the quote was last inserted, updated or deleted. */

@@ -57,7 +57,7 @@ describe('concurrent signed updates of many brokerages', () => {
     try {
       await holder.query('begin')
       await holder.query("select set_config('app.tenant_id', $1, true)", [String(integrations[0]?.tenant.id)])
-      await holder.query('select from lanes where lane_ref = $1 for update', [refs[0]])
+      await holder.query('select from quotes where lane_ref = $1 for update', [refs[0]])
       let isAnswered = false
       waiting = push(0, { lane_ref: refs[0], customer_rate: 4000 }, brokerages).finally(() => {
         isAnswered = true

@@ -215,7 +215,7 @@ test.each([
     const watcher = new pg.Client(ownDatabase.service)
     await Promise.all([holder.connect(), watcher.connect()])
     try {
-      await holder.query('begin; lock table lanes, shipment_updates in access exclusive mode')
+      await holder.query('begin; lock table quotes, shipment_updates in access exclusive mode')
       const lost = own.callInTenant(tenant, name, values).catch((error: unknown) => error)
       // The call is sent alone: calls in a batch do not wait for locks.
       const waiting = `select pid from pg_stat_activity

@@ -103,7 +103,7 @@ const rolePrivileges = sql`
   select format('The service role may change %s, which is append-only.', relname)
   from tables
   -- With the number of a shard, on a worker of Citus.
-  where relname ~ '^(audit_log|lane_changes|shipment_updates)(_\\d+)?$'
+  where relname ~ '^(audit_log|quote_changes|shipment_updates)(_\\d+)?$'
     and (has_table_privilege(oid, 'update, delete') or has_any_column_privilege(oid, 'update'))
   union all
   select format('The service role may change the column %s of installation.', a.attname)

@@ -64,7 +64,7 @@ interface Server {
 /** The role and the settings of one server. It has no parameters, so that Citus can run it on its workers, too. */
 const serverQuery = sql<Server>`
   select rolname as role, rolsuper as superuser, rolbypassrls as bypasses,
-         exists (select 1 from pg_class c where c.relowner = r.oid and c.relname = 'lanes') as owner,
+         exists (select 1 from pg_class c where c.relowner = r.oid and c.relname = 'quotes') as owner,
          array(select name from pg_settings where setting = 'off'
                and name in (${sql.join(durable.map((name) => sql.lit(name)))})) as off
   from pg_roles r where rolname = current_user

@@ -341,7 +341,7 @@ describe('with one of the two mechanisms off', () => {
     await client.end()
     return rows
   }
-  const tables = ['lanes', 'quote_requests', 'customers']
+  const tables = ['quotes', 'quote_requests', 'customers']
 
   test('the conditions of the queries hide the customer without the policies', async () => {
     const { ours } = await hidden()
@@ -371,7 +371,7 @@ describe('with one of the two mechanisms off', () => {
       await client.query('begin')
       await client.query(`select enter_tenant('${acme.tenant.id}', 2000, 1500, 10000)`)
       if (person !== null) await client.query('select enter_person($1)', [person])
-      const { rows } = await client.query('select customer_key from lanes order by 1')
+      const { rows } = await client.query('select customer_key from quotes order by 1')
       await client.query('rollback')
       return rows.map(({ customer_key }) => customer_key)
     }
@@ -393,7 +393,7 @@ describe('with one of the two mechanisms off', () => {
     const refusal = { message: 'This plan hides the customers of another person.' }
     // Without parameters, PostgreSQL plans a prepared statement once.
     await enter(null)
-    await client.query('prepare kept as select customer_key from lanes order by 1')
+    await client.query('prepare kept as select customer_key from quotes order by 1')
     expect((await client.query('execute kept')).rows).toHaveLength(2)
     await client.query('rollback')
     await enter(outside.id)
@@ -401,7 +401,7 @@ describe('with one of the two mechanisms off', () => {
     await client.query('rollback')
     await client.query('deallocate kept')
     await enter(outside.id)
-    await client.query('prepare kept as select customer_key from lanes order by 1')
+    await client.query('prepare kept as select customer_key from quotes order by 1')
     expect((await client.query('execute kept')).rows).toEqual([{ customer_key: 'open shipper' }])
     await client.query('rollback')
     await enter(null)
@@ -409,7 +409,7 @@ describe('with one of the two mechanisms off', () => {
     await client.query('rollback')
     // With parameters, a person's transaction plans it each time, however often others have used it.
     await client.query(
-      'prepare asked (integer) as select customer_key from lanes where tenant_id = $1 order by 1',
+      'prepare asked (integer) as select customer_key from quotes where tenant_id = $1 order by 1',
     )
     for (const [person, names] of [
       ...Array.from({ length: 8 }, () => [null, 2] as const),
@@ -432,7 +432,7 @@ describe('with one of the two mechanisms off', () => {
       await client.query('begin')
       await client.query(`select enter_tenant('${tenant}', 2000, 1500, 10000)`)
       await client.query('select enter_person($1)', [person])
-      const { rows } = await client.query('select customer_key from lanes order by 1')
+      const { rows } = await client.query('select customer_key from quotes order by 1')
       await client.query('rollback')
       return rows.map(({ customer_key }) => customer_key)
     }

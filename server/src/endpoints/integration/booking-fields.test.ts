@@ -237,7 +237,7 @@ test('every field has a column of its unit', async () => {
     charges: 'text',
   } as const
   const { rows } = await owner.query<{ column_name: string; data_type: string }>(
-    `select column_name, data_type from information_schema.columns where table_name = 'lanes'`,
+    `select column_name, data_type from information_schema.columns where table_name = 'quotes'`,
   )
   const typeOf = new Map(rows.map(({ column_name, data_type }) => [column_name, data_type]))
   for (const field of bookingFields) {
@@ -253,19 +253,19 @@ const fixedColumns = `
   .trim()
   .split(/\s+/)
 
-test('change_lane writes every other column, and those of search_text only if they change', async () => {
+test('change_quote writes every other column, and those of search_text only if they change', async () => {
   const { rows: columns } = await owner.query<{ name: string; in_search_text: boolean }>(
     `select attname as name, exists (
        select from pg_attrdef join pg_depend on classid = 'pg_attrdef'::regclass and objid = pg_attrdef.oid
        where adrelid = attrelid and refobjid = attrelid and refobjsubid = attnum
          and adnum in (select attnum from pg_attribute where attrelid = adrelid and attgenerated <> '')
      ) as in_search_text
-     from pg_attribute where attrelid = 'lanes'::regclass and attnum > 0 and not attisdropped`,
+     from pg_attribute where attrelid = 'quotes'::regclass and attnum > 0 and not attisdropped`,
   )
   const { rows: functions } = await owner.query<{ prosrc: string }>(
-    `select prosrc from pg_proc where proname = 'change_lane'`,
+    `select prosrc from pg_proc where proname = 'change_quote'`,
   )
-  const updates = (functions[0]?.prosrc ?? '').split(/update public.lanes/).slice(1)
+  const updates = (functions[0]?.prosrc ?? '').split(/update public.quotes/).slice(1)
   const written = updates.map((update) =>
     [
       ...update.matchAll(

@@ -72,7 +72,7 @@ async function pushBytes(bytes: string | Buffer, headers: Record<string, string>
 
 /** Every row of a tenant in every table, read as the owner of the tables within the tenant. */
 async function rowsOf(tenantId: number): Promise<string> {
-  const tables = ['lanes', 'lane_changes', 'shipment_updates', 'quote_requests', 'users', 'signing_secrets']
+  const tables = ['quotes', 'quote_changes', 'shipment_updates', 'quote_requests', 'users', 'signing_secrets']
   const rows: unknown[] = []
   await asTableOwner(owner, tenantId, async () => {
     for (const table of tables) {
@@ -703,7 +703,7 @@ const naughty: readonly [string, boolean][] = [
   ['\u2028line\u2029', true],
   ['<script>alert(1)</script>', true],
   ['"><img src=x onerror=alert(1)>', true],
-  ["Robert'); DROP TABLE lanes;--", true],
+  ["Robert'); DROP TABLE quotes;--", true],
   ["1' OR '1'='1", true],
   ['=HYPERLINK("http://evil.example")', true],
   ['+1-800-TRUCK', true],
@@ -851,7 +851,7 @@ describe('the database', () => {
     await owner.query('begin')
     await owner.query("select set_config('app.tenant_id', $1, true)", [String(acme.tenant.id)])
     await expect(
-      owner.query(`update lanes set ${assignment} where lane_id = ${lane.lane_id}`),
+      owner.query(`update quotes set ${assignment} where lane_id = ${lane.lane_id}`),
     ).rejects.toThrow(error)
     await owner.query('rollback')
   })
@@ -860,7 +860,7 @@ describe('the database', () => {
     const service = new pg.Client(app.testDatabase.service)
     await service.connect()
     await service.query("select set_config('app.tenant_id', $1, false)", [String(acme.tenant.id)])
-    for (const table of ['shipment_updates', 'lane_changes']) {
+    for (const table of ['shipment_updates', 'quote_changes']) {
       for (const statement of [
         `update ${table} set tenant_id = tenant_id`,
         `delete from ${table}`,

@@ -359,7 +359,7 @@ describe('422', () => {
       call(app, 'PATCH', '/api/tenant', { token: people.admin.token, body })
     expect((await set({ win_probability_method: 'magic' })).status).toBe(422)
     expect((await set({ name: '' })).status).toBe(422)
-    for (const time_zone of ['Mars/Olympus', 'CST', '+05:00', '', 7, "UTC'; drop table lanes"]) {
+    for (const time_zone of ['Mars/Olympus', 'CST', '+05:00', '', 7, "UTC'; drop table quotes"]) {
       const refused = await set({ time_zone })
       expect([time_zone, refused.status, refused.body.errors?.[0]?.pointer]).toEqual([
         time_zone,

@@ -148,7 +148,7 @@ describe('200', () => {
     const id = tenantId(own.id)
     const changed = await app.database.inTenant(id, async (transaction) => {
       const expired = await transaction
-        .updateTable('lanes')
+        .updateTable('quotes')
         .set({ outcome: 'expired' })
         .where('tenant_id', '=', id)
         .where('outcome', '=', 'won')

@@ -66,7 +66,7 @@ async function fill(tenant: MadeTenant, tokens: readonly string[]): Promise<void
       const isBooked = outcome === 'won' && random() < 0.8
       await app.database.inTenant(id, (transaction) =>
         transaction
-          .updateTable('lanes')
+          .updateTable('quotes')
           .set({
             outcome,
             created_at: quotedAt,
@@ -437,7 +437,7 @@ describe('200', () => {
       const lane = await makeLane(app, other, { outcome: 'won' })
       await app.database.inTenant(tenantId(other.id), (transaction) =>
         transaction
-          .updateTable('lanes')
+          .updateTable('quotes')
           .set({ created_at: new Date(time) })
           .where('tenant_id', '=', tenantId(other.id))
           .where('lane_id', '=', lane.lane_id)

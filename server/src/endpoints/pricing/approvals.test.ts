@@ -470,7 +470,7 @@ describe('a closed quote at a rate outside the rules', () => {
     const correct = async (hoursAgo: number) => {
       await outcome(pushed, 'pending', broker.tenant.owner)
       await outcome(pushed, 'lost', broker.tenant.owner)
-      await asOwner.query('update lane_changes set changed_at = $1 where tenant_id = $2', [
+      await asOwner.query('update quote_changes set changed_at = $1 where tenant_id = $2', [
         new Date(app.now - hoursAgo * 3_600_000),
         broker.tenant.id,
       ])

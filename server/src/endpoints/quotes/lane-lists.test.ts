@@ -322,7 +322,7 @@ describe('422', () => {
       `cursor=${text(['newest', null])}`,
       `cursor=${text(['newest', null, 1.5])}`,
       `cursor=${text({ 0: 'newest' })}`,
-      `sort=rate_high&cursor=${text(['rate_high', '1; drop table lanes', 1])}`,
+      `sort=rate_high&cursor=${text(['rate_high', '1; drop table quotes', 1])}`,
       `sort=customer&cursor=${text(['customer', 'a\0', 1])}`,
       'cursor=WyJ',
       'sort=mood',

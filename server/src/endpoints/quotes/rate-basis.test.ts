@@ -948,7 +948,7 @@ test('stored amounts on all terms are converted as the engine converts them', as
       async (transaction) => (await query.execute(transaction)).rows,
     )
   await inTenant(sql`
-    update lanes set quoted_rate_cents = (quoted->>'cents')::integer, quoted_basis = quoted->>'basis',
+    update quotes set quoted_rate_cents = (quoted->>'cents')::integer, quoted_basis = quoted->>'basis',
       quoted_fuel_cents = (quoted->>'fuelCents')::integer, quoted_currency = quoted->>'currency',
       quoted_accessorials_cents = (quoted->>'accessorialCents')::integer,
       customer_rate_cents = (customer->>'cents')::integer, customer_basis = customer->>'basis',
@@ -961,7 +961,7 @@ test('stored amounts on all terms are converted as the engine converts them', as
       as cases (id text, quoted json, customer json, truck json)
     where external_id = id`)
   const stored = await inTenant(sql<{ id: number; nth: number }>`
-    select lane_id as id, split_part(external_id, '-', 2)::integer as nth from lanes`)
+    select lane_id as id, split_part(external_id, '-', 2)::integer as nth from quotes`)
   const nthOf = new Map(stored.map(({ id, nth }) => [id, nth]))
   const counted = async () => {
     const quotes = await app.database.inTenant(ours.tenant.id as never, (transaction) =>

@@ -207,7 +207,7 @@ export async function isCustomerInUse(
 ): Promise<boolean> {
   const { rows } = await sql<{ used: boolean }>`
     select exists (
-      select from lanes where tenant_id = ${tenant} and ${ofCustomer(tenant, name)} and ${laneSeenByViewer(tenant)}
+      select from quotes where tenant_id = ${tenant} and ${ofCustomer(tenant, name)} and ${laneSeenByViewer(tenant)}
     ) or exists (
       select from customer_aliases as asked
       join customers on customers.tenant_id = ${tenant} and customers.customer_id = asked.customer_id
@@ -329,7 +329,7 @@ export async function hashedCustomer(
 
 /** True for the quotes of the customer that a name counts for, in any spelling. */
 export function ofCustomer(tenant: TenantId, name: string) {
-  return sql<boolean>`(lanes.customer_key = customer_key(${name}) or lanes.customer_key in (
+  return sql<boolean>`(quotes.customer_key = customer_key(${name}) or quotes.customer_key in (
     select other.customer_key from customer_aliases as asked
     join customer_aliases as other on other.tenant_id = ${tenant} and other.customer_id = asked.customer_id
     where asked.tenant_id = ${tenant} and asked.customer_key = customer_key(${name})

@@ -221,11 +221,11 @@ export function seenByViewer(tenant: TenantId, key: RawBuilder<unknown>): RawBui
 
 /** True for quotes that the current person may see: the customer of the quote and that of the booking, in a query on `quotes`. */
 export function laneSeenByViewer(tenant: TenantId): RawBuilder<boolean> {
-  const booked = seenByViewer(tenant, sql`lanes.customer_key`)
-  const quoted = seenByViewer(tenant, sql`customer_key(lanes.quoted_customer_name)`)
+  const booked = seenByViewer(tenant, sql`quotes.customer_key`)
+  const quoted = seenByViewer(tenant, sql`customer_key(quotes.quoted_customer_name)`)
   return currentViewer() === null
     ? booked
-    : sql<boolean>`(${booked} and (lanes.customer_name is null or ${quoted}))`
+    : sql<boolean>`(${booked} and (quotes.customer_name is null or ${quoted}))`
 }
 
 /** Whether the customer of a name is hidden from the current person. */

@@ -257,9 +257,9 @@ class ClientTenantCopy implements TenantCopy {
   async moveVersions(): Promise<void> {
     // An export from before quotes had versions has none.
     await this.#client.query(
-      `insert into lane_versions (tenant_id, lane_id, version, changed_at)
-       select tenant_id, lane_id, 0, updated_at from lanes
-       where tenant_id = $1 and not exists (select from lane_versions where tenant_id = $1)`,
+      `insert into quote_versions (tenant_id, lane_id, version, changed_at)
+       select tenant_id, lane_id, 0, updated_at from quotes
+       where tenant_id = $1 and not exists (select from quote_versions where tenant_id = $1)`,
       [this.#tenant],
     )
     await this.#client.query(

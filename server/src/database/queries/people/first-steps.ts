@@ -22,8 +22,8 @@ export async function firstSteps(
 ): Promise<FirstSteps> {
   const { rows } = await sql<FirstSteps>`
     select
-      exists (select from lanes where tenant_id = ${tenant}) as quotes,
-      exists (select from lanes where tenant_id = ${tenant} and outcome <> 'pending') as outcomes,
+      exists (select from quotes where tenant_id = ${tenant}) as quotes,
+      exists (select from quotes where tenant_id = ${tenant} and outcome <> 'pending') as outcomes,
       exists (
         select from imports
         where tenant_id = ${tenant} and not dry_run and status = 'done' and rows_added > 0

@@ -46,7 +46,7 @@ export async function forecastLanesAfter(
     select lane_id, lane_ref, created_at, origin, destination, origin_key, destination_key, equipment, equipment_code, outcome,
       decided_at, voided_at, superseded_as, quoted_rate_cents, quoted_basis, quoted_fuel_cents, quoted_accessorials_cents,
       quoted_currency, forecast, coalesce(rate_type, ${defaultRateType}) as rate_type
-    from lanes
+    from quotes
     where tenant_id = ${tenant} and lane_id > ${after} and forecast is not null and created_at >= ${since}
       and (${rateType ?? null}::text is null or coalesce(rate_type, ${defaultRateType}) = ${rateType ?? null})
     order by lane_id limit ${limit}

@@ -23,11 +23,11 @@ export async function placesOfLanes(
       ${lanes.map((lane) => lane.equipmentCode)}::text[]
     ) with ordinality as asked (origin_key, destination_key, equipment_code, place)
     cross join lateral (
-      select lanes.origin, lanes.destination
-      from lanes
-      where lanes.tenant_id = ${tenant} and lanes.origin_key = asked.origin_key
-        and lanes.destination_key = asked.destination_key and lanes.equipment_code = asked.equipment_code
-      order by lanes.created_at desc, lanes.lane_id desc
+      select quotes.origin, quotes.destination
+      from quotes
+      where quotes.tenant_id = ${tenant} and quotes.origin_key = asked.origin_key
+        and quotes.destination_key = asked.destination_key and quotes.equipment_code = asked.equipment_code
+      order by quotes.created_at desc, quotes.lane_id desc
       limit 1
     ) as written
     order by asked.place

@@ -32,7 +32,7 @@ export async function lockEndedQuotes(
   const validMs = validDays === null ? null : validDays * 86_400_000
   const madeBy = validMs === null ? null : new Date(now.getTime() - validMs)
   const { rows } = await sql<LaneRow>`
-    select * from lanes
+    select * from quotes
     where tenant_id = ${tenant} and outcome = 'pending' and voided_at is null
       and (outcome_source is null or outcome_source <> 'dashboard')
       and customer_rate_cents is null and truck_cost_cents is null

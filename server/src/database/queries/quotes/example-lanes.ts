@@ -16,7 +16,7 @@ export async function readExampleLanes(
   transaction: TenantTransaction,
   tenant: TenantId,
 ): Promise<ExampleLanes | null> {
-  const lanes = transaction.selectFrom('lanes').where('tenant_id', '=', tenant)
+  const lanes = transaction.selectFrom('quotes').where('tenant_id', '=', tenant)
   const openLane = await lanes
     .select(['lane_ref', 'quoted_rate_cents'])
     .where('outcome', '=', 'pending')

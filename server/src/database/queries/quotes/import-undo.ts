@@ -147,12 +147,12 @@ async function nextLanes(
   after: number,
 ): Promise<{ ids: number[]; last: number | null }> {
   const { rows: own } = await sql<{ lane_id: number }>`
-    select lane_id from lanes
+    select lane_id from quotes
     where tenant_id = ${tenant} and import_id = ${importId} and lane_id > ${after}
     order by lane_id limit ${ownLanesPerBatch}
   `.execute(transaction)
   const { rows: changed } = await sql<{ lane_id: number }>`
-    select distinct lane_id from lane_changes
+    select distinct lane_id from quote_changes
     where tenant_id = ${tenant} and import_id = ${importId} and lane_id > ${after}
     order by lane_id limit ${changedLanesPerBatch}
   `.execute(transaction)
@@ -183,7 +183,7 @@ async function removeLanes(
   // Query one table at a time, by id. Right after a large import, the planner still believes that the tables are small, and
   // would read them whole for a join.
   const { rows: changed } = await sql<{ lane_id: number }>`
-    select lane_id from lane_changes where tenant_id = ${tenant} and lane_id = any(${ids}::bigint[])
+    select lane_id from quote_changes where tenant_id = ${tenant} and lane_id = any(${ids}::bigint[])
     union
     select lane_id from shipment_updates where tenant_id = ${tenant} and lane_id = any(${ids}::bigint[])
   `.execute(transaction)
@@ -191,8 +191,8 @@ async function removeLanes(
   const { rows: quotedAgain } = await sql<{ request_id: number }>`
     select request_id from unnest(${requests}::bigint[]) as request (request_id)
     where exists (
-      select from lanes
-      where tenant_id = ${tenant} and lanes.request_id = request.request_id
+      select from quotes
+      where tenant_id = ${tenant} and quotes.request_id = request.request_id
         and import_id is distinct from ${importId}
       offset 0
     )
@@ -208,15 +208,15 @@ async function removeLanes(
   quotesChanged(transaction, goneIds)
   // Readers that follow changes know the quotes by these names.
   await sql`
-    update lane_versions as known set removed_ref = lanes.lane_ref, removed_external_id = lanes.external_id,
+    update quote_versions as known set removed_ref = quotes.lane_ref, removed_external_id = quotes.external_id,
       removed_shipment = ${inShipments}
-    from lanes
-    where known.tenant_id = ${tenant} and lanes.tenant_id = known.tenant_id and lanes.lane_id = known.lane_id
+    from quotes
+    where known.tenant_id = ${tenant} and quotes.tenant_id = known.tenant_id and quotes.lane_id = known.lane_id
       and known.lane_id = any(${goneIds}::bigint[])
   `.execute(transaction)
   // An imported request has one quote, and a request that was quoted again is kept, so these requests are empty now.
   await sql`
-    delete from lanes where tenant_id = ${tenant} and lane_id = any(${goneIds}::bigint[])
+    delete from quotes where tenant_id = ${tenant} and lane_id = any(${goneIds}::bigint[])
   `.execute(transaction)
   await sql`
     delete from quote_requests
@@ -225,7 +225,7 @@ async function removeLanes(
   return gone.length
 }
 
-type Change = Selectable<Tables['lane_changes']>
+type Change = Selectable<Tables['quote_changes']>
 
 /** Restores locked quotes that an import has changed, unless they were changed again later. */
 async function restoreLanes(
@@ -238,7 +238,7 @@ async function restoreLanes(
   if (lanes.length === 0) return { restored: 0, kept: 0 }
   const ids = lanes.map((lane) => lane.lane_id)
   const changes = await transaction
-    .selectFrom('lane_changes')
+    .selectFrom('quote_changes')
     .selectAll()
     .where('tenant_id', '=', tenant)
     .where(sql<boolean>`lane_id = any(${ids}::bigint[])`)

@@ -19,7 +19,7 @@ export async function findPushed(
 ): Promise<Map<string, ImportedBefore>> {
   if (externalIds.length === 0) return new Map()
   const rows = await transaction
-    .selectFrom('lanes')
+    .selectFrom('quotes')
     .select(['external_id', 'lane_id', 'import_said'])
     .where('tenant_id', '=', tenant)
     .where(sql<boolean>`external_id = any(${[...externalIds]}::text[])`)
@@ -35,7 +35,7 @@ export async function findImported(
 ): Promise<Map<string, ImportedBefore>> {
   if (fingerprints.length === 0) return new Map()
   const rows = await transaction
-    .selectFrom('lanes')
+    .selectFrom('quotes')
     .select(['import_fingerprint', 'lane_id', 'import_said'])
     .where('tenant_id', '=', tenant)
     .where(sql<boolean>`import_fingerprint = any(${byteStrings(fingerprints)}::bytea[])`)

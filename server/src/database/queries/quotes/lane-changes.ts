@@ -118,7 +118,7 @@ function differences(
   return { before, after }
 }
 
-/** The arguments of `change_lane`: the changes of the quote, and its audit trail row, null if nothing differs. */
+/** The arguments of `change_quote`: the changes of the quote, and its audit trail row, null if nothing differs. */
 interface LaneChange {
   /** Absent columns do not change. */
   readonly held: Readonly<Partial<Record<keyof NextValues, unknown>>>
@@ -260,7 +260,7 @@ async function writeLanes(
       ${writing.map(({ held }) => JSON.stringify(held))}::jsonb[],
       ${writing.map(({ change }) => (change === null ? null : JSON.stringify(change)))}::jsonb[]
     ) with ordinality as sent (lane, held, change, nth)
-    cross join lateral change_lane(${tenant}, sent.lane, null, sent.held, sent.change) as changed
+    cross join lateral change_quote(${tenant}, sent.lane, null, sent.held, sent.change) as changed
     order by nth
   `.execute(transaction)
   const changed = new Map(rows.map((row) => [row.lane_id, row]))
@@ -296,7 +296,7 @@ async function changeRequests(
   await sql`
     update quote_requests as request set created_at = known.created_at, customer_name = known.quoted_customer_name
     from tenants as one
-    join lanes as known on known.tenant_id = one.tenant_id
+    join quotes as known on known.tenant_id = one.tenant_id
       and known.lane_id = any(${lanes.map((lane) => lane.lane_id)}::bigint[])
     where one.tenant_id = ${tenant} and request.tenant_id = one.tenant_id
       and request.request_id = any(${lanes.map((lane) => lane.request_id)}::bigint[])

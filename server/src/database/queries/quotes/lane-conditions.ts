@@ -6,14 +6,14 @@ import type { TenantId } from '../../session/index.ts'
 /** The outcome of a quote as statistics count it: an expired quote is pending, or lost if the brokerage has set that. */
 export function countedOutcome(tenant: TenantId): RawBuilder<Outcome> {
   return sql<Outcome>`case
-    when lanes.outcome <> 'expired' then lanes.outcome
+    when quotes.outcome <> 'expired' then quotes.outcome
     when (select one.expired_counts_as_lost from tenants as one where one.tenant_id = ${tenant}) then 'lost'
     else 'pending' end`
 }
 
 /** The stated rate type of a quote, else the default of the brokerage. */
 export function rateTypeOf(tenant: TenantId): RawBuilder<RateType> {
-  return sql<RateType>`coalesce(lanes.rate_type,
+  return sql<RateType>`coalesce(quotes.rate_type,
     (select one.default_rate_type from tenants as one where one.tenant_id = ${tenant}))`
 }
 

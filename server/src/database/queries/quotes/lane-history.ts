@@ -6,16 +6,16 @@ import type { TenantId } from '../../session/index.ts'
 /** The changes of a quote, newest first, with the name of the user if a user made the change. */
 export async function listChanges(transaction: TenantTransaction, tenant: TenantId, laneId: number) {
   return transaction
-    .selectFrom('lane_changes')
+    .selectFrom('quote_changes')
     .leftJoin('users', (join) =>
       join
-        .onRef('users.tenant_id', '=', 'lane_changes.tenant_id')
-        .onRef('users.user_id', '=', 'lane_changes.user_id'),
+        .onRef('users.tenant_id', '=', 'quote_changes.tenant_id')
+        .onRef('users.user_id', '=', 'quote_changes.user_id'),
     )
     .select([
       'change_number',
       'source',
-      'lane_changes.user_id',
+      'quote_changes.user_id',
       'users.name as user_name',
       'changed_at',
       'before',
@@ -23,7 +23,7 @@ export async function listChanges(transaction: TenantTransaction, tenant: Tenant
       'rolled_back_change',
       'rule',
     ])
-    .where('lane_changes.tenant_id', '=', tenant)
+    .where('quote_changes.tenant_id', '=', tenant)
     .where('lane_id', '=', laneId)
     .orderBy('change_number', 'desc')
     .execute()
@@ -47,8 +47,8 @@ export async function settersOf(
     cross join unnest(${asked.map(({ laneId }) => laneId)}::bigint[], ${asked.map(({ column }) => column)}::text[])
       with ordinality as asked (lane, wanted, nth)
     cross join lateral (
-      select source, user_id from lane_changes
-      where lane_changes.tenant_id = ${tenant} and lane_id = asked.lane and after ? asked.wanted
+      select source, user_id from quote_changes
+      where quote_changes.tenant_id = ${tenant} and lane_id = asked.lane and after ? asked.wanted
       order by change_number desc limit 1
     ) as change
     left join users on users.tenant_id = ${tenant} and users.user_id = change.user_id
@@ -66,7 +66,7 @@ export async function lanesPendingSince(
   since: Date,
 ): Promise<ReadonlySet<number>> {
   const rows = await transaction
-    .selectFrom('lane_changes')
+    .selectFrom('quote_changes')
     .select('lane_id')
     .distinct()
     .where('tenant_id', '=', tenant)
@@ -85,7 +85,7 @@ export async function findChange(
 ) {
   return (
     (await transaction
-      .selectFrom('lane_changes')
+      .selectFrom('quote_changes')
       .selectAll()
       .where('tenant_id', '=', tenant)
       .where('lane_id', '=', laneId)

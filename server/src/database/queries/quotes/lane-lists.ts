@@ -37,13 +37,13 @@ function hasWord(word: string) {
   const pattern = sql`lower(${`%${word.replace(/[\\%_]/g, '\\$&')}%`})`
   return sql<boolean>`(search_text like ${pattern} or exists (
     select from quote_requests as request
-    where request.tenant_id = lanes.tenant_id and request.request_id = lanes.request_id
+    where request.tenant_id = quotes.tenant_id and request.request_id = quotes.request_id
       and lower(request.reference) like ${pattern}
   ))`
 }
 
 const isAmong = (laneIds: readonly number[]) =>
-  sql<boolean>`lanes.lane_id = any(${binaryArrays.int8s(laneIds)}::bigint[])`
+  sql<boolean>`quotes.lane_id = any(${binaryArrays.int8s(laneIds)}::bigint[])`
 
 /**
  * From so many ids on, a page in the order of age is found soonest by reading quotes in that order. For `any`, PostgreSQL first
@@ -57,12 +57,12 @@ function matchingPage(filter: LaneFilter, tenant: TenantId, sort: LaneSort) {
   const { laneIds, ...others } = filter
   const isByAge = sort === 'newest' || sort === 'oldest'
   if (!isByAge || laneIds === undefined || laneIds.length <= idsToEstimateMax) return matching(filter, tenant)
-  return (lane: ExpressionBuilder<Tables, 'lanes'>) =>
+  return (lane: ExpressionBuilder<Tables, 'quotes'>) =>
     lane.and([matching(others, tenant)(lane), sql<boolean>`coalesce(${isAmong(laneIds)}, false)`])
 }
 
 function outcomeConditions(
-  lane: ExpressionBuilder<Tables, 'lanes'>,
+  lane: ExpressionBuilder<Tables, 'quotes'>,
   { outcome }: Pick<LaneFilter, 'outcome'>,
 ) {
   if (outcome === undefined || outcome === 'void') return []
@@ -72,7 +72,7 @@ function outcomeConditions(
 
 /** The conditions of a filter, for a query over quotes: also that the current person may see the customer. */
 export function matching(filter: LaneFilter, tenant: TenantId) {
-  return (lane: ExpressionBuilder<Tables, 'lanes'>) => {
+  return (lane: ExpressionBuilder<Tables, 'quotes'>) => {
     return lane.and([
       laneSeenByViewer(tenant),
       lane('voided_at', filter.outcome === 'void' ? 'is not' : 'is', null),
@@ -82,7 +82,7 @@ export function matching(filter: LaneFilter, tenant: TenantId) {
         : [
             lane('outcome', '=', 'pending'),
             lane('superseded_by', 'is', null),
-            lane('lanes.created_at', '<=', filter.pendingSince),
+            lane('quotes.created_at', '<=', filter.pendingSince),
           ]),
       ...(filter.reason === undefined ? [] : [lane('outcome_reason', '=', filter.reason)]),
       ...(filter.originKey === undefined ? [] : [lane('origin_key', '=', filter.originKey)]),
@@ -97,16 +97,16 @@ export function matching(filter: LaneFilter, tenant: TenantId) {
       ...(filter.quotedBy === undefined
         ? []
         : [
-            lane('lanes.created_by', '=', filter.quotedBy),
-            lane.or([lane('lanes.import_id', 'is', null), lane('lanes.rep_name', 'is not', null)]),
+            lane('quotes.created_by', '=', filter.quotedBy),
+            lane.or([lane('quotes.import_id', 'is', null), lane('quotes.rep_name', 'is not', null)]),
           ]),
-      ...(filter.from === undefined ? [] : [lane('lanes.created_at', '>=', filter.from)]),
-      ...(filter.to === undefined ? [] : [lane('lanes.created_at', '<', filter.to)]),
+      ...(filter.from === undefined ? [] : [lane('quotes.created_at', '>=', filter.from)]),
+      ...(filter.to === undefined ? [] : [lane('quotes.created_at', '<', filter.to)]),
       ...(filter.words ?? '')
         .split(/\s+/)
         .filter((word) => word !== '')
         .map(hasWord),
-      // The same conditions as the partial index lanes_booked_or_cancelled, so that it is used.
+      // The same conditions as the partial index quotes_booked_or_cancelled, so that it is used.
       ...(filter.booked === true
         ? [
             lane.or([
@@ -136,17 +136,17 @@ interface SortKey {
  * continue behind a cursor. Amounts on two bases or in two currencies are not subtracted: such quotes are last.
  */
 const marginAsSent = sql<number | null>`case
-  when coalesce(lanes.truck_basis, 'not stated') = coalesce(lanes.customer_basis, 'not stated')
-    and coalesce(lanes.truck_currency, 'USD') = coalesce(lanes.customer_currency, 'USD')
-  then lanes.customer_rate_cents - lanes.truck_cost_cents end`
-const rateThatCounts = sql`coalesce(lanes.customer_rate_cents, lanes.quoted_rate_cents)`
-const customerFolded = sql`lower(coalesce(lanes.customer_name, lanes.quoted_customer_name))`
+  when coalesce(quotes.truck_basis, 'not stated') = coalesce(quotes.customer_basis, 'not stated')
+    and coalesce(quotes.truck_currency, 'USD') = coalesce(quotes.customer_currency, 'USD')
+  then quotes.customer_rate_cents - quotes.truck_cost_cents end`
+const rateThatCounts = sql`coalesce(quotes.customer_rate_cents, quotes.quoted_rate_cents)`
+const customerFolded = sql`lower(coalesce(quotes.customer_name, quotes.quoted_customer_name))`
 
 const sortKeys = {
-  newest: { key: sql`lanes.created_at`, kind: 'time', direction: 'desc', hasNulls: false },
-  oldest: { key: sql`lanes.created_at`, kind: 'time', direction: 'asc', hasNulls: false },
-  updated: { key: sql`lanes.updated_at`, kind: 'time', direction: 'desc', hasNulls: false },
-  booked: { key: sql`lanes.booked_at`, kind: 'time', direction: 'desc', hasNulls: true },
+  newest: { key: sql`quotes.created_at`, kind: 'time', direction: 'desc', hasNulls: false },
+  oldest: { key: sql`quotes.created_at`, kind: 'time', direction: 'asc', hasNulls: false },
+  updated: { key: sql`quotes.updated_at`, kind: 'time', direction: 'desc', hasNulls: false },
+  booked: { key: sql`quotes.booked_at`, kind: 'time', direction: 'desc', hasNulls: true },
   rate_high: { key: rateThatCounts, kind: 'cents', direction: 'desc', hasNulls: false },
   rate_low: { key: rateThatCounts, kind: 'cents', direction: 'asc', hasNulls: false },
   margin_high: { key: marginAsSent, kind: 'cents', direction: 'desc', hasNulls: true },
@@ -182,9 +182,9 @@ const keyTypes = { time: sql`timestamptz`, cents: sql`bigint`, text: sql`text` }
 function after({ key, kind, direction, hasNulls }: SortKey, cursor: LaneCursor): RawBuilder<boolean> {
   const beyond = direction === 'desc' ? sql`<` : sql`>`
   if (cursor.key === null) {
-    return sql<boolean>`(${key} is null and lanes.lane_id ${beyond} ${cursor.laneId}::bigint)`
+    return sql<boolean>`(${key} is null and quotes.lane_id ${beyond} ${cursor.laneId}::bigint)`
   }
-  const inOrder = sql<boolean>`(${key}, lanes.lane_id) ${beyond} (${cursor.key}::${keyTypes[kind]}, ${cursor.laneId}::bigint)`
+  const inOrder = sql<boolean>`(${key}, quotes.lane_id) ${beyond} (${cursor.key}::${keyTypes[kind]}, ${cursor.laneId}::bigint)`
   return hasNulls ? sql<boolean>`(${inOrder} or ${key} is null)` : inOrder
 }
 
@@ -201,7 +201,7 @@ export async function listLanes(
     return order.hasNulls ? directed.nullsLast() : directed
   }
   let selection = transaction
-    .selectFrom('lanes')
+    .selectFrom('quotes')
     .selectAll()
     .where('tenant_id', '=', tenant)
     .where(matchingPage(filter, tenant, page.sort))
@@ -212,7 +212,7 @@ export async function listLanes(
     .limit(page.limit)
   // Format the key for the quotes of the page only, not for all sorted quotes.
   return transaction
-    .selectFrom(inOrder.as('lanes'))
+    .selectFrom(inOrder.as('quotes'))
     .selectAll()
     .select(keyText(order).as('sort_key'))
     .orderBy(order.key, direction)
@@ -227,7 +227,7 @@ export async function countLanes(
   filter: LaneFilter,
 ): Promise<number> {
   const { count } = await transaction
-    .selectFrom('lanes')
+    .selectFrom('quotes')
     .select(sql<number>`count(*)`.as('count'))
     .where('tenant_id', '=', tenant)
     .where(matching(filter, tenant))
@@ -307,7 +307,7 @@ export async function idsOfLanes(
   filter: LaneFilter,
 ): Promise<number[]> {
   const { ids } = await transaction
-    .selectFrom('lanes')
+    .selectFrom('quotes')
     .select(packedIds.as('ids'))
     .where('tenant_id', '=', tenant)
     .where(matching(filter, tenant))

@@ -16,7 +16,7 @@ export async function namesOfLanes(
 ): Promise<ReadonlyMap<number, LaneName>> {
   if (laneIds.length === 0) return new Map()
   const rows = await transaction
-    .selectFrom('lanes')
+    .selectFrom('quotes')
     .select((lane) => [
       'lane_id',
       'lane_ref as laneRef',

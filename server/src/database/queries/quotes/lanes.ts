@@ -8,7 +8,7 @@ export type QuoteRequestRow = Selectable<Tables['quote_requests']>
 
 function laneCalled(transaction: TenantTransaction, tenant: TenantId, ref: string) {
   return transaction
-    .selectFrom('lanes')
+    .selectFrom('quotes')
     .selectAll()
     .where('tenant_id', '=', tenant)
     .where(laneSeenByViewer(tenant))
@@ -36,7 +36,7 @@ export async function lockLane(
   const found = await findLane(transaction, tenant, ref)
   if (found === null) return null
   const offers = await transaction
-    .selectFrom('lanes')
+    .selectFrom('quotes')
     .selectAll()
     .where('tenant_id', '=', tenant)
     .where('request_id', '=', found.request_id)
@@ -55,7 +55,7 @@ export async function findLaneIds(
 ): Promise<Map<string, number>> {
   if (refs.length === 0) return new Map()
   const rows = await transaction
-    .selectFrom('lanes')
+    .selectFrom('quotes')
     .select(['lane_ref', 'lane_id'])
     .where('tenant_id', '=', tenant)
     .where(laneSeenByViewer(tenant))
@@ -73,7 +73,7 @@ export async function lanesById(
 ): Promise<LaneRow[]> {
   if (ids.length === 0) return []
   const lanes = transaction
-    .selectFrom('lanes')
+    .selectFrom('quotes')
     .selectAll()
     .where('tenant_id', '=', tenant)
     .where(laneSeenByViewer(tenant))
@@ -93,7 +93,7 @@ export async function lockedWon(
 ): Promise<string | null> {
   await lockRequest(transaction, tenant, quoted)
   const won = await transaction
-    .selectFrom('lanes')
+    .selectFrom('quotes')
     .select('lane_ref')
     .where('tenant_id', '=', tenant)
     .where(laneSeenByViewer(tenant))
@@ -132,7 +132,7 @@ export async function findQuoteRequest(transaction: TenantTransaction, tenant: T
     .executeTakeFirst()
   if (request === undefined) return null
   const lanes = await transaction
-    .selectFrom('lanes')
+    .selectFrom('quotes')
     .selectAll()
     .where('tenant_id', '=', tenant)
     .where(laneSeenByViewer(tenant))
@@ -150,7 +150,7 @@ export async function readLaneRefs(
   laneIds: readonly number[],
 ): Promise<Map<number, string>> {
   const rows = await transaction
-    .selectFrom('lanes')
+    .selectFrom('quotes')
     .select(['lane_id', 'lane_ref'])
     .where('tenant_id', '=', tenant)
     .where(laneSeenByViewer(tenant))

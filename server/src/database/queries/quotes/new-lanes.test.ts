@@ -161,13 +161,13 @@ const fingerprintOf = (index: number) => createHash('sha256').update(`${index}`)
 async function rowsOf(of: TenantId): Promise<string[]> {
   const { rows } = await database.inTenant(of, (transaction) =>
     sql<{ row: string }>`
-      select to_jsonb(lanes) - '{tenant_id,lane_id,lane_ref,request_id,search_text}'::text[]
+      select to_jsonb(quotes) - '{tenant_id,lane_id,lane_ref,request_id,search_text}'::text[]
              || jsonb_build_object(
                   'request', to_jsonb(request) - '{tenant_id,request_id}'::text[],
                   'ref', lane_ref = request_id || '-1-1',
                   'words', replace(search_text, lane_ref, '')
                 ) as row
-      from lanes join quote_requests as request using (tenant_id, request_id)
+      from quotes join quote_requests as request using (tenant_id, request_id)
       where tenant_id = ${of}
       order by import_fingerprint
     `.execute(transaction),
@@ -179,8 +179,8 @@ async function rowsOf(of: TenantId): Promise<string[]> {
 async function isLogged(of: TenantId): Promise<unknown> {
   const { rows } = await database.inTenant(of, (transaction) =>
     sql<{ logged: boolean }>`
-      select array(select lane_id from lane_versions where tenant_id = ${of} order by lane_id)
-        = array(select lane_id from lanes where tenant_id = ${of} order by lane_id) as logged
+      select array(select lane_id from quote_versions where tenant_id = ${of} order by lane_id)
+        = array(select lane_id from quotes where tenant_id = ${of} order by lane_id) as logged
     `.execute(transaction),
   )
   return rows[0]?.logged
@@ -206,7 +206,7 @@ async function insertPlainly(
     .execute()
   for (const { placed: _, quote_signed_at: stamps, ...lane } of lanes) {
     await transaction
-      .insertInto('lanes')
+      .insertInto('quotes')
       .values({
         ...same,
         ...lane,

@@ -182,7 +182,7 @@ const rowsPerStatement = 500
 async function insertAll<Row>(
   transaction: TenantTransaction,
   tenant: TenantId,
-  table: 'lanes' | 'quote_requests',
+  table: 'quotes' | 'quote_requests',
   columns: readonly Column<Row>[],
   rows: readonly Row[],
 ): Promise<void> {
@@ -202,7 +202,7 @@ async function insertLanes(
   tenant: TenantId,
   placed: readonly PlacedLane[],
 ): Promise<void> {
-  await insertAll(transaction, tenant, 'lanes', laneColumns, placed)
+  await insertAll(transaction, tenant, 'quotes', laneColumns, placed)
   quotesChanged(
     transaction,
     placed.map(({ laneId }) => laneId),
@@ -303,7 +303,7 @@ export async function insertedLanes(
   laneIds: readonly number[],
 ): Promise<LaneRow[]> {
   const rows = await transaction
-    .selectFrom('lanes')
+    .selectFrom('quotes')
     .selectAll()
     .where('tenant_id', '=', tenant)
     .where(sql<boolean>`lane_id = any(${[...laneIds]}::bigint[])`)
@@ -348,7 +348,7 @@ export async function insertRequote(
 ): Promise<LaneRow> {
   await lockRequest(transaction, tenant, quoted)
   const { last } = await transaction
-    .selectFrom('lanes')
+    .selectFrom('quotes')
     .select((query) => query.fn.max('quote_count').as('last'))
     .where('tenant_id', '=', tenant)
     .where('request_id', '=', quoted.request_id)

@@ -68,14 +68,14 @@ export async function lockLoads(
 ): Promise<LaneRow[][]> {
   if (requestIds.length === 0) return []
   const { rows } = await sql<LaneRow>`
-    select lanes.* from lanes
-    where lanes.tenant_id = ${tenant} and lanes.request_id = any(${[...new Set(requestIds)]}::bigint[])
+    select quotes.* from quotes
+    where quotes.tenant_id = ${tenant} and quotes.request_id = any(${[...new Set(requestIds)]}::bigint[])
       and exists (
-        select from lanes as other
-        where other.tenant_id = ${tenant} and other.request_id = lanes.request_id
-          and other.lane_number = lanes.lane_number and other.quote_count > 1
+        select from quotes as other
+        where other.tenant_id = ${tenant} and other.request_id = quotes.request_id
+          and other.lane_number = quotes.lane_number and other.quote_count > 1
       )
-    order by lanes.lane_id for update of lanes
+    order by quotes.lane_id for update of quotes
   `.execute(transaction)
   return [...Map.groupBy(rows, ({ request_id, lane_number }) => `${request_id}-${lane_number}`).values()]
 }

@@ -241,7 +241,7 @@ export async function readBookStanding(
     left join tenant_facts as facts on facts.tenant_id = ${tenant}
     cross join lateral (
       select count(*) from (
-        select from lane_versions as known
+        select from quote_versions as known
         where known.tenant_id = ${tenant} and known.version > ${since}::bigint
         limit ${changedMax + 1}
       ) as counted
@@ -301,7 +301,7 @@ export async function readQuotesBefore(
   const packed = await packedQuotes(
     transaction,
     sql`(
-      select ${packedColumns} from lanes
+      select ${packedColumns} from quotes
       where tenant_id = ${tenant} and voided_at is null and ${isEvidence} and ${older}
       order by created_at desc, lane_id desc limit ${max}
     ) as page`,
@@ -336,7 +336,7 @@ export async function readChangedLanes(
   since: number,
 ): Promise<number[]> {
   const { rows } = await sql<{ ids: Buffer | null }>`
-    select ${packedIds} as ids from lane_versions
+    select ${packedIds} as ids from quote_versions
     where tenant_id = ${tenant} and version > ${since}::bigint
   `.execute(transaction)
   return unpackedIds(rows[0]?.ids ?? null)
@@ -359,6 +359,6 @@ export async function readQuotesOf(
 ): Promise<PackedQuotes> {
   return packedQuotes(
     transaction,
-    sql`lanes where tenant_id = ${tenant} and voided_at is null and ${isEvidence} and lane_id = any(${[...lanes]}::bigint[])`,
+    sql`quotes where tenant_id = ${tenant} and voided_at is null and ${isEvidence} and lane_id = any(${[...lanes]}::bigint[])`,
   )
 }

@@ -35,26 +35,26 @@ export async function pastQuotes(
   { since, limit }: { readonly since: Date; readonly limit: number },
 ): Promise<PastQuoteRow[]> {
   const { rows } = await sql<PastQuoteRow>`
-    select lanes.lane_ref,
+    select quotes.lane_ref,
       array_append(
         array(select alias.customer_key from customer_aliases as alias
           where alias.tenant_id = ${tenant} and alias.customer_id = known.customer_id),
-        customer_key(lanes.quoted_customer_name)
+        customer_key(quotes.quoted_customer_name)
       ) as customer_keys,
-      hashtext(coalesce(known.main_key, customer_key(lanes.quoted_customer_name))) as customer_hash,
+      hashtext(coalesce(known.main_key, customer_key(quotes.quoted_customer_name))) as customer_hash,
       array(select of_rep.team_id from team_members as of_rep
-        where of_rep.tenant_id = ${tenant} and of_rep.user_id = lanes.created_by) as team_ids,
-      customers.tier, lanes.origin, lanes.destination,
-      lanes.origin_key, lanes.destination_key, lanes.origin_state, lanes.destination_state, lanes.origin_market,
-      lanes.destination_market, lanes.equipment_code, lanes.rate_type, lanes.created_by, ${countedOutcome(tenant)} as outcome,
-      ${sql.join(countedColumns.map((column) => sql.ref(`lanes.${column}`)))}
-    from lanes
+        where of_rep.tenant_id = ${tenant} and of_rep.user_id = quotes.created_by) as team_ids,
+      customers.tier, quotes.origin, quotes.destination,
+      quotes.origin_key, quotes.destination_key, quotes.origin_state, quotes.destination_state, quotes.origin_market,
+      quotes.destination_market, quotes.equipment_code, quotes.rate_type, quotes.created_by, ${countedOutcome(tenant)} as outcome,
+      ${sql.join(countedColumns.map((column) => sql.ref(`quotes.${column}`)))}
+    from quotes
     left join customer_aliases as known
-      on known.tenant_id = ${tenant} and known.customer_key = customer_key(lanes.quoted_customer_name)
+      on known.tenant_id = ${tenant} and known.customer_key = customer_key(quotes.quoted_customer_name)
     left join customers on customers.tenant_id = ${tenant} and customers.customer_id = known.customer_id
-    where lanes.tenant_id = ${tenant} and lanes.created_at >= ${since} and lanes.quoted_rate_cents > 0
-      and lanes.voided_at is null and lanes.superseded_by is null
-    order by lanes.created_at desc, lanes.lane_id desc
+    where quotes.tenant_id = ${tenant} and quotes.created_at >= ${since} and quotes.quoted_rate_cents > 0
+      and quotes.voided_at is null and quotes.superseded_by is null
+    order by quotes.created_at desc, quotes.lane_id desc
     limit ${limit}
   `.execute(transaction)
   return rows

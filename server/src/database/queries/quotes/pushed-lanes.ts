@@ -38,7 +38,7 @@ export async function nameImportedLanes(
   if (named.length === 0) return
   const ids = named.map(({ laneId }) => laneId)
   await sql`
-    update lanes as known set external_id = sent.external_id
+    update quotes as known set external_id = sent.external_id
     from tenants as one cross join unnest(
       ${ids}::bigint[], ${named.map(({ externalId }) => externalId)}::text[]
     ) as sent (lane_id, external_id)
@@ -55,7 +55,7 @@ export async function lockImportedLanes(
 ): Promise<(LaneRow & { readonly import_fingerprint: Buffer })[]> {
   if (fingerprints.length === 0) return []
   const rows = await transaction
-    .selectFrom('lanes')
+    .selectFrom('quotes')
     .selectAll()
     .where('tenant_id', '=', tenant)
     .where(sql<boolean>`import_fingerprint = any(${binaryArrays.byteStrings(fingerprints)}::bytea[])`)
@@ -76,11 +76,11 @@ export async function lockNamedLanes(
 ): Promise<LaneRow[]> {
   // One look-up for each index: for both in one condition, PostgreSQL read all quotes until it had analyzed the table.
   const lookUps = [
-    sql`select lane_id from lanes where tenant_id = ${tenant} and external_id = any(${[...externalIds]}::text[])`,
-    sql`select lane_id from lanes where tenant_id = ${tenant} and lane_ref = any(${[...laneRefs]}::text[])`,
+    sql`select lane_id from quotes where tenant_id = ${tenant} and external_id = any(${[...externalIds]}::text[])`,
+    sql`select lane_id from quotes where tenant_id = ${tenant} and lane_ref = any(${[...laneRefs]}::text[])`,
   ]
   return transaction
-    .selectFrom('lanes')
+    .selectFrom('quotes')
     .selectAll()
     .where('tenant_id', '=', tenant)
     .where(sql<boolean>`lane_id = any(array(${sql.join(lookUps, sql` union all `)}))`)
@@ -234,7 +234,7 @@ async function placeAfter(
   count: number,
 ): Promise<ChangePlace | null> {
   const row = await transaction
-    .selectFrom('lane_versions as known')
+    .selectFrom('quote_versions as known')
     .select(['known.version', 'known.lane_id as laneId'])
     .where('known.tenant_id', '=', tenant)
     .where(isAfter(after))
@@ -258,11 +258,11 @@ async function changesBetween(
 ): Promise<ChangedLane[]> {
   const isShipment = sql<boolean>`coalesce(${inShipments}, false)`
   let query = transaction
-    .selectFrom('lane_versions as known')
-    .leftJoin('lanes', (join) =>
-      join.onRef('lanes.tenant_id', '=', 'known.tenant_id').onRef('lanes.lane_id', '=', 'known.lane_id'),
+    .selectFrom('quote_versions as known')
+    .leftJoin('quotes', (join) =>
+      join.onRef('quotes.tenant_id', '=', 'known.tenant_id').onRef('quotes.lane_id', '=', 'known.lane_id'),
     )
-    .selectAll('lanes')
+    .selectAll('quotes')
     .select([
       'known.version as known_version',
       'known.lane_id as known_lane',
@@ -285,12 +285,12 @@ async function changesBetween(
     column: 'lane_ref' | 'external_id',
     removed: 'removed_ref' | 'removed_external_id',
     name: string,
-  ) => sql<boolean>`(lanes.${sql.ref(column)} = ${name} or known.${sql.ref(removed)} = ${name})`
+  ) => sql<boolean>`(quotes.${sql.ref(column)} = ${name} or known.${sql.ref(removed)} = ${name})`
   if (laneRef !== null) query = query.where(isNamed('lane_ref', 'removed_ref', laneRef))
   if (externalId !== null) query = query.where(isNamed('external_id', 'removed_external_id', externalId))
   if (shipments) {
     query = query.where(
-      sql<boolean>`case when lanes.lane_id is null then known.removed_shipment is distinct from false
+      sql<boolean>`case when quotes.lane_id is null then known.removed_shipment is distinct from false
         else ${isShipment} or ${wasShipment(tenant)} end`,
     )
   }
@@ -311,7 +311,7 @@ async function changesBetween(
 
 /** Whether a quote had a booking at some time: its history has a change of it. */
 const wasShipment = (tenant: TenantId) => sql<boolean>`exists (
-  select from lane_changes as change
-  where change.tenant_id = ${tenant} and change.lane_id = lanes.lane_id
+  select from quote_changes as change
+  where change.tenant_id = ${tenant} and change.lane_id = quotes.lane_id
     and change.after ?| ${clearedBookingFields.map((field) => bookingColumns[field])}::text[]
 )`

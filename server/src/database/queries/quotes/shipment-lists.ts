@@ -6,6 +6,6 @@ import { bookingColumns } from './booking-columns.ts'
 export const inShipments = sql<boolean>`(${sql.join(
   bookingFields
     .filter((field) => field !== 'customerName')
-    .map((field) => sql`lanes.${sql.ref(bookingColumns[field])} is not null`),
+    .map((field) => sql`quotes.${sql.ref(bookingColumns[field])} is not null`),
   sql` or `,
 )})`

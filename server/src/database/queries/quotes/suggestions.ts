@@ -16,7 +16,7 @@ export async function placeUses(
   const { rows } = await sql<{ key: string; uses: number }>`
     select ends.key, count(*) as uses
     from (
-      select origin_key, destination_key from lanes where tenant_id = ${tenant} and voided_at is null
+      select origin_key, destination_key from quotes where tenant_id = ${tenant} and voided_at is null
       order by created_at desc, lane_id desc limit ${lanesMax}
     ) newest
     cross join lateral (values (newest.origin_key), (newest.destination_key)) ends (key)
@@ -49,7 +49,7 @@ export async function customersCalled(
     with written as (
       select coalesce(customer_name, quoted_customer_name) as name, customer_key, count(*) as quotes,
         max(created_at) as last_quoted_at
-      from lanes where tenant_id = ${tenant} and ${laneSeenByViewer(tenant)}
+      from quotes where tenant_id = ${tenant} and ${laneSeenByViewer(tenant)}
       group by 1, 2
     )
     select (array_agg(name order by quotes desc, name))[1] as name,

@@ -91,7 +91,7 @@ export async function readTenantQuotes(
   const { basis } = await defaultsOf(transaction, tenant)
   const days = await conversionDays(transaction, tenant)
   let query = transaction
-    .selectFrom('lanes')
+    .selectFrom('quotes')
     .select(quoteColumns)
     .select(rateTypeOf(tenant).as('rateType'))
     // A superseded offer that was refused is evidence as a lost quote, as in the book.
@@ -120,7 +120,7 @@ export async function readTenantQuotes(
     const { created_at, lane_id: laneId } = last
     // As text: a Date would lose microseconds, which rows written by other programs may have.
     const row = await transaction
-      .selectFrom('lanes')
+      .selectFrom('quotes')
       .select(sql<string>`created_at::text`.as('at'))
       .where('tenant_id', '=', tenant)
       .where('lane_id', '=', laneId)
