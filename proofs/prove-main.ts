@@ -88,7 +88,7 @@ async function passLongTests(): Promise<boolean> {
   const passed = await vitest()
   const pages = built && (await succeeds('npm', 'exec', '--', 'playwright', 'test', '--grep', '@long'))
   process.env.EVERY_VALUE = 'yes'
-  return (await vitest('proofs/hostile-fields.test.ts', 'proofs/delivery-order.test.ts')) && passed && pages
+  return (await vitest('proofs/fuzzer.test.ts', 'proofs/delivery-order.test.ts')) && passed && pages
 }
 
 /** Runs the tests of time, speed and memory, one after another: they hold on a machine that does nothing else. */

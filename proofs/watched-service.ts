@@ -12,11 +12,18 @@ import { type Watched, watchingTurns } from './turn-watch.ts'
 /** A request without an answer for this long holds up the whole service. */
 export const patienceMs = 20_000
 
+/** An answer. `bytes` counts its headers, too. */
 export interface Answered {
   readonly status: number
+  /** Header names are in lower case. */
+  readonly headers: Readonly<Record<string, unknown>>
   readonly bytes: number
+  /** The body, or the start of one that is longer than `answerTextMax`. */
   readonly text: string
 }
+
+/** Bytes of an answer that are read into its text. */
+export const answerTextMax = 100_000
 
 /** A service that watches itself, with a brokerage that has a history. */
 export class WatchedService {
@@ -59,7 +66,7 @@ export class WatchedService {
     body?: string | Buffer,
   ): Promise<Answered> {
     return new Promise((resolve) => {
-      const none = (error: Error) => resolve({ status: 0, bytes: 0, text: error.message })
+      const none = (error: Error) => resolve({ status: 0, headers: {}, bytes: 0, text: error.message })
       const asked = request(
         `${this.service.url}${path}`,
         {
@@ -76,11 +83,12 @@ export class WatchedService {
           const first: Buffer[] = []
           answer.on('data', (chunk: Buffer) => {
             bytes += chunk.length
-            if (bytes < 100_000) first.push(chunk)
+            if (bytes <= answerTextMax) first.push(chunk)
           })
           answer.once('error', none)
           answer.once('end', () => {
-            resolve({ status: answer.statusCode ?? 0, bytes, text: Buffer.concat(first).toString() })
+            const text = Buffer.concat(first).toString()
+            resolve({ status: answer.statusCode ?? 0, headers: answer.headers, bytes, text })
           })
         },
       )

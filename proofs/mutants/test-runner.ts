@@ -27,7 +27,7 @@ export interface TestRunner {
 
 /** The tests of mutants: all but long proofs, and tests that compare generated files with their source. */
 const configFile = `import base from './vitest.config.ts'
-const left = /proofs\\/(bad-input|hostile-fields|planted-fault)\\.test|checks\\/(recipes|schema|changes|install|lock-file|dependencies|tidy|docs|readme|deploy)\\.test|client\\/.*build|cli\\/.*build/
+const left = /proofs\\/(other-callers|fuzzer|planted-fault)\\.test|checks\\/(recipes|schema|changes|install|lock-file|dependencies|tidy|docs|readme|deploy)\\.test|client\\/.*build|cli\\/.*build/
 const projects = base.test.projects.map((project) => ({
   ...project,
   test: { ...project.test, include: project.test.include.filter((file) => !left.test(file)), setupFiles: ['./proofs/mutants/reach-setup.ts'] },

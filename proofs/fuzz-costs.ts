@@ -5,9 +5,10 @@ import { tokenScopeNames } from '#contract/token-scopes.ts'
 import { type SeededRandom, seededRandom } from '#server/sample/index.ts'
 import { call, type Integration, makeIntegration, makeLane, password, signedHeaders } from '#testing/make.ts'
 import { quotesFile } from '#testing/quotes-file.ts'
+import { longFiles } from './fuzz-files.ts'
+import { type OpenApiDocument, oracleOf } from './fuzz-oracle.ts'
+import { type FuzzKind, type FuzzRequest, longRequests, validRequest } from './fuzz-requests.ts'
 import { type HealthWatch, watchHealth } from './health-watch.ts'
-import { heavyFiles } from './heavy-files.ts'
-import { type HeavyKind, type HeavyRequest, heavyRequests } from './heavy-values.ts'
 import type { FaultName } from './planted-fault.ts'
 import { type Finding, firstFaults, type Proof, type ProofOptions, shareOf } from './proof.ts'
 import { proofDatabase } from './proof-database.ts'
@@ -15,9 +16,14 @@ import { type Operation, requestOf, type WalkRequest } from './route-requests.ts
 import { idsOf, type TenantIds } from './seeded-ids.ts'
 import { serviceProcesses } from './service-process.ts'
 import { asApp } from './signed-writers.ts'
-import { type Answered, patienceMs, WatchedService } from './watched-service.ts'
+import { type Answered, answerTextMax, patienceMs, WatchedService } from './watched-service.ts'
 
-/** What one request may cost others. */
+/**
+ * The fuzzer's longest requests, sent to a service that measures itself (`turn-watch.ts`). The oracle of the fuzzer judges each
+ * answer, and this file what the request cost others.
+ */
+
+/** The longest turn, in milliseconds of processor time. */
 const turnMsMax = 100
 /** Beside other tests, two processes share a core's caches, and the same work takes up to twice as long. */
 const turnMsMaxBesideTests = 250
@@ -35,6 +41,8 @@ export interface Cost {
   readonly turnMs: number
   readonly sentBytes: number
   readonly answeredBytes: number
+  /** What the oracle says of the answer. */
+  readonly faults: readonly string[]
   /** What `GET /healthz` waited meanwhile; 0 if nobody asked. */
   readonly waitedMs: number
 }
@@ -103,7 +111,7 @@ export interface HeavyOptions {
   /** The share of the endpoints to call, chosen by the seed; all without it. */
   readonly endpointShare?: number
   /** Only these kinds of requests; all without it. */
-  readonly kinds?: readonly HeavyKind[]
+  readonly kinds?: readonly FuzzKind[]
   readonly fault?: FaultName
   /** Quotes in the history of the brokerage. */
   readonly quotes: number
@@ -142,10 +150,12 @@ export async function sendHeavyRequests(
         (options.only === undefined || options.only.includes(name)) &&
         (options.endpointShare === undefined || random.uniform() < options.endpointShare),
     )
+    const document = await fetch(`${watched.service.url}/openapi.json`)
+    const judge = oracleOf((await document.json()) as OpenApiDocument)
     // The first requests of a process compile code and fill caches.
     for (const endpoint of endpoints) {
-      const [valid] = heavyRequests(endpoint, requestOf[endpoint.name as Operation](callers.ids))
-      if (valid !== undefined) await sendOne(watched, callers, endpoint, valid, 0)
+      const valid = validRequest(endpoint, requestOf[endpoint.name as Operation](callers.ids))
+      await sendOne(watched, callers, endpoint, valid, 0)
     }
     if (options.asksHealth) health = watchHealth(watched.service)
     for (const endpoint of endpoints) {
@@ -154,9 +164,11 @@ export async function sendHeavyRequests(
       const valid = requestOf[endpoint.name as Operation](callers.ids)
       for (const heavy of chosen(endpoint, valid, options, random)) {
         if (signal.aborted) break
-        const cost = await costOf(watched, callers, endpoint, heavy, sent++, health)
+        const cost = await costOf(watched, callers, endpoint, heavy, sent++, { health, judge })
         options.onCost?.(cost)
-        mostMb = Math.max(mostMb, cost.mostMb)
+        // The file of an import is in memory as it was sent, in memory that is reserved for files.
+        const fileMb = endpoint.bodyKind === 'csv' ? cost.sentBytes / 1e6 : 0
+        mostMb = Math.max(mostMb, cost.mostMb - fileMb)
         if (most === null || cost.turnMs > most.turnMs) most = cost
         largestAnswer = Math.max(largestAnswer, cost.answeredBytes)
         longestWait = Math.max(longestWait, cost.waitedMs)
@@ -193,32 +205,24 @@ export async function sendHeavyRequests(
   return { figure: figures.join('; '), faults: firstFaults(faults, 30) }
 }
 
-/** Requests of each kind that even the shortest run sends to each endpoint. */
-const leastOfKind: Readonly<Record<HeavyKind, number>> = {
-  nothing: 1,
-  address: 1,
-  json: 1,
-  list: 1,
-  members: 1,
-  text: 1,
-  file: 3,
-}
+/** Requests of a kind that even the shortest run sends to each endpoint. */
+const leastOf = (kind: FuzzKind) => (kind.endsWith('file') ? 3 : 1)
 
-/** A share of the heavy requests of an endpoint, of each kind at least some. */
+/** A share of the long requests of an endpoint, of each kind at least some. */
 function chosen(
   endpoint: Endpoint,
   valid: WalkRequest,
   { share, kinds }: HeavyOptions,
   random: SeededRandom,
-): HeavyRequest[] {
-  const all = [...heavyRequests(endpoint, valid), ...heavyFiles(endpoint, valid)].filter(
+): FuzzRequest[] {
+  const all = [...longRequests(endpoint, valid), ...longFiles(endpoint, valid)].filter(
     ({ kind }) => kinds === undefined || kinds.includes(kind),
   )
   return [...Map.groupBy(all, ({ kind }) => kind)].flatMap(([kind, requests]) =>
     requests
       .map((heavy) => ({ heavy, order: random.uniform() }))
       .sort((one, other) => one.order - other.order)
-      .slice(0, Math.max(leastOfKind[kind], Math.round(requests.length * share)))
+      .slice(0, Math.max(leastOf(kind), Math.round(requests.length * share)))
       .map(({ heavy }) => heavy),
   )
 }
@@ -248,13 +252,13 @@ async function costOnce(
   watched: WatchedService,
   callers: Callers,
   endpoint: Endpoint,
-  heavy: HeavyRequest,
+  heavy: FuzzRequest,
   nth: number,
-  health: HealthWatch | null,
+  { health, judge }: { readonly health: HealthWatch | null; readonly judge: ReturnType<typeof oracleOf> },
 ): Promise<Cost & { readonly mostMb: number }> {
   await watched.look()
   await health?.longestMs()
-  const { status, bytes, sentBytes } = await sendOne(watched, callers, endpoint, heavy, nth)
+  const { status, bytes, sentBytes, headers, text } = await sendOne(watched, callers, endpoint, heavy, nth)
   const waitedMs = (await health?.longestMs()) ?? 0
   const seen = status === 0 ? null : await watched.look()
   return {
@@ -265,6 +269,8 @@ async function costOnce(
     mostMb: seen?.mostMb ?? 0,
     sentBytes,
     answeredBytes: bytes,
+    // Of a longer answer, only the start is here. A busy service may answer 503.
+    faults: [0, 503].includes(status) || bytes > answerTextMax ? [] : judge(heavy, { status, headers, text }),
     waitedMs,
   }
 }
@@ -274,15 +280,14 @@ async function sendOne(
   watched: WatchedService,
   callers: Callers,
   endpoint: Endpoint,
-  { path, content: made }: HeavyRequest,
+  { target, body: made, headers: given }: FuzzRequest,
   nth: number,
 ): Promise<Answered & { readonly sentBytes: number }> {
   const { name, method, who } = endpoint
   const turn = callers.integrations[nth % brokerages] as Integration
   const [large] = callers.integrations as [Integration]
   const caller = who.kind === 'service' || limitedPerMinute.has(name) ? turn : large
-  const content = made?.()
-  const body = content?.bytes
+  const body = made?.()
   const signs = signsOf(endpoint)
   for (let tries = 0; ; tries++) {
     const token =
@@ -294,15 +299,15 @@ async function sendOne(
             caller,
             body ?? '',
             Math.floor(Date.now() / 1_000),
-            signs === 'body' ? null : { method, path },
+            signs === 'body' ? null : { method, path: target },
           )
     const answer = await watched.send(
       method,
-      path,
+      target,
       {
         ...signed,
         ...(who.kind === 'anyone' ? {} : { Authorization: `Bearer ${token}` }),
-        ...(content === undefined ? {} : { 'Content-Type': content.type }),
+        ...Object.fromEntries(given),
       },
       body,
     )
@@ -320,15 +325,15 @@ async function sendOne(
       // The answer repeats the names of columns, which may be too long to keep as a whole.
       const importId = Number(/"import_id":(\d+)/.exec(answer.text)?.[1])
       if (!(await watched.importEnds(caller.tenant.owner, importId)))
-        return { status: 0, bytes: 0, text: '', sentBytes: 0 }
+        return { status: 0, headers: {}, bytes: 0, text: '', sentBytes: 0 }
     }
-    return { ...answer, sentBytes: path.length + (body === undefined ? 0 : Buffer.byteLength(body)) }
+    return { ...answer, sentBytes: target.length + (body === undefined ? 0 : Buffer.byteLength(body)) }
   }
 }
 
 function faultsOf(
   { name, answerKind }: Endpoint,
-  { what, status, turnMs, waitedMs, sentBytes, answeredBytes }: Cost,
+  { what, status, turnMs, waitedMs, sentBytes, answeredBytes, faults }: Cost,
   longestTurnMs: number,
 ): string[] {
   const told = `${name}, ${what}:`
@@ -336,7 +341,7 @@ function faultsOf(
   return [
     ...(turnMs > longestTurnMs ? [`${told} one turn took ${Math.round(turnMs)} ms of processor time`] : []),
     ...(waitedMs > waitMsMax ? [`${told} /healthz waited ${Math.round(waitedMs)} ms`] : []),
-    ...(status >= 500 && status !== 503 ? [`${told} returned ${status}`] : []),
+    ...faults.map((fault) => `${told} ${fault}`),
     ...(answerKind !== 'csv' && answeredBytes > answerBytesMax(sentBytes)
       ? [`${told} ${sentBytes} bytes were answered with ${answeredBytes}`]
       : []),
@@ -347,7 +352,7 @@ function faultsOf(
 const plantedFaults: readonly {
   readonly fault: FaultName
   readonly only: readonly string[]
-  readonly kinds: readonly HeavyKind[]
+  readonly kinds: readonly FuzzKind[]
   readonly quotes?: number
 }[] = [
   { fault: 'charges are read with one pattern', only: ['create-import'], kinds: ['file'] },
@@ -360,7 +365,7 @@ const plantedFaults: readonly {
   {
     fault: 'customers of any name are compared in one turn',
     only: ['list-customer-variants'],
-    kinds: ['nothing'],
+    kinds: ['valid'],
     quotes: customersMade + 200,
   },
   { fault: 'each problem lists all columns', only: ['match-import-columns'], kinds: ['members'] },

@@ -8,11 +8,13 @@ export interface ValueSchema {
   readonly enum?: readonly unknown[]
   readonly anyOf?: readonly ValueSchema[]
   readonly properties?: Readonly<Record<string, ValueSchema>>
+  readonly required?: readonly string[]
   readonly items?: ValueSchema
   readonly maxItems?: number
   readonly minimum?: number
   readonly exclusiveMinimum?: number
   readonly maximum?: number
+  readonly minLength?: number
   readonly maxLength?: number
   readonly pattern?: string
   readonly format?: string
@@ -20,23 +22,28 @@ export interface ValueSchema {
   readonly 'x-expected'?: string
 }
 
+/** A schema without null. */
+export const inner = (schema: ValueSchema): ValueSchema =>
+  schema.anyOf?.find(({ type }) => type !== 'null') ?? schema
+
 /** `most` has the largest numbers and the longest lists, with the shortest texts: a text that is too long hides what a sum does. */
-type End = 'largest' | 'most' | 'smallest'
-const ends = ['largest', 'most', 'smallest'] as const
+export type End = 'largest' | 'most' | 'smallest'
+export const ends = ['largest', 'most', 'smallest'] as const
 /** Items of a list. No list of a request has a rule that begins later. */
 const itemsMax = 20
 
 /**
  * A value at an end of what a schema permits: numbers at their limits, the longest and the shortest texts, the first and
- * the last day, the longest lists. `valid` is the value of a valid request: texts with a form of their own, such as a place, keep it.
+ * the last day, the longest lists. `valid` is the value of a valid request: it is the result for a text with a form of its own,
+ * such as a place.
  *
- * @example extremeOf({ type: 'number', minimum: 0, maximum: 9999999.99 }, 'largest', undefined) // 9999999.99
+ * @example endOf({ type: 'number', minimum: 0, maximum: 9999999.99 }, 'largest', undefined) // 9999999.99
  */
-export function extremeOf(schema: ValueSchema, end: End, valid: unknown, nth = 0): unknown {
+export function endOf(schema: ValueSchema, end: End, valid: unknown, nth = 0): unknown {
   if (schema.const !== undefined) return schema.const
   if (schema.enum !== undefined) return schema.enum.at(end === 'smallest' ? 0 : -1)
-  const [first] = schema.anyOf?.filter(({ type }) => type !== 'null') ?? []
-  if (first !== undefined) return extremeOf(first, end, valid, nth)
+  const own = inner(schema)
+  if (own !== schema) return endOf(own, end, valid, nth)
   switch (schema.type) {
     case 'number':
     case 'integer': {
@@ -49,24 +56,23 @@ export function extremeOf(schema: ValueSchema, end: End, valid: unknown, nth = 0
     case 'array': {
       const list = Array.isArray(valid) ? valid : []
       const items = end === 'smallest' ? 1 : Math.min(itemsMax, schema.maxItems ?? itemsMax)
-      return Array.from({ length: items }, (_, at) => extremeOf(schema.items ?? {}, end, list[0], at))
+      return Array.from({ length: items }, (_, at) => endOf(schema.items ?? {}, end, list[0], at))
     }
     case 'object':
       return Object.fromEntries(
         Object.entries(schema.properties ?? {}).map(([name, of]) => [
           name,
-          extremeOf(of, end, (valid as Record<string, unknown> | undefined)?.[name], nth),
+          endOf(of, end, (valid as Record<string, unknown> | undefined)?.[name], nth),
         ]),
       )
     case 'string':
-      return extremeText(schema, end, valid, nth)
-    case 'null':
-    case undefined:
+      return endOfText(schema, end, valid, nth)
+    default:
       return valid ?? null
   }
 }
 
-function extremeText(schema: ValueSchema, end: End, valid: unknown, nth: number): unknown {
+function endOfText(schema: ValueSchema, end: End, valid: unknown, nth: number): unknown {
   if (schema.format === 'date') return end === 'smallest' ? '1970-01-01' : '2200-12-31'
   if (schema['x-expected']?.startsWith('a time in ISO 8601') === true) {
     return end === 'smallest' ? '1970-01-01T00:00:00+23:59' : '2200-12-31T23:59:59.999999999-23:59'
@@ -77,7 +83,7 @@ function extremeText(schema: ValueSchema, end: End, valid: unknown, nth: number)
   return end === 'largest' ? `${'😀'.repeat((schema.maxLength ?? 200) - own.length)}${own}` : own
 }
 
-/** The fields that name what a request changes. They keep their valid value, so that the request reaches it. */
+/** The fields that name what a request changes. They have their valid value, so that the request reaches it. */
 const names: ReadonlySet<string> = new Set([
   'lane_ref',
   'external_id',
@@ -91,40 +97,37 @@ const names: ReadonlySet<string> = new Set([
  * A valid object with some fields at an end of what the schema permits. A list of objects, such as the items of a push, gets such
  * fields in its first item.
  */
-export function withExtremes(
+export function withEnds(
   schema: ValueSchema,
   valid: Readonly<Record<string, unknown>>,
-  endOf: (field: string) => End | null,
+  endOfField: (field: string) => End | null,
 ): Record<string, unknown> {
   const next: Record<string, unknown> = { ...valid }
   for (const [field, of] of Object.entries(schema.properties ?? {})) {
     const held = valid[field]
     if (of.type === 'array' && of.items?.type === 'object' && Array.isArray(held) && isObject(held[0])) {
-      next[field] = [withExtremes(of.items, held[0], endOf), ...held.slice(1)]
+      next[field] = [withEnds(of.items, held[0], endOfField), ...held.slice(1)]
       continue
     }
-    const end = names.has(field) ? null : endOf(field)
-    if (end !== null) next[field] = extremeOf(of, end, held)
+    const end = names.has(field) ? null : endOfField(field)
+    if (end !== null) next[field] = endOf(of, end, held)
   }
   return next
 }
 
-/** The fields that `withExtremes` can change. */
-export function extremeFields(schema: ValueSchema, valid: Readonly<Record<string, unknown>>): string[] {
-  const fields = new Set<string>()
-  withExtremes(schema, valid, (field) => {
-    fields.add(field)
-    return null
-  })
-  return [...fields]
-}
-
 /** Each field alone at each end, all fields at each end, and `count` random subsets at random ends. */
-export function* extremeChoices(
-  fields: readonly string[],
+export function* endChoices(
+  schema: ValueSchema,
+  valid: Readonly<Record<string, unknown>>,
   { uniform }: SeededRandom,
   count: number,
 ): Generator<ReadonlyMap<string, End>> {
+  const seen = new Set<string>()
+  withEnds(schema, valid, (field) => {
+    seen.add(field)
+    return null
+  })
+  const fields = [...seen]
   for (const end of ends) {
     for (const field of fields) yield new Map([[field, end]])
     yield new Map(fields.map((field) => [field, end]))

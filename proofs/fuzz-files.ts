@@ -1,15 +1,22 @@
 import { utils, write } from '@e965/xlsx'
 import type { Endpoint } from '#contract/endpoint.ts'
-import { importColumnsMax, importHeadBytesMax, marketFileRowsMax, pastedRowsMax } from '#contract/limits.ts'
+import {
+  importBytesMax,
+  importColumnsMax,
+  importHeadBytesMax,
+  marketFileRowsMax,
+  pastedRowsMax,
+} from '#contract/limits.ts'
 import { marketFileFields } from '#contract/market-rates.ts'
 import { importFieldNames } from '#server/csv/index.ts'
-import type { ValueSchema } from './extreme-values.ts'
-import { type Content, formsCount, type HeavyRequest, repeated, runOf, textOf } from './heavy-values.ts'
+import { type FuzzRequest, requestTo } from './fuzz-requests.ts'
+import { formsCount, repeated, runOf, textOf } from './fuzz-values.ts'
 import type { WalkRequest } from './route-requests.ts'
+import type { ValueSchema } from './value-ends.ts'
 
 /**
- * The heaviest files and pasted texts for each reader of tables: every column with the repetitions of each kind of character in
- * cells of every length, the most rows and columns, and texts that are no table at all.
+ * The longest files and pasted texts of the fuzzer for each reader of tables: every column with the repetitions of each kind of
+ * character in cells of every length, the most rows and columns, workbooks, and texts that are no table at all.
  */
 
 /** A reader of tables: its columns, a value that each of them takes, and its most rows. */
@@ -151,7 +158,7 @@ function* wrongRows({ columns, rowsMax }: TableReader, word: string) {
   }
 }
 
-function* heavyTables(reader: TableReader): Generator<{ what: string; text: () => string }> {
+function* longTables(reader: TableReader): Generator<{ what: string; text: () => string }> {
   const { columns, separators, bytes, member } = reader
   const [first = ','] = separators
   const header = `${columns.join(first)}\n`
@@ -205,42 +212,59 @@ function* validRows({ columns, valid, rowsMax }: TableReader) {
   }
 }
 
-/** A workbook of this many rows of one text. */
-export function workbook(columns: readonly string[], rows: number, text: (nth: number) => string): Buffer {
+/** An XLSX file of this many rows. */
+function workbook(columns: readonly string[], rows: number, text: (nth: number) => string): Buffer {
   const cells = Array.from({ length: rows }, (_, nth) => columns.map(() => text(nth)))
   const book = utils.book_new()
   utils.book_append_sheet(book, utils.aoa_to_sheet([[...columns], ...cells]), 'Quotes')
   return write(book, { type: 'buffer', compression: true }) as Buffer
 }
 
-/** Every heavy file of an endpoint that reads tables; none of another endpoint. */
-export function* heavyFiles(endpoint: Endpoint, valid: WalkRequest): Generator<HeavyRequest> {
+/** Files of the largest size whose quotes never end, or end a line of 128 MiB. */
+const largestStarts: readonly (readonly [string, string])[] = [
+  ['quotes', ''],
+  ['quotes after a header', 'origin,destination,equipment,quoted_rate,quoted_at,outcome\n'],
+  ['quotes in a cell', 'origin,destination,equipment,quoted_rate,quoted_at,outcome\n"Dallas, TX","'],
+]
+
+/** Every long file of an endpoint that reads tables; none of another endpoint. */
+export function* longFiles(endpoint: Endpoint, { path, body }: WalkRequest): Generator<FuzzRequest> {
   const reader = readers[endpoint.name]
   if (reader === undefined) return
   const { member, columns, separators } = reader
-  const { path } = valid
-  const contentOf = (text: string): Content =>
-    member === null
-      ? { type: 'text/csv', bytes: text }
-      : {
-          type: 'application/json',
-          bytes: JSON.stringify({ ...(valid.body as object), rates: undefined, [member]: text }),
-        }
-  const file = (what: string, text: () => string, at = path): HeavyRequest => ({
-    kind: 'file',
-    what,
-    path: at,
-    content: () => contentOf(text()),
-  })
-  for (const { what, text } of heavyTables(reader)) {
+  const bytesOf = (text: string) =>
+    member === null ? text : JSON.stringify({ ...(body as object), rates: undefined, [member]: text })
+  const file = (what: string, text: () => string, at = path) =>
+    requestTo(endpoint, {
+      kind: 'file',
+      what,
+      path: at,
+      type: member === null ? 'text/csv' : 'application/json',
+      body: () => bytesOf(text()),
+    })
+  for (const { what, text } of longTables(reader)) {
     yield file(what, text)
     if (endpoint.name === 'create-import') yield file(`${what}, tried out`, text, `${path}&dry_run=true`)
   }
   if (member === null) {
     for (const word of [' ', '0', 'a', '"', 'İ', ', ']) {
       const bytes = () => workbook(columns, 1_000, (nth) => `${runOf(word, 500)}${nth}`)
-      const content = () => ({ type: 'text/csv', bytes: bytes() })
-      yield { kind: 'file', what: `a workbook of ${JSON.stringify(word)}`, path, content }
+      const what = `a workbook of ${JSON.stringify(word)}`
+      yield requestTo(endpoint, { kind: 'file', what, path, type: 'text/csv', body: bytes })
+    }
+    for (const [what, start] of endpoint.name === 'create-import' ? largestStarts : []) {
+      const bytes = () => {
+        const filled = Buffer.alloc(importBytesMax, '"')
+        filled.write(start)
+        return filled
+      }
+      yield requestTo(endpoint, {
+        kind: 'largest file',
+        what: `128 MiB of ${what} without line ends`,
+        path,
+        type: 'text/csv',
+        body: bytes,
+      })
     }
     return
   }

@@ -1,31 +1,34 @@
 import { createHmac } from 'node:crypto'
 import type { FastifyInstance, InjectOptions } from 'fastify'
 import pg from 'pg'
+import { signsOf } from '#contract/endpoint.ts'
+import { textBeforeBody } from '#contract/signature.ts'
 import { seededRandom } from '#server/sample/index.ts'
 import { appOn, type TestApp } from '#testing/app-on-database.ts'
 import { cloneDatabase } from '#testing/cloned-database.ts'
 import type { DatabaseCluster } from '#testing/database-cluster.ts'
 import { call, type Integration, makeIntegration, makeLane, pushUpdate } from '#testing/make.ts'
 import { head, sendRaw } from '#testing/raw-http.ts'
-import { type HostileAnswer, type OpenApiDocument, operationsOf, oracleOf } from './hostile-oracle.ts'
-import { type HostileRequest, hostileRequest, mayChange } from './hostile-requests.ts'
-import { faultsOfExchange, rawExchange } from './hostile-sockets.ts'
+import { type MutatedRequest, mayChange, mutatedRequest } from './fuzz-mutations.ts'
+import { type FuzzAnswer, type OpenApiDocument, oracleOf } from './fuzz-oracle.ts'
+import type { FuzzRequest } from './fuzz-requests.ts'
+import { faultsOfExchange, rawExchange } from './fuzz-sockets.ts'
 import { firstFaults, type Proof, shareOf } from './proof.ts'
 import type { CallerName } from './route-expectations.ts'
-import { credentialOf, difference, endlessThread } from './route-walk.ts'
-import { type SeededTenants, seededTenants, signingSecretOf } from './seeded-tenants.ts'
+import { credentialOf, difference, endlessThread, endpoints } from './route-walk.ts'
+import { canaryOf, type SeededTenants, seededTenants, signingSecretOf } from './seeded-tenants.ts'
 import { settled } from './settled.ts'
 
 /**
- * A fuzzer. It generates random requests from the OpenAPI document, from valid to absurd, with every kind of credential and
- * with none, and sends them in process and over sockets. There must be no 5xx, no error in the log, no undocumented status or
- * body, no change by a request that is refused or only reads, no change to another brokerage, and no effect on a client that
- * works at the same time.
+ * The fuzzer. It sends requests that follow from the contract to a service in this process, and over sockets, and one oracle judges
+ * every answer (`fuzz-oracle.ts`). `fuzzer.test.ts` sends every value in every field; the proof here sends random requests, from
+ * valid to absurd, with every kind of credential and with none; `fuzz-costs.ts` sends the longest requests.
  *
- * Requests are sent in batches. In four of five batches, every request that could change data has a flaw for which it must be
- * refused, so the rows must be the same before and after. In the fifth batch requests may succeed.
+ * The proof sends its requests in batches. In four of five batches, every request that could change data has a flaw for which it
+ * must be refused, so the rows must be the same before and after. In the fifth batch requests may succeed. Nothing may change
+ * another brokerage, leave an error in the log, or affect a client that works at the same time.
  */
-interface HostileInput {
+interface FuzzRun {
   readonly requests: number
   /** Determines all requests, independent of their number. */
   readonly seed: number
@@ -37,7 +40,7 @@ interface HostileInput {
   readonly faultsMax?: number
 }
 
-interface HostileFindings {
+interface FuzzFindings {
   readonly sent: number
   readonly sentOverSockets: number
   readonly statuses: Readonly<Record<string, number>>
@@ -55,17 +58,13 @@ const concurrency = 12
 const stepMs = 16 * 60_000
 const batchesPerStep = 20
 /** Tables that record refused calls, and the counters of their rows. */
-const logTables = ['integration_calls', 'audit_log', 'tenant_counters']
+export const logTables = ['integration_calls', 'audit_log', 'tenant_counters']
 
 /** Plants a fault in a service before it listens. `app()` is available once requests arrive. */
 type Plant = (server: FastifyInstance, app: () => TestApp) => void
 
 /** Starts a service on its own database, and sends hostile requests to it. */
-async function hostileInput(
-  cluster: DatabaseCluster,
-  input: HostileInput,
-  plant?: Plant,
-): Promise<HostileFindings> {
+async function fuzz(cluster: DatabaseCluster, input: FuzzRun, plant?: Plant): Promise<FuzzFindings> {
   const database = await cloneDatabase(cluster)
   try {
     const app: TestApp = await appOn(database, {
@@ -90,11 +89,9 @@ async function hostileInput(
 async function sendAll(
   app: TestApp,
   tenants: SeededTenants,
-  { requests, seed, onProgress, signal, only, faultsMax = 20 }: HostileInput,
-): Promise<HostileFindings> {
-  const document = (await (await fetch(`${app.url}/openapi.json`)).json()) as OpenApiDocument
-  const operations = operationsOf(document)
-  const faultsOf = oracleOf(document)
+  { requests, seed, onProgress, signal, only, faultsMax = 20 }: FuzzRun,
+): Promise<FuzzFindings> {
+  const faultsOf = await judgeOf(app)
   const faults: string[] = []
   const known = new Set<string>()
   const statuses: Record<string, number> = {}
@@ -115,9 +112,9 @@ async function sendAll(
 
   /** Whether the request is in a batch in which all changes must be refused. */
   const mustRefuseChanges = (index: number) => Math.floor(index / batchSize) % 5 !== 4
-  const made = (index: number) => hostileRequest(operations, seed, index, mustRefuseChanges(index))
+  const made = (index: number) => mutatedRequest(seed, index, mustRefuseChanges(index))
 
-  function judged(request: HostileRequest, answer: HostileAnswer): string[] {
+  function judged(request: MutatedRequest, answer: FuzzAnswer): string[] {
     const found = faultsOf(request, answer)
     const isChange = mayChange(request) && answer.status < 300
     if (isChange && mustRefuseChanges(request.index))
@@ -161,10 +158,10 @@ async function sendAll(
     const isUnchanging = mustRefuseChanges(first)
     const before = isUnchanging ? await tenants.checksum('A', logTables) : ''
     let next = first
-    const lane = async () => {
+    const sendNext = async () => {
       while (next < last && faults.length < faultsMax) await sendOne(next++)
     }
-    await Promise.all(Array.from({ length: concurrency }, lane))
+    await Promise.all(Array.from({ length: concurrency }, sendNext))
     await settled(app, tenants)
     const where = `the batch of requests ${first} to ${last - 1}`
     const after = isUnchanging ? await tenants.checksum('A', logTables) : ''
@@ -214,8 +211,14 @@ async function sendAll(
   }
 }
 
+/** The oracle for requests of brokerage A. */
+export async function judgeOf({ url }: TestApp): Promise<ReturnType<typeof oracleOf>> {
+  const document = (await (await fetch(`${url}/openapi.json`)).json()) as OpenApiDocument
+  return oracleOf(document, canaryOf('B').toLowerCase())
+}
+
 /** Sends requests with the credentials of their callers. */
-function senderTo(app: TestApp, tenants: SeededTenants) {
+export function senderTo(app: TestApp, tenants: SeededTenants) {
   const credentials = new Map<CallerName, Record<string, string>>()
 
   function credential(caller: CallerName): Record<string, string> {
@@ -224,18 +227,19 @@ function senderTo(app: TestApp, tenants: SeededTenants) {
     return known
   }
 
-  function headersOf({ caller, signature, headers, body }: HostileRequest): (readonly [string, string])[] {
+  function headersOf(request: FuzzRequest, body: string | Buffer): (readonly [string, string])[] {
+    const { caller, signature, operation, method, target, headers } = request
     const seconds = Math.floor(app.now / 1000) - (signature === 'stale' ? 301 : 0)
     const secret = signature === 'wrong' ? 'lwsec_of_nobody' : signingSecretOf('A')
+    const endpoint = endpoints.get(operation)
+    const isAddressSigned = endpoint !== undefined && ![null, 'body'].includes(signsOf(endpoint))
+    const start = textBeforeBody(String(seconds), isAddressSigned ? { method, path: target } : null)
     const signed =
       signature === 'none'
         ? {}
         : {
             'X-Service-Timestamp': String(seconds),
-            'X-Service-Signature': `sha256=${createHmac('sha256', secret)
-              .update(`${seconds}.`)
-              .update(body ?? '')
-              .digest('hex')}`,
+            'X-Service-Signature': `sha256=${createHmac('sha256', secret).update(start).update(body).digest('hex')}`,
           }
     const own = Object.entries({ ...credential(caller), ...signed })
     const isGiven = ([name]: readonly [string, string]) =>
@@ -243,9 +247,10 @@ function senderTo(app: TestApp, tenants: SeededTenants) {
     return [...own.filter((header) => !isGiven(header)), ...headers]
   }
 
-  function bytesOf(request: HostileRequest): Buffer {
-    const { method, target, body } = request
-    const headers = headersOf(request)
+  function bytesOf(request: FuzzRequest): Buffer {
+    const { method, target } = request
+    const body = request.body === undefined ? null : Buffer.from(request.body())
+    const headers = headersOf(request, body ?? '')
     const host = headers.some(([name]) => name === 'Host') ? [] : [['Host', 'x'] as const]
     const length = body === null ? [] : [['Content-Length', String(body.length)] as const]
     const start = head(`${method} ${target} HTTP/1.1`, [
@@ -259,25 +264,27 @@ function senderTo(app: TestApp, tenants: SeededTenants) {
 
   return {
     credential,
+    headersOf,
 
     /** Returns null if the connection was closed without a response, which is allowed for invalid HTTP. */
-    async send(request: HostileRequest): Promise<HostileAnswer | null> {
-      if (request.overSocket) {
+    async send(request: FuzzRequest): Promise<FuzzAnswer | null> {
+      if (request.overSocket === true) {
         const [answer] = await sendRaw(app, bytesOf(request), { silenceMs: 2_000 })
         if (answer === undefined) return null
         return { ...answer, text: Buffer.from(answer.text, 'latin1').toString() }
       }
+      const body = request.body?.()
       const { statusCode, headers, payload } = await app.inject({
         method: request.method as NonNullable<InjectOptions['method']>,
         url: request.target,
-        headers: Object.fromEntries(headersOf(request)),
-        ...(request.body === null ? {} : { payload: request.body }),
+        headers: Object.fromEntries(headersOf(request, body ?? '')),
+        ...(body === undefined ? {} : { payload: body }),
       })
       return { status: statusCode, headers, text: payload }
     },
 
     /** Returns a shell command that sends the same bytes. The credentials are valid only for this run. */
-    asCommand(request: HostileRequest): string {
+    asCommand(request: MutatedRequest): string {
       const escaped = [...bytesOf(request)]
         .map((byte) =>
           byte >= 0x20 && byte < 0x7f && byte !== 0x27 && byte !== 0x5c && byte !== 0x25
@@ -293,25 +300,28 @@ function senderTo(app: TestApp, tenants: SeededTenants) {
 
 /** Removes headers, query parameters and parts of the body as long as the request still fails. */
 async function minimized(
-  request: HostileRequest,
-  stillFails: (smaller: HostileRequest) => Promise<boolean>,
-): Promise<HostileRequest> {
+  request: MutatedRequest,
+  stillFails: (smaller: MutatedRequest) => Promise<boolean>,
+): Promise<MutatedRequest> {
   let smallest = request
   if (!(await stillFails(smallest))) return request
-  const attempt = async (smaller: HostileRequest) => {
+  const attempt = async (change: Partial<MutatedRequest>) => {
+    const smaller = { ...smallest, ...change }
     if (await stillFails(smaller)) smallest = smaller
   }
   for (const header of request.headers) {
-    await attempt({ ...smallest, headers: smallest.headers.filter((one) => one !== header) })
+    await attempt({ headers: smallest.headers.filter((one) => one !== header) })
   }
   for (const pair of (request.target.split('?')[1] ?? '').split('&')) {
-    await attempt({ ...smallest, target: smallest.target.replace(pair, '').replace(/[?&]$/, '') })
+    await attempt({ target: smallest.target.replace(pair, '').replace(/[?&]$/, '') })
   }
-  if (smallest.body !== null) await attempt({ ...smallest, body: null })
-  for (let size = (smallest.body?.length ?? 0) >> 1; size >= 1; size >>= 1) {
-    for (let at = 0; at < (smallest.body?.length ?? 0) && at < 64 * size; at += size) {
-      const body = smallest.body ?? Buffer.alloc(0)
-      await attempt({ ...smallest, body: Buffer.concat([body.subarray(0, at), body.subarray(at + size)]) })
+  const bytes = () => Buffer.from(smallest.body?.() ?? '')
+  if (smallest.body !== undefined) await attempt({ body: () => '' })
+  for (let size = bytes().length >> 1; size >= 1; size >>= 1) {
+    for (let at = 0; at < bytes().length && at < 64 * size; at += size) {
+      const body = bytes()
+      const shorter = Buffer.concat([body.subarray(0, at), body.subarray(at + size)])
+      await attempt({ body: () => shorter })
     }
   }
   return smallest
@@ -409,8 +419,9 @@ export const hostileRequests: Proof = {
   fault: plantedFaults.map(({ what }) => what).join('; '),
   async run({ seed, share, requests = shareOf(60_000, share, 2_000), request, cluster, onProgress, signal }) {
     const began = performance.now()
-    const { faults, sent, sentOverSockets, succeeded, statuses, healthyCalls, healthySlowestMs } =
-      await hostileInput(cluster, {
+    const { faults, sent, sentOverSockets, succeeded, statuses, healthyCalls, healthySlowestMs } = await fuzz(
+      cluster,
+      {
         requests,
         seed,
         only: request,
@@ -420,7 +431,8 @@ export const hostileRequests: Proof = {
           const megabytes = Math.round(process.memoryUsage().rss / 1024 ** 2)
           onProgress(`${done} of ${requests} requests, ${perSecond} per second, ${megabytes} MB`)
         },
-      })
+      },
+    )
     return {
       figure: `${sent} requests, ${sentOverSockets} over sockets, ${succeeded.size} operations succeeded; ${healthyCalls} calls of the well-behaved client, the slowest in ${healthySlowestMs} ms; ${JSON.stringify(statuses)}`,
       faults: firstFaults(faults),
@@ -432,7 +444,7 @@ export const hostileRequests: Proof = {
     for (const { what, plant, found: sentence } of plantedFaults) {
       if (signal.aborted) break
       onProgress(`with the fault: ${what}`)
-      const { faults } = await hostileInput(cluster, { requests: 4_000, seed, signal, faultsMax: 1 }, plant)
+      const { faults } = await fuzz(cluster, { requests: 4_000, seed, signal, faultsMax: 1 }, plant)
       const fault = faults.find((line) => sentence.test(line))
       if (fault === undefined) missed.push(what)
       else found.push(fault)

@@ -1,9 +1,14 @@
 import { Compile } from 'typebox/compile'
+import type { Endpoint } from '#contract/endpoint.ts'
+import type { FieldError } from '#contract/errors.ts'
 import { resolvedDocument } from '#testing/resolved-document.ts'
-import type { DocumentedOperation, HostileRequest } from './hostile-requests.ts'
+import type { ChangedPlace, FuzzRequest } from './fuzz-requests.ts'
+import { pointerOf, valueAt } from './request-places.ts'
+import { endpoints } from './route-walk.ts'
+import { inner, type ValueSchema } from './value-ends.ts'
 
-/** A response. Header names are in lower case. */
-export interface HostileAnswer {
+/** An answer. Header names are in lower case. */
+export interface FuzzAnswer {
   readonly status: number
   readonly headers: Readonly<Record<string, unknown>>
   readonly text: string
@@ -28,12 +33,7 @@ export interface OpenApiDocument {
         Record<
           string,
           {
-            readonly operationId: DocumentedOperation['name']
-            readonly security: readonly Readonly<Record<string, unknown>>[]
-            readonly parameters?: DocumentedOperation['parameters']
-            readonly requestBody?: {
-              readonly content: Readonly<Record<string, { readonly schema: JsonSchema }>>
-            }
+            readonly operationId: string
             readonly responses: Readonly<Record<string, DocumentedResponse>>
           }
         >
@@ -43,43 +43,28 @@ export interface OpenApiDocument {
   readonly components: { readonly schemas: { readonly Problem: JsonSchema } }
 }
 
-/** Returns the operations of a document. */
-export function operationsOf(document: OpenApiDocument): DocumentedOperation[] {
-  return Object.entries(resolvedDocument(document).paths).flatMap(([path, methods]) =>
-    Object.entries(methods).map(([method, operation]) => {
-      const [body] = Object.entries(operation.requestBody?.content ?? {})
-      return {
-        name: operation.operationId,
-        method: method.toUpperCase(),
-        path,
-        isForAnyone: operation.security.length === 0,
-        isSigned: operation.security.some((scheme) => 'signature' in scheme),
-        parameters: (operation.parameters ?? []).filter((parameter) => parameter.in !== 'header'),
-        bodyType: body?.[0] ?? null,
-        bodyFields: Object.keys(body?.[1].schema.properties ?? {}),
-      }
-    }),
-  )
-}
-
-/** Internal details that no response may contain. No request contains them either, so a response cannot echo them. */
+/** Internal details that no answer may contain. No request contains them either, so an answer cannot echo them. */
 const internals =
   /node_modules|\bat (async )?[\w.<>]+ \(|\bat (file|node):|\b(select|insert|update|delete)\b.{0,40}\b(from|into|set)\b .*\$\d|kysely|postgres|\bpg_(?!sleep)|relation "|syntax error at|invalid input syntax|violates|\.ts:\d+/
 
 /** Statuses allowed for a path that is not an operation: pages, files and reports, or a refusal. */
 const nonOperationStatuses = new Set([200, 206, 301, 302, 304, 400, 404, 405, 408, 413, 414, 415, 416, 431])
 
-/** Returns one line per fault in the response to a request. */
+/** Returns one line per fault in the answer to a request. */
 type Judge = (
-  request: Pick<HostileRequest, 'method' | 'target' | 'headers'>,
-  answer: HostileAnswer,
+  request: Pick<
+    FuzzRequest,
+    'operation' | 'method' | 'target' | 'headers' | 'body' | 'changed' | 'mustBeRefused'
+  >,
+  answer: FuzzAnswer,
 ) => string[]
 
 /**
- * Checks responses against the OpenAPI document that the service publishes: the operation must list the status, the body must
- * match the schema without additional members, and a problem must be listed for the status.
+ * Judges answers. The OpenAPI document that the service publishes must list the status, and for it the problem, or the body
+ * without additional members. A refusal names a field that the request has, and the changed one if its value is invalid. A text
+ * that is accepted comes back unchanged. No answer shows internals, or `foreign`: a text of another brokerage.
  */
-export function oracleOf(published: OpenApiDocument): Judge {
+export function oracleOf(published: OpenApiDocument, foreign = '\u0000'): Judge {
   const document = resolvedDocument(published)
   const problem = Compile(document.components.schemas.Problem)
   const known = Object.entries(document.paths)
@@ -122,14 +107,20 @@ export function oracleOf(published: OpenApiDocument): Judge {
     const response = operation?.responses.get(status)
     if (status >= 500) faults.push(`returned ${status}`)
     if (internals.test(text)) faults.push(`shows internals: ${internals.exec(text)?.[0]}`)
+    if (text.toLowerCase().includes(foreign)) faults.push('shows data of another brokerage')
     if (operation === undefined) {
       if (!nonOperationStatuses.has(status))
         faults.push(`returned ${status} for a path that is not an operation`)
     } else if (response === undefined)
       faults.push(`returned ${status}, which ${operation.name} does not document`)
     if (request.method === 'HEAD') return faults
+    const { operation: sentTo, changed, mustBeRefused = false } = request
+    if (changed !== undefined) faults.push(...faultsOfChanged(sentTo, changed, mustBeRefused, answer))
+    else if (mustBeRefused && status < 400) faults.push(`was accepted, and must be refused (${status})`)
     if (status >= 400) {
-      const body = parsed(text) as { type?: unknown; status?: unknown; request_id?: unknown } | undefined
+      const body = parsed(text) as
+        | { type?: unknown; status?: unknown; request_id?: unknown; errors?: readonly FieldError[] }
+        | undefined
       if (type === 'text/html' && mayBePage(request, status)) return faults
       if (type !== 'application/problem+json' || !problem.Check(body)) {
         faults.push(`the body of ${status} is not a problem`)
@@ -141,6 +132,9 @@ export function oracleOf(published: OpenApiDocument): Judge {
         if (response !== undefined && !response.problems.has(code)) {
           faults.push(`${operation?.name} does not document the problem ${code} for ${status}`)
         }
+        const endpoint = endpoints.get(operation?.name ?? '')
+        if (endpoint !== undefined)
+          faults.push(...faultsOfNames(endpoint, body?.errors ?? [], request.body?.()))
       }
     } else if (response !== undefined) {
       const body = response.body === null ? text : parsed(text)
@@ -157,6 +151,66 @@ export function oracleOf(published: OpenApiDocument): Judge {
     }
     return faults
   }
+}
+
+/** A problem may name only what the contract declares, at a path that the sent body has. */
+function faultsOfNames(
+  { params, query, body }: Endpoint,
+  errors: readonly FieldError[],
+  sent: string | Buffer | undefined,
+): string[] {
+  const json = parsed(String(sent ?? ''))
+  return errors.flatMap(({ pointer, parameter, code }) => {
+    if (code === 'unknown') return []
+    if (parameter !== undefined) {
+      const isDeclared = [params, query].some((of) => Object.hasOwn(of?.properties ?? {}, parameter))
+      return isDeclared ? [] : [`names the parameter ${parameter}, which is not declared`]
+    }
+    const steps = (pointer ?? '').split('/').slice(1)
+    let schema: ValueSchema | undefined = body
+    for (const step of steps) {
+      const own: ValueSchema = inner(schema ?? {})
+      schema = own.properties?.[step] ?? own.items
+    }
+    if (schema === undefined) return [`names ${pointer}, which is not declared`]
+    const isInBody = json === undefined || steps.length < 2 || valueAt(json, steps.slice(0, -1)) !== undefined
+    return isInBody ? [] : [`names ${pointer}, which the body does not have`]
+  })
+}
+
+/** Operations that find a customer by any spelling of its name, and return the name that it has. */
+const returnsOwnName: ReadonlySet<string> = new Set(['change-customer', 'rename-customer'])
+
+/** An invalid value is refused by its place, and a text that is accepted is returned as it was sent. */
+function faultsOfChanged(
+  operation: string,
+  { place, value }: ChangedPlace,
+  mustBeRefused: boolean,
+  { status, text }: FuzzAnswer,
+): string[] {
+  const body = parsed(text) as Record<string, unknown> | undefined
+  if (!mustBeRefused) {
+    const isText = place.in === 'body' && place.path.length === 1 && value.startsWith('"')
+    if (!isText || status >= 300 || place.name === 'email' || returnsOwnName.has(operation)) return []
+    const returned = [body?.[place.name], (body?.user as Record<string, unknown> | undefined)?.[place.name]]
+    return returned.some((one) => typeof one === 'string' && one !== JSON.parse(value))
+      ? [`returned another ${place.name} than was sent`]
+      : []
+  }
+  if ([400, 413, 429].includes(status) || (place.in === 'path' && status === 404)) return []
+  const { itemsOf } = endpoints.get(operation) ?? {}
+  const isOfItem = place.in === 'body' && place.path[0] === itemsOf
+  const refused = isOfItem && status < 300 ? valueAt(body, ['results', 0]) : body
+  const { status: ownStatus, errors = [] } = (refused ?? {}) as { status?: unknown; errors?: FieldError[] }
+  if (ownStatus !== 422) return [`accepted an invalid ${place.name}: ${status}`]
+  const at = pointerOf({ path: isOfItem && status < 300 ? place.path.slice(2) : place.path })
+  const isNamed = errors.some(
+    ({ pointer, parameter }) =>
+      parameter === place.name || pointer === at || pointer?.startsWith(`${at}/`) === true,
+  )
+  return isNamed
+    ? []
+    : [`refused ${place.name} and named ${JSON.stringify(errors.map((one) => one.pointer ?? one.parameter))}`]
 }
 
 /** A request that accepts HTML, outside /api/, may get a 404 as an HTML page. */
