@@ -33,7 +33,7 @@ export const texts: readonly string[] = [
     'Z\u0351\u032b\u0343a\u0310',
   ],
   ...['<script>alert(1)</script>', '"><img src=x onerror=alert(1)>', '{{7*7}} #{7*7} %{7*7} $\u007b7*7}'],
-  ...["Robert'); DROP TABLE lanes;--", "1' OR '1'='1", "\\'; COMMIT; --", '1) UNION ALL', '\u02bc; --'],
+  ...["Robert'); DROP TABLE quotes;--", "1' OR '1'='1", "\\'; COMMIT; --", '1) UNION ALL', '\u02bc; --'],
   ...[
     "'||pg_sleep(9)||'",
     '=HYPERLINK("http://evil.example")',
