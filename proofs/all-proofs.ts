@@ -55,7 +55,7 @@ const concurrency: Proof = {
         makeDatabase: () => cloneDatabase(cluster),
         rewrite,
       })
-      // One that is missed is a control that is not caught.
+      // The control must find both faults.
       if (faults.length === 0) return { figure: 'a planted fault is missed', faults: [] }
       found.push(...faults)
     }
@@ -71,14 +71,14 @@ const rowLevelSecurity: Proof = {
   control: ({ cluster, signal }) => walkWithoutConditions(cluster, { signal, isOpen: true }),
 }
 
-/** Walks through the routes as B while every statement of the service loses its tenant conditions. */
+/** Calls every route as B while every statement of the service loses its tenant conditions. */
 async function walkWithoutConditions(
   cluster: DatabaseCluster,
   options: Pick<WalkOptions, 'signal' | 'onProgress' | 'isOpen'>,
 ): Promise<Finding> {
   let removed = 0
   const restore = rewriteStatements((statement, connection) => {
-    // Not of the proof's own connections, which look at one brokerage.
+    // The statements of the proof's own connections look at one brokerage, and keep their conditions.
     if ((connection as pg.Client).user !== 'lanewise_service') return statement
     const rest = withoutTenantConditions(statement)
     if (rest !== statement) removed += 1
@@ -118,16 +118,16 @@ const foreignName = (server: FastifyInstance) => {
 interface WalkOptions {
   readonly signal: AbortSignal
   readonly onProgress?: (line: string) => void
-  /** Only these callers, without the ids of the other brokerage in all parameters. */
+  /** Calls the routes only as these callers, and puts no ids of the other brokerage into parameters. */
   readonly callers?: readonly CallerName[]
   /** Compares the reads of B with those of a B that is alone. */
   readonly readsAlone?: boolean
-  /** Without row-level security. */
+  /** Disables row-level security. */
   readonly isOpen?: boolean
   readonly plant?: (server: FastifyInstance) => void
 }
 
-/** Runs the walks through the routes. */
+/** Calls every route in each way that `route-walk.ts` has. */
 async function walkEverywhere(cluster: DatabaseCluster, options: WalkOptions): Promise<Finding> {
   const { callers, readsAlone = callers === undefined, isOpen = false, plant, signal, onProgress } = options
   const database = await cloneDatabase(cluster)

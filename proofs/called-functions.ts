@@ -3,7 +3,7 @@ import { Session } from 'node:inspector/promises'
 import { basename } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-/** Which database functions a test calls, counted by the JavaScript engine, so that nobody lists them. */
+/** The JavaScript engine counts which database functions a test calls, so that nobody lists them. */
 
 const folder = fileURLToPath(new URL('../server/src/database/queries/', import.meta.url))
 
@@ -22,7 +22,7 @@ export async function databaseFunctions(): Promise<string[]> {
   return names
 }
 
-/** Counts calls from now on. Returns a function that ends this and returns the names of the database functions that were called. */
+/** Counts calls of database functions from now on. Returns a function that stops, and returns the names of those that were called. */
 export async function countCalls(): Promise<() => Promise<ReadonlySet<string>>> {
   const session = new Session()
   session.connect()

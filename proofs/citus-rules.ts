@@ -1,8 +1,8 @@
 import type pg from 'pg'
 
 /**
- * The rules of Citus for functions in statements that write. They are about the statement and not about its plan, so they are
- * checked on the parse trees that PostgreSQL reports with `debug_print_rewritten`. They are those of Citus 13.2:
+ * The rules of Citus for functions in statements that write. They concern the statement and not its plan, so the tests apply them to
+ * the parse trees that PostgreSQL reports with `debug_print_rewritten`. They are the rules of Citus 13.2:
  * TargetlistAndFunctionsSupported, MasterIrreducibleExpression and ErrorIfOnConflictNotSupported in multi_router_planner.c.
  */
 
@@ -47,7 +47,7 @@ export function readTree(text: string): TreeValue {
 
 /** What the rules need to know of the catalog. */
 export interface KnownFunctions {
-  /** `i`, `s` or `v` by the number of a function. */
+  /** By the number of a function: whether it is immutable (`i`), stable (`s`) or volatile (`v`). */
   readonly volatility: ReadonlyMap<string, string>
   /** The function that reads a type from text, by the number of the type. */
   readonly conversions: ReadonlyMap<string, string>
@@ -94,7 +94,7 @@ export function citusFaults(tree: TreeValue, known: KnownFunctions): string[] {
 }
 
 function queryFaults(query: TreeNode, known: KnownFunctions): string[] {
-  // 2: update, 3: insert, 4: delete.
+  // The kinds of commands: 2 is an update, 3 an insert, 4 a delete.
   const command = field(query, 'commandType')
   const tables = (query.fields.rtable ?? []).flat() as TreeNode[]
   const target = tables[Number(field(query, 'resultRelation')) - 1]
@@ -149,7 +149,7 @@ function functionsOf(node: TreeNode, known: KnownFunctions): readonly string[] {
   }
 }
 
-/** CASE and COALESCE with a function that is not immutable, and stable functions of a column. */
+/** Finds CASE and COALESCE with a function that is not immutable, and stable functions of a column. */
 function irreducible(value: TreeValue, known: KnownFunctions): string[] {
   if (typeof value === 'string') return []
   if (!isNode(value)) return value.flatMap((each) => irreducible(each, known))

@@ -29,7 +29,7 @@ async function admittedAround(app: TestApp, integration: Integration, jumpMs: nu
   const before = await burst()
   app.now += jumpMs
   const after = await burst()
-  // Requests that took longer than the window say nothing about the limit.
+  // If the requests took longer than the limit's window, their number says nothing about the limit.
   if (performance.now() - began >= 1_000) return 0
   return [...before, ...after].filter(({ status }) => status === 200).length
 }

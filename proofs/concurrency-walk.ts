@@ -24,7 +24,7 @@ export interface ConcurrencyWalkOptions {
 export interface ConcurrencyWalkResult {
   readonly requests: number
   readonly answered: number
-  /** Responses of 503 and failed reads outside tenants, while connections were terminated. */
+  /** The number of 503 responses and of failed reads outside tenants, while connections were terminated. */
   readonly unavailable: number
   /** Requests whose caller hung up before the response. */
   readonly aborted: number
@@ -232,7 +232,7 @@ async function walk(app: TestApp, options: ConcurrencyWalkOptions): Promise<Conc
     }
   }
 
-  /** Outside a tenant's transaction no rows are visible, whichever tenant used the connection before. */
+  /** Checks that no rows are visible outside a tenant's transaction, whichever tenant used the connection before. */
   async function askOutside(): Promise<void> {
     try {
       const { rows } = await app.database.outsideTenants((transaction) =>
@@ -269,7 +269,7 @@ async function walk(app: TestApp, options: ConcurrencyWalkOptions): Promise<Conc
 
   try {
     await Promise.all(Array.from({ length: callersAtOnce }, caller))
-    // Let requests finish whose callers hung up.
+    // Requests whose callers hung up must finish first.
     await wait(300)
     await app.settle()
     for (const brokerage of brokerages) await expectOwnRows(owner, brokerage, fault)

@@ -33,16 +33,16 @@ const networkFaults: readonly NetworkFault[] = [
   { kind: 'latency', ms: 1_500 },
 ]
 
-/** Readiness, and all reads of the dashboard without a path parameter. */
+/** The reads that are sent: readiness, and all reads of the dashboard without a path parameter. */
 const dashboardPaths: readonly string[] = [
   '/readyz',
   ...(allEndpoints as readonly Endpoint[])
     .filter(({ method, path, who }) => method === 'GET' && !path.includes('{') && who.kind === 'dashboard')
     .map(({ path }) => path),
 ]
-/** Statuses allowed during a network fault. 422: a required parameter is missing, which needs no database. */
+/** Statuses allowed during a network fault. A read gets 422 if a required parameter is missing, which needs no database. */
 const allowedStatuses = new Set([200, 404, 409, 422, 429, 503])
-/** Statuses that show that the service has recovered. 429: the rate limit, which is no failure. */
+/** Statuses that show that the service has recovered. The rate limit (429) is no failure. */
 const recoveredStatuses = new Set([200, 422, 429])
 
 /** A response, timed by the client's clock. */
@@ -74,7 +74,7 @@ async function askAll(url: string, token: string, seen: Seen[], what: string): P
   )
 }
 
-/** Applies each network fault between service and database for some seconds, and checks every response. */
+/** Makes each network fault between service and database for some seconds, and checks every response. */
 async function applyNetworkFaults({ cluster, share, onProgress, signal }: ProofOptions): Promise<Finding> {
   const secondsEach = 8 * share
   const faultsTried = networkFaults.slice(0, shareOf(networkFaults.length, Math.min(1, share * 20), 4))
@@ -205,7 +205,7 @@ async function loseCommits(
     await delay(1_100)
     for (; done < count && !signal.aborted; done++) {
       faults.push(...(await loseOneCommit(service.url, writer, 1_000 + done, proxy, database)))
-      // Stays within the rate limit of ten per second.
+      // This pace stays within the rate limit of ten per second.
       await delay(250)
       onProgress(`${done + 1} of ${count} responses to COMMIT dropped`)
     }

@@ -13,7 +13,7 @@ import {
 import { sharedApp, type TestApp } from '#testing/shared-app.ts'
 
 /**
- * Promise: whatever order messages about a load arrive in, the lane ends the same, with all its members.
+ * Promise: in whatever order the messages about a load arrive, its quote ends the same, with all its members.
  *
  * How: one load for each order of a set of messages. In each round the next message of every load is pushed, in one call for each
  * kind and signed time, as a TMS would. The answers of `GET /api/lanes/{lane_ref}` are compared without the names and times that each
@@ -65,10 +65,10 @@ function ordersOf<T>(items: readonly T[]): T[][] {
   return items.flatMap((item, index) => ordersOf(items.toSpliced(index, 1)).map((rest) => [item, ...rest]))
 }
 
-/** What two messages of the same second must not share: what they say would have no order. */
+/** Returns what two messages of the same second must not share, because nothing would decide which of them counts. */
 const groupOf = (kind: Kind): string => kind.replace(/ (at a stated|with its) time$/, '')
 
-/** Random messages in few seconds. */
+/** Makes random messages whose signed times are within few seconds. */
 function messagesOf(length: number, uniform: () => number, seconds: number): Message[] {
   const messages = new Map<string, Message>()
   while (messages.size < length) {
@@ -110,7 +110,7 @@ async function act(action: PersonalAction, ids: readonly (string | undefined)[])
   }
 }
 
-/** Delivers each order of messages to a load of its own, and returns the ends that differ, each with an order that leads to it. */
+/** Delivers each order of messages to a load of its own, and returns the results that differ, each with an order that leads to it. */
 async function endsOf(
   orders: readonly (readonly Message[])[],
   action: PersonalAction | null = null,

@@ -4,7 +4,7 @@ import type { TestDatabase } from '#testing/test-database.ts'
 import { citusFaults, knownFunctions, readTree } from './citus-rules.ts'
 
 /**
- * Finds what a database distributed by tenant (Citus) could not store or run, using any PostgreSQL. `schemaFaults` reads the
+ * Finds what a database distributed by tenant (Citus) could not save or run, with any PostgreSQL. `schemaFaults` reads the
  * catalog. `statementFaults` reads the plans of executed statements: the planner derives implied conditions, so a plan shows
  * whether each table is restricted to one tenant, however the statement is written.
  */
@@ -97,7 +97,7 @@ interface ExecutedStatement {
   readonly plan: PlanNode
 }
 
-/** Queries that cover all tenants on purpose, and run in the background: they find tenants with changes or work, on every worker. */
+/** Background queries that cover all tenants on purpose: they find tenants with changes or work, on every worker. */
 const acrossAllTenants = /where known\.changed_in >= since|^\s*select (distinct )?array\[\w+\.tenant_id\b/
 
 /** A join condition on the tenant of another table. It restricts this table if the other table is restricted. */
@@ -150,7 +150,7 @@ function statementFaults({ text, plan }: ExecutedStatement, tables: ReadonlySet<
 
 /**
  * Makes a database send the service the plan of every statement as a notice, including statements in functions and foreign key
- * checks. Applies to connections opened afterwards. Returns false if the role in `makerUrl` is not a superuser, who alone may do so.
+ * checks. It takes effect on connections opened afterwards. Returns false if the role in `makerUrl` is no superuser, who alone may do so.
  */
 async function sendPlansAsNotices(database: TestDatabase, makerUrl: string): Promise<boolean> {
   const maker = new pg.Client({ connectionString: makerUrl })
@@ -166,7 +166,7 @@ async function sendPlansAsNotices(database: TestDatabase, makerUrl: string): Pro
       'auto_explain.log_nested_statements': 'on',
       'auto_explain.log_format': 'json',
       'auto_explain.log_level': 'notice',
-      // The parse trees, for the rules in citus-rules.ts.
+      // PostgreSQL also reports the parse trees, for the rules in citus-rules.ts.
       debug_print_rewritten: 'on',
       debug_pretty_print: 'off',
       client_min_messages: 'log',
@@ -195,7 +195,7 @@ function statementInNotice(notice: string): ExecutedStatement | null {
 export interface WatchedStatements {
   /** Whether the database reports its plans. It does not if the tests have no superuser. */
   readonly hasPlans: boolean
-  /** The number of statements, and a sentence for each reason why one could not run in a distributed database. */
+  /** Returns the number of statements, and a sentence for each reason why one could not run in a distributed database. */
   take(): { readonly statements: number; readonly faults: readonly string[] }
   stop(): void
 }
@@ -224,7 +224,7 @@ export async function watchStatements(database: TestDatabase, makerUrl: string):
         statements += 1
         for (const fault of statementFaults(statement, tables)) faults.add(fault)
       }
-      // 2, 3 and 4 are update, insert and delete.
+      // The command types 2, 3 and 4 are update, insert and delete.
       if (message === 'rewritten parse tree:' && /\{QUERY :commandType [234] /.test(detail)) trees.add(detail)
     }
     return (emit as (...given: unknown[]) => boolean).call(this, event, ...values)

@@ -85,7 +85,7 @@ describe.skipIf(citusUrl === undefined)('on the Citus cluster of LANEWISE_TEST_C
 
   test('every query over all tenants works', async () => {
     const at = new Date(tenants.sentAtSeconds * 1000)
-    // Something to find for each query.
+    // Each query needs a row to find.
     await makeLane(app, await makeTenant(app))
     const superuser = new URL(citusUrl ?? '')
     superuser.pathname = `/${database.name}`
@@ -113,7 +113,7 @@ describe.skipIf(citusUrl === undefined)('on the Citus cluster of LANEWISE_TEST_C
     for (const [name, query] of Object.entries(queries)) {
       try {
         const found = await app.database.outsideTenants(query)
-        // As while a worker is away that has no rows: each of the others is asked.
+        // The service asks each other worker, as it does while a worker without rows is away.
         const byWorker = await app.database.outsideTenants(async (transaction) => {
           await sql`select set_config('app.workers_away', '999', true)`.execute(transaction)
           return query(transaction)

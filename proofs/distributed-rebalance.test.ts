@@ -28,8 +28,8 @@ import { type SeededTenants, seededTenants } from './seeded-tenants.ts'
  * Promise: shards move to a worker that is added while the service works. No acknowledged update is lost, no answer is an
  * error except 503 with Retry-After for a write of a brokerage that moves, and brokerages stay isolated.
  *
- * How: two workers, two instances under load, then a third worker. The tests build on each other. It stops workers, so it has
- * a cluster of its own.
+ * How: a third worker joins a cluster of two workers, while two instances are under load. The tests build on each other. This file
+ * stops workers, so it has a cluster of its own.
  */
 describe.skipIf(citusUrl === undefined)('a Citus cluster that grows', () => {
   let cluster: CitusCluster
@@ -50,7 +50,7 @@ describe.skipIf(citusUrl === undefined)('a Citus cluster that grows', () => {
 
   const superuser = () => ({
     connectionString: nodeUrl(cluster.coordinator),
-    // A move then waits for the locks of `pausing`.
+    // With this setting, a move waits for the locks of `pausing`.
     options: '-c citus.running_under_citus_test_suite=on',
   })
   function nodeUrl({ host, port }: CitusNode, user = 'postgres') {
@@ -81,7 +81,7 @@ describe.skipIf(citusUrl === undefined)('a Citus cluster that grows', () => {
   const distributedTables = () =>
     tenants.tables.filter((table) => !(tablesOnCoordinator as readonly string[]).includes(table))
 
-  /** What transfers leave on the workers if nobody cleans up. */
+  /** Returns what transfers leave on the workers if nobody cleans up. */
   async function leftovers() {
     const { rows } = await coordinator.query<{ left: string }>(`
       select result as left from run_command_on_workers($$
@@ -107,7 +107,7 @@ describe.skipIf(citusUrl === undefined)('a Citus cluster that grows', () => {
   }
 
   let seconds = 0
-  /** Sends an update with the next rate, and keeps what was acknowledged. */
+  /** Sends an update with the next rate, and notes whether it was acknowledged. */
   async function update(brokerage: Brokerage, at: TestApp) {
     const rate = ++brokerage.sent
     const body = { lane_ref: brokerage.ref, customer_rate: rate, truck_cost: 900 }
@@ -115,7 +115,7 @@ describe.skipIf(citusUrl === undefined)('a Citus cluster that grows', () => {
       at,
       brokerage.integration,
       body,
-      // One clock: the two instances of a test have clocks of their own.
+      // The updates need one clock: each of the two instances of a test has its own.
       Math.floor(apps[0].now / 1000) - 250 + Math.floor(++seconds / 20),
     )
     if (answer.status === 200) brokerage.acknowledged = rate
@@ -193,7 +193,7 @@ describe.skipIf(citusUrl === undefined)('a Citus cluster that grows', () => {
   async function pausing<T>(at: 'copying' | 'ending', work: () => Promise<T>): Promise<T> {
     const keys = at === 'copying' ? [55_152, 44_000] : [44_000, 55_152]
     return on(superuser().connectionString, async (client) => {
-      // The locks with which the tests of Citus stop a move.
+      // The tests of Citus stop a move with the same locks.
       await client.query('select pg_advisory_lock($1, $2)', keys)
       return await work()
     })
@@ -295,7 +295,7 @@ describe.skipIf(citusUrl === undefined)('a Citus cluster that grows', () => {
 
   test('under load, shards move, and a brokerage is exported and erased meanwhile', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'lanewise-rebalance-'))
-    // One on each shard, made before the load: a sign-up hashes a password.
+    // One brokerage on each shard is made before the load, because a sign-up hashes a password.
     const spare: Brokerage[] = []
     for (
       const shards = new Set<number>();
@@ -333,7 +333,7 @@ describe.skipIf(citusUrl === undefined)('a Citus cluster that grows', () => {
         })
         const { name } = await eraseTenant(around, id, { now })
         await eraseTenant(around, id, { now, confirmed: name })
-        // Not awaited here: the move goes on only when the pause is over.
+        // Nothing awaits this move here, because it goes on only after the pause.
         return { rebalancing }
       })
       expect(await moving.rebalancing).toBe(1)
@@ -378,7 +378,7 @@ describe.skipIf(citusUrl === undefined)('a Citus cluster that grows', () => {
       )
     await on(superuser().connectionString, async (client) => {
       await client.query('begin')
-      // The lock that a move takes then: exclusive, on all shards of the group.
+      // A move takes this lock then: exclusive, on all shards of the group.
       await client.query(
         `select lock_shard_metadata(7, array_agg(other.shardid)) from pg_dist_shard as own
          join pg_dist_shard as other on other.shardminvalue = own.shardminvalue
@@ -452,7 +452,7 @@ describe.skipIf(citusUrl === undefined)('a Citus cluster that grows', () => {
           expect(await seen(client, shard, null), shard).toEqual({ own: 0, others: 0 })
           expect((await seen(client, shard, a))?.others, shard).toBe(0)
         }
-        // The service cannot become a role that transfers use, and none is left.
+        // The service cannot become a role that transfers use, and no such role is left.
         const { rows } = await client.query(
           `select rolname from pg_roles where rolbypassrls and pg_has_role(current_user, oid, 'member')`,
         )

@@ -84,7 +84,7 @@ test.skipIf(citusUrl === undefined)(
       const writing = write(writers, log, url, () => over)
       await countedAfter(30)
 
-      // Step 2: the migration, from the folder of the new version.
+      // Step 2 is the migration, from the folder of the new version.
       const before = acknowledgedCount(log)
       await promisify(execFile)(process.execPath, ['server/src/operations/migrate-main.ts'], {
         cwd: next,
@@ -95,7 +95,7 @@ test.skipIf(citusUrl === undefined)(
       await countedAfter(30)
       expect((await ask('select from update_counts')).length).toBe(writers.length)
 
-      // Step 3: one instance after the other. The balancer sends nothing to an instance that stops.
+      // Step 3 replaces one instance after the other. The balancer sends nothing to an instance that stops.
       for (const old of [a, b]) {
         instances = instances.filter((one) => one !== old)
         await old.end('SIGTERM')
@@ -113,7 +113,7 @@ test.skipIf(citusUrl === undefined)(
         'select sum(updates)::int as counted from update_counts',
       )
       const all = acknowledgedCount(log)
-      // An update that ran while the migration was committed is counted or not.
+      // The new table may or may not count an update that ran while the migration was committed.
       expect(counted).toBeLessThanOrEqual(all - before + writers.length)
       expect(counted).toBeGreaterThanOrEqual(all - migrated - writers.length)
     } finally {

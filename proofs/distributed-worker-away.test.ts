@@ -22,7 +22,7 @@ import { type CitusCluster, type CitusNode, startCitusCluster } from './citus-cl
 import { serviceProcesses } from './service-process.ts'
 import { asApp } from './signed-writers.ts'
 
-// It stops a worker, so it has a cluster of its own.
+// This file stops a worker, so it has a cluster of its own.
 describe.skipIf(citusUrl === undefined)('a worker of a Citus cluster goes away and comes back', () => {
   let cluster: CitusCluster
   let database: TestDatabase
@@ -92,12 +92,12 @@ describe.skipIf(citusUrl === undefined)('a worker of a Citus cluster goes away a
       statuses.push(await markupOf(other, there.brokerage))
     }
     expect(statuses).toEqual(Array.from({ length: 20 }, () => 200))
-    // Tasks for all brokerages go on for those of the other worker.
+    // Tasks for all brokerages continue for the brokerages of the other worker.
     expect(await app.expireQuotes()).toBe(made.length - onFirst)
-    // What is in memory is valid for at most a second more.
+    // What an instance has in memory is valid for at most one more second.
     for (const at of [app, other]) await expect.poll(() => markupOf(at, away.brokerage)).toBe(503)
     expect((await update(app, away, 3000)).status).toBe(503)
-    // What the one instance commits is in the memory of the other, although a worker is away.
+    // One instance learns what the other commits, although a worker is away.
     const { next } = await other.database.changedTenants(null)
     expect((await update(app, there, 2500)).status).toBe(200)
     const ids = [away, there].map(({ brokerage }) => brokerage.tenant.id as TenantId)

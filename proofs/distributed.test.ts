@@ -222,7 +222,7 @@ describe.skipIf(citusUrl === undefined)('on the Citus cluster of LANEWISE_TEST_C
     }
     expect(await listed(outside.token)).toEqual(['Open Shipper'])
     expect(await listed(token)).toEqual(['Open Shipper', 'Secret Shipper'])
-    // Without the conditions of the queries.
+    // These queries have no conditions of their own, so only the policies hide the customer.
     const service = new pg.Client(database.service)
     await service.connect()
     try {

@@ -47,7 +47,7 @@ function unreliable(receiver: EventReceiver, random: () => number) {
   }
 }
 
-/** A statement that makes all waiting deliveries of a table due now, except those locked by an instance. */
+/** Returns a statement that makes all waiting deliveries of a table due now, except those that an instance has locked. */
 export const makingAllDue = (table: string) => `
   with waiting as (
     select tenant_id, endpoint_id, event_number from ${table} where state = 'due' for update skip locked
@@ -58,7 +58,7 @@ export const makingAllDue = (table: string) => `
 const makeAllDue = (database: EventDatabase) =>
   database.ask(database.makingAllDue ?? makingAllDue('event_deliveries'))
 
-/** A database with the statement that makes all waiting deliveries due, if it is another one. */
+/** A database; with its own statement that makes all waiting deliveries due, if the usual one does not work there. */
 type EventDatabase = ProofDatabase & { readonly makingAllDue?: string }
 
 /** Waits until a receiver has had `count` requests, accepted or not. */
@@ -91,7 +91,7 @@ async function drained(database: EventDatabase): Promise<boolean> {
 
 /**
  * Compares the accepted events with the committed changes: every booking and outcome must arrive at least once, with the
- * lane's values at that time, nothing else may arrive, and the first deliveries of a lane must be in order.
+ * quote's values at that time, nothing else may arrive, and the first deliveries of a quote must be in order.
  */
 async function faultsIn(database: ProofDatabase, taken: readonly Received[]): Promise<string[]> {
   const committed = await database.ask<{ change: string; type: string; cents: number }>(`
@@ -122,7 +122,7 @@ async function faultsIn(database: ProofDatabase, taken: readonly Received[]): Pr
 /**
  * Kills the service while it writes and sends events, and compares what a failing receiver accepted with what was committed.
  *
- * @param database it is dropped at the end
+ * @param database is dropped at the end
  */
 export async function killUnderEvents(
   kills: number,

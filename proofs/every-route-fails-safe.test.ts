@@ -30,8 +30,8 @@ afterAll(async () => {
 })
 
 /**
- * Operations that continue after their change is committed. A later failure is recorded with the import or backtest; one while sessions
- * in the test brokerage are ended is logged.
+ * Operations that continue after their change is committed. The import or backtest records a later failure; the log has a failure
+ * while sessions in the test brokerage are ended.
  */
 const continuesInBackground = new Set([
   'sign-out',
@@ -45,7 +45,7 @@ const continuesInBackground = new Set([
 ])
 
 /**
- * Operations that work in two tenants, and so in two transactions. A failure between them leaves the first one, which changes
+ * Operations that work in two tenants, and so in two transactions. After a failure between them the first one stays, which changes
  * no answer, and the next call continues from there.
  */
 const continuesLater = new Set(['enter-sandbox'])
@@ -53,7 +53,7 @@ const continuesLater = new Set(['enter-sandbox'])
 test.each([...endpoints.values()])('$name', async ({ name, method, who }) => {
   const caller = who.kind === 'service' ? 'service-A' : who.kind === 'dashboard' ? 'owner-A' : 'nobody'
   let failures = 0
-  // An outage is tried at every use. A bug is handled the same way at every use, so two uses are enough.
+  // An outage fails every use in turn. The service handles a bug in the same way at every use, so two uses are enough.
   for (const [error, status, usesMax] of [
     [outage, 503, Number.POSITIVE_INFINITY],
     [bug, 500, 2],
@@ -65,7 +65,7 @@ test.each([...endpoints.values()])('$name', async ({ name, method, who }) => {
     for (let nth = 1; nth <= usesMax; nth++) {
       const request = requestOf[name as keyof typeof requestOf](idsOf('A'))
       failure.failAt(nth, error)
-      // No retries: the second attempt would succeed.
+      // There are no retries, because the second attempt would succeed.
       const answer = await send(app, method, request, credentialOf(app, caller, tenants, request))
       const fired = failure.hasFired()
       if (!fired || (continuesInBackground.has(name) && answer.status < 300)) break
@@ -77,7 +77,7 @@ test.each([...endpoints.values()])('$name', async ({ name, method, who }) => {
       const isSame = continuesLater.has(name) || (await tenants.checksum('A', logTables)) === before
       expect([nth, isSame]).toEqual([nth, true])
     }
-    // Otherwise background work of this route could meet the failure planted for the next one.
+    // Background work of this route could otherwise meet the failure that is planted for the next route.
     await settled(app, tenants)
   }
   // suggest-places makes too few uses of the database.

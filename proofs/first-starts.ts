@@ -27,7 +27,7 @@ const points = [
   'killed before the credentials',
 ] as const satisfies readonly FaultName[]
 
-/** The work of other programs: each has a session of its own, so that the scheduler gives it as much as the whole service. */
+/** Other busy programs. Each has a session of its own, so that the scheduler gives it as much as the whole service. */
 const busy = 'for (;;);'
 const writing =
   "const fs = require('fs'), file = fs.openSync(process.argv[1], 'w'), page = Buffer.alloc(65536); for (;;) { fs.writeSync(file, page, 0, page.length, 0); fs.fsyncSync(file) }"
@@ -64,7 +64,7 @@ async function remove(directory: string): Promise<void> {
   rmSync(directory, { recursive: true, force: true })
 }
 
-/** A start in a new folder, after one that was killed at a point if there is one: its rows, and what is wrong. */
+/** Starts in a new folder, if there is a point after a start that was killed there. Returns the rows, and what is wrong. */
 async function startedRows(
   now: number,
   { point, alsoDatabase = false }: { point?: FaultName; alsoDatabase?: boolean } = {},
@@ -99,7 +99,7 @@ async function startedRows(
 }
 
 async function killedAt(now: number, undisturbed: Rows, point: FaultName): Promise<string[]> {
-  // PostgreSQL runs on after most kills. Here its files are those of a crash, too.
+  // PostgreSQL runs on after most kills. It crashes here, too.
   const alsoDatabase = point === 'killed amid the quotes'
   const { rows, faults } = await startedRows(now, { point, alsoDatabase })
   const difference = firstDifference(rows, undisturbed)

@@ -11,7 +11,7 @@ import { acknowledgedCount, lossesIn, makeWriters, write, writersLog } from './s
 
 const run = promisify(execFile)
 
-/** Mounts a small in-memory disk. Returns null if that is not permitted; it needs root. */
+/** Mounts a small in-memory disk, which needs root. Returns null without that permission. */
 async function smallDisk(): Promise<{ folder: string; remove(): Promise<void> } | null> {
   const folder = proofFolder()
   try {

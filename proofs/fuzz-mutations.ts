@@ -148,8 +148,9 @@ function changeValue(draft: Draft, chance: SeededRandom): void {
   draft.json = changed.text?.bytes ?? draft.json
 }
 
-/** The places of a request; none if an earlier change made its body another kind of JSON, or none at all. */
+/** The places of a request; none if an earlier change made its path another one, or its body another kind of JSON. */
 function placesIn(endpoint: Endpoint, request: WalkRequest) {
+  if (request.path.split('?')[0]?.split('/').length !== endpoint.path.split('/').length) return []
   try {
     return placesOf(endpoint, request)
   } catch {

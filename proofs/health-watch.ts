@@ -27,8 +27,8 @@ export function watchHealth({ url, child }: Pick<RunningService, 'url' | 'child'
 }
 
 /**
- * Processor time of a process's main thread in milliseconds. Where the system does not tell it (outside Linux), the time of day
- * stands for it: the watch then also counts what other programs on the machine take.
+ * Returns the processor time of a process's main thread in milliseconds; outside Linux, which alone tells it, the time of day. The
+ * watch then also counts what other programs on the machine take.
  */
 function mainThreadMs(pid: number): number {
   try {
@@ -50,7 +50,7 @@ async function ask(url: string, pid: number, port: NonNullable<typeof parentPort
   for (;;) {
     const began = performance.now()
     const beganMs = mainThreadMs(pid)
-    // A wait counts as far as the service was at work meanwhile: on a busy machine, both programs also wait for a core.
+    // Only the part of a wait counts in which the service worked: on a busy machine, both programs also wait for a core.
     wait = () => Math.min(performance.now() - began, mainThreadMs(pid) - beganMs)
     const asked = request(`${url}/healthz`, { agent })
     asked.end()

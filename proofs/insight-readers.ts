@@ -31,7 +31,7 @@ export async function makeKnownBrokerage(url: string): Promise<Integration> {
 export interface Read {
   readonly began: number
   readonly ended: number
-  /** 0 if there was no response. */
+  /** The status of the response; 0 without one. */
   readonly status: number
   /** Whether the response contains data; null if its status is not 200. */
   readonly found: boolean | null

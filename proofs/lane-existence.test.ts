@@ -90,7 +90,7 @@ async function answerAbout(operation: string, of: TenantIds) {
   const stable = answer.text
     .replaceAll(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g, '<request>')
     .replaceAll(/^date: .*$/gm, 'date: <now>')
-    // The rate limit decreases with every call.
+    // The answer has the remaining calls of the rate limit, which decrease with every call.
     .replaceAll(/(ratelimit: "tenant";r=|x-ratelimit-remaining: )\d+/g, '$1<left>')
   const text = names.reduce<string>((left, name) => left.replaceAll(String(name), '<name>'), stable)
   return { status: answer.status, text, work }
@@ -98,7 +98,7 @@ async function answerAbout(operation: string, of: TenantIds) {
 
 describe('for B, a record of A and a nonexistent record get the same response', () => {
   test.each(operations.map(({ operation }) => operation))('%s', async (operation) => {
-    // The first call of a credential may also record its use.
+    // The first call with a credential may also record its use, so it is not compared.
     await answerAbout(operation, nonexistent)
     await app.settle()
     const foreign = await answerAbout(operation, a)

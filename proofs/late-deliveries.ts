@@ -77,11 +77,11 @@ function finalValues(updates: readonly Update[]): Readonly<Record<Field, unknown
   return end as Record<Field, unknown>
 }
 
-/** The fields of a lane after all updates, and the statuses of the responses. */
+/** The fields of a quote after all updates, and the statuses of the responses. */
 type FinalState = Readonly<Record<Field | 'cancelled' | 'outcome' | 'statuses', unknown>>
 
 /**
- * Returns the fault in the final state of a lane, or null. With one sender, or with equal clocks, the state must follow the order
+ * Returns the fault in the final state of a quote, or null. With one sender, or with equal clocks, the state must follow the order
  * of the signatures. With two different clocks, each field must have the final value of one of the senders.
  */
 function fault({ signed, skews }: History, held: FinalState): string | null {
@@ -106,7 +106,7 @@ function fault({ signed, skews }: History, held: FinalState): string | null {
 
 const lanesAtOnce = 100
 
-/** Returns a function that supplies lanes without updates. It quotes 100 lanes at a time. */
+/** Returns a function that supplies quotes without updates. It makes 100 quotes at a time. */
 function freshLanes(app: TestApp, integration: Integration): () => Promise<string> {
   const refs: string[] = []
   return async () => {
@@ -132,7 +132,7 @@ function freshLanes(app: TestApp, integration: Integration): () => Promise<strin
   }
 }
 
-/** Sends a history to a new lane, over several connections and instances, and returns the final state of the lane. */
+/** Sends a history to a new quote, over several connections and instances, and returns the final state of the quote. */
 async function play(
   apps: readonly TestApp[],
   senders: readonly Integration[],
@@ -167,7 +167,7 @@ async function play(
   }
 }
 
-/** Sends an update. Repeats it if another change holds the lock of the lane for too long. */
+/** Sends an update. Repeats it if another change holds the lock of the quote for too long. */
 async function pushed(
   app: TestApp,
   integration: Integration,
@@ -182,7 +182,7 @@ async function pushed(
 
 const historiesAtOnce = 50
 
-/** Plays random histories of retries and late deliveries, and checks the final state of each lane. */
+/** Plays random histories of retries and late deliveries, and checks the final state of each quote. */
 async function playHistories(
   count: number,
   staleWrites: 'reject' | 'apply',

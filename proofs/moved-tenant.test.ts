@@ -32,7 +32,7 @@ import { type SeededTenants, seededTenants } from './seeded-tenants.ts'
  * Promise: a tenant that moves to another installation arrives complete and unchanged, or not at all.
  *
  * How: a source installation holds two seeded tenants with a row in every table (A and B), and one tenant with a working
- * integration. Each is exported to a folder and imported into a target that has the same secret key as the source, or a
+ * integration. The commands export each to a folder, and import it into a target that has the same secret key as the source, or a
  * key of its own. Then rows, API responses and credentials are compared. The tests of `targetWithSameKey` build on each other.
  *
  * Planted faults: files that were edited, truncated or removed, a table unknown to the target, a trigger that changes rows

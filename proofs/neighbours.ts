@@ -167,7 +167,7 @@ const flood: Neighbour = {
 
 const largeQuotes = 1_000_000
 const largeQuotesMin = 20_000
-/** More than the queue of one brokerage holds, so that some requests are refused. */
+/** More requests than the queue of one brokerage has places, so that some are refused. */
 const peopleAtOnce = 150
 const batchesAtOnce = 10
 const lane = 'origin=Dallas,TX&destination=Atlanta,GA&equipment=V'
@@ -243,7 +243,7 @@ function largeBrokerage(): Neighbour {
 }
 
 const uploadsAtOnce = 16
-/** The most memory that the process may gain while 16 such files are read, checked and imported. */
+/** By how much the process may grow at most while 16 such files are read, checked and imported. */
 const grownMegabytesMax = 150
 
 /** Makes a file of about 100 kB that decompresses to 94 MiB: a few thousand quotes with long notes. */
@@ -319,7 +319,7 @@ function uploadCompressedFiles(): Neighbour {
   }
 }
 
-/** Ways to hold a connection without completing a request. Headers and bodies continue byte by byte. */
+/** Ways to hold a connection without a complete request. Headers and bodies continue byte by byte. */
 const slowOpenings = [
   ['silent', ''],
   ['slow headers', 'GET /api/me HTTP/1.1\r\nHost: x\r\nX-Slow: '],

@@ -32,7 +32,7 @@ export async function sendFor(
   return log
 }
 
-/** The limit may use the clock of another process. Two clocks drift apart by less than this within a second. */
+/** By less than this, two clocks drift apart within a second. The limit may use the clock of another process. */
 const clockDriftMs = 3
 
 /**

@@ -1,9 +1,10 @@
 import { registerHooks } from 'node:module'
 
 /**
- * Plants a fault in a service when it is loaded: `node --import planted-fault.ts?fault=NAME`. It replaces a text in one module
- * in memory; the file does not change. If the text is not found, loading fails, because a fault that is not planted proves
- * nothing.
+ * Plants a fault in a service when Node loads it: `node --import planted-fault.ts?fault=NAME`. It replaces a text of a module in
+ * memory; the file does not change. Without that text loading fails, because a fault that is not planted proves nothing.
+ *
+ * The comment of each fault says what the service does with it.
  */
 
 interface Edit {
@@ -13,11 +14,11 @@ interface Edit {
 }
 
 interface Fault extends Edit {
-  /** Further edits: a fault that is caught in several places is planted in all of them. */
+  /** Further edits, for a fault that several places of the service prevent. */
   readonly also?: readonly Edit[]
 }
 
-/** Readers take cells of any length. */
+/** With these edits, readers of files take cells of any length. */
 const longCells = [
   {
     file: '/server/src/csv/cells.ts',
@@ -74,7 +75,7 @@ export const faults = {
     text: 'lend(owner: Owner): Promise<Lent> {\n',
     instead: 'lend(_: Owner, owner: Owner = null): Promise<Lent> {\n',
   },
-  /** The decompressed file is held in memory. */
+  /** The whole decompressed file is in memory. */
   'files are decompressed as a whole': {
     file: '/server/src/tables/table-file.ts',
     text: 'isPacked ? gunzipped(file) : file',
@@ -93,21 +94,21 @@ export const faults = {
     text: 'headersTimeout: headersArrivalSecondsMax * 1000,',
     instead: 'headersTimeout: 0,',
   },
-  /** One pattern reads a charge: it backtracks for minutes in a thousand spaces. */
+  /** One pattern reads a charge, and backtracks for minutes in a thousand spaces. */
   'charges are read with one pattern': {
     file: '/engine/src/named-charges.ts',
     text: 'const charge = readCharge(part.trim())',
     instead: String.raw`const whole = /^\s*(\S.*?)\s*(?:[:=]|\s)\s*\$?\s*(\d{1,7}|\d{1,3}(?:,\d{3})+)(?:\.(\d{1,2}))?\s*$/.exec(part)
     const charge = whole === null ? null : readCharge(part.trim())`,
   },
-  /** The end of a day is searched from each space, in cells of any length. */
+  /** A pattern searches the end of a day from each space, in cells of any length. */
   'days of any length are searched for a zone': {
     file: '/server/src/csv/cells.ts',
     text: String.raw`(?<!\s)\s*(Z|UTC|`,
     instead: String.raw`\s*(Z|UTC|`,
     also: longCells,
   },
-  /** Similar places are looked up for each wrong cell of pasted rows, in one turn. */
+  /** The reader looks up similar places for each wrong cell of pasted rows, in one turn. */
   'places are looked up for each pasted row': {
     file: '/server/src/imports/pasted-lanes.ts',
     text: 'const found = this.#found.get(place) ?? []',
@@ -122,7 +123,7 @@ export const faults = {
       },
     ],
   },
-  /** Names of any length are compared for typos, in one turn. */
+  /** The search for typos compares names of any length, in one turn. */
   'customers of any name are compared in one turn': {
     file: '/engine/src/customer-name.ts',
     text: 'const TYPO_LENGTH_MAX = 60',
@@ -136,7 +137,7 @@ export const faults = {
       },
     ],
   },
-  /** Each wrong pair of a map repeats all names of columns, as long as they are. */
+  /** The problem of each wrong pair of a map repeats all names of columns in full. */
   'each problem lists all columns': {
     file: '/server/src/imports/columns.ts',
     text: 'return shownProblems(problems)',
@@ -159,7 +160,7 @@ export const faults = {
       },
     ],
   },
-  /** A list is copied and validated item by item, however long it is. */
+  /** Validation copies and checks a list item by item, however long it is. */
   'lists of any length are copied': {
     file: '/contract/src/shape.ts',
     text: "schema.type !== 'array' || value.length > maxItems",
@@ -177,14 +178,14 @@ export const faults = {
       },
     ],
   },
-  /** A cost of zero is searched from each zero, in cells of any length. */
+  /** A pattern searches a cost of zero from each zero, in cells of any length. */
   'costs of any length are searched for zeros': {
     file: '/server/src/csv/cells.ts',
     text: String.raw`(?:0+(?:\.0*)?|\.0+)$/i.test(text)) return { value: null }`,
     instead: String.raw`0*(0|\.0|0\.)0*$/i.test(text)) return { value: null }`,
     also: longCells,
   },
-  /** The process is killed at a point of its first start; PostgreSQL runs on. */
+  /** This and the next five: the process is killed at a point of its first start; PostgreSQL runs on. */
   'killed during initdb': {
     file: '/server/src/embedded-postgres/embedded-postgres.ts',
     text: "  let complaint = ''\n",
@@ -211,7 +212,7 @@ export const faults = {
     text: '? await giveSampleAccess(',
     instead: "? process.kill(process.pid, 'SIGKILL') && await giveSampleAccess(",
   },
-  /** The next start takes a half first start for a whole one. */
+  /** The next start takes half a first start for a whole one. */
   'a first start in two transactions': {
     file: '/server/src/first-start.ts',
     text: '  await database.inTenant(tenant, async (transaction) => {\n    if (!(await writeKeyCheck(transaction, keyCheck)))',

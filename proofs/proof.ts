@@ -8,12 +8,12 @@ export interface ProofOptions {
   readonly share: number
   /** A PostgreSQL server with a migrated template, for proofs that need a database but no server of their own. */
   readonly cluster: DatabaseCluster
-  /** The number of requests, for proofs that count requests. Overrides `share`. */
+  /** How many requests a proof that counts them sends, whatever `share` is. */
   readonly requests?: number | undefined
-  /** Sends only the request with this number, for proofs that number their requests. */
+  /** The only request that a proof that numbers them sends. */
   readonly request?: number | undefined
   readonly onProgress: (line: string) => void
-  /** Aborted to stop the proof at its next step; it then cleans up. */
+  /** When aborted, the proof stops at its next step and cleans up. */
   readonly signal: AbortSignal
 }
 

@@ -30,11 +30,11 @@ const otherProcessMs = 1_000
 
 interface World {
   readonly database: Database
-  /** Two instances of the service. */
+  /** The two instances of the service. */
   readonly nodes: readonly [TestApp, TestApp]
   readonly ours: Integration
   readonly random: () => number
-  /** All lane_refs so far. Those of an undone import return 404, which changes nothing. */
+  /** All lane_refs so far. A call about a quote of an undone import returns 404, which changes nothing. */
   readonly refs: string[]
   readonly imports: number[]
 }
@@ -151,12 +151,12 @@ function placeOf(text: string) {
 
 const ratesTried = [160_000, 199_999, 240_000]
 
-/** Computes the answers for a lane from the rows in the database with the engine, without caches. */
+/** Computes the answers about a lane from the rows in the database with the engine, without caches. */
 async function expectedAnswers(world: World, lane: AskedLane, now: number) {
   const tenant = tenantId(world.ours.tenant.id)
   return world.database.inTenant(tenant, async (transaction) => {
     const read = await readTenantQuotes(transaction, tenant, null, Number.MAX_SAFE_INTEGER)
-    // A refused offer is evidence for estimates, and in no count.
+    // A refused offer is evidence for estimates, and no count includes it.
     const superseded = await transaction
       .selectFrom('quotes')
       .select('lane_id')

@@ -85,7 +85,7 @@ async function balancer(nodes: () => readonly RunningService[]) {
   }
 }
 
-/** Sends one request over a kept-alive connection without retries. Returns the status or the error; all but 200 is a failure. */
+/** Sends one request over a kept-alive connection without retries. Returns the status or the error. Everything but 200 is a failure. */
 function ask(
   agent: Agent,
   port: number,

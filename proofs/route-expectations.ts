@@ -20,8 +20,8 @@ export const callerNames = [
 export type CallerName = (typeof callerNames)[number]
 
 /**
- * The status that every operation returns for every kind of credential, written by hand. The walk fails if an operation has no
- * row, or if a row is wrong.
+ * The status that every operation returns for every kind of credential, written by hand. `route-walk.test.ts` fails if an operation
+ * has no row, or if a row is wrong.
  *
  * The second column is the owner of the records that the request names: brokerage A, B, or none (-). `exp` and `rvk` are an
  * expired and a revoked service token of A; `rem` is the session of a removed person of A. The cookie is that of A's owner. The

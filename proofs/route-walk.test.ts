@@ -23,7 +23,7 @@ import { disableRowLevelSecurity } from './tenant-conditions.ts'
 /**
  * Promise: every operation gives every kind of caller the expected status, and shows or changes nothing of another brokerage.
  *
- * How: the walk sends every operation with the ids of both brokerages. Row-level security is disabled, so that only the tenant
+ * How: the tests send every operation with the ids of both brokerages. Row-level security is disabled, so that only the tenant
  * conditions of the statements protect the other brokerage; `table-walk.test.ts` shows the other layer. The database reports the plan
  * of each statement, which must restrict each table to one tenant (also for Citus: see `distributable.ts`). Every database function
  * must be called: by a request, or from `other-methods.ts`.
@@ -82,7 +82,7 @@ test('every operation of the OpenAPI document has rows: one for A and one for B,
 
 describe('every operation, with every kind of credential, for records of both brokerages', () => {
   async function expectStatuses(callers: readonly CallerName[]): Promise<void> {
-    // The walk before moved the clock on: the signatures would be too old.
+    // An earlier test moved the clock on, and the signatures would be too old.
     app.now = tenants.sentAtSeconds * 1000
     const { faults, seenOwn, calls } = await walkRoutes(app, tenants, callers)
     expect(faults.join('\n')).toBe('')
@@ -104,7 +104,7 @@ describe('every operation, with every kind of credential, for records of both br
     return calls
   }
 
-  // About one id per parameter. `npm run prove` uses all of them.
+  // About one id goes into each parameter. `npm run prove` uses all of them.
   test('gives B no access with an id of A in any parameter', async () => {
     expect(await expectNoAccess(10)).toBeGreaterThan(75)
   })
@@ -126,14 +126,14 @@ describe('every operation, with every kind of credential, for records of both br
 })
 
 describe('every statement is restricted to one tenant', () => {
-  test('of the requests above, also inside functions of the database', (context) => {
+  test('among the statements of the requests above, also inside functions of the database', (context) => {
     if (!watched.hasPlans) context.skip('only a superuser can read the plans of statements')
     const { faults, statements } = watched.take()
     expect(faults.join('\n')).toBe('')
     expect(statements).toBeGreaterThan(1_000)
   })
 
-  test.each(Object.entries(otherMethods))('of %s', async (_name, method) => {
+  test.each(Object.entries(otherMethods))('among the statements of %s', async (_name, method) => {
     const ids = idsOf('B')
     const tenant = tenantId(ids.tenant)
     await tenants.seed('B')

@@ -14,8 +14,8 @@ import { canaryOf, type SeededTenants, signingSecretOf } from './seeded-tenants.
 import { settled } from './settled.ts'
 
 /**
- * Walks through every operation with every kind of credential. After each call it checks the brokerage that did not call: the
- * response may contain nothing of it, and none of its rows may have changed.
+ * Calls every operation with every kind of credential. After each call, the response may contain nothing of the brokerage that did
+ * not call, and none of its rows may have changed.
  */
 
 /** A backtest thread that never finishes, so that backtests always report `running`. */
@@ -23,12 +23,12 @@ export const endlessThread = new URL('../server/testing/hanging-thread.ts', impo
 
 export interface WalkAnswer {
   readonly status: number
-  /** Status line, headers and body. */
+  /** The status line, the headers and the body. */
   readonly text: string
   readonly body: string
 }
 
-/** The result of a walk. */
+/** The result of calls of all operations. */
 export interface Walked {
   readonly calls: number
   /** One line per violation. Empty if tenants are isolated. */
@@ -160,13 +160,13 @@ interface CallOptions {
   readonly sent?: readonly string[]
   /** The brokerage that calls. The other one is checked, or both if it is null. */
   readonly as?: Label | null
-  /** Skips the check for changes, which the walk does after several calls. */
+  /** Skips the check for changes: it follows after several calls. */
   readonly checkLater?: boolean
-  /** Does not restore the caller's rows after a write, which the walk does after several calls. */
+  /** Skips the restoring of the caller's rows after a write: it follows after several calls. */
   readonly seedLater?: boolean
 }
 
-/** Sends the calls of a walk, and collects the faults. */
+/** Sends calls, and collects their faults. */
 function walker(app: TestApp, tenants: SeededTenants) {
   const faults: string[] = []
   const seenOwn = new Set<string>()
@@ -212,7 +212,7 @@ function walker(app: TestApp, tenants: SeededTenants) {
     for (const watcher of watching) {
       const leak = leakIn(answer.text, watcher, sent)
       if (leak !== null) faults.push(`${what} showed ${leak}`)
-      // After each call of B and each write the rows are checked; after other reads, once per caller.
+      // Each call of B and each write is checked at once; other reads are checked once per caller.
       const checkNow = as === 'B' || method !== 'GET'
       if (checkNow && !checkLater) await expectUnchanged(watcher, what, isForAnyone(operation))
     }
@@ -277,7 +277,7 @@ export async function walkRoutes(
         for (const row of rows) await check(row, caller, { checkLater })
       }
       await callAll(true)
-      // One check for all calls of a caller. Only if rows have changed, the calls are repeated to find the one that did it.
+      // One check covers all calls of a caller. Only if rows have changed, the calls are repeated to find the one that did it.
       for (const label of (['A', 'B'] as const).filter((one) => one !== phase)) {
         if (await walk.isUnchanged(label)) continue
         walk.faults.push(`the calls of ${caller} changed brokerage ${label}`)
@@ -321,7 +321,7 @@ export async function walkForeignIds(app: TestApp, tenants: SeededTenants, step 
     for (const { in: part, schema, holding } of placesOf(endpoint, request)) {
       const isNumber = schema.type === 'integer' || schema.type === 'number'
       if (!isNumber && schema.type !== 'string' && part !== 'path') continue
-      // Names of A only in reads, because a write would store them as names of B.
+      // Only reads get names of A, because a write would save them as names of B.
       const values = isNumber ? numbers : method === 'GET' ? [...texts, ...names] : texts
       places += 1
       for (const [at, value] of values.entries()) {
@@ -355,7 +355,7 @@ async function cursorsOf(app: TestApp, tenants: SeededTenants): Promise<string[]
   return cursors
 }
 
-/** Waits for what the service writes after a response. A call is logged when its connection is done, after the caller has the response. */
+/** Waits for what the service writes after a response. It logs a call when its connection is done, after the caller has the response. */
 async function settleAfterResponses(app: TestApp): Promise<void> {
   await new Promise((resolve) => setTimeout(resolve, 200))
   await app.settle()
@@ -380,10 +380,10 @@ export async function walkAlone(app: TestApp, tenants: SeededTenants): Promise<W
       ...reads.filter(({ who: asked }) => asked.kind === 'service'),
     ]) {
       const ids = idsOf('B')
-      // All rows of B, not only those of its owner.
+      // The read then covers all rows of B, not only those of its owner.
       const path = requestOf[name as Operation](ids)
         .path.replace(/[?&]quoted_by=\d+$/, '')
-        // Only refused calls, because the calls of the walk itself succeed.
+        // It lists only refused calls, because the calls of this function succeed.
         .replace(/token_id=\d+$/, 'outcome=refused')
       const answer = await walk.call(who.kind === 'service' ? 'service-B' : 'owner-B', name, { path })
       found.set(name, `${answer.status} ${answer.body}`)

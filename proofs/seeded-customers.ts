@@ -1,9 +1,9 @@
 import type { TenantIds } from './seeded-ids.ts'
 
-/** The names of the seeded customer and of the one that was merged into it: the errors about unknown ones repeat them. */
+/** The names of the seeded customer and of the customer that was merged into it. Errors about unknown customers repeat them. */
 export const customerOf = ({ import: id }: Pick<TenantIds, 'import'>) => `Customer ${id}`
 export const mergedCustomerOf = ({ import: id }: Pick<TenantIds, 'import'>) => `Customer ${id}, Inc.`
-/** The name that a person decided to be another customer. */
+/** A similar name, of which a person decided that it is another customer. */
 export const differentCustomerOf = ({ import: id }: Pick<TenantIds, 'import'>) => `Customer ${id}, Ltd.`
 
 interface Seeding {
@@ -12,7 +12,7 @@ interface Seeding {
   readonly isA: boolean
 }
 
-/** Customers, one of them merged into another, and a team. */
+/** Returns rows for customers, one of them merged into another, and for a team. */
 export function customerRowsOf(ids: TenantIds, { at, canary, isA }: Seeding) {
   return {
     customers: [0, 1, 2].map((nth) => ({

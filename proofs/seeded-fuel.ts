@@ -1,9 +1,9 @@
 import type { Label, TenantIds } from './seeded-ids.ts'
 
-/** Diesel prices and a fuel surcharge schedule. */
+/** Returns rows for diesel prices and a fuel surcharge schedule. */
 export function fuelRowsOf(label: Label) {
   return {
-    // A price and a period that no operation of the walk reads: their numbers are those of a brokerage.
+    // No request of `route-requests.ts` reads this price and this period, because their numbers differ between brokerages.
     diesel_prices: [{ week: '2020-03-02', mills: label === 'A' ? 7_151 : 7_252 }],
     exchange_days: [
       { day: '2020-03-02', published: '2020-03-02', usd_per_cad: label === 'A' ? 0.7151 : 0.7252 },
@@ -25,10 +25,10 @@ export function fuelRowsOf(label: Label) {
 /** The date of the seeded market rate. */
 export const marketRateDay = new Date('2025-12-01T00:00:00Z')
 
-/** The source of the seeded market rate: an id instead of a canary, because the error about an unknown source repeats it. */
+/** The source of the seeded market rate. It is an id and no canary, because the error about an unknown source repeats it. */
 export const marketSourceOf = ({ import: id }: Pick<TenantIds, 'import'>) => `Source ${id}`
 
-/** A market rate of its own source. */
+/** Returns a row for a market rate from a source of the brokerage's own. */
 export function marketRateRowsOf(ids: Pick<TenantIds, 'import'>, cents: number, saidAt: Date) {
   return {
     market_rates: [

@@ -1,6 +1,6 @@
 import type { TenantIds } from './seeded-ids.ts'
 
-/** A pricing rule that changes the rate to quote. */
+/** Returns a pricing rule that changes the rate to quote. */
 const ruleForAll = {
   ruleId: 1,
   conditions: {},
@@ -10,7 +10,7 @@ const ruleForAll = {
   changedBy: null,
 }
 
-/** The pricing rules of a brokerage. Only those of A change all quotes. */
+/** Returns the pricing rules of a brokerage. Only those of A change all quotes. */
 export function pricingRulesOf({ label, import: id }: TenantIds, canary: string): string {
   const text = `${canary}tenants-pricing_rules`
   const ofCustomer = {
@@ -21,7 +21,7 @@ export function pricingRulesOf({ label, import: id }: TenantIds, canary: string)
   return JSON.stringify(label === 'A' ? [ruleForAll, ofCustomer] : [ofCustomer])
 }
 
-/** A quote that waits for approval. */
+/** Returns a row for a quote that waits for approval. */
 export function approvalOf(ids: TenantIds, { canary, at }: { readonly canary: string; readonly at: Date }) {
   const lane = { origin: 'Dallas, TX', destination: 'Atlanta, GA', equipment: 'V', quoted_rate: 1900 }
   const body = { customer_name: `${canary}approvals-asked`, lanes: [lane] }

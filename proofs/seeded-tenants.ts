@@ -191,7 +191,7 @@ function rowsOf(
     sign_in_networks: [{ user_id: ids.owner, network_hash: seededNetwork(label), signed_in_at: at }],
     quote_list_settings: [
       {
-        // Of a person who cannot sign in, so that the walk of operations starts without settings.
+        // These settings belong to a person who cannot sign in, so that no caller has settings.
         user_id: ids.invited,
         version: 1,
         settings: JSON.stringify(seededListSettings(canaryOf(label))),
@@ -211,7 +211,7 @@ function rowsOf(
       created_at: at,
       expires_at: token_id === ids.expiredToken ? earlier(24) : later,
       revoked_at: token_id === ids.revokedToken ? earlier(1) : null,
-      // Recent, so that a call does not update it.
+      // The time is recent, so that a call does not update it.
       last_used_at: token_id === ids.spareToken ? null : later,
     })),
     signing_secrets: [ids.secret, ids.spareSecret].map((secret_id) => ({
@@ -443,7 +443,7 @@ export async function seededTenants(app: TestApp): Promise<SeededTenants> {
     `delete from sign_in_emails where tenant_id = ${tenantIdOf[label]}`,
   ]
 
-  /** Of the rows that are the same in every seeding. Walks seed hundreds of times. */
+  /** The INSERT statements of the rows that are the same in every seeding. Some tests seed hundreds of times. */
   const rowInsertions = {
     A: Object.entries(rows.A).map(([table, list]) => [table, insertion('A', table, list)] as const),
     B: Object.entries(rows.B).map(([table, list]) => [table, insertion('B', table, list)] as const),

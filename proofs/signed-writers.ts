@@ -9,13 +9,13 @@ export function asApp(url: string): TestApp {
   return { url, now: Date.now() } as TestApp
 }
 
-/** A brokerage with a lane that one writer updates repeatedly. */
+/** A brokerage with a quote that one writer updates repeatedly. */
 export interface Writer {
   readonly integration: Integration
   readonly laneRef: string
 }
 
-/** Makes brokerages with one lane each. Every brokerage has its own rate limit. */
+/** Makes brokerages with one quote each. Every brokerage has its own rate limit. */
 export async function makeWriters(url: string, count: number): Promise<Writer[]> {
   const writers: Writer[] = []
   for (let made = 0; made < count; made++) {
@@ -135,8 +135,8 @@ interface HeldLane {
 }
 
 /**
- * Compares the database with the writers' log, and returns the faults. Every acknowledged update must be stored, each lane must
- * hold the last acknowledged value or one sent after it, and no update may be stored partly.
+ * Compares the database with the writers' log, and returns the faults. Every acknowledged update must be saved, each quote must
+ * have the last acknowledged value or one sent after it, and no update may be saved in part.
  */
 export async function lossesIn(database: Pick<ProofDatabase, 'ask'>, log: WritersLog): Promise<string[]> {
   const faults: string[] = []

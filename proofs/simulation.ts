@@ -48,7 +48,7 @@ function faultInjector() {
         if (fault === 'after') throw new DatabaseUnavailable(lost(), true)
         return result
       },
-      // A single message, which PostgreSQL commits or rolls back as a whole.
+      // PostgreSQL commits or rolls back a single message as a whole.
       async callInTenant(tenant, name, values) {
         const fault = nextFault()
         if (fault === 'before' || fault === 'within') throw new DatabaseUnavailable(lost())
@@ -77,7 +77,7 @@ interface World {
   readonly integrations: readonly Integration[]
   readonly lanes: readonly (readonly string[])[]
   readonly sent: Sent[]
-  /** The signature times per lane, in seconds. They are distinct, so the order is unambiguous. */
+  /** The signature times per quote, in seconds. They are distinct, so the order is unambiguous. */
   readonly signed: Map<string, Set<number>>
   /** When calls were admitted, by the simulated clock. */
   readonly admitted: number[][]

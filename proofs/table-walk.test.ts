@@ -200,7 +200,7 @@ test('no row of A can reference a row of B, through any foreign key', async () =
     const pointing = columns.filter((name) => name !== 'tenant_id')
     // A key that consists of tenant_id alone references the tenant itself, which was tested above.
     if (pointing.length === 0) continue
-    // The last row, because the first lane has the same number in both brokerages.
+    // It is the last row, because the first quote has the same number in both brokerages.
     const last = referenced.map((name) => `"${name}" desc`).join(', ')
     const { rows } = await tenants
       .asOwner('B')
@@ -208,7 +208,7 @@ test('no row of A can reference a row of B, through any foreign key', async () =
         `select * from ${parent} where tenant_id = ${b.tenant} order by ${last} limit 1`,
       )
     const sets = pointing.map((name) => `"${name}" = '${rows[0]?.[referenced[columns.indexOf(name)] ?? '']}'`)
-    // As the owner of the tables, which only the constraint can stop.
+    // The owner of the tables tries, whom only the constraint can stop.
     const state = await sqlStateOf(
       owner.query(`update ${child} set ${sets.join(', ')} where tenant_id = ${a.tenant}`),
     )
@@ -246,7 +246,7 @@ describe('without a tenant no rows are visible', () => {
   })
 })
 
-test('seededTenants() refuses an unknown table, so that no new table can be left out of the walks', async () => {
+test('seededTenants() refuses an unknown table, so that no test can leave out a new table', async () => {
   const owner = tenants.asOwner('A')
   await owner.query('create table newcomers (tenant_id integer not null, name text not null)')
   try {

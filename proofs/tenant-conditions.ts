@@ -1,7 +1,7 @@
 import pg from 'pg'
 import type { TestDatabase } from '#testing/cloned-database.ts'
 
-/** Removes one of the two layers of tenant isolation, so that a walk through all routes shows what the other one holds. */
+/** Removes one of the two layers of tenant isolation, so that calls of all routes show that the other layer is enough. */
 
 /** Disables row-level security on every table, as their owner. The service would refuse to start on such a database. */
 export async function disableRowLevelSecurity({ owner }: TestDatabase): Promise<void> {
@@ -23,7 +23,7 @@ export async function disableRowLevelSecurity({ owner }: TestDatabase): Promise<
 }
 
 /**
- * Returns a statement of the service without its tenant conditions. Its parameters stay, so that their numbers are right.
+ * Returns a statement of the service without its tenant conditions, but with their parameters, so that the numbers are right.
  *
  * @example withoutTenantConditions('select * from "quotes" where "tenant_id" = $1') // 'select * from "quotes" where $1::integer is not null'
  */

@@ -67,7 +67,8 @@ export function endOf(schema: ValueSchema, end: End, valid: unknown, nth = 0): u
       )
     case 'string':
       return endOfText(schema, end, valid, nth)
-    default:
+    case 'null':
+    case undefined:
       return valid ?? null
   }
 }

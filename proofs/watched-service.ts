@@ -9,7 +9,7 @@ import { type FaultName, planting } from './planted-fault.ts'
 import type { ServiceProcesses } from './service-process.ts'
 import { type Watched, watchingTurns } from './turn-watch.ts'
 
-/** A request without an answer for this long holds up the whole service. */
+/** A request without an answer for this long, in milliseconds, stops the whole service. */
 export const patienceMs = 20_000
 
 /** An answer. `bytes` counts its headers, too. */
@@ -25,7 +25,7 @@ export interface Answered {
 /** Bytes of an answer that are read into its text. */
 export const answerTextMax = 100_000
 
-/** A service that watches itself, with a brokerage that has a history. */
+/** A service in a process of its own that measures its turns and its memory (`turn-watch.ts`). */
 export class WatchedService {
   readonly #agent = new Agent({ keepAlive: true, maxSockets: 4 })
   readonly #folder = proofFolder()
@@ -108,7 +108,7 @@ export class WatchedService {
     }
   }
 
-  /** What happened since the last look. With `collect`, the service frees its memory first. */
+  /** Returns what happened since the last look; null without an answer. With `collect`, the service frees its memory first. */
   async look(collect = false): Promise<Watched | null> {
     const asked = request({ socketPath: this.#socket, path: collect ? '/collect' : '/', timeout: patienceMs })
     asked.end()

@@ -9,15 +9,15 @@ import type { TestApp } from '#testing/test-app.ts'
 import { type TestDatabase, testDatabase } from '#testing/test-database.ts'
 
 /**
- * Pushes into tables that have grown to 20,000 quotes and that PostgreSQL never analyzed, or analyzed when they were tiny: it must not
- * choose a plan that reads rows of other quotes. A crash of PostgreSQL under load has the same effect, because it resets the
- * counts after which a table is analyzed.
+ * Promise: a push into tables that have grown to 20,000 quotes reads no rows of other quotes, although PostgreSQL never analyzed them,
+ * or analyzed them when they were tiny. A crash of PostgreSQL under load has the same effect, because it resets the counts after
+ * which it analyzes a table.
  */
 
-/** The items of a first push, and how often their rows are copied. */
+/** The number of items of a first push, and how often their rows are copied. */
 const firstItems = 100
 const copies = 200
-/** Items of each measured push: three transactions. */
+/** The number of items of each measured push, which is three transactions. */
 const pushedItems = 300
 /**
  * Rows of one table that an item may read, over all its messages, policies and foreign keys; it reads 19 to 29 lanes. One plan that
@@ -68,7 +68,7 @@ async function growTables(tenant: number): Promise<void> {
   }
 }
 
-/** The rows of each table that were read so far, by whichever scan. */
+/** Returns how many rows of each table were read so far, by whichever scan. */
 async function rowsRead(): Promise<Map<string, number>> {
   const { rows } = await owner.query<{ relname: string; read: string }>(
     `select relname, seq_tup_read + coalesce(idx_tup_fetch, 0) as read from pg_stat_user_tables`,
@@ -94,7 +94,7 @@ async function pushAll(app: TestApp, ours: Integration, ids: readonly string[]):
   const lost = { outcome: 'lost', outcome_reason: 'price' }
   await send(pushOutcomes, { outcomes: ids.map((id) => ({ external_id: id, ...lost })) }, 2)
   const booked = { customer_rate: 2150, truck_cost: 1820, carrier_name: 'Blue Mesa Trucking' }
-  // By both names, in each hundred.
+  // Each hundred items names quotes in both ways.
   const named = made.map(({ lane_ref }, nth) => (nth % 2 === 0 ? { lane_ref } : { external_id: ids[nth] }))
   await send(pushShipmentUpdates, { updates: named.map((name) => ({ ...name, ...booked })) }, 3)
   await send(pushShipmentUpdates, { updates: ids.map((id) => ({ external_id: id, cancelled: true })) }, 4)
@@ -119,7 +119,7 @@ describe('a push into 20,000 quotes reads its own rows only', () => {
 
     const readBy = async (from: number, count: number) => {
       const before = await rowsRead()
-      // New connections, so that no plan of a smaller table is left.
+      // New connections have no plans of a smaller table.
       const app = await appOn(database, { secretKeys: [first.secretKey], now: first.now + from * 1000 })
       await pushAll(app, ours, idsFrom(from, count))
       await app.settle()
@@ -135,7 +135,7 @@ describe('a push into 20,000 quotes reads its own rows only', () => {
       const after = await rowsRead()
       return new Map([...after].map(([table, read]) => [table, read - (before.get(table) ?? 0)]))
     }
-    // Both begin with what a new process reads once, such as the settings of the brokerage.
+    // A push by a new process also reads what it reads once, such as the settings of the brokerage.
     const [few, many] = [await readBy(1_000, 100), await readBy(2_000, 100 + pushedItems)]
     const perItem = [...many].map(
       ([table, read]) => [table, (read - (few.get(table) ?? 0)) / pushedItems] as const,

@@ -37,7 +37,7 @@ type Verdict =
   | { readonly verdict: 'equivalent' | 'gone'; readonly why: string }
 
 interface Chosen extends Candidate {
-  /** The code before and after it, to find the place again after changes elsewhere in the file. */
+  /** The code before and after the place, to find it again after changes elsewhere in the file. */
   readonly before: string
   readonly after: string
   result?: Verdict
@@ -145,7 +145,7 @@ const equivalentOf = ({ file, line, replacement }: Candidate, lines: readonly st
     (one) => one.file === file && one.replacement === replacement && one.line === lines[line - 1]?.trim(),
   )
 
-/** The subject of a chosen mutant. What belongs to a subject may have changed since it was chosen. */
+/** Returns the subject of a chosen mutant. The rules of subjects may have changed since the choice. */
 function subjectNow(mutant: Chosen, folder: string): Pick<Chosen, 'subject'> {
   const source = readFileSync(join(folder, mutant.file), 'utf8')
   const { line } = placed(mutant, source) ?? mutant
@@ -212,7 +212,7 @@ async function verdictOn(mutant: Chosen, source: string, run: Run): Promise<Verd
   let tried = 0
   plant(mutated(source, mutant))
   try {
-    // The nearest test files alone, because they mostly suffice, then more at a time, because each start takes seconds.
+    // The nearest test files run alone, because they mostly suffice, then more at a time, because each start takes seconds.
     for (let size = 2; tried < files.length && seconds() < max.seconds; size = Math.min(16, size * 2)) {
       const some = files.slice(tried, tried + size)
       tried += some.length
@@ -245,17 +245,17 @@ async function verdictOn(mutant: Chosen, source: string, run: Run): Promise<Verd
 
 const mayBeLoad = /timed? ?out|too slow|\b503\b|ECONN|deadline|hook/i
 
-/** The first letters of the words in a name or a line: `voided_at` and `void-quote` have one in common. */
+/** Returns the first letters of the words in a name or a line: `voided_at` and `void-quote` have one in common. */
 const rootsOf = (text: string) =>
   (text.match(/[a-z]{4,}|[A-Z][a-z]{3,}/g) ?? []).map((word) => word.slice(0, 4).toLowerCase())
 
-/** The tests that try everything of a subject. */
+/** The test files that try everything of a subject. */
 const walks: Readonly<Partial<Record<Subject, readonly string[]>>> = {
   tenants: ['proofs/distributable.test.ts', 'proofs/method-walk.test.ts'],
   roles: ['proofs/route-walk.test.ts'],
 }
 
-/** The test files that reach a mutant, the nearest first. */
+/** Returns the test files that reach a mutant, the nearest first. */
 function nearestFirst(mutant: Chosen, reach: Reach, folder: string): string[] {
   const stem = basename(mutant.file).replace(/\.\w+$/, '')
   const source = readFileSync(join(folder, mutant.file), 'utf8')
@@ -316,7 +316,7 @@ function isGoodEnough({ mutants }: State): boolean {
   return killed / (killed + survived) >= shareWanted && critical.length === 0
 }
 
-/** The scores by room and by subject, as tables for docs/reliability.md, and the survivors. */
+/** Returns the scores by room and by subject, as tables for docs/reliability.md, and the survivors. */
 function report({ seed, mutants }: State): string {
   const row = ({ name, killed, survived }: Score) => {
     const all = killed + survived

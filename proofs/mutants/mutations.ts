@@ -4,7 +4,7 @@ import { parseSync } from 'oxc-parser'
 export interface Mutant {
   readonly file: string
   readonly line: number
-  /** The characters that are replaced, and by what. */
+  /** The characters that a mutant replaces, and their replacement. */
   readonly start: number
   readonly end: number
   readonly original: string
@@ -32,7 +32,7 @@ export type Kind =
   | 'SQL condition'
   | 'SQL words'
 
-/** A node of the syntax tree, as far as it is needed here. */
+/** The parts of a node of the syntax tree that this file reads. */
 export interface Node {
   readonly type: string
   readonly start: number
@@ -127,7 +127,7 @@ const outcomes: Readonly<Record<string, string>> = {
   cancelled: 'booked',
   voided: 'lost',
 }
-/** Members of declarations that are words for people, or examples. */
+/** Members of declarations whose values are words for people, or examples. */
 const wordsForPeople = new Set([
   'description',
   'summary',
@@ -140,11 +140,11 @@ const wordsForPeople = new Set([
   'help',
   'remedy',
 ])
-/** Calls whose effect is for operators: no promise of the interface depends on them. */
+/** Functions for operators: no promise of the interface depends on their effect. */
 const logging = /(?:^|\.)(?:log|debug|info|warn|error|write)$/
-/** Calls that only align text. */
+/** Functions that only align text. */
 const layout = /\.(?:padEnd|padStart)$/
-/** Calls that only free something early. */
+/** Functions that only free something early. */
 const cleaning = /(?:^|\.)(?:clearTimeout|clearInterval|unref|removeEventListener)$/
 
 /** The replacement of a word, if the table has it itself (a method may be named `toString`). */
@@ -353,7 +353,7 @@ function mutateCall(call: Node, add: Add): void {
   }
 }
 
-/** Stands for an inserted value. No SQL of ours contains it. */
+/** A text in place of each inserted value. No SQL of ours contains it. */
 const hole = '¤'
 
 /** Replacements in SQL text, where inserted values are runs of `hole`. A function gets the text that is replaced. */
@@ -398,7 +398,7 @@ const sqlMutations: readonly { kind: Kind; pattern: RegExp; instead: (text: stri
 function mutateSql(quasi: Node, source: string, add: Add): void {
   let text = source.slice(quasi.start, quasi.end)
   for (const { start, end } of nodesAt(quasi, 'expressions')) {
-    // With `${` and `}`.
+    // The place includes `${` and `}`.
     const [from, to] = [start - quasi.start - 2, source.indexOf('}', end) + 1 - quasi.start]
     text = text.slice(0, from) + hole.repeat(to - from) + text.slice(to)
   }

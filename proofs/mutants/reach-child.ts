@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** Loaded into each program that a test starts, and writes what the program reached when it ends. */
+/** Node loads this file into each program that a test starts. When the program ends, it writes what the program reached. */
 const { LANEWISE_REACH_FILE: folder } = process.env
 if (folder !== undefined) {
   const reached = new Set<number>()
@@ -10,7 +10,7 @@ if (folder !== undefined) {
     try {
       writeFileSync(join(folder, `${process.pid}.json`), JSON.stringify({ ms: 0, reached: [...reached] }))
     } catch {
-      // A program without the right to write there.
+      // The program may not write there.
     }
   })
 }

@@ -8,7 +8,7 @@ if (folder !== undefined) {
   const reached = new Set<number>()
   Object.assign(globalThis, { lanewiseReach: (block: number) => reached.add(block) })
   const name = (expect.getState().testPath ?? '').replace(`${process.cwd()}/`, '').replaceAll('/', '+')
-  // Programs that the tests start record theirs, too.
+  // Programs that the tests start also record what they reach.
   mkdirSync(join(folder, name), { recursive: true })
   process.env.LANEWISE_REACH_FILE = join(folder, name)
   process.env.NODE_OPTIONS = `--import ${child}`

@@ -1,8 +1,8 @@
 import { isNode, type Node, programOf, walk } from './mutations.ts'
 
 /**
- * Which test file reaches which code. A copy of each source file marks its blocks: functions, branches, and the parts of
- * conditional expressions. Each test file records the blocks that ran while it did.
+ * Finds which test file reaches which code. A copy of each source file marks its blocks: functions, branches, and the parts of
+ * conditional expressions. Each test file records the blocks that ran during its run.
  */
 
 /** A part of a file that runs or does not run as a whole. */
@@ -18,7 +18,7 @@ export function blocksOf(file: string, source: string): Block[] {
   return placesOf(file, source).map(({ start, end }) => ({ start, end }))
 }
 
-/** `rest` is what follows a statement that may leave the block, such as an early return. */
+/** `rest` is the part of a block after a statement that may leave it, such as an early return. */
 type Place = Block & { readonly form: 'body' | 'rest' | 'statement' | 'expression' }
 
 const leaving = new Set(['ReturnStatement', 'ThrowStatement', 'ContinueStatement', 'BreakStatement'])
@@ -80,7 +80,7 @@ export function marked(file: string, source: string, first: number): string {
   })
   const points = new Map<number, string>()
   const put = (at: number, text: string) => points.set(at, `${points.get(at) ?? ''}${text}`)
-  // What ends at a place comes before what begins there.
+  // At one place, the end of a block comes before the begin of the next.
   for (const [at, text] of after) put(at, text)
   for (const { at, text } of inserted) put(at, text)
   for (const [at, text] of before) put(at, text)
@@ -93,18 +93,18 @@ export function marked(file: string, source: string, first: number): string {
   return made + source.slice(last)
 }
 
-/** The place after `{` and after `'use strict'`. */
+/** Returns the place after `{` and after `'use strict'`. */
 function afterDirectives(source: string, start: number): number {
   const directive = /^\{\s*'use \w+';?/.exec(source.slice(start, start + 40))
   return start + (directive === null ? 1 : directive[0].length)
 }
 
-/** The number of the innermost block around a place, or -1 outside of all. */
+/** Returns the number of the innermost block around a place, or -1 outside of all blocks. */
 export function innermost(blocks: readonly Block[], { start, end }: Block): number {
   return blocks.findLastIndex((block) => block.start <= start && end <= block.end)
 }
 
-/** The modules that a file imports, as they are written. */
+/** Returns the modules that a file imports, as they are written. */
 export function importsIn(file: string, source: string): string[] {
   const found: string[] = []
   walk(programOf(file, source), (node) => {

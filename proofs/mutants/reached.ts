@@ -5,7 +5,7 @@ import { type Block, blocksOf, importsIn, innermost, marked } from './reach.ts'
 import { isLeftOut } from './rooms.ts'
 import type { TestRunner } from './test-runner.ts'
 
-/** What the tests reach, recorded once and kept in a file. */
+/** Records what the tests reach once, and saves it in a file. */
 interface Record {
   readonly hash: string
   readonly passed: boolean
@@ -30,7 +30,7 @@ export const sourcesIn = (folder: string): string[] =>
     .filter((file) => !isLeftOut(file))
     .sort()
 
-/** Test files at a time. What has been recorded survives an interruption. */
+/** The number of test files in one run of Vitest. What earlier runs recorded survives an interruption. */
 const batch = 24
 
 /** Runs the test files that are new or have changed since they were recorded, on marked sources, and returns what all reach. */

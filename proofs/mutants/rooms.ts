@@ -13,7 +13,7 @@ export function roomOf(file: string): string {
 export const isLeftOut = (file: string) =>
   /\.test\.ts$|\.d\.ts$|(^|\/)index\.ts$|^server\/src\/(database\/schema|sample)\//.test(file)
 
-/** What a fault costs most: here no mutant may survive. */
+/** The subjects in which a fault costs most: no mutant may survive there. */
 export const criticalSubjects = ['roles', 'tenants', 'money', 'outcomes'] as const
 export type Subject = (typeof criticalSubjects)[number] | 'other'
 
@@ -27,7 +27,7 @@ const arithmeticKinds = new Set([
   'SQL comparison',
 ])
 
-/** The subject of a mutant, from its kind, its file, and the words of its line. */
+/** Returns the subject of a mutant, from its kind, its file, and the words of its line. */
 export function subjectOf({ kind, file }: Mutant, line: string): Subject {
   if (kind === 'tenant filter') return 'tenants'
   if (/database\/session\/(tenant|row-level-security)\.ts$/.test(file)) return 'tenants'

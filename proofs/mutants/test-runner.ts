@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Reporter, TestSpecification, Vitest } from 'vitest/node'
 
-/** What a run of test files found. */
+/** The result of a run of test files. */
 export interface TestRun {
   /** The first failed test, with the first line of its error; null if all passed. */
   readonly failed: { readonly file: string; readonly test: string; readonly error: string } | null
@@ -80,7 +80,7 @@ export async function startTests(folder: string, workers: number): Promise<TestR
       ended = new Map()
       const stop = () => {
         void vitest.cancelCurrentRun('test-failure')
-        // A worker in an endless loop hears nothing.
+        // A worker in an endless loop reacts to no message.
         setTimeout(killWorkers, 5_000).unref()
       }
       onFailure = (file, test, error) => {
@@ -121,7 +121,7 @@ function killWorkers(): void {
     try {
       process.kill(Number(pid), 'SIGKILL')
     } catch {
-      // It has ended meanwhile.
+      // The worker has ended meanwhile.
     }
   }
 }
