@@ -7,7 +7,7 @@ import type { TestDatabase } from '#testing/cloned-database.ts'
 import { type Rewrite, rewriteStatements } from './tenant-conditions.ts'
 
 /**
- * Fifty brokerages share two database connections. They read, write and ask for each other's lanes in an order that follows
+ * Fifty brokerages share two database connections. They read, write and ask for each other's quotes in an order that follows
  * from a seed, while some callers hang up and connections are terminated. Every response must contain only the caller's data.
  */
 export interface ConcurrencyWalkOptions {
@@ -155,7 +155,7 @@ function nextAsk(random: () => number, own: Brokerage, other: Brokerage): Ask {
       path: `/api/lanes/${ref}/outcome`,
       token: own.dashboard,
       body: { outcome: from(['won', 'lost', 'pending']) },
-      // 409: another caller of the same brokerage is changing the same lane.
+      // 409: another caller of the same brokerage is changing the same quote.
       statuses: [200, 409],
       shows: false,
     }),

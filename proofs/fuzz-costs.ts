@@ -25,7 +25,7 @@ import { type Answered, answerTextMax, patienceMs, WatchedService } from './watc
 
 /** The longest turn, in milliseconds of processor time. */
 const turnMsMax = 100
-/** Beside other tests, two processes share a core's caches, and the same work takes up to twice as long. */
+/** The same beside other tests: two processes share a core's caches, and the same work takes up to twice as long. */
 const turnMsMaxBesideTests = 250
 const waitMsMax = 100
 const grownMbMax = 100
@@ -43,7 +43,7 @@ export interface Cost {
   readonly answeredBytes: number
   /** What the oracle says of the answer. */
   readonly faults: readonly string[]
-  /** What `GET /healthz` waited meanwhile; 0 if nobody asked. */
+  /** What `GET /healthz` waited meanwhile; 0 without a watch. */
   readonly waitedMs: number
 }
 
@@ -56,10 +56,10 @@ interface Callers {
   readonly guestEmail: string
 }
 
-/** As many customers as are compared with each other. */
+/** As many customers as the service compares with each other. */
 const customersMade = 5_000
 
-/** Customers with the longest names, all different, and quotes on lanes with a history. */
+/** Returns a file of customers with the longest names, all different, and of quotes on lanes with a history. */
 function historyFile(quotes: number): string {
   const { uniform } = seededRandom(30)
   const [head = '', ...rows] = quotesFile({ seed: 30, quotes, until: Date.now(), hours: 2 })
@@ -102,7 +102,7 @@ async function makeCallers(watched: WatchedService, quotes: number): Promise<Cal
 
 /** Endpoints that end the caller's session. */
 const endsSession: ReadonlySet<string> = new Set(['sign-out', 'change-password', 'session-token'])
-/** The limit of these is per brokerage and minute, so that the brokerages take turns. */
+/** Endpoints with a limit per brokerage and minute. The brokerages take turns in calling them. */
 const limitedPerMinute: ReadonlySet<string> = new Set(['check-signature'])
 
 export interface HeavyOptions {
@@ -228,7 +228,7 @@ function chosen(
 }
 
 /**
- * The cost of a request. One that took too long is sent twice more, and the shortest time counts: a request that stops the
+ * Returns the cost of a request. It sends one that took too long twice more, and the shortest time counts: a request that stops the
  * service does so each time, a garbage collection or a process beside it does not.
  */
 async function costOf(...sent: Parameters<typeof costOnce>): Promise<Cost & { readonly mostMb: number }> {
@@ -269,7 +269,7 @@ async function costOnce(
     mostMb: seen?.mostMb ?? 0,
     sentBytes,
     answeredBytes: bytes,
-    // Of a longer answer, only the start is here. A busy service may answer 503.
+    // The oracle needs the whole answer. A busy service may answer 503.
     faults: [0, 503].includes(status) || bytes > answerTextMax ? [] : judge(heavy, { status, headers, text }),
     waitedMs,
   }
@@ -322,7 +322,7 @@ async function sendOne(
       if (signedIn.status === 200) callers.guest = signedIn.body.token
     }
     if (answer.status === 202 && name.endsWith('create-import')) {
-      // The answer repeats the names of columns, which may be too long to keep as a whole.
+      // The answer repeats the names of columns, which may be too long to parse.
       const importId = Number(/"import_id":(\d+)/.exec(answer.text)?.[1])
       if (!(await watched.importEnds(caller.tenant.owner, importId)))
         return { status: 0, headers: {}, bytes: 0, text: '', sentBytes: 0 }
@@ -415,7 +415,7 @@ export const heavyRequestsProof: Proof = {
       if (faults.length > 0) found.push(`${fault}: ${faults[0]}`)
       else missed.push(fault)
     }
-    // One that is missed is a control that is not caught.
+    // The control must find every fault.
     return { figure: `missed: ${missed.join(', ') || 'none'}`, faults: missed.length > 0 ? [] : found }
   },
 }

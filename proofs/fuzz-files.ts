@@ -25,16 +25,16 @@ interface TableReader {
   readonly valid: Readonly<Record<string, string>>
   readonly rowsMax: number
   readonly separators: readonly string[]
-  /** The member of the JSON body that holds the text; null if the body is the file. */
+  /** The member of the JSON body with the text; null if the body is the file. */
   readonly member: string | null
-  /** Bytes of most files; one file of each reader has its largest size. */
+  /** The size of most files in bytes; one file of each reader has its largest size. */
   readonly bytes: number
 }
 
 const lane = { origin: 'Dallas, TX', destination: 'Atlanta, GA', equipment: 'V' }
 const quotes = { ...lane, quoted_rate: '2000', quoted_at: '2026-01-02', outcome: 'won' }
 const importReader: TableReader = {
-  // One column for each end, as files have.
+  // Files have one column for each end of a lane.
   columns: importFieldNames.filter((name) => !/^(origin|destination)_(city|state|zip)$/.test(name)),
   valid: quotes,
   rowsMax: 10_000,
@@ -103,7 +103,7 @@ const readers: Readonly<Partial<Record<string, TableReader>>> = {
   },
 }
 
-/** Cells of at most this length are read; longer ones are refused for their length. */
+/** Lengths of cells: two that are read, and one that is refused. */
 const cellLengths = [30, 990, 20_000]
 
 function table(
@@ -126,13 +126,13 @@ function table(
 interface BrokenCells {
   readonly length: number
   readonly isQuoted: boolean
-  /** The column of the first row. */
+  /** The column of the wrong cell in the first row. */
   readonly first: number
   /** The form of the first rows; each further round of columns has the next one. */
   readonly form: number
 }
 
-/** Rows that are valid but for one cell, another one in each row. */
+/** Rows that are valid but for one cell, in another column in each row. */
 function* brokenRows(
   { columns, valid, rowsMax }: TableReader,
   word: string,
@@ -145,7 +145,7 @@ function* brokenRows(
       const value = valid[name] ?? ''
       if (column !== at) return written(value, value.includes(','))
       const text = textOf(word, length, value, form + Math.floor(nth / columns.length))
-      // A text of its own, so that no row is answered by what was found for an earlier one.
+      // Each text differs, so that no row gets what the service found for an earlier one.
       return written(`${text}${nth < 2 * columns.length ? '' : nth}`)
     })
   }
@@ -220,7 +220,7 @@ function workbook(columns: readonly string[], rows: number, text: (nth: number) 
   return write(book, { type: 'buffer', compression: true }) as Buffer
 }
 
-/** Files of the largest size whose quotes never end, or end a line of 128 MiB. */
+/** How files of 128 MiB of quotation marks begin. */
 const largestStarts: readonly (readonly [string, string])[] = [
   ['quotes', ''],
   ['quotes after a header', 'origin,destination,equipment,quoted_rate,quoted_at,outcome\n'],

@@ -29,7 +29,7 @@ interface Draft {
   method: string
   path: string
   headers: Header[]
-  /** The body, if it is JSON of its operation; the values of its places can still change. */
+  /** The JSON body as text, whose places can still change; null for an operation without one. */
   json: string | null
   bytes: Buffer | null
   caller: CallerName
@@ -96,7 +96,7 @@ function validDraft(endpoint: Endpoint, index: number, chance: SeededRandom): Dr
   const { path, body, text } = requestOf[endpoint.name as Operation](ids)
   const isJson = endpoint.body !== undefined && endpoint.bodyKind !== 'csv'
   const given = text?.bytes ?? (body === undefined ? '{}' : JSON.stringify(body))
-  // Another address for each request, and the same address whenever the request is generated again.
+  // Each request signs up another e-mail address, which is the same whenever the request is generated again.
   const json =
     endpoint.name === 'sign-up'
       ? JSON.stringify({ ...(body as object), email: `new-${index}@example.com` })
@@ -115,7 +115,7 @@ function validDraft(endpoint: Endpoint, index: number, chance: SeededRandom): Dr
   }
 }
 
-/** Mostly a caller with permission: a request refused by authentication tests none of the code behind it. */
+/** Picks mostly a caller with permission: a request refused by authentication tests none of the code behind it. */
 function callerFor(endpoint: Endpoint, chance: SeededRandom): CallerName {
   const rightfulOne = rightfulCaller(endpoint)
   if (rightfulOne === 'nobody') return chance.chance(0.9) ? 'nobody' : chance.pick(rightful)

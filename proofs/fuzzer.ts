@@ -30,7 +30,7 @@ import { settled } from './settled.ts'
  */
 interface FuzzRun {
   readonly requests: number
-  /** Determines all requests, independent of their number. */
+  /** The seed of all requests. Their number does not change them. */
   readonly seed: number
   readonly onProgress?: (done: number) => void
   readonly signal?: AbortSignal
@@ -63,7 +63,7 @@ export const logTables = ['integration_calls', 'audit_log', 'tenant_counters']
 /** Plants a fault in a service before it listens. `app()` is available once requests arrive. */
 type Plant = (server: FastifyInstance, app: () => TestApp) => void
 
-/** Starts a service on its own database, and sends hostile requests to it. */
+/** Starts a service on its own database, and sends random requests to it. */
 async function fuzz(cluster: DatabaseCluster, input: FuzzRun, plant?: Plant): Promise<FuzzFindings> {
   const database = await cloneDatabase(cluster)
   try {
@@ -449,7 +449,7 @@ export const hostileRequests: Proof = {
       if (fault === undefined) missed.push(what)
       else found.push(fault)
     }
-    // One that is missed is a control that is not caught.
+    // The control must find every fault.
     return { figure: `missed: ${missed.join(', ') || 'none'}`, faults: missed.length > 0 ? [] : found }
   },
 }

@@ -69,7 +69,7 @@ async function readAt(
 export const readInsight = (url: string, { token }: Pick<Integration, 'token'>, nth: number): Promise<Read> =>
   readAt(`${url}${insights[nth % insights.length]}`, token, ({ found }) => found === true)
 
-/** Reads the newest lanes like the dashboard does, which queries the database every time. */
+/** Reads the newest quotes as the dashboard does. Each read queries the database. */
 export const readLanes = (url: string, { tenant }: Integration): Promise<Read> =>
   readAt(`${url}/api/lanes?limit=10`, tenant.owner, ({ lanes }) => Array.isArray(lanes) && lanes.length > 0)
 

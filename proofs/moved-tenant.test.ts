@@ -31,7 +31,7 @@ import { type SeededTenants, seededTenants } from './seeded-tenants.ts'
 /**
  * Promise: a tenant that moves to another installation arrives complete and unchanged, or not at all.
  *
- * How: a source installation holds two seeded tenants with a row in every table (A and B), and one tenant with a working
+ * How: a source installation has two seeded tenants with a row in every table (A and B), and one tenant with a working
  * integration. The commands export each to a folder, and import it into a target that has the same secret key as the source, or a
  * key of its own. Then rows, API responses and credentials are compared. The tests of `targetWithSameKey` build on each other.
  *
@@ -354,7 +354,7 @@ describe('a target with its own secret key', () => {
   })
 })
 
-test('an export from before the baseline arrives, and every lane has a version to follow', {
+test('an export from before the baseline arrives, and every quote has a version to follow', {
   tags: 'long',
 }, async () => {
   const old = await testApp({ secretKeys: [source.secretKey], now: source.now })
@@ -527,7 +527,7 @@ test('no token, secret or password is in the exported files', async () => {
   }
 })
 
-test('lane and request numbers of an imported tenant are never assigned again', async () => {
+test('quote and request numbers of an imported tenant are never assigned again', async () => {
   const { identifiers } = targetWithSameKey.database
   const first = await makeLane(targetWithSameKey, integration.tenant)
   const next = identifiers.laneNumber(first.lane_id) + 1

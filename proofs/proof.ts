@@ -21,7 +21,7 @@ export interface ProofOptions {
 export interface Finding {
   /** What was measured, in numbers. */
   readonly figure: string
-  /** Violations of the claim. Empty if the claim holds. */
+  /** Violations of the claim. Empty if the claim is true. */
   readonly faults: readonly string[]
   /** Why the proof could not run on this machine. */
   readonly skipped?: string

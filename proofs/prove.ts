@@ -73,7 +73,7 @@ export async function prove(
   }
 }
 
-/** Whether all proofs hold and all planted faults were caught. */
+/** Whether all claims are true and all planted faults were caught. */
 export function isProven(verdicts: readonly Verdict[]): boolean {
   return verdicts.every(({ verdict, control }) => verdict !== 'FAILED' && control !== 'NOT CAUGHT')
 }

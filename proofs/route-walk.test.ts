@@ -159,7 +159,7 @@ describe('every statement is restricted to one tenant', () => {
   })
 })
 
-test('a signature with B’s token and A’s secret is refused, for lanes of A and of B', async () => {
+test('a signature with B’s token and A’s secret is refused, for quotes of A and of B', async () => {
   await tenants.seed('A')
   await tenants.seed('B')
   const before = await tenants.checksum('A')

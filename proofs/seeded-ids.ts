@@ -39,7 +39,7 @@ export interface TenantIds {
   readonly jti: string
 }
 
-/** The number of the first lane in both brokerages, so that a query by lane number alone finds the wrong tenant. */
+/** The number of the first quote in both brokerages, so that a query by this number alone finds the wrong tenant. */
 const sharedLane = 13_000_000_001
 export const bases = { A: 7000, B: 8000 } as const
 export const tenantIdOf = { A: 700_000_001, B: 800_000_001 } as const

@@ -149,7 +149,7 @@ async function read(world: World, tenant: number, random: () => number): Promise
   checkResponse(world, tenant, answer.status, await answer.text(), path === insight ? 'an insight' : 'a page')
 }
 
-/** Checks what must hold for every response. */
+/** Checks what must be true of every response. */
 function checkResponse(
   { app, admitted, faults }: World,
   tenant: number,
@@ -174,7 +174,7 @@ interface KeptUpdate {
   carried: Record<string, string | number>
 }
 
-/** Checks what must hold for the database after every step. */
+/** Checks what must be true of the database after every step. */
 async function checkDatabase({ database, sent, faults }: World): Promise<void> {
   const kept = await database.ask<KeptUpdate>(`
     select encode(u.request_digest, 'hex') as digest, l.lane_ref, u.carried
