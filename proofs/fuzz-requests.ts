@@ -8,6 +8,7 @@ import {
   jsonBodies,
   numberParameters,
   numberTexts,
+  otherTypes,
   repeated,
   runOf,
   textOf,
@@ -33,6 +34,7 @@ export type FuzzKind =
   | 'address'
   | 'long json'
   | 'list'
+  | 'items'
   | 'members'
   | 'text'
   | 'file'
@@ -111,9 +113,10 @@ const isNumber = ({ type }: ValueSchema) => type === 'number' || type === 'integ
 /** The values for a place: numbers and values of another type, and for a text the texts that have broken other systems. */
 export function valuesFor({ in: part, schema }: Pick<Place, 'in' | 'schema'>): readonly string[] {
   if (part !== 'body') return isNumber(schema) ? numberParameters : texts
+  if (isNumber(schema)) return numberTexts
   return schema.type === 'string' || schema.enum !== undefined
-    ? [...numberTexts, ...texts.map((text) => JSON.stringify(text))]
-    : numberTexts
+    ? [...otherTypes, ...texts.map((text) => JSON.stringify(text))]
+    : otherTypes
 }
 
 /** Whether a value must be refused: its schema does not permit it, or no number of ours may be negative or written like this. */
@@ -316,9 +319,8 @@ function* longLists(places: readonly Place[], bytesMax: number): Generator<Heavy
     if (typeof first === 'object' && first !== null) {
       const size = JSON.stringify(longestItem(items, first, 0)).length + 8
       const count = Math.min(maxItems, Math.floor(room / size))
-      yield list(`${count} valid items, the longest`, () =>
-        JSON.stringify(Array.from({ length: count }, (_, nth) => longestItem(items, first, nth))),
-      )
+      const made = () => Array.from({ length: count }, (_, nth) => longestItem(items, first, nth))
+      yield { ...list(`${count} valid items, the longest`, () => JSON.stringify(made())), kind: 'items' }
     }
     for (const item of ['0', '""', '{}', '[]', '[[]]', 'null', '{"a":0}', `"${'a'.repeat(50)}"`]) {
       const count = Math.floor(room / (item.length + 1))

@@ -4,6 +4,7 @@
  */
 
 const words = (text: string) => text.split(' ')
+const deepList = '[[[[[[[[[[[[[[[[[[1]]]]]]]]]]]]]]]]]]'
 
 /** JSON texts for numbers: too large, too small, too precise, in an unusual notation, or of another type. */
 export const numberTexts: readonly string[] = [
@@ -12,10 +13,16 @@ export const numberTexts: readonly string[] = [
   ...words('10000000 9999999.99 9999999.999 2147483647 2147483648 4294967296 1.7976931348623157e308'),
   ...words('01 +5 .5 5. 0x10 1_000 NaN Infinity -Infinity 1,5 --1 1e ١'),
   ...words('"12" "2150.00" "NaN" "Infinity" "" true false null [1] [] {} {"a":1} "1e400" """"'),
-  ...['" 5 "', '[[[[[[[[[[[[[[[[[[1]]]]]]]]]]]]]]]]]]', '9'.repeat(400)],
+  ...['" 5 "', deepList, '9'.repeat(400)],
 ]
 
-/** The same for numbers in an address. */
+/** JSON texts of each type, and some that are no JSON, for members that are no numbers. */
+export const otherTypes: readonly string[] = [
+  ...words('0 -1 1e400 01 NaN "" "a" true null [1] [] {} {"a":1}'),
+  deepList,
+]
+
+/** Numbers in an address, as `numberTexts` in a body. */
 export const numberParameters: readonly string[] = [
   ...words('0 -1 1e309 1e3 0x10 1_000 +5 5. .5 05 Infinity NaN ١ ５ null undefined true [1] 1,2 1;2'),
   ...words('-0 0.001 9999999.999 2147483647 2147483648 9007199254740993 99999999999999999999'),
