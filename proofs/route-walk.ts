@@ -1,4 +1,5 @@
 import { createHmac } from 'node:crypto'
+import Value from 'typebox/value'
 import { allEndpoints } from '#contract/all-endpoints.ts'
 import { type Endpoint, signsOf } from '#contract/endpoint.ts'
 import { textBeforeBody } from '#contract/signature.ts'
@@ -300,8 +301,8 @@ export async function walkRoutes(
 }
 
 /**
- * Puts every id of A into every parameter of every request of B, like the namespace rule of RESTler. None may give access to A.
- * With `step` 3, each parameter gets every third id, starting at another one.
+ * Puts every id of A into every parameter and member of every request of B, like the namespace rule of RESTler. None may give access
+ * to A. With `step` 3, each parameter or member gets every third id, starting at another one.
  */
 export async function walkForeignIds(app: TestApp, tenants: SeededTenants, step = 1): Promise<Walked> {
   const walk = walker(app, tenants)
@@ -324,8 +325,10 @@ export async function walkForeignIds(app: TestApp, tenants: SeededTenants, step 
       // Only reads get names of A, because a write would save them as names of B.
       const values = isNumber ? numbers : method === 'GET' ? [...texts, ...names] : texts
       places += 1
+      // A parameter that takes few of the ids, such as a key, gets each of them.
+      const taken = values.filter((value) => Value.Check(schema, value))
       for (const [at, value] of values.entries()) {
-        if ((at + places) % step !== 0) continue
+        if ((at + places) % step !== 0 && !(taken.length <= 3 && taken.includes(value))) continue
         const sent = [String(value)]
         const changed = holding(part === 'body' ? JSON.stringify(value) : String(value))
         const { status } = await walk.call(caller, name, changed, {
