@@ -161,13 +161,14 @@ export async function sendHeavyRequests(
     for (const endpoint of endpoints) {
       const baseMb = (await watched.look(true))?.nowMb ?? 0
       let mostMb = baseMb
+      let fileMb = 0
       const valid = requestOf[endpoint.name as Operation](callers.ids)
       for (const heavy of chosen(endpoint, valid, options, random)) {
         if (signal.aborted) break
         const cost = await costOf(watched, callers, endpoint, heavy, sent++, { health, judge })
         options.onCost?.(cost)
-        // The file of an import is in memory as it was sent, in memory that is reserved for files.
-        const fileMb = endpoint.bodyKind === 'csv' ? cost.sentBytes / 1e6 : 0
+        // The file of an import is in memory as it was sent, in memory that is reserved for files, and not freed at once.
+        if (endpoint.bodyKind === 'csv') fileMb = Math.max(fileMb, cost.sentBytes / 1e6)
         mostMb = Math.max(mostMb, cost.mostMb - fileMb)
         if (most === null || cost.turnMs > most.turnMs) most = cost
         largestAnswer = Math.max(largestAnswer, cost.answeredBytes)
