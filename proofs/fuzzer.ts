@@ -398,6 +398,17 @@ const plantedFaults: readonly { readonly what: string; readonly plant: Plant; re
     },
   },
   {
+    what: 'a refusal that names another field',
+    found: /names \/x\S*, which is not declared/,
+    plant: (server) => {
+      server.addHook('onSend', async (_request, { statusCode }, payload) =>
+        statusCode === 422 && typeof payload === 'string'
+          ? payload.replaceAll('"pointer":"/', '"pointer":"/x')
+          : payload,
+      )
+    },
+  },
+  {
     what: 'a refused request that changes data',
     found: /changed .*tenants.*, although all its requests had to be refused/,
     plant: (server, app) => {
