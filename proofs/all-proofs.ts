@@ -78,7 +78,7 @@ async function walkWithoutConditions(
 ): Promise<Finding> {
   let removed = 0
   const restore = rewriteStatements((statement, connection) => {
-    // The statements of the proof's own connections look at one brokerage, and keep their conditions.
+    // The proof's own connections keep their conditions.
     if ((connection as pg.Client).user !== 'lanewise_service') return statement
     const rest = withoutTenantConditions(statement)
     if (rest !== statement) removed += 1

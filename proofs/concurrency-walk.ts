@@ -111,7 +111,6 @@ async function makeBrokerage(owner: pg.Client, app: TestApp, number: number): Pr
   }
 }
 
-/** A request and the expected response. */
 interface Ask {
   readonly what: string
   readonly method: string
@@ -123,7 +122,6 @@ interface Ask {
   readonly shows: boolean
 }
 
-/** Chooses the next request of a brokerage. */
 function nextAsk(random: () => number, own: Brokerage, other: Brokerage): Ask {
   const from = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)] as T
   const read = (what: string, path: string, token = own.dashboard): Ask => ({

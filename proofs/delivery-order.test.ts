@@ -99,7 +99,6 @@ async function quoteOf(id: string | undefined) {
 
 const voiding: Message = { kind: 'void', at: 0, body: {} }
 
-/** A person voids or requotes the quotes of loads. */
 async function act(action: PersonalAction, ids: readonly (string | undefined)[]): Promise<void> {
   const bodies = { void: { reason: 'Typo' }, requote: { quoted_rate: 2_600 } }
   for (const id of ids) {

@@ -91,7 +91,6 @@ interface PlanNode {
   readonly 'Recheck Cond'?: string
 }
 
-/** An executed statement and its plan. */
 interface ExecutedStatement {
   readonly text: string
   readonly plan: PlanNode

@@ -295,7 +295,7 @@ describe.skipIf(citusUrl === undefined)('a Citus cluster that grows', () => {
 
   test('under load, shards move, and a brokerage is exported and erased meanwhile', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'lanewise-rebalance-'))
-    // One brokerage on each shard is made before the load, because a sign-up hashes a password.
+    // The brokerages, one on each shard, exist before the load: a sign-up hashes a password.
     const spare: Brokerage[] = []
     for (
       const shards = new Set<number>();
@@ -333,7 +333,7 @@ describe.skipIf(citusUrl === undefined)('a Citus cluster that grows', () => {
         })
         const { name } = await eraseTenant(around, id, { now })
         await eraseTenant(around, id, { now, confirmed: name })
-        // Nothing awaits this move here, because it goes on only after the pause.
+        // Not awaited: this move goes on only after the pause.
         return { rebalancing }
       })
       expect(await moving.rebalancing).toBe(1)

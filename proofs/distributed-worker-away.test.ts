@@ -94,7 +94,7 @@ describe.skipIf(citusUrl === undefined)('a worker of a Citus cluster goes away a
     expect(statuses).toEqual(Array.from({ length: 20 }, () => 200))
     // Tasks for all brokerages continue for the brokerages of the other worker.
     expect(await app.expireQuotes()).toBe(made.length - onFirst)
-    // What an instance has in memory is valid for at most one more second.
+    // What an instance remembers is valid for one second at most.
     for (const at of [app, other]) await expect.poll(() => markupOf(at, away.brokerage)).toBe(503)
     expect((await update(app, away, 3000)).status).toBe(503)
     // One instance learns what the other commits, although a worker is away.

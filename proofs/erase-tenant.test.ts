@@ -23,7 +23,6 @@ afterAll(async () => {
   await app.close()
 })
 
-/** The environment in which the command runs. */
 const environment = () => ({
   config: {
     ...readConfig({}),

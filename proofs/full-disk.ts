@@ -29,7 +29,6 @@ async function smallDisk(): Promise<{ folder: string; remove(): Promise<void> } 
   }
 }
 
-/** Fills the disk completely with ballast files. */
 function fill(folder: string, ballast: string[]): void {
   for (;;) {
     const { bavail, bsize } = statfsSync(folder)

@@ -33,7 +33,6 @@ const answerBytesMax = (sent: number) => 10 * sent + 1_000_000
 /** Brokerages that take turns in the integration interface, because each may send ten requests per second. */
 const brokerages = 8
 
-/** What one request did. */
 export interface Cost {
   readonly endpoint: string
   readonly what: string
@@ -115,13 +114,11 @@ export interface HeavyOptions {
   readonly fault?: FaultName
   /** Quotes in the history of the brokerage. */
   readonly quotes: number
-  /** The share of the requests to send, chosen by the seed. */
   readonly share: number
   /** Whether another caller asks for `/healthz` meanwhile. */
   readonly asksHealth: boolean
   /** The longest turn, in milliseconds of processor time. */
   readonly turnMsMax?: number
-  /** Stops at the first fault. */
   readonly stopsAtFault?: boolean
   readonly onCost?: (cost: Cost) => void
 }

@@ -281,7 +281,6 @@ export function mayChange({ method, operation }: Pick<FuzzRequest, 'method' | 'o
   return !safeMethods.has(method) && !isRead && !(method === 'POST' && readingPosts.has(operation))
 }
 
-/** Gives a request that could change data a flaw for which it must be refused. */
 function addFatalFlaw(draft: Draft, chance: SeededRandom): void {
   const { endpoint } = draft
   if (!mayChange({ method: draft.method, operation: endpoint.name as Operation })) return

@@ -24,7 +24,6 @@ interface DocumentedResponse {
   >
 }
 
-/** The parts of the OpenAPI document that the oracle uses. */
 export interface OpenApiDocument {
   readonly paths: Readonly<
     Record<
@@ -43,14 +42,13 @@ export interface OpenApiDocument {
   readonly components: { readonly schemas: { readonly Problem: JsonSchema } }
 }
 
-/** Internal details that no answer may contain. No request contains them either, so an answer cannot echo them. */
+/** Internal details that no answer may contain. No request contains them, so none is an echo. */
 const internals =
   /node_modules|\bat (async )?[\w.<>]+ \(|\bat (file|node):|\b(select|insert|update|delete)\b.{0,40}\b(from|into|set)\b .*\$\d|kysely|postgres|\bpg_(?!sleep)|relation "|syntax error at|invalid input syntax|violates|\.ts:\d+/
 
 /** Statuses allowed for a path that is not an operation: pages, files and reports, or a refusal. */
 const nonOperationStatuses = new Set([200, 206, 301, 302, 304, 400, 404, 405, 408, 413, 414, 415, 416, 431])
 
-/** Returns one line per fault in the answer to a request. */
 type Judge = (
   request: Pick<
     FuzzRequest,

@@ -24,7 +24,7 @@ import { endChoices, endOf, inner, type ValueSchema, withEnds } from './value-en
  * and bodies and addresses as large as a caller may send. `fuzz-mutations.ts`, `fuzz-files.ts` and `fuzz-sockets.ts` add others.
  */
 
-/** What is unusual about a request. The kinds after `ends` are long, and are sent to a service that measures itself. */
+/** What is unusual about a request. */
 export type FuzzKind =
   | 'valid'
   | 'mutation'
@@ -212,7 +212,6 @@ const fitting = (word: string, bytes: number) =>
 
 const bytesWith = (place: Place, json: string) => place.holding(json).text?.bytes ?? ''
 
-/** Each text with each repetition, up to the longest that is read and the longest that can be sent. */
 function* longTexts(places: readonly Place[], bytesMax: number): Generator<Heavy> {
   for (const place of places.filter(({ schema }) => schema.type === 'string' || schema.enum !== undefined)) {
     const value = typeof place.valid === 'string' ? place.valid.slice(0, 200) : 'Dallas, TX'
@@ -441,7 +440,7 @@ function* longAddresses(
   }
 }
 
-/** The longest requests that a caller may send to an endpoint, but those with files. */
+/** The longest requests to an endpoint, but those with files. */
 export function* longRequests(endpoint: Endpoint, valid: WalkRequest): Generator<FuzzRequest> {
   const { path } = valid
   const places = placesOf(endpoint, valid)

@@ -6,7 +6,6 @@ import { head, type RawAnswer, sendRaw } from '#testing/raw-http.ts'
  * owner, that only a confused parser would execute. The database shows whether it was executed.
  */
 
-/** One exchange over a separate socket. */
 export interface RawExchange {
   readonly what: string
   readonly parts: readonly string[]

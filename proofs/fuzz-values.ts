@@ -22,7 +22,6 @@ export const otherTypes: readonly string[] = [
   deepList,
 ]
 
-/** Numbers in an address, as `numberTexts` in a body. */
 export const numberParameters: readonly string[] = [
   ...words('0 -1 1e309 1e3 0x10 1_000 +5 5. .5 05 Infinity NaN ١ ５ null undefined true [1] 1,2 1;2'),
   ...words('-0 0.001 9999999.999 2147483647 2147483648 9007199254740993 99999999999999999999'),

@@ -80,7 +80,7 @@ async function sendAll(requests: readonly FuzzRequest[]): Promise<Sent> {
   return { faults, refused }
 }
 
-/** Sends requests that were refused again, and returns the tables that they changed. Of those that are accepted now, nothing is said. */
+/** Sends refused requests again, and returns the tables that they changed; without those that are accepted now. */
 async function changedByRefused(requests: readonly FuzzRequest[]): Promise<string> {
   for (let rest = requests; ; ) {
     await tenants.seed('A')

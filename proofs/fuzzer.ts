@@ -36,7 +36,6 @@ interface FuzzRun {
   readonly signal?: AbortSignal
   /** Sends only the request with this number, to reproduce a fault. */
   readonly only?: number | undefined
-  /** Stops after this many faults. The default is 20. */
   readonly faultsMax?: number
 }
 
@@ -110,7 +109,6 @@ async function sendAll(
   const sender = senderTo(app, tenants)
   const owner = sender.credential('owner-A').Authorization ?? ''
 
-  /** Whether the request is in a batch in which all changes must be refused. */
   const mustRefuseChanges = (index: number) => Math.floor(index / batchSize) % 5 !== 4
   const made = (index: number) => mutatedRequest(seed, index, mustRefuseChanges(index))
 

@@ -132,7 +132,6 @@ function freshLanes(app: TestApp, integration: Integration): () => Promise<strin
   }
 }
 
-/** Sends a history to a new quote, over several connections and instances, and returns the final state of the quote. */
 async function play(
   apps: readonly TestApp[],
   senders: readonly Integration[],

@@ -3,7 +3,6 @@ import type pg from 'pg'
 import { secretPlace } from '#server/access/index.ts'
 import { type SecretKey, seal, type Tokens } from '#server/security/index.ts'
 
-/** A brokerage with the credentials of its integration. */
 export interface LiveBrokerage {
   readonly tenant: number
   readonly jti: string

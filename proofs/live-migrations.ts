@@ -98,7 +98,6 @@ function requests(app: TestApp, read: readonly LiveBrokerage[], written: readonl
   return [...readers, ...writers]
 }
 
-/** The responses of the service to both reads of each brokerage. */
 async function answersAbout(app: TestApp, brokerages: readonly LiveBrokerage[]): Promise<string[]> {
   const answers: string[] = []
   for (const of of brokerages) {
@@ -113,7 +112,6 @@ async function answersAbout(app: TestApp, brokerages: readonly LiveBrokerage[]):
   return answers
 }
 
-/** Creates an empty database, and returns its connections. */
 async function emptyDatabase(cluster: DatabaseCluster) {
   const name = `lanewise_test_${randomBytes(6).toString('hex')}`
   await asMaker(cluster.makerUrl, (maker) => makeDatabase(maker, name))

@@ -87,7 +87,6 @@ afterAll(async () => {
   await rm(folder, { recursive: true })
 })
 
-/** The environment in which the export and import commands run. */
 const environmentOf = (app: TestApp) => ({
   config: {
     databaseUrl: app.testDatabase.serviceUrl,
@@ -100,7 +99,6 @@ const environmentOf = (app: TestApp) => ({
 
 const newFolder = () => join(folder, randomBytes(6).toString('hex'))
 
-/** Exports a tenant of the source to a new folder, and returns the folder. */
 async function exportOf(tenant: number, options: Partial<ExportOptions> = {}): Promise<string> {
   const target = newFolder()
   await exportTenant(environmentOf(source), String(tenant), {
@@ -140,7 +138,6 @@ async function asOwner<T>(app: TestApp, tenant: number, work: (owner: pg.Client)
   return work(owner)
 }
 
-/** Counts the rows of a tenant in all tables of an installation. */
 const countRows = (app: TestApp, tenant: number) =>
   asOwner(app, tenant, async (owner) => {
     const { rows } = await owner.query<{ table: string }>(

@@ -37,7 +37,6 @@ function p99Ms(reads: readonly Read[]): number {
 
 /** A tenant or client that puts load on the service. */
 interface Neighbour {
-  /** Prepares data before the measurement. */
   prepare?(service: RunningService, share: number): Promise<void>
   /** The read that is measured. By default the two insights, which are served from memory. */
   readonly read?: ReadNth

@@ -12,7 +12,7 @@ export interface Asked {
   readonly status: number
 }
 
-/** Sends requests through several senders concurrently for `ms` milliseconds, and returns the log. */
+/** Sends requests through all senders for `ms` milliseconds, and returns the log. */
 export async function sendFor(
   senders: readonly (() => Promise<number>)[],
   { ms, pauseMs = 10 }: { ms: number; pauseMs?: number },

@@ -185,7 +185,7 @@ export const faults = {
     instead: String.raw`0*(0|\.0|0\.)0*$/i.test(text)) return { value: null }`,
     also: longCells,
   },
-  /** This and the next five: the process is killed at a point of its first start; PostgreSQL runs on. */
+  /** Of this and the next five: the process is killed during its first start; PostgreSQL runs on. */
   'killed during initdb': {
     file: '/server/src/embedded-postgres/embedded-postgres.ts',
     text: "  let complaint = ''\n",

@@ -1,6 +1,5 @@
 import type { DatabaseCluster } from '#testing/database-cluster.ts'
 
-/** Options for a run of a proof. */
 export interface ProofOptions {
   /** Seeds all random choices; the same seed repeats them. */
   readonly seed: number
@@ -17,9 +16,7 @@ export interface ProofOptions {
   readonly signal: AbortSignal
 }
 
-/** The result of a run. */
 export interface Finding {
-  /** What was measured, in numbers. */
   readonly figure: string
   /** Violations of the claim. Empty if the claim is true. */
   readonly faults: readonly string[]
@@ -32,9 +29,7 @@ export interface Proof {
   /** The name for `npm run prove -- --only`. It says what is tested. */
   readonly name: string
   readonly claim: string
-  /** Describes the planted fault. */
   readonly fault: string
-  /** Tests the claim. */
   run(options: ProofOptions): Promise<Finding>
   /** Runs the test with the planted fault; it must find faults. */
   control(options: ProofOptions): Promise<Finding>

@@ -14,7 +14,6 @@ export interface Verdict {
   readonly faults: readonly string[]
 }
 
-/** Reports an error during the run as a fault. */
 async function withErrorAsFault(work: Promise<Finding>): Promise<Finding> {
   try {
     return await work
@@ -73,7 +72,7 @@ export async function prove(
   }
 }
 
-/** Whether all claims are true and all planted faults were caught. */
+/** True if each claim is true and each planted fault was caught. */
 export function isProven(verdicts: readonly Verdict[]): boolean {
   return verdicts.every(({ verdict, control }) => verdict !== 'FAILED' && control !== 'NOT CAUGHT')
 }

@@ -30,7 +30,6 @@ const otherProcessMs = 1_000
 
 interface World {
   readonly database: Database
-  /** The two instances of the service. */
   readonly nodes: readonly [TestApp, TestApp]
   readonly ours: Integration
   readonly random: () => number

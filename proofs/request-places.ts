@@ -3,7 +3,7 @@ import { type BodyPath, pointerTo } from '#contract/shape.ts'
 import type { WalkRequest } from './route-requests.ts'
 import { endOf, inner, type ValueSchema } from './value-ends.ts'
 
-/** A parameter of an address, or a member of a body at any depth. Of a list, the first item has places. */
+/** A parameter of an address, or a member of a body at any depth; of a list, of its first item. */
 export interface Place {
   readonly in: 'path' | 'query' | 'body'
   /** The name of a parameter; of a member, its path, such as `lanes/0/origin`. */
@@ -95,5 +95,4 @@ export function valueAt(body: unknown, path: readonly (string | number)[]): unkn
   return path.reduce<unknown>((at, step) => (at as Record<string, unknown> | undefined | null)?.[step], body)
 }
 
-/** The JSON pointer of a place in a body. */
 export const pointerOf = ({ path }: Pick<Place, 'path'>): string => pointerTo(path)

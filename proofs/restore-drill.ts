@@ -25,7 +25,6 @@ interface Sum {
   readonly sum: string
 }
 
-/** The result of a drill. */
 export interface Drilled {
   readonly version: string
   readonly base: string
@@ -118,7 +117,6 @@ async function fill(server: DrillServer, quotes: number): Promise<void> {
   }
 }
 
-/** Returns the current time of the server. */
 const currentTime = (server: DrillServer) =>
   withClient(server, database, async (client) => {
     const { rows } = await client.query<{ now: string }>('select clock_timestamp()::text as now')
@@ -291,7 +289,6 @@ async function versionOf(client: pg.Client): Promise<string> {
   return `PostgreSQL ${rows[0]?.server_version}`
 }
 
-/** Returns the figures of a drill in one line. */
 export function drillFigure({ version, rows, bytes, base, baseMs, restoreMs }: Drilled): string {
   const seconds = (ms: number) => `${(ms / 1000).toFixed(2)} s`
   return `${version}: ${rows.toLocaleString('en-US')} rows (${Math.round(bytes / 1e6)} MB); base backup (${base}) ${seconds(baseMs)}; restored in ${seconds(restoreMs)}`

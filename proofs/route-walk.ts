@@ -24,12 +24,10 @@ export const endlessThread = new URL('../server/testing/hanging-thread.ts', impo
 
 export interface WalkAnswer {
   readonly status: number
-  /** The status line, the headers and the body. */
   readonly text: string
   readonly body: string
 }
 
-/** The result of calls of all operations. */
 export interface Walked {
   readonly calls: number
   /** One line per violation. Empty if tenants are isolated. */
@@ -124,7 +122,6 @@ export function credentialOf(
   return { ...signature, ...authorization() }
 }
 
-/** Sends a request in process. */
 export async function send(
   app: TestApp,
   method: string,
@@ -167,7 +164,6 @@ interface CallOptions {
   readonly seedLater?: boolean
 }
 
-/** Sends calls, and collects their faults. */
 function walker(app: TestApp, tenants: SeededTenants) {
   const faults: string[] = []
   const seenOwn = new Set<string>()

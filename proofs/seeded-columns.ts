@@ -1,6 +1,5 @@
 import type pg from 'pg'
 
-/** A column of a seeded table. */
 export interface Column {
   readonly table: string
   readonly name: string

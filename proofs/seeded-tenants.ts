@@ -50,7 +50,6 @@ const forecastAt = (at: Date): RecordedForecast => ({
   model: null,
 })
 
-/** The signing secret of the integration. */
 export const signingSecretOf = (label: Label) => `lwsec_of_brokerage_${label}`
 
 /** The digest of the signed request that began the seeded import. */
@@ -410,7 +409,6 @@ export async function seededTenants(app: TestApp): Promise<SeededTenants> {
     throw new Error(`There are no test rows for the table ${unknown.join(', ')}: add them to rowsOf.`)
   }
 
-  /** Returns the literal values of a row by column. */
   function literals(label: Label, table: string, given: Row): Readonly<Record<string, string>> {
     const full: Record<string, Value> = {}
     for (const { table: of, name, ...column } of columns) {

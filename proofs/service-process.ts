@@ -14,7 +14,6 @@ export interface ServiceProcesses {
     /** The main file of another version. */
     main?: string
   }): Promise<RunningService>
-  /** Kills the processes that still run. */
   remove(): Promise<void>
 }
 

@@ -40,7 +40,6 @@ export interface WritersLog {
   readonly acknowledged: Map<string, { value: number; digest: string }[]>
   /** The number of responses by status. 0 means no response. */
   readonly statuses: Map<number, number>
-  /** Start, end and status of each request. */
   readonly answers: { began: number; ended: number; status: number }[]
 }
 
@@ -119,7 +118,6 @@ async function send(
   return status
 }
 
-/** Returns the number of acknowledged updates. */
 export function acknowledgedCount(log: WritersLog): number {
   return [...log.acknowledged.values()].reduce((sum, mine) => sum + mine.length, 0)
 }

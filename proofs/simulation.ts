@@ -86,7 +86,6 @@ interface World {
 
 const tag = (tenant: number) => `CANARY-${tenant}-`
 
-/** Performs one random action of a caller. */
 async function act(world: World, random: () => number): Promise<void> {
   const tenant = between(random, 0, tenantsCount - 1)
   const kind = random()

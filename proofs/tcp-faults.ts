@@ -71,7 +71,6 @@ export async function faultProxy(target: string | { host: string; port: number }
     })
   })
 
-  /** Forwards data from one side to the other, with the current fault. */
   async function pump(from: Socket, to: Socket, look: (piece: Buffer) => void): Promise<void> {
     let carried = 0
     try {

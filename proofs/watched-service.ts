@@ -9,7 +9,7 @@ import { type FaultName, planting } from './planted-fault.ts'
 import type { ServiceProcesses } from './service-process.ts'
 import { type Watched, watchingTurns } from './turn-watch.ts'
 
-/** A request without an answer for this long, in milliseconds, stops the whole service. */
+/** A request that is not answered in this time stops the whole service. */
 export const patienceMs = 20_000
 
 /** An answer. `bytes` counts its headers, too. */
@@ -18,11 +18,10 @@ export interface Answered {
   /** Header names are in lower case. */
   readonly headers: Readonly<Record<string, unknown>>
   readonly bytes: number
-  /** The body, or the start of one that is longer than `answerTextMax`. */
+  /** The body, up to `answerTextMax` bytes. */
   readonly text: string
 }
 
-/** Bytes of an answer that are read into its text. */
 export const answerTextMax = 100_000
 
 /** A service in a process of its own that measures its turns and its memory (`turn-watch.ts`). */
@@ -108,7 +107,7 @@ export class WatchedService {
     }
   }
 
-  /** Returns what happened since the last look; null without an answer. With `collect`, the service frees its memory first. */
+  /** Returns what happened since the last look, or null. With `collect`, the service frees memory first. */
   async look(collect = false): Promise<Watched | null> {
     const asked = request({ socketPath: this.#socket, path: collect ? '/collect' : '/', timeout: patienceMs })
     asked.end()

@@ -180,7 +180,6 @@ export function mutantsOf(file: string, source: string): Mutant[] {
   )
 }
 
-/** Returns the source with a mutant in it. */
 export function mutated(source: string, { start, end, original, replacement }: Mutant): string {
   if (source.slice(start, end) !== original) throw new Error(`The source has changed at ${start}.`)
   return source.slice(0, start) + replacement + source.slice(end)

@@ -3,7 +3,6 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Reporter, TestSpecification, Vitest } from 'vitest/node'
 
-/** The result of a run of test files. */
 export interface TestRun {
   /** The first failed test, with the first line of its error; null if all passed. */
   readonly failed: { readonly file: string; readonly test: string; readonly error: string } | null
@@ -20,7 +19,6 @@ export interface TestRunner {
     files: readonly string[],
     limits: { seconds: number; untilFirstFailure: boolean; signal: AbortSignal },
   ): Promise<TestRun>
-  /** A source file has changed. */
   changed(file: string): void
   close(): Promise<void>
 }
