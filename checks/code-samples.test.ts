@@ -5,7 +5,7 @@ import { allEndpoints } from '#contract/all-endpoints.ts'
 import { codeLanguages, exampleBase } from '#contract/code-samples.ts'
 import type { Endpoint } from '#contract/endpoint.ts'
 import { openApiDocument } from '#contract/openapi.ts'
-import { type Integration, makeIntegration, makeLane } from '#testing/make.ts'
+import { type Integration, makeIntegration, makeQuote } from '#testing/make.ts'
 import { type TestApp, testApp } from '#testing/test-app.ts'
 import { has, run } from './page.ts'
 
@@ -85,7 +85,7 @@ describe.each(codeLanguages)('the programs in %s', (language) => {
   }
 
   test.skipIf(!isTested)('read markup, and who is signed in', async () => {
-    await makeLane(app, ours.tenant)
+    await makeQuote(app, ours.tenant)
     const markup = await ran('markup')
     expect(markup).toMatchObject({ status: 200, body: { query: { origin: 'Dallas, TX' } } })
     expect(await ran('me')).toMatchObject({ status: 200 })
@@ -93,11 +93,11 @@ describe.each(codeLanguages)('the programs in %s', (language) => {
 
   test.skipIf(!isTested)('push quotes, whose address is signed, and an update, whose body is', async () => {
     expect(await ran('push-quotes')).toMatchObject({ status: 200, body: { created: 1, failed: 1 } })
-    const lane = await makeLane(app, ours.tenant)
-    const toOurs = (source: string) => source.replaceAll('48211093754-1-1', lane.lane_ref)
+    const quote = await makeQuote(app, ours.tenant)
+    const toOurs = (source: string) => source.replaceAll('48211093754-1-1', quote.lane_ref)
     expect(await ran('shipment-update', toOurs)).toEqual({
       status: 200,
-      body: { status: 'ok', lane_id: lane.lane_id, updated: true },
+      body: { status: 'ok', lane_id: quote.lane_id, updated: true },
     })
   })
 

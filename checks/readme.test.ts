@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { readConfig } from '#server/configuration/index.ts'
-import { makeIntegration, makeLane } from '#testing/make.ts'
+import { makeIntegration, makeQuote } from '#testing/make.ts'
 import { sharedApp, type TestApp } from '#testing/shared-app.ts'
 import { codeBlocks, has, run, tableRows } from './page.ts'
 import { textOf } from './repository.ts'
@@ -43,7 +43,7 @@ describe.skipIf(!has('curl', 'bash', 'openssl'))('the three calls of the README'
   test('work as written, with the credentials and the lane_ref filled in', async () => {
     const app = await sharedApp()
     const { tenant, token, secret } = await makeIntegration(app)
-    const { lane_ref, lane_id } = await makeLane(app, tenant)
+    const { lane_ref, lane_id } = await makeQuote(app, tenant)
     const commands = codeBlocks('README.md', 'sh').slice(1)
     expect(commands).toHaveLength(4)
     const values = [
@@ -89,14 +89,14 @@ describe.skipIf(!has('curl', 'bash'))('the quick start', () => {
       const { code, output, complaint } = await run('bash', ['-euo', 'pipefail'], { input: here })
       expect(complaint).toBe('')
       expect(code).toBe(0)
-      const [update, lane, markup, insight] = output
+      const [update, quote, markup, insight] = output
         .trim()
         .split('\n')
         .map((line) => JSON.parse(line))
-      expect(update).toEqual({ status: 'ok', lane_id: lane.lane_id, updated: true })
-      expect(lane).toMatchObject({ customer_rate: 2100, truck_cost: 1790, margin: 310, outcome: 'won' })
+      expect(update).toEqual({ status: 'ok', lane_id: quote.lane_id, updated: true })
+      expect(quote).toMatchObject({ customer_rate: 2100, truck_cost: 1790, margin: 310, outcome: 'won' })
       expect(textOf(quickStart)).toContain(
-        `$${lane.margin.toFixed(2)}, ${lane.margin_pct} % of the customer rate`,
+        `$${quote.margin.toFixed(2)}, ${quote.margin_pct} % of the customer rate`,
       )
       expect(markup).toMatchObject({ found: true, confidence: 'low', suggested_rate: 2100 })
       expect(insight).toMatchObject({ found: true, scope: 'equipment', history: { wins: 1, losses: 0 } })

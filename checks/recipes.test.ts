@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { call, type Integration, makeIntegration, makeLane } from '#testing/make.ts'
+import { call, type Integration, makeIntegration, makeQuote } from '#testing/make.ts'
 import { type TestApp, testApp } from '#testing/test-app.ts'
 import { projectWithClient } from '../client/testing/built-client.ts'
 import { has, run } from './page.ts'
@@ -98,19 +98,19 @@ describe.each(recipes)('$name', ({ name, needs, prepare }) => {
 
   test.skipIf(!has(...needs))('runs from a sign-in to a booked margin, repeatedly', async () => {
     const [program, ...args] = command
-    const lane = await makeLane(app, integration.tenant)
+    const quote = await makeQuote(app, integration.tenant)
     const { email, password } = integration.tenant
     const env = { LANEWISE_URL: app.url, LANEWISE_EMAIL: email, LANEWISE_PASSWORD: password }
     // Three runs, because a brokerage can have only two live secrets with one name.
     for (const _ of ['first', 'second', 'third']) {
       app.now = Date.now()
-      const ran = await run(program, args, { env: { ...env, LANEWISE_LANE_REF: lane.lane_ref } })
+      const ran = await run(program, args, { env: { ...env, LANEWISE_LANE_REF: quote.lane_ref } })
       expect(ran.complaint).toBe('')
       const [update, markup, insight, pushed] = ran.output
         .trim()
         .split('\n')
         .map((line) => JSON.parse(line))
-      expect(update).toEqual({ status: 'ok', lane_id: lane.lane_id, updated: true })
+      expect(update).toEqual({ status: 'ok', lane_id: quote.lane_id, updated: true })
       expect(markup).toMatchObject({ found: true, query: { proposed_rate: 2150, equipment: 'V' } })
       expect(insight).toMatchObject({ found: true, scope: 'equipment', history: { avg_rate_usd: 2150 } })
       expect(pushed).toMatchObject({ failed: 0, results: [{ status: 200, external_id: 'RECIPE-1' }] })

@@ -1,7 +1,7 @@
 import pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type TestDatabase, testDatabase } from '#testing/test-database.ts'
-import { changeLaneSql } from './change-lane-sql.ts'
+import { changeQuoteSql } from './change-quote-sql.ts'
 import { textOf } from './repository.ts'
 import { schemaFile, schemaSql } from './schema-sql.ts'
 
@@ -28,7 +28,7 @@ test('change_quote writes the fields of quoteTable and bookingTable', async () =
   const { rows } = await owner.query<{ body: string }>(
     `select prosrc as body from pg_proc where oid = 'change_quote'::regproc`,
   )
-  const body = changeLaneSql.split('$$')[1]
+  const body = changeQuoteSql.split('$$')[1]
   expect(
     rows[0]?.body,
     'change_quote is out of date: put the output of "npm run change-quote" into a new migration',

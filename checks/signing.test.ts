@@ -10,7 +10,7 @@ import { secretForm, signatureForm, timestampForm } from '#contract/signature.ts
 import { defaultScope, tokenScopes } from '#contract/token-scopes.ts'
 import { newSigningSecret } from '#server/security/index.ts'
 import { readSignatureHeaders, signatureOf, verifySignature } from '#server/signing/index.ts'
-import { type Integration, makeIntegration, makeLane } from '#testing/make.ts'
+import { type Integration, makeIntegration, makeQuote } from '#testing/make.ts'
 import { sharedApp, type TestApp } from '#testing/shared-app.ts'
 import { type CodeLanguage, exportLines, shipmentUpdateCode } from '../dashboard/src/code-samples/index.ts'
 import { codeBlocks, has, run, tableRows } from './page.ts'
@@ -107,14 +107,14 @@ describe('the programs in docs/signing.md', () => {
   })
 
   async function pushes(language: CodeLanguage, command: string, args: readonly string[]) {
-    const lane = await makeLane(app, integration.tenant)
-    const input = shipmentUpdateCode(language, app.url, { ...booking, laneRef: lane.lane_ref })
+    const quote = await makeQuote(app, integration.tenant)
+    const input = shipmentUpdateCode(language, app.url, { ...booking, laneRef: quote.lane_ref })
     const env = { LANEWISE_TOKEN: integration.token, LANEWISE_SECRET: integration.secret }
     app.now = Date.now()
     const { output, complaint } = await run(command, args, { input, env })
     expect(complaint).toBe('')
     const [answer = '', status] = output.trim().split('\n')
-    expect(JSON.parse(answer)).toEqual({ status: 'ok', lane_id: lane.lane_id, updated: true })
+    expect(JSON.parse(answer)).toEqual({ status: 'ok', lane_id: quote.lane_id, updated: true })
     expect(status).toBe('HTTP 200')
   }
 

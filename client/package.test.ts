@@ -145,7 +145,7 @@ console.log(advice.suggested_rate)
 void lanewise.markup({ origin: 'Dallas, TX', destination: 'Atlanta, GA', proposed_rate: '2150' })
 // @ts-expect-error: there is no such operation
 void lanewise.call('list-trucks', {})
-const { lanes }: Answer<'list-lanes'> = await lanewise.call('list-lanes', { query: { outcome: 'pending' } })
+const { lanes }: Answer<'list-quotes'> = await lanewise.call('list-quotes', { query: { outcome: 'pending' } })
 const margin: number | null | undefined = lanes[0]?.margin
 const ask = debounce((rate: number, signal) => lanewise.laneInsight({ origin: 'A, TX', destination: 'B, TX' }, { signal }))
 const scope: 'equipment' | 'corridor' | 'market' | 'state_pair' | 'region' | 'tenant' | false | undefined = await ask(1).then((found) => found?.found && found.scope)
@@ -188,7 +188,7 @@ await lanewise.call('create-quote-request', {
   body: { customer_name: 'Harvest', reference: maybe, lanes: [{ origin: 'A, TX', destination: 'B, TX', equipment: 'V', quoted_rate: 1, estimated_cost: null }] },
   query: undefined,
 })
-await lanewise.call('list-lanes', { query: { outcome: undefined, origin: maybe, limit: null } })
+await lanewise.call('list-quotes', { query: { outcome: undefined, origin: maybe, limit: null } })
 // @ts-expect-error: a required member cannot be null
 void lanewise.shipmentUpdate({ lane_ref: null })
 // @ts-expect-error: a required member cannot be undefined

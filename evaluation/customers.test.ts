@@ -26,7 +26,7 @@ describe('the customer in the estimate', () => {
 
   test('equals the estimate without it if there is a single customer', () => {
     const quotes = Array.from({ length: 200 }, (_, n) => ({
-      laneId: n + 1,
+      quoteId: n + 1,
       customer: 7,
       rateCents: 200_000 + 1_000 * (n % 20),
       costCents: null,

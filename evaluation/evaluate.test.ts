@@ -23,10 +23,10 @@ describe('the seeded sample', () => {
   })
 
   test('the calibrated model is not worse than the lane win rate', () => {
-    const { model, laneRate } = sample
+    const { model, winRateOfLane } = sample
     expect(model.count).toBeGreaterThan(1000)
-    expect(model.brier).toBeLessThan(laneRate.brier)
-    expect(model.logLoss).toBeLessThan(laneRate.logLoss)
+    expect(model.brier).toBeLessThan(winRateOfLane.brier)
+    expect(model.logLoss).toBeLessThan(winRateOfLane.logLoss)
   })
 
   test('the calibrated model is calibrated', () => {
@@ -57,9 +57,9 @@ describe('sealed tenders, in short', () => {
   const walked = walkForward(tenders, { reporting: after(1), warmUpDays: 60, everyDays: 6 })
 
   test('the model is far better than plain win rates, and not far from the best falling function of the rate', () => {
-    const { model, laneRate, scopeRate, calibrationError: error } = walkedQuality('', walked)
+    const { model, winRateOfLane, scopeRate, calibrationError: error } = walkedQuality('', walked)
     expect(walked.length).toBeGreaterThan(150)
-    expect(model).toBeLessThan(0.85 * Math.min(laneRate, scopeRate))
+    expect(model).toBeLessThan(0.85 * Math.min(winRateOfLane, scopeRate))
     expect(model - isotonicBrier(walked)).toBeLessThan(0.02)
     expect(error).toBeLessThan(0.06)
   })
@@ -77,11 +77,11 @@ describe('late outcomes, in short', () => {
   })
 
   test.each(REPORTINGS)('$name: not worse than the lane win rate', ({ reporting }) => {
-    const { model, laneRate } = walkedQuality(
+    const { model, winRateOfLane } = walkedQuality(
       '',
       walkForward(quotes, { reporting, warmUpDays: 75, everyDays: 15 }),
     )
-    expect(model).toBeLessThan(laneRate)
+    expect(model).toBeLessThan(winRateOfLane)
   })
 
   test('the win rate of a group of independent quotes is within its range about as often as stated', () => {

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { appOn, type TestApp } from '#testing/app-on-database.ts'
 import { cloneDatabase } from '#testing/cloned-database.ts'
-import { call, type Integration, makeIntegration, makeLane, pushUpdate } from '#testing/make.ts'
+import { call, type Integration, makeIntegration, makeQuote, pushUpdate } from '#testing/make.ts'
 import { type Finding, firstFaults, type Proof, type ProofOptions, shareOf } from './proof.ts'
 
 const hourMs = 3_600_000
@@ -48,7 +48,7 @@ async function jumpClock(
     app = await appOn(database, { monotonic: () => wall.now() })
     const on = app
     const integration = await makeIntegration(on)
-    const lane = await makeLane(on, integration.tenant)
+    const quote = await makeQuote(on, integration.tenant)
     on.now += settledMs
     if (limiterOnWallClock) wall.now = () => on.now
     let value = 1_000
@@ -57,14 +57,14 @@ async function jumpClock(
       const home = on.now
       const when = `after a jump of ${jumpMs / 1000} s`
       await delay(1_050)
-      const update = { lane_ref: lane.lane_ref, customer_rate: value++ }
+      const update = { lane_ref: quote.lane_ref, customer_rate: value++ }
       const signedAt = Math.floor(on.now / 1000)
       const first = await pushUpdate(on, integration, update, signedAt)
       if (first.status !== 200) faults.push(`an update before the jump returned ${first.status}`)
       on.now += jumpMs
       // The signature window follows the server's clock.
       for (const [seconds, status] of windowEdges) {
-        const probe = { lane_ref: lane.lane_ref, customer_rate: value++ }
+        const probe = { lane_ref: quote.lane_ref, customer_rate: value++ }
         const answer = await pushUpdate(on, integration, probe, Math.floor(on.now / 1000) - seconds)
         if (answer.status !== status)
           faults.push(`${when}: a signature of ${seconds} s returned ${answer.status}`)

@@ -36,7 +36,7 @@ export interface ConcurrencyWalkResult {
 
 const tenantsTotal = 50
 const callersAtOnce = 16
-const lanesEach = 3
+const quotesEach = 3
 const abortedShare = 0.08
 const requestsPerReset = 250
 const faultsKept = 100
@@ -69,7 +69,7 @@ async function makeBrokerage(owner: pg.Client, app: TestApp, number: number): Pr
   const canary = `CANARY-T${String(number).padStart(2, '0')}-`
   const jti = `00000000-0000-4000-8000-${String(number).padStart(12, '0')}`
   const request = 9_000_000 + number * 100
-  const laneRefs = Array.from({ length: lanesEach }, (_, lane) => `${request}-${lane + 1}-1`)
+  const laneRefs = Array.from({ length: quotesEach }, (_, lane) => `${request}-${lane + 1}-1`)
   const at = new Date(app.now).toISOString()
   const end = new Date(app.now + 86_400_000).toISOString()
   const lanes = laneRefs.map(

@@ -149,9 +149,9 @@ async function endsOf(
   const ends = new Map<string, string>()
   for (const [nth, id] of ids.entries()) {
     const body = await quoteOf(id)
-    const { lane_ref, lane_id, request_id, external_id, updated_at, voided_at, superseded_by, ...lane } =
+    const { lane_ref, lane_id, request_id, external_id, updated_at, voided_at, superseded_by, ...quote } =
       body.quotes[0].lane
-    const end = { ...lane, isVoid: voided_at !== null, isSuperseded: superseded_by !== null }
+    const end = { ...quote, isVoid: voided_at !== null, isSuperseded: superseded_by !== null }
     ends.set(JSON.stringify(end), JSON.stringify(orders[nth]))
   }
   return ends

@@ -5,7 +5,7 @@ import {
   approvals,
   dueEndpoints,
   eventQueue,
-  findLane,
+  findQuote,
   signInNetworks,
   silentUndos,
   tenantsWithEndedQuotes,
@@ -16,7 +16,7 @@ import { distribute, type TenantTransaction } from '#server/database/schema/inde
 import { tenantId } from '#server/database/session/index.ts'
 import { appOn, type TestApp } from '#testing/app-on-database.ts'
 import { citusDatabase, citusUrl } from '#testing/citus-database.ts'
-import { makeLane, makeTenant } from '#testing/make.ts'
+import { makeQuote, makeTenant } from '#testing/make.ts'
 import type { TestDatabase } from '#testing/test-database.ts'
 import { otherMethods } from './other-methods.ts'
 import { expectations } from './route-expectations.ts'
@@ -76,17 +76,17 @@ describe.skipIf(citusUrl === undefined)('on the Citus cluster of LANEWISE_TEST_C
     const ids = idsOf('B')
     await tenants.seed('B')
     await app.database.inTenant(tenantB, async (transaction) => {
-      const lane = await findLane(transaction, tenantB, ids.laneRef)
-      if (lane === null) throw new Error('Tenant B has not been seeded.')
+      const quote = await findQuote(transaction, tenantB, ids.laneRef)
+      if (quote === null) throw new Error('Tenant B has not been seeded.')
       const now = new Date(tenants.sentAtSeconds * 1000)
-      await method({ database: app.database, transaction, tenant: tenantB, ids, lane, now })
+      await method({ database: app.database, transaction, tenant: tenantB, ids, lane: quote, now })
     })
   })
 
   test('every query over all tenants works', async () => {
     const at = new Date(tenants.sentAtSeconds * 1000)
     // Each query needs a row to find.
-    await makeLane(app, await makeTenant(app))
+    await makeQuote(app, await makeTenant(app))
     const superuser = new URL(citusUrl ?? '')
     superuser.pathname = `/${database.name}`
     const client = new pg.Client({ connectionString: superuser.href })

@@ -14,7 +14,7 @@ import {
   call,
   type Integration,
   makeIntegration,
-  makeLane,
+  makeQuote,
   pushSigned,
   pushUpdate,
   quoteToPush,
@@ -98,7 +98,7 @@ describe.skipIf(citusUrl === undefined)('a Citus cluster that grows', () => {
   async function makeBrokerage(): Promise<Brokerage> {
     const [app] = apps
     const integration = await makeIntegration(app, 'integrations:write quotes:write')
-    const { lane_ref: ref } = await makeLane(app, integration.tenant)
+    const { lane_ref: ref } = await makeQuote(app, integration.tenant)
     await call(app, 'POST', '/api/event-endpoints', {
       token: integration.tenant.owner,
       body: { url: 'https://example.com/hook' },

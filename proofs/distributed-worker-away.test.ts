@@ -12,7 +12,7 @@ import {
   call,
   type Integration,
   makeIntegration,
-  makeLane,
+  makeQuote,
   pushSigned,
   pushUpdate,
   quoteToPush,
@@ -67,7 +67,7 @@ describe.skipIf(citusUrl === undefined)('a worker of a Citus cluster goes away a
     const made: { brokerage: Integration; ref: string; port: number | undefined }[] = []
     while (new Set(made.map(({ port }) => port)).size < 2) {
       const brokerage = await makeIntegration(app, 'integrations:write quotes:write')
-      const { lane_ref: ref } = await makeLane(app, brokerage.tenant)
+      const { lane_ref: ref } = await makeQuote(app, brokerage.tenant)
       made.push({ brokerage, ref, port: await portOf(brokerage) })
     }
     const quote = quoteToPush('ended', { valid_until: new Date(app.now - 86_400_000).toISOString() })
@@ -135,7 +135,7 @@ describe.skipIf(citusUrl === undefined)('a worker of a Citus cluster goes away a
       const made = new Map<number | undefined, { brokerage: Integration; ref: string }>()
       while (made.size < 2) {
         const brokerage = await makeIntegration(asApp(before.url))
-        const { lane_ref: ref } = await makeLane(asApp(before.url), brokerage.tenant)
+        const { lane_ref: ref } = await makeQuote(asApp(before.url), brokerage.tenant)
         await sendEventsTo(asApp(before.url), brokerage.tenant, receiver.url, { types: ['lane.booked'] })
         made.set(await portOf(brokerage), { brokerage, ref })
       }
@@ -182,7 +182,7 @@ describe.skipIf(citusUrl === undefined)('a worker of a Citus cluster goes away a
 
   test('a coordinator that is killed and started again loses nothing acknowledged, and no instance needs a restart', async () => {
     const brokerage = await makeIntegration(app)
-    const { lane_ref: ref } = await makeLane(app, brokerage.tenant)
+    const { lane_ref: ref } = await makeQuote(app, brokerage.tenant)
     const rateAt = async (at: TestApp) =>
       (await call(at, 'GET', `/api/lanes/${ref}`, { token: brokerage.tenant.owner })).body.customer_rate
     let seconds = Math.floor(app.now / 1000)

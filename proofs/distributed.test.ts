@@ -12,7 +12,7 @@ import {
 import { databaseSafetyFaults, openDatabase, tenantId } from '#server/database/session/index.ts'
 import { appOn, type TestApp } from '#testing/app-on-database.ts'
 import { citusDatabase, citusUrl } from '#testing/citus-database.ts'
-import { call, makeIntegration, makeLane, makePerson, pushUpdate } from '#testing/make.ts'
+import { call, makeIntegration, makePerson, makeQuote, pushUpdate } from '#testing/make.ts'
 import { type TestDatabase, testDatabase } from '#testing/test-database.ts'
 import { idsOf } from './seeded-ids.ts'
 import { type SeededTenants, seededTenants } from './seeded-tenants.ts'
@@ -185,7 +185,7 @@ describe.skipIf(citusUrl === undefined)('on the Citus cluster of LANEWISE_TEST_C
 
   test('sign-up, quotes and signed updates work, and one instance returns what another has committed', async () => {
     const acme = await makeIntegration(app)
-    const { lane_ref: ref } = await makeLane(app, acme.tenant)
+    const { lane_ref: ref } = await makeQuote(app, acme.tenant)
     const read = async () =>
       (await call(other, 'GET', `/api/lanes/${ref}`, { token: acme.tenant.owner })).body
     expect((await read()).customer_rate).toBeNull()
@@ -210,7 +210,7 @@ describe.skipIf(citusUrl === undefined)('on the Citus cluster of LANEWISE_TEST_C
     const acme = await makeIntegration(app)
     const outside = await makePerson(app, acme.tenant, 'member')
     const token = acme.tenant.owner
-    for (const customer of ['Secret Shipper', 'Open Shipper']) await makeLane(app, acme.tenant, { customer })
+    for (const customer of ['Secret Shipper', 'Open Shipper']) await makeQuote(app, acme.tenant, { customer })
     const made = await call(app, 'POST', '/api/teams', {
       token,
       body: { name: 'Produce', members: [], customers: ['Secret Shipper'] },
@@ -218,7 +218,7 @@ describe.skipIf(citusUrl === undefined)('on the Citus cluster of LANEWISE_TEST_C
     expect(made.status).toBe(201)
     const listed = async (as: string) => {
       const { body } = await call(other, 'GET', '/api/lanes', { token: as })
-      return body.lanes.map((lane: { customer_name: string }) => lane.customer_name).sort()
+      return body.lanes.map((quote: { customer_name: string }) => quote.customer_name).sort()
     }
     expect(await listed(outside.token)).toEqual(['Open Shipper'])
     expect(await listed(token)).toEqual(['Open Shipper', 'Secret Shipper'])

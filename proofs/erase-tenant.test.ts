@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { readConfig } from '#server/configuration/index.ts'
 import { eraseTenant } from '#server/operations/index.ts'
-import { call, makeIntegration, makeLane, password } from '#testing/make.ts'
+import { call, makeIntegration, makeQuote, password } from '#testing/make.ts'
 import { type TestApp, testApp } from '#testing/test-app.ts'
 import { idsOf } from './seeded-ids.ts'
 import { type SeededTenants, seededTenants } from './seeded-tenants.ts'
@@ -63,7 +63,7 @@ test('after erasure tokens and sessions are refused despite caches, and its e-ma
   tags: 'long',
 }, async () => {
   const ours = await makeIntegration(app)
-  await makeLane(app, ours.tenant)
+  await makeQuote(app, ours.tenant)
   expect((await call(app, 'GET', readPath, { token: ours.token })).status).toBe(200)
   // After 2 s without requests the service stops polling for changes, so it does not know of the erasure yet.
   await delay(2_500)

@@ -105,14 +105,14 @@ async function faultsIn(database: ProofDatabase, taken: readonly Received[]): Pr
   const lastOf = new Map<number, number>()
   const faults: string[] = []
   for (const { event } of taken) {
-    const { lane, change_id: change } = event.data
-    const key = keyOf(event.type, `${lane.lane_id}/${change}`)
+    const { lane: quote, change_id: change } = event.data
+    const key = keyOf(event.type, `${quote.lane_id}/${change}`)
     const cents = known.get(key)
     if (cents === undefined) faults.push(`${key} was sent but never committed`)
-    else if (Math.round((lane.customer_rate ?? 0) * 100) !== cents)
+    else if (Math.round((quote.customer_rate ?? 0) * 100) !== cents)
       faults.push(`${key} has the values of another change`)
-    if (!got.has(key) && change < (lastOf.get(lane.lane_id) ?? 0)) faults.push(`${key} arrived out of order`)
-    lastOf.set(lane.lane_id, Math.max(change, lastOf.get(lane.lane_id) ?? 0))
+    if (!got.has(key) && change < (lastOf.get(quote.lane_id) ?? 0)) faults.push(`${key} arrived out of order`)
+    lastOf.set(quote.lane_id, Math.max(change, lastOf.get(quote.lane_id) ?? 0))
     got.add(key)
   }
   for (const key of known.keys()) if (!got.has(key)) faults.push(`${key} was committed but never sent`)

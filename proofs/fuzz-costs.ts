@@ -3,7 +3,7 @@ import { allEndpoints } from '#contract/all-endpoints.ts'
 import { type Endpoint, signsOf } from '#contract/endpoint.ts'
 import { tokenScopeNames } from '#contract/token-scopes.ts'
 import { type SeededRandom, seededRandom } from '#server/sample/index.ts'
-import { call, type Integration, makeIntegration, makeLane, password, signedHeaders } from '#testing/make.ts'
+import { call, type Integration, makeIntegration, makeQuote, password, signedHeaders } from '#testing/make.ts'
 import { quotesFile } from '#testing/quotes-file.ts'
 import { longFiles } from './fuzz-files.ts'
 import { type OpenApiDocument, oracleOf } from './fuzz-oracle.ts'
@@ -81,7 +81,7 @@ async function makeCallers(watched: WatchedService, quotes: number): Promise<Cal
     integrations.push(integration)
   }
   const [{ tenant }] = integrations as [Integration]
-  const lane = await makeLane(app, tenant, { outcome: 'won' })
+  const quote = await makeQuote(app, tenant, { outcome: 'won' })
   const sent = await fetch(`${url}/api/imports?file_name=history.csv`, {
     method: 'POST',
     headers: { Authorization: `Bearer ${tenant.owner}`, 'Content-Type': 'text/csv' },
@@ -90,9 +90,9 @@ async function makeCallers(watched: WatchedService, quotes: number): Promise<Cal
   const { import_id } = (await sent.json()) as { import_id: number }
   await watched.importEnds(tenant.owner, import_id)
   const guest = await makeIntegration(app)
-  const request = Number(String(lane.lane_ref).split('-')[0])
+  const request = Number(String(quote.lane_ref).split('-')[0])
   return {
-    ids: { ...idsOf('A'), tenant: tenant.id, laneRef: lane.lane_ref, request, ownerEmail: tenant.email },
+    ids: { ...idsOf('A'), tenant: tenant.id, laneRef: quote.lane_ref, request, ownerEmail: tenant.email },
     integrations,
     guest: guest.tenant.owner,
     guestEmail: guest.tenant.email,
@@ -359,7 +359,7 @@ const plantedFaults: readonly {
     only: ['load-diesel-prices', 'add-exchange-rates'],
     kinds: ['file'],
   },
-  { fault: 'places are looked up for each pasted row', only: ['read-pasted-lanes'], kinds: ['file'] },
+  { fault: 'places are looked up for each pasted row', only: ['read-pasted-quotes'], kinds: ['file'] },
   {
     fault: 'customers of any name are compared in one turn',
     only: ['list-customer-variants'],
@@ -370,7 +370,7 @@ const plantedFaults: readonly {
   { fault: 'lists of any length are copied', only: ['add-market-rates'], kinds: ['list'] },
   {
     fault: 'costs of any length are searched for zeros',
-    only: ['read-pasted-lanes'],
+    only: ['read-pasted-quotes'],
     kinds: ['file', 'text'],
   },
 ]

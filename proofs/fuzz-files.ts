@@ -57,7 +57,7 @@ const readers: Readonly<Partial<Record<string, TableReader>>> = {
   'read-import-header': importReader,
   'load-market-file': marketReader,
   'push-market-file': marketReader,
-  'read-pasted-lanes': {
+  'read-pasted-quotes': {
     columns: [
       'Origin',
       'Destination',

@@ -54,8 +54,8 @@ const powerless: readonly CallerName[] = ['nobody', 'garbage', 'expired-A', 'rev
 const readingPosts: ReadonlySet<string> = new Set([
   'match-import-columns',
   'read-import-header',
-  'read-pasted-lanes',
-  'advise-lanes',
+  'read-pasted-quotes',
+  'advise-quotes',
   'check-signature',
   'session-token',
 ])

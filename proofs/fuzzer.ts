@@ -7,7 +7,7 @@ import { seededRandom } from '#server/sample/index.ts'
 import { appOn, type TestApp } from '#testing/app-on-database.ts'
 import { cloneDatabase } from '#testing/cloned-database.ts'
 import type { DatabaseCluster } from '#testing/database-cluster.ts'
-import { call, type Integration, makeIntegration, makeLane, pushUpdate } from '#testing/make.ts'
+import { call, type Integration, makeIntegration, makeQuote, pushUpdate } from '#testing/make.ts'
 import { head, sendRaw } from '#testing/raw-http.ts'
 import { type MutatedRequest, mayChange, mutatedRequest } from './fuzz-mutations.ts'
 import { type FuzzAnswer, type OpenApiDocument, oracleOf } from './fuzz-oracle.ts'
@@ -328,7 +328,7 @@ async function minimized(
 /** A well-behaved client that works at the same time, over a socket, and expects every call to succeed. */
 async function healthyClient(app: TestApp) {
   const integration: Integration = await makeIntegration(app)
-  const lane = await makeLane(app, integration.tenant, { outcome: 'won' })
+  const quote = await makeQuote(app, integration.tenant, { outcome: 'won' })
   const faults: string[] = []
   let calls = 0
   let slowestMs = 0
@@ -343,7 +343,7 @@ async function healthyClient(app: TestApp) {
           token: integration.token,
         },
       ),
-    () => pushUpdate(app, integration, { lane_ref: lane.lane_ref, customer_rate: 1000 + (calls % 100_000) }),
+    () => pushUpdate(app, integration, { lane_ref: quote.lane_ref, customer_rate: 1000 + (calls % 100_000) }),
   ]
   const work = (async () => {
     while (going) {

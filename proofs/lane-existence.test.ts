@@ -115,8 +115,8 @@ describe('for B, a record of A and a nonexistent record get the same response', 
 
 test('the comparison can fail: an own record gets another response, with other statements', async () => {
   expect(operations.length).toBeGreaterThan(30)
-  const own = await answerAbout('get-lane', idsOf('B'))
-  const none = await answerAbout('get-lane', nonexistent)
+  const own = await answerAbout('get-quote', idsOf('B'))
+  const none = await answerAbout('get-quote', nonexistent)
   expect(own.status).toBe(200)
   expect(own.text).not.toBe(none.text)
   expect(own.work).not.toEqual(none.work)

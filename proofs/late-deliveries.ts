@@ -104,10 +104,10 @@ function fault({ signed, skews }: History, held: FinalState): string | null {
   return held.statuses === '200' ? null : `updates were answered ${held.statuses}`
 }
 
-const lanesAtOnce = 100
+const quotesAtOnce = 100
 
 /** Returns a function that supplies quotes without updates. It makes 100 quotes at a time. */
-function freshLanes(app: TestApp, integration: Integration): () => Promise<string> {
+function freshQuotes(app: TestApp, integration: Integration): () => Promise<string> {
   const refs: string[] = []
   return async () => {
     if (refs.length === 0) {
@@ -115,7 +115,7 @@ function freshLanes(app: TestApp, integration: Integration): () => Promise<strin
         token: integration.tenant.owner,
         body: {
           customer_name: 'Harvest Table Foods',
-          lanes: Array.from({ length: lanesAtOnce }, () => ({
+          lanes: Array.from({ length: quotesAtOnce }, () => ({
             origin: 'Dallas, TX',
             destination: 'Atlanta, GA',
             equipment: 'V',
@@ -123,8 +123,8 @@ function freshLanes(app: TestApp, integration: Integration): () => Promise<strin
           })),
         },
       })
-      const { lanes } = requireStatus('quote request', quoted, 201)
-      refs.push(...lanes.map(({ lane_ref }: { lane_ref: string }) => lane_ref))
+      const { lanes: quotes } = requireStatus('quote request', quoted, 201)
+      refs.push(...quotes.map(({ lane_ref }: { lane_ref: string }) => lane_ref))
     }
     const ref = refs.pop()
     if (ref === undefined) throw new Error('No lane.')
@@ -202,14 +202,14 @@ async function playHistories(
       const now = app.now + offset * 1000
       apps.push(await appOn(database, { config: { staleWrites }, secretKeys: [app.secretKey], now }))
     }
-    const nextLane = freshLanes(app, integration)
+    const nextQuote = freshQuotes(app, integration)
     for (let batch = 0; done < count && faults.length === 0 && !signal.aborted; batch++) {
       // The clocks of the instances do not advance by themselves; the clock of the database does.
       for (const [index, one] of apps.entries()) one.now = Date.now() + (instanceOffsets[index] ?? 0) * 1000
       const numRuns = Math.min(historiesAtOnce, count - done)
       const found = await fc.check(
         fc.asyncProperty(history, async (random) => {
-          const found = fault(random, await play(apps, senders, await nextLane(), random))
+          const found = fault(random, await play(apps, senders, await nextQuote(), random))
           if (found !== null) throw new Error(found)
         }),
         { numRuns, seed: seed + batch },

@@ -19,7 +19,7 @@ import {
   call,
   type Integration,
   makeIntegration,
-  makeLane,
+  makeQuote,
   makeServiceToken,
   password,
   pushUpdate,
@@ -70,7 +70,7 @@ beforeAll(async () => {
     [2000.5, 'won'],
     [2050, 'pending'],
   ] as const) {
-    laneRef = (await makeLane(source, integration.tenant, { rate, outcome })).lane_ref
+    laneRef = (await makeQuote(source, integration.tenant, { rate, outcome })).lane_ref
   }
   await pushUpdate(source, integration, {
     lane_ref: laneRef,
@@ -270,7 +270,7 @@ describe('a target with the same secret key', () => {
     ).toBe(200)
     const signIn = { body: { email: integration.tenant.email, password } }
     expect((await call(targetWithSameKey, 'POST', '/api/auth/sign-in', signIn)).status).toBe(200)
-    await makeLane(targetWithSameKey, integration.tenant)
+    await makeQuote(targetWithSameKey, integration.tenant)
     const { body } = await call(targetWithSameKey, 'GET', '/api/audit?kind=tenant-imported', {
       token: integration.tenant.owner,
     })
@@ -357,7 +357,7 @@ test('an export from before the baseline arrives, and every quote has a version 
   const old = await testApp({ secretKeys: [source.secretKey], now: source.now })
   try {
     const { tenant } = await makeIntegration(old)
-    const lane = await makeLane(old, tenant)
+    const quote = await makeQuote(old, tenant)
     await asOwner(old, tenant.id, async (owner) => {
       await owner.query(`drop table quote_versions;
         alter table tenant_facts drop column logged_version, drop column unlogged_version`)
@@ -385,7 +385,7 @@ test('an export from before the baseline arrives, and every quote has a version 
     await importTo(targetWithSameKey, from)
     const token = await makeServiceToken(targetWithSameKey, tenant.owner)
     const { body } = await call(targetWithSameKey, 'GET', '/api/integrations/quotes', { token })
-    expect(body.quotes).toMatchObject([{ removed: false, lane: { lane_ref: lane.lane_ref } }])
+    expect(body.quotes).toMatchObject([{ removed: false, lane: { lane_ref: quote.lane_ref } }])
   } finally {
     await owners.get(old)?.end()
     owners.delete(old)
@@ -526,19 +526,19 @@ test('no token, secret or password is in the exported files', async () => {
 
 test('quote and request numbers of an imported tenant are never assigned again', async () => {
   const { identifiers } = targetWithSameKey.database
-  const first = await makeLane(targetWithSameKey, integration.tenant)
+  const first = await makeQuote(targetWithSameKey, integration.tenant)
   const next = identifiers.laneNumber(first.lane_id) + 1
   const request = identifiers.requestNumber(Number(first.lane_ref.split('-')[0])) + 1
-  expect(identifiers.laneId(next - 1)).toBe(first.lane_id)
-  const lanes = [identifiers.laneId(next), identifiers.laneId(next + 1), first.lane_id]
+  expect(identifiers.quoteId(next - 1)).toBe(first.lane_id)
+  const quotes = [identifiers.quoteId(next), identifiers.quoteId(next + 1), first.lane_id]
   const givenBefore = await copyingTenant(
     targetWithSameKey.testDatabase.owner,
     tenantId(integration.tenant.id),
     'write',
-    (copy) => copy.take(identifiers, lanes, [identifiers.requestId(request)]),
+    (copy) => copy.take(identifiers, quotes, [identifiers.requestId(request)]),
   )
   expect(givenBefore).toBe(1)
-  const second = await makeLane(targetWithSameKey, integration.tenant)
-  expect(second.lane_id).toBe(identifiers.laneId(next + 2))
+  const second = await makeQuote(targetWithSameKey, integration.tenant)
+  expect(second.lane_id).toBe(identifiers.quoteId(next + 2))
   expect(second.lane_ref).toBe(`${identifiers.requestId(request + 1)}-1-1`)
 })

@@ -211,12 +211,12 @@ function largeBrokerage(): Neighbour {
           if (status !== 200) await delay(100)
         }
       }
-      const lanes = Array.from({ length: batchLanesMax }, (_, at) => ({
+      const quotes = Array.from({ length: batchLanesMax }, (_, at) => ({
         origin: 'Dallas, TX',
         destination: at % 2 === 0 ? 'Atlanta, GA' : 'Houston, TX',
         proposed_rate: 1_000 + at,
       }))
-      const batch = JSON.stringify({ lanes, answers: ['markup', 'lane'] })
+      const batch = JSON.stringify({ lanes: quotes, answers: ['markup', 'lane'] })
       const asking = [
         ...Array.from({ length: peopleAtOnce }, (_, at) =>
           again(() => askStatus(`${url}${pageReads[at % pageReads.length]}`, agent, people)),

@@ -4,7 +4,7 @@ import { connect } from 'node:net'
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
 import { importColumnsMax } from '#contract/limits.ts'
 import { tokenScopeNames } from '#contract/token-scopes.ts'
-import { call, type Integration, makeIntegration, makeLane } from '#testing/make.ts'
+import { call, type Integration, makeIntegration, makeQuote } from '#testing/make.ts'
 import { quotesFile } from '#testing/quotes-file.ts'
 import { type ProofDatabase, proofDatabase } from './proof-database.ts'
 import { type ServiceProcesses, serviceProcesses } from './service-process.ts'
@@ -37,7 +37,7 @@ beforeAll(async () => {
     await makeIntegration(asApp(watched.service.url), tokenScopeNames.join(' ')),
   ]
   for (const { tenant } of [ours, theirs])
-    await makeLane(asApp(watched.service.url), tenant, { outcome: 'won' })
+    await makeQuote(asApp(watched.service.url), tenant, { outcome: 'won' })
 })
 afterAll(async () => {
   watched?.close()

@@ -2,23 +2,23 @@ import { sql } from 'kysely'
 import {
   approvals,
   auditLog as audit,
-  laneChanges as changes,
+  quoteChanges as changes,
   conversions,
   credentials,
   customers,
   endedQuotes,
   eventEndpoints as endpoints,
   events,
-  exampleLanes,
+  exampleQuotes,
   expiryNotices,
   fuel,
-  laneHistory as history,
+  quoteHistory as history,
   imports,
   instances,
-  laneLists as lists,
+  quoteLists as lists,
   marketRates as market,
   signInNetworks as networks,
-  newLanes,
+  newQuotes,
   packedQuotes as packed,
   people,
   sandboxes,
@@ -27,7 +27,7 @@ import {
   importUndo as undos,
   verifyAuditChain,
 } from '#server/database/queries/index.ts'
-import type { LaneRow, TenantTransaction } from '#server/database/schema/index.ts'
+import type { QuoteRow, TenantTransaction } from '#server/database/schema/index.ts'
 import type { Database, TenantId } from '#server/database/session/index.ts'
 import { customerOf } from './seeded-customers.ts'
 import { seededNetwork, type TenantIds } from './seeded-ids.ts'
@@ -38,7 +38,7 @@ export interface MethodCall {
   readonly transaction: TenantTransaction
   readonly tenant: TenantId
   readonly ids: TenantIds
-  readonly lane: LaneRow
+  readonly lane: QuoteRow
   readonly now: Date
 }
 type Method = (given: MethodCall) => Promise<unknown>
@@ -102,7 +102,7 @@ export const otherMethods: Readonly<Record<string, Method>> = {
     customers.distinguishCustomers(transaction, tenant, [customerOf(ids), 'Walk'], { now, userId: null }),
   'customers.respellCustomer': ({ transaction, tenant, ids }) =>
     customers.respellCustomer(transaction, tenant, ids.import, 'Walk'),
-  'ended-quotes.lockEndedQuotes': async ({ transaction, tenant, lane, now }) => {
+  'ended-quotes.lockEndedQuotes': async ({ transaction, tenant, lane: quote, now }) => {
     const ended = {
       valid_until: new Date(0),
       outcome: 'pending',
@@ -111,7 +111,7 @@ export const otherMethods: Readonly<Record<string, Method>> = {
       customer_rate_cents: null,
       truck_cost_cents: null,
     } as const
-    await changes.changeLane(transaction, tenant, lane, ended, { source: 'tms' }, now)
+    await changes.changeQuote(transaction, tenant, quote, ended, { source: 'tms' }, now)
     return endedQuotes.lockEndedQuotes(transaction, tenant, 10)
   },
   'event-endpoints.disableEventEndpoint': ({ transaction, tenant, ids }) =>
@@ -136,8 +136,8 @@ export const otherMethods: Readonly<Record<string, Method>> = {
       { number: ids.eventNumber, attempt: 0 },
       { state: 'dead', retrySeconds: null, status: 500, text: '', failure: null, ms: 1 },
     ),
-  'example-lanes.readExampleLanes': ({ transaction, tenant }) =>
-    exampleLanes.readExampleLanes(transaction, tenant),
+  'example-quotes.readExampleLanes': ({ transaction, tenant }) =>
+    exampleQuotes.readExampleLanes(transaction, tenant),
   'expiry-notices.announceExpiries': ({ transaction, tenant }) =>
     expiryNotices.announceExpiries(transaction, tenant, 30),
   'fuel.fuelOfDay': ({ transaction, tenant }) => fuel.fuelOfDay(transaction, tenant, null, '2020-03-02'),
@@ -160,12 +160,12 @@ export const otherMethods: Readonly<Record<string, Method>> = {
   ),
   'instances.takePermit': ({ database, tenant }) =>
     instances.takePermit(database, tenant, { max: 10, windowMs: 1_000, alreadyAdmitted: false }),
-  'lane-history.lanesPendingSince': ({ transaction, tenant, lane }) =>
-    history.lanesPendingSince(transaction, tenant, [lane.lane_id], new Date(0)),
-  'lane-history.settersOf': ({ transaction, tenant, ids }) =>
-    history.settersOf(transaction, tenant, [{ laneId: ids.lane, column: 'carrier_name' }]),
-  'lane-lists.countLanes': ({ transaction, tenant, ids }) =>
-    lists.countLanes(transaction, tenant, { quotedBy: ids.owner }),
+  'quote-history.quotesPendingSince': ({ transaction, tenant, lane: quote }) =>
+    history.quotesPendingSince(transaction, tenant, [quote.lane_id], new Date(0)),
+  'quote-history.settersOf': ({ transaction, tenant, ids }) =>
+    history.settersOf(transaction, tenant, [{ quoteId: ids.lane, column: 'carrier_name' }]),
+  'quote-lists.countQuotes': ({ transaction, tenant, ids }) =>
+    lists.countQuotes(transaction, tenant, { quotedBy: ids.owner }),
   'market-rates.marketRatesSince': ({ transaction, tenant }) =>
     market.marketRatesSince(
       transaction,
@@ -173,8 +173,8 @@ export const otherMethods: Readonly<Record<string, Method>> = {
       [{ scope: 'lane', originArea: 'Dallas, TX', destinationArea: 'Atlanta, GA' }],
       new Date(0),
     ),
-  'new-lanes.insertRequote': ({ database, transaction, tenant, ids, lane, now }) =>
-    newLanes.insertRequote(transaction, tenant, database.identifiers, lane, {
+  'new-quotes.insertRequote': ({ database, transaction, tenant, ids, lane: quote, now }) =>
+    newQuotes.insertRequote(transaction, tenant, database.identifiers, quote, {
       ...noCosts,
       quoted_rate_cents: 1,
       estimated_cost_cents: null,
@@ -183,8 +183,8 @@ export const otherMethods: Readonly<Record<string, Method>> = {
       createdBy: ids.owner,
       createdAt: now,
     }),
-  'packed-quotes.readChangedLanes': ({ transaction, tenant }) =>
-    packed.readChangedLanes(transaction, tenant, 0),
+  'packed-quotes.readChangedQuotes': ({ transaction, tenant }) =>
+    packed.readChangedQuotes(transaction, tenant, 0),
   'packed-quotes.readQuotesOf': ({ transaction, tenant, ids }) =>
     packed.readQuotesOf(transaction, tenant, [ids.lane]),
   'people.setTenantStatus': ({ transaction, tenant }) =>
@@ -231,8 +231,8 @@ export const withoutTenant: Readonly<Record<string, string>> = {
   'installation.writeKeyNames': 'concerns the installation',
   'instances.leaveInstance': 'concerns the installation',
   'instances.seeInstance': 'concerns the installation',
-  'lane-conditions.isOfRateType': 'makes a part of a query',
-  'lane-lists.sortKeyKind': 'computes a value',
+  'quote-conditions.isOfRateType': 'makes a part of a query',
+  'quote-lists.sortKeyKind': 'computes a value',
   'offers.supersedingOf': 'computes a value',
   'operators.eraseTenantRows': 'runs as the owner of the tables; the service role may not',
   'operators.listTenants': 'runs as the owner of the tables; the service role sees no tenants',

@@ -110,13 +110,13 @@ export const faults = {
   },
   /** The reader looks up similar places for each wrong cell of pasted rows, in one turn. */
   'places are looked up for each pasted row': {
-    file: '/server/src/imports/pasted-lanes.ts',
+    file: '/server/src/imports/pasted-quotes.ts',
     text: 'const found = this.#found.get(place) ?? []',
     instead:
       'if (place !== null) return nearestSpellings(place)\n    const found = this.#found.get(place) ?? []',
     also: [
       {
-        file: '/server/src/endpoints/quotes/pasted-lanes.ts',
+        file: '/server/src/endpoints/quotes/pasted-quotes.ts',
         text: 'await yieldBetweenSteps(readPasted(body.text, now))',
         instead:
           '((steps) => { for (;;) { const step = steps.next(); if (step.done === true) return step.value } })(readPasted(body.text, now))',

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import type { DatabaseCluster } from '#testing/database-cluster.ts'
-import { call, type Integration, makeIntegration, makeLane, pushUpdate } from '#testing/make.ts'
+import { call, type Integration, makeIntegration, makeQuote, pushUpdate } from '#testing/make.ts'
 import { freePort, type RunningService } from '#testing/running-service.ts'
 import { mostWithinASecond, sendFor } from './one-limit.ts'
 import { type ProofDatabase, proofDatabase } from './proof-database.ts'
@@ -97,7 +97,7 @@ default_pool_size = ${poolSize}
     await Promise.all(
       brokerages.map(async (ours, nth) => {
         for (let won = 1; won <= 2; won++) {
-          const { lane_ref } = await makeLane(asApp(one.url), ours.tenant)
+          const { lane_ref } = await makeQuote(asApp(one.url), ours.tenant)
           const pushed = await pushUpdate(asApp(one.url), ours, { lane_ref, customer_rate: 2_000 + nth })
           expect(pushed.status).toBe(200)
           await expect.poll(() => winsAt(other, ours), { interval: 250 }).toBe(won)

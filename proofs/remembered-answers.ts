@@ -7,7 +7,7 @@ import { readPlace } from '#engine/place.ts'
 import { countRates } from '#engine/rate-counts.ts'
 import { readTenantQuotes } from '#server/database/queries/index.ts'
 import { type Database, tenantId } from '#server/database/session/index.ts'
-import { type AskedLane, knownOrFolded } from '#server/lanes/index.ts'
+import { type AskedLane, knownOrFolded } from '#server/quotes/index.ts'
 import { appOn, type TestApp } from '#testing/app-on-database.ts'
 import { call, type Integration, makeIntegration, requireStatus, signedHeaders } from '#testing/make.ts'
 import {
@@ -56,7 +56,7 @@ async function change(world: World, node: TestApp): Promise<string> {
   const kind = refs.length < 4 ? 0 : between(random, 0, 6)
   switch (kind) {
     case 0: {
-      const lanes = Array.from({ length: between(random, 1, 3) }, () => ({
+      const quotes = Array.from({ length: between(random, 1, 3) }, () => ({
         origin: oneOf(random, cities),
         destination: oneOf(random, cities),
         equipment: oneOf(random, ['V', 'R']),
@@ -64,7 +64,7 @@ async function change(world: World, node: TestApp): Promise<string> {
       }))
       const made = await call(node, 'POST', '/api/quote-requests', {
         token,
-        body: { customer_name: 'Acme', lanes },
+        body: { customer_name: 'Acme', lanes: quotes },
       })
       for (const { lane_ref } of requireStatus('quote request', made, 201).lanes) refs.push(lane_ref)
       return 'a quote request'
@@ -163,7 +163,7 @@ async function expectedAnswers(world: World, lane: AskedLane, now: number) {
       .where('superseded_by', 'is not', null)
       .execute()
     const isSuperseded = new Set(superseded.map(({ lane_id }) => lane_id))
-    const all = read.filter(({ laneId }) => !isSuperseded.has(laneId))
+    const all = read.filter(({ quoteId }) => !isSuperseded.has(quoteId))
     const counted = {
       wins: all.filter(({ outcome }) => outcome === 'won').length,
       decided: all.filter(({ outcome }) => outcome !== 'pending').length,

@@ -7,7 +7,7 @@ import { migrate } from '#server/database/schema/index.ts'
 import { giveTo, makeDatabase, makeRoles } from '#server/embedded-postgres/index.ts'
 import { verifyAuditLogs } from '#server/operations/index.ts'
 import { appOn } from '#testing/app-on-database.ts'
-import { call, makeIntegration, makeLane, pushUpdate } from '#testing/make.ts'
+import { call, makeIntegration, makeQuote, pushUpdate } from '#testing/make.ts'
 import { quotesFile } from '#testing/quotes-file.ts'
 import {
   type DrillCluster,
@@ -97,7 +97,7 @@ async function fill(server: DrillServer, quotes: number): Promise<void> {
     const token = integration.tenant.owner
     const url = 'https://hooks.example.com/lanewise'
     await call(app, 'POST', '/api/event-endpoints', { token, body: { url } })
-    const { lane_ref } = await makeLane(app, integration.tenant, { outcome: 'won' })
+    const { lane_ref } = await makeQuote(app, integration.tenant, { outcome: 'won' })
     await pushUpdate(app, integration, { lane_ref, customer_rate: 1900, truck_cost: 1700 })
     const answer = await fetch(`${app.url}/api/imports`, {
       method: 'POST',

@@ -162,7 +162,7 @@ export const requestOf: Readonly<Record<Operation, (of: TenantIds) => WalkReques
     path: `/api/advice/markup?${corridor}&proposed_rate=2150&include=estimate,curve,optimum,evidence,risk,rules`,
   }),
   'lane-advice': () => ({ path: `/api/advice/lane?${corridor}&include=evidence` }),
-  'advise-lanes': () => ({
+  'advise-quotes': () => ({
     path: '/api/advice/lanes',
     body: {
       lanes: [
@@ -172,7 +172,7 @@ export const requestOf: Readonly<Record<Operation, (of: TenantIds) => WalkReques
     },
   }),
   'lane-record': () => ({ path: `/api/lane-record?${corridor}` }),
-  'read-pasted-lanes': () => ({
+  'read-pasted-quotes': () => ({
     path: '/api/pasted-lanes',
     body: { text: 'Dallas, TX\tAtlanta, GA\tV\t2150' },
   }),
@@ -186,9 +186,9 @@ export const requestOf: Readonly<Record<Operation, (of: TenantIds) => WalkReques
     },
   }),
   'get-quote-request': (of) => ({ path: `/api/quote-requests/${of.request}` }),
-  'list-lanes': (of) => ({ path: `/api/lanes?quoted_by=${of.owner}` }),
-  'export-lanes': (of) => ({ path: `/api/lanes/export?quoted_by=${of.owner}` }),
-  'get-lane': (of) => ({ path: `/api/lanes/${of.laneRef}` }),
+  'list-quotes': (of) => ({ path: `/api/lanes?quoted_by=${of.owner}` }),
+  'export-quotes': (of) => ({ path: `/api/lanes/export?quoted_by=${of.owner}` }),
+  'get-quote': (of) => ({ path: `/api/lanes/${of.laneRef}` }),
   'list-shipments': (of) => ({ path: `/api/shipments?quoted_by=${of.owner}` }),
   'export-shipments': (of) => ({ path: `/api/shipments/export?quoted_by=${of.owner}` }),
   requote: (of) => ({ path: `/api/lanes/${of.laneRef}/requote`, body: { quoted_rate: 2075 } }),
@@ -196,7 +196,7 @@ export const requestOf: Readonly<Record<Operation, (of: TenantIds) => WalkReques
     path: `/api/lanes/${of.laneRef}/outcome`,
     body: { outcome: 'lost', reason: 'price' },
   }),
-  'mark-lanes': (of) => ({
+  'mark-quotes': (of) => ({
     path: '/api/lane-outcomes',
     body: { lanes: [{ lane_ref: of.laneRef, outcome: 'lost', reason: 'price' }] },
   }),

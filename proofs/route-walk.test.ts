@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
-import { findLane } from '#server/database/queries/index.ts'
+import { findQuote } from '#server/database/queries/index.ts'
 import { tenantId } from '#server/database/session/index.ts'
 import { appAndDatabase, type TestApp } from '#testing/app-on-database.ts'
 import { testDatabase } from '#testing/test-database.ts'
@@ -138,11 +138,11 @@ describe('every statement is restricted to one tenant', () => {
     const tenant = tenantId(ids.tenant)
     await tenants.seed('B')
     await app.database.inTenant(tenant, async (transaction) => {
-      const lane = await findLane(transaction, tenant, ids.laneRef)
-      if (lane === null) throw new Error('Tenant B has not been seeded.')
+      const quote = await findQuote(transaction, tenant, ids.laneRef)
+      if (quote === null) throw new Error('Tenant B has not been seeded.')
       watched.take()
       const now = new Date(tenants.sentAtSeconds * 1000)
-      await method({ database: app.database, transaction, tenant, ids, lane, now })
+      await method({ database: app.database, transaction, tenant, ids, lane: quote, now })
     })
     const { faults, statements } = watched.take()
     expect(faults.join('\n')).toBe('')

@@ -23,8 +23,8 @@ export function pricingRulesOf({ label, import: id }: TenantIds, canary: string)
 
 /** Returns a row for a quote that waits for approval. */
 export function approvalOf(ids: TenantIds, { canary, at }: { readonly canary: string; readonly at: Date }) {
-  const lane = { origin: 'Dallas, TX', destination: 'Atlanta, GA', equipment: 'V', quoted_rate: 1900 }
-  const body = { customer_name: `${canary}approvals-asked`, lanes: [lane] }
+  const quote = { origin: 'Dallas, TX', destination: 'Atlanta, GA', equipment: 'V', quoted_rate: 1900 }
+  const body = { customer_name: `${canary}approvals-asked`, lanes: [quote] }
   return {
     approval_id: ids.import,
     state: 'waiting',

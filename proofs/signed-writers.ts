@@ -27,8 +27,8 @@ export async function makeWriters(url: string, count: number): Promise<Writer[]>
         lanes: [{ origin: 'Dallas, TX', destination: 'Atlanta, GA', equipment: 'V', quoted_rate: 2000 }],
       },
     })
-    const { lanes } = requireStatus('quote request', quoted, 201)
-    writers.push({ integration, laneRef: lanes[0].lane_ref })
+    const { lanes: quotes } = requireStatus('quote request', quoted, 201)
+    writers.push({ integration, laneRef: quotes[0].lane_ref })
   }
   return writers
 }
@@ -122,7 +122,7 @@ export function acknowledgedCount(log: WritersLog): number {
   return [...log.acknowledged.values()].reduce((sum, mine) => sum + mine.length, 0)
 }
 
-interface HeldLane {
+interface SignedQuote {
   lane_ref: string
   customer_rate_cents: number | null
   truck_cost_cents: number | null
@@ -145,7 +145,7 @@ export async function lossesIn(database: Pick<ProofDatabase, 'ask'>, log: Writer
       )
     ).map(({ digest }) => digest),
   )
-  const lanes = await database.ask<HeldLane>(`
+  const quotes = await database.ask<SignedQuote>(`
     select lane_ref, customer_rate_cents::int, truck_cost_cents::int, carrier_name, carrier_notes,
            (select count(*)::int from shipment_updates u
             where u.tenant_id = l.tenant_id and u.lane_id = l.lane_id and u.applied::text <> '[]') as updates,
@@ -157,24 +157,24 @@ export async function lossesIn(database: Pick<ProofDatabase, 'ask'>, log: Writer
     if (lost.length > 0) faults.push(`lane ${ref}: ${lost.length} acknowledged updates are missing`)
   }
   for (const [ref, sent] of log.sent) {
-    const lane = lanes.find(({ lane_ref }) => lane_ref === ref)
-    if (lane === undefined) {
+    const quote = quotes.find(({ lane_ref }) => lane_ref === ref)
+    if (quote === undefined) {
       faults.push(`lane ${ref} is missing`)
       continue
     }
-    const held = lane.customer_rate_cents === null ? firstValue : lane.customer_rate_cents / 100
+    const held = quote.customer_rate_cents === null ? firstValue : quote.customer_rate_cents / 100
     const last = log.acknowledged.get(ref)?.at(-1)?.value ?? firstValue
     if (held < last || held > sent) {
       faults.push(`lane ${ref} holds ${held}; ${last} was acknowledged last and ${sent} sent last`)
     }
     const whole =
       held === firstValue
-        ? lane.truck_cost_cents === null && lane.carrier_name === null
-        : lane.truck_cost_cents === (held - 100) * 100 &&
-          lane.carrier_name === `Carrier ${held}` &&
-          lane.carrier_notes === `MC-${held}`
-    if (!whole || lane.updates !== lane.changes) {
-      faults.push(`lane ${ref} holds part of an update: ${JSON.stringify(lane)}`)
+        ? quote.truck_cost_cents === null && quote.carrier_name === null
+        : quote.truck_cost_cents === (held - 100) * 100 &&
+          quote.carrier_name === `Carrier ${held}` &&
+          quote.carrier_notes === `MC-${held}`
+    if (!whole || quote.updates !== quote.changes) {
+      faults.push(`lane ${ref} holds part of an update: ${JSON.stringify(quote)}`)
     }
   }
   return faults

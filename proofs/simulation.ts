@@ -15,7 +15,7 @@ import {
 import { type ProofDatabase, proofDatabase } from './proof-database.ts'
 
 const tenantsCount = 3
-const lanesEach = 3
+const quotesEach = 3
 const stepsPerSeed = 50
 
 /** How a transaction fails: before it begins, at its end with a rollback, or after the commit, whose response is lost. */
@@ -183,16 +183,16 @@ async function checkDatabase({ database, sent, faults }: World): Promise<void> {
     if (acknowledged && !digests.has(digest)) faults.push(`acknowledged but missing: ${bytes}`)
     if (refused && digests.has(digest)) faults.push(`reported as not stored but stored: ${bytes}`)
   }
-  const expectedLanes = new Map<string, Record<string, string | number>>()
+  const expectedQuotes = new Map<string, Record<string, string | number>>()
   for (const { lane_ref, carried } of kept) {
-    expectedLanes.set(lane_ref, Object.assign(expectedLanes.get(lane_ref) ?? {}, carried))
+    expectedQuotes.set(lane_ref, Object.assign(expectedQuotes.get(lane_ref) ?? {}, carried))
   }
   const lanes = await database.ask<Record<string, string | number | null>>(
     `select lane_ref, customer_rate_cents::int / 100 as customer_rate, truck_cost_cents::int / 100 as truck_cost,
             customer_name, carrier_name, outcome from quotes`,
   )
   for (const lane of lanes) {
-    const fold = expectedLanes.get(String(lane.lane_ref)) ?? {}
+    const fold = expectedQuotes.get(String(lane.lane_ref)) ?? {}
     const isBooked = fold.customer_rate !== undefined || fold.truck_cost !== undefined
     const wanted = {
       customer_rate: fold.customer_rate ?? null,
@@ -207,12 +207,12 @@ async function checkDatabase({ database, sent, faults }: World): Promise<void> {
   }
 }
 
-async function makeLanes(app: TestApp, { tenant }: Integration): Promise<string[]> {
+async function makeQuotes(app: TestApp, { tenant }: Integration): Promise<string[]> {
   const quoted = await call(app, 'POST', '/api/quote-requests', {
     token: tenant.owner,
     body: {
       customer_name: 'Simulated Foods',
-      lanes: Array.from({ length: lanesEach }, () => ({
+      lanes: Array.from({ length: quotesEach }, () => ({
         origin: 'Dallas, TX',
         destination: 'Atlanta, GA',
         equipment: 'V',
@@ -246,7 +246,7 @@ async function playSeed(
     for (let made = 0; made < tenantsCount; made++) {
       const integration = await makeIntegration(app)
       integrations.push(integration)
-      lanes.push(await makeLanes(app, integration))
+      lanes.push(await makeQuotes(app, integration))
     }
     monotonic += 2_000
     app.now += 2_000

@@ -10,7 +10,7 @@ import { lanesOf, type TenantLanes } from '../scale/tenant-lanes.ts'
 import type { ScaleDatabase } from '../scale-database.ts'
 
 /** A quote for which the TMS pushes a booking. */
-export interface RecentLane {
+export interface RecentQuote {
   readonly lane_ref: string
   readonly quoted_rate_cents: number
 }
@@ -25,7 +25,7 @@ export interface PreparedBrokerage {
   readonly lanes: TenantLanes
   readonly person: { readonly email: string; readonly password: string }
   /** Quotes of the last seven days, in pseudo-random order. */
-  readonly recent: readonly RecentLane[]
+  readonly recent: readonly RecentQuote[]
   /** A small second brokerage, for the first request of a process, which initializes shared data. */
   readonly small: { readonly access: TenantAccess; readonly lanes: TenantLanes }
   /** Removes the folder, and stops a database that a killed service left running. */
@@ -52,7 +52,7 @@ export async function prepareBrokerage(bench: Bench, quotes: number): Promise<Pr
   if (tenant === undefined || small === undefined || access === undefined || smallAccess === undefined)
     throw new Error('The data contain no brokerage for the at-work row.')
   const password = await setPassword(data, tenant)
-  const recent = await recentLanes(data, tenant)
+  const recent = await recentQuotes(data, tenant)
   await bench.closeData(data)
   const directory = `${data.directory}-at-work`
   const remove = async () => {
@@ -89,9 +89,9 @@ async function setPassword(data: ScaleDatabase, { tenantId }: PlannedTenant): Pr
   return password
 }
 
-async function recentLanes(data: ScaleDatabase, { tenantId }: PlannedTenant): Promise<RecentLane[]> {
+async function recentQuotes(data: ScaleDatabase, { tenantId }: PlannedTenant): Promise<RecentQuote[]> {
   const { rows } = await data.as('superuser', (client) =>
-    client.query<RecentLane>(
+    client.query<RecentQuote>(
       `select lane_ref, quoted_rate_cents from quotes
        where tenant_id = $1 and created_at >= $2::timestamptz - $3 * interval '1 day'
        order by md5(lane_ref) limit $4`,

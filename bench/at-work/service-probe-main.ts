@@ -11,7 +11,7 @@ import type { Block, ClockMoved, MemoryUse, ProbeOrder, Watched } from './probe-
 
 /** Sufficient for a limit of 30 ms. A finer resolution would itself use CPU time. */
 const resolutionMs = 2
-const blocksKept = 5
+const blocksMax = 5
 /** Shorter blocks are not recorded individually. */
 const blockMsMin = 8
 const dayMs = 86_400_000
@@ -44,7 +44,7 @@ function watch(): Watch {
     if (ms >= blockMsMin) {
       blocks.push({ ms, cpuMs })
       blocks.sort((one, other) => other.ms - one.ms)
-      blocks.length = Math.min(blocks.length, blocksKept)
+      blocks.length = Math.min(blocks.length, blocksMax)
     }
     at = now
     cpu = used

@@ -34,7 +34,7 @@ export interface LoadResult {
   /** CPU use of the generator, as a share of one core. */
   readonly generatorBusy: number
   /** The share of time in which an idle connection had to wait for a tenant's request limit. */
-  readonly heldBack: number
+  readonly waitedShare: number
   /** Whether each request of the pool was sent in time. */
   readonly wholePool: boolean
 }

@@ -55,7 +55,7 @@ export async function runLoad(held: HeldPool, run: LoadRun): Promise<LoadResult>
     ...load.answered,
     seconds,
     generatorBusy: (used.user + used.system) / 1e6 / seconds,
-    heldBack: load.heldMs / 1000 / seconds,
+    waitedShare: load.heldMs / 1000 / seconds,
     wholePool,
   }
 }

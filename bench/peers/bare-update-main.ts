@@ -6,7 +6,7 @@ import pg from 'pg'
  */
 interface Order {
   readonly seconds: number
-  readonly rows: readonly (readonly [tenantId: number, laneId: string])[]
+  readonly rows: readonly (readonly [tenantId: number, quoteId: string])[]
 }
 
 const connections = Number(process.env.BENCH_CONNECTIONS ?? 16)
@@ -19,11 +19,11 @@ async function write({ rows }: Order, until: number): Promise<number> {
   try {
     while (performance.now() < until) {
       const at = next++
-      const [tenantId, laneId] = rows[at % rows.length] ?? []
+      const [tenantId, quoteId] = rows[at % rows.length] ?? []
       await client.query({
         name: 'update',
         text: 'update quotes set customer_rate_cents = $3 where tenant_id = $1 and lane_id = $2',
-        values: [tenantId, laneId, 100_000 + (at % 100_000)],
+        values: [tenantId, quoteId, 100_000 + (at % 100_000)],
       })
       written++
     }

@@ -82,7 +82,7 @@ function readRow(name: string, read: Read, promise: string, least: number): Benc
               ([server]) =>
                 `the load generator was the bottleneck with ${server}: compare the CPU per request instead`,
             ),
-          ...(spreadOf(results.map(({ heldBack }) => heldBack)).median > heldMax
+          ...(spreadOf(results.map(({ waitedShare }) => waitedShare)).median > heldMax
             ? ['Lanewise waited for the tenants’ limit of ten requests per second: use more --tenants']
             : []),
         ],

@@ -7,10 +7,10 @@ import { tenantsOf } from '../scale/plan.ts'
 import type { ScaleDatabase } from '../scale-database.ts'
 
 const concurrency = 16
-const lanesPerTenant = 4
+const quotesPerTenant = 4
 const warmUpSecondsMax = 60
 
-interface BookedLane {
+interface BookedQuote {
   readonly tenant_id: number
   readonly lane_id: string
   readonly lane_ref: string
@@ -18,16 +18,16 @@ interface BookedLane {
 }
 
 /** Returns some quotes of every ordinary tenant, in rotation, for bookings. */
-async function lanesToBook(data: ScaleDatabase): Promise<BookedLane[]> {
+async function quotesToBook(data: ScaleDatabase): Promise<BookedQuote[]> {
   const tenants = tenantsOf(data.access.plan).filter(({ kind }) => kind === 'ordinary')
   return data.as('superuser', async (client) => {
-    const { rows } = await client.query<BookedLane>(
+    const { rows } = await client.query<BookedQuote>(
       `select tenant_id, lane_id, lane_ref, quoted_rate_cents from (
          select tenant_id, lane_id, lane_ref, quoted_rate_cents,
            row_number() over (partition by tenant_id order by created_at desc, lane_id) as nth
          from quotes where tenant_id = any ($1::integer[])
        ) numbered where nth <= $2 order by nth, tenant_id`,
-      [tenants.map(({ tenantId }) => tenantId), lanesPerTenant],
+      [tenants.map(({ tenantId }) => tenantId), quotesPerTenant],
     )
     return rows
   })
@@ -39,7 +39,7 @@ export const updatesRow: BenchRow = {
   promise: 'durable signed updates, 16 at once, have at least 0.15 of the throughput of bare one-row UPDATEs',
   async measure(bench): Promise<BenchFindings> {
     const data = await bench.data()
-    const lanes = await lanesToBook(data)
+    const lanes = await quotesToBook(data)
     const base = tenantsOf(data.access.plan)[0]?.tenantId ?? 0
     const bareResults: number[] = []
     const results: Measured[] = []

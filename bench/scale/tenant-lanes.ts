@@ -2,7 +2,7 @@ import { equipmentCode } from '#engine/equipment.ts'
 import { type Place, readPlace } from '#engine/place.ts'
 import { gazetteer } from '#geography/gazetteer.ts'
 import { locate } from '#geography/locate.ts'
-import { lanePlaces } from '#server/lanes/index.ts'
+import { lanePlaces } from '#server/quotes/index.ts'
 import { type SeededRandom, seededRandom, vanCostByMiles } from '#server/sample/index.ts'
 import { mixed, type PlannedTenant, type ScalePlan } from './plan.ts'
 

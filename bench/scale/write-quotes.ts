@@ -107,7 +107,7 @@ export async function rowsOf(
     laneNumber++
     lanes.push([
       tenantId,
-      identifiers.laneId(laneNumbers[lanes.length] ?? -1),
+      identifiers.quoteId(laneNumbers[lanes.length] ?? -1),
       laneRef(requestId, laneNumber, 1),
       requestId,
       laneNumber,

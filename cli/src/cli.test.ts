@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import Papa from 'papaparse'
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
-import { type Integration, makeIntegration, makeLane, makeServiceToken } from '#testing/make.ts'
+import { type Integration, makeIntegration, makeQuote, makeServiceToken } from '#testing/make.ts'
 import { type TestApp, testApp } from '#testing/test-app.ts'
 import { scriptedServer } from '../../client/testing/scripted-server.ts'
 import { runCommandLine } from '../testing/command-line.ts'
@@ -75,7 +75,7 @@ describe('from a quote to its margin', () => {
       scope: 'equipment',
       history: { avg_rate_usd: 1450.1 },
     })
-    const { lane_ref: other } = await makeLane(app, integration.tenant)
+    const { lane_ref: other } = await makeQuote(app, integration.tenant)
     expect((await lanewise(['outcome', other, 'lost', '--reason', 'service'])).printed).toBe(
       `${other}: lost, updated`,
     )
@@ -104,7 +104,7 @@ describe('from a quote to its margin', () => {
   })
 
   test('a booking is cancelled, a repeat changes nothing, and an unknown lane_ref is an error', async () => {
-    const { lane_ref } = await makeLane(app, integration.tenant)
+    const { lane_ref } = await makeQuote(app, integration.tenant)
     expect((await lanewise(['shipment-update', lane_ref, '--truck-cost', '1500'])).exit).toBe(0)
     for (let times = 0; times < 2; times++) {
       expect(await lanewise(['cancel-booking', lane_ref, '--reason', 'No truck'])).toMatchObject({
@@ -117,7 +117,7 @@ describe('from a quote to its margin', () => {
   })
 
   test('an update from a file is sent byte for byte', async () => {
-    const { lane_ref } = await makeLane(app, integration.tenant)
+    const { lane_ref } = await makeQuote(app, integration.tenant)
     file('body.json', `{ "lane_ref": "${lane_ref}",\n "truck_cost": 1500.50 }\n`)
     expect(await lanewise(['shipment-update', '--body', 'body.json'])).toMatchObject({ exit: 0 })
     expect((await lanewise(['shipment-update', '--body', 'none.json'])).exit).toBe(2)
@@ -242,7 +242,7 @@ describe('price', () => {
   const columns = 'Origin;Destination;Equip;Rate;Note'
 
   test('returns 10,000 rows in order with added columns, errors per row and escaped formulas', async () => {
-    await makeLane(app, integration.tenant, { rate: 2000, outcome: 'won' })
+    await makeQuote(app, integration.tenant, { rate: 2000, outcome: 'won' })
     const rows = Array.from({ length: 10_000 }, (_, at) => `${lanes[at % 5]};${at % 2 === 0 ? '=cmd|x' : at}`)
     file('lanes.csv', `\uFEFF${columns}\r\n${rows.join('\r\n')}\r\n`)
     const done = await lanewise(['price', 'lanes.csv', '-o', 'out.csv', '--json'])
@@ -267,7 +267,7 @@ describe('price', () => {
     Papa.parse<Record<string, string>>(read(name), { header: true, skipEmptyLines: true }).data
 
   test('prices a file at the suggested rates with --suggest', async () => {
-    await makeLane(app, integration.tenant, { rate: 2000, outcome: 'won' })
+    await makeQuote(app, integration.tenant, { rate: 2000, outcome: 'won' })
     file('list.csv', 'From,To,Equip,Rate\n"Dallas, TX","Atlanta, GA",V,9\n"Fargo, ND","Bangor, ME",V,9\n')
     const done = await lanewise(['price', 'list.csv', '-o', 'priced.csv', '--insight', '--suggest'])
     expect(done).toMatchObject({ exit: 0 })
@@ -323,7 +323,7 @@ describe('price', () => {
   })
 
   test('does not compare a rate on another basis, in another currency or in another unit', async () => {
-    await makeLane(app, integration.tenant, { rate: 2000, outcome: 'won' })
+    await makeQuote(app, integration.tenant, { rate: 2000, outcome: 'won' })
     const ends = '"Dallas, TX","Atlanta, GA",V'
     file('linehaul.csv', `From,To,Equip,Linehaul\n${ends},1700\n`)
     expect((await lanewise(['price', 'linehaul.csv', '-o', 'linehaul.out.csv'])).exit).toBe(6)
@@ -433,7 +433,7 @@ describe('price', () => {
 
 describe('unknown fields', () => {
   test('are an error, which is JSON with --json; with --lenient a warning', async () => {
-    const { lane_ref } = await makeLane(app, integration.tenant)
+    const { lane_ref } = await makeQuote(app, integration.tenant)
     file('body.json', JSON.stringify({ lane_ref, truck_cost: 1500, custommer_rate: 2150 }))
     const send = (...words: string[]) => lanewise(['shipment-update', '--body', 'body.json', ...words])
     const refused = await send()
@@ -575,7 +575,7 @@ describe('errors', () => {
 
 describe('the standard output', () => {
   test('receives a file byte for byte with -o -', async () => {
-    await makeLane(app, integration.tenant)
+    await makeQuote(app, integration.tenant)
     file('lanes.csv', 'Origin,Destination,Rate\n"Dallas, TX","Atlanta, GA",2000\n,"Atlanta, GA",2000\n')
     await lanewise(['price', 'lanes.csv', '-o', 'priced.csv'])
     const priced = await lanewise(['price', 'lanes.csv', '-o', '-'], { print: () => expect.unreachable() })

@@ -1,6 +1,6 @@
 import { serviceClient } from './clients.ts'
 import { type AddCommands, decimal, given, withExample } from './command.ts'
-import { basisText, keptApartText, money, pairs, percent, shownExtras, unknownPlacesText } from './show.ts'
+import { basisText, leftOutText, money, pairs, percent, shownExtras, unknownPlacesText } from './show.ts'
 
 const addMarkup: AddCommands = (program, action) => {
   program
@@ -31,7 +31,7 @@ const addMarkup: AddCommands = (program, action) => {
           const lanewise = serviceClient(run.options, run, 'token')
           const answer = await lanewise.markup(query, { signal: run.signal })
           if (!answer.found) {
-            const nothing = ['No quotes on this lane yet.', ...keptApartText(answer.basis)]
+            const nothing = ['No quotes on this lane yet.', ...leftOutText(answer.basis)]
             run.answer(answer, [...nothing, ...unknownPlacesText(answer)].join('\n'))
             return
           }
@@ -80,10 +80,7 @@ const addLane: AddCommands = (program, action) => {
         const answer = await lanewise.laneInsight(query, { signal: run.signal })
         if (!answer.found) {
           const nothing = 'There is not enough data for this lane or for wider scopes.'
-          run.answer(
-            answer,
-            [nothing, ...keptApartText(answer.basis), ...unknownPlacesText(answer)].join('\n'),
-          )
+          run.answer(answer, [nothing, ...leftOutText(answer.basis), ...unknownPlacesText(answer)].join('\n'))
           return
         }
         const { history, scores, signals } = answer

@@ -25,7 +25,7 @@ import {
 } from './csv-file.ts'
 import { CommandFailed } from './exits.ts'
 import type { LaneToPrice, PricedLane } from './price-lanes.ts'
-import { keptApartText, unknownPlacesText } from './show.ts'
+import { leftOutText, unknownPlacesText } from './show.ts'
 
 export interface PriceFile extends CsvFile {
   readonly columns: PriceColumns
@@ -209,11 +209,7 @@ type Advice = Extract<PricedLane, { ok: true }>
 function markupCells(markup: Advice['markup']): Cell[] {
   if (!markup.found) {
     const { query, confidence } = markup
-    const words = [
-      'No quotes on this lane yet.',
-      ...keptApartText(markup.basis),
-      ...unknownPlacesText(markup),
-    ]
+    const words = ['No quotes on this lane yet.', ...leftOutText(markup.basis), ...unknownPlacesText(markup)]
     const nothing = words.join(' ')
     return [
       query.proposed_rate,

@@ -44,7 +44,7 @@ export function basisText(basis: Compared | undefined): string | null {
 }
 
 /** A line about the quotes that statistics leave out, for an answer without data; none without such quotes. */
-export function keptApartText(basis: Compared | undefined): string[] {
+export function leftOutText(basis: Compared | undefined): string[] {
   if (basis === undefined || basis.kept_apart === 0) return []
   const { kept_apart: apart } = basis
   return [

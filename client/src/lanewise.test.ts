@@ -328,34 +328,34 @@ describe('a failure', () => {
     ['an object in a query', (c) => c.markup({ ...offer, origin: anything({}) }), 'a value of type object'],
     [
       'no lane_ref',
-      (c) => c.call('get-lane', { params: anything({}) }),
+      (c) => c.call('get-quote', { params: anything({}) }),
       'lane_ref must be a string or a finite number; it is undefined',
     ],
     [
       'a lane_ref that is a list',
-      (c) => c.call('get-lane', { params: { lane_ref: anything([]) } }),
+      (c) => c.call('get-quote', { params: { lane_ref: anything([]) } }),
       'a value of type object',
     ],
     [
       'an empty lane_ref',
-      (c) => c.call('get-lane', { params: { lane_ref: '' } }),
+      (c) => c.call('get-quote', { params: { lane_ref: '' } }),
       'lane_ref must be an identifier; it is ""',
     ],
     [
       'a lane_ref that leads elsewhere',
-      (c) => c.call('get-lane', { params: { lane_ref: '..' } }),
+      (c) => c.call('get-quote', { params: { lane_ref: '..' } }),
       'it is ".."',
     ],
     [
       'an unpaired surrogate',
-      (c) => c.call('get-lane', { params: { lane_ref: '\ud800' } }),
+      (c) => c.call('get-quote', { params: { lane_ref: '\ud800' } }),
       'contains an unpaired surrogate',
     ],
     ['an unknown operation', (c) => c.call('list-trucks' as 'me', {}), 'There is no operation list-trucks'],
     ['a name that every object has', (c) => c.call('toString' as 'me', {}), 'There is no operation toString'],
     [
       'nothing at all',
-      (c) => c.call(anything('get-lane'), anything(null), anything(null)),
+      (c) => c.call(anything('get-quote'), anything(null), anything(null)),
       'it is undefined',
     ],
   ])('reports %s before a request is sent', async (_name, use, expected) => {
@@ -584,7 +584,7 @@ describe('the metadata of a response', () => {
     expect(meta.headers.get('content-type')).toBe('application/json')
 
     server.play({ status: 200, body: 'a,b\n' })
-    const file = await client().call('export-lanes', {}).withMeta()
+    const file = await client().call('export-quotes', {}).withMeta()
     expect(file).toMatchObject({ data: 'a,b\n', meta: { replayed: false, ignored: [], rateLimit: null } })
   })
 

@@ -206,7 +206,7 @@ export class Lanewise {
    * Calls any operation of the service by its operation id in the OpenAPI document, with its types.
    *
    * @throws LanewiseFailure: switch on its `code`
-   * @example const { lanes } = await lanewise.call('list-lanes', { query: { outcome: 'pending' } })
+   * @example const { lanes } = await lanewise.call('list-quotes', { query: { outcome: 'pending' } })
    */
   call<Name extends OperationName>(
     name: Name,

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { type Integration, makeIntegration, makeLane, makeTenant } from '#testing/make.ts'
+import { type Integration, makeIntegration, makeQuote, makeTenant } from '#testing/make.ts'
 import { type TestApp, testApp } from '#testing/test-app.ts'
 import { isLanewiseFailure, Lanewise, type LanewiseEvent } from './index.ts'
 
@@ -22,7 +22,7 @@ test('an integration creates credentials, reads insights and books a margin', as
   const token = await owner.createServiceToken({ name: 'TMS' })
   const secret = await owner.createSigningSecret({ name: 'tms' })
   const tms = new Lanewise({ baseUrl: app.url, token: token.token, secret: secret.secret })
-  const lane = await makeLane(app, tenant, { rate: 2000 })
+  const quote = await makeQuote(app, tenant, { rate: 2000 })
 
   const query = { origin: 'Dallas, TX', destination: 'Atlanta, GA', equipment: 'V' }
   expect(await tms.markup({ ...query, proposed_rate: 2100 })).toMatchObject({
@@ -30,12 +30,12 @@ test('an integration creates credentials, reads insights and books a margin', as
     confidence: 'none',
   })
   const update = {
-    lane_ref: lane.lane_ref,
+    lane_ref: quote.lane_ref,
     customer_rate: 2100.1,
     truck_cost: 1790.05,
     carrier_name: 'Peña — 運送',
   }
-  expect(await tms.shipmentUpdate(update)).toEqual({ status: 'ok', lane_id: lane.lane_id, updated: true })
+  expect(await tms.shipmentUpdate(update)).toEqual({ status: 'ok', lane_id: quote.lane_id, updated: true })
 
   // The next response includes the booking, because the write cleared the cache.
   expect(await tms.markup({ ...query, proposed_rate: 2100 })).toMatchObject({ confidence: 'low' })
@@ -43,7 +43,7 @@ test('an integration creates credentials, reads insights and books a margin', as
     found: true,
     history: { wins: 1, avg_rate_usd: 2100.1 },
   })
-  expect(await owner.call('get-lane', { params: { lane_ref: lane.lane_ref } })).toMatchObject({
+  expect(await owner.call('get-quote', { params: { lane_ref: quote.lane_ref } })).toMatchObject({
     margin: 310.05,
     carrier_name: 'Peña — 運送',
   })
@@ -88,10 +88,10 @@ test('an integration pushes quotes and outcomes under its own ids, books in bulk
 })
 
 test('a clock skew of one hour is corrected by the service’s time', async () => {
-  const lane = await makeLane(app, integration.tenant)
+  const quote = await makeQuote(app, integration.tenant)
   app.now = Date.now() + 3_600_000
   try {
-    expect(await lanewise.shipmentUpdate({ lane_ref: lane.lane_ref, truck_cost: 1500 })).toMatchObject({
+    expect(await lanewise.shipmentUpdate({ lane_ref: quote.lane_ref, truck_cost: 1500 })).toMatchObject({
       updated: true,
     })
   } finally {
@@ -100,11 +100,11 @@ test('a clock skew of one hour is corrected by the service’s time', async () =
 })
 
 test('a booking is cancelled with a reason', async () => {
-  const { lane_ref: laneRef } = await makeLane(app, integration.tenant)
+  const { lane_ref: laneRef } = await makeQuote(app, integration.tenant)
   await lanewise.shipmentUpdate({ lane_ref: laneRef, truck_cost: 1500 })
   expect(await lanewise.cancelBooking({ laneRef, reason: 'No truck' })).toMatchObject({ updated: true })
   const owner = new Lanewise({ baseUrl: app.url, token: integration.tenant.owner })
-  expect(await owner.call('get-lane', { params: { lane_ref: laneRef } })).toMatchObject({
+  expect(await owner.call('get-quote', { params: { lane_ref: laneRef } })).toMatchObject({
     truck_cost: null,
     outcome: 'pending',
     cancelled_at: expect.any(String),
@@ -118,11 +118,11 @@ test('a file is uploaded and downloaded unchanged', async () => {
   const body = new Blob(['origin,destination,equipment,quoted_rate,quoted_at\nReno\n'])
   const made = await owner.call('create-import', { query: { file_name: 'q.csv', dry_run: 'true' }, body })
   expect(made).toMatchObject({ file_name: 'q.csv', dry_run: true })
-  expect(await owner.call('export-lanes', { query: { origin: 'Dallas, TX' } })).toContain('Dallas')
+  expect(await owner.call('export-quotes', { query: { origin: 'Dallas, TX' } })).toContain('Dallas')
 })
 
 test('a misspelled field is reported in the metadata, or is an error for a strict client', async () => {
-  const { lane_ref } = await makeLane(app, integration.tenant)
+  const { lane_ref } = await makeQuote(app, integration.tenant)
   const update = { lane_ref, truck_cost: 1500, custommer_rate: 2150 }
   const { data, meta } = await lanewise.shipmentUpdate(update).withMeta()
   expect(data.updated).toBe(true)
@@ -135,7 +135,7 @@ test('a misspelled field is reported in the metadata, or is an error for a stric
 })
 
 test('a repeated signed request returns the saved response, marked as replayed', async () => {
-  const { lane_ref } = await makeLane(app, integration.tenant)
+  const { lane_ref } = await makeQuote(app, integration.tenant)
   const clock = vi.spyOn(Date, 'now').mockReturnValue(app.now)
   try {
     const send = () => lanewise.shipmentUpdate({ lane_ref, truck_cost: 1400 }).withMeta()
@@ -148,7 +148,7 @@ test('a repeated signed request returns the saved response, marked as replayed',
 })
 
 test('null means absent, and the service rejects a lane_ref that is not a string', async () => {
-  const { lane_ref } = await makeLane(app, integration.tenant)
+  const { lane_ref } = await makeQuote(app, integration.tenant)
   const update = { lane_ref, truck_cost: 1300, customer_rate: null, carrier_name: undefined, booked_at: null }
   expect(await lanewise.shipmentUpdate(update)).toMatchObject({ updated: true })
   const query = { origin: 'Dallas, TX', destination: 'Atlanta, GA', equipment: null }

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { type EventReceiver, eventReceiver, type Received, sendEventsTo } from '#testing/event-receiver.ts'
-import { call, type Integration, makeIntegration, makeLane, pushUpdate } from '#testing/make.ts'
+import { call, type Integration, makeIntegration, makeQuote, pushUpdate } from '#testing/make.ts'
 import { type TestApp, testApp } from '#testing/test-app.ts'
 import { EventRejected, verifyEvent } from './index.ts'
 
@@ -47,9 +47,9 @@ async function rejected(verified: Promise<unknown>): Promise<EventRejected['reas
 
 describe('a delivery of the service', () => {
   test('is verified, with its id and its typed event', async () => {
-    const lane = await makeLane(app, integration.tenant, { rate: 2000 })
+    const quote = await makeQuote(app, integration.tenant, { rate: 2000 })
     await pushUpdate(app, integration, {
-      lane_ref: lane.lane_ref,
+      lane_ref: quote.lane_ref,
       customer_rate: 2100,
       customer_name: 'Café Zürich',
     })

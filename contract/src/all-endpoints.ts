@@ -41,8 +41,7 @@ import { insightBatch } from './insight-batch.ts'
 import { getRateLimit, listIntegrationCalls } from './integration-calls.ts'
 import { laneAdvice, laneInsight } from './lane-insight.ts'
 import { laneRecord } from './lane-record.ts'
-import { adviseLanes } from './lanes-advice.ts'
-import { markLanes } from './mark-lanes.ts'
+import { markQuotes } from './mark-quotes.ts'
 import {
   addMarketRates,
   eraseMarketSource,
@@ -53,7 +52,7 @@ import {
 } from './market-rates.ts'
 import { exportMarketStanding, getMarketStanding } from './market-standing.ts'
 import { markup, quoteAdvice } from './markup.ts'
-import { readPastedLanes } from './pasted-lanes.ts'
+import { readPastedQuotes } from './pasted-quotes.ts'
 import { exportPerformance, getPerformance, listMarginGaps } from './performance.ts'
 import { addPricingRule, changePricingRule, listPricingRules, removePricingRule } from './pricing-rules.ts'
 import { checkQuotes, pushOutcomes, pushQuotes } from './push-quotes.ts'
@@ -61,18 +60,19 @@ import { pushShipmentUpdates } from './push-shipment-updates.ts'
 import { changeQuoteListSettings, getQuoteListSettings } from './quote-list-settings.ts'
 import {
   createQuoteRequest,
-  exportLanes,
+  exportQuotes,
   exportShipments,
-  getLane,
+  getQuote,
   getQuoteRequest,
   listChanges,
-  listLanes,
+  listQuotes,
   listShipments,
   requote,
   rollback,
   searchShipments,
   setOutcome,
 } from './quote-requests.ts'
+import { adviseQuotes } from './quotes-advice.ts'
 import { readQuotes, readShipments } from './read-back.ts'
 import { enterSandbox, resetSandbox } from './sandbox.ts'
 import { createServiceToken, listServiceTokens, revokeServiceToken } from './service-token.ts'
@@ -154,7 +154,7 @@ export const allEndpoints = [
   exportAuditEvents,
   quoteAdvice,
   laneAdvice,
-  adviseLanes,
+  adviseQuotes,
   listApprovals,
   askApproval,
   askRequoteApproval,
@@ -166,11 +166,11 @@ export const allEndpoints = [
   laneRecord,
   suggestPlaces,
   suggestCustomers,
-  readPastedLanes,
+  readPastedQuotes,
   createQuoteRequest,
   getQuoteRequest,
-  listLanes,
-  exportLanes,
+  listQuotes,
+  exportQuotes,
   getQuoteListSettings,
   changeQuoteListSettings,
   getFuel,
@@ -190,12 +190,12 @@ export const allEndpoints = [
   loadDieselPrices,
   listExchangeRates,
   addExchangeRates,
-  getLane,
+  getQuote,
   listShipments,
   exportShipments,
   requote,
   setOutcome,
-  markLanes,
+  markQuotes,
   voidQuote,
   restoreQuote,
   listChanges,

@@ -1,14 +1,14 @@
 import Type from 'typebox'
 import { endpoint } from './endpoint.ts'
 import { laneRef, nullable, oneOf, positiveDollars, recordId, sentLaneRef, text } from './fields.ts'
-import { quoteOfLane, UserSummary } from './lane.ts'
 import {
   approvalHours,
   approvalsListedMax,
-  lanesPerRequestMax,
   noteLengthMax,
   quoteRequestBytesMax,
+  quotesPerRequestMax,
 } from './limits.ts'
+import { quotedFields, UserSummary } from './quote.ts'
 import { createQuoteRequest, requote } from './quote-requests.ts'
 import { shownBasis, shownCharge, shownCharges, shownCurrency } from './rate-basis.ts'
 
@@ -51,8 +51,8 @@ export const Approval = Type.Object({
       quoted_accessorials: shownCharge('accessorial charges', 'rate'),
       quoted_charges: shownCharges('rate'),
       quoted_currency: shownCurrency('rate and counter_rate'),
-      miles: quoteOfLane.miles,
-      rate_type: quoteOfLane.rate_type,
+      miles: quotedFields.miles,
+      rate_type: quotedFields.rate_type,
     }),
   ),
   reasons: Type.Array(Type.String(), {
@@ -189,7 +189,7 @@ export const decideApproval = endpoint({
     rates: Type.Optional(
       Type.Array(positiveDollars('The rate of a quote'), {
         minItems: 1,
-        maxItems: lanesPerRequestMax,
+        maxItems: quotesPerRequestMax,
         description:
           'The rate of each quote, in the order of lanes. For counter: the rates that would be approved. For accept: the rates of the counter that the person saw, so that a counter that changed meanwhile is not accepted',
         'x-expected': 'a list with one rate for each quote',

@@ -1,9 +1,9 @@
 import Type from 'typebox'
 import { endpoint } from './endpoint.ts'
 import { nullable, recordId } from './fields.ts'
-import { exampleLane, Lane } from './lane.ts'
 import { missedQuotesMax, ruleTestQuotesMax } from './limits.ts'
 import { exampleRule, RuleConditions, RuleTerms } from './pricing-rules.ts'
+import { exampleQuote, Quote } from './quote.ts'
 import { ComparedBasis, exampleBasis } from './rate-basis.ts'
 
 const number = nullable(Type.Number())
@@ -157,7 +157,7 @@ export const NotJudged = Type.Object({
  * others are US dollars on the basis of the answer.
  */
 export const MissedQuote = Type.Object({
-  lane: Lane,
+  lane: Quote,
   finding: Type.Enum(['won_too_low', 'not_worth'], {
     description:
       'won_too_low: won clearly below the rates that were nearly as good as the best one. not_worth: won or pending below the truck cost that was known when it was quoted',
@@ -347,7 +347,7 @@ export const getBacktest = endpoint({
         },
         quotes: [
           {
-            lane: exampleLane,
+            lane: exampleQuote,
             finding: 'won_too_low',
             amount: 121,
             quoted_rate: 1900,

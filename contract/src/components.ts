@@ -29,7 +29,7 @@ import {
 } from './estimate.ts'
 import { EventDelivery, EventEndpoint, EventEndpointWithSecret } from './event-endpoints.ts'
 import { eventTypes } from './event-types.ts'
-import { LaneChanged } from './events.ts'
+import { QuoteChanged } from './events.ts'
 import { ExchangeRate } from './exchange.ts'
 import {
   dollars,
@@ -48,19 +48,8 @@ import { Import, ImportError } from './imports.ts'
 import { batchLane, LaneFieldError } from './insight-batch.ts'
 import { AnsweredPool, RateTypeCounts } from './insight-extras.ts'
 import { IntegrationCall } from './integration-calls.ts'
-import {
-  Change,
-  CostRange,
-  changeSources,
-  Lane,
-  outcomeReasons,
-  outcomes,
-  RecordedForecast,
-  UserSummary,
-} from './lane.ts'
 import { InsightQuery, laneInsight, laneScopes } from './lane-insight.ts'
 import { LaneEnd } from './lane-record.ts'
-import { LaneConversion } from './lanes-advice.ts'
 import { MarketRateResult, resultsAnswer, sentMarketRate } from './market-rates.ts'
 import { MarketRate, MarketReference, OwnRates } from './market-reference.ts'
 import { AgainstMarket } from './market-standing.ts'
@@ -88,11 +77,22 @@ import {
 } from './pricing-rules.ts'
 import { RefusedItem } from './push-items.ts'
 import { CheckedQuote, PushedQuoteResult, pushedQuote } from './push-quotes.ts'
+import {
+  Change,
+  CostRange,
+  changeSources,
+  outcomeReasons,
+  outcomes,
+  Quote,
+  RecordedForecast,
+  UserSummary,
+} from './quote.ts'
 import { QuoteView } from './quote-list-settings.ts'
-import { createQuoteRequest, listShipments, QuotedLane, QuoteRequest } from './quote-requests.ts'
+import { createQuoteRequest, listShipments, QuoteRequest, QuoteWithWarnings } from './quote-requests.ts'
+import { QuoteConversion } from './quotes-advice.ts'
 import { ComparedBasis, NamedCharge } from './rate-basis.ts'
 import { RateWarning } from './rate-warnings.ts'
-import { ChangedLane, RemovedLane } from './read-back.ts'
+import { ChangedQuote, RemovedQuote } from './read-back.ts'
 import { ServiceToken } from './service-token.ts'
 import { Session, signOut } from './sign-in.ts'
 import { checkSignature } from './signature-check.ts'
@@ -190,11 +190,11 @@ export const components: Readonly<
     description: 'How win_probability is computed',
   },
   Lane: {
-    schema: Lane,
+    schema: Quote,
     description: 'A quote: one priced line of a quote request, with its booking if it has one',
   },
   QuotedLane: {
-    schema: QuotedLane,
+    schema: QuoteWithWarnings,
     description: 'A new quote, with warnings about its rate',
   },
   RateWarning: { schema: RateWarning, description: 'A reason to check a rate' },
@@ -211,8 +211,8 @@ export const components: Readonly<
     description: 'An item of a push that was applied, or that changes nothing',
   },
   CheckedQuote: { schema: CheckedQuote, description: 'What a push would do with a quote' },
-  ChangedLane: { schema: ChangedLane, description: 'The newest state of a quote that changed' },
-  RemovedLane: { schema: RemovedLane, description: 'A quote that is no longer in the list' },
+  ChangedLane: { schema: ChangedQuote, description: 'The newest state of a quote that changed' },
+  RemovedLane: { schema: RemovedQuote, description: 'A quote that is no longer in the list' },
   LaneFieldError: { schema: LaneFieldError, description: 'An error in a field of one item of a list' },
   UserSummary: { schema: UserSummary, description: 'A person of the brokerage' },
   QuoteRequest: { schema: QuoteRequest, description: 'A quote request with its quotes' },
@@ -220,7 +220,7 @@ export const components: Readonly<
     schema: createQuoteRequest.body.properties.lanes.items,
     description: 'A quote in a new quote request',
   },
-  LaneChanged: { schema: LaneChanged, description: 'The quote of an event, and the change' },
+  LaneChanged: { schema: QuoteChanged, description: 'The quote of an event, and the change' },
   LaneChange: { schema: Change, description: 'A change of a quote, from its history' },
   ShipmentPage: { schema: listShipments.answer, description: 'A page of shipments, with their totals' },
   LaneKey: { schema: LaneKey, description: 'Origin, destination and equipment' },
@@ -266,7 +266,7 @@ export const components: Readonly<
   PricingRule: { schema: PricingRule, description: 'A pricing rule of the brokerage' },
   PricingRules: { schema: PricingRules, description: 'The pricing rules of the brokerage' },
   RuleLimit: { schema: RuleLimit, description: 'A limit of a quote by the pricing rules' },
-  LaneConversion: { schema: LaneConversion, description: 'How amounts of a quote are compared' },
+  LaneConversion: { schema: QuoteConversion, description: 'How amounts of a quote are compared' },
   AppliedRules: { schema: AppliedRules, description: 'The pricing rules that apply to a quote' },
   OutsideRule: { schema: OutsideRule, description: 'A limit that a rate is outside of' },
   MarginRisk: { schema: MarginRisk, description: 'The margin that a rate may have in the end' },

@@ -3,7 +3,7 @@ import { endpoint } from './endpoint.ts'
 import { deliveryStates, eventTypes } from './event-types.ts'
 import { changeOf, nullable, oneOf, recordId, text, time, wholeNumber } from './fields.ts'
 import {
-  deliveryAnswerKeptMax,
+  deliveryAnswerSavedMax,
   eventEndpointsMax,
   eventsKeptDaysMax,
   eventTestsPerSecondMax,
@@ -263,7 +263,7 @@ export const EventDelivery = Type.Object({
   },
   answer: {
     ...nullable(Type.String()),
-    description: `The first ${deliveryAnswerKeptMax} characters of that response`,
+    description: `The first ${deliveryAnswerSavedMax} characters of that response`,
   },
   failure: { ...nullable(Type.String()), description: 'Why the last attempt got no response, in words' },
   ms: nullable(Type.Number({ description: 'Duration of the last attempt in milliseconds' })),

@@ -2,18 +2,18 @@ import Type, { type Static, type TSchema } from 'typebox'
 import { Approval, exampleApproval } from './approvals.ts'
 import { credentialKinds, type EventType, testEventType } from './event-types.ts'
 import { nullable } from './fields.ts'
+import { tokenExpiryNoticeDays } from './limits.ts'
 import {
-  bookingOfLane,
+  bookingFields,
   changeSources,
-  exampleLane,
-  Lane,
-  openLane,
+  exampleQuote,
+  openQuote,
   outcomeReasons,
   outcomeRule,
   outcomes,
-  quoteOfLane,
-} from './lane.ts'
-import { tokenExpiryNoticeDays } from './limits.ts'
+  Quote,
+  quotedFields,
+} from './quote.ts'
 
 const source = Type.Enum([...changeSources], {
   description:
@@ -23,21 +23,21 @@ const changeId = Type.Integer({
   description:
     'The id of the change in the history of the quote. A later change of the quote has a higher id',
 })
-const lane = { ...Lane, description: 'The quote at the time of the event' }
+const lane = { ...Quote, description: 'The quote at the time of the event' }
 
 /** The booking fields that `changed` in lane.booked can list, by their names in `lane`. */
-export const bookedFields = Object.keys(bookingOfLane) as readonly (keyof typeof bookingOfLane)[]
+export const bookedFields = Object.keys(bookingFields) as readonly (keyof typeof bookingFields)[]
 
 /** The fields of the quote that `changed` in quote.updated can list, by their names in its history. */
 export const changedQuoteFields = [
-  ...(Object.keys(quoteOfLane) as (keyof typeof quoteOfLane)[]),
+  ...(Object.keys(quotedFields) as (keyof typeof quotedFields)[]),
   'quoted_at',
   'voided_at',
   'void_reason',
   'superseded_by',
 ] as const
 
-export const LaneBooked = Type.Object({
+export const QuoteBooked = Type.Object({
   lane,
   change_id: changeId,
   source,
@@ -57,7 +57,7 @@ export const QuoteUpdated = Type.Object({
   }),
 })
 /** An event about a change that needs no more than its quote. */
-export const LaneChanged = Type.Object({ lane, change_id: changeId, source })
+export const QuoteChanged = Type.Object({ lane, change_id: changeId, source })
 export const OutcomeChanged = Type.Object({
   lane,
   change_id: changeId,
@@ -105,7 +105,7 @@ export const eventBodies = {
     description:
       'Sent for each quote of a quote request, and for each requote. Quotes that were imported from a file are not sent, because they were made in the past.',
     schema: body('quote.created', QuoteCreated),
-    example: { type: 'quote.created', timestamp: '2026-02-27T16:12:09.044Z', data: { lane: openLane } },
+    example: { type: 'quote.created', timestamp: '2026-02-27T16:12:09.044Z', data: { lane: openQuote } },
   },
   'quote.updated': {
     summary: 'A quote changed',
@@ -116,7 +116,7 @@ export const eventBodies = {
       type: 'quote.updated',
       timestamp: at,
       data: {
-        lane: { ...openLane, quoted_rate: 2095, updated_at: '2026-03-01T14:00:00.000Z' },
+        lane: { ...openQuote, quoted_rate: 2095, updated_at: '2026-03-01T14:00:00.000Z' },
         change_id: 1,
         source: 'tms',
         changed: ['quoted_rate'],
@@ -128,12 +128,12 @@ export const eventBodies = {
     summary: 'The booking of a quote was added or changed',
     description:
       'Sent when a field of the booking of a quote changes: by a signed update, by an imported file, or because a change was rolled back or an import was undone.',
-    schema: body('lane.booked', LaneBooked),
+    schema: body('lane.booked', QuoteBooked),
     example: {
       type: 'lane.booked',
       timestamp: at,
       data: {
-        lane: exampleLane,
+        lane: exampleQuote,
         change_id: 1,
         source: 'tms',
         changed: ['customer_rate', 'truck_cost', 'carrier_name', 'carrier_notes', 'booked_at'],
@@ -144,13 +144,13 @@ export const eventBodies = {
     summary: 'The booking of a quote was cancelled',
     description:
       'Sent when a signed update cancels a booking. lane.booked comes first, with the same change_id, and names the fields that are null now. If the booking had set the outcome to won, lane.outcome_changed follows.',
-    schema: body('lane.booking_cancelled', LaneChanged),
+    schema: body('lane.booking_cancelled', QuoteChanged),
     example: {
       type: 'lane.booking_cancelled',
       timestamp: at,
       data: {
         lane: {
-          ...openLane,
+          ...openQuote,
           cancelled_at: '2026-03-01T14:00:00.000Z',
           cancel_reason: 'Shipper pulled the load',
           updated_at: '2026-03-01T14:00:00.000Z',
@@ -169,7 +169,7 @@ export const eventBodies = {
       type: 'lane.outcome_changed',
       timestamp: at,
       data: {
-        lane: exampleLane,
+        lane: exampleQuote,
         change_id: 1,
         source: 'tms',
         rule: 'booking_is_a_win',
@@ -182,13 +182,13 @@ export const eventBodies = {
     summary: 'A quote expired without an answer',
     description:
       'Sent instead of lane.outcome_changed when the outcome becomes expired: the quote was pending when its validity ended. If an answer or a booking comes later, lane.outcome_changed follows with the previous_outcome expired.',
-    schema: body('quote.expired', LaneChanged),
+    schema: body('quote.expired', QuoteChanged),
     example: {
       type: 'quote.expired',
       timestamp: '2026-03-06T23:00:21.377Z',
       data: {
         lane: {
-          ...openLane,
+          ...openQuote,
           valid_until: '2026-03-06T23:00:00.000Z',
           outcome: 'expired',
           outcome_source: 'lanewise',

@@ -1,8 +1,8 @@
 import Type from 'typebox'
 import { endpoint } from './endpoint.ts'
 import { nullable, oneOf, recordId } from './fields.ts'
-import { changeSources } from './lane.ts'
 import { importBytesMax, importColumnsMax, importHeadersBytesMax, workbookBytesMax } from './limits.ts'
+import { changeSources } from './quote.ts'
 import { rateBases } from './rate-basis.ts'
 
 export const importStates = ['running', 'done', 'stopped', 'failed', 'undoing', 'undone'] as const
@@ -33,7 +33,7 @@ const ImportChange = Type.Object({
 })
 
 /** A value of a file that was not applied, because the quote has a newer value, or a quoted rate on other terms. */
-const ImportKept = Type.Object({
+const ImportNotApplied = Type.Object({
   row: Type.Integer({ description: 'Line in the file; the header is line 1' }),
   lane_ref: Type.String(),
   column: Type.String({ description: 'The column of the file' }),
@@ -97,7 +97,7 @@ export const Import = Type.Object({
   ),
   errors: Type.Array(ImportError, { description: 'The first 1,000 errors' }),
   changes: Type.Array(ImportChange, { description: 'The first 200 rows that changed a quote' }),
-  kept: Type.Array(ImportKept, {
+  kept: Type.Array(ImportNotApplied, {
     description:
       'The first 1,000 values that were not applied, because the quote has a newer value, or a quoted rate on another basis or in another currency',
   }),

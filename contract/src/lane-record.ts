@@ -1,8 +1,8 @@
 import Type from 'typebox'
 import { endpoint } from './endpoint.ts'
 import { equipment, nullable, place } from './fields.ts'
-import { decisions } from './lane.ts'
 import { lanePointsMax } from './limits.ts'
+import { decisions } from './quote.ts'
 import { ComparedBasis, exampleBasis } from './rate-basis.ts'
 import { ofRateType } from './rate-types.ts'
 

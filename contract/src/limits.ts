@@ -133,7 +133,7 @@ export const deliverySecondsMax = 10
 /** Maximum bytes read of a response. Only the status of the response matters. */
 export const deliveryAnswerBytesMax = 64 * 1024
 /** Maximum characters of a response in the log of deliveries. */
-export const deliveryAnswerKeptMax = 500
+export const deliveryAnswerSavedMax = 500
 /** Concurrent attempts per address and instance. An address whose last attempt failed gets one at a time. */
 export const deliveriesPerEndpointMax = 8
 /**
@@ -160,7 +160,7 @@ export const passwordLengthMax = 128
 /** A year: a rate that is valid for longer is a contract. */
 export const validHoursMax = 8_760
 
-export const lanesPerRequestMax = 100
+export const quotesPerRequestMax = 100
 
 /** Teams of a brokerage, and members and customers of a team. */
 export const teamsMax = 50
@@ -248,7 +248,7 @@ export const suggestionsMax = 50
 /**
  * The places that a tenant uses are taken from this many of its newest quotes. More would be slower and less relevant.
  */
-export const lanesOfUsedPlacesMax = 2_000
+export const quotesOfUsedPlacesMax = 2_000
 /** Maximum points in the chart of a lane. The monthly figures count every quote. */
 export const lanePointsMax = 2_000
 /** A cursor encodes the end of a page: at most a customer name of 200 code points, in base64. */

@@ -1,8 +1,8 @@
 import Type from 'typebox'
 import { endpoint } from './endpoint.ts'
 import { equipment, nullable, oneOf, recordId, text, time, wholeNumber } from './fields.ts'
-import { exampleLane, Lane } from './lane.ts'
 import { cursorLengthMax, pageSizeDefault, pageSizeMax } from './limits.ts'
+import { exampleQuote, Quote } from './quote.ts'
 import { ComparedBasis, exampleBasis } from './rate-basis.ts'
 import { ofRateType } from './rate-types.ts'
 
@@ -227,7 +227,7 @@ export const exportPerformance = endpoint({
 })
 
 export const MarginGap = Type.Object({
-  lane: Lane,
+  lane: Quote,
   quoted_margin: Type.Number({ description: 'Quoted rate minus expected cost at quote time' }),
   margin: Type.Number({ description: 'Actual margin: AR minus AP' }),
   shortfall: Type.Number({ description: 'quoted_margin minus margin' }),
@@ -272,7 +272,7 @@ export const listMarginGaps = endpoint({
       to: null,
       gaps: [
         {
-          lane: { ...exampleLane, truck_cost: 1900, margin: 250, margin_pct: 11.6 },
+          lane: { ...exampleQuote, truck_cost: 1900, margin: 250, margin_pct: 11.6 },
           quoted_margin: 345,
           margin: 250,
           shortfall: 95,

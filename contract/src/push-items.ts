@@ -50,7 +50,7 @@ export const appliedItem = {
 }
 
 /** A quote is named by its lane_ref or by its external_id. */
-export const laneOrExternalId = {
+export const laneRefOrExternalId = {
   lane_ref: Type.Optional(
     sentLaneRef('The quote, by the name that the service assigned; or send external_id'),
   ),

@@ -1,20 +1,20 @@
 import Type from 'typebox'
 import { endpoint } from './endpoint.ts'
 import { dollars, equipment, oneOf, place, positiveDollars, text, time } from './fields.ts'
-import { outcomeReasons, outcomes } from './lane.ts'
 import { pushBytesMax, pushedItemsMax } from './limits.ts'
 import {
   appliedItem,
   countedAs,
   externalId,
   itemErrors,
-  laneOrExternalId,
+  laneRefOrExternalId,
   ownId,
   pushCounts,
   pushedItems,
   RefusedItem,
   signsAddress,
 } from './push-items.ts'
+import { outcomeReasons, outcomes } from './quote.ts'
 import { quotedDetails } from './quoted-details.ts'
 import { quotedCharges } from './rate-basis.ts'
 import { UnknownPlacesOfItem } from './unknown-places.ts'
@@ -178,7 +178,7 @@ export const checkQuotes = endpoint({
 
 /** The outcome of one quote. Each is validated on its own. */
 export const pushedOutcome = Type.Object({
-  ...laneOrExternalId,
+  ...laneRefOrExternalId,
   outcome: oneOf('The outcome of the quote', outcomes),
   outcome_reason: pushedQuote.properties.outcome_reason,
   decided_at: pushedQuote.properties.decided_at,

@@ -5,7 +5,7 @@ import {
   appliedItem,
   countedAs,
   itemErrors,
-  laneOrExternalId,
+  laneRefOrExternalId,
   pushCounts,
   pushedItems,
   RefusedItem,
@@ -16,7 +16,7 @@ import { shipmentUpdate } from './shipment-update.ts'
 const { lane_ref: _, ...bookingFields } = shipmentUpdate.body.properties
 
 /** One shipment update of a bulk call. Each is validated on its own. */
-export const bulkShipmentUpdate = Type.Object({ ...laneOrExternalId, ...bookingFields })
+export const bulkShipmentUpdate = Type.Object({ ...laneRefOrExternalId, ...bookingFields })
 
 export const pushShipmentUpdates = endpoint({
   name: 'push-shipment-updates',

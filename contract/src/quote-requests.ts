@@ -13,15 +13,15 @@ import {
   time,
   wholeNumber,
 } from './fields.ts'
-import { Change, decisions, exampleLane, Lane, openLane, outcomeReasons, outcomes } from './lane.ts'
 import {
   cursorLengthMax,
-  lanesPerRequestMax,
   pageSizeDefault,
   pageSizeMax,
   pendingDaysMax,
   quoteRequestBytesMax,
+  quotesPerRequestMax,
 } from './limits.ts'
+import { Change, decisions, exampleQuote, openQuote, outcomeReasons, outcomes, Quote } from './quote.ts'
 import { quotedDetails, quotedValidity } from './quoted-details.ts'
 import { ComparedBasis, exampleBasis, quotedCharges } from './rate-basis.ts'
 import { ofRateType } from './rate-types.ts'
@@ -32,24 +32,24 @@ export const QuoteRequest = Type.Object({
   customer_name: Type.String(),
   reference: nullable(Type.String()),
   created_at: Type.String({ format: 'date-time' }),
-  lanes: Type.Array(Lane),
+  lanes: Type.Array(Quote),
 })
 
 /** A new quote, with warnings about its rate. */
-export const QuotedLane = Type.Object({ ...Lane.properties, warnings: RateWarnings })
+export const QuoteWithWarnings = Type.Object({ ...Quote.properties, warnings: RateWarnings })
 
 export const laneRefParams = Type.Object({ lane_ref: Type.String() })
 
 const exampleRequest = {
-  request_id: openLane.request_id,
-  customer_name: openLane.customer_name,
-  reference: openLane.reference,
-  created_at: openLane.created_at,
-  lanes: [openLane],
+  request_id: openQuote.request_id,
+  customer_name: openQuote.customer_name,
+  reference: openQuote.reference,
+  created_at: openQuote.created_at,
+  lanes: [openQuote],
 }
 
 const quotedExample = {
-  ...openLane,
+  ...openQuote,
   warnings: [
     {
       code: 'below_cost' as const,
@@ -102,13 +102,13 @@ export const createQuoteRequest = endpoint({
       }),
       {
         minItems: 1,
-        maxItems: lanesPerRequestMax,
-        'x-expected': `a list of 1 to ${lanesPerRequestMax} quotes`,
+        maxItems: quotesPerRequestMax,
+        'x-expected': `a list of 1 to ${quotesPerRequestMax} quotes`,
       },
     ),
   }),
   status: 201,
-  answer: Type.Object({ ...QuoteRequest.properties, lanes: Type.Array(QuotedLane) }),
+  answer: Type.Object({ ...QuoteRequest.properties, lanes: Type.Array(QuoteWithWarnings) }),
   problems: ['customer-hidden', 'request-key-reused'],
   examples: {
     body: {
@@ -144,7 +144,7 @@ export const getQuoteRequest = endpoint({
   examples: { answer: exampleRequest },
 })
 
-const laneSorts = [
+const quoteSorts = [
   'newest',
   'oldest',
   'updated',
@@ -154,7 +154,7 @@ const laneSorts = [
   'margin_low',
   'customer',
 ] as const
-const shipmentSorts = [...laneSorts, 'booked'] as const
+const shipmentSorts = [...quoteSorts, 'booked'] as const
 
 const sortedBy =
   'the default is newest, by quote time. rate is the booked customer rate, else the quoted rate. The orders by rate and by margin compare amounts as they were sent, whatever their basis and currency; quotes whose AR and AP are on two bases or in two currencies are last by margin. Quotes without a margin or a booking time are last.'
@@ -170,9 +170,9 @@ const page = {
   limit: Type.Optional(wholeNumber(`Quotes per page; default ${pageSizeDefault}`, 1, pageSizeMax)),
 }
 
-const laneFindings = ['lost_to_cost', 'lost_to_rate', 'quoted_too_low', 'booked_at_a_loss'] as const
+const quoteFindings = ['lost_to_cost', 'lost_to_rate', 'quoted_too_low', 'booked_at_a_loss'] as const
 
-const laneFilters = {
+const quoteFilters = {
   origin: Type.Optional(place('Only quotes from this place')),
   destination: Type.Optional(place('Only quotes to this place')),
   equipment: Type.Optional(equipment('Only quotes with this equipment')),
@@ -183,7 +183,7 @@ const laneFilters = {
   finding: Type.Optional(
     oneOf(
       'Only quotes that count in this figure of get-performance, or whose AP is above their AR (booked_at_a_loss)',
-      laneFindings,
+      quoteFindings,
     ),
   ),
   reason: Type.Optional(oneOf('Only quotes lost for this reason', outcomeReasons)),
@@ -194,8 +194,8 @@ const laneFilters = {
   to: Type.Optional(time('Only quotes made before this time')),
 }
 
-const lanePage = {
-  lanes: Type.Array(Lane),
+const quotePage = {
+  lanes: Type.Array(Quote),
   next_cursor: nullable(Type.String()),
   total: {
     ...nullable(Type.Integer()),
@@ -216,8 +216,8 @@ const outcomeFilters = {
   ),
 }
 
-export const listLanes = endpoint({
-  name: 'list-lanes',
+export const listQuotes = endpoint({
+  name: 'list-quotes',
   method: 'GET',
   path: '/api/lanes',
   summary: 'List quotes',
@@ -227,17 +227,17 @@ export const listLanes = endpoint({
   who: { kind: 'dashboard', role: 'viewer' },
   query: Type.Object({
     ...outcomeFilters,
-    ...laneFilters,
-    sort: Type.Optional(oneOf(`Order; ${sortedBy}`, laneSorts)),
+    ...quoteFilters,
+    sort: Type.Optional(oneOf(`Order; ${sortedBy}`, quoteSorts)),
     ...page,
   }),
   status: 200,
-  answer: Type.Object(lanePage),
-  examples: { answer: { lanes: [openLane], next_cursor: null, total: 1 } },
+  answer: Type.Object(quotePage),
+  examples: { answer: { lanes: [openQuote], next_cursor: null, total: 1 } },
 })
 
-export const exportLanes = endpoint({
-  name: 'export-lanes',
+export const exportQuotes = endpoint({
+  name: 'export-quotes',
   method: 'GET',
   path: '/api/lanes/export',
   summary: 'Quotes as a CSV file',
@@ -245,7 +245,7 @@ export const exportLanes = endpoint({
     'All matching quotes, newest first, without a limit. A cell that a spreadsheet would interpret as a formula starts with an apostrophe. The file can be imported unchanged.',
   tag: 'Quotes',
   who: { kind: 'dashboard', role: 'viewer' },
-  query: Type.Object({ ...outcomeFilters, ...laneFilters }),
+  query: Type.Object({ ...outcomeFilters, ...quoteFilters }),
   status: 200,
   answerKind: 'csv',
   answer: Type.String({
@@ -257,8 +257,8 @@ export const exportLanes = endpoint({
   },
 })
 
-export const getLane = endpoint({
-  name: 'get-lane',
+export const getQuote = endpoint({
+  name: 'get-quote',
   method: 'GET',
   path: '/api/lanes/{lane_ref}',
   summary: 'One quote',
@@ -267,9 +267,9 @@ export const getLane = endpoint({
   who: { kind: 'dashboard', role: 'viewer' },
   params: laneRefParams,
   status: 200,
-  answer: Lane,
+  answer: Quote,
   problems: ['lane-not-found'],
-  examples: { answer: exampleLane },
+  examples: { answer: exampleQuote },
 })
 
 export const listShipments = endpoint({
@@ -282,13 +282,13 @@ export const listShipments = endpoint({
   tag: 'Quotes',
   who: { kind: 'dashboard', role: 'viewer' },
   query: Type.Object({
-    ...laneFilters,
+    ...quoteFilters,
     sort: Type.Optional(oneOf(`Order; ${sortedBy}`, shipmentSorts)),
     ...page,
   }),
   status: 200,
   answer: Type.Object({
-    ...lanePage,
+    ...quotePage,
     totals: Type.Object({
       shipments: Type.Integer({
         description: 'Matching shipments whose booking was not cancelled, without those of kept_apart',
@@ -317,7 +317,7 @@ export const listShipments = endpoint({
   }),
   examples: {
     answer: {
-      lanes: [exampleLane],
+      lanes: [exampleQuote],
       next_cursor: null,
       total: 1,
       totals: {
@@ -357,7 +357,7 @@ export const exportShipments = endpoint({
   description: 'All matching quotes that have a booking, newest first, in the format of export-lanes.',
   tag: 'Quotes',
   who: { kind: 'dashboard', role: 'viewer' },
-  query: Type.Object(laneFilters),
+  query: Type.Object(quoteFilters),
   status: 200,
   answerKind: 'csv',
   answer: Type.String({
@@ -393,12 +393,12 @@ export const requote = endpoint({
     ...quotedValidity,
   }),
   status: 201,
-  answer: QuotedLane,
+  answer: QuoteWithWarnings,
   problems: ['lane-not-found', 'outside-rules', 'state-conflict'],
   examples: {
     body: { quoted_rate: 2075 },
     answer: {
-      ...openLane,
+      ...openQuote,
       lane_ref: '48211093754-1-2',
       lane_id: 52840917234,
       quoted_rate: 2075,
@@ -423,12 +423,12 @@ export const setOutcome = endpoint({
     counter_rate: Type.Optional(positiveDollars('With outcome lost: the lower rate that the customer named')),
   }),
   status: 200,
-  answer: Lane,
+  answer: Quote,
   problems: ['lane-not-found', 'outside-rules', 'state-conflict'],
   examples: {
     body: { outcome: 'lost', reason: 'price' },
     answer: {
-      ...openLane,
+      ...openQuote,
       outcome: 'lost',
       outcome_reason: 'price',
       outcome_source: 'dashboard',
@@ -480,7 +480,7 @@ export const rollback = endpoint({
   params: laneRefParams,
   body: Type.Object({ change_id: wholeNumber('The change to undo', 1, 2_147_483_647) }),
   status: 200,
-  answer: Lane,
+  answer: Quote,
   problems: ['lane-not-found', 'not-found'],
-  examples: { body: { change_id: 1 }, answer: openLane },
+  examples: { body: { change_id: 1 }, answer: openQuote },
 })

@@ -1,9 +1,9 @@
 import Type from 'typebox'
 import { endpoint } from './endpoint.ts'
 import { nullable, sentLaneRef, time } from './fields.ts'
-import { exampleLane, Lane, openLane } from './lane.ts'
 import { changesPageDefault, changesPageMax, cursorLengthMax } from './limits.ts'
 import { externalId } from './push-items.ts'
+import { exampleQuote, openQuote, Quote } from './quote.ts'
 
 const changesQuery = Type.Object({
   updated_since: Type.Optional(
@@ -34,10 +34,10 @@ const version = Type.Integer({
 })
 
 /** The newest state of a quote that changed. */
-export const ChangedLane = Type.Object({ version, removed: Type.Literal(false), lane: Lane })
+export const ChangedQuote = Type.Object({ version, removed: Type.Literal(false), lane: Quote })
 
 /** A quote that was deleted; among shipments, also one that has no booking any more. */
-export const RemovedLane = Type.Object({
+export const RemovedQuote = Type.Object({
   version,
   removed: Type.Literal(true),
   lane_id: Type.Integer(),
@@ -45,7 +45,7 @@ export const RemovedLane = Type.Object({
   external_id: nullable(Type.String({ description: 'Your id of the quote, if it had one' })),
 })
 
-const changedLanes = Type.Array(Type.Union([ChangedLane, RemovedLane]))
+const changedQuotes = Type.Array(Type.Union([ChangedQuote, RemovedQuote]))
 
 const pageEnd = {
   next_cursor: Type.String({
@@ -67,12 +67,12 @@ export const readQuotes = endpoint({
   who: { kind: 'service', signed: false, scope: 'read' },
   query: changesQuery,
   status: 200,
-  answer: Type.Object({ quotes: changedLanes, ...pageEnd }),
+  answer: Type.Object({ quotes: changedQuotes, ...pageEnd }),
   examples: {
     query: { updated_since: '2026-02-27T00:00:00Z' },
     answer: {
       quotes: [
-        { version: 412, removed: false, lane: openLane },
+        { version: 412, removed: false, lane: openQuote },
         {
           version: 413,
           removed: true,
@@ -98,13 +98,13 @@ export const readShipments = endpoint({
   query: changesQuery,
   status: 200,
   answer: Type.Object({
-    shipments: changedLanes,
+    shipments: changedQuotes,
     ...pageEnd,
   }),
   examples: {
     query: { updated_since: '2026-02-27T00:00:00Z' },
     answer: {
-      shipments: [{ version: 412, removed: false, lane: exampleLane }],
+      shipments: [{ version: 412, removed: false, lane: exampleQuote }],
       next_cursor: 'WzQxMiw1Mjg0MDkxNzIzM10',
       more: false,
     },

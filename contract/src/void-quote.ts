@@ -1,14 +1,14 @@
 import Type from 'typebox'
 import { endpoint } from './endpoint.ts'
 import { text } from './fields.ts'
-import { exampleLane, Lane, openLane } from './lane.ts'
+import { exampleQuote, openQuote, Quote } from './quote.ts'
 import { laneRefParams } from './quote-requests.ts'
 
-const voided: Lane = {
-  ...openLane,
-  voided_at: exampleLane.updated_at,
+const voided: Quote = {
+  ...openQuote,
+  voided_at: exampleQuote.updated_at,
   void_reason: 'Mistyped rate',
-  updated_at: exampleLane.updated_at,
+  updated_at: exampleQuote.updated_at,
 }
 
 export const voidQuote = endpoint({
@@ -23,7 +23,7 @@ export const voidQuote = endpoint({
   params: laneRefParams,
   body: Type.Object({ reason: text('Why the quote does not count') }),
   status: 200,
-  answer: Lane,
+  answer: Quote,
   problems: ['lane-not-found', 'state-conflict'],
   examples: { body: { reason: 'Mistyped rate' }, answer: voided },
 })
@@ -38,7 +38,7 @@ export const restoreQuote = endpoint({
   who: { kind: 'dashboard', role: 'member' },
   params: laneRefParams,
   status: 200,
-  answer: Lane,
+  answer: Quote,
   problems: ['lane-not-found'],
-  examples: { answer: openLane },
+  examples: { answer: openQuote },
 })

@@ -88,11 +88,11 @@ export const latencies: readonly (readonly [name: string, ms: () => number])[] =
   ['0 to 800 ms, out of order', () => uniform() * 800],
 ]
 
-export const lanesAtOnce = 8
+export const quotesAtOnce = 8
 
 /** Adds blank quotes to a newly opened desk, and turns off its advice requests. */
-export async function addLanes(page: Page): Promise<void> {
-  for (let lane = 2; lane <= lanesAtOnce; lane++) {
+export async function addQuotes(page: Page): Promise<void> {
+  for (let lane = 2; lane <= quotesAtOnce; lane++) {
     await page.getByRole('button', { name: 'Add a quote' }).click()
     await page.getByRole('group', { name: `Quote ${lane}`, exact: true }).waitFor()
   }

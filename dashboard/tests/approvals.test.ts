@@ -1,5 +1,5 @@
 import type { Page } from '@playwright/test'
-import { call, type MadeTenant, makeLane, makePerson, makeTenant } from '#testing/make.ts'
+import { call, type MadeTenant, makePerson, makeQuote, makeTenant } from '#testing/make.ts'
 import { accessibilityProblems, app, expect, openWindow, test } from '../testing/pages.ts'
 
 let tenant: MadeTenant
@@ -12,7 +12,7 @@ test.beforeAll(async () => {
   tenant = await makeTenant(app)
   rep = await makePerson(app, tenant, 'member')
   for (const rate of [1900, 1950, 2000, 2050, 2100, 2150]) {
-    await makeLane(app, tenant, { rate, outcome: rate < 2050 ? 'won' : 'lost' })
+    await makeQuote(app, tenant, { rate, outcome: rate < 2050 ? 'won' : 'lost' })
   }
   const { status } = await call(app, 'POST', '/api/pricing-rules', {
     token: tenant.owner,

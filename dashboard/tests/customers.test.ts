@@ -1,12 +1,12 @@
-import { makeLane, makeTenant } from '#testing/make.ts'
+import { makeQuote, makeTenant } from '#testing/make.ts'
 import { accessibilityProblems, app, expect, openWindow, test } from '../testing/pages.ts'
 
 test('a customer is found, gets terms, and takes in another name, which can be undone at once or later', async () => {
   const tenant = await makeTenant(app)
-  await makeLane(app, tenant, { customer: 'Harvest Foods', outcome: 'won' })
-  await makeLane(app, tenant, { customer: 'Harvest Foods', outcome: 'lost' })
-  await makeLane(app, tenant, { customer: 'Harvest Foods, Inc.', outcome: 'won' })
-  await makeLane(app, tenant, { customer: 'Polar', outcome: 'won' })
+  await makeQuote(app, tenant, { customer: 'Harvest Foods', outcome: 'won' })
+  await makeQuote(app, tenant, { customer: 'Harvest Foods', outcome: 'lost' })
+  await makeQuote(app, tenant, { customer: 'Harvest Foods, Inc.', outcome: 'won' })
+  await makeQuote(app, tenant, { customer: 'Polar', outcome: 'won' })
   const { page, troubles } = await openWindow({ person: tenant, refusalsExpected: true })
   await page.goto('/customers')
   await page.getByLabel('Search', { exact: true }).fill('harvest')

@@ -1,6 +1,6 @@
 import { Webhook } from 'standardwebhooks'
 import { answerWith, eventReceiver } from '#testing/event-receiver.ts'
-import { makeLane, makeTenant } from '#testing/make.ts'
+import { makeQuote, makeTenant } from '#testing/make.ts'
 import { accessibilityProblems, expect, looks, openWindow, ownApp, test } from '../testing/pages.ts'
 
 test('an admin adds an endpoint, sees its deliveries, and resends an event', { tag: '@long' }, async () => {
@@ -44,8 +44,8 @@ test('an admin adds an endpoint, sees its deliveries, and resends an event', { t
       .waitFor()
 
     receiver.answer = answerWith(503, 'restarting')
-    const lane = await makeLane(app, tenant, { outcome: 'won' })
-    const row = page.getByRole('row', { name: new RegExp(lane.lane_ref) })
+    const quote = await makeQuote(app, tenant, { outcome: 'won' })
+    const row = page.getByRole('row', { name: new RegExp(quote.lane_ref) })
     await row.getByText('Waiting').waitFor()
     await row.getByText('restarting').waitFor()
     receiver.answer = answerWith(204)

@@ -3,8 +3,8 @@ import type { Page } from '@playwright/test'
 import {
   call,
   makeIntegration,
-  makeLane,
   makePerson,
+  makeQuote,
   makeTenant,
   password,
   pushUpdate,
@@ -17,7 +17,7 @@ const lanePath = '/api/integrations/insights/lane?origin=Dallas,%20TX&destinatio
 test.beforeAll(async () => {
   // The first read of a process loads its places, which must not count toward the measured time.
   const { token, tenant } = await makeIntegration(app)
-  await makeLane(app, tenant)
+  await makeQuote(app, tenant)
   await call(app, 'GET', lanePath, { token })
 })
 
@@ -73,11 +73,11 @@ test.describe('get started', () => {
     const { page } = await openWindow({ person: tenant })
     await page.goto('/start')
     await page.getByText('2 of 8 done').waitFor()
-    const lane = await makeLane(app, tenant, { outcome: 'lost' })
+    const quote = await makeQuote(app, tenant, { outcome: 'lost' })
     await isDone(page, 'Mark a quote won or lost')
     await isDone(page, 'Quote a lane')
     await expect(step(page, 'Send your first booking').getByText('To do')).toHaveCount(1)
-    await pushUpdate(app, integration, { lane_ref: lane.lane_ref, customer_rate: 2100 })
+    await pushUpdate(app, integration, { lane_ref: quote.lane_ref, customer_rate: 2100 })
     await makePerson(app, tenant, 'viewer')
     const imported = await fetch(`${app.url}/api/imports?file_name=past.csv`, {
       method: 'POST',

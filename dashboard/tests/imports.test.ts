@@ -35,7 +35,7 @@ async function check(page: Page) {
   await page.getByRole('heading', { name: 'Result of the check' }).waitFor()
 }
 
-async function lanesOf(tenant: MadeTenant) {
+async function quotesOf(tenant: MadeTenant) {
   const { body } = await call(app, 'GET', '/api/lanes', { token: tenant.owner })
   return body.lanes as { customer_rate: number; destination: string; quoted_rate: number }[]
 }
@@ -66,7 +66,7 @@ test.describe('a file', () => {
     await question.selectOption('linehaul')
     await check(page)
     await page.getByRole('button', { name: /^Import/ }).click()
-    await expect.poll(async () => (await lanesOf(tenant)).length).toBe(2)
+    await expect.poll(async () => (await quotesOf(tenant)).length).toBe(2)
     await page.goto('/shipments?period=all')
     await page.getByText('1 quote with linehaul amounts converted by their charges').waitFor()
     await page.getByText('1 quote with linehaul amounts not counted: neither a fuel charge').waitFor()
@@ -95,12 +95,12 @@ test.describe('a file', () => {
     await check(page)
     const row = page.getByRole('row', { name: /^3 Rate .*"=cmd"/ })
     await row.waitFor()
-    expect(await lanesOf(tenant)).toEqual([])
+    expect(await quotesOf(tenant)).toEqual([])
     expect(await saved(page, 'Download errors as CSV')).toMatch(/^Line,Column,Error\r\n3,Rate,/)
 
     await page.getByRole('button', { name: 'Import 1 row' }).click()
     await page.getByRole('button', { name: 'Undo this import' }).waitFor()
-    expect(await lanesOf(tenant)).toMatchObject([{ destination: 'Atlanta, GA' }])
+    expect(await quotesOf(tenant)).toMatchObject([{ destination: 'Atlanta, GA' }])
     await page.getByRole('link', { name: 'View quotes' }).waitFor()
 
     await page.getByRole('button', { name: 'Undo this import' }).click()
@@ -110,7 +110,7 @@ test.describe('a file', () => {
     await page.getByText('This import was undone').waitFor()
     await page.getByText('1 quote removed.', { exact: false }).first().waitFor()
     await expect(dialog).toHaveCount(0)
-    expect(await lanesOf(tenant)).toEqual([])
+    expect(await quotesOf(tenant)).toEqual([])
     expect(troubles).toEqual([])
   })
 
@@ -167,7 +167,7 @@ test.describe('a file', () => {
     await page
       .getByText('0 quotes would be added, 1 quote will change, 1 row skipped.')
       .waitFor({ state: 'attached' })
-    const rates = (await lanesOf(tenant)).map(({ destination, customer_rate }) => [
+    const rates = (await quotesOf(tenant)).map(({ destination, customer_rate }) => [
       destination,
       customer_rate,
     ])
@@ -231,7 +231,7 @@ test.describe('a file', () => {
     await page.getByText('Sheet “April”, header in line 1').waitFor()
     await check(page)
     await page.getByRole('button', { name: 'Import 1 row' }).click()
-    await expect.poll(async () => (await lanesOf(tenant)).map((lane) => lane.quoted_rate)).toEqual([2250])
+    await expect.poll(async () => (await quotesOf(tenant)).map((quote) => quote.quoted_rate)).toEqual([2250])
     expect(troubles).toEqual([])
   })
 
@@ -408,7 +408,7 @@ test('the import works by keyboard', async () => {
   await page.keyboard.press('Tab')
   await page.keyboard.press('Enter')
   await page.getByRole('button', { name: 'Undo this import' }).waitFor()
-  expect(await lanesOf(tenant)).toHaveLength(1)
+  expect(await quotesOf(tenant)).toHaveLength(1)
 })
 
 for (const { colorScheme, width } of looks)

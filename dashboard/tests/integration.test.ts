@@ -8,8 +8,8 @@ import {
   type Integration,
   type MadeTenant,
   makeIntegration,
-  makeLane,
   makePerson,
+  makeQuote,
   makeTenant,
   pushUpdate,
   signedHeaders,
@@ -181,9 +181,9 @@ test.describe('a signing secret', () => {
 
   test('is rotated with an overlap during which both are valid, until the old one is revoked', async () => {
     const old = await makeIntegration(app)
-    const lane = await makeLane(app, old.tenant)
+    const quote = await makeQuote(app, old.tenant)
     const push = async (secret: string, rate: number): Promise<number> => {
-      const update = { lane_ref: lane.lane_ref, customer_rate: rate }
+      const update = { lane_ref: quote.lane_ref, customer_rate: rate }
       const { status } = await pushUpdate(app, { ...old, secret }, update)
       if (status !== 429) return status
       await page.waitForTimeout(1_000)
@@ -250,8 +250,8 @@ test.describe('the example code', () => {
   test.beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), 'lanewise-code-'))
     tenant = await makeTenant(app)
-    await makeLane(app, tenant, { origin: "O'Fallon, MO", outcome: 'won' })
-    await makeLane(app, tenant, { origin: "O'Fallon, MO", outcome: 'lost' })
+    await makeQuote(app, tenant, { origin: "O'Fallon, MO", outcome: 'won' })
+    await makeQuote(app, tenant, { origin: "O'Fallon, MO", outcome: 'lost' })
     ;({ page } = await openIntegration(tenant))
     await createToken(page, 'TMS', 'integrations:write')
     await createSecret(page)
@@ -272,14 +272,14 @@ test.describe('the example code', () => {
   for (const { language, label, needs, file, command } of languages) {
     test(`runs as shown in ${language}`, { tag: '@long' }, async () => {
       test.skip(!has(...needs), `needs ${needs.join(', ')}`)
-      const lane = await makeLane(app, tenant, { rate: 1950 })
+      const quote = await makeQuote(app, tenant, { rate: 1950 })
       await page.getByRole('tab', { name: 'Credentials' }).click()
       await page.getByRole('tab', { name: 'Code' }).click()
       await choose(page, 'Language', label)
       for (const [choice, what] of calls) {
         await choose(page, 'What the program does', choice)
         const exports = await page.getByRole('region', { name: /^1\./ }).textContent()
-        if (what === 'Send a booking') await page.getByRole('link', { name: lane.lane_ref }).waitFor()
+        if (what === 'Send a booking') await page.getByRole('link', { name: quote.lane_ref }).waitFor()
         const code = await page.getByRole('region', { name: `2. ${what}` }).textContent()
         if (what !== 'Send a booking') expect(code).toContain('Fallon, MO')
         writeFileSync(join(folder, file), `${code}\n`)
@@ -294,7 +294,7 @@ test.describe('the example code', () => {
         expect(status).toBe('HTTP 200')
         if (what === 'Send a booking') expect(JSON.parse(answer)).toMatchObject({ updated: true })
       }
-      const booked = await call(app, 'GET', `/api/lanes/${lane.lane_ref}`, { token: tenant.owner })
+      const booked = await call(app, 'GET', `/api/lanes/${quote.lane_ref}`, { token: tenant.owner })
       expect(booked.body).toMatchObject({ customer_rate: 1950, outcome: 'won' })
     })
   }
@@ -321,8 +321,8 @@ test.describe('the example code', () => {
 
 test.describe('the request log', () => {
   async function callsMade(integration: Integration) {
-    const lane = await makeLane(app, integration.tenant)
-    const update = { lane_ref: lane.lane_ref, customer_rate: 2000 }
+    const quote = await makeQuote(app, integration.tenant)
+    const update = { lane_ref: quote.lane_ref, customer_rate: 2000 }
     await pushUpdate(app, integration, update)
     await pushUpdate(app, { ...integration, secret: `${integration.secret.slice(0, -1)}?` }, update)
     await readWith(integration.token)
@@ -542,9 +542,9 @@ test.describe('accessibility', () => {
         body: { name: hostileName },
       })
       await readWith(made.body.token)
-      const lane = await makeLane(app, tenant)
-      await pushUpdate(app, { ...integration, secret: 'lwsec_0' }, { lane_ref: lane.lane_ref })
-      await makeLane(app, tenant)
+      const quote = await makeQuote(app, tenant)
+      await pushUpdate(app, { ...integration, secret: 'lwsec_0' }, { lane_ref: quote.lane_ref })
+      await makeQuote(app, tenant)
       const { page, troubles } = await openIntegration(tenant, '', options)
       const isClean = async () => {
         expect(await accessibilityProblems(page)).toEqual([])

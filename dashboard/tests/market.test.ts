@@ -1,6 +1,6 @@
 import { pushMarketRates } from '#contract/market-rates.ts'
 import type { TestApp } from '#testing/app-on-database.ts'
-import { type Integration, makeIntegration, makeLane, pushSigned, pushUpdate } from '#testing/make.ts'
+import { type Integration, makeIntegration, makeQuote, pushSigned, pushUpdate } from '#testing/make.ts'
 import { accessibilityProblems, expect, openWindow, ownApp, test } from '../testing/pages.ts'
 
 let app: TestApp
@@ -10,9 +10,9 @@ let ours: Integration
 test.beforeAll(async () => {
   app = await ownApp({})
   ours = await makeIntegration(app, 'integrations:write quotes:write')
-  const { lane_ref } = await makeLane(app, ours.tenant, { rate: 1900, outcome: 'won' })
+  const { lane_ref } = await makeQuote(app, ours.tenant, { rate: 1900, outcome: 'won' })
   await pushUpdate(app, ours, { lane_ref, truck_cost: 2100 })
-  await makeLane(app, ours.tenant, { rate: 1800, outcome: 'lost' })
+  await makeQuote(app, ours.tenant, { rate: 1800, outcome: 'lost' })
   const rate = {
     origin: 'Dallas, TX',
     destination: 'Atlanta, GA',

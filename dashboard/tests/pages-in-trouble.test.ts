@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto'
 import type { Locator, Page } from '@playwright/test'
 import type { pagePaths } from '#contract/pages.ts'
-import { call, type MadeTenant, makeLane, makeTenant, password, requireStatus } from '#testing/make.ts'
+import { call, type MadeTenant, makeQuote, makeTenant, password, requireStatus } from '#testing/make.ts'
 import { app, expect, openWindow, test } from '../testing/pages.ts'
 
 let tenant: MadeTenant
 
 test.beforeAll(async () => {
   tenant = await makeTenant(app)
-  await makeLane(app, tenant, { outcome: 'won' })
+  await makeQuote(app, tenant, { outcome: 'won' })
 })
 
 const calls = '**/api/**'
@@ -170,7 +170,7 @@ const visits: Record<keyof typeof pagePaths, Visit> = {
     done: (page) => page.getByRole('row').filter({ hasText: 'Harvest Table Foods' }).first(),
   },
   quote: {
-    address: async () => `/quotes/${(await makeLane(app, tenant)).lane_ref}`,
+    address: async () => `/quotes/${(await makeQuote(app, tenant)).lane_ref}`,
     content: (page) => button(page, 'Void'),
     field: (page) => page.getByLabel('Reason'),
     type: async (page) => {

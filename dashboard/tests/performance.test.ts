@@ -5,8 +5,8 @@ import {
   call,
   type Integration,
   makeIntegration,
-  makeLane,
   makePerson,
+  makeQuote,
   makeTenant,
   pushUpdate,
 } from '#testing/make.ts'
@@ -120,7 +120,7 @@ test.describe('the money', () => {
   }, async () => {
     const other = await makeIntegration(app)
     const viewer = await makePerson(app, other.tenant, 'viewer')
-    const [first, second] = [await makeLane(app, other.tenant), await makeLane(app, other.tenant)]
+    const [first, second] = [await makeQuote(app, other.tenant), await makeQuote(app, other.tenant)]
     await pushUpdate(app, other, { lane_ref: first.lane_ref, customer_rate: 1900, truck_cost: 2061 })
     const { page } = await openWindow({ person: viewer })
     let announce = () => {}

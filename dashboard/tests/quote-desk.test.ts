@@ -1,6 +1,6 @@
 import type { Page } from '@playwright/test'
 import { typingPauseMs } from '#client/debounce.ts'
-import { call, type MadeTenant, makeLane, makePerson, makeTenant } from '#testing/make.ts'
+import { call, type MadeTenant, makePerson, makeQuote, makeTenant } from '#testing/make.ts'
 import { accessibilityProblems, app, expect, looks, openWindow, test, type Window } from '../testing/pages.ts'
 
 let tenant: MadeTenant
@@ -19,7 +19,7 @@ const decided = [
 
 test.beforeAll(async () => {
   tenant = await makeTenant(app)
-  for (const [rate, outcome] of decided) await makeLane(app, tenant, { rate, outcome })
+  for (const [rate, outcome] of decided) await makeQuote(app, tenant, { rate, outcome })
 })
 
 type Options = NonNullable<Parameters<typeof openWindow>[0]>
@@ -62,7 +62,7 @@ const answerLine = (page: Page) => advice(page).locator('.desk-quote-line')
 const explainedAt = (page: Page, rate: RegExp) =>
   advice(page).getByRole('heading', { name: new RegExp(`^What would change the estimate at ${rate.source}`) })
 
-async function typeLane(
+async function typeQuote(
   page: Page,
   { number = 1, origin = 'Dallas, TX', destination = 'Atlanta, GA', rate = '2100' } = {},
 ) {
@@ -78,7 +78,7 @@ test.describe('advice while typing', () => {
   test('is one answer first, even before a rate is typed, and fits above the fold', async () => {
     const { page, troubles } = await openDesk()
     await page.setViewportSize({ width: 1366, height: 657 })
-    await typeLane(page, { rate: '' })
+    await typeQuote(page, { rate: '' })
     await answerLine(page)
       .getByText(/^Quote \$2,\d{3}$/)
       .waitFor()
@@ -102,7 +102,7 @@ test.describe('advice while typing', () => {
 
   test('explains itself on request, with what the integration answers', { tag: '@long' }, async () => {
     const { page } = await openDesk()
-    await typeLane(page)
+    await typeQuote(page)
     await advice(page).getByText('Why?').click()
     await explainedAt(page, /\$2,100$/).waitFor()
     await advice(page).getByText('What the integration answers').waitFor()
@@ -122,7 +122,7 @@ test.describe('advice while typing', () => {
 
   test('follows every key without a request, and computes the margin from the typed cost', async () => {
     const { page } = await openDesk()
-    await typeLane(page, { rate: '2000' })
+    await typeQuote(page, { rate: '2000' })
     await typedAt(page, '$2,000').waitFor()
     await row(page)
       .getByRole('button', { name: /More fields of quote 1/ })
@@ -136,7 +136,7 @@ test.describe('advice while typing', () => {
 
   test('shows a loss in red, with a minus sign, and a rate far from the best one in amber', async () => {
     const { page } = await openDesk()
-    await typeLane(page, { rate: '1900' })
+    await typeQuote(page, { rate: '1900' })
     await row(page)
       .getByRole('button', { name: /More fields of quote 1/ })
       .click()
@@ -166,7 +166,7 @@ test.describe('advice while typing', () => {
       await route.fulfill({ response: answer }).catch(() => {})
       arrived.resolve()
     })
-    await typeLane(page, { rate: '' })
+    await typeQuote(page, { rate: '' })
     await answerLine(page).waitFor()
     await advice(page).getByText('Why?').click()
     const asked = page.waitForRequest(/proposed_rate=2003/)
@@ -189,7 +189,7 @@ test.describe('advice while typing', () => {
     page.on('request', (request) => {
       if (request.url().includes('/api/advice/markup')) asked.push(request.url())
     })
-    await typeLane(page, { rate: '' })
+    await typeQuote(page, { rate: '' })
     await page.evaluate(`
       globalThis.typedAt = []
       document.addEventListener('input', () => typedAt.push(performance.now()), { capture: true })`)
@@ -207,7 +207,7 @@ test.describe('advice while typing', () => {
 
   test('does not shift the layout while an answer is on its way; line, curve and handle always agree', async () => {
     const { page } = await openDesk()
-    await typeLane(page)
+    await typeQuote(page)
     await typedAt(page, '$2,100').waitFor()
     await expect(advice(page)).toHaveAttribute('aria-busy', 'false')
     const placeOf = () => advice(page).getByText('Trust:').boundingBox()
@@ -242,7 +242,7 @@ test.describe('advice while typing', () => {
     expect((await floor(2.6)).status).toBe(200)
     try {
       const { page } = await openDesk()
-      await typeLane(page)
+      await typeQuote(page)
       await typedAt(page, '$2,100').getByText('below your floor of $2,').waitFor()
       await rateOf(page).fill('2300')
       await typedAt(page, '$2,300').waitFor()
@@ -254,7 +254,7 @@ test.describe('advice while typing', () => {
 
   test('says what it is based on when a lane has no quotes', { tag: '@long' }, async () => {
     const { page } = await openDesk()
-    await typeLane(page, { origin: 'Reno, NV', destination: 'Boise, ID', rate: '1500' })
+    await typeQuote(page, { origin: 'Reno, NV', destination: 'Boise, ID', rate: '1500' })
     await advice(page)
       .getByText(
         /No decided quotes on this lane, estimated from your other lanes\. Nearest: 8 decided quotes/,
@@ -269,7 +269,7 @@ test.describe('advice while typing', () => {
   test('has nothing to say without any decided quote: one sentence and a button to import', async () => {
     const fresh = await makeTenant(app)
     const { page } = await openDesk({ person: fresh })
-    await typeLane(page)
+    await typeQuote(page)
     await advice(page).getByText('There is no advice yet').waitFor()
     // Miles and dollars per mile need no history, and neither do margin and markup.
     const arithmetic = advice(page).getByRole('group', { name: 'Arithmetic of the quote' })
@@ -291,7 +291,7 @@ test.describe('advice while typing', () => {
 
   test('on an unknown place shows an error at its field, with suggestions', async () => {
     const { page } = await openDesk()
-    await typeLane(page, { origin: 'Dalas, TX' })
+    await typeQuote(page, { origin: 'Dalas, TX' })
     await row(page).getByText('Unknown place. Did you mean').waitFor()
     await advice(page).getByText('Not enough to go on: the origin is not known.').waitFor()
     await expect(advice(page).getByRole('button', { name: /^Use / })).toHaveCount(0)
@@ -303,7 +303,7 @@ test.describe('advice while typing', () => {
 
   test('is announced to screen readers as one sentence when it is complete', async () => {
     const { page } = await openDesk()
-    await typeLane(page)
+    await typeQuote(page)
     await typedAt(page, '$2,100').waitFor()
     const live = advice(page).locator('[aria-live="polite"]')
     await expect
@@ -315,7 +315,7 @@ test.describe('advice while typing', () => {
   test('comes back by itself after the service was unavailable', async () => {
     const { page } = await openDesk()
     await page.route('**/api/advice/**', (route) => route.fulfill({ status: 503, body: 'down' }))
-    await typeLane(page)
+    await typeQuote(page)
     await page.getByRole('alert').getByText('No advice right now').waitFor()
     await page.unroute('**/api/advice/**')
     await typedAt(page, '$2,100').waitFor()
@@ -324,10 +324,10 @@ test.describe('advice while typing', () => {
 
   test('comes back by itself when the connection is back', { tag: '@long' }, async () => {
     const { page, context } = await openDesk()
-    await typeLane(page, { rate: '' })
+    await typeQuote(page, { rate: '' })
     await answerLine(page).waitFor()
     await context.setOffline(true)
-    await typeLane(page, { origin: 'Reno, NV', destination: 'Boise, ID', rate: '' })
+    await typeQuote(page, { origin: 'Reno, NV', destination: 'Boise, ID', rate: '' })
     await page.getByRole('alert').getByText('No advice right now').waitFor()
     await context.setOffline(false)
     await answerLine(page).waitFor()
@@ -350,7 +350,7 @@ test.describe('advice while typing', () => {
         }),
       }),
     )
-    await typeLane(page)
+    await typeQuote(page)
     await page.getByRole('alert').getByText('No advice right now').waitFor()
     await page.unroute('**/api/advice/markup?*')
     await page.getByRole('button', { name: 'Try again' }).click()
@@ -361,7 +361,7 @@ test.describe('advice while typing', () => {
 test.describe('the curve', () => {
   test('moves the rate by keyboard and announces it', async () => {
     const { page } = await openDesk()
-    await typeLane(page)
+    await typeQuote(page)
     const handle = page.getByRole('slider', { name: 'Rate on the curve' })
     await handle.focus()
     await page.keyboard.press('ArrowRight')
@@ -380,7 +380,7 @@ test.describe('the curve', () => {
 
   test('moves the rate by pointer, and has a table as text alternative', { tag: '@long' }, async () => {
     const { page } = await openDesk()
-    await typeLane(page)
+    await typeQuote(page)
     const handle = page.getByRole('slider')
     await handle.scrollIntoViewIfNeeded()
     const box = await handle.boundingBox()
@@ -489,7 +489,7 @@ test.describe('quotes', () => {
   test('of a link begin an empty form, and so does N; each draft stays as typed', async () => {
     const { page } = await openDesk()
     await customer(page).fill('Harvest Table Foods')
-    await typeLane(page, { rate: '2100' })
+    await typeQuote(page, { rate: '2100' })
     await page.waitForURL(({ searchParams }) => searchParams.get('rate') === '2100')
     await page.goto('/?origin=Reno%2C+NV&destination=Boise%2C+ID&equipment=V')
     await row(page).waitFor()
@@ -536,7 +536,7 @@ test.describe('quotes', () => {
 
   test('are duplicated and removed', { tag: '@long' }, async () => {
     const { page } = await openDesk()
-    await typeLane(page)
+    await typeQuote(page)
     await page.getByRole('button', { name: 'Duplicate quote 1' }).click()
     await expect(rateOf(page, 2)).toHaveValue('2100')
     await page.getByRole('button', { name: 'Remove quote 1' }).click()
@@ -550,7 +550,7 @@ test.describe('quotes', () => {
   test('survive a reload', { tag: '@long' }, async () => {
     const { page } = await openDesk()
     await customer(page).fill('Harvest Table Foods')
-    await typeLane(page, { rate: '2100' })
+    await typeQuote(page, { rate: '2100' })
     await page.reload()
     await expect(customer(page)).toHaveValue('Harvest Table Foods')
     await expect(rateOf(page)).toHaveValue('2100')
@@ -562,7 +562,7 @@ test.describe('after saving', () => {
   test('W and L work at once, and Enter begins a new request', async () => {
     const { page, troubles } = await openDesk()
     await customer(page).fill('Harvest Table Foods')
-    await typeLane(page, { rate: '2121' })
+    await typeQuote(page, { rate: '2121' })
     await rateOf(page).press('Control+Enter')
     await page.getByRole('heading', { name: '1 quote saved' }).waitFor()
     const ref = await page.getByRole('link', { name: /^\d+-1-1$/ }).textContent()
@@ -591,7 +591,7 @@ test.describe('after saving', () => {
     const { page } = await openDesk()
     await customer(page).fill('Harvest Table Foods')
     await page.getByRole('textbox', { name: 'Reference (optional)' }).fill('PO-7781')
-    await typeLane(page, { rate: '2122' })
+    await typeQuote(page, { rate: '2122' })
     await typedAt(page, '$2,122').waitFor()
     await page.getByRole('combobox', { name: 'Valid for' }).selectOption('72')
     await saveButton(page).click()
@@ -618,20 +618,20 @@ test.describe('after saving', () => {
     const [, end = ''] = /Valid until (.+)\./.exec(text) ?? []
     const valid = page.locator('.quotes-facts > div').filter({ hasText: 'Valid until' })
     await expect(valid).toContainText(end)
-    const stored = await laneOf(new URL(page.url()).pathname.split('/').at(-1) ?? '')
+    const stored = await quoteOf(new URL(page.url()).pathname.split('/').at(-1) ?? '')
     expect(Date.parse(stored.valid_until) - Date.parse(stored.created_at)).toBe(72 * 3_600_000)
     await expect(given).toHaveText(/win \d+% \(80% range: .+\) · going rate \$2,\d{3}/)
   })
 })
 
-const laneOf = async (ref: string) =>
+const quoteOf = async (ref: string) =>
   (await call(app, 'GET', `/api/lanes/${ref}`, { token: tenant.owner })).body
 
 test.describe('a counter-offer on the desk', () => {
   test('keeps the text for the customer, and Enter in its dialog begins no quote', async () => {
     const { page } = await openDesk()
     await customer(page).fill('Harvest Table Foods')
-    await typeLane(page, { rate: '2122' })
+    await typeQuote(page, { rate: '2122' })
     await typedAt(page, '$2,122').waitFor()
     await saveButton(page).click()
     await page.getByRole('heading', { name: '1 quote saved' }).waitFor()
@@ -657,13 +657,13 @@ test.describe('a counter-offer on the desk', () => {
     await page.getByRole('heading', { name: '1 quote saved', exact: true }).waitFor()
     await page.getByText(/^Superseded: \d+-1-1 at \$2,122\.$/).waitFor()
     const next = await page.getByRole('link', { name: /^\d+-1-2$/ }).innerText()
-    const { outcome, valid_until, created_at } = await laneOf(next)
+    const { outcome, valid_until, created_at } = await quoteOf(next)
     expect([outcome, Date.parse(valid_until) - Date.parse(created_at)]).toEqual(['pending', 4 * 3_600_000])
     // One row is left, and W marks the new offer: one load, won once.
     await expect(page.getByRole('link', { name: /^\d+-1-\d+$/ })).toHaveCount(1)
     await page.keyboard.press('w')
     await page.getByText(`(${next}) was marked won`).waitFor()
-    expect(await laneOf(next.replace(/2$/, '1'))).toMatchObject({ outcome: 'lost', superseded_by: next })
+    expect(await quoteOf(next.replace(/2$/, '1'))).toMatchObject({ outcome: 'lost', superseded_by: next })
   })
 })
 
@@ -672,11 +672,11 @@ test.describe('a rate that nobody would quote', () => {
     page.getByRole('dialog', { name: /^Is this rate right\?|^Are these \d rates right\?/ })
   const fill = async (page: Page, rate: string) => {
     await customer(page).fill('Harvest Table Foods')
-    await typeLane(page, { rate })
+    await typeQuote(page, { rate })
   }
   const quotesAt = async (rate: number) => {
     const { body } = await call(app, 'GET', '/api/lanes?sort=newest', { token: tenant.owner })
-    return body.lanes.filter((lane: { quoted_rate: number }) => lane.quoted_rate === rate).length
+    return body.lanes.filter((quote: { quoted_rate: number }) => quote.quoted_rate === rate).length
   }
 
   test('is saved only after one confirmation, also with Ctrl+Enter before the advice has arrived', async () => {
@@ -740,9 +740,9 @@ test.describe('a rate that nobody would quote', () => {
 test.describe('several quotes', () => {
   test('each has its chance, best rate and margin, with totals, from one request', async () => {
     const { page, troubles } = await openDesk()
-    await typeLane(page)
+    await typeQuote(page)
     await page.getByRole('button', { name: 'Add a quote' }).click()
-    await typeLane(page, { number: 2, origin: 'Reno, NV', destination: 'Boise, ID', rate: '' })
+    await typeQuote(page, { number: 2, origin: 'Reno, NV', destination: 'Boise, ID', rate: '' })
     await row(page, 2)
       .getByRole('button', { name: /More fields of quote 2/ })
       .click()
@@ -769,9 +769,9 @@ test.describe('several quotes', () => {
   test('are saved without those that still need a rate, which stay as a draft', async () => {
     const { page } = await openDesk()
     await customer(page).fill('Harvest Table Foods')
-    await typeLane(page, { rate: '2140' })
+    await typeQuote(page, { rate: '2140' })
     await page.getByRole('button', { name: 'Add a quote' }).click()
-    await typeLane(page, { number: 2, origin: 'Reno, NV', destination: 'Boise, ID', rate: '' })
+    await typeQuote(page, { number: 2, origin: 'Reno, NV', destination: 'Boise, ID', rate: '' })
     await saveButton(page).click()
     await page.getByText('What is the rate?').waitFor()
     await page
@@ -789,9 +789,9 @@ test.describe('several quotes', () => {
 
   test('keep their rows low: the fields behind More close again, and are summed up in the row', async () => {
     const { page } = await openDesk()
-    await typeLane(page)
+    await typeQuote(page)
     await page.getByRole('button', { name: 'Add a quote' }).click()
-    await typeLane(page, { number: 2 })
+    await typeQuote(page, { number: 2 })
     const more = row(page, 2).getByRole('button', { name: /More fields of quote 2/ })
     await more.click()
     await row(page, 2).getByLabel('Estimated cost (optional)').fill('1,800')
@@ -832,7 +832,7 @@ test.describe('saving', () => {
   test('shows the lane_ref of every quote with copy and link, then starts a new request', async () => {
     const { page, troubles } = await openDesk()
     await customer(page).fill('<img src=x onerror=alert(1)>')
-    await typeLane(page)
+    await typeQuote(page)
     await page.getByRole('button', { name: 'Duplicate quote 1' }).click()
     await saveButton(page).click()
     await page.getByRole('heading', { name: '2 quotes saved' }).waitFor()
@@ -863,9 +863,9 @@ test.describe('saving', () => {
 
   test('shows errors at their rows and fields', async () => {
     const { page } = await openDesk()
-    await typeLane(page)
+    await typeQuote(page)
     await page.getByRole('button', { name: 'Add a quote' }).click()
-    await typeLane(page, { number: 2, origin: 'Dalas, TX' })
+    await typeQuote(page, { number: 2, origin: 'Dalas, TX' })
     await saveButton(page).click()
     await page.getByText('Who is the quote for?').waitFor()
     await customer(page).and(page.locator(':focus')).waitFor()
@@ -887,7 +887,7 @@ test.describe('saving', () => {
   test('that fails loses nothing, and works on retry', { tag: '@long' }, async () => {
     const { page } = await openDesk()
     await customer(page).fill('Harvest Table Foods')
-    await typeLane(page, { rate: '2135' })
+    await typeQuote(page, { rate: '2135' })
     await page.route('**/api/quote-requests', (route) => route.fulfill({ status: 503, body: 'down' }))
     await saveButton(page).click()
     await page.getByRole('alert').getByText('Not saved. Everything you typed is still here.').waitFor()
@@ -905,7 +905,7 @@ test.describe('saving', () => {
   test('whose response was lost is found on retry, not created twice', async () => {
     const { page } = await openDesk()
     await customer(page).fill('Answer Lost Foods')
-    await typeLane(page, { rate: '2137' })
+    await typeQuote(page, { rate: '2137' })
     await page.route('**/api/quote-requests', async (route) => {
       await route.fetch()
       await route.abort('connectionreset')
@@ -922,7 +922,7 @@ test.describe('saving', () => {
   test('continues after the session ended', { tag: '@long' }, async () => {
     const { page, context } = await openDesk()
     await customer(page).fill('Harvest Table Foods')
-    await typeLane(page, { rate: '2145' })
+    await typeQuote(page, { rate: '2145' })
     await typedAt(page, '$2,145').waitFor()
     await context.clearCookies()
     await saveButton(page).click()
@@ -940,7 +940,7 @@ test.describe('saving', () => {
     const { page } = await openDesk()
     await page.route('**/api/quote-requests', (route) => route.abort('connectionreset'))
     await customer(page).fill('Harvest Table Foods')
-    await typeLane(page)
+    await typeQuote(page)
     await saveButton(page).click()
     await page.getByText('The quote may have been saved.').waitFor()
     await expect(rateOf(page)).toHaveValue('2100')
@@ -955,7 +955,7 @@ test.describe('saving', () => {
       await route.continue()
     })
     await customer(page).fill('Harvest Table Foods')
-    await typeLane(page)
+    await typeQuote(page)
     await saveButton(page).dblclick()
     await page.keyboard.press('Control+Enter')
     await page.getByRole('heading', { name: '1 quote saved' }).waitFor()
@@ -965,7 +965,7 @@ test.describe('saving', () => {
   test('is disabled for viewers, with the reason; they still get advice', async () => {
     const viewer = await makePerson(app, tenant, 'viewer')
     const { page } = await openDesk({ person: viewer })
-    await typeLane(page)
+    await typeQuote(page)
     await typedAt(page, '$2,100').waitFor()
     await expect(saveButton(page)).toBeDisabled()
     await page.getByText(/Your role, viewer, can get advice but cannot save quotes/).waitFor()
@@ -982,13 +982,13 @@ test.describe('accessibility', () => {
       const widest = () => page.evaluate('document.documentElement.scrollWidth')
       expect(await problems()).toEqual([])
       await customer(page).fill('Chargoggagoggmanchauggagoggchaubunagungamaugg'.repeat(4))
-      await typeLane(page, { origin: 'Dalas, TX' })
+      await typeQuote(page, { origin: 'Dalas, TX' })
       await row(page).getByText('Did you mean').waitFor()
       await row(page)
         .getByRole('button', { name: /More fields of quote 1/ })
         .click()
       await page.getByRole('button', { name: 'Add a quote' }).click()
-      await typeLane(page, { number: 2 })
+      await typeQuote(page, { number: 2 })
       await advice(page)
         .getByText(/Based on \d of \d+ decided quotes/)
         .waitFor()

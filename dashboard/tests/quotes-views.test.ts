@@ -19,7 +19,7 @@ async function quoting(): Promise<{ tenant: MadeTenant; refs: string[] }> {
       })),
     },
   })
-  return { tenant, refs: body.lanes.map((lane: { lane_ref: string }) => lane.lane_ref) }
+  return { tenant, refs: body.lanes.map((quote: { lane_ref: string }) => quote.lane_ref) }
 }
 
 const outcomes = async (tenant: MadeTenant) => {

@@ -3,8 +3,8 @@ import {
   call,
   type MadeTenant,
   makeIntegration,
-  makeLane,
   makePerson,
+  makeQuote,
   makeTenant,
   pushUpdate,
 } from '#testing/make.ts'
@@ -35,7 +35,7 @@ async function quoting(lanes: number, tenant?: MadeTenant): Promise<{ tenant: Ma
         })),
       },
     })
-    refs.push(...made.body.lanes.map((lane: { lane_ref: string }) => lane.lane_ref))
+    refs.push(...made.body.lanes.map((quote: { lane_ref: string }) => quote.lane_ref))
   }
   return { tenant: of, refs }
 }
@@ -313,8 +313,8 @@ test.describe('marks by mouse', () => {
 test.describe('a requote', () => {
   test('gets advice on the last typed rate, whatever the order of answers', async () => {
     const tenant = await makeTenant(app)
-    for (const outcome of ['won', 'lost', 'won'] as const) await makeLane(app, tenant, { outcome })
-    const lane = await makeLane(app, tenant)
+    for (const outcome of ['won', 'lost', 'won'] as const) await makeQuote(app, tenant, { outcome })
+    const quote = await makeQuote(app, tenant)
     const { page } = await openWindow({ person: tenant })
     const [release, arrived] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
     const isAbout1900 = (request: { postData: () => string | null }) =>
@@ -325,7 +325,7 @@ test.describe('a requote', () => {
       await route.continue().catch(() => {})
       arrived.resolve()
     })
-    await page.goto(`/quotes/${lane.lane_ref}`)
+    await page.goto(`/quotes/${quote.lane_ref}`)
     await page.getByRole('button', { name: 'Requote' }).click()
     const dialog = page.getByRole('dialog', { name: 'Requote' })
     const asked = page.waitForRequest(isAbout1900)
@@ -349,13 +349,13 @@ test.describe('a requote', () => {
 test.describe('a requote at a rate that nobody would quote', () => {
   test('is asked about before it is saved, beside the rate to quote', async () => {
     const tenant = await makeTenant(app)
-    for (const outcome of ['won', 'lost', 'won'] as const) await makeLane(app, tenant, { outcome })
-    const lane = await makeLane(app, tenant)
+    for (const outcome of ['won', 'lost', 'won'] as const) await makeQuote(app, tenant, { outcome })
+    const quote = await makeQuote(app, tenant)
     const { page } = await openWindow({ person: tenant })
-    await page.goto(`/quotes/${lane.lane_ref}`)
+    await page.goto(`/quotes/${quote.lane_ref}`)
     await page.getByRole('button', { name: 'Requote' }).click()
     const dialog = page.getByRole('dialog', { name: 'Requote' })
-    const next = lane.lane_ref.replace(/1$/, '2')
+    const next = quote.lane_ref.replace(/1$/, '2')
     const status = async () => (await call(app, 'GET', `/api/lanes/${next}`, { token: tenant.owner })).status
     await dialog.getByText(/^Rate to quote: \$\d,\d{3}$/).waitFor()
     await dialog.getByLabel('New rate').fill('200')
@@ -435,7 +435,7 @@ test.describe('the page of a quote', () => {
   test('compares the booking with the quote, and lets an admin roll back a change after a preview', async () => {
     const integration = await makeIntegration(app)
     const { tenant } = integration
-    const { lane_ref } = await makeLane(app, tenant, { rate: 2000 })
+    const { lane_ref } = await makeQuote(app, tenant, { rate: 2000 })
     await pushUpdate(app, integration, {
       lane_ref,
       customer_rate: 2050,
@@ -463,7 +463,7 @@ test.describe('the page of a quote', () => {
 
   test('a member sees the changes but no rollback', { tag: '@long' }, async () => {
     const tenant = await makeTenant(app)
-    const { lane_ref } = await makeLane(app, tenant, { outcome: 'won' })
+    const { lane_ref } = await makeQuote(app, tenant, { outcome: 'won' })
     const member = await makePerson(app, tenant, 'member')
     const { page } = await openWindow({ person: member })
     await page.goto(`/quotes/${lane_ref}`)
@@ -499,7 +499,7 @@ test.describe('the page of a quote', () => {
 test.describe('a quote that was a mistake', () => {
   test('is voided with a reason, leaves the list, and counts again after Undo', async () => {
     const tenant = await makeTenant(app)
-    const { lane_ref } = await makeLane(app, tenant, { rate: 250 })
+    const { lane_ref } = await makeQuote(app, tenant, { rate: 250 })
     const { page, troubles } = await openWindow({ person: tenant })
     await page.goto(`/quotes/${lane_ref}`)
     await page.getByRole('button', { name: 'Void', exact: true }).click()

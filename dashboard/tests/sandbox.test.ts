@@ -1,10 +1,10 @@
-import { call, makeLane, makeTenant } from '#testing/make.ts'
+import { call, makeQuote, makeTenant } from '#testing/make.ts'
 import { accessibilityProblems, app, expect, openWindow, test } from '../testing/pages.ts'
 
 test('an admin enters the test brokerage, creates a test token, and resets it', async () => {
   app.now = Date.now()
   const tenant = await makeTenant(app)
-  await makeLane(app, tenant, { rate: 1900, outcome: 'won' })
+  await makeQuote(app, tenant, { rate: 1900, outcome: 'won' })
   const { page, troubles } = await openWindow({ person: tenant })
   await page.goto('/settings/developers?tab=test')
   await page.getByRole('button', { name: 'Enter the test brokerage' }).waitFor()

@@ -1,4 +1,4 @@
-import { call, makeLane, makePerson, makeServiceToken, makeTenant, password } from '#testing/make.ts'
+import { call, makePerson, makeQuote, makeServiceToken, makeTenant, password } from '#testing/make.ts'
 import { accessibilityProblems, app, expect, looks, openWindow, test } from '../testing/pages.ts'
 
 test.describe('the team page', () => {
@@ -222,8 +222,8 @@ for (const { colorScheme, width } of looks)
 test('a team hides its customers from others, says who sees what, and names wrong fields', async () => {
   const tenant = await makeTenant(app)
   const member = await makePerson(app, tenant, 'member')
-  await makeLane(app, tenant, { customer: 'Harvest Foods' })
-  await makeLane(app, tenant, { customer: 'Polar' })
+  await makeQuote(app, tenant, { customer: 'Harvest Foods' })
+  await makeQuote(app, tenant, { customer: 'Polar' })
   const seen = async () =>
     (await call(app, 'GET', '/api/customers/list', { token: member.token })).body.customers.map(
       ({ name }: { name: string }) => name,

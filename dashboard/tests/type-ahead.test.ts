@@ -1,13 +1,13 @@
 import type { BrowserContext, Locator, Page } from '@playwright/test'
 import { seededRandom } from '#server/sample/index.ts'
-import { call, type MadeTenant, makeLane, makeTenant } from '#testing/make.ts'
+import { call, type MadeTenant, makeQuote, makeTenant } from '#testing/make.ts'
 import {
-  addLanes,
+  addQuotes,
   answer,
   answerLate,
   cities,
-  lanesAtOnce,
   latencies,
+  quotesAtOnce,
   suggestionsAsked,
   typeCities,
 } from '../testing/late-suggestions.ts'
@@ -19,7 +19,7 @@ let person: BrowserContext
 
 test.beforeAll(async () => {
   tenant = await makeTenant(app)
-  await makeLane(app, tenant, { origin: 'Memphis, TN', destination: 'El Paso, TX' })
+  await makeQuote(app, tenant, { origin: 'Memphis, TN', destination: 'El Paso, TX' })
   person = (await openWindow({ person: tenant, refusalsExpected: true })).context
 })
 
@@ -415,10 +415,10 @@ test.describe('every typed city is accepted correctly', () => {
   // suggest-places.test.ts tests the order of suggestions.
   test('on the desk, eight at a time, with Enter and with Tab', async () => {
     const page = await openDesk()
-    await addLanes(page)
+    await addQuotes(page)
     const [name, latency] = latencies.at(-1) ?? ['', () => 0]
     const asked = await answerLate(page, latency)
-    const { wanted, held } = await typeCities(page, cities.slice(0, lanesAtOnce), asked)
+    const { wanted, held } = await typeCities(page, cities.slice(0, quotesAtOnce), asked)
     await expect.poll(held, { timeout: 60_000, message: name }).toEqual(wanted)
     await page.close()
   })
@@ -427,10 +427,10 @@ test.describe('every typed city is accepted correctly', () => {
     for (const [at, [name, latency]] of latencies.entries()) {
       const mine = cities.filter((_, index) => index % latencies.length === at)
       const page = await openDesk()
-      await addLanes(page)
+      await addQuotes(page)
       const asked = await answerLate(page, latency)
-      for (let from = 0; from < mine.length; from += lanesAtOnce) {
-        const { wanted, held } = await typeCities(page, mine.slice(from, from + lanesAtOnce), asked)
+      for (let from = 0; from < mine.length; from += quotesAtOnce) {
+        const { wanted, held } = await typeCities(page, mine.slice(from, from + quotesAtOnce), asked)
         await expect.poll(held, { timeout: 60_000, message: name }).toEqual(wanted)
       }
       await page.close()

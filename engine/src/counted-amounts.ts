@@ -68,7 +68,7 @@ export function chargesOfDay(
   { customerKey, day, miles }: { readonly customerKey: string; readonly day: number; readonly miles: number },
 ): ChargesOfDay {
   const millsOf = (key: string) => days?.fuel.get(key)?.get(day) ?? null
-  return chargesOfRates(
+  return chargesOf(
     {
       fuelMillsPerMile: millsOf(customerKey) ?? millsOf(''),
       costMillsPerMile: millsOf(''),
@@ -79,7 +79,7 @@ export function chargesOfDay(
 }
 
 /** The surcharges and the exchange rate that apply to a quote on its day. Null where one is not known. */
-export interface RatesOfQuote {
+export interface ConversionFactors {
   /** The surcharge of the customer's schedule, else of the brokerage's. */
   readonly fuelMillsPerMile: number | null
   /** The surcharge of the brokerage's schedule. */
@@ -87,9 +87,9 @@ export interface RatesOfQuote {
   readonly usdPerCad: number | null
 }
 
-/** @example chargesOfRates({ fuelMillsPerMile: 400, costMillsPerMile: null, usdPerCad: null }, 780).rates.scheduledFuelCents // 31200 */
-export function chargesOfRates(
-  { fuelMillsPerMile, costMillsPerMile, usdPerCad }: RatesOfQuote,
+/** @example chargesOf({ fuelMillsPerMile: 400, costMillsPerMile: null, usdPerCad: null }, 780).rates.scheduledFuelCents // 31200 */
+export function chargesOf(
+  { fuelMillsPerMile, costMillsPerMile, usdPerCad }: ConversionFactors,
   miles: number,
 ): ChargesOfDay {
   const charge = (mills: number | null) =>

@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { type Booking, bookingFields, ofEachBookingField } from './booking-fields.ts'
-import { assertMove, factsOf, isSame, noFacts, outcomeFrom, storedFacts, undecided } from './lane-outcome.ts'
+import { assertMove, factsOf, isSame, noFacts, outcomeFrom, savedFacts, undecided } from './quote-outcome.ts'
 import { applyPushedQuote, type PushedQuoteField, type QuoteStamps } from './quote-update.ts'
-import { applyShipmentUpdate, type BookedLane, heldBooking } from './shipment-update.ts'
+import { applyShipmentUpdate, type BookedQuote, currentBooking } from './shipment-update.ts'
 
 /** A property test with some random values, and a long one with many. */
 const property = (name: string, check: (numRuns: number) => void) => {
@@ -18,12 +18,12 @@ const start = 1_000_000
 /** Messages arrive after all of them were signed. */
 const arrival = (start + 1_000) * 1_000
 
-interface Lane extends BookedLane {
+interface Quote extends BookedQuote {
   readonly quoteStamps: QuoteStamps
   readonly quoted: Readonly<Record<string, unknown>>
 }
 const noBooking: Booking = ofEachBookingField(bookingFields, () => null)
-const quotedLane: Lane = {
+const pendingQuote: Quote = {
   booking: noBooking,
   stamps: {},
   outcome: undecided,
@@ -42,34 +42,34 @@ type Message =
   | { readonly kind: 'quote'; readonly values: Readonly<Record<string, unknown>>; readonly at: number }
 
 /** A quote as it is read again from the database: its facts go through their saved form. */
-function readAgain(lane: Lane): Lane {
-  const kept = lane.facts === noFacts ? null : JSON.parse(JSON.stringify(storedFacts(lane.facts)))
-  const { booking, outcome, quoteStamps } = lane
+function readAgain(quote: Quote): Quote {
+  const kept = quote.facts === noFacts ? null : JSON.parse(JSON.stringify(savedFacts(quote.facts)))
+  const { booking, outcome, quoteStamps } = quote
   const facts = factsOf({
     shown: outcome,
     kept,
-    isBooked: heldBooking(booking, {}, outcome).isBooked,
+    isBooked: currentBooking(booking, {}, outcome).isBooked,
     cancelledAt: booking.cancelledAt,
     stamps: quoteStamps.outcome ?? [],
   })
-  return { ...lane, facts }
+  return { ...quote, facts }
 }
 
-function after(stored: Lane, message: Message): Lane {
-  const lane = readAgain(stored)
+function after(stored: Quote, message: Message): Quote {
+  const quote = readAgain(stored)
   if (message.kind === 'update') {
     const cancellation = message.cancels ? { cancellation: { reason: String(message.at % 7) } } : {}
     const update = { fields: message.fields, ...cancellation, sender: 1, signedAtSeconds: message.at }
-    return { ...lane, ...applyShipmentUpdate(lane, update, arrival).lane }
+    return { ...quote, ...applyShipmentUpdate(quote, update, arrival).lane }
   }
   const { outcome, reason = null, decidedAt = null } = message.values as Record<string, never>
   const carried = Object.keys(message.values).filter((name) => name !== 'reason' && name !== 'decidedAt')
   const applied = applyPushedQuote(
     {
-      stamps: lane.quoteStamps,
-      outcome: lane.outcome,
-      facts: lane.facts,
-      booking: heldBooking(lane.booking, lane.stamps, lane.outcome),
+      stamps: quote.quoteStamps,
+      outcome: quote.outcome,
+      facts: quote.facts,
+      booking: currentBooking(quote.booking, quote.stamps, quote.outcome),
     },
     {
       carried: carried as PushedQuoteField[],
@@ -85,15 +85,15 @@ function after(stored: Lane, message: Message): Lane {
     applied.written.has(name as PushedQuoteField),
   )
   return {
-    ...lane,
+    ...quote,
     quoteStamps: applied.stamps,
-    quoted: { ...lane.quoted, ...Object.fromEntries(written) },
+    quoted: { ...quote.quoted, ...Object.fromEntries(written) },
     ...(applied.outcome ?? {}),
   }
 }
 
 /** What a caller sees of a quote. */
-function seen({ booking, outcome, quoted }: Lane) {
+function seen({ booking, outcome, quoted }: Quote) {
   return { ...booking, ...outcome, quoted: Object.fromEntries(Object.entries(quoted).sort()) }
 }
 
@@ -104,7 +104,7 @@ function* ordersOf<T>(items: readonly T[]): Generator<readonly T[]> {
   }
 }
 
-const endOf = (messages: readonly Message[]) => seen(messages.reduce(after, quotedLane))
+const endOf = (messages: readonly Message[]) => seen(messages.reduce(after, pendingQuote))
 
 /** Seconds: few, so that messages of the same second occur. */
 const second = fc.integer({ min: start, max: start + 5 })
@@ -237,7 +237,7 @@ describe('the win of a booking', () => {
 
   test('has the same time when the same booking is sent every day for a year', () => {
     const daily = Array.from({ length: 365 }, (_, day) => booked({}, start - 900 + day))
-    const end = daily.reduce(after, quotedLane)
+    const end = daily.reduce(after, pendingQuote)
     expect(end.outcome.decidedAt).toBe((start - 900) * 1_000)
     expect(end.facts.bookings.length).toBeLessThan(20)
   })
@@ -255,16 +255,16 @@ describe('a rule moves a quote only between the outcomes of its row', () => {
   property('for up to ten messages in any order', (numRuns) => {
     fc.assert(
       fc.property(messagesOf({ minLength: 2, maxLength: 10 }), (messages) => {
-        let lane = quotedLane
+        let quote = pendingQuote
         for (const message of messages) {
-          const read = readAgain(lane)
+          const read = readAgain(quote)
           if (message.kind === 'update') {
             const cancellation = message.cancels ? { cancellation: { reason: null } } : {}
             const update = { fields: message.fields, ...cancellation, sender: 1, signedAtSeconds: message.at }
             const { lane: next, rule } = applyShipmentUpdate(read, update, arrival)
-            if (rule !== null) assertMove(rule, lane.outcome.outcome, next.outcome.outcome)
+            if (rule !== null) assertMove(rule, quote.outcome.outcome, next.outcome.outcome)
           }
-          lane = after(lane, message)
+          quote = after(quote, message)
         }
       }),
       { numRuns },

@@ -41,14 +41,14 @@ function isNewest(stamps: FieldStamps, incoming: Stamp): boolean {
   if (own !== undefined && isOlder(own, incoming)) return false
   const [held] = stamps
   if (held === undefined || held === own) return true
-  const [heldTime, incomingTime] =
+  const [currentTime, incomingTime] =
     isAhead(held) && isAhead(incoming) ? [held.signed, incoming.signed] : [held.effective, incoming.effective]
-  return compared(heldTime, incomingTime, held, incoming) <= 0
+  return compared(currentTime, incomingTime, held, incoming) <= 0
 }
 
 /** Negative if the incoming message is newer than the current one, or of the same second with a higher rank. */
-function compared(heldTime: number, incomingTime: number, held: Stamp, incoming: Stamp): number {
-  return heldTime - incomingTime || (held.rank ?? 0) - (incoming.rank ?? 0)
+function compared(currentTime: number, incomingTime: number, held: Stamp, incoming: Stamp): number {
+  return currentTime - incomingTime || (held.rank ?? 0) - (incoming.rank ?? 0)
 }
 
 /** Whether the incoming message was replaced before by another one of its second, so that it is a repetition. */

@@ -2,9 +2,9 @@ import { describe, expect, test } from 'vitest'
 import {
   FORECASTS_MIN,
   type ForecastQuote,
+  forecastResult,
   forecastScorer,
   forecastSentence,
-  forecastStanding,
   scoringOf,
 } from './forecast-report.ts'
 import { laneWinRate } from './recorded-forecast.ts'
@@ -80,12 +80,12 @@ describe('the report', () => {
       won: 50,
       lanes: 10,
       meanForecast: 0.25,
-      laneRate: { quotes: 200 },
+      winRateOfLane: { quotes: 200 },
     })
     // 1/4 of (1 - p)^2 and 3/4 of p^2.
     expect(report.brier).toBeCloseTo(0.1875, 9)
-    expect(report.laneRate?.laneRateBrier).toBeCloseTo(0.19, 9)
-    expect(report.laneRate?.better.mean).toBeCloseTo(0.0025, 9)
+    expect(report.winRateOfLane?.laneWinRateBrier).toBeCloseTo(0.19, 9)
+    expect(report.winRateOfLane?.better.mean).toBeCloseTo(0.0025, 9)
     expect(report.months.map(({ month, rateType, scored }) => [month, rateType, scored])).toEqual([
       ['2026-03', 'spot', 67],
       ['2026-03', 'contract', 33],
@@ -102,7 +102,7 @@ describe('the report', () => {
     ['behind_lane_rate', { win_probability: 0.29, lane_win_rate: 0.25 }],
   ] as const)('is %s', (standing, forecast) => {
     const report = reportOf(forecast)
-    expect(forecastStanding(report)).toBe(standing)
+    expect(forecastResult(report)).toBe(standing)
     expect(forecastSentence(report)).toMatch(
       {
         good: /reliable/,
@@ -114,10 +114,10 @@ describe('the report', () => {
   })
 
   test('says nothing about few quotes or few lanes', () => {
-    expect(forecastStanding(reportOf({}, FORECASTS_MIN - 1))).toBe('unknown')
+    expect(forecastResult(reportOf({}, FORECASTS_MIN - 1))).toBe('unknown')
     const scorer = forecastScorer(false)
     for (let nth = 0; nth < 200; nth++) scorer.add(quote({ lane: `${nth % 4}`, outcome: 'lost' }))
-    expect(forecastStanding(scorer.report())).toBe('unknown')
+    expect(forecastResult(scorer.report())).toBe('unknown')
     expect(forecastSentence(forecastScorer(false).report())).toContain('0 of 100')
   })
 })

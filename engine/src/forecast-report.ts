@@ -5,7 +5,7 @@
  * docs/decisions/0076-the-forecast-of-each-quote.md.
  */
 
-import type { StoredOutcome } from './history.ts'
+import type { SavedOutcome } from './history.ts'
 import type { SupersededAs } from './offers.ts'
 import type { RateType } from './rate-type.ts'
 import type { RecordedForecast } from './recorded-forecast.ts'
@@ -20,7 +20,7 @@ export interface ForecastQuote {
   readonly rateType: RateType
   /** The city pair and the equipment. */
   readonly lane: string
-  readonly outcome: StoredOutcome
+  readonly outcome: SavedOutcome
   /** Epoch milliseconds; null if undecided. */
   readonly decidedAt: number | null
   readonly isVoid: boolean
@@ -67,7 +67,7 @@ export interface ForecastMonth {
   readonly meanForecast: number
   readonly brier: number
   /** The Brier score of the lane's win rate on the same quotes; null if it is not known for all of them. */
-  readonly laneRateBrier: number | null
+  readonly laneWinRateBrier: number | null
 }
 
 /** How good the forecasts were. Lower Brier scores are better. */
@@ -83,10 +83,10 @@ export interface ForecastReport {
   /** The share of the scored quotes that was won, minus the mean forecast; null without one. */
   readonly gap: GroupedMean | null
   /** The quotes whose lane had a known win rate: both Brier scores, and that of the lane's win rate minus that of the forecast. */
-  readonly laneRate: {
+  readonly winRateOfLane: {
     readonly quotes: number
     readonly brier: number
-    readonly laneRateBrier: number
+    readonly laneWinRateBrier: number
     readonly better: GroupedMean
   } | null
   /** Ten groups of equal size, lowest forecast first. */
@@ -100,7 +100,7 @@ interface Scored {
   readonly rateType: RateType
   readonly lane: string
   readonly p: number
-  readonly laneRate: number | null
+  readonly winRateOfLane: number | null
   readonly won: boolean
 }
 
@@ -122,8 +122,8 @@ export function forecastScorer(expiredIsLost: boolean): ForecastScorer {
       if ('unscored' in scoring) unscored[scoring.unscored]++
       else {
         const { month, rateType, lane, forecast } = quote
-        const { win_probability: p, lane_win_rate: laneRate } = forecast
-        scored.push({ month, rateType, lane, p, laneRate, won: scoring.won })
+        const { win_probability: p, lane_win_rate: winRateOfLane } = forecast
+        scored.push({ month, rateType, lane, p, winRateOfLane, won: scoring.won })
       }
     },
     report: () => ({ forecasts, unscored: { ...unscored }, ...reportOf(scored) }),
@@ -145,26 +145,26 @@ function reportOf(scored: readonly Scored[]): Omit<ForecastReport, 'forecasts' |
     gap: isEmpty
       ? null
       : meanOverGroups(scored.map(({ lane, p, won }) => ({ group: lane, value: (won ? 1 : 0) - p }))),
-    laneRate: laneRateOf(scored),
+    winRateOfLane: laneWinRateOf(scored),
     reliability: isEmpty ? [] : reliability(scored),
     months: monthsOf(scored),
   }
 }
 
-const byLaneRate = (scored: readonly Scored[]) =>
-  scored.flatMap(({ laneRate, won }) => (laneRate === null ? [] : [{ p: laneRate, won }]))
+const byLaneWinRate = (scored: readonly Scored[]) =>
+  scored.flatMap(({ winRateOfLane, won }) => (winRateOfLane === null ? [] : [{ p: winRateOfLane, won }]))
 
-function laneRateOf(scored: readonly Scored[]): ForecastReport['laneRate'] {
-  const compared = scored.filter(({ laneRate }) => laneRate !== null)
+function laneWinRateOf(scored: readonly Scored[]): ForecastReport['winRateOfLane'] {
+  const compared = scored.filter(({ winRateOfLane }) => winRateOfLane !== null)
   if (compared.length === 0) return null
   return {
     quotes: compared.length,
     brier: brier(compared),
-    laneRateBrier: brier(byLaneRate(compared)),
+    laneWinRateBrier: brier(byLaneWinRate(compared)),
     better: meanOverGroups(
-      compared.map(({ lane, p, laneRate, won }) => ({
+      compared.map(({ lane, p, winRateOfLane, won }) => ({
         group: lane,
-        value: squared(laneRate ?? p, won) - squared(p, won),
+        value: squared(winRateOfLane ?? p, won) - squared(p, won),
       })),
     ),
   }
@@ -174,7 +174,7 @@ function monthsOf(scored: readonly Scored[]): ForecastMonth[] {
   const groups = Map.groupBy(scored, ({ month, rateType }) => `${month} ${rateType}`)
   const found = [...groups.values()].map((group): ForecastMonth => {
     const [{ month, rateType }] = group as [Scored]
-    const compared = byLaneRate(group)
+    const compared = byLaneWinRate(group)
     return {
       month,
       rateType,
@@ -182,7 +182,7 @@ function monthsOf(scored: readonly Scored[]): ForecastMonth[] {
       won: wins(group),
       meanForecast: meanOf(group),
       brier: brier(group),
-      laneRateBrier: compared.length === group.length ? brier(compared) : null,
+      laneWinRateBrier: compared.length === group.length ? brier(compared) : null,
     }
   })
   const order = ({ month, rateType }: ForecastMonth) => `${month} ${rateType}`
@@ -195,17 +195,17 @@ export const FORECASTS_MIN = 100
 const GAP_MIN = 0.05
 
 /** The result of the report. `unknown`: too few scored forecasts. */
-export type ForecastStanding = 'unknown' | 'good' | 'too_high' | 'too_low' | 'behind_lane_rate'
+export type ForecastResult = 'unknown' | 'good' | 'too_high' | 'too_low' | 'behind_lane_rate'
 
 /**
  * Whether the forecasts can be relied on. They cannot if quotes were won clearly less or more often than forecast (by five points
  * or more, and more than chance explains), or if the lane's plain win rate was clearly better.
  */
-export function forecastStanding({ scored, gap, laneRate }: ForecastReport): ForecastStanding {
+export function forecastResult({ scored, gap, winRateOfLane }: ForecastReport): ForecastResult {
   if (scored < FORECASTS_MIN || gap?.range95 == null) return 'unknown'
   if (gap.mean <= -GAP_MIN && gap.range95.high < 0) return 'too_high'
   if (gap.mean >= GAP_MIN && gap.range95.low > 0) return 'too_low'
-  const better = laneRate?.better.range95 ?? null
+  const better = winRateOfLane?.better.range95 ?? null
   return better !== null && better.high < 0 ? 'behind_lane_rate' : 'good'
 }
 
@@ -213,10 +213,10 @@ const count = (of: number) => of.toLocaleString('en-US')
 
 /** The result in one sentence. */
 export function forecastSentence(report: ForecastReport): string {
-  const { scored, won, meanForecast, laneRate } = report
+  const { scored, won, meanForecast, winRateOfLane } = report
   const expected = Math.round((meanForecast ?? 0) * scored)
   const counts = `${count(won)} of ${count(scored)} quotes were won, and their forecasts expected ${count(expected)}`
-  switch (forecastStanding(report)) {
+  switch (forecastResult(report)) {
     case 'unknown':
       return `There are too few decided quotes with a forecast to judge the forecasts: ${count(scored)} of ${count(FORECASTS_MIN)}, on five lanes or more.`
     case 'good':
@@ -226,6 +226,6 @@ export function forecastSentence(report: ForecastReport): string {
     case 'too_low':
       return `The forecasts are too low: ${counts}. Do not rely on them until you know why. Usual reasons are a market that moved, outcomes that are reported late or only when won, and another mix of customers.`
     case 'behind_lane_rate':
-      return `The win rate of the lane was the better forecast: its Brier score is ${laneRate?.laneRateBrier.toFixed(3)}, and that of the forecasts ${laneRate?.brier.toFixed(3)} (lower is better). Do not rely on the forecasts until you know why.`
+      return `The win rate of the lane was the better forecast: its Brier score is ${winRateOfLane?.laneWinRateBrier.toFixed(3)}, and that of the forecasts ${winRateOfLane?.brier.toFixed(3)} (lower is better). Do not rely on the forecasts until you know why.`
   }
 }

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Outcome, PastQuote } from './history.ts'
-import { countHistory, countsHoldUntil } from './history-counts.ts'
+import { countHistory, countsSameUntil } from './history-counts.ts'
 import { describeLane } from './lane-insight.ts'
 
 /** A property test with some random values, and a long one with many. */
@@ -79,9 +79,9 @@ const described = (history: readonly Quote[], now: number) =>
     avgRateCents: null,
   })
 
-describe('countsHoldUntil', () => {
+describe('countsSameUntil', () => {
   it('is the millisecond at which the first quote moves to the next bucket', () => {
-    const until = (history: Quote[]) => countsHoldUntil(countHistory(history, NOW), NOW)
+    const until = (history: Quote[]) => countsSameUntil(countHistory(history, NOW), NOW)
     expect(until([at(NOW - 40 * DAY), at(NOW - 41 * DAY)])).toBe(NOW + 19 * DAY)
     expect(until([at(NOW - 40 * DAY), at(NOW)])).toBe(NOW + 20 * DAY)
     expect(until([at(NOW - PERIOD)])).toBe(NOW + PERIOD)
@@ -90,21 +90,21 @@ describe('countsHoldUntil', () => {
 
   it('is the date of a future quote', () => {
     const history = [at(NOW + 70 * DAY), at(NOW + 65 * DAY), at(NOW + 9 * PERIOD)]
-    expect(countsHoldUntil(countHistory(history, NOW), NOW)).toBe(NOW + 65 * DAY)
+    expect(countsSameUntil(countHistory(history, NOW), NOW)).toBe(NOW + 65 * DAY)
   })
 
   it('is Infinity when all quotes are too old or there are none', () => {
-    expect(countsHoldUntil(countHistory([at(NOW - 13 * PERIOD), at(0)], NOW), NOW)).toBe(
+    expect(countsSameUntil(countHistory([at(NOW - 13 * PERIOD), at(0)], NOW), NOW)).toBe(
       Number.POSITIVE_INFINITY,
     )
-    expect(countsHoldUntil([], NOW)).toBe(Number.POSITIVE_INFINITY)
-    expect(countsHoldUntil(countHistory([at(NOW - 13 * PERIOD + 1)], NOW), NOW)).toBe(NOW + 1)
+    expect(countsSameUntil([], NOW)).toBe(Number.POSITIVE_INFINITY)
+    expect(countsSameUntil(countHistory([at(NOW - 13 * PERIOD + 1)], NOW), NOW)).toBe(NOW + 1)
   })
 
   property('gives the same insight before this time and different counts at this time', (numRuns) => {
     fc.assert(
       fc.property(quotes, fc.double({ min: 0, max: 1, noNaN: true }), (history, share) => {
-        const until = countsHoldUntil(countHistory(history, NOW), NOW)
+        const until = countsSameUntil(countHistory(history, NOW), NOW)
         expect(until).toBeGreaterThan(NOW)
         const last = Number.isFinite(until) ? until - 1 : NOW + 1000 * DAY
         for (const before of [last, Math.floor(NOW + (last - NOW) * share)]) {

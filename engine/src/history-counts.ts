@@ -88,7 +88,7 @@ export class HistoryCounter {
  * @example // one quote, made 40 days before `now`
  * // now + 20 days, when the quote is 60 days old
  */
-export function countsHoldUntil(counts: readonly HistoryCount[], now: number): number {
+export function countsSameUntil(counts: readonly HistoryCount[], now: number): number {
   let until = Number.POSITIVE_INFINITY
   for (const { oldestAt } of counts) {
     const bucket = bucketOf(oldestAt, now)

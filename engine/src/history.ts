@@ -5,17 +5,17 @@
 export type Outcome = 'won' | 'lost' | 'pending'
 
 /** The outcome that is saved with a quote. An expired quote got no answer; statistics count it as pending or lost. */
-export type StoredOutcome = Outcome | 'expired'
+export type SavedOutcome = Outcome | 'expired'
 
 /**
- * One quote (one line of a quote request) with the fields that pricing needs. `laneId` is the quote's own id.
+ * One quote (one line of a quote request) with the fields that pricing needs. `quoteId` is the quote's own id.
  *
  * `rateCents` is the effective rate: the booked customer rate (AR) if the TMS has sent one, else the quoted rate. `costCents` is
  * the booked truck cost (AP) if the TMS has sent one, else the estimated cost, else null. Times are epoch milliseconds. `miles` are
  * loaded miles, null if unknown.
  */
 export interface PastQuote {
-  readonly laneId: number
+  readonly quoteId: number
   readonly rateCents: number
   readonly costCents: number | null
   readonly outcome: Outcome
@@ -28,8 +28,8 @@ export interface PastQuote {
  *
  * @example rateThatCounts({ quotedRateCents: 210000, customerRateCents: 205000 }) // 205000
  */
-export function rateThatCounts(lane: { quotedRateCents: number; customerRateCents: number | null }): number {
-  return lane.customerRateCents ?? lane.quotedRateCents
+export function rateThatCounts(quote: { quotedRateCents: number; customerRateCents: number | null }): number {
+  return quote.customerRateCents ?? quote.quotedRateCents
 }
 
 /**
@@ -37,11 +37,11 @@ export function rateThatCounts(lane: { quotedRateCents: number; customerRateCent
  *
  * @example costThatCounts({ estimatedCostCents: 170000, truckCostCents: null }) // 170000
  */
-export function costThatCounts(lane: {
+export function costThatCounts(quote: {
   estimatedCostCents: number | null
   truckCostCents: number | null
 }): number | null {
-  return lane.truckCostCents ?? lane.estimatedCostCents
+  return quote.truckCostCents ?? quote.estimatedCostCents
 }
 
 /** Whether a quote was won or lost. */

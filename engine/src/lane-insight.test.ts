@@ -8,7 +8,7 @@ const NOW = Date.UTC(2026, 5, 15, 12)
 const DAY = 86_400_000
 
 const past = (daysAgo: number, outcome: Outcome = 'won', rateCents = 200_000): PastQuote => ({
-  laneId: 1,
+  quoteId: 1,
   rateCents,
   costCents: null,
   outcome,

@@ -54,7 +54,7 @@ export interface LaneEvidence extends ScoreBasis {
 /**
  * How does this lane do, in one sentence and four signals (docs/model.md, "Lane insight")? The history counts every quote; the
  * scores use the last 13 periods of 30 days. Requires at least one quote: a lane without quotes is "not found". The result is valid
- * until `countsHoldUntil`.
+ * until `countsSameUntil`.
  *
  * @example
  * // describeLane({ counts: countHistory(quotes, now), parent: { wins: 40, decided: 100 }, askedScope: 'equipment',

@@ -1,4 +1,4 @@
-import type { StoredOutcome } from './history.ts'
+import type { SavedOutcome } from './history.ts'
 
 /**
  * The offers for one load: a quote, and each requote of it. A load is won at most once, so at most one offer of a load counts, and
@@ -12,7 +12,7 @@ export interface Offer {
   readonly isVoid: boolean
   readonly isBooked: boolean
   /** The outcome of this offer, without regard to the others. */
-  readonly outcome: StoredOutcome
+  readonly outcome: SavedOutcome
   readonly rateCents: number
   /** What the rate includes, and its currency: rates on other terms are not compared. */
   readonly terms: string

@@ -31,6 +31,6 @@ it('ignores rates of zero', () => {
 
 it('returns the ratio to the median', () => {
   expect(outliers(laneHistory('2000W 2050L 2100W 19000L'))).toEqual([
-    { laneId: 4, rateCents: 1_900_000, outcome: 'lost', timesMedian: 1_900_000 / 207_500 },
+    { quoteId: 4, rateCents: 1_900_000, outcome: 'lost', timesMedian: 1_900_000 / 207_500 },
   ])
 })

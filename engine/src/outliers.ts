@@ -19,7 +19,7 @@ export const OUTLIER_RULE = {
 const DEVIATIONS_PER_MEDIAN_DEVIATION = 1.4826
 
 export interface Outlier {
-  readonly laneId: number
+  readonly quoteId: number
   readonly rateCents: number
   readonly outcome: Outcome
   /** The rate divided by the median rate. */
@@ -57,10 +57,10 @@ export function* outliersInSteps(history: readonly PastQuote[]): Steps<Outlier[]
   return priced
     .filter((_, index) => tested[index])
     .map((quote) => ({
-      laneId: quote.laneId,
+      quoteId: quote.quoteId,
       rateCents: quote.rateCents,
       outcome: quote.outcome,
       timesMedian: quote.rateCents / middle,
     }))
-    .sort((a, b) => a.laneId - b.laneId)
+    .sort((a, b) => a.quoteId - b.quoteId)
 }

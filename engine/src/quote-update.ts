@@ -1,15 +1,15 @@
 import { type FieldStamps, type Stamp, stampFields, stampOf } from './field-stamps.ts'
+import type { QuoteStampGroup } from './quote-fields.ts'
 import {
-  type HeldBooking,
-  type LaneOutcome,
+  type CurrentBooking,
   type OutcomeFacts,
   outcomeFrom,
+  type QuoteOutcome,
   type ReportedOutcome,
   undecided,
   withReport,
   withStatement,
-} from './lane-outcome.ts'
-import type { QuoteStampGroup } from './quote-fields.ts'
+} from './quote-outcome.ts'
 
 /**
  * What another system can push about a quote, each with its own stamp: the groups of the table of fields, and `outcome`: the
@@ -21,11 +21,11 @@ export type PushedQuoteField = QuoteStampGroup | 'outcome'
 export type QuoteStamps = Readonly<Partial<Record<PushedQuoteField, FieldStamps>>>
 
 /** The part of a saved quote that decides what a push changes. */
-export interface PushedLane {
+export interface SavedQuote {
   readonly stamps: QuoteStamps
-  readonly outcome: LaneOutcome
+  readonly outcome: QuoteOutcome
   readonly facts: OutcomeFacts
-  readonly booking: HeldBooking
+  readonly booking: CurrentBooking
 }
 
 /** A pushed quote: the fields that it carries, and its outcome if `outcome` is among them. */
@@ -47,7 +47,7 @@ export interface AppliedQuote {
   readonly stamps: QuoteStamps
   readonly stampsChanged: boolean
   /** The outcome of the quote, and what it follows from; null if neither changes. */
-  readonly outcome: { readonly outcome: LaneOutcome; readonly facts: OutcomeFacts } | null
+  readonly outcome: { readonly outcome: QuoteOutcome; readonly facts: OutcomeFacts } | null
   /** True if the pushed outcome waits behind a booking: a booked quote is won until the booking is cancelled. */
   readonly outcomeWaits: boolean
   /** True if a later end of the validity makes an expired quote pending again. */
@@ -74,19 +74,19 @@ export function stampOfQuote({ outcome, content, sender, signedAtSeconds }: Push
  * applyPushedQuote(pendingLane, { carried: ['outcome'], outcome: lost, sender: 3, signedAtSeconds: 1772373600, ... }, now)
  *   // { written: Set { 'outcome' }, outcome: { outcome: lost, facts: ... }, outcomeWaits: false, ... }
  */
-export function applyPushedQuote(lane: PushedLane, quote: PushedQuote, now: number): AppliedQuote {
+export function applyPushedQuote(saved: SavedQuote, quote: PushedQuote, now: number): AppliedQuote {
   const { carried, outcome } = quote
   const stamp = stampOfQuote(quote, now)
-  const { written, stamps, changed } = stampFields(lane.stamps, carried, stamp)
+  const { written, stamps, changed } = stampFields(saved.stamps, carried, stamp)
   const reported =
-    outcome === null ? lane.facts : withReport(lane.facts, outcome, stamp.effective, written.has('outcome'))
+    outcome === null ? saved.facts : withReport(saved.facts, outcome, stamp.effective, written.has('outcome'))
   const facts = afterValidity(reported, written.has('validUntil') ? quote.validUntil : null, stamps, now)
-  const next = outcomeFrom(facts, lane.booking)
+  const next = outcomeFrom(facts, saved.booking)
   return {
     written,
     stamps,
     stampsChanged: changed,
-    outcome: facts === lane.facts ? null : { outcome: next, facts },
+    outcome: facts === saved.facts ? null : { outcome: next, facts },
     outcomeWaits: outcome !== null && written.has('outcome') && next.outcome !== outcome.outcome,
     isExtended: facts !== reported && facts.stated.outcome === 'pending',
   }
@@ -110,6 +110,6 @@ function afterValidity(
 }
 
 /** An expiry does not replace a person's newer decision. */
-function withValidity(facts: OutcomeFacts, stated: LaneOutcome): OutcomeFacts {
+function withValidity(facts: OutcomeFacts, stated: QuoteOutcome): OutcomeFacts {
   return { ...withStatement(facts, stated), personIsNewest: facts.personIsNewest }
 }

@@ -11,17 +11,17 @@ import {
 import { stampsAfterRollback } from './field-stamps.ts'
 import {
   factsOf,
-  type LaneOutcome,
   noFacts,
   outcomeFrom,
+  type QuoteOutcome,
   undecided,
   withBooking,
   withDecision,
   withImportedBooking,
   withRollback,
   withStatement,
-} from './lane-outcome.ts'
-import { applyShipmentUpdate, type BookedLane, isBooked, type ShipmentUpdate } from './shipment-update.ts'
+} from './quote-outcome.ts'
+import { applyShipmentUpdate, type BookedQuote, isBooked, type ShipmentUpdate } from './shipment-update.ts'
 
 /** A property test with some random values, and a long one with many. */
 const property = (name: string, check: (numRuns: number) => void) => {
@@ -29,7 +29,12 @@ const property = (name: string, check: (numRuns: number) => void) => {
   test(`${name}: many`, { tags: 'long' }, () => check(2_000))
 }
 
-const lostByAPerson: LaneOutcome = { outcome: 'lost', reason: 'price', source: 'dashboard', decidedAt: 1_000 }
+const lostByAPerson: QuoteOutcome = {
+  outcome: 'lost',
+  reason: 'price',
+  source: 'dashboard',
+  decidedAt: 1_000,
+}
 
 describe.each(['tms', 'import'] as const)('a booking from %s', (source) => {
   const won = { outcome: 'won', reason: null, source, decidedAt: 5_000 }
@@ -55,7 +60,7 @@ describe.each(['tms', 'import'] as const)('a booking from %s', (source) => {
 })
 
 const noBooking: Booking = ofEachBookingField(bookingFields, () => null)
-const quoted: BookedLane = { booking: noBooking, stamps: {}, outcome: undecided, facts: noFacts }
+const quoted: BookedQuote = { booking: noBooking, stamps: {}, outcome: undecided, facts: noFacts }
 
 /** Few values per unit, so that equal values occur. Covers every field that an update can carry. */
 const valuesOf = {
@@ -91,12 +96,12 @@ interface Arrival {
   readonly at: number
 }
 
-function laneAfter(arrivals: readonly Arrival[], lane = quoted): BookedLane {
-  return arrivals.reduce((held, { update, at }) => applyShipmentUpdate(held, update, at * 1000).lane, lane)
+function quoteAfter(arrivals: readonly Arrival[], quote = quoted): BookedQuote {
+  return arrivals.reduce((held, { update, at }) => applyShipmentUpdate(held, update, at * 1000).lane, quote)
 }
 
 /** The values of a quote; instead of the time of a cancellation, whether there is one. */
-function values({ booking: { cancelledAt, ...held }, outcome }: BookedLane) {
+function values({ booking: { cancelledAt, ...held }, outcome }: BookedQuote) {
   return { ...held, isCancelled: cancelledAt !== null, outcome: outcome.outcome }
 }
 
@@ -145,7 +150,7 @@ describe('the updates of one sender', () => {
               const update = { ...signed[index], fields: signed[index]?.fields ?? {}, sender: 1 }
               return { update: { ...update, signedAtSeconds: start + skew + index }, at }
             })
-            expect(values(laneAfter(arrivals))).toEqual(inSignedOrder(signed))
+            expect(values(quoteAfter(arrivals))).toEqual(inSignedOrder(signed))
           },
         ),
         { numRuns },
@@ -160,13 +165,13 @@ describe('the updates of one sender', () => {
           update: { ...update, sender: 1, signedAtSeconds: start + index },
           at: start + index,
         }))
-        const lane = laneAfter(arrivals)
+        const quote = quoteAfter(arrivals)
         const last = arrivals.at(-1) as Arrival
         const again = { ...last.update, signedAtSeconds: last.update.signedAtSeconds + later }
-        const first = applyShipmentUpdate(laneAfter(arrivals.slice(0, -1)), last.update, last.at * 1000)
-        const repeated = applyShipmentUpdate(lane, again, (last.at + later) * 1000)
-        expect(repeated.lane.booking).toEqual(lane.booking)
-        expect(repeated.lane.outcome).toEqual(lane.outcome)
+        const first = applyShipmentUpdate(quoteAfter(arrivals.slice(0, -1)), last.update, last.at * 1000)
+        const repeated = applyShipmentUpdate(quote, again, (last.at + later) * 1000)
+        expect(repeated.lane.booking).toEqual(quote.booking)
+        expect(repeated.lane.outcome).toEqual(quote.outcome)
         expect([repeated.updated, repeated.rule]).toEqual([first.updated, null])
       }),
     )
@@ -194,7 +199,7 @@ describe('the updates of several senders', () => {
     fc.assert(
       fc.property(skewed, (history) => {
         const arrivals = arrivalsOf(history)
-        const { stamps } = laneAfter(arrivals)
+        const { stamps } = quoteAfter(arrivals)
         for (const field of bookingFields) {
           const [held] = stamps[field] ?? []
           const own = arrivals.filter(
@@ -216,9 +221,9 @@ describe('the updates of several senders', () => {
         const arrivals = arrivalsOf(history)
         const at = start + 60
         const update = { fields, sender: 9, signedAtSeconds: at }
-        const { lane, applied } = applyShipmentUpdate(laneAfter(arrivals), update, at * 1000)
+        const { lane: quote, applied } = applyShipmentUpdate(quoteAfter(arrivals), update, at * 1000)
         expect(applied).toHaveLength(Object.keys(fields).length)
-        expect(lane.booking).toMatchObject(fields)
+        expect(quote.booking).toMatchObject(fields)
       }),
     )
   })
@@ -228,7 +233,7 @@ describe('the updates of several senders', () => {
       update: { fields: { carrierName: String(sender) }, sender, signedAtSeconds },
       at: start,
     })
-    const held = (arrivals: readonly Arrival[]) => laneAfter(arrivals).booking.carrierName
+    const held = (arrivals: readonly Arrival[]) => quoteAfter(arrivals).booking.carrierName
     expect(held([from(1, start + 21), from(2, start + 20)])).toBe('1')
     expect(held([from(2, start + 20), from(1, start + 21)])).toBe('1')
     const tie = [from(1, start + 20), from(2, start + 20)]
@@ -240,7 +245,7 @@ describe('the updates of several senders', () => {
       fc.property(skewed, (history) => {
         const skews: [number, number, number] = [0, 0, 0]
         const signed = history.signed.map(({ update }) => update)
-        expect(values(laneAfter(arrivalsOf({ ...history, skews })))).toEqual(inSignedOrder(signed))
+        expect(values(quoteAfter(arrivalsOf({ ...history, skews })))).toEqual(inSignedOrder(signed))
       }),
     )
   })
@@ -265,10 +270,10 @@ describe('replays', () => {
               at: start + index,
             }),
           )
-          const lane = laneAfter(arrivals)
+          const quote = quoteAfter(arrivals)
           const again = repeated.map((index) => ({ ...(arrivals[index] as Arrival), at: start + 100 }))
-          const replayed = laneAfter(again, lane)
-          expect(replayed).toEqual(lane)
+          const replayed = quoteAfter(again, quote)
+          expect(replayed).toEqual(quote)
         },
       ),
       { numRuns },
@@ -291,8 +296,8 @@ describe('a booking after a cancellation', () => {
             update: { ...update, sender: 1, signedAtSeconds: start + index },
             at: start + index,
           }))
-          const before = laneAfter(arrivals.slice(0, -2)).booking
-          const { booking: held, outcome } = laneAfter(arrivals)
+          const before = quoteAfter(arrivals.slice(0, -2)).booking
+          const { booking: held, outcome } = quoteAfter(arrivals)
           for (const field of sentBookingFields) {
             const kept = bookingTable[field].cancellation === 'keeps' ? before[field] : null
             expect([field, held[field]]).toEqual([field, later.fields[field] ?? kept])
@@ -317,7 +322,7 @@ describe('the outcome of a quote', () => {
     fc.oneof(
       booking.map((update) => ({ kind: 'update' as const, update })),
       cancellation.map((update) => ({ kind: 'update' as const, update })),
-      byPerson.map((outcome) => ({ kind: 'person' as const, outcome: outcome as LaneOutcome })),
+      byPerson.map((outcome) => ({ kind: 'person' as const, outcome: outcome as QuoteOutcome })),
     ),
     { minLength: 1, maxLength: 12 },
   )
@@ -327,27 +332,27 @@ describe('the outcome of a quote', () => {
     (numRuns) => {
       fc.assert(
         fc.property(steps, (taken) => {
-          let lane = quoted
+          let quote = quoted
           /** The outcome before the booking, and the outcome that a person set since the booking. */
-          let unbooked: LaneOutcome = undecided
-          let standing: LaneOutcome | null = null
+          let unbooked: QuoteOutcome = undecided
+          let standing: QuoteOutcome | null = null
           for (const [index, step] of taken.entries()) {
             if (step.kind === 'person') {
-              const facts = withDecision(lane.facts, step.outcome, start + index, isBooked(lane.booking))
-              lane = { ...lane, outcome: step.outcome, facts }
-              if (isBooked(lane.booking)) standing = step.outcome
+              const facts = withDecision(quote.facts, step.outcome, start + index, isBooked(quote.booking))
+              quote = { ...quote, outcome: step.outcome, facts }
+              if (isBooked(quote.booking)) standing = step.outcome
               else unbooked = step.outcome
             } else {
               const update = { ...step.update, sender: 1, signedAtSeconds: start + index }
-              lane = applyShipmentUpdate(lane, update, (start + index) * 1000).lane
-              if (!isBooked(lane.booking)) {
+              quote = applyShipmentUpdate(quote, update, (start + index) * 1000).lane
+              if (!isBooked(quote.booking)) {
                 unbooked = standing ?? unbooked
                 standing = null
               }
             }
-            if (standing !== null || !isBooked(lane.booking))
-              expect(lane.outcome).toEqual(standing ?? unbooked)
-            else expect([lane.outcome.outcome, lane.outcome.source]).toEqual(['won', 'tms'])
+            if (standing !== null || !isBooked(quote.booking))
+              expect(quote.outcome).toEqual(standing ?? unbooked)
+            else expect([quote.outcome.outcome, quote.outcome.source]).toEqual(['won', 'tms'])
           }
         }),
         { numRuns },
@@ -367,8 +372,8 @@ test('a cancellation that is rolled back and sent again restores the outcome fro
         { ...from(start), fields: { ...fields, customerRateCents: rate } },
         start * 1000,
       ).lane
-      const cancel = (lane: BookedLane, at: number) =>
-        applyShipmentUpdate(lane, { ...from(at), cancellation: { reason: null } }, at * 1000).lane
+      const cancel = (quote: BookedQuote, at: number) =>
+        applyShipmentUpdate(quote, { ...from(at), cancellation: { reason: null } }, at * 1000).lane
       const cancelled = cancel(booked, start + 1)
       // The rollback restores the values in the history.
       const rolledBack = { ...booked, facts: withRollback(cancelled.facts, booked.outcome, true, start + 2) }
@@ -392,8 +397,8 @@ describe('a rollback', () => {
           (skew, before, since, late) => {
             const first = { fields: { customerRateCents: 1 }, sender: 1, signedAtSeconds: start + skew }
             const rolledBackAt = start + before + since
-            const booked = laneAfter([{ update: first, at: start }])
-            const lane: BookedLane = {
+            const booked = quoteAfter([{ update: first, at: start }])
+            const quote: BookedQuote = {
               ...quoted,
               stamps: {
                 customerRateCents: stampsAfterRollback(booked.stamps.customerRateCents ?? [], rolledBackAt),
@@ -401,7 +406,7 @@ describe('a rollback', () => {
             }
             const push = (trueTime: number) =>
               applyShipmentUpdate(
-                lane,
+                quote,
                 { fields: { customerRateCents: 2 }, sender: 1, signedAtSeconds: trueTime + skew },
                 (rolledBackAt + late) * 1000,
               ).applied
@@ -431,7 +436,7 @@ describe('a rollback of several fields', () => {
       fc.assert(
         fc.property(history, ({ signed, skews, wait }) => {
           const at = (index: number, sender: number) => start + index + (skews[sender] ?? 0)
-          const booked = laneAfter(
+          const booked = quoteAfter(
             signed.map(({ fields, sender }, index) => ({
               update: { fields, sender, signedAtSeconds: at(index, sender) },
               at: start + index,
@@ -441,11 +446,11 @@ describe('a rollback of several fields', () => {
           const stamps = ofEachBookingField(sentBookingFields, (field) =>
             stampsAfterRollback(booked.stamps[field] ?? [], start + rolledBack),
           )
-          const lane: BookedLane = { ...quoted, stamps }
+          const quote: BookedQuote = { ...quoted, stamps }
           for (const { fields, sender } of signed) {
             const sent = (second: number) =>
               applyShipmentUpdate(
-                lane,
+                quote,
                 { fields, sender, signedAtSeconds: at(second, sender) },
                 (start + rolledBack + 1) * 1000,
               ).applied
@@ -465,9 +470,9 @@ test('an update without effect reports no change, and an older update only recor
     sender,
     signedAtSeconds,
   })
-  const lane = laneAfter([{ update: signed(1, start), at: start }])
-  expect(applyShipmentUpdate(lane, signed(1, start - 1), start * 1000).changed).toBe(false)
-  const lost = applyShipmentUpdate(lane, signed(2, start - 1), start * 1000)
+  const quote = quoteAfter([{ update: signed(1, start), at: start }])
+  expect(applyShipmentUpdate(quote, signed(1, start - 1), start * 1000).changed).toBe(false)
+  const lost = applyShipmentUpdate(quote, signed(2, start - 1), start * 1000)
   expect([lost.applied, lost.changed]).toEqual([[], true])
   expect(lost.lane.stamps.carrierName).toMatchObject([
     { sender: 1, signed: start, effective: start },

@@ -10,25 +10,25 @@ import {
 } from './booking-fields.ts'
 import { type FieldStamps, stampFields, stampOf } from './field-stamps.ts'
 import {
+  type CurrentBooking,
   cancelledAtFrom,
-  type HeldBooking,
   isSame,
-  type LaneOutcome,
   type OutcomeFacts,
   type OutcomeRule,
   outcomeFrom,
+  type QuoteOutcome,
   withBooking,
   withCancellation,
-} from './lane-outcome.ts'
+} from './quote-outcome.ts'
 
 /** The stamps of each booking field. */
 export type BookingStamps = Readonly<Partial<Record<BookingField, FieldStamps>>>
 
 /** The part of a quote that a shipment update can change. */
-export interface BookedLane {
+export interface BookedQuote {
   readonly booking: Booking
   readonly stamps: BookingStamps
-  readonly outcome: LaneOutcome
+  readonly outcome: QuoteOutcome
   /** What the outcome follows from. */
   readonly facts: OutcomeFacts
 }
@@ -44,7 +44,7 @@ export interface ShipmentUpdate {
 }
 
 export interface AppliedShipmentUpdate {
-  readonly lane: BookedLane
+  readonly lane: BookedQuote
   /** The fields whose value this update set, changed or confirmed. */
   readonly applied: readonly BookingField[]
   /** True if the quote now has the values of this update, from it or from an earlier one with equal values. */
@@ -67,7 +67,7 @@ export interface AppliedShipmentUpdate {
  *   // lane.outcome.outcome 'won', lane.outcome.source 'tms', applied ['customerRateCents'], updated true
  */
 export function applyShipmentUpdate(
-  lane: BookedLane,
+  quote: BookedQuote,
   update: ShipmentUpdate,
   now: number,
   staleWrites: 'reject' | 'apply' = 'reject',
@@ -75,37 +75,38 @@ export function applyShipmentUpdate(
   const isCancellation = update.cancellation !== undefined
   const content = JSON.stringify([update.fields, update.cancellation ?? null])
   const stamp = stampOf({ ...update, rank: isCancellation ? 1 : 0, content }, now)
-  const facts = factsAfter(lane.facts, update, stamp.effective)
+  const facts = factsAfter(quote.facts, update, stamp.effective)
   const fields = carriedFields(update, facts)
   const carried = bookingFields.filter((field) => fields[field] !== undefined)
-  const { written, stamps } = stampFields(lane.stamps, carried, stamp, staleWrites)
-  const merged = { ...lane.booking, ...only(fields, written) }
+  const { written, stamps } = stampFields(quote.stamps, carried, stamp, staleWrites)
+  const merged = { ...quote.booking, ...only(fields, written) }
   // The update that clears the last amount cancels the booking, even if another sender's cancellation has a later time.
-  const cleared = isBooked(lane.booking) && !isBooked(merged) ? only(fields, cancelFields) : {}
+  const cleared = isBooked(quote.booking) && !isBooked(merged) ? only(fields, cancelFields) : {}
   const settled = { ...merged, ...(isBooked(merged) ? notCancelled : cleared) }
   // A message that is older than the current cancellation can still tell when the booking was cancelled first.
-  const isSettled = settled.cancelledAt === null || facts === lane.facts
+  const isSettled = settled.cancelledAt === null || facts === quote.facts
   const booking = isSettled ? settled : { ...settled, cancelledAt: cancelledAtFrom(facts) }
   const isCancelled = booking.cancelledAt !== null
   const applied = carried.filter((field) => written.has(field) && booking[field] === fields[field])
-  const held = heldBooking(booking, stamps, lane.outcome)
-  const decides = facts !== lane.facts || written.has('bookedAt') || held.isBooked !== isBooked(lane.booking)
-  const outcome = decides ? outcomeFrom(facts, held) : lane.outcome
+  const held = currentBooking(booking, stamps, quote.outcome)
+  const decides =
+    facts !== quote.facts || written.has('bookedAt') || held.isBooked !== isBooked(quote.booking)
+  const outcome = decides ? outcomeFrom(facts, held) : quote.outcome
   return {
     lane: { booking, stamps, outcome, facts },
     applied,
     updated: isCancellation
       ? isCancelled
       : carried.length > 0 &&
-        (applied.length > 0 || carried.every((field) => lane.booking[field] === fields[field])),
-    rule: isSame(outcome, lane.outcome)
+        (applied.length > 0 || carried.every((field) => quote.booking[field] === fields[field])),
+    rule: isSame(outcome, quote.outcome)
       ? null
       : held.isBooked
         ? 'booking_is_a_win'
         : 'cancellation_takes_back_the_win',
     changed:
-      facts !== lane.facts ||
-      carried.some((field) => written.has(field) || stamps[field] !== lane.stamps[field]),
+      facts !== quote.facts ||
+      carried.some((field) => written.has(field) || stamps[field] !== quote.stamps[field]),
   }
 }
 
@@ -120,7 +121,7 @@ function factsAfter(
 }
 
 /** The booking of a quote, as far as its outcome depends on it. `shown` is the quote's outcome before. */
-export function heldBooking(booking: Booking, stamps: BookingStamps, shown: LaneOutcome): HeldBooking {
+export function currentBooking(booking: Booking, stamps: BookingStamps, shown: QuoteOutcome): CurrentBooking {
   const isSigned = amountFields.some(
     (field) => booking[field] !== null && (stamps[field]?.[0]?.sender ?? null) !== null,
   )

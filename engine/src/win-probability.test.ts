@@ -137,7 +137,7 @@ const quote = fc.tuple(
 const history = fc.array(quote, { maxLength: 60 }).map((pairs) =>
   pairs.map(
     ([cents, outcome], at): PastQuote => ({
-      laneId: at,
+      quoteId: at,
       rateCents: cents,
       costCents: null,
       outcome,

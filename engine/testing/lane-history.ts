@@ -18,7 +18,7 @@ export function laneHistory(text: string): PastQuote[] {
       const outcome = OUTCOME_OF_LETTER[word.slice(-1)]
       if (outcome === undefined) throw new Error(`no outcome in "${word}"`)
       return {
-        laneId: at + 1,
+        quoteId: at + 1,
         rateCents: Math.round(Number(word.slice(0, -1)) * 100),
         costCents: null,
         outcome,

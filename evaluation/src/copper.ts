@@ -24,7 +24,7 @@ export function readCopper(folder: string): LaneQuote[] | null {
     const quotedAt = Date.parse(`${row.quoted_on}T12:00:00Z`)
     if (!(price >= PRICE_MIN && price <= PRICE_MAX) || Number.isNaN(quotedAt)) continue
     quotes.push({
-      laneId: i + 1,
+      quoteId: i + 1,
       rateCents: Math.round(price * 100),
       costCents: null,
       outcome: row.status === 'Won' ? 'won' : row.status === 'Lost' ? 'lost' : 'pending',

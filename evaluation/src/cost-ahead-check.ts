@@ -11,7 +11,7 @@ const HALF_LIFE_DAYS = 45
 
 /** The forecasts of one load, as ln(actual cost / forecast), from what was known `days` before it. */
 export interface AheadForecast {
-  readonly laneId: number
+  readonly quoteId: number
   readonly at: number
   readonly days: number
   readonly ownLoads: number
@@ -101,7 +101,7 @@ export function forecastAhead(loads: readonly CostSeen[], onDay?: (day: number) 
         const against = (cents: number) => Math.log(load.costCents / cents)
         const range = { low: Math.log(then.lowCents), high: Math.log(then.highCents) }
         out.push({
-          laneId: load.laneId,
+          quoteId: load.quoteId,
           at: load.at,
           days: ahead,
           ownLoads: today.ownLoads,

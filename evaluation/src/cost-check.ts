@@ -13,7 +13,7 @@ const WARM_UP_DAYS = 30
  */
 export interface CostForecast {
   readonly error: number
-  readonly errorByRatePerMile: number
+  readonly errorByCostPerMile: number
   readonly errorByCurve: number
   readonly ownLoads: number
   readonly within80: boolean
@@ -56,7 +56,7 @@ export function forecastCosts(loads: readonly Truckload[], onDay?: (day: number)
         const byCurve = 100 * Math.exp(haulLogDollars(model.curve, load.miles) + lift)
         out.push({
           error: Math.abs(cost.costCents / load.costCents - 1),
-          errorByRatePerMile: Math.abs((perMile * load.miles) / load.costCents - 1),
+          errorByCostPerMile: Math.abs((perMile * load.miles) / load.costCents - 1),
           errorByCurve: Math.abs(byCurve / load.costCents - 1),
           ownLoads: cost.ownLoads,
           within80: load.costCents >= cost.lowCents && load.costCents <= cost.highCents,

@@ -17,7 +17,7 @@ export function countRises(seed: number): number {
       const rateCents = Math.round(200_000 * Math.exp(0.15 * normal(random)))
       const answer = random()
       const outcome = answer < 0.4 ? 'won' : answer < 0.85 ? 'lost' : 'pending'
-      return { laneId: i + 1, rateCents, costCents: null, outcome, quotedAt: i, miles: null }
+      return { quoteId: i + 1, rateCents, costCents: null, outcome, quotedAt: i, miles: null }
     })
     const rates = laneRates(countRates(history))
     let last = 1

@@ -112,7 +112,7 @@ export function checkCustomers(plan: CustomerPlan): CustomerResult {
     const x = 0.08 * normal(random)
     customerOf[n + 1] = customer
     quotes.push({
-      laneId: n + 1,
+      quoteId: n + 1,
       rateCents: Math.round(Math.exp(lane.logMarket + x)),
       costCents: null,
       outcome: random() < truth(lane, customer, x) ? 'won' : 'lost',
@@ -124,7 +124,7 @@ export function checkCustomers(plan: CustomerPlan): CustomerResult {
   const model = prepareEstimator({ quotes, now: NOW })
   const { columns } = model.quoted
   const effects = finished(
-    customerEffectsInSteps(model, (row) => customerOf[columns.laneId[row] as number] ?? -1),
+    customerEffectsInSteps(model, (row) => customerOf[columns.quoteId[row] as number] ?? -1),
   )
   const sums = { offers: 0, without: 0, with: 0, in80Without: 0, in80With: 0 }
   for (const lane of lanes) {
@@ -178,7 +178,7 @@ export function forecastCustomers(
   const sorted = quotes.toSorted((one, other) => one.quotedAt - other.quotedAt)
   const first = sorted[0]?.quotedAt ?? 0
   const last = sorted.at(-1)?.quotedAt ?? 0
-  const customerOf = new Map(quotes.map(({ laneId, customer }) => [laneId, customer]))
+  const customerOf = new Map(quotes.map(({ quoteId, customer }) => [quoteId, customer]))
   const sums = { count: 0, brierWithout: 0, brierWith: 0, logLossWithout: 0, logLossWith: 0, spread: 0 }
   const forecasts: Grouped[] = []
   const loss = (p: number, won: boolean) => -Math.log(Math.max(1e-9, won ? p : 1 - p))
@@ -192,7 +192,7 @@ export function forecastCustomers(
     const model = prepareEstimator({ quotes: past, now: from })
     const { columns } = model.quoted
     const effects = finished(
-      customerEffectsInSteps(model, (row) => customerOf.get(columns.laneId[row] as number) ?? -1),
+      customerEffectsInSteps(model, (row) => customerOf.get(columns.quoteId[row] as number) ?? -1),
     )
     for (const quote of next) {
       const { lane: identity, customer, rateCents, outcome } = quote
@@ -274,8 +274,8 @@ export function customerCoverages(
   quotes: readonly (LaneQuote & { readonly customer: number })[],
 ): GroupCoverage[] {
   const { forecasts } = forecastCustomers(quotes, { warmUpDays: 30, everyDays: 14 })
-  const customers = new Map(quotes.map(({ laneId, customer }) => [laneId, customer]))
-  const customerOf = ({ quote }: Grouped) => `${customers.get(quote.laneId)}`
+  const customers = new Map(quotes.map(({ quoteId, customer }) => [quoteId, customer]))
+  const customerOf = ({ quote }: Grouped) => `${customers.get(quote.quoteId)}`
   const correlations = orderCorrelations(forecasts)
   return [
     { group: 'customers', keyOf: customerOf },

@@ -29,7 +29,7 @@ import { evaluateSample } from './sample.ts'
 import { checkSignals } from './signal-check.ts'
 import { type Coverage, simulateCoverage, simulateTenant } from './simulation.ts'
 import { simulateThinLanes, thinLanesOf } from './thin-lanes-check.ts'
-import { readUsdaRates } from './usda.ts'
+import { readUsdaCosts } from './usda.ts'
 import { walkForward } from './walk.ts'
 
 const WARM_UP_DAYS = 30
@@ -38,7 +38,7 @@ const SEED = 20_260_101
 /** Simulated brokerages of each plan with spot and contract quotes. */
 const RATE_TYPE_BROKERAGES = 24
 /** The only measure that decides the exit code: a model that is worse than this baseline is useless. */
-const WORSE_THAN_LANE_RATE = 'Brier minus the lane win rate'
+const WORSE_THAN_LANE_WIN_RATE = 'Brier minus the lane win rate'
 const DAY = 86_400_000
 const root = resolve(import.meta.dirname, '../..')
 
@@ -79,13 +79,13 @@ function evaluateWins(quotes: readonly LaneQuote[]): Pick<Findings, 'bars' | 'mo
   const models = [
     { name: 'calibrated model', quality: quality(model) },
     { name: 'the model without price (x = 0)', quality: quality(priceless) },
-    { name: 'lane win rate, half-life 60 days', quality: quality(baselines.laneRate) },
+    { name: 'lane win rate, half-life 60 days', quality: quality(baselines.winRateOfLane) },
     { name: 'overall win rate', quality: quality(baselines.overall) },
     { name: 'at_or_below win probability (default), 90 days', quality: quality(baselines.atOrBelow) },
     { name: 'literal win probability, 90 days', quality: quality(baselines.literal) },
   ]
-  const [found, withoutPrice, laneRate] = models.map(({ quality: measured }) => measured)
-  if (!found || !withoutPrice || !laneRate) throw new Error('no forecasts')
+  const [found, withoutPrice, winRateOfLane] = models.map(({ quality: measured }) => measured)
+  if (!found || !withoutPrice || !winRateOfLane) throw new Error('no forecasts')
   const check = 'copper, calibrated'
   const bars: Bar[] = [
     { check, measure: 'AUC', value: found.auc, least: 0.765 },
@@ -99,7 +99,7 @@ function evaluateWins(quotes: readonly LaneQuote[]): Pick<Findings, 'bars' | 'mo
       value: found.brier - withoutPrice.brier,
       most: -0.003,
     },
-    { check, measure: WORSE_THAN_LANE_RATE, value: found.brier - laneRate.brier, most: 0 },
+    { check, measure: WORSE_THAN_LANE_WIN_RATE, value: found.brier - winRateOfLane.brier, most: 0 },
   ]
   return { bars, models, reliability: reliability(model) }
 }
@@ -189,7 +189,7 @@ function evaluateCosts(loads: readonly Truckload[]): Pick<Findings, 'bars' | 'co
       },
       {
         name: 'median rate per mile',
-        ...costQuality(forecasts.map(({ errorByRatePerMile }) => errorByRatePerMile)),
+        ...costQuality(forecasts.map(({ errorByCostPerMile }) => errorByCostPerMile)),
       },
     ],
   }
@@ -227,7 +227,7 @@ function evaluateAhead(
   folder: string,
   loads: readonly Truckload[] | null,
 ): Pick<Findings, 'bars' | 'ahead' | 'aheadCoverage' | 'groups' | 'hindsight'> {
-  const rates = readUsdaRates(folder)
+  const rates = readUsdaCosts(folder)
   const sets = [
     { name: 'Loadsmart', loads: loads ?? [] },
     { name: 'USDA', loads: rates ?? [] },
@@ -251,8 +251,8 @@ function evaluateAhead(
 
 /** Groups of loads by calendar, own loads and past errors, to see whether correcting them would improve the costs ahead. */
 function loadGroups(forecasts: readonly AheadForecast[], loads: readonly Truckload[]): Findings['groups'] {
-  const pickups = new Map(loads.map(({ laneId, pickupAt }) => [laneId, pickupAt]))
-  const pickup = ({ laneId }: AheadForecast) => pickups.get(laneId) ?? Number.NaN
+  const pickups = new Map(loads.map(({ quoteId, pickupAt }) => [quoteId, pickupAt]))
+  const pickup = ({ quoteId }: AheadForecast) => pickups.get(quoteId) ?? Number.NaN
   const groups: LoadGroup[] = [
     {
       name: 'pickup on a weekend',
@@ -273,7 +273,7 @@ function loadGroups(forecasts: readonly AheadForecast[], loads: readonly Trucklo
 }
 
 function evaluateThinLanes(folder: string): Findings['thin'] {
-  const rates = readUsdaRates(folder)
+  const rates = readUsdaCosts(folder)
   return [
     ...(rates === null ? [] : [4, 8, 12].map((weeks) => thinLanesOf(rates, weeks))),
     ...[0.004, 0.014].flatMap((dailyMove) =>
@@ -397,8 +397,8 @@ function evaluate(folder: string): Findings {
   const sample = evaluateSample({ tenants: 2, seed: SEED })
   const sampled: Bar = {
     check: 'simulated brokers',
-    measure: WORSE_THAN_LANE_RATE,
-    value: sample.model.brier - sample.laneRate.brier,
+    measure: WORSE_THAN_LANE_WIN_RATE,
+    value: sample.model.brier - sample.winRateOfLane.brier,
     most: 0,
   }
   return {
@@ -440,6 +440,6 @@ if (process.argv.includes('--long')) {
 const report = resolve(root, 'evaluation/report.html')
 writeFileSync(report, htmlReport(findings))
 console.log(`Report with plots: ${report}`)
-const worse = findings.bars.some((bar) => bar.measure === WORSE_THAN_LANE_RATE && !passes(bar))
+const worse = findings.bars.some((bar) => bar.measure === WORSE_THAN_LANE_WIN_RATE && !passes(bar))
 if (worse) console.error('The calibrated model is worse than the lane-rate baseline.')
 process.exitCode = worse ? 1 : 0

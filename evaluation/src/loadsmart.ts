@@ -57,7 +57,7 @@ export function readTruckloads(folder: string): Truckload[] | null {
       region: REGIONS[place.state] ?? place.state,
     })
     loads.push({
-      laneId: i + 1,
+      quoteId: i + 1,
       costCents: Math.round(cost * 100),
       rateCents: Math.round(Number(row.book_price) * 100),
       miles,
@@ -73,5 +73,5 @@ export function readTruckloads(folder: string): Truckload[] | null {
       pickupAt: Date.parse(`${(row.pickup_date ?? '').replace(' ', 'T')}Z`),
     })
   }
-  return loads.sort((one, other) => one.at - other.at || one.laneId - other.laneId)
+  return loads.sort((one, other) => one.at - other.at || one.quoteId - other.quoteId)
 }

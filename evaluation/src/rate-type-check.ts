@@ -87,7 +87,7 @@ function simulatedQuotes(plan: RateTypePlan, lanes: readonly TrueLane[], random:
       const lane = lanes[Math.floor(random() ** 1.5 * lanes.length)] as TrueLane
       const x = 0.08 * normal(random)
       quotes.push({
-        laneId: quotes.length + 1,
+        quoteId: quotes.length + 1,
         rateCents: Math.round(Math.exp(lane.of[rateType].logMarket + x)),
         costCents: null,
         outcome: random() < chanceOf(lane.of[rateType], x) ? 'won' : 'lost',

@@ -6,7 +6,7 @@ const ROUNDS = 500
 const OVERALL_QUOTES = 2
 
 /** The share of wins, and the share of losses, whose outcome is reported. */
-export interface ReportingRates {
+export interface ReportedShares {
   readonly won: number
   readonly lost: number
 }
@@ -15,14 +15,14 @@ export interface ReportingRates {
  * Estimates these shares by the EM algorithm, if each lane has a win rate and nothing but the outcome decides whether it is
  * reported. Lanes make it possible: if losses are not reported, lanes that win rarely have more undecided quotes.
  */
-export function reportingRates(quotes: readonly Pick<LaneQuote, 'lane' | 'outcome'>[]): ReportingRates {
+export function reportedShares(quotes: readonly Pick<LaneQuote, 'lane' | 'outcome'>[]): ReportedShares {
   const lanes = [...Map.groupBy(quotes, ({ lane }) => lane.key).values()].map((of) => ({
     won: of.filter(({ outcome }) => outcome === 'won').length,
     lost: of.filter(({ outcome }) => outcome === 'lost').length,
     pending: of.filter(({ outcome }) => outcome === 'pending').length,
     rate: 0.5,
   }))
-  let rates: ReportingRates = { won: 0.8, lost: 0.8 }
+  let rates: ReportedShares = { won: 0.8, lost: 0.8 }
   for (let round = 0; round < ROUNDS; round++) {
     const sums = { won: 0, lost: 0, pendingWon: 0, pendingLost: 0 }
     for (const lane of lanes) {
@@ -43,7 +43,7 @@ export function reportingRates(quotes: readonly Pick<LaneQuote, 'lane' | 'outcom
 
 /** The estimated shares, and the scores of forecasts with and without a correction by them. */
 export function reportingRow(name: string, reported: readonly LaneQuote[], walked: readonly Walked[]) {
-  const { won, lost } = reportingRates(reported)
+  const { won, lost } = reportedShares(reported)
   const error = (of: (p: number) => number) =>
     walked.reduce((sum, one) => sum + (of(one.model) - (one.won ? 1 : 0)) ** 2, 0) / walked.length
   return {

@@ -10,10 +10,10 @@ const WARM_UP_DAYS = 30
 /** Compares the model with the lane win rate on simulated brokers, day by day. Deterministic, and small enough for every test run. */
 export function evaluateSample(options: { tenants: number; seed: number }): {
   model: Quality
-  laneRate: Quality
+  winRateOfLane: Quality
 } {
   const model: Forecast[] = []
-  const laneRate: Forecast[] = []
+  const winRateOfLane: Forecast[] = []
   for (let tenant = 0; tenant < options.tenants; tenant++) {
     const { quotes } = simulateTenant({
       seed: options.seed + tenant,
@@ -23,7 +23,7 @@ export function evaluateSample(options: { tenants: number; seed: number }): {
     })
     const forecasts = forecastByModel(quotes, { warmUpDays: WARM_UP_DAYS })
     model.push(...forecasts.map(({ quote, p }) => ({ p, won: quote.outcome === 'won' })))
-    laneRate.push(...forecastByBaselines(quotes, WARM_UP_DAYS).laneRate)
+    winRateOfLane.push(...forecastByBaselines(quotes, WARM_UP_DAYS).winRateOfLane)
   }
-  return { model: quality(model), laneRate: quality(laneRate) }
+  return { model: quality(model), winRateOfLane: quality(winRateOfLane) }
 }

@@ -30,7 +30,7 @@ function quoteOf(
   { id, logRate, won, age }: { id: number; logRate: number; won: boolean; age: number },
 ): LaneQuote {
   return {
-    laneId: id,
+    quoteId: id,
     rateCents: Math.round(Math.exp(logRate)),
     costCents: null,
     outcome: won ? 'won' : 'lost',

@@ -91,7 +91,7 @@ export function simulateTenant(plan: SimulationPlan): SimulatedTenant {
           const age = 1 + Math.floor(random() * plan.days)
           const x = 0.08 * normal(random)
           quotes.push({
-            laneId: quotes.length + 1,
+            quoteId: quotes.length + 1,
             rateCents: Math.round(Math.exp(level + (walk[plan.days - age] ?? 0) + x)),
             costCents: null,
             outcome: random() < chance(x) ? 'won' : 'lost',

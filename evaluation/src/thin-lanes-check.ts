@@ -55,7 +55,7 @@ export function thinLanesOf(rates: readonly CostSeen[], weeks: number): ThinLane
 
 const LANES = 60
 const DAYS = 180
-const ASKED_LANES = 20
+const THIN_LANES = 20
 
 /**
  * Simulated brokers in a market that moves every day: the going rate of thin lanes (about one quote in 60 days) from the
@@ -85,10 +85,10 @@ export function simulateThinLanes(options: {
     const own = emptyMarket()
     const moved = emptyMarket()
     for (let day = 0; day < DAYS; day++) {
-      const thin = Array.from({ length: ASKED_LANES }, (_, lane) => lane).filter(() => random() < 1 / 60)
+      const thin = Array.from({ length: THIN_LANES }, (_, lane) => lane).filter(() => random() < 1 / 60)
       const busy = Array.from(
         { length: options.quotesADay },
-        () => ASKED_LANES + Math.floor(random() * (LANES - ASKED_LANES)),
+        () => THIN_LANES + Math.floor(random() * (LANES - THIN_LANES)),
       )
       const quotes = [...thin, ...busy].map((lane) => ({
         lane,
@@ -102,7 +102,7 @@ export function simulateThinLanes(options: {
         quotes.map(({ lane, logRate }) => ({ lane, logRate: logRate - (outside[day] ?? 0) })),
       )
     }
-    for (let lane = 0; lane < ASKED_LANES; lane++) {
+    for (let lane = 0; lane < THIN_LANES; lane++) {
       if (!own.levels.has(lane)) continue
       const truth = (levels[lane] ?? 0) + (walk[DAYS] ?? 0)
       without.push(Math.abs((logReference(own, lane, DAYS) ?? 0) - truth))

@@ -20,7 +20,7 @@ const ENDS: Record<string, { state: string; region: string }> = {
  * The weekly truck rates from Southern California that the USDA published from 2015 to 2018, as truck costs: one load per lane and
  * week, at the middle of the range. Null if the file is missing.
  */
-export function readUsdaRates(folder: string): CostSeen[] | null {
+export function readUsdaCosts(folder: string): CostSeen[] | null {
   const path = join(folder, 'usda_reefer_rates_weekly_2015_2018.csv')
   if (!existsSync(path)) return null
   const { data } = Papa.parse<Record<string, string>>(readFileSync(path, 'utf8'), {
@@ -38,7 +38,7 @@ export function readUsdaRates(folder: string): CostSeen[] | null {
       destination: { city, ...end },
       equipment: 'R',
     })
-    rates.push({ laneId: i + 1, costCents: Math.round(cost * 100), miles, at, costKeys })
+    rates.push({ quoteId: i + 1, costCents: Math.round(cost * 100), miles, at, costKeys })
   }
-  return rates.sort((one, other) => one.at - other.at || one.laneId - other.laneId)
+  return rates.sort((one, other) => one.at - other.at || one.quoteId - other.quoteId)
 }

@@ -16,7 +16,7 @@ export type Reporting = (quote: LaneQuote, morning: number) => Outcome
 
 /** A number from 0 to 1 that looks random, always the same for a quote. */
 function lot(quote: LaneQuote): number {
-  return ((quote.laneId * 2_654_435_761) % 9_973) / 9_973
+  return ((quote.quoteId * 2_654_435_761) % 9_973) / 9_973
 }
 
 /** Every outcome is known this many days after its quote. */
@@ -47,7 +47,7 @@ export interface Walked {
   readonly won: boolean
   readonly model: number
   /** The lane's win rate with a half-life of 60 days. */
-  readonly laneRate: number
+  readonly winRateOfLane: number
   /** The plain win rate of the scope above the lane. */
   readonly scopeRate: number
   /** How many decided quotes of the lane were known. */
@@ -98,7 +98,7 @@ function plainRates(past: readonly LaneQuote[], morning: number) {
   const rateOf = (tally: Tally | undefined) =>
     ((tally?.won ?? 0) + OVERALL_QUOTES * overall) / ((tally?.decided ?? 0) + OVERALL_QUOTES)
   return {
-    laneRate: (quote: LaneQuote) => rateOf(lanes.get(quote.lane.key)),
+    winRateOfLane: (quote: LaneQuote) => rateOf(lanes.get(quote.lane.key)),
     scopeRate: (quote: LaneQuote) => rateOf(scopes.get(scopeKey(quote))),
     known: (quote: LaneQuote) => lanes.get(quote.lane.key)?.count ?? 0,
   }
@@ -117,7 +117,9 @@ export function walkForward(
     readonly onDay?: (day: number) => void
   },
 ): Walked[] {
-  const sorted = [...quotes].sort((one, other) => one.quotedAt - other.quotedAt || one.laneId - other.laneId)
+  const sorted = [...quotes].sort(
+    (one, other) => one.quotedAt - other.quotedAt || one.quoteId - other.quoteId,
+  )
   const first = dayOf(sorted[0]?.quotedAt ?? 0)
   const last = dayOf(sorted.at(-1)?.quotedAt ?? 0)
   const out: Walked[] = []
@@ -145,7 +147,7 @@ export function walkForward(
         day,
         won: quote.outcome === 'won',
         model: winMean(posterior, x),
-        laneRate: rates.laneRate(quote),
+        winRateOfLane: rates.winRateOfLane(quote),
         scopeRate: rates.scopeRate(quote),
         known: rates.known(quote),
         x,

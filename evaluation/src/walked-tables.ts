@@ -20,7 +20,7 @@ export interface WalkedQuality {
   readonly name: string
   readonly tests: number
   readonly model: number
-  readonly laneRate: number
+  readonly winRateOfLane: number
   readonly scopeRate: number
   readonly calibrationError: number
   readonly slope: number
@@ -40,7 +40,7 @@ export function walkedQuality(name: string, walked: readonly Walked[]): WalkedQu
     name,
     tests: walked.length,
     model: brier(forecasts),
-    laneRate: brierOf(walked, ({ laneRate }) => laneRate),
+    winRateOfLane: brierOf(walked, ({ winRateOfLane }) => winRateOfLane),
     scopeRate: brierOf(walked, ({ scopeRate }) => scopeRate),
     calibrationError: calibrationError(forecasts),
     slope: calibrationSlope(forecasts),

@@ -124,10 +124,10 @@ describe('the choice', () => {
 })
 
 test.each([
-  ['contract/src/lane.ts', 'role', "role: 'admin'", 'roles'],
+  ['contract/src/quote.ts', 'role', "role: 'admin'", 'roles'],
   ['server/src/database/queries/people/people.ts', 'tenant filter', 'where tenant_id =', 'tenants'],
   ['engine/src/markup.ts', 'arithmetic', 'const rateCents = costCents + marginCents', 'money'],
-  ['engine/src/lane-outcome.ts', 'condition', 'if (a > b)', 'outcomes'],
+  ['engine/src/quote-outcome.ts', 'condition', 'if (a > b)', 'outcomes'],
   ['engine/src/markup.ts', 'arithmetic', 'const miles = a + b', 'other'],
 ] as const)('%s with %s is a matter of its subject', (file, kind, line, subject) => {
   const mutant = { file, kind, line: 1, start: 0, end: 1, original: '+', replacement: '-' }

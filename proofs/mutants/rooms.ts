@@ -38,7 +38,7 @@ export function subjectOf({ kind, file }: Mutant, line: string): Subject {
   if (/^(contract|server)\//.test(file) && /\b(role|roleAtLeast|hasScope|permits|seenByViewer)\b/.test(line))
     return 'roles'
   if (kind === 'outcome') return 'outcomes'
-  if (/engine\/src\/(lane-outcome|quote-update|shipment-update)\.ts$/.test(file)) return 'outcomes'
+  if (/engine\/src\/(quote-outcome|quote-update|shipment-update)\.ts$/.test(file)) return 'outcomes'
   if (/\b(outcome|outcomes|voided_at|voidedAt|isBooked|decided_at|decidedAt)\b/.test(line)) return 'outcomes'
   if (/engine\/src\/(money|rate-basis|charges|currency)\.ts$/.test(file)) return 'money'
   if (arithmeticKinds.has(kind) && /[cC]ents\b|_cents|[cC]urrency|usdPerCad/.test(line)) return 'money'

@@ -28,7 +28,7 @@ vi.mock(import('./sample/index.ts'), async (original) => {
   const real = await original()
   return { ...real, prepareSample: noting('prepareSample', real.prepareSample) }
 })
-vi.mock(import('./lanes/index.ts'), async (original) => {
+vi.mock(import('./quotes/index.ts'), async (original) => {
   const real = await original()
   return { ...real, lanePlaces: noting('lanePlaces', real.lanePlaces) }
 })

@@ -6,10 +6,10 @@ import { describe, startFailure } from './start-failure.ts'
 
 /** One `curl` line for each of the three integration calls, to paste into a shell with curl and Node. */
 function curlLines(address: string, sample: SampleAccess): string[] {
-  const { openLane, busyLane, token, secret } = sample
-  const rate = openLane.quoted_rate_cents / 100
+  const { openQuote, busyLane, token, secret } = sample
+  const rate = openQuote.quoted_rate_cents / 100
   const body = JSON.stringify({
-    lane_ref: openLane.lane_ref,
+    lane_ref: openQuote.lane_ref,
     customer_rate: rate,
     truck_cost: Math.round(rate * 86) / 100,
     carrier_name: 'Blue Mesa Trucking',

@@ -11,8 +11,8 @@ import { eventSender } from './events/index.ts'
 import { quoteExpirer } from './expiry/index.ts'
 import { buildApp } from './http/index.ts'
 import { importRunner } from './imports/index.ts'
-import { loadPlaces } from './lanes/index.ts'
 import { ownLimit, sharedLimit, type TenantLimit, tenantWindow } from './limits/index.ts'
+import { loadPlaces } from './quotes/index.ts'
 import { runInOrder } from './runtime/index.ts'
 import {
   eventTestLimit,

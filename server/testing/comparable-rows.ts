@@ -68,11 +68,11 @@ interface LaneKey {
 }
 
 function withRanks(all: ReadonlyMap<string, readonly string[]>): Map<string, string[]> {
-  const lanes = (all.get('quotes') ?? []).map((row) => ({ row, key: JSON.parse(row) as LaneKey }))
-  const withoutNumbers = ({ row, key }: (typeof lanes)[number]) =>
+  const quotes = (all.get('quotes') ?? []).map((row) => ({ row, key: JSON.parse(row) as LaneKey }))
+  const withoutNumbers = ({ row, key }: (typeof quotes)[number]) =>
     row.replaceAll(String(key.request_id), 'R').replaceAll(String(key.lane_id), 'L')
-  const ranked = lanes
-    .map((lane) => ({ ...lane, sorted: withoutNumbers(lane) }))
+  const ranked = quotes
+    .map((quote) => ({ ...quote, sorted: withoutNumbers(quote) }))
     .sort((a, b) => (a.sorted < b.sorted ? -1 : 1))
   const ranks = new Map<string, string>()
   for (const [rank, { key }] of ranked.entries()) {

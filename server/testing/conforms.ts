@@ -21,7 +21,7 @@ const known = (allEndpoints as readonly Endpoint[])
  * Checks a response against the contract: the endpoint must document the status, and the body (for CSV, the text) must match
  * its schema. Throws otherwise. `call` applies this check to every response.
  */
-export function holdAgainstContract(method: string, path: string, status: number, body: unknown): void {
+export function checkAgainstContract(method: string, path: string, status: number, body: unknown): void {
   const route = path.split('?')[0] ?? path
   const found = known.find(({ endpoint, form }) => endpoint.method === method && form.test(route))
   if (found === undefined) return

@@ -6,8 +6,8 @@ import type {
   CredentialExpiring,
   EndpointTest,
   EventBody,
-  LaneBooked,
   OutcomeChanged,
+  QuoteBooked,
 } from '#contract/events.ts'
 import { call, type MadeTenant, requireStatus } from './make.ts'
 import type { TestApp } from './test-app.ts'
@@ -16,7 +16,7 @@ import type { TestApp } from './test-app.ts'
 interface ReceivedEvent {
   readonly type: EventBody['type']
   readonly timestamp: string
-  readonly data: Static<typeof LaneBooked> &
+  readonly data: Static<typeof QuoteBooked> &
     Static<typeof OutcomeChanged> &
     Static<typeof EndpointTest> &
     Static<typeof CredentialExpiring>

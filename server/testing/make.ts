@@ -4,7 +4,7 @@ import { type Endpoint, signsOf } from '#contract/endpoint.ts'
 import { shipmentUpdate } from '#contract/shipment-update.ts'
 import { type SignedAddress, textBeforeBody } from '#contract/signature.ts'
 import { quotesChanged, tenantId } from '#server/database/session/index.ts'
-import { holdAgainstContract } from './conforms.ts'
+import { checkAgainstContract } from './conforms.ts'
 import type { TestApp } from './test-app.ts'
 
 /** A response with its parsed JSON body, or the text of a CSV file. */
@@ -34,7 +34,7 @@ export async function call(
   const text = await response.text()
   const isCsv = response.headers.get('content-type')?.startsWith('text/csv') === true
   const body = isCsv ? text : text === '' ? null : JSON.parse(text)
-  holdAgainstContract(method, path, response.status, body)
+  checkAgainstContract(method, path, response.status, body)
   return { status: response.status, headers: response.headers, body }
 }
 
@@ -121,7 +121,7 @@ export async function makeIntegration(app: TestApp, scope?: string): Promise<Int
   }
 }
 
-export interface LaneToMake {
+export interface QuoteToMake {
   readonly customer?: string
   readonly origin?: string
   readonly destination?: string
@@ -131,27 +131,27 @@ export interface LaneToMake {
 }
 
 /** Makes a quote and sets its outcome. Returns the quote as the API shows it. */
-export async function makeLane(app: TestApp, tenant: MadeTenant, lane: LaneToMake = {}) {
+export async function makeQuote(app: TestApp, tenant: MadeTenant, quote: QuoteToMake = {}) {
   const made = await call(app, 'POST', '/api/quote-requests', {
     token: tenant.owner,
     body: {
-      customer_name: lane.customer ?? 'Harvest Table Foods',
+      customer_name: quote.customer ?? 'Harvest Table Foods',
       lanes: [
         {
-          origin: lane.origin ?? 'Dallas, TX',
-          destination: lane.destination ?? 'Atlanta, GA',
-          equipment: lane.equipment ?? 'V',
-          quoted_rate: lane.rate ?? 2000,
+          origin: quote.origin ?? 'Dallas, TX',
+          destination: quote.destination ?? 'Atlanta, GA',
+          equipment: quote.equipment ?? 'V',
+          quoted_rate: quote.rate ?? 2000,
         },
       ],
     },
   })
   // Only this answer has warnings about the rate.
   const [{ warnings: _, ...quoted }] = requireStatus('quote request', made, 201).lanes
-  if (lane.outcome === undefined || lane.outcome === 'pending') return quoted
+  if (quote.outcome === undefined || quote.outcome === 'pending') return quoted
   const decided = await call(app, 'POST', `/api/lanes/${quoted.lane_ref}/outcome`, {
     token: tenant.owner,
-    body: { outcome: lane.outcome },
+    body: { outcome: quote.outcome },
   })
   return requireStatus('setting an outcome', decided, 200)
 }
@@ -160,7 +160,7 @@ export async function makeLane(app: TestApp, tenant: MadeTenant, lane: LaneToMak
 export async function setColumns(
   app: TestApp,
   tenant: MadeTenant,
-  laneId: number,
+  quoteId: number,
   columns: object,
 ): Promise<void> {
   const id = tenantId(tenant.id)
@@ -169,9 +169,9 @@ export async function setColumns(
       .updateTable('quotes')
       .set(columns)
       .where('tenant_id', '=', id)
-      .where('lane_id', '=', laneId)
+      .where('lane_id', '=', quoteId)
       .execute()
-    quotesChanged(transaction, [laneId])
+    quotesChanged(transaction, [quoteId])
   })
 }
 
@@ -214,7 +214,7 @@ export async function pushSigned(
     body: bytes,
   })
   const answer = await response.json()
-  holdAgainstContract(method, path, response.status, answer)
+  checkAgainstContract(method, path, response.status, answer)
   return { status: response.status, headers: response.headers, body: answer }
 }
 

@@ -21,15 +21,15 @@ export function mapBook(): MapBook {
       const known = lanes.findIndex((lane) => JSON.stringify(lane) === JSON.stringify(places))
       return known >= 0 ? known : lanes.push(places) - 1
     },
-    put(lane, { laneId, quotedAt, rateCents, costCents, outcome, miles }) {
+    put(lane, { quoteId, quotedAt, rateCents, costCents, outcome, miles }) {
       const quote = [quotedAt, rateCents, costCents, outcome, miles]
-      rows.set(laneId, [...Object.values(lanes[lane] ?? {}), ...quote].map(String).join(' '))
+      rows.set(quoteId, [...Object.values(lanes[lane] ?? {}), ...quote].map(String).join(' '))
     },
-    putApart(_lane, { laneId }) {
-      rows.delete(laneId)
+    putApart(_lane, { quoteId }) {
+      rows.delete(quoteId)
     },
-    remove(laneId) {
-      rows.delete(laneId)
+    remove(quoteId) {
+      rows.delete(quoteId)
     },
     append(portion) {
       for (let at = 0; at < portion.count; at++) book.put(portion.lane[at] as number, quoteAt(portion, at))

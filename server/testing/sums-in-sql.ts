@@ -7,7 +7,7 @@ import type { ShipmentTotals } from '#engine/quote-statistics/shipment-totals.ts
 import type { RateBasis } from '#engine/rate-basis.ts'
 import { bySpecificity, type MinimumTerms, type PricingRule } from '#engine/rules/pricing-rules.ts'
 import type { RuleConditions, RulePlace } from '#engine/rules/rule-conditions.ts'
-import { isMixed, type LaneFilter, matching } from '#server/database/queries/index.ts'
+import { isMixed, matching, type QuoteFilter } from '#server/database/queries/index.ts'
 import type { Tables, TenantTransaction } from '#server/database/schema/index.ts'
 import type { TenantId } from '#server/database/session/index.ts'
 import { sinceQuotes } from './since-quotes.ts'
@@ -23,7 +23,7 @@ const between = (text: string, from: string, to: string) =>
   text.slice(text.indexOf(from), text.indexOf(to, text.indexOf(from)))
 
 /** Creates the view `counted_lanes` of earlier versions, which converts amounts in the database. The owner runs it. */
-export const countedLanes = [
+export const countedQuotes = [
   between(migration('0006-quotes.sql'), 'create function on_basis', '-- The lanes that statistics count'),
   sinceQuotes(
     between(
@@ -103,7 +103,7 @@ function lowestRateCents({
  * is unknown.
  */
 export function tooLowCents(tenant: TenantId, rules: readonly PricingRule[]): RawBuilder<number | null> {
-  const lowest = byMinimumOfLane(tenant, rules, { ofMinimum: lowestRateCents, otherwise: quotedCostCents })
+  const lowest = byMinimumOfQuote(tenant, rules, { ofMinimum: lowestRateCents, otherwise: quotedCostCents })
   return sql<number | null>`(${lowest} - nullif(quotes.quoted_rate_cents, 0))`
 }
 
@@ -168,7 +168,7 @@ function meetsConditions(
  * SQL for a value of the minimum that applies to a quote, which is that of the most specific rule with a minimum; `otherwise`
  * where none applies. Rules with a condition on the confidence are left out: the confidence at the time of a quote is not saved.
  */
-function byMinimumOfLane<Value>(
+function byMinimumOfQuote<Value>(
   tenant: TenantId,
   rules: readonly PricingRule[],
   {
@@ -215,12 +215,14 @@ async function comparedBasis(
 export async function readBasisCounts(
   transaction: TenantTransaction,
   tenant: TenantId,
-  filter: LaneFilter,
+  filter: QuoteFilter,
 ): Promise<BasisCounts> {
   const { basis, mixed } = await comparedBasis(transaction, tenant)
   if (!mixed) return { basis, ...noneConverted }
   // The view is read once for all these quotes: read for each of them, it reads the days of fuel and exchange again each time.
-  const { rows } = await sql<BasisCounts['convertedBy'] & Pick<BasisCounts, 'keptApart' | 'keptApartInCad'>>`
+  const { rows } = await sql<
+    BasisCounts['convertedBy'] & Pick<BasisCounts, 'notConverted' | 'notConvertedInCad'>
+  >`
     with other as materialized (
       select lane_id, coalesce(${inCad}, false) as in_cad
       from quotes
@@ -231,14 +233,14 @@ export async function readBasisCounts(
       where tenant_id = ${tenant} and lane_id = any (array(select lane_id from other))
     )
     select count(*) filter (where how = 'charges') as charges, count(*) filter (where how = 'schedule') as schedule,
-      count(*) filter (where how = 'exchange') as exchange, count(*) filter (where how is null) as "keptApart",
-      count(*) filter (where how is null and in_cad) as "keptApartInCad"
+      count(*) filter (where how = 'exchange') as exchange, count(*) filter (where how is null) as "notConverted",
+      count(*) filter (where how is null and in_cad) as "notConvertedInCad"
     from other left join counted using (lane_id)
   `.execute(transaction)
   const [found] = rows
   if (found === undefined) return { basis, ...noneConverted }
-  const { keptApart, keptApartInCad, ...convertedBy } = found
-  return { basis, convertedBy, keptApart, keptApartInCad }
+  const { notConverted, notConvertedInCad, ...convertedBy } = found
+  return { basis, convertedBy, notConverted, notConvertedInCad }
 }
 
 /** The condition of a figure, for amounts that can be compared as they are. */
@@ -264,7 +266,7 @@ export async function idsBehind(
   transaction: TenantTransaction,
   tenant: TenantId,
   figure: FigureOfQuotes,
-  { filter, rules }: { readonly filter: LaneFilter; readonly rules: readonly PricingRule[] },
+  { filter, rules }: { readonly filter: QuoteFilter; readonly rules: readonly PricingRule[] },
 ): Promise<number[]> {
   const isLoss = figure === 'booked_at_a_loss'
   // On one basis and in one currency, AR and AP are compared as they are, as in the margin of the quote.
@@ -289,7 +291,7 @@ export async function idsBehind(
 export async function shipmentSums(
   transaction: TenantTransaction,
   tenant: TenantId,
-  filter: LaneFilter,
+  filter: QuoteFilter,
 ): Promise<ShipmentTotals> {
   const sum = (cents: RawBuilder<unknown>) => sql`coalesce(sum(${cents}), 0)::bigint`
   const standing = sql<boolean>`cancelled_at is null`
@@ -317,7 +319,7 @@ export async function shipmentSums(
 export async function monthSums(
   transaction: TenantTransaction,
   tenant: TenantId,
-  filter: LaneFilter,
+  filter: QuoteFilter,
   timeZone: string,
 ): Promise<EquipmentMonth[]> {
   const rate = sql`coalesce(customer_rate_cents, quoted_rate_cents)`
@@ -346,16 +348,16 @@ export async function monthSums(
 export async function newestPoints(
   transaction: TenantTransaction,
   tenant: TenantId,
-  filter: LaneFilter,
+  filter: QuoteFilter,
   max: number,
-): Promise<{ laneId: number; rateCents: number; outcome: string; marginCents: number | null }[]> {
+): Promise<{ quoteId: number; rateCents: number; outcome: string; marginCents: number | null }[]> {
   const { rows } = await sql<{
-    laneId: number
+    quoteId: number
     rateCents: number
     outcome: string
     marginCents: number | null
   }>`
-    select lane_id as "laneId", coalesce(customer_rate_cents, quoted_rate_cents) as "rateCents", outcome,
+    select lane_id as "quoteId", coalesce(customer_rate_cents, quoted_rate_cents) as "rateCents", outcome,
       ${landedMarginCents} as "marginCents"
     from counted_lanes as quotes
     where tenant_id = ${tenant} and superseded_by is null

@@ -15,7 +15,7 @@ type Arguments<Name extends OperationName> = Omit<Sent<Name>, 'signal'>
  * @param options.keeps keeps the previous answer on screen until the next one arrives, which avoids layout shifts
  * @param options.everyMs polls at this interval while the page is visible; a function computes it from the last answer
  * @param options.comesBack after a temporary failure, asks again until the service answers
- * @example const lanes = useAnswer('list-lanes', { query: { outcome: 'pending' } })
+ * @example const lanes = useAnswer('list-quotes', { query: { outcome: 'pending' } })
  */
 export function useAnswer<Name extends OperationName>(
   name: Name,

@@ -89,7 +89,7 @@ const signInOperations: ReadonlySet<string> = new Set([
  * CSRF, and a short-lived token for the integration API.
  *
  * @throws CallFailed for every failure except an aborted call, which throws the signal's AbortError
- * @example const { lanes } = await call('list-lanes', { query: { outcome: 'pending' } })
+ * @example const { lanes } = await call('list-quotes', { query: { outcome: 'pending' } })
  */
 export async function call<Name extends OperationName>(
   name: Name,

@@ -12,7 +12,7 @@ export {
   reachService,
   whenSessionEnds,
 } from './call.ts'
-export { lanesHaveChanged, showLane } from './lane-caches.ts'
+export { quotesHaveChanged, showQuote } from './quote-caches.ts'
 export {
   beginSession,
   sessionQuery,

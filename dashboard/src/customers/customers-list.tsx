@@ -20,7 +20,7 @@ import {
   Page,
   PageTurner,
   RateTypeFilter,
-  rateTypeAsked,
+  requestedRateType,
   SearchFilter,
   TextLink,
   useAddress,
@@ -76,7 +76,7 @@ export function CustomersList() {
 function AllCustomers({ search, change }: ReturnType<typeof useAddress>) {
   const { name: orderName, order } = orderOf(search)
   const q = search.q?.trim() ?? ''
-  const asked = { ...(q === '' ? {} : { q }), ...rateTypeAsked(search), ...order }
+  const asked = { ...(q === '' ? {} : { q }), ...requestedRateType(search), ...order }
   const { cursor } = search
   const { data, error, isPlaceholderData, refetch } = useAnswer(
     'list-customers',

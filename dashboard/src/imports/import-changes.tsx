@@ -1,6 +1,6 @@
 import { Anchor, Stack, Text, Title } from '@mantine/core'
 import type { ReactNode } from 'react'
-import { fieldName, valueWords } from '../lane-history/index.ts'
+import { fieldName, valueWords } from '../quote-history/index.ts'
 import { asLinkToQuote, count, counted, DataTable } from '../shared-ui/index.ts'
 import type { ImportAnswer } from './import-words.ts'
 
@@ -47,7 +47,7 @@ export function ImportChanges({ run }: { run: ImportAnswer }) {
 }
 
 /** The values of a file that were skipped because the existing value takes precedence. */
-export function ImportKept({ run }: { run: ImportAnswer }) {
+export function ImportNotApplied({ run }: { run: ImportAnswer }) {
   const { kept } = run
   if (kept.length === 0) return null
   return (
@@ -57,7 +57,7 @@ export function ImportKept({ run }: { run: ImportAnswer }) {
     >
       <DataTable
         caption="Skipped values of the file"
-        rows={kept.slice(0, keptShown)}
+        rows={kept.slice(0, notAppliedShown)}
         rowKey={({ row, column }) => `${row} ${column}`}
         columns={[
           { key: 'row', header: 'Line', align: 'right', cell: ({ row }) => count(row) },
@@ -71,16 +71,16 @@ export function ImportKept({ run }: { run: ImportAnswer }) {
           },
         ]}
       />
-      {kept.length > keptShown && (
+      {kept.length > notAppliedShown && (
         <Text size="sm" c="dimmed">
-          The first {keptShown} of {count(kept.length)}.
+          The first {notAppliedShown} of {count(kept.length)}.
         </Text>
       )}
     </Section>
   )
 }
 
-const keptShown = 200
+const notAppliedShown = 200
 
 function Section({ title, hint, children }: { title: string; hint: string; children: ReactNode }) {
   return (

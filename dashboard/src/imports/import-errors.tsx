@@ -7,7 +7,7 @@ import type { ImportAnswer } from './import-words.ts'
 
 const perPage = 25
 /** The service saves at most this many errors per import. */
-const errorsKept = 1_000
+const errorsSavedMax = 1_000
 
 /** The errors of a file by line and column, with a CSV download. */
 export function ImportErrors({ run }: { run: ImportAnswer }) {
@@ -29,8 +29,8 @@ export function ImportErrors({ run }: { run: ImportAnswer }) {
             Errors by line
           </Title>
           <Text size="sm" c="dimmed" style={{ overflowWrap: 'anywhere' }}>
-            {errors.length >= errorsKept
-              ? `Showing the first ${count(errorsKept)} errors; ${counted(run.rows_refused, 'row')} were rejected. `
+            {errors.length >= errorsSavedMax
+              ? `Showing the first ${count(errorsSavedMax)} errors; ${counted(run.rows_refused, 'row')} were rejected. `
               : ''}
             {columnsWithErrors(errors)}
           </Text>

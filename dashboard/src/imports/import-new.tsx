@@ -140,19 +140,19 @@ export function NewImport({
 
 const noBases: ChosenBases = { basis: '', cost_basis: '' }
 
-interface KeptMap {
+interface SavedMap {
   readonly headers: string
   readonly choice: Choice
   readonly bases: ChosenBases
 }
 
 /** As many headers as a brokerage has kinds of files. */
-const mapsKept = 20
+const savedMapsMax = 20
 
 /** The columns that were chosen in this browser for the last file with the same header; null if none were. */
-function useKeptMap(headers: readonly string[]) {
+function useSavedMap(headers: readonly string[]) {
   const { tenant } = useSession()
-  const [maps, setMaps] = useLocalStorage<readonly KeptMap[]>({
+  const [maps, setMaps] = useLocalStorage<readonly SavedMap[]>({
     key: `lanewise-import-maps-${tenant.id}`,
     defaultValue: [],
     getInitialValueInEffect: false,
@@ -161,8 +161,10 @@ function useKeptMap(headers: readonly string[]) {
   const [kept] = useState(() => maps.find((map) => map.headers === key) ?? null)
   return {
     kept,
-    keep: (chosen: Omit<KeptMap, 'headers'>) =>
-      setMaps([{ headers: key, ...chosen }, ...maps.filter((map) => map.headers !== key)].slice(0, mapsKept)),
+    keep: (chosen: Omit<SavedMap, 'headers'>) =>
+      setMaps(
+        [{ headers: key, ...chosen }, ...maps.filter((map) => map.headers !== key)].slice(0, savedMapsMax),
+      ),
   }
 }
 
@@ -174,7 +176,7 @@ function withColumn(choice: Choice, column: number, field: string | null): Choic
   return { ...Object.fromEntries(others), ...(field === null ? {} : { [field]: column }) }
 }
 
-function KeptColumns({ onForget }: { onForget: () => void }) {
+function SavedColumnsNote({ onForget }: { onForget: () => void }) {
   return (
     <Group gap="xs">
       <Text size="sm">The columns are those that you chose for an earlier file with this header.</Text>
@@ -197,7 +199,7 @@ function Columns({
   onChanged: () => void
 }) {
   const headers = [...chosen.header]
-  const { kept, keep } = useKeptMap(headers)
+  const { kept, keep } = useSavedMap(headers)
   const [choices, setChoices] = useState<Choice | null>(kept?.choice ?? null)
   const [bases, setBases] = useState<ChosenBases>(kept?.bases ?? noBases)
   const preset = useAnswer(
@@ -225,7 +227,7 @@ function Columns({
   return (
     <Stack gap="md">
       {kept !== null && choices === kept.choice && (
-        <KeptColumns
+        <SavedColumnsNote
           onForget={() => {
             setChoices(null)
             setBases(noBases)

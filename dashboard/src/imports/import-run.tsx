@@ -5,7 +5,7 @@ import { type ReactNode, useEffect, useRef } from 'react'
 import { pagePaths } from '#contract/pages.ts'
 import { useAnswer, useChange, useMay } from '../api/index.ts'
 import { count, counted, Failed, Heed, Loading, moment } from '../shared-ui/index.ts'
-import { ImportChanges, ImportKept } from './import-changes.tsx'
+import { ImportChanges, ImportNotApplied } from './import-changes.tsx'
 import { ImportErrors } from './import-errors.tsx'
 import {
   canBeUndone,
@@ -248,7 +248,7 @@ function Ended({
           ))}
       </Group>
       <ImportChanges run={run} />
-      <ImportKept run={run} />
+      <ImportNotApplied run={run} />
       <ImportErrors run={run} />
       <ColumnsRead run={run} />
     </Stack>

@@ -14,7 +14,7 @@ import {
   Nothing,
   Page,
   type RateType,
-  rateTypeAsked,
+  requestedRateType,
   Section,
 } from '../shared-ui/index.ts'
 import { useLaneAddress } from './lane-address.ts'
@@ -46,7 +46,7 @@ export default function LanePage() {
     origin,
     destination,
     ...(equipment === undefined || equipment === '' ? {} : { equipment }),
-    rate_type: rateTypeAsked({ rate_type }).rate_type ?? assumed,
+    rate_type: requestedRateType({ rate_type }).rate_type ?? assumed,
   }
   return <OneLane key={`${origin}>${destination}`} asked={asked} />
 }

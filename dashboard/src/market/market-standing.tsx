@@ -24,7 +24,7 @@ import {
   Nothing,
   PeriodInput,
   RateTypeFilter,
-  rateTypeAsked,
+  requestedRateType,
   roundDollars,
   signedPercent,
   TextLink,
@@ -59,7 +59,7 @@ export function MarketStanding({
   const show = showOf(search)
   const query = {
     show,
-    ...rateTypeAsked(search),
+    ...requestedRateType(search),
     ...(period.from === undefined ? {} : { from: period.from }),
     ...(period.to === undefined ? {} : { to: period.to }),
   }

@@ -15,7 +15,7 @@ import {
   signedDollars,
   TextLink,
 } from '../shared-ui/index.ts'
-import { ForecastStanding } from './performance-forecasts.tsx'
+import { ForecastResult } from './performance-forecasts.tsx'
 import { MissedMargin } from './performance-missed.tsx'
 import { BesideDiagram, ReliabilityDiagram } from './performance-reliability.tsx'
 
@@ -30,7 +30,7 @@ const pollEveryMs = 2_000
 export default function Calibration() {
   return (
     <Stack gap="md">
-      <ForecastStanding />
+      <ForecastResult />
       <Backtest />
     </Stack>
   )
@@ -183,9 +183,9 @@ const scoreColumns = (quality: Tested['quality']): Column<(typeof methods)[numbe
 ]
 
 /** The error of the estimate compared with the lane's own win rate, in words. */
-function brierInWords(model: Quality, laneRate: Quality): string {
-  const less = (1 - model.brier / laneRate.brier) * 100
-  const scores = `Its Brier score is ${model.brier.toFixed(3)}, and ${laneRate.brier.toFixed(3)} for the win rate of the lane`
+function brierInWords(model: Quality, winRateOfLane: Quality): string {
+  const less = (1 - model.brier / winRateOfLane.brier) * 100
+  const scores = `Its Brier score is ${model.brier.toFixed(3)}, and ${winRateOfLane.brier.toFixed(3)} for the win rate of the lane`
   if (Math.abs(less) < 0.5) return `${scores}, which is practically no difference.`
   return less > 0
     ? `${scores}: ${less.toFixed(0)}% less error than the lane's win rate alone.`

@@ -14,8 +14,8 @@ import {
   moment,
   probability,
   RateTypeFilter,
-  rateTypeAsked,
   rateTypeNames,
+  requestedRateType,
 } from '../shared-ui/index.ts'
 import { BesideDiagram, ReliabilityDiagram } from './performance-reliability.tsx'
 
@@ -26,7 +26,7 @@ type Month = Report['months'][number]
 const diagramQuotesMin = 50
 
 const useReport = (search: AddressParams) =>
-  useAnswer('get-forecasts', { query: rateTypeAsked(search) }, { keeps: true, staleMs: 60_000 })
+  useAnswer('get-forecasts', { query: requestedRateType(search) }, { keeps: true, staleMs: 60_000 })
 
 /** How good the forecasts were that were made with the quotes: in a sentence, as a curve, beside the lane's win rate, and by month. */
 export default function RecordedForecasts({
@@ -47,7 +47,7 @@ export default function RecordedForecasts({
           <RateTypeFilter search={search} change={change} />
         </FilterRow>
         <ExportLink
-          href={addressOfCall('export-forecasts', rateTypeAsked(search))}
+          href={addressOfCall('export-forecasts', requestedRateType(search))}
           isEmpty={data?.forecasts === 0}
         />
       </Group>
@@ -69,7 +69,7 @@ export default function RecordedForecasts({
 }
 
 /** Whether the recorded forecasts can be relied on, in one line. */
-export function ForecastStanding() {
+export function ForecastResult() {
   const { data, error, refetch } = useReport({})
   if (error !== null) {
     return <Failed error={error} title="The forecasts could not be loaded" retry={() => void refetch()} />
@@ -162,8 +162,8 @@ const monthColumns: Column<Month>[] = [
 /** The forecasts beside the win rate of the lane, in words. */
 function betterWords(compared: Report['lane_rate']): string {
   if (compared === null) return 'For these quotes, the win rate of the lane at the time is not known.'
-  const { brier, lane_rate_brier: laneRate, better } = compared
-  const scores = `The Brier score of the forecasts is ${brier.toFixed(3)}, and ${laneRate.toFixed(3)} for the win rate of the lane at the time.`
+  const { brier, lane_rate_brier: winRateOfLane, better } = compared
+  const scores = `The Brier score of the forecasts is ${brier.toFixed(3)}, and ${winRateOfLane.toFixed(3)} for the win rate of the lane at the time.`
   const range = better.range_95
   if (range === null) return `${scores} There are too few lanes to tell whether the difference is chance.`
   return range.low <= 0 && range.high >= 0 ? `${scores} The difference may be chance.` : scores

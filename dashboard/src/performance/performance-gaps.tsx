@@ -50,19 +50,19 @@ function Reason({ gap }: { gap: MarginGap }) {
   )
 }
 
-function QuoteCell({ lane }: { lane: MarginGap['lane'] }) {
-  const name = laneName(lane.origin, lane.destination)
+function QuoteCell({ quote }: { quote: MarginGap['lane'] }) {
+  const name = laneName(quote.origin, quote.destination)
   return (
     <>
       <TextLink
-        to={`${pagePaths.quotes}/${encodeURIComponent(lane.lane_ref)}`}
-        label={`Quote ${lane.lane_ref}, ${name}`}
+        to={`${pagePaths.quotes}/${encodeURIComponent(quote.lane_ref)}`}
+        label={`Quote ${quote.lane_ref}, ${name}`}
       >
         {name}
       </TextLink>
       <Text size="xs" c="dimmed" component="div">
-        {lane.equipment} · {lane.lane_ref}{' '}
-        <CopyButton text={lane.lane_ref} what={`lane_ref ${lane.lane_ref}`} compact />
+        {quote.equipment} · {quote.lane_ref}{' '}
+        <CopyButton text={quote.lane_ref} what={`lane_ref ${quote.lane_ref}`} compact />
       </Text>
     </>
   )
@@ -74,7 +74,7 @@ function columnsOf(gaps: readonly MarginGap[]): readonly Column<MarginGap>[] {
     {
       key: 'lane',
       header: 'Quote',
-      cell: ({ lane }) => <QuoteCell lane={lane} />,
+      cell: ({ lane: quote }) => <QuoteCell quote={quote} />,
     },
     {
       key: 'shortfall',
@@ -117,11 +117,11 @@ function columnsOf(gaps: readonly MarginGap[]): readonly Column<MarginGap>[] {
     {
       key: 'customer',
       header: 'Customer and carrier',
-      cell: ({ lane }) => (
+      cell: ({ lane: quote }) => (
         <div style={{ maxWidth: '13rem', overflow: 'hidden', textOverflow: 'ellipsis' }}>
-          <span title={lane.customer_name}>{lane.customer_name}</span>
-          <Text size="xs" c="dimmed" title={lane.carrier_name ?? ''}>
-            {lane.carrier_name ?? '–'}
+          <span title={quote.customer_name}>{quote.customer_name}</span>
+          <Text size="xs" c="dimmed" title={quote.carrier_name ?? ''}>
+            {quote.carrier_name ?? '–'}
           </Text>
         </div>
       ),
@@ -129,11 +129,11 @@ function columnsOf(gaps: readonly MarginGap[]): readonly Column<MarginGap>[] {
     {
       key: 'rep',
       header: 'Quoted',
-      cell: ({ lane }) => (
+      cell: ({ lane: quote }) => (
         <>
-          {day(lane.created_at)}
+          {day(quote.created_at)}
           <Text size="xs" c="dimmed">
-            {lane.quoted_by?.name ?? 'Imported'}
+            {quote.quoted_by?.name ?? 'Imported'}
           </Text>
         </>
       ),
@@ -198,7 +198,7 @@ export function MarginGaps({
         caption="Shipments whose margin landed below the quote, largest shortfall first"
         columns={columnsOf(data.gaps)}
         rows={data.gaps}
-        rowKey={({ lane }) => lane.lane_ref}
+        rowKey={({ lane: quote }) => quote.lane_ref}
       />
       <PageTurner
         search={search}

@@ -48,7 +48,7 @@ export function MissedMargin({ missed, basis }: { missed: Missed; basis: Done['b
               caption="Quotes that missed margin, the largest amount first"
               columns={columns}
               rows={missed.quotes}
-              rowKey={({ lane }) => lane.lane_ref}
+              rowKey={({ lane: quote }) => quote.lane_ref}
             />
           )}
           {missed.quotes.length < total && (
@@ -167,16 +167,16 @@ const columns: readonly Column<MissedQuote>[] = [
   {
     key: 'lane',
     header: 'Quote',
-    cell: ({ lane }) => (
+    cell: ({ lane: quote }) => (
       <div style={nameStyle}>
         <TextLink
-          to={`${pagePaths.quotes}/${encodeURIComponent(lane.lane_ref)}`}
-          label={`Quote ${lane.lane_ref}, ${laneName(lane.origin, lane.destination)}`}
+          to={`${pagePaths.quotes}/${encodeURIComponent(quote.lane_ref)}`}
+          label={`Quote ${quote.lane_ref}, ${laneName(quote.origin, quote.destination)}`}
         >
-          {laneName(lane.origin, lane.destination)}
+          {laneName(quote.origin, quote.destination)}
         </TextLink>
         <Text size="xs" c="dimmed">
-          {lane.equipment} · {lane.customer_name} · {day(lane.created_at)}
+          {quote.equipment} · {quote.customer_name} · {day(quote.created_at)}
         </Text>
       </div>
     ),

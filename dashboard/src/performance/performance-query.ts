@@ -5,7 +5,7 @@ import {
   monthWithin,
   type Period,
   periodOf,
-  rateTypeAsked,
+  requestedRateType,
 } from '../shared-ui/index.ts'
 
 export type Grouping = Query<'get-performance'>['by']
@@ -72,7 +72,7 @@ export function selectionOf(search: AddressParams, period: Period): Query<'list-
   return {
     ...(equipment === '' ? {} : { equipment }),
     ...(customer === '' ? {} : { customer }),
-    ...rateTypeAsked(search),
+    ...requestedRateType(search),
     ...(Number.isSafeInteger(rep) && rep > 0 ? { quoted_by: rep } : {}),
     ...(period.from === undefined ? {} : { from: period.from }),
     ...(period.to === undefined ? {} : { to: period.to }),

@@ -1,14 +1,14 @@
 import { type KeyboardEvent, useMemo, useRef, useState } from 'react'
 import { readDollars, useShortcuts } from '../shared-ui/index.ts'
 import type { DeskAnswer } from './desk-answer.ts'
-import { type DeskLane, type Draft, gapsIn, type LaneField } from './desk-draft.ts'
-import { type CheckedRates, useDraftCheck } from './desk-lanes-advice.ts'
+import { type DeskField, type DeskQuote, type Draft, gapsIn } from './desk-draft.ts'
 import { type Pricing, pricingOf } from './desk-pricing.ts'
+import { type CheckedRates, useDraftCheck } from './desk-quotes-advice.ts'
 import type { DeskSave } from './desk-save.ts'
 import { hasNothingToSay } from './desk-words.ts'
 
 /** Moves the focus to a field of a quote, after the quote was rendered. */
-export function focusLane(id: number, field: LaneField = 'origin'): void {
+export function focusQuote(id: number, field: DeskField = 'origin'): void {
   setTimeout(() => document.querySelector<HTMLElement>(`[data-field="${id}-${field}"]`)?.focus(), 0)
 }
 
@@ -21,8 +21,8 @@ export function focusCustomer(): void {
 const dialogClosesMs = 60
 
 /** Moves the focus to the rate of a quote, or to the customer, after a dialog has closed. */
-export function focusAfterDialog(laneId: number | null): void {
-  setTimeout(() => (laneId === null ? focusCustomer() : focusLane(laneId, 'rate')), dialogClosesMs)
+export function focusAfterDialog(quoteId: number | null): void {
+  setTimeout(() => (quoteId === null ? focusCustomer() : focusQuote(quoteId, 'rate')), dialogClosesMs)
 }
 
 /** Ctrl or ⌘ + Enter saves, from every field of the desk. */
@@ -71,8 +71,8 @@ export function useConfirmedSave({ draft, saving }: { readonly draft: Draft; rea
     goBack: () => {
       const [first] = toConfirm.toConfirm
       setToConfirm(nothing)
-      const lane = first?.lane ?? draft.lanes[0]
-      if (lane !== undefined) focusLane(lane.id, 'rate')
+      const quote = first?.lane ?? draft.lanes[0]
+      if (quote !== undefined) focusQuote(quote.id, 'rate')
     },
   }
 }
@@ -96,8 +96,8 @@ export function useDeskKeys(takeBest: (() => void) | null, begin: () => void) {
 }
 
 /** The rates for the active quote, from its advice with the rules that apply, and its typed cost. */
-export function usePricing(lane: DeskLane, { advice }: DeskAnswer): Pricing | null {
-  const typedCost = readDollars(lane.cost)
+export function usePricing(quote: DeskQuote, { advice }: DeskAnswer): Pricing | null {
+  const typedCost = readDollars(quote.cost)
   return useMemo(
     () =>
       advice?.estimate === undefined || hasNothingToSay(advice.estimate)

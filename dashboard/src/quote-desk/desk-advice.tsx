@@ -11,22 +11,22 @@ import {
 } from '../shared-ui/index.ts'
 import type { DeskAnswer } from './desk-answer.ts'
 import { AnswerLines } from './desk-answer-lines.tsx'
-import type { DeskLane } from './desk-draft.ts'
+import type { DeskQuote } from './desk-draft.ts'
 import { type Pricing, type RateValue, typedValue } from './desk-pricing.ts'
 import { MarginAtRisk } from './desk-risk-chart.tsx'
 import { DeskRules } from './desk-rules.tsx'
-import type { ComparedLane } from './desk-terms.ts'
+import type { ComparedQuote } from './desk-terms.ts'
 import { Why } from './desk-why.tsx'
 import { spokenAdvice } from './desk-words.ts'
 
 interface AdviceProps {
-  readonly lane: DeskLane
+  readonly quote: DeskQuote
   readonly number: number
   readonly answer: DeskAnswer
   /** The rates for the quote; null while there is nothing to say. */
   readonly pricing: Pricing | null
   /** How the quote is compared with the other quotes of the brokerage. */
-  readonly terms: ComparedLane
+  readonly terms: ComparedQuote
   readonly onRate: (rate: number) => void
   /** Takes a rate over and continues in the rate field. */
   readonly onUse: (rate: number) => void
@@ -35,7 +35,7 @@ interface AdviceProps {
 const curveSpace = 372
 
 /** The advice for one quote: the answer first, then the curve, and the reasons on request. */
-export function DeskAdvice({ lane, number, answer, pricing, terms, onRate, onUse }: AdviceProps) {
+export function DeskAdvice({ quote, number, answer, pricing, terms, onRate, onUse }: AdviceProps) {
   const { advice, rate, updating, failure, retry } = answer
   const typed = advice === null || pricing === null ? null : typedValue(advice, pricing, rate)
   return (
@@ -47,14 +47,14 @@ export function DeskAdvice({ lane, number, answer, pricing, terms, onRate, onUse
     >
       <Announcement answer={answer} pricing={pricing} typed={typed} />
       <Stack gap="sm">
-        <AdviceHeading lane={lane} number={number} answer={answer} />
+        <AdviceHeading quote={quote} number={number} answer={answer} />
         {failure !== null && failure.status !== 422 && (
           <Failed error={failure} retry={retry} title="No advice right now" />
         )}
         <AnswerLines answer={answer} pricing={pricing} typed={typed} terms={terms} onUse={onUse} />
         {(advice === null || pricing !== null) && (
           <Paper withBorder p="sm" mih={curveSpace}>
-            <Curve lane={lane} answer={answer} pricing={pricing} onRate={onRate} />
+            <Curve quote={quote} answer={answer} pricing={pricing} onRate={onRate} />
           </Paper>
         )}
         <DeskRules rules={pricing?.rules ?? []} />
@@ -63,23 +63,23 @@ export function DeskAdvice({ lane, number, answer, pricing, terms, onRate, onUse
           <Paper withBorder p="sm" component="section" aria-label="Your rates and the market">
             <MarketReferences
               references={advice.market}
-              lane={{ origin: lane.origin, destination: lane.destination, equipment: lane.equipment }}
+              lane={{ origin: quote.origin, destination: quote.destination, equipment: quote.equipment }}
             />
           </Paper>
         )}
-        <Why lane={lane} answer={answer} pricing={pricing} onUse={onUse} />
+        <Why quote={quote} answer={answer} pricing={pricing} onUse={onUse} />
       </Stack>
     </section>
   )
 }
 
-function AdviceHeading({ lane, number, answer }: Pick<AdviceProps, 'lane' | 'number' | 'answer'>) {
+function AdviceHeading({ quote, number, answer }: Pick<AdviceProps, 'quote' | 'number' | 'answer'>) {
   const { asking, updating } = answer
   return (
     <Group justify="space-between" gap="xs" mih={{ base: 48, sm: 26 }} wrap="nowrap">
       <Title order={2} size="h5" style={{ overflowWrap: 'anywhere' }}>
         {asking
-          ? `Advice for quote ${number}: ${laneName(lane.origin.trim(), lane.destination.trim())}, ${equipmentName(lane.equipment.trim()) || 'any equipment'}`
+          ? `Advice for quote ${number}: ${laneName(quote.origin.trim(), quote.destination.trim())}, ${equipmentName(quote.equipment.trim()) || 'any equipment'}`
           : 'Advice'}
       </Title>
       {updating && (
@@ -117,7 +117,7 @@ function Curve({
   answer: { advice, rate, asking, failure },
   pricing,
   onRate,
-}: Pick<AdviceProps, 'lane' | 'answer' | 'pricing' | 'onRate'>) {
+}: Pick<AdviceProps, 'quote' | 'answer' | 'pricing' | 'onRate'>) {
   const estimate = advice?.estimate
   const points = advice?.curve ?? []
   if (advice === null || pricing === null || estimate === undefined || points.length === 0) {

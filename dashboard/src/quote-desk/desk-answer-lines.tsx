@@ -15,7 +15,7 @@ import {
 } from '../shared-ui/index.ts'
 import type { DeskAnswer } from './desk-answer.ts'
 import { type Pricing, type RateValue, type Standing, standingOf } from './desk-pricing.ts'
-import type { ComparedLane } from './desk-terms.ts'
+import type { ComparedQuote } from './desk-terms.ts'
 import { basisInWords, customerInWords, standingInWords, trustInWords } from './desk-words.ts'
 
 type Estimate = NonNullable<Answer<'quote-advice'>['estimate']>
@@ -24,7 +24,7 @@ interface LinesProps {
   readonly answer: DeskAnswer
   readonly pricing: Pricing | null
   readonly typed: RateValue | null
-  readonly terms: ComparedLane
+  readonly terms: ComparedQuote
   readonly onUse: (rate: number) => void
 }
 
@@ -54,7 +54,7 @@ export function AnswerLines({ answer, pricing, typed, terms, onUse }: LinesProps
         <>
           <CostPlus lane={terms.lane} miles={estimate?.miles ?? null} own={terms.own} onUse={onUse} />
           {estimate?.flags.includes('no_ground') === true ? (
-            <Text size="sm">Not enough to go on: {groundMissing(answer.unknown)}.</Text>
+            <Text size="sm">Not enough to go on: {unknownInWords(answer.unknown)}.</Text>
           ) : (
             <Group justify="space-between" gap="sm">
               <Text size="sm">
@@ -79,8 +79,8 @@ export function AnswerLines({ answer, pricing, typed, terms, onUse }: LinesProps
   )
 }
 
-/** @example groundMissing({ origin: true, destination: false }) // 'the origin is not known' */
-function groundMissing({ origin, destination }: DeskAnswer['unknown']): string {
+/** @example unknownInWords({ origin: true, destination: false }) // 'the origin is not known' */
+function unknownInWords({ origin, destination }: DeskAnswer['unknown']): string {
   if (origin && destination) return 'neither the origin nor the destination is known'
   if (origin || destination) return `the ${origin ? 'origin' : 'destination'} is not known`
   return 'the miles of the lane are not known'
@@ -94,12 +94,12 @@ const markups = [10, 15, 20] as const
  * markups.
  */
 function CostPlus({
-  lane,
+  lane: quote,
   miles,
   own,
   onUse,
-}: Pick<LinesProps, 'onUse'> & Pick<ComparedLane, 'lane' | 'own'> & { miles: number | null }) {
-  const [rate, cost] = [readDollars(lane.rate), readDollars(lane.cost)]
+}: Pick<LinesProps, 'onUse'> & Pick<ComparedQuote, 'lane' | 'own'> & { miles: number | null }) {
+  const [rate, cost] = [readDollars(quote.rate), readDollars(quote.cost)]
   const margin = rate === null || cost === null ? null : Math.round((rate - cost) * 100) / 100
   return (
     <>

@@ -3,7 +3,7 @@ import { useEffect, useState } from 'react'
 import { typingPauseMs } from '#client/debounce.ts'
 import { type Answer, type CallFailed, useAnswer } from '../api/index.ts'
 import type { PricedQuote, RateType } from '../shared-ui/index.ts'
-import { type DeskLane, hasState, sentLane } from './desk-draft.ts'
+import { type DeskQuote, hasState, sentQuote } from './desk-draft.ts'
 
 /** The rate of the request while no rate is typed. The page shows nothing that depends on it. */
 const fallbackRate = 2_000
@@ -22,9 +22,9 @@ interface Asked {
 }
 
 /** The query for a row as typed so far; null while origin or destination is incomplete. */
-function askedOf(typed: DeskLane): Asked | null {
+function askedOf(typed: DeskQuote): Asked | null {
   if (!hasState(typed.origin) || !hasState(typed.destination)) return null
-  const { quoted_rate = null, market_rate = null, ...lane } = sentLane(typed)
+  const { quoted_rate = null, market_rate = null, ...lane } = sentQuote(typed)
   const { origin, destination, equipment, rate_type } = lane
   return {
     lane: {
@@ -61,7 +61,7 @@ const nowhere: LaneAsked = { origin: '', destination: '' }
  * The advice for a row, requested after a pause in typing. Answers are cached by query, so an older answer cannot replace a
  * newer one. Requests that are no longer needed are aborted. After a temporary failure, the advice comes back by itself.
  */
-export function useDeskAnswer(row: DeskLane, customer: string): DeskAnswer {
+export function useDeskAnswer(row: DeskQuote, customer: string): DeskAnswer {
   const current = askedOf(row)
   const typed = JSON.stringify(current)
   const [settled] = useDebouncedValue(typed, typingPauseMs)

@@ -33,9 +33,9 @@ export function ConfirmRates({
     >
       {rates.length > 0 && (
         <ul className="desk-list" aria-label="Rates to check">
-          {rates.slice(0, shownMax).map(({ lane, reasons }) => (
-            <li key={lane.id} style={{ overflowWrap: 'anywhere' }}>
-              <b>{laneName(lane.origin.trim(), lane.destination.trim())}</b>: {reasons.join(' ')}
+          {rates.slice(0, shownMax).map(({ lane: quote, reasons }) => (
+            <li key={quote.id} style={{ overflowWrap: 'anywhere' }}>
+              <b>{laneName(quote.origin.trim(), quote.destination.trim())}</b>: {reasons.join(' ')}
             </li>
           ))}
           {rates.length > shownMax && <li>{counted(rates.length - shownMax, 'more rate')}</li>}

@@ -2,14 +2,14 @@ import type { Body } from '../api/index.ts'
 import {
   noTerms,
   type RateTerms,
-  rateTypeAsked,
   readDollars,
+  requestedRateType,
   termsBody,
   termsErrors,
 } from '../shared-ui/index.ts'
 
 /** One quote on the desk, with every field as typed. */
-export interface DeskLane extends RateTerms {
+export interface DeskQuote extends RateTerms {
   /** Identifies the row. Unique within the draft. */
   readonly id: number
   readonly origin: string
@@ -23,19 +23,19 @@ export interface DeskLane extends RateTerms {
   readonly rateType: string
 }
 
-export type LaneField = Exclude<keyof DeskLane, 'id'>
+export type DeskField = Exclude<keyof DeskQuote, 'id'>
 
 export interface Draft {
   readonly customer: string
   readonly reference: string
   /** For how many hours the rates are valid; absent while nobody chose. */
   readonly validHours?: number
-  readonly lanes: readonly DeskLane[]
+  readonly lanes: readonly DeskQuote[]
 }
 
 const defaultEquipment = 'V'
 
-export function blankLane(id: number, equipment = defaultEquipment): DeskLane {
+export function blankQuote(id: number, equipment = defaultEquipment): DeskQuote {
   return {
     id,
     origin: '',
@@ -51,42 +51,45 @@ export function blankLane(id: number, equipment = defaultEquipment): DeskLane {
 }
 
 export function blankDraft(): Draft {
-  return { customer: '', reference: '', lanes: [blankLane(1)] }
+  return { customer: '', reference: '', lanes: [blankQuote(1)] }
 }
 
-export function nextId(lanes: readonly DeskLane[]): number {
-  return Math.max(0, ...lanes.map(({ id }) => id)) + 1
+export function nextId(quotes: readonly DeskQuote[]): number {
+  return Math.max(0, ...quotes.map(({ id }) => id)) + 1
 }
 
 /** True when nothing is typed. Fields with a default do not count. */
-export function isBlank({ id: _, equipment: __, basis: ___, currency: ____, ...typed }: DeskLane): boolean {
+export function isBlank({ id: _, equipment: __, basis: ___, currency: ____, ...typed }: DeskQuote): boolean {
   return Object.values(typed).every((text) => text.trim() === '')
 }
 
 /** A draft's quotes with more quotes added. Blank quotes are removed. */
-export function withLanes(lanes: readonly DeskLane[], added: readonly Omit<DeskLane, 'id'>[]): DeskLane[] {
-  const kept = lanes.filter((lane) => !isBlank(lane))
-  const from = nextId(lanes)
-  return [...kept, ...added.map((lane, index) => ({ ...lane, id: from + index }))]
+export function withQuotes(
+  quotes: readonly DeskQuote[],
+  added: readonly Omit<DeskQuote, 'id'>[],
+): DeskQuote[] {
+  const kept = quotes.filter((quote) => !isBlank(quote))
+  const from = nextId(quotes)
+  return [...kept, ...added.map((quote, index) => ({ ...quote, id: from + index }))]
 }
 
 /** True for a saved draft of this version. */
 export function isDraft(kept: unknown): kept is Draft {
   if (typeof kept !== 'object' || kept === null) return false
-  const { customer, reference, validHours, lanes } = kept as Partial<Record<keyof Draft, unknown>>
-  const isLane = (lane: unknown) =>
-    typeof lane === 'object' &&
-    lane !== null &&
-    Object.entries(blankLane(0)).every(
-      ([field, text]) => typeof (lane as Record<string, unknown>)[field] === typeof text,
+  const { customer, reference, validHours, lanes: quotes } = kept as Partial<Record<keyof Draft, unknown>>
+  const isDeskQuote = (quote: unknown) =>
+    typeof quote === 'object' &&
+    quote !== null &&
+    Object.entries(blankQuote(0)).every(
+      ([field, text]) => typeof (quote as Record<string, unknown>)[field] === typeof text,
     )
   return (
     typeof customer === 'string' &&
     typeof reference === 'string' &&
     (validHours === undefined || typeof validHours === 'number') &&
-    Array.isArray(lanes) &&
-    lanes.length > 0 &&
-    lanes.every(isLane)
+    Array.isArray(quotes) &&
+    quotes.length > 0 &&
+    quotes.every(isDeskQuote)
   )
 }
 
@@ -98,46 +101,46 @@ export function hasState(place: string): boolean {
 /** An error of one field, with suggestions. */
 export interface DeskError {
   /** Null for a field of the request itself. */
-  readonly laneId: number | null
-  readonly field: LaneField | 'customer' | 'reference'
+  readonly quoteId: number | null
+  readonly field: DeskField | 'customer' | 'reference'
   readonly text: string
   readonly suggestions: readonly string[]
   /** True for an unknown place, which the service accepts with `accept_unknown_places`. */
   readonly unknownPlace: boolean
 }
 
-function missing(laneId: number | null, field: DeskError['field'], text: string): DeskError {
-  return { laneId, field, text, suggestions: [], unknownPlace: false }
+function missing(quoteId: number | null, field: DeskError['field'], text: string): DeskError {
+  return { quoteId, field, text, suggestions: [], unknownPlace: false }
 }
 
 /** Errors of amounts that cannot be parsed. Shown while typing, because the advice ignores these amounts. */
-export function unreadableIn(lane: DeskLane): DeskError[] {
+export function unreadableIn(quote: DeskQuote): DeskError[] {
   const unread = (['rate', 'cost', 'market'] as const).filter(
-    (field) => /[^$\s]/.test(lane[field]) && readDollars(lane[field]) === null,
+    (field) => /[^$\s]/.test(quote[field]) && readDollars(quote[field]) === null,
   )
   return [
     ...unread.map((field) =>
-      missing(lane.id, field, `Enter the ${field === 'rate' ? 'rate' : 'amount'} in dollars, such as 2,150`),
+      missing(quote.id, field, `Enter the ${field === 'rate' ? 'rate' : 'amount'} in dollars, such as 2,150`),
     ),
-    ...unreadableTerms(lane),
+    ...unreadableTerms(quote),
   ]
 }
 
-function unreadableTerms(lane: DeskLane): DeskError[] {
-  const errors = termsErrors(lane)
+function unreadableTerms(quote: DeskQuote): DeskError[] {
+  const errors = termsErrors(quote)
   return (['fuel', 'charges'] as const).flatMap((field) => {
     const text = errors[field]
-    return text === undefined ? [] : [missing(lane.id, field, text)]
+    return text === undefined ? [] : [missing(quote.id, field, text)]
   })
 }
 
 /** The lane in the address parameters of a link from another page; null if there is none. */
-export function laneFromAddress(
+export function quoteFromAddress(
   search: Readonly<Record<string, string | undefined>>,
-): Omit<DeskLane, 'id'> | null {
+): Omit<DeskQuote, 'id'> | null {
   const { origin = '', destination = '', equipment = defaultEquipment, rate = '' } = search
   if (origin === '' && destination === '') return null
-  const { id: _, ...blank } = blankLane(0, equipment)
+  const { id: _, ...blank } = blankQuote(0, equipment)
   return { ...blank, origin, destination, rate }
 }
 
@@ -145,25 +148,25 @@ export function laneFromAddress(
 export function gapsIn(draft: Draft): DeskError[] {
   const gaps: DeskError[] = []
   if (draft.customer.trim() === '') gaps.push(missing(null, 'customer', 'Who is the quote for?'))
-  for (const lane of lanesToSave(draft)) {
-    if (lane.origin.trim() === '') gaps.push(missing(lane.id, 'origin', 'Where is the pickup?'))
-    if (lane.destination.trim() === '') gaps.push(missing(lane.id, 'destination', 'Where is the delivery?'))
-    if (lane.equipment.trim() === '') gaps.push(missing(lane.id, 'equipment', 'Which equipment?'))
-    if (readDollars(lane.rate) === null) {
+  for (const quote of quotesToSave(draft)) {
+    if (quote.origin.trim() === '') gaps.push(missing(quote.id, 'origin', 'Where is the pickup?'))
+    if (quote.destination.trim() === '') gaps.push(missing(quote.id, 'destination', 'Where is the delivery?'))
+    if (quote.equipment.trim() === '') gaps.push(missing(quote.id, 'equipment', 'Which equipment?'))
+    if (readDollars(quote.rate) === null) {
       gaps.push(
         missing(
-          lane.id,
+          quote.id,
           'rate',
-          lane.rate.trim() === '' ? 'What is the rate?' : 'Enter the rate in dollars, such as 2,150',
+          quote.rate.trim() === '' ? 'What is the rate?' : 'Enter the rate in dollars, such as 2,150',
         ),
       )
     }
     for (const field of ['cost', 'market'] as const) {
-      if (lane[field].trim() !== '' && readDollars(lane[field]) === null) {
-        gaps.push(missing(lane.id, field, 'Enter the amount in dollars, such as 1,800'))
+      if (quote[field].trim() !== '' && readDollars(quote[field]) === null) {
+        gaps.push(missing(quote.id, field, 'Enter the amount in dollars, such as 1,800'))
       }
     }
-    gaps.push(...unreadableTerms(lane))
+    gaps.push(...unreadableTerms(quote))
   }
   return gaps
 }
@@ -172,29 +175,29 @@ export function gapsIn(draft: Draft): DeskError[] {
  * A draft in two: the quotes with a rate, and those that still need one, with the same customer. Null unless there are both.
  */
 export function splitByRate(draft: Draft): { readonly rated: Draft; readonly unrated: Draft } | null {
-  const lanes = lanesToSave(draft)
-  const isRated = (lane: DeskLane) => lane.rate.trim() !== ''
-  if (lanes.every(isRated) || !lanes.some(isRated)) return null
+  const quotes = quotesToSave(draft)
+  const isRated = (quote: DeskQuote) => quote.rate.trim() !== ''
+  if (quotes.every(isRated) || !quotes.some(isRated)) return null
   return {
-    rated: { ...draft, lanes: lanes.filter(isRated) },
-    unrated: { ...draft, lanes: lanes.filter((lane) => !isRated(lane)) },
+    rated: { ...draft, lanes: quotes.filter(isRated) },
+    unrated: { ...draft, lanes: quotes.filter((quote) => !isRated(quote)) },
   }
 }
 
 /** The quotes without blank rows. If all rows are blank, the first row. */
-export function lanesToSave({ lanes }: Draft): readonly DeskLane[] {
-  const filled = lanes.filter((lane) => !isBlank(lane))
-  return filled.length === 0 ? lanes.slice(0, 1) : filled
+export function quotesToSave({ lanes: quotes }: Draft): readonly DeskQuote[] {
+  const filled = quotes.filter((quote) => !isBlank(quote))
+  return filled.length === 0 ? quotes.slice(0, 1) : filled
 }
 
 /** A quote as typed so far, in the form of the API. What is empty or cannot be read is left out, and the places may be incomplete. */
-export function sentLane(lane: DeskLane) {
-  const { origin, destination, equipment, pickup } = lane
+export function sentQuote(quote: DeskQuote) {
+  const { origin, destination, equipment, pickup } = quote
   const [code, rate, cost, market] = [
     equipment.trim(),
-    readDollars(lane.rate),
-    readDollars(lane.cost),
-    readDollars(lane.market),
+    readDollars(quote.rate),
+    readDollars(quote.cost),
+    readDollars(quote.market),
   ]
   return {
     origin: origin.trim(),
@@ -204,8 +207,8 @@ export function sentLane(lane: DeskLane) {
     ...(cost === null ? {} : { estimated_cost: cost }),
     ...(market === null ? {} : { market_rate: market }),
     ...(pickup === '' ? {} : { pickup_date: pickup }),
-    ...rateTypeAsked({ rate_type: lane.rateType }),
-    ...termsBody(lane),
+    ...requestedRateType({ rate_type: quote.rateType }),
+    ...termsBody(quote),
   }
 }
 
@@ -225,16 +228,16 @@ export function requestOf(
     customer_name: draft.customer.trim(),
     ...(reference === '' ? {} : { reference }),
     ...(acceptUnknownPlaces ? { accept_unknown_places: true } : {}),
-    lanes: lanesToSave(draft).map((lane) => ({
+    lanes: quotesToSave(draft).map((quote) => ({
       equipment: '',
       quoted_rate: 0,
-      ...sentLane(lane),
+      ...sentQuote(quote),
       valid_hours,
     })),
   }
 }
 
-const laneFields: Readonly<Record<string, readonly [field: LaneField, label: string]>> = {
+const deskFields: Readonly<Record<string, readonly [field: DeskField, label: string]>> = {
   origin: ['origin', 'Origin'],
   destination: ['destination', 'Destination'],
   equipment: ['equipment', 'Equipment'],
@@ -258,24 +261,24 @@ interface SentError {
 }
 
 /** The service's errors, assigned to rows and fields. Errors without a field on the desk are dropped. */
-export function errorsAt(errors: readonly SentError[], sent: readonly DeskLane[]): DeskError[] {
+export function errorsAt(errors: readonly SentError[], sent: readonly DeskQuote[]): DeskError[] {
   return errors.flatMap((error): DeskError[] => {
     const { pointer = '', detail, suggestions = [], code } = error
     const of = /^\/lanes\/(\d+)\/(\w+)$/.exec(pointer)
-    const lane = sent[Number(of?.[1])]
-    const [field, label] = laneFields[of?.[2] ?? ''] ?? []
+    const quote = sent[Number(of?.[1])]
+    const [field, label] = deskFields[of?.[2] ?? ''] ?? []
     const unknownPlace = code === 'unknown-place'
-    if (lane !== undefined && field !== undefined) {
+    if (quote !== undefined && field !== undefined) {
       const text = unknownPlace
-        ? `Unknown place: ${lane[field]}. Did you mean`
+        ? `Unknown place: ${quote[field]}. Did you mean`
         : detail.replace(/^lanes\[\d+\]\.\w+/, label ?? '')
-      return [{ laneId: lane.id, field, text, suggestions, unknownPlace }]
+      return [{ quoteId: quote.id, field, text, suggestions, unknownPlace }]
     }
     if (pointer === '/customer_name' || pointer === '/reference') {
       const text = detail.replace(/^\w+/, pointer === '/reference' ? 'Reference' : 'Customer')
       return [
         {
-          laneId: null,
+          quoteId: null,
           field: pointer === '/reference' ? 'reference' : 'customer',
           text,
           suggestions,

@@ -1,31 +1,31 @@
 import { expect, test } from 'vitest'
-import { blankDraft, blankLane, type Draft } from './desk-draft.ts'
-import { type Drafts, openDraft, withDraft, withLane, withNew, withOpen, without } from './desk-drafts.ts'
+import { blankDraft, blankQuote, type Draft } from './desk-draft.ts'
+import { type Drafts, openDraft, withDraft, withNew, withOpen, without, withQuote } from './desk-drafts.ts'
 
-const { id: _, ...blank } = blankLane(0)
-const lane = { ...blank, origin: 'Dallas, TX', destination: 'Atlanta, GA' }
-const yesterday: Draft = { ...blankDraft(), customer: 'Harvest Table Foods', lanes: [{ ...lane, id: 1 }] }
+const { id: _, ...blank } = blankQuote(0)
+const quote = { ...blank, origin: 'Dallas, TX', destination: 'Atlanta, GA' }
+const yesterday: Draft = { ...blankDraft(), customer: 'Harvest Table Foods', lanes: [{ ...quote, id: 1 }] }
 const drafts: Drafts = { all: [{ id: 1, draft: yesterday }], openId: 1 }
 
 test('a link and N begin an empty form; what was typed stays in another draft', () => {
-  for (const next of [withNew(drafts), withLane(drafts, lane)]) {
+  for (const next of [withNew(drafts), withQuote(drafts, quote)]) {
     expect(next.all).toHaveLength(2)
     expect(openDraft(next)).toMatchObject({ customer: '', reference: '' })
     expect(openDraft(withOpen(next, 1))).toBe(yesterday)
   }
-  expect(openDraft(withLane(drafts, lane)).lanes).toMatchObject([lane])
+  expect(openDraft(withQuote(drafts, quote)).lanes).toMatchObject([quote])
 })
 
 test('a blank draft is dropped, and the same link opens the same draft', () => {
   const begun = withNew(drafts)
   expect(withNew(begun)).toBe(begun)
   expect(withOpen(begun, 1).all).toHaveLength(1)
-  expect(withLane(begun, lane).all).toHaveLength(2)
-  const linked = withLane(drafts, lane)
-  expect(withLane(linked, lane)).toBe(linked)
+  expect(withQuote(begun, quote).all).toHaveLength(2)
+  const linked = withQuote(drafts, quote)
+  expect(withQuote(linked, quote)).toBe(linked)
   // Once a customer is typed, it is a draft of its own.
   const named = withDraft(linked, linked.openId, (draft) => ({ ...draft, customer: 'Acme' }))
-  expect(withLane(named, lane).all).toHaveLength(3)
+  expect(withQuote(named, quote).all).toHaveLength(3)
 })
 
 test('after the open draft is removed, the form is empty, with another id', () => {

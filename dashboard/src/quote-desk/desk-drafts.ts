@@ -1,12 +1,12 @@
-import { blankDraft, type DeskLane, type Draft, isBlank, isDraft } from './desk-draft.ts'
+import { blankDraft, type DeskQuote, type Draft, isBlank, isDraft } from './desk-draft.ts'
 
 /** The drafts of a browser tab, one of which is open. Each link and each N begins an empty one. */
 export interface Drafts {
-  readonly all: readonly KeptDraft[]
+  readonly all: readonly SavedDraft[]
   readonly openId: number
 }
 
-interface KeptDraft {
+interface SavedDraft {
   readonly id: number
   readonly draft: Draft
 }
@@ -21,8 +21,8 @@ export function openDraft({ all, openId }: Drafts): Draft {
 }
 
 /** True when nothing is typed in a draft. */
-export function isBlankDraft({ customer, reference, lanes }: Draft): boolean {
-  return customer.trim() === '' && reference.trim() === '' && lanes.every(isBlank)
+export function isBlankDraft({ customer, reference, lanes: quotes }: Draft): boolean {
+  return customer.trim() === '' && reference.trim() === '' && quotes.every(isBlank)
 }
 
 /** Begins a draft beside the others. A blank open draft becomes it. */
@@ -35,18 +35,21 @@ export function withNew(drafts: Drafts, draft: Draft = blankDraft()): Drafts {
 }
 
 /** Opens the draft that has only this lane, or begins it: a link never adds to another draft. */
-export function withLane(drafts: Drafts, lane: Omit<DeskLane, 'id'>): Drafts {
-  const draft: Draft = { ...blankDraft(), lanes: [{ ...lane, id: 1 }] }
-  const same = drafts.all.find((kept) => isSameLaneOnly(kept.draft, lane))
+export function withQuote(drafts: Drafts, quote: Omit<DeskQuote, 'id'>): Drafts {
+  const draft: Draft = { ...blankDraft(), lanes: [{ ...quote, id: 1 }] }
+  const same = drafts.all.find((kept) => isSameQuoteOnly(kept.draft, quote))
   if (same === undefined) return withNew(drafts, draft)
   return same.id === drafts.openId ? drafts : { ...drafts, openId: same.id }
 }
 
-function isSameLaneOnly({ customer, reference, lanes }: Draft, lane: Omit<DeskLane, 'id'>): boolean {
-  const [only] = lanes.length === 1 ? lanes : []
+function isSameQuoteOnly(
+  { customer, reference, lanes: quotes }: Draft,
+  quote: Omit<DeskQuote, 'id'>,
+): boolean {
+  const [only] = quotes.length === 1 ? quotes : []
   if (only === undefined || customer.trim() !== '' || reference.trim() !== '') return false
   const { id: _, ...typed } = only
-  return JSON.stringify(typed) === JSON.stringify(lane)
+  return JSON.stringify(typed) === JSON.stringify(quote)
 }
 
 /** Opens another draft. A blank one that is left is dropped. */
@@ -75,7 +78,7 @@ export function without(drafts: Drafts, id: number): Drafts {
 const storedUnder = (tenantId: number) => `lanewise-desk-${tenantId}`
 
 /** The drafts from before a reload; a blank one if there is none. Each tab of the browser has its own. */
-export function keptDrafts(tenantId: number): Drafts {
+export function savedDrafts(tenantId: number): Drafts {
   try {
     const kept: unknown = JSON.parse(sessionStorage.getItem(storedUnder(tenantId)) ?? 'null')
     // An earlier version saved one draft.
@@ -86,7 +89,7 @@ export function keptDrafts(tenantId: number): Drafts {
   }
 }
 
-export function keepDrafts(tenantId: number, drafts: Drafts): void {
+export function saveDrafts(tenantId: number, drafts: Drafts): void {
   try {
     sessionStorage.setItem(storedUnder(tenantId), JSON.stringify(drafts))
   } catch {

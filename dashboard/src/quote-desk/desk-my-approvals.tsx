@@ -35,8 +35,8 @@ function MyApproval({
   isTextOpen: boolean
   onDone: () => void
 }) {
-  const { state, customer_name, lanes, decided_by, decision_note } = approval
-  const [first] = lanes
+  const { state, customer_name, lanes: quotes, decided_by, decision_note } = approval
+  const [first] = quotes
   const open = state === 'waiting' || state === 'countered'
   return (
     <Paper withBorder p="xs" data-state={state} className="desk-approval">
@@ -44,8 +44,8 @@ function MyApproval({
         <Text size="sm" style={{ overflowWrap: 'anywhere', flex: '1 1 18rem' }}>
           <b>{stateWords(approval)}</b> {customer_name}
           {first === undefined ? '' : `, ${laneName(first.origin, first.destination)}`}
-          {lanes.length > 1 ? ` and ${counted(lanes.length - 1, 'more quote')}` : ''} at{' '}
-          {lanes
+          {quotes.length > 1 ? ` and ${counted(quotes.length - 1, 'more quote')}` : ''} at{' '}
+          {quotes
             .map(({ rate, counter_rate }) => dollars(made(state) ? (counter_rate ?? rate) : rate))
             .join(', ')}
           {decided_by !== null && `, ${decided_by.name}`}
@@ -64,12 +64,12 @@ function MyApproval({
   )
 }
 
-function stateWords({ state, lanes }: Approval): string {
+function stateWords({ state, lanes: quotes }: Approval): string {
   switch (state) {
     case 'waiting':
       return 'Waiting for approval:'
     case 'countered':
-      return `Would be approved at ${lanes.map(({ counter_rate }) => dollars(counter_rate)).join(', ')}:`
+      return `Would be approved at ${quotes.map(({ counter_rate }) => dollars(counter_rate)).join(', ')}:`
     case 'approved':
     case 'accepted':
       return 'Approved: send this.'
@@ -83,12 +83,12 @@ function stateWords({ state, lanes }: Approval): string {
 }
 
 /** What the person who asked can do before the end: accept the other rates, or withdraw. */
-function Answers({ approval: { approval_id, state, lanes } }: { approval: Approval }) {
+function Answers({ approval: { approval_id, state, lanes: quotes } }: { approval: Approval }) {
   const change = useChange('decide-approval')
   const queries = useQueryClient()
   const decide = (body: Body<'decide-approval'>) =>
     change.mutate({ params: { approval_id }, body }, { onSettled: () => void queries.invalidateQueries() })
-  const counter = lanes.flatMap(({ counter_rate }) => counter_rate ?? [])
+  const counter = quotes.flatMap(({ counter_rate }) => counter_rate ?? [])
   return (
     <>
       <Group gap="xs">

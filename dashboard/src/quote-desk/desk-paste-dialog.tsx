@@ -1,12 +1,12 @@
 import { Button, Group, Modal, Stack, Text, Textarea } from '@mantine/core'
-import { lanesPerRequestMax, pastedLengthMax } from '#contract/limits.ts'
+import { pastedLengthMax, quotesPerRequestMax } from '#contract/limits.ts'
 import { counted, DataTable, dollars, equipmentName, Failed } from '../shared-ui/index.ts'
-import type { DeskLane } from './desk-draft.ts'
+import type { DeskQuote } from './desk-draft.ts'
 import {
   columnWords,
   convertedWords,
-  laneOf,
   type PastedRow,
+  quoteOf,
   type ReadPaste,
   usePaste,
 } from './desk-paste.ts'
@@ -34,7 +34,7 @@ export function PasteDialog({
   customer: string
   onText: (text: string) => void
   /** `customer` is the customer that the rows name, or null. */
-  onAdd: (lanes: readonly Omit<DeskLane, 'id'>[], customer: string | null) => void
+  onAdd: (quotes: readonly Omit<DeskQuote, 'id'>[], customer: string | null) => void
   onClose: () => void
 }) {
   const read = usePaste(text ?? '')
@@ -45,7 +45,7 @@ export function PasteDialog({
   const tooMany = good.length > room
   const customers = customersOf(good, customer)
   const add = () => {
-    onAdd(good.map(laneOf), customers[0] ?? null)
+    onAdd(good.map(quoteOf), customers[0] ?? null)
     if (bad.length === 0) onClose()
     else {
       const header = pasted?.header ?? null
@@ -77,7 +77,7 @@ export function PasteDialog({
                 bad: bad.length,
                 toCheck: toCheck(rows).length,
               })}
-              {tooMany && ` A request can have ${lanesPerRequestMax} quotes: you can add ${room} more.`}
+              {tooMany && ` A request can have ${quotesPerRequestMax} quotes: you can add ${room} more.`}
             </Text>
             {failure !== null && <Failed error={failure} retry={retry} title="The rows could not be read" />}
             {pasted !== null && <ColumnsRead columns={pasted.columns} />}
@@ -193,7 +193,7 @@ function Preview({ rows }: { rows: readonly PastedRow[] }) {
         { key: 'line', header: 'Row', align: 'right', cell: ({ line }) => line },
         { key: 'origin', header: 'Origin', cell: ({ origin }) => origin ?? '–' },
         { key: 'destination', header: 'Destination', cell: ({ destination }) => destination ?? '–' },
-        { key: 'equipment', header: 'Equipment', cell: (row) => equipmentName(laneOf(row).equipment) },
+        { key: 'equipment', header: 'Equipment', cell: (row) => equipmentName(quoteOf(row).equipment) },
         { key: 'rate', header: 'Rate', align: 'right', cell: ({ rate }) => dollars(rate) },
         {
           key: 'read',

@@ -1,9 +1,9 @@
 import { useDebouncedValue } from '@mantine/hooks'
 import { pastedLengthMax } from '#contract/limits.ts'
 import { type Answer, type CallFailed, useAnswer } from '../api/index.ts'
-import { blankLane, type DeskLane } from './desk-draft.ts'
+import { blankQuote, type DeskQuote } from './desk-draft.ts'
 
-type Pasted = Answer<'read-pasted-lanes'>
+type Pasted = Answer<'read-pasted-quotes'>
 type PastedColumn = Pasted['columns'][number]
 export type PastedRow = Pasted['rows'][number]
 
@@ -23,7 +23,7 @@ export function usePaste(text: string): ReadPaste {
   const isTooLong = text.length > pastedLengthMax
   const isSettled = settled === text && !isTooLong && text.trim() !== ''
   const read = useAnswer(
-    'read-pasted-lanes',
+    'read-pasted-quotes',
     { body: { text: settled } },
     { enabled: isSettled, staleMs: 60_000 },
   )
@@ -36,8 +36,8 @@ export function usePaste(text: string): ReadPaste {
 }
 
 /** The quote of a row, with all fields as text. */
-export function laneOf(row: PastedRow): Omit<DeskLane, 'id'> {
-  const { id: _, ...blank } = blankLane(0)
+export function quoteOf(row: PastedRow): Omit<DeskQuote, 'id'> {
+  const { id: _, ...blank } = blankQuote(0)
   const amount = (dollars: number | null) => (dollars === null ? '' : String(dollars))
   return {
     ...blank,

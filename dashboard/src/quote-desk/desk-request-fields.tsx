@@ -33,7 +33,7 @@ export function RequestFields({
   }, [isFresh])
   const [isDone, setDone] = useState(!isFresh)
   const errorOf = (field: 'customer' | 'reference') =>
-    saving.errors.find((error) => error.laneId === null && error.field === field)?.text
+    saving.errors.find((error) => error.quoteId === null && error.field === field)?.text
   const set = (field: 'customer' | 'reference', text: string) => {
     onDraft((before) => ({ ...before, [field]: text }))
     saving.forget(null, field)

@@ -22,14 +22,14 @@ import {
   saysTerms,
   termsInWords,
 } from '../shared-ui/index.ts'
-import { type DeskError, type DeskLane, hasState, type LaneField } from './desk-draft.ts'
-import { bestRateOf, marginOf } from './desk-lanes-advice.ts'
+import { type DeskError, type DeskField, type DeskQuote, hasState } from './desk-draft.ts'
+import { bestRateOf, marginOf } from './desk-quotes-advice.ts'
 
 const offeredMax = 8
 const suggestedMax = 3
 
 export interface RowProps {
-  readonly lane: DeskLane
+  readonly quote: DeskQuote
   readonly number: number
   readonly active: boolean
   readonly only: boolean
@@ -43,12 +43,12 @@ export interface RowProps {
 
 /** The events of a row. */
 export interface RowEvents {
-  readonly change: (lane: DeskLane, field: LaneField, text: string) => void
-  readonly activate: (lane: DeskLane) => void
+  readonly change: (quote: DeskQuote, field: DeskField, text: string) => void
+  readonly activate: (quote: DeskQuote) => void
   /** Enter in the last field. */
-  readonly enter: (lane: DeskLane) => void
-  readonly duplicate: (lane: DeskLane) => void
-  readonly remove: (lane: DeskLane) => void
+  readonly enter: (quote: DeskQuote) => void
+  readonly duplicate: (quote: DeskQuote) => void
+  readonly remove: (quote: DeskQuote) => void
   /** Returns true when the pasted text contains rows of quotes. The field then ignores the paste. */
   readonly paste: (text: string) => boolean
 }
@@ -57,23 +57,23 @@ const moreFields = ['cost', 'market', 'pickup', 'rateType'] as const
 
 /** One quote of the request: a row on a wide screen, a card on a narrow one. */
 export const DeskRow = memo(function DeskRow(props: RowProps) {
-  const { lane, number, active, only, errors, unknown, advice, on } = props
-  const onChange = (field: LaneField, text: string) => on.change(lane, field, text)
-  const filled = moreFields.filter((field) => lane[field] !== '')
+  const { quote, number, active, only, errors, unknown, advice, on } = props
+  const onChange = (field: DeskField, text: string) => on.change(quote, field, text)
+  const filled = moreFields.filter((field) => quote[field] !== '')
   const [opened, setOpened] = useState(only && filled.length > 0)
-  const errorAt = (field: LaneField) => errors.find((error) => error.field === field)
+  const errorAt = (field: DeskField) => errors.find((error) => error.field === field)
   const [termsOpened, setTermsOpened] = useState(false)
   const { default_basis: assumed } = useSession().tenant
-  const hasTerms = termsOpened || saysTerms(lane) || errors.some(({ field }) => field in noTerms)
+  const hasTerms = termsOpened || saysTerms(quote) || errors.some(({ field }) => field in noTerms)
   const hasMore = opened || moreFields.some((field) => errorAt(field) !== undefined)
   const paste = (event: ClipboardEvent) => {
     if (on.paste(event.clipboardData.getData('text'))) event.preventDefault()
   }
-  const enter = onPlainEnter(() => on.enter(lane))
-  const input = (field: LaneField) => ({
-    value: lane[field],
+  const enter = onPlainEnter(() => on.enter(quote))
+  const input = (field: DeskField) => ({
+    value: quote[field],
     error: errorAt(field)?.text,
-    'data-field': `${lane.id}-${field}`,
+    'data-field': `${quote.id}-${field}`,
   })
   return (
     // biome-ignore lint/a11y/useSemanticElements: a fieldset cannot be laid out as a grid everywhere
@@ -82,7 +82,7 @@ export const DeskRow = memo(function DeskRow(props: RowProps) {
       aria-label={`Quote ${number}`}
       className="desk-row"
       data-active={active || undefined}
-      onFocus={() => on.activate(lane)}
+      onFocus={() => on.activate(quote)}
       onPaste={paste}
     >
       <PlaceField
@@ -102,7 +102,7 @@ export const DeskRow = memo(function DeskRow(props: RowProps) {
       <EquipmentField {...input('equipment')} onChange={(text) => onChange('equipment', text)} />
       <RateField
         {...input('rate')}
-        lane={lane}
+        quote={quote}
         number={number}
         assumed={assumed}
         hasTerms={hasTerms}
@@ -115,17 +115,17 @@ export const DeskRow = memo(function DeskRow(props: RowProps) {
         // biome-ignore lint/a11y/noStaticElementInteractions: one shortcut for all fields inside
         <div className="desk-more desk-terms" onKeyDown={hasMore ? undefined : enter}>
           <RateTermsFields
-            terms={lane}
+            terms={quote}
             assumed={assumed}
             errors={termsErrorsOf(errors)}
-            nameOf={(field) => `${lane.id}-${field}`}
+            nameOf={(field) => `${quote.id}-${field}`}
             onChange={onChange}
           />
         </div>
       )}
       {hasMore && <MoreFields input={input} onChange={onChange} onLastKey={enter} />}
       <RowLine
-        lane={lane}
+        quote={quote}
         advice={advice}
         shown={hasMore ? [] : filled}
         onUse={(rate) => onChange('rate', String(rate))}
@@ -156,11 +156,11 @@ function EquipmentField(props: {
 
 /** The line below a row: the fields behind "More" while it is closed, and the advice. */
 function RowLine({
-  lane,
+  quote,
   advice,
   shown,
   onUse,
-}: Pick<RowProps, 'lane' | 'advice'> & {
+}: Pick<RowProps, 'quote' | 'advice'> & {
   shown: readonly (typeof moreFields)[number][]
   onUse: (rate: number) => void
 }) {
@@ -168,19 +168,19 @@ function RowLine({
   return (
     <Text size="sm" component="div" className="desk-row-advice desk-figures">
       {shown.map((field) => (
-        <span key={field}>{moreInWords(lane, field)}</span>
+        <span key={field}>{moreInWords(quote, field)}</span>
       ))}
-      {advice !== null && <RowAdviceLine lane={lane} advice={advice} onUse={onUse} />}
+      {advice !== null && <RowAdviceLine quote={quote} advice={advice} onUse={onUse} />}
     </Text>
   )
 }
 
 /** A field behind "More", so that a row stays low while it is closed. @example moreInWords(lane, 'cost') // 'cost $1,800' */
-function moreInWords(lane: DeskLane, field: (typeof moreFields)[number]): string {
-  if (field === 'pickup') return `pickup ${calendarDay(lane.pickup)}`
-  if (field === 'rateType') return lane.rateType
-  const amount = readDollars(lane[field])
-  return `${field} ${amount === null ? lane[field] : dollars(amount)}`
+function moreInWords(quote: DeskQuote, field: (typeof moreFields)[number]): string {
+  if (field === 'pickup') return `pickup ${calendarDay(quote.pickup)}`
+  if (field === 'rateType') return quote.rateType
+  const amount = readDollars(quote[field])
+  return `${field} ${amount === null ? quote[field] : dollars(amount)}`
 }
 
 const onPlainEnter = (run: () => void) => (event: KeyboardEvent) => {
@@ -195,7 +195,7 @@ function termsErrorsOf(errors: readonly DeskError[]) {
 
 /** The rate, with a small button that says what it includes and opens the fields for that. */
 function RateField({
-  lane,
+  quote,
   number,
   assumed,
   hasTerms,
@@ -203,7 +203,7 @@ function RateField({
   onChange,
   ...input
 }: {
-  lane: DeskLane
+  quote: DeskQuote
   number: number
   assumed: 'linehaul' | 'all_in'
   hasTerms: boolean
@@ -214,7 +214,7 @@ function RateField({
   onChange: (text: string) => void
   onKeyDown: ((event: KeyboardEvent) => void) | undefined
 }) {
-  const words = termsInWords(lane, assumed)
+  const words = termsInWords(quote, assumed)
   return (
     <TextInput
       label="Rate"
@@ -223,7 +223,7 @@ function RateField({
       autoComplete="off"
       {...input}
       onChange={(event) => onChange(event.currentTarget.value)}
-      rightSectionWidth={lane.currency === 'CAD' ? 92 : 68}
+      rightSectionWidth={quote.currency === 'CAD' ? 92 : 68}
       rightSection={
         <UnstyledButton
           className="desk-terms-button"
@@ -232,8 +232,8 @@ function RateField({
           title={words}
           onClick={onTerms}
         >
-          {basisNames[lane.basis === '' ? assumed : lane.basis]}
-          {lane.currency === 'CAD' ? ' CAD' : ''}
+          {basisNames[quote.basis === '' ? assumed : quote.basis]}
+          {quote.currency === 'CAD' ? ' CAD' : ''}
         </UnstyledButton>
       }
     />
@@ -242,18 +242,18 @@ function RateField({
 
 /** The chance, the margin and the best rate of a row, and the warnings about its rate. */
 function RowAdviceLine({
-  lane,
+  quote,
   advice,
   onUse,
 }: {
-  lane: DeskLane
+  quote: DeskQuote
   advice: QuoteAdvice
   onUse: (rate: number) => void
 }) {
   const { estimate, rate, warnings } = advice
-  const best = bestRateOf(lane, advice)
-  const margin = marginOf(lane, advice)
-  const isTyped = lane.rate.trim() !== '' && advice.conversion !== null
+  const best = bestRateOf(quote, advice)
+  const margin = marginOf(quote, advice)
+  const isTyped = quote.rate.trim() !== '' && advice.conversion !== null
   const own = best === null || advice.conversion === null ? null : onOwnTerms(advice.conversion, best.rate)
   return (
     <>
@@ -306,8 +306,8 @@ function MoreFields({
   onChange,
   onLastKey,
 }: {
-  input: (field: LaneField) => { value: string; error: string | undefined; 'data-field': string }
-  onChange: (field: LaneField, text: string) => void
+  input: (field: DeskField) => { value: string; error: string | undefined; 'data-field': string }
+  onChange: (field: DeskField, text: string) => void
   /** A key pressed in the last field. */
   onLastKey: (event: KeyboardEvent) => void
 }) {
@@ -342,7 +342,7 @@ function MoreFields({
 }
 
 function RowActions({
-  lane,
+  quote,
   number,
   only,
   hasMore,
@@ -367,7 +367,7 @@ function RowActions({
         variant="subtle"
         aria-label={`Duplicate quote ${number}`}
         title="Duplicate"
-        onClick={() => on.duplicate(lane)}
+        onClick={() => on.duplicate(quote)}
       >
         <IconCopyPlus size={16} aria-hidden />
       </ActionIcon>
@@ -375,7 +375,7 @@ function RowActions({
         variant="subtle"
         aria-label={only ? 'Clear the form' : `Remove quote ${number}`}
         title={only ? 'Clear' : 'Remove'}
-        onClick={() => on.remove(lane)}
+        onClick={() => on.remove(quote)}
       >
         <IconTrash size={16} aria-hidden />
       </ActionIcon>

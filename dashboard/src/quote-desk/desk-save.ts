@@ -2,7 +2,7 @@ import { useQueryClient } from '@tanstack/react-query'
 import { useRef, useState } from 'react'
 import { type Answer, type CallFailed, useChange, useSession } from '../api/index.ts'
 import { validityChoices } from '../shared-ui/index.ts'
-import { type DeskError, type Draft, errorsAt, gapsIn, lanesToSave, requestOf } from './desk-draft.ts'
+import { type DeskError, type Draft, errorsAt, gapsIn, quotesToSave, requestOf } from './desk-draft.ts'
 
 export interface DeskSave {
   readonly saved: Answer<'create-quote-request'> | null
@@ -13,13 +13,13 @@ export interface DeskSave {
   readonly errors: readonly DeskError[]
   readonly save: (draft: Draft, acceptUnknownPlaces: boolean) => void
   /** Removes the error of a field after the user changed the field. */
-  readonly forget: (laneId: number | null, field: DeskError['field']) => void
+  readonly forget: (quoteId: number | null, field: DeskError['field']) => void
   readonly reset: () => void
 }
 
 /** Focuses the field of an error. */
-function focusOn({ laneId, field }: DeskError): void {
-  const name = laneId === null ? field : `${laneId}-${field}`
+function focusOn({ quoteId, field }: DeskError): void {
+  const name = quoteId === null ? field : `${quoteId}-${field}`
   // The field may be rendered only together with its error, in the fields behind "More".
   setTimeout(() => document.querySelector<HTMLElement>(`[data-field="${name}"]`)?.focus(), 50)
 }
@@ -32,17 +32,17 @@ const keyStorage = 'lanewise-request-key'
  */
 function keyOf(request: object): string {
   const content = JSON.stringify(request)
-  const [keptContent, key] = keptKey().split('\n')
-  if (keptContent === content && key !== undefined) return key
+  const [savedContent, key] = savedKey().split('\n')
+  if (savedContent === content && key !== undefined) return key
   const fresh = crypto.randomUUID()
-  keepKey(`${content}\n${fresh}`)
+  saveKey(`${content}\n${fresh}`)
   return fresh
 }
 
 /** Used when the browser has no storage. */
 let keyOfThisPage = ''
 
-function keptKey(): string {
+function savedKey(): string {
   try {
     return sessionStorage.getItem(keyStorage) ?? keyOfThisPage
   } catch {
@@ -50,7 +50,7 @@ function keptKey(): string {
   }
 }
 
-function keepKey(text: string): void {
+function saveKey(text: string): void {
   keyOfThisPage = text
   try {
     sessionStorage.setItem(keyStorage, text)
@@ -90,19 +90,19 @@ export function useDeskSave(): DeskSave {
       { body: { ...request, request_key: keyOf(request) } },
       {
         onSuccess: (saved) => {
-          keepKey('')
+          saveKey('')
           void queries.invalidateQueries()
-          const savedLanes = saved.lanes.map(({ warnings: _, ...lane }) => lane)
+          const savedQuotes = saved.lanes.map(({ warnings: _, ...quote }) => quote)
           queries.setQueryData(['get-quote-request', { params: { request_id: saved.request_id } }], {
             ...saved,
-            lanes: savedLanes,
+            lanes: savedQuotes,
           })
         },
         onError: (error) => {
-          if (error.code === 'request-key-reused') keepKey('')
+          if (error.code === 'request-key-reused') saveKey('')
           // Evaluated now, because isWithoutAnswer depends on whether the browser is online.
           setMayBeSaved(isWithoutAnswer(error))
-          show(errorsAt(error.errors, lanesToSave(draft)))
+          show(errorsAt(error.errors, quotesToSave(draft)))
         },
         onSettled: () => {
           busy.current = false
@@ -117,8 +117,8 @@ export function useDeskSave(): DeskSave {
     mayBeSaved,
     errors,
     save,
-    forget: (laneId, field) =>
-      setErrors((all) => all.filter((error) => error.laneId !== laneId || error.field !== field)),
+    forget: (quoteId, field) =>
+      setErrors((all) => all.filter((error) => error.quoteId !== quoteId || error.field !== field)),
     reset: () => {
       create.reset()
       setErrors([])

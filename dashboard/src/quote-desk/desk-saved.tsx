@@ -1,7 +1,7 @@
 import { Button, Group, Kbd, Paper, Stack, Text, Title } from '@mantine/core'
 import { useEffect, useRef, useState } from 'react'
-import type { Lane } from '#contract/lane.ts'
 import { pagePaths } from '#contract/pages.ts'
+import type { Quote } from '#contract/quote.ts'
 import { type Answer, useAnswer, useMay, useSession } from '../api/index.ts'
 import { mayRequote, RequoteDialog } from '../requote/index.ts'
 import {
@@ -31,20 +31,20 @@ export function Saved({ request, onNew }: { request: Request; onNew: () => void 
   const heading = useRef<HTMLHeadingElement>(null)
   useEffect(() => heading.current?.focus(), [])
   const { customer_name, reference } = request
-  const offers = useSavedLanes(request)
+  const offers = useSavedQuotes(request)
   // The offer that counts for each load: after a requote, marks are of the new one.
-  const lanes = offers.filter(({ superseded_by }) => superseded_by === null)
+  const quotes = offers.filter(({ superseded_by }) => superseded_by === null)
   const earlier = offers.filter(({ superseded_by }) => superseded_by !== null)
-  const marks = useMarks(lanes)
+  const marks = useMarks(quotes)
   const mayMark = useMay('member')
-  const [toRequote, setToRequote] = useState<Lane | null>(null)
-  const requote = (lane: Lane | null) => {
-    if (lane !== null && mayMark && mayRequote(lane)) setToRequote(lane)
+  const [toRequote, setToRequote] = useState<Quote | null>(null)
+  const requote = (quote: Quote | null) => {
+    if (quote !== null && mayMark && mayRequote(quote)) setToRequote(quote)
   }
-  useSavedKeys({ ...marks, rows: lanes.length, onNew, requote: () => requote(marks.chosen) })
-  const everything = lanes
-    .map((lane) =>
-      [lane.lane_ref, lane.origin, lane.destination, lane.equipment, lane.quoted_rate].join('\t'),
+  useSavedKeys({ ...marks, rows: quotes.length, onNew, requote: () => requote(marks.chosen) })
+  const everything = quotes
+    .map((quote) =>
+      [quote.lane_ref, quote.origin, quote.destination, quote.equipment, quote.quoted_rate].join('\t'),
     )
     .join('\n')
   return (
@@ -61,15 +61,15 @@ export function Saved({ request, onNew }: { request: Request; onNew: () => void 
           </Text>
         </div>
         <Warnings request={request} />
-        <SavedLanes
-          lanes={lanes}
+        <SavedQuotes
+          lanes={quotes}
           chosen={marks.chosen}
           choose={marks.choose}
           requote={mayMark ? requote : null}
         />
         {earlier.length > 0 && (
           <Text size="sm">
-            Superseded: {earlier.map((lane) => `${lane.lane_ref} at ${rateText(lane)}`).join('; ')}.
+            Superseded: {earlier.map((quote) => `${quote.lane_ref} at ${rateText(quote)}`).join('; ')}.
           </Text>
         )}
         <Group>
@@ -85,35 +85,35 @@ export function Saved({ request, onNew }: { request: Request; onNew: () => void 
           </Button>
           <CopyButton
             text={everything}
-            what={lanes.length === 1 ? 'the line' : `all ${lanes.length} lines`}
+            what={quotes.length === 1 ? 'the line' : `all ${quotes.length} lines`}
           />
         </Group>
         <Text size="xs" c="dimmed" visibleFrom="sm">
           Enter: new request. W: mark won. L: mark lost. U: pending again. R: requote, or answer a
           counter-offer.
-          {lanes.length > 1 && ' Up and Down choose the quote.'}
+          {quotes.length > 1 && ' Up and Down choose the quote.'}
         </Text>
-        <ForCustomer request={{ ...request, lanes: newestQuotes(lanes) }} />
+        <ForCustomer request={{ ...request, lanes: newestQuotes(quotes) }} />
       </Stack>
-      <RequoteDialog lane={toRequote} onClose={() => setToRequote(null)} />
+      <RequoteDialog quote={toRequote} onClose={() => setToRequote(null)} />
       <ReasonDialog about={lostQuote(marks.losing)} onChoose={marks.lost} onClose={marks.keep} />
     </Paper>
   )
 }
 
 /** The quotes with their current outcomes: the save and every mark write them to the cached request. */
-function useSavedLanes({ request_id, lanes }: Request): readonly Lane[] {
+function useSavedQuotes({ request_id, lanes: quotes }: Request): readonly Quote[] {
   const { data } = useAnswer('get-quote-request', { params: { request_id } }, { staleMs: 60_000 })
-  return data?.lanes ?? lanes
+  return data?.lanes ?? quotes
 }
 
 /** The chosen quote, and the marks on it. */
-function useMarks(lanes: readonly Lane[]) {
+function useMarks(quotes: readonly Quote[]) {
   const [at, choose] = useState(0)
-  const [losing, setLosing] = useState<Lane | null>(null)
+  const [losing, setLosing] = useState<Quote | null>(null)
   const mark = useOutcomeMarks()
   const mayMark = useMay('member')
-  const chosen = lanes[at] ?? lanes[0] ?? null
+  const chosen = quotes[at] ?? quotes[0] ?? null
   return {
     at,
     choose,
@@ -179,25 +179,25 @@ function Warnings({ request }: { request: Request }) {
   )
 }
 
-function SavedLanes({
-  lanes,
+function SavedQuotes({
+  lanes: quotes,
   chosen,
   choose,
   requote,
 }: {
-  lanes: readonly Lane[]
-  chosen: Lane | null
+  lanes: readonly Quote[]
+  chosen: Quote | null
   choose: (at: number) => void
   /** Null for a person who may not mark quotes. */
-  requote: ((lane: Lane) => void) | null
+  requote: ((quote: Quote) => void) | null
 }) {
   return (
     <DataTable
       caption="Quotes of this request"
-      rows={lanes}
+      rows={quotes}
       rowKey={({ lane_ref }) => lane_ref}
-      chosen={lanes.length > 1 ? (chosen?.lane_ref ?? null) : null}
-      onRowFocus={(lane) => choose(lanes.indexOf(lane))}
+      chosen={quotes.length > 1 ? (chosen?.lane_ref ?? null) : null}
+      onRowFocus={(quote) => choose(quotes.indexOf(quote))}
       columns={[
         {
           key: 'ref',
@@ -219,7 +219,7 @@ function SavedLanes({
           ),
         },
         { key: 'equipment', header: 'Equipment', cell: ({ equipment }) => equipmentName(equipment) },
-        { key: 'rate', header: 'Rate', align: 'right', cell: (lane) => rateText(lane) },
+        { key: 'rate', header: 'Rate', align: 'right', cell: (quote) => rateText(quote) },
         {
           key: 'outcome',
           header: 'Outcome',
@@ -231,12 +231,12 @@ function SavedLanes({
               {
                 key: 'requote',
                 header: 'The customer says',
-                cell: (lane: Lane) => (
+                cell: (quote: Quote) => (
                   <Button
                     size="compact-xs"
                     variant="default"
-                    disabled={!mayRequote(lane)}
-                    onClick={() => requote(lane)}
+                    disabled={!mayRequote(quote)}
+                    onClick={() => requote(quote)}
                   >
                     Requote
                   </Button>
@@ -249,11 +249,15 @@ function SavedLanes({
 }
 
 /** The quote as the customer sees it: to copy as an e-mail, or to print. Only this part is printed. */
-function ForCustomer({ request }: { request: Omit<Request, 'lanes'> & { readonly lanes: readonly Lane[] } }) {
+function ForCustomer({
+  request,
+}: {
+  request: Omit<Request, 'lanes'> & { readonly lanes: readonly Quote[] }
+}) {
   const { tenant } = useSession()
-  const { lanes, customer_name, reference } = request
-  const endOf = (lane: Lane) => validUntil(lane, tenant.quote_expiry.valid_days)
-  const ends = [...new Set(lanes.map(endOf))]
+  const { lanes: quotes, customer_name, reference } = request
+  const endOf = (quote: Quote) => validUntil(quote, tenant.quote_expiry.valid_days)
+  const ends = [...new Set(quotes.map(endOf))]
   return (
     <section aria-label="For the customer">
       <Group gap="sm" className="not-printed">
@@ -266,7 +270,7 @@ function ForCustomer({ request }: { request: Omit<Request, 'lanes'> & { readonly
       <div className="printed-only">
         <Title order={2}>{tenant.name}</Title>
         <p>
-          {lanes.length === 1 ? 'Quote' : 'Quotes'} for {customer_name}
+          {quotes.length === 1 ? 'Quote' : 'Quotes'} for {customer_name}
           {reference === null ? '' : `, your reference ${reference}`}
         </p>
         <table>
@@ -281,14 +285,14 @@ function ForCustomer({ request }: { request: Omit<Request, 'lanes'> & { readonly
             </tr>
           </thead>
           <tbody>
-            {lanes.map((lane) => (
-              <tr key={lane.lane_ref}>
-                <td>{laneName(lane.origin, lane.destination)}</td>
-                <td>{equipmentName(lane.equipment)}</td>
-                <td>{lane.pickup_date ?? ''}</td>
-                <td>{rateText(lane)}</td>
-                <td>{endOf(lane) ?? ''}</td>
-                <td>{lane.lane_ref}</td>
+            {quotes.map((quote) => (
+              <tr key={quote.lane_ref}>
+                <td>{laneName(quote.origin, quote.destination)}</td>
+                <td>{equipmentName(quote.equipment)}</td>
+                <td>{quote.pickup_date ?? ''}</td>
+                <td>{rateText(quote)}</td>
+                <td>{endOf(quote) ?? ''}</td>
+                <td>{quote.lane_ref}</td>
               </tr>
             ))}
           </tbody>

@@ -10,12 +10,12 @@ import {
   termsInWords,
   useRateConversion,
 } from '../shared-ui/index.ts'
-import { type DeskLane, hasState, sentLane } from './desk-draft.ts'
+import { type DeskQuote, hasState, sentQuote } from './desk-draft.ts'
 
 /** A quote as it is compared with the other quotes of the brokerage. */
-export interface ComparedLane {
+export interface ComparedQuote {
   /** With its amounts on the terms of the brokerage. Without amounts while they cannot be converted. */
-  readonly lane: DeskLane
+  readonly lane: DeskQuote
   /** A rate of the advice on the terms of the quote; null while it cannot be converted. */
   readonly own: (rate: number) => number | null
   /** The basis of the numbers of the advice, and what was converted. */
@@ -31,18 +31,18 @@ const byWords = {
 } as const
 
 /** Converts the typed amounts of a quote to the default basis in US dollars, on which the advice compares them. */
-export function useComparedLane(lane: DeskLane, customer: string): ComparedLane {
+export function useComparedQuote(quote: DeskQuote, customer: string): ComparedQuote {
   const { default_basis: assumed } = useSession().tenant
-  const isComplete = hasState(lane.origin) && hasState(lane.destination)
-  const conversion = useRateConversion(sentLane(lane), customer, { isSaid: saysTerms(lane), isComplete })
+  const isComplete = hasState(quote.origin) && hasState(quote.destination)
+  const conversion = useRateConversion(sentQuote(quote), customer, { isStated: saysTerms(quote), isComplete })
   const usual = `${basisNames[assumed]}, in US dollars`
-  const [rate, cost] = [readDollars(lane.rate), readDollars(lane.cost)]
-  const stated = `Your ${rate === null ? 'rate' : dollars(rate)} (${termsInWords(lane, assumed)})`
+  const [rate, cost] = [readDollars(quote.rate), readDollars(quote.cost)]
+  const stated = `Your ${rate === null ? 'rate' : dollars(rate)} (${termsInWords(quote, assumed)})`
   if (conversion === undefined || conversion === null) {
     const missing =
-      lane.currency === 'CAD' ? 'the exchange rate of today, or the fuel charge,' : 'the fuel charge'
+      quote.currency === 'CAD' ? 'the exchange rate of today, or the fuel charge,' : 'the fuel charge'
     return {
-      lane: { ...lane, rate: '', cost: '', market: '' },
+      lane: { ...quote, rate: '', cost: '', market: '' },
       own: () => null,
       words:
         conversion === undefined
@@ -59,7 +59,7 @@ export function useComparedLane(lane: DeskLane, customer: string): ComparedLane 
   const text = (amount: number | null) => (amount === null ? '' : String(converted(conversion, amount)))
   const isSame = conversion.times === 1 && conversion.plus === 0
   return {
-    lane: isSame ? lane : { ...lane, rate: text(rate), cost: text(cost), market: '', ...noTerms },
+    lane: isSame ? quote : { ...quote, rate: text(rate), cost: text(cost), market: '', ...noTerms },
     own: (of) => onOwnTerms(conversion, of),
     notCompared: null,
     words:

@@ -18,7 +18,7 @@ import {
   TextLink,
 } from '../shared-ui/index.ts'
 import type { DeskAnswer } from './desk-answer.ts'
-import type { DeskLane } from './desk-draft.ts'
+import type { DeskQuote } from './desk-draft.ts'
 import type { Pricing } from './desk-pricing.ts'
 import {
   changesInWords,
@@ -33,14 +33,14 @@ import { UnknownPlaces } from './unknown-places.tsx'
 type Advice = Answer<'quote-advice'>
 
 interface WhyProps {
-  readonly lane: DeskLane
+  readonly quote: DeskQuote
   readonly answer: DeskAnswer
   readonly pricing: Pricing | null
   readonly onUse: (rate: number) => void
 }
 
 /** The reasons behind the answer, on request. Notes that limit the answer are always visible. */
-export function Why({ lane, answer, pricing, onUse }: WhyProps) {
+export function Why({ quote, answer, pricing, onUse }: WhyProps) {
   const [isOpen, setOpen] = useState(false)
   const { advice } = answer
   if (advice === null) return null
@@ -57,7 +57,7 @@ export function Why({ lane, answer, pricing, onUse }: WhyProps) {
             <Stack gap="sm">
               <Costs answer={answer} pricing={pricing} />
               <WouldChange answer={answer} />
-              <History lane={lane} answer={answer} />
+              <History quote={quote} answer={answer} />
             </Stack>
             <Integration answer={answer} advice={advice} onUse={onUse} />
           </SimpleGrid>
@@ -218,7 +218,7 @@ function UseSuggested({ rate, onUse }: { rate: number | null; onUse: (rate: numb
   )
 }
 
-function History({ lane, answer: { advice, insight } }: { lane: DeskLane; answer: DeskAnswer }) {
+function History({ quote, answer: { advice, insight } }: { quote: DeskQuote; answer: DeskAnswer }) {
   if (advice === null) return null
   const { origin, destination } = advice.query
   return (
@@ -228,7 +228,7 @@ function History({ lane, answer: { advice, insight } }: { lane: DeskLane; answer
         {insight?.found === true
           ? `Based on ${scopeInWords(insight.scope)}. ${insight.summary}`
           : 'There is no history yet.'}{' '}
-        <TextLink to={pagePaths.lane} query={{ origin, destination, equipment: lane.equipment.trim() }}>
+        <TextLink to={pagePaths.lane} query={{ origin, destination, equipment: quote.equipment.trim() }}>
           Open lane
         </TextLink>
       </Text>

@@ -3,14 +3,14 @@ import { Anchor, Button, Checkbox, Group, Paper, Stack, Text } from '@mantine/co
 import { useDebouncedValue } from '@mantine/hooks'
 import { Link, useSearch } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
-import { lanesPerRequestMax } from '#contract/limits.ts'
+import { quotesPerRequestMax } from '#contract/limits.ts'
 import { pagePaths } from '#contract/pages.ts'
 import { useMay } from '../api/index.ts'
 import { counted, Failed, Page, useNotice, useOnceSettled, useOwnAddress } from '../shared-ui/index.ts'
 import {
   focusAfterDialog,
   focusCustomer,
-  focusLane,
+  focusQuote,
   onSaveKey,
   useConfirmedSave,
   useDeskKeys,
@@ -22,30 +22,30 @@ import { AskApproval } from './desk-approval.tsx'
 import { ConfirmRates } from './desk-confirm.tsx'
 import {
   blankDraft,
-  blankLane,
+  blankQuote,
   type DeskError,
-  type DeskLane,
+  type DeskField,
+  type DeskQuote,
   type Draft,
   errorsAt,
   hasState,
   isBlank,
-  type LaneField,
-  laneFromAddress,
   nextId,
+  quoteFromAddress,
   splitByRate,
   unreadableIn,
-  withLanes,
+  withQuotes,
 } from './desk-draft.ts'
 import { DraftTabs } from './desk-draft-tabs.tsx'
 import { isBlankDraft } from './desk-drafts.ts'
-import { DeskButtons, LaneRows, LanesTotals, useRowEvents } from './desk-lanes.tsx'
-import { useLanesAdvice } from './desk-lanes-advice.ts'
 import { MyApprovals } from './desk-my-approvals.tsx'
 import { PasteDialog } from './desk-paste-dialog.tsx'
+import { DeskButtons, DeskRows, QuotesTotals, useRowEvents } from './desk-quotes.tsx'
+import { useQuotesAdvice } from './desk-quotes-advice.ts'
 import { RequestFields } from './desk-request-fields.tsx'
 import { type DeskSave, useDeskSave } from './desk-save.ts'
 import { Saved } from './desk-saved.tsx'
-import { useComparedLane } from './desk-terms.ts'
+import { useComparedQuote } from './desk-terms.ts'
 import { type DraftActions, deskEntry, useDrafts } from './use-drafts.ts'
 
 /** The page for quoting: fields with advice that updates while the user types, then the saved quotes. */
@@ -74,7 +74,7 @@ export default function QuoteDesk() {
   )
 }
 
-type Places = Pick<DeskLane, 'origin' | 'destination' | 'equipment'>
+type Places = Pick<DeskQuote, 'origin' | 'destination' | 'equipment'>
 
 function isSameLane(one: Places, other: Places): boolean {
   return (
@@ -85,7 +85,7 @@ function isSameLane(one: Places, other: Places): boolean {
 const addressPauseMs = 300
 
 /** Writes the active lane to the address, so that a reload, a bookmark or a colleague opens the same lane. */
-function useLaneInAddress({ origin, destination, equipment, rate }: DeskLane, draftId: number) {
+function useQuoteInAddress({ origin, destination, equipment, rate }: DeskQuote, draftId: number) {
   const goOn = useOwnAddress(pagePaths.desk)
   const isComplete = hasState(origin) && hasState(destination)
   const address = JSON.stringify(
@@ -105,74 +105,74 @@ interface DeskProps {
 }
 
 /** The quotes of a draft, and the actions on them. */
-function useLanes({ draft, onDraft, saving }: DeskProps) {
+function useQuotes({ draft, onDraft, saving }: DeskProps) {
   const search = useSearch({ strict: false }) as Readonly<Record<string, string>>
   const [activeId, setActiveId] = useState(() => {
-    const asked = laneFromAddress(search)
-    const found = asked === null ? undefined : draft.lanes.find((lane) => isSameLane(lane, asked))
+    const asked = quoteFromAddress(search)
+    const found = asked === null ? undefined : draft.lanes.find((quote) => isSameLane(quote, asked))
     return (found ?? draft.lanes[0])?.id ?? 1
   })
   const notify = useNotice()
-  const { lanes } = draft
-  const active = lanes.find(({ id }) => id === activeId) ?? lanes[0] ?? blankLane(1)
-  const setLanes = (change: (lanes: readonly DeskLane[]) => readonly DeskLane[]) =>
+  const { lanes: quotes } = draft
+  const active = quotes.find(({ id }) => id === activeId) ?? quotes[0] ?? blankQuote(1)
+  const setQuotes = (change: (quotes: readonly DeskQuote[]) => readonly DeskQuote[]) =>
     onDraft((before) => ({ ...before, lanes: change(before.lanes) }))
-  const go = (id: number, field?: LaneField) => {
+  const go = (id: number, field?: DeskField) => {
     setActiveId(id)
-    focusLane(id, field)
+    focusQuote(id, field)
   }
-  const isFull = lanes.length >= lanesPerRequestMax
-  const insertAfter = (lane: DeskLane, made: DeskLane) => {
+  const isFull = quotes.length >= quotesPerRequestMax
+  const insertAfter = (quote: DeskQuote, made: DeskQuote) => {
     if (isFull) {
-      notify(`A request can have ${lanesPerRequestMax} quotes. Save this request and start another.`, {
+      notify(`A request can have ${quotesPerRequestMax} quotes. Save this request and start another.`, {
         failed: true,
       })
       return
     }
-    setLanes((all) => all.flatMap((one) => (one.id === lane.id ? [one, made] : [one])))
+    setQuotes((all) => all.flatMap((one) => (one.id === quote.id ? [one, made] : [one])))
     go(made.id)
   }
   return {
-    lanes,
+    lanes: quotes,
     active,
     isFull,
-    activate: ({ id }: DeskLane) => setActiveId(id),
-    change: ({ id }: DeskLane, field: LaneField, text: string) => {
-      setLanes((all) => all.map((lane) => (lane.id === id ? { ...lane, [field]: text } : lane)))
+    activate: ({ id }: DeskQuote) => setActiveId(id),
+    change: ({ id }: DeskQuote, field: DeskField, text: string) => {
+      setQuotes((all) => all.map((quote) => (quote.id === id ? { ...quote, [field]: text } : quote)))
       saving.forget(id, field)
     },
-    addAfter: (lane: DeskLane) => insertAfter(lane, blankLane(nextId(lanes), lane.equipment)),
-    duplicate: (lane: DeskLane) => insertAfter(lane, { ...lane, id: nextId(lanes) }),
+    addAfter: (quote: DeskQuote) => insertAfter(quote, blankQuote(nextId(quotes), quote.equipment)),
+    duplicate: (quote: DeskQuote) => insertAfter(quote, { ...quote, id: nextId(quotes) }),
     /** Enter in the last field of a quote: moves to the next quote, or adds one after the last. */
-    enter: (lane: DeskLane) => {
-      const next = lanes[lanes.indexOf(lane) + 1]
+    enter: (quote: DeskQuote) => {
+      const next = quotes[quotes.indexOf(quote) + 1]
       if (next !== undefined) go(next.id)
-      else if (!isBlank(lane)) insertAfter(lane, blankLane(nextId(lanes), lane.equipment))
+      else if (!isBlank(quote)) insertAfter(quote, blankQuote(nextId(quotes), quote.equipment))
     },
     setRates: (rates: ReadonlyMap<number, number>) => {
-      setLanes((all) =>
-        all.map((lane) => {
-          const rate = rates.get(lane.id)
-          return rate === undefined ? lane : { ...lane, rate: String(rate) }
+      setQuotes((all) =>
+        all.map((quote) => {
+          const rate = rates.get(quote.id)
+          return rate === undefined ? quote : { ...quote, rate: String(rate) }
         }),
       )
       for (const id of rates.keys()) saving.forget(id, 'rate')
     },
-    remove: (lane: DeskLane) => {
-      if (lanes.length === 1) {
+    remove: (quote: DeskQuote) => {
+      if (quotes.length === 1) {
         // The form is as empty as at the start, without the customer, too.
-        onDraft(() => ({ ...blankDraft(), lanes: [blankLane(nextId(lanes))] }))
+        onDraft(() => ({ ...blankDraft(), lanes: [blankQuote(nextId(quotes))] }))
         focusCustomer()
         return
       }
-      const at = lanes.indexOf(lane)
-      const left = lanes.filter(({ id }) => id !== lane.id)
-      setLanes(() => left)
-      go((left[at] ?? left.at(-1) ?? lane).id)
+      const at = quotes.indexOf(quote)
+      const left = quotes.filter(({ id }) => id !== quote.id)
+      setQuotes(() => left)
+      go((left[at] ?? left.at(-1) ?? quote).id)
     },
-    add: (added: readonly Omit<DeskLane, 'id'>[], named: boolean) => {
-      const all = withLanes(lanes, added)
-      setLanes(() => all)
+    add: (added: readonly Omit<DeskQuote, 'id'>[], named: boolean) => {
+      const all = withQuotes(quotes, added)
+      setQuotes(() => all)
       const first = all[all.length - added.length]
       if (first !== undefined) {
         setActiveId(first.id)
@@ -186,8 +186,8 @@ function useLanes({ draft, onDraft, saving }: DeskProps) {
 }
 
 /** The advice for the active quote, and taking over its rates on the terms of the quote. */
-function useActiveAdvice({ active, change }: ReturnType<typeof useLanes>, customer: string) {
-  const compared = useComparedLane(active, customer)
+function useActiveAdvice({ active, change }: ReturnType<typeof useQuotes>, customer: string) {
+  const compared = useComparedQuote(active, customer)
   const answer = useDeskAnswer(compared.lane, customer)
   const pricing = usePricing(compared.lane, answer)
   const setRate = (rate: number) => {
@@ -196,26 +196,26 @@ function useActiveAdvice({ active, change }: ReturnType<typeof useLanes>, custom
   }
   const takeRate = (rate: number) => {
     setRate(rate)
-    focusLane(active.id, 'rate')
+    focusQuote(active.id, 'rate')
   }
   return { compared, answer, pricing, setRate, takeRate }
 }
 
 function Desk(props: DeskProps) {
   const { draft, onDraft, saving, drafts } = props
-  const lanes = useLanes(props)
+  const lanes = useQuotes(props)
   const [pasted, setPasted] = useState<string | null>(null)
   const [acceptUnknown, setAcceptUnknown] = useState(false)
-  useLaneInAddress(lanes.active, drafts.drafts.openId)
+  useQuoteInAddress(lanes.active, drafts.drafts.openId)
   const { compared, answer, pricing, setRate, takeRate } = useActiveAdvice(lanes, draft.customer)
-  const adviceOf = useLanesAdvice(draft, lanes.lanes.length > 1)
+  const adviceOf = useQuotesAdvice(draft, lanes.lanes.length > 1)
   const confirmed = useConfirmedSave(props)
   const mayQuote = useMay('member')
   const save = useOnceSettled(() => {
     if (mayQuote) void confirmed.begin(acceptUnknown)
   })
   useDeskKeys(pricing === null ? null : () => takeRate(pricing.quote.rate), drafts.begin)
-  const filled = lanes.lanes.filter((lane) => !isBlank(lane)).length
+  const filled = lanes.lanes.filter((quote) => !isBlank(quote)).length
   const paste = (text: string) => {
     // The dialog shows how each column was read before it adds the rows.
     if (looksLikeRows(text)) setPasted(text)
@@ -229,14 +229,14 @@ function Desk(props: DeskProps) {
         <Paper withBorder p="sm">
           <Stack gap="xs">
             <RequestFields draft={draft} onDraft={onDraft} saving={saving} paste={paste} />
-            <LaneRows
+            <DeskRows
               {...lanes}
               errors={errorsShown(saving.errors, lanes.active, answer)}
               unknown={answer.unknown}
               adviceOf={adviceOf}
               on={on}
             />
-            <LanesTotals lanes={lanes.lanes} adviceOf={adviceOf} onUseBest={lanes.setRates} />
+            <QuotesTotals lanes={lanes.lanes} adviceOf={adviceOf} onUseBest={lanes.setRates} />
             <DeskButtons
               laneCount={filled}
               isFull={lanes.isFull}
@@ -257,7 +257,7 @@ function Desk(props: DeskProps) {
           </Stack>
         </Paper>
         <DeskAdvice
-          lane={lanes.active}
+          quote={lanes.active}
           number={lanes.lanes.indexOf(lanes.active) + 1}
           answer={answer}
           pricing={pricing}
@@ -271,10 +271,10 @@ function Desk(props: DeskProps) {
         onSave={() => confirmed.confirm(acceptUnknown)}
         onClose={confirmed.goBack}
       />
-      <PasteLanes
+      <PasteQuotes
         text={pasted}
         onText={setPasted}
-        room={lanesPerRequestMax - filled}
+        room={quotesPerRequestMax - filled}
         add={lanes.add}
         {...props}
       />
@@ -283,7 +283,7 @@ function Desk(props: DeskProps) {
 }
 
 /** The dialog for pasted rows. Rows that name a customer set the customer of the request. */
-function PasteLanes({
+function PasteQuotes({
   text,
   onText,
   room,
@@ -294,7 +294,7 @@ function PasteLanes({
   text: string | null
   onText: (text: string | null) => void
   room: number
-  add: (lanes: readonly Omit<DeskLane, 'id'>[], named: boolean) => void
+  add: (quotes: readonly Omit<DeskQuote, 'id'>[], named: boolean) => void
 }) {
   return (
     <PasteDialog
@@ -381,7 +381,7 @@ function looksLikeRows(text: string): boolean {
 /** The errors to show: those of the save, then unreadable amounts, then those of the advice. */
 function errorsShown(
   saveErrors: readonly DeskError[],
-  active: DeskLane,
+  active: DeskQuote,
   answer: ReturnType<typeof useDeskAnswer>,
 ): DeskError[] {
   return [
@@ -394,7 +394,7 @@ function errorsShown(
 /** Errors of the advice request at the fields of the quote, except at fields that have a save error. */
 function adviceErrors(
   { failure }: ReturnType<typeof useDeskAnswer>,
-  lane: DeskLane,
+  quote: DeskQuote,
   saveErrors: readonly DeskError[],
 ): DeskError[] {
   const pointed = (failure?.errors ?? []).map(({ parameter = '', detail, ...error }) => ({
@@ -402,13 +402,13 @@ function adviceErrors(
     pointer: `/lanes/0/${parameter === 'proposed_rate' ? 'quoted_rate' : parameter}`,
     detail: `lanes[0].${detail}`,
   }))
-  return notIn(saveErrors, errorsAt(pointed, [lane]))
+  return notIn(saveErrors, errorsAt(pointed, [quote]))
 }
 
 /** The found errors, except at fields that have an error in `shown`. */
 function notIn(shown: readonly DeskError[], found: readonly DeskError[]): DeskError[] {
   return found.filter(
-    ({ laneId, field }) => !shown.some((error) => error.laneId === laneId && error.field === field),
+    ({ quoteId, field }) => !shown.some((error) => error.quoteId === quoteId && error.field === field),
   )
 }
 

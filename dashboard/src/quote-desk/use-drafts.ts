@@ -3,17 +3,17 @@ import { useEffect, useState } from 'react'
 import { pagePaths } from '#contract/pages.ts'
 import { useSession } from '../api/index.ts'
 import { useOwnAddress } from '../shared-ui/index.ts'
-import { type Draft, laneFromAddress } from './desk-draft.ts'
+import { type Draft, quoteFromAddress } from './desk-draft.ts'
 import {
   type Drafts,
-  keepDrafts,
-  keptDrafts,
   openDraft,
+  saveDrafts,
+  savedDrafts,
   withDraft,
-  withLane,
   withNew,
   withOpen,
   without,
+  withQuote,
 } from './desk-drafts.ts'
 import type { DeskSave } from './desk-save.ts'
 
@@ -34,10 +34,10 @@ function opened(
   search: Readonly<Record<string, string>>,
 ): Drafts {
   if (deskBegins === true) return withNew(drafts)
-  const lane = laneFromAddress(search)
-  if (lane === null) return drafts
+  const quote = quoteFromAddress(search)
+  if (quote === null) return drafts
   const isKept = drafts.all.some(({ id }) => id === deskDraft)
-  return isKept && deskDraft !== undefined ? withOpen(drafts, deskDraft) : withLane(drafts, lane)
+  return isKept && deskDraft !== undefined ? withOpen(drafts, deskDraft) : withQuote(drafts, quote)
 }
 
 /** The drafts of this browser tab, and the open one. */
@@ -46,11 +46,11 @@ export function useDrafts(saving: DeskSave) {
   // Both from the location: the search of the route is older while it changes.
   const search = useLocation({ select: (at) => at.search as Readonly<Record<string, string>> })
   const entry = useLocation({ select: ({ state }) => state as EntryState })
-  const [drafts, setDrafts] = useState(() => opened(keptDrafts(tenant.id), entry, search))
-  useEffect(() => keepDrafts(tenant.id, drafts), [tenant.id, drafts])
+  const [drafts, setDrafts] = useState(() => opened(savedDrafts(tenant.id), entry, search))
+  useEffect(() => saveDrafts(tenant.id, drafts), [tenant.id, drafts])
   const { saved } = saving
   const isAsked =
-    entry.deskBegins === true || (entry.deskDraft === undefined && laneFromAddress(search) !== null)
+    entry.deskBegins === true || (entry.deskDraft === undefined && quoteFromAddress(search) !== null)
   // biome-ignore lint/correctness/useExhaustiveDependencies: once for each link, when it is followed
   useEffect(() => {
     if (!isAsked || saving.saving) return

@@ -1,9 +1,9 @@
 import { Anchor, Button, Group, Text } from '@mantine/core'
 import { useParams } from '@tanstack/react-router'
 import { useState } from 'react'
-import type { Lane } from '#contract/lane.ts'
+import type { Quote } from '#contract/quote.ts'
 import { useAnswer, useMay } from '../api/index.ts'
-import { LaneChanges } from '../lane-history/index.ts'
+import { QuoteChanges } from '../quote-history/index.ts'
 import { mayRequote, RequoteDialog } from '../requote/index.ts'
 import {
   asLinkToLane,
@@ -30,9 +30,9 @@ import './quotes.css'
 /** The page of one quote: its facts, the comparison with its booking, the other quotes of its request, and its changes. */
 export default function QuotePage() {
   const { lane_ref = '' } = useParams({ strict: false })
-  const answer = useAnswer('get-lane', { params: { lane_ref } })
-  const { data: lane, error } = answer
-  if (lane !== undefined) return <Quote key={lane.lane_ref} lane={lane} />
+  const answer = useAnswer('get-quote', { params: { lane_ref } })
+  const { data: quote, error } = answer
+  if (quote !== undefined) return <OpenQuote key={quote.lane_ref} quote={quote} />
   if (error === null) {
     return (
       <Page title="Quote" hint={lane_ref}>
@@ -73,59 +73,59 @@ function NoSuchQuote({ laneRef }: { laneRef: string }) {
   )
 }
 
-function Quote({ lane }: { lane: Lane }) {
+function OpenQuote({ quote }: { quote: Quote }) {
   return (
     <Page
-      title={laneName(lane.origin, lane.destination)}
+      title={laneName(quote.origin, quote.destination)}
       hint={
         <>
           <Anchor renderRoot={asLinkToQuotes(lastQuotesView())} size="sm">
             Quotes
           </Anchor>{' '}
-          / {lane.lane_ref}
+          / {quote.lane_ref}
         </>
       }
-      actions={<QuoteActions lane={lane} />}
+      actions={<QuoteActions quote={quote} />}
     >
-      <QuoteFacts lane={lane} />
+      <QuoteFacts quote={quote} />
       <Section title="Quoted vs booked">
-        <QuotedAgainstBooked lane={lane} />
+        <QuotedAgainstBooked quote={quote} />
       </Section>
       <Section title="The quote request">
-        <QuoteSiblings lane={lane} />
+        <QuoteSiblings quote={quote} />
       </Section>
       <Section title="Changes">
-        <LaneChanges lane={lane} />
+        <QuoteChanges quote={quote} />
       </Section>
     </Page>
   )
 }
 
-function QuoteActions({ lane }: { lane: Lane }) {
+function QuoteActions({ quote }: { quote: Quote }) {
   const mayMark = useMay('member')
   const mark = useOutcomeMarks()
-  const [toLose, setToLose] = useState<Lane | null>(null)
-  const [toRequote, setToRequote] = useState<Lane | null>(null)
+  const [toLose, setToLose] = useState<Quote | null>(null)
+  const [toRequote, setToRequote] = useState<Quote | null>(null)
   return (
     <Group gap="xs">
-      {mayMark && lane.voided_at === null && (
+      {mayMark && quote.voided_at === null && (
         <>
           <Button
             size="xs"
-            variant={lane.outcome === 'pending' ? 'filled' : 'default'}
-            disabled={lane.outcome === 'won' || lane.superseded_by !== null}
-            onClick={() => mark(lane, 'won')}
+            variant={quote.outcome === 'pending' ? 'filled' : 'default'}
+            disabled={quote.outcome === 'won' || quote.superseded_by !== null}
+            onClick={() => mark(quote, 'won')}
           >
             Mark won
           </Button>
-          <Button size="xs" variant="default" onClick={() => setToLose(lane)}>
-            {lane.outcome === 'lost' ? 'Change reason' : 'Mark lost'}
+          <Button size="xs" variant="default" onClick={() => setToLose(quote)}>
+            {quote.outcome === 'lost' ? 'Change reason' : 'Mark lost'}
           </Button>
           <Button
             size="xs"
             variant="default"
-            disabled={lane.outcome === 'pending'}
-            onClick={() => mark(lane, 'pending')}
+            disabled={quote.outcome === 'pending'}
+            onClick={() => mark(quote, 'pending')}
           >
             Set pending
           </Button>
@@ -133,25 +133,25 @@ function QuoteActions({ lane }: { lane: Lane }) {
       )}
       {mayMark && (
         <>
-          {mayRequote(lane) && (
-            <Button size="xs" variant="default" onClick={() => setToRequote(lane)}>
+          {mayRequote(quote) && (
+            <Button size="xs" variant="default" onClick={() => setToRequote(quote)}>
               Requote
             </Button>
           )}
-          <VoidButton lane={lane} />
+          <VoidButton quote={quote} />
         </>
       )}
-      <Button size="xs" variant="default" renderRoot={asLinkToLane(lane)}>
+      <Button size="xs" variant="default" renderRoot={asLinkToLane(quote)}>
         View lane
       </Button>
-      <CopyButton text={lane.lane_ref} what="lane_ref" />
-      {lane.voided_at === null && lane.superseded_by === null && <CopyAsEmail lane={lane} />}
+      <CopyButton text={quote.lane_ref} what="lane_ref" />
+      {quote.voided_at === null && quote.superseded_by === null && <CopyAsEmail quote={quote} />}
       <ReasonDialog
         about={lostQuote(toLose)}
         onChoose={(reason) => toLose && mark(toLose, 'lost', reason)}
         onClose={() => setToLose(null)}
       />
-      <RequoteDialog lane={toRequote} onClose={() => setToRequote(null)} />
+      <RequoteDialog quote={toRequote} onClose={() => setToRequote(null)} />
     </Group>
   )
 }

@@ -47,7 +47,7 @@ function beginningOf(day: string, daysLater: number): string {
 }
 
 /** The filters as API parameters. Days become the moments at which they begin and end. */
-export function askedFilters(view: QuotesView): Query<'export-lanes'> {
+export function requestedFilters(view: QuotesView): Query<'export-quotes'> {
   const asked = Object.fromEntries(
     filterNames.flatMap((name) => (view[name] === undefined ? [] : [[name, view[name]]])),
   )
@@ -114,7 +114,7 @@ export function useQuotesView({ plainIsAll }: { plainIsAll: boolean }) {
   useEffect(() => {
     lastView = view
   })
-  const filters = askedFilters(view)
+  const filters = requestedFilters(view)
   const limit = view.limit ?? pageSizeShown
   const page = view.cursor === undefined ? 1 : Number(view.page) || null
   const go = (next: QuotesView, { replace = false, ...known }: Going = {}) =>
@@ -139,7 +139,7 @@ export function useQuotesView({ plainIsAll }: { plainIsAll: boolean }) {
       ...(view.sort === undefined ? {} : { sort: view.sort }),
       ...(cursor === undefined ? {} : { cursor }),
       limit,
-    } as unknown as Query<'list-lanes'>,
+    } as unknown as Query<'list-quotes'>,
     /** True for the plain address of the page, as in the menu: the page opens the person's default view. */
     isPlain: Object.keys(view).length === 0,
     isFiltered: filterNames.some((name) => view[name] !== undefined),

@@ -1,6 +1,6 @@
 import { Text } from '@mantine/core'
 import type { ReactNode } from 'react'
-import type { Lane } from '#contract/lane.ts'
+import type { Quote } from '#contract/quote.ts'
 import { type QuotedTerms, type RateBasis, termsBehind } from '#engine/rate-basis.ts'
 import { useSession } from '../api/index.ts'
 import {
@@ -49,86 +49,86 @@ function sent(shown: ReactNode, amount: number | null, terms: QuotedTerms): Reac
   )
 }
 
-function compared(lane: Lane, assumed: RateBasis): readonly Compared[] {
-  const quoted = quotedMargin(lane)
+function compared(quote: Quote, assumed: RateBasis): readonly Compared[] {
+  const quoted = quotedMargin(quote)
   const [cost, margin, marginPct] = [quoted?.cost ?? null, quoted?.margin ?? null, quoted?.marginPct ?? null]
-  const rateDifference = bookedAgainstQuoted(lane, assumed)
-  const ofQuote = { basis: lane.quoted_basis, currency: lane.quoted_currency }
-  const ofCustomer = { basis: lane.customer_basis, currency: lane.customer_currency }
-  const ofTruck = { basis: lane.truck_basis, currency: lane.truck_currency }
+  const rateDifference = bookedAgainstQuoted(quote, assumed)
+  const ofQuote = { basis: quote.quoted_basis, currency: quote.quoted_currency }
+  const ofCustomer = { basis: quote.customer_basis, currency: quote.customer_currency }
+  const ofTruck = { basis: quote.truck_basis, currency: quote.truck_currency }
   const costDifference = sentDifference(
     { ...ofQuote, amount: cost },
-    { amount: lane.truck_cost, ...ofTruck },
+    { amount: quote.truck_cost, ...ofTruck },
     assumed,
   )
   const marginDifference = sentDifference(
     { ...ofQuote, basis: null, amount: margin },
-    { amount: lane.margin, basis: null, currency: lane.margin_currency },
+    { amount: quote.margin, basis: null, currency: quote.margin_currency },
     assumed,
   )
   // A share of a linehaul rate and one of an all-in rate cannot be subtracted.
-  const isOneBasis = (lane.quoted_basis ?? assumed) === (lane.margin_basis ?? assumed)
+  const isOneBasis = (quote.quoted_basis ?? assumed) === (quote.margin_basis ?? assumed)
   const inCurrency = (currency: QuotedTerms['currency']) => ({ basis: null, currency })
   return [
     {
       what: 'Customer rate (AR)',
-      quoted: sent(dollars(lane.quoted_rate), lane.quoted_rate, ofQuote),
-      booked: sent(dollars(lane.customer_rate), lane.customer_rate, ofCustomer),
+      quoted: sent(dollars(quote.quoted_rate), quote.quoted_rate, ofQuote),
+      booked: sent(dollars(quote.customer_rate), quote.customer_rate, ofCustomer),
       difference: signedDollars(rateDifference),
     },
     {
       what: 'Rate per mile',
-      quoted: sent(ratePerMile(rpm(lane.quoted_rate, lane.miles)), lane.miles, ofQuote),
+      quoted: sent(ratePerMile(rpm(quote.quoted_rate, quote.miles)), quote.miles, ofQuote),
       booked: sent(
-        ratePerMile(rpm(lane.customer_rate, lane.miles)),
-        lane.miles === null ? null : lane.customer_rate,
+        ratePerMile(rpm(quote.customer_rate, quote.miles)),
+        quote.miles === null ? null : quote.customer_rate,
         ofCustomer,
       ),
-      difference: perMile(rateDifference, lane.miles),
+      difference: perMile(rateDifference, quote.miles),
     },
     {
       what: 'Truck cost (AP)',
       quoted: sent(dollars(cost), cost, ofQuote),
-      booked: sent(dollars(lane.truck_cost), lane.truck_cost, ofTruck),
+      booked: sent(dollars(quote.truck_cost), quote.truck_cost, ofTruck),
       difference: signedDollars(costDifference),
     },
     {
       what: 'Margin',
-      quoted: sent(<Margin amount={margin} />, margin, inCurrency(lane.quoted_currency)),
-      booked: sent(<Margin amount={lane.margin} />, lane.margin, inCurrency(lane.margin_currency)),
+      quoted: sent(<Margin amount={margin} />, margin, inCurrency(quote.quoted_currency)),
+      booked: sent(<Margin amount={quote.margin} />, quote.margin, inCurrency(quote.margin_currency)),
       difference: signedDollars(marginDifference),
     },
     {
       what: 'Margin %',
       quoted: <MarginPct share={marginPct} />,
-      booked: <MarginPct share={lane.margin_pct} />,
-      difference: isOneBasis ? points(marginPct, lane.margin_pct) : none,
+      booked: <MarginPct share={quote.margin_pct} />,
+      difference: isOneBasis ? points(marginPct, quote.margin_pct) : none,
     },
   ]
 }
 
 /** The sources of the two truck costs, in a sentence. */
-function sourcesOfCost(lane: Lane): string {
-  const quoted = quotedMargin(lane)
+function sourcesOfCost(quote: Quote): string {
+  const quoted = quotedMargin(quote)
   const ofQuote =
     quoted === null
       ? 'There was no expected truck cost when the quote was made'
       : quoted.source === 'estimate'
         ? 'Quoted truck cost: the estimate entered with the quote'
         : 'Quoted truck cost: expected from AP history'
-  const { truck_cost_source: source } = lane
+  const { truck_cost_source: source } = quote
   if (source === null) return `${ofQuote}. No truck cost is booked yet.`
   return `${ofQuote}. Booked truck cost from ${sourcePhrases[source]}.`
 }
 
 /** Rate, cost and margin as quoted and as booked. */
-export function QuotedAgainstBooked({ lane }: { lane: Lane }) {
+export function QuotedAgainstBooked({ quote }: { quote: Quote }) {
   const { default_basis: assumed } = useSession().tenant
   return (
     <>
       <DataTable
         caption="Amounts quoted and booked"
-        rows={compared(lane, assumed)}
+        rows={compared(quote, assumed)}
         rowKey={({ what }) => what}
         columns={[
           { key: 'what', header: 'Figure', cell: ({ what }) => what },
@@ -138,7 +138,7 @@ export function QuotedAgainstBooked({ lane }: { lane: Lane }) {
         ]}
       />
       <Text size="sm" c="dimmed">
-        {sourcesOfCost(lane)}
+        {sourcesOfCost(quote)}
       </Text>
     </>
   )

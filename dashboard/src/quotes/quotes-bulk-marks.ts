@@ -1,7 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import type { Lane } from '#contract/lane.ts'
-import { CallFailed, lanesHaveChanged, showLane, useChange } from '../api/index.ts'
+import type { Quote } from '#contract/quote.ts'
+import { CallFailed, quotesHaveChanged, showQuote, useChange } from '../api/index.ts'
 import {
   counted,
   type Decision,
@@ -15,7 +15,7 @@ import {
 
 /** A quote to mark, with the outcome that it should get. */
 export interface BulkMark {
-  readonly lane: Lane
+  readonly lane: Quote
   readonly outcome: Decision
   readonly reason: Reason | null
 }
@@ -24,12 +24,12 @@ export interface BulkMark {
 export interface RefusedMark {
   readonly mark: BulkMark
   readonly detail: string
-  readonly lane: Lane | null
+  readonly lane: Quote | null
 }
 
 /** True if the quote can be marked despite the mark of another person. A voided quote must be restored first. */
-export function mayReplace({ lane }: RefusedMark): boolean {
-  return lane !== null && lane.voided_at === null && lane.superseded_by === null
+export function mayReplace({ lane: quote }: RefusedMark): boolean {
+  return quote !== null && quote.voided_at === null && quote.superseded_by === null
 }
 
 /** What the marks do, within a sentence. Undo restores different outcomes. */
@@ -48,20 +48,20 @@ function marksWords([first, ...others]: readonly BulkMark[]): string {
 export function useBulkMarks(onMarked: () => void) {
   const queries = useQueryClient()
   const notify = useNotice()
-  const send = useChange('mark-lanes')
+  const send = useChange('mark-quotes')
   const [refused, setRefused] = useState<readonly RefusedMark[]>([])
 
   const apply = async (marks: readonly BulkMark[], { overwrites = false } = {}): Promise<void> => {
     const words = marksWords(marks)
-    for (const { lane, outcome, reason } of marks) showLane(queries, shownAs(lane, outcome, reason))
+    for (const { lane: quote, outcome, reason } of marks) showQuote(queries, shownAs(quote, outcome, reason))
     try {
       const { results, marked } = await send.mutateAsync({
         body: {
-          lanes: marks.map(({ lane, outcome, reason }) => ({
-            lane_ref: lane.lane_ref,
+          lanes: marks.map(({ lane: quote, outcome, reason }) => ({
+            lane_ref: quote.lane_ref,
             outcome,
             ...(reason === null ? {} : { reason }),
-            ...(overwrites ? {} : { expected_outcome: lane.outcome }),
+            ...(overwrites ? {} : { expected_outcome: quote.outcome }),
           })),
         },
       })
@@ -70,10 +70,10 @@ export function useBulkMarks(onMarked: () => void) {
       for (const result of results) {
         const mark = marks[result.index]
         if (mark === undefined) continue
-        const { lane } = mark
-        showLane(queries, result.lane ?? lane)
+        const { lane: quote } = mark
+        showQuote(queries, result.lane ?? quote)
         if (result.status === 200) {
-          undo.push({ lane: result.lane, outcome: decisionBefore(lane), reason: lane.outcome_reason })
+          undo.push({ lane: result.lane, outcome: decisionBefore(quote), reason: quote.outcome_reason })
         } else failed.push({ mark, detail: result.detail, lane: result.lane ?? null })
       }
       if (marked > 0) {
@@ -83,12 +83,12 @@ export function useBulkMarks(onMarked: () => void) {
       }
       setRefused(failed)
       onMarked()
-      await lanesHaveChanged(
+      await quotesHaveChanged(
         queries,
-        marks.map(({ lane }) => lane.lane_ref),
+        marks.map(({ lane: quote }) => quote.lane_ref),
       )
     } catch (error) {
-      for (const { lane } of marks) showLane(queries, lane)
+      for (const { lane: quote } of marks) showQuote(queries, quote)
       const were = marks.length === 1 ? 'was' : 'were'
       notify(`${counted(marks.length, 'quote')} ${were} not ${words}. ${failureWords(error)}`, {
         failed: true,
@@ -96,7 +96,7 @@ export function useBulkMarks(onMarked: () => void) {
       })
       // Without an answer, the marks may have been saved. After the end of the session, sign-in loads the list again.
       if (error instanceof CallFailed && error.status !== 401) {
-        void queries.invalidateQueries({ queryKey: ['list-lanes'] })
+        void queries.invalidateQueries({ queryKey: ['list-quotes'] })
       }
     }
   }
@@ -106,16 +106,18 @@ export function useBulkMarks(onMarked: () => void) {
     refused,
     closeRefused: () => setRefused([]),
     /** Marks the quotes that do not have the outcome yet. */
-    mark: (lanes: readonly Lane[], outcome: Decision, reason: Reason | null = null) => {
-      const marks = lanes
-        .filter((lane) => lane.outcome !== outcome || lane.outcome_reason !== reason)
-        .map((lane) => ({ lane, outcome, reason }))
+    mark: (quotes: readonly Quote[], outcome: Decision, reason: Reason | null = null) => {
+      const marks = quotes
+        .filter((quote) => quote.outcome !== outcome || quote.outcome_reason !== reason)
+        .map((quote) => ({ lane: quote, outcome, reason }))
       if (marks.length > 0) void apply(marks)
       else notify(`All selected quotes are already ${outcomeWords(outcome, reason)}`)
     },
     /** Marks the refused quotes despite the marks of others. */
     markRefused: () => {
-      const marks = refused.filter(mayReplace).map(({ mark, lane }) => ({ ...mark, lane: lane ?? mark.lane }))
+      const marks = refused
+        .filter(mayReplace)
+        .map(({ mark, lane: quote }) => ({ ...mark, lane: quote ?? mark.lane }))
       setRefused([])
       void apply(marks, { overwrites: true })
     },

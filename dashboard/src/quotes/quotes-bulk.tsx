@@ -1,7 +1,7 @@
 import { Button, Group, Modal, Stack, Text } from '@mantine/core'
 import { useState } from 'react'
-import type { Lane } from '#contract/lane.ts'
 import { pagePaths } from '#contract/pages.ts'
+import type { Quote } from '#contract/quote.ts'
 import {
   counted,
   type Decision,
@@ -15,12 +15,12 @@ import { mayReplace, useBulkMarks } from './quotes-bulk-marks.ts'
 import type { QuotesSelection } from './quotes-selection.ts'
 
 /** Marks the selected quotes, with the dialogs for the reason and for quotes that were not marked. */
-export function useQuotesBulk({ lanes, clear }: QuotesSelection) {
+export function useQuotesBulk({ lanes: quotes, clear }: QuotesSelection) {
   const marks = useBulkMarks(clear)
-  const [losing, setLosing] = useState<readonly Lane[]>([])
+  const [losing, setLosing] = useState<readonly Quote[]>([])
   const mark = (outcome: Decision) => {
-    if (outcome === 'lost') setLosing(lanes)
-    else marks.mark(lanes, outcome)
+    if (outcome === 'lost') setLosing(quotes)
+    else marks.mark(quotes, outcome)
   }
   const dialogs = (
     <>
@@ -45,11 +45,11 @@ export function BulkBar({
   mark: (outcome: Decision) => void
   isSending: boolean
 }) {
-  const { lanes, clear } = selection
+  const { lanes: quotes, clear } = selection
   return (
     <Group role="toolbar" aria-label="Selected quotes" className="quotes-bulk" gap="xs">
       <Text size="sm" fw={600} role="status">
-        {counted(lanes.length, 'quote')} selected
+        {counted(quotes.length, 'quote')} selected
       </Text>
       <Button size="xs" variant="subtle" onClick={clear}>
         Clear selection
@@ -82,13 +82,13 @@ function RefusedDialog({
     >
       <Stack>
         <Stack component="ul" gap="xs" m={0} p={0} style={{ listStyle: 'none' }}>
-          {refused.map(({ mark, detail, lane }) => (
+          {refused.map(({ mark, detail, lane: quote }) => (
             <li key={mark.lane.lane_ref}>
               <Group gap="xs">
                 <TextLink to={pagePaths.quote.replace('{lane_ref}', mark.lane.lane_ref)}>
                   {laneName(mark.lane.origin, mark.lane.destination)}
                 </TextLink>
-                {lane !== null && <OutcomeMark outcome={shownOutcome(lane)} />}
+                {quote !== null && <OutcomeMark outcome={shownOutcome(quote)} />}
               </Group>
               <Text size="sm">{detail}</Text>
             </li>

@@ -1,7 +1,7 @@
 import { IconCopy } from 'virtual:tabler-icons'
 import { Anchor } from '@mantine/core'
 import type { ReactNode } from 'react'
-import type { Lane } from '#contract/lane.ts'
+import type { Quote } from '#contract/quote.ts'
 import { useSession } from '../api/index.ts'
 import {
   asLinkToQuote,
@@ -30,11 +30,11 @@ import {
 export type RowAction = 'open' | 'copy' | 'won' | 'lost' | 'pending' | 'requote' | 'menu'
 
 export interface RowParts {
-  readonly lane: Lane
+  readonly quote: Quote
   /** The current row of the keyboard. Tab stops only at the controls of this row. */
   readonly isCurrent: boolean
   readonly mayMark: boolean
-  readonly act: (action: RowAction, lane: Lane, from: HTMLElement) => void
+  readonly act: (action: RowAction, quote: Quote, from: HTMLElement) => void
 }
 
 export interface QuotesColumn {
@@ -53,13 +53,13 @@ export interface QuotesColumn {
 }
 
 /** Spot or contract: as the quote says, else by the default of the brokerage. */
-export function RateTypeOf({ lane }: { lane: Pick<Lane, 'rate_type'> }) {
+export function RateTypeOf({ quote }: { quote: Pick<Quote, 'rate_type'> }) {
   const { default_rate_type: assumed } = useSession().tenant
-  return rateTypeNames[lane.rate_type ?? assumed]
+  return rateTypeNames[quote.rate_type ?? assumed]
 }
 
 function RowButton({
-  parts: { lane, isCurrent, act },
+  parts: { quote, isCurrent, act },
   action,
   label,
   framed = false,
@@ -80,7 +80,7 @@ function RowButton({
       aria-label={label}
       aria-haspopup={action === 'menu' ? 'menu' : undefined}
       tabIndex={isCurrent ? 0 : -1}
-      onClick={(event) => act(action, lane, event.currentTarget)}
+      onClick={(event) => act(action, quote, event.currentTarget)}
     >
       {children}
     </button>
@@ -111,7 +111,7 @@ function TwoLines({ first, second }: { first: ReactNode; second: ReactNode }) {
 }
 
 /** An amount or a percentage with its currency, if it is not US dollars. */
-function withCurrency(shown: ReactNode, currency: Lane['quoted_currency']): ReactNode {
+function withCurrency(shown: ReactNode, currency: Quote['quoted_currency']): ReactNode {
   const said = sentTerms(null, currency)
   return said === null ? (
     shown
@@ -132,29 +132,29 @@ function Truncated({ text }: { text: string }) {
 }
 
 function LaneCell(parts: RowParts) {
-  const { lane, isCurrent, act } = parts
+  const { quote, isCurrent, act } = parts
   return (
     <TwoLines
       first={
         // A plain anchor, because 200 router links on a page make it noticeably slow.
         <a
-          href={`/quotes/${encodeURIComponent(lane.lane_ref)}`}
+          href={`/quotes/${encodeURIComponent(quote.lane_ref)}`}
           className="quotes-lane"
           data-row-link
           tabIndex={isCurrent ? 0 : -1}
           onClick={(event) => {
             if (event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return
             event.preventDefault()
-            act('open', lane, event.currentTarget)
+            act('open', quote, event.currentTarget)
           }}
         >
-          {laneName(lane.origin, lane.destination)}
+          {laneName(quote.origin, quote.destination)}
         </a>
       }
       second={
         <>
-          {lane.lane_ref}
-          <RowButton parts={parts} action="copy" label={`Copy lane_ref ${lane.lane_ref}`}>
+          {quote.lane_ref}
+          <RowButton parts={parts} action="copy" label={`Copy lane_ref ${quote.lane_ref}`}>
             <IconCopy size={14} aria-hidden />
           </RowButton>
         </>
@@ -164,28 +164,28 @@ function LaneCell(parts: RowParts) {
 }
 
 function OutcomeCell(parts: RowParts) {
-  const { lane, mayMark } = parts
+  const { quote, mayMark } = parts
   return (
     <TwoLines
       first={
-        lane.voided_at === null ? <OutcomeMark outcome={shownOutcome(lane)} /> : <VoidMark lane={lane} />
+        quote.voided_at === null ? <OutcomeMark outcome={shownOutcome(quote)} /> : <VoidMark quote={quote} />
       }
       second={
-        lane.superseded_by !== null ? (
-          <Anchor renderRoot={asLinkToQuote(lane.superseded_by)} size="sm">
-            {lane.superseded_by}
+        quote.superseded_by !== null ? (
+          <Anchor renderRoot={asLinkToQuote(quote.superseded_by)} size="sm">
+            {quote.superseded_by}
           </Anchor>
-        ) : lane.outcome === 'pending' && lane.voided_at === null && mayMark ? (
+        ) : quote.outcome === 'pending' && quote.voided_at === null && mayMark ? (
           <>
-            <RowButton parts={parts} action="won" label={`Mark ${lane.lane_ref} won`} framed>
+            <RowButton parts={parts} action="won" label={`Mark ${quote.lane_ref} won`} framed>
               Won
             </RowButton>
-            <RowButton parts={parts} action="lost" label={`Mark ${lane.lane_ref} lost`} framed>
+            <RowButton parts={parts} action="lost" label={`Mark ${quote.lane_ref} lost`} framed>
               Lost
             </RowButton>
           </>
-        ) : lane.outcome_reason === null ? null : (
-          reasonNames[lane.outcome_reason]
+        ) : quote.outcome_reason === null ? null : (
+          reasonNames[quote.outcome_reason]
         )
       }
     />
@@ -214,7 +214,7 @@ const quotesColumns: readonly QuotesColumn[] = [
     header: 'Equip.',
     from: 'sm',
     isText: true,
-    cell: ({ lane }) => <span title={equipmentName(lane.equipment)}>{lane.equipment}</span>,
+    cell: ({ quote }) => <span title={equipmentName(quote.equipment)}>{quote.equipment}</span>,
   },
   {
     key: 'customer',
@@ -223,9 +223,9 @@ const quotesColumns: readonly QuotesColumn[] = [
     from: 'sm',
     isText: true,
     sorts: ['customer'],
-    cell: ({ lane, isCurrent }) => (
-      <span className="quotes-two-lines" title={lane.customer_name}>
-        <CustomerLink name={lane.customer_name} tabIndex={isCurrent ? 0 : -1} />
+    cell: ({ quote, isCurrent }) => (
+      <span className="quotes-two-lines" title={quote.customer_name}>
+        <CustomerLink name={quote.customer_name} tabIndex={isCurrent ? 0 : -1} />
       </span>
     ),
   },
@@ -235,11 +235,12 @@ const quotesColumns: readonly QuotesColumn[] = [
     header: 'Quoted',
     align: 'right',
     sorts: ['rate_high', 'rate_low'],
-    cell: ({ lane }) => (
+    cell: ({ quote }) => (
       <TwoLines
-        first={<Amount of={lane.quoted_rate} />}
+        first={<Amount of={quote.quoted_rate} />}
         second={
-          sentTerms(lane.quoted_basis, lane.quoted_currency) ?? ratePerMile(rpm(lane.quoted_rate, lane.miles))
+          sentTerms(quote.quoted_basis, quote.quoted_currency) ??
+          ratePerMile(rpm(quote.quoted_rate, quote.miles))
         }
       />
     ),
@@ -250,12 +251,12 @@ const quotesColumns: readonly QuotesColumn[] = [
     header: 'Expected cost',
     align: 'right',
     from: 'md',
-    cell: ({ lane }) => {
-      const quoted = quotedMargin(lane)
+    cell: ({ quote }) => {
+      const quoted = quotedMargin(quote)
       return (
         <TwoLines
           first={<Amount of={quoted?.cost} />}
-          second={quoted && (sentTerms(null, lane.quoted_currency) ?? costSources[quoted.source])}
+          second={quoted && (sentTerms(null, quote.quoted_currency) ?? costSources[quoted.source])}
         />
       )
     },
@@ -266,12 +267,12 @@ const quotesColumns: readonly QuotesColumn[] = [
     header: 'Quoted margin',
     align: 'right',
     from: 'md',
-    cell: ({ lane }) => {
-      const quoted = quotedMargin(lane)
+    cell: ({ quote }) => {
+      const quoted = quotedMargin(quote)
       return (
         <TwoLines
           first={<Amount of={quoted?.margin} isMargin />}
-          second={quoted && withCurrency(<MarginPct share={quoted.marginPct} />, lane.quoted_currency)}
+          second={quoted && withCurrency(<MarginPct share={quoted.marginPct} />, quote.quoted_currency)}
         />
       )
     },
@@ -284,13 +285,13 @@ const quotesColumns: readonly QuotesColumn[] = [
     align: 'right',
     from: 'sm',
     sorts: ['margin_high', 'margin_low'],
-    cell: ({ lane }) => (
+    cell: ({ quote }) => (
       <TwoLines
-        first={<Amount of={lane.margin} isMargin />}
+        first={<Amount of={quote.margin} isMargin />}
         second={
-          lane.margin_pct === null
+          quote.margin_pct === null
             ? null
-            : withCurrency(<MarginPct share={lane.margin_pct} />, lane.margin_currency)
+            : withCurrency(<MarginPct share={quote.margin_pct} />, quote.margin_currency)
         }
       />
     ),
@@ -301,10 +302,10 @@ const quotesColumns: readonly QuotesColumn[] = [
     header: 'Booked',
     align: 'right',
     from: 'md',
-    cell: ({ lane }) => (
+    cell: ({ quote }) => (
       <TwoLines
-        first={withCurrency(<Amount of={lane.customer_rate} />, lane.customer_currency)}
-        second={lane.cancelled_at === null ? lane.booked_at && day(lane.booked_at) : 'booking cancelled'}
+        first={withCurrency(<Amount of={quote.customer_rate} />, quote.customer_currency)}
+        second={quote.cancelled_at === null ? quote.booked_at && day(quote.booked_at) : 'booking cancelled'}
       />
     ),
   },
@@ -314,20 +315,20 @@ const quotesColumns: readonly QuotesColumn[] = [
     header: 'Quoted at',
     from: 'md',
     sorts: ['newest', 'oldest'],
-    cell: ({ lane }) => (
+    cell: ({ quote }) => (
       <TwoLines
-        first={<span title={moment(lane.created_at)}>{day(lane.created_at)}</span>}
-        second={<Truncated text={lane.quoted_by?.name ?? lane.rep_name ?? 'imported'} />}
+        first={<span title={moment(quote.created_at)}>{day(quote.created_at)}</span>}
+        second={<Truncated text={quote.quoted_by?.name ?? quote.rep_name ?? 'imported'} />}
       />
     ),
   },
-  extra('rate_type', 'Rate type', ({ lane }) => <RateTypeOf lane={lane} />),
-  extra('rep', 'Rep', ({ lane }) => lane.quoted_by?.name ?? lane.rep_name),
-  extra('external_id', 'External id', ({ lane }) => lane.external_id),
-  extra('reference', 'Reference', ({ lane }) => lane.reference),
+  extra('rate_type', 'Rate type', ({ quote }) => <RateTypeOf quote={quote} />),
+  extra('rep', 'Rep', ({ quote }) => quote.quoted_by?.name ?? quote.rep_name),
+  extra('external_id', 'External id', ({ quote }) => quote.external_id),
+  extra('reference', 'Reference', ({ quote }) => quote.reference),
   {
-    ...extra('pending_days', 'Days pending', ({ lane }) =>
-      lane.outcome === 'pending' ? count(daysSince(lane.created_at)) : null,
+    ...extra('pending_days', 'Days pending', ({ quote }) =>
+      quote.outcome === 'pending' ? count(daysSince(quote.created_at)) : null,
     ),
     width: 6.2,
     align: 'right',
@@ -335,16 +336,16 @@ const quotesColumns: readonly QuotesColumn[] = [
     sorts: ['oldest', 'newest'],
   },
   {
-    ...extra('miles', 'Miles', ({ lane }) => count(lane.miles)),
+    ...extra('miles', 'Miles', ({ quote }) => count(quote.miles)),
     width: 3.8,
     align: 'right',
     isText: false,
   },
-  extra('pickup', 'Pickup', ({ lane }) => calendarDay(lane.pickup_date)),
-  extra('valid_until', 'Valid until', ({ lane }) =>
-    lane.valid_until === null ? null : day(lane.valid_until),
+  extra('pickup', 'Pickup', ({ quote }) => calendarDay(quote.pickup_date)),
+  extra('valid_until', 'Valid until', ({ quote }) =>
+    quote.valid_until === null ? null : day(quote.valid_until),
   ),
-  extra('carrier', 'Carrier', ({ lane }) => lane.carrier_name),
+  extra('carrier', 'Carrier', ({ quote }) => quote.carrier_name),
   {
     key: 'actions',
     width: 2.2,
@@ -352,7 +353,7 @@ const quotesColumns: readonly QuotesColumn[] = [
     header: 'Actions',
     hidesHeader: true,
     cell: (parts) => (
-      <RowButton parts={parts} action="menu" label={`Actions for ${parts.lane.lane_ref}`}>
+      <RowButton parts={parts} action="menu" label={`Actions for ${parts.quote.lane_ref}`}>
         <span aria-hidden>•••</span>
       </RowButton>
     ),

@@ -1,7 +1,7 @@
 import { Paper } from '@mantine/core'
 import type { ReactNode } from 'react'
-import type { Lane } from '#contract/lane.ts'
 import { pagePaths } from '#contract/pages.ts'
+import type { Quote } from '#contract/quote.ts'
 import { useSession } from '../api/index.ts'
 import {
   basisNames,
@@ -30,98 +30,98 @@ import { RateTypeOf } from './quotes-columns.tsx'
 const none = '–'
 
 /** The facts of a quote. Missing values are dashes. */
-export function QuoteFacts({ lane }: { lane: Lane }) {
-  const { expected_cost: expected } = lane
+export function QuoteFacts({ quote }: { quote: Quote }) {
+  const { expected_cost: expected } = quote
   const quotedCharges = chargesWords({
-    basis: lane.quoted_basis,
-    fuel: lane.quoted_fuel,
-    accessorials: lane.quoted_accessorials,
-    charges: lane.quoted_charges,
-    currency: lane.quoted_currency,
+    basis: quote.quoted_basis,
+    fuel: quote.quoted_fuel,
+    accessorials: quote.quoted_accessorials,
+    charges: quote.quoted_charges,
+    currency: quote.quoted_currency,
   })
   const customerCharges = chargesWords({
-    basis: lane.customer_basis,
-    fuel: lane.customer_fuel,
-    accessorials: lane.customer_accessorials,
-    charges: lane.customer_charges,
-    currency: lane.customer_currency,
+    basis: quote.customer_basis,
+    fuel: quote.customer_fuel,
+    accessorials: quote.customer_accessorials,
+    charges: quote.customer_charges,
+    currency: quote.customer_currency,
   })
   const truckCharges = chargesWords({
-    basis: lane.truck_basis,
-    fuel: lane.truck_fuel,
-    accessorials: lane.truck_accessorials,
-    charges: lane.truck_charges,
-    currency: lane.truck_currency,
+    basis: quote.truck_basis,
+    fuel: quote.truck_fuel,
+    accessorials: quote.truck_accessorials,
+    charges: quote.truck_charges,
+    currency: quote.truck_currency,
   })
   return (
     <Paper withBorder p="md">
       <dl className="quotes-facts">
-        <OutcomeFacts lane={lane} />
+        <OutcomeFacts quote={quote} />
         <Fact name="Decided">
-          {moment(lane.decided_at)}
-          {lane.outcome_source !== null && `, from ${sourcePhrases[lane.outcome_source]}`}
+          {moment(quote.decided_at)}
+          {quote.outcome_source !== null && `, from ${sourcePhrases[quote.outcome_source]}`}
         </Fact>
-        {lane.voided_at !== null && (
+        {quote.voided_at !== null && (
           <Fact name="Void">
-            <VoidMark lane={lane} /> {moment(lane.voided_at)}: {lane.void_reason}. No statistic counts it.
+            <VoidMark quote={quote} /> {moment(quote.voided_at)}: {quote.void_reason}. No statistic counts it.
           </Fact>
         )}
         <Fact name="Customer">
-          <CustomerLink name={lane.customer_name} />
+          <CustomerLink name={quote.customer_name} />
         </Fact>
-        {lane.customer_name !== lane.quoted_customer_name && (
-          <Fact name="Customer on the quote">{lane.quoted_customer_name}</Fact>
+        {quote.customer_name !== quote.quoted_customer_name && (
+          <Fact name="Customer on the quote">{quote.quoted_customer_name}</Fact>
         )}
-        <Fact name="Equipment">{equipmentName(lane.equipment)}</Fact>
-        <Fact name="Loaded miles">{count(lane.miles)}</Fact>
-        <Fact name="Pickup">{calendarDay(lane.pickup_date)}</Fact>
-        <TypeFact lane={lane} />
-        <Fact name="Quoted by">{lane.quoted_by?.name ?? lane.rep_name ?? 'Imported'}</Fact>
-        {lane.rep_name !== null && lane.rep_name !== lane.quoted_by?.name && lane.quoted_by !== null && (
-          <Fact name="Rep in the other system">{lane.rep_name}</Fact>
+        <Fact name="Equipment">{equipmentName(quote.equipment)}</Fact>
+        <Fact name="Loaded miles">{count(quote.miles)}</Fact>
+        <Fact name="Pickup">{calendarDay(quote.pickup_date)}</Fact>
+        <TypeFact quote={quote} />
+        <Fact name="Quoted by">{quote.quoted_by?.name ?? quote.rep_name ?? 'Imported'}</Fact>
+        {quote.rep_name !== null && quote.rep_name !== quote.quoted_by?.name && quote.quoted_by !== null && (
+          <Fact name="Rep in the other system">{quote.rep_name}</Fact>
         )}
-        {lane.external_id !== null && <Fact name="External id">{lane.external_id}</Fact>}
-        <ValidUntil lane={lane} />
-        <Fact name="Quoted">{moment(lane.created_at)}</Fact>
-        <Fact name="Customer's reference">{lane.reference ?? none}</Fact>
+        {quote.external_id !== null && <Fact name="External id">{quote.external_id}</Fact>}
+        <ValidUntil quote={quote} />
+        <Fact name="Quoted">{moment(quote.created_at)}</Fact>
+        <Fact name="Customer's reference">{quote.reference ?? none}</Fact>
         {quotedCharges !== null && <Fact name="Quoted rate includes">{quotedCharges}</Fact>}
         {customerCharges !== null && <Fact name="Customer rate includes">{customerCharges}</Fact>}
         {truckCharges !== null && <Fact name="Truck cost includes">{truckCharges}</Fact>}
-        <Fact name="Market rate when quoted">{dollars(lane.market_rate)}</Fact>
+        <Fact name="Market rate when quoted">{dollars(quote.market_rate)}</Fact>
         <Fact name="Cost from AP history">
           {expected === null
             ? none
-            : `${dollars(expected.amount)}${lane.expected_basis === null ? '' : ` ${basisNames[lane.expected_basis]}`} (80% range: ${dollars(expected.low)} to ${dollars(expected.high)})`}
+            : `${dollars(expected.amount)}${quote.expected_basis === null ? '' : ` ${basisNames[quote.expected_basis]}`} (80% range: ${dollars(expected.low)} to ${dollars(expected.high)})`}
         </Fact>
-        {lane.forecast !== null && <Fact name="Forecast when quoted">{forecastWords(lane.forecast)}</Fact>}
-        <Fact name="Carrier">{lane.carrier_name ?? none}</Fact>
-        <Fact name="MC">{lane.carrier_notes ?? none}</Fact>
-        <Fact name="Booked">{moment(lane.booked_at)}</Fact>
-        {lane.cancelled_at !== null && (
+        {quote.forecast !== null && <Fact name="Forecast when quoted">{forecastWords(quote.forecast)}</Fact>}
+        <Fact name="Carrier">{quote.carrier_name ?? none}</Fact>
+        <Fact name="MC">{quote.carrier_notes ?? none}</Fact>
+        <Fact name="Booked">{moment(quote.booked_at)}</Fact>
+        {quote.cancelled_at !== null && (
           <Fact name="Cancelled">
-            <CancelledMark lane={lane} /> {cancelledWords(lane)}
+            <CancelledMark quote={quote} /> {cancelledWords(quote)}
           </Fact>
         )}
-        <Fact name="Last changed">{moment(lane.updated_at)}</Fact>
+        <Fact name="Last changed">{moment(quote.updated_at)}</Fact>
       </dl>
     </Paper>
   )
 }
 
 /** The outcome, and the offer that counts instead of a superseded one. */
-function OutcomeFacts({ lane }: { lane: Lane }) {
+function OutcomeFacts({ quote }: { quote: Quote }) {
   return (
     <>
       <Fact name="Outcome">
-        <OutcomeMark outcome={shownOutcome(lane)} />
-        {lane.superseded_by === null
-          ? lane.outcome_reason !== null && ` ${reasonNames[lane.outcome_reason]}`
-          : ` This offer alone: ${outcomeWords(lane.outcome, lane.outcome_reason)}.`}
+        <OutcomeMark outcome={shownOutcome(quote)} />
+        {quote.superseded_by === null
+          ? quote.outcome_reason !== null && ` ${reasonNames[quote.outcome_reason]}`
+          : ` This offer alone: ${outcomeWords(quote.outcome, quote.outcome_reason)}.`}
       </Fact>
-      {lane.superseded_by !== null && (
+      {quote.superseded_by !== null && (
         <Fact name="Superseded by">
-          <TextLink to={pagePaths.quote.replace('{lane_ref}', lane.superseded_by)}>
-            {lane.superseded_by}
+          <TextLink to={pagePaths.quote.replace('{lane_ref}', quote.superseded_by)}>
+            {quote.superseded_by}
           </TextLink>
           , another offer for the load. No count of wins and losses has this one.
         </Fact>
@@ -131,22 +131,22 @@ function OutcomeFacts({ lane }: { lane: Lane }) {
 }
 
 /** Spot or contract. */
-function TypeFact({ lane }: { lane: Lane }) {
+function TypeFact({ quote }: { quote: Quote }) {
   return (
     <Fact name="Rate type">
-      <RateTypeOf lane={lane} />
+      <RateTypeOf quote={quote} />
     </Fact>
   )
 }
 
 /** The end that the text for the customer states, and at which the quote expires. */
-function ValidUntil({ lane }: { lane: Lane }) {
-  const end = validUntil(lane, useSession().tenant.quote_expiry.valid_days)
+function ValidUntil({ quote }: { quote: Quote }) {
+  const end = validUntil(quote, useSession().tenant.quote_expiry.valid_days)
   if (end === null) return null
   return (
     <Fact name="Valid until">
       {end}
-      {lane.valid_until === null && ', by the default of your brokerage'}
+      {quote.valid_until === null && ', by the default of your brokerage'}
     </Fact>
   )
 }
@@ -159,11 +159,11 @@ function chargesWords({
   charges,
   currency,
 }: {
-  basis: Lane['quoted_basis']
+  basis: Quote['quoted_basis']
   fuel: number | null
   accessorials: number | null
-  charges: Lane['quoted_charges']
-  currency: Lane['quoted_currency']
+  charges: Quote['quoted_charges']
+  currency: Quote['quoted_currency']
 }) {
   const named = charges?.map(({ name, amount }) => `${name} ${dollars(amount)}`).join(', ')
   const parts = [
@@ -188,7 +188,7 @@ function forecastWords({
   cost_from,
   best_rate,
   going_rate,
-}: NonNullable<Lane['forecast']>) {
+}: NonNullable<Quote['forecast']>) {
   return [
     `win ${probability(win_probability)} (80% range: ${range({ low, high })})`,
     ...(cost === null ? [] : [`cost ${dollars(cost)} (${cost_from})`]),

@@ -1,6 +1,6 @@
 import { useNavigate } from '@tanstack/react-router'
 import { type ReactNode, type RefObject, useEffect, useMemo, useRef, useState } from 'react'
-import type { Lane } from '#contract/lane.ts'
+import type { Quote } from '#contract/quote.ts'
 import { mayRequote, RequoteDialog } from '../requote/index.ts'
 import { lostQuote, OrderNote, ReasonDialog, useNotice, useOutcomeMarks } from '../shared-ui/index.ts'
 import { BulkBar, useQuotesBulk } from './quotes-bulk.tsx'
@@ -22,7 +22,7 @@ export function QuotesList({
   onSort,
   mayMark,
 }: {
-  rows: readonly Lane[]
+  rows: readonly Quote[]
   /** The names of the chosen columns; empty for the usual ones. */
   columns: readonly string[]
   isBusy: boolean
@@ -36,22 +36,22 @@ export function QuotesList({
   const { act, dialogs } = useRowActions(mayMark)
   const selection = useQuotesSelection(rows)
   const bulk = useQuotesBulk(selection)
-  const actFrom = useStable((action: RowAction, lane: Lane, from: HTMLElement) => {
+  const actFrom = useStable((action: RowAction, quote: Quote, from: HTMLElement) => {
     if (action === 'menu') {
-      setMenu({ lane, from })
+      setMenu({ quote, from })
       return
     }
     // The action can remove the button that has the focus, so the focus moves to the row's link.
     if (action !== 'copy' && action !== 'open') focusLink(from.closest('tr'))
-    act(action, lane)
+    act(action, quote)
   })
   useQuotesShortcuts({
     body,
     mayMark,
     selection,
     onAction: (action, row) => {
-      const lane = rows[row]
-      if (lane !== undefined) act(action, lane)
+      const quote = rows[row]
+      if (quote !== undefined) act(action, quote)
     },
     onMarkSelected: bulk.mark,
   })
@@ -91,23 +91,23 @@ export function QuotesList({
 
 /** The actions on a row, and the dialogs that two of them open. */
 function useRowActions(mayMark: boolean): {
-  readonly act: (action: RowAction, lane: Lane) => void
+  readonly act: (action: RowAction, quote: Quote) => void
   readonly dialogs: ReactNode
 } {
-  const [toLose, setToLose] = useState<Lane | null>(null)
-  const [toRequote, setToRequote] = useState<Lane | null>(null)
+  const [toLose, setToLose] = useState<Quote | null>(null)
+  const [toRequote, setToRequote] = useState<Quote | null>(null)
   const mark = useOutcomeMarks()
   const copy = useCopiedRef()
   const navigate = useNavigate()
-  const act = (action: RowAction, lane: Lane) => {
-    if (action === 'copy') copy(lane.lane_ref)
+  const act = (action: RowAction, quote: Quote) => {
+    if (action === 'copy') copy(quote.lane_ref)
     else if (action === 'open')
-      void navigate({ to: '/quotes/$lane_ref', params: { lane_ref: lane.lane_ref } })
+      void navigate({ to: '/quotes/$lane_ref', params: { lane_ref: quote.lane_ref } })
     else if (!mayMark) return
-    else if (action === 'lost') setToLose(lane)
+    else if (action === 'lost') setToLose(quote)
     else if (action === 'requote') {
-      if (mayRequote(lane)) setToRequote(lane)
-    } else if (action === 'won' || action === 'pending') mark(lane, action)
+      if (mayRequote(quote)) setToRequote(quote)
+    } else if (action === 'won' || action === 'pending') mark(quote, action)
   }
   const dialogs = (
     <>
@@ -116,7 +116,7 @@ function useRowActions(mayMark: boolean): {
         onChoose={(reason) => toLose && mark(toLose, 'lost', reason)}
         onClose={() => setToLose(null)}
       />
-      <RequoteDialog lane={toRequote} onClose={() => setToRequote(null)} />
+      <RequoteDialog quote={toRequote} onClose={() => setToRequote(null)} />
     </>
   )
   return { act, dialogs }
@@ -124,7 +124,7 @@ function useRowActions(mayMark: boolean): {
 
 /** The current row of the keyboard. When that row leaves the list, the row at the same position becomes current. */
 function useCurrentRow(
-  rows: readonly Lane[],
+  rows: readonly Quote[],
   body: RefObject<HTMLTableSectionElement | null>,
 ): readonly [string | null, (laneRef: string) => void] {
   const [chosen, setChosen] = useState(lastCurrent)

@@ -1,11 +1,11 @@
 import { Kbd, Menu } from '@mantine/core'
-import type { Lane } from '#contract/lane.ts'
+import type { Quote } from '#contract/quote.ts'
 import { mayRequote } from '../requote/index.ts'
 import { asLinkToLane, asLinkToQuote, useShortcutsSwitch } from '../shared-ui/index.ts'
 import type { RowAction } from './quotes-columns.tsx'
 
 export interface OpenedMenu {
-  readonly lane: Lane
+  readonly quote: Quote
   readonly from: HTMLElement
 }
 
@@ -18,10 +18,10 @@ export function QuotesRowMenu({
 }: {
   opened: OpenedMenu
   mayMark: boolean
-  act: (action: RowAction, lane: Lane, from: HTMLElement) => void
+  act: (action: RowAction, quote: Quote, from: HTMLElement) => void
   onClose: () => void
 }) {
-  const { lane, from } = opened
+  const { quote, from } = opened
   const [letters] = useShortcutsSwitch()
   const { left, bottom } = from.getBoundingClientRect()
   const close = () => {
@@ -32,7 +32,7 @@ export function QuotesRowMenu({
     <Menu.Item
       disabled={isOff}
       rightSection={letters ? <Kbd aria-hidden>{key}</Kbd> : null}
-      onClick={() => act(action, lane, from)}
+      onClick={() => act(action, quote, from)}
     >
       {label}
     </Menu.Item>
@@ -42,19 +42,19 @@ export function QuotesRowMenu({
       <Menu.Target>
         <span style={{ position: 'fixed', left: left + 24, top: bottom }} />
       </Menu.Target>
-      <Menu.Dropdown aria-label={`Actions for ${lane.lane_ref}`}>
+      <Menu.Dropdown aria-label={`Actions for ${quote.lane_ref}`}>
         {mayMark && (
           <>
-            {item('won', 'Mark won', 'W', lane.outcome === 'won' || lane.superseded_by !== null)}
-            {item('lost', lane.outcome === 'lost' ? 'Change reason' : 'Mark lost', 'L', false)}
-            {item('pending', 'Set pending', 'U', lane.outcome === 'pending')}
-            {item('requote', 'Requote', 'R', !mayRequote(lane))}
+            {item('won', 'Mark won', 'W', quote.outcome === 'won' || quote.superseded_by !== null)}
+            {item('lost', quote.outcome === 'lost' ? 'Change reason' : 'Mark lost', 'L', false)}
+            {item('pending', 'Set pending', 'U', quote.outcome === 'pending')}
+            {item('requote', 'Requote', 'R', !mayRequote(quote))}
             <Menu.Divider />
           </>
         )}
-        <Menu.Item renderRoot={asLinkToQuote(lane.lane_ref)}>Open quote</Menu.Item>
-        <Menu.Item renderRoot={asLinkToLane(lane)}>View lane</Menu.Item>
-        <Menu.Item onClick={() => act('copy', lane, from)}>Copy lane_ref</Menu.Item>
+        <Menu.Item renderRoot={asLinkToQuote(quote.lane_ref)}>Open quote</Menu.Item>
+        <Menu.Item renderRoot={asLinkToLane(quote)}>View lane</Menu.Item>
+        <Menu.Item onClick={() => act('copy', quote, from)}>Copy lane_ref</Menu.Item>
       </Menu.Dropdown>
     </Menu>
   )

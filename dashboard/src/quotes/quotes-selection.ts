@@ -1,9 +1,9 @@
 import { useState } from 'react'
-import type { Lane } from '#contract/lane.ts'
+import type { Quote } from '#contract/quote.ts'
 
 /** The selected rows of the list. Rows that leave the list are not selected any more. */
 export interface QuotesSelection {
-  readonly lanes: readonly Lane[]
+  readonly lanes: readonly Quote[]
   readonly has: (laneRef: string) => boolean
   readonly toggle: (row: number) => void
   readonly add: (rows: readonly number[]) => void
@@ -13,7 +13,7 @@ export interface QuotesSelection {
   readonly click: (row: number, isSelected: boolean, withShift: boolean) => void
 }
 
-export function useQuotesSelection(rows: readonly Lane[]): QuotesSelection {
+export function useQuotesSelection(rows: readonly Quote[]): QuotesSelection {
   const [refs, setRefs] = useState<ReadonlySet<string>>(new Set())
   const [last, setLast] = useState<string | null>(null)
   const change = (wanted: readonly number[], isSelected: boolean) =>

@@ -1,5 +1,5 @@
 import { Anchor, Group, Text } from '@mantine/core'
-import type { Lane } from '#contract/lane.ts'
+import type { Quote } from '#contract/quote.ts'
 import { useAnswer, useSession } from '../api/index.ts'
 import {
   asLinkToQuote,
@@ -28,8 +28,8 @@ function placeOf(laneRef: string): { number: string; count: string } {
 }
 
 /** The other quotes of the same request. */
-export function QuoteSiblings({ lane }: { lane: Lane }) {
-  const answer = useAnswer('get-quote-request', { params: { request_id: lane.request_id } })
+export function QuoteSiblings({ quote: saved }: { quote: Quote }) {
+  const answer = useAnswer('get-quote-request', { params: { request_id: saved.request_id } })
   const { tenant } = useSession()
   const { data, error } = answer
   if (data === undefined) {
@@ -64,13 +64,13 @@ export function QuoteSiblings({ lane }: { lane: Lane }) {
         caption="Quotes of the request"
         rows={data.lanes}
         rowKey={({ lane_ref }) => lane_ref}
-        chosen={lane.lane_ref}
+        chosen={saved.lane_ref}
         columns={[
           {
             key: 'ref',
             header: 'lane_ref',
             cell: ({ lane_ref }) =>
-              lane_ref === lane.lane_ref ? (
+              lane_ref === saved.lane_ref ? (
                 <>{lane_ref} (this quote)</>
               ) : (
                 <Anchor renderRoot={asLinkToQuote(lane_ref)} size="sm">

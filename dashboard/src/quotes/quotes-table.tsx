@@ -1,6 +1,6 @@
 import { VisuallyHidden } from '@mantine/core'
 import { memo, type RefObject, type MouseEvent as RowClick, useEffect, useRef } from 'react'
-import type { Lane } from '#contract/lane.ts'
+import type { Quote } from '#contract/quote.ts'
 import { type QuotesColumn, type RowParts, sortedAs } from './quotes-columns.tsx'
 import type { QuotesSelection } from './quotes-selection.ts'
 import './quotes.css'
@@ -26,7 +26,7 @@ export function QuotesTable({
   onSelect,
   body,
 }: {
-  rows: readonly Lane[]
+  rows: readonly Quote[]
   columns: readonly QuotesColumn[]
   /** True if the person chose the columns: all of them are shown at every width. */
   isChosen: boolean
@@ -61,14 +61,14 @@ export function QuotesTable({
           </tr>
         </thead>
         <tbody ref={body}>
-          {rows.map((lane) => (
+          {rows.map((quote) => (
             <QuoteRow
-              key={lane.lane_ref}
-              lane={lane}
+              key={quote.lane_ref}
+              quote={quote}
               columns={columns}
-              isSelected={selection.has(lane.lane_ref)}
+              isSelected={selection.has(quote.lane_ref)}
               onSelect={onSelect}
-              isCurrent={lane.lane_ref === current}
+              isCurrent={quote.lane_ref === current}
               mayMark={mayMark}
               act={act}
               onCurrent={onCurrent}
@@ -126,7 +126,7 @@ function Header({
 }
 
 /** Selects all rows of the page, or none. */
-function SelectAll({ rows, selection }: { rows: readonly Lane[]; selection: QuotesSelection }) {
+function SelectAll({ rows, selection }: { rows: readonly Quote[]; selection: QuotesSelection }) {
   const box = useRef<HTMLInputElement>(null)
   const selected = selection.lanes.length
   const isAll = selected === rows.length
@@ -160,7 +160,7 @@ const QuoteRow = memo(function QuoteRow({
   onSelect: (laneRef: string, isSelected: boolean, withShift: boolean) => void
   onCurrent: (laneRef: string) => void
 }) {
-  const { lane, isCurrent, mayMark } = parts
+  const { quote, isCurrent, mayMark } = parts
   const focusRow = (event: RowClick<HTMLTableRowElement>) => {
     const { target, currentTarget } = event
     if (target instanceof Element && target.closest('a, button, label, input') !== null) return
@@ -172,20 +172,20 @@ const QuoteRow = memo(function QuoteRow({
     <tr
       data-chosen={isCurrent ? true : undefined}
       data-selected={isSelected ? true : undefined}
-      onFocus={() => onCurrent(lane.lane_ref)}
+      onFocus={() => onCurrent(quote.lane_ref)}
       onClick={focusRow}
     >
       {mayMark && (
         <td data-column="select">
           <label>
-            <VisuallyHidden>Select {lane.lane_ref}</VisuallyHidden>
+            <VisuallyHidden>Select {quote.lane_ref}</VisuallyHidden>
             <input
               type="checkbox"
               tabIndex={isCurrent ? 0 : -1}
               checked={isSelected}
               onChange={({ currentTarget, nativeEvent }) =>
                 onSelect(
-                  lane.lane_ref,
+                  quote.lane_ref,
                   currentTarget.checked,
                   nativeEvent instanceof MouseEvent && nativeEvent.shiftKey,
                 )

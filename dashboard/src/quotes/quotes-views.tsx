@@ -264,7 +264,7 @@ const countedAgainMs = 60_000
 export function PendingTooLong({ place, settings }: { place: QuotesPlace; settings: QuotesSettings }) {
   const days = settings.settings?.pending_days
   const { data } = useAnswer(
-    'list-lanes',
+    'list-quotes',
     { query: { pending_days: days, limit: 1 } as never },
     { enabled: days !== undefined, everyMs: countedAgainMs },
   )

@@ -1,8 +1,8 @@
 import { Button, Chip, Group, Modal, Stack, Text, TextInput } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
-import type { Lane } from '#contract/lane.ts'
-import { lanesHaveChanged, showLane, useChange } from '../api/index.ts'
+import type { Quote } from '#contract/quote.ts'
+import { quotesHaveChanged, showQuote, useChange } from '../api/index.ts'
 import { Failed, laneName, useNotice } from '../shared-ui/index.ts'
 
 const usualReasons = ['Mistyped rate', 'Wrong lane', 'Duplicate', 'Test'] as const
@@ -12,14 +12,14 @@ function useRestore() {
   const queries = useQueryClient()
   const notify = useNotice()
   const restore = useChange('restore-quote')
-  const run = ({ lane_ref }: Lane) =>
+  const run = ({ lane_ref }: Quote) =>
     restore.mutate(
       { params: { lane_ref } },
       {
         onSuccess: (restored) => {
-          showLane(queries, restored)
+          showQuote(queries, restored)
           notify(`${lane_ref} counts again`)
-          void lanesHaveChanged(queries, [lane_ref])
+          void quotesHaveChanged(queries, [lane_ref])
         },
         onError: (error) => notify(`${lane_ref} is still void. ${error.message}`, { failed: true }),
       },
@@ -28,12 +28,12 @@ function useRestore() {
 }
 
 /** Voids a quote that was a mistake, with a reason, or takes the void back. */
-export function VoidButton({ lane }: { lane: Lane }) {
+export function VoidButton({ quote }: { quote: Quote }) {
   const [isAsking, setIsAsking] = useState(false)
   const restore = useRestore()
-  if (lane.voided_at !== null) {
+  if (quote.voided_at !== null) {
     return (
-      <Button size="xs" loading={restore.isPending} onClick={() => restore.run(lane)}>
+      <Button size="xs" loading={restore.isPending} onClick={() => restore.run(quote)}>
         Restore
       </Button>
     )
@@ -49,19 +49,19 @@ export function VoidButton({ lane }: { lane: Lane }) {
         title="Void this quote"
         closeButtonProps={{ 'aria-label': 'Close' }}
       >
-        <VoidForm lane={lane} restore={restore.run} close={() => setIsAsking(false)} />
+        <VoidForm quote={quote} restore={restore.run} close={() => setIsAsking(false)} />
       </Modal>
     </>
   )
 }
 
 function VoidForm({
-  lane,
+  quote,
   restore,
   close,
 }: {
-  lane: Lane
-  restore: (lane: Lane) => void
+  quote: Quote
+  restore: (quote: Quote) => void
   close: () => void
 }) {
   const [reason, setReason] = useState('')
@@ -69,7 +69,7 @@ function VoidForm({
   const notify = useNotice()
   const change = useChange('void-quote')
   const wrong = change.error?.fieldError('/reason')
-  const { lane_ref } = lane
+  const { lane_ref } = quote
   const submit = (event: FormEvent) => {
     event.preventDefault()
     change.mutate(
@@ -77,9 +77,9 @@ function VoidForm({
       {
         onSuccess: (voided) => {
           close()
-          showLane(queries, voided)
+          showQuote(queries, voided)
           notify(`${lane_ref} is void`, { action: { label: 'Undo', run: () => restore(voided) } })
-          void lanesHaveChanged(queries, [lane_ref])
+          void quotesHaveChanged(queries, [lane_ref])
         },
       },
     )
@@ -88,7 +88,7 @@ function VoidForm({
     <form onSubmit={submit}>
       <Stack>
         <Text size="sm">
-          {laneName(lane.origin, lane.destination)} stays readable, and no statistic counts it. You can
+          {laneName(quote.origin, quote.destination)} stays readable, and no statistic counts it. You can
           restore it at any time.
         </Text>
         <Chip.Group value={reason} onChange={(value) => setReason(String(value))}>

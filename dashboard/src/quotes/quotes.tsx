@@ -24,7 +24,7 @@ export default function QuotesPage() {
   const settings = useQuotesSettings()
   const place = useQuotesView({ plainIsAll: settings.defaultView === allQuotes })
   const isOpened = useDefaultView(place, settings)
-  const answer = useAnswer('list-lanes', { query: place.asked }, { keeps: true })
+  const answer = useAnswer('list-quotes', { query: place.asked }, { keeps: true })
   const mayMark = useMay('member')
   const columns = useChosenColumns(place, settings)
   const total = place.page === 1 ? (answer.data?.total ?? null) : place.total
@@ -130,7 +130,7 @@ function Actions({
           size="xs"
           variant="default"
           component="a"
-          href={addressOfCall('export-lanes', place.filters)}
+          href={addressOfCall('export-quotes', place.filters)}
           download
           leftSection={<IconDownload size={16} aria-hidden />}
         >

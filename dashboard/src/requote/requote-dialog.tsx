@@ -3,7 +3,7 @@ import { Modal, NativeSelect, SimpleGrid, Stack, TextInput } from '@mantine/core
 import { useDebouncedValue } from '@mantine/hooks'
 import { type ChangeEvent, type FormEvent, type ReactNode, useState } from 'react'
 import { typingPauseMs } from '#client/debounce.ts'
-import type { Lane } from '#contract/lane.ts'
+import type { Quote } from '#contract/quote.ts'
 import { type Body, type CallFailed, useAnswer, useSession } from '../api/index.ts'
 import {
   dollars,
@@ -28,12 +28,12 @@ import {
   requoteBody,
   type TypedRequote,
 } from './requote-facts.ts'
-import { RequoteKept } from './requote-kept.tsx'
+import { RequoteSaved } from './requote-kept.tsx'
 import { Ground, LastQuote, NewRate, RateToQuote, RequoteTerms } from './requote-parts.tsx'
 import { type Kept, type Saving, useRequote } from './use-requote.ts'
 
 /** Whether a quote can be followed by a further offer for its load: the load is not won, and no other offer counts. */
-export function mayRequote({ outcome, superseded_by }: Pick<Lane, 'outcome' | 'superseded_by'>): boolean {
+export function mayRequote({ outcome, superseded_by }: Pick<Quote, 'outcome' | 'superseded_by'>): boolean {
   return outcome !== 'won' && superseded_by === null
 }
 
@@ -41,32 +41,32 @@ export function mayRequote({ outcome, superseded_by }: Pick<Lane, 'outcome' | 's
  * Makes a further offer for the load of a quote, which supersedes the earlier ones: at our rate, or in answer to a rate that the
  * customer named, which can also be accepted or declined.
  */
-export function RequoteDialog({ lane, onClose }: { lane: Lane | null; onClose: () => void }) {
+export function RequoteDialog({ quote, onClose }: { quote: Quote | null; onClose: () => void }) {
   return (
     <Modal
-      opened={lane !== null}
+      opened={quote !== null}
       onClose={onClose}
       title="Requote"
       size="xl"
       closeButtonProps={{ 'aria-label': 'Close' }}
     >
-      {lane !== null && <Requote lane={lane} onClose={onClose} />}
+      {quote !== null && <Requote quote={quote} onClose={onClose} />}
     </Modal>
   )
 }
 
-function Requote({ lane, onClose }: { lane: Lane; onClose: () => void }) {
-  const [kept, setKept] = useState<Kept | null>(null)
+function Requote({ quote, onClose }: { quote: Quote; onClose: () => void }) {
+  const [kept, setSaved] = useState<Kept | null>(null)
   return kept === null ? (
-    <RequoteForm lane={lane} onKept={setKept} />
+    <RequoteForm quote={quote} onSaved={setSaved} />
   ) : (
-    <RequoteKept kept={kept} onClose={onClose} />
+    <RequoteSaved kept={kept} onClose={onClose} />
   )
 }
 
 /** The advice on a requote, requested after a pause in typing. */
 interface RequoteAdvice {
-  readonly body: Body<'advise-lanes'>
+  readonly body: Body<'advise-quotes'>
   /** At the new rate; null while it is loading. */
   readonly ofRate: QuoteAdvice | null
   /** At the rate that the customer named; null without one. */
@@ -78,13 +78,13 @@ interface RequoteAdvice {
   readonly retry: () => void
 }
 
-function useRequoteAdvice(lane: Lane, read: ReadRequote): RequoteAdvice {
+function useRequoteAdvice(quote: Quote, read: ReadRequote): RequoteAdvice {
   const { default_basis } = useSession().tenant
-  const body = requoteAdvice(lane, read, default_basis)
+  const body = requoteAdvice(quote, read, default_basis)
   const asked = JSON.stringify(body)
   const [settled] = useDebouncedValue(asked, typingPauseMs)
   const { data, error, isPlaceholderData, refetch } = useAnswer(
-    'advise-lanes',
+    'advise-quotes',
     { body: JSON.parse(settled) },
     { staleMs: 60_000, keeps: true, comesBack: true },
   )
@@ -104,7 +104,7 @@ function useRequoteAdvice(lane: Lane, read: ReadRequote): RequoteAdvice {
 }
 
 /** What is wrong with what was typed, by field. */
-function errorsOf(lane: Lane, typed: TypedRequote, read: ReadRequote) {
+function errorsOf(quote: Quote, typed: TypedRequote, read: ReadRequote) {
   const { named, rate, cost } = typed
   const wrongNamed = named.trim() !== '' && read.counterRate === null
   return {
@@ -112,12 +112,12 @@ function errorsOf(lane: Lane, typed: TypedRequote, read: ReadRequote) {
       ? undefined
       : readDollars(named) === null
         ? 'Enter an amount in dollars, such as 2,050'
-        : `Not below your ${dollars(lane.quoted_rate)}: then the quote is won`,
+        : `Not below your ${dollars(quote.quoted_rate)}: then the quote is won`,
     rate:
       !read.isRateTyped || read.rate !== null
         ? undefined
         : read.counterRate !== null && readDollars(rate) !== null
-          ? `Between ${dollars(read.counterRate)} and ${dollars(lane.quoted_rate)}`
+          ? `Between ${dollars(read.counterRate)} and ${dollars(quote.quoted_rate)}`
           : 'Enter an amount in dollars, such as 2,075',
     cost:
       cost.trim() === '' || read.cost !== null
@@ -136,16 +136,16 @@ interface CardOfChoice
   readonly keep: () => void
 }
 
-function RequoteForm({ lane, onKept }: { lane: Lane; onKept: (kept: Kept) => void }) {
+function RequoteForm({ quote, onSaved }: { quote: Quote; onSaved: (kept: Kept) => void }) {
   const [typed, setTyped] = useState(nothingTyped)
   const [isPressed, setPressed] = useState(false)
   const { usual } = validityChoices(useSession().tenant.quote_expiry.valid_days)
   const [validHours, setValidHours] = useState(usual)
   const type = (changed: Partial<TypedRequote>) => setTyped({ ...typed, ...changed })
-  const read = readRequote(lane, typed)
-  const errors = errorsOf(lane, typed, read)
-  const advice = useRequoteAdvice(lane, read)
-  const saving = useRequote(lane, onKept)
+  const read = readRequote(quote, typed)
+  const errors = errorsOf(quote, typed, read)
+  const advice = useRequoteAdvice(quote, read)
+  const saving = useRequote(quote, onSaved)
   const choices = choicesOf(read, advice)
   const isWrong = errors.named !== undefined || errors.cost !== undefined || errors.terms.length > 0
   const cardOf = (name: 'accept' | 'requote'): CardOfChoice => {
@@ -183,9 +183,9 @@ function RequoteForm({ lane, onKept }: { lane: Lane; onKept: (kept: Kept) => voi
   return (
     <form onSubmit={submit} noValidate>
       <Stack gap="sm">
-        <LastQuote lane={lane} />
+        <LastQuote quote={quote} />
         <TypedFields
-          lane={lane}
+          quote={quote}
           typed={typed}
           errors={needsRate ? { ...errors, rate: 'Enter an amount in dollars, such as 2,075' } : errors}
           onType={type}
@@ -194,13 +194,13 @@ function RequoteForm({ lane, onKept }: { lane: Lane; onKept: (kept: Kept) => voi
         </TypedFields>
         <RateToQuote advice={advice.newest} onUse={(rate) => type({ rate: String(rate) })} />
         {typed.named.trim() === '' && (
-          <RequoteTerms lane={lane} terms={typed.terms} onTerms={(terms) => type({ terms })} />
+          <RequoteTerms quote={quote} terms={typed.terms} onTerms={(terms) => type({ terms })} />
         )}
         {advice.failure !== null && (
           <Failed error={advice.failure} title="No advice right now" retry={advice.retry} />
         )}
-        <Choices lane={lane} read={read} accept={accept} requote={requote} saving={saving} />
-        <Ground advice={advice.ofRate} lane={lane} counterRate={read.counterRate} />
+        <Choices quote={quote} read={read} accept={accept} requote={requote} saving={saving} />
+        <Ground advice={advice.ofRate} quote={quote} counterRate={read.counterRate} />
       </Stack>
     </form>
   )
@@ -208,13 +208,13 @@ function RequoteForm({ lane, onKept }: { lane: Lane; onKept: (kept: Kept) => voi
 
 /** The fields of a requote, without its terms. */
 function TypedFields({
-  lane,
+  quote,
   typed,
   errors,
   onType,
   children,
 }: {
-  lane: Lane
+  quote: Quote
   typed: TypedRequote
   errors: Pick<ReturnType<typeof errorsOf>, 'named' | 'rate' | 'cost'>
   onType: (changed: Partial<TypedRequote>) => void
@@ -233,13 +233,13 @@ function TypedFields({
         {...amount('named')}
         label="The customer says"
         placeholder="optional"
-        disabled={lane.voided_at !== null}
+        disabled={quote.voided_at !== null}
       />
       <TextInput {...amount('rate')} label="New rate" data-autofocus />
       <TextInput
         {...amount('cost')}
         label="Expected truck cost"
-        placeholder={quotedMargin(lane) === null ? '' : 'unchanged'}
+        placeholder={quotedMargin(quote) === null ? '' : 'unchanged'}
       />
       {children}
     </SimpleGrid>
@@ -263,13 +263,13 @@ function choicesOf(read: ReadRequote, { body, ofRate, ofNamed }: RequoteAdvice) 
 
 /** What can be saved: the requote, and with a counter-offer also accepting or declining it. */
 function Choices({
-  lane,
+  quote,
   read,
   accept,
   requote,
   saving,
 }: {
-  lane: Lane
+  quote: Quote
   read: ReadRequote
   accept: CardOfChoice
   requote: CardOfChoice
@@ -284,7 +284,7 @@ function Choices({
       title={counterRate === null ? 'Our rate' : 'Another rate'}
       action={counterRate === null || rate === null ? 'Requote' : `Requote at ${dollars(rate)}`}
     >
-      <NewRate lane={lane} read={read} rate={rate} />
+      <NewRate quote={quote} read={read} rate={rate} />
     </ChoiceCard>
   )
   if (counterRate === null) return requoteCard
@@ -297,7 +297,7 @@ function Choices({
         action={`Accept ${dollars(counterRate)}`}
         onKeep={accept.keep}
       >
-        <NewRate lane={lane} read={read} rate={counterRate} />
+        <NewRate quote={quote} read={read} rate={counterRate} />
       </ChoiceCard>
       {requoteCard}
       <ChoiceCard

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { openLane } from '#contract/lane.ts'
+import { openQuote } from '#contract/quote.ts'
 import { noTerms } from '../shared-ui/index.ts'
 import { nothingTyped, readRequote, requoteAdvice, requoteBody } from './requote-facts.ts'
 
@@ -8,8 +8,8 @@ const charges = [
   { name: 'detention', amount: 75 },
 ]
 /** A contract quote of $2,500 with terms of its own. */
-const lane = {
-  ...openLane,
+const made = {
+  ...openQuote,
   quoted_rate: 2500,
   estimated_cost: 1900,
   rate_type: 'contract' as const,
@@ -18,7 +18,7 @@ const lane = {
   quoted_fuel: 320,
   quoted_accessorials: 195,
 }
-const advised = (typed: object, quote = lane) => {
+const advised = (typed: object, quote = made) => {
   const read = readRequote(quote, { ...nothingTyped, ...typed })
   return requoteAdvice(quote, read, 'all_in').lanes
 }
@@ -28,7 +28,7 @@ test('the advice is about the quote: its type and miles, and the terms and the c
   expect(advised({ rate: '2,300' })).toEqual([
     expect.objectContaining({ ...kept, quoted_rate: 2300, estimated_cost: 1900, quoted_accessorials: 195 }),
   ])
-  expect(advised({}, { ...lane, quoted_charges: charges } as typeof lane)[0]).toMatchObject({
+  expect(advised({}, { ...made, quoted_charges: charges } as typeof made)[0]).toMatchObject({
     quoted_charges: charges,
   })
   expect(advised({})[0]).not.toHaveProperty('quoted_rate')
@@ -53,7 +53,7 @@ test('advice on a counter-offer is requested at the rate to answer with and at t
     { counter_offer, quoted_basis: 'linehaul' },
     { counter_offer, quoted_basis: 'linehaul', quoted_rate: 2100 },
   ])
-  const read = (named: string, rate = '') => readRequote(lane, { ...nothingTyped, named, rate })
+  const read = (named: string, rate = '') => readRequote(made, { ...nothingTyped, named, rate })
   expect(read('2,100', '2,300')).toMatchObject({ counterRate: 2100, rate: 2300 })
   for (const outside of ['2,100', '2,500', '2,600', 'x'])
     expect(read('2,100', outside)).toMatchObject({ rate: null, isRateTyped: true })

@@ -1,4 +1,4 @@
-import type { Lane } from '#contract/lane.ts'
+import type { Quote } from '#contract/quote.ts'
 import { type RateBasis, sameTerms } from '#engine/rate-basis.ts'
 import type { Body } from '../api/index.ts'
 import {
@@ -38,7 +38,7 @@ export interface ReadRequote {
  * @example readRequote(quotedAt2500, { ...nothingTyped, named: '2,100', rate: '2,300' }) // counterRate 2100, rate 2300
  */
 export function readRequote(
-  { quoted_rate: last }: Pick<Lane, 'quoted_rate'>,
+  { quoted_rate: last }: Pick<Quote, 'quoted_rate'>,
   typed: TypedRequote,
 ): ReadRequote {
   const [named, rate] = [readDollars(typed.named), readDollars(typed.rate)]
@@ -58,19 +58,19 @@ export function readRequote(
  *
  * @param assumed the basis of rates that do not say theirs
  */
-function requoted(lane: Lane, { rate, cost, terms }: ReadRequote, assumed: RateBasis): PricedQuote {
+function requoted(quote: Quote, { rate, cost, terms }: ReadRequote, assumed: RateBasis): PricedQuote {
   const said = termsBody(terms)
-  const last = { basis: lane.quoted_basis, currency: lane.quoted_currency }
+  const last = { basis: quote.quoted_basis, currency: quote.quoted_currency }
   const next = { basis: said.quoted_basis ?? last.basis, currency: said.quoted_currency ?? last.currency }
   const none = { quoted_fuel: null, quoted_accessorials: null, quoted_charges: null }
   return {
-    ...lane,
+    ...quote,
     // Stated charges replace all earlier ones.
     ...(saysTerms(terms) ? none : {}),
     ...said,
     quoted_rate: rate,
     // The earlier cost is on the earlier basis and in the earlier currency.
-    estimated_cost: cost ?? (sameTerms(next, last, assumed) ? lane.estimated_cost : null),
+    estimated_cost: cost ?? (sameTerms(next, last, assumed) ? quote.estimated_cost : null),
   }
 }
 
@@ -78,12 +78,12 @@ function requoted(lane: Lane, { rate, cost, terms }: ReadRequote, assumed: RateB
  * The request for advice on a requote: at the typed rate, else at the one to answer a counter-offer with. With a counter-offer, a
  * second quote is at the rate that the customer named.
  */
-export function requoteAdvice(lane: Lane, read: ReadRequote, assumed: RateBasis): Body<'advise-lanes'> {
-  const next = requoted(lane, read, assumed)
+export function requoteAdvice(quote: Quote, read: ReadRequote, assumed: RateBasis): Body<'advise-quotes'> {
+  const next = requoted(quote, read, assumed)
   const { counterRate } = read
-  if (counterRate === null) return adviceOn(lane.quoted_customer_name, [next])
-  const body = adviceOn(lane.quoted_customer_name, [next, { ...next, quoted_rate: counterRate }])
-  const counter_offer = { refused_rate: lane.quoted_rate, counter_rate: counterRate }
+  if (counterRate === null) return adviceOn(quote.quoted_customer_name, [next])
+  const body = adviceOn(quote.quoted_customer_name, [next, { ...next, quoted_rate: counterRate }])
+  const counter_offer = { refused_rate: quote.quoted_rate, counter_rate: counterRate }
   return { ...body, lanes: body.lanes.map((asked) => ({ ...asked, counter_offer })) }
 }
 

@@ -4,16 +4,16 @@ import { DoneButtons, dollars, laneName, NewQuote, reasonNames, TextLink } from 
 import type { Kept } from './use-requote.ts'
 
 /** Says what was saved, and where it is. */
-export function RequoteKept({ kept, onClose }: { kept: Kept; onClose: () => void }) {
+export function RequoteSaved({ kept, onClose }: { kept: Kept; onClose: () => void }) {
   return (
     <Stack role="status">
-      <KeptWords kept={kept} />
+      <SavedWords kept={kept} />
       <DoneButtons newRef={kept.kind === 'quoted' ? kept.lane.lane_ref : null} onClose={onClose} />
     </Stack>
   )
 }
 
-function KeptWords({ kept }: { kept: Kept }) {
+function SavedWords({ kept }: { kept: Kept }) {
   if (kept.kind === 'declined') {
     const { outcome_reason } = kept.lane
     return (
@@ -32,16 +32,16 @@ function KeptWords({ kept }: { kept: Kept }) {
       </Text>
     )
   }
-  const { lane, isAnswer } = kept
+  const { lane: quote, isAnswer } = kept
   return (
     <>
       <Text>
-        {laneName(lane.origin, lane.destination)} was requoted at <b>{dollars(lane.quoted_rate)}</b>
-        {lane.outcome === 'won' ? ', which the customer named: it is won.' : '.'} The earlier offer is
+        {laneName(quote.origin, quote.destination)} was requoted at <b>{dollars(quote.quoted_rate)}</b>
+        {quote.outcome === 'won' ? ', which the customer named: it is won.' : '.'} The earlier offer is
         superseded: a load is won once, by the last one.
         {isAnswer && ' The counter-offer is in the history of the earlier offer.'}
       </Text>
-      <NewQuote lane={lane} />
+      <NewQuote quote={quote} />
     </>
   )
 }

@@ -1,6 +1,6 @@
 import { Button, Group, SimpleGrid, Text } from '@mantine/core'
 import { useState } from 'react'
-import type { Lane } from '#contract/lane.ts'
+import type { Quote } from '#contract/quote.ts'
 import { sameTerms, termsBehind } from '#engine/rate-basis.ts'
 import { useSession } from '../api/index.ts'
 import {
@@ -21,17 +21,17 @@ import {
 import type { ReadRequote } from './requote-facts.ts'
 
 /** The quote that the requote replaces. */
-export function LastQuote({ lane }: { lane: Lane }) {
-  const margin = quotedMargin(lane)
+export function LastQuote({ quote }: { quote: Quote }) {
+  const margin = quotedMargin(quote)
   return (
     <div>
       <Text fw={600} style={{ overflowWrap: 'anywhere' }}>
-        {laneName(lane.origin, lane.destination)} · {lane.equipment} · {lane.customer_name}
+        {laneName(quote.origin, quote.destination)} · {quote.equipment} · {quote.customer_name}
       </Text>
       <Text size="sm" c="dimmed">
-        {lane.lane_ref}: quoted {dollars(lane.quoted_rate)}
-        {termsBehind({ basis: lane.quoted_basis, currency: lane.quoted_currency })}
-        {lane.miles !== null && ` (${ratePerMile(rpm(lane.quoted_rate, lane.miles))})`}
+        {quote.lane_ref}: quoted {dollars(quote.quoted_rate)}
+        {termsBehind({ basis: quote.quoted_basis, currency: quote.quoted_currency })}
+        {quote.miles !== null && ` (${ratePerMile(rpm(quote.quoted_rate, quote.miles))})`}
         {margin !== null && `, expected cost ${dollars(margin.cost)}`}
       </Text>
     </div>
@@ -71,10 +71,10 @@ export function RateToQuote({
 }
 
 /** A rate, and how it differs from the last quote. */
-export function NewRate({ lane, read, rate }: { lane: Lane; read: ReadRequote; rate: number | null }) {
+export function NewRate({ quote, read, rate }: { quote: Quote; read: ReadRequote; rate: number | null }) {
   const { default_basis } = useSession().tenant
   const { terms } = read
-  const last = { basis: lane.quoted_basis, currency: lane.quoted_currency }
+  const last = { basis: quote.quoted_basis, currency: quote.quoted_currency }
   // A rate on other terms differs from the last quote by more than its price.
   const isComparable = sameTerms(
     { basis: terms.basis || last.basis, currency: terms.currency || last.currency },
@@ -90,9 +90,9 @@ export function NewRate({ lane, read, rate }: { lane: Lane; read: ReadRequote; r
         {rate === null
           ? 'Margin and chance appear as you type.'
           : isComparable
-            ? `${signedDollars(rate - lane.quoted_rate)} vs the last quote`
+            ? `${signedDollars(rate - quote.quoted_rate)} vs the last quote`
             : 'The last quote was on other terms'}
-        {rate !== null && lane.miles !== null && ` · ${ratePerMile(rpm(rate, lane.miles))}`}
+        {rate !== null && quote.miles !== null && ` · ${ratePerMile(rpm(rate, quote.miles))}`}
       </Text>
     </>
   )
@@ -100,18 +100,18 @@ export function NewRate({ lane, read, rate }: { lane: Lane; read: ReadRequote; r
 
 /** A small control for what the new rate includes, its charges and its currency. */
 export function RequoteTerms({
-  lane,
+  quote,
   terms,
   onTerms,
 }: {
-  lane: Lane
+  quote: Quote
   terms: RateTerms
   onTerms: (terms: RateTerms) => void
 }) {
   const { default_basis } = useSession().tenant
   const [isOpen, setIsOpen] = useState(false)
-  const assumed = lane.quoted_basis ?? default_basis
-  const currency = lane.quoted_currency ?? 'USD'
+  const assumed = quote.quoted_basis ?? default_basis
+  const currency = quote.quoted_currency ?? 'USD'
   const shown = termsInWords(
     { basis: terms.basis, currency: terms.currency === '' ? currency : terms.currency },
     assumed,
@@ -140,23 +140,23 @@ export function RequoteTerms({
 
 /** What the chances are based on. */
 export function Ground({
-  lane,
+  quote,
   advice,
   counterRate,
 }: {
-  lane: Lane
+  quote: Quote
   advice: QuoteAdvice | null
   counterRate: number | null
 }) {
   return (
     <Text size="xs" c="dimmed" mih="1.2rem" aria-live="polite">
-      {advice === null ? '' : groundInWords(lane, advice, counterRate)}
+      {advice === null ? '' : chanceBasisInWords(quote, advice, counterRate)}
     </Text>
   )
 }
 
-function groundInWords(
-  { quoted_rate }: Lane,
+function chanceBasisInWords(
+  { quoted_rate }: Quote,
   { conversion, estimate, counter_offer }: QuoteAdvice,
   counterRate: number | null,
 ): string {

@@ -1,7 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import type { Lane } from '#contract/lane.ts'
-import { type Answer, type Body, type CallFailed, lanesHaveChanged, useChange } from '../api/index.ts'
+import type { Quote } from '#contract/quote.ts'
+import { type Answer, type Body, type CallFailed, quotesHaveChanged, useChange } from '../api/index.ts'
 import { type Reason, reasonsToConfirm, useRateCheck } from '../shared-ui/index.ts'
 import type { ChoiceName } from './requote-choices.ts'
 
@@ -9,12 +9,12 @@ import type { ChoiceName } from './requote-choices.ts'
 export type Kept =
   | { readonly kind: 'quoted'; readonly lane: Answer<'requote'>; readonly isAnswer: boolean }
   | { readonly kind: 'asked'; readonly approvalId: number; readonly rate: number }
-  | { readonly kind: 'declined'; readonly lane: Lane; readonly counterRate: number }
+  | { readonly kind: 'declined'; readonly lane: Quote; readonly counterRate: number }
 
 interface ToSave {
   readonly body: Body<'requote'>
   /** The request for the advice on it, and the index of its rate in it. */
-  readonly advice: Body<'advise-lanes'>
+  readonly advice: Body<'advise-quotes'>
   readonly index: number
 }
 
@@ -36,7 +36,7 @@ const aboutOf = (choice: ChoiceName, { body, advice }: ToSave) =>
   JSON.stringify([choice, body.quoted_rate, advice])
 
 /** Saves a requote, a request for its approval, or the loss of the quote with the rate that the customer named. */
-export function useRequote(lane: Lane, onKept: (kept: Kept) => void): Saving {
+export function useRequote(quote: Quote, onSaved: (kept: Kept) => void): Saving {
   const [choice, setChoice] = useState<ChoiceName | null>(null)
   const [found, setFound] = useState(nothingFound)
   const [isChecking, setChecking] = useState(false)
@@ -45,14 +45,14 @@ export function useRequote(lane: Lane, onKept: (kept: Kept) => void): Saving {
   const requote = useChange('requote')
   const lose = useChange('set-outcome')
   const ask = useChange('ask-requote-approval')
-  const params = { lane_ref: lane.lane_ref }
+  const params = { lane_ref: quote.lane_ref }
   const begin = (pressed: ChoiceName) => {
     setChoice(pressed)
     for (const change of [requote, lose, ask]) change.reset()
   }
   const changed = () => {
-    void lanesHaveChanged(queries, [lane.lane_ref])
-    for (const name of ['list-lanes', 'get-lane', 'get-quote-request'])
+    void quotesHaveChanged(queries, [quote.lane_ref])
+    for (const name of ['list-quotes', 'get-quote', 'get-quote-request'])
       void queries.invalidateQueries({ queryKey: [name] })
   }
   const isAbout = (pressed: ChoiceName, asked: ToSave) => found.about === aboutOf(pressed, asked)
@@ -79,7 +79,7 @@ export function useRequote(lane: Lane, onKept: (kept: Kept) => void): Saving {
         { params, body: asked.body },
         {
           onSuccess: (made) => {
-            onKept({ kind: 'quoted', lane: made, isAnswer: asked.body.counter_rate !== undefined })
+            onSaved({ kind: 'quoted', lane: made, isAnswer: asked.body.counter_rate !== undefined })
             changed()
           },
         },
@@ -91,7 +91,7 @@ export function useRequote(lane: Lane, onKept: (kept: Kept) => void): Saving {
         { params, body },
         {
           onSuccess: ({ approval_id }) => {
-            onKept({ kind: 'asked', approvalId: approval_id, rate: body.quoted_rate })
+            onSaved({ kind: 'asked', approvalId: approval_id, rate: body.quoted_rate })
             void queries.invalidateQueries({ queryKey: ['list-approvals'] })
           },
         },
@@ -103,7 +103,7 @@ export function useRequote(lane: Lane, onKept: (kept: Kept) => void): Saving {
         { params, body: { outcome: 'lost', reason, counter_rate: counterRate } },
         {
           onSuccess: (lost) => {
-            onKept({ kind: 'declined', lane: lost, counterRate })
+            onSaved({ kind: 'declined', lane: lost, counterRate })
             changed()
           },
         },

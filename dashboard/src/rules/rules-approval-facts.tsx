@@ -22,16 +22,16 @@ import {
   TextLink,
 } from '../shared-ui/index.ts'
 
-type ApprovalLane = Approval['lanes'][number]
+type ApprovalQuote = Approval['lanes'][number]
 
 /** What an approver needs to decide: cost, margin and chance of each rate, the rate to quote, and the last quotes of the lane. */
-export function ApprovalFacts({ approval: { customer_name, lanes } }: { approval: Approval }) {
+export function ApprovalFacts({ approval: { customer_name, lanes: quotes } }: { approval: Approval }) {
   const { data, error, refetch } = useAnswer(
-    'advise-lanes',
+    'advise-quotes',
     {
       body: adviceOn(
         customer_name,
-        lanes.map(({ rate, ...lane }) => ({ ...lane, quoted_rate: rate })),
+        quotes.map(({ rate, ...lane }) => ({ ...lane, quoted_rate: rate })),
       ),
     },
     { staleMs: 60_000, comesBack: true },
@@ -41,15 +41,15 @@ export function ApprovalFacts({ approval: { customer_name, lanes } }: { approval
       {error !== null && (
         <Failed error={error} title="Cost and chance could not be loaded" retry={() => void refetch()} />
       )}
-      {lanes.map((lane, at) => {
+      {quotes.map((quote, at) => {
         const found = data?.results.find(({ index }) => index === at)
         return (
-          <LaneFacts
+          <ApprovalQuoteFacts
             // biome-ignore lint/suspicious/noArrayIndexKey: two quotes can be equal
             key={at}
-            lane={lane}
+            quote={quote}
             advice={found?.status === 200 ? found : null}
-            isOnly={lanes.length === 1}
+            isOnly={quotes.length === 1}
           />
         )
       })}
@@ -57,12 +57,12 @@ export function ApprovalFacts({ approval: { customer_name, lanes } }: { approval
   )
 }
 
-function LaneFacts({
-  lane,
+function ApprovalQuoteFacts({
+  quote,
   advice,
   isOnly,
 }: {
-  lane: ApprovalLane
+  quote: ApprovalQuote
   advice: QuoteAdvice | null
   isOnly: boolean
 }) {
@@ -71,20 +71,20 @@ function LaneFacts({
     <div>
       {!isOnly && (
         <Text size="sm" fw={600}>
-          {lane.origin} → {lane.destination}
+          {quote.origin} → {quote.destination}
         </Text>
       )}
-      <Figures lane={lane} advice={advice} />
+      <Figures quote={quote} advice={advice} />
       <details open={isOpen} onToggle={(event) => setOpen(event.currentTarget.open)}>
         <summary className="approval-more">Last quotes on this lane</summary>
-        {isOpen && <LastQuotes lane={lane} />}
+        {isOpen && <LastQuotes quote={quote} />}
       </details>
     </div>
   )
 }
 
 /** The figures of a rate, on the terms of the brokerage in US dollars. The frame keeps its height while they load. */
-function Figures({ lane, advice }: { lane: ApprovalLane; advice: QuoteAdvice | null }) {
+function Figures({ quote, advice }: { quote: ApprovalQuote; advice: QuoteAdvice | null }) {
   if (advice === null) {
     return (
       <Text size="sm" c="dimmed" mih={24}>
@@ -94,7 +94,7 @@ function Figures({ lane, advice }: { lane: ApprovalLane; advice: QuoteAdvice | n
   }
   const { estimate, conversion, rate, rules } = advice
   const entered =
-    lane.estimated_cost === null || conversion === null ? null : converted(conversion, lane.estimated_cost)
+    quote.estimated_cost === null || conversion === null ? null : converted(conversion, quote.estimated_cost)
   const cost = entered ?? estimate?.expected_cost?.amount ?? null
   const margin = cost === null || rate === null || conversion === null ? null : rate - cost
   const customer = estimate?.customer
@@ -155,8 +155,8 @@ function Fact({
 
 const shownMax = 5
 
-function LastQuotes({ lane: { origin, destination, equipment } }: { lane: ApprovalLane }) {
-  const { data, error, refetch } = useAnswer('list-lanes', {
+function LastQuotes({ quote: { origin, destination, equipment } }: { quote: ApprovalQuote }) {
+  const { data, error, refetch } = useAnswer('list-quotes', {
     query: { origin, destination, equipment, sort: 'newest', limit: shownMax },
   })
   if (error !== null) {

@@ -19,10 +19,10 @@ import {
 } from '../shared-ui/index.ts'
 import { ApprovalFacts } from './rules-approval-facts.tsx'
 
-type ApprovalLane = Approval['lanes'][number]
+type ApprovalQuote = Approval['lanes'][number]
 type Decision = Body<'decide-approval'>['decision']
 
-const termsOf = ({ quoted_basis, quoted_currency }: ApprovalLane) =>
+const termsOf = ({ quoted_basis, quoted_currency }: ApprovalQuote) =>
   termsBehind({ basis: quoted_basis, currency: quoted_currency })
 
 const isOpen = ({ state }: Approval) => state === 'waiting' || state === 'countered'
@@ -103,21 +103,21 @@ export function Approvals() {
 }
 
 /** The quotes of a request with their rates. */
-function AskedLanes({ lanes }: { lanes: readonly ApprovalLane[] }) {
-  return lanes.map((lane, at) => (
+function QuotesToApprove({ lanes: quotes }: { lanes: readonly ApprovalQuote[] }) {
+  return quotes.map((quote, at) => (
     // biome-ignore lint/suspicious/noArrayIndexKey: two quotes can be equal
     <Text size="sm" key={at}>
-      {laneName(lane.origin, lane.destination)}, {equipmentName(lane.equipment)}:{' '}
+      {laneName(quote.origin, quote.destination)}, {equipmentName(quote.equipment)}:{' '}
       <b>
-        {dollars(lane.rate)}
-        {termsOf(lane)}
+        {dollars(quote.rate)}
+        {termsOf(quote)}
       </b>
-      {lane.counter_rate !== null && (
+      {quote.counter_rate !== null && (
         <>
           , countered with{' '}
           <b>
-            {dollars(lane.counter_rate)}
-            {termsOf(lane)}
+            {dollars(quote.counter_rate)}
+            {termsOf(quote)}
           </b>
         </>
       )}
@@ -135,7 +135,7 @@ function ApprovalCard({
   onChoose: () => void
 }) {
   const isApprover = useMay('admin')
-  const { approval_id, state, customer_name, lanes, reasons, lane_refs, email } = approval
+  const { approval_id, state, customer_name, lanes: quotes, reasons, lane_refs, email } = approval
   return (
     <Paper
       withBorder
@@ -157,9 +157,9 @@ function ApprovalCard({
             {state}
           </Badge>
         </Group>
-        <AskedLanes lanes={lanes} />
+        <QuotesToApprove lanes={quotes} />
         <Text size="sm" c="dimmed">
-          {lanes.some(({ quoted_currency }) => quoted_currency === 'CAD') && 'In US dollars: '}
+          {quotes.some(({ quoted_currency }) => quoted_currency === 'CAD') && 'In US dollars: '}
           {reasons.join(' ')}
         </Text>
         <Text size="sm">
@@ -214,7 +214,7 @@ function useDecisionKeys(
 }
 
 function Actions({ approval, isChosen }: { approval: Approval; isChosen: boolean }) {
-  const { approval_id, state, lanes, requested_by } = approval
+  const { approval_id, state, lanes: quotes, requested_by } = approval
   const { user } = useSession()
   const isApprover = useMay('admin')
   const isOwn = requested_by.user_id === user.id
@@ -243,7 +243,7 @@ function Actions({ approval, isChosen }: { approval: Approval; isChosen: boolean
         },
       },
     )
-  const [onlyLane] = lanes.length === 1 ? lanes : []
+  const [onlyQuote] = quotes.length === 1 ? quotes : []
   useDecisionKeys(isChosen && !change.isPending, decide, otherRate)
   if (!isOpen(approval)) return null
   return (
@@ -256,8 +256,8 @@ function Actions({ approval, isChosen }: { approval: Approval; isChosen: boolean
           <Button size="compact-md" variant="default" onClick={() => decide('reject')}>
             Reject
           </Button>
-          {onlyLane !== undefined && (
-            <OtherRate lane={onlyLane} field={otherRate} counter={(rate) => decide('counter', [rate])} />
+          {onlyQuote !== undefined && (
+            <OtherRate quote={onlyQuote} field={otherRate} counter={(rate) => decide('counter', [rate])} />
           )}
           <TextInput
             label="Note (optional)"
@@ -270,7 +270,7 @@ function Actions({ approval, isChosen }: { approval: Approval; isChosen: boolean
       )}
       {isOwn && (
         <RequesterActions
-          counter={state === 'countered' ? lanes.flatMap(({ counter_rate }) => counter_rate ?? []) : null}
+          counter={state === 'countered' ? quotes.flatMap(({ counter_rate }) => counter_rate ?? []) : null}
           isPending={change.isPending}
           decide={decide}
         />
@@ -282,17 +282,17 @@ function Actions({ approval, isChosen }: { approval: Approval; isChosen: boolean
 
 /** The field for another rate, in the currency and on the basis of the quote. */
 function OtherRate({
-  lane,
+  quote,
   field,
   counter,
 }: {
-  lane: ApprovalLane
+  quote: ApprovalQuote
   field: RefObject<HTMLInputElement | null>
   counter: (rate: number) => void
 }) {
   const [text, setText] = useState('')
   const rate = readDollars(text)
-  const terms = termsOf(lane)
+  const terms = termsOf(quote)
   return (
     <>
       <TextInput

@@ -1,5 +1,5 @@
 import { Text } from '@mantine/core'
-import type { Lane } from '#contract/lane.ts'
+import type { Quote } from '#contract/quote.ts'
 import type { ComparedBasis, RateBasis } from '#contract/rate-basis.ts'
 import { termsBehind } from '#engine/rate-basis.ts'
 import { counted } from './formats.ts'
@@ -33,12 +33,12 @@ export function BasisNote({ basis }: { basis: ComparedBasis | undefined }) {
  *
  * @example sentTerms('linehaul', 'CAD') // 'CAD linehaul'
  */
-export function sentTerms(basis: RateBasis | null, currency: Lane['quoted_currency']): string | null {
+export function sentTerms(basis: RateBasis | null, currency: Quote['quoted_currency']): string | null {
   return termsBehind({ basis, currency }).trim() || null
 }
 
 type SentAmounts = Pick<
-  Lane,
+  Quote,
   | 'quoted_basis'
   | 'customer_basis'
   | 'truck_basis'
@@ -53,13 +53,13 @@ type SentAmounts = Pick<
  * Why the order of a list by rate or by margin can look wrong: its amounts are on different terms. Null if all are on the same
  * ones. A basis that was not stated is the default of the brokerage, which is counted as a basis of its own.
  */
-export function orderInWords(sort: string, lanes: readonly SentAmounts[]): string | null {
+export function orderInWords(sort: string, quotes: readonly SentAmounts[]): string | null {
   const by = /^(rate|margin)_/.exec(sort)?.[1]
   const terms = new Set(
-    lanes.flatMap((lane) => [
-      sentTerms(lane.quoted_basis, lane.quoted_currency),
-      ...(lane.customer_rate === null ? [] : [sentTerms(lane.customer_basis, lane.customer_currency)]),
-      ...(lane.truck_cost === null ? [] : [sentTerms(lane.truck_basis, lane.truck_currency)]),
+    quotes.flatMap((quote) => [
+      sentTerms(quote.quoted_basis, quote.quoted_currency),
+      ...(quote.customer_rate === null ? [] : [sentTerms(quote.customer_basis, quote.customer_currency)]),
+      ...(quote.truck_cost === null ? [] : [sentTerms(quote.truck_basis, quote.truck_currency)]),
     ]),
   )
   if (by === undefined || terms.size < 2) return null
@@ -68,8 +68,8 @@ export function orderInWords(sort: string, lanes: readonly SentAmounts[]): strin
 }
 
 /** The note of `orderInWords`. */
-export function OrderNote({ sort, lanes }: { sort: string; lanes: readonly SentAmounts[] }) {
-  const words = orderInWords(sort, lanes)
+export function OrderNote({ sort, lanes: quotes }: { sort: string; lanes: readonly SentAmounts[] }) {
+  const words = orderInWords(sort, quotes)
   return words === null ? null : (
     <Text component="p" size="xs" c="dimmed">
       {words}

@@ -93,7 +93,13 @@ export {
   termsErrors,
   termsInWords,
 } from './rate-terms.tsx'
-export { type RateType, RateTypeChoice, RateTypeFilter, rateTypeAsked, rateTypeNames } from './rate-type.tsx'
+export {
+  type RateType,
+  RateTypeChoice,
+  RateTypeFilter,
+  rateTypeNames,
+  requestedRateType,
+} from './rate-type.tsx'
 export { readEquipment } from './read-equipment.ts'
 export { RoleTooLow } from './role-too-low.tsx'
 export { CredentialState, Heed, LastUsed, Section } from './section.tsx'

@@ -20,7 +20,7 @@ export interface IntegrationExample {
 export function useIntegrationExample(): IntegrationExample {
   // Always reloaded, because a program that was run in the meantime has booked the quote.
   const open = useAnswer(
-    'list-lanes',
+    'list-quotes',
     { query: { outcome: 'pending', sort: 'newest', limit: 1 } },
     { staleMs: 0 },
   )

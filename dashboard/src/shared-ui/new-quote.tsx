@@ -1,21 +1,21 @@
 import { Button, Group, Text } from '@mantine/core'
 import { useEffect, useRef } from 'react'
-import type { Lane } from '#contract/lane.ts'
+import type { Quote } from '#contract/quote.ts'
 import { type Answer, useSession } from '../api/index.ts'
 import { CopyButton } from './copy-button.tsx'
 import { emailText } from './quote-text.ts'
 import { asLinkToQuote } from './quotes-links.tsx'
 
 /** Copies the text of an e-mail to the customer about one quote. */
-export function CopyAsEmail({ lane }: { lane: Lane }) {
+export function CopyAsEmail({ quote }: { quote: Quote }) {
   const { tenant } = useSession()
-  const request = { customer_name: lane.quoted_customer_name, reference: lane.reference, lanes: [lane] }
+  const request = { customer_name: quote.quoted_customer_name, reference: quote.reference, lanes: [quote] }
   return <CopyButton text={emailText(request, tenant)} what="as e-mail" />
 }
 
 /** What a person needs of a quote that was just made: the warnings about its rate, its `lane_ref`, and the text for the customer. */
-export function NewQuote({ lane }: { lane: Answer<'requote'> }) {
-  const { warnings, lane_ref } = lane
+export function NewQuote({ quote }: { quote: Answer<'requote'> }) {
+  const { warnings, lane_ref } = quote
   return (
     <>
       {warnings.map(({ code, detail }) => (
@@ -26,7 +26,7 @@ export function NewQuote({ lane }: { lane: Answer<'requote'> }) {
       <Group gap="xs">
         <Text fw={600}>{lane_ref}</Text>
         <CopyButton text={lane_ref} what="lane_ref" />
-        <CopyAsEmail lane={lane} />
+        <CopyAsEmail quote={quote} />
       </Group>
     </>
   )

@@ -1,24 +1,24 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useCallback, useRef } from 'react'
-import type { Lane } from '#contract/lane.ts'
-import { type Body, CallFailed, call, lanesHaveChanged, showLane } from '../api/index.ts'
+import type { Quote } from '#contract/quote.ts'
+import { type Body, CallFailed, call, quotesHaveChanged, showQuote } from '../api/index.ts'
 import { laneName } from './formats.ts'
 import { useNotice } from './notices.tsx'
 import { outcomeWords, type Reason } from './outcome-words.tsx'
 
 /** The outcomes that a person can set. */
 export type Decision = Body<'set-outcome'>['outcome']
-export type Mark = (lane: Lane, outcome: Decision, reason?: Reason | null) => void
+export type Mark = (quote: Quote, outcome: Decision, reason?: Reason | null) => void
 
 /** The mark that takes a quote back to its outcome. A person cannot set a quote to expired, and one set to pending stays so. */
-export function decisionBefore({ outcome }: Lane): Decision {
+export function decisionBefore({ outcome }: Quote): Decision {
   return outcome === 'expired' ? 'pending' : outcome
 }
 
 /** A quote as it will be once a person has marked it. */
-export function shownAs(lane: Lane, outcome: Lane['outcome'], reason: Reason | null): Lane {
+export function shownAs(quote: Quote, outcome: Quote['outcome'], reason: Reason | null): Quote {
   return {
-    ...lane,
+    ...quote,
     outcome,
     outcome_reason: reason,
     outcome_source: 'dashboard',
@@ -28,17 +28,17 @@ export function shownAs(lane: Lane, outcome: Lane['outcome'], reason: Reason | n
 
 /** A mark on its way to the service, after the earlier marks of its quote. */
 interface MarkUnderWay {
-  readonly answer: Promise<Lane>
+  readonly answer: Promise<Quote>
   /** The outcome that the quote had before the first of these marks. */
-  readonly outcomeBefore: Lane['outcome']
+  readonly outcomeBefore: Quote['outcome']
 }
 
 /** Another person marked the quote after this page had loaded it. */
 class MarkedByAnother extends Error {
-  readonly lane: Lane
-  constructor(detail: string, lane: Lane) {
+  readonly lane: Quote
+  constructor(detail: string, quote: Quote) {
     super(detail)
-    this.lane = lane
+    this.lane = quote
   }
 }
 
@@ -47,10 +47,10 @@ async function sendMark(
   lane_ref: string,
   outcome: Decision,
   reason: Reason | null,
-  expected_outcome: Lane['outcome'],
-): Promise<Lane> {
+  expected_outcome: Quote['outcome'],
+): Promise<Quote> {
   const asked = { lane_ref, outcome, expected_outcome, ...(reason === null ? {} : { reason }) }
-  const { results } = await call('mark-lanes', { body: { lanes: [asked] } })
+  const { results } = await call('mark-quotes', { body: { lanes: [asked] } })
   const [result] = results
   if (result?.status === 200) return result.lane
   if (result?.lane !== undefined) throw new MarkedByAnother(result.detail, result.lane)
@@ -69,24 +69,24 @@ export function useOutcomeMarks(): Mark {
   const notify = useNotice()
   const underWay = useRef(new Map<string, MarkUnderWay>())
   const mark = useCallback(
-    async (lane: Lane, outcome: Decision, reason: Reason | null = null): Promise<void> => {
-      const { lane_ref } = lane
-      const name = `${laneName(lane.origin, lane.destination)} (${lane_ref})`
-      if (lane.outcome === outcome && lane.outcome_reason === reason) {
+    async (quote: Quote, outcome: Decision, reason: Reason | null = null): Promise<void> => {
+      const { lane_ref } = quote
+      const name = `${laneName(quote.origin, quote.destination)} (${lane_ref})`
+      if (quote.outcome === outcome && quote.outcome_reason === reason) {
         notify(`${name} is already ${outcomeWords(outcome, reason)}`)
         return
       }
       // The answer of an earlier list request would overwrite this mark on screen.
-      void queries.cancelQueries({ predicate: holdsAnswer })
-      showLane(queries, shownAs(lane, outcome, reason))
+      void queries.cancelQueries({ predicate: hasAnswer })
+      showQuote(queries, shownAs(quote, outcome, reason))
       const before = underWay.current.get(lane_ref)
-      const outcomeBefore = before?.outcomeBefore ?? lane.outcome
+      const outcomeBefore = before?.outcomeBefore ?? quote.outcome
       // After a failed mark, the quote still has the outcome from before it.
       const expected = before?.answer.then(
         (marked) => marked.outcome,
         () => outcomeBefore,
       )
-      const sent = (expected ?? Promise.resolve(lane.outcome)).then((known) =>
+      const sent = (expected ?? Promise.resolve(quote.outcome)).then((known) =>
         sendMark(lane_ref, outcome, reason, known),
       )
       underWay.current.set(lane_ref, { answer: sent, outcomeBefore })
@@ -94,36 +94,36 @@ export function useOutcomeMarks(): Mark {
       try {
         const marked = await sent
         if (!isLast()) return
-        showLane(queries, marked)
+        showQuote(queries, marked)
         notify(`${name} was marked ${outcomeWords(outcome, reason)}`, {
           action: {
             label: 'Undo',
-            run: () => void mark(marked, decisionBefore(lane), lane.outcome_reason),
+            run: () => void mark(marked, decisionBefore(quote), quote.outcome_reason),
           },
         })
-        await lanesHaveChanged(queries, [lane_ref])
+        await quotesHaveChanged(queries, [lane_ref])
       } catch (error) {
         if (!isLast()) return
         if (error instanceof MarkedByAnother) {
           const { lane: current } = error
-          showLane(queries, current)
+          showQuote(queries, current)
           notify(`${name} was not marked ${outcomeWords(outcome, reason)}. ${error.message}`, {
             failed: true,
             ...(current.voided_at === null && current.superseded_by === null
               ? { action: { label: 'Replace the outcome', run: () => void mark(current, outcome, reason) } }
               : {}),
           })
-          await lanesHaveChanged(queries, [lane_ref])
+          await quotesHaveChanged(queries, [lane_ref])
           return
         }
-        showLane(queries, lane)
+        showQuote(queries, quote)
         notify(`${name} was not marked ${outcomeWords(outcome, reason)}. ${failureWords(error)}`, {
           failed: true,
-          action: { label: 'Try again', run: () => void mark(lane, outcome, reason) },
+          action: { label: 'Try again', run: () => void mark(quote, outcome, reason) },
         })
         // An earlier mark may have failed too, so the quote is reloaded from the service.
-        await call('get-lane', { params: { lane_ref } }).then(
-          (current) => showLane(queries, current),
+        await call('get-quote', { params: { lane_ref } }).then(
+          (current) => showQuote(queries, current),
           () => undefined,
         )
       } finally {
@@ -132,11 +132,11 @@ export function useOutcomeMarks(): Mark {
     },
     [queries, notify],
   )
-  return useCallback((lane, outcome, reason) => void mark(lane, outcome, reason), [mark])
+  return useCallback((quote, outcome, reason) => void mark(quote, outcome, reason), [mark])
 }
 
-function holdsAnswer({ queryKey, state }: { queryKey: readonly unknown[]; state: { data: unknown } }) {
-  return (queryKey[0] === 'list-lanes' || queryKey[0] === 'get-lane') && state.data !== undefined
+function hasAnswer({ queryKey, state }: { queryKey: readonly unknown[]; state: { data: unknown } }) {
+  return (queryKey[0] === 'list-quotes' || queryKey[0] === 'get-quote') && state.data !== undefined
 }
 
 /** Why a mark failed, as a sentence. */

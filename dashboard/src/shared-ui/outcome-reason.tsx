@@ -1,6 +1,6 @@
 import { Button, Group, Kbd, Modal, Stack, Text } from '@mantine/core'
 import type { KeyboardEvent } from 'react'
-import type { Lane } from '#contract/lane.ts'
+import type { Quote } from '#contract/quote.ts'
 import { laneName } from './formats.ts'
 import { type Reason, reasonNames, reasons } from './outcome-words.tsx'
 
@@ -37,8 +37,8 @@ export function ReasonDialog({
 }
 
 /** A quote as the dialog names it. @example lostQuote(lane) // 'Dallas, TX → Atlanta, GA for Harvest Table Foods' */
-export function lostQuote(lane: Lane | null): string | null {
-  return lane && `${laneName(lane.origin, lane.destination)} for ${lane.customer_name}`
+export function lostQuote(quote: Quote | null): string | null {
+  return quote && `${laneName(quote.origin, quote.destination)} for ${quote.customer_name}`
 }
 
 function Choices({ about, choose }: { about: string; choose: (reason: Reason | null) => void }) {

@@ -1,9 +1,9 @@
-import type { Lane } from '#contract/lane.ts'
+import type { Quote } from '#contract/quote.ts'
 import { moment } from './formats.ts'
 
-type Outcome = Lane['outcome']
-export type Reason = NonNullable<Lane['outcome_reason']>
-type Source = NonNullable<Lane['outcome_source']>
+type Outcome = Quote['outcome']
+export type Reason = NonNullable<Quote['outcome_reason']>
+type Source = NonNullable<Quote['outcome_source']>
 
 /** An outcome as it is shown: a superseded offer is neither won nor lost, whatever its own outcome is. */
 export type ShownOutcome = Outcome | 'superseded'
@@ -20,7 +20,7 @@ export const outcomeNames: Readonly<Record<ShownOutcome, string>> = {
 export function shownOutcome({
   outcome,
   superseded_by,
-}: Pick<Lane, 'outcome' | 'superseded_by'>): ShownOutcome {
+}: Pick<Quote, 'outcome' | 'superseded_by'>): ShownOutcome {
   return superseded_by === null ? outcome : 'superseded'
 }
 
@@ -79,8 +79,8 @@ export function OutcomeMark({ outcome }: { outcome: ShownOutcome }) {
 }
 
 /** A label for voided quotes; renders nothing for other quotes. */
-export function VoidMark({ lane }: { lane: Pick<Lane, 'voided_at'> }) {
-  return lane.voided_at === null ? null : (
+export function VoidMark({ quote }: { quote: Pick<Quote, 'voided_at'> }) {
+  return quote.voided_at === null ? null : (
     <span
       style={{
         padding: '0 0.45em',
@@ -96,8 +96,8 @@ export function VoidMark({ lane }: { lane: Pick<Lane, 'voided_at'> }) {
 }
 
 /** A label for quotes whose booking was cancelled; renders nothing for other quotes. */
-export function CancelledMark({ lane }: { lane: Pick<Lane, 'cancelled_at'> }) {
-  return lane.cancelled_at === null ? null : (
+export function CancelledMark({ quote }: { quote: Pick<Quote, 'cancelled_at'> }) {
+  return quote.cancelled_at === null ? null : (
     <span
       style={{
         padding: '0 0.45em',
@@ -113,7 +113,7 @@ export function CancelledMark({ lane }: { lane: Pick<Lane, 'cancelled_at'> }) {
 }
 
 /** When and why a booking was cancelled, as one line of text. */
-export function cancelledWords({ cancelled_at, cancel_reason }: Lane): string {
+export function cancelledWords({ cancelled_at, cancel_reason }: Quote): string {
   return cancel_reason === null ? moment(cancelled_at) : `${moment(cancelled_at)}: ${cancel_reason}`
 }
 

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest'
-import { exampleLane } from '#contract/lane.ts'
-import { deskLane } from '#contract/lanes-advice.ts'
+import { exampleQuote } from '#contract/quote.ts'
+import { deskQuote } from '#contract/quotes-advice.ts'
 import { pricedFields, quoteTable } from '#engine/quote-fields.ts'
 import { adviceOn, quoteFacts, reasonsToConfirm } from './quote-facts.ts'
 
 /** A saved quote with a value in each field that its price depends on. */
 const contractQuote = {
-  ...exampleLane,
+  ...exampleQuote,
   estimated_cost: 2600,
   quoted_basis: 'linehaul' as const,
   quoted_fuel: 320,
@@ -18,18 +18,18 @@ const contractQuote = {
 }
 
 test('advice on a saved quote has every field that its price depends on', () => {
-  const { customer, lanes } = adviceOn(contractQuote.quoted_customer_name, [contractQuote])
+  const { customer, lanes: quotes } = adviceOn(contractQuote.quoted_customer_name, [contractQuote])
   const names = pricedFields.map((field) => quoteTable[field].sent)
-  expect(customer).toBe(exampleLane.quoted_customer_name)
-  expect(Object.keys(lanes[0] ?? {}).sort()).toEqual(names.filter((name) => name !== 'customer_name').sort())
-  expect(lanes[0]).toMatchObject({
+  expect(customer).toBe(exampleQuote.quoted_customer_name)
+  expect(Object.keys(quotes[0] ?? {}).sort()).toEqual(names.filter((name) => name !== 'customer_name').sort())
+  expect(quotes[0]).toMatchObject({
     rate_type: 'contract',
     miles: 792,
     estimated_cost: 2600,
     quoted_fuel: 320,
   })
   // The service reads them all.
-  expect(Object.keys(deskLane.properties)).toEqual(expect.arrayContaining(Object.keys(lanes[0] ?? {})))
+  expect(Object.keys(deskQuote.properties)).toEqual(expect.arrayContaining(Object.keys(quotes[0] ?? {})))
 })
 
 test('what is not known is left out: a cost of zero is not known, a charge of zero is', () => {

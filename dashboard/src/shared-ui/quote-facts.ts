@@ -2,9 +2,9 @@ import { useQueryClient } from '@tanstack/react-query'
 import { pricedFields, quoteTable } from '#engine/quote-fields.ts'
 import { type Answer, type Body, CallFailed, call } from '../api/index.ts'
 
-type AdviceBody = Body<'advise-lanes'>
+type AdviceBody = Body<'advise-quotes'>
 type Facts = AdviceBody['lanes'][number]
-type Result = Answer<'advise-lanes'>['results'][number]
+type Result = Answer<'advise-quotes'>['results'][number]
 
 /** The advice on one quote. */
 export type QuoteAdvice = Extract<Result, { status: 200 }>
@@ -64,8 +64,8 @@ export function useRateCheck(): (body: AdviceBody) => Promise<CheckedRates> {
     const signal = AbortSignal.timeout(checkWaitMs)
     try {
       const { results } = await queries.fetchQuery({
-        queryKey: ['advise-lanes', { body }],
-        queryFn: () => call('advise-lanes', { body, signal }),
+        queryKey: ['advise-quotes', { body }],
+        queryFn: () => call('advise-quotes', { body, signal }),
         staleTime: 60_000,
       })
       return { results, isUnchecked: false }

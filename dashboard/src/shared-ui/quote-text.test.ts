@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { emailText, newestQuotes, rateText, validityChoices } from './quote-text.ts'
 
-const lane = {
+const quote = {
   lane_ref: '48211093754-1-1',
   created_at: '2026-02-27T16:12:09.000Z',
   origin: 'Dallas, TX',
@@ -16,7 +16,7 @@ const lane = {
 const request = {
   customer_name: 'Harvest Table Foods',
   reference: 'PO-7781',
-  lanes: [lane],
+  lanes: [quote],
 }
 
 const brokerage = (valid_days: number | null = null) => ({
@@ -26,7 +26,7 @@ const brokerage = (valid_days: number | null = null) => ({
 
 test('an e-mail names lane, equipment, rate, validity and references, and no cost', () => {
   const text = emailText(
-    { ...request, lanes: [{ ...lane, valid_until: '2026-02-28T16:12:09.000Z' }] },
+    { ...request, lanes: [{ ...quote, valid_until: '2026-02-28T16:12:09.000Z' }] },
     brokerage(),
   )
   expect(text.split('\n').slice(0, 8)).toEqual([
@@ -48,7 +48,7 @@ test('several quotes have a total', () => {
     {
       ...request,
       reference: null,
-      lanes: [lane, { ...lane, lane_ref: '48211093754-2-1', quoted_rate: 1000.5 }],
+      lanes: [quote, { ...quote, lane_ref: '48211093754-2-1', quoted_rate: 1000.5 }],
     },
     brokerage(),
   )
@@ -85,7 +85,7 @@ test('a rate says what it includes, its charges and its currency', () => {
 })
 
 test('the validity is the saved one, of each quote if they differ', () => {
-  const stored = (valid_until: string) => ({ ...lane, valid_until })
+  const stored = (valid_until: string) => ({ ...quote, valid_until })
   const one = emailText({ ...request, lanes: [stored('2026-03-01T20:03:00Z')] }, brokerage())
   expect(one).toMatch(/Valid until Mar 1, 2026, \d+:03 [AP]M/)
   expect(one).not.toContain('Feb 28')
@@ -99,8 +99,8 @@ test('the validity is the saved one, of each quote if they differ', () => {
 test('without a saved validity, it is when the brokerage lets the quote expire, or not stated', () => {
   expect(emailText(request, brokerage(3))).toMatch(/Valid until Mar 2, 2026, \d+:12 [AP]M/)
   expect(emailText(request, brokerage())).not.toContain('Valid')
-  const stored = { ...lane, lane_ref: '48211093754-2-1', valid_until: '2026-03-01T20:03:00Z' }
-  expect(emailText({ ...request, lanes: [lane, stored] }, brokerage()).match(/Valid until/g)).toHaveLength(1)
+  const stored = { ...quote, lane_ref: '48211093754-2-1', valid_until: '2026-03-01T20:03:00Z' }
+  expect(emailText({ ...request, lanes: [quote, stored] }, brokerage()).match(/Valid until/g)).toHaveLength(1)
 })
 
 test('the usual validity is the default of the brokerage, else 24 hours, and always a choice', () => {
@@ -111,11 +111,11 @@ test('the usual validity is the default of the brokerage, else 24 hours, and alw
 })
 
 test('amounts in two currencies have no total, and charges are part of one', () => {
-  const linehaul = { ...lane, quoted_basis: 'linehaul', quoted_fuel: 350 } as const
-  const cad = { ...lane, quoted_currency: 'CAD' } as const
-  const textOf = (...lanes: (typeof lane)[]) => emailText({ ...request, lanes }, brokerage())
-  expect(textOf(lane, cad)).not.toContain('Total')
+  const linehaul = { ...quote, quoted_basis: 'linehaul', quoted_fuel: 350 } as const
+  const cad = { ...quote, quoted_currency: 'CAD' } as const
+  const textOf = (...quotes: (typeof quote)[]) => emailText({ ...request, lanes: quotes }, brokerage())
+  expect(textOf(quote, cad)).not.toContain('Total')
   expect(textOf(cad, cad)).toContain('Total: $4,300 CAD')
-  expect(textOf(lane, linehaul)).toContain('Total: $4,650')
-  expect(textOf(lane, { ...lane, quoted_basis: 'linehaul' } as typeof lane)).not.toContain('Total')
+  expect(textOf(quote, linehaul)).toContain('Total: $4,650')
+  expect(textOf(quote, { ...quote, quoted_basis: 'linehaul' } as typeof quote)).not.toContain('Total')
 })

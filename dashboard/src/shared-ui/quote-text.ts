@@ -64,12 +64,12 @@ const inZone = (moment: number) => zonedMoment(moment).replace(/:\d\d (?=[AP]M)/
  * @param expiryDays days after which the brokerage lets a quote expire that says nothing
  */
 export function validUntil(
-  lane: Pick<QuoteForCustomer['lanes'][number], 'valid_until' | 'created_at'>,
+  quote: Pick<QuoteForCustomer['lanes'][number], 'valid_until' | 'created_at'>,
   expiryDays: number | null,
 ): string | null {
-  const stored = lane.valid_until ?? null
+  const stored = quote.valid_until ?? null
   if (stored !== null) return inZone(Date.parse(stored))
-  return expiryDays === null ? null : inZone(Date.parse(lane.created_at) + expiryDays * 86_400_000)
+  return expiryDays === null ? null : inZone(Date.parse(quote.created_at) + expiryDays * 86_400_000)
 }
 
 type QuotedRate = Pick<
@@ -132,31 +132,31 @@ export function emailText(
   request: QuoteForCustomer,
   { name: brokerage, quote_expiry: { valid_days: expiryDays } }: QuotingBrokerage,
 ): string {
-  const { customer_name, reference, lanes } = request
-  const [only] = lanes.length === 1 ? lanes : []
+  const { customer_name, reference, lanes: quotes } = request
+  const [only] = quotes.length === 1 ? quotes : []
   const subject =
     only === undefined
-      ? `${lanes.length} quotes from ${brokerage}`
+      ? `${quotes.length} quotes from ${brokerage}`
       : `Quote from ${brokerage}: ${laneName(only.origin, only.destination)}`
-  const ends = lanes.map((lane) => validUntil(lane, expiryDays))
+  const ends = quotes.map((quote) => validUntil(quote, expiryDays))
   const sameValidity = ends.every((end) => end === ends[0])
-  const lines = lanes.flatMap((lane, nth) => [
-    `${laneName(lane.origin, lane.destination)}, ${equipmentName(lane.equipment)}: ${rateText(lane)}`,
-    ...(lane.pickup_date === null ? [] : [`  Pickup ${lane.pickup_date}`]),
+  const lines = quotes.flatMap((quote, nth) => [
+    `${laneName(quote.origin, quote.destination)}, ${equipmentName(quote.equipment)}: ${rateText(quote)}`,
+    ...(quote.pickup_date === null ? [] : [`  Pickup ${quote.pickup_date}`]),
     ...(sameValidity || ends[nth] == null ? [] : [`  Valid until ${ends[nth]}`]),
-    `  Our reference ${lane.lane_ref}`,
+    `  Our reference ${quote.lane_ref}`,
   ])
   // Amounts in two currencies, or without charges that are not known, have no sum.
-  const isSummed = lanes.every(
-    (lane) =>
-      (lane.quoted_currency ?? 'USD') === (lanes[0]?.quoted_currency ?? 'USD') &&
-      (lane.quoted_basis !== 'linehaul' || chargesOf(lane) > 0),
+  const isSummed = quotes.every(
+    (quote) =>
+      (quote.quoted_currency ?? 'USD') === (quotes[0]?.quoted_currency ?? 'USD') &&
+      (quote.quoted_basis !== 'linehaul' || chargesOf(quote) > 0),
   )
-  const total = lanes.reduce(
-    (sum, lane) => sum + lane.quoted_rate + (lane.quoted_basis === 'linehaul' ? chargesOf(lane) : 0),
+  const total = quotes.reduce(
+    (sum, quote) => sum + quote.quoted_rate + (quote.quoted_basis === 'linehaul' ? chargesOf(quote) : 0),
     0,
   )
-  const currency = termsBehind({ basis: null, currency: lanes[0]?.quoted_currency ?? null })
+  const currency = termsBehind({ basis: null, currency: quotes[0]?.quoted_currency ?? null })
   return [
     `Subject: ${subject}`,
     '',
@@ -164,7 +164,7 @@ export function emailText(
     ...(reference === null ? [] : [`Your reference: ${reference}`]),
     '',
     ...lines,
-    ...(lanes.length === 1 || !isSummed ? [] : [`Total: ${dollars(cents(total))}${currency}`]),
+    ...(quotes.length === 1 || !isSummed ? [] : [`Total: ${dollars(cents(total))}${currency}`]),
     '',
     ...(sameValidity && ends[0] != null ? [`Valid until ${ends[0]}.`, ''] : []),
     brokerage,

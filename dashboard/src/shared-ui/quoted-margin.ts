@@ -1,4 +1,4 @@
-import type { Lane } from '#contract/lane.ts'
+import type { Quote } from '#contract/quote.ts'
 
 export interface QuotedMargin {
   readonly cost: number
@@ -14,24 +14,24 @@ export interface QuotedMargin {
  * @example quotedMargin({ quoted_rate: 2000, estimated_cost: 1700, ... }) // { cost: 1700, source: 'estimate', margin: 300, marginPct: 15 }
  */
 export function quotedMargin(
-  lane: Pick<
-    Lane,
+  quote: Pick<
+    Quote,
     'quoted_rate' | 'estimated_cost' | 'expected_cost' | 'expected_basis' | 'quoted_basis' | 'quoted_currency'
   >,
 ): QuotedMargin | null {
   // A cost of zero means that no estimate was entered.
-  const own = lane.estimated_cost === 0 ? null : lane.estimated_cost
+  const own = quote.estimated_cost === 0 ? null : quote.estimated_cost
   // The expected cost is in US dollars. `expected_basis` is null beside a rate that states no basis.
-  const isComparable = lane.quoted_basis === lane.expected_basis && lane.quoted_currency !== 'CAD'
-  const expected = isComparable ? (lane.expected_cost?.amount ?? null) : null
+  const isComparable = quote.quoted_basis === quote.expected_basis && quote.quoted_currency !== 'CAD'
+  const expected = isComparable ? (quote.expected_cost?.amount ?? null) : null
   const cost = own ?? expected
   if (cost === null || cost === 0) return null
-  const margin = Math.round((lane.quoted_rate - cost) * 100) / 100
+  const margin = Math.round((quote.quoted_rate - cost) * 100) / 100
   return {
     cost,
     source: own === null ? 'history' : 'estimate',
     margin,
-    marginPct: (margin / lane.quoted_rate) * 100,
+    marginPct: (margin / quote.quoted_rate) * 100,
   }
 }
 

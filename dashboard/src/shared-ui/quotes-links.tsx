@@ -1,7 +1,7 @@
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
-import type { Lane } from '#contract/lane.ts'
 import { pagePaths } from '#contract/pages.ts'
+import type { Quote } from '#contract/quote.ts'
 
 /** Renders a Mantine button, menu item or anchor as a router link (`renderRoot`) with typed parameters. */
 type AsLink = (props: Record<string, unknown>) => ReactNode
@@ -19,6 +19,6 @@ export function asLinkToLane({
   origin,
   destination,
   equipment,
-}: Pick<Lane, 'origin' | 'destination' | 'equipment'>): AsLink {
+}: Pick<Quote, 'origin' | 'destination' | 'equipment'>): AsLink {
   return (props) => <Link {...props} to={pagePaths.lane} search={{ origin, destination, equipment }} />
 }

@@ -25,21 +25,21 @@ export function onOwnTerms({ times, plus }: RateConversion, rate: number): numbe
 /**
  * How the amounts of a quote are converted. Null if they cannot be converted, undefined while the answer is loading.
  *
- * @param isSaid whether the quote says on which terms it is; else its amounts are as they are
+ * @param isStated whether the quote says on which terms it is; else its amounts are as they are
  */
 export function useRateConversion(
   quote: PricedQuote,
   customer: string,
-  { isSaid, isComplete }: { readonly isSaid: boolean; readonly isComplete: boolean },
+  { isStated, isComplete }: { readonly isStated: boolean; readonly isComplete: boolean },
 ): RateConversion | null | undefined {
   const asked = JSON.stringify(adviceOn(customer, [{ ...quote, quoted_rate: null, estimated_cost: null }]))
   const [settled] = useDebouncedValue(asked, typingPauseMs)
   const { data } = useAnswer(
-    'advise-lanes',
+    'advise-quotes',
     { body: JSON.parse(settled) },
-    { enabled: isSaid && isComplete, staleMs: 60_000, comesBack: true },
+    { enabled: isStated && isComplete, staleMs: 60_000, comesBack: true },
   )
-  if (!isSaid) return asItIs
+  if (!isStated) return asItIs
   const [result] = data?.results ?? []
   if (settled !== asked || result === undefined) return undefined
   return result.status === 200 ? result.conversion : null

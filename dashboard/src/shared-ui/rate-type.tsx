@@ -6,7 +6,7 @@ export type RateType = 'spot' | 'contract'
 export const rateTypeNames: Readonly<Record<RateType, string>> = { spot: 'Spot', contract: 'Contract' }
 
 /** The rate type in an address, as a parameter of the service; none if the address names none. */
-export function rateTypeAsked({ rate_type: asked }: { readonly rate_type?: string | undefined }): {
+export function requestedRateType({ rate_type: asked }: { readonly rate_type?: string | undefined }): {
   rate_type?: RateType
 } {
   return asked === 'spot' || asked === 'contract' ? { rate_type: asked } : {}
@@ -30,7 +30,7 @@ export function RateTypeFilter({
         { value: '', label: 'Spot and contract' },
         ...Object.entries(rateTypeNames).map(([value, label]) => ({ value, label })),
       ]}
-      value={rateTypeAsked(search).rate_type ?? ''}
+      value={requestedRateType(search).rate_type ?? ''}
       onChange={(event) => change({ rate_type: event.currentTarget.value })}
     />
   )

@@ -1,4 +1,4 @@
-import type { Lane } from '#contract/lane.ts'
+import type { Quote } from '#contract/quote.ts'
 import { type QuotedTerms, type RateBasis, sameTerms } from '#engine/rate-basis.ts'
 
 interface SentAmount extends QuotedTerms {
@@ -18,10 +18,10 @@ export function sentDifference(before: SentAmount, after: SentAmount, assumed: R
 }
 
 /** Booked AR minus the quoted rate. @example bookedAgainstQuoted(lane, 'all_in') // -80 */
-export function bookedAgainstQuoted(lane: Lane, assumed: RateBasis): number | null {
+export function bookedAgainstQuoted(quote: Quote, assumed: RateBasis): number | null {
   return sentDifference(
-    { amount: lane.quoted_rate, basis: lane.quoted_basis, currency: lane.quoted_currency },
-    { amount: lane.customer_rate, basis: lane.customer_basis, currency: lane.customer_currency },
+    { amount: quote.quoted_rate, basis: quote.quoted_basis, currency: quote.quoted_currency },
+    { amount: quote.customer_rate, basis: quote.customer_basis, currency: quote.customer_currency },
     assumed,
   )
 }

@@ -1,10 +1,10 @@
 import { useSyncExternalStore } from 'react'
 
-const keptAs = 'lanewise-shortcuts'
+const savedUnder = 'lanewise-shortcuts'
 
 function readIsOn(): boolean {
   try {
-    return localStorage.getItem(keptAs) !== 'off'
+    return localStorage.getItem(savedUnder) !== 'off'
   } catch {
     return true
   }
@@ -21,7 +21,7 @@ export function lettersAreOn(): boolean {
 function switchTo(next: boolean): void {
   isOn = next
   try {
-    localStorage.setItem(keptAs, next ? 'on' : 'off')
+    localStorage.setItem(savedUnder, next ? 'on' : 'off')
   } catch {
     // Without browser storage, the setting lasts until the page is closed.
   }

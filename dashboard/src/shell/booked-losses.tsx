@@ -29,7 +29,7 @@ export function BookedLosses() {
   // The start of a day, so that the same request is cached.
   const from = new Date(Math.floor((opened - quotedWithinMs) / dayMs) * dayMs).toISOString()
   const { data, dataUpdatedAt } = useAnswer(
-    'list-lanes',
+    'list-quotes',
     { query: { finding: 'booked_at_a_loss', sort: 'updated', from, limit: readMax } },
     { everyMs, staleMs: everyMs },
   )

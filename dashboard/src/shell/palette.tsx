@@ -158,7 +158,7 @@ function FoundQuotes({
   const [asked] = useDebouncedValue(words, searchPauseMs)
   const isAsked = asked.length > 1 && words.length > 1
   const { data, error } = useAnswer(
-    'list-lanes',
+    'list-quotes',
     { query: { q: asked, limit: foundMax } as never },
     { enabled: isAsked, keeps: true },
   )
@@ -178,20 +178,20 @@ function FoundQuotes({
     return <Spotlight.Empty role="status">No quote found for “{asked}”</Spotlight.Empty>
   return (
     <Spotlight.ActionsGroup label="Quotes">
-      {data.lanes.map((lane) => (
+      {data.lanes.map((quote) => (
         <Spotlight.Action
-          key={lane.lane_ref}
-          label={`${laneName(lane.origin, lane.destination)}, ${lane.customer_name}`}
+          key={quote.lane_ref}
+          label={`${laneName(quote.origin, quote.destination)}, ${quote.customer_name}`}
           description={[
-            lane.lane_ref,
-            lane.external_id,
-            lane.reference,
-            dollars(lane.quoted_rate),
-            outcomeNames[shownOutcome(lane)],
+            quote.lane_ref,
+            quote.external_id,
+            quote.reference,
+            dollars(quote.quoted_rate),
+            outcomeNames[shownOutcome(quote)],
           ]
             .filter((one) => one !== null)
             .join(' · ')}
-          onClick={() => go(pagePaths.quote.replace('{lane_ref}', encodeURIComponent(lane.lane_ref)))}
+          onClick={() => go(pagePaths.quote.replace('{lane_ref}', encodeURIComponent(quote.lane_ref)))}
         />
       ))}
       {(data.total ?? 0) > foundMax && (

@@ -1,5 +1,5 @@
 import type { Query } from '../api/index.ts'
-import { type AddressParams, type Period, rateTypeAsked } from '../shared-ui/index.ts'
+import { type AddressParams, type Period, requestedRateType } from '../shared-ui/index.ts'
 
 export type ShipmentsQuery = Query<'list-shipments'>
 type Sort = NonNullable<ShipmentsQuery['sort']>
@@ -39,7 +39,7 @@ export function selectionOf(search: AddressParams, period: Period): Query<'expor
   )
   return {
     ...texts,
-    ...rateTypeAsked(search),
+    ...requestedRateType(search),
     ...(Number.isSafeInteger(rep) && rep > 0 ? { quoted_by: rep } : {}),
     ...(period.from === undefined ? {} : { from: period.from }),
     ...(period.to === undefined ? {} : { to: period.to }),

@@ -1,9 +1,9 @@
 import { Drawer, Group, Stack, Text, Title } from '@mantine/core'
 import type { ReactNode } from 'react'
-import type { Lane } from '#contract/lane.ts'
 import { pagePaths } from '#contract/pages.ts'
+import type { Quote } from '#contract/quote.ts'
 import { useAnswer, useSession } from '../api/index.ts'
-import { LaneChanges } from '../lane-history/index.ts'
+import { QuoteChanges } from '../quote-history/index.ts'
 import {
   bookedAgainstQuoted,
   CancelledMark,
@@ -44,8 +44,8 @@ export function ShipmentRecord({ laneRef, onClose }: { laneRef: string | null; o
 }
 
 function Body({ laneRef }: { laneRef: string }) {
-  const { data: lane, error, refetch } = useAnswer('get-lane', { params: { lane_ref: laneRef } })
-  if (lane === undefined) {
+  const { data: quote, error, refetch } = useAnswer('get-quote', { params: { lane_ref: laneRef } })
+  if (quote === undefined) {
     return error === null ? (
       <Loading label="Loading the shipment" rows={8} />
     ) : (
@@ -54,12 +54,12 @@ function Body({ laneRef }: { laneRef: string }) {
   }
   return (
     <Stack gap="lg">
-      <Facts lane={lane} />
+      <Facts quote={quote} />
       <Group gap="md">
-        <TextLink to={`${pagePaths.quotes}/${encodeURIComponent(lane.lane_ref)}`}>Open quote</TextLink>
+        <TextLink to={`${pagePaths.quotes}/${encodeURIComponent(quote.lane_ref)}`}>Open quote</TextLink>
         <TextLink
           to={pagePaths.lane}
-          query={{ origin: lane.origin, destination: lane.destination, equipment: lane.equipment }}
+          query={{ origin: quote.origin, destination: quote.destination, equipment: quote.equipment }}
         >
           Open lane
         </TextLink>
@@ -68,7 +68,7 @@ function Body({ laneRef }: { laneRef: string }) {
         <Title order={2} size="h4" id="shipment-changes">
           Changes
         </Title>
-        <LaneChanges lane={lane} />
+        <QuoteChanges quote={quote} />
       </section>
     </Stack>
   )
@@ -91,18 +91,18 @@ function perMile(amount: number | null, miles: number | null): string {
   return amount === null || miles === null ? '' : ` · ${ratePerMile(amount / miles)}`
 }
 
-function Facts({ lane }: { lane: Lane }) {
+function Facts({ quote }: { quote: Quote }) {
   const { default_basis: assumed } = useSession().tenant
-  const { margin, margin_pct, miles, truck_cost_source: source } = lane
-  const expected = lane.estimated_cost ?? lane.expected_cost?.amount ?? null
-  const isReplaced = lane.customer_name !== lane.quoted_customer_name
+  const { margin, margin_pct, miles, truck_cost_source: source } = quote
+  const expected = quote.estimated_cost ?? quote.expected_cost?.amount ?? null
+  const isReplaced = quote.customer_name !== quote.quoted_customer_name
   return (
     <Stack gap="sm">
       <Group justify="space-between" gap="xs">
         <Text fw={600}>
-          {laneName(lane.origin, lane.destination)} <CancelledMark lane={lane} />
+          {laneName(quote.origin, quote.destination)} <CancelledMark quote={quote} />
         </Text>
-        <CopyButton text={lane.lane_ref} what="lane_ref" />
+        <CopyButton text={quote.lane_ref} what="lane_ref" />
       </Group>
       <dl
         style={{
@@ -113,12 +113,12 @@ function Facts({ lane }: { lane: Lane }) {
         }}
       >
         <Fact label="Customer rate (AR)">
-          {dollars(lane.customer_rate)}
-          {perMile(lane.customer_rate, miles)}
+          {dollars(quote.customer_rate)}
+          {perMile(quote.customer_rate, miles)}
         </Fact>
         <Fact label="Truck cost (AP)">
-          {dollars(lane.truck_cost)}
-          {perMile(lane.truck_cost, miles)}
+          {dollars(quote.truck_cost)}
+          {perMile(quote.truck_cost, miles)}
           {source === null
             ? ''
             : ` · from ${source === 'tms' ? 'the TMS' : sourceNames[source].toLowerCase()}`}
@@ -127,25 +127,25 @@ function Facts({ lane }: { lane: Lane }) {
           <Margin amount={margin} /> · <MarginPct share={margin_pct} />
         </Fact>
         <Fact label="Quoted rate">
-          {dollars(lane.quoted_rate)}
-          {perMile(lane.quoted_rate, miles)}
+          {dollars(quote.quoted_rate)}
+          {perMile(quote.quoted_rate, miles)}
         </Fact>
         <Fact label="AR vs quote">
-          <Difference amount={bookedAgainstQuoted(lane, assumed)} of="quote" />
+          <Difference amount={bookedAgainstQuoted(quote, assumed)} of="quote" />
         </Fact>
         <Fact label="Expected cost when quoted">{dollars(expected)}</Fact>
         <Fact label="Customer">
-          {lane.customer_name}
-          {isReplaced ? ` (quoted for ${lane.quoted_customer_name})` : ''}
+          {quote.customer_name}
+          {isReplaced ? ` (quoted for ${quote.quoted_customer_name})` : ''}
         </Fact>
-        <Fact label="Carrier">{lane.carrier_name ?? '–'}</Fact>
-        <Fact label="MC">{lane.carrier_notes ?? '–'}</Fact>
-        <Fact label="Equipment">{equipmentName(lane.equipment)}</Fact>
+        <Fact label="Carrier">{quote.carrier_name ?? '–'}</Fact>
+        <Fact label="MC">{quote.carrier_notes ?? '–'}</Fact>
+        <Fact label="Equipment">{equipmentName(quote.equipment)}</Fact>
         <Fact label="Miles">{count(miles)}</Fact>
-        <Fact label="Rep">{lane.quoted_by?.name ?? 'Imported'}</Fact>
-        <Fact label="Quoted">{moment(lane.created_at)}</Fact>
-        <Fact label="Booked">{moment(lane.booked_at)}</Fact>
-        {lane.cancelled_at !== null && <Fact label="Cancelled">{cancelledWords(lane)}</Fact>}
+        <Fact label="Rep">{quote.quoted_by?.name ?? 'Imported'}</Fact>
+        <Fact label="Quoted">{moment(quote.created_at)}</Fact>
+        <Fact label="Booked">{moment(quote.booked_at)}</Fact>
+        {quote.cancelled_at !== null && <Fact label="Cancelled">{cancelledWords(quote)}</Fact>}
       </dl>
     </Stack>
   )

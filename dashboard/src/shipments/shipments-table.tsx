@@ -1,5 +1,5 @@
 import { Text, UnstyledButton } from '@mantine/core'
-import type { Lane } from '#contract/lane.ts'
+import type { Quote } from '#contract/quote.ts'
 import type { RateBasis } from '#engine/rate-basis.ts'
 import { useSession } from '../api/index.ts'
 import {
@@ -36,7 +36,7 @@ function TwoLines({ first, second }: { first: string; second?: string | null }) 
 }
 
 /** The landed margin, in dollars and as a percentage of the customer rate. */
-export function LandedMargin({ lane: { margin, margin_pct, margin_currency } }: { lane: Lane }) {
+export function LandedMargin({ quote: { margin, margin_pct, margin_currency } }: { quote: Quote }) {
   const terms = sentTerms(null, margin_currency)
   if (margin === null) return <span>–</span>
   return (
@@ -51,8 +51,8 @@ export function LandedMargin({ lane: { margin, margin_pct, margin_currency } }: 
   )
 }
 
-function LaneCell({ lane, open }: { lane: Lane; open: (lane: Lane) => void }) {
-  const name = laneName(lane.origin, lane.destination)
+function LaneCell({ quote, open }: { quote: Quote; open: (quote: Quote) => void }) {
+  const name = laneName(quote.origin, quote.destination)
   return (
     <>
       <UnstyledButton
@@ -65,37 +65,37 @@ function LaneCell({ lane, open }: { lane: Lane; open: (lane: Lane) => void }) {
           textDecoration: 'underline',
           minHeight: 24,
         }}
-        aria-label={`${name}: details and changes of ${lane.lane_ref}`}
-        onClick={() => open(lane)}
+        aria-label={`${name}: details and changes of ${quote.lane_ref}`}
+        onClick={() => open(quote)}
       >
         {name}
       </UnstyledButton>
       <Text size="xs" c="dimmed" component="div">
-        {lane.equipment} · {lane.lane_ref}{' '}
-        <CopyButton text={lane.lane_ref} what={`lane_ref ${lane.lane_ref}`} compact />
+        {quote.equipment} · {quote.lane_ref}{' '}
+        <CopyButton text={quote.lane_ref} what={`lane_ref ${quote.lane_ref}`} compact />
       </Text>
     </>
   )
 }
 
-function columnsOf(open: (lane: Lane) => void, assumed: RateBasis): readonly Column<Lane>[] {
+function columnsOf(open: (quote: Quote) => void, assumed: RateBasis): readonly Column<Quote>[] {
   return [
     {
       key: 'lane',
       header: 'Lane',
-      cell: (lane) => <LaneCell lane={lane} open={open} />,
+      cell: (quote) => <LaneCell quote={quote} open={open} />,
     },
     {
       key: 'customer',
       header: 'Customer',
       from: 'sm',
-      cell: (lane) => (
+      cell: (quote) => (
         <TwoLines
-          first={lane.customer_name}
+          first={quote.customer_name}
           second={
-            lane.customer_name === lane.quoted_customer_name
+            quote.customer_name === quote.quoted_customer_name
               ? null
-              : `quoted for ${lane.quoted_customer_name}`
+              : `quoted for ${quote.quoted_customer_name}`
           }
         />
       ),
@@ -104,23 +104,26 @@ function columnsOf(open: (lane: Lane) => void, assumed: RateBasis): readonly Col
       key: 'carrier',
       header: 'Carrier',
       from: 'sm',
-      cell: (lane) => <TwoLines first={lane.carrier_name ?? '–'} second={lane.carrier_notes} />,
+      cell: (quote) => <TwoLines first={quote.carrier_name ?? '–'} second={quote.carrier_notes} />,
     },
     {
       key: 'ar',
       header: 'AR',
       align: 'right',
       sorts: ['rate_high', 'rate_low'],
-      cell: (lane) => (
-        <OnTerms amount={lane.customer_rate} terms={sentTerms(lane.customer_basis, lane.customer_currency)} />
+      cell: (quote) => (
+        <OnTerms
+          amount={quote.customer_rate}
+          terms={sentTerms(quote.customer_basis, quote.customer_currency)}
+        />
       ),
     },
     {
       key: 'ap',
       header: 'AP',
       align: 'right',
-      cell: (lane) => (
-        <OnTerms amount={lane.truck_cost} terms={sentTerms(lane.truck_basis, lane.truck_currency)} />
+      cell: (quote) => (
+        <OnTerms amount={quote.truck_cost} terms={sentTerms(quote.truck_basis, quote.truck_currency)} />
       ),
     },
     {
@@ -128,18 +131,19 @@ function columnsOf(open: (lane: Lane) => void, assumed: RateBasis): readonly Col
       header: 'Margin',
       align: 'right',
       sorts: ['margin_high', 'margin_low'],
-      cell: (lane) =>
-        lane.cancelled_at === null ? <LandedMargin lane={lane} /> : <CancelledMark lane={lane} />,
+      cell: (quote) =>
+        quote.cancelled_at === null ? <LandedMargin quote={quote} /> : <CancelledMark quote={quote} />,
     },
     {
       key: 'quoted',
       header: 'AR vs quote',
       align: 'right',
-      cell: (lane) => (
+      cell: (quote) => (
         <>
-          <Difference amount={bookedAgainstQuoted(lane, assumed)} />
+          <Difference amount={bookedAgainstQuoted(quote, assumed)} />
           <Text size="xs" c="dimmed">
-            quoted {[dollars(lane.quoted_rate), sentTerms(lane.quoted_basis, lane.quoted_currency)].join(' ')}
+            quoted{' '}
+            {[dollars(quote.quoted_rate), sentTerms(quote.quoted_basis, quote.quoted_currency)].join(' ')}
           </Text>
         </>
       ),
@@ -148,32 +152,32 @@ function columnsOf(open: (lane: Lane) => void, assumed: RateBasis): readonly Col
       key: 'booked',
       header: 'Booked, quoted',
       sorts: ['booked'],
-      cell: (lane) => <TwoLines first={day(lane.booked_at)} second={day(lane.created_at)} />,
+      cell: (quote) => <TwoLines first={day(quote.booked_at)} second={day(quote.created_at)} />,
     },
   ]
 }
 
 /** One row per shipment with its rates, cost and margin. Opening a row shows the shipment's record. */
 export function ShipmentsTable({
-  lanes,
+  lanes: quotes,
   sort,
   onSort,
   chosen,
   onOpen,
 }: {
-  lanes: readonly Lane[]
+  lanes: readonly Quote[]
   sort: string
   onSort: (sort: string) => void
   chosen: string | null
-  onOpen: (lane: Lane) => void
+  onOpen: (quote: Quote) => void
 }) {
   const { default_basis: assumed } = useSession().tenant
   return (
     <DataTable
       caption="Shipments"
       columns={columnsOf(onOpen, assumed)}
-      rows={lanes}
-      rowKey={(lane) => lane.lane_ref}
+      rows={quotes}
+      rowKey={(quote) => quote.lane_ref}
       chosen={chosen}
       sort={sort}
       onSort={onSort}

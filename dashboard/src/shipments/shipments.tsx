@@ -156,7 +156,7 @@ function Listed({
             sort={sortOf(search)}
             onSort={(next) => change({ sort: next })}
             chosen={search.shipment ?? null}
-            onOpen={(lane) => change({ ...here, shipment: lane.lane_ref })}
+            onOpen={(quote) => change({ ...here, shipment: quote.lane_ref })}
           />
           <PageTurner
             search={search}

@@ -17,7 +17,7 @@ export function RemoveDialog({ person, onClose }: { person: Person | null; onClo
     onClose()
   }
   if (person === null) return null
-  const holdsTokens = remove.error?.code === 'tokens-to-hand-over'
+  const hasTokens = remove.error?.code === 'tokens-to-hand-over'
   return (
     <Modal
       opened
@@ -31,7 +31,7 @@ export function RemoveDialog({ person, onClose }: { person: Person | null; onClo
             ? 'The invitation stops working at once.'
             : 'Their sessions end at once. Their quotes and changes stay under their name.'}
         </Text>
-        {holdsTokens ? (
+        {hasTokens ? (
           <Radio.Group
             label="This person has live service tokens that systems may be using. What should happen to these tokens?"
             value={tokens}
@@ -54,7 +54,7 @@ export function RemoveDialog({ person, onClose }: { person: Person | null; onClo
             loading={remove.isPending}
             onClick={() =>
               remove.mutate(
-                { params: { id: person.id }, query: holdsTokens ? { tokens } : {} },
+                { params: { id: person.id }, query: hasTokens ? { tokens } : {} },
                 {
                   onSuccess: () => {
                     notify(`${person.name} was removed.`)

@@ -21,7 +21,7 @@ const places = {
 }
 const lane = identityOf(places)
 const quotes = Array.from({ length: 40 }, (_, nth) => ({
-  laneId: nth + 1,
+  quoteId: nth + 1,
   rateCents: 190_000 + 1_000 * nth + 7,
   costCents: 170_000 + 333 * nth,
   outcome: nth < 20 ? ('won' as const) : ('lost' as const),
@@ -32,8 +32,8 @@ const quotes = Array.from({ length: 40 }, (_, nth) => ({
 const book = {
   estimator: prepareEstimator({ quotes, now }),
   costs: prepareCosts(
-    quotes.map(({ laneId, costCents, miles, quotedAt }) => ({
-      laneId,
+    quotes.map(({ quoteId, costCents, miles, quotedAt }) => ({
+      quoteId,
       costCents,
       miles,
       at: quotedAt,

@@ -63,7 +63,7 @@ export interface AppraisalSettings {
 }
 
 /** The fuel charge per mile and the exchange rate of the day of a quote. Null if not known, or not needed. */
-export interface DayRates {
+export interface DayCharges {
   /** Mills (tenths of a cent) per mile, by the customer's schedule. */
   readonly fuelMillsPerMile: number | null
   readonly usdPerCad: number | null
@@ -81,7 +81,7 @@ export interface QuoteToAppraise {
   readonly customer: OfferCustomer | null
   /** What the rate and the cost include, and their currency. */
   readonly terms: AmountTerms
-  readonly day: DayRates
+  readonly day: DayCharges
   /** The truck cost that somebody entered, on these terms; null or 0 without one. */
   readonly enteredCents: number | null
   /** A quote of the past: the cost that was expected when it was made, if any, instead of the one of today. */

@@ -23,9 +23,9 @@ export function backtestSentence(found: BacktestResult | TooFewQuotes): string {
       ? `There are too few quotes to test the estimate on: ${count(found.decided, 'decided quote')}, and ${found.needed.decided} are needed.`
       : `There are too few recent quotes to test the estimate on: ${count(found.tested, 'decided quote')} in the tested period, and ${found.needed.tested} are needed.`
   }
-  const { model, lane_rate: laneRate, overall } = found.quality
+  const { model, lane_rate: winRateOfLane, overall } = found.quality
   const standing =
-    model.brier < Math.min(laneRate.brier, overall.brier)
+    model.brier < Math.min(winRateOfLane.brier, overall.brier)
       ? 'the estimate forecast better than the win rate of the lane or of the brokerage'
       : 'the estimate did not forecast better than plain win rates, so do not rely on it yet'
   return `On ${count(found.tested, 'tested quote')} ${standing}. ${dollarSentence(found)}`

@@ -36,7 +36,7 @@ function history(options: {
     const won = random() < chance(x)
     const costCents = Math.round(going * (0.85 + 0.06 * (random() - 0.5)))
     return {
-      laneId: i + 1,
+      quoteId: i + 1,
       rateCents: Math.round(going * Math.exp(x)),
       quotedRateCents: Math.round(going * Math.exp(x)),
       costCents,
@@ -115,8 +115,8 @@ describe('the measured quality', () => {
   })
 
   test('beats the baselines that ignore the rate when the rate decides the outcome', { tags: 'long' }, () => {
-    const { model, lane_rate: laneRate, overall } = found.quality
-    expect(model.brier).toBeLessThan(laneRate.brier - 0.02)
+    const { model, lane_rate: winRateOfLane, overall } = found.quality
+    expect(model.brier).toBeLessThan(winRateOfLane.brier - 0.02)
     expect(model.logLoss).toBeLessThan(overall.logLoss)
     expect(model.auc).toBeGreaterThan(0.7)
     const blind = enough(sold.map((quote) => ({ ...quote, rateCents: 100_000 })))
@@ -143,9 +143,9 @@ describe('the measured quality', () => {
     const [first] = few
     if (!first) throw new Error('no quotes')
     const odd = [
-      { ...first, laneId: 9001, rateCents: 0 },
-      { ...first, laneId: 9002, quotedAt: NOW + 3 * DAY },
-      { ...first, laneId: 9003, rateCents: first.rateCents * 100, quotedAt: NOW - DAY },
+      { ...first, quoteId: 9001, rateCents: 0 },
+      { ...first, quoteId: 9002, quotedAt: NOW + 3 * DAY },
+      { ...first, quoteId: 9003, rateCents: first.rateCents * 100, quotedAt: NOW - DAY },
     ]
     expect(enough([...few, ...odd])).toEqual({ ...ofFew, leftOut: 3 })
   })

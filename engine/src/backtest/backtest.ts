@@ -125,8 +125,8 @@ export function backtest(question: BacktestQuestion): BacktestResult | TooFewQuo
   const { now, windowDays, minimum = {} } = question
   const out = leftOutOf(question.quotes, now)
   const quotes = question.quotes
-    .filter(({ laneId }) => !out.has(laneId))
-    .sort((one, other) => one.quotedAt - other.quotedAt || one.laneId - other.laneId)
+    .filter(({ quoteId }) => !out.has(quoteId))
+    .sort((one, other) => one.quotedAt - other.quotedAt || one.quoteId - other.quoteId)
   const decided = quotes.filter(isDecided)
   const firstDay = quotes.reduce((least, { quotedAt }) => Math.min(least, dayOf(quotedAt)), dayOf(now))
   const fromDay = Math.max(firstDay + WARM_UP_DAYS, dayOf(now) - windowDays + 1)
@@ -149,7 +149,7 @@ export function backtest(question: BacktestQuestion): BacktestResult | TooFewQuo
     leftOut: out.size,
     quality: {
       model: measured(walked.forecasts),
-      lane_rate: measured(baselines.laneRate),
+      lane_rate: measured(baselines.winRateOfLane),
       overall: measured(baselines.overall),
       literal: measured(baselines.literal),
       at_or_below: measured(baselines.atOrBelow),
@@ -168,7 +168,7 @@ function leftOutOf(quotes: readonly BacktestQuote[], now: number): ReadonlySet<n
   const { spot, contract } = estimatorsByType({ quotes, now })
   const out = new Set<number>()
   for (const estimator of [spot, contract])
-    if (estimator !== null) for (const laneId of leftOutQuotes(estimator)) out.add(laneId)
+    if (estimator !== null) for (const quoteId of leftOutQuotes(estimator)) out.add(quoteId)
   return out
 }
 
@@ -225,10 +225,10 @@ function walk(plan: {
 }
 
 function paidLoads(quotes: readonly BacktestQuote[]) {
-  return quotes.flatMap(({ laneId, truckCostCents, miles, quotedAt, lane }) =>
+  return quotes.flatMap(({ quoteId, truckCostCents, miles, quotedAt, lane }) =>
     truckCostCents === null || miles === null
       ? []
-      : [{ laneId, costCents: truckCostCents, miles, at: quotedAt, costKeys: lane.costKeys }],
+      : [{ quoteId, costCents: truckCostCents, miles, at: quotedAt, costKeys: lane.costKeys }],
   )
 }
 

@@ -20,7 +20,7 @@ const COUNT_DAYS = 90
 /** Forecasts by the four rules, for the same quotes and from the same earlier outcomes as those of the model. */
 export interface BaselineForecasts {
   readonly overall: Forecast[]
-  readonly laneRate: Forecast[]
+  readonly winRateOfLane: Forecast[]
   readonly literal: Forecast[]
   readonly atOrBelow: Forecast[]
 }
@@ -32,7 +32,7 @@ export interface BaselineForecasts {
 export function forecastByBaselines(quotes: readonly LaneQuote[], warmUpDays: number): BaselineForecasts {
   const days = byDay(quotes)
   const first = Math.min(...days.keys())
-  const out: BaselineForecasts = { overall: [], laneRate: [], literal: [], atOrBelow: [] }
+  const out: BaselineForecasts = { overall: [], winRateOfLane: [], literal: [], atOrBelow: [] }
   const lanes = new Map<string, { won: number; decided: number; day: number; past: LaneQuote[] }>()
   let won = 0
   let decided = 0
@@ -43,13 +43,13 @@ export function forecastByBaselines(quotes: readonly LaneQuote[], warmUpDays: nu
       const lane = lanes.get(quote.lane.key)
       const decay = lane ? 2 ** (-(day - lane.day) / HALF_LIFE_DAYS) : 0
       const aged = { won: (lane?.won ?? 0) * decay, decided: (lane?.decided ?? 0) * decay }
-      const laneRate = laneWinRate(aged, { won, decided })
+      const winRateOfLane = laneWinRate(aged, { won, decided })
       const recent = (lane?.past ?? []).filter((past) => past.quotedAt >= (day - COUNT_DAYS) * DAY)
       const rates = laneRates(countRates(recent))
       const count = (method: 'literal' | 'at_or_below') =>
         winProbability(rates, quote.rateCents, method).probability ?? overall
       out.overall.push({ ...outcome, p: overall })
-      out.laneRate.push({ ...outcome, p: laneRate })
+      out.winRateOfLane.push({ ...outcome, p: winRateOfLane })
       out.literal.push({ ...outcome, p: count('literal') })
       out.atOrBelow.push({ ...outcome, p: count('at_or_below') })
     }

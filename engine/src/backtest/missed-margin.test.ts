@@ -43,7 +43,7 @@ function simulated(seed: number, days = 70) {
     const outcome = random() < 0.1 ? 'pending' : random() < chance(rateCents) ? 'won' : 'lost'
     truth.set(i + 1, { chance, costCents })
     return {
-      laneId: i + 1,
+      quoteId: i + 1,
       rateCents,
       quotedRateCents: rateCents,
       costCents: quotedCostCents,
@@ -67,7 +67,7 @@ function judged(quotes: readonly BacktestQuote[], now = NOW) {
 type Found = ReturnType<typeof judged>
 
 const rowsOf = ({ missed }: Found, kind: MissedKind) =>
-  [...missed.laneId.keys()].filter((row) => MISSED_KINDS[missed.kind[row] as number] === kind)
+  [...missed.quoteId.keys()].filter((row) => MISSED_KINDS[missed.kind[row] as number] === kind)
 
 /** The estimated missed margin of a kind with its range, and the true one of the same quotes. */
 function sums(found: Found, { quotes, truth }: ReturnType<typeof simulated>, kind: MissedKind) {
@@ -75,9 +75,9 @@ function sums(found: Found, { quotes, truth }: ReturnType<typeof simulated>, kin
   const byLane = new Map<string, { win: number; cost: number }>()
   let [amountCents, trueCents] = [0, 0]
   for (const row of rowsOf(found, kind)) {
-    const laneId = missed.laneId[row] as number
-    const quote = quotes[laneId - 1] as BacktestQuote
-    const { chance, costCents } = truth.get(laneId) as Truth
+    const quoteId = missed.quoteId[row] as number
+    const quote = quotes[quoteId - 1] as BacktestQuote
+    const { chance, costCents } = truth.get(quoteId) as Truth
     const [rate, better] = [missed.rateCents[row] as number, missed.betterRateCents[row] as number]
     const { win, cost } = byLane.get(quote.lane.key) ?? { win: 0, cost: 0 }
     byLane.set(quote.lane.key, {
@@ -119,14 +119,14 @@ describe('a simulated brokerage with a known truth', () => {
   test('a quote that was won too low was won, above its cost and below the better rate; one not worth winning is below its cost', () => {
     const { missed } = found
     for (const row of rowsOf(found, 'won_too_low')) {
-      expect(brokerage.quotes[(missed.laneId[row] as number) - 1]?.outcome).toBe('won')
+      expect(brokerage.quotes[(missed.quoteId[row] as number) - 1]?.outcome).toBe('won')
       expect(missed.rateCents[row]).toBeLessThan(missed.betterRateCents[row] as number)
       expect(missed.rateCents[row]).toBeGreaterThanOrEqual(missed.costCents[row] as number)
       expect(missed.chanceAtBetter[row]).toBeLessThan(missed.chance[row] as number)
       expect(missed.amountCents[row]).toBeGreaterThanOrEqual(0)
     }
     for (const row of rowsOf(found, 'not_worth')) {
-      expect(brokerage.quotes[(missed.laneId[row] as number) - 1]?.outcome).not.toBe('lost')
+      expect(brokerage.quotes[(missed.quoteId[row] as number) - 1]?.outcome).not.toBe('lost')
       expect(missed.rateCents[row]).toBeLessThan(missed.costCents[row] as number)
     }
   })
@@ -148,9 +148,9 @@ describe('a simulated brokerage with a known truth', () => {
         : { ...quote, outcome: 'lost' as const, truckCostCents: 2 * quote.quotedRateCents },
     )
     const earlier = ({ missed }: Found) =>
-      [...missed.laneId.keys()]
-        .filter((row) => (small.quotes[(missed.laneId[row] as number) - 1]?.quotedAt ?? 0) < turnedAt)
-        .map((row) => [missed.laneId[row], missed.amountCents[row], missed.betterRateCents[row]])
+      [...missed.quoteId.keys()]
+        .filter((row) => (small.quotes[(missed.quoteId[row] as number) - 1]?.quotedAt ?? 0) < turnedAt)
+        .map((row) => [missed.quoteId[row], missed.amountCents[row], missed.betterRateCents[row]])
     const before = earlier(judged(small.quotes))
     expect(before.length).toBeGreaterThan(5)
     expect(earlier(judged(turned))).toEqual(before)
@@ -166,7 +166,7 @@ describe('a simulated brokerage with a known truth', () => {
       })),
     )
     expect(none.judged).toBe(0)
-    expect(none.missed.laneId.length).toBe(0)
+    expect(none.missed.quoteId.length).toBe(0)
     expect(none.notJudged.without_cost).toBeGreaterThan(0)
   })
 })

@@ -35,7 +35,7 @@ export interface JudgeableQuote extends LaneQuote {
  * `winSd` and `costSd` are the standard deviations of the amount from the win curve and from the cost.
  */
 export interface MissedMargin {
-  readonly laneId: number
+  readonly quoteId: number
   readonly kind: MissedKind
   readonly amountCents: number
   readonly winSdCents: number
@@ -74,7 +74,7 @@ function eachCurve(
  * The chance that a load won at one rate would also have been won at a higher one, and the standard deviation of that chance over
  * the possible win curves. Curves that made the win likely weigh more.
  */
-function keptChance(posterior: Posterior, from: number, to: number): { mean: number; sd: number } {
+function stillWonChance(posterior: Posterior, from: number, to: number): { mean: number; sd: number } {
   let [sum, kept, squares] = [0, 0, 0]
   eachCurve(posterior, [from, to], (weight, before, after) => {
     const seen = weight * before
@@ -117,7 +117,7 @@ export function missedMargin<Quote extends JudgeableQuote>(
   quote: Quote,
   costs: CostModel,
 ): MissedMargin | NotJudged | null {
-  const { laneId, lane, miles, quotedRateCents: rateCents, outcome, quotedCostCents } = quote
+  const { quoteId, lane, miles, quotedRateCents: rateCents, outcome, quotedCostCents } = quote
   const expected = expectedCost(costs, { costKeys: lane.costKeys, miles })
   const known = quotedCostCents !== null && quotedCostCents > 0 ? quotedCostCents : null
   const costCents = known ?? (isOwnCost(expected) ? expected.costCents : null)
@@ -135,7 +135,7 @@ export function missedMargin<Quote extends JudgeableQuote>(
   // The cost varies around the expected one as past costs did.
   const costSd = (costCents * Math.log(expected.highCents / expected.lowCents)) / (2 * DEVIATIONS_80)
   const found = {
-    laneId,
+    quoteId,
     rateCents,
     costCents,
     betterRateCents: best.flatZone.lowCents,
@@ -158,7 +158,7 @@ export function missedMargin<Quote extends JudgeableQuote>(
   if (best.atEdge) return 'at_edge'
   const betterCents = best.flatZone.lowCents
   if (rateCents >= betterCents) return null
-  const kept = keptChance(posterior, x, position(betterCents))
+  const kept = stillWonChance(posterior, x, position(betterCents))
   const amountCents = kept.mean * (betterCents - costCents) - (rateCents - costCents)
   const winSdCents = kept.sd * (betterCents - costCents)
   if (amountCents <= DEVIATIONS_80 * winSdCents) return null
@@ -173,7 +173,7 @@ export function missedMargin<Quote extends JudgeableQuote>(
 
 /** The judged quotes in columns, which pass from a thread without a copy of each. Amounts are in cents. */
 export interface MissedColumns {
-  readonly laneId: Float64Array
+  readonly quoteId: Float64Array
   /** The position in `MISSED_KINDS`. */
   readonly kind: Uint8Array
   readonly amountCents: Float64Array
@@ -189,11 +189,11 @@ export interface MissedColumns {
 /**
  * Judged quotes in columns, in the order of the quotes. Amounts are rounded to whole cents; standard deviations are not.
  *
- * @example missedColumns([]).laneId.length // 0
+ * @example missedColumns([]).quoteId.length // 0
  */
 export function missedColumns(quotes: readonly MissedMargin[]): MissedColumns {
   return {
-    laneId: Float64Array.from(quotes, ({ laneId }) => laneId),
+    quoteId: Float64Array.from(quotes, ({ quoteId }) => quoteId),
     kind: Uint8Array.from(quotes, ({ kind }) => MISSED_KINDS.indexOf(kind)),
     amountCents: Float64Array.from(quotes, ({ amountCents }) => Math.round(amountCents)),
     winSdCents: Float32Array.from(quotes, ({ winSdCents }) => winSdCents),

@@ -12,7 +12,7 @@ import { countRates } from '../rate-counts.ts'
 import { isInPool, type Pool, rateTypes } from '../rate-type.ts'
 import { seededNumbers } from '../statistics/seeded-numbers.ts'
 import { finished } from '../steps.ts'
-import { KeptResults } from './kept-results.ts'
+import { CachedResults } from './cached-results.ts'
 import { areaName, identityOf, type LanePlaces, QuoteBook } from './quote-book.ts'
 import {
   countScope,
@@ -60,7 +60,7 @@ const places = fc
 
 const quote = fc.record({
   // Few ids, so that quotes are replaced and removed; some above 2^32, as in the service.
-  laneId: fc.oneof(
+  quoteId: fc.oneof(
     fc.nat(40),
     fc.nat(40).map((id) => 70_000_000_000 + id),
   ),
@@ -77,7 +77,7 @@ const quote = fc.record({
 })
 
 interface Known {
-  readonly laneId: number
+  readonly quoteId: number
   readonly places: LanePlaces
   readonly rateCents: number
   readonly costCents: number | null
@@ -92,13 +92,13 @@ const rateTypeOf = ({ contract }: Known) => (contract === true ? 'contract' : 's
 const changes = fc.array(
   fc.oneof(
     { weight: 5, arbitrary: quote.map((put): Known | { remove: number } => put) },
-    { weight: 1, arbitrary: quote.map(({ laneId }): Known | { remove: number } => ({ remove: laneId })) },
+    { weight: 1, arbitrary: quote.map(({ quoteId }): Known | { remove: number } => ({ remove: quoteId })) },
   ),
   { maxLength: 150 },
 )
 
 const rowOf = (one: Known): QuoteRow => ({
-  laneId: one.laneId,
+  quoteId: one.quoteId,
   quotedAt: one.quotedAt,
   rateCents: one.rateCents,
   costCents: one.costCents ?? Number.NaN,
@@ -114,7 +114,7 @@ function put(book: QuoteBook, one: Known): void {
 /** Opens a book with quotes in portions, newest first. Some quotes occur a second time. */
 function opened(quotes: readonly Known[]): QuoteBook {
   const book = new QuoteBook()
-  const list = [...quotes.toReversed(), ...quotes.filter(({ laneId }) => laneId % 5 === 0)]
+  const list = [...quotes.toReversed(), ...quotes.filter(({ quoteId }) => quoteId % 5 === 0)]
   for (let from = 0; from < list.length; from += 7) {
     const portion = emptyPortion(9)
     portion.count = 0
@@ -124,7 +124,7 @@ function opened(quotes: readonly Known[]): QuoteBook {
       portion.lane[at] = book.lane(one.places)
       portion.costCents[at] = one.costCents ?? UNKNOWN_COST
       portion.traits[at] = row.outcome | (one.contract === true ? CONTRACT_BIT : 0)
-      for (const name of ['laneId', 'quotedAt', 'rateCents', 'miles'] as const) portion[name][at] = row[name]
+      for (const name of ['quoteId', 'quotedAt', 'rateCents', 'miles'] as const) portion[name][at] = row[name]
     }
     book.append(portion)
   }
@@ -142,10 +142,10 @@ function followed(list: readonly (Known | { remove: number })[]) {
       left.delete(change.remove)
     } else {
       put(book, change)
-      left.set(change.laneId, change)
+      left.set(change.quoteId, change)
     }
   }
-  const quotes = [...left.values()].sort((a, b) => a.quotedAt - b.quotedAt || a.laneId - b.laneId)
+  const quotes = [...left.values()].sort((a, b) => a.quotedAt - b.quotedAt || a.quoteId - b.quoteId)
   return { book, anew: opened(quotes), quotes }
 }
 
@@ -210,8 +210,8 @@ describe('a book after any changes', () => {
             decided: decided.length,
             lanes: new Set(decided.map((one) => `${one.places.originKey}>${one.places.destinationKey}`)).size,
           })
-          expect(finished(newestQuotes(book, scope, 5)).map(({ laneId }) => laneId)).toEqual(
-            of.slice(-5).map(({ laneId }) => laneId),
+          expect(finished(newestQuotes(book, scope, 5)).map(({ quoteId }) => quoteId)).toEqual(
+            of.slice(-5).map(({ quoteId }) => quoteId),
           )
         }
       }),
@@ -236,10 +236,10 @@ describe('a book after any changes', () => {
           const plain = {
             estimator: prepareEstimator({ quotes: listed(quotes), now: NOW }),
             costs: prepareCosts(
-              listed(quotes).flatMap(({ laneId, costCents, miles, quotedAt, lane }) =>
+              listed(quotes).flatMap(({ quoteId, costCents, miles, quotedAt, lane }) =>
                 costCents === null || miles === null
                   ? []
-                  : [{ laneId, costCents, miles, at: quotedAt, costKeys: lane.costKeys }],
+                  : [{ quoteId, costCents, miles, at: quotedAt, costKeys: lane.costKeys }],
               ),
               NOW,
             ),
@@ -302,7 +302,7 @@ test('a lane whose loads were all removed has no residual left', () => {
   const quotes = Array.from({ length: 400 }, (_, nth): Known => {
     const origin = nth % 2 === 0 ? from : other
     return {
-      laneId: nth,
+      quoteId: nth,
       places: {
         originKey: origin.key,
         destinationKey: to.key,
@@ -329,7 +329,7 @@ test('a lane whose loads were all removed has no residual left', () => {
     const unlisten = book.listen(
       followChanges(book, () => ({ estimators: [], costs: { spot: costs, contract: costs } })),
     )
-    for (const { laneId } of quotes) if (laneId % 2 === 0) book.remove(laneId)
+    for (const { quoteId } of quotes) if (quoteId % 2 === 0) book.remove(quoteId)
     unlisten()
     const left = costs.residuals.get(costKeys.at(-1) ?? '')
     expect(left?.loads).toBe(0)
@@ -350,15 +350,15 @@ test('a result is cached until a quote of its area changes, or it expires', () =
     equipmentCode: 'V',
   })
   const one = { rateCents: 200_000, costCents: null, outcome: 'won', miles: null, quotedAt: NOW } as const
-  put(book, { ...one, laneId: 1, places: lane(from, to) })
+  put(book, { ...one, quoteId: 1, places: lane(from, to) })
   const corridor = book.corridor(from.key, to.key) ?? book.all
-  const kept = new KeptResults()
+  const kept = new CachedResults()
   kept.keep('a', { revision: corridor.revision, now: NOW }, { value: 7, until: NOW + DAY })
   expect(kept.get('a', corridor, NOW)).toBe(7)
   expect(kept.get('a', corridor, NOW - 1)).toBeUndefined()
   expect(kept.get('a', corridor, NOW + DAY)).toBeUndefined()
-  put(book, { ...one, laneId: 2, places: lane(far, to) })
+  put(book, { ...one, quoteId: 2, places: lane(far, to) })
   expect(kept.get('a', corridor, NOW)).toBe(7)
-  put(book, { ...one, laneId: 3, places: lane(from, to) })
+  put(book, { ...one, quoteId: 3, places: lane(from, to) })
   expect(kept.get('a', corridor, NOW)).toBeUndefined()
 })

@@ -67,7 +67,7 @@ export function countsOf({ counts }: Pick<BookLane, 'counts'>, pool: Pool): Outc
  *
  * @example
  * const book = new QuoteBook()
- * book.put(book.lane(places), { laneId: 7, quotedAt, rateCents: 210000, costCents: Number.NaN, outcome: 1, miles: 780 })
+ * book.put(book.lane(places), { quoteId: 7, quotedAt, rateCents: 210000, costCents: Number.NaN, outcome: 1, miles: 780 })
  * book.size // 1
  */
 export class QuoteBook implements QuotedLanes {
@@ -144,32 +144,32 @@ export class QuoteBook implements QuotedLanes {
     return made.number
   }
 
-  /** Adds a quote, or replaces the one with the same laneId. */
+  /** Adds a quote, or replaces the one with the same quoteId. */
   put(lane: number, quote: QuoteRow): void {
-    this.apart.remove(quote.laneId)
-    const before = this.columns.rowOf(quote.laneId)
+    this.apart.remove(quote.quoteId)
+    const before = this.columns.rowOf(quote.quoteId)
     if (before >= 0) this.#leave(before)
     this.#changing(lane)
     this.#count(this.columns.put(lane, quote, before), 1)
   }
 
-  /** Adds a quote to `apart`, or replaces the one with the same laneId. */
+  /** Adds a quote to `apart`, or replaces the one with the same quoteId. */
   putApart(lane: number, quote: QuoteRow): void {
-    this.#removeCounted(quote.laneId)
+    this.#removeCounted(quote.quoteId)
     this.apart.put(lane, quote)
   }
 
   /** Removes a quote. An unknown id is ignored. */
-  remove(laneId: number): void {
-    this.apart.remove(laneId)
-    this.#removeCounted(laneId)
+  remove(quoteId: number): void {
+    this.apart.remove(quoteId)
+    this.#removeCounted(quoteId)
   }
 
-  #removeCounted(laneId: number): void {
-    const row = this.columns.rowOf(laneId)
+  #removeCounted(quoteId: number): void {
+    const row = this.columns.rowOf(quoteId)
     if (row < 0) return
     this.#leave(row)
-    this.columns.remove(laneId)
+    this.columns.remove(quoteId)
   }
 
   corridor(originKey: string, destinationKey: string): Corridor | undefined {

@@ -103,7 +103,7 @@ export function* newestQuotes(book: QuoteBook, scope: Scope, max: number): Steps
   return yield* mapInSteps(Array.from(rows.subarray(Math.max(0, rows.length - max))), (row) => {
     const [cost, miles] = [columns.costCents[row]!, columns.miles[row]!]
     return {
-      laneId: columns.laneId[row]!,
+      quoteId: columns.quoteId[row]!,
       rateCents: columns.rateCents[row]!,
       costCents: cost === UNKNOWN_COST ? null : cost,
       outcome: OUTCOMES[columns.outcomeOf(row)] ?? 'pending',

@@ -19,7 +19,7 @@ function quotesAnswered(meanDays: { won: number; lost: number }, seed = 1): Lane
     const outcome = random() < 0.6 ? 'won' : 'lost'
     const isKnown = -Math.log(1 - random()) * meanDays[outcome] <= age
     return {
-      laneId: i + 1,
+      quoteId: i + 1,
       rateCents: 200_000,
       costCents: null,
       outcome: isKnown ? outcome : 'pending',

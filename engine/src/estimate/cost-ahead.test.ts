@@ -26,8 +26,8 @@ const keysOf = (lane: number) => [
 
 /** A load of 500 miles that moves `ago` days before today. */
 function load(lane: number, ago: number, dollars: number): CostSeen {
-  const laneId = lane * 10_000 + ago
-  return { laneId, costCents: dollars * 100, miles: 500, at: (TODAY - ago) * DAY, costKeys: keysOf(lane) }
+  const quoteId = lane * 10_000 + ago
+  return { quoteId, costCents: dollars * 100, miles: 500, at: (TODAY - ago) * DAY, costKeys: keysOf(lane) }
 }
 
 const dollarsOf = (cents = Number.NaN) => cents / 100
@@ -77,7 +77,7 @@ describe('the newest loads of a lane', () => {
     const random = seededNumbers(12)
     const daily = Array.from({ length: 84 }, () => 2000 * (1 + 0.3 * (2 * random() - 1)))
     const loads = daily.flatMap((dollars, ago) =>
-      Array.from({ length: 5 }, (_, at) => ({ ...load(0, ago, dollars), laneId: ago * 10 + at })),
+      Array.from({ length: 5 }, (_, at) => ({ ...load(0, ago, dollars), quoteId: ago * 10 + at })),
     )
     const model = prepareCosts(loads, NOW)
     expect(model.follow.at(-1)).toBe(0)
@@ -134,7 +134,7 @@ describe('the costs ahead', () => {
     const random = seededNumbers(13)
     const loads = Array.from({ length: 3_000 }, (_, at) => {
       const expensive = random() < 0.15 ? 0.5 : 0
-      return { ...load(at % 3, 299 - Math.floor(at / 10), 2000 * Math.exp(expensive)), laneId: at }
+      return { ...load(at % 3, 299 - Math.floor(at / 10), 2000 * Math.exp(expensive)), quoteId: at }
     })
     const model = prepareCosts(loads, NOW)
     const even = prepareCosts(
@@ -153,7 +153,7 @@ describe('the costs ahead', () => {
     // One load in five costs e^1.2 times as much; residuals are limited to 0.8.
     const loads = Array.from({ length: 600 }, (_, at) => ({
       ...load(at % 3, 199 - Math.floor(at / 3), 1500 * Math.exp(at % 5 === 0 ? 1.2 : 0)),
-      laneId: at,
+      quoteId: at,
     }))
     const errors = prepareCosts(loads, NOW).ahead[0]?.errors.at(-1)
     // At best, the forecast is the usual cost, and the mean error is 1.2 / 5.

@@ -20,7 +20,7 @@ const MARKET_SCOPES = 5
 const HALF_LIFE_DAYS = 45
 /** `newestGap` reads a lane's three newest loads. Six are in memory, because some may be removed. */
 const NEWEST_LOADS = 3
-const NEWEST_KEPT = 6
+const NEWEST_MAX = 6
 /**
  * Of a lane's newest loads, one counts half as much as one 0.7 days later. All together, they count half as much every 90 days,
  * beside a thousandth of a load for the scopes.
@@ -155,7 +155,7 @@ function countNewest({ days, values }: NewestLoads, { day, value, count }: Count
     days.splice(at, 0, day)
     values.splice(at, 0, value)
   }
-  if (days.length <= NEWEST_KEPT) return
+  if (days.length <= NEWEST_MAX) return
   days.shift()
   values.shift()
 }

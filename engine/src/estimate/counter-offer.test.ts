@@ -14,7 +14,7 @@ const lane = freightLane({
 })
 /** Won up to $1,950, lost from $2,000, with one exception. */
 const quotes = [1800, 1850, 1900, 1950, 2000, 2050, 2100, 2150, 2200, 2250].map((dollars, nth) => ({
-  laneId: nth + 1,
+  quoteId: nth + 1,
   rateCents: dollars * 100,
   costCents: null,
   outcome: dollars < 2000 || dollars === 2050 ? ('won' as const) : ('lost' as const),

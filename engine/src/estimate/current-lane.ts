@@ -40,10 +40,10 @@ export function* laneInSteps(model: Estimator, key: string): Steps<LaneFold | nu
   return fold
 }
 
-/** The laneIds of quotes excluded from estimates. */
+/** The quoteIds of quotes excluded from estimates. */
 export function leftOutQuotes(model: Estimator): ReadonlySet<number> {
   const lanes = Array.from({ length: model.quoted.laneCount }, (_, lane) => foldLane(model, lane))
-  return new Set(lanes.flatMap(({ leftOut }) => leftOut.map(({ laneId }) => laneId)))
+  return new Set(lanes.flatMap(({ leftOut }) => leftOut.map(({ quoteId }) => quoteId)))
 }
 
 /**

@@ -25,7 +25,7 @@ function quotesWith(chance: (x: number, day: number) => number, count: number, s
     const x = 0.5 * (random() + random() + random() - 1.5)
     const age = 1 + (i % 60)
     return {
-      laneId: i + 1,
+      quoteId: i + 1,
       rateCents: Math.round(200_000 * Math.exp(x)),
       costCents: null,
       outcome: random() < chance(x, age) ? 'won' : 'lost',

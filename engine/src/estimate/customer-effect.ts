@@ -99,8 +99,8 @@ function* decidedInSteps(model: Estimator, customerOf: (row: number) => number):
     if (columns.countOf(lane) === 0) continue
     const { quotes } = yield* foldLaneInSteps(model, lane)
     let place = -1
-    for (const { laneId, x, weight } of quotes) {
-      const row = columns.rowOf(laneId)
+    for (const { quoteId, x, weight } of quotes) {
+      const row = columns.rowOf(quoteId)
       // A quote that was removed during the steps.
       if (row < 0) continue
       const outcome = columns.outcomeOf(row)

@@ -45,7 +45,7 @@ function quotesOf(
   firstId = 1,
 ): LaneQuote[] {
   return rates.map(([dollars, outcome], i) => ({
-    laneId: firstId + i,
+    quoteId: firstId + i,
     rateCents: dollars * 100,
     costCents: null,
     outcome,
@@ -227,7 +227,7 @@ const anyQuote = fc.record({
 })
 const anyQuotes = fc
   .array(anyQuote, { maxLength: 40 })
-  .map((quotes) => quotes.map((quote, i): LaneQuote => ({ ...quote, laneId: i + 1, costCents: null })))
+  .map((quotes) => quotes.map((quote, i): LaneQuote => ({ ...quote, quoteId: i + 1, costCents: null })))
 
 describe('for any history', () => {
   property('all numbers are finite and within their ranges', (numRuns) => {
@@ -280,11 +280,11 @@ describe('for any history', () => {
           const removed = quotes[pick]
           const lane = removed === undefined ? undefined : quoted.laneOf(removed.lane.key)
           if (removed === undefined || lane === undefined) return
-          const { laneId, rateCents, quotedAt } = removed
+          const { quoteId, rateCents, quotedAt } = removed
           const put = (outcome: number) => {
             beforeChange(estimator, lane)
             quoted.columns.put(lane, {
-              laneId,
+              quoteId,
               rateCents,
               quotedAt,
               outcome,
@@ -293,7 +293,7 @@ describe('for any history', () => {
             })
           }
           beforeChange(estimator, lane)
-          quoted.columns.remove(laneId)
+          quoted.columns.remove(quoteId)
           const without = estimateOffer({ ...offer, estimator })
           expect(without.borrowedFrom).toEqual(before.borrowedFrom)
           put(OUTCOMES.indexOf('pending'))

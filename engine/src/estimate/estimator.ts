@@ -89,7 +89,7 @@ export interface Preparation {
  * Prepares a brokerage's past quotes for every estimate of a day, in steps so that the process can answer other requests meanwhile:
  * about four seconds for a million quotes on 20,000 lanes.
  *
- * The quotes are read in (quotedAt, laneId) order, so the order of the input does not matter, and a model rebuilt from the same
+ * The quotes are read in (quotedAt, quoteId) order, so the order of the input does not matter, and a model rebuilt from the same
  * facts is equal to the last digit. Excludes quotes without a positive rate, quotes dated after the day of `now`, and outliers. If
  * quotes change during the preparation, the result may mix old and new states: prepare again.
  *

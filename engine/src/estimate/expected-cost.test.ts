@@ -61,11 +61,11 @@ describe('the residual of a lane', () => {
 })
 
 describe('the expected cost', () => {
-  const load = (laneId: number, costCents: number): CostSeen => ({
-    laneId,
+  const load = (quoteId: number, costCents: number): CostSeen => ({
+    quoteId,
     costCents,
     miles: 500,
-    at: laneId * DAY,
+    at: quoteId * DAY,
     costKeys: KEYS,
   })
 
@@ -93,7 +93,7 @@ describe('the expected cost', () => {
   test('does not depend on the order of the loads, and is within its range for any loads', () => {
     const loads = fc.array(
       fc.record({
-        laneId: fc.nat(1000),
+        quoteId: fc.nat(1000),
         costCents: fc.oneof(fc.double({ min: 0, max: 1e9 }), fc.constant(Number.NaN), fc.constant(-5)),
         miles: fc.oneof(fc.double({ min: 0, max: 5000 }), fc.constant(Number.NaN)),
         at: fc.integer({ min: 0, max: 100 }).map((day) => day * DAY),
@@ -103,7 +103,7 @@ describe('the expected cost', () => {
     )
     fc.assert(
       fc.property(loads, (seen) => {
-        const unique = [...new Map(seen.map((one) => [one.laneId, one])).values()]
+        const unique = [...new Map(seen.map((one) => [one.quoteId, one])).values()]
         const lane = { costKeys: KEYS, miles: 700 }
         const forward = expectedCost(prepareCosts(unique, 60 * DAY), lane)
         const backward = expectedCost(prepareCosts([...unique].reverse(), 60 * DAY), lane)

@@ -43,7 +43,7 @@ const CURVE_LOADS_MAX = 10_000
 
 /** One load with a known carrier cost. */
 export interface CostSeen {
-  readonly laneId: number
+  readonly quoteId: number
   readonly costCents: number
   readonly miles: number
   readonly at: number
@@ -143,7 +143,7 @@ interface CostLoads {
  * @example prepareCosts([], now).ownCurve // false
  */
 export function prepareCosts(loads: readonly CostSeen[], now: number): CostModel {
-  const ordered = loads.toSorted((one, other) => one.at - other.at || one.laneId - other.laneId)
+  const ordered = loads.toSorted((one, other) => one.at - other.at || one.quoteId - other.quoteId)
   const lanes = new Map(ordered.map(({ costKeys }, nth) => [costKeys.join(), { costKeys, number: nth }]))
   const keys = new Map([...lanes.values()].map(({ costKeys, number }) => [number, costKeys]))
   const load = (nth: number) => {
@@ -248,7 +248,7 @@ function* costsInSteps({ count, laneCount, load: loadOf, keysOf }: CostLoads, da
  * Adds a load to prepared costs (`count` 1) or removes it (-1). The curve and the errors do not change. An unusable load
  * changes nothing.
  */
-export function countLoad(model: CostModel, load: Omit<CostSeen, 'laneId'>, count: 1 | -1): void {
+export function countLoad(model: CostModel, load: Omit<CostSeen, 'quoteId'>, count: 1 | -1): void {
   if (!isUsable(load, model.day)) return
   const day = dayOf(load.at)
   model.loads += count

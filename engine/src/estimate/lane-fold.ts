@@ -23,7 +23,7 @@ export const HALF_LIFE_DAYS = 60
 
 /** A quote that counts in the estimate. `x` is ln(rate / reference rate before the first quote of its day). */
 export interface QuoteUsed {
-  readonly laneId: number
+  readonly quoteId: number
   readonly rateCents: number
   readonly x: number
   readonly outcome: Outcome
@@ -51,7 +51,7 @@ export interface LaneFold extends LaneOutcomes {
   readonly refused: number
   /** The lane's level above the market index; undefined if no quote counts. */
   readonly level: LaneLevel | undefined
-  readonly leftOut: readonly { readonly laneId: number; readonly reason: LeftOutReason }[]
+  readonly leftOut: readonly { readonly quoteId: number; readonly reason: LeftOutReason }[]
 }
 
 /** What a lane's quotes are compared with, prepared for a day: the market, the rates by miles, the times of answers. */
@@ -87,7 +87,7 @@ export function foldLane(against: FoldedAgainst, lane: number): LaneFold {
  */
 export function* foldLaneInSteps(against: FoldedAgainst, lane: number): Steps<LaneFold> {
   const quotes: QuoteUsed[] = []
-  const leftOut: { laneId: number; reason: LeftOutReason }[] = []
+  const leftOut: { quoteId: number; reason: LeftOutReason }[] = []
   const list = { quotes, leftOut }
   const counted = yield* countedRowsInSteps(against, lane, list)
   const { knots, decided, won, refused, level } = yield* foldRowsInSteps(against, counted, emptyKnots(), list)
@@ -127,7 +127,7 @@ interface Folding extends LaneOutcomes, CountedRows {
 /** Lists of the quotes that count, and of those that are excluded. */
 interface FoldedQuotes {
   readonly quotes: QuoteUsed[]
-  readonly leftOut: { laneId: number; reason: LeftOutReason }[]
+  readonly leftOut: { quoteId: number; reason: LeftOutReason }[]
 }
 
 /** The rows of a lane that count. Adds the others to `list`. */
@@ -148,7 +148,7 @@ function* countedRowsInSteps(
     if (reason === null) {
       rows[dated] = row
       logRates[dated++] = logRateOf(rateCents, columns.miles[row]!, against.haulLog)
-    } else list?.leftOut.push({ laneId: columns.laneId[row]!, reason })
+    } else list?.leftOut.push({ quoteId: columns.quoteId[row]!, reason })
     if (at % QUOTES_PER_STEP === QUOTES_PER_STEP - 1) yield
   }
   const isOutlier = outlierTest(logRates.subarray(0, dated), against.tenantMiddle)
@@ -157,7 +157,7 @@ function* countedRowsInSteps(
     const row = rows[at]!
     const logRate = logRates[at]!
     if (isOutlier(logRate)) {
-      list?.leftOut.push({ laneId: columns.laneId[row]!, reason: 'outlier' })
+      list?.leftOut.push({ quoteId: columns.quoteId[row]!, reason: 'outlier' })
     } else {
       rows[counted] = row
       logRates[counted++] = logRate
@@ -222,7 +222,7 @@ function foldDay(
     const x = relativeRate(Math.exp(logRates[at]! - reference), 1)
     const outcome = columns.outcomeOf(row)
     list?.quotes.push({
-      laneId: columns.laneId[row]!,
+      quoteId: columns.quoteId[row]!,
       rateCents: columns.rateCents[row]!,
       x,
       outcome: OUTCOMES[outcome] ?? 'pending',

@@ -47,7 +47,7 @@ test('the margin has the quantiles of the cost, in reverse', () => {
 test('costs that vary by a known amount give that distribution', () => {
   // Costs are e^(+-0.3) around the same lane's level, half each: a quarter above e^0.15 is one half.
   const loads = Array.from({ length: 400 }, (_, at) => ({
-    laneId: at,
+    quoteId: at,
     costCents: Math.round(150_000 * Math.exp(at % 2 === 0 ? 0.3 : -0.3)),
     miles: 500,
     at: at * DAY * 0.5,
@@ -67,7 +67,7 @@ test('costs that vary by a known amount give that distribution', () => {
 test('the safe rate is the upper end of the 80 % range of the cost', () => {
   const random = seededNumbers(4)
   const loads = Array.from({ length: 1_000 }, (_, at) => ({
-    laneId: at,
+    quoteId: at,
     costCents: Math.round(150_000 * Math.exp(random() ** 3)),
     miles: 500,
     at: at * DAY * 0.25,

@@ -168,7 +168,13 @@ test('the market index of costs', () => {
   for (const [day = '', costs = '', ...printed] of rows) {
     const at = Number(day) * 86_400_000
     for (const cost of costs.split(' '))
-      loads.push({ laneId: loads.length, costCents: 100 * Number(cost), miles: 500, at, costKeys: keysOf(1) })
+      loads.push({
+        quoteId: loads.length,
+        costCents: 100 * Number(cost),
+        miles: 500,
+        at,
+        costKeys: keysOf(1),
+      })
     const model = prepareCosts(loads, at)
     const dollarsOn = (lane: number) =>
       (expectedCost(model, { costKeys: keysOf(lane), miles: 500 })?.costCents ?? 0) / 100

@@ -23,7 +23,7 @@ const anyQuotes = fc
     }),
     { maxLength: 150 },
   )
-  .map((quotes) => quotes.map((quote, at): MeasuredQuote => ({ ...quote, laneId: at + 1 })))
+  .map((quotes) => quotes.map((quote, at): MeasuredQuote => ({ ...quote, quoteId: at + 1 })))
 
 const milesAsked = [null, 0, 15, 90, 120, 240, 333.3, 500, 780, 1_000, 2_600]
 const drawn = (quotes: readonly MeasuredQuote[]) => milesAsked.map(rateByMiles(quotes, TODAY))
@@ -52,25 +52,25 @@ describe('the curve of rates by miles', () => {
   })
 
   test('uses quotes of today if there are no earlier ones, and is 0 without quotes', () => {
-    const today: MeasuredQuote = { laneId: 1, rateCents: 200_000, miles: 500, quotedAt: TODAY * DAY_MS }
-    const tomorrow = { ...today, laneId: 2, quotedAt: (TODAY + 1) * DAY_MS }
+    const today: MeasuredQuote = { quoteId: 1, rateCents: 200_000, miles: 500, quotedAt: TODAY * DAY_MS }
+    const tomorrow = { ...today, quoteId: 2, quotedAt: (TODAY + 1) * DAY_MS }
     expect(haulQuotes([tomorrow, today], TODAY)).toEqual([today])
     expect(haulQuotes([tomorrow], TODAY)).toEqual([])
     expect(rateByMiles([tomorrow], TODAY)(500)).toBe(0)
   })
 
-  test('uses only the newest quotes, ordered by laneId if their times are equal', () => {
+  test('uses only the newest quotes, ordered by quoteId if their times are equal', () => {
     const quotes = Array.from(
       { length: HAUL_QUOTES_MAX + 7 },
       (_, at): MeasuredQuote => ({
-        laneId: at + 1,
+        quoteId: at + 1,
         rateCents: 100_000 + at,
         miles: 100 + (at % 900),
         quotedAt: (TODAY - 3) * DAY_MS,
       }),
     )
     expect(haulQuotes(quotes.toReversed(), TODAY)).toEqual(quotes.slice(7))
-    const dearer = quotes.map((quote) => (quote.laneId <= 7 ? { ...quote, rateCents: 900_000 } : quote))
+    const dearer = quotes.map((quote) => (quote.quoteId <= 7 ? { ...quote, rateCents: 900_000 } : quote))
     expect(drawn(dearer)).toEqual(drawn(quotes))
   })
 })

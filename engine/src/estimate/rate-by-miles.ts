@@ -12,7 +12,7 @@ import { finished, type Steps } from '../steps.ts'
 import { fitHaulCurveInSteps, haulLogDollars } from './length-of-haul.ts'
 
 /** The fields of a quote that the curve of rates by miles is fitted to. */
-export type MeasuredQuote = Pick<PastQuote, 'laneId' | 'rateCents' | 'miles' | 'quotedAt'>
+export type MeasuredQuote = Pick<PastQuote, 'quoteId' | 'rateCents' | 'miles' | 'quotedAt'>
 
 /** ln dollars of a haul by its miles, from the brokerage's rates; the brokerage's average for unknown miles. */
 export type HaulLog = (miles: number | null) => number
@@ -25,7 +25,7 @@ export const HAUL_QUOTES_MAX = 2_000
 
 /**
  * The quotes that the curve is fitted to: those with a rate and miles from days before `day`, or from `day` itself if
- * there are none. Of these, the newest `HAUL_QUOTES_MAX` by (quotedAt, laneId).
+ * there are none. Of these, the newest `HAUL_QUOTES_MAX` by (quotedAt, quoteId).
  */
 export function haulQuotes<Quote extends MeasuredQuote>(
   quotes: readonly Quote[],
@@ -36,7 +36,7 @@ export function haulQuotes<Quote extends MeasuredQuote>(
   )
   const earlier = measured.filter((quote) => dayOf(quote.quotedAt) < day)
   return (earlier.length > 0 ? earlier : measured)
-    .sort((one, other) => one.quotedAt - other.quotedAt || one.laneId - other.laneId)
+    .sort((one, other) => one.quotedAt - other.quotedAt || one.quoteId - other.quoteId)
     .slice(-HAUL_QUOTES_MAX)
 }
 
@@ -60,7 +60,7 @@ export function* haulQuotesInSteps(
     if (quotedAt < from || quoteDay > day || columns.lane[row]! < 0) continue
     if (!isPooled(quoted, row)) continue
     const quote = {
-      laneId: columns.laneId[row]!,
+      quoteId: columns.quoteId[row]!,
       rateCents: columns.rateCents[row]!,
       miles: columns.miles[row]!,
       quotedAt,

@@ -32,7 +32,7 @@ function quotesOf(
   return Array.from({ length: count }, (_, n) => {
     const x = 0.3 * (random() - 0.5)
     return {
-      laneId: (rateType === 'spot' ? 0 : 100_000) + n,
+      quoteId: (rateType === 'spot' ? 0 : 100_000) + n,
       rateCents: Math.round(100 * rate * (1 + 0.05 * (n % lanes)) * Math.exp(x)),
       costCents: null,
       outcome: random() < 1 / (1 + Math.exp(10 * x)) ? 'won' : 'lost',
@@ -118,7 +118,7 @@ describe('spot and contract', () => {
 describe('the expected cost', () => {
   const loads = (count: number, dollars: number, lane = 0) =>
     Array.from({ length: count }, (_, n) => ({
-      laneId: n,
+      quoteId: n,
       costCents: 100 * dollars,
       miles: 500,
       at: now - (n + 1) * DAY,

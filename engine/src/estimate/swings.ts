@@ -127,7 +127,7 @@ export function* swingsInSteps(
       rows: ofDay,
       day,
       leaning: leaningAt(answers, today - day),
-      tenantRate: (won + 1) / (decided + 2),
+      brokerageWinRate: (won + 1) / (decided + 2),
     })
     const gainFade = Number.isNaN(yesterday) ? 0 : 2 ** (-(day - yesterday) / GAIN_HALF_LIFE_DAYS)
     const driftFade = Number.isNaN(yesterday) ? 0 : 2 ** (-(day - yesterday) / DRIFT_HALF_LIFE_DAYS)
@@ -164,13 +164,13 @@ function daySums(
     rows,
     day,
     leaning,
-    tenantRate,
+    brokerageWinRate,
   }: {
     readonly rows: Int32Array
     readonly day: number
     /** What a pending quote of the day says. */
     readonly leaning: Leaning
-    readonly tenantRate: number
+    readonly brokerageWinRate: number
   },
 ): DaySums {
   const sums: DaySums = { surprise: 0, information: 0, won: 0, decided: 0 }
@@ -187,7 +187,8 @@ function daySums(
     const lane = columns.lane[row]!
     const fade = fadeOf(lane)
     const rate =
-      (lanes.won[lane]! * fade + TENANT_QUOTES * tenantRate) / (lanes.decided[lane]! * fade + TENANT_QUOTES)
+      (lanes.won[lane]! * fade + TENANT_QUOTES * brokerageWinRate) /
+      (lanes.decided[lane]! * fade + TENANT_QUOTES)
     const surprise = weight * (winOf(row) - rate)
     const information = weight * rate * (1 - rate)
     sums.surprise += surprise

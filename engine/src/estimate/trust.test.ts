@@ -30,12 +30,12 @@ describe('trust', () => {
 
 describe('the quotes that an estimate uses', () => {
   const quote = (
-    laneId: number,
+    quoteId: number,
     daysAgo: number,
     outcome: 'won' | 'lost' | 'pending' = 'won',
     rateCents = 200_000,
   ) => ({
-    laneId,
+    quoteId,
     rateCents,
     outcome,
     quotedAt: now - daysAgo * dayMs,

@@ -54,7 +54,7 @@ export function trustOf({ interval80, borrowedShare, newestDays }: TrustBasis): 
  */
 export function quotesUsed(
   quotes: Iterable<{
-    readonly laneId: number
+    readonly quoteId: number
     readonly rateCents: number
     readonly outcome: Outcome
     readonly quotedAt: number
@@ -65,7 +65,7 @@ export function quotesUsed(
   let [decided, won, newestAt] = [0, 0, Number.NEGATIVE_INFINITY]
   for (const quote of quotes) {
     const isOld = quote.quotedAt < now - reachDays * dayMs
-    if (!isDecided(quote) || quote.rateCents <= 0 || isOld || leftOut.has(quote.laneId)) continue
+    if (!isDecided(quote) || quote.rateCents <= 0 || isOld || leftOut.has(quote.quoteId)) continue
     decided++
     if (quote.outcome === 'won') won++
     newestAt = Math.max(newestAt, quote.quotedAt)

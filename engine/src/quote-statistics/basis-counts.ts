@@ -13,15 +13,15 @@ export interface ConvertedCounts {
   /** Quotes whose amounts were converted by their own charges, the fuel schedule of the day, or its exchange rate. */
   readonly convertedBy: { readonly charges: number; readonly schedule: number; readonly exchange: number }
   /** Quotes that count nowhere, because an amount cannot be converted, and those of them with an amount in Canadian dollars. */
-  readonly keptApart: number
-  readonly keptApartInCad: number
+  readonly notConverted: number
+  readonly notConvertedInCad: number
 }
 
 /** The counts of a brokerage whose amounts are all in US dollars on its default basis. */
 export const noneConverted: ConvertedCounts = {
   convertedBy: { charges: 0, schedule: 0, exchange: 0 },
-  keptApart: 0,
-  keptApartInCad: 0,
+  notConverted: 0,
+  notConvertedInCad: 0,
 }
 
 /** The counts of the selected quotes, on all lanes or on some. */
@@ -37,13 +37,13 @@ export function* convertedCounts(
     const by = convertedByOf(facts)
     if (by !== CONVERTED_BY[0] && isSelected(columns, row)) convertedBy[by]++
   })
-  let [keptApart, keptApartInCad] = [0, 0]
+  let [notConverted, notConvertedInCad] = [0, 0]
   yield* eachRow(apart, lanes, (row) => {
     if (!isSelected(apart, row)) return
-    keptApart++
-    if ((apart.facts[row]! & FACTS.inCad) !== 0) keptApartInCad++
+    notConverted++
+    if ((apart.facts[row]! & FACTS.inCad) !== 0) notConvertedInCad++
   })
-  return { convertedBy, keptApart, keptApartInCad }
+  return { convertedBy, notConverted, notConvertedInCad }
 }
 
 /** Calls `see` with each row of all or of some lanes. */

@@ -29,7 +29,7 @@ export interface EquipmentMonth {
 
 /** A quote of a lane, as a dot on a chart. Amounts in cents. */
 export interface LanePoint {
-  readonly laneId: number
+  readonly quoteId: number
   readonly rateCents: number
   /** Whether the rate is the booked AR. */
   readonly booked: boolean
@@ -103,7 +103,7 @@ export function* recordOfLanes(
       .map((row): LanePoint => {
         const [facts, rateCents] = [columns.facts[row]!, columns.rateCents[row]!]
         return {
-          laneId: columns.laneId[row]!,
+          quoteId: columns.quoteId[row]!,
           rateCents,
           booked: (facts & FACTS.customerRate) !== 0,
           outcome: OUTCOMES[columns.outcomeOf(row)] ?? 'pending',

@@ -28,7 +28,7 @@ export function comparedShipment(columns: QuoteColumns, row: number): ComparedSh
 
 /** A shipment whose actual margin is below its quoted margin. */
 export interface MarginGap extends ComparedShipment {
-  readonly laneId: number
+  readonly quoteId: number
   readonly shortfallCents: number
 }
 
@@ -44,7 +44,7 @@ export interface MarginGaps {
 /** The end of a page. */
 export interface GapCursor {
   readonly shortfallCents: number
-  readonly laneId: number
+  readonly quoteId: number
 }
 
 /** The selected shipments whose actual margin is below the quoted one, after `cursor`, and the totals of all of them. */
@@ -71,19 +71,19 @@ export function* marginGaps(
     const isAfter =
       cursor === null ||
       gap < cursor.shortfallCents ||
-      (gap === cursor.shortfallCents && columns.laneId[row]! < cursor.laneId)
+      (gap === cursor.shortfallCents && columns.quoteId[row]! < cursor.quoteId)
     if (isAfter) candidates[left++] = row
   }
   yield
   const page = firstInOrder(
     candidates.subarray(0, left),
     limit,
-    (one, other) => shortfalls[other]! - shortfalls[one]! || columns.laneId[other]! - columns.laneId[one]!,
+    (one, other) => shortfalls[other]! - shortfalls[one]! || columns.quoteId[other]! - columns.quoteId[one]!,
   )
   const gaps = Array.from(page).flatMap((row): MarginGap[] => {
     const shipment = comparedShipment(columns, row)
     if (shipment === null) return []
-    return [{ ...shipment, laneId: columns.laneId[row]!, shortfallCents: shortfalls[row]! }]
+    return [{ ...shipment, quoteId: columns.quoteId[row]!, shortfallCents: shortfalls[row]! }]
   })
   return { gaps, compared, below, shortfallCents }
 }

@@ -46,12 +46,12 @@ function* stillJudged(
   isSelected: IsSelected,
 ): Steps<StillJudged[]> {
   const found: StillJudged[] = []
-  for (let at = 0; at < judged.laneId.length; at++) {
+  for (let at = 0; at < judged.quoteId.length; at++) {
     if (at % ROWS_PER_STEP === 0) yield
-    const laneId = judged.laneId[at]!
-    const isApart = columns.rowOf(laneId) < 0
+    const quoteId = judged.quoteId[at]!
+    const isApart = columns.rowOf(quoteId) < 0
     const of = isApart ? apart : columns
-    const row = of.rowOf(laneId)
+    const row = of.rowOf(quoteId)
     if (row < 0 || !isSelected(of, row)) continue
     const [kind, outcome] = [judged.kind[at]!, of.outcomeOf(row)]
     if (outcome !== WON && !(kind === NOT_WORTH && outcome === PENDING)) continue
@@ -99,7 +99,7 @@ function sumsOf(quotes: readonly StillJudged[], judged: MissedColumns): MissedSu
 }
 
 export interface ListedMissed {
-  readonly laneId: number
+  readonly quoteId: number
   readonly amountCents: number
 }
 
@@ -130,12 +130,12 @@ export function* listMissed(
     ({ at, bookedCents }): PlacedMissed => ({
       at,
       bookedCents,
-      laneId: judged.laneId[at]!,
+      quoteId: judged.quoteId[at]!,
       amountCents: judged.amountCents[at]!,
     }),
   )
   const compare = (one: ListedMissed, other: ListedMissed) =>
-    other.amountCents - one.amountCents || other.laneId - one.laneId
+    other.amountCents - one.amountCents || other.quoteId - one.quoteId
   const after = listed.flatMap((quote, nth) => (cursor === null || compare(quote, cursor) > 0 ? [nth] : []))
   yield
   const quoteAt = (nth: number) => listed[nth] as PlacedMissed

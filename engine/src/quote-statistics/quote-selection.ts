@@ -78,5 +78,5 @@ export function selectedRows(
 /** A test for the rows of quotes with these ids, without offers that another one superseded. */
 export function rowsWithIds(ids: Iterable<number>): IsSelected {
   const wanted = new Set(ids)
-  return (columns, row) => columns.outcomeOf(row) !== REFUSED && wanted.has(columns.laneId[row]!)
+  return (columns, row) => columns.outcomeOf(row) !== REFUSED && wanted.has(columns.quoteId[row]!)
 }

@@ -25,7 +25,7 @@ export function* quotesBehind(
     for (let row = 0; row < of.rows; row++) {
       if (row % ROWS_PER_STEP === 0) yield
       if (of.lane[row]! < 0 || !counts(of, row, figure, lowestRate)) continue
-      if (isSelected(of, row)) found.push(of.laneId[row]!)
+      if (isSelected(of, row)) found.push(of.quoteId[row]!)
     }
   }
   return found

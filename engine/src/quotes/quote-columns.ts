@@ -15,7 +15,7 @@ export const REFUSED = 3
  * `outcome` is an index of `OUTCOMES`.
  */
 export interface QuoteRow {
-  readonly laneId: number
+  readonly quoteId: number
   readonly quotedAt: number
   readonly rateCents: number
   readonly costCents: number
@@ -96,7 +96,7 @@ export const CONTRACT_BIT = 4
 export interface QuotePortion {
   count: number
   readonly lane: Int32Array
-  readonly laneId: Float64Array
+  readonly quoteId: Float64Array
   readonly quotedAt: Float64Array
   readonly rateCents: Int32Array
   /** `UNKNOWN_COST` if unknown. */
@@ -124,7 +124,7 @@ export function emptyPortion(quotes: number): QuotePortion {
   return {
     count: quotes,
     lane: new Int32Array(quotes),
-    laneId: new Float64Array(quotes),
+    quoteId: new Float64Array(quotes),
     quotedAt: new Float64Array(quotes),
     rateCents: new Int32Array(quotes),
     costCents: new Int32Array(quotes),
@@ -142,12 +142,12 @@ export function emptyPortion(quotes: number): QuotePortion {
   }
 }
 
-/** @example quoteAt(portion, 0).laneId // 7 */
+/** @example quoteAt(portion, 0).quoteId // 7 */
 export function quoteAt(portion: QuotePortion, at: number): QuoteRow {
   const costCents = portion.costCents[at]!
   const traits = portion.traits[at]!
   return {
-    laneId: portion.laneId[at]!,
+    quoteId: portion.quoteId[at]!,
     quotedAt: portion.quotedAt[at]!,
     rateCents: portion.rateCents[at]!,
     costCents: costCents === UNKNOWN_COST ? Number.NaN : costCents,
@@ -170,7 +170,7 @@ export function quoteAt(portion: QuotePortion, at: number): QuoteRow {
 
 const COLUMNS = [
   'lane',
-  'laneId',
+  'quoteId',
   'quotedAt',
   'rateCents',
   'costCents',
@@ -209,19 +209,19 @@ const NONE = -1
 const REMOVED = -2
 
 /**
- * Quotes in columns, about 87 bytes each: entry n of every column is a value of row n. Quotes are found by `laneId`, and
+ * Quotes in columns, about 87 bytes each: entry n of every column is a value of row n. Quotes are found by `quoteId`, and
  * by lane. Lanes are small consecutive numbers assigned by the caller.
  *
  * Rows are in no order. A removed row has lane -1 until another quote takes its place.
  *
  * @example
  * const columns = new QuoteColumns()
- * columns.put(0, { laneId: 7, quotedAt: 0, rateCents: 210000, costCents: Number.NaN, outcome: 1, miles: 780 })
+ * columns.put(0, { quoteId: 7, quotedAt: 0, rateCents: 210000, costCents: Number.NaN, outcome: 1, miles: 780 })
  * columns.rowsOf(0) // Int32Array [0]
  */
 export class QuoteColumns {
   lane = new Int32Array(0)
-  laneId = new Float64Array(0)
+  quoteId = new Float64Array(0)
   quotedAt = new Float64Array(0)
   rateCents = new Int32Array(0)
   /** `UNKNOWN_COST` if unknown. */
@@ -248,7 +248,7 @@ export class QuoteColumns {
   readonly #first: number[] = []
   readonly #counts: number[] = []
   readonly #free: number[] = []
-  /** Open addressing by laneId: a row, `NONE` or `REMOVED`. */
+  /** Open addressing by quoteId: a row, `NONE` or `REMOVED`. */
   #table = new Int32Array(16).fill(NONE)
   #filled = 0
 
@@ -270,7 +270,7 @@ export class QuoteColumns {
     this.size += portion.count
   }
 
-  /** Joins the appended portions to columns, in steps. If a laneId occurs more than once, one of its quotes remains. */
+  /** Joins the appended portions to columns, in steps. If a quoteId occurs more than once, one of its quotes remains. */
   *join(): Steps<void> {
     const portions = this.#portions
     this.#portions = []
@@ -287,7 +287,7 @@ export class QuoteColumns {
     for (let row = 0; row < this.rows; row++) {
       if (row % ROWS_PER_STEP === 0) yield
       const lane = this.lane[row]!
-      const slot = this.#slotOf(this.laneId[row]!)
+      const slot = this.#slotOf(this.quoteId[row]!)
       if (this.#table[slot] === NONE) {
         this.#table[slot] = row
         this.#link(row, lane)
@@ -301,10 +301,10 @@ export class QuoteColumns {
     this.changes++
   }
 
-  /** Adds a quote, or replaces the one with the same laneId, which is in the row `known` (-1: there is none). Returns its row. */
-  put(lane: number, quote: QuoteRow, known = this.rowOf(quote.laneId)): number {
+  /** Adds a quote, or replaces the one with the same quoteId, which is in the row `known` (-1: there is none). Returns its row. */
+  put(lane: number, quote: QuoteRow, known = this.rowOf(quote.quoteId)): number {
     this.changes++
-    const row = known === NONE ? this.#newRow(quote.laneId) : known
+    const row = known === NONE ? this.#newRow(quote.quoteId) : known
     if (known !== NONE && this.lane[known] !== lane) this.#unlink(known)
     if (known === NONE || this.lane[known] !== lane) this.#link(row, lane)
     this.quotedAt[row] = quote.quotedAt
@@ -317,8 +317,8 @@ export class QuoteColumns {
     return row
   }
 
-  remove(laneId: number): void {
-    const slot = this.#slotOf(laneId)
+  remove(quoteId: number): void {
+    const slot = this.#slotOf(quoteId)
     const row = this.#table[slot] ?? NONE
     if (row < 0) return
     this.changes++
@@ -330,8 +330,8 @@ export class QuoteColumns {
   }
 
   /** The row of a quote, or -1. */
-  rowOf(laneId: number): number {
-    return Math.max(NONE, this.#table[this.#slotOf(laneId)] ?? NONE)
+  rowOf(quoteId: number): number {
+    return Math.max(NONE, this.#table[this.#slotOf(quoteId)] ?? NONE)
   }
 
   /** An index of `OUTCOMES`. */
@@ -347,7 +347,7 @@ export class QuoteColumns {
     return this.#counts[lane] ?? 0
   }
 
-  /** The rows of a lane in the order of `(quotedAt, laneId)`. */
+  /** The rows of a lane in the order of `(quotedAt, quoteId)`. */
   rowsOf(lane: number): Int32Array {
     const rows = new Int32Array(this.countOf(lane))
     // A lane's newest row is first in its chain, and quotes mostly come in the order of time.
@@ -364,7 +364,7 @@ export class QuoteColumns {
     for (let row = this.#first[lane] ?? NONE; row >= 0; row = this.#next[row]!) see(row)
   }
 
-  /** All rows in the order of `(quotedAt, laneId)`. */
+  /** All rows in the order of `(quotedAt, quoteId)`. */
   *orderedRows(): Steps<Int32Array> {
     const rows = new Int32Array(this.size)
     let count = 0
@@ -375,9 +375,9 @@ export class QuoteColumns {
     return yield* sortInSteps(rows.subarray(0, count), (one, other) => this.compare(one, other))
   }
 
-  /** The order of two rows by `(quotedAt, laneId)`. */
+  /** The order of two rows by `(quotedAt, quoteId)`. */
   compare(one: number, other: number): number {
-    return this.quotedAt[one]! - this.quotedAt[other]! || this.laneId[one]! - this.laneId[other]!
+    return this.quotedAt[one]! - this.quotedAt[other]! || this.quoteId[one]! - this.quoteId[other]!
   }
 
   bytes(): number {
@@ -396,12 +396,12 @@ export class QuoteColumns {
     this.facts[row] = details.facts
   }
 
-  #newRow(laneId: number): number {
+  #newRow(quoteId: number): number {
     if (this.#filled * 3 >= this.#table.length * 2) this.#rehash()
     const row = this.#free.pop() ?? this.rows++
     if (row >= this.lane.length) this.#resize(Math.max(64, Math.ceil(row * 1.125)))
-    this.laneId[row] = laneId
-    this.#table[this.#slotToFill(laneId)] = row
+    this.quoteId[row] = quoteId
+    this.#table[this.#slotToFill(quoteId)] = row
     this.#filled++
     this.size++
     return row
@@ -430,25 +430,25 @@ export class QuoteColumns {
     this.#counts[lane] = this.#counts[lane]! - 1
   }
 
-  #hash(laneId: number): number {
+  #hash(quoteId: number): number {
     // Ids may exceed 2^32, so both halves are hashed.
-    const low = Math.imul((laneId % 0x1_0000_0000) | 0, 0x9e37_79b1)
-    const high = Math.imul(Math.floor(laneId / 0x1_0000_0000) | 0, 0x85eb_ca6b)
+    const low = Math.imul((quoteId % 0x1_0000_0000) | 0, 0x9e37_79b1)
+    const high = Math.imul(Math.floor(quoteId / 0x1_0000_0000) | 0, 0x85eb_ca6b)
     return (low ^ high ^ (low >>> 15)) & (this.#table.length - 1)
   }
 
   /** The table slot of a quote, or the empty slot where the search for it ended. */
-  #slotOf(laneId: number): number {
-    let slot = this.#hash(laneId)
+  #slotOf(quoteId: number): number {
+    let slot = this.#hash(quoteId)
     for (;;) {
       const row = this.#table[slot]!
-      if (row === NONE || (row >= 0 && this.laneId[row] === laneId)) return slot
+      if (row === NONE || (row >= 0 && this.quoteId[row] === quoteId)) return slot
       slot = (slot + 1) & (this.#table.length - 1)
     }
   }
 
-  #slotToFill(laneId: number): number {
-    let slot = this.#hash(laneId)
+  #slotToFill(quoteId: number): number {
+    let slot = this.#hash(quoteId)
     while (this.#table[slot]! !== NONE) slot = (slot + 1) & (this.#table.length - 1)
     return slot
   }
@@ -460,7 +460,7 @@ export class QuoteColumns {
   #fillTable(slots: number): void {
     this.#table = new Int32Array(slots).fill(NONE)
     for (let row = 0; row < this.rows; row++) {
-      if (this.lane[row]! >= 0) this.#table[this.#slotToFill(this.laneId[row]!)] = row
+      if (this.lane[row]! >= 0) this.#table[this.#slotToFill(this.quoteId[row]!)] = row
     }
     this.#filled = this.size
   }

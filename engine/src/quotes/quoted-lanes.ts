@@ -31,7 +31,7 @@ export function isPooled({ columns, pool }: PooledQuotes, row: number): boolean 
   return pool === 'all' || columns.rateTypeOf(row) === pool
 }
 
-/** The rows of a lane that are in the pool, in the order of `(quotedAt, laneId)`. */
+/** The rows of a lane that are in the pool, in the order of `(quotedAt, quoteId)`. */
 export function pooledRows(quoted: PooledQuotes, lane: number): Int32Array {
   const rows = quoted.columns.rowsOf(lane)
   return quoted.pool === 'all' ? rows : rows.filter((row) => isPooled(quoted, row))
@@ -67,14 +67,23 @@ export function quotedLanes(quotes: readonly LaneQuote[]): QuotedLanes {
   const identities: LaneIdentity[] = []
   const lanes = new Map<string, number>()
   columns.reserve(quotes.length)
-  for (const { laneId, rateCents, costCents, outcome, quotedAt, miles, lane: identity, rateType } of quotes) {
+  for (const {
+    quoteId,
+    rateCents,
+    costCents,
+    outcome,
+    quotedAt,
+    miles,
+    lane: identity,
+    rateType,
+  } of quotes) {
     let lane = lanes.get(identity.key)
     if (lane === undefined) {
       lane = identities.push(identity) - 1
       lanes.set(identity.key, lane)
     }
     columns.put(lane, {
-      laneId,
+      quoteId,
       quotedAt,
       rateCents,
       costCents: costCents ?? Number.NaN,

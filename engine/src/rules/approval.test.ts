@@ -27,7 +27,7 @@ describe('a decision', () => {
   })
 })
 
-const lane = {
+const quote = {
   origin: 'Dallas, TX',
   destination: 'Atlanta, GA',
   equipment: 'V',
@@ -44,7 +44,7 @@ const countered = {
   note: 'Four loads a week.',
   decisionNote: null,
   reasons: ['$1,900 is below the minimum of $2,000.'],
-  lanes: [lane],
+  lanes: [quote],
   laneRefs: [],
 }
 
@@ -57,7 +57,7 @@ test('the e-mail names the lanes, the rates, the reasons and the notes', () => {
 })
 
 test('the e-mail says the currency and the basis of the rates, and that the reasons are in US dollars', () => {
-  const inCad = { ...lane, terms: { basis: 'linehaul' as const, currency: 'CAD' as const } }
+  const inCad = { ...quote, terms: { basis: 'linehaul' as const, currency: 'CAD' as const } }
   const { text } = approvalEmail({ ...countered, lanes: [inCad] })
   expect(text).toContain('V: $1,900 CAD linehaul; instead $1,960 CAD linehaul\n')
   expect(text).toContain('Why it needs approval (in US dollars):\n')

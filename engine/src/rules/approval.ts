@@ -72,10 +72,10 @@ interface Told {
 
 /** An approval in words, ready to send by e-mail. */
 export function approvalEmail(told: Told): { readonly subject: string; readonly text: string } {
-  const { approvalId, state, customerName, requestedBy, lanes, laneRefs } = told
-  const [first] = lanes
+  const { approvalId, state, customerName, requestedBy, lanes: quotes, laneRefs } = told
+  const [first] = quotes
   const where = first === undefined ? '' : `, ${first.origin} to ${first.destination}`
-  const more = lanes.length > 1 ? ` and ${lanes.length - 1} more` : ''
+  const more = quotes.length > 1 ? ` and ${quotes.length - 1} more` : ''
   const by = told.decidedBy ?? 'Nobody'
   const opening: Readonly<Record<ApprovalState, string>> = {
     waiting: `${requestedBy} asks for approval of a quote for ${customerName}.`,
@@ -86,11 +86,11 @@ export function approvalEmail(told: Told): { readonly subject: string; readonly 
     withdrawn: `The request of ${requestedBy} for ${customerName} was withdrawn.`,
     expired: `Nobody decided the request of ${requestedBy} for ${customerName} in time.`,
   }
-  const lines = lanes.map(({ origin, destination, equipment, rateCents, counterCents, terms }) => {
+  const lines = quotes.map(({ origin, destination, equipment, rateCents, counterCents, terms }) => {
     const rate = (cents: number) => `${formatDollars(cents)}${termsBehind(terms)}`
     return `- ${origin} to ${destination}, ${equipment}: ${rate(rateCents)}${counterCents === null ? '' : `; instead ${rate(counterCents)}`}`
   })
-  const inUsd = lanes.some(({ terms }) => terms.currency === 'CAD') ? ' (in US dollars)' : ''
+  const inUsd = quotes.some(({ terms }) => terms.currency === 'CAD') ? ' (in US dollars)' : ''
   const notes = [
     ...(told.note === null ? [] : [`Note of ${requestedBy}: ${told.note}`]),
     ...(told.decisionNote === null ? [] : [`Note of ${by}: ${told.decisionNote}`]),

@@ -103,7 +103,7 @@ const tokenName = ({ jti }: TokenClaims) => `token ${jti}`
  * How long a credential is cached. A manual change in the database, which does not increment the versions, takes effect
  * after this at the latest. A shorter time would make thousands of brokerages reread unchanged credentials all the time.
  */
-const credentialHoldsMs = 600_000
+const credentialValidMs = 600_000
 /** About twenty megabytes. A header with one of our tokens has about 500 characters. */
 const verifiedTokensMax = 20_000
 const verifiedHeaderLengthMax = 1_000
@@ -276,7 +276,7 @@ class CachedCallers implements Callers {
       return {
         value: liveToken(found),
         versions: { access: versions.access },
-        until: Math.min(found.expires_at.getTime() + tokenLeewaySeconds * 1000, now + credentialHoldsMs),
+        until: Math.min(found.expires_at.getTime() + tokenLeewaySeconds * 1000, now + credentialValidMs),
         bytes: credentialBytes,
       }
     })
@@ -289,7 +289,7 @@ class CachedCallers implements Callers {
       return {
         value: secrets,
         versions: { access: versions.access },
-        until: now + credentialHoldsMs,
+        until: now + credentialValidMs,
         bytes: credentialBytes * secrets.length,
       }
     })

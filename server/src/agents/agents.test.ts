@@ -7,7 +7,7 @@ import {
   call,
   type Integration,
   makeIntegration,
-  makeLane,
+  makeQuote,
   makeServiceToken,
   pushUpdate,
 } from '#testing/make.ts'
@@ -27,13 +27,13 @@ const lane = { origin: 'Dallas, TX', destination: 'Atlanta, GA', equipment: 'V' 
 beforeAll(async () => {
   app = await sharedApp()
   ;[acme, other] = await Promise.all([makeIntegration(app), makeIntegration(app)])
-  await makeLane(app, acme.tenant, { rate: 1900, outcome: 'won' })
-  laneRef = (await makeLane(app, acme.tenant, { rate: 2300, outcome: 'lost' })).lane_ref
+  await makeQuote(app, acme.tenant, { rate: 1900, outcome: 'won' })
+  laneRef = (await makeQuote(app, acme.tenant, { rate: 2300, outcome: 'lost' })).lane_ref
   await pushUpdate(app, acme, { lane_ref: laneRef, customer_rate: 2100, truck_cost: 1700 })
   bookedRefs.push(laneRef)
   for (const rate of [2000, 2050]) {
     app.now += 1_000
-    const { lane_ref } = await makeLane(app, acme.tenant, { rate, origin: 'Tulsa, OK' })
+    const { lane_ref } = await makeQuote(app, acme.tenant, { rate, origin: 'Tulsa, OK' })
     await pushUpdate(app, acme, { lane_ref, customer_rate: rate, truck_cost: rate - 100 })
     bookedRefs.push(lane_ref)
   }

@@ -1,9 +1,9 @@
 import type { Problem } from '#contract/errors.ts'
 import { callsKeptDaysMax, callsKeptPerTenantMax } from '#contract/limits.ts'
-import { keepIntegrationCalls } from '../database/queries/index.ts'
+import { saveIntegrationCalls } from '../database/queries/index.ts'
 import { type Database, DatabaseUnavailable, type TenantId } from '../database/session/index.ts'
 import type { Log } from '../runtime/index.ts'
-import { keptCall } from './kept-call.ts'
+import { loggedCall } from './logged-call.ts'
 import { type BegunCall, type CallAnswer, type DraftCall, PendingCalls } from './pending-calls.ts'
 import { lastMinute } from './requests-last-minute.ts'
 
@@ -186,13 +186,13 @@ class BufferedCallLog implements CallLog {
     const { database, clock } = this.#parts
     const rows = drafts.flatMap((draft) => this.#rowOf(tenant, draft))
     if (rows.length === 0) return
-    await keepIntegrationCalls(database, tenant, rows, this.#oldCalls(tenant, rows.length, clock()))
+    await saveIntegrationCalls(database, tenant, rows, this.#oldCalls(tenant, rows.length, clock()))
     this.#written += rows.length
   }
 
   #rowOf(tenant: TenantId, draft: DraftCall) {
     try {
-      return [keptCall(draft)]
+      return [loggedCall(draft)]
     } catch (error) {
       // An odd call may lose its own entry, but not those of other calls.
       this.#lost++

@@ -3,7 +3,7 @@ import type { Problem, ProblemCode } from '#contract/errors.ts'
 import type { TenantId } from '../database/session/index.ts'
 
 /** Calls held per tenant until the next flush. The rate limit admits fewer between two flushes, so admitted calls always fit. */
-const keptPerFlushMax = 50
+const heldPerFlushMax = 50
 /** Of these, refusals that take none of the tenant's permits and can therefore arrive by the thousand. */
 const cheapRefusalsPerFlushMax = 40
 /** Calls held over all tenants: about ten megabytes. */
@@ -70,7 +70,7 @@ export class PendingCalls {
     const isCheap = problem !== null && cheapRefusals.has(problem.code)
     const last = calls.at(-1)
     const isFull =
-      calls.length >= keptPerFlushMax || (isCheap && ofTenant.cheapRefusals >= cheapRefusalsPerFlushMax)
+      calls.length >= heldPerFlushMax || (isCheap && ofTenant.cheapRefusals >= cheapRefusalsPerFlushMax)
     if (last !== undefined && isFull) {
       // Count it with a call of the same problem if there is one: calls that are left out are nearly always repetitions.
       const similar = calls.findLast((kept) => kept.problem?.code === problem?.code) ?? last

@@ -24,7 +24,7 @@ export async function readBacktestFacts(
   return {
     quotes: quotes.map(
       ({
-        laneId,
+        quoteId,
         rateCents,
         costCents,
         truckCostCents,
@@ -36,7 +36,7 @@ export async function readBacktestFacts(
         rateType,
         ...places
       }): BacktestQuote => ({
-        laneId,
+        quoteId,
         rateCents,
         costCents,
         truckCostCents,

@@ -142,7 +142,7 @@ class BackgroundBacktests implements BacktestRunner {
     this.#kept.delete(tenant)
     this.#kept.set(tenant, entry)
     const missedOf = (one: Kept) =>
-      one.kind === 'ended' && one.result.enough ? one.result.missed.laneId.length : 0
+      one.kind === 'ended' && one.result.enough ? one.result.missed.quoteId.length : 0
     let missed = this.#kept.values().reduce((sum, one) => sum + missedOf(one), 0)
     for (const [oldest, one] of this.#kept) {
       if (this.#kept.size <= keptMax && missed <= missedMax) return

@@ -3,7 +3,7 @@ import {
   type Appraisal,
   type AppraisalSettings,
   appraise,
-  type DayRates,
+  type DayCharges,
   expectedOf,
   type QuoteToAppraise,
 } from '#engine/appraisal/appraisal.ts'
@@ -16,12 +16,12 @@ import {
   customers,
   defaultsOf,
   type ExpectedColumn,
-  type NewLane,
+  type NewQuote,
   pricingRules,
 } from '../database/queries/index.ts'
 import type { TenantTransaction } from '../database/schema/index.ts'
 import type { Database, TenantId } from '../database/session/index.ts'
-import { measuredMiles } from '../lanes/index.ts'
+import { measuredMiles } from '../quotes/index.ts'
 import { yieldBetweenSteps } from '../runtime/index.ts'
 import type { Books } from './books.ts'
 import type { BrokerageBook, EffectsByType } from './brokerage-book.ts'
@@ -62,7 +62,7 @@ export type Reader = <Value>(read: (transaction: TenantTransaction) => Promise<V
 
 /** The lane of a quote to appraise, as columns of the database. */
 export type LaneInColumns = Pick<
-  NewLane,
+  NewQuote,
   'origin' | 'destination' | 'origin_market' | 'destination_market' | Exclude<CostColumn, 'equipment_code'>
 > & { readonly equipment_code: string | null }
 
@@ -109,7 +109,7 @@ export function appraiser(
   }
 }
 
-const noDayRates: DayRates = { fuelMillsPerMile: null, usdPerCad: null }
+const noDayRates: DayCharges = { fuelMillsPerMile: null, usdPerCad: null }
 
 /** The lane and the distances of an appraisal, from columns. */
 export function placedAs(
@@ -165,12 +165,12 @@ export async function namedCustomer(
   }
 }
 
-type CostExpected = Pick<NewLane, ExpectedColumn>
+type CostExpected = Pick<NewQuote, ExpectedColumn>
 
 /** The expected truck cost of a quote, as in its appraisal, in the columns of the quote. */
 export function costExpected(
   pricing: Pricing | null,
-  lane: LaneInColumns & Pick<NewLane, 'rate_type'>,
+  lane: LaneInColumns & Pick<NewQuote, 'rate_type'>,
 ): CostExpected {
   if (pricing === null) return {}
   const { book, settings } = pricing

@@ -2,7 +2,7 @@ import { type Area, areaName, type QuoteBook } from '#engine/book/quote-book.ts'
 import type { Scope } from '#engine/book/scope-counts.ts'
 import type { Pool } from '#engine/rate-type.ts'
 import type { LaneScope } from '#engine/scopes.ts'
-import type { AskedLane } from '../lanes/index.ts'
+import type { AskedLane } from '../quotes/index.ts'
 
 /** A scope of a requested lane, and a name that no other scope of the brokerage has. */
 export interface NamedScope extends Scope {

@@ -7,14 +7,14 @@ import {
   type Integration,
   type MadeTenant,
   makeIntegration,
-  makeLane,
+  makeQuote,
   makeTenant,
   pushUpdate,
 } from '#testing/make.ts'
 import { type MapBook, mapBook } from '#testing/map-book.ts'
 import { type TestApp, testApp } from '#testing/test-app.ts'
 import { type TenantWatch, tenantWatch } from '../cache/index.ts'
-import { changeLane, lockLane } from '../database/queries/index.ts'
+import { changeQuote, lockQuote } from '../database/queries/index.ts'
 import {
   type Database,
   DatabaseUnavailable,
@@ -121,7 +121,7 @@ describe('an open book', () => {
       case 0: {
         const places = ['Dallas, TX', 'Atlanta, GA', 'Macon, GA']
         const [origin, destination] = [places[drawn(3)] ?? '', places[drawn(3)] ?? '']
-        refs.push((await makeLane(process, tenant, { origin, destination, rate })).lane_ref)
+        refs.push((await makeQuote(process, tenant, { origin, destination, rate })).lane_ref)
         return 'a quote'
       }
       case 1:
@@ -164,9 +164,9 @@ describe('an open book', () => {
       case 6: {
         const own = tenantId(tenant.id)
         const givenUp = process.database.inTenant(own, async (transaction) => {
-          const lane = await lockLane(transaction, own, ref ?? '')
-          if (lane === null) throw new Error('given up')
-          await changeLane(transaction, own, lane, { truck_cost_cents: 1 }, { source: 'tms' }, new Date())
+          const quote = await lockQuote(transaction, own, ref ?? '')
+          if (quote === null) throw new Error('given up')
+          await changeQuote(transaction, own, quote, { truck_cost_cents: 1 }, { source: 'tms' }, new Date())
           throw new Error('given up')
         })
         await expect(givenUp).rejects.toThrow('given up')
@@ -222,7 +222,7 @@ describe('an open book', () => {
   test('has new settings of the brokerage without reading a quote', async () => {
     const tenant = await makeTenant(app)
     const own = tenantId(tenant.id)
-    await makeLane(app, tenant)
+    await makeQuote(app, tenant)
     const shelf = shelfOn(app)
     const before = await shelf.books.read(own)
     const { status } = await call(app, 'PATCH', '/api/tenant', {
@@ -240,11 +240,11 @@ describe('an open book', () => {
   test('is opened again if it is unknown which quotes changed', async () => {
     const tenant = await makeTenant(app)
     const own = tenantId(tenant.id)
-    await makeLane(app, tenant)
+    await makeQuote(app, tenant)
     const shelf = shelfOn(app)
     const before = await shelf.books.read(own)
-    await makeLane(app, tenant, { rate: 1_234 })
-    await makeLane(app, tenant, { rate: 1_235 })
+    await makeQuote(app, tenant, { rate: 1_234 })
+    await makeQuote(app, tenant, { rate: 1_235 })
     await app.database.inTenant(own, (transaction) =>
       transaction
         .updateTable('tenant_facts')
@@ -261,7 +261,7 @@ describe('an open book', () => {
   test('is dropped if the database is replaced', async () => {
     const tenant = await makeTenant(app)
     const own = tenantId(tenant.id)
-    await makeLane(app, tenant)
+    await makeQuote(app, tenant)
     const shelf = shelfOn(app)
     const before = await shelf.books.read(own)
     shelf.stand.server = ' another'
@@ -274,11 +274,11 @@ describe('a database that fails', () => {
   test('makes reads fail instead of returning old data; the book is current again afterwards', async () => {
     const tenant = await makeTenant(app)
     const own = tenantId(tenant.id)
-    await makeLane(app, tenant)
+    await makeQuote(app, tenant)
     const shelf = shelfOn(app)
     const { quotes } = await shelf.books.read(own)
     shelf.stand.cut = true
-    await makeLane(elsewhere, tenant, { rate: 1_700 })
+    await makeQuote(elsewhere, tenant, { rate: 1_700 })
     // The last answer of the database is valid for 800 ms.
     await expect.poll(() => shelf.books.peek(own)).toBeNull()
     await expect(shelf.books.read(own)).rejects.toThrow(DatabaseUnavailable)
@@ -293,7 +293,7 @@ describe('a database that fails', () => {
   test('fails the opening in progress, and the next read starts another one', async () => {
     const tenant = await makeTenant(app)
     const own = tenantId(tenant.id)
-    await makeLane(app, tenant)
+    await makeQuote(app, tenant)
     const shelf = shelfOn(app)
     shelf.stand.cut = true
     const first = [shelf.books.read(own), shelf.books.read(own)]
@@ -306,7 +306,7 @@ describe('a database that fails', () => {
   test('a read waits for a slow opening for a limited time, and the opening continues', async () => {
     const tenant = await makeTenant(app)
     const own = tenantId(tenant.id)
-    await makeLane(app, tenant)
+    await makeQuote(app, tenant)
     const shelf = shelfOn(app, { openingWaitMs: 50 })
     const { promise, resolve } = Promise.withResolvers<void>()
     shelf.stand.gate = promise
@@ -335,7 +335,7 @@ describe('a database that fails', () => {
   }, async () => {
     const tenant = await makeTenant(app)
     const own = tenantId(tenant.id)
-    await makeLane(app, tenant)
+    await makeQuote(app, tenant)
     const shelf = shelfOn(app)
     Object.defineProperty(shelf.stand, 'gate', { get: () => delay(1_500) })
     const { quotes } = await withDeadline(new RequestDeadline(2_800), () => shelf.books.read(own))
@@ -347,19 +347,19 @@ describe('concurrent reads', () => {
   test('share one opening and one update of the book; a read after a change does not use an update from before it', async () => {
     const tenant = await makeTenant(app)
     const own = tenantId(tenant.id)
-    await makeLane(app, tenant)
+    await makeQuote(app, tenant)
     const shelf = shelfOn(app)
     const readAll = () => Promise.all(Array.from({ length: 20 }, () => shelf.books.read(own)))
     expect(new Set((await readAll()).map(({ quotes }) => quotes)).size).toBe(1)
     expect(shelf.books.counts()).toMatchObject({ opened: 1, followed: 1 })
 
-    await makeLane(app, tenant, { rate: 1_800 })
+    await makeQuote(app, tenant, { rate: 1_800 })
     const { promise, resolve } = Promise.withResolvers<void>()
     shelf.stand.gate = promise
     const early = readAll()
     await expect.poll(() => shelf.books.counts().followed).toBe(2)
     expect(shelf.books.peek(own)).toBeNull()
-    await makeLane(app, tenant, { rate: 1_900 })
+    await makeQuote(app, tenant, { rate: 1_900 })
     const late = readAll()
     await delay(20)
     resolve()
@@ -384,7 +384,7 @@ describe('concurrent reads', () => {
 describe('the memory of all books together', () => {
   const tenantOf = async (quotes: number): Promise<TenantId> => {
     const tenant = await makeTenant(app)
-    for (let quote = 0; quote < quotes; quote++) await makeLane(app, tenant)
+    for (let quote = 0; quote < quotes; quote++) await makeQuote(app, tenant)
     return tenantId(tenant.id)
   }
 
@@ -410,11 +410,11 @@ describe('the memory of all books together', () => {
 
   test('a book that is closed while its changes are read still answers the reader who waits for them', async () => {
     const tenant = await makeTenant(app)
-    for (let quote = 0; quote < 2; quote++) await makeLane(app, tenant)
+    for (let quote = 0; quote < 2; quote++) await makeQuote(app, tenant)
     const [a, b, c] = [tenantId(tenant.id), await tenantOf(2), await tenantOf(2)]
     const shelf = shelfOn(app, { bytesMax: 500 })
     await shelf.books.read(a)
-    await makeLane(app, tenant)
+    await makeQuote(app, tenant)
     const { promise, resolve } = Promise.withResolvers<void>()
     shelf.stand.gate = promise
     const before = shelf.stand.transactions
@@ -453,10 +453,10 @@ describe('the memory of all books together', () => {
   test('a book that grows beyond the limit is closed', async () => {
     const tenant = await makeTenant(app)
     const own = tenantId(tenant.id)
-    await makeLane(app, tenant)
+    await makeQuote(app, tenant)
     const shelf = shelfOn(app, { bytesMax: 150 })
     await shelf.books.read(own)
-    await makeLane(app, tenant)
+    await makeQuote(app, tenant)
     expect((await rowsOf(shelf, own)).size).toBe(2)
     await expect(shelf.books.read(own)).rejects.toMatchObject({ code: 'unavailable' })
     expect(shelf.books.counts()).toMatchObject({ books: 0, bytes: 0 })
@@ -465,7 +465,7 @@ describe('the memory of all books together', () => {
 
 test('no book is opened after the service has stopped', async () => {
   const tenant = await makeTenant(app)
-  await makeLane(app, tenant)
+  await makeQuote(app, tenant)
   const shelf = shelfOn(app)
   const { promise, resolve } = Promise.withResolvers<void>()
   shelf.stand.gate = promise
@@ -481,7 +481,7 @@ test('no book is opened after the service has stopped', async () => {
 test('a deleted brokerage has an empty book', async () => {
   const tenant = await makeTenant(app)
   const own = tenantId(tenant.id)
-  await makeLane(app, tenant)
+  await makeQuote(app, tenant)
   const shelf = shelfOn(app)
   expect((await rowsOf(shelf, own)).size).toBe(1)
   const owner = new pg.Client(app.testDatabase.owner)

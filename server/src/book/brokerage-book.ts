@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { KeptResults, type Result } from '#engine/book/kept-results.ts'
+import { CachedResults, type Result } from '#engine/book/cached-results.ts'
 import { type Area, type LanePlaces, QuoteBook } from '#engine/book/quote-book.ts'
 import type { QuoteNames } from '#engine/book/quote-names.ts'
 import { dayOf } from '#engine/day.ts'
@@ -46,7 +46,7 @@ const statisticsBytesMax = 4_000_000
  */
 export class BrokerageBook implements QuoteSink {
   readonly quotes = new QuoteBook()
-  readonly #kept = new KeptResults()
+  readonly #kept = new CachedResults()
   readonly #known = new Map<
     string,
     { readonly state: string; readonly value: unknown; readonly bytes: number }
@@ -98,8 +98,8 @@ export class BrokerageBook implements QuoteSink {
     return this.quotes.join()
   }
 
-  remove(laneId: number): void {
-    this.quotes.remove(laneId)
+  remove(quoteId: number): void {
+    this.quotes.remove(quoteId)
   }
 
   /** A cached result that is still valid; otherwise computes and caches it. */

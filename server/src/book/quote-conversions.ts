@@ -1,6 +1,6 @@
-import type { DayRates } from '#engine/appraisal/appraisal.ts'
+import type { DayCharges } from '#engine/appraisal/appraisal.ts'
 import type { AmountTerms, Currency, RateBasis } from '#engine/rate-basis.ts'
-import { conversions, fuel, type NewLane, statedTerms, type TermColumn } from '../database/queries/index.ts'
+import { conversions, fuel, type NewQuote, statedTerms, type TermColumn } from '../database/queries/index.ts'
 import type { TenantTransaction } from '../database/schema/index.ts'
 import type { TenantId } from '../database/session/index.ts'
 
@@ -14,7 +14,7 @@ export function needsConversion(
 }
 
 /** What the amounts of a quote include and their currency. Absent or null: the brokerage's default basis, and US dollars. */
-export type QuotedOn = Pick<NewLane, TermColumn<'quoted'>>
+export type QuotedOn = Pick<NewQuote, TermColumn<'quoted'>>
 
 export function termsOfQuote(quoted: QuotedOn): AmountTerms {
   return statedTerms(quoted, 'quoted')
@@ -25,7 +25,7 @@ export async function dayRatesOf(
   transaction: TenantTransaction,
   tenant: TenantId,
   { customerName, at }: { readonly customerName: string | null; readonly at: Date },
-): Promise<DayRates> {
+): Promise<DayCharges> {
   const day = at.toISOString().slice(0, 10)
   const { rate } = await fuel.fuelOfDay(transaction, tenant, customerName, day)
   return { fuelMillsPerMile: rate, usdPerCad: await conversions.usdPerCadOn(transaction, tenant, day) }

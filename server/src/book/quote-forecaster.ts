@@ -2,7 +2,7 @@ import type { Appraisal, AppraisedRate } from '#engine/appraisal/appraisal.ts'
 import { outcomesBehind } from '#engine/estimate/outcomes-behind.ts'
 import { dollarsIfKnown } from '#engine/money.ts'
 import { laneWinRate, quotedAs, type RecordedForecast } from '#engine/recorded-forecast.ts'
-import type { NewLane, QuotedAmountColumn } from '../database/queries/index.ts'
+import type { NewQuote, QuotedAmountColumn } from '../database/queries/index.ts'
 import type { TenantId } from '../database/session/index.ts'
 import { appraiser, type LaneInColumns, namedCustomer, type Pricing, type Reader } from './appraiser.ts'
 import { modelVersion } from './model-version.ts'
@@ -19,7 +19,7 @@ const six = (share: number) => Math.round(share * 1e6) / 1e6
 export function recordedForecast(
   appraisal: Appraisal,
   { chance }: AppraisedRate,
-  quoted: Pick<NewLane, QuotedAmountColumn>,
+  quoted: Pick<NewQuote, QuotedAmountColumn>,
   now: number,
 ): string | null {
   const { lane, models, cost, goingCents, rates } = appraisal
@@ -43,7 +43,7 @@ export function recordedForecast(
 
 /** A new quote to forecast. */
 interface QuoteToForecast {
-  readonly lane: LaneInColumns & Pick<NewLane, QuotedAmountColumn>
+  readonly lane: LaneInColumns & Pick<NewQuote, QuotedAmountColumn>
   readonly quotedFor: QuotedFor
   /** The day by whose fuel price and exchange rate its amounts are converted. */
   readonly at: Date
@@ -56,18 +56,18 @@ export function quoteForecaster(
 ): (quote: QuoteToForecast) => Promise<string | null> {
   const appraise = appraiser(pricing, by)
   const customers = new Map<string | null, ReturnType<typeof namedCustomer>>()
-  return async ({ lane, quotedFor, at }) => {
+  return async ({ lane: quote, quotedFor, at }) => {
     const { customerName: name } = quotedFor
     const customer = customers.get(name) ?? namedCustomer(name, pricing, by.tenant, by.read)
     customers.set(name, customer)
     const appraisal = await appraise({
-      lane,
+      lane: quote,
       quotedFor,
-      quoted: lane,
-      enteredCents: lane.estimated_cost_cents ?? null,
+      quoted: quote,
+      enteredCents: quote.estimated_cost_cents ?? null,
       at,
       customer: await customer,
     })
-    return recordedForecast(appraisal, appraisal.at(lane.quoted_rate_cents), lane, by.now)
+    return recordedForecast(appraisal, appraisal.at(quote.quoted_rate_cents), quote, by.now)
   }
 }

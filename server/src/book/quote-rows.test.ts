@@ -1,7 +1,7 @@
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { finished } from '#engine/steps.ts'
-import { call, makeLane, makeTenant } from '#testing/make.ts'
+import { call, makeQuote, makeTenant } from '#testing/make.ts'
 import { mapBook } from '#testing/map-book.ts'
 import { type TestApp, testApp } from '#testing/test-app.ts'
 import { pricingRules, readTenantQuotes, recordBytes, updateTenant } from '../database/queries/index.ts'
@@ -29,7 +29,7 @@ async function asOwner(own: TenantId, ...statements: readonly string[]): Promise
 /** A brokerage with a quote, and more quotes of all kinds beside it. */
 async function brokerage(quotes: number): Promise<TenantId> {
   const tenant = await makeTenant(app)
-  await makeLane(app, tenant, { rate: 2_000 })
+  await makeQuote(app, tenant, { rate: 2_000 })
   const own = tenantId(tenant.id)
   // Several have the same time, times with microseconds, infinite times, or times before the year 2000.
   await asOwner(
@@ -64,7 +64,7 @@ async function plainRows(own: TenantId): Promise<Map<number, string>> {
     const originMarket = isFirst ? 'Dallas, TX' : null
     const places = { originKey, destinationKey, originState, destinationState }
     book.put(book.lane({ ...places, originMarket, destinationMarket: 'Atlanta, GA', equipmentCode }), {
-      laneId: quote.laneId,
+      quoteId: quote.quoteId,
       quotedAt: quote.quotedAt,
       rateCents: quote.rateCents,
       costCents: quote.costCents ?? Number.NaN,
@@ -226,7 +226,7 @@ describe('opening', () => {
     const tenant = await makeTenant(app)
     const other = tenantId(tenant.id)
     const refs: string[] = []
-    for (const rate of [1_000, 1_100, 1_200]) refs.push((await makeLane(app, tenant, { rate })).lane_ref)
+    for (const rate of [1_000, 1_100, 1_200]) refs.push((await makeQuote(app, tenant, { rate })).lane_ref)
     const book = mapBook()
     let portions = 0
     let writing: Promise<unknown> = Promise.resolve()
@@ -242,7 +242,7 @@ describe('opening', () => {
       perPortion: 1,
       onPortion() {
         portions++
-        if (portions === 1) writing = makeLane(app, tenant, { rate: 5_000 })
+        if (portions === 1) writing = makeQuote(app, tenant, { rate: 5_000 })
       },
     })
     expect(portions).toBe(4)
@@ -258,7 +258,7 @@ describe('following', () => {
   test('when it is unknown which quotes changed, the result is gone, and the sink is left alone', async () => {
     const tenant = await makeTenant(app)
     const own = tenantId(tenant.id)
-    for (const rate of [1_000, 1_100, 1_200]) await makeLane(app, tenant, { rate })
+    for (const rate of [1_000, 1_100, 1_200]) await makeQuote(app, tenant, { rate })
     const untouched = { ...mapBook(), put: () => expect.fail('put'), remove: () => expect.fail('removed') }
     const book = mapBook()
     await followed(app.database, own, asOf(0), book)
@@ -272,7 +272,7 @@ describe('following', () => {
     expect(await followQuotes(app.database, own, asOf(3), untouched)).toBe('gone')
     // Changes can be read since that version, and not since an earlier one.
     expect(await followed(app.database, own, asOf(4), untouched)).toMatchObject({ put: 0, removed: 0 })
-    await makeLane(app, tenant, { rate: 1_300 })
+    await makeQuote(app, tenant, { rate: 1_300 })
     expect(await followQuotes(app.database, own, asOf(3), untouched)).toBe('gone')
     expect(await followed(app.database, own, asOf(4), mapBook())).toMatchObject({ put: 1 })
   })
@@ -280,7 +280,7 @@ describe('following', () => {
   test('however many versions behind, it reads each changed quote once', async () => {
     const tenant = await makeTenant(app)
     const own = tenantId(tenant.id)
-    const { lane_ref } = await makeLane(app, tenant, { rate: 1_000 })
+    const { lane_ref } = await makeQuote(app, tenant, { rate: 1_000 })
     for (const outcome of ['won', 'lost', 'pending', 'won'])
       await call(app, 'POST', `/api/lanes/${lane_ref}/outcome`, { token: tenant.owner, body: { outcome } })
     expect(await followed(app.database, own, asOf(0), mapBook())).toMatchObject({
@@ -292,7 +292,7 @@ describe('following', () => {
   test('so many changes that reading all quotes is quicker are a reason to open the book again', async () => {
     const tenant = await makeTenant(app)
     const own = tenantId(tenant.id)
-    await makeLane(app, tenant, { rate: 1_000 })
+    await makeQuote(app, tenant, { rate: 1_000 })
     const deleted = (from: number, to: number) =>
       asOwner(
         own,
@@ -300,7 +300,7 @@ describe('following', () => {
       )
     await deleted(1, 25_000)
     const book = mapBook()
-    book.put(0, { laneId: 7, quotedAt: 0, rateCents: 0, costCents: 0, outcome: 0, miles: 0 })
+    book.put(0, { quoteId: 7, quotedAt: 0, rateCents: 0, costCents: 0, outcome: 0, miles: 0 })
     expect(await followed(app.database, own, asOf(0), book)).toMatchObject({ put: 1, removed: 25_000 })
     expect(book.rows.size).toBe(1)
     await deleted(25_001, 100_000)

@@ -34,8 +34,8 @@ import {
   type PackedQuotes,
   postgresEpochMs,
   type QuotePlace,
-  readBookStanding,
-  readChangedLanes,
+  readBookState,
+  readChangedQuotes,
   readQuotesBefore,
   readQuotesOf,
   recordAt,
@@ -68,7 +68,7 @@ export interface QuoteSink {
   /** The same for a quote that does not count, because an amount cannot be converted. */
   putApart(lane: number, quote: QuoteRow): void
   /** Removes a quote. An unknown id is ignored. */
-  remove(laneId: number): void
+  remove(quoteId: number): void
   /** Adds a portion while all quotes are read. The lanes in it are numbers that `lane()` returned. */
   append(portion: QuotePortion, apart: QuotePortion): void
   /** Ends the reading of all quotes, in steps. Until then, only `lane` and `append` are called. */
@@ -139,9 +139,9 @@ export function* unpackInSteps(
   for (let index = 0, termsStart = 0; index < ofPlaces.length; index++) {
     if (index % unpackedPerStep === 0) yield
     const start = index * recordBytes
-    const laneId = int8At(numbers, start)
+    const quoteId = int8At(numbers, start)
     const hasTerms =
-      termsStart < ofTerms.byteLength && int8At(ofTerms, termsStart + termsAt.laneId) === laneId
+      termsStart < ofTerms.byteLength && int8At(ofTerms, termsStart + termsAt.quoteId) === quoteId
     const ownTerms = hasTerms ? termsStart : null
     if (hasTerms) termsStart += termsBytes
     const quotedAt = timeAt(numbers, start + recordAt.quotedAt)
@@ -176,7 +176,7 @@ export function* unpackInSteps(
     const { quotedCents, estimatedCents, expectedCents, customerRateCents, truckCostCents } = amounts
     const count = portion.count++
     portion.lane[count] = lane
-    portion.laneId[count] = laneId
+    portion.quoteId[count] = quoteId
     portion.quotedAt[count] = quotedAt
     portion.miles[count] = miles
     portion.rateCents[count] = rateThatCounts({ quotedRateCents: quotedCents, customerRateCents })
@@ -331,9 +331,9 @@ function* putInSteps({ counted, apart }: UnpackedQuotes, sink: QuoteSink): Steps
 /** Removes quotes. In steps of the sink, so that no other work of the sink is in the middle of reading it. */
 function* removeInSteps(ids: Iterable<number>, sink: QuoteSink): Steps<void> {
   let removed = 0
-  for (const laneId of ids) {
+  for (const quoteId of ids) {
     if (removed++ % putPerStep === putPerStep - 1) yield
-    sink.remove(laneId)
+    sink.remove(quoteId)
   }
 }
 
@@ -395,7 +395,7 @@ export async function openQuotes(
     forBrokerage(async () => {
       // The versions are read first: anything committed later has a higher version.
       const { versions, settings, days } = await database.inTenant(tenant, async (transaction) => {
-        const standing = await readBookStanding(transaction, tenant, null)
+        const standing = await readBookState(transaction, tenant, null)
         const { mixed } = standing.settings
         return { ...standing, days: mixed ? await conversions.conversionDays(transaction, tenant) : null }
       })
@@ -403,7 +403,7 @@ export async function openQuotes(
       const portions =
         only === undefined
           ? portionsOf(database, tenant, perPortion)
-          : portionsWith(database, tenant, { laneIds: only, perPortion })
+          : portionsWith(database, tenant, { quoteIds: only, perPortion })
       const counting = { ...settings, days }
       // The database reads each portion while the previous one is unpacked.
       let coming = portions.next()
@@ -434,10 +434,10 @@ export async function openQuotes(
 async function* portionsWith(
   database: Pick<Database, 'inTenant'>,
   tenant: TenantId,
-  { laneIds, perPortion }: { readonly laneIds: readonly number[]; readonly perPortion: number },
+  { quoteIds, perPortion }: { readonly quoteIds: readonly number[]; readonly perPortion: number },
 ): AsyncGenerator<PackedQuotes, void> {
-  for (let start = 0; start < laneIds.length; start += perPortion) {
-    const some = laneIds.slice(start, start + perPortion)
+  for (let start = 0; start < quoteIds.length; start += perPortion) {
+    const some = quoteIds.slice(start, start + perPortion)
     yield await database.inTenant(tenant, (transaction) => readQuotesOf(transaction, tenant, some))
   }
 }
@@ -479,7 +479,7 @@ export async function followQuotes(
 ): Promise<QuotesRead | 'gone'> {
   const since = versions.facts
   const found = await database.inTenant(tenant, async (transaction) => {
-    const standing = await readBookStanding(transaction, tenant, since)
+    const standing = await readBookState(transaction, tenant, since)
     if (standing.changed === null || standing.changed > changedMax) return 'gone'
     if (standing.settings.expiredCountsAsLost !== settings.expiredCountsAsLost) return 'gone'
     if (standing.settings.basis !== settings.basis) return 'gone'
@@ -488,7 +488,7 @@ export async function followQuotes(
     const { mixed } = standing.settings
     // The same conversions as before, unless nothing had to be converted until now.
     const days = mixed ? (known ?? (await conversions.conversionDays(transaction, tenant))) : null
-    const ids = standing.changed === 0 ? [] : await readChangedLanes(transaction, tenant, since)
+    const ids = standing.changed === 0 ? [] : await readChangedQuotes(transaction, tenant, since)
     const portions: PackedQuotes[] = []
     for (let start = 0; start < ids.length; start += quotesPerPortion) {
       const some = ids.slice(start, start + quotesPerPortion)
@@ -506,8 +506,8 @@ export async function followQuotes(
   for (const packed of portions) {
     const unpacked = await yieldBetweenSteps(unpackInSteps(packed, sink, counting, lanes), sink)
     await yieldBetweenSteps(putInSteps(unpacked, sink), sink)
-    for (const { count, laneId: read } of [unpacked.counted, unpacked.apart]) {
-      for (const laneId of read.subarray(0, count)) left.delete(laneId)
+    for (const { count, quoteId: read } of [unpacked.counted, unpacked.apart]) {
+      for (const quoteId of read.subarray(0, count)) left.delete(quoteId)
       put += count
       skipped -= count
     }

@@ -10,9 +10,9 @@ import {
 import type { QuoteSelection } from '#engine/quote-statistics/quote-selection.ts'
 import type { PricingRule } from '#engine/rules/pricing-rules.ts'
 import { seededNumbers } from '#engine/statistics/seeded-numbers.ts'
-import { call, type MadeTenant, makeLane, makePerson, makeTenant } from '#testing/make.ts'
+import { call, type MadeTenant, makePerson, makeQuote, makeTenant } from '#testing/make.ts'
 import {
-  countedLanes,
+  countedQuotes,
   idsBehind,
   landedMarginCents,
   lostToCostCents,
@@ -27,10 +27,10 @@ import {
   tooLowCents,
 } from '#testing/sums-in-sql.ts'
 import { type TestApp, testApp } from '#testing/test-app.ts'
-import { idsOfLanes, type LaneFilter, matching, readTenantQuotes } from '../database/queries/index.ts'
+import { idsOfQuotes, matching, type QuoteFilter, readTenantQuotes } from '../database/queries/index.ts'
 import type { Tables } from '../database/schema/index.ts'
 import { type TenantId, tenantId, withViewer } from '../database/session/index.ts'
-import { convertedBookings } from '../lanes/index.ts'
+import { convertedBookings } from '../quotes/index.ts'
 import { type Books, BrokerageBook, statisticsOf, statisticsOfSome } from './index.ts'
 import { openQuotes } from './quote-rows.ts'
 
@@ -41,7 +41,7 @@ beforeAll(async () => {
   app = await testApp({ now: Date.UTC(2026, 2, 10) })
   owner = new pg.Client(app.testDatabase.owner)
   await owner.connect()
-  await owner.query(countedLanes)
+  await owner.query(countedQuotes)
 })
 afterAll(async () => {
   await owner.end()
@@ -143,7 +143,7 @@ async function randomBrokerage(seed: number, { isMixed }: { isMixed: boolean }):
     const answer = await call(app, method, path, { token: tenant.owner, body })
     expect([path, answer.status < 300, answer.body]).toEqual([path, true, answer.body])
   }
-  await makeLane(app, tenant, { customer: 'Zulu' })
+  await makeQuote(app, tenant, { customer: 'Zulu' })
   await as('POST', '/api/customers/decisions', { name: 'Alpha', other: 'Alpha Inc', decision: 'same' })
   await as('PATCH', '/api/customers/record', { name: 'Brook & Sons', tier: 'Gold' })
   await as('POST', '/api/teams', {
@@ -255,7 +255,7 @@ const selections: readonly QuoteSelection[] = [
   { originKey: 'dallas|TX', destinationKey: 'macon|GA' },
 ]
 
-function filterOf(own: TenantId, { customerName, from, to, ...selection }: QuoteSelection): LaneFilter {
+function filterOf(own: TenantId, { customerName, from, to, ...selection }: QuoteSelection): QuoteFilter {
   return {
     ...selection,
     ...(customerName === undefined ? {} : { customer: { tenant: own, name: customerName } }),
@@ -417,8 +417,8 @@ function equalForAll({ seed, isMixed, basis }: (typeof brokerages)[number], step
           const cursor = first.gaps.at(-1) ?? null
           const rest = await (await statistics()).marginGaps(selection, { cursor, limit: 1_000 })
           const { rows } = await app.database.inTenant(own, (transaction) =>
-            sql<{ laneId: number; cents: number }>`
-              select lane_id as "laneId", ${shortfall} as cents from counted_lanes as quotes
+            sql<{ quoteId: number; cents: number }>`
+              select lane_id as "quoteId", ${shortfall} as cents from counted_lanes as quotes
               where tenant_id = ${own} and ${marginComparable}
                 and ${matching({ ...filterOf(own, selection), booked: true }, own)(expressionBuilder<Tables, 'quotes'>())}
               order by 2 desc, 1 desc`.execute(transaction),
@@ -427,7 +427,7 @@ function equalForAll({ seed, isMixed, basis }: (typeof brokerages)[number], step
         })
         const below = rows.filter(({ cents }) => cents > 0)
         expect(
-          pages.flatMap(({ gaps }) => gaps.map(({ laneId, shortfallCents: cents }) => ({ laneId, cents }))),
+          pages.flatMap(({ gaps }) => gaps.map(({ quoteId, shortfallCents: cents }) => ({ quoteId, cents }))),
         ).toEqual(below)
         expect(pages[0]).toMatchObject({
           compared: rows.length,
@@ -455,9 +455,9 @@ function equalForAll({ seed, isMixed, basis }: (typeof brokerages)[number], step
     }
     const all = await (await statistics()).converted({})
     if (isMixed) {
-      expect(Math.min(...Object.values(all.convertedBy), all.keptApart, all.keptApartInCad)).toBeGreaterThan(
-        3,
-      )
+      expect(
+        Math.min(...Object.values(all.convertedBy), all.notConverted, all.notConvertedInCad),
+      ).toBeGreaterThan(3)
     }
   })
 
@@ -488,12 +488,12 @@ function equalForAll({ seed, isMixed, basis }: (typeof brokerages)[number], step
       for (const selection of selections) {
         const filter = { ...filterOf(own, selection), booked: true }
         const found = await withViewer(viewer, async () => {
-          const laneIds = await app.database.inTenant(own, (transaction) =>
-            idsOfLanes(transaction, own, filter),
+          const quoteIds = await app.database.inTenant(own, (transaction) =>
+            idsOfQuotes(transaction, own, filter),
           )
           const [selected, listed] = [
             await (await statistics()).shipments(selection),
-            await (await statistics()).shipments({ laneIds }),
+            await (await statistics()).shipments({ quoteIds }),
           ]
           expect(listed).toEqual(selected)
           const { basis: _, ...converted } = await app.database.inTenant(own, (transaction) =>
@@ -508,7 +508,7 @@ function equalForAll({ seed, isMixed, basis }: (typeof brokerages)[number], step
       }
     }
     const booked = () =>
-      app.database.inTenant(own, (transaction) => idsOfLanes(transaction, own, { booked: true }))
+      app.database.inTenant(own, (transaction) => idsOfQuotes(transaction, own, { booked: true }))
     const withoutBook = await statisticsOfSome(withoutMemory, own, booked)
     expect(await withoutBook.shipments({})).toEqual(await (await statistics()).shipments({}))
     const { totals } = await (await statistics()).shipments({})
@@ -539,7 +539,7 @@ function equalForAll({ seed, isMixed, basis }: (typeof brokerages)[number], step
           })
           expect(months.length).toBeGreaterThan(2)
           const withoutBook = await statisticsOfSome(withoutMemory, own, () =>
-            app.database.inTenant(own, (transaction) => idsOfLanes(transaction, own, pair)),
+            app.database.inTenant(own, (transaction) => idsOfQuotes(transaction, own, pair)),
           )
           expect(await withoutBook.laneRecord(shown, 12)).toEqual({ months, points })
           expect(await withoutBook.converted(shown)).toEqual(converted)
@@ -552,7 +552,7 @@ function equalForAll({ seed, isMixed, basis }: (typeof brokerages)[number], step
     const { own } = brokerage
     await app.database.inTenant(own, async (transaction) => {
       const { rows } = await sql<Record<string, number | string | null>>`
-        select lane_id as "laneId", coalesce(customer_rate_cents, quoted_rate_cents) as "rateCents",
+        select lane_id as "quoteId", coalesce(customer_rate_cents, quoted_rate_cents) as "rateCents",
           coalesce(truck_cost_cents, estimated_cost_cents) as "costCents", truck_cost_cents as "truckCostCents",
           quoted_rate_cents as "quotedRateCents", outcome, rate_type as "rateType",
           coalesce(nullif(estimated_cost_cents, 0), nullif(expected_cost_cents, 0)) as "quotedCostCents"
@@ -560,21 +560,21 @@ function equalForAll({ seed, isMixed, basis }: (typeof brokerages)[number], step
       const names = Object.keys(rows[0] ?? {})
       const read = await readTenantQuotes(transaction, own, null, 10_000, 100)
       expect(
-        read.map((quote) => Object.fromEntries(names.map((name) => [name, quote[name as 'laneId']]))),
+        read.map((quote) => Object.fromEntries(names.map((name) => [name, quote[name as 'quoteId']]))),
       ).toEqual(rows.map((row) => ({ ...row, rateType: row.rateType ?? 'spot' })))
       expect(read.length).toBeGreaterThan(200)
 
-      const lanes = await transaction.selectFrom('quotes').selectAll().where('tenant_id', '=', own).execute()
-      const booked = await convertedBookings(transaction, own, lanes, basis)
-      const { rows: converted } = await sql<{ laneId: number; revenueCents: number; costCents: number }>`
-        select lane_id as "laneId", customer_rate_cents as "revenueCents", truck_cost_cents as "costCents"
+      const quotes = await transaction.selectFrom('quotes').selectAll().where('tenant_id', '=', own).execute()
+      const booked = await convertedBookings(transaction, own, quotes, basis)
+      const { rows: converted } = await sql<{ quoteId: number; revenueCents: number; costCents: number }>`
+        select lane_id as "quoteId", customer_rate_cents as "revenueCents", truck_cost_cents as "costCents"
         from counted_lanes
         where tenant_id = ${own} and customer_rate_cents is not null and truck_cost_cents is not null
         order by 1`.execute(transaction)
       expect(
         [...booked]
-          .map(([laneId, { revenueCents, costCents }]) => ({ laneId, revenueCents, costCents }))
-          .toSorted((one, other) => one.laneId - other.laneId),
+          .map(([quoteId, { revenueCents, costCents }]) => ({ quoteId, revenueCents, costCents }))
+          .toSorted((one, other) => one.quoteId - other.quoteId),
       ).toEqual(converted)
       expect(booked.size).toBeGreaterThan(50)
     })

@@ -84,7 +84,7 @@ export interface Statistics {
   behind(figure: FigureOfQuotes, selection: QuoteSelection): Promise<readonly number[]>
   /** The totals of shipments, and how many of their quotes were converted: of a selection, or of quotes that the reader may see. */
   shipments(
-    which: QuoteSelection | { readonly laneIds: readonly number[] },
+    which: QuoteSelection | { readonly quoteIds: readonly number[] },
   ): Promise<{ readonly totals: ShipmentTotals; readonly converted: ConvertedCounts }>
   /** The months and the newest quotes of a city pair. The points are of the equipment, if one is selected. */
   laneRecord(selection: CityPair & QuoteSelection, pointsMax: number): Promise<LaneRecord>
@@ -235,7 +235,7 @@ function ofLists({
   return {
     async converted(selection) {
       if (!settings.mixed) return noneConverted
-      const lanes = lanesOf(book.quotes, selection)
+      const lanes = quotesOf(book.quotes, selection)
       if (lanes === null) {
         return book.statistics(
           nameOf('converted', selection),
@@ -267,7 +267,7 @@ function ofLists({
           const totals = yield* shipmentTotals(quotes, isSelected)
           return { totals, converted: yield* convertedCounts(quotes, isSelected) }
         }
-      if ('laneIds' in which) return book.reading(totalsOf(() => rowsWithIds(which.laneIds)))
+      if ('quoteIds' in which) return book.reading(totalsOf(() => rowsWithIds(which.quoteIds)))
       return book.statistics(
         nameOf('shipments', which),
         access,
@@ -291,7 +291,7 @@ function ofLists({
 }
 
 /** The lanes of a selection if it is of one city pair; null if it is not. */
-function lanesOf(
+function quotesOf(
   quotes: QuoteBook,
   { originKey, destinationKey, equipmentCode }: QuoteSelection,
 ): BookLane[] | null {

@@ -14,7 +14,7 @@ import { tenantWatch } from './tenant-watch.ts'
 
 const ours = tenantId(1)
 const theirs = tenantId(2)
-/** How long an answer of the database is valid (`answerHoldsMs` of the watch). */
+/** How long an answer of the database is valid (`answerValidMs` of the watch). */
 const answerValidMs = 800
 
 /** A cache over a fake database that only reports versions. `commit` reports a commit of this process. */

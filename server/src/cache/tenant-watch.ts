@@ -62,7 +62,7 @@ export interface ReadVersions {
 /** How often the database is polled while there are readers. A change elsewhere is visible after this at the latest. */
 const pollEveryMs = 40
 /** How long an answer of the database is valid. With the poll itself, a change elsewhere is visible within a second. */
-const answerHoldsMs = 800
+const answerValidMs = 800
 const unanswered = new Error('The database has not answered the poll.')
 /** How often a read polls anew, because this process was late to read the answer. */
 const pollsMax = 3
@@ -252,7 +252,7 @@ class PollingWatch implements TenantWatch {
   }
 
   #isFresh(now: number): boolean {
-    return now - this.#askedAt <= answerHoldsMs
+    return now - this.#askedAt <= answerValidMs
   }
 
   /** Notes that something is read now, continues polling if the last answer is valid, and returns whether it is. */
@@ -310,7 +310,7 @@ class PollingWatch implements TenantWatch {
       this.#forgetUncovered(answer.covered)
       this.#since = answer.next
       if (answer.others && this.#instances?.exist === false) {
-        this.#notAloneSince = Math.min(monotonic(), this.#askedAt + answerHoldsMs)
+        this.#notAloneSince = Math.min(monotonic(), this.#askedAt + answerValidMs)
       }
       this.#instances = { exist: answer.others, joinedMs: answer.joinedMs }
       this.#askedAt = startedAt

@@ -1,7 +1,7 @@
 import { isDay, isDisplayText, readTime } from '#contract/fields.ts'
 import { nameLengthMax } from '#contract/limits.ts'
 import { equipmentCode, equipmentFault } from '#engine/equipment.ts'
-import type { StoredOutcome } from '#engine/history.ts'
+import type { SavedOutcome } from '#engine/history.ts'
 import { AMOUNT_CENTS_MAX } from '#engine/money.ts'
 import { chargesText, readCharges } from '#engine/named-charges.ts'
 import type { Currency, RateBasis } from '#engine/rate-basis.ts'
@@ -293,7 +293,7 @@ export function readDayNear(text: string, now: number): Cell<string> {
 
 export type OutcomeReason = 'price' | 'service' | 'capacity' | 'no_response' | 'other'
 export interface ReadOutcome {
-  readonly outcome: StoredOutcome
+  readonly outcome: SavedOutcome
   readonly reason: OutcomeReason | null
 }
 
@@ -390,7 +390,7 @@ function foldedWords(text: string): string {
     .trim()
 }
 
-const isOutcome = (word: string | undefined): word is StoredOutcome =>
+const isOutcome = (word: string | undefined): word is SavedOutcome =>
   word === 'won' || word === 'lost' || word === 'pending' || word === 'expired'
 
 /**

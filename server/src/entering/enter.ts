@@ -1,20 +1,20 @@
 import {
-  type ChangingLane,
-  laneChanges as changes,
+  type ChangingQuote,
+  quoteChanges as changes,
   type NewQuoteRequest,
-  newLanes,
+  newQuotes,
 } from '../database/queries/index.ts'
-import type { LaneRow, TenantTransaction } from '../database/schema/index.ts'
+import type { QuoteRow, TenantTransaction } from '../database/schema/index.ts'
 import type { Database, TenantId } from '../database/session/index.ts'
 
 /** What a way in does: it changes a quote, which is locked; makes a new quote request; or quotes the load of a quote again. */
 export type Entry =
-  | ({ readonly kind: 'change' } & ChangingLane)
+  | ({ readonly kind: 'change' } & ChangingQuote)
   | { readonly kind: 'create'; readonly request: NewQuoteRequest }
   | {
       readonly kind: 'requote'
-      readonly quoted: LaneRow
-      readonly next: Parameters<typeof newLanes.insertRequote>[4]
+      readonly quoted: QuoteRow
+      readonly next: Parameters<typeof newQuotes.insertRequote>[4]
     }
 
 export interface EnteringBy {
@@ -26,8 +26,8 @@ export interface EnteringBy {
 
 /** The quotes of an entry, in the order of its request. `row` is the changed quote, or the requote; null for a new request. */
 export interface Entered {
-  readonly lanes: readonly { readonly laneId: number; readonly laneRef: string }[]
-  readonly row: LaneRow | null
+  readonly quotes: readonly { readonly quoteId: number; readonly laneRef: string }[]
+  readonly row: QuoteRow | null
 }
 
 /**
@@ -43,7 +43,7 @@ export async function enter(
   const entered = new Map<Entry, Entered>()
   const changing = entries.filter((entry) => entry.kind === 'change')
   if (changing.length > 0 && by.changedAt === undefined) throw new Error('A change has a time.')
-  const changed = await changes.changeLanes(
+  const changed = await changes.changeQuotes(
     transaction,
     tenant,
     changing,
@@ -51,27 +51,27 @@ export async function enter(
   )
   for (const [nth, row] of changed.entries()) {
     const entry = changing[nth]
-    if (entry !== undefined) entered.set(entry, enteredLane(row))
+    if (entry !== undefined) entered.set(entry, enteredQuote(row))
   }
   const creating = entries.filter((entry) => entry.kind === 'create')
   const requests = creating.map(({ request }) => request)
-  const made = await newLanes.insertRequests(transaction, tenant, identifiers, requests)
+  const made = await newQuotes.insertRequests(transaction, tenant, identifiers, requests)
   let first = 0
   for (const entry of creating) {
-    const { lanes } = entry.request
-    entered.set(entry, { lanes: made.slice(first, first + lanes.length), row: null })
-    first += lanes.length
+    const { quotes } = entry.request
+    entered.set(entry, { quotes: made.slice(first, first + quotes.length), row: null })
+    first += quotes.length
   }
   for (const entry of entries) {
     if (entry.kind !== 'requote') continue
-    const row = await newLanes.insertRequote(transaction, tenant, identifiers, entry.quoted, entry.next)
+    const row = await newQuotes.insertRequote(transaction, tenant, identifiers, entry.quoted, entry.next)
     const settled = await changes.settleOffers(transaction, tenant, [row.request_id], entry.next.createdAt)
-    entered.set(entry, enteredLane(settled.get(row.lane_id) ?? row))
+    entered.set(entry, enteredQuote(settled.get(row.lane_id) ?? row))
   }
-  return entries.map((entry) => entered.get(entry) ?? { lanes: [], row: null })
+  return entries.map((entry) => entered.get(entry) ?? { quotes: [], row: null })
 }
 
-const enteredLane = (row: LaneRow): Entered => ({
-  lanes: [{ laneId: row.lane_id, laneRef: row.lane_ref }],
+const enteredQuote = (row: QuoteRow): Entered => ({
+  quotes: [{ quoteId: row.lane_id, laneRef: row.lane_ref }],
   row,
 })

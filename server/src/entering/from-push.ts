@@ -4,16 +4,16 @@ import { readTime } from '#contract/fields.ts'
 import { signatureToleranceSeconds } from '#contract/limits.ts'
 import { neededOfNewQuote, type pushedOutcome, type pushedQuote } from '#contract/push-quotes.ts'
 import { stampFields } from '#engine/field-stamps.ts'
+import { quoteFieldsOf, quoteTable } from '#engine/quote-fields.ts'
 import {
-  type LaneOutcome,
   noFacts,
   type OutcomeRule,
   outcomeApartFromBooking,
+  type QuoteOutcome,
   type ReportedOutcome,
   undecided,
   withReport,
-} from '#engine/lane-outcome.ts'
-import { quoteFieldsOf, quoteTable } from '#engine/quote-fields.ts'
+} from '#engine/quote-outcome.ts'
 import {
   applyPushedQuote,
   type PushedQuote,
@@ -21,21 +21,21 @@ import {
   stampOfQuote,
 } from '#engine/quote-update.ts'
 import { type RateBasis, sameTerms } from '#engine/rate-basis.ts'
-import { heldBooking } from '#engine/shipment-update.ts'
+import { currentBooking } from '#engine/shipment-update.ts'
 import { costExpected, type Pricing } from '../book/index.ts'
 import {
   bookingOf,
-  type NewLane,
+  type NewQuote,
   type NewQuoteRequest,
   type NextValues,
   outcomeFactsOf,
   outcomeOf,
   outcomeValues,
-  pushedLanes,
+  pushedQuotes,
 } from '../database/queries/index.ts'
-import type { LaneRow, TenantTransaction } from '../database/schema/index.ts'
+import type { QuoteRow, TenantTransaction } from '../database/schema/index.ts'
 import type { TenantId } from '../database/session/index.ts'
-import { removedByTerms, termsOf } from '../lanes/index.ts'
+import { removedByTerms, termsOf } from '../quotes/index.ts'
 import { chargesErrors } from './charges-errors.ts'
 import { readSentFields } from './sent-fields.ts'
 
@@ -167,22 +167,26 @@ function pushedQuoteOf(
  */
 function onTermsOfRate(
   values: NextValues,
-  lane: LaneRow,
+  quote: QuoteRow,
   { item, columns }: PushDraft,
   assumed: RateBasis,
 ): NextValues {
   const isLate = columns.has('quotedRate') && values.quoted_rate_cents === undefined
   const sent = { basis: item.quoted_basis ?? null, currency: item.quoted_currency ?? null }
   const { estimated_cost_cents: late, ...others } = values
-  if (late !== undefined && isLate && !sameTerms(sent, termsOf({ ...lane, ...values } as LaneRow), assumed)) {
+  if (
+    late !== undefined &&
+    isLate &&
+    !sameTerms(sent, termsOf({ ...quote, ...values } as QuoteRow), assumed)
+  ) {
     return others
   }
-  return { ...values, ...removedByTerms(lane, values, assumed) }
+  return { ...values, ...removedByTerms(quote, values, assumed) }
 }
 
 /** What a push changes in a quote: new values, and the names of the fields that were sent and not applied. */
 export function mergePush(
-  lane: LaneRow,
+  saved: QuoteRow,
   { item, columns }: PushDraft,
   by: PushSignature,
   { now, assumed }: { readonly now: Date; readonly assumed: RateBasis },
@@ -190,19 +194,19 @@ export function mergePush(
   const quote = pushedQuoteOf({ item, columns }, by)
   const applied = applyPushedQuote(
     {
-      stamps: lane.quote_signed_at,
-      outcome: outcomeOf(lane),
-      facts: outcomeFactsOf(lane),
-      booking: heldBooking(bookingOf(lane), lane.signed_at, outcomeOf(lane)),
+      stamps: saved.quote_signed_at,
+      outcome: outcomeOf(saved),
+      facts: outcomeFactsOf(saved),
+      booking: currentBooking(bookingOf(saved), saved.signed_at, outcomeOf(saved)),
     },
     quote,
     now.getTime(),
   )
   const written: NextValues = Object.assign(
-    quotedEarlier(lane, columns, stampOfQuote(quote, now.getTime()).effective),
+    quotedEarlier(saved, columns, stampOfQuote(quote, now.getTime()).effective),
     ...[...columns].filter(([field]) => applied.written.has(field)).map(([, values]) => values),
   )
-  const values = onTermsOfRate(written, lane, { item, columns }, assumed)
+  const values = onTermsOfRate(written, saved, { item, columns }, assumed)
   const next: NextValues = Object.assign(
     values,
     applied.outcome === null ? {} : outcomeValues(applied.outcome.outcome, applied.outcome.facts),
@@ -223,16 +227,16 @@ export function mergePush(
 
 /** A quote whose time nobody stated was made when its first message was signed, whichever message arrives first. */
 function quotedEarlier(
-  lane: LaneRow,
+  quote: QuoteRow,
   columns: PushDraft['columns'],
   second: number,
 ): Pick<NextValues, 'created_at'> {
   const isUnstated =
-    lane.external_id !== null && lane.import_id === null && lane.quote_signed_at.quotedAt === undefined
+    quote.external_id !== null && quote.import_id === null && quote.quote_signed_at.quotedAt === undefined
   // An outcome alone is no message of the quote: the quote was made before it.
   const isQuote = columns.size > 1 || !columns.has('outcome')
   const signedAt = new Date(second * 1000)
-  return isUnstated && isQuote && !columns.has('quotedAt') && signedAt < lane.created_at
+  return isUnstated && isQuote && !columns.has('quotedAt') && signedAt < quote.created_at
     ? { created_at: signedAt }
     : {}
 }
@@ -245,8 +249,8 @@ export function newOfPush(
   pricing: Pricing | null,
   now: Date,
 ): NewQuoteRequest {
-  const values = Object.assign({}, ...columns.values()) as NextValues & NewLane
-  const { created_at: sentAt, created_by: createdBy, quoted_customer_name: customerName, ...lane } = values
+  const values = Object.assign({}, ...columns.values()) as NextValues & NewQuote
+  const { created_at: sentAt, created_by: createdBy, quoted_customer_name: customerName, ...saved } = values
   const quote = pushedQuoteOf({ item, columns }, by)
   const stamp = stampOfQuote(quote, now.getTime())
   const decided = outcomeOfNew(quote.outcome, stamp.effective)
@@ -257,10 +261,10 @@ export function newOfPush(
     createdBy: createdBy ?? null,
     createdAt: quotedAt,
     importId: null,
-    lanes: [
+    quotes: [
       {
-        ...(lane as NewLane),
-        ...(isRecent(quotedAt, by.now) ? costExpected(pricing, lane as NewLane) : {}),
+        ...(saved as NewQuote),
+        ...(isRecent(quotedAt, by.now) ? costExpected(pricing, saved as NewQuote) : {}),
         external_id: externalId,
         quote_signed_at: stampFields<PushedQuoteField>({}, [...columns.keys()], stamp).stamps,
         outcome: decided.outcome,
@@ -276,12 +280,12 @@ export function newOfPush(
 const isRecent = (quotedAt: Date, now: number) => now - quotedAt.getTime() < 24 * 3_600_000
 
 /** Whether a new quote gets a forecast: nobody knows its outcome yet, and the book is still that of the time when it was quoted. */
-export function isForecast({ createdAt, lanes }: NewQuoteRequest, now: number): boolean {
-  return isRecent(createdAt, now) && lanes.every(({ outcome = 'pending' }) => outcome === 'pending')
+export function isForecast({ createdAt, quotes }: NewQuoteRequest, now: number): boolean {
+  return isRecent(createdAt, now) && quotes.every(({ outcome = 'pending' }) => outcome === 'pending')
 }
 
 /** The outcome of a new quote. The facts are not stored: they follow from the outcome and its stamp. */
-function outcomeOfNew(reported: ReportedOutcome | null, second: number): LaneOutcome {
+function outcomeOfNew(reported: ReportedOutcome | null, second: number): QuoteOutcome {
   return reported === null ? undecided : outcomeApartFromBooking(withReport(noFacts, reported, second, true))
 }
 
@@ -303,7 +307,7 @@ export async function creditReps(
   quotes: readonly PushDraft[],
 ): Promise<void> {
   const names = quotes.flatMap(({ item }) => item.rep_name ?? [])
-  const people = await pushedLanes.findReps(transaction, tenant, names)
+  const people = await pushedQuotes.findReps(transaction, tenant, names)
   for (const { item, columns } of quotes) {
     const rep = columns.get('rep')
     if (rep !== undefined) rep.created_by = people.get(item.rep_name ?? '') ?? null
@@ -316,7 +320,7 @@ export function mayExpectCost({ quoted_at: sent }: Partial<Quote>, now: number):
 }
 
 /** Whether a push is of the same lane as the quote of a file with its id: the id in the file may not be that of a load. */
-export function isSameLane({ columns }: Pick<PushDraft, 'columns'>, lane: LaneRow): boolean {
-  const { origin_key, destination_key } = columns.get('places') ?? lane
-  return origin_key === lane.origin_key && destination_key === lane.destination_key
+export function isSameLane({ columns }: Pick<PushDraft, 'columns'>, quote: QuoteRow): boolean {
+  const { origin_key, destination_key } = columns.get('places') ?? quote
+  return origin_key === quote.origin_key && destination_key === quote.destination_key
 }

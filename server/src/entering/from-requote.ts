@@ -6,13 +6,13 @@ import {
   quoteTable,
 } from '#engine/quote-fields.ts'
 import { type RateBasis, sameTerms } from '#engine/rate-basis.ts'
-import type { LaneRow } from '../database/schema/index.ts'
-import { termsOf } from '../lanes/index.ts'
+import type { QuoteRow } from '../database/schema/index.ts'
+import { termsOf } from '../quotes/index.ts'
 import { readSentFields, type SentQuote } from './sent-fields.ts'
 
 /** The columns of what a quoted rate includes and of its currency. */
 type QuotedTermsColumn = ReturnType<typeof quoteColumnOf<(typeof quotedTermsFields)[number]>>
-type QuotedTermsColumns = Pick<LaneRow, QuotedTermsColumn>
+type QuotedTermsColumns = Pick<QuoteRow, QuotedTermsColumn>
 type SentTerms = Pick<
   SentQuote<'requote'>,
   Exclude<(typeof quoteTable)[(typeof quotedTermsFields)[number]]['sent'], null>
@@ -33,9 +33,9 @@ export function quotedTerms(sent: SentTerms): QuotedTermsColumns {
 /** The cost and the terms of a requote: those of the quote before it, unless others are sent. */
 function requotedTerms(
   sent: SentTerms & Pick<SentQuote<'requote'>, 'estimated_cost'>,
-  before: LaneRow,
+  before: QuoteRow,
   assumed: RateBasis,
-): QuotedTermsColumns & Pick<LaneRow, 'estimated_cost_cents'> {
+): QuotedTermsColumns & Pick<QuoteRow, 'estimated_cost_cents'> {
   const kept = Object.fromEntries(
     columns.map((column) => [column, before[column]]),
   ) as unknown as QuotedTermsColumns
@@ -58,18 +58,18 @@ function requotedTerms(
 }
 
 /** The columns that a requote sets or copies. */
-type RequotedColumns = Pick<LaneRow, ReturnType<typeof quoteColumnOf<QuoteFieldOf<'requote'>>>>
+type RequotedColumns = Pick<QuoteRow, ReturnType<typeof quoteColumnOf<QuoteFieldOf<'requote'>>>>
 
 /**
  * The columns of a requote: what was sent, and else what it copies from the quote before it.
  *
  * @example requoteOf({ quoted_rate: 1900 }, quotedAt2000, 'all_in').quoted_rate_cents // 190000
  */
-export function requoteOf(sent: SentQuote<'requote'>, before: LaneRow, assumed: RateBasis): RequotedColumns {
+export function requoteOf(sent: SentQuote<'requote'>, before: QuoteRow, assumed: RateBasis): RequotedColumns {
   const read = Object.assign({}, ...readSentFields('requote', sent, []).values())
   const own = quoteFieldsOf('requote').map((field) => {
-    const { column, keptByRequote } = quoteTable[field]
-    return [column, read[column] ?? (keptByRequote ? before[column] : null)]
+    const { column, copiedByRequote } = quoteTable[field]
+    return [column, read[column] ?? (copiedByRequote ? before[column] : null)]
   })
   return { ...(Object.fromEntries(own) as RequotedColumns), ...requotedTerms(sent, before, assumed) }
 }

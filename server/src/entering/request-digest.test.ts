@@ -6,7 +6,7 @@ import { requestDigest } from './request-digest.ts'
  * refused as another one. These digests were computed before the fields of a quote had a table.
  */
 
-const lane = {
+const quote = {
   origin: 'Dallas, TX',
   destination: 'Atlanta, GA',
   equipment: 'V',
@@ -14,16 +14,16 @@ const lane = {
 }
 
 it.each([
-  ['a lane without more', lane, 'O3-m_knVURUb61UOxDOR1Q'],
+  ['a lane without more', quote, 'O3-m_knVURUb61UOxDOR1Q'],
   [
     'a lane with every amount',
-    { ...lane, estimated_cost: 1800.5, market_rate: 2010, miles: 790, pickup_date: '2026-03-04' },
+    { ...quote, estimated_cost: 1800.5, market_rate: 2010, miles: 790, pickup_date: '2026-03-04' },
     'qoCxf9tpnWcb_6h2YDp5Iw',
   ],
   [
     'a lane with charges',
     {
-      ...lane,
+      ...quote,
       quoted_basis: 'all_in' as const,
       quoted_fuel: 210.25,
       quoted_accessorials: 195,
@@ -32,7 +32,7 @@ it.each([
     },
     '8sHafKizSzde5ckGvnpSHg',
   ],
-  ['a lane with one charge', { ...lane, quoted_fuel: 0 }, '5SaOfYnn3KFyFH_hPOe9dQ'],
+  ['a lane with one charge', { ...quote, quoted_fuel: 0 }, '5SaOfYnn3KFyFH_hPOe9dQ'],
 ])('a request for %s has the digest that is stored for it', (_, asked, digest) => {
   const body = { customer_name: 'Acme Foods', reference: 'PO-1', lanes: [asked] }
   expect(requestDigest(body).toString('base64url', 0, 16)).toBe(digest)

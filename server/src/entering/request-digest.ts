@@ -20,16 +20,16 @@ const later = quoteFieldsOf('request')
   .filter((name) => name !== 'customer_name')
   .filter((name) => !([...first, ...terms] as readonly string[]).includes(name))
 
-type Lane = Omit<SentQuote<'request'>, 'customer_name'> & { readonly valid_hours?: number | undefined }
+type Quote = Omit<SentQuote<'request'>, 'customer_name'> & { readonly valid_hours?: number | undefined }
 
-function contentOf(lane: Lane): unknown[] {
-  const said = terms.map((name) => lane[name] ?? null)
+function contentOf(quote: Quote): unknown[] {
+  const said = terms.map((name) => quote[name] ?? null)
   return [
-    ...first.map((name) => lane[name] ?? null),
+    ...first.map((name) => quote[name] ?? null),
     // Nothing if there are none, so that a quote without them has the digest that it always had.
     ...(said.every((value) => value === null) ? [] : said),
     ...[...later, 'valid_hours' as const].flatMap((name) =>
-      lane[name] === undefined ? [] : [[name, lane[name]]],
+      quote[name] === undefined ? [] : [[name, quote[name]]],
     ),
   ]
 }
@@ -38,13 +38,13 @@ function contentOf(lane: Lane): unknown[] {
 export function requestDigest({
   customer_name,
   reference,
-  lanes,
+  lanes: quotes,
 }: {
   readonly customer_name: string
   readonly reference?: string
-  readonly lanes: readonly Lane[]
+  readonly lanes: readonly Quote[]
 }): Buffer {
   return createHash('sha256')
-    .update(JSON.stringify([customer_name, reference ?? null, lanes.map(contentOf)]))
+    .update(JSON.stringify([customer_name, reference ?? null, quotes.map(contentOf)]))
     .digest()
 }

@@ -13,7 +13,7 @@ import {
 } from '#engine/quote-fields.ts'
 import type { Currency, RateBasis } from '#engine/rate-basis.ts'
 import type { NextValues } from '../database/queries/index.ts'
-import { readEquipment, readLanePlaces } from '../lanes/index.ts'
+import { readEquipment, readLanePlaces } from '../quotes/index.ts'
 import { accessorialCents, type SentCharges, storedCharges } from './charges-errors.ts'
 
 /** The value of a field in a body of JSON, by its unit: amounts in dollars, times in ISO 8601. */

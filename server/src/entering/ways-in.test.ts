@@ -1,7 +1,7 @@
 import { utils, write } from '@e965/xlsx'
 import { beforeAll, describe, expect, test } from 'vitest'
-import type { Lane } from '#contract/lane.ts'
 import { pushQuotes } from '#contract/push-quotes.ts'
+import type { Quote } from '#contract/quote.ts'
 import { type QuoteWay, quoteFieldsOf, quoteTable } from '#engine/quote-fields.ts'
 import { call, type Integration, makeIntegration, pushSigned } from '#testing/make.ts'
 import { sharedApp, type TestApp } from '#testing/shared-app.ts'
@@ -22,7 +22,7 @@ beforeAll(async () => {
 type Sent = Readonly<Record<string, string | number>>
 /** What became of quotes: those that exist afterwards, and the errors of those that were refused. */
 interface Outcome {
-  readonly lanes: readonly Lane[]
+  readonly lanes: readonly Quote[]
   readonly refused: string
 }
 interface Way {
@@ -41,7 +41,7 @@ const load: Sent = {
   quoted_rate: 2150,
 }
 
-async function lanesOf({ tenant }: Integration): Promise<Lane[]> {
+async function quotesOf({ tenant }: Integration): Promise<Quote[]> {
   const { body } = await call(app, 'GET', '/api/lanes?limit=100', { token: tenant.owner })
   return body.lanes
 }
@@ -89,7 +89,7 @@ const csvOf = (rows: readonly (readonly string[])[]) =>
 
 const said = async (by: Integration, refused: Promise<string>): Promise<Outcome> => ({
   refused: await refused,
-  lanes: await lanesOf(by),
+  lanes: await quotesOf(by),
 })
 
 const ways: readonly Way[] = [
@@ -178,14 +178,14 @@ describe.each(ways)('$name', (way) => {
   test('stores every field that it can set', async () => {
     const by = await makeIntegration(app, 'quotes:write')
     const quote = sentBy(way, { ...load, ...details })
-    const { lanes, refused } = await way.enter(by, [quote])
+    const { lanes: quotes, refused } = await way.enter(by, [quote])
     expect(refused).toBe('')
     const charges = [
       { name: 'detention', amount: 75 },
       { name: 'lumper', amount: 45 },
     ]
     const { customer_name, ...others } = quote
-    expect(lanes).toEqual([
+    expect(quotes).toEqual([
       expect.objectContaining({
         ...others,
         quoted_customer_name: customer_name,
@@ -202,10 +202,10 @@ describe.each(ways)('$name', (way) => {
     for (const values of [{ origin, quoted_fuel } as Sent, others]) {
       const fields = Object.entries(values)
       const quotes = fields.map(([field, value]) => ({ ...sentBy(way, load), [field]: value }))
-      const { lanes, refused } = await way.enter(by, [sentBy(way, load), ...quotes])
+      const { lanes: saved, refused } = await way.enter(by, [sentBy(way, load), ...quotes])
       for (const [field] of fields) expect(refused).toContain(field)
-      expect(lanes).toHaveLength(way.isPartial ? 1 : 0)
-      expect(lanes.every((lane) => lane.quoted_rate === 2150 && lane.origin === 'Dallas, TX')).toBe(true)
+      expect(saved).toHaveLength(way.isPartial ? 1 : 0)
+      expect(saved.every((quote) => quote.quoted_rate === 2150 && quote.origin === 'Dallas, TX')).toBe(true)
     }
   })
 
@@ -215,10 +215,13 @@ describe.each(ways)('$name', (way) => {
     async (field, value) => {
       const by = await makeIntegration(app, 'quotes:write')
       const right = sentBy(way, load)
-      const { lanes, refused } = await way.enter(by, [right, { ...sentBy(way, load), [field]: value }])
+      const { lanes: quotes, refused } = await way.enter(by, [
+        right,
+        { ...sentBy(way, load), [field]: value },
+      ])
       expect(refused).toContain(field)
-      expect(lanes).toHaveLength(way.isPartial ? 1 : 0)
-      expect(lanes.every((lane) => lane.quoted_rate === 2150 && lane.origin === 'Dallas, TX')).toBe(true)
+      expect(quotes).toHaveLength(way.isPartial ? 1 : 0)
+      expect(quotes.every((quote) => quote.quoted_rate === 2150 && quote.origin === 'Dallas, TX')).toBe(true)
     },
   )
 
@@ -230,9 +233,9 @@ describe.each(ways)('$name', (way) => {
       return rest
     })
     // The other quote has the fields, so that a file has their columns.
-    const { lanes, refused } = await way.enter(by, [sentBy(way, load), ...without])
+    const { lanes: quotes, refused } = await way.enter(by, [sentBy(way, load), ...without])
     for (const field of needed) expect(refused).toContain(field)
-    expect(lanes).toHaveLength(way.isPartial ? 1 : 0)
+    expect(quotes).toHaveLength(way.isPartial ? 1 : 0)
   })
 })
 
@@ -252,18 +255,18 @@ test('a load is one load, whichever ways it comes in by: later values replace, a
   const by = await makeIntegration(app, 'quotes:write')
   await csv.enter(by, [{ ...sentBy(csv, load), reference: 'LOAD-1' }])
   await workbook.enter(by, [{ ...sentBy(workbook, load), reference: 'LOAD-1', market_rate: 2050 }])
-  const { lanes } = await push.enter(by, [
+  const { lanes: quotes } = await push.enter(by, [
     { ...sentBy(push, load), external_id: 'LOAD-1', quoted_rate: 2200 },
   ])
-  expect(lanes).toMatchObject([{ external_id: 'LOAD-1', quoted_rate: 2200, market_rate: 2050 }])
+  expect(quotes).toMatchObject([{ external_id: 'LOAD-1', quoted_rate: 2200, market_rate: 2050 }])
 })
 
 test('a requote has the values that are sent with it, and else those of the quote before it', async () => {
   const by = await makeIntegration(app, 'quotes:write')
   const [request] = ways as [Way]
-  const { lanes } = await request.enter(by, [sentBy(request, { ...load, ...details })])
+  const { lanes: quotes } = await request.enter(by, [sentBy(request, { ...load, ...details })])
   const requote = (body: Sent) =>
-    call(app, 'POST', `/api/lanes/${lanes[0]?.lane_ref}/requote`, { token: by.tenant.owner, body })
+    call(app, 'POST', `/api/lanes/${quotes[0]?.lane_ref}/requote`, { token: by.tenant.owner, body })
   const kept = await requote({ quoted_rate: 2250 })
   expect(kept).toMatchObject({
     status: 201,
@@ -279,5 +282,5 @@ test('a requote has the values that are sent with it, and else those of the quot
   expect(other.body).toMatchObject({ rate_type: 'spot', pickup_date: '2026-03-09', quoted_fuel: 210.25 })
   const wrong = await requote({ quoted_rate: 2270, rate_type: 'auction' })
   expect([wrong.status, wrong.body.errors[0].pointer]).toEqual([422, '/rate_type'])
-  expect(await lanesOf(by)).toHaveLength(3)
+  expect(await quotesOf(by)).toHaveLength(3)
 })

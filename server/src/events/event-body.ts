@@ -2,20 +2,20 @@ import type { askApproval } from '#contract/approvals.ts'
 import type { AnswerOf } from '#contract/endpoint.ts'
 import { testEventType } from '#contract/event-types.ts'
 import { type bookedFields, changedQuoteFields, type EventBody } from '#contract/events.ts'
-import type { outcomeReasons, outcomes } from '#contract/lane.ts'
+import type { outcomeReasons, outcomes } from '#contract/quote.ts'
 import { bookingFields, bookingTable } from '#engine/booking-fields.ts'
-import { chargesOfRates, countedAmounts } from '#engine/counted-amounts.ts'
+import { chargesOf, countedAmounts } from '#engine/counted-amounts.ts'
 import type { LandedAmounts, RateBasis } from '#engine/rate-basis.ts'
 import {
   auditedForApi,
   type ClaimedEvent,
+  type EventColumns,
   type EventFacts,
-  type LaneColumns,
-  type LaneThen,
-  laneOfJson,
+  type QuoteThen,
+  quoteOfJson,
   sentAmounts,
 } from '../database/queries/index.ts'
-import { landedIn, shownLane } from '../lanes/index.ts'
+import { landedIn, shownQuote } from '../quotes/index.ts'
 
 type BookedName = (typeof bookedFields)[number]
 
@@ -24,21 +24,21 @@ const fieldsInEvents: readonly (readonly [column: string, name: BookedName])[] =
   .filter((field) => bookingTable[field].inEvents)
   .map((field) => [bookingTable[field].column, bookingTable[field].shown])
 
-function laneOf({ lane }: EventFacts) {
-  if (lane === undefined) throw new Error('An event of a quote was saved without its quote.')
+function quoteOf({ lane: quote }: EventFacts) {
+  if (quote === undefined) throw new Error('An event of a quote was saved without its quote.')
   const origin = {
-    reference: lane.reference,
-    quotedBy: quotedBy(lane),
-    defaultBasis: lane.default_basis ?? 'all_in',
+    reference: quote.reference,
+    quotedBy: quotedBy(quote),
+    defaultBasis: quote.default_basis ?? 'all_in',
   }
-  const columns = laneOfJson<LaneColumns>(lane)
-  return shownLane(columns, origin, convertedThen(lane, columns, origin.defaultBasis))
+  const columns = quoteOfJson<EventColumns>(quote)
+  return shownQuote(columns, origin, convertedThen(quote, columns, origin.defaultBasis))
 }
 
 /** AR and AP with the surcharges and the exchange rate of the time of the event, whatever was corrected since. */
 function convertedThen(
-  { rates, landed }: LaneThen,
-  columns: LaneColumns,
+  { rates, landed }: QuoteThen,
+  columns: EventColumns,
   basis: RateBasis,
 ): LandedAmounts | undefined {
   if (landed !== undefined && landed !== null) {
@@ -46,7 +46,7 @@ function convertedThen(
   }
   if (rates === undefined || rates === null) return undefined
   const amounts = countedAmounts(sentAmounts(columns), basis, () =>
-    chargesOfRates(
+    chargesOf(
       {
         fuelMillsPerMile: rates.fuel_mills_per_mile,
         costMillsPerMile: rates.cost_mills_per_mile,
@@ -58,12 +58,12 @@ function convertedThen(
   return landedIn(amounts, basis) ?? undefined
 }
 
-function quotedBy({ created_by, quoted_by_name }: LaneThen) {
+function quotedBy({ created_by, quoted_by_name }: QuoteThen) {
   return created_by === null || quoted_by_name === null ? null : { userId: created_by, name: quoted_by_name }
 }
 
 function changeOf(about: EventFacts) {
-  return { lane: laneOf(about), change_id: about.change_number ?? 0, source: about.source ?? 'dashboard' }
+  return { lane: quoteOf(about), change_id: about.change_number ?? 0, source: about.source ?? 'dashboard' }
 }
 
 /**
@@ -75,7 +75,7 @@ export function eventBody({ type, occurredAt, about }: ClaimedEvent, endpointId:
   const timestamp = occurredAt.toISOString()
   switch (type) {
     case 'quote.created':
-      return { type, timestamp, data: { lane: laneOf(about) } }
+      return { type, timestamp, data: { lane: quoteOf(about) } }
     case 'quote.updated': {
       const before = auditedForApi(about.before ?? {})
       const changed = changedQuoteFields.filter((field) => before[field] !== undefined)

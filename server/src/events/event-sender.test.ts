@@ -18,13 +18,13 @@ import {
   type Received,
   sendEventsTo,
 } from '#testing/event-receiver.ts'
-import { call, type Integration, makeIntegration, makeLane, makeTenant, pushUpdate } from '#testing/make.ts'
+import { call, type Integration, makeIntegration, makeQuote, makeTenant, pushUpdate } from '#testing/make.ts'
 import { type TestApp, testApp } from '#testing/test-app.ts'
 import {
   type ClaimedEvent,
-  changeLane,
-  type LaneThen,
-  lockLane,
+  changeQuote,
+  lockQuote,
+  type QuoteThen,
   writeEventsOn,
 } from '../database/queries/index.ts'
 import { tenantId } from '../database/session/index.ts'
@@ -93,8 +93,8 @@ const anotherInstance = () =>
 describe('event content', () => {
   test('events for a quote, its booking and its outcome are sent in that order and match the contract', async () => {
     const { secret } = await sendEventsTo(app, integration.tenant, receiver.url)
-    const lane = await makeLane(app, integration.tenant, { rate: 2150 })
-    await book(lane.lane_ref, 2150, { carrier_name: 'Blue Mesa' })
+    const quote = await makeQuote(app, integration.tenant, { rate: 2150 })
+    await book(quote.lane_ref, 2150, { carrier_name: 'Blue Mesa' })
     await receiver.until((all) => all.length === 3)
     expect(typesOf(receiver.received)).toEqual(['quote.created', 'lane.booked', 'lane.outcome_changed'])
     for (const { event, headers, body } of receiver.received) {
@@ -104,7 +104,7 @@ describe('event content', () => {
       expect(() => new Webhook(secret).verify(body.replace('Dallas', 'Austin'), headers)).toThrow()
     }
     const [quoted, booked, decided] = receiver.received.map(({ event }) => event.data)
-    expect(quoted?.lane).toEqual(lane)
+    expect(quoted?.lane).toEqual(quote)
     expect(booked).toMatchObject({
       change_id: 1,
       source: 'tms',
@@ -116,7 +116,7 @@ describe('event content', () => {
       previous_outcome: 'pending',
       previous_outcome_reason: null,
     })
-    const { body } = await call(app, 'GET', `/api/lanes/${lane.lane_ref}`, {
+    const { body } = await call(app, 'GET', `/api/lanes/${quote.lane_ref}`, {
       token: integration.tenant.owner,
     })
     expect(decided?.lane).toEqual(body)
@@ -127,19 +127,19 @@ describe('event content', () => {
 
   test('a margin in two currencies is that of the exchange rate at the time of the event, and absent without one', async () => {
     await sendEventsTo(app, integration.tenant, receiver.url, { event_types: ['lane.booked'] })
-    const lane = await makeLane(app, integration.tenant, { rate: 2150 })
+    const quote = await makeQuote(app, integration.tenant, { rate: 2150 })
     const inCad = { truck_currency: 'CAD' }
-    await book(lane.lane_ref, 2150, inCad)
+    await book(quote.lane_ref, 2150, inCad)
     const rates = (usd: number) =>
       call(app, 'POST', '/api/exchange-rates', {
         token: integration.tenant.owner,
-        body: { rates: [{ day: lane.created_at.slice(0, 10), usd_per_cad: usd }] },
+        body: { rates: [{ day: quote.created_at.slice(0, 10), usd_per_cad: usd }] },
       })
     expect((await rates(0.8)).status).toBe(200)
     await pushUpdate(
       app,
       integration,
-      { lane_ref: lane.lane_ref, carrier_name: 'Blue Mesa' },
+      { lane_ref: quote.lane_ref, carrier_name: 'Blue Mesa' },
       Math.floor(app.now / 1000) + 1,
     )
     await receiver.until((all) => all.length === 2)
@@ -157,7 +157,7 @@ describe('event content', () => {
         .orderBy('event_number', 'desc')
         .executeTakeFirstOrThrow(),
     )
-    const { rates: _, ...then } = (about as { lane: LaneThen }).lane
+    const { rates: _, ...then } = (about as { lane: QuoteThen }).lane
     const facts = { lane: { ...then, landed: { revenue_cents: 2_150_00, cost_cents: 1_500_00 } } }
     const event = {
       number: 1,
@@ -172,12 +172,12 @@ describe('event content', () => {
 
   test('only requested event types are sent, and only for changes with an effect', async () => {
     await sendEventsTo(app, integration.tenant, receiver.url, { event_types: ['lane.outcome_changed'] })
-    const lane = await makeLane(app, integration.tenant, { outcome: 'lost' })
+    const quote = await makeQuote(app, integration.tenant, { outcome: 'lost' })
     const token = integration.tenant.owner
     const lost = { token, body: { outcome: 'lost', reason: 'price' } }
-    await call(app, 'POST', `/api/lanes/${lane.lane_ref}/outcome`, lost)
-    await call(app, 'POST', `/api/lanes/${lane.lane_ref}/outcome`, lost)
-    await call(app, 'POST', `/api/lanes/${lane.lane_ref}/rollback`, { token, body: { change_id: 2 } })
+    await call(app, 'POST', `/api/lanes/${quote.lane_ref}/outcome`, lost)
+    await call(app, 'POST', `/api/lanes/${quote.lane_ref}/outcome`, lost)
+    await call(app, 'POST', `/api/lanes/${quote.lane_ref}/rollback`, { token, body: { change_id: 2 } })
     await receiver.until((all) => all.length === 3)
     const told = receiver.received.map(({ event: { data } }) => [
       data.previous_outcome,
@@ -195,12 +195,12 @@ describe('event content', () => {
   })
 
   test('nothing is sent without an endpoint, with events off, or without a commit', async () => {
-    const lane = await makeLane(app, integration.tenant)
-    await book(lane.lane_ref, 2000)
+    const quote = await makeQuote(app, integration.tenant)
+    await book(quote.lane_ref, 2000)
     expect(await ask('select from events')).toEqual([])
     await sendEventsTo(app, integration.tenant, receiver.url)
     await app.database.outsideTenants((transaction) => writeEventsOn(transaction, false))
-    await book(lane.lane_ref, 2010)
+    await book(quote.lane_ref, 2010)
     await app.database.outsideTenants((transaction) => writeEventsOn(transaction, true))
     expect(await ask('select from events')).toEqual([])
     const refused = await call(app, 'POST', '/api/quote-requests', {
@@ -213,10 +213,10 @@ describe('event content', () => {
     expect(refused.status).toBe(422)
     const tenant = tenantId(integration.tenant.id)
     const takenBack = app.database.inTenant(tenant, async (transaction) => {
-      const held = await lockLane(transaction, tenant, lane.lane_ref)
+      const held = await lockQuote(transaction, tenant, quote.lane_ref)
       if (held === null) throw new Error('No lane.')
       const next = { outcome: 'lost', decided_at: new Date() } as const
-      await changeLane(transaction, tenant, held, next, { source: 'tms' }, new Date())
+      await changeQuote(transaction, tenant, held, next, { source: 'tms' }, new Date())
       throw new Error('taken back')
     })
     await expect(takenBack).rejects.toThrow('taken back')
@@ -225,8 +225,8 @@ describe('event content', () => {
   })
 
   test('the events of a paused address wait, and arrive in order when it is active again', async () => {
-    const lane = await makeLane(app, integration.tenant)
-    const other = await makeLane(app, integration.tenant)
+    const quote = await makeQuote(app, integration.tenant)
+    const other = await makeQuote(app, integration.tenant)
     const { id } = await sendEventsTo(app, integration.tenant, receiver.url)
     const setState = (state: string) =>
       call(app, 'PATCH', `/api/event-endpoints/${id}`, {
@@ -234,7 +234,7 @@ describe('event content', () => {
         body: { state },
       })
     await setState('paused')
-    await book(lane.lane_ref, 2020)
+    await book(quote.lane_ref, 2020)
     const { body } = await call(app, 'POST', `/api/lanes/${other.lane_ref}/requote`, {
       token: integration.tenant.owner,
       body: { quoted_rate: 1990 },
@@ -274,24 +274,24 @@ describe('event content', () => {
       token: integration.tenant.owner,
       body: { quote_expiry: { valid_days: 30 } },
     })
-    const lane = await makeLane(app, integration.tenant)
+    const quote = await makeQuote(app, integration.tenant)
     await ask(
-      `update quotes set created_at = created_at - interval '31 days' where lane_id = ${lane.lane_id}`,
+      `update quotes set created_at = created_at - interval '31 days' where lane_id = ${quote.lane_id}`,
     )
     await sendEventsTo(app, integration.tenant, receiver.url)
     expect(await app.expireQuotes()).toBe(1)
     await receiver.until((all) => all.length === 1)
     expect(receiver.received[0]?.event).toMatchObject({
       type: 'quote.expired',
-      data: { lane: { lane_ref: lane.lane_ref, outcome: 'expired' }, source: 'lanewise' },
+      data: { lane: { lane_ref: quote.lane_ref, outcome: 'expired' }, source: 'lanewise' },
     })
   })
 
   test('an import sends events for changed quotes, not for new ones', async () => {
-    const lane = await makeLane(app, integration.tenant, { rate: 2150 })
+    const quote = await makeQuote(app, integration.tenant, { rate: 2150 })
     await sendEventsTo(app, integration.tenant, receiver.url)
     const csv = `lane_ref,origin,destination,equipment,quoted_rate,quoted_at,outcome,customer_rate
-${lane.lane_ref},"Dallas, TX","Atlanta, GA",V,2150,2026-01-02,won,2150
+${quote.lane_ref},"Dallas, TX","Atlanta, GA",V,2150,2026-01-02,won,2150
 ,"Austin, TX","Atlanta, GA",V,1900,2026-01-03,won,
 `
     const response = await fetch(`${app.url}/api/imports?file_name=history.csv`, {
@@ -303,7 +303,7 @@ ${lane.lane_ref},"Dallas, TX","Atlanta, GA",V,2150,2026-01-02,won,2150
     await receiver.until((all) => all.length === 2)
     expect(typesOf(receiver.received)).toEqual(['lane.booked', 'lane.outcome_changed'])
     for (const { event } of receiver.received) {
-      expect(event.data).toMatchObject({ source: 'import', lane: { lane_ref: lane.lane_ref } })
+      expect(event.data).toMatchObject({ source: 'import', lane: { lane_ref: quote.lane_ref } })
     }
     expect(await ask('select from events')).toHaveLength(2)
   })
@@ -315,7 +315,7 @@ describe('a delivery', () => {
     const { secret } = await sendEventsTo(app, integration.tenant, receiver.url, {
       event_types: ['quote.created'],
     })
-    await makeLane(app, integration.tenant)
+    await makeQuote(app, integration.tenant)
     await receiver.until((all) => all.length === 1)
     await become('due')
     const [waiting] = await ask<Record<string, unknown>>(
@@ -342,17 +342,17 @@ describe('a delivery', () => {
 
   test('an event waits for earlier events of its quote, but not for those of other quotes', async () => {
     const token = integration.tenant.owner
-    const lane = await makeLane(app, integration.tenant)
-    const other = await makeLane(app, integration.tenant)
+    const quote = await makeQuote(app, integration.tenant)
+    const other = await makeQuote(app, integration.tenant)
     receiver.answer = (response, { event }) =>
-      answerWith(event.data.lane.lane_ref === lane.lane_ref ? 500 : 204)(response)
+      answerWith(event.data.lane.lane_ref === quote.lane_ref ? 500 : 204)(response)
     await sendEventsTo(app, integration.tenant, receiver.url, { event_types: ['lane.outcome_changed'] })
     const decide = (ref: string, outcome: string) =>
       call(app, 'POST', `/api/lanes/${ref}/outcome`, { token, body: { outcome } })
-    for (const outcome of ['won', 'lost', 'pending']) await decide(lane.lane_ref, outcome)
+    for (const outcome of ['won', 'lost', 'pending']) await decide(quote.lane_ref, outcome)
     await decide(other.lane_ref, 'won')
     await receiver.until((all) => all.some(({ event }) => event.data.lane.lane_ref === other.lane_ref))
-    const ofLane = () => receiver.received.filter(({ event }) => event.data.lane.lane_ref === lane.lane_ref)
+    const ofLane = () => receiver.received.filter(({ event }) => event.data.lane.lane_ref === quote.lane_ref)
     await become('due', 'new', 'new', 'delivered')
     expect(new Set(ofLane().map(({ event }) => event.data.lane.outcome))).toEqual(new Set(['won']))
     receiver.answer = answerWith(204)
@@ -371,7 +371,7 @@ describe('a delivery', () => {
     const { id } = await sendEventsTo(app, integration.tenant, receiver.url, {
       event_types: ['quote.created'],
     })
-    await makeLane(app, integration.tenant)
+    await makeQuote(app, integration.tenant)
     await become('due')
     await ask(`update event_deliveries set attempts = ${deliveryDelaysSeconds.length}`)
     await hurry()
@@ -405,13 +405,13 @@ describe('a delivery', () => {
   test('a 410 answer disables the endpoint and is in the audit log', async () => {
     receiver.answer = answerWith(410)
     await sendEventsTo(app, integration.tenant, receiver.url, { event_types: ['quote.created'] })
-    await makeLane(app, integration.tenant)
+    await makeQuote(app, integration.tenant)
     await receiver.until((all) => all.length === 1)
     await become('dead')
     const events = () =>
       call(app, 'GET', '/api/audit?kind=event-endpoint-disabled', { token: integration.tenant.owner })
     await expect.poll(async () => (await events()).body.events).toMatchObject([{ about: { reason: 'gone' } }])
-    await makeLane(app, integration.tenant)
+    await makeQuote(app, integration.tenant)
     expect(await ask('select from events')).toHaveLength(1)
   })
 
@@ -421,11 +421,11 @@ describe('a delivery', () => {
     try {
       await sendEventsTo(app, integration.tenant, stalled.url)
       await sendEventsTo(app, integration.tenant, receiver.url)
-      for (let made = 0; made < 12; made++) await makeLane(app, integration.tenant)
+      for (let made = 0; made < 12; made++) await makeQuote(app, integration.tenant)
       await receiver.until((all) => all.length === 12)
       const other = await makeIntegration(app)
       await sendEventsTo(app, other.tenant, receiver.url)
-      await makeLane(app, other.tenant)
+      await makeQuote(app, other.tenant)
       await receiver.until((all) => all.length === 13)
       expect(stalled.received.length).toBeLessThanOrEqual(8)
     } finally {
@@ -444,14 +444,14 @@ describe('a delivery', () => {
           sendEventsTo(app, integration.tenant, `${stalled.url}/${nth}`),
         ),
       )
-      await makeLane(app, integration.tenant)
+      await makeQuote(app, integration.tenant)
       await stalled.until((all) => all.length === endpointsAtOncePerTenantMax)
       await call(app, 'DELETE', `/api/event-endpoints/${replaced?.id}`, { token: integration.tenant.owner })
       await sendEventsTo(app, integration.tenant, `${stalled.url}/another`)
-      await makeLane(app, integration.tenant)
+      await makeQuote(app, integration.tenant)
       // Each look that sends the events of the other brokerage has also found the event for the new address.
       for (let sent = 1; sent <= 5; sent++) {
-        await makeLane(app, other.tenant)
+        await makeQuote(app, other.tenant)
         await receiver.until((all) => all.length === sent)
       }
       expect(stalled.received.map(({ path }) => path)).not.toContain('/hook/another')
@@ -474,9 +474,9 @@ describe('a delivery', () => {
       receiver.answer = (response) => void held.push(() => answerWith(204)(response))
       await sendEventsTo(crowded, first, `${receiver.url}/first`)
       await sendEventsTo(crowded, second, `${receiver.url}/second`)
-      for (let lanes = 0; lanes < 3 * deliveriesPerEndpointMax; lanes++) await makeLane(crowded, first)
+      for (let lanes = 0; lanes < 3 * deliveriesPerEndpointMax; lanes++) await makeQuote(crowded, first)
       await receiver.until((all) => all.length > 0)
-      await makeLane(crowded, second)
+      await makeQuote(crowded, second)
       receiver.answer = answerWith(204)
       for (const answer of held) answer()
       await receiver.until((all) => all.some(({ path }) => path === '/hook/second'))
@@ -492,7 +492,7 @@ describe('a delivery', () => {
     receiver.answer = (response) => {
       late = () => answerWith(500)(response)
     }
-    await makeLane(app, integration.tenant)
+    await makeQuote(app, integration.tenant)
     await receiver.until((all) => all.length === 1)
     const held = `select from event_deliveries where next_at > attempted_at + interval '25 seconds'`
     expect(await ask(held)).toHaveLength(1)
@@ -507,7 +507,7 @@ describe('a delivery', () => {
     }
     // A late answer to the first attempt is ignored.
     late()
-    await makeLane(app, integration.tenant)
+    await makeQuote(app, integration.tenant)
     await become('delivered', 'delivered')
   })
 
@@ -537,7 +537,7 @@ describe('a delivery', () => {
 test('a suspended brokerage gets no events until it is resumed', async () => {
   receiver.answer = answerWith(503)
   await sendEventsTo(app, integration.tenant, receiver.url, { event_types: ['quote.created'] })
-  await makeLane(app, integration.tenant)
+  await makeQuote(app, integration.tenant)
   await become('due')
   await ask(`update tenants set status = 'suspended'`)
   await hurry()
@@ -555,7 +555,7 @@ test('with two instances, each event is sent by one of them', async () => {
   const second = await anotherInstance()
   try {
     await sendEventsTo(app, integration.tenant, receiver.url)
-    for (let made = 0; made < 15; made++) await makeLane(app, integration.tenant)
+    for (let made = 0; made < 15; made++) await makeQuote(app, integration.tenant)
     await receiver.until((all) => all.length >= 15)
     await become(...Array<string>(15).fill('delivered'))
     const ids = receiver.received.map(({ headers }) => headers['webhook-id'])
@@ -568,8 +568,8 @@ test('with two instances, each event is sent by one of them', async () => {
 
 test('events past the retention period are deleted, with removed endpoints', async () => {
   const { id } = await sendEventsTo(app, integration.tenant, receiver.url)
-  await makeLane(app, integration.tenant)
-  await makeLane(app, integration.tenant)
+  await makeQuote(app, integration.tenant)
+  await makeQuote(app, integration.tenant)
   await become('delivered', 'delivered')
   await call(app, 'DELETE', `/api/event-endpoints/${id}`, { token: integration.tenant.owner })
   const owner = new pg.Client(app.testDatabase.owner)

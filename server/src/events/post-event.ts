@@ -2,7 +2,7 @@ import { lookup, Resolver } from 'node:dns/promises'
 import { type IncomingMessage, request as requestHttp } from 'node:http'
 import { request as requestHttps } from 'node:https'
 import { isIP, type LookupFunction } from 'node:net'
-import { deliveryAnswerBytesMax, deliveryAnswerKeptMax, deliverySecondsMax } from '#contract/limits.ts'
+import { deliveryAnswerBytesMax, deliveryAnswerSavedMax, deliverySecondsMax } from '#contract/limits.ts'
 import { type AllowedPrivate, mayReach, type OutboundTarget, outboundTarget } from '../security/index.ts'
 
 /** The result of an attempt: an answer, or the reason why there is none, for people to read. */
@@ -120,7 +120,7 @@ async function answerOf(response: IncomingMessage): Promise<Posted> {
   let bytes = 0
   try {
     for await (const chunk of response as AsyncIterable<Buffer>) {
-      if (bytes < deliveryAnswerKeptMax * 4) kept.push(chunk)
+      if (bytes < deliveryAnswerSavedMax * 4) kept.push(chunk)
       bytes += chunk.length
       if (bytes >= deliveryAnswerBytesMax) break
     }
@@ -140,7 +140,7 @@ async function answerOf(response: IncomingMessage): Promise<Posted> {
 /** The first characters of an answer, without characters that the database cannot save or a terminal cannot show. */
 function shownText(bytes: Buffer): string {
   const characters = [...bytes.toString('utf8').replaceAll(/[\p{Cc}\p{Cs}\p{Bidi_Control}]+/gu, ' ')]
-  return characters.slice(0, deliveryAnswerKeptMax).join('')
+  return characters.slice(0, deliveryAnswerSavedMax).join('')
 }
 
 const words: Readonly<Record<string, string>> = {

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { sendEventsTo } from '#testing/event-receiver.ts'
-import { call, makeLane, makeTenant } from '#testing/make.ts'
+import { call, makeQuote, makeTenant } from '#testing/make.ts'
 import { freePort } from '#testing/running-service.ts'
 import { type TestApp, testApp } from '#testing/test-app.ts'
 import { projectWithClient } from '../../../client/testing/built-client.ts'
@@ -51,9 +51,9 @@ describe.each([
     const line = linesOf(child)
     try {
       expect(await line()).toBe('waiting for events')
-      const lane = await makeLane(app, tenant, { outcome: 'won' })
-      expect(await line()).toBe(`quote.created ${lane.lane_ref} pending`)
-      expect(await line()).toBe(`lane.outcome_changed ${lane.lane_ref} won`)
+      const quote = await makeQuote(app, tenant, { outcome: 'won' })
+      expect(await line()).toBe(`quote.created ${quote.lane_ref} pending`)
+      expect(await line()).toBe(`lane.outcome_changed ${quote.lane_ref} won`)
 
       const body = '{"type":"lane.booked","timestamp":"2026-03-01T14:00:00Z","data":{}}'
       const now = Math.floor(Date.now() / 1000)

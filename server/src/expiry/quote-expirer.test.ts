@@ -4,7 +4,7 @@ import {
   call,
   type Integration,
   makeIntegration,
-  makeLane,
+  makeQuote,
   pushSigned,
   pushUpdate,
   quoteToPush,
@@ -27,7 +27,7 @@ async function pushed(ours: Integration, id: string, over: object, at = seconds(
   expect(body.failed).toBe(0)
   return body.results[0].lane_ref
 }
-const laneOf = async ({ tenant }: Integration, ref: string) =>
+const quoteOf = async ({ tenant }: Integration, ref: string) =>
   (await call(app, 'GET', `/api/lanes/${ref}`, { token: tenant.owner })).body
 const settings = ({ tenant }: Integration, quote_expiry: object) =>
   call(app, 'PATCH', '/api/tenant', { token: tenant.owner, body: { quote_expiry } })
@@ -45,13 +45,13 @@ describe('a pending quote', () => {
     const won = await pushed(ours, 'won', { quoted_at: daysAgo(3), valid_until: ended, outcome: 'won' })
     expect(await app.expireQuotes()).toBe(1)
     expect(await app.expireQuotes()).toBe(0)
-    expect(await laneOf(ours, ref)).toMatchObject({
+    expect(await quoteOf(ours, ref)).toMatchObject({
       outcome: 'expired',
       outcome_source: 'lanewise',
       decided_at: ended,
     })
     const outcomes = await Promise.all(
-      [valid, open, won].map(async (one) => (await laneOf(ours, one)).outcome),
+      [valid, open, won].map(async (one) => (await quoteOf(ours, one)).outcome),
     )
     expect(outcomes).toEqual(['pending', 'pending', 'won'])
     const { body } = await call(app, 'GET', `/api/lanes/${ref}/changes`, { token: ours.tenant.owner })
@@ -69,9 +69,9 @@ describe('a pending quote', () => {
     const { body } = await settings(ours, { valid_days: 7 })
     expect(body.quote_expiry).toEqual({ valid_days: 7, counts_as: 'pending' })
     expect(await app.expireQuotes()).toBe(1)
-    expect((await laneOf(ours, old)).outcome).toBe('expired')
-    expect((await laneOf(ours, recent)).outcome).toBe('pending')
-    expect((await laneOf(ours, longer)).outcome).toBe('pending')
+    expect((await quoteOf(ours, old)).outcome).toBe('expired')
+    expect((await quoteOf(ours, recent)).outcome).toBe('pending')
+    expect((await quoteOf(ours, longer)).outcome).toBe('pending')
     await settings(ours, { valid_days: 0 })
     await pushed(ours, 'later', { quoted_at: daysAgo(20) })
     expect(await app.expireQuotes()).toBe(0)
@@ -94,7 +94,7 @@ describe('a pending quote', () => {
     const other = await pushed(ours, 'other', ended)
     expect(await app.expireQuotes()).toBe(1)
     const outcomes = await Promise.all(
-      [kept, mistake, booked, other].map(async (ref) => (await laneOf(ours, ref)).outcome),
+      [kept, mistake, booked, other].map(async (ref) => (await quoteOf(ours, ref)).outcome),
     )
     expect(outcomes).toEqual(['pending', 'pending', 'pending', 'expired'])
   })
@@ -115,12 +115,12 @@ describe('where pricing rules say how long quotes are valid', () => {
       outcome_source: null,
     })
     const several = await pushed(ours, 'several', ended)
-    const lanes = [{ lane_ref: several, outcome: 'pending' }]
-    const marked = await call(app, 'POST', '/api/lane-outcomes', { token, body: { lanes } })
+    const quotes = [{ lane_ref: several, outcome: 'pending' }]
+    const marked = await call(app, 'POST', '/api/lane-outcomes', { token, body: { lanes: quotes } })
     expect(marked.body).toMatchObject({ marked: 1, results: [{ lane: { outcome_source: null } }] })
     expect(await app.expireQuotes()).toBe(2)
     // What a person decided before the rule existed is not changed.
-    expect((await laneOf(ours, kept)).outcome).toBe('pending')
+    expect((await quoteOf(ours, kept)).outcome).toBe('pending')
   })
 })
 
@@ -135,9 +135,9 @@ describe('an expired quote', () => {
     const ours = await makeIntegration(app, everything)
     const ref = await expired(ours, 'a')
     await pushUpdate(app, ours, { lane_ref: ref, customer_rate: 2_000 })
-    expect(await laneOf(ours, ref)).toMatchObject({ outcome: 'won', outcome_source: 'tms' })
+    expect(await quoteOf(ours, ref)).toMatchObject({ outcome: 'won', outcome_source: 'tms' })
     await pushUpdate(app, ours, { lane_ref: ref, cancelled: true, cancel_reason: null }, seconds() + 1)
-    expect(await laneOf(ours, ref)).toMatchObject({ outcome: 'expired', outcome_source: 'lanewise' })
+    expect(await quoteOf(ours, ref)).toMatchObject({ outcome: 'expired', outcome_source: 'lanewise' })
   })
 
   test('gets a pushed outcome, and is pending again when a later valid_until is pushed', async () => {
@@ -145,10 +145,10 @@ describe('an expired quote', () => {
     const decided = await expired(ours, 'decided')
     const outcomes = [{ external_id: 'decided', outcome: 'lost', outcome_reason: 'price' }]
     await pushSigned(app, ours, pushOutcomes, { outcomes }, seconds())
-    expect(await laneOf(ours, decided)).toMatchObject({ outcome: 'lost', outcome_source: 'tms' })
+    expect(await quoteOf(ours, decided)).toMatchObject({ outcome: 'lost', outcome_source: 'tms' })
     const extended = await expired(ours, 'extended')
     await pushed(ours, 'extended', { valid_until: daysAgo(-2) })
-    expect(await laneOf(ours, extended)).toMatchObject({
+    expect(await quoteOf(ours, extended)).toMatchObject({
       outcome: 'pending',
       outcome_source: null,
       decided_at: null,
@@ -165,14 +165,14 @@ describe('an expired quote', () => {
       token: ours.tenant.owner,
       body: { change_id: 1 },
     })
-    expect(await laneOf(ours, ref)).toMatchObject({ outcome: 'pending', decided_at: null })
+    expect(await quoteOf(ours, ref)).toMatchObject({ outcome: 'pending', decided_at: null })
     expect(await app.expireQuotes()).toBe(0)
   })
 
   test('is neither won nor lost in the counts, unless the brokerage counts it as lost', async () => {
     const ours = await makeIntegration(app, everything)
     const { tenant } = ours
-    await makeLane(app, tenant, { rate: 2_150, outcome: 'won' })
+    await makeQuote(app, tenant, { rate: 2_150, outcome: 'won' })
     const query = 'origin=Dallas,%20TX&destination=Atlanta,%20GA&equipment=V'
     const counts = async () => {
       const read = async (path: string, token: string) => (await call(app, 'GET', path, { token })).body

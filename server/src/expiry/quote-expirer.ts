@@ -2,7 +2,7 @@ import { knownNetworkDays } from '#contract/limits.ts'
 import {
   announceToSubscribers,
   approvals,
-  laneChanges as changes,
+  quoteChanges as changes,
   type EndedQuote,
   lockEndedQuotes,
   people,
@@ -10,7 +10,7 @@ import {
   tenantsWithEndedQuotes,
 } from '../database/queries/index.ts'
 import { type Database, runInBackground, type TenantId } from '../database/session/index.ts'
-import { approvalAnswer } from '../lanes/index.ts'
+import { approvalAnswer } from '../quotes/index.ts'
 import type { Log } from '../runtime/index.ts'
 
 const everyMs = 60_000
@@ -102,11 +102,11 @@ async function expireApprovals(database: Database, tenant: TenantId): Promise<vo
 async function expireSome(database: Database, tenant: TenantId): Promise<number> {
   return database.inTenant(tenant, async (transaction) => {
     const ended = await lockEndedQuotes(transaction, tenant, quotesPerTransaction)
-    await changes.changeLanes(
+    await changes.changeQuotes(
       transaction,
       tenant,
       ended.map((quote) => ({
-        lane: quote,
+        quote,
         next: expired(quote),
         origin: { source: 'lanewise', rule: 'validity_ended' },
       })),

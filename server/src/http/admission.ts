@@ -3,7 +3,7 @@ import { bodyBytesMaxOf, type Endpoint, roleAtLeast, underTenantLimit } from '#c
 import { Problem, problem } from '#contract/errors.ts'
 import type { Callers, CallerWatch, PersonCaller, ServiceCaller } from '../access/index.ts'
 import {
-  keepingViewer,
+  asCurrentViewer,
   RequestDeadline,
   type TeamViewer,
   withDeadline,
@@ -188,7 +188,7 @@ export class Admission {
           if (endpoint.answerKind !== 'csv') return result
           return result.then((file) => ({
             ...(file as CsvFile),
-            text: keepingViewer((file as CsvFile).text),
+            text: asCurrentViewer((file as CsvFile).text),
           }))
         }),
       )

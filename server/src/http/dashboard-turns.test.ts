@@ -35,14 +35,14 @@ function send(path: string, token: string, body?: string): Promise<number> {
 }
 
 /** 100 of these, wrong in every field, are slow to read, and are refused before the database is asked. */
-const wrongLane = {
+const wrongQuote = {
   origin: '',
   destination: '',
   equipment: '!'.repeat(1_500),
   quoted_rate: 'x',
   pickup_date: 'x',
 }
-const expensive = JSON.stringify({ customer_name: '', lanes: Array(100).fill(wrongLane) })
+const expensive = JSON.stringify({ customer_name: '', lanes: Array(100).fill(wrongQuote) })
 
 test('of sixty requests of a brokerage that arrive together, one is read in each turn, and another brokerage is answered', async () => {
   const flood = () => Array.from({ length: 60 }, () => send('/api/quote-requests', ours.owner, expensive))

@@ -2,7 +2,7 @@ import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { appOn } from '#testing/app-on-database.ts'
 import { bug, failingDatabase, inside, outage } from '#testing/failing-database.ts'
-import { type Answer, call, type Integration, makeIntegration, makeLane, pushUpdate } from '#testing/make.ts'
+import { type Answer, call, type Integration, makeIntegration, makeQuote, pushUpdate } from '#testing/make.ts'
 import { type TestApp, testApp } from '#testing/test-app.ts'
 import { waitingForLock } from '#testing/waiting-for-lock.ts'
 import {
@@ -17,14 +17,14 @@ import {
 const failure = failingDatabase()
 let app: TestApp
 let acme: Integration
-let lane: { lane_ref: string }
+let quote: { lane_ref: string }
 
 beforeAll(async () => {
   app = await testApp({ wrapDatabase: failure.wrapDatabase })
   acme = await makeIntegration(app)
-  lane = await makeLane(app, acme.tenant, { outcome: 'won' })
+  quote = await makeQuote(app, acme.tenant, { outcome: 'won' })
   // The uses of the token and the secret are recorded now, so that nothing runs in the background of the calls below.
-  await pushUpdate(app, acme, { lane_ref: lane.lane_ref })
+  await pushUpdate(app, acme, { lane_ref: quote.lane_ref })
 })
 afterAll(() => app.close())
 
@@ -38,7 +38,7 @@ type Call = readonly [string, () => Promise<Answer>]
 const callsOfEachKind: readonly Call[] = [
   [
     'shipment update',
-    () => pushUpdate(app, acme, { lane_ref: lane.lane_ref, customer_rate: 1000 + unique++ }),
+    () => pushUpdate(app, acme, { lane_ref: quote.lane_ref, customer_rate: 1000 + unique++ }),
   ],
   ['markup', () => call(app, 'GET', `/api/integrations/insights/markup?${query}`, { token: acme.token })],
   [
@@ -61,7 +61,7 @@ const callsOfEachKind: readonly Call[] = [
   [
     'outcome',
     () =>
-      call(app, 'POST', `/api/lanes/${lane.lane_ref}/outcome`, {
+      call(app, 'POST', `/api/lanes/${quote.lane_ref}/outcome`, {
         ...owner(),
         body: { outcome: unique++ % 2 === 0 ? 'lost' : 'won' },
       }),
@@ -88,8 +88,8 @@ const moreCalls: readonly Call[] = [
   ['me', () => call(app, 'GET', '/api/me', owner())],
   ['list users', () => call(app, 'GET', '/api/users', owner())],
   ['list quotes', () => call(app, 'GET', '/api/lanes', owner())],
-  ['lane', () => call(app, 'GET', `/api/lanes/${lane.lane_ref}`, owner())],
-  ['changes', () => call(app, 'GET', `/api/lanes/${lane.lane_ref}/changes`, owner())],
+  ['lane', () => call(app, 'GET', `/api/lanes/${quote.lane_ref}`, owner())],
+  ['changes', () => call(app, 'GET', `/api/lanes/${quote.lane_ref}/changes`, owner())],
 ]
 
 /** Reports changed quotes of the brokerage, so that its book must be updated before the next answer. */
@@ -147,7 +147,7 @@ describe('503', () => {
     expect(await askWithout(() => call(app, 'GET', '/api/lanes', owner()))).toBe(unchanged)
     const outcome = { ...owner(), body: { outcome: 'won' } }
     expect(
-      await askWithout(() => call(app, 'POST', `/api/lanes/${lane.lane_ref}/outcome`, outcome)),
+      await askWithout(() => call(app, 'POST', `/api/lanes/${quote.lane_ref}/outcome`, outcome)),
     ).toContain('outcome unknown')
   })
 
@@ -214,7 +214,7 @@ describe('a failed write changes nothing', () => {
   test.each([outage, bug])(
     'an update that fails at any use changes neither the quote nor its trail (%#)',
     async (error) => {
-      const fresh = await makeLane(app, acme.tenant)
+      const fresh = await makeQuote(app, acme.tenant)
       const read = async () => [
         (await call(app, 'GET', `/api/lanes/${fresh.lane_ref}`, owner())).body,
         (await call(app, 'GET', `/api/lanes/${fresh.lane_ref}/changes`, owner())).body,
@@ -241,7 +241,7 @@ describe('a failed write changes nothing', () => {
   )
 
   test('an update that PostgreSQL aborts at any table changes no table', async () => {
-    const fresh = await makeLane(app, acme.tenant)
+    const fresh = await makeQuote(app, acme.tenant)
     const maker = new pg.Client(app.testDatabase.owner)
     await maker.connect()
     const tables = ['quotes', 'quote_changes', 'shipment_updates', 'tenant_facts', 'quote_versions']
@@ -286,9 +286,9 @@ describe('409', () => {
       now: app.now,
       deadlines: { lockMs: 100 },
     })
-    const holder = await holding(lane.lane_ref)
+    const holder = await holding(quote.lane_ref)
     try {
-      const answer = await pushUpdate(impatient, acme, { lane_ref: lane.lane_ref, customer_rate: 3000 })
+      const answer = await pushUpdate(impatient, acme, { lane_ref: quote.lane_ref, customer_rate: 3000 })
       expect([answer.status, answer.body.type]).toEqual([409, '/problems/request-in-progress'])
       expect(answer.headers.get('Retry-After')).toBe('1')
     } finally {
@@ -298,9 +298,9 @@ describe('409', () => {
   })
 
   test("a repeated update does not wait for the quote's lock: its answer was saved", async () => {
-    const update = { lane_ref: lane.lane_ref, customer_rate: 3100 }
+    const update = { lane_ref: quote.lane_ref, customer_rate: 3100 }
     const first = await pushUpdate(app, acme, update)
-    const holder = await holding(lane.lane_ref)
+    const holder = await holding(quote.lane_ref)
     try {
       const again = await pushUpdate(app, acme, update)
       expect([again.status, again.body]).toEqual([200, first.body])
@@ -314,7 +314,7 @@ describe('409', () => {
     ['that are applied', 0],
     ['that are too old to be applied', 60],
   ])('equal updates that %s and waited for the same quote are one update', async (_which, older) => {
-    const fresh = await makeLane(app, acme.tenant)
+    const fresh = await makeQuote(app, acme.tenant)
     const now = Math.floor(app.now / 1000)
     if (older > 0) await pushUpdate(app, acme, { lane_ref: fresh.lane_ref, carrier_name: 'Blue Mesa' }, now)
     const holder = await holding(fresh.lane_ref)
@@ -331,7 +331,7 @@ describe('409', () => {
   })
 
   test('different updates that waited for the same quote become numbered changes, each based on the previous one', async () => {
-    const fresh = await makeLane(app, acme.tenant)
+    const fresh = await makeQuote(app, acme.tenant)
     const holder = await holding(fresh.lane_ref)
     const values = [
       { customer_rate: 2100 },
@@ -353,7 +353,7 @@ describe('409', () => {
   })
 
   test('an update that waited for a person’s change is merged into the changed quote', async () => {
-    const fresh = await makeLane(app, acme.tenant)
+    const fresh = await makeQuote(app, acme.tenant)
     const holder = await holding(fresh.lane_ref)
     const waiting = pushUpdate(app, acme, { lane_ref: fresh.lane_ref, customer_rate: 2100 })
     await waitingForLock(app.testDatabase)

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { allEndpoints } from '#contract/all-endpoints.ts'
 import { tenantRequestsPerWindowMax } from '#contract/limits.ts'
 import { openApiDocument } from '#contract/openapi.ts'
-import { type Integration, makeIntegration, makeLane, signedHeaders } from '#testing/make.ts'
+import { type Integration, makeIntegration, makeQuote, signedHeaders } from '#testing/make.ts'
 import { type TestApp, testApp } from '#testing/test-app.ts'
 
 /** Every header that an answer has is in the OpenAPI document, at its operation and status. */
@@ -90,8 +90,8 @@ describe('the headers of an answer are documented', () => {
   })
 
   test('for a signed write, and for a repeated one', async () => {
-    const lane = await makeLane(app, acme.tenant)
-    const body = JSON.stringify({ lane_ref: lane.lane_ref, truck_cost: 1790 })
+    const quote = await makeQuote(app, acme.tenant)
+    const body = JSON.stringify({ lane_ref: quote.lane_ref, truck_cost: 1790 })
     const init = { method: 'POST', headers: signedHeaders(acme, body, Math.floor(app.now / 1000)), body }
     const path = '/api/integrations/tms/shipment-update'
     await headersOf('shipment-update', path, 200, init)
@@ -100,7 +100,7 @@ describe('the headers of an answer are documented', () => {
 
   test('for a file and for a sign-in', async () => {
     const owner = { headers: bearer(acme.tenant.owner) }
-    expect(await headersOf('export-lanes', '/api/lanes/export', 200, owner)).toContain('content-disposition')
+    expect(await headersOf('export-quotes', '/api/lanes/export', 200, owner)).toContain('content-disposition')
     const { email, password } = acme.tenant
     const signedIn = await headersOf('sign-in', '/api/auth/sign-in', 200, {
       method: 'POST',

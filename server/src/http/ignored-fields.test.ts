@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { batchLanesMax } from '#contract/limits.ts'
-import { call, type Integration, makeIntegration, makeLane, signedHeaders } from '#testing/make.ts'
+import { call, type Integration, makeIntegration, makeQuote, signedHeaders } from '#testing/make.ts'
 import { sharedApp, type TestApp } from '#testing/shared-app.ts'
 import { ignoredHeaders } from './ignored-fields.ts'
 
@@ -76,7 +76,7 @@ describe('an unknown member', () => {
   })
 
   test('is not saved with the quote', async () => {
-    const made = await makeLane(app, acme.tenant)
+    const made = await makeQuote(app, acme.tenant)
     const body = JSON.stringify({ lane_ref: made.lane_ref, truck_cost: 1790, truck: { cost: 1 } })
     const pushed = await fetch(`${app.url}/api/integrations/tms/shipment-update`, {
       method: 'POST',

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { call, type Integration, makeIntegration, makeLane, pushUpdate } from '#testing/make.ts'
+import { call, type Integration, makeIntegration, makeQuote, pushUpdate } from '#testing/make.ts'
 import { type RunningService, runService } from '#testing/running-service.ts'
 import type { TestApp } from '#testing/test-app.ts'
 import {
@@ -95,9 +95,9 @@ describe('a token and a secret', () => {
   test('are saved nowhere after a hundred requests: not in the database’s files, the log, an answer or a page', async () => {
     const app = { url: service?.url ?? '', now: Date.now() } as TestApp
     const { token, secret, tenant } = holder
-    const lane = await makeLane(app, tenant)
+    const quote = await makeQuote(app, tenant)
     // Control: the same search finds a name of the tenant and the id of a request.
-    await pushUpdate(app, holder, { lane_ref: lane.lane_ref, carrier_name: 'Canary Carriers 88421' })
+    await pushUpdate(app, holder, { lane_ref: quote.lane_ref, carrier_name: 'Canary Carriers 88421' })
     const answers: (readonly [string, Buffer])[] = []
     const ask = async (method: string, path: string, headers: Record<string, string>, body?: string) => {
       const response = await fetch(`${app.url}${path}`, {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Database } from '#server/database/session/index.ts'
 import { appOn } from '#testing/app-on-database.ts'
-import { call, type Integration, makeIntegration, makeLane, pushUpdate } from '#testing/make.ts'
+import { call, type Integration, makeIntegration, makeQuote, pushUpdate } from '#testing/make.ts'
 import { sendRaw } from '#testing/raw-http.ts'
 import { type TestApp, testApp } from '#testing/test-app.ts'
 
@@ -37,9 +37,9 @@ beforeAll(async () => {
     [2000, 'pending'],
     [2000.5, 'won'],
   ] as const) {
-    await makeLane(app, ours.tenant, { rate, outcome })
+    await makeQuote(app, ours.tenant, { rate, outcome })
   }
-  await makeLane(app, ours.tenant, { rate: 2100, outcome: 'lost', equipment: 'R' })
+  await makeQuote(app, ours.tenant, { rate: 2100, outcome: 'lost', equipment: 'R' })
 })
 afterAll(() => app.close())
 
@@ -170,7 +170,7 @@ describe('never old', () => {
     try {
       for (let nth = 0; nth < number; nth++) {
         rate++
-        const { lane_ref } = await makeLane(app, ours.tenant, { rate: 2000 })
+        const { lane_ref } = await makeQuote(app, ours.tenant, { rate: 2000 })
         await marks(app)
         await marks(elsewhere)
         const pushed = await pushUpdate(app, ours, { lane_ref, customer_rate: rate })
@@ -269,7 +269,7 @@ describe('429', () => {
     const limited = await testApp({ rateLimit: 'real', monotonic: () => clock.now })
     try {
       const mine = await makeIntegration(limited)
-      await makeLane(limited, mine.tenant, { rate: 2000, outcome: 'won' })
+      await makeQuote(limited, mine.tenant, { rate: 2000, outcome: 'won' })
       const ask = () => fetch(`${limited.url}${reads[0]}`, { headers: bearer(mine.token) })
       await ask()
       clock.now += 1_100

@@ -9,8 +9,8 @@ import {
   call,
   type Integration,
   makeIntegration,
-  makeLane,
   makePerson,
+  makeQuote,
   makeServiceToken,
   makeTenant,
   pushUpdate,
@@ -27,7 +27,7 @@ const markupQuery = 'origin=Dallas%2C%20TX&destination=Atlanta%2C%20GA&proposed_
 let app: TestApp
 let acme: Integration
 let member: { id: number; token: string }
-let lane: { lane_ref: string; lane_id: number }
+let quote: { lane_ref: string; lane_id: number }
 /** The number of lines that the service had logged before. */
 let loggedBefore: number
 // The two slow tests wait for timeouts. Their requests start first, and their answers are checked last.
@@ -39,7 +39,7 @@ beforeAll(async () => {
   loggedBefore = app.logLines.length
   acme = await makeIntegration(app)
   member = await makePerson(app, acme.tenant, 'member')
-  lane = await makeLane(app, acme.tenant, { outcome: 'won' })
+  quote = await makeQuote(app, acme.tenant, { outcome: 'won' })
   slowHeaders = sendRaw(app, `GET ${markupPath} HTTP/1.1\r\nHost: x\r\n`)
   slowBody = sendRaw(
     app,
@@ -62,7 +62,8 @@ async function send(
     signedBody?: string | Buffer
   } = {},
 ): Promise<Answer> {
-  const body = changes.body ?? JSON.stringify({ lane_ref: lane.lane_ref, carrier_name: 'Blue Mesa Trucking' })
+  const body =
+    changes.body ?? JSON.stringify({ lane_ref: quote.lane_ref, carrier_name: 'Blue Mesa Trucking' })
   const all: Record<string, string | undefined> = {
     ...signedHeaders(acme, changes.signedBody ?? body, changes.timestamp ?? Math.floor(app.now / 1000)),
     ...changes.headers,
@@ -176,7 +177,7 @@ describe('200', () => {
 
   test('an unknown body field has no effect and is named in Ignored-Fields', async () => {
     const answer = await send({
-      body: JSON.stringify({ lane_ref: lane.lane_ref, customerRate: 9, 'é\n': 1 }),
+      body: JSON.stringify({ lane_ref: quote.lane_ref, customerRate: 9, 'é\n': 1 }),
     })
     expect(answer.status).toBe(200)
     expect(answer.headers.get('Ignored-Fields')).toBe('customerRate, %C3%A9%0A')
@@ -189,10 +190,10 @@ describe('200', () => {
   })
 
   test('null for an optional field means absent', async () => {
-    const before = await call(app, 'GET', `/api/lanes/${lane.lane_ref}`, { token: acme.tenant.owner })
+    const before = await call(app, 'GET', `/api/lanes/${quote.lane_ref}`, { token: acme.tenant.owner })
     const answer = await send({
       body: JSON.stringify({
-        lane_ref: lane.lane_ref,
+        lane_ref: quote.lane_ref,
         customer_rate: null,
         truck_cost: null,
         customer_name: null,
@@ -201,13 +202,13 @@ describe('200', () => {
         booked_at: null,
       }),
     })
-    expect(answer.body).toEqual({ status: 'ok', lane_id: lane.lane_id, updated: false })
-    const after = await call(app, 'GET', `/api/lanes/${lane.lane_ref}`, { token: acme.tenant.owner })
+    expect(answer.body).toEqual({ status: 'ok', lane_id: quote.lane_id, updated: false })
+    const after = await call(app, 'GET', `/api/lanes/${quote.lane_ref}`, { token: acme.tenant.owner })
     expect(after.body).toEqual(before.body)
   })
 
   test('a repeated signed request gets its saved answer, with a header that says so', async () => {
-    const body = JSON.stringify({ lane_ref: lane.lane_ref, carrier_name: 'Once Trucking' })
+    const body = JSON.stringify({ lane_ref: quote.lane_ref, carrier_name: 'Once Trucking' })
     const first = await send({ body })
     const again = await send({ body })
     expect(again.body).toEqual(first.body)
@@ -799,7 +800,7 @@ describe('422', () => {
   })
 
   test('an unknown field with strict handling', async () => {
-    const body = JSON.stringify({ lane_ref: lane.lane_ref, customerRate: 9 })
+    const body = JSON.stringify({ lane_ref: quote.lane_ref, customerRate: 9 })
     const answer = await send({ body, headers: { Prefer: 'handling=strict' } })
     expectProblem(answer, 'unknown-field')
     expect(answer.body.errors[0].pointer).toBe('/customerRate')
@@ -906,7 +907,7 @@ describe('the order of checks: with two failures, the earlier check answers', ()
 
 describe('the exact bytes', () => {
   test('a chunked body is the same body: its bytes are signed, chunk extensions and trailers are not', async () => {
-    const { lane_ref, lane_id } = await makeLane(app, acme.tenant)
+    const { lane_ref, lane_id } = await makeQuote(app, acme.tenant)
     const body = JSON.stringify({ lane_ref, carrier_name: 'Chunked Freight é' })
     const bytes = Buffer.from(body)
     const start = (more: [string, string][]) =>
@@ -935,7 +936,7 @@ describe('the exact bytes', () => {
   })
 
   test('any flipped bit of a body is detected', async () => {
-    const body = Buffer.from(JSON.stringify({ lane_ref: lane.lane_ref, carrier_name: 'x'.repeat(20) }))
+    const body = Buffer.from(JSON.stringify({ lane_ref: quote.lane_ref, carrier_name: 'x'.repeat(20) }))
     for (let bit = 0; bit < body.length * 8; bit += 13) {
       const flipped = Buffer.from(body)
       flipped[bit >> 3] = (flipped[bit >> 3] ?? 0) ^ (1 << (bit & 7))
@@ -947,7 +948,7 @@ describe('the exact bytes', () => {
 
 describe('logs', () => {
   test('no log line contains a token, a secret, a signature or a body', async () => {
-    await send({ body: JSON.stringify({ lane_ref: lane.lane_ref, customer_name: 'CANARY-customer' }) })
+    await send({ body: JSON.stringify({ lane_ref: quote.lane_ref, customer_name: 'CANARY-customer' }) })
     await send({ body: '{"CANARY-body"' })
     await read({ Authorization: `Bearer ${acme.token}x` })
     const log = app.logLines.slice(loggedBefore).join('')

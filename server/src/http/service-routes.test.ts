@@ -115,10 +115,10 @@ describe('readiness', () => {
       await client.end()
     }
   }
-  const allHold = { database: 'ok', clock: 'ok', migrations: 'ok' }
+  const allPassed = { database: 'ok', clock: 'ok', migrations: 'ok' }
 
   test('is 200 with the result of each check', async () => {
-    expect(await ready()).toMatchObject({ status: 200, checks: allHold })
+    expect(await ready()).toMatchObject({ status: 200, checks: allPassed })
   })
 
   test('is 503 while the database refuses connections, and 200 again afterwards', async () => {
@@ -174,7 +174,7 @@ describe('readiness', () => {
     expect(await ready()).toMatchObject({
       status: 503,
       detail: `The database lacks ${name}.`,
-      checks: { ...allHold, migrations: 'failed' },
+      checks: { ...allPassed, migrations: 'failed' },
     })
     await asOwner('insert into schema_migrations (name) values ($1)', [name])
     expect((await ready()).status).toBe(200)
@@ -188,7 +188,7 @@ describe('readiness', () => {
 
   test('is 503 while the clocks of node and database differ by more than two seconds', async () => {
     for (const aheadMs of [10_000, -10_000]) {
-      expect(await ready(aheadMs)).toMatchObject({ status: 503, checks: { ...allHold, clock: 'failed' } })
+      expect(await ready(aheadMs)).toMatchObject({ status: 503, checks: { ...allPassed, clock: 'failed' } })
     }
     expect((await ready(1_000)).status).toBe(200)
   })

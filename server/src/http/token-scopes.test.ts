@@ -6,7 +6,7 @@ import {
   call,
   type Integration,
   makeIntegration,
-  makeLane,
+  makeQuote,
   makeServiceToken,
   signedHeaders,
 } from '#testing/make.ts'
@@ -43,7 +43,7 @@ const tokens = new Map<string, string>()
 beforeAll(async () => {
   app = await sharedApp()
   acme = await makeIntegration(app)
-  await makeLane(app, acme.tenant, { outcome: 'won' })
+  await makeQuote(app, acme.tenant, { outcome: 'won' })
   for (const scope of [...tokenScopeNames, 'quotes:write imports:write', 'read quotes:write']) {
     tokens.set(scope, await makeServiceToken(app, acme.tenant.owner, scope))
   }

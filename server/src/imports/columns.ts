@@ -184,7 +184,7 @@ function otherUnits(
   })
 }
 
-const alsoHeldBy: Partial<Record<ImportFieldName, readonly ImportFieldName[]>> = {
+const sameMeaningAs: Partial<Record<ImportFieldName, readonly ImportFieldName[]>> = {
   origin: ['origin_city', 'origin_zip'],
   destination: ['destination_city', 'destination_zip'],
   quoted_rate: ['customer_rate'],
@@ -192,7 +192,7 @@ const alsoHeldBy: Partial<Record<ImportFieldName, readonly ImportFieldName[]>> =
 
 /** A field and the fields with the same meaning: a guess must not add a second column for it. */
 function sameMeaning(field: ImportFieldName): readonly ImportFieldName[] {
-  return [field, ...(alsoHeldBy[field] ?? [])]
+  return [field, ...(sameMeaningAs[field] ?? [])]
 }
 
 /** An unread column, and the field whose name has a similar spelling. */

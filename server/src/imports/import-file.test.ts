@@ -13,14 +13,14 @@ import { type TestDatabase, testDatabase } from '#testing/test-database.ts'
 import { testDeadlines } from '#testing/test-deadlines.ts'
 import { byOperator } from '../audit/index.ts'
 import {
-  changeLane,
+  changeQuote,
   findImport,
   insertImport,
   listChanges,
-  listLanes,
+  listQuotes,
   requestStop,
 } from '../database/queries/index.ts'
-import type { LaneRow, RowError } from '../database/schema/index.ts'
+import type { QuoteRow, RowError } from '../database/schema/index.ts'
 import {
   type Database,
   DatabaseUnavailable,
@@ -95,9 +95,9 @@ async function runImport(
   return { ...end, importId: row.import_id, refused }
 }
 
-async function lanesOf(tenant: TenantId): Promise<LaneRow[]> {
+async function quotesOf(tenant: TenantId): Promise<QuoteRow[]> {
   return database.inTenant(tenant, (transaction) =>
-    listLanes(transaction, tenant, {}, { sort: 'newest', cursor: null, limit: 10_000 }),
+    listQuotes(transaction, tenant, {}, { sort: 'newest', cursor: null, limit: 10_000 }),
   )
 }
 
@@ -152,7 +152,7 @@ describe('an import', () => {
       [3, 'quoted_rate'],
       [3, 'outcome'],
     ])
-    expect((await lanesOf(tenant)).map((lane) => lane.destination).sort()).toEqual([
+    expect((await quotesOf(tenant)).map((quote) => quote.destination).sort()).toEqual([
       'Atlanta, GA',
       'Savannah, GA',
     ])
@@ -335,20 +335,20 @@ describe('an import', () => {
 })
 
 describe('a row with a lane_ref', () => {
-  async function pendingLane(tenant: TenantId): Promise<LaneRow> {
+  async function pendingQuote(tenant: TenantId): Promise<QuoteRow> {
     await runImport(tenant, `${header.replace(',outcome', '')}"Dallas, TX","Atlanta, GA",V,2000,2026-03-01\n`)
-    const [lane] = await lanesOf(tenant)
-    if (lane === undefined) throw new Error('No lane.')
-    return lane
+    const [quote] = await quotesOf(tenant)
+    if (quote === undefined) throw new Error('No lane.')
+    return quote
   }
 
   it('books that quote once, as a change by import', async () => {
     const tenant = await newTenant()
-    const lane = await pendingLane(tenant)
-    const text = `lane_ref,AR,AP,Carrier,Book Date\n${lane.lane_ref},2100,1800,Blue Mesa,3/2/2026\n`
+    const quote = await pendingQuote(tenant)
+    const text = `lane_ref,AR,AP,Carrier,Book Date\n${quote.lane_ref},2100,1800,Blue Mesa,3/2/2026\n`
     const end = await runImport(tenant, text)
     expect(end).toMatchObject({ rowsUpdated: 1, rowsAdded: 0 })
-    expect((await lanesOf(tenant))[0]).toMatchObject({
+    expect((await quotesOf(tenant))[0]).toMatchObject({
       outcome: 'won',
       outcome_source: 'import',
       customer_rate_cents: 210000,
@@ -358,7 +358,7 @@ describe('a row with a lane_ref', () => {
       decided_at: new Date('2026-03-02T00:00:00Z'),
     })
     const changes = await database.inTenant(tenant, (transaction) =>
-      listChanges(transaction, tenant, lane.lane_id),
+      listChanges(transaction, tenant, quote.lane_id),
     )
     expect(changes).toMatchObject([{ source: 'import', after: { customer_rate_cents: 210000 } }])
     expect(await runImport(tenant, text)).toMatchObject({ rowsUpdated: 0, rowsRepeated: 1 })
@@ -366,7 +366,7 @@ describe('a row with a lane_ref', () => {
   })
 
   it('is rejected when no quote of this brokerage has that lane_ref', async () => {
-    const stranger = await pendingLane(await newTenant())
+    const stranger = await pendingQuote(await newTenant())
     const end = await runImport(await newTenant(), `lane_ref,AR\n${stranger.lane_ref},2100\n`)
     expect(end).toMatchObject({ rowsRefused: 1, rowsUpdated: 0 })
     expect(end.refused[0]).toMatchObject({
@@ -378,13 +378,13 @@ describe('a row with a lane_ref', () => {
 
   it('wins a quote that a person marked lost, and keeps a value that the TMS signed', async () => {
     const tenant = await newTenant()
-    const lane = await pendingLane(tenant)
+    const quote = await pendingQuote(tenant)
     const stamp = { sender: 1, signed: 1, effective: 1 }
     await database.inTenant(tenant, (transaction) =>
-      changeLane(
+      changeQuote(
         transaction,
         tenant,
-        lane,
+        quote,
         {
           carrier_name: 'Signed Carrier',
           signed_at: { carrierName: [stamp] },
@@ -396,12 +396,12 @@ describe('a row with a lane_ref', () => {
         new Date(now),
       ),
     )
-    const end = await runImport(tenant, `lane_ref,AR,Carrier\n${lane.lane_ref},2100,Other Carrier\n`)
-    expect(end).toMatchObject({ rowsUpdated: 1, rowsRefused: 0, rowsKept: 0 })
+    const end = await runImport(tenant, `lane_ref,AR,Carrier\n${quote.lane_ref},2100,Other Carrier\n`)
+    expect(end).toMatchObject({ rowsUpdated: 1, rowsRefused: 0, rowsNotApplied: 0 })
     expect(end.kept).toMatchObject([
       { row: 2, column: 'Carrier', file_value: 'Other Carrier', kept_value: 'Signed Carrier' },
     ])
-    expect((await lanesOf(tenant))[0]).toMatchObject({
+    expect((await quotesOf(tenant))[0]).toMatchObject({
       customer_rate_cents: 210000,
       carrier_name: 'Signed Carrier',
       outcome: 'won',
@@ -432,32 +432,32 @@ describe('undoing an import', () => {
   it('keeps and counts quotes with later changes', async () => {
     const tenant = await newTenant()
     const { importId } = await runImport(tenant, header + rowTo('Atlanta') + rowTo('Macon'))
-    const [lane] = await lanesOf(tenant)
-    await runImport(tenant, `lane_ref,AR\n${lane?.lane_ref},2100\n`)
+    const [quote] = await quotesOf(tenant)
+    await runImport(tenant, `lane_ref,AR\n${quote?.lane_ref},2100\n`)
     expect(await undo(tenant, importId)).toMatchObject({ lanes_removed: 1, lanes_kept: 1 })
-    expect((await lanesOf(tenant)).map(({ lane_ref }) => lane_ref)).toEqual([lane?.lane_ref])
+    expect((await quotesOf(tenant)).map(({ lane_ref }) => lane_ref)).toEqual([quote?.lane_ref])
     expect(await countOf(tenant, 'quote_requests')).toBe(1)
   })
 
   it('rolls its bookings back as new changes, and can be imported again', async () => {
     const tenant = await newTenant()
     await runImport(tenant, `${header.replace(',outcome', '')}"Dallas, TX","Atlanta, GA",V,2000,2026-03-01\n`)
-    const [lane] = await lanesOf(tenant)
-    const text = `lane_ref,AR,AP\n${lane?.lane_ref},2100,1800\n`
+    const [quote] = await quotesOf(tenant)
+    const text = `lane_ref,AR,AP\n${quote?.lane_ref},2100,1800\n`
     const { importId } = await runImport(tenant, text)
     expect(await undo(tenant, importId)).toMatchObject({
       lanes_removed: 0,
       lanes_kept: 0,
       lanes_restored: 1,
     })
-    expect((await lanesOf(tenant))[0]).toMatchObject({
+    expect((await quotesOf(tenant))[0]).toMatchObject({
       outcome: 'pending',
       outcome_source: null,
       customer_rate_cents: null,
       truck_cost_source: null,
     })
     const changes = await database.inTenant(tenant, (transaction) =>
-      listChanges(transaction, tenant, lane?.lane_id ?? 0),
+      listChanges(transaction, tenant, quote?.lane_id ?? 0),
     )
     expect(changes.map((change) => change.rolled_back_change)).toEqual([1, null])
     expect(await undo(tenant, importId)).toMatchObject({ lanes_restored: 1 })
@@ -467,14 +467,14 @@ describe('undoing an import', () => {
   it('keeps a booking when the quote was changed after it', async () => {
     const tenant = await newTenant()
     await runImport(tenant, `${header.replace(',outcome', '')}"Dallas, TX","Atlanta, GA",V,2000,2026-03-01\n`)
-    const [lane] = await lanesOf(tenant)
-    const { importId } = await runImport(tenant, `lane_ref,AR\n${lane?.lane_ref},2100\n`)
-    await runImport(tenant, `lane_ref,AP\n${lane?.lane_ref},1800\n`)
+    const [quote] = await quotesOf(tenant)
+    const { importId } = await runImport(tenant, `lane_ref,AR\n${quote?.lane_ref},2100\n`)
+    await runImport(tenant, `lane_ref,AP\n${quote?.lane_ref},1800\n`)
     expect(await undo(tenant, importId)).toMatchObject({
       lanes_restored: 0,
       lanes_kept: 1,
     })
-    expect((await lanesOf(tenant))[0]?.customer_rate_cents).toBe(210000)
+    expect((await quotesOf(tenant))[0]?.customer_rate_cents).toBe(210000)
   })
 
   it('continues after any interruption, and processes each quote once', async () => {
@@ -485,7 +485,7 @@ describe('undoing an import', () => {
       (_, index) => `B${index},"Dallas, TX","Macon, GA",V,2000,2026-03-01\n`,
     )
     await runImport(tenant, `load id,${plain}${here.join('')}`)
-    const booked = (await lanesOf(tenant)).map(({ lane_ref }) => `,,,,,,,${lane_ref},2500\n`).join('')
+    const booked = (await quotesOf(tenant)).map(({ lane_ref }) => `,,,,,,,${lane_ref},2500\n`).join('')
     const { importId } = await runImport(
       tenant,
       `${manyRows(1_200).trimEnd().replaceAll('\n', ',,\n').replace('outcome,,', 'outcome,lane_ref,AR')},,\n${booked}`,
@@ -513,8 +513,8 @@ describe('undoing an import', () => {
       failure: null,
     })
     expect(calls).toBeGreaterThan(4)
-    const lanes = await lanesOf(tenant)
-    expect([lanes.length, lanes.every(({ outcome }) => outcome === 'pending')]).toEqual([230, true])
+    const quotes = await quotesOf(tenant)
+    expect([quotes.length, quotes.every(({ outcome }) => outcome === 'pending')]).toEqual([230, true])
   })
 
   it('stays undoing, with the reason, when it cannot continue, and the next attempt completes it', async () => {

@@ -9,7 +9,7 @@ import {
   rowsReadOf,
   saveProgress,
 } from '../database/queries/index.ts'
-import type { KeptValue, RowChange, RowError, TenantTransaction } from '../database/schema/index.ts'
+import type { NotAppliedValue, RowChange, RowError, TenantTransaction } from '../database/schema/index.ts'
 import {
   type Database,
   DatabaseUnavailable,
@@ -26,12 +26,12 @@ import {
   tablePieces,
 } from '../tables/index.ts'
 import { type Columns, readColumns } from './columns.ts'
-import { type KeptRows, keepRows, type SettledBooking, type SettledLane } from './keep-rows.ts'
 import { knownCells } from './known-cells.ts'
 import { persist } from './persist.ts'
 import { bookingSaid, rowIdentities } from './row-fingerprint.ts'
 import type { RowContext } from './row-reader.ts'
-import { type ImportedLane, type ReadRow, readRow } from './rows.ts'
+import { type ImportedQuote, type ReadRow, readRow } from './rows.ts'
+import { type SavedRows, type SettledBooking, type SettledQuote, saveRows } from './save-rows.ts'
 
 /** A file with a valid encoding, header and map, ready to be imported. */
 export interface OpenImport {
@@ -94,7 +94,7 @@ export interface ImportEnd extends ImportProgress {
   readonly status: 'done' | 'stopped' | 'failed'
   readonly failure: string | null
   readonly changes: readonly RowChange[]
-  readonly kept: readonly KeptValue[]
+  readonly kept: readonly NotAppliedValue[]
 }
 
 /** The maximum numbers of rows saved in the lists of an import: as many as a page can show. */
@@ -110,7 +110,7 @@ class ImportEnded extends Error {}
 
 interface Batch {
   weight: number
-  readonly lanes: SettledLane[]
+  readonly quotes: SettledQuote[]
   readonly bookings: SettledBooking[]
   readonly refused: RowError[]
   rowsRead: number
@@ -120,7 +120,7 @@ interface Batch {
 
 const emptyBatch = (): Batch => ({
   weight: 0,
-  lanes: [],
+  quotes: [],
   bookings: [],
   refused: [],
   rowsRead: 0,
@@ -155,7 +155,7 @@ class ImportRun {
   readonly #database: Database
   readonly #job: ImportJob
   #progress: ImportProgress
-  readonly #lists = { errors: [] as RowError[], changes: [] as RowChange[], kept: [] as KeptValue[] }
+  readonly #lists = { errors: [] as RowError[], changes: [] as RowChange[], kept: [] as NotAppliedValue[] }
 
   constructor(database: Database, job: ImportJob) {
     this.#database = database
@@ -166,7 +166,7 @@ class ImportRun {
       rowsUpdated: 0,
       rowsRepeated: 0,
       rowsRefused: 0,
-      rowsKept: 0,
+      rowsNotApplied: 0,
       rowsWon: 0,
       rowsLost: 0,
       rowsPending: 0,
@@ -263,7 +263,7 @@ class ImportRun {
   async #saveOnce(transaction: TenantTransaction, batch: Batch, bytesRead: number): Promise<Saved> {
     const { tenant, importId } = this.#job
     const before = this.#progress
-    const rows = await keepRows(transaction, this.#database, this.#job, batch)
+    const rows = await saveRows(transaction, this.#database, this.#job, batch)
     const refused = [...batch.refused, ...rows.refused].sort((a, b) => a.row - b.row)
     const progress: ImportProgress = {
       rowsRead: before.rowsRead + batch.rowsRead,
@@ -271,7 +271,7 @@ class ImportRun {
       rowsUpdated: before.rowsUpdated + rows.rowsUpdated,
       rowsRepeated: before.rowsRepeated + batch.rowsRepeated + rows.rowsRepeated,
       rowsRefused: before.rowsRefused + batch.rowsRefused + rows.rowsRefused,
-      rowsKept: before.rowsKept + rows.rowsKept,
+      rowsNotApplied: before.rowsNotApplied + rows.rowsNotApplied,
       rowsWon: before.rowsWon + rows.outcomes.won,
       rowsLost: before.rowsLost + rows.outcomes.lost,
       rowsPending: before.rowsPending + rows.outcomes.pending,
@@ -284,7 +284,7 @@ class ImportRun {
   }
 
   /** The lists that grow by the rows of a batch, with these rows. */
-  #grownLists(rows: Pick<KeptRows, 'refused' | 'changes' | 'kept'>): ImportLists {
+  #grownLists(rows: Pick<SavedRows, 'refused' | 'changes' | 'notApplied'>): ImportLists {
     const { errors, changes, kept } = this.#lists
     const grown = <Row>(name: keyof typeof listedMax, known: readonly Row[], added: readonly Row[]) => {
       const taken = added.slice(0, listedMax[name] - known.length)
@@ -293,7 +293,7 @@ class ImportRun {
     return {
       ...grown('errors', errors, rows.refused),
       ...grown('changes', changes, rows.changes),
-      ...grown('kept', kept, rows.kept),
+      ...grown('kept', kept, rows.notApplied),
     }
   }
 }
@@ -331,7 +331,8 @@ function settleRow(batch: Batch, row: TableRow, { context, identify }: Settling)
   const read: ReadRow = row.malformed
     ? refused('', 'A double quote is inside a value or is never closed; write it twice, or remove it.')
     : readRow(row.cells, context)
-  const settled = read.kind === 'lane' ? settleLane(batch, row.line, read.lane, { context, identify }) : read
+  const settled =
+    read.kind === 'lane' ? settleQuote(batch, row.line, read.columns, { context, identify }) : read
   if (settled === null) return
   if (settled.kind === 'booking') {
     const { booking } = settled
@@ -352,15 +353,15 @@ function refused(column: string, detail: string): Refused {
 }
 
 /** Null when the row is a new quote or repeats an earlier row of the file. */
-function settleLane(
+function settleQuote(
   batch: Batch,
   line: number,
-  lane: ImportedLane,
+  quote: ImportedQuote,
   { context, identify }: Settling,
 ): Refused | null {
-  const identity = identify(lane, line)
+  const identity = identify(quote, line)
   if ('fingerprint' in identity) {
-    batch.lanes.push({ line, lane, ...identity })
+    batch.quotes.push({ line, quote, ...identity })
   } else if (identity.saysTheSame) batch.rowsRepeated++
   else {
     const column = context.columns.names.reference ?? 'reference'

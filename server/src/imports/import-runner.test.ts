@@ -8,14 +8,14 @@ import { importRunner } from './import-runner.ts'
 
 /** Batches that are saved now, and the most at the same time. */
 const saving = vi.hoisted(() => ({ now: 0, most: 0 }))
-vi.mock('./keep-rows.ts', async (original) => {
-  const real = await original<typeof import('./keep-rows.ts')>()
+vi.mock('./save-rows.ts', async (original) => {
+  const real = await original<typeof import('./save-rows.ts')>()
   return {
     ...real,
-    async keepRows(...given: Parameters<typeof real.keepRows>) {
+    async saveRows(...given: Parameters<typeof real.saveRows>) {
       saving.most = Math.max(saving.most, ++saving.now)
       try {
-        return await real.keepRows(...given)
+        return await real.saveRows(...given)
       } finally {
         saving.now--
       }

@@ -265,13 +265,13 @@ class BackgroundImports implements ImportRunner {
       refused: 0,
       kept: 0,
     }
-    return ({ rowsAdded, rowsUpdated, rowsRepeated, rowsRefused, rowsKept }) => {
+    return ({ rowsAdded, rowsUpdated, rowsRepeated, rowsRefused, rowsNotApplied }) => {
       const now = {
         added: rowsAdded,
         updated: rowsUpdated,
         repeated: rowsRepeated,
         refused: rowsRefused,
-        kept: rowsKept,
+        kept: rowsNotApplied,
       }
       for (const outcome of rowOutcomes) this.#rows[outcome] += now[outcome] - before[outcome]
       before = now

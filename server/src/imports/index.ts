@@ -19,7 +19,7 @@ export { type ImportCounts, type ImportRunner, importRunner } from './import-run
 export { knownCells } from './known-cells.ts'
 export { type MarketFile, readMarketFile } from './market-file.ts'
 export { beginImport, beginUndo, ImportConflict, refuseWhileBusy, undoRowsTotal } from './one-at-a-time.ts'
-export { readPasted } from './pasted-lanes.ts'
+export { readPasted } from './pasted-quotes.ts'
 export { fingerprintOfId } from './row-fingerprint.ts'
 export { readRow } from './rows.ts'
 export { undoImport } from './undo-import.ts'

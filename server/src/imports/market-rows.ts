@@ -1,7 +1,7 @@
 import type { FieldError } from '#contract/errors.ts'
 import { areMilesOf, MARKET_RATE_RULE, type MarketScope } from '#engine/market-rate.ts'
 import { cellText, quoted, readCell, readMiles, readMoney } from '../csv/index.ts'
-import { readMarketEnds } from '../lanes/index.ts'
+import { readMarketEnds } from '../quotes/index.ts'
 import {
   isNoAmount,
   rangeOf,
@@ -200,10 +200,10 @@ function amountsOf(row: RowParts): Record<string, number> {
 }
 
 function once<Value>(compute: () => Value): () => Value {
-  let kept: { readonly value: Value } | undefined
+  let known: { readonly value: Value } | undefined
   return () => {
-    kept ??= { value: compute() }
-    return kept.value
+    known ??= { value: compute() }
+    return known.value
   }
 }
 

@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { rowIdentities } from './row-fingerprint.ts'
-import type { ImportedLane } from './rows.ts'
+import type { ImportedQuote } from './rows.ts'
 
-function lane(said: string, reference: string | null = null): ImportedLane {
-  return { said, reference } as ImportedLane
+function lane(said: string, reference: string | null = null): ImportedQuote {
+  return { said, reference } as ImportedQuote
 }
 
 /** The fingerprints of a file of these rows. */
-function file(...rows: ImportedLane[]) {
+function file(...rows: ImportedQuote[]) {
   const identify = rowIdentities()
   return rows.map((row, index) => {
     const identity = identify(row, index + 2)

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import type { ImportedBooking, ImportedLane } from './rows.ts'
+import type { ImportedBooking, ImportedQuote } from './rows.ts'
 
 /** Because of different prefixes, an id never matches a row with the same text. */
 const idDomain = 'lanewise import id\n'
@@ -22,7 +22,7 @@ export type Identity =
  * by the number of equal rows before it: two equal loads in one file are two quotes, and importing the file again adds
  * none. Rows must be passed in the order of the file.
  */
-export function rowIdentities(): (row: ImportedLane, line: number) => Identity {
+export function rowIdentities(): (row: ImportedQuote, line: number) => Identity {
   const ids = new Map<string, { line: number; said: string }>()
   const seen = new Map<string, number>()
   return (row, line) => {
@@ -58,7 +58,7 @@ function shortDigest(digest: Buffer): string {
   return digest.toString('base64url', 0, 16)
 }
 
-function rowDigest({ said }: ImportedLane, count: number): Buffer {
+function rowDigest({ said }: ImportedQuote, count: number): Buffer {
   return digest(`${rowDomain}${said}\n${count}`)
 }
 

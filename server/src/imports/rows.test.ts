@@ -22,10 +22,10 @@ const good = {
   quoted_at: '2026-03-01',
 }
 
-function laneOf(cells: Record<string, string>) {
+function quoteOf(cells: Record<string, string>) {
   const read = row(cells)
   if (read.kind !== 'lane') throw new Error(JSON.stringify(read))
-  return read.lane
+  return read.columns
 }
 
 function errorsOf(cells: Record<string, string>) {
@@ -135,8 +135,8 @@ describe('outcomes', () => {
 
 describe('a past quote', () => {
   it('is pending without an outcome', () => {
-    const { lane, customerName, quotedAt } = laneOf(good)
-    expect(lane).toMatchObject({
+    const { columns: quote, customerName, quotedAt } = quoteOf(good)
+    expect(quote).toMatchObject({
       origin: 'Dallas, TX',
       origin_key: 'dallas|TX',
       destination_state: 'GA',
@@ -152,8 +152,8 @@ describe('a past quote', () => {
   })
 
   it('is won by import when a customer rate or truck cost is booked', () => {
-    const { lane } = laneOf({ ...good, AR: '2,100', AP: '$1,800', 'Book Date': '3/2/2026' })
-    expect(lane).toMatchObject({
+    const { columns: quote } = quoteOf({ ...good, AR: '2,100', AP: '$1,800', 'Book Date': '3/2/2026' })
+    expect(quote).toMatchObject({
       outcome: 'won',
       outcome_source: 'import',
       customer_rate_cents: 210000,
@@ -165,7 +165,7 @@ describe('a past quote', () => {
 
   it('defaults the quoted rate to the booked rate', () => {
     const { quoted_rate, ...rest } = good
-    expect(laneOf({ ...rest, book_price: '1999.99' }).lane).toMatchObject({
+    expect(quoteOf({ ...rest, book_price: '1999.99' }).columns).toMatchObject({
       quoted_rate_cents: 199999,
       customer_rate_cents: 199999,
     })
@@ -174,7 +174,7 @@ describe('a past quote', () => {
   it('has no booking unless it was won: its rate is then the quoted rate, its cost the estimated cost', () => {
     const { quoted_rate, ...rest } = good
     expect(
-      laneOf({ ...rest, 'Sell Rate': '2000', 'Buy Rate': '1700', Status: 'LOST', Reason: 'price' }).lane,
+      quoteOf({ ...rest, 'Sell Rate': '2000', 'Buy Rate': '1700', Status: 'LOST', Reason: 'price' }).columns,
     ).toMatchObject({
       quoted_rate_cents: 200000,
       estimated_cost_cents: 170000,
@@ -186,22 +186,22 @@ describe('a past quote', () => {
   })
 
   it('takes a truck cost of zero as unknown, and refuses a rate of zero', () => {
-    expect(laneOf({ ...good, AR: '2100', AP: '0.0' }).lane.truck_cost_cents).toBe(null)
+    expect(quoteOf({ ...good, AR: '2100', AP: '0.0' }).columns.truck_cost_cents).toBe(null)
     expect(errorsOf({ ...good, AR: '0.0' })).toEqual([
       { column: 'AR', detail: 'AR must be greater than 0; it is "0.0".' },
     ])
   })
 
   it('has the stated miles if plausible, else computed ones', () => {
-    expect(laneOf({ ...good, miles: '799' }).lane.miles).toBe(799)
-    expect(laneOf({ ...good, miles: '140' }).lane.miles).toBeGreaterThan(700)
-    expect(laneOf({ ...good, origin: 'Nowhere Yards, TX', miles: '140' }).lane.miles).toBe(140)
+    expect(quoteOf({ ...good, miles: '799' }).columns.miles).toBe(799)
+    expect(quoteOf({ ...good, miles: '140' }).columns.miles).toBeGreaterThan(700)
+    expect(quoteOf({ ...good, origin: 'Nowhere Yards, TX', miles: '140' }).columns.miles).toBe(140)
   })
 
   it('accepts an unknown city, and a site number with a state', () => {
-    expect(laneOf({ ...good, origin: 'Nowhere Yards, TX' }).lane.origin_key).toBe('nowhere yards|TX')
+    expect(quoteOf({ ...good, origin: 'Nowhere Yards, TX' }).columns.origin_key).toBe('nowhere yards|TX')
     const { origin, ...rest } = good
-    expect(laneOf({ origin_city: '1', origin_state: 'LA', ...rest }).lane).toMatchObject({
+    expect(quoteOf({ origin_city: '1', origin_state: 'LA', ...rest }).columns).toMatchObject({
       origin: '1, LA',
       origin_state: 'LA',
     })
@@ -257,7 +257,7 @@ describe('a past quote', () => {
     expect(errorsOf({ ...good, customer_name: 'A\u202eB' })[0]?.detail).toContain(
       'without control characters',
     )
-    expect(laneOf({ ...good, 'Load ID': '="0012"' }).reference).toBe('0012')
+    expect(quoteOf({ ...good, 'Load ID': '="0012"' }).reference).toBe('0012')
   })
 
   it('refuses a row with more values than columns', () => {
@@ -313,13 +313,13 @@ describe('a row with a lane_ref', () => {
 
 describe('an import is no stricter than the quote desk', () => {
   it.each(['$2,150.00', '2150 USD', '2,150 dollars'])('reads %s as an amount', (rate) => {
-    const { lane } = laneOf({ ...good, quoted_rate: rate })
-    expect(lane.quoted_rate_cents).toBe(215_000)
+    const { columns: quote } = quoteOf({ ...good, quoted_rate: rate })
+    expect(quote.quoted_rate_cents).toBe(215_000)
   })
 
   it.each(['-', '$ -', '–', 'n/a', 'TBD'])('reads %s as no amount', (cost) => {
-    const { lane } = laneOf({ ...good, estimated_cost: cost })
-    expect(lane.estimated_cost_cents ?? null).toBeNull()
+    const { columns: quote } = quoteOf({ ...good, estimated_cost: cost })
+    expect(quote.estimated_cost_cents ?? null).toBeNull()
   })
 })
 

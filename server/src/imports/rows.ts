@@ -33,8 +33,8 @@ import {
   readText,
   readYesNo,
 } from '../csv/index.ts'
-import { bookedColumns, columnValue, type NewLane } from '../database/queries/index.ts'
-import { lanePlaces } from '../lanes/index.ts'
+import { bookedColumns, columnValue, type NewQuote } from '../database/queries/index.ts'
+import { lanePlaces } from '../quotes/index.ts'
 import { dateFields } from './columns.ts'
 import type { KnownCells } from './known-cells.ts'
 import { type QuotedTermsRead, readBookingCells, readQuotedCharges, withAssumedBases } from './row-charges.ts'
@@ -58,7 +58,7 @@ type QuoteValues = { readonly [F in ReportedQuoteField]: QuoteValue<F> | null }
 export type ReportedQuote = { readonly [F in ReportedQuoteField]?: QuoteValue<F> }
 
 /** What a row reports about a quote that exists already. */
-export interface ReportedLane {
+export interface ReportedRow {
   readonly quote: ReportedQuote
   readonly booking: ReportedBooking
   /** Null when the row reports no outcome. */
@@ -69,26 +69,26 @@ export interface ReportedLane {
 
 /** The result of reading one row. */
 export type ReadRow =
-  | { readonly kind: 'lane'; readonly lane: ImportedLane }
+  | { readonly kind: 'lane'; readonly columns: ImportedQuote }
   | { readonly kind: 'booking'; readonly booking: ImportedBooking }
   | { readonly kind: 'refused'; readonly errors: readonly CellError[] }
 
 /** A past quote. `quotedAt` is in epoch milliseconds. */
-export interface ImportedLane {
+export interface ImportedQuote {
   readonly customerName: string
   /** The file's own id of the row, if any. It identifies the row in later files. */
   readonly reference: string | null
   readonly quotedAt: number
-  readonly lane: NewLane
+  readonly columns: NewQuote
   /** The row as an update of a quote that an earlier file added under the same reference. */
-  readonly reported: ReportedLane
+  readonly reported: ReportedRow
   /** All values of the row as one text: equal for rows with equal values. */
   readonly said: string
 }
 
 export interface ImportedBooking {
   readonly laneRef: string
-  readonly reported: ReportedLane
+  readonly reported: ReportedRow
   /** As in `ImportedLane`. */
   readonly said: string
 }
@@ -113,7 +113,7 @@ export function readRow(cells: readonly string[], context: RowContext): ReadRow 
   }
   const row = new RowReader(cells, context)
   const ref = row.text('lane_ref')
-  return ref === null ? readLane(row, context) : readBooking(row, ref, context)
+  return ref === null ? readQuote(row, context) : readBooking(row, ref, context)
 }
 
 /** Reads the cells that both kinds of row can have: booking and outcome. */
@@ -145,7 +145,7 @@ const fixedFields: ReadonlySet<SentBookingField> = new Set([
   'bookedAt',
 ])
 
-function readLane(row: RowReader, context: RowContext): ReadRow {
+function readQuote(row: RowReader, context: RowContext): ReadRow {
   const { now, known } = context
   const isCancelled = row.readCached('cancelled', readYesNo)
   if (isCancelled === true) {
@@ -186,7 +186,7 @@ function readLane(row: RowReader, context: RowContext): ReadRow {
     throw new Error('A row without errors lacks a value.')
   }
 
-  const cells: LaneCells = {
+  const cells: QuoteCells = {
     origin,
     destination,
     equipment,
@@ -204,12 +204,12 @@ function readLane(row: RowReader, context: RowContext): ReadRow {
   }
   return {
     kind: 'lane',
-    lane: {
+    columns: {
       customerName: end.customerName ?? customerNotGiven,
       reference,
       quotedAt: createdAt,
-      lane: newLane(cells, known),
-      reported: reportedLane(cells),
+      columns: newQuote(cells, known),
+      reported: reportedRow(cells),
       said: contentOf(cells, reference !== null, row),
     },
   }
@@ -297,7 +297,7 @@ function hasDates(row: RowReader): boolean {
 }
 
 /** The valid cells of a quote's row. Amounts in whole cents, times in epoch milliseconds. */
-interface LaneCells {
+interface QuoteCells {
   readonly origin: Place
   readonly destination: Place
   /** The equipment code. */
@@ -322,7 +322,7 @@ const insertedFields = reportedFields.filter(
 )
 
 /** The quote to insert for a row. */
-function newLane(cells: LaneCells, known: KnownCells): ImportedLane['lane'] {
+function newQuote(cells: QuoteCells, known: KnownCells): ImportedQuote['columns'] {
   const { end } = cells
   const outcome = outcomeOf(end)
   const won = outcome === 'won'
@@ -331,7 +331,7 @@ function newLane(cells: LaneCells, known: KnownCells): ImportedLane['lane'] {
     equipment: cells.equipment,
     equipment_code: cells.equipment,
     ...(Object.fromEntries(insertedFields.map((field) => [quoteColumnOf(field), cells.quote[field]])) as Pick<
-      NewLane,
+      NewQuote,
       QuoteName<'column', InsertedField>
     >),
     quoted_rate_cents: cells.rate,
@@ -347,7 +347,7 @@ function newLane(cells: LaneCells, known: KnownCells): ImportedLane['lane'] {
 }
 
 /** What a row reports about a quote that exists already. */
-function reportedLane({ end, quote }: LaneCells): ReportedLane {
+function reportedRow({ end, quote }: QuoteCells): ReportedRow {
   const ended = reportedEnd(end, outcomeOf(end) === 'won')
   return {
     quote: Object.fromEntries(Object.entries(quote).filter(([, value]) => value !== null)),
@@ -361,7 +361,7 @@ function reportedLane({ end, quote }: LaneCells): ReportedLane {
  * there are any. An assumed basis is in it only if the row has an id: a row without one would become another quote when its file is
  * imported again with another basis. The same is true of the rep, which earlier versions did not read.
  */
-function contentOf({ end, own, quote, ...cells }: LaneCells, hasId: boolean, row: RowReader): string {
+function contentOf({ end, own, quote, ...cells }: QuoteCells, hasId: boolean, row: RowReader): string {
   const charges = [...sentBookingFields.filter((field) => !fixedFields.has(field))].map((field) =>
     bookingTable[field].unit !== 'basis' || hasId || row.has(bookingTable[field].sent) ? end[field] : null,
   )
@@ -405,7 +405,7 @@ function given<Name extends string, Value>(name: Name, value: Value | null): { [
   return value === null ? {} : ({ [name]: value } as { [name in Name]?: Value })
 }
 
-function reportedEnd(end: End, hasBooking: boolean): Omit<ReportedLane, 'quote'> {
+function reportedEnd(end: End, hasBooking: boolean): Omit<ReportedRow, 'quote'> {
   const outcome = outcomeOf(end)
   const won = outcome === 'won'
   return {
@@ -450,7 +450,7 @@ function readBooking(row: RowReader, ref: string, context: RowContext): ReadRow 
   if (row.isWrong) return { kind: 'refused', errors: row.errors }
   // A row without an outcome may have only some fields of a booking, such as the carrier, as a signed update may.
   const hasBooking = end.given === null || outcomeOf(end) === 'won'
-  const reported: ReportedLane = { quote: {}, ...reportedEnd(end, hasBooking) }
+  const reported: ReportedRow = { quote: {}, ...reportedEnd(end, hasBooking) }
   return {
     kind: 'booking',
     booking: { laneRef: laneRef ?? ref, reported, said: JSON.stringify(reported) },

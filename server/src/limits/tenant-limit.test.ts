@@ -3,7 +3,7 @@ import {
   call,
   type Integration,
   makeIntegration,
-  makeLane,
+  makeQuote,
   makeServiceToken,
   pushUpdate,
 } from '#testing/make.ts'
@@ -94,7 +94,7 @@ describe('429', () => {
 
   test('all integration endpoints share the same ten requests, and a refusal says when to retry', async () => {
     step(1_100)
-    const lane = await makeLane(limited, ours.tenant)
+    const quote = await makeQuote(limited, ours.tenant)
     const statuses: number[] = []
     const note = (answer: { status: number }) => statuses.push(answer.status)
     note(await call(limited, 'POST', tokensPath, { token: ours.tenant.owner, body: { name: 'a' } }))
@@ -107,7 +107,7 @@ describe('429', () => {
         token: ours.token,
       }),
     )
-    note(await pushUpdate(limited, ours, { lane_ref: lane.lane_ref }))
+    note(await pushUpdate(limited, ours, { lane_ref: quote.lane_ref }))
     note(await pushUpdate(limited, ours, { lane_ref: 'none' }))
     note(await pushUpdate(limited, { ...ours, secret: 'wrong' }, { lane_ref: 'none' }))
     note(await call(limited, 'POST', tokensPath, { token: ours.tenant.owner, body: {} }))
@@ -115,7 +115,7 @@ describe('429', () => {
     const refusals = [
       await call(limited, 'POST', tokensPath, { token: ours.tenant.owner, body: { name: 'c' } }),
       await call(limited, 'GET', readPath, { token: ours.token }),
-      await pushUpdate(limited, ours, { lane_ref: lane.lane_ref, customer_rate: 1 }),
+      await pushUpdate(limited, ours, { lane_ref: quote.lane_ref, customer_rate: 1 }),
     ]
     for (const { status, body, headers } of refusals) {
       expect(status).toBe(429)
@@ -134,7 +134,7 @@ describe('429', () => {
       expect(headers.get('X-RateLimit-Remaining')).toBe('0')
     }
     // The limit does not apply to dashboard endpoints.
-    const kept = await call(limited, 'GET', `/api/lanes/${lane.lane_ref}`, { token: ours.tenant.owner })
+    const kept = await call(limited, 'GET', `/api/lanes/${quote.lane_ref}`, { token: ours.tenant.owner })
     expect([kept.status, kept.body.customer_rate]).toEqual([200, null])
     step(1_000)
     expect((await readOnce(ours)).status).toBe(200)

@@ -261,7 +261,9 @@ function summary(end: ImportEnd, importId: number, dryRun: boolean): string {
       ? [`${count(end.rowsUpdated, 'quote')} ${dryRun ? 'would be updated' : 'updated'}`]
       : []),
     `${count(end.rowsRepeated, 'row')} repeated`,
-    ...(end.rowsKept > 0 ? [`${count(end.rowsKept, 'row')} not applied because of a newer value`] : []),
+    ...(end.rowsNotApplied > 0
+      ? [`${count(end.rowsNotApplied, 'row')} not applied because of a newer value`]
+      : []),
     `${count(end.rowsRefused, 'row')} refused`,
   ].join(', ')
   const start = { done: 'Done', stopped: 'Stopped', failed: 'Failed' }[end.status]

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { appOn, type TestApp } from '#testing/app-on-database.ts'
 import { asTableOwner } from '#testing/as-table-owner.ts'
 import { sendEventsTo } from '#testing/event-receiver.ts'
-import { call, type Integration, makeIntegration, makeLane, pushUpdate } from '#testing/make.ts'
+import { call, type Integration, makeIntegration, makeQuote, pushUpdate } from '#testing/make.ts'
 import { type TestDatabase, testDatabase } from '#testing/test-database.ts'
 import { eventSecretPlace, keyCheckPlace, keyCheckText } from '../access/index.ts'
 import { listTenants, readKeyCheck, writeKeyCheck, writeKeyNames } from '../database/queries/index.ts'
@@ -118,12 +118,12 @@ describe('rotate-key', () => {
     await startedWith(newer, older)
     const [holder] = holders
     if (holder === undefined) throw new Error('Nobody.')
-    const lane = await makeLane(rolling, holder.tenant)
+    const quote = await makeQuote(rolling, holder.tenant)
     const answers: number[] = []
     let rotated = false
     const traffic = Array.from({ length: 4 }, async (_, writer) => {
       for (let sent = 0; !rotated || sent < 10; sent++) {
-        const update = { lane_ref: lane.lane_ref, customer_rate: 1000 + writer * 1000 + sent }
+        const update = { lane_ref: quote.lane_ref, customer_rate: 1000 + writer * 1000 + sent }
         answers.push((await pushUpdate(rolling, holder, update)).status)
       }
     })
@@ -202,7 +202,7 @@ describe('rotate-key', () => {
         made.now = Date.now()
         used.now = made.now
         const holder = await makeIntegration(made)
-        const { lane_ref } = await makeLane(used, holder.tenant)
+        const { lane_ref } = await makeQuote(used, holder.tenant)
         const { status } = await pushUpdate(used, holder, { lane_ref, truck_cost: 1500 })
         expect(status).toBe(200)
       }

@@ -111,7 +111,7 @@ const anyQuotes = fc
     }),
     { maxLength: 200 },
   )
-  .map((quotes) => quotes.map((quote, at): LaneQuote => ({ ...quote, laneId: at + 1 })))
+  .map((quotes) => quotes.map((quote, at): LaneQuote => ({ ...quote, quoteId: at + 1 })))
 
 test('a model that is computed in steps equals one that is computed at once, to the last digit', async () => {
   await fc.assert(
@@ -129,8 +129,8 @@ test('a model that is computed in steps equals one that is computed at once, to 
         estimateOffer({ ...offer, estimator: atOnce }),
       )
       const loads = quotes.flatMap(
-        ({ laneId, costCents, miles, quotedAt, lane: { costKeys } }): CostSeen[] =>
-          costCents === null || miles === null ? [] : [{ laneId, costCents, miles, at: quotedAt, costKeys }],
+        ({ quoteId, costCents, miles, quotedAt, lane: { costKeys } }): CostSeen[] =>
+          costCents === null || miles === null ? [] : [{ quoteId, costCents, miles, at: quotedAt, costKeys }],
       )
       expect(
         await yieldBetweenSteps(
@@ -156,7 +156,7 @@ test('a long history is split into many steps, each over a bounded number of quo
   const quotes = Array.from(
     { length: 20_000 },
     (_, at): LaneQuote => ({
-      laneId: at + 1,
+      quoteId: at + 1,
       lane: laneAt(at),
       rateCents: 150_000 + (at % 977) * 100,
       costCents: 120_000 + (at % 991) * 100,

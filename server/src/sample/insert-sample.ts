@@ -3,13 +3,13 @@ import {
   createTenant,
   insertRequests,
   insertUser,
-  type NewLane,
+  type NewQuote,
   type NewQuoteRequest,
 } from '../database/queries/index.ts'
 import type { TenantTransaction } from '../database/schema/index.ts'
 import type { Database, TenantId } from '../database/session/index.ts'
-import { lanePlaces } from '../lanes/index.ts'
-import { type SampleBrokerage, type SampleLane, sampleBrokerage, sampleSeed } from './sample-brokerage.ts'
+import { lanePlaces } from '../quotes/index.ts'
+import { type SampleBrokerage, type SampleQuote, sampleBrokerage, sampleSeed } from './sample-brokerage.ts'
 
 /** The address of the owner of a sample brokerage, and the person who can sign in. */
 export const ownerEmail = 'owner@sample.example'
@@ -26,8 +26,8 @@ export interface PreparedSample extends Pick<SampleBrokerage, 'company' | 'peopl
  * This takes a second of computing, and a minute beside other busy programs, so it needs no transaction.
  */
 export function prepareSample(now: number): PreparedSample {
-  const { company, people, lanes } = sampleBrokerage({ seed: sampleSeed, now })
-  const requests = [...Map.groupBy(lanes, (lane) => lane.requestNumber).values()].flatMap((group) => {
+  const { company, people, quotes } = sampleBrokerage({ seed: sampleSeed, now })
+  const requests = [...Map.groupBy(quotes, (quote) => quote.requestNumber).values()].flatMap((group) => {
     const [first] = group
     if (first === undefined) return []
     return {
@@ -36,10 +36,10 @@ export function prepareSample(now: number): PreparedSample {
       repName: first.repName,
       createdAt: new Date(first.quotedAt),
       importId: null,
-      lanes: group.map(newLane),
+      quotes: group.map(newQuote),
     }
   })
-  return { now, company, people, requests, laneCount: lanes.length }
+  return { now, company, people, requests, laneCount: quotes.length }
 }
 
 /** Requests per call: few enough to encode within milliseconds, while the transaction waits. */
@@ -89,23 +89,23 @@ export async function writeSample(
   }
 }
 
-function newLane(lane: SampleLane): NewLane {
-  const [origin, destination] = [readPlace(lane.origin), readPlace(lane.destination)]
+function newQuote(quote: SampleQuote): NewQuote {
+  const [origin, destination] = [readPlace(quote.origin), readPlace(quote.destination)]
   if (origin === null || destination === null)
-    throw new Error(`No place: ${lane.origin} or ${lane.destination}.`)
-  const { booking } = lane
+    throw new Error(`No place: ${quote.origin} or ${quote.destination}.`)
+  const { booking } = quote
   return {
-    ...lanePlaces(origin, destination, lane.miles),
-    equipment: lane.equipment,
-    equipment_code: lane.equipment,
-    quoted_rate_cents: lane.quotedRateCents,
-    estimated_cost_cents: lane.estimatedCostCents,
-    market_rate_cents: lane.marketRateCents,
-    pickup_date: lane.pickupDate,
-    outcome: lane.outcome,
-    outcome_reason: lane.outcomeReason,
-    outcome_source: lane.outcome === 'pending' ? null : booking === null ? 'dashboard' : 'tms',
-    decided_at: lane.decidedAt === null ? null : new Date(lane.decidedAt),
+    ...lanePlaces(origin, destination, quote.miles),
+    equipment: quote.equipment,
+    equipment_code: quote.equipment,
+    quoted_rate_cents: quote.quotedRateCents,
+    estimated_cost_cents: quote.estimatedCostCents,
+    market_rate_cents: quote.marketRateCents,
+    pickup_date: quote.pickupDate,
+    outcome: quote.outcome,
+    outcome_reason: quote.outcomeReason,
+    outcome_source: quote.outcome === 'pending' ? null : booking === null ? 'dashboard' : 'tms',
+    decided_at: quote.decidedAt === null ? null : new Date(quote.decidedAt),
     ...(booking === null
       ? {}
       : {
@@ -117,9 +117,9 @@ function newLane(lane: SampleLane): NewLane {
           booked_at: new Date(booking.bookedAt),
         }),
     placed: {
-      laneNumber: lane.laneNumber,
-      quoteCount: lane.quoteNumber,
-      createdAt: new Date(lane.quotedAt),
+      laneNumber: quote.laneNumber,
+      quoteCount: quote.quoteNumber,
+      createdAt: new Date(quote.quotedAt),
     },
   }
 }

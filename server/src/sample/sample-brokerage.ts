@@ -13,7 +13,7 @@ export type SampleReason = 'price' | 'service' | 'capacity' | 'no_response' | 'o
  * `requestNumber` and `laneNumber` (from 1) identify the load; `quoteNumber` is 1 for its first quote and 2 for a
  * requote. Amounts are whole cents, times epoch milliseconds, `pickupDate` is YYYY-MM-DD.
  */
-export interface SampleLane {
+export interface SampleQuote {
   readonly requestNumber: number
   readonly laneNumber: number
   readonly quoteNumber: number
@@ -49,7 +49,7 @@ export interface SampleBrokerage {
   readonly people: readonly { readonly name: string; readonly role: 'owner' | 'admin' | 'member' }[]
   readonly customers: readonly { readonly name: string; readonly trade: SampleTrade }[]
   /** In the order of their quotes. */
-  readonly lanes: readonly SampleLane[]
+  readonly quotes: readonly SampleQuote[]
 }
 
 /** A customer: its freight, its price sensitivity and its sales rep. */
@@ -118,7 +118,7 @@ export function sampleBrokerage(input: { seed: number; now: number }): SampleBro
   const carriers = Array.from({ length: carrierCount }, names.carrier)
   const dailyRequests = requestsByDay(from)
 
-  const lanes: SampleLane[] = []
+  const quotes: SampleQuote[] = []
   let requestNumber = 0
   for (let day = 0; day <= sampleDays; day++) {
     const open = demands.filter((demand) => demand.fromDay <= day && day <= demand.toDay)
@@ -137,7 +137,7 @@ export function sampleBrokerage(input: { seed: number; now: number }): SampleBro
       asked.forEach((demand, position) => {
         const quote = { random, market, demand, customer, carriers, quotedAt, now: input.now, day }
         const written = { requestNumber, laneNumber: position + 1, repName, customerName: customer.name }
-        lanes.push(...quoteLane(quote).map((lane) => ({ ...written, ...lane })))
+        quotes.push(...quotedLane(quote).map((quote) => ({ ...written, ...quote })))
       })
     }
   }
@@ -145,7 +145,7 @@ export function sampleBrokerage(input: { seed: number; now: number }): SampleBro
     company: { name: 'Meridian Fox Freight (sample)' },
     people: samplePeople,
     customers: customers.map(({ name, trade }) => ({ name, trade })),
-    lanes: lanes.sort((a, b) => a.quotedAt - b.quotedAt),
+    quotes: quotes.sort((a, b) => a.quotedAt - b.quotedAt),
   }
 }
 
@@ -312,15 +312,15 @@ interface QuoteCase {
   readonly day: number
 }
 
-type LaneFacts = Omit<SampleLane, 'requestNumber' | 'laneNumber' | 'repName' | 'customerName'>
+type SampleFacts = Omit<SampleQuote, 'requestNumber' | 'laneNumber' | 'repName' | 'customerName'>
 
 /** Quotes one load of a request, sometimes with a second, cheaper quote after a loss. */
-function quoteLane(quote: QuoteCase): LaneFacts[] {
+function quotedLane(quote: QuoteCase): SampleFacts[] {
   const { random, demand } = quote
   const costCents = quote.market.costCents(demand.haul, quote.quotedAt)
   const estimatedCostCents = roundTo(costCents * Math.exp(random.normal(0, 0.045)), 100)
   const marginTarget = Math.min(0.3, Math.max(0.03, random.normal(0.165, 0.05)))
-  const quotedRateCents = askingRate(random, estimatedCostCents / (1 - marginTarget))
+  const quotedRateCents = roundedRate(random, estimatedCostCents / (1 - marginTarget))
   const first = {
     origin: demand.haul.origin.place,
     destination: demand.haul.destination.place,
@@ -345,7 +345,7 @@ function quoteLane(quote: QuoteCase): LaneFacts[] {
     ...first,
     quoteNumber: 2,
     quotedAt: requotedAt,
-    quotedRateCents: askingRate(random, quotedRateCents * (1 - 0.02 - random.exponential(0.02))),
+    quotedRateCents: roundedRate(random, quotedRateCents * (1 - 0.02 - random.exponential(0.02))),
     pickupDate: pickupDate(random, requotedAt),
   }
   return [answered, { ...second, ...answer(quote, { ...second, goingCents, costCents }) }]
@@ -358,7 +358,7 @@ interface Asked {
   readonly costCents: number
 }
 
-type Answer = Pick<SampleLane, 'outcome' | 'outcomeReason' | 'decidedAt' | 'booking'>
+type Answer = Pick<SampleQuote, 'outcome' | 'outcomeReason' | 'decidedAt' | 'booking'>
 
 const unanswered: Answer = { outcome: 'pending', outcomeReason: null, decidedAt: null, booking: null }
 
@@ -402,7 +402,7 @@ function book(quote: QuoteCase, won: Asked & { decidedAt: number }): SampleBooki
   // A few carriers cover most loads of a lane.
   const carrier = quote.carriers[Math.floor(random.uniform() ** 1.7 * quote.carriers.length)]
   return {
-    customerRateCents: billedRate(random, won.quotedRateCents),
+    customerRateCents: customerRateOf(random, won.quotedRateCents),
     truckCostCents: roundTo(carrierAsksCents, random.chance(0.7) ? 2500 : 1000),
     ...(carrier ?? random.pick(quote.carriers)),
     bookedAt,
@@ -410,7 +410,7 @@ function book(quote: QuoteCase, won: Asked & { decidedAt: number }): SampleBooki
 }
 
 /** The customer rate: mostly the quoted rate, sometimes negotiated down, sometimes plus detention or a lumper. */
-function billedRate(random: SeededRandom, quotedRateCents: number): number {
+function customerRateOf(random: SeededRandom, quotedRateCents: number): number {
   const kind = random.weighted([82, 10, 8])
   if (kind === 1) return roundTo(quotedRateCents * (1 - 0.01 - 0.04 * random.uniform()), 500)
   if (kind === 2) return quotedRateCents + roundTo(5000 + random.exponential(9000), 500)
@@ -418,7 +418,7 @@ function billedRate(random: SeededRandom, quotedRateCents: number): number {
 }
 
 /** Rounds a rate as people do: mostly to $5, often to $25, sometimes to $1. */
-function askingRate(random: SeededRandom, cents: number): number {
+function roundedRate(random: SeededRandom, cents: number): number {
   return roundTo(cents, [500, 2500, 100, 5000][random.weighted([52, 28, 12, 8])] ?? 500)
 }
 

@@ -12,7 +12,7 @@ export {
   type OutboundTarget,
   outboundTarget,
 } from './outbound-address.ts'
-export { hashPassword, isGuessable, isPassword, passwordHashCost } from './password.ts'
+export { hashPassword, isGuessable, isPassword, passwordHashWork } from './password.ts'
 export {
   type Admission,
   eventTestLimit,

@@ -7,7 +7,7 @@ import { concurrencyLimit, QueueFull } from '../runtime/index.ts'
  * The work of a hash: OWASP's minimum for Argon2id, which is 19 MiB, two passes, one thread, and about 30 ms on one core. Only
  * tests of other things reduce it, because each of their people has a password.
  */
-export const passwordHashCost = {
+export const passwordHashWork = {
   algorithm: 2 as Algorithm.Argon2id,
   memoryCost: 19_456,
   timeCost: 2,
@@ -35,7 +35,7 @@ async function limited<T>(work: () => Promise<T>): Promise<T> {
 }
 
 export function hashPassword(password: string): Promise<string> {
-  return limited(() => hash(password.normalize('NFC'), passwordHashCost))
+  return limited(() => hash(password.normalize('NFC'), passwordHashWork))
 }
 
 /** The hash of a random password, so that checking an unknown email address takes the same work as a known one. */

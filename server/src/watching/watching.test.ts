@@ -6,8 +6,8 @@ import {
   call,
   type Integration,
   makeIntegration,
-  makeLane,
   makePerson,
+  makeQuote,
   makeTenant,
   password,
   pushUpdate,
@@ -74,10 +74,10 @@ describe('metrics', () => {
     const after = await scrape()
     const more = (name: string, labels: Record<string, string>) =>
       after.sum(name, labels) - before.sum(name, labels)
-    const lanes = { endpoint: 'list-lanes', method: 'GET' }
+    const lanes = { endpoint: 'list-quotes', method: 'GET' }
     expect(more('lanewise_http_requests_total', { ...lanes, status: '200' })).toBe(1)
     expect(more('lanewise_http_requests_total', { ...lanes, status: '401' })).toBe(1)
-    expect(more('lanewise_http_request_duration_seconds_count', { endpoint: 'list-lanes' })).toBe(2)
+    expect(more('lanewise_http_request_duration_seconds_count', { endpoint: 'list-quotes' })).toBe(2)
     expect(more('lanewise_refusals_total', { code: 'token-malformed' })).toBe(1)
     expect(more('lanewise_database_transaction_duration_seconds_count', { kind: 'tenant' })).toBeGreaterThan(
       0,
@@ -181,7 +181,7 @@ describe('traces', () => {
   const traceparent = `00-${parent.traceId}-${parent.spanId}-01`
 
   test('traces continue that of the caller, with a span for the request and one for each transaction', async () => {
-    const { lane_ref: ref } = await makeLane(app, holder.tenant)
+    const { lane_ref: ref } = await makeQuote(app, holder.tenant)
     const body = JSON.stringify({ lane_ref: ref, customer_rate: 2100, truck_cost: 1800 })
     const answer = await fetch(`${app.url}/api/integrations/tms/shipment-update`, {
       method: 'POST',

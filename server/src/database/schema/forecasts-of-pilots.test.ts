@@ -2,9 +2,9 @@ import { readFile } from 'node:fs/promises'
 import pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { appOn, type TestApp } from '#testing/app-on-database.ts'
-import { call, makeLane, makeTenant } from '#testing/make.ts'
+import { call, makeQuote, makeTenant } from '#testing/make.ts'
 import { sinceQuotes } from '#testing/since-quotes.ts'
-import { countedLanes } from '#testing/sums-in-sql.ts'
+import { countedQuotes } from '#testing/sums-in-sql.ts'
 import { type TestDatabase, testDatabase } from '#testing/test-database.ts'
 import { migrate, readMigrations } from './migrate.ts'
 
@@ -31,16 +31,16 @@ test('the migration keeps the forecast of each quote, and drops the rest of the 
   const tenant = await makeTenant(app)
   const { id, owner: token } = tenant
   const [piloted, shown, none] = [
-    await makeLane(app, tenant),
-    await makeLane(app, tenant),
-    await makeLane(app, tenant),
+    await makeQuote(app, tenant),
+    await makeQuote(app, tenant),
+    await makeQuote(app, tenant),
   ]
   const asTenant = async (statement: string, values: unknown[] = []) => {
     await owner.query(`select set_config('app.tenant_id', $1, false)`, [String(id)])
     return (await owner.query(statement, values)).rows
   }
   // As the version before saved them, which had the view.
-  await owner.query(countedLanes)
+  await owner.query(countedQuotes)
   await owner.query('alter table quotes rename column forecast to advice')
   await owner.query('alter view counted_lanes rename column forecast to advice')
   await owner.query(sinceQuotes(await readFile(pilots, 'utf8')))

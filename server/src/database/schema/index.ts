@@ -13,7 +13,6 @@ export {
   tablesWithoutTenant,
 } from './distribution.ts'
 export { EarlierSchema, lastBaselineMigration, lastEarlierMigrations } from './earlier-schema.ts'
-export { type FieldColumnKind, fieldColumns } from './lane-columns.ts'
 export {
   type Migration,
   migrate,
@@ -22,17 +21,18 @@ export {
   readMigrations,
   unknownMigrations,
 } from './migrate.ts'
+export { type FieldColumnKind, fieldColumns } from './quote-columns.ts'
 export { prepareWorkers, rebalance, type ShardMove } from './rebalance.ts'
 export type { ApprovalRow, StoredRule } from './rule-tables.ts'
 export type {
   JsonRow,
-  KeptValue,
-  LaneRow,
-  LanesTable,
+  NotAppliedValue,
+  QuoteRow,
+  QuotesTable,
   RowChange,
   RowError,
   StoredQuoteListSettings,
   Tables,
   TenantTransaction,
-  UnshownLaneColumn,
+  UnshownQuoteColumn,
 } from './tables.ts'

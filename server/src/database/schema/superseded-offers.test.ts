@@ -39,8 +39,8 @@ const get = async (path: string) => (await call(app, 'GET', path, { token: ours.
 async function load(...offers: (readonly [rate: number, outcome: string, more?: string])[]) {
   const post = (path: string, body: object) => call(app, 'POST', path, { token: ours.tenant.owner, body })
   const [[first = 0] = [0]] = offers
-  const lane = { origin: 'Dallas, TX', destination: 'Atlanta, GA', equipment: 'V', quoted_rate: first }
-  const made = await post('/api/quote-requests', { customer_name: 'Harvest', lanes: [lane] })
+  const quote = { origin: 'Dallas, TX', destination: 'Atlanta, GA', equipment: 'V', quoted_rate: first }
+  const made = await post('/api/quote-requests', { customer_name: 'Harvest', lanes: [quote] })
   const refs = [made.body.lanes[0].lane_ref as string]
   for (const [quoted_rate] of offers.slice(1))
     refs.push((await post(`/api/lanes/${refs[0]}/requote`, { quoted_rate })).body.lane_ref)
@@ -100,8 +100,8 @@ test('the migration sets which offer counts for the loads of before, with a chan
     after: { superseded_by: loads.countered[1] },
   })
   // The running service follows: a load is counted once.
-  const lanes = await Promise.all(refs.map((ref) => get(`/api/lanes/${ref}`)))
-  const counting = lanes.filter((lane) => lane.superseded_by === null && lane.voided_at === null)
+  const quotes = await Promise.all(refs.map((ref) => get(`/api/lanes/${ref}`)))
+  const counting = quotes.filter((quote) => quote.superseded_by === null && quote.voided_at === null)
   const { totals } = await get('/api/performance?by=month')
   expect(totals).toMatchObject({ quotes: counting.length, won: 4, lost: 1 })
 

@@ -1,9 +1,9 @@
 import type { ColumnType, Generated, Kysely, Selectable } from 'kysely'
 import type { BookingField, BookingName, BookingUnitOf } from '#engine/booking-fields.ts'
-import type { StoredOutcome } from '#engine/history.ts'
-import type { OutcomeRule, OutcomeSource, StoredFacts } from '#engine/lane-outcome.ts'
+import type { SavedOutcome } from '#engine/history.ts'
 import type { SupersededAs } from '#engine/offers.ts'
 import type { QuoteField, QuoteName, QuoteUnitOf, QuoteValue, quoteTable } from '#engine/quote-fields.ts'
+import type { OutcomeRule, OutcomeSource, SavedFacts } from '#engine/quote-outcome.ts'
 import type { QuoteStamps } from '#engine/quote-update.ts'
 import type { Currency, RateBasis } from '#engine/rate-basis.ts'
 import type { Pool, RateType } from '#engine/rate-type.ts'
@@ -70,7 +70,7 @@ export interface Tables {
   signing_secrets: SigningSecretsTable
   imports: ImportsTable
   quote_requests: QuoteRequestsTable
-  quotes: LanesTable
+  quotes: QuotesTable
   market_rates: MarketRatesTable
   customers: CustomersTable
   customer_aliases: CustomerAliasesTable
@@ -79,7 +79,7 @@ export interface Tables {
   team_members: TeamMembersTable
   team_customers: TeamCustomersTable
   shipment_updates: ShipmentUpdatesTable
-  quote_changes: LaneChangesTable
+  quote_changes: QuoteChangesTable
   integration_calls: IntegrationCallsTable
   audit_log: AuditLogTable
   event_endpoints: EventEndpointsTable
@@ -217,7 +217,7 @@ export interface RowChange {
 }
 
 /** A value of a file that was not applied, because the quote has a newer value or a quoted rate on other terms. */
-export interface KeptValue {
+export interface NotAppliedValue {
   row: number
   lane_ref: string
   column: string
@@ -246,7 +246,7 @@ interface ImportsTable {
   rows_pending: Generated<number>
   errors: ColumnType<RowError[], string | undefined, string>
   changes: ColumnType<RowChange[], string | undefined, string>
-  kept: ColumnType<KeptValue[], string | undefined, string>
+  kept: ColumnType<NotAppliedValue[], string | undefined, string>
   request_digest: ColumnType<Buffer | null, Buffer | null | undefined, never>
   bytes_read: Generated<number>
   bytes_total: Generated<number>
@@ -301,7 +301,7 @@ type QuoteColumnType<F extends QuoteField> =
 /** The columns of a quote, derived from the table of its fields. */
 type QuoteColumns = { [F in QuoteField as QuoteName<'column', F>]: QuoteColumnType<F> }
 
-export interface LanesTable extends BookingColumns, QuoteColumns {
+export interface QuotesTable extends BookingColumns, QuoteColumns {
   tenant_id: number
   lane_id: number
   lane_ref: string
@@ -315,14 +315,14 @@ export interface LanesTable extends BookingColumns, QuoteColumns {
   origin_market: string | null
   destination_market: string | null
   equipment_code: string
-  outcome: Generated<StoredOutcome>
+  outcome: Generated<SavedOutcome>
   outcome_reason: 'price' | 'service' | 'capacity' | 'no_response' | 'other' | null
   outcome_source: OutcomeSource | null
   decided_at: MaybeMoment
   truck_cost_source: 'dashboard' | 'tms' | 'import' | null
   signed_at: ColumnType<BookingStamps, string | undefined, string>
   /** What the outcome follows from, besides the columns: the newest outcome apart from a booking, and when messages were signed. */
-  outcome_before_booking: ColumnType<StoredFacts | null, string | null | undefined, string | null>
+  outcome_before_booking: ColumnType<SavedFacts | null, string | null | undefined, string | null>
   created_by: number | null
   updated_at: Moment
   import_id: number | null
@@ -361,7 +361,7 @@ interface ShipmentUpdatesTable {
   updated: boolean
 }
 
-interface LaneChangesTable {
+interface QuoteChangesTable {
   tenant_id: number
   lane_id: number
   change_number: number
@@ -415,7 +415,7 @@ export type JsonRow<Row> = {
 }
 
 /** Columns of a quote that only the engine, the search and the import use. No response and no event contains them. */
-export type UnshownLaneColumn =
+export type UnshownQuoteColumn =
   | 'tenant_id'
   | 'search_text'
   | 'signed_at'
@@ -433,4 +433,4 @@ export type UnshownLaneColumn =
   | 'quote_signed_at'
 
 /** A quote that was read from the database. */
-export type LaneRow = Selectable<LanesTable>
+export type QuoteRow = Selectable<QuotesTable>

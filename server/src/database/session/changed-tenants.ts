@@ -23,7 +23,7 @@ export interface ChangedTenants {
  * An instance that could not renew its registration for this long considers itself unregistered: before the other instances
  * do (`instanceGoneMs`).
  */
-const registrationHoldsMs = 7_000
+const registrationValidMs = 7_000
 
 interface ChangedRow {
   readonly next: string
@@ -44,7 +44,7 @@ const changedTenantsQuery = (changed: string, covered: string) => `
   from (
     select coalesce(bool_or(instance_id <> $2::uuid), false) as others,
       (extract(epoch from clock_timestamp() - max(joined_at) filter (
-        where instance_id = $2::uuid and seen_at > clock_timestamp() - interval '${registrationHoldsMs} milliseconds'
+        where instance_id = $2::uuid and seen_at > clock_timestamp() - interval '${registrationValidMs} milliseconds'
       )) * 1000)::float8 as joined_ms
     from instances where seen_at > clock_timestamp() - interval '${instanceGoneMs} milliseconds'
   ) as present

@@ -85,7 +85,7 @@ function sqlState(error: unknown): string | undefined {
  * Whether the session does not have the named statement (26000), or has it already without our knowledge (42P05): a pooler has given
  * the connection another session.
  */
-export function isStatementNotKept(error: unknown): boolean {
+export function isStatementUnknown(error: unknown): boolean {
   return ['26000', '42P05'].includes(sqlState(error) ?? '')
 }
 

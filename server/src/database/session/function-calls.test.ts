@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type Answer, call, type Integration, makeIntegration, makeLane, pushUpdate } from '#testing/make.ts'
+import { type Answer, call, type Integration, makeIntegration, makeQuote, pushUpdate } from '#testing/make.ts'
 import { type TestApp, testApp } from '#testing/test-app.ts'
 import { testDeadlines } from '#testing/test-deadlines.ts'
 import { openDatabase } from './open-database.ts'
@@ -20,7 +20,7 @@ beforeAll(async () => {
   for (let made = 0; made < brokerages; made++) {
     const one = await makeIntegration(app)
     integrations.push(one)
-    refs.push((await makeLane(app, one.tenant, { rate: 2000 })).lane_ref)
+    refs.push((await makeQuote(app, one.tenant, { rate: 2000 })).lane_ref)
   }
   // Cache the tokens and secrets, so that the tests cause calls for updates only.
   await Promise.all(integrations.map((one, at) => pushUpdate(app, one, { lane_ref: refs[at] })))

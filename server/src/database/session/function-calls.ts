@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import pg from 'pg'
 import { ask, entering, enteringStatement, messageTimeouts, timeoutsNow } from './connection.ts'
-import { isConnectionLost, isStatementNotKept, translated } from './database-failures.ts'
+import { isConnectionLost, isStatementUnknown, translated } from './database-failures.ts'
 import type { Deadlines } from './deadlines.ts'
 import type { FairConnections } from './fair-connections.ts'
 import { runInBackground } from './request-deadline.ts'
@@ -141,7 +141,7 @@ class FunctionCalls {
       return await ask(client, deadlines, text, values, this.#nameOf(text))
     } catch (error) {
       // PostgreSQL refused the name before it executed anything.
-      if (!isStatementNotKept(error)) throw error
+      if (!isStatementUnknown(error)) throw error
       this.#keepsNames = false
       return ask(client, deadlines, text, values)
     }

@@ -14,10 +14,10 @@ export const identifierMax = 2 ** (2 * halfBits) - 1
 
 export interface Identifiers {
   /** The public id of the nth quote of the installation. */
-  laneId(sequenceNumber: number): number
+  quoteId(sequenceNumber: number): number
   requestId(sequenceNumber: number): number
-  /** The inverse of `laneId`: the sequence number of a public id. */
-  laneNumber(laneId: number): number
+  /** The inverse of `quoteId`: the sequence number of a public id. */
+  laneNumber(quoteId: number): number
   requestNumber(requestId: number): number
 }
 
@@ -26,7 +26,7 @@ export function identifiers(key: Buffer): Identifiers {
   const lanes = permutation(key, 1)
   const requests = permutation(key, 2)
   return {
-    laneId: lanes.encode,
+    quoteId: lanes.encode,
     requestId: requests.encode,
     laneNumber: lanes.decode,
     requestNumber: requests.decode,

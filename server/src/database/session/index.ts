@@ -41,5 +41,5 @@ export {
   transactionKinds,
   watchedDatabase,
 } from './transaction-watch.ts'
-export { currentViewer, forBrokerage, keepingViewer, type TeamViewer, withViewer } from './viewer.ts'
+export { asCurrentViewer, currentViewer, forBrokerage, type TeamViewer, withViewer } from './viewer.ts'
 export { transferFaults, type Worker, workersAway } from './workers.ts'

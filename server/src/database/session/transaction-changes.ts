@@ -41,9 +41,9 @@ export function quotesChanged(transaction: TenantTransaction, lanes: readonly nu
 /** Records that this transaction creates quotes. If it commits, events are sent to the brokerage's event endpoints. */
 export function quotesMade(
   transaction: TenantTransaction,
-  lanes: readonly { readonly lane_id: number }[],
+  quotes: readonly { readonly lane_id: number }[],
 ): void {
-  movesOf(transaction).made.push(...lanes.map(({ lane_id }) => lane_id))
+  movesOf(transaction).made.push(...quotes.map(({ lane_id }) => lane_id))
 }
 
 /**

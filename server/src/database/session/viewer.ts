@@ -24,7 +24,7 @@ export function currentViewer(): TeamViewer | null {
 }
 
 /** A generator whose every step runs for the current person, whoever asks for the step. */
-export function keepingViewer<T>(steps: AsyncGenerator<T, void>): AsyncGenerator<T, void> {
+export function asCurrentViewer<T>(steps: AsyncGenerator<T, void>): AsyncGenerator<T, void> {
   // Read here: a generator begins with the first step.
   return stepsFor(currentViewer(), steps)
 }

@@ -1,7 +1,7 @@
 import pg from 'pg'
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { customerKey } from '#engine/customer-name.ts'
-import { call, type Integration, makeIntegration, makeLane, pushUpdate } from '#testing/make.ts'
+import { call, type Integration, makeIntegration, makeQuote, pushUpdate } from '#testing/make.ts'
 import { sharedApp, type TestApp } from '#testing/shared-app.ts'
 import { readVersions } from '../../database/queries/index.ts'
 import { tenantId } from '../../database/session/index.ts'
@@ -25,7 +25,7 @@ const decide = (name: string, other: string, decision: 'same' | 'different' | 'o
 const merge = (from: string, into: string) => decide(from, into, 'same')
 const unmerge = (name: string, other: string) => decide(name, other, 'open')
 const quote = (customer: string, outcome: 'won' | 'lost' | 'pending' = 'pending') =>
-  makeLane(app, acme.tenant, { customer, outcome })
+  makeQuote(app, acme.tenant, { customer, outcome })
 const quotesOf = async () =>
   Object.fromEntries(
     (await list()).customers.map(({ name, quotes }: { name: string; quotes: number }) => [name, quotes]),
@@ -98,10 +98,10 @@ describe('tier and payment terms', () => {
   })
 
   test('a changed tier counts in the statistics of the next request', async () => {
-    const lane = { origin: 'Dallas, TX', destination: 'Atlanta, GA', equipment: 'V', quoted_rate: 2_000 }
+    const quote = { origin: 'Dallas, TX', destination: 'Atlanta, GA', equipment: 'V', quoted_rate: 2_000 }
     const made = await ask('POST', '/api/quote-requests', {
       customer_name: 'Harvest',
-      lanes: [{ ...lane, estimated_cost: 1_900 }],
+      lanes: [{ ...quote, estimated_cost: 1_900 }],
     })
     const [{ lane_ref: ref }] = made.body.lanes
     expect((await ask('POST', `/api/lanes/${ref}/outcome`, { outcome: 'lost' })).status).toBe(200)
@@ -151,7 +151,7 @@ describe('merging', () => {
       const { body } = await ask('GET', `/api/lanes?customer=${encodeURIComponent(name)}`)
       expect(body.lanes).toHaveLength(4)
       // A merge changes no quote.
-      expect(body.lanes.map((lane: { customer_name: string }) => lane.customer_name).sort()).toEqual([
+      expect(body.lanes.map((quote: { customer_name: string }) => quote.customer_name).sort()).toEqual([
         'HARVEST INC',
         'Harvest',
         'Harvest',
@@ -514,7 +514,7 @@ describe('the customer in the estimate', () => {
   })
 
   test('is the estimate of all customers where they do not differ', async () => {
-    for (const customer of ['One', 'Two']) await makeLane(app, acme.tenant, { customer, outcome: 'won' })
+    for (const customer of ['One', 'Two']) await makeQuote(app, acme.tenant, { customer, outcome: 'won' })
     const [plain, one] = await Promise.all([advise(), advise('One')])
     expect(one.estimate.customer).toMatchObject({ differ: false })
     expect(one.estimate.probability).toBe(plain.estimate.probability)

@@ -1,6 +1,6 @@
 import pg from 'pg'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { call, type Integration, makeIntegration, makeLane, makePerson, pushUpdate } from '#testing/make.ts'
+import { call, type Integration, makeIntegration, makePerson, makeQuote, pushUpdate } from '#testing/make.ts'
 import { type TestApp, testApp } from '#testing/test-app.ts'
 
 type Person = Awaited<ReturnType<typeof makePerson>>
@@ -35,8 +35,8 @@ beforeEach(async () => {
 /** A quote of a hidden customer and one of a visible customer, and a team that hides the first. */
 async function hidden() {
   const [ours, theirs] = [
-    await makeLane(app, acme.tenant, { customer: secret, outcome: 'won' }),
-    await makeLane(app, acme.tenant, { customer: open, outcome: 'lost' }),
+    await makeQuote(app, acme.tenant, { customer: secret, outcome: 'won' }),
+    await makeQuote(app, acme.tenant, { customer: open, outcome: 'lost' }),
   ]
   const made = await admin('POST', '/api/teams', {
     name: 'Produce',
@@ -128,7 +128,7 @@ describe('a customer of a team', () => {
     expect((await as(outside.token, 'GET', `/api/lanes/${ours}`)).status).toBe(404)
     expect(await leaks(outside.token, ours)).toEqual([])
     const forecasts = async (token: string) => (await text(token, '/api/forecasts/export')).text
-    const { lane_ref: forecast } = await makeLane(app, acme.tenant, { customer: secret })
+    const { lane_ref: forecast } = await makeQuote(app, acme.tenant, { customer: secret })
     expect(await forecasts(inside.token)).toContain(forecast)
     expect(await forecasts(outside.token)).not.toContain(forecast)
   })
@@ -179,13 +179,13 @@ describe('a customer of a team', () => {
   test('does not break a requote or a repeated key of others, whose errors say nothing about it', async () => {
     await hidden()
     const key = '0b5c5c5e-7b1a-4a43-8f0c-2f6d5f1f9a11'
-    const lane = { origin: 'Dallas, TX', destination: 'Atlanta, GA', equipment: 'V', quoted_rate: 2000 }
+    const quote = { origin: 'Dallas, TX', destination: 'Atlanta, GA', equipment: 'V', quoted_rate: 2000 }
     const ask = (token: string, customer_name: string) =>
-      as(token, 'POST', '/api/quote-requests', { customer_name, request_key: key, lanes: [lane] })
+      as(token, 'POST', '/api/quote-requests', { customer_name, request_key: key, lanes: [quote] })
     expect((await ask(inside.token, secret)).status).toBe(201)
     const reused = await ask(outside.token, open)
     expect(reused).toMatchObject({ status: 422, body: { code: 'request-key-reused' } })
-    const first = await makeLane(app, acme.tenant, { customer: open })
+    const first = await makeQuote(app, acme.tenant, { customer: open })
     const second = await admin('POST', `/api/lanes/${first.lane_ref}/requote`, { quoted_rate: 1900 })
     // Without an amount, so that the load is not won.
     const booking = { lane_ref: second.body.lane_ref, customer_name: secret }
@@ -211,7 +211,7 @@ describe('a customer of a team', () => {
     }
     // What everybody sees is unchanged.
     const { body } = await as(outside.token, 'GET', '/api/lanes')
-    expect(body.lanes.map((lane: { customer_name: string }) => lane.customer_name)).toEqual([open])
+    expect(body.lanes.map((quote: { customer_name: string }) => quote.customer_name)).toEqual([open])
     // A service token sees all quotes.
     const all = await call(app, 'GET', '/api/integrations/quotes', { token: acme.token })
     expect(all.body.quotes).toHaveLength(2)
@@ -248,14 +248,14 @@ describe('a customer of a team', () => {
     const seen = await as(outside.token, 'GET', path)
     const all = await admin('GET', path)
     expect(seen.body.win_probability).toBe(all.body.win_probability)
-    await makeLane(app, acme.tenant, { customer: secret, outcome: 'won' })
+    await makeQuote(app, acme.tenant, { customer: secret, outcome: 'won' })
     const [later, later2] = [await as(outside.token, 'GET', path), await admin('GET', path)]
     expect(later.body).toEqual(later2.body)
   })
 
   test('with a merged name is hidden with all its names, and comes back with an unmerge', async () => {
     await hidden()
-    await makeLane(app, acme.tenant, { customer: 'Secret Alias' })
+    await makeQuote(app, acme.tenant, { customer: 'Secret Alias' })
     const names = async () =>
       (await as(outside.token, 'GET', '/api/customers/list')).body.customers
         .map(({ name }: { name: string }) => name)
@@ -437,7 +437,7 @@ describe('with one of the two mechanisms off', () => {
       return rows.map(({ customer_key }) => customer_key)
     }
     const other = await makeIntegration(app)
-    await makeLane(app, other.tenant, { customer: secret })
+    await makeQuote(app, other.tenant, { customer: secret })
     for (const customers of [[secret], [open], [secret, open]]) {
       expect((await team({ customers })).status).toBe(200)
       const rest = [open, secret]

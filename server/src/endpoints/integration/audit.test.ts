@@ -21,8 +21,8 @@ import {
   call,
   type MadeTenant,
   makeIntegration,
-  makeLane,
   makePerson,
+  makeQuote,
   makeServiceToken,
   makeTenant,
   password,
@@ -258,9 +258,9 @@ const events: Partial<
     },
   },
   'change-rolled-back': {
-    before: (tenant) => makeLane(app, tenant, { outcome: 'won' }),
-    make: (tenant, lane: { lane_ref: string }) =>
-      byOwner(tenant, 'POST', `/api/lanes/${lane.lane_ref}/rollback`, { change_id: 1 }),
+    before: (tenant) => makeQuote(app, tenant, { outcome: 'won' }),
+    make: (tenant, quote: { lane_ref: string }) =>
+      byOwner(tenant, 'POST', `/api/lanes/${quote.lane_ref}/rollback`, { change_id: 1 }),
   },
   'import-undone': {
     before: makeImport,
@@ -469,10 +469,10 @@ describe('refusals', () => {
 
   test('a shipment update adds no row: it is in the change history of its quote', async () => {
     const integration = await makeIntegration(app)
-    const lane = await makeLane(app, integration.tenant)
+    const quote = await makeQuote(app, integration.tenant)
     const known = (await logOf(integration.tenant)).length
     expect(
-      (await pushUpdate(app, integration, { lane_ref: lane.lane_ref, customer_rate: 2100 })).status,
+      (await pushUpdate(app, integration, { lane_ref: quote.lane_ref, customer_rate: 2100 })).status,
     ).toBe(200)
     expect(await logOf(integration.tenant)).toHaveLength(known)
   })

@@ -12,7 +12,7 @@ import {
 } from '#engine/booking-fields.ts'
 import { quoteFields, quoteTable } from '#engine/quote-fields.ts'
 import { type EventReceiver, eventReceiver, type Received, sendEventsTo } from '#testing/event-receiver.ts'
-import { call, type Integration, makeIntegration, makeLane, pushUpdate } from '#testing/make.ts'
+import { call, type Integration, makeIntegration, makeQuote, pushUpdate } from '#testing/make.ts'
 import { type TestApp, testApp } from '#testing/test-app.ts'
 
 /**
@@ -91,12 +91,12 @@ async function push(lane: string, update: Record<string, unknown>): Promise<void
 const sendAll = (lane: string, fields: readonly SentBookingField[], turn = 0) =>
   push(lane, Object.fromEntries(fields.map((field) => [bookingTable[field].sent, distinctive(field, turn)])))
 
-const laneOf = async (ref: string) =>
+const quoteOf = async (ref: string) =>
   (await call(app, 'GET', `/api/lanes/${ref}`, { token: acme.tenant.owner })).body
 const newestChange = async (ref: string) =>
   (await call(app, 'GET', `/api/lanes/${ref}/changes`, { token: acme.tenant.owner })).body.changes[0]
 
-async function exportedLane(ref: string): Promise<Record<string, string> | undefined> {
+async function exportedQuote(ref: string): Promise<Record<string, string> | undefined> {
   const { body } = await call(app, 'GET', '/api/lanes/export', { token: acme.tenant.owner })
   const { data } = Papa.parse<Record<string, string>>(body.replace(/^\uFEFF/, ''), { header: true })
   return data.find((row) => row['Quote ID'] === ref)
@@ -121,7 +121,7 @@ async function expectEverywhere(
   fields: readonly BookingField[],
   value: (field: BookingField) => unknown,
 ): Promise<void> {
-  expect(await laneOf(ref)).toMatchObject(named(fields, value))
+  expect(await quoteOf(ref)).toMatchObject(named(fields, value))
   const change = await newestChange(ref)
   expect(change.after).toMatchObject(named(audited(fields), (field) => inHistory(value(field))))
   const event = await eventOf(ref, 'lane.booked', change.change_id)
@@ -129,7 +129,7 @@ async function expectEverywhere(
   expect(event.changed).toEqual(
     expect.arrayContaining(inEvents(fields).map((field) => bookingTable[field].shown)),
   )
-  const row = await exportedLane(ref)
+  const row = await exportedQuote(ref)
   const exported = csvBookingFields.filter((field) => fields.includes(field))
   expect(row).toMatchObject(
     Object.fromEntries(exported.map((field) => [bookingTable[field].csv, inCsv(value(field))])),
@@ -138,24 +138,24 @@ async function expectEverywhere(
 
 describe('a signed update', () => {
   test('every field is in the answer, the history, the event and the exported file', async () => {
-    const { lane_ref: ref } = await makeLane(app, acme.tenant)
+    const { lane_ref: ref } = await makeQuote(app, acme.tenant)
     await sendAll(ref, sentBookingFields)
     await expectEverywhere(ref, sentBookingFields, distinctive)
   })
 
   test.each(changesAlone)('of %s alone changes that field and leaves every other one', async (field) => {
-    const { lane_ref: ref } = await makeLane(app, acme.tenant)
+    const { lane_ref: ref } = await makeQuote(app, acme.tenant)
     await sendAll(ref, sentBookingFields)
     await sendAll(ref, [field], 1)
     const value = (one: BookingField) => distinctive(one, one === field ? 1 : 0)
-    expect(await laneOf(ref)).toMatchObject(named(sentBookingFields, value))
+    expect(await quoteOf(ref)).toMatchObject(named(sentBookingFields, value))
     // The win of a booking is dated by the booking.
     const dated = field === 'bookedAt' ? ['decided_at'] : []
     expect(Object.keys((await newestChange(ref)).after)).toEqual([bookingTable[field].shown, ...dated])
   })
 
   test('a rollback restores the previous value of every field', async () => {
-    const { lane_ref: ref } = await makeLane(app, acme.tenant)
+    const { lane_ref: ref } = await makeQuote(app, acme.tenant)
     await sendAll(ref, sentBookingFields)
     await sendAll(ref, sentBookingFields, 1)
     const { change_id } = await newestChange(ref)
@@ -174,13 +174,13 @@ describe('a cancellation', () => {
     field === 'cancelledAt' ? new Date(second * 1000).toISOString() : cancelled.cancel_reason
 
   test('is visible everywhere, clears the fields of its row, and keeps the others', async () => {
-    const { lane_ref: ref } = await makeLane(app, acme.tenant)
+    const { lane_ref: ref } = await makeQuote(app, acme.tenant)
     await sendAll(ref, sentBookingFields)
     await push(ref, cancelled)
     await expectEverywhere(ref, cancellationFields, value)
     const left = (field: BookingField) =>
       bookingTable[field].cancellation === 'clears' ? null : distinctive(field)
-    expect(await laneOf(ref)).toMatchObject(named(sentBookingFields, left))
+    expect(await quoteOf(ref)).toMatchObject(named(sentBookingFields, left))
     const { change_id } = await newestChange(ref)
     expect((await eventOf(ref, 'lane.booking_cancelled', change_id)).lane).toMatchObject(
       named(cancellationFields, value),
@@ -188,12 +188,12 @@ describe('a cancellation', () => {
   })
 
   test('survives an update of another field', async () => {
-    const { lane_ref: ref } = await makeLane(app, acme.tenant)
+    const { lane_ref: ref } = await makeQuote(app, acme.tenant)
     await sendAll(ref, sentBookingFields)
     await push(ref, cancelled)
-    const before = await laneOf(ref)
+    const before = await quoteOf(ref)
     await sendAll(ref, ['customerName'], 1)
-    expect(await laneOf(ref)).toEqual({
+    expect(await quoteOf(ref)).toEqual({
       ...before,
       customer_name: distinctive('customerName', 1),
       updated_at: expect.any(String),
@@ -201,7 +201,7 @@ describe('a cancellation', () => {
   })
 
   test.each(sentBookingFields)('together with %s is refused where it would clear it', async (field) => {
-    const { lane_ref: ref } = await makeLane(app, acme.tenant)
+    const { lane_ref: ref } = await makeQuote(app, acme.tenant)
     const { sent, cancellation } = bookingTable[field]
     const body = { lane_ref: ref, ...cancelled, [sent]: distinctive(field) }
     second++

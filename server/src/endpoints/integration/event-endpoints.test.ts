@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { eventEndpointsMax } from '#contract/limits.ts'
 import { answerWith, type EventReceiver, eventReceiver, sendEventsTo } from '#testing/event-receiver.ts'
-import { call, type MadeTenant, makeLane, makePerson, makeTenant } from '#testing/make.ts'
+import { call, type MadeTenant, makePerson, makeQuote, makeTenant } from '#testing/make.ts'
 import { type TestApp, testApp } from '#testing/test-app.ts'
 
 let app: TestApp
@@ -88,7 +88,7 @@ describe('201 and 200', () => {
     const tenant = await makeTenant(app)
     receiver.answer = answerWith(202, 'queued')
     const { id } = await sendEventsTo(app, tenant, receiver.url, { event_types: ['quote.created'] })
-    const lane = await makeLane(app, tenant)
+    const quote = await makeQuote(app, tenant)
     const { body: tested } = await as(tenant, 'POST', `/api/event-endpoints/${id}/test`)
     const path = `/api/event-deliveries?endpoint_id=${id}&state=delivered`
     await expect.poll(async () => (await as(tenant, 'GET', path)).body.deliveries.length).toBe(2)
@@ -101,7 +101,7 @@ describe('201 and 200', () => {
       deliveries: [
         {
           type: 'quote.created',
-          lane_ref: lane.lane_ref,
+          lane_ref: quote.lane_ref,
           status: 202,
           answer: 'queued',
           failure: null,

@@ -80,12 +80,12 @@ function readUrl(text: string, { events: on }: Config): string {
 }
 
 function deliveryAnswer(delivery: events.DeliveryRow): Static<typeof contract.EventDelivery> {
-  const { lane } = delivery.about as events.EventFacts
+  const { lane: quote } = delivery.about as events.EventFacts
   return {
     event_id: delivery.event_id,
     endpoint_id: delivery.endpoint_id,
     type: delivery.type,
-    lane_ref: lane?.lane_ref ?? null,
+    lane_ref: quote?.lane_ref ?? null,
     occurred_at: delivery.occurred_at.toISOString(),
     state: delivery.state,
     attempts: delivery.attempts,

@@ -6,7 +6,7 @@ import {
   call,
   type Integration,
   makeIntegration,
-  makeLane,
+  makeQuote,
   pushSigned,
   pushUpdate,
   quoteToPush,
@@ -103,10 +103,10 @@ beforeAll(async () => {
     [2100, 'lost'],
     [2200, 'won'],
   ] as const) {
-    await makeLane(app, ours.tenant, { rate, outcome })
+    await makeQuote(app, ours.tenant, { rate, outcome })
   }
-  await makeLane(app, ours.tenant, { origin: 'Garland, TX', rate: 1850, outcome: 'won' })
-  await makeLane(app, ours.tenant, { origin: 'Chicago, IL', destination: 'Memphis, TN', rate: 1500 })
+  await makeQuote(app, ours.tenant, { origin: 'Garland, TX', rate: 1850, outcome: 'won' })
+  await makeQuote(app, ours.tenant, { origin: 'Chicago, IL', destination: 'Memphis, TN', rate: 1500 })
   const pushed = await pushSigned(
     app,
     ours,
@@ -201,11 +201,11 @@ describe('without include, lane insight has exactly the members of the contract'
 })
 
 test('without include, the results of a batch are those of the two reads', async () => {
-  const lanes = [dallas, unknown, { origin: 'Reno, NV', destination: 'Boise, ID' }].map((lane) => ({
+  const quotes = [dallas, unknown, { origin: 'Reno, NV', destination: 'Boise, ID' }].map((lane) => ({
     ...lane,
     proposed_rate: 1950,
   }))
-  const body = { lanes, answers: ['markup', 'lane'] }
+  const body = { lanes: quotes, answers: ['markup', 'lane'] }
   const batch = await call(app, 'POST', '/api/integrations/insights/batch', { token: ours.token, body })
   expect(
     batch.body.results.map(({ markup, lane }: { markup: { found: boolean }; lane: unknown }) => [
@@ -263,7 +263,7 @@ test('a token, a secret and a shipment update are answered with exactly the memb
     })
     expect([status, differences(bodies[kind], body)]).toEqual([201, []])
   }
-  const { lane_ref } = await makeLane(app, ours.tenant, { rate: 2000 })
+  const { lane_ref } = await makeQuote(app, ours.tenant, { rate: 2000 })
   const booked = { customer_rate: 2100, truck_cost: 1800, carrier_name: 'Blue Ridge Carriers' }
   for (const update of [booked, booked, {}, { cancelled: true }, { customer_rate: 2150 }]) {
     const { status, body } = await pushUpdate(app, ours, { lane_ref, ...update })

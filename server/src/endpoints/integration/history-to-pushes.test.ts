@@ -32,28 +32,28 @@ async function importFile({ tenant }: Integration, csv: string) {
   return (await call(app, 'GET', path, { token: tenant.owner })).body
 }
 
-async function lanesOf({ tenant }: Integration) {
+async function quotesOf({ tenant }: Integration) {
   const { body } = await call(app, 'GET', '/api/lanes?limit=50', { token: tenant.owner })
   return body.lanes as { lane_ref: string; external_id: string | null; [field: string]: unknown }[]
 }
 
-const laneWith = async (ours: Integration, id: string) =>
-  (await lanesOf(ours)).filter(({ external_id }) => external_id === id)
+const quoteWith = async (ours: Integration, id: string) =>
+  (await quotesOf(ours)).filter(({ external_id }) => external_id === id)
 
 test('a load that was imported and is pushed later is one quote, and keeps its lane_ref', async () => {
   const ours = await makeIntegration(app, 'integrations:write quotes:write')
   await importFile(ours, history)
-  const before = await lanesOf(ours)
+  const before = await quotesOf(ours)
   const checked = await pushSigned(app, ours, checkQuotes, { quotes: [pushed] })
   expect(checked.body).toMatchObject({ created: 0, failed: 0 })
-  expect(await laneWith(ours, 'TMS-2')).toEqual([])
+  expect(await quoteWith(ours, 'TMS-2')).toEqual([])
   const { body } = await pushSigned(app, ours, pushQuotes, { quotes: [pushed, quoteToPush('TMS-1')] })
   expect(body).toMatchObject({ created: 0, failed: 0 })
-  const after = await lanesOf(ours)
+  const after = await quotesOf(ours)
   expect(after.map(({ lane_ref }) => lane_ref).toSorted()).toEqual(
     before.map(({ lane_ref }) => lane_ref).toSorted(),
   )
-  expect(await laneWith(ours, 'TMS-2')).toMatchObject([{ outcome: 'lost', outcome_reason: 'price' }])
+  expect(await quoteWith(ours, 'TMS-2')).toMatchObject([{ outcome: 'lost', outcome_reason: 'price' }])
   const again = await pushSigned(app, ours, pushQuotes, { quotes: [pushed] })
   expect(again.body).toMatchObject({ created: 0, unchanged: 1 })
 })
@@ -64,7 +64,7 @@ test('a booking finds an imported load by its id', async () => {
   const updates = [{ external_id: 'TMS-2', customer_rate: 2_280, booked_at: '2026-03-04T10:00:00Z' }]
   const { body } = await pushSigned(app, ours, pushShipmentUpdates, { updates })
   expect(body).toMatchObject({ applied: 1, failed: 0 })
-  expect(await laneWith(ours, 'TMS-2')).toMatchObject([
+  expect(await quoteWith(ours, 'TMS-2')).toMatchObject([
     { outcome: 'won', decided_at: '2026-03-04T10:00:00.000Z', customer_rate: 2_280 },
   ])
 })
@@ -75,12 +75,12 @@ test('a load that was pushed and comes in a file later is one quote, and keeps t
   await pushSigned(app, ours, pushQuotes, { quotes })
   const imported = await importFile(ours, history)
   expect(imported).toMatchObject({ rows_added: 0, rows_refused: 0 })
-  const lanes = await lanesOf(ours)
-  expect(lanes).toHaveLength(2)
-  expect(await laneWith(ours, 'TMS-1')).toMatchObject([
+  const saved = await quotesOf(ours)
+  expect(saved).toHaveLength(2)
+  expect(await quoteWith(ours, 'TMS-1')).toMatchObject([
     { quoted_rate: 2_000, outcome: 'won', truck_cost: 1_800 },
   ])
-  expect(await laneWith(ours, 'TMS-2')).toMatchObject([{ outcome: 'won', outcome_source: 'tms' }])
+  expect(await quoteWith(ours, 'TMS-2')).toMatchObject([{ outcome: 'won', outcome_source: 'tms' }])
 })
 
 test('the id of a file between other cities is another quote', async () => {
@@ -88,5 +88,5 @@ test('the id of a file between other cities is another quote', async () => {
   await importFile(ours, history)
   const quotes = [quoteToPush('TMS-1', { destination: 'Miami, FL' })]
   expect((await pushSigned(app, ours, pushQuotes, { quotes })).body).toMatchObject({ created: 1 })
-  expect(await lanesOf(ours)).toHaveLength(3)
+  expect(await quotesOf(ours)).toHaveLength(3)
 })

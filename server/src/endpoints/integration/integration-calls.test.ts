@@ -5,8 +5,8 @@ import {
   call,
   type Integration,
   makeIntegration,
-  makeLane,
   makePerson,
+  makeQuote,
   makeServiceToken,
   makeTenant,
   pushUpdate,
@@ -66,8 +66,8 @@ const read = (token = acme.token, path = readPath) => call(app, 'GET', path, { t
 
 describe('200', () => {
   test('a call is listed with its answer: operation, time, token, duration, network', async () => {
-    const lane = await makeLane(app, acme.tenant)
-    const answer = await pushUpdate(app, acme, { lane_ref: lane.lane_ref, customer_rate: 2150 })
+    const quote = await makeQuote(app, acme.tenant)
+    const answer = await pushUpdate(app, acme, { lane_ref: quote.lane_ref, customer_rate: 2150 })
     expect(answer.status).toBe(200)
     expect(await entryOf(answer)).toEqual({
       call_id: expect.any(Number),
@@ -218,8 +218,8 @@ describe('200', () => {
   })
 
   test('no token, secret or body is ever stored', async () => {
-    const lane = await makeLane(app, acme.tenant)
-    const body = { lane_ref: lane.lane_ref, customer_name: 'Canary Foods', carrier_name: 'Canary Trucks' }
+    const quote = await makeQuote(app, acme.tenant)
+    const body = { lane_ref: quote.lane_ref, customer_name: 'Canary Foods', carrier_name: 'Canary Trucks' }
     await pushUpdate(app, acme, body)
     await read(acme.token, `${readPath}&token=${acme.token}&equipment=${acme.secret}`)
     await read(acme.token, `${readPath}&equipment=${acme.token}`)

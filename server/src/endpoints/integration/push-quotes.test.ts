@@ -32,7 +32,7 @@ const push = (ours: Integration, quotes: readonly unknown[], at = seconds()) =>
 const decide = (ours: Integration, outcomes: readonly unknown[], at = seconds()) =>
   pushSigned(app, ours, pushOutcomes, { outcomes }, at)
 
-async function laneOf({ tenant }: Integration, laneRef: string) {
+async function quoteOf({ tenant }: Integration, laneRef: string) {
   return (await call(app, 'GET', `/api/lanes/${laneRef}`, { token: tenant.owner })).body
 }
 
@@ -118,7 +118,7 @@ describe('200', () => {
       ['A-2', 'created'],
     ])
     const [first, second] = await Promise.all(
-      body.results.map(({ lane_ref }: { lane_ref: string }) => laneOf(ours, lane_ref)),
+      body.results.map(({ lane_ref }: { lane_ref: string }) => quoteOf(ours, lane_ref)),
     )
     expect(first).toMatchObject({
       lane_id: body.results[0].lane_id,
@@ -166,8 +166,8 @@ describe('200', () => {
     const ours = await makeIntegration(app, everything)
     const quotes = [quoteToPush('B-1', { outcome: 'won' }), quoteToPush('B-2')]
     const made = await push(ours, quotes)
-    const lanes = await Promise.all(
-      made.body.results.map((one: { lane_ref: string }) => laneOf(ours, one.lane_ref)),
+    const saved = await Promise.all(
+      made.body.results.map((one: { lane_ref: string }) => quoteOf(ours, one.lane_ref)),
     )
     for (const at of [seconds(), seconds() + 30]) {
       const { body } = await push(ours, quotes, at)
@@ -177,8 +177,8 @@ describe('200', () => {
       )
     }
     expect(
-      await Promise.all(made.body.results.map((one: { lane_ref: string }) => laneOf(ours, one.lane_ref))),
-    ).toEqual(lanes)
+      await Promise.all(made.body.results.map((one: { lane_ref: string }) => quoteOf(ours, one.lane_ref))),
+    ).toEqual(saved)
   })
 
   test('a known external_id is updated: present values replace, absent and null ones change nothing', async () => {
@@ -192,8 +192,8 @@ describe('200', () => {
       customer_name: null,
     })
     expect(updated).toMatchObject({ result: 'updated', lane_ref })
-    const lane = await laneOf(ours, lane_ref)
-    expect(lane).toMatchObject({
+    const quote = await quoteOf(ours, lane_ref)
+    expect(quote).toMatchObject({
       origin: 'Chicago, IL',
       destination: 'Memphis, TN',
       quoted_rate: 1900,
@@ -228,7 +228,7 @@ describe('200', () => {
       result: 'unchanged',
       kept: expect.arrayContaining(['origin', 'quoted_rate']),
     })
-    expect(await laneOf(ours, lane_ref)).toMatchObject({ origin: 'Dallas, TX', quoted_rate: 2150 })
+    expect(await quoteOf(ours, lane_ref)).toMatchObject({ origin: 'Dallas, TX', quoted_rate: 2150 })
   })
 
   test('a rep who is a person of the brokerage, by name or e-mail address, gets the quote', async () => {
@@ -237,8 +237,8 @@ describe('200', () => {
     const refs = []
     for (const rep_name of ['a MEMBER', person.email.toUpperCase(), 'Nobody'])
       refs.push((await pushOne(ours, quoteToPush(`E-${rep_name}`, { rep_name }))).lane_ref)
-    const lanes = await Promise.all(refs.map((ref) => laneOf(ours, ref)))
-    expect(lanes.map((lane) => lane.quoted_by)).toEqual([
+    const quotes = await Promise.all(refs.map((ref) => quoteOf(ours, ref)))
+    expect(quotes.map((quote) => quote.quoted_by)).toEqual([
       { user_id: person.id, name: 'A member' },
       { user_id: person.id, name: 'A member' },
       null,
@@ -264,7 +264,7 @@ describe('200', () => {
       const id = `F-${runs++}`
       let ref = ''
       for (const nth of order) ref = (await deliver(id, nth)).body.results[0].lane_ref
-      const { lane_ref, lane_id, request_id, external_id, created_at, updated_at, ...state } = await laneOf(
+      const { lane_ref, lane_id, request_id, external_id, created_at, updated_at, ...state } = await quoteOf(
         ours,
         ref,
       )
@@ -321,7 +321,7 @@ describe('200', () => {
       undefined,
     ])
     expect(body.results[3]).toMatchObject({ external_id: 'G-2', detail: expect.stringContaining('item 1') })
-    expect((await laneOf(ours, body.results[1].lane_ref)).quoted_rate).toBe(2150)
+    expect((await quoteOf(ours, body.results[1].lane_ref)).quoted_rate).toBe(2150)
   })
 
   test('external_ids of 200 characters, in every script, are saved exactly', async () => {
@@ -332,10 +332,10 @@ describe('200', () => {
       ids.map((id) => quoteToPush(id)),
     )
     expect(body.created).toBe(ids.length)
-    const lanes = await Promise.all(
-      body.results.map((one: { lane_ref: string }) => laneOf(ours, one.lane_ref)),
+    const quotes = await Promise.all(
+      body.results.map((one: { lane_ref: string }) => quoteOf(ours, one.lane_ref)),
     )
-    expect(lanes.map((lane) => lane.external_id)).toEqual(ids)
+    expect(quotes.map((quote) => quote.external_id)).toEqual(ids)
   })
 
   test('500 quotes with long values fit into one call, and count as five requests', async () => {
@@ -370,7 +370,7 @@ describe('200', () => {
     const ours = await makeIntegration(app, everything)
     await push(ours, [quoteToPush('TMS-10442'), quoteToPush('TMS-99999')])
     const { body } = await call(app, 'GET', '/api/lanes?q=tms-104', { token: ours.tenant.owner })
-    expect(body.lanes.map((lane: { external_id: string }) => lane.external_id)).toEqual(['TMS-10442'])
+    expect(body.lanes.map((quote: { external_id: string }) => quote.external_id)).toEqual(['TMS-10442'])
   })
 
   test('the external_id of another brokerage is unknown here', async () => {
@@ -394,12 +394,12 @@ describe('outcomes', () => {
     expect(status).toBe(200)
     expect(body).toMatchObject({ updated: 2, unchanged: 0, failed: 1 })
     expect(body.results[2]).toMatchObject({ status: 404, external_id: 'not sent yet' })
-    expect(await laneOf(ours, made.results[0].lane_ref)).toMatchObject({
+    expect(await quoteOf(ours, made.results[0].lane_ref)).toMatchObject({
       outcome: 'lost',
       outcome_reason: 'service',
       decided_at: '2026-01-02T00:00:00.000Z',
     })
-    expect(await laneOf(ours, made.results[1].lane_ref)).toMatchObject({
+    expect(await quoteOf(ours, made.results[1].lane_ref)).toMatchObject({
       outcome: 'won',
       outcome_source: 'tms',
     })
@@ -428,7 +428,7 @@ describe('outcomes', () => {
     })
     const { body } = await decide(ours, [{ lane_ref, outcome: 'lost' }], seconds() - 30)
     expect(body.results[0]).toMatchObject({ result: 'unchanged', kept: ['outcome'] })
-    expect(await laneOf(ours, lane_ref)).toMatchObject({ outcome: 'won', outcome_source: 'dashboard' })
+    expect(await quoteOf(ours, lane_ref)).toMatchObject({ outcome: 'won', outcome_source: 'dashboard' })
   })
 
   test('of a booked quote apply when the booking is cancelled, whichever arrives first', async () => {
@@ -441,11 +441,11 @@ describe('outcomes', () => {
       { lane_ref: second, outcome: 'lost', decided_at: '2026-01-02T00:00:00Z' },
     ])
     expect(body.results[0].kept).toEqual(['outcome', 'decided_at'])
-    for (const ref of [first, second]) expect((await laneOf(ours, ref)).outcome).toBe('won')
+    for (const ref of [first, second]) expect((await quoteOf(ours, ref)).outcome).toBe('won')
     app.now += 2_000
     for (const lane_ref of [first, second]) await pushUpdate(app, ours, { lane_ref, cancelled: true })
     for (const ref of [first, second])
-      expect(await laneOf(ours, ref)).toMatchObject({
+      expect(await quoteOf(ours, ref)).toMatchObject({
         outcome: 'lost',
         decided_at: '2026-01-02T00:00:00.000Z',
       })
@@ -557,13 +557,13 @@ describe('a place that is not known', () => {
     const pushed = await push(ours, quotes)
     expect(named(pushed)).toEqual(places)
     expect(pushed.body).toMatchObject({ created: 3, failed: 0 })
-    expect(await laneOf(ours, pushed.body.results[0].lane_ref)).toMatchObject({ origin: 'Dalas, TX' })
+    expect(await quoteOf(ours, pushed.body.results[0].lane_ref)).toMatchObject({ origin: 'Dalas, TX' })
     expect(named(await push(ours, quotes))).toEqual(places)
     const rateOnly = await pushOne(ours, { external_id: 'P-1', quoted_rate: 2200 })
     expect(rateOnly).not.toHaveProperty('unknown_places')
     const corrected = quoteToPush('P-1', { quoted_rate: 2200 })
     expect(await pushOne(ours, corrected, seconds() + 1)).not.toHaveProperty('unknown_places')
-    expect(await laneOf(ours, pushed.body.results[0].lane_ref)).toMatchObject({ origin: 'Dallas, TX' })
+    expect(await quoteOf(ours, pushed.body.results[0].lane_ref)).toMatchObject({ origin: 'Dallas, TX' })
   })
 
   test('is still reported by markup and insight after it was pushed', async () => {

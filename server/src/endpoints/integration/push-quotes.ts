@@ -12,7 +12,7 @@ import type { PushedQuoteField } from '#engine/quote-update.ts'
 import type { Steps } from '#engine/steps.ts'
 import { type Pricing, pricingOf, quoteForecaster } from '../../book/index.ts'
 import {
-  laneChanges as changes,
+  quoteChanges as changes,
   defaultBasisOf,
   type NewQuoteRequest,
   type NextValues,
@@ -32,7 +32,7 @@ import {
   readPush,
   type SentPush,
 } from '../../entering/index.ts'
-import { closestFinder, readAskedLane, unknownPlaces } from '../../lanes/index.ts'
+import { closestFinder, readAskedLane, unknownPlaces } from '../../quotes/index.ts'
 import { yieldBetweenSteps } from '../../runtime/index.ts'
 import { type ServedEndpoint, serve } from '../endpoint-call.ts'
 import type { Parts } from '../parts.ts'
@@ -45,8 +45,8 @@ import {
   pushItems,
   type RefusedItem,
   refused,
-  unknownLane,
-  type WithLane,
+  unknownQuote,
+  type WithQuote,
 } from './pushed-items.ts'
 
 type Outcome = Static<typeof pushedOutcome>
@@ -58,7 +58,7 @@ const outcomesOf = itemChecker<Outcome>(pushedOutcome, 'An outcome')
 /** Applies up to a hundred valid items. New quotes are created if `create` is set. */
 async function applyHundred(
   transaction: TenantTransaction,
-  quotes: readonly WithLane<Checked & PushDraft>[],
+  quotes: readonly WithQuote<Checked & PushDraft>[],
   by: PushedBy,
   {
     identifiers,
@@ -81,19 +81,19 @@ async function applyHundred(
   const entries: Entry[] = []
   const created: number[] = []
   const results = quotes.map((quote, at): Result | RefusedItem => {
-    const { index, item, lane } = quote
-    if (lane !== null) {
-      const { next, kept, rule } = mergePush(lane, quote, signature, { now, assumed })
-      const differs = changes.differencesForApi(lane, next).length > 0
-      entries.push({ kind: 'change', lane, next, origin: { source: 'tms', tokenId, rule } })
+    const { index, item, quote: saved } = quote
+    if (saved !== null) {
+      const { next, kept, rule } = mergePush(saved, quote, signature, { now, assumed })
+      const differs = changes.differencesForApi(saved, next).length > 0
+      entries.push({ kind: 'change', quote: saved, next, origin: { source: 'tms', tokenId, rule } })
       return {
-        ...named(index, lane.lane_ref, lane.lane_id, lane.external_id),
+        ...named(index, saved.lane_ref, saved.lane_id, saved.external_id),
         result: differs ? 'updated' : 'unchanged',
         ...(kept.length === 0 ? {} : { kept }),
       }
     }
     const { external_id: externalId } = item
-    if (!create || externalId === undefined) return unknownLane(quote)
+    if (!create || externalId === undefined) return unknownQuote(quote)
     const missing = missingOfNew(item)
     if (missing.length > 0) return refused(quote, missing)
     created[entries.length] = at
@@ -103,10 +103,10 @@ async function applyHundred(
   const forecast =
     isLive && pricing !== null ? await withForecasts(transaction, entries, by, pricing) : entries
   const entered = await enter(transaction, forecast, { tenant, identifiers, changedAt: now })
-  for (const [nth, { lanes }] of entered.entries()) {
-    const [at, made] = [created[nth], lanes[0]]
+  for (const [nth, { quotes }] of entered.entries()) {
+    const [at, made] = [created[nth], quotes[0]]
     if (at === undefined || made === undefined) continue
-    results[at] = { ...(results[at] as Result), lane_ref: made.laneRef, lane_id: made.laneId }
+    results[at] = { ...(results[at] as Result), lane_ref: made.laneRef, lane_id: made.quoteId }
   }
   return results
 }
@@ -121,12 +121,12 @@ async function withForecasts(
   const forecastOf = quoteForecaster(pricing, { tenant, now, read: (work) => work(transaction) })
   const forecast = async (request: NewQuoteRequest) => {
     const { customerName, createdAt: at, createdBy: repId } = request
-    const lanes = []
-    for (const lane of request.lanes) {
-      const quotedFor = { customerName, repId, rateType: lane.rate_type ?? null }
-      lanes.push({ ...lane, forecast: await forecastOf({ lane, quotedFor, at }) })
+    const quotes = []
+    for (const quote of request.quotes) {
+      const quotedFor = { customerName, repId, rateType: quote.rate_type ?? null }
+      quotes.push({ ...quote, forecast: await forecastOf({ lane: quote, quotedFor, at }) })
     }
-    return { ...request, lanes }
+    return { ...request, quotes }
   }
   const found: Entry[] = []
   for (const entry of entries) {
@@ -136,12 +136,12 @@ async function withForecasts(
   return found
 }
 
-function named(index: number, laneRef: string, laneId: number, externalId: string | null) {
+function named(index: number, laneRef: string, quoteId: number, externalId: string | null) {
   return {
     index,
     status: 200 as const,
     lane_ref: laneRef,
-    lane_id: laneId,
+    lane_id: quoteId,
     ...(externalId === null ? {} : { external_id: externalId }),
   }
 }

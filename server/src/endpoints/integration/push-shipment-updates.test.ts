@@ -5,7 +5,7 @@ import {
   call,
   type Integration,
   makeIntegration,
-  makeLane,
+  makeQuote,
   pushSigned,
   pushUpdate,
   quoteToPush,
@@ -21,17 +21,17 @@ const everything = 'integrations:write quotes:write'
 const seconds = () => Math.floor(app.now / 1000)
 const push = (ours: Integration, updates: readonly unknown[], at = seconds()) =>
   pushSigned(app, ours, pushShipmentUpdates, { updates }, at)
-async function laneOf({ tenant }: Integration, laneRef: string) {
+async function quoteOf({ tenant }: Integration, laneRef: string) {
   return (await call(app, 'GET', `/api/lanes/${laneRef}`, { token: tenant.owner })).body
 }
 
 describe('charges that sum to more than the largest amount', () => {
   test('are refused with their item: the nine valid updates beside it are stored', async () => {
     const ours = await makeIntegration(app)
-    const lanes = []
-    for (let nth = 0; nth < 10; nth++) lanes.push(await makeLane(app, ours.tenant))
+    const quotes = []
+    for (let nth = 0; nth < 10; nth++) quotes.push(await makeQuote(app, ours.tenant))
     const most = ['a', 'b'].map((name) => ({ name, amount: 9_999_999.99 }))
-    const updates = lanes.map(({ lane_ref }, nth) => ({
+    const updates = quotes.map(({ lane_ref }, nth) => ({
       lane_ref,
       ...(nth === 9 ? { truck_charges: most } : { truck_charges: most.slice(0, 1) }),
     }))
@@ -42,13 +42,13 @@ describe('charges that sum to more than the largest amount', () => {
       errors: [{ pointer: '/truck_charges', code: 'invalid' }],
     })
     const stored = []
-    for (const { lane_ref } of lanes) stored.push(await laneOf(ours, lane_ref))
-    expect(stored.map((lane) => lane.truck_accessorials)).toEqual([...Array(9).fill(9_999_999.99), null])
+    for (const { lane_ref } of quotes) stored.push(await quoteOf(ours, lane_ref))
+    expect(stored.map((quote) => quote.truck_accessorials)).toEqual([...Array(9).fill(9_999_999.99), null])
   })
 
   test('are refused in a single update, and change nothing', async () => {
     const ours = await makeIntegration(app)
-    const { lane_ref } = await makeLane(app, ours.tenant)
+    const { lane_ref } = await makeQuote(app, ours.tenant)
     const charges = ['a', 'b'].map((name) => ({ name, amount: 9_999_999.99 }))
     for (const of of ['customer', 'truck']) {
       const { status, body } = await pushUpdate(app, ours, { lane_ref, [`${of}_charges`]: charges })
@@ -60,7 +60,7 @@ describe('charges that sum to more than the largest amount', () => {
         },
       ])
     }
-    expect(await laneOf(ours, lane_ref)).toMatchObject({ truck_charges: null, truck_accessorials: null })
+    expect(await quoteOf(ours, lane_ref)).toMatchObject({ truck_charges: null, truck_accessorials: null })
   })
 })
 
@@ -73,9 +73,9 @@ describe('200', () => {
       {},
       { cancelled: true, cancel_reason: 'Shipper pulled the load' },
     ]
-    const lanes = []
-    for (let nth = 0; nth < 2 * updates.length; nth++) lanes.push(await makeLane(app, ours.tenant))
-    const refs = lanes.map(({ lane_ref }) => lane_ref)
+    const quotes = []
+    for (let nth = 0; nth < 2 * updates.length; nth++) quotes.push(await makeQuote(app, ours.tenant))
+    const refs = quotes.map(({ lane_ref }) => lane_ref)
     const singles = []
     for (const [nth, update] of updates.entries())
       singles.push((await pushUpdate(app, ours, { lane_ref: refs[nth], ...update })).body.updated)
@@ -87,8 +87,8 @@ describe('200', () => {
     expect(bulk.body.results.map((one: { updated: boolean }) => one.updated)).toEqual(singles)
     for (const [nth] of updates.entries()) {
       const { lane_ref, lane_id, request_id, created_at, updated_at, decided_at, forecast, ...single } =
-        await laneOf(ours, refs[nth] ?? '')
-      expect(await laneOf(ours, refs[4 + nth] ?? '')).toMatchObject(single)
+        await quoteOf(ours, refs[nth] ?? '')
+      expect(await quoteOf(ours, refs[4 + nth] ?? '')).toMatchObject(single)
     }
   })
 
@@ -106,18 +106,18 @@ describe('200', () => {
     ])
     expect(body).toMatchObject({ applied: 1, failed: 5 })
     expect(body.results.map((one: { status: number }) => one.status)).toEqual([200, 422, 404, 422, 422, 422])
-    expect((await laneOf(ours, lane_ref)).customer_rate).toBe(2100)
+    expect((await quoteOf(ours, lane_ref)).customer_rate).toBe(2100)
   })
 
   test('a repeated call gets the same results and changes nothing', async () => {
     const ours = await makeIntegration(app)
-    const lanes = await Promise.all([makeLane(app, ours.tenant), makeLane(app, ours.tenant)])
+    const lanes = await Promise.all([makeQuote(app, ours.tenant), makeQuote(app, ours.tenant)])
     const updates = lanes.map(({ lane_ref }, nth) => ({ lane_ref, customer_rate: 2000 + nth }))
     const at = seconds()
     const first = await push(ours, updates, at)
     await pushUpdate(app, ours, { lane_ref: lanes[0]?.lane_ref, customer_rate: 2500 }, at + 10)
     expect((await push(ours, updates, at)).body).toEqual(first.body)
-    expect((await laneOf(ours, lanes[0]?.lane_ref ?? '')).customer_rate).toBe(2500)
+    expect((await quoteOf(ours, lanes[0]?.lane_ref ?? '')).customer_rate).toBe(2500)
     const { body } = await call(app, 'GET', `/api/lanes/${lanes[1]?.lane_ref}/changes`, {
       token: ours.tenant.owner,
     })
@@ -126,19 +126,19 @@ describe('200', () => {
 
   test('an older update in a later call is recorded and not applied, as for a single one', async () => {
     const ours = await makeIntegration(app)
-    const { lane_ref } = await makeLane(app, ours.tenant)
+    const { lane_ref } = await makeQuote(app, ours.tenant)
     await push(ours, [{ lane_ref, customer_rate: 2200 }], seconds())
     const late = await push(ours, [{ lane_ref, customer_rate: 2100 }], seconds() - 60)
     expect(late.body).toMatchObject({ applied: 0, failed: 0, results: [{ updated: false }] })
-    expect((await laneOf(ours, lane_ref)).customer_rate).toBe(2200)
+    expect((await quoteOf(ours, lane_ref)).customer_rate).toBe(2200)
   })
 
   test('the quote of another brokerage is a 404 of its item', async () => {
     const [ours, theirs] = [await makeIntegration(app), await makeIntegration(app)]
-    const { lane_ref } = await makeLane(app, theirs.tenant)
+    const { lane_ref } = await makeQuote(app, theirs.tenant)
     const { body } = await push(ours, [{ lane_ref, customer_rate: 1 }])
     expect(body.results).toMatchObject([{ status: 404, lane_ref }])
-    expect((await laneOf(theirs, lane_ref)).customer_rate).toBeNull()
+    expect((await quoteOf(theirs, lane_ref)).customer_rate).toBeNull()
   })
 })
 

@@ -2,9 +2,9 @@ import type { Static } from 'typebox'
 import type { AnswerOf } from '#contract/endpoint.ts'
 import { bulkShipmentUpdate, pushShipmentUpdates } from '#contract/push-shipment-updates.ts'
 import {
-  type ChangingLane,
-  laneChanges as changes,
-  pushedLanes,
+  type ChangingQuote,
+  quoteChanges as changes,
+  pushedQuotes,
   type RecordedUpdate,
 } from '../../database/queries/index.ts'
 import type { TenantTransaction } from '../../database/schema/index.ts'
@@ -17,8 +17,8 @@ import {
   type PushedBy,
   pushItems,
   type RefusedItem,
-  unknownLane,
-  type WithLane,
+  unknownQuote,
+  type WithQuote,
 } from './pushed-items.ts'
 import { decideUpdate, type UpdateFields, updateErrors } from './shipment-update.ts'
 
@@ -34,43 +34,43 @@ function fieldsOf({ lane_ref: _, external_id: __, ...fields }: Update): UpdateFi
 /** Applies up to a hundred valid updates, in order. An update that was acknowledged before gets its stored answer. */
 async function applyHundred(
   transaction: TenantTransaction,
-  valid: readonly WithLane<CheckedItem<Update>>[],
+  valid: readonly WithQuote<CheckedItem<Update>>[],
   { caller, signed }: PushedBy,
   staleWrites: 'reject' | 'apply',
 ): Promise<(Result | RefusedItem)[]> {
   const { tenant, tokenId } = caller
   const digests = valid.map(({ index }) => itemDigest(signed, index))
-  const recorded = await pushedLanes.findRecordedUpdates(transaction, tenant, digests)
+  const recorded = await pushedQuotes.findRecordedUpdates(transaction, tenant, digests)
   const now = await changes.databaseNow(transaction)
-  const changing: ChangingLane[] = []
+  const changing: ChangingQuote[] = []
   const recording: RecordedUpdate[] = []
   const by = { tokenId, timestampSeconds: signed.timestampSeconds }
   // A quote may be named twice: once by its external_id, and once by its lane_ref.
   const seen = new Set<number>()
   const results = valid.map((one, nth): Result | RefusedItem => {
-    const { index, item, lane } = one
+    const { index, item, quote } = one
     const digest = digests[nth]
-    if (lane === null || digest === undefined) return unknownLane(one)
+    if (quote === null || digest === undefined) return unknownQuote(one)
     const answer = (updated: boolean): Result => ({
       index,
       status: 200,
-      ...(lane.external_id === null ? {} : { external_id: lane.external_id }),
-      lane_ref: lane.lane_ref,
-      lane_id: lane.lane_id,
+      ...(quote.external_id === null ? {} : { external_id: quote.external_id }),
+      lane_ref: quote.lane_ref,
+      lane_id: quote.lane_id,
       updated,
     })
     const before = recorded.get(digest.toString('hex'))
     if (before !== undefined) return answer(before)
-    if (seen.has(lane.lane_id)) return namedTwice(one)
-    seen.add(lane.lane_id)
+    if (seen.has(quote.lane_id)) return namedTwice(one)
+    seen.add(quote.lane_id)
     const fields = fieldsOf(item)
-    const booking = decideUpdate(lane, fields, by, now.getTime(), staleWrites)
-    if (booking.next !== null) changing.push({ lane, next: booking.next, origin: booking.origin })
-    recording.push({ ...booking, carried: item, digest, laneId: lane.lane_id, receivedAt: now })
+    const booking = decideUpdate(quote, fields, by, now.getTime(), staleWrites)
+    if (booking.next !== null) changing.push({ quote, next: booking.next, origin: booking.origin })
+    recording.push({ ...booking, carried: item, digest, quoteId: quote.lane_id, receivedAt: now })
     return answer(booking.updated)
   })
-  await changes.changeLanes(transaction, tenant, changing, now)
-  await pushedLanes.insertRecordedUpdates(transaction, tenant, recording)
+  await changes.changeQuotes(transaction, tenant, changing, now)
+  await pushedQuotes.insertRecordedUpdates(transaction, tenant, recording)
   return results
 }
 

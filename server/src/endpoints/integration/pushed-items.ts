@@ -6,8 +6,8 @@ import type * as contract from '#contract/push-items.ts'
 import { shape } from '#contract/shape.ts'
 import type { Steps } from '#engine/steps.ts'
 import type { ServiceCaller } from '../../access/index.ts'
-import { type NamedLanes, pushedLanes } from '../../database/queries/index.ts'
-import type { LaneRow, TenantTransaction } from '../../database/schema/index.ts'
+import { type NamedQuotes, pushedQuotes } from '../../database/queries/index.ts'
+import type { QuoteRow, TenantTransaction } from '../../database/schema/index.ts'
 import type { TenantId } from '../../database/session/index.ts'
 import { fingerprintOfId } from '../../imports/index.ts'
 import { inHundreds, permitsLeftByPushes } from '../../limits/index.ts'
@@ -36,14 +36,14 @@ export interface CheckedItem<Item> {
 }
 
 /** A name of a quote: prefixed, so that an external_id never equals a lane_ref. */
-type LaneName = `external_id ${string}` | `lane_ref ${string}`
+type QuoteName = `external_id ${string}` | `lane_ref ${string}`
 
 interface NamedItem {
   readonly external_id?: string
   readonly lane_ref?: string
 }
 
-function nameOf({ external_id: id, lane_ref: ref }: NamedItem): LaneName | null {
+function nameOf({ external_id: id, lane_ref: ref }: NamedItem): QuoteName | null {
   return id !== undefined ? `external_id ${id}` : ref !== undefined ? `lane_ref ${ref}` : null
 }
 
@@ -128,7 +128,7 @@ export function refused(
   return { index, ...namesOf(item, errors), ...itemErrors(errors) }
 }
 
-export function unknownLane({ index, item }: Pick<CheckedItem<NamedItem>, 'index' | 'item'>): RefusedItem {
+export function unknownQuote({ index, item }: Pick<CheckedItem<NamedItem>, 'index' | 'item'>): RefusedItem {
   const name = item.external_id === undefined ? 'lane_ref' : 'external_id'
   return {
     index,
@@ -139,7 +139,7 @@ export function unknownLane({ index, item }: Pick<CheckedItem<NamedItem>, 'index
 }
 
 /** An item with the quote that it names, locked; null if there is none. */
-export type WithLane<Checked> = Checked & { readonly lane: LaneRow | null }
+export type WithQuote<Checked> = Checked & { readonly quote: QuoteRow | null }
 
 /** Ends a transaction without its changes. */
 class EndOfCheck<Result> extends Error {
@@ -160,16 +160,16 @@ export async function pushItems<Checked extends CheckedItem<NamedItem>, Result>(
   parts: Parts,
   apply: (
     transaction: TenantTransaction,
-    valid: readonly WithLane<Checked>[],
+    valid: readonly WithQuote<Checked>[],
   ) => Promise<readonly (Result | RefusedItem)[]>,
-  isSameLoad: (item: Checked, lane: LaneRow) => boolean = () => true,
+  isSameLoad: (item: Checked, quote: QuoteRow) => boolean = () => true,
 ): Promise<(Result | RefusedItem)[]> {
   type Results = readonly (Result | RefusedItem)[]
   const applyValid = async (valid: readonly Checked[]): Promise<Results> => {
     try {
       return await parts.database.inTenant(tenant, async (transaction) => {
-        await pushedLanes.lockPushes(transaction, tenant)
-        const results = await apply(transaction, await withLanes(transaction, tenant, valid, isSameLoad))
+        await pushedQuotes.lockPushes(transaction, tenant)
+        const results = await apply(transaction, await withQuotes(transaction, tenant, valid, isSameLoad))
         if (isCheck) throw new EndOfCheck(results)
         return results
       })
@@ -202,26 +202,26 @@ function notReached({ index, item }: CheckedItem<NamedItem>): RefusedItem {
   }
 }
 
-async function withLanes<Checked extends CheckedItem<NamedItem>>(
+async function withQuotes<Checked extends CheckedItem<NamedItem>>(
   transaction: TenantTransaction,
   tenant: TenantId,
   valid: readonly Checked[],
-  isSameLoad: (item: Checked, lane: LaneRow) => boolean,
-): Promise<WithLane<Checked>[]> {
-  const named: NamedLanes = {
+  isSameLoad: (item: Checked, quote: QuoteRow) => boolean,
+): Promise<WithQuote<Checked>[]> {
+  const named: NamedQuotes = {
     externalIds: valid.flatMap(({ item }) => item.external_id ?? []),
     laneRefs: valid.flatMap(({ item }) => item.lane_ref ?? []),
   }
-  const lanes = new Map<LaneName, LaneRow>()
-  for (const lane of await pushedLanes.lockNamedLanes(transaction, tenant, named)) {
-    lanes.set(`lane_ref ${lane.lane_ref}`, lane)
-    if (lane.external_id !== null) lanes.set(`external_id ${lane.external_id}`, lane)
+  const quotes = new Map<QuoteName, QuoteRow>()
+  for (const quote of await pushedQuotes.lockNamedQuotes(transaction, tenant, named)) {
+    quotes.set(`lane_ref ${quote.lane_ref}`, quote)
+    if (quote.external_id !== null) quotes.set(`external_id ${quote.external_id}`, quote)
   }
-  const unknown = valid.filter(({ item }) => !lanes.has(nameOf(item) as LaneName))
-  for (const [item, lane] of await importedBefore(transaction, tenant, unknown, isSameLoad)) {
-    lanes.set(nameOf(item) as LaneName, lane)
+  const unknown = valid.filter(({ item }) => !quotes.has(nameOf(item) as QuoteName))
+  for (const [item, quote] of await importedBefore(transaction, tenant, unknown, isSameLoad)) {
+    quotes.set(nameOf(item) as QuoteName, quote)
   }
-  return valid.map((one) => ({ ...one, lane: lanes.get(nameOf(one.item) as LaneName) ?? null }))
+  return valid.map((one) => ({ ...one, quote: quotes.get(nameOf(one.item) as QuoteName) ?? null }))
 }
 
 /**
@@ -231,8 +231,8 @@ async function importedBefore<Checked extends CheckedItem<NamedItem>>(
   transaction: TenantTransaction,
   tenant: TenantId,
   unknown: readonly Checked[],
-  isSameLoad: (item: Checked, lane: LaneRow) => boolean,
-): Promise<(readonly [item: NamedItem, lane: LaneRow])[]> {
+  isSameLoad: (item: Checked, quote: QuoteRow) => boolean,
+): Promise<(readonly [item: NamedItem, lane: QuoteRow])[]> {
   const byFingerprint = new Map(
     unknown.flatMap((one) => {
       const { external_id: id } = one.item
@@ -240,17 +240,17 @@ async function importedBefore<Checked extends CheckedItem<NamedItem>>(
     }),
   )
   const fingerprints = [...byFingerprint.keys()].map((hex) => Buffer.from(hex, 'hex'))
-  const known = await pushedLanes.lockImportedLanes(transaction, tenant, fingerprints)
-  const named = known.flatMap((lane) => {
-    const asked = byFingerprint.get(lane.import_fingerprint.toString('hex'))
-    return asked === undefined || !isSameLoad(asked.one, lane) ? [] : [{ ...asked, lane }]
+  const known = await pushedQuotes.lockImportedQuotes(transaction, tenant, fingerprints)
+  const named = known.flatMap((quote) => {
+    const asked = byFingerprint.get(quote.import_fingerprint.toString('hex'))
+    return asked === undefined || !isSameLoad(asked.one, quote) ? [] : [{ ...asked, lane: quote }]
   })
-  await pushedLanes.nameImportedLanes(
+  await pushedQuotes.nameImportedQuotes(
     transaction,
     tenant,
-    named.map(({ id, lane }) => ({ laneId: lane.lane_id, externalId: id })),
+    named.map(({ id, lane: quote }) => ({ quoteId: quote.lane_id, externalId: id })),
   )
-  return named.map(({ one, id, lane }) => [one.item, { ...lane, external_id: id }] as const)
+  return named.map(({ one, id, lane: quote }) => [one.item, { ...quote, external_id: id }] as const)
 }
 
 /** Identifies an item of a repeated request. */

@@ -5,7 +5,7 @@ import {
   call,
   type Integration,
   makeIntegration,
-  makeLane,
+  makeQuote,
   makeServiceToken,
   pushSigned,
   pushUpdate,
@@ -52,12 +52,12 @@ function follower(ours: Pick<Integration, 'token'>, kind: Kind, limit = 3) {
       let received = 0
       for (;;) {
         const next = await page(ours, kind, { limit, ...(cursor === null ? {} : { cursor }) })
-        for (const { version, removed, lane, lane_id } of next.changes) {
-          const id = lane?.lane_id ?? lane_id ?? 0
+        for (const { version, removed, lane: quote, lane_id } of next.changes) {
+          const id = quote?.lane_id ?? lane_id ?? 0
           expect(seen).not.toContain(`${id} ${version}`)
           seen.add(`${id} ${version}`)
           if (removed) lanes.delete(id)
-          else lanes.set(id, lane)
+          else lanes.set(id, quote)
           received++
         }
         cursor = next.cursor
@@ -70,7 +70,7 @@ function follower(ours: Pick<Integration, 'token'>, kind: Kind, limit = 3) {
 /** All quotes of the brokerage, by id, as the dashboard shows them. */
 async function stateOf({ tenant }: Integration): Promise<Map<number, unknown>> {
   const { body } = await call(app, 'GET', '/api/lanes?limit=200', { token: tenant.owner })
-  return new Map(body.lanes.map((lane: { lane_id: number }) => [lane.lane_id, lane]))
+  return new Map(body.lanes.map((quote: { lane_id: number }) => [quote.lane_id, quote]))
 }
 
 describe('quotes', () => {
@@ -99,7 +99,7 @@ describe('quotes', () => {
           },
           at,
         )
-        await makeLane(app, ours.tenant, { rate: 1_500 + round, outcome: 'won' })
+        await makeQuote(app, ours.tenant, { rate: 1_500 + round, outcome: 'won' })
       }
     }
     await Promise.all([write(1), write(2), write(3)])
@@ -118,7 +118,7 @@ describe('quotes', () => {
     const ours = await makeIntegration(app, everything)
     const reader = follower(ours, 'quotes')
     await pushSigned(app, ours, pushQuotes, { quotes: [quoteToPush('A')] })
-    const { lane_ref } = await makeLane(app, ours.tenant)
+    const { lane_ref } = await makeQuote(app, ours.tenant)
     await pushUpdate(app, ours, { lane_ref, customer_rate: 2150 })
     expect(await reader.catchUp()).toBe(2)
     const later = Math.floor(app.now / 1000) + 60
@@ -132,7 +132,7 @@ describe('quotes', () => {
     const made = await pushSigned(app, ours, pushQuotes, { quotes: [quoteToPush('A'), quoteToPush('B')] })
     const refs = made.body.results.map((one: { lane_ref: string }) => one.lane_ref)
     const refsOf = async (query: Record<string, string>) =>
-      (await page(ours, 'quotes', query)).changes.map(({ lane }) => lane?.lane_ref)
+      (await page(ours, 'quotes', query)).changes.map(({ lane: quote }) => quote?.lane_ref)
     expect(await refsOf({ external_id: 'B' })).toEqual([refs[1]])
     expect(await refsOf({ lane_ref: refs[0] })).toEqual([refs[0]])
     expect(await refsOf({ external_id: 'C' })).toEqual([])
@@ -142,7 +142,7 @@ describe('quotes', () => {
 
   test('another brokerage has its own', async () => {
     const [ours, theirs] = [await makeIntegration(app), await makeIntegration(app)]
-    const { lane_ref } = await makeLane(app, theirs.tenant)
+    const { lane_ref } = await makeQuote(app, theirs.tenant)
     expect((await page(ours, 'quotes')).changes).toEqual([])
     expect((await page(ours, 'quotes', { lane_ref })).changes).toEqual([])
   })
@@ -230,9 +230,9 @@ describe('shipments', () => {
   test('are the quotes with a booking, also a cancelled one, until it is rolled back', async () => {
     const ours = await makeIntegration(app)
     const reader = follower(ours, 'shipments')
-    const [one, two] = [await makeLane(app, ours.tenant), await makeLane(app, ours.tenant)]
+    const [one, two] = [await makeQuote(app, ours.tenant), await makeQuote(app, ours.tenant)]
     // A quote with a history that never had a booking is not in the list.
-    await makeLane(app, ours.tenant, { outcome: 'lost' })
+    await makeQuote(app, ours.tenant, { outcome: 'lost' })
     expect(await reader.catchUp()).toBe(0)
     await pushUpdate(app, ours, { lane_ref: one.lane_ref, customer_rate: 2100 })
     await pushUpdate(app, ours, { lane_ref: two.lane_ref, truck_cost: 1800 })

@@ -4,22 +4,22 @@ import { readTime } from '#contract/fields.ts'
 import { changesPageDefault } from '#contract/limits.ts'
 import { readQuotes, readShipments } from '#contract/read-back.ts'
 import type { ServiceCaller } from '../../access/index.ts'
-import { type ChangePlace, pushedLanes } from '../../database/queries/index.ts'
+import { type ChangePlace, pushedQuotes } from '../../database/queries/index.ts'
 import type { TenantTransaction } from '../../database/schema/index.ts'
 import type { TenantId } from '../../database/session/index.ts'
-import { laneAnswers } from '../../lanes/index.ts'
+import { quoteAnswers } from '../../quotes/index.ts'
 import { type ServedEndpoint, serve } from '../endpoint-call.ts'
 import { cursorPosition, cursorText } from '../page-cursor.ts'
 import type { Parts } from '../parts.ts'
 
 type Changed = AnswerOf<typeof readQuotes>['quotes'][number]
 
-const start: ChangePlace = { version: -1, laneId: 0 }
+const start: ChangePlace = { version: -1, quoteId: 0 }
 
 function placeOf(cursor: string | undefined): ChangePlace {
   if (cursor === undefined) return start
-  const [version, laneId, ...more] = cursorPosition(cursor) ?? []
-  if (!Number.isSafeInteger(version) || !Number.isSafeInteger(laneId) || more.length > 0) {
+  const [version, quoteId, ...more] = cursorPosition(cursor) ?? []
+  if (!Number.isSafeInteger(version) || !Number.isSafeInteger(quoteId) || more.length > 0) {
     throw invalid([
       {
         parameter: 'cursor',
@@ -28,7 +28,7 @@ function placeOf(cursor: string | undefined): ChangePlace {
       },
     ])
   }
-  return { version: version as number, laneId: laneId as number }
+  return { version: version as number, quoteId: quoteId as number }
 }
 
 /** A page of changed quotes. */
@@ -39,7 +39,7 @@ async function changesPage(
   shipments: boolean,
 ): Promise<{ changed: Changed[]; next_cursor: string; more: boolean }> {
   const since = query.cursor === undefined ? query.updated_since : undefined
-  const { changed, end, more } = await pushedLanes.readLaneChanges(
+  const { changed, end, more } = await pushedQuotes.readQuoteChanges(
     transaction,
     tenant,
     placeOf(query.cursor),
@@ -51,26 +51,26 @@ async function changesPage(
     },
     query.limit ?? changesPageDefault,
   )
-  const answers = await laneAnswers(
+  const answers = await quoteAnswers(
     transaction,
     tenant,
-    changed.flatMap(({ lane }) => lane ?? []),
+    changed.flatMap(({ quote }) => quote ?? []),
   )
-  const answerOf = new Map(answers.map((lane) => [lane.lane_id, lane]))
+  const answerOf = new Map(answers.map((quote) => [quote.lane_id, quote]))
   return {
-    changed: changed.map(({ version, laneId, removed }): Changed => {
-      const lane = answerOf.get(laneId)
-      return lane === undefined
+    changed: changed.map(({ version, quoteId, removed }): Changed => {
+      const quote = answerOf.get(quoteId)
+      return quote === undefined
         ? {
             version,
             removed: true,
-            lane_id: laneId,
+            lane_id: quoteId,
             lane_ref: removed?.laneRef ?? null,
             external_id: removed?.externalId ?? null,
           }
-        : { version, removed: false, lane }
+        : { version, removed: false, lane: quote }
     }),
-    next_cursor: cursorText([end.version, end.laneId]),
+    next_cursor: cursorText([end.version, end.quoteId]),
     more,
   }
 }

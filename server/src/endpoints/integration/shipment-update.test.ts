@@ -7,7 +7,7 @@ import {
   call,
   type Integration,
   makeIntegration,
-  makeLane,
+  makeQuote,
   makeServiceToken,
   pushUpdate,
   signedHeaders,
@@ -38,7 +38,7 @@ beforeEach(() => {
 const seconds = () => Math.floor(app.now / 1000)
 const push = (update: Record<string, unknown>, timestamp = seconds()) =>
   pushUpdate(app, acme, update, timestamp)
-const laneOf = async (ref: string) =>
+const quoteOf = async (ref: string) =>
   (await call(app, 'GET', `/api/lanes/${ref}`, { token: acme.tenant.owner })).body
 const changesOf = async (ref: string) =>
   (await call(app, 'GET', `/api/lanes/${ref}/changes`, { token: acme.tenant.owner })).body.changes
@@ -87,9 +87,9 @@ async function rowsOf(tenantId: number): Promise<string> {
 
 describe('200', () => {
   test('records AR, AP, customer, carrier, MC number and booking time, and answers exactly status, lane_id and updated', async () => {
-    const lane = await makeLane(app, acme.tenant, { rate: 2000 })
+    const quote = await makeQuote(app, acme.tenant, { rate: 2000 })
     const answer = await push({
-      lane_ref: lane.lane_ref,
+      lane_ref: quote.lane_ref,
       customer_rate: 2150,
       truck_cost: 1820.5,
       customer_name: 'Harvest Table Foods LLC',
@@ -98,9 +98,9 @@ describe('200', () => {
       booked_at: '2026-03-01T14:00:00Z',
     })
     expect(answer.status).toBe(200)
-    expect(answer.body).toEqual({ status: 'ok', lane_id: lane.lane_id, updated: true })
-    expect(await laneOf(lane.lane_ref)).toMatchObject({
-      lane_id: lane.lane_id,
+    expect(answer.body).toEqual({ status: 'ok', lane_id: quote.lane_id, updated: true })
+    expect(await quoteOf(quote.lane_ref)).toMatchObject({
+      lane_id: quote.lane_id,
       quoted_rate: 2000,
       customer_rate: 2150,
       truck_cost: 1820.5,
@@ -116,9 +116,9 @@ describe('200', () => {
   })
 
   test('truck_cost is stored with source tms, on the record and in the audit trail', async () => {
-    const lane = await makeLane(app, acme.tenant)
-    await push({ lane_ref: lane.lane_ref, truck_cost: 1500 })
-    const [change] = await changesOf(lane.lane_ref)
+    const quote = await makeQuote(app, acme.tenant)
+    await push({ lane_ref: quote.lane_ref, truck_cost: 1500 })
+    const [change] = await changesOf(quote.lane_ref)
     expect(change).toMatchObject({
       source: 'tms',
       after: { truck_cost: 1500, truck_cost_source: 'tms' },
@@ -127,18 +127,18 @@ describe('200', () => {
   })
 
   test('a carrier name shows on the shipments list', async () => {
-    const lane = await makeLane(app, acme.tenant)
-    await push({ lane_ref: lane.lane_ref, carrier_name: 'Shown Trucking' })
+    const quote = await makeQuote(app, acme.tenant)
+    await push({ lane_ref: quote.lane_ref, carrier_name: 'Shown Trucking' })
     const shipments = await call(app, 'GET', '/api/shipments?q=Shown', { token: acme.tenant.owner })
-    expect(shipments.body.lanes.map((one: { lane_ref: string }) => one.lane_ref)).toEqual([lane.lane_ref])
+    expect(shipments.body.lanes.map((one: { lane_ref: string }) => one.lane_ref)).toEqual([quote.lane_ref])
   })
 
   test('a present value replaces the old one; an absent value changes nothing', async () => {
-    const lane = await makeLane(app, acme.tenant)
-    await push({ lane_ref: lane.lane_ref, customer_rate: 2100, carrier_name: 'First' })
-    await push({ lane_ref: lane.lane_ref, truck_cost: 1700 })
-    await push({ lane_ref: lane.lane_ref, customer_rate: 2050 })
-    expect(await laneOf(lane.lane_ref)).toMatchObject({
+    const quote = await makeQuote(app, acme.tenant)
+    await push({ lane_ref: quote.lane_ref, customer_rate: 2100, carrier_name: 'First' })
+    await push({ lane_ref: quote.lane_ref, truck_cost: 1700 })
+    await push({ lane_ref: quote.lane_ref, customer_rate: 2050 })
+    expect(await quoteOf(quote.lane_ref)).toMatchObject({
       customer_rate: 2050,
       truck_cost: 1700,
       carrier_name: 'First',
@@ -146,48 +146,48 @@ describe('200', () => {
   })
 
   test('only lane_ref: nothing was there to apply, so updated is false', async () => {
-    const lane = await makeLane(app, acme.tenant)
-    expect((await push({ lane_ref: lane.lane_ref })).body).toEqual({
+    const quote = await makeQuote(app, acme.tenant)
+    expect((await push({ lane_ref: quote.lane_ref })).body).toEqual({
       status: 'ok',
-      lane_id: lane.lane_id,
+      lane_id: quote.lane_id,
       updated: false,
     })
-    expect(await laneOf(lane.lane_ref)).toEqual(lane)
+    expect(await quoteOf(quote.lane_ref)).toEqual(quote)
   })
 
   test('an update without AR and AP is not a booking: the outcome stays', async () => {
-    const lane = await makeLane(app, acme.tenant)
-    await push({ lane_ref: lane.lane_ref, carrier_name: 'Early Bird', booked_at: '2026-03-01T14:00:00Z' })
-    expect(await laneOf(lane.lane_ref)).toMatchObject({ outcome: 'pending', outcome_source: null })
+    const quote = await makeQuote(app, acme.tenant)
+    await push({ lane_ref: quote.lane_ref, carrier_name: 'Early Bird', booked_at: '2026-03-01T14:00:00Z' })
+    expect(await quoteOf(quote.lane_ref)).toMatchObject({ outcome: 'pending', outcome_source: null })
   })
 
   test('a booking is a win, even if a person had marked the quote lost before', async () => {
-    const lane = await makeLane(app, acme.tenant, { outcome: 'lost' })
-    await push({ lane_ref: lane.lane_ref, customer_rate: 2100 })
-    expect(await laneOf(lane.lane_ref)).toMatchObject({
+    const quote = await makeQuote(app, acme.tenant, { outcome: 'lost' })
+    await push({ lane_ref: quote.lane_ref, customer_rate: 2100 })
+    expect(await quoteOf(quote.lane_ref)).toMatchObject({
       outcome: 'won',
       outcome_source: 'tms',
       outcome_reason: null,
     })
-    const [booked, marked] = await changesOf(lane.lane_ref)
+    const [booked, marked] = await changesOf(quote.lane_ref)
     expect([booked.rule, marked.rule]).toEqual(['booking_is_a_win', null])
     expect(booked).toMatchObject({
       before: { outcome: 'lost', outcome_source: 'dashboard' },
       after: { outcome: 'won', outcome_source: 'tms' },
     })
-    await push({ lane_ref: lane.lane_ref, truck_cost: 1700 })
-    expect((await changesOf(lane.lane_ref))[0]).toMatchObject({ rule: null, after: { truck_cost: 1700 } })
+    await push({ lane_ref: quote.lane_ref, truck_cost: 1700 })
+    expect((await changesOf(quote.lane_ref))[0]).toMatchObject({ rule: null, after: { truck_cost: 1700 } })
   })
 
   test('an outcome that a person set after the booking is not replaced', async () => {
-    const lane = await makeLane(app, acme.tenant)
-    await push({ lane_ref: lane.lane_ref, customer_rate: 2100 })
-    await call(app, 'POST', `/api/lanes/${lane.lane_ref}/outcome`, {
+    const quote = await makeQuote(app, acme.tenant)
+    await push({ lane_ref: quote.lane_ref, customer_rate: 2100 })
+    await call(app, 'POST', `/api/lanes/${quote.lane_ref}/outcome`, {
       token: acme.tenant.owner,
       body: { outcome: 'lost', reason: 'service' },
     })
-    await push({ lane_ref: lane.lane_ref, customer_rate: 2200, truck_cost: 1500 }, seconds() + 1)
-    expect(await laneOf(lane.lane_ref)).toMatchObject({
+    await push({ lane_ref: quote.lane_ref, customer_rate: 2200, truck_cost: 1500 }, seconds() + 1)
+    expect(await quoteOf(quote.lane_ref)).toMatchObject({
       outcome: 'lost',
       outcome_source: 'dashboard',
       outcome_reason: 'service',
@@ -196,8 +196,8 @@ describe('200', () => {
   })
 
   test('a repeated update has no effect and gets the same answer', async () => {
-    const lane = await makeLane(app, acme.tenant)
-    const update = { lane_ref: lane.lane_ref, customer_rate: 2150, truck_cost: 1800 }
+    const quote = await makeQuote(app, acme.tenant)
+    const update = { lane_ref: quote.lane_ref, customer_rate: 2150, truck_cost: 1800 }
     const first = await push(update)
     const state = await rowsOf(acme.tenant.id)
     for (let i = 0; i < 5; i++) {
@@ -210,25 +210,25 @@ describe('200', () => {
   })
 
   test('the same payload signed again leads to the same state and gets the same answer', async () => {
-    const lane = await makeLane(app, acme.tenant)
+    const quote = await makeQuote(app, acme.tenant)
     const update = {
-      lane_ref: lane.lane_ref,
+      lane_ref: quote.lane_ref,
       customer_rate: 2150,
       truck_cost: 1800,
       carrier_name: 'Blue Mesa',
     }
     const first = await push(update, seconds() - 60)
-    const state = await laneOf(lane.lane_ref)
+    const state = await quoteOf(quote.lane_ref)
     const again = await push(update, seconds())
     expect(again.body).toEqual(first.body)
     expect(again.headers.get('Idempotent-Replayed')).toBeNull()
-    expect(await laneOf(lane.lane_ref)).toEqual(state)
-    expect(await changesOf(lane.lane_ref)).toHaveLength(1)
+    expect(await quoteOf(quote.lane_ref)).toEqual(state)
+    expect(await changesOf(quote.lane_ref)).toHaveLength(1)
   })
 
   test('fifty concurrent duplicates count once: one change, equal answers, equal insight', async () => {
-    const lane = await makeLane(app, acme.tenant, { origin: 'Reno, NV', destination: 'Boise, ID' })
-    await push({ lane_ref: lane.lane_ref, customer_rate: 1900 })
+    const quote = await makeQuote(app, acme.tenant, { origin: 'Reno, NV', destination: 'Boise, ID' })
+    await push({ lane_ref: quote.lane_ref, customer_rate: 1900 })
     const query = 'origin=Reno,NV&destination=Boise,ID&equipment=V&proposed_rate=1900'
     const reads = () =>
       Promise.all(
@@ -238,53 +238,53 @@ describe('200', () => {
               .body,
         ),
       )
-    const update = { lane_ref: lane.lane_ref, customer_rate: 2000, truck_cost: 1700 }
+    const update = { lane_ref: quote.lane_ref, customer_rate: 2000, truck_cost: 1700 }
     const first = await push(update)
     const before = await reads()
     const answers = await Promise.all(Array.from({ length: 50 }, () => push(update)))
     for (const answer of answers) expect([answer.status, answer.body]).toEqual([200, first.body])
     expect(await reads()).toEqual(before)
-    expect(await changesOf(lane.lane_ref)).toHaveLength(2)
+    expect(await changesOf(quote.lane_ref)).toHaveLength(2)
   })
 
   test('fifty concurrent equal first deliveries are one update', async () => {
-    const lane = await makeLane(app, acme.tenant)
-    const update = { lane_ref: lane.lane_ref, customer_rate: 2000, truck_cost: 1700 }
+    const quote = await makeQuote(app, acme.tenant)
+    const update = { lane_ref: quote.lane_ref, customer_rate: 2000, truck_cost: 1700 }
     const answers = await Promise.all(Array.from({ length: 50 }, () => push(update)))
     for (const answer of answers)
       expect([answer.status, answer.body]).toEqual([
         200,
-        { status: 'ok', lane_id: lane.lane_id, updated: true },
+        { status: 'ok', lane_id: quote.lane_id, updated: true },
       ])
     expect(answers.filter((answer) => answer.headers.get('Idempotent-Replayed') === null)).toHaveLength(1)
-    expect(await changesOf(lane.lane_ref)).toHaveLength(1)
+    expect(await changesOf(quote.lane_ref)).toHaveLength(1)
   })
 
   test('a replay does not revert a newer update', async () => {
-    const lane = await makeLane(app, acme.tenant)
-    const a = { lane_ref: lane.lane_ref, customer_rate: 2100 }
+    const quote = await makeQuote(app, acme.tenant)
+    const a = { lane_ref: quote.lane_ref, customer_rate: 2100 }
     const answers = [
       await push(a, seconds() - 2),
-      await push({ lane_ref: lane.lane_ref, customer_rate: 2200 }, seconds() - 1),
+      await push({ lane_ref: quote.lane_ref, customer_rate: 2200 }, seconds() - 1),
       await push(a, seconds() - 2),
     ]
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200])
     expect(answers.map(({ body }) => body.updated)).toEqual([true, true, true])
-    expect((await laneOf(lane.lane_ref)).customer_rate).toBe(2200)
+    expect((await quoteOf(quote.lane_ref)).customer_rate).toBe(2200)
   })
 
   test('a late older update with different values is recorded and not applied', async () => {
-    const lane = await makeLane(app, acme.tenant)
-    await push({ lane_ref: lane.lane_ref, customer_rate: 2200 })
-    const late = await push({ lane_ref: lane.lane_ref, customer_rate: 2100 }, seconds() - 10)
+    const quote = await makeQuote(app, acme.tenant)
+    await push({ lane_ref: quote.lane_ref, customer_rate: 2200 })
+    const late = await push({ lane_ref: quote.lane_ref, customer_rate: 2100 }, seconds() - 10)
     expect(late.body.updated).toBe(false)
-    expect((await laneOf(lane.lane_ref)).customer_rate).toBe(2200)
+    expect((await quoteOf(quote.lane_ref)).customer_rate).toBe(2200)
     const { rows } = await owner
       .query('begin')
       .then(() => owner.query("select set_config('app.tenant_id', $1, true)", [String(acme.tenant.id)]))
       .then(() =>
         owner.query('select carried, applied from shipment_updates where lane_id = $1 order by signed_at', [
-          lane.lane_id,
+          quote.lane_id,
         ]),
       )
     await owner.query('commit')
@@ -295,18 +295,18 @@ describe('200', () => {
   })
 
   test('an older update with the values of the quote is answered as applied', async () => {
-    const lane = await makeLane(app, acme.tenant)
-    await push({ lane_ref: lane.lane_ref, customer_rate: 2200 })
-    expect((await push({ lane_ref: lane.lane_ref, customer_rate: 2200 }, seconds() - 10)).body.updated).toBe(
+    const quote = await makeQuote(app, acme.tenant)
+    await push({ lane_ref: quote.lane_ref, customer_rate: 2200 })
+    expect((await push({ lane_ref: quote.lane_ref, customer_rate: 2200 }, seconds() - 10)).body.updated).toBe(
       true,
     )
   })
 
   test('each field follows its own newest signature', async () => {
-    const lane = await makeLane(app, acme.tenant)
-    await push({ lane_ref: lane.lane_ref, customer_rate: 2200 }, seconds() - 1)
-    await push({ lane_ref: lane.lane_ref, customer_rate: 1, truck_cost: 1700 }, seconds() - 5)
-    expect(await laneOf(lane.lane_ref)).toMatchObject({ customer_rate: 2200, truck_cost: 1700 })
+    const quote = await makeQuote(app, acme.tenant)
+    await push({ lane_ref: quote.lane_ref, customer_rate: 2200 }, seconds() - 1)
+    await push({ lane_ref: quote.lane_ref, customer_rate: 1, truck_cost: 1700 }, seconds() - 5)
+    expect(await quoteOf(quote.lane_ref)).toMatchObject({ customer_rate: 2200, truck_cost: 1700 })
   })
 
   test('of two updates signed in the same second the later one counts, however often the first is replayed', async () => {
@@ -314,11 +314,11 @@ describe('200', () => {
       [2100, 2200],
       [2200, 2100],
     ]) {
-      const { lane_ref } = await makeLane(app, acme.tenant)
+      const { lane_ref } = await makeQuote(app, acme.tenant)
       for (const customer_rate of [...order, ...Array.from({ length: 20 }, () => order[0] as number)]) {
         expect((await push({ lane_ref, customer_rate, truck_cost: customer_rate - 300 })).status).toBe(200)
       }
-      expect(await laneOf(lane_ref)).toMatchObject({
+      expect(await quoteOf(lane_ref)).toMatchObject({
         customer_rate: order[1],
         truck_cost: (order[1] as number) - 300,
       })
@@ -328,85 +328,85 @@ describe('200', () => {
   test.each([3, 20, 120])(
     'of a sender whose clock is %i s ahead, the newest signature wins, however late the older one arrives',
     async (ahead) => {
-      const lane = await makeLane(app, acme.tenant)
+      const quote = await makeQuote(app, acme.tenant)
       const first = (await databaseSeconds()) + ahead
-      await push({ lane_ref: lane.lane_ref, customer_rate: 2200 }, first + 1)
-      const late = await push({ lane_ref: lane.lane_ref, customer_rate: 2100 }, first)
+      await push({ lane_ref: quote.lane_ref, customer_rate: 2200 }, first + 1)
+      const late = await push({ lane_ref: quote.lane_ref, customer_rate: 2100 }, first)
       expect(late.body.updated).toBe(false)
-      expect((await laneOf(lane.lane_ref)).customer_rate).toBe(2200)
-      expect((await push({ lane_ref: lane.lane_ref, customer_rate: 2300 }, first + 2)).body.updated).toBe(
+      expect((await quoteOf(quote.lane_ref)).customer_rate).toBe(2200)
+      expect((await push({ lane_ref: quote.lane_ref, customer_rate: 2300 }, first + 2)).body.updated).toBe(
         true,
       )
-      expect((await laneOf(lane.lane_ref)).customer_rate).toBe(2300)
+      expect((await quoteOf(quote.lane_ref)).customer_rate).toBe(2300)
     },
   )
 
   test('an older signature of a fast clock loses also when it arrives later than the clock is ahead', async () => {
-    const lane = await makeLane(app, acme.tenant)
+    const quote = await makeQuote(app, acme.tenant)
     const first = (await databaseSeconds()) + 1
-    await push({ lane_ref: lane.lane_ref, customer_rate: 2200 }, first + 1)
+    await push({ lane_ref: quote.lane_ref, customer_rate: 2200 }, first + 1)
     await databaseReaches(first + 3)
-    expect((await push({ lane_ref: lane.lane_ref, customer_rate: 2100 }, first)).body.updated).toBe(false)
-    expect((await laneOf(lane.lane_ref)).customer_rate).toBe(2200)
+    expect((await push({ lane_ref: quote.lane_ref, customer_rate: 2100 }, first)).body.updated).toBe(false)
+    expect((await quoteOf(quote.lane_ref)).customer_rate).toBe(2200)
   })
 
   test('a fast clock cannot block another sender: its signature counts from its arrival', async () => {
-    const lane = await makeLane(app, acme.tenant)
+    const quote = await makeQuote(app, acme.tenant)
     const fast = { ...acme, token: await makeServiceToken(app, acme.tenant.owner) }
     const now = await databaseSeconds()
-    await pushUpdate(app, fast, { lane_ref: lane.lane_ref, customer_rate: 2100 }, now + 120)
+    await pushUpdate(app, fast, { lane_ref: quote.lane_ref, customer_rate: 2100 }, now + 120)
     const later = (await databaseSeconds()) + 1
     await databaseReaches(later)
-    expect((await push({ lane_ref: lane.lane_ref, customer_rate: 2200 }, later)).body.updated).toBe(true)
-    expect((await laneOf(lane.lane_ref)).customer_rate).toBe(2200)
+    expect((await push({ lane_ref: quote.lane_ref, customer_rate: 2200 }, later)).body.updated).toBe(true)
+    expect((await quoteOf(quote.lane_ref)).customer_rate).toBe(2200)
     // Updates that the fast sender signed before its newest one are old, whatever was applied since.
-    await pushUpdate(app, fast, { lane_ref: lane.lane_ref, customer_rate: 2000 }, now + 119)
-    expect((await laneOf(lane.lane_ref)).customer_rate).toBe(2200)
+    await pushUpdate(app, fast, { lane_ref: quote.lane_ref, customer_rate: 2000 }, now + 119)
+    expect((await quoteOf(quote.lane_ref)).customer_rate).toBe(2200)
   })
 
   test('of two senders whose clocks are both ahead, the newer signature wins', async () => {
-    const lane = await makeLane(app, acme.tenant)
+    const quote = await makeQuote(app, acme.tenant)
     const another = { ...acme, token: await makeServiceToken(app, acme.tenant.owner) }
     const first = (await databaseSeconds()) + 120
-    await push({ lane_ref: lane.lane_ref, customer_rate: 2200 }, first + 1)
-    const late = { lane_ref: lane.lane_ref, customer_rate: 2100 }
+    await push({ lane_ref: quote.lane_ref, customer_rate: 2200 }, first + 1)
+    const late = { lane_ref: quote.lane_ref, customer_rate: 2100 }
     expect((await pushUpdate(app, another, late, first)).body.updated).toBe(false)
     expect((await pushUpdate(app, another, late, first + 2)).body.updated).toBe(true)
-    expect((await laneOf(lane.lane_ref)).customer_rate).toBe(2100)
+    expect((await quoteOf(quote.lane_ref)).customer_rate).toBe(2100)
   })
 
   test('a rollback is newer than earlier updates of a sender with a fast clock, and older than later ones', async () => {
-    const lane = await makeLane(app, acme.tenant)
+    const quote = await makeQuote(app, acme.tenant)
     const ahead = 120
     const signed = (await databaseSeconds()) + ahead
-    await push({ lane_ref: lane.lane_ref, customer_rate: 2100 }, signed)
+    await push({ lane_ref: quote.lane_ref, customer_rate: 2100 }, signed)
     await databaseReaches((await databaseSeconds()) + 2)
-    await rollBack(lane.lane_ref, 1)
+    await rollBack(quote.lane_ref, 1)
     // Signed after the first update and before the rollback, delivered after it.
-    const undone = await push({ lane_ref: lane.lane_ref, customer_rate: 2150 }, signed + 1)
+    const undone = await push({ lane_ref: quote.lane_ref, customer_rate: 2150 }, signed + 1)
     expect(undone.body.updated).toBe(false)
-    expect((await laneOf(lane.lane_ref)).customer_rate).toBeNull()
+    expect((await quoteOf(quote.lane_ref)).customer_rate).toBeNull()
     const next = await push(
-      { lane_ref: lane.lane_ref, customer_rate: 2200 },
+      { lane_ref: quote.lane_ref, customer_rate: 2200 },
       (await databaseSeconds()) + 1 + ahead,
     )
     expect(next.body.updated).toBe(true)
-    expect((await laneOf(lane.lane_ref)).customer_rate).toBe(2200)
+    expect((await quoteOf(quote.lane_ref)).customer_rate).toBe(2200)
   })
 
   test('instances whose clocks differ decide by the clock of the database', async () => {
-    const lane = await makeLane(app, acme.tenant)
+    const quote = await makeQuote(app, acme.tenant)
     const behind = await appOn(app.testDatabase, { secretKeys: [app.secretKey], now: app.now - 20_000 })
     try {
       const another = { ...acme, token: await makeServiceToken(app, acme.tenant.owner) }
       const signedAt = await databaseSeconds()
-      await pushUpdate(behind, acme, { lane_ref: lane.lane_ref, customer_rate: 2200 }, signedAt)
+      await pushUpdate(behind, acme, { lane_ref: quote.lane_ref, customer_rate: 2200 }, signedAt)
       // By the clock of its instance the first one would count as 20 s older than it is.
-      const late = { lane_ref: lane.lane_ref, customer_rate: 2100 }
+      const late = { lane_ref: quote.lane_ref, customer_rate: 2100 }
       expect((await pushUpdate(app, another, late, signedAt - 10)).body.updated).toBe(false)
-      const [change] = await changesOf(lane.lane_ref)
+      const [change] = await changesOf(quote.lane_ref)
       expect(Date.parse(change.changed_at)).toBeGreaterThanOrEqual(signedAt * 1000)
-      const { decided_at } = await laneOf(lane.lane_ref)
+      const { decided_at } = await quoteOf(quote.lane_ref)
       // The first message about the booking tells when it was won, also if its values are too old.
       expect(Date.parse(decided_at)).toBe((signedAt - 10) * 1000)
     } finally {
@@ -415,13 +415,13 @@ describe('200', () => {
   })
 
   test('the window follows the server’s clock', async () => {
-    const lane = await makeLane(app, acme.tenant)
+    const quote = await makeQuote(app, acme.tenant)
     const signedAt = seconds()
     try {
       app.now += 300_000
-      expect((await push({ lane_ref: lane.lane_ref, carrier_name: 'In time' }, signedAt)).status).toBe(200)
+      expect((await push({ lane_ref: quote.lane_ref, carrier_name: 'In time' }, signedAt)).status).toBe(200)
       app.now += 1_000
-      expect((await push({ lane_ref: lane.lane_ref, carrier_name: 'Late' }, signedAt)).body.type).toBe(
+      expect((await push({ lane_ref: quote.lane_ref, carrier_name: 'Late' }, signedAt)).body.type).toBe(
         '/problems/timestamp-out-of-window',
       )
     } finally {
@@ -430,18 +430,18 @@ describe('200', () => {
   })
 
   test('amounts keep their cents, from 0 to the largest', async () => {
-    const lane = await makeLane(app, acme.tenant)
+    const quote = await makeQuote(app, acme.tenant)
     for (const [nth, amount] of [0, 0.01, 0.1, 2150, 2150.5, 1234.56, 9_999_999.99].entries()) {
-      const update = { lane_ref: lane.lane_ref, customer_rate: amount, truck_cost: amount }
+      const update = { lane_ref: quote.lane_ref, customer_rate: amount, truck_cost: amount }
       expect((await push(update, seconds() - 10 + nth)).status).toBe(200)
-      expect(await laneOf(lane.lane_ref)).toMatchObject({
+      expect(await quoteOf(quote.lane_ref)).toMatchObject({
         customer_rate: amount,
         truck_cost: amount,
         margin: 0,
       })
     }
-    expect((await pushBytes(`{"lane_ref":"${lane.lane_ref}","customer_rate":2.1505e3}`)).status).toBe(200)
-    expect((await laneOf(lane.lane_ref)).customer_rate).toBe(2150.5)
+    expect((await pushBytes(`{"lane_ref":"${quote.lane_ref}","customer_rate":2.1505e3}`)).status).toBe(200)
+    expect((await quoteOf(quote.lane_ref)).customer_rate).toBe(2150.5)
   })
 
   test.each([
@@ -459,15 +459,15 @@ describe('200', () => {
     ['20260301', '2026-03-01T00:00:00.000Z'],
     ['2028-02-29T23:59:59Z', '2028-02-29T23:59:59.000Z'],
   ])('booked_at is read as ISO 8601: %s', async (sent, kept) => {
-    const lane = await makeLane(app, acme.tenant)
-    expect((await push({ lane_ref: lane.lane_ref, booked_at: sent })).status).toBe(200)
-    expect((await laneOf(lane.lane_ref)).booked_at).toBe(kept)
+    const quote = await makeQuote(app, acme.tenant)
+    expect((await push({ lane_ref: quote.lane_ref, booked_at: sent })).status).toBe(200)
+    expect((await quoteOf(quote.lane_ref)).booked_at).toBe(kept)
   })
 
   test('a body with the name of every column changes only the seven fields of the interface', async () => {
-    const lane = await makeLane(app, acme.tenant, { rate: 2000 })
+    const quote = await makeQuote(app, acme.tenant, { rate: 2000 })
     const answer = await push({
-      lane_ref: lane.lane_ref,
+      lane_ref: quote.lane_ref,
       customer_rate: 2100,
       tenant_id: other.tenant.id,
       lane_id: 1,
@@ -497,9 +497,9 @@ describe('200', () => {
     })
     expect(answer.status).toBe(200)
     expect(answer.headers.get('Ignored-Fields')).toContain('tenant_id')
-    const after = await laneOf(lane.lane_ref)
+    const after = await quoteOf(quote.lane_ref)
     expect(after).toEqual({
-      ...lane,
+      ...quote,
       customer_rate: 2100,
       outcome: 'won',
       outcome_source: 'tms',
@@ -509,10 +509,10 @@ describe('200', () => {
   })
 
   test('a rolled-back booking is not brought back by a replay, and the quote is as it was', async () => {
-    const lane = await makeLane(app, acme.tenant)
-    const update = { lane_ref: lane.lane_ref, customer_rate: 2100, truck_cost: 1700 }
+    const quote = await makeQuote(app, acme.tenant)
+    const update = { lane_ref: quote.lane_ref, customer_rate: 2100, truck_cost: 1700 }
     await push(update, seconds() - 1)
-    const rolled = await rollBack(lane.lane_ref, 1)
+    const rolled = await rollBack(quote.lane_ref, 1)
     expect(rolled.body).toMatchObject({
       customer_rate: null,
       truck_cost: null,
@@ -520,21 +520,21 @@ describe('200', () => {
       outcome_source: null,
     })
     const replay = await push(update, seconds() - 1)
-    expect(replay.body).toEqual({ status: 'ok', lane_id: lane.lane_id, updated: true })
-    expect((await laneOf(lane.lane_ref)).customer_rate).toBeNull()
+    expect(replay.body).toEqual({ status: 'ok', lane_id: quote.lane_id, updated: true })
+    expect((await quoteOf(quote.lane_ref)).customer_rate).toBeNull()
   })
 })
 
 describe('401', () => {
   test('a service token of one tenant with the secret of another cannot write', async () => {
-    const lane = await makeLane(app, acme.tenant)
+    const quote = await makeQuote(app, acme.tenant)
     const mixed = await pushUpdate(
       app,
       { token: acme.token, secret: other.secret },
-      { lane_ref: lane.lane_ref, customer_rate: 1 },
+      { lane_ref: quote.lane_ref, customer_rate: 1 },
     )
     expect(mixed.body.type).toBe('/problems/signature-mismatch')
-    expect(await laneOf(lane.lane_ref)).toEqual(lane)
+    expect(await quoteOf(quote.lane_ref)).toEqual(quote)
   })
 
   test('the secret without a token gives no access', async () => {
@@ -626,20 +626,20 @@ describe('404', () => {
   })
 
   test('a lane_ref is matched as it is: no trimming, no other case, no number', async () => {
-    const lane = await makeLane(app, acme.tenant)
+    const quote = await makeQuote(app, acme.tenant)
     for (const ref of [
-      ` ${lane.lane_ref}`,
-      `${lane.lane_ref} `,
-      `0${lane.lane_ref}`,
-      `${lane.lane_ref}0`,
-      String(lane.lane_id),
+      ` ${quote.lane_ref}`,
+      `${quote.lane_ref} `,
+      `0${quote.lane_ref}`,
+      `${quote.lane_ref}0`,
+      String(quote.lane_id),
     ]) {
       expect((await push({ lane_ref: ref, customer_rate: 1 })).status).toBe(404)
     }
   })
 
   test('another tenant’s quote and no quote get the same answer, letter for letter', async () => {
-    const theirs = await makeLane(app, other.tenant)
+    const theirs = await makeQuote(app, other.tenant)
     const nothing = '9'.repeat(theirs.lane_ref.length - 4).concat('-1-1')
     const state = await rowsOf(other.tenant.id)
     const answers = [
@@ -746,51 +746,51 @@ describe('422', () => {
   test.each(['customer_rate', 'truck_cost'])(
     '%s must be a JSON number of dollars with at most two decimals',
     async (field) => {
-      const lane = await makeLane(app, acme.tenant)
+      const quote = await makeQuote(app, acme.tenant)
       for (const text of numberTexts) {
-        const answer = await pushBytes(`{"lane_ref":"${lane.lane_ref}","${field}":${text}}`)
+        const answer = await pushBytes(`{"lane_ref":"${quote.lane_ref}","${field}":${text}}`)
         expect([text, answer.status, answer.body.errors?.[0]?.pointer]).toEqual([text, 422, `/${field}`])
       }
-      expect(await laneOf(lane.lane_ref)).toEqual(lane)
+      expect(await quoteOf(quote.lane_ref)).toEqual(quote)
     },
   )
 
   test.each(['customer_name', 'carrier_name', 'carrier_mc'] as const)(
     '%s takes any text that can be shown, gives it back letter for letter, and refuses what hides or breaks',
     async (field) => {
-      const lane = await makeLane(app, acme.tenant)
+      const quote = await makeQuote(app, acme.tenant)
       for (const [nth, [text, fits]] of naughty.entries()) {
         const answer = await push(
-          { lane_ref: lane.lane_ref, [field]: text },
+          { lane_ref: quote.lane_ref, [field]: text },
           seconds() - naughty.length + nth,
         )
         expect([text, answer.status]).toEqual([text, fits ? 200 : 422])
         if (fits) {
-          const kept = (await laneOf(lane.lane_ref))[field === 'carrier_mc' ? 'carrier_notes' : field]
+          const kept = (await quoteOf(quote.lane_ref))[field === 'carrier_mc' ? 'carrier_notes' : field]
           expect(kept).toBe(text)
         }
       }
       for (const value of [1, true, [], {}, '   ', '\uFEFF\u200B', '\u3164', '\u200D \u00AD']) {
-        expect((await push({ lane_ref: lane.lane_ref, [field]: value })).status).toBe(422)
+        expect((await push({ lane_ref: quote.lane_ref, [field]: value })).status).toBe(422)
       }
     },
   )
 
   test('an empty optional text changes nothing, like null; an empty lane_ref names no quote', async () => {
-    const lane = await makeLane(app, acme.tenant)
+    const quote = await makeQuote(app, acme.tenant)
     const sent = {
-      lane_ref: lane.lane_ref,
+      lane_ref: quote.lane_ref,
       customer_name: 'Harvest Table Foods LLC',
       carrier_name: 'Blue Mesa',
     }
     expect((await push({ ...sent, booked_at: '2026-03-01' })).status).toBe(200)
-    const before = await laneOf(lane.lane_ref)
+    const before = await quoteOf(quote.lane_ref)
     const empty = { customer_name: '', carrier_name: '', carrier_mc: '', booked_at: '', customer_basis: '' }
-    const answer = await push({ lane_ref: lane.lane_ref, ...empty })
+    const answer = await push({ lane_ref: quote.lane_ref, ...empty })
     expect([answer.status, answer.body.updated]).toEqual([200, false])
-    expect(await laneOf(lane.lane_ref)).toEqual(before)
+    expect(await quoteOf(quote.lane_ref)).toEqual(before)
     expect((await push({ ...empty, lane_ref: '' })).status).toBe(404)
-    expect((await push({ lane_ref: lane.lane_ref, customer_rate: '' })).status).toBe(422)
+    expect((await push({ lane_ref: quote.lane_ref, customer_rate: '' })).status).toBe(422)
   })
 
   test('lane_ref that is missing, null, no text, too long, or cannot be shown', async () => {
@@ -828,9 +828,9 @@ describe('422', () => {
   })
 
   test('with one invalid field, nothing of the update is applied', async () => {
-    const lane = await makeLane(app, acme.tenant)
+    const quote = await makeQuote(app, acme.tenant)
     const state = await rowsOf(acme.tenant.id)
-    expect((await push({ lane_ref: lane.lane_ref, customer_rate: 2100, truck_cost: -1 })).status).toBe(422)
+    expect((await push({ lane_ref: quote.lane_ref, customer_rate: 2100, truck_cost: -1 })).status).toBe(422)
     expect(await rowsOf(acme.tenant.id)).toBe(state)
   })
 })
@@ -847,11 +847,11 @@ describe('the database', () => {
     ["outcome = 'won', decided_at = null", /check constraint/],
     ["truck_cost_source = 'guess'", /check constraint/],
   ])('refuses %s by itself', async (assignment, error) => {
-    const lane = await makeLane(app, acme.tenant)
+    const quote = await makeQuote(app, acme.tenant)
     await owner.query('begin')
     await owner.query("select set_config('app.tenant_id', $1, true)", [String(acme.tenant.id)])
     await expect(
-      owner.query(`update quotes set ${assignment} where lane_id = ${lane.lane_id}`),
+      owner.query(`update quotes set ${assignment} where lane_id = ${quote.lane_id}`),
     ).rejects.toThrow(error)
     await owner.query('rollback')
   })

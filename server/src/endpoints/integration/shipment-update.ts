@@ -13,13 +13,13 @@ import {
 } from '#engine/booking-fields.ts'
 import { centsFromDollars } from '#engine/money.ts'
 import type { Currency, RateBasis } from '#engine/rate-basis.ts'
-import { applyShipmentUpdate, type BookedLane, type ShipmentUpdate } from '#engine/shipment-update.ts'
+import { applyShipmentUpdate, type BookedQuote, type ShipmentUpdate } from '#engine/shipment-update.ts'
 import {
-  type BookedLaneRow,
+  type BookedQuoteRow,
   bookingOf,
   bookShipment,
+  type ChangeableValues,
   columnsOf,
-  type HeldValues,
   outcomeFactsOf,
   outcomeOf,
   outcomeValues,
@@ -27,7 +27,7 @@ import {
 } from '../../database/queries/index.ts'
 import { accessorialCents, chargesErrors, storedCharges } from '../../entering/index.ts'
 import { Reply, serve } from '../endpoint-call.ts'
-import { noLane } from '../quotes/named-lane.ts'
+import { noQuote } from '../quotes/named-quote.ts'
 
 /** The fields of an update besides the name of its quote. */
 export type UpdateFields = Omit<BodyOf<typeof shipmentUpdate>, 'lane_ref'>
@@ -110,37 +110,37 @@ function cancellationErrors(body: UpdateFields): FieldError[] {
         ]
 }
 
-function bookedLane(lane: BookedLaneRow): BookedLane {
+function bookedQuote(quote: BookedQuoteRow): BookedQuote {
   return {
-    booking: bookingOf(lane),
-    stamps: lane.signed_at,
-    outcome: outcomeOf(lane),
-    facts: outcomeFactsOf(lane),
+    booking: bookingOf(quote),
+    stamps: quote.signed_at,
+    outcome: outcomeOf(quote),
+    facts: outcomeFactsOf(quote),
   }
 }
 
 /** The columns of a quote after an update. A booking ends a void, also one that arrives after its cancellation. */
-function heldValues(
-  lane: BookedLaneRow,
-  next: BookedLane,
+function changeableValues(
+  quote: BookedQuoteRow,
+  next: BookedQuote,
   { truckCostApplied, isBooking }: { readonly truckCostApplied: boolean; readonly isBooking: boolean },
-): HeldValues {
+): ChangeableValues {
   const { booking } = next
   return {
     ...columnsOf(booking),
     truck_cost_source:
-      booking.truckCostCents === null ? null : truckCostApplied ? 'tms' : lane.truck_cost_source,
+      booking.truckCostCents === null ? null : truckCostApplied ? 'tms' : quote.truck_cost_source,
     signed_at: next.stamps,
-    voided_at: isBooking ? null : lane.voided_at,
-    void_reason: isBooking ? null : lane.void_reason,
-    superseded_by: lane.superseded_by,
+    voided_at: isBooking ? null : quote.voided_at,
+    void_reason: isBooking ? null : quote.void_reason,
+    superseded_by: quote.superseded_by,
     ...outcomeValues(next.outcome, next.facts),
   }
 }
 
 /** What a signed update does to its quote. `now` is the time of the database's clock, in epoch milliseconds. */
 export function decideUpdate(
-  lane: BookedLaneRow,
+  quote: BookedQuoteRow,
   body: UpdateFields,
   by: { readonly tokenId: number; readonly timestampSeconds: number },
   now: number,
@@ -152,13 +152,13 @@ export function decideUpdate(
     sender: by.tokenId,
     signedAtSeconds: by.timestampSeconds,
   }
-  const held = bookedLane(lane)
+  const held = bookedQuote(quote)
   const merged = applyShipmentUpdate(held, update, now, staleWrites)
   const { applied, updated, rule } = merged
   const truckCostApplied = applied.includes('truckCostCents')
   const isBooking = merged.lane.facts.bookings !== held.facts.bookings
   return {
-    next: merged.changed ? heldValues(lane, merged.lane, { truckCostApplied, isBooking }) : null,
+    next: merged.changed ? changeableValues(quote, merged.lane, { truckCostApplied, isBooking }) : null,
     origin: { source: 'tms', tokenId: by.tokenId, rule },
     signedAt: new Date(by.timestampSeconds * 1000),
     tokenId: by.tokenId,
@@ -178,10 +178,10 @@ export const shipmentUpdateEndpoint = serve(shipmentUpdate, async ({ caller, bod
   if (errors.length > 0) throw invalid(errors)
   const by = { tokenId: caller.tokenId, timestampSeconds: signed.timestampSeconds }
   const request = { digest: signed.requestDigest, laneRef: body.lane_ref }
-  const answer = await bookShipment(database, caller.tenant, request, (lane, now) =>
-    decideUpdate(lane, body, by, now, config.staleWrites),
+  const answer = await bookShipment(database, caller.tenant, request, (quote, now) =>
+    decideUpdate(quote, body, by, now, config.staleWrites),
   )
-  if (answer === null) throw noLane(body.lane_ref)
-  const result = { status: 'ok' as const, lane_id: answer.laneId, updated: answer.updated }
+  if (answer === null) throw noQuote(body.lane_ref)
+  const result = { status: 'ok' as const, lane_id: answer.quoteId, updated: answer.updated }
   return answer.replayed ? new Reply(result, { 'Idempotent-Replayed': 'true' }) : result
 })

@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from 'vitest'
 import { serviceTokenLifetimeDays, tokenExpiryNoticeDays, tokenLeewaySeconds } from '#contract/limits.ts'
-import { call, makeLane, makePerson, makeServiceToken, makeTenant } from '#testing/make.ts'
+import { call, makePerson, makeQuote, makeServiceToken, makeTenant } from '#testing/make.ts'
 import { sharedApp, type TestApp } from '#testing/shared-app.ts'
 
 const dayMs = 86_400_000
@@ -19,7 +19,7 @@ const lane = '/api/integrations/insights/lane?origin=Dallas,%20TX&destination=At
 test('in its last thirty days, each answer to a service token has its expiry', async () => {
   app.now = madeAt
   const tenant = await makeTenant(app)
-  await makeLane(app, tenant, { outcome: 'won' })
+  await makeQuote(app, tenant, { outcome: 'won' })
   const token = await makeServiceToken(app, tenant.owner)
   const headerOf = async (path: string, method = 'GET') => {
     const { status, headers } = await fetch(`${app.url}${path}`, {

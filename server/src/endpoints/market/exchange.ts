@@ -9,7 +9,7 @@ import { conversions } from '../../database/queries/index.ts'
 import { ImportFileError, readExchangeFile } from '../../imports/index.ts'
 import { type ServedEndpoint, serve } from '../endpoint-call.ts'
 
-const rateAnswer = ({ day, usdPerCad }: ExchangeRate) => ({ day, usd_per_cad: usdPerCad })
+const exchangeRateAnswer = ({ day, usdPerCad }: ExchangeRate) => ({ day, usd_per_cad: usdPerCad })
 
 /** The exchange rates of a call, oldest day first. */
 function readRates({ rates, text }: BodyOf<typeof addExchangeRates>): ExchangeRate[] {
@@ -39,7 +39,9 @@ function readRates({ rates, text }: BodyOf<typeof addExchangeRates>): ExchangeRa
 export const exchangeEndpoints: ServedEndpoint[] = [
   serve(listExchangeRates, async ({ caller: { tenant } }, { database }) =>
     database.inTenant(tenant, async (transaction) => ({
-      rates: (await conversions.listExchangeRates(transaction, tenant, exchangeRatesShown)).map(rateAnswer),
+      rates: (await conversions.listExchangeRates(transaction, tenant, exchangeRatesShown)).map(
+        exchangeRateAnswer,
+      ),
     })),
   ),
 
@@ -50,12 +52,12 @@ export const exchangeEndpoints: ServedEndpoint[] = [
     if (first === undefined || last === undefined)
       throw new Error('A call without exchange rates is refused before')
     return database.inTenant(caller.tenant, async (transaction) => {
-      const changed = await conversions.putExchangeRates(transaction, caller.tenant, rates)
+      const changed = await conversions.saveExchangeRates(transaction, caller.tenant, rates)
       if (changed > 0) {
         const after = { exchange_rates: `${counted(changed, 'day')} up to ${last.day}` }
         await recordEvent(transaction, call, 'settings-changed', { about: { before: {}, after } })
       }
-      return { days: rates.length, changed, first: rateAnswer(first), last: rateAnswer(last) }
+      return { days: rates.length, changed, first: exchangeRateAnswer(first), last: exchangeRateAnswer(last) }
     })
   }),
 ]

@@ -29,7 +29,7 @@ export async function loadDieselPrices(
   const [first, last] = [prices.at(0), prices.at(-1)]
   if (first === undefined || last === undefined) throw new Error('A file without prices is refused before')
   return database.inTenant(caller.tenant, async (transaction) => {
-    const changed = await fuel.putDieselPrices(transaction, caller.tenant, prices)
+    const changed = await fuel.saveDieselPrices(transaction, caller.tenant, prices)
     if (changed > 0) {
       const after = { diesel_prices: `${counted(changed, 'week')} of a file up to ${last.week}` }
       await recordEvent(transaction, call, 'settings-changed', { about: { before: {}, after } })

@@ -12,11 +12,11 @@ import {
   type MarketRateRow,
   marketRates,
   type NewMarketRate,
-  pushedLanes,
+  pushedQuotes,
 } from '../../database/queries/index.ts'
 import type { TenantTransaction } from '../../database/schema/index.ts'
 import type { TenantId } from '../../database/session/index.ts'
-import { readEquipment, readMarketEnds } from '../../lanes/index.ts'
+import { readEquipment, readMarketEnds } from '../../quotes/index.ts'
 import { yieldBetweenSteps } from '../../runtime/index.ts'
 import { itemErrors } from '../integration/item-errors.ts'
 import { comparableRate, type RateConversions } from '../performance/comparable-rates.ts'
@@ -176,7 +176,7 @@ export async function storeMarketRates(
   checked: readonly CheckedRate[],
 ): Promise<MarketResult[]> {
   const rows = checked.flatMap((one) => ('row' in one ? one.row : []))
-  await pushedLanes.lockPushes(transaction, tenant)
+  await pushedQuotes.lockPushes(transaction, tenant)
   const stored = new Map(
     (await marketRates.lockSameMarketRates(transaction, tenant, rows)).map((row) => [keyOf(row), row]),
   )
@@ -191,7 +191,7 @@ export async function storeMarketRates(
     const { scope, origin, destination } = row
     return { index, status: 200, result, scope, origin, destination, state }
   })
-  await marketRates.putMarketRates(transaction, tenant, changed)
+  await marketRates.saveMarketRates(transaction, tenant, changed)
   return results
 }
 

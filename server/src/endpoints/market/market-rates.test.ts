@@ -8,8 +8,8 @@ import {
   call,
   type Integration,
   makeIntegration,
-  makeLane,
   makePerson,
+  makeQuote,
   pushSigned,
   pushUpdate,
   quoteToPush,
@@ -29,7 +29,7 @@ beforeAll(async () => {
     [2200, 'lost'],
     [2100, 'won'],
   ] as const)
-    await makeLane(app, ours.tenant, { rate, outcome })
+    await makeQuote(app, ours.tenant, { rate, outcome })
 })
 
 const dayMs = 86_400_000
@@ -317,7 +317,7 @@ describe('200', () => {
     const of = await makeIntegration(app, 'integrations:write quotes:write')
     const token = { token: of.tenant.owner }
     const lost = (origin: string, over = {}) =>
-      makeLane(app, of.tenant, { origin, rate: 2000, outcome: 'lost', ...over })
+      makeQuote(app, of.tenant, { origin, rate: 2000, outcome: 'lost', ...over })
     for (const origin of ['Dallas, TX', 'Boise, ID', 'Fresno, CA', 'Tulsa, OK']) await lost(origin)
     await pushSigned(app, of, pushQuotes, {
       quotes: [
@@ -345,7 +345,7 @@ describe('200', () => {
 
   test('a won and paid load without a market rate is one load, not two', async () => {
     const of = await makeIntegration(app, 'integrations:write quotes:write')
-    const { lane_ref } = await makeLane(app, of.tenant, { rate: 2000, outcome: 'won' })
+    const { lane_ref } = await makeQuote(app, of.tenant, { rate: 2000, outcome: 'won' })
     await pushUpdate(app, of, { lane_ref, customer_rate: 2000, truck_cost: 1700 })
     const standing = async () =>
       (await call(app, 'GET', '/api/market-standing', { token: of.tenant.owner })).body.without_market
@@ -357,7 +357,7 @@ describe('200', () => {
 
   test('a load whose market rates are too old is counted as such, from whatever day the position begins', async () => {
     const of = await makeIntegration(app, 'integrations:write quotes:write')
-    await makeLane(app, of.tenant, { rate: 2000, outcome: 'lost' })
+    await makeQuote(app, of.tenant, { rate: 2000, outcome: 'lost' })
     await push(of, [market({ kind: 'sell', as_of: daysAgo(500) })])
     for (const from of ['', `?from=${daysAgo(1)}`]) {
       const { body } = await call(app, 'GET', `/api/market-standing${from}`, { token: of.tenant.owner })
@@ -367,7 +367,7 @@ describe('200', () => {
 
   test('a load is compared with the market rate of its day, also if that is older than the beginning of the position', async () => {
     const of = await makeIntegration(app, 'integrations:write quotes:write')
-    await makeLane(app, of.tenant, { rate: 2000, outcome: 'lost' })
+    await makeQuote(app, of.tenant, { rate: 2000, outcome: 'lost' })
     const sell = { kind: 'sell', low: undefined, high: undefined }
     await push(of, [
       market({ ...sell, as_of: daysAgo(3) }),
@@ -400,9 +400,9 @@ describe('200', () => {
   test('the position compares each quote with the market of its day, on the page and as CSV', async () => {
     const tenant = (await makeIntegration(app, 'integrations:write quotes:write')) satisfies Integration
     const paths = { token: tenant.tenant.owner }
-    const won = await makeLane(app, tenant.tenant, { rate: 1900, outcome: 'won' })
-    await makeLane(app, tenant.tenant, { rate: 1800, outcome: 'lost' })
-    await makeLane(app, tenant.tenant, { origin: 'Boise, ID', rate: 1800, outcome: 'lost' })
+    const won = await makeQuote(app, tenant.tenant, { rate: 1900, outcome: 'won' })
+    await makeQuote(app, tenant.tenant, { rate: 1800, outcome: 'lost' })
+    await makeQuote(app, tenant.tenant, { origin: 'Boise, ID', rate: 1800, outcome: 'lost' })
     expect(won.outcome).toBe('won')
     await push(tenant, [
       market({ kind: 'sell', low: undefined, high: undefined, mid: 2000 }),
@@ -441,7 +441,7 @@ describe('200', () => {
   test('a rate on the other basis or in Canadian dollars is compared as converted, and says how', async () => {
     const of = await makeIntegration(app, 'integrations:write quotes:write')
     const token = { token: of.tenant.owner }
-    await makeLane(app, of.tenant, { rate: 2000, outcome: 'won' })
+    await makeQuote(app, of.tenant, { rate: 2000, outcome: 'won' })
     const linehaul = market({ basis: 'linehaul', low: 1500, mid: 1600, high: 1700, kind: 'sell' })
     const { body: alone } = await push(of, [linehaul])
     expect(alone.results[0].state).toBe('other_basis')

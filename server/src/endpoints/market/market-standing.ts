@@ -24,7 +24,7 @@ import { type MarketOfBook, type Statistics, statisticsOf } from '../../book/ind
 import { csvHead, csvLines } from '../../csv/index.ts'
 import { type MarketPair, marketRates, performance } from '../../database/queries/index.ts'
 import type { Database, TenantId } from '../../database/session/index.ts'
-import { marketPairs, milesBetweenKeys } from '../../lanes/index.ts'
+import { marketPairs, milesBetweenKeys } from '../../quotes/index.ts'
 import { yieldBetweenSteps } from '../../runtime/index.ts'
 import { type ServedEndpoint, serve } from '../endpoint-call.ts'
 import type { Parts } from '../parts.ts'

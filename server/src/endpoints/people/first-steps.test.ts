@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import {
   call,
-  makeLane,
   makePerson,
+  makeQuote,
   makeSecret,
   makeServiceToken,
   makeTenant,
@@ -39,9 +39,12 @@ describe('200', () => {
     const { owner } = tenant
     expect(await stepsTaken(owner)).toEqual([])
 
-    const lane = await makeLane(app, tenant)
+    const quote = await makeQuote(app, tenant)
     expect(await stepsTaken(owner)).toEqual(['quotes'])
-    await call(app, 'POST', `/api/lanes/${lane.lane_ref}/outcome`, { token: owner, body: { outcome: 'won' } })
+    await call(app, 'POST', `/api/lanes/${quote.lane_ref}/outcome`, {
+      token: owner,
+      body: { outcome: 'won' },
+    })
     expect(await stepsTaken(owner)).toEqual(['quotes', 'outcomes'])
 
     const viewer = await makePerson(app, tenant, 'viewer')
@@ -59,9 +62,9 @@ describe('200', () => {
     const read = ['quotes', 'outcomes', 'team', 'token', 'secret', 'first_read']
     expect(await untilTaken('first_read', owner)).toEqual(read)
 
-    await pushUpdate(app, { token, secret }, { lane_ref: lane.lane_ref })
+    await pushUpdate(app, { token, secret }, { lane_ref: quote.lane_ref })
     expect(await stepsTaken(owner)).toEqual(read)
-    await pushUpdate(app, { token, secret }, { lane_ref: lane.lane_ref, truck_cost: 1500 })
+    await pushUpdate(app, { token, secret }, { lane_ref: quote.lane_ref, truck_cost: 1500 })
     expect(await stepsTaken(owner)).toEqual([...read, 'booking'])
 
     expect(await stepsTaken(other.owner)).toEqual([])

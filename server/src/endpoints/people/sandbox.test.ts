@@ -6,8 +6,8 @@ import {
   type Integration,
   type MadeTenant,
   makeIntegration,
-  makeLane,
   makePerson,
+  makeQuote,
   makeSecret,
   makeServiceToken,
   makeTenant,
@@ -95,8 +95,8 @@ describe('the test brokerage', () => {
   beforeAll(async () => {
     real = await makeIntegration(app)
     trial = await sandboxOf(real.tenant)
-    realRef = (await makeLane(app, real.tenant, { outcome: 'won' })).lane_ref
-    trialRef = (await makeLane(app, trial.tenant, { rate: 1500, outcome: 'lost' })).lane_ref
+    realRef = (await makeQuote(app, real.tenant, { outcome: 'won' })).lane_ref
+    trialRef = (await makeQuote(app, trial.tenant, { rate: 1500, outcome: 'lost' })).lane_ref
   })
 
   test('a test token sees test data only, and a real token real data only', async () => {
@@ -217,17 +217,17 @@ describe('POST /api/sandbox/reset', () => {
   test('erases the data and keeps the credentials; the real brokerage is unchanged', async () => {
     const real = await makeIntegration(app)
     const trial = await sandboxOf(real.tenant)
-    const realLane = await makeLane(app, real.tenant, { outcome: 'won' })
-    const lane = await makeLane(app, trial.tenant, { outcome: 'won' })
-    await pushUpdate(app, trial, { lane_ref: lane.lane_ref, customer_rate: 2100, truck_cost: 1700 })
+    const realLane = await makeQuote(app, real.tenant, { outcome: 'won' })
+    const quote = await makeQuote(app, trial.tenant, { outcome: 'won' })
+    await pushUpdate(app, trial, { lane_ref: quote.lane_ref, customer_rate: 2100, truck_cost: 1700 })
     const imported = await fetch(`${app.url}/api/imports`, {
       method: 'POST',
       headers: { Authorization: `Bearer ${trial.tenant.owner}`, 'Content-Type': 'text/csv' },
       body: 'origin,destination,equipment,quoted_rate,quoted_at\n"Dallas, TX","Macon, GA",V,2000,2026-01-05\n',
     })
     expect(imported.status).toBe(202)
-    const lanesOf = async (token: string) => (await call(app, 'GET', '/api/lanes', { token })).body.lanes
-    await expect.poll(() => lanesOf(trial.tenant.owner)).toHaveLength(2)
+    const quotesOf = async (token: string) => (await call(app, 'GET', '/api/lanes', { token })).body.lanes
+    await expect.poll(() => quotesOf(trial.tenant.owner)).toHaveLength(2)
     expect((await call(app, 'GET', insight, { token: trial.token })).body.found).toBe(true)
     await app.settle()
     const erased = await expect
@@ -236,24 +236,24 @@ describe('POST /api/sandbox/reset', () => {
       .then(() => true)
     expect(erased).toBe(true)
 
-    expect(await lanesOf(trial.tenant.owner)).toEqual([])
+    expect(await quotesOf(trial.tenant.owner)).toEqual([])
     expect((await call(app, 'GET', '/api/imports', { token: trial.tenant.owner })).body.imports).toEqual([])
     app.now += 2_000
     expect((await call(app, 'GET', insight, { token: trial.token })).body.found).toBe(false)
-    expect((await lanesOf(real.tenant.owner)).map((one: { lane_ref: string }) => one.lane_ref)).toEqual([
+    expect((await quotesOf(real.tenant.owner)).map((one: { lane_ref: string }) => one.lane_ref)).toEqual([
       realLane.lane_ref,
     ])
     // The same credentials continue.
-    const next = await makeLane(app, trial.tenant)
+    const next = await makeQuote(app, trial.tenant)
     expect((await pushUpdate(app, trial, { lane_ref: next.lane_ref, customer_rate: 1 })).status).toBe(200)
-    expect((await pushUpdate(app, trial, { lane_ref: lane.lane_ref, customer_rate: 1 })).status).toBe(404)
+    expect((await pushUpdate(app, trial, { lane_ref: quote.lane_ref, customer_rate: 1 })).status).toBe(404)
   })
 
   test('erases nothing of a real brokerage, also of one that has a test brokerage', async () => {
     const real = await makeTenant(app)
     const trial = await sandboxOf(real)
-    await makeLane(app, real)
-    await makeLane(app, trial.tenant)
+    await makeQuote(app, real)
+    await makeQuote(app, trial.tenant)
     const refused = await reset(real.owner)
     expect([refused.status, refused.body.code]).toEqual([409, 'state-conflict'])
     for (const { owner } of [real, trial.tenant]) {
@@ -331,7 +331,7 @@ describe('the database', () => {
   test('erases rows of a test brokerage only, and only of that of the transaction', async () => {
     const [real, other] = [await makeTenant(app), await makeTenant(app)]
     const trial = await sandboxOf(real)
-    await makeLane(app, other)
+    await makeQuote(app, other)
     const service = new pg.Client({ connectionString: app.testDatabase.serviceUrl })
     await service.connect()
     try {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { passwordHashesWaitingMax } from '#contract/limits.ts'
 import type { Database } from '#server/database/session/index.ts'
-import { hashPassword, isPassword, passwordHashCost } from '#server/security/index.ts'
+import { hashPassword, isPassword, passwordHashWork } from '#server/security/index.ts'
 import { call, makePerson, makeTenant, password } from '#testing/make.ts'
 import { type TestApp, testApp } from '#testing/test-app.ts'
 
@@ -62,12 +62,12 @@ function counting(database: Database): Database {
 }
 
 /** A hash of the usual cost takes 30 ms. Hashes are counted here: the cheapest will do, except where a test says so. */
-const usualCost = { ...passwordHashCost }
+const usualCost = { ...passwordHashWork }
 const leastCost = { memoryCost: 8, timeCost: 1 }
 
 let app: TestApp
 beforeAll(async () => {
-  Object.assign(passwordHashCost, leastCost)
+  Object.assign(passwordHashWork, leastCost)
   app = await testApp({ wrapDatabase: counting })
 })
 beforeEach(() => {
@@ -155,9 +155,9 @@ describe('behind a proxy', () => {
   }, async () => {
     const tenant = await makeTenant(behindProxy)
     behindProxy.now += 16 * 60_000
-    Object.assign(passwordHashCost, usualCost)
+    Object.assign(passwordHashWork, usualCost)
     work.against = await hashPassword('another password')
-    Object.assign(passwordHashCost, leastCost)
+    Object.assign(passwordHashWork, leastCost)
     Object.assign(work, { checks: 0, mostAtOnce: 0 })
     let over = false
     const burst = signInsFromNetworks(100).finally(() => {

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { gazetteer } from '#geography/gazetteer.ts'
-import { backtestReport, call, type MadeTenant, makeLane, makePerson, makeTenant } from '#testing/make.ts'
+import { backtestReport, call, type MadeTenant, makePerson, makeQuote, makeTenant } from '#testing/make.ts'
 import { quotesFile } from '#testing/quotes-file.ts'
 import { sharedApp, type TestApp } from '#testing/shared-app.ts'
 import { testApp } from '#testing/test-app.ts'
@@ -75,7 +75,7 @@ describe('200', () => {
   it('reports too few quotes, and how many are needed; runs again ten minutes after a change of quotes, and at once after one of the default basis or of an exchange rate', async () => {
     const tenant = await makeTenant(app)
     const token = tenant.owner
-    await makeLane(app, tenant, { outcome: 'won' })
+    await makeQuote(app, tenant, { outcome: 'won' })
     const { body: first } = await found(token)
     expect(first.result).toEqual({
       enough: false,
@@ -86,7 +86,7 @@ describe('200', () => {
       sentence: 'There are too few quotes to test the estimate on: 1 decided quote, and 200 are needed.',
     })
 
-    await makeLane(app, tenant, { outcome: 'lost' })
+    await makeQuote(app, tenant, { outcome: 'lost' })
     expect((await found(token)).body).toMatchObject({ current: false, result: { decided: 1 } })
     app.now += 10 * 60_000
     expect((await found(token)).body).toMatchObject({ current: true, result: { decided: 2 } })

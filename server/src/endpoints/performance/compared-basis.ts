@@ -3,7 +3,7 @@ import { type ConvertedCounts, noneConverted } from '#engine/quote-statistics/ba
 import type { RateBasis } from '#engine/rate-basis.ts'
 import { type BrokerageBook, type OpenBook, statisticsOf } from '../../book/index.ts'
 import type { TenantId } from '../../database/session/index.ts'
-import type { AskedLane } from '../../lanes/index.ts'
+import type { AskedLane } from '../../quotes/index.ts'
 import type { Parts } from '../parts.ts'
 
 /** The basis in which amounts are compared, and the quotes with an amount on the other one. */
@@ -12,15 +12,20 @@ export interface BasisCounts extends ConvertedCounts {
 }
 
 /** The basis of an answer, in the form of the API. */
-export function basisAnswer({ basis, convertedBy, keptApart, keptApartInCad }: BasisCounts): ComparedBasis {
+export function basisAnswer({
+  basis,
+  convertedBy,
+  notConverted,
+  notConvertedInCad,
+}: BasisCounts): ComparedBasis {
   const { charges, schedule, exchange } = convertedBy
   return {
     currency: 'USD',
     amounts: basis,
     converted: charges + schedule + exchange,
     converted_by: { charges, schedule, exchange },
-    kept_apart: keptApart,
-    kept_apart_in_cad: keptApartInCad,
+    kept_apart: notConverted,
+    kept_apart_in_cad: notConvertedInCad,
   }
 }
 

@@ -5,8 +5,8 @@ import {
   call,
   type Integration,
   makeIntegration,
-  makeLane,
   makePerson,
+  makeQuote,
   pushSigned,
   quoteToPush,
   requireStatus,
@@ -21,7 +21,7 @@ beforeAll(async () => {
 /** A brokerage with a won and a lost quote, so that there is something to forecast from. */
 async function brokerage(): Promise<Integration> {
   const made = await makeIntegration(app, 'quotes:write')
-  for (const outcome of ['won', 'lost'] as const) await makeLane(app, made.tenant, { outcome })
+  for (const outcome of ['won', 'lost'] as const) await makeQuote(app, made.tenant, { outcome })
   return made
 }
 
@@ -29,7 +29,7 @@ const get = async ({ tenant }: Integration, path: string) =>
   requireStatus(path, await call(app, 'GET', path, { token: tenant.owner }), 200)
 const post = (made: Integration, path: string, body: object) =>
   call(app, 'POST', path, { token: made.tenant.owner, body })
-const laneOf = (made: Integration, ref: string) => get(made, `/api/lanes/${ref}`)
+const quoteOf = (made: Integration, ref: string) => get(made, `/api/lanes/${ref}`)
 const pushed = async (made: Integration, quote: object, second = 0) =>
   (await pushSigned(app, made, pushQuotes, { quotes: [quote] }, Math.floor(app.now / 1000) + second)).body
     .results[0]
@@ -44,9 +44,9 @@ describe('the forecast of a quote', () => {
       customer_name: 'Harvest Table Foods',
       lanes: [{ ...places, quoted_rate: 2050, estimated_cost: 1500 }],
     })
-    const [lane] = requireStatus('a quote', saved, 201).lanes
+    const [quote] = requireStatus('a quote', saved, 201).lanes
     const near = (value: number) => expect.closeTo(value, 2)
-    expect(lane.forecast).toMatchObject({
+    expect(quote.forecast).toMatchObject({
       made_at: new Date(app.now).toISOString(),
       win_probability: near(estimate.probability),
       low: near(estimate.interval_80.low),
@@ -59,21 +59,21 @@ describe('the forecast of a quote', () => {
       quoted_as: '2050',
       model: expect.stringMatching(/^\d+\.\d+\.\d+ [0-9a-f]{12}$/),
     })
-    await post(made, `/api/lanes/${lane.lane_ref}/outcome`, { outcome: 'lost' })
-    await makeLane(app, made.tenant, { outcome: 'lost' })
-    expect((await laneOf(made, lane.lane_ref)).forecast).toEqual(lane.forecast)
+    await post(made, `/api/lanes/${quote.lane_ref}/outcome`, { outcome: 'lost' })
+    await makeQuote(app, made.tenant, { outcome: 'lost' })
+    expect((await quoteOf(made, quote.lane_ref)).forecast).toEqual(quote.forecast)
   })
 
   test('is made for requotes and pushed quotes, too, and not again when the rate changes', async () => {
     const made = await brokerage()
-    const first = await makeLane(app, made.tenant, { rate: 2100 })
+    const first = await makeQuote(app, made.tenant, { rate: 2100 })
     const requote = await post(made, `/api/lanes/${first.lane_ref}/requote`, { quoted_rate: 2020 })
     expect(requote.body.forecast.quoted_as).toBe('2020')
     const { lane_ref: ref } = await pushed(made, quoteToPush('F-1', { quoted_rate: 2150 }))
-    const { forecast } = await laneOf(made, ref)
+    const { forecast } = await quoteOf(made, ref)
     expect(forecast).toMatchObject({ quoted_as: '2150', win_probability: expect.any(Number) })
     await pushed(made, quoteToPush('F-1', { quoted_rate: 2090 }), 1)
-    expect((await laneOf(made, ref)).forecast).toEqual(forecast)
+    expect((await quoteOf(made, ref)).forecast).toEqual(forecast)
   })
 
   test.each([
@@ -85,7 +85,7 @@ describe('the forecast of a quote', () => {
   ])('is not made for a quote that is %s', async (_, over) => {
     const made = await brokerage()
     const { lane_ref: ref } = await pushed(made, quoteToPush('L-1', over()))
-    expect((await laneOf(made, ref)).forecast).toBeNull()
+    expect((await quoteOf(made, ref)).forecast).toBeNull()
   })
 
   test('is made for each of 50 quotes in one push, and for none of 51', async () => {
@@ -106,10 +106,10 @@ describe('the forecast of a quote', () => {
 
   test('is not made without anything to forecast from, or for a counter-offer that is accepted', async () => {
     const made = await makeIntegration(app)
-    const lane = await makeLane(app, made.tenant)
-    expect(lane.forecast).toBeNull()
+    const quote = await makeQuote(app, made.tenant)
+    expect(quote.forecast).toBeNull()
     const other = await brokerage()
-    const { lane_ref: ref } = await makeLane(app, other.tenant, { rate: 2100 })
+    const { lane_ref: ref } = await makeQuote(app, other.tenant, { rate: 2100 })
     const accepted = await post(other, `/api/lanes/${ref}/requote`, { quoted_rate: 2000, counter_rate: 2000 })
     expect(requireStatus('accepting', accepted, 201)).toMatchObject({ outcome: 'won', forecast: null })
   })

@@ -5,8 +5,8 @@ import { dollarsFromCents } from '#engine/money.ts'
 import { shortfall } from '#engine/performance.ts'
 import type { GapCursor, MarginGap } from '#engine/quote-statistics/margin-gaps.ts'
 import { statisticsOf } from '../../book/index.ts'
-import { lanesById } from '../../database/queries/index.ts'
-import { laneAnswers } from '../../lanes/index.ts'
+import { quotesById } from '../../database/queries/index.ts'
+import { quoteAnswers } from '../../quotes/index.ts'
 import type { ReadCall } from '../endpoint-call.ts'
 import { cursorPosition, cursorText, wrongCursor } from '../page-cursor.ts'
 import type { Parts } from '../parts.ts'
@@ -15,13 +15,13 @@ import { readSelection } from './quote-selection.ts'
 
 type Gap = AnswerOf<typeof contract.listMarginGaps>['gaps'][number]
 
-function gapAnswer(lane: Gap['lane'] | undefined, shipment: MarginGap): Gap[] {
+function gapAnswer(quote: Gap['lane'] | undefined, shipment: MarginGap): Gap[] {
   const gap = shortfall(shipment)
-  if (lane === undefined || gap === null) return []
+  if (quote === undefined || gap === null) return []
   const { quotedRateCents, quotedCostCents, customerRateCents, truckCostCents } = shipment
   return [
     {
-      lane,
+      lane: quote,
       quoted_margin: dollarsFromCents(quotedRateCents - quotedCostCents),
       margin: dollarsFromCents(customerRateCents - truckCostCents),
       shortfall: dollarsFromCents(gap.shortfallCents),
@@ -38,10 +38,10 @@ function gapAnswer(lane: Gap['lane'] | undefined, shipment: MarginGap): Gap[] {
 
 function readGapCursor(text: string | undefined): GapCursor | null {
   if (text === undefined) return null
-  const [of, shortfallCents, laneId] = cursorPosition(text) ?? []
+  const [of, shortfallCents, quoteId] = cursorPosition(text) ?? []
   const isNumber = (value: unknown) => typeof value === 'number' && Number.isSafeInteger(value)
-  if (of !== 'gap' || !isNumber(shortfallCents) || !isNumber(laneId)) throw wrongCursor()
-  return { shortfallCents: Number(shortfallCents), laneId: Number(laneId) }
+  if (of !== 'gap' || !isNumber(shortfallCents) || !isNumber(quoteId)) throw wrongCursor()
+  return { shortfallCents: Number(shortfallCents), quoteId: Number(quoteId) }
 }
 
 /** The booked loads whose margin landed below what was quoted, the largest shortfall first. */
@@ -58,17 +58,17 @@ export async function listMarginGaps(
   const page = found.gaps.slice(0, limit)
   const last = page.at(-1)
   // The amounts of the book are on the default basis. The answer shows each quote as it was saved.
-  const lanes = await database.inTenant(tenant, async (transaction) => {
-    const ids = page.map(({ laneId }) => laneId)
-    return laneAnswers(transaction, tenant, await lanesById(transaction, tenant, ids, { lock: false }))
+  const quotes = await database.inTenant(tenant, async (transaction) => {
+    const ids = page.map(({ quoteId }) => quoteId)
+    return quoteAnswers(transaction, tenant, await quotesById(transaction, tenant, ids, { lock: false }))
   })
-  const byId = new Map(lanes.map((lane) => [lane.lane_id, lane]))
+  const byId = new Map(quotes.map((quote) => [quote.lane_id, quote]))
   return {
     ...period,
-    gaps: page.flatMap((gap) => gapAnswer(byId.get(gap.laneId), gap)),
+    gaps: page.flatMap((gap) => gapAnswer(byId.get(gap.quoteId), gap)),
     next_cursor:
       found.gaps.length > limit && last !== undefined
-        ? cursorText(['gap', last.shortfallCents, last.laneId])
+        ? cursorText(['gap', last.shortfallCents, last.quoteId])
         : null,
     totals: {
       shipments_compared: found.compared,

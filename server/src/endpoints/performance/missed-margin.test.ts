@@ -9,8 +9,8 @@ import {
   backtestReport,
   call,
   type MadeTenant,
-  makeLane,
   makePerson,
+  makeQuote,
   makeSecret,
   makeServiceToken,
   makeTenant,
@@ -111,15 +111,15 @@ describe('200', () => {
     }
     const amounts = listed.map(({ amount }) => amount)
     expect(amounts).toEqual(amounts.toSorted((one, other) => other - one))
-    const shown = missed.quotes.map(({ lane }: { lane: { lane_ref: string } }) => lane.lane_ref)
+    const shown = missed.quotes.map(({ lane: quote }: { lane: { lane_ref: string } }) => quote.lane_ref)
     expect(shown).toEqual(listed.slice(0, missedQuotesMax).map(({ ref }) => ref))
   })
 
   it('a quote that was won too low was won, below the better rate; one not worth winning is below its cost', async () => {
     const { quotes } = (await report()).missed
     expect(new Set(quotes.map(({ finding }: { finding: string }) => finding))).toEqual(new Set(kinds))
-    for (const { lane, finding, quoted_rate, better_rate, cost, amount, ...quote } of quotes) {
-      expect(lane.outcome).toBe('won')
+    for (const { lane: made, finding, quoted_rate, better_rate, cost, amount, ...quote } of quotes) {
+      expect(made.outcome).toBe('won')
       if (finding === 'won_too_low') {
         expect(quoted_rate).toBeLessThan(better_rate)
         expect(quoted_rate).toBeGreaterThan(cost)
@@ -134,7 +134,7 @@ describe('200', () => {
     await setColumns(app, tenant, voided.lane.lane_id, { voided_at: new Date(), void_reason: 'Test' })
     await setColumns(app, tenant, lost.lane.lane_id, { outcome: 'lost' })
     // A new quote changes the version of the facts.
-    await makeLane(app, tenant)
+    await makeQuote(app, tenant)
     const { current, missed } = await report()
     expect(current).toBe(false)
     expect(missed.not_worth.quotes).toBe(before.not_worth.quotes - 2)
@@ -158,7 +158,7 @@ describe('200', () => {
         .execute()
       quotesChanged(
         transaction,
-        expired.map(({ lane_id: laneId }) => laneId),
+        expired.map(({ lane_id: quoteId }) => quoteId),
       )
       return expired
     })
@@ -194,7 +194,7 @@ describe('200', () => {
 
   it('is not in the report of too few quotes, and the file is refused', async () => {
     const other = await makeTenant(app)
-    await makeLane(app, other, { outcome: 'won' })
+    await makeQuote(app, other, { outcome: 'won' })
     expect(await report(other.owner)).toMatchObject({ result: { enough: false }, missed: null })
     expect((await csv(other.owner)).status).toBe(409)
   })
@@ -202,10 +202,10 @@ describe('200', () => {
 
 it('the margin of a booking in Canadian dollars is in US dollars, like all amounts of the answer', async () => {
   const { quotes, not_worth: before } = (await report()).missed
-  const { lane } = quotes.find(({ finding }: { finding: string }) => finding === 'not_worth')
+  const { lane: made } = quotes.find(({ finding }: { finding: string }) => finding === 'not_worth')
   await call(app, 'POST', '/api/exchange-rates', {
     token: tenant.owner,
-    body: { rates: [{ day: lane.created_at.slice(0, 10), usd_per_cad: 0.75 }] },
+    body: { rates: [{ day: made.created_at.slice(0, 10), usd_per_cad: 0.75 }] },
   })
   const integration = {
     tenant,
@@ -213,12 +213,12 @@ it('the margin of a booking in Canadian dollars is in US dollars, like all amoun
     secret: await makeSecret(app, tenant.owner),
   }
   const booking = {
-    ...{ lane_ref: lane.lane_ref, customer_rate: 1000, truck_cost: 800 },
+    ...{ lane_ref: made.lane_ref, customer_rate: 1000, truck_cost: 800 },
     ...{ customer_currency: 'CAD', truck_currency: 'CAD' },
   }
   expect((await pushUpdate(app, integration, booking)).status).toBe(200)
   const { missed, basis } = await report()
-  const booked = missed.quotes.find((quote: { lane: typeof lane }) => quote.lane.lane_ref === lane.lane_ref)
+  const booked = missed.quotes.find((quote: { lane: typeof made }) => quote.lane.lane_ref === made.lane_ref)
   expect(booked).toMatchObject({ booked_margin: 150, lane: { margin: 200, margin_currency: 'CAD' } })
   expect(missed.not_worth).toMatchObject({
     booked: before.booked + 1,
@@ -227,5 +227,5 @@ it('the margin of a booking in Canadian dollars is in US dollars, like all amoun
   expect(basis).toMatchObject({ amounts: 'all_in', currency: 'USD', converted_by: { exchange: 1 } })
   const [head, ...rows] = (await csv()).text.split('\r\n')
   expect(head).toMatch(/,Margin booked later,Basis,Currency$/)
-  expect(rows.find((row) => row.startsWith(lane.lane_ref))).toMatch(/,150\.00,all_in,USD$/)
+  expect(rows.find((row) => row.startsWith(made.lane_ref))).toMatch(/,150\.00,all_in,USD$/)
 })

@@ -7,9 +7,9 @@ import { dollarsFromCents, dollarsIfKnown } from '#engine/money.ts'
 import type { ListedMissed, MissedSums } from '#engine/quote-statistics/missed-sums.ts'
 import { type Statistics, statisticsOf } from '../../book/index.ts'
 import { csvHead, csvLines } from '../../csv/index.ts'
-import { lanesById } from '../../database/queries/index.ts'
+import { quotesById } from '../../database/queries/index.ts'
 import type { TenantId } from '../../database/session/index.ts'
-import { laneAnswers } from '../../lanes/index.ts'
+import { quoteAnswers } from '../../quotes/index.ts'
 import { csvPages, rowsExportedAtOnce } from '../csv-pages.ts'
 import type { Parts } from '../parts.ts'
 import { basisCells, basisHeaders } from './compared-basis.ts'
@@ -47,19 +47,19 @@ async function quotesPage(
 ): Promise<{ totals: readonly MissedSums[]; quotes: Quote[]; next: ListedMissed | null }> {
   const found = await statistics.missed({ missed, asOf }, { cursor, limit: limit + 1 })
   const page = found.quotes.slice(0, limit)
-  const lanes = await database.inTenant(tenant, async (transaction) => {
-    const ids = page.map(({ laneId }) => laneId)
-    return laneAnswers(transaction, tenant, await lanesById(transaction, tenant, ids, { lock: false }))
+  const quotes = await database.inTenant(tenant, async (transaction) => {
+    const ids = page.map(({ quoteId }) => quoteId)
+    return quoteAnswers(transaction, tenant, await quotesById(transaction, tenant, ids, { lock: false }))
   })
-  const byId = new Map(lanes.map((lane) => [lane.lane_id, lane]))
+  const byId = new Map(quotes.map((quote) => [quote.lane_id, quote]))
   const share = (value: number | undefined) => Math.round(1000 * (value ?? 0)) / 1000
   return {
     totals: found.totals,
-    quotes: page.flatMap(({ laneId, amountCents, at, bookedCents }) => {
-      const [lane, finding] = [byId.get(laneId), MISSED_KINDS[missed.kind[at] ?? 0]]
-      if (lane === undefined || finding === undefined) return []
+    quotes: page.flatMap(({ quoteId, amountCents, at, bookedCents }) => {
+      const [quote, finding] = [byId.get(quoteId), MISSED_KINDS[missed.kind[at] ?? 0]]
+      if (quote === undefined || finding === undefined) return []
       return {
-        lane,
+        lane: quote,
         finding,
         amount: dollarsFromCents(amountCents),
         quoted_rate: dollarsFromCents(missed.rateCents[at] ?? 0),
@@ -91,15 +91,15 @@ export async function missedAnswer(
 }
 
 const csvColumns: readonly (readonly [string, (quote: Quote) => string | number | null])[] = [
-  ['Quote', ({ lane }) => lane.lane_ref],
+  ['Quote', ({ lane: quote }) => quote.lane_ref],
   ['Finding', ({ finding }) => finding],
-  ['Quoted at', ({ lane }) => lane.created_at],
-  ['Customer', ({ lane }) => lane.customer_name],
-  ['Origin', ({ lane }) => lane.origin],
-  ['Destination', ({ lane }) => lane.destination],
-  ['Equipment', ({ lane }) => lane.equipment],
-  ['Spot or contract', ({ lane }) => lane.rate_type],
-  ['Outcome', ({ lane }) => lane.outcome],
+  ['Quoted at', ({ lane: quote }) => quote.created_at],
+  ['Customer', ({ lane: quote }) => quote.customer_name],
+  ['Origin', ({ lane: quote }) => quote.origin],
+  ['Destination', ({ lane: quote }) => quote.destination],
+  ['Equipment', ({ lane: quote }) => quote.equipment],
+  ['Spot or contract', ({ lane: quote }) => quote.rate_type],
+  ['Outcome', ({ lane: quote }) => quote.outcome],
   ['Amount (estimate)', ({ amount }) => amount.toFixed(2)],
   ['Quoted rate', ({ quoted_rate }) => quoted_rate.toFixed(2)],
   ['Truck cost known then', ({ cost }) => cost.toFixed(2)],

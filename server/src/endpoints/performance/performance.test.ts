@@ -1,16 +1,16 @@
 import Papa from 'papaparse'
 import { beforeAll, describe, expect, test } from 'vitest'
 import type { AnswerOf } from '#contract/endpoint.ts'
-import type { Lane } from '#contract/lane.ts'
 import { type getPerformance, type listMarginGaps, performanceGroupings } from '#contract/performance.ts'
+import type { Quote } from '#contract/quote.ts'
 import { updateTenant } from '#server/database/queries/index.ts'
 import { tenantId } from '#server/database/session/index.ts'
 import {
   backtestReport,
   call,
   type MadeTenant,
-  makeLane,
   makePerson,
+  makeQuote,
   makeTenant,
   setColumns,
 } from '#testing/make.ts'
@@ -25,7 +25,7 @@ const floors = { margin_pct: 8, margin: 150, rate_per_mile: 1.9 }
 let app: TestApp
 let acme: MadeTenant
 let reps: readonly string[]
-let lanes: Lane[]
+let quotes: Quote[]
 
 /** Random numbers from 0 to 1, the same in every run. */
 function numbers(seed: number): () => number {
@@ -60,7 +60,7 @@ async function fill(tenant: MadeTenant, tokens: readonly string[]): Promise<void
       },
     })
     const id = tenantId(tenant.id)
-    for (const lane of made.body.lanes) {
+    for (const quote of made.body.lanes) {
       const fate = random()
       const outcome = fate < 0.4 ? 'won' : fate < 0.8 ? 'lost' : 'pending'
       const isBooked = outcome === 'won' && random() < 0.8
@@ -71,12 +71,12 @@ async function fill(tenant: MadeTenant, tokens: readonly string[]): Promise<void
             outcome,
             created_at: quotedAt,
             decided_at: outcome === 'pending' ? null : quotedAt,
-            customer_rate_cents: isBooked ? Math.round(lane.quoted_rate * 100 - random() * 9_000) : null,
+            customer_rate_cents: isBooked ? Math.round(quote.quoted_rate * 100 - random() * 9_000) : null,
             truck_cost_cents: isBooked && random() < 0.8 ? 120_000 + Math.floor(random() * 60_000) : null,
             carrier_name: isBooked ? pick(carriers) : null,
           })
           .where('tenant_id', '=', id)
-          .where('lane_id', '=', lane.lane_id)
+          .where('lane_id', '=', quote.lane_id)
           .execute(),
       )
     }
@@ -93,12 +93,12 @@ beforeAll(async () => {
   })
   reps = [acme.owner, (await makePerson(app, acme, 'member')).token]
   await fill(acme, reps)
-  lanes = []
+  quotes = []
   let cursor: string | null = ''
   while (cursor !== null) {
     const next: string = cursor === '' ? '' : `&cursor=${cursor}`
     const { body } = await call(app, 'GET', `/api/lanes?limit=200${next}`, { token: acme.owner })
-    lanes.push(...body.lanes)
+    quotes.push(...body.lanes)
     cursor = body.next_cursor
   }
 })
@@ -116,37 +116,37 @@ async function gaps(query = '', token = acme.owner): Promise<Gaps> {
 }
 
 const inCents = (dollars: number | null) => Math.round((dollars ?? 0) * 100)
-const quotedCost = (lane: Lane) => lane.estimated_cost ?? lane.expected_cost?.amount ?? null
+const quotedCost = (quote: Quote) => quote.estimated_cost ?? quote.expected_cost?.amount ?? null
 
 /** The lowest rate of a quote with a known cost, in cents. */
-const lowestRate = (lane: Lane) => {
-  const cost = inCents(quotedCost(lane))
+const lowestRate = (quote: Quote) => {
+  const cost = inCents(quotedCost(quote))
   return Math.max(
     cost,
     Math.ceil(cost / (1 - floors.margin_pct / 100)),
     cost + 100 * floors.margin,
-    Math.ceil((lane.miles ?? 0) * 100 * floors.rate_per_mile),
+    Math.ceil((quote.miles ?? 0) * 100 * floors.rate_per_mile),
   )
 }
-const tooLow = (lane: Lane) =>
-  quotedCost(lane) === null ? 0 : Math.max(0, lowestRate(lane) - inCents(lane.quoted_rate))
+const tooLow = (quote: Quote) =>
+  quotedCost(quote) === null ? 0 : Math.max(0, lowestRate(quote) - inCents(quote.quoted_rate))
 const lostTo = {
-  cost: (lane: Lane) => Math.max(0, inCents(lane.truck_cost) - inCents(quotedCost(lane))),
-  rate: (lane: Lane) => Math.max(0, inCents(lane.quoted_rate) - inCents(lane.customer_rate)),
+  cost: (quote: Quote) => Math.max(0, inCents(quote.truck_cost) - inCents(quotedCost(quote))),
+  rate: (quote: Quote) => Math.max(0, inCents(quote.quoted_rate) - inCents(quote.customer_rate)),
 }
 
 /** The figures of some quotes, added up from the quotes in the API. */
-function recomputed(some: readonly Lane[]) {
-  const won = some.filter((lane) => lane.outcome === 'won').length
-  const lost = some.filter((lane) => lane.outcome === 'lost').length
-  const shipments = some.filter((lane) => lane.margin !== null)
-  const comparable = shipments.filter((lane) => quotedCost(lane) !== null)
-  const sum = (of: readonly Lane[], cents: (lane: Lane) => number) =>
-    of.length === 0 ? null : of.reduce((total, lane) => total + cents(lane), 0) / 100
-  const margin = sum(shipments, (lane) => inCents(lane.margin))
-  const rate = sum(shipments, (lane) => inCents(lane.customer_rate))
-  const withCost = some.filter((lane) => quotedCost(lane) !== null)
-  const quotedMargin = (lane: Lane) => inCents(lane.quoted_rate) - inCents(quotedCost(lane))
+function recomputed(some: readonly Quote[]) {
+  const won = some.filter((quote) => quote.outcome === 'won').length
+  const lost = some.filter((quote) => quote.outcome === 'lost').length
+  const shipments = some.filter((quote) => quote.margin !== null)
+  const comparable = shipments.filter((quote) => quotedCost(quote) !== null)
+  const sum = (of: readonly Quote[], cents: (quote: Quote) => number) =>
+    of.length === 0 ? null : of.reduce((total, quote) => total + cents(quote), 0) / 100
+  const margin = sum(shipments, (quote) => inCents(quote.margin))
+  const rate = sum(shipments, (quote) => inCents(quote.customer_rate))
+  const withCost = some.filter((quote) => quotedCost(quote) !== null)
+  const quotedMargin = (quote: Quote) => inCents(quote.quoted_rate) - inCents(quotedCost(quote))
   return {
     quotes: some.length,
     won,
@@ -156,45 +156,45 @@ function recomputed(some: readonly Lane[]) {
     win_rate_pct: won + lost === 0 ? null : Math.round((1000 * won) / (won + lost)) / 10,
     shipments: shipments.length,
     customer_rate: rate,
-    truck_cost: sum(shipments, (lane) => inCents(lane.truck_cost)),
+    truck_cost: sum(shipments, (quote) => inCents(quote.truck_cost)),
     margin,
     margin_pct: margin === null || rate === null ? null : Number(((100 * margin) / rate).toFixed(1)),
     comparable_shipments: comparable.length,
     quoted_margin: sum(comparable, quotedMargin),
-    landed_vs_quoted: sum(comparable, (lane) => inCents(lane.margin) - quotedMargin(lane)),
+    landed_vs_quoted: sum(comparable, (quote) => inCents(quote.margin) - quotedMargin(quote)),
     lost_to_cost: sum(comparable, lostTo.cost),
     lost_to_rate: sum(comparable, lostTo.rate),
     gained: sum(
       comparable,
-      (lane) => inCents(lane.margin) - quotedMargin(lane) + lostTo.cost(lane) + lostTo.rate(lane),
+      (quote) => inCents(quote.margin) - quotedMargin(quote) + lostTo.cost(quote) + lostTo.rate(quote),
     ),
     quotes_with_cost: withCost.length,
-    quoted_too_low: withCost.filter((lane) => tooLow(lane) > 0).length,
-    quoted_too_low_won: withCost.filter((lane) => tooLow(lane) > 0 && lane.outcome === 'won').length,
-    quoted_too_low_amount: sum(withCost, (lane) => (lane.outcome === 'won' ? tooLow(lane) : 0)),
+    quoted_too_low: withCost.filter((quote) => tooLow(quote) > 0).length,
+    quoted_too_low_won: withCost.filter((quote) => tooLow(quote) > 0 && quote.outcome === 'won').length,
+    quoted_too_low_amount: sum(withCost, (quote) => (quote.outcome === 'won' ? tooLow(quote) : 0)),
   }
 }
 
 const chicagoMonth = new Intl.DateTimeFormat('en-CA', { timeZone: 'America/Chicago' })
-const keyOf: Record<Performance['by'], (lane: Lane) => string> = {
-  lane: (lane) => `${lane.origin} to ${lane.destination}, ${lane.equipment}`,
-  customer: (lane) => lane.customer_name.toLowerCase(),
-  rep: (lane) => String(lane.quoted_by?.user_id ?? ''),
-  carrier: (lane) => (lane.carrier_name ?? '').toLowerCase(),
-  equipment: (lane) => lane.equipment,
-  month: (lane) => chicagoMonth.format(new Date(lane.created_at)).slice(0, 7),
+const keyOf: Record<Performance['by'], (quote: Quote) => string> = {
+  lane: (quote) => `${quote.origin} to ${quote.destination}, ${quote.equipment}`,
+  customer: (quote) => quote.customer_name.toLowerCase(),
+  rep: (quote) => String(quote.quoted_by?.user_id ?? ''),
+  carrier: (quote) => (quote.carrier_name ?? '').toLowerCase(),
+  equipment: (quote) => quote.equipment,
+  month: (quote) => chicagoMonth.format(new Date(quote.created_at)).slice(0, 7),
 }
 
 describe('200', () => {
   test.each(performanceGroupings)('by %s: each row is the sum of its quotes', async (by) => {
     const { rows, rows_total, totals } = await performance(`by=${by}&limit=200`)
-    const groups = Map.groupBy(lanes, keyOf[by])
+    const groups = Map.groupBy(quotes, keyOf[by])
     expect([rows.length, rows_total]).toEqual([groups.size, groups.size])
     for (const row of rows) {
       const name = by === 'lane' ? row.label : row.key
       expect(row).toMatchObject(recomputed(groups.get(name) ?? []))
     }
-    expect(totals).toMatchObject(recomputed(lanes))
+    expect(totals).toMatchObject(recomputed(quotes))
   })
 
   test.each(performanceGroupings)('by %s: the rows add up to the totals', async (by) => {
@@ -226,8 +226,9 @@ describe('200', () => {
       expect([field, added(field)]).toEqual([field, totals[field]])
     }
     expect(totals.quotes).toBe(
-      lanes.filter(
-        (lane) => lane.equipment === 'R' && lane.created_at >= '2025-11-20' && lane.created_at < '2026-02-10',
+      quotes.filter(
+        (quote) =>
+          quote.equipment === 'R' && quote.created_at >= '2025-11-20' && quote.created_at < '2026-02-10',
       ).length,
     )
   })
@@ -311,10 +312,10 @@ describe('200', () => {
   test('it can be filtered by customer in any case, and by rep', async () => {
     const { totals } = await performance('by=lane&customer=HARVEST%20TABLE%20FOODS')
     expect(totals).toMatchObject(
-      recomputed(lanes.filter((lane) => /^harvest table foods$/i.test(lane.customer_name))),
+      recomputed(quotes.filter((quote) => /^harvest table foods$/i.test(quote.customer_name))),
     )
     const rep = await performance('by=customer&quoted_by=1')
-    expect(rep.totals).toMatchObject(recomputed(lanes.filter((lane) => lane.quoted_by?.user_id === 1)))
+    expect(rep.totals).toMatchObject(recomputed(quotes.filter((quote) => quote.quoted_by?.user_id === 1)))
   })
 
   test('margin gaps are the shipments with less margin than quoted, largest first, with the cause', async () => {
@@ -327,24 +328,24 @@ describe('200', () => {
       totals = page.totals
       cursor = page.next_cursor
     }
-    const comparable = lanes.filter((lane) => lane.margin !== null && quotedCost(lane) !== null)
+    const comparable = quotes.filter((quote) => quote.margin !== null && quotedCost(quote) !== null)
     const below = comparable
-      .map((lane) => {
-        const quoted = inCents(lane.quoted_rate) - inCents(quotedCost(lane))
+      .map((quote) => {
+        const quoted = inCents(quote.quoted_rate) - inCents(quotedCost(quote))
         const [lower, dearer] = [
-          inCents(lane.customer_rate) < inCents(lane.quoted_rate),
-          inCents(lane.truck_cost) > inCents(quotedCost(lane)),
+          inCents(quote.customer_rate) < inCents(quote.quoted_rate),
+          inCents(quote.truck_cost) > inCents(quotedCost(quote)),
         ]
         return {
-          lane,
+          lane: quote,
           quoted_margin: quoted / 100,
-          margin: lane.margin,
-          shortfall: (quoted - inCents(lane.margin)) / 100,
+          margin: quote.margin,
+          shortfall: (quoted - inCents(quote.margin)) / 100,
           compared: {
-            quoted_rate: lane.quoted_rate,
-            expected_cost: quotedCost(lane),
-            customer_rate: lane.customer_rate,
-            truck_cost: lane.truck_cost,
+            quoted_rate: quote.quoted_rate,
+            expected_cost: quotedCost(quote),
+            customer_rate: quote.customer_rate,
+            truck_cost: quote.truck_cost,
           },
           because: lower && dearer ? 'both' : lower ? 'rate' : 'cost',
         }
@@ -370,23 +371,23 @@ describe('200', () => {
   })
 
   test('the quotes behind a figure can be listed and exported, by carrier in any case, too', async () => {
-    const compared = (lane: Lane) => lane.margin !== null && quotedCost(lane) !== null
+    const compared = (quote: Quote) => quote.margin !== null && quotedCost(quote) !== null
     const isBehind = {
-      lost_to_cost: (lane: Lane) => compared(lane) && lostTo.cost(lane) > 0,
-      lost_to_rate: (lane: Lane) => compared(lane) && lostTo.rate(lane) > 0,
-      quoted_too_low: (lane: Lane) => tooLow(lane) > 0,
-      booked_at_a_loss: (lane: Lane) => (lane.margin ?? 0) < 0,
+      lost_to_cost: (quote: Quote) => compared(quote) && lostTo.cost(quote) > 0,
+      lost_to_rate: (quote: Quote) => compared(quote) && lostTo.rate(quote) > 0,
+      quoted_too_low: (quote: Quote) => tooLow(quote) > 0,
+      booked_at_a_loss: (quote: Quote) => (quote.margin ?? 0) < 0,
     }
     for (const [finding, isListed] of Object.entries(isBehind)) {
       for (const carrier of [null, 'bluebonnet CARRIERS']) {
         const query = `finding=${finding}${carrier === null ? '' : `&carrier=${encodeURIComponent(carrier)}`}`
         const { body } = await call(app, 'GET', `/api/lanes?limit=200&${query}`, { token: acme.owner })
-        const expected = lanes.filter(
-          (lane) =>
-            isListed(lane) &&
-            (carrier === null || lane.carrier_name?.toLowerCase() === carrier.toLowerCase()),
+        const expected = quotes.filter(
+          (quote) =>
+            isListed(quote) &&
+            (carrier === null || quote.carrier_name?.toLowerCase() === carrier.toLowerCase()),
         )
-        const refs = (some: readonly Lane[]) => some.map((lane) => lane.lane_ref).sort()
+        const refs = (some: readonly Quote[]) => some.map((quote) => quote.lane_ref).sort()
         expect([query, body.total, refs(body.lanes)]).toEqual([query, expected.length, refs(expected)])
         expect(expected.length).toBeGreaterThan(0)
         const csv = await app.inject({
@@ -434,13 +435,13 @@ describe('200', () => {
       '2026-04-01T05:00:00Z',
     ]
     for (const time of at) {
-      const lane = await makeLane(app, other, { outcome: 'won' })
+      const quote = await makeQuote(app, other, { outcome: 'won' })
       await app.database.inTenant(tenantId(other.id), (transaction) =>
         transaction
           .updateTable('quotes')
           .set({ created_at: new Date(time) })
           .where('tenant_id', '=', tenantId(other.id))
-          .where('lane_id', '=', lane.lane_id)
+          .where('lane_id', '=', quote.lane_id)
           .execute(),
       )
     }
@@ -470,12 +471,12 @@ describe('200', () => {
   test('the figures do not change when another quote has an amount that must be converted', async () => {
     const tenant = await makeTenant(app)
     const id = tenantId(tenant.id)
-    const expired = await makeLane(app, tenant, { customer: 'harvest table foods' })
+    const expired = await makeQuote(app, tenant, { customer: 'harvest table foods' })
     await setColumns(app, tenant, expired.lane_id, { outcome: 'expired', decided_at: new Date() })
-    for (const outcome of ['won', 'lost'] as const) await makeLane(app, tenant, { outcome })
-    const won = await makeLane(app, tenant, { outcome: 'won', origin: 'Chicago, IL' })
+    for (const outcome of ['won', 'lost'] as const) await makeQuote(app, tenant, { outcome })
+    const won = await makeQuote(app, tenant, { outcome: 'won', origin: 'Chicago, IL' })
     await setColumns(app, tenant, won.lane_id, { customer_rate_cents: 190_000, truck_cost_cents: 170_000 })
-    const other = await makeLane(app, tenant)
+    const other = await makeQuote(app, tenant)
     await setColumns(app, tenant, other.lane_id, { voided_at: new Date(), void_reason: 'test' })
     const figures = async () => {
       const all = performanceGroupings.map((by) => performance(`by=${by}`, tenant.owner))
@@ -496,13 +497,13 @@ describe('200', () => {
   test('a viewer reads it, and sees nothing of another brokerage', async () => {
     const other = await makeTenant(app)
     const viewer = await makePerson(app, other, 'viewer')
-    await makeLane(app, other, { outcome: 'won' })
+    await makeQuote(app, other, { outcome: 'won' })
     for (const by of performanceGroupings) {
       const { rows, totals } = await performance(`by=${by}`, viewer.token)
       expect([rows.length, totals.quotes, totals.shipments]).toEqual([1, 1, 0])
     }
     expect((await gaps('', viewer.token)).totals).toEqual({ shipments_compared: 0, below: 0, shortfall: 0 })
-    expect((await performance('by=lane')).totals.quotes).toBe(lanes.length)
+    expect((await performance('by=lane')).totals.quotes).toBe(quotes.length)
   })
 })
 

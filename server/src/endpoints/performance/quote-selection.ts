@@ -3,9 +3,9 @@ import { type FieldError, invalid } from '#contract/errors.ts'
 import { readTime } from '#contract/fields.ts'
 import type * as contract from '#contract/performance.ts'
 import type { QuoteSelection } from '#engine/quote-statistics/quote-selection.ts'
-import type { LaneFilter } from '../../database/queries/index.ts'
+import type { QuoteFilter } from '../../database/queries/index.ts'
 import type { TenantId } from '../../database/session/index.ts'
-import { readEquipment } from '../../lanes/index.ts'
+import { readEquipment } from '../../quotes/index.ts'
 
 type Selection = Pick<
   QueryOf<typeof contract.listMarginGaps>,
@@ -18,7 +18,7 @@ export function readSelection(
   tenant: TenantId,
 ): {
   selection: QuoteSelection
-  filter: LaneFilter
+  filter: QuoteFilter
   period: { from: string | null; to: string | null }
 } {
   const errors: FieldError[] = []

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest'
-import { call, type Integration, makeIntegration, makeLane, makePerson, makeTenant } from '#testing/make.ts'
+import { call, type Integration, makeIntegration, makePerson, makeQuote, makeTenant } from '#testing/make.ts'
 import { sharedApp, type TestApp } from '#testing/shared-app.ts'
 
 let app: TestApp
@@ -16,7 +16,7 @@ beforeAll(async () => {
     [2200, 'won'],
     [2300, 'lost'],
   ] as const) {
-    await makeLane(app, acme.tenant, { rate, outcome })
+    await makeQuote(app, acme.tenant, { rate, outcome })
   }
 })
 
@@ -80,7 +80,7 @@ test('a person who has just marked a quote sees the effect', async () => {
   const { owner } = acme.tenant
   const before = await ask(reads.markup.people, { equipment: 'F' }, owner)
   expect(before.body.found).toBe(false)
-  await makeLane(app, acme.tenant, { equipment: 'F', rate: 2000, outcome: 'won' })
+  await makeQuote(app, acme.tenant, { equipment: 'F', rate: 2000, outcome: 'won' })
   const after = await ask(reads.markup.people, { equipment: 'F' }, owner)
   expect(after.body).toMatchObject({ found: true, win_probability: 0.75, confidence: 'low' })
 })

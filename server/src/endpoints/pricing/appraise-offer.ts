@@ -12,7 +12,7 @@ import {
   type Reader,
 } from '../../book/index.ts'
 import type { TenantId } from '../../database/session/index.ts'
-import { type AskedLane, lanePlaces } from '../../lanes/index.ts'
+import { type AskedLane, lanePlaces } from '../../quotes/index.ts'
 import { yieldBetweenSteps } from '../../runtime/index.ts'
 import type { Parts } from '../parts.ts'
 

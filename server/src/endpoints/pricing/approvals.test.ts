@@ -49,12 +49,12 @@ const ask = async (rate = 1000, token = rep.token) => {
 }
 const decide = (id: number, body: object, token = manager.token) =>
   post(`/api/approvals/${id}/decision`, body, token)
-const lanesNow = async () =>
+const quotesNow = async () =>
   (await call(app, 'GET', '/api/lanes', { token: tenant.owner })).body.total as number
 
 describe('an approval', () => {
   test('makes the quote as it was asked, in the name of the rep, and only once', async () => {
-    const before = await lanesNow()
+    const before = await quotesNow()
     const asked = await ask()
     expect(asked).toMatchObject({
       state: 'waiting',
@@ -63,10 +63,10 @@ describe('an approval', () => {
       lanes: [lane],
       email: { subject: expect.stringContaining('Harvest, Dallas, TX to Atlanta, GA') },
     })
-    expect(await lanesNow()).toBe(before)
+    expect(await quotesNow()).toBe(before)
     const both = await Promise.all([1, 2].map(() => decide(asked.approval_id, { decision: 'approve' })))
     expect(both.map(({ status }) => status).sort()).toEqual([200, 409])
-    expect(await lanesNow()).toBe(before + 1)
+    expect(await quotesNow()).toBe(before + 1)
     const approved = both.find(({ status }) => status === 200)?.body
     expect(approved).toMatchObject({ state: 'approved', decided_by: { user_id: manager.id } })
     const made = await call(app, 'GET', `/api/lanes/${approved.lane_refs[0]}`, { token: rep.token })
@@ -110,7 +110,7 @@ describe('an approval', () => {
     const { approval_id: id } = (
       await post(`/api/lanes/${first.lane_ref}/approvals`, { quoted_rate: 1200 }, rep.token)
     ).body
-    const before = await lanesNow()
+    const before = await quotesNow()
     await setColumns(app, tenant, first.lane_id, { quoted_basis: 'linehaul', quoted_fuel_cents: 300_00 })
     const refused = await decide(id, { decision: 'approve' })
     expect([refused.status, refused.body.detail]).toEqual([
@@ -119,7 +119,7 @@ describe('an approval', () => {
     ])
     // The default basis in words is the same basis.
     await setColumns(app, tenant, first.lane_id, { quoted_basis: 'all_in', quoted_fuel_cents: null })
-    expect(await lanesNow()).toBe(before)
+    expect(await quotesNow()).toBe(before)
     expect((await decide(id, { decision: 'approve' })).body.state).toBe('approved')
   })
 
@@ -340,10 +340,10 @@ describe('409: no approval makes a quote in the name of a person', () => {
   const decideFor = async (leave: (person: { id: number; token: string }) => Promise<unknown>) => {
     const person = await makePerson(app, tenant, 'member')
     const { approval_id: id } = await ask(1000, person.token)
-    const before = await lanesNow()
+    const before = await quotesNow()
     await leave(person)
     const { status, body } = await decide(id, { decision: 'approve' })
-    expect(await lanesNow()).toBe(before)
+    expect(await quotesNow()).toBe(before)
     // The request can still be rejected.
     expect((await decide(id, { decision: 'reject' })).body.state).toBe('rejected')
     return [status, body.detail]
@@ -378,7 +378,7 @@ describe('409: no approval makes a quote in the name of a person', () => {
 
 describe('no rep gets a low rate into a quote', () => {
   test('by any way that makes or changes a quote', async () => {
-    const before = await lanesNow()
+    const before = await quotesNow()
     const fine = await post('/api/quote-requests', quoted(2000), rep.token)
     const ref: string = fine.body.lanes[0].lane_ref
     const asked = await ask(900)
@@ -431,7 +431,7 @@ describe('no rep gets a low rate into a quote', () => {
       ['a push with a session', 401],
     ])
     expect(upload.status).toBe(403)
-    expect(await lanesNow()).toBe(before + 1)
+    expect(await quotesNow()).toBe(before + 1)
   })
 })
 

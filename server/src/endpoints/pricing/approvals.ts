@@ -8,7 +8,7 @@ import { centsFromDollars, dollarsFromCents, formatDollars } from '#engine/money
 import { type QuotedTerms, sameTerms, termsBehind } from '#engine/rate-basis.ts'
 import { type ApprovalState, decided } from '#engine/rules/approval.ts'
 import { recordEvent } from '../../audit/index.ts'
-import { announceToSubscribers, approvals, lanes, people, teams } from '../../database/queries/index.ts'
+import { announceToSubscribers, approvals, people, savedQuotes, teams } from '../../database/queries/index.ts'
 import type { ApprovalRow, TenantTransaction } from '../../database/schema/index.ts'
 import { type TenantId, withViewer } from '../../database/session/index.ts'
 import {
@@ -17,15 +17,15 @@ import {
   approvalState,
   askedQuote,
   askedRates,
-  pricedLane,
+  pricedQuote,
   termsOf,
-} from '../../lanes/index.ts'
+} from '../../quotes/index.ts'
 import { type Call, type ServedEndpoint, serve } from '../endpoint-call.ts'
 import type { Parts } from '../parts.ts'
 import type { CheckedRate } from '../quotes/check-rates.ts'
+import { checkQuoteRequest, makeQuotes, withStoredNames } from '../quotes/make-quotes.ts'
 import { outsideErrors, outsideRules } from '../quotes/outside-rules.ts'
-import { checkQuoteRequest, quoteLanes, withStoredNames } from '../quotes/quote-lanes.ts'
-import { checkRequote, requoteLane } from '../quotes/requote-lane.ts'
+import { checkRequote, saveRequote } from '../quotes/save-requote.ts'
 
 type Approval = Static<typeof contract.Approval>
 const hourMs = 3_600_000
@@ -216,9 +216,9 @@ async function refuseOtherTerms(
 ): Promise<void> {
   const [asked] = askedRates(request)
   if (request.kind !== 'requote' || made === undefined || asked === undefined) return
-  const lane = await lanes.findLane(transaction, tenant, made)
+  const quote = await savedQuotes.findQuote(transaction, tenant, made)
   const assumed = await people.defaultBasisOf(transaction, tenant)
-  if (lane === null || sameTerms(asked.terms, termsOf(lane), assumed)) return
+  if (quote === null || sameTerms(asked.terms, termsOf(quote), assumed)) return
   throw problem(
     'state-conflict',
     `The basis or currency of quote ${request.laneRef} changed after the request, so its rate would now be a different amount. Nothing was changed. Reject the request; the person can ask again.`,
@@ -268,15 +268,15 @@ async function makeApproved(call: DecideCall, row: ApprovalRow, parts: Parts): P
   }
   if (request.kind === 'requote') {
     const body = { ...request.body, quoted_rate: rateAt(0, request.body.quoted_rate) }
-    await requoteLane(request.laneRef, body, by, parts)
+    await saveRequote(request.laneRef, body, by, parts)
   } else {
     const { body } = request
-    const quoted = body.lanes.map((lane, index) => ({
-      ...lane,
-      quoted_rate: rateAt(index, lane.quoted_rate),
+    const quoted = body.lanes.map((quote, index) => ({
+      ...quote,
+      quoted_rate: rateAt(index, quote.quoted_rate),
     }))
     // The decision is made once, so the key that the request had is not needed, and may have made another quote.
-    await quoteLanes({ ...body, lanes: quoted, request_key: randomUUID() }, by, parts)
+    await makeQuotes({ ...body, lanes: quoted, request_key: randomUUID() }, by, parts)
   }
   if (answer === null) throw new Error('An approved request was not saved with its quotes.')
   return answer
@@ -311,7 +311,7 @@ export const approvalEndpoints: ServedEndpoint[] = [
       kind: 'requote' as const,
       laneRef: checked.next.lane_ref,
       customerName: checked.next.quoted_customer_name,
-      lane: pricedLane(checked.next),
+      lane: pricedQuote(checked.next),
       body,
     }
     const reasons = reasonsOf([checked], () => '/quoted_rate')

@@ -1,5 +1,5 @@
 import type { AnswerOf } from '#contract/endpoint.ts'
-import type { adviseLanes } from '#contract/lanes-advice.ts'
+import type { adviseQuotes } from '#contract/quotes-advice.ts'
 import type { Appraisal } from '#engine/appraisal/appraisal.ts'
 import {
   bestBetween,
@@ -13,7 +13,7 @@ import { unconvertedCents } from '#engine/rate-basis.ts'
 import type { EstimatedOffer } from './markup-estimate.ts'
 
 type Answer = NonNullable<
-  Extract<AnswerOf<typeof adviseLanes>['results'][number], { status: 200 }>['counter_offer']
+  Extract<AnswerOf<typeof adviseQuotes>['results'][number], { status: 200 }>['counter_offer']
 >
 
 /** What is known after a counter-offer. Its rates are cents on the terms of the quote, as they are sent. */

@@ -7,7 +7,7 @@ import type { ModelsByType } from '#engine/estimate/prepared-models.ts'
 import { isDecided } from '#engine/history.ts'
 import { dollarsFromCents } from '#engine/money.ts'
 import { rateTypes } from '#engine/rate-type.ts'
-import type { AskedLane } from '../../lanes/index.ts'
+import type { AskedLane } from '../../quotes/index.ts'
 import { yieldBetweenSteps } from '../../runtime/index.ts'
 
 const unanswered = 'nobody has answered it yet'
@@ -29,28 +29,28 @@ export async function readEvidenceQuotes(
   }: {
     page: { number: number; size: number }
     asked: AskedLane
-    refsOf: (laneIds: readonly number[]) => Promise<ReadonlyMap<number, string>>
+    refsOf: (quoteIds: readonly number[]) => Promise<ReadonlyMap<number, string>>
   },
 ): Promise<{ quotes: Static<typeof EvidenceQuote>[]; quotes_page: number; quotes_pages: number }> {
   const left = model === null ? new Map<number, string>() : await leftOutOf(model, history, asked)
   const start = (page.number - 1) * page.size
   const shown = history.toReversed().slice(start, start + page.size)
   const refs =
-    shown.length === 0 ? new Map<number, string>() : await refsOf(shown.map(({ laneId }) => laneId))
+    shown.length === 0 ? new Map<number, string>() : await refsOf(shown.map(({ quoteId }) => quoteId))
   return {
     // A quote that was just deleted has no reference.
     quotes: shown.flatMap((quote) => {
-      const ref = refs.get(quote.laneId)
+      const ref = refs.get(quote.quoteId)
       return ref === undefined
         ? []
-        : [evidenceQuote(quote, ref, model === null ? null : left.get(quote.laneId))]
+        : [evidenceQuote(quote, ref, model === null ? null : left.get(quote.quoteId))]
     }),
     quotes_page: page.number,
     quotes_pages: Math.max(1, Math.ceil(history.length / page.size)),
   }
 }
 
-/** The reasons why the estimate excludes quotes, by laneId. */
+/** The reasons why the estimate excludes quotes, by quoteId. */
 async function leftOutOf(
   models: ModelsByType,
   history: readonly ScopeQuote[],
@@ -68,7 +68,7 @@ async function leftOutOf(
     for (const rateType of rateTypes) {
       const estimator = models[rateType]?.estimator
       const lane = estimator === undefined ? null : await yieldBetweenSteps(laneInSteps(estimator, key))
-      for (const { laneId, reason } of lane?.leftOut ?? []) left.set(laneId, reason)
+      for (const { quoteId, reason } of lane?.leftOut ?? []) left.set(quoteId, reason)
     }
   }
   return left

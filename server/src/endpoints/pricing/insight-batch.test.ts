@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { batchLanesMax, batchSecondsMax } from '#contract/limits.ts'
-import { call, type Integration, makeIntegration, makeLane } from '#testing/make.ts'
+import { call, type Integration, makeIntegration, makeQuote } from '#testing/make.ts'
 import { sharedApp, type TestApp } from '#testing/shared-app.ts'
 import { testApp } from '#testing/test-app.ts'
 
@@ -13,9 +13,9 @@ const known = { origin: 'Dallas, TX', destination: 'Atlanta, GA', equipment: 'V'
 beforeAll(async () => {
   app = await sharedApp()
   ;[acme, other] = await Promise.all([makeIntegration(app), makeIntegration(app)])
-  await makeLane(app, acme.tenant, { rate: 1900, outcome: 'won' })
-  await makeLane(app, acme.tenant, { rate: 2000, outcome: 'won' })
-  await makeLane(app, acme.tenant, { rate: 2300, outcome: 'lost' })
+  await makeQuote(app, acme.tenant, { rate: 1900, outcome: 'won' })
+  await makeQuote(app, acme.tenant, { rate: 2000, outcome: 'won' })
+  await makeQuote(app, acme.tenant, { rate: 2300, outcome: 'lost' })
 })
 
 const batch = (body: unknown, { token }: Pick<Integration, 'token'> = acme) =>

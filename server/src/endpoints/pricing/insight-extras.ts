@@ -6,7 +6,7 @@ import type { Pool, RateType } from '#engine/rate-type.ts'
 import { type BrokerageBook, type OpenBook, ownScope } from '../../book/index.ts'
 import type { BookSettings } from '../../database/queries/index.ts'
 import type { TenantId } from '../../database/session/index.ts'
-import { type AskedLane, type FindClosest, unknownPlaces } from '../../lanes/index.ts'
+import { type AskedLane, type FindClosest, unknownPlaces } from '../../quotes/index.ts'
 import type { Parts } from '../parts.ts'
 import { basisOfLane } from '../performance/compared-basis.ts'
 

@@ -9,7 +9,7 @@ import {
   newestQuotes,
   type Scope,
 } from '#engine/book/scope-counts.ts'
-import { countsHoldUntil, type HistoryCount } from '#engine/history-counts.ts'
+import { countsSameUntil, type HistoryCount } from '#engine/history-counts.ts'
 import { describeLane, rescaledAverage } from '#engine/lane-insight.ts'
 import { dollarsFromCents } from '#engine/money.ts'
 import { type Outlier, outliersInSteps } from '#engine/outliers.ts'
@@ -17,7 +17,7 @@ import type { Pool } from '#engine/rate-type.ts'
 import { isEnough, type LaneScope, type ScopeCounts, scopesFor } from '#engine/scopes.ts'
 import type { Steps } from '#engine/steps.ts'
 import { askedScope, type BrokerageBook, type NamedScope, ownScope } from '../../book/index.ts'
-import { type AskedLane, lanePlaces, readAskedLane } from '../../lanes/index.ts'
+import { type AskedLane, lanePlaces, readAskedLane } from '../../quotes/index.ts'
 import { yieldBetweenSteps } from '../../runtime/index.ts'
 import { type AskedBy, type ReadCall, serve } from '../endpoint-call.ts'
 import { marketReference } from '../market/market-reference.ts'
@@ -80,7 +80,7 @@ function* readBook(
   const { scope, quotes } = found
   const counts = yield* book.result(`history ${quotes.name}`, quotes.area, now, function* () {
     const value = yield* countScopeHistory(book.quotes, quotes, now)
-    return { value, until: countsHoldUntil(value, now) }
+    return { value, until: countsSameUntil(value, now) }
   })
   const { origin, destination } = asked.places
   const [, wins, losses] = book.quotes.counts(pool)

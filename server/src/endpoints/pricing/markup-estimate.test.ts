@@ -3,7 +3,7 @@ import {
   call,
   type Integration,
   makeIntegration,
-  makeLane,
+  makeQuote,
   makeServiceToken,
   pushUpdate,
 } from '#testing/make.ts'
@@ -32,9 +32,9 @@ beforeAll(async () => {
   app = await sharedApp()
   broker = await makeIntegration(app)
   for (const quote of quotes) {
-    const lane = await makeLane(app, broker.tenant, quote)
+    const made = await makeQuote(app, broker.tenant, quote)
     if (quote.outcome === 'won') {
-      await pushUpdate(app, broker, { lane_ref: lane.lane_ref, customer_rate: quote.rate, truck_cost: 1650 })
+      await pushUpdate(app, broker, { lane_ref: made.lane_ref, customer_rate: quote.rate, truck_cost: 1650 })
     }
   }
 })
@@ -113,7 +113,7 @@ describe('include=estimate', () => {
 
   test('flags a lane whose own quotes are all very old', async () => {
     const own = await makeIntegration(app)
-    await makeLane(app, own.tenant, { rate: 2000, outcome: 'won' })
+    await makeQuote(app, own.tenant, { rate: 2000, outcome: 'won' })
     const then = app.now
     app.now += 700 * 86_400_000
     try {
@@ -122,7 +122,7 @@ describe('include=estimate', () => {
       })
       const tenant = { ...own.tenant, owner: signIn.body.token }
       const token = await makeServiceToken(app, tenant.owner)
-      await makeLane(app, tenant, { rate: 2500, origin: 'Houston, TX', outcome: 'lost' })
+      await makeQuote(app, tenant, { rate: 2500, origin: 'Houston, TX', outcome: 'lost' })
       const { estimate } = (await markup({ include: 'estimate' }, { ...own, token })).body
       expect(estimate.flags).toContain('only_old_quotes')
       expect(estimate.sentence).toContain('too old to count')
@@ -157,7 +157,7 @@ describe('include=estimate', () => {
     expect(body.estimate.flags).not.toContain('no_quotes')
     expect([body.optimum, body.curve]).toEqual([null, []])
     // A pending quote of the lane is no basis, an answered one is.
-    const pending = await makeLane(app, broker.tenant, { destination: 'Smallville, TX', rate: 1900 })
+    const pending = await makeQuote(app, broker.tenant, { destination: 'Smallville, TX', rate: 1900 })
     expect((await markup(unknown)).body.estimate.probability).toBeNull()
     await call(app, 'POST', `/api/lanes/${pending.lane_ref}/outcome`, {
       token: broker.tenant.owner,
@@ -169,7 +169,7 @@ describe('include=estimate', () => {
   })
 
   test('flags a short haul', async () => {
-    await makeLane(app, broker.tenant, {
+    await makeQuote(app, broker.tenant, {
       origin: 'Dallas, TX',
       destination: 'Waco, TX',
       rate: 700,
@@ -216,8 +216,8 @@ describe('include=optimum', () => {
   test("is flagged when it is outside the range of the lane's quotes", async () => {
     const own = await makeIntegration(app)
     for (const rate of [2000, 2010, 2020]) {
-      const lane = await makeLane(app, own.tenant, { rate, outcome: 'won' })
-      await pushUpdate(app, own, { lane_ref: lane.lane_ref, customer_rate: rate, truck_cost: 1700 })
+      const quote = await makeQuote(app, own.tenant, { rate, outcome: 'won' })
+      await pushUpdate(app, own, { lane_ref: quote.lane_ref, customer_rate: rate, truck_cost: 1700 })
     }
     const { estimate, optimum } = (await markup({ include: 'estimate,optimum' }, own)).body
     expect(optimum.rate).toBeGreaterThan(2020)
@@ -265,7 +265,7 @@ describe('include=risk', () => {
 describe('include=evidence', () => {
   test('pages the quotes behind each number, with the reason when one is excluded', async () => {
     app.now += 60_000
-    const open = await makeLane(app, broker.tenant, { rate: 2500 })
+    const open = await makeQuote(app, broker.tenant, { rate: 2500 })
     const { evidence } = (await markup({ include: 'evidence,estimate', evidence_limit: 5 })).body
     expect(evidence.quotes).toHaveLength(5)
     expect(evidence.quotes_pages).toBe(5)
@@ -275,7 +275,7 @@ describe('include=evidence', () => {
   })
 
   test('marks an outlier instead of dropping it silently', async () => {
-    const wild = await makeLane(app, broker.tenant, { rate: 200000, outcome: 'lost' })
+    const wild = await makeQuote(app, broker.tenant, { rate: 200000, outcome: 'lost' })
     const { body } = await markup({ include: 'evidence,estimate', evidence_limit: 200 })
     expect(body.rate_band.ceiling).toBe(200000)
     expect(body.evidence.outliers.map(({ rate }: { rate: number }) => rate)).toContain(200000)
@@ -294,8 +294,8 @@ describe('include=evidence', () => {
 describe('the effective rate', () => {
   test('a push changes statistics, margin and advice from the next read on, and a rollback restores them', async () => {
     const own = await makeIntegration(app)
-    for (const quote of quotes.slice(5, 15)) await makeLane(app, own.tenant, quote)
-    const lane = await makeLane(app, own.tenant, { rate: 2300, outcome: 'lost' })
+    for (const quote of quotes.slice(5, 15)) await makeQuote(app, own.tenant, quote)
+    const made = await makeQuote(app, own.tenant, { rate: 2300, outcome: 'lost' })
     const look = async () => {
       const { body } = await markup({ include: 'estimate,curve,optimum' }, own)
       const insight = await call(
@@ -304,18 +304,18 @@ describe('the effective rate', () => {
         '/api/integrations/insights/lane?origin=Dallas,%20TX&destination=Atlanta,%20GA&equipment=V',
         { token: own.token },
       )
-      const shown = await call(app, 'GET', `/api/lanes/${lane.lane_ref}`, { token: own.tenant.owner })
+      const shown = await call(app, 'GET', `/api/lanes/${made.lane_ref}`, { token: own.tenant.owner })
       return { body, insight: insight.body, margin: shown.body.margin }
     }
     const before = await look()
     expect(before.margin).toBeNull()
     expect(before.body.optimum).toBeNull()
 
-    await call(app, 'POST', `/api/lanes/${lane.lane_ref}/outcome`, {
+    await call(app, 'POST', `/api/lanes/${made.lane_ref}/outcome`, {
       token: own.tenant.owner,
       body: { outcome: 'pending' },
     })
-    await pushUpdate(app, own, { lane_ref: lane.lane_ref, customer_rate: 1700, truck_cost: 1500 })
+    await pushUpdate(app, own, { lane_ref: made.lane_ref, customer_rate: 1700, truck_cost: 1500 })
     const after = await look()
     expect(after.margin).toBe(200)
     expect(after.insight.history.wins).toBe(before.insight.history.wins + 1)
@@ -324,9 +324,9 @@ describe('the effective rate', () => {
     expect(after.body.estimate.won).toBe(before.body.estimate.won + 1)
     expect(after.body.optimum).not.toBeNull()
 
-    const changes = await call(app, 'GET', `/api/lanes/${lane.lane_ref}/changes`, { token: own.tenant.owner })
+    const changes = await call(app, 'GET', `/api/lanes/${made.lane_ref}/changes`, { token: own.tenant.owner })
     for (const { change_id } of changes.body.changes.slice(0, 2)) {
-      const undone = await call(app, 'POST', `/api/lanes/${lane.lane_ref}/rollback`, {
+      const undone = await call(app, 'POST', `/api/lanes/${made.lane_ref}/rollback`, {
         token: own.tenant.owner,
         body: { change_id },
       })
@@ -370,23 +370,23 @@ describe('expected cost', () => {
         },
       })
     for (let count = 0; count < 5; count++) await quote()
-    const [lane] = (await quote()).body.lanes
-    expect(lane.expected_cost.amount).toBeGreaterThan(1500)
-    expect(lane.expected_cost.amount).toBeLessThan(1900)
+    const [made] = (await quote()).body.lanes
+    expect(made.expected_cost.amount).toBeGreaterThan(1500)
+    expect(made.expected_cost.amount).toBeLessThan(1900)
   })
 
   test('is shown on a new quote of a lane with AP history, with its range', async () => {
-    const lane = await makeLane(app, broker.tenant, { rate: 2050 })
-    expect(lane.expected_cost.amount).toBeGreaterThan(1500)
-    expect(lane.expected_cost.amount).toBeLessThan(1800)
-    expect(lane.expected_cost.low).toBeLessThan(lane.expected_cost.amount)
-    expect(lane.expected_cost.high).toBeGreaterThan(lane.expected_cost.amount)
+    const quote = await makeQuote(app, broker.tenant, { rate: 2050 })
+    expect(quote.expected_cost.amount).toBeGreaterThan(1500)
+    expect(quote.expected_cost.amount).toBeLessThan(1800)
+    expect(quote.expected_cost.low).toBeLessThan(quote.expected_cost.amount)
+    expect(quote.expected_cost.high).toBeGreaterThan(quote.expected_cost.amount)
   })
 
   test('is null when no truck cost is known', async () => {
     const fresh = await makeIntegration(app)
-    const lane = await makeLane(app, fresh.tenant, { rate: 2050 })
-    expect(lane.expected_cost).toBeNull()
+    const quote = await makeQuote(app, fresh.tenant, { rate: 2050 })
+    expect(quote.expected_cost).toBeNull()
   })
 })
 
@@ -416,7 +416,7 @@ describe('places', () => {
   })
 
   test('different spellings of a city are the same city', async () => {
-    await makeLane(app, broker.tenant, {
+    await makeQuote(app, broker.tenant, {
       origin: 'Saint Louis, MO',
       destination: 'Fort Worth, TX',
       rate: 1500,
@@ -436,7 +436,7 @@ describe('places', () => {
       ['Fort Worth, TX', 2050],
       ['Arlington, TX', 2020],
     ] as const) {
-      await makeLane(app, own.tenant, { origin, rate, outcome: 'won' })
+      await makeQuote(app, own.tenant, { origin, rate, outcome: 'won' })
     }
     const answer = await call(
       app,

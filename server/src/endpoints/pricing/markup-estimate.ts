@@ -51,7 +51,7 @@ export function estimatedOffer(offer: AppraisedOffer, rateCents: number, now: nu
   const { models } = appraisal
   if (estimate === null || models === null) throw new Error('An estimate needs the book of its brokerage.')
   const { costs } = models
-  const leftOut = new Set(appraisal.belief?.fold?.leftOut.map(({ laneId }) => laneId))
+  const leftOut = new Set(appraisal.belief?.fold?.leftOut.map(({ quoteId }) => quoteId))
   const ofLane = history.filter((quote) => quote.equipmentCode === equipmentCode)
   const used = quotesUsed(ofLane, leftOut, now)
   const { load, expected } = appraisal

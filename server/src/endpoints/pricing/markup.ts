@@ -13,7 +13,7 @@ import type { Steps } from '#engine/steps.ts'
 import type { WinProbabilityMethod } from '#engine/win-probability.ts'
 import { type BrokerageBook, type NamedScope, type OpenBook, ownScope } from '../../book/index.ts'
 import { readLaneRefs } from '../../database/queries/index.ts'
-import { type AskedLane, readAskedLane } from '../../lanes/index.ts'
+import { type AskedLane, readAskedLane } from '../../quotes/index.ts'
 import { yieldBetweenSteps } from '../../runtime/index.ts'
 import { type AskedBy, type ReadCall, serve } from '../endpoint-call.ts'
 import { checkReference, marketReference } from '../market/market-reference.ts'
@@ -153,9 +153,9 @@ async function adviceWithExtras(
     ? await readEvidenceQuotes(history, model, {
         page: { number: query.evidence_page ?? 1, size: query.evidence_limit ?? pageSizeDefault },
         asked,
-        refsOf: (laneIds) =>
+        refsOf: (quoteIds) =>
           database.inTenant(caller.tenant, (transaction) =>
-            readLaneRefs(transaction, caller.tenant, laneIds),
+            readLaneRefs(transaction, caller.tenant, quoteIds),
           ),
       })
     : null
@@ -201,19 +201,19 @@ function evidenceOf(
 
 /** The advice for a lane of a batch. The default of the proposed rate is the suggested rate, or else the median. */
 export async function markupOfLane(
-  lane: Omit<Query, 'proposed_rate'> & Partial<Pick<Query, 'proposed_rate'>>,
+  quote: Omit<Query, 'proposed_rate'> & Partial<Pick<Query, 'proposed_rate'>>,
   asked: AskedLane,
   by: AskedBy,
   parts: Parts,
   additions: Pick<AskedInsight, 'include' | 'closest' | 'isPerson'>,
 ): Promise<MarkupOfBatch> {
   const open = await parts.books.read(by.caller.tenant)
-  const { pool } = poolOf(lane, open.settings, additions)
+  const { pool } = poolOf(quote, open.settings, additions)
   const priced = await yieldBetweenSteps(pricedLane(open, asked, { pool, now: by.now }))
   const { suggestion, band } = priced.rates
-  const proposed = lane.proposed_rate ?? dollarsIfKnown(suggestion.rateCents ?? band?.medianCents ?? null)
-  const ask = { ...additions, query: lane, asked }
-  return answer({ ...lane, proposed_rate: proposed }, priced, {
+  const proposed = quote.proposed_rate ?? dollarsIfKnown(suggestion.rateCents ?? band?.medianCents ?? null)
+  const ask = { ...additions, query: quote, asked }
+  return answer({ ...quote, proposed_rate: proposed }, priced, {
     common: await sharedExtras(ask, open, by.caller.tenant, parts),
   })
 }

@@ -50,12 +50,12 @@ async function brokerage(outside: 'warn' | 'approval'): Promise<MadeTenant> {
       customer_name: customers[nth % customers.length],
       lanes: [{ origin, destination, equipment: 'V', quoted_rate: Math.round(usual * factor) }],
     })
-    const [lane] = requireStatus('a quote', made, 201).lanes
+    const [quote] = requireStatus('a quote', made, 201).lanes
     const outcome = factor < 1.02 ? 'won' : 'lost'
-    await send(tenant, 'POST', `/api/lanes/${lane.lane_ref}/outcome`, { outcome })
+    await send(tenant, 'POST', `/api/lanes/${quote.lane_ref}/outcome`, { outcome })
     if (outcome === 'lost') continue
     const truckCents = Math.round(82 * usual * (1 + (nth % 7) / 100)) + (nth % 100)
-    await setColumns(app, tenant, lane.lane_id, { truck_cost_cents: truckCents, truck_cost_source: 'tms' })
+    await setColumns(app, tenant, quote.lane_id, { truck_cost_cents: truckCents, truck_cost_source: 'tms' })
   }
   requireStatus(
     'a rule',
@@ -117,11 +117,11 @@ interface Saved {
 
 /** Asks everything about a quote before and after it is saved. Returns its reference and its minimum if it was saved. */
 async function askAll(tenant: MadeTenant, quote: Quote): Promise<Saved | null> {
-  const lane = bodyOf(quote)
-  const { quoted_rate: rate, miles, quoted_basis: basis, ...plain } = lane
+  const shown = bodyOf(quote)
+  const { quoted_rate: rate, miles, quoted_basis: basis, ...plain } = shown
   const at = await advised(tenant, quote, rate)
   const { minimum, maximum } = at.rules
-  const comparable = rate + (lane.quoted_fuel ?? 0)
+  const comparable = rate + (shown.quoted_fuel ?? 0)
 
   // Without a rate: the same limits, costs and optimum, and a rate to quote that the rules allow.
   const free = await advised(tenant, quote)
@@ -161,7 +161,7 @@ async function askAll(tenant: MadeTenant, quote: Quote): Promise<Saved | null> {
     expect(details(pasted.rows[0].warnings)).toEqual(details(at.warnings))
   }
 
-  const body = { customer_name: quote.customer, lanes: [lane] }
+  const body = { customer_name: quote.customer, lanes: [shown] }
   const approval = await send(tenant, 'POST', '/api/approvals', body)
   const outside = details(at.outside_rules)
   if (outside.length > 0) expect(requireStatus('an approval', approval, 201).reasons).toEqual(outside)
@@ -179,9 +179,9 @@ async function askAll(tenant: MadeTenant, quote: Quote): Promise<Saved | null> {
 
   // The forecast that was stored with it.
   const cost =
-    lane.estimated_cost === undefined
+    shown.estimated_cost === undefined
       ? at.estimate.expected_cost.amount
-      : lane.estimated_cost + (lane.quoted_fuel ?? 0)
+      : shown.estimated_cost + (shown.quoted_fuel ?? 0)
   expect(made.forecast).toMatchObject({
     cost: Math.round(100 * cost) / 100,
     win_probability: six(at.estimate.probability),
@@ -193,7 +193,7 @@ async function askAll(tenant: MadeTenant, quote: Quote): Promise<Saved | null> {
   const counter = Math.round(rate * 93) / 100
   const after = await advised(tenant, quote, counter)
   const counter_offer = { refused_rate: rate, counter_rate: counter }
-  const named = { ...lane, quoted_rate: counter, counter_offer }
+  const named = { ...shown, quoted_rate: counter, counter_offer }
   const asked = { customer: quote.customer, lanes: [named] }
   const answer = requireStatus('advice', await send(tenant, 'POST', '/api/advice/lanes', asked), 200)
   const [countered] = answer.results
@@ -250,10 +250,10 @@ describe('the distance', () => {
     }
     requireStatus('a rule', await send(tenant, 'POST', '/api/pricing-rules', far), 201)
     const quote = async (destination: string, quoted_rate: number, miles?: number) => {
-      const lane = { origin: 'Dallas, TX', destination, equipment: 'V', quoted_rate, estimated_cost: 500 }
+      const quote = { origin: 'Dallas, TX', destination, equipment: 'V', quoted_rate, estimated_cost: 500 }
       const body = {
         customer_name: 'Harvest Table Foods',
-        lanes: [{ ...lane, ...(miles === undefined ? {} : { miles }) }],
+        lanes: [{ ...quote, ...(miles === undefined ? {} : { miles }) }],
       }
       return (await send(tenant, 'POST', '/api/quote-requests', body)).status
     }

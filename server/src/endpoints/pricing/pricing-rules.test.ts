@@ -5,8 +5,8 @@ import {
   type Integration,
   type MadeTenant,
   makeIntegration,
-  makeLane,
   makePerson,
+  makeQuote,
   makeTenant,
   pushUpdate,
 } from '#testing/make.ts'
@@ -22,9 +22,9 @@ beforeAll(async () => {
   broker = await makeIntegration(app)
   owner = broker.tenant.owner
   for (const rate of [1800, 1850, 1900, 1950, 2000, 2100, 2200, 2300]) {
-    const lane = await makeLane(app, broker.tenant, { rate, outcome: rate < 2000 ? 'won' : 'lost' })
+    const quote = await makeQuote(app, broker.tenant, { rate, outcome: rate < 2000 ? 'won' : 'lost' })
     if (rate < 2000) {
-      await pushUpdate(app, broker, { lane_ref: lane.lane_ref, customer_rate: rate, truck_cost: 1650 })
+      await pushUpdate(app, broker, { lane_ref: quote.lane_ref, customer_rate: rate, truck_cost: 1650 })
     }
   }
 })
@@ -92,10 +92,10 @@ describe('a rule', () => {
   })
 
   test('is an upper bound of the validity that a person chooses, which is stored', async () => {
-    const hoursOf = (lane: { valid_until: string | null; created_at: string }) =>
-      lane.valid_until === null
+    const hoursOf = (quote: { valid_until: string | null; created_at: string }) =>
+      quote.valid_until === null
         ? null
-        : (Date.parse(lane.valid_until) - Date.parse(lane.created_at)) / 3_600_000
+        : (Date.parse(quote.valid_until) - Date.parse(quote.created_at)) / 3_600_000
     const chosen = async (valid_hours?: number) => {
       const more = valid_hours === undefined ? {} : { valid_hours }
       const [made] = (await quote('Any', 2500, more)).body.lanes

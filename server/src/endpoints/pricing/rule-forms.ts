@@ -7,7 +7,7 @@ import { readState } from '#engine/place.ts'
 import type { MinimumTerms, RuleTerms } from '#engine/rules/pricing-rules.ts'
 import { conditionsInWords, type RuleConditions, type RulePlace } from '#engine/rules/rule-conditions.ts'
 import type { StoredRule } from '../../database/schema/index.ts'
-import { knownOrFolded, lanePlaces, readEquipment, readPlaceAt } from '../../lanes/index.ts'
+import { knownOrFolded, lanePlaces, readEquipment, readPlaceAt } from '../../quotes/index.ts'
 
 type SentConditions = Static<typeof contract.RuleConditions>
 type SentTerms = Static<typeof contract.RuleTerms>

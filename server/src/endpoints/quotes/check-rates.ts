@@ -7,8 +7,8 @@ import {
   type Reader,
   recordedForecast,
 } from '../../book/index.ts'
-import type { newLanes } from '../../database/queries/index.ts'
-import type { LaneRow, TenantTransaction } from '../../database/schema/index.ts'
+import type { newQuotes } from '../../database/queries/index.ts'
+import type { QuoteRow, TenantTransaction } from '../../database/schema/index.ts'
 import type { TenantId } from '../../database/session/index.ts'
 import type { Parts } from '../parts.ts'
 import { fieldWarnings } from '../pricing/rate-warnings.ts'
@@ -26,14 +26,14 @@ export interface QuotedBy {
 
 /** The columns of a quote that its price depends on. */
 export type RateToCheck = Pick<
-  newLanes.NewLane,
+  newQuotes.NewQuote,
   | 'origin'
   | 'destination'
   | 'origin_market'
   | 'destination_market'
-  | newLanes.CostColumn
-  | newLanes.QuotedAmountColumn
-> & { readonly quoted_customer_name: string; readonly rate_type?: LaneRow['rate_type'] }
+  | newQuotes.CostColumn
+  | newQuotes.QuotedAmountColumn
+> & { readonly quoted_customer_name: string; readonly rate_type?: QuoteRow['rate_type'] }
 
 /** A quote to save: its appraisal, the appraisal at its rate, and its forecast. */
 export interface CheckedRate {
@@ -67,20 +67,20 @@ export async function checkRates(
   const read: Reader = (work) => database.inTenant(tenant, work)
   const appraise = appraiser(pricing, { tenant, now, read })
   const checked = []
-  for (const lane of quoted) {
+  for (const quote of quoted) {
     const appraisal = await appraise({
-      lane,
+      lane: quote,
       quotedFor: {
-        customerName: lane.quoted_customer_name,
+        customerName: quote.quoted_customer_name,
         repId: userId,
-        rateType: lane.rate_type ?? null,
+        rateType: quote.rate_type ?? null,
       },
-      quoted: lane,
-      enteredCents: lane.estimated_cost_cents ?? null,
+      quoted: quote,
+      enteredCents: quote.estimated_cost_cents ?? null,
       customer,
     })
-    const offer = appraisal.at(lane.quoted_rate_cents)
-    checked.push({ appraisal, offer, forecast: recordedForecast(appraisal, offer, lane, now) })
+    const offer = appraisal.at(quote.quoted_rate_cents)
+    checked.push({ appraisal, offer, forecast: recordedForecast(appraisal, offer, quote, now) })
   }
   return checked
 }

@@ -3,8 +3,8 @@ import { type FieldError, invalid, problem } from '#contract/errors.ts'
 import type { requote } from '#contract/quote-requests.ts'
 import type { CounterOffer } from '#engine/estimate/counter-offer.ts'
 import { centsFromDollars, formatDollars } from '#engine/money.ts'
-import { laneChanges as changes } from '../../database/queries/index.ts'
-import type { LaneRow, TenantTransaction } from '../../database/schema/index.ts'
+import { quoteChanges as changes } from '../../database/queries/index.ts'
+import type { QuoteRow, TenantTransaction } from '../../database/schema/index.ts'
 import type { TenantId } from '../../database/session/index.ts'
 import { outcomeByPerson, voidWords } from './outcome-by-person.ts'
 
@@ -15,7 +15,7 @@ type Requoted = Pick<
 
 /** The counter-offer for the rate of a quote. @param counterRate dollars */
 export function counterOfferTo(
-  { quoted_rate_cents: quotedCents }: Pick<LaneRow, 'quoted_rate_cents'>,
+  { quoted_rate_cents: quotedCents }: Pick<QuoteRow, 'quoted_rate_cents'>,
   counterRate: number,
 ): CounterOffer {
   return { quotedCents, counterCents: centsFromDollars(counterRate) ?? 0 }
@@ -42,11 +42,11 @@ export function isAccepted({ counter_rate, quoted_rate }: Requoted): boolean {
 }
 
 /** Checks a requote that answers a counter-offer. Others pass. @throws a 409 if the quote is void, or a 422 */
-export function checkCounterOffer(lane: LaneRow, body: Requoted): void {
+export function checkCounterOffer(quote: QuoteRow, body: Requoted): void {
   const { counter_rate, quoted_rate, quoted_basis, quoted_currency } = body
   if (counter_rate === undefined) return
-  if (lane.voided_at !== null) throw problem('state-conflict', voidWords(lane))
-  const offer = counterOfferTo(lane, counter_rate)
+  if (quote.voided_at !== null) throw problem('state-conflict', voidWords(quote))
+  const offer = counterOfferTo(quote, counter_rate)
   const errors = counterErrors(offer)
   if (quoted_rate < counter_rate) {
     errors.push({
@@ -56,8 +56,8 @@ export function checkCounterOffer(lane: LaneRow, body: Requoted): void {
     })
   }
   const changed = [
-    ...(quoted_basis !== undefined && quoted_basis !== lane.quoted_basis ? ['quoted_basis'] : []),
-    ...(quoted_currency !== undefined && quoted_currency !== (lane.quoted_currency ?? 'USD')
+    ...(quoted_basis !== undefined && quoted_basis !== quote.quoted_basis ? ['quoted_basis'] : []),
+    ...(quoted_currency !== undefined && quoted_currency !== (quote.quoted_currency ?? 'USD')
       ? ['quoted_currency']
       : []),
   ]
@@ -84,19 +84,19 @@ interface Recorded {
 export async function recordCounterOffer(
   transaction: TenantTransaction,
   tenant: TenantId,
-  lane: LaneRow,
+  quote: QuoteRow,
   counterRate: number,
   { userId, at }: Recorded,
-): Promise<LaneRow> {
+): Promise<QuoteRow> {
   const clock = await changes.databaseNow(transaction)
-  const lost = outcomeByPerson(lane, { outcome: 'lost', reason: 'price' }, { at, clock })
-  return changes.changeLane(
+  const lost = outcomeByPerson(quote, { outcome: 'lost', reason: 'price' }, { at, clock })
+  return changes.changeQuote(
     transaction,
     tenant,
-    lane,
+    quote,
     {
       counter_rate_cents: centsFromDollars(counterRate),
-      ...(lane.outcome === 'lost' ? {} : lost),
+      ...(quote.outcome === 'lost' ? {} : lost),
     },
     { source: 'dashboard', userId },
     at,
@@ -107,10 +107,10 @@ export async function recordCounterOffer(
 export async function winAccepted(
   transaction: TenantTransaction,
   tenant: TenantId,
-  lane: LaneRow,
+  quote: QuoteRow,
   { userId, at }: Recorded,
-): Promise<LaneRow> {
+): Promise<QuoteRow> {
   const clock = await changes.databaseNow(transaction)
-  const won = outcomeByPerson(lane, { outcome: 'won' }, { at, clock })
-  return changes.changeLane(transaction, tenant, lane, won, { source: 'dashboard', userId }, at)
+  const won = outcomeByPerson(quote, { outcome: 'won' }, { at, clock })
+  return changes.changeQuote(transaction, tenant, quote, won, { source: 'dashboard', userId }, at)
 }

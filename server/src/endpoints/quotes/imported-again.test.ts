@@ -7,8 +7,8 @@ import {
   call,
   type MadeTenant,
   makeIntegration,
-  makeLane,
   makePerson,
+  makeQuote,
   makeTenant,
   pushUpdate,
 } from '#testing/make.ts'
@@ -54,7 +54,7 @@ async function undone(tenant: Sender, importId: number) {
   return ended(tenant, importId)
 }
 
-async function lanesOf(tenant: Sender) {
+async function quotesOfTenant(tenant: Sender) {
   const { body } = await call(app, 'GET', '/api/lanes', { token: tenant.owner })
   return body.lanes
 }
@@ -73,7 +73,7 @@ async function quotesOf(tenant: MadeTenant) {
   const quotes = await app.database.inTenant(id, (transaction) =>
     readTenantQuotes(transaction, id, null, 5_000),
   )
-  return quotes.map(({ laneId: _, ...quote }) => JSON.stringify(quote)).sort()
+  return quotes.map(({ quoteId: _, ...quote }) => JSON.stringify(quote)).sort()
 }
 
 const columns =
@@ -87,7 +87,7 @@ describe('a row of a known reference', () => {
   test('with new values updates the quote: first shown field by field, then applied, then restored', async () => {
     const tenant = await makeTenant(app)
     await imported(tenant, [columns, open])
-    const [before] = await lanesOf(tenant)
+    const [before] = await quotesOfTenant(tenant)
     const dry = await imported(tenant, [columns, booked], '?dry_run=true')
     const changes = [
       {
@@ -107,11 +107,11 @@ describe('a row of a known reference', () => {
       },
     ]
     expect(dry).toMatchObject({ rows_added: 0, rows_updated: 1, rows_repeated: 0, changes, kept: [] })
-    expect(await lanesOf(tenant)).toEqual([before])
+    expect(await quotesOfTenant(tenant)).toEqual([before])
 
     const run = await imported(tenant, [columns, booked])
     expect(run).toMatchObject({ rows_updated: 1, changes })
-    const [after, ...more] = await lanesOf(tenant)
+    const [after, ...more] = await quotesOfTenant(tenant)
     expect(more).toEqual([])
     expect(after).toMatchObject({
       quoted_rate: 2050,
@@ -143,7 +143,7 @@ describe('a row of a known reference', () => {
       undo: { rows_total: 1, lanes_removed: 0, lanes_restored: 1, lanes_kept: 0 },
     })
     const { updated_at: _, ...restored } = before
-    expect(await lanesOf(tenant)).toMatchObject([restored])
+    expect(await quotesOfTenant(tenant)).toMatchObject([restored])
     expect(await changesOf(tenant, before.lane_ref)).toMatchObject([
       { source: 'dashboard', rolled_back_change_id: 1, after: { quoted_rate: 2000, miles: 790 } },
       { source: 'import' },
@@ -156,49 +156,49 @@ describe('a row of a known reference', () => {
   test('keeps fields without a value in the row', async () => {
     const tenant = await makeTenant(app)
     await imported(tenant, [columns, booked])
-    const [before] = await lanesOf(tenant)
+    const [before] = await quotesOfTenant(tenant)
     const run = await imported(tenant, [
       'Load ID,origin,destination,equipment,AR,quoted_at',
       'L1,"Dallas, TX","Atlanta, GA",V,2300,2026-03-02',
     ])
     expect(run.changes).toMatchObject([{ fields: [{ field: 'customer_rate', before: 2100, after: 2300 }] }])
     const { updated_at: _, margin: __, margin_pct: ___, ...same } = before
-    expect(await lanesOf(tenant)).toMatchObject([{ ...same, customer_rate: 2300 }])
+    expect(await quotesOfTenant(tenant)).toMatchObject([{ ...same, customer_rate: 2300 }])
   })
 
   test('changes nothing when it has the same values, even if the quote has changed since', async () => {
     const integration = await makeIntegration(app)
     const { tenant } = integration
     await imported(tenant, [columns, booked])
-    const [lane] = await lanesOf(tenant)
-    await pushUpdate(app, integration, { lane_ref: lane.lane_ref, customer_rate: 2222 })
-    await decide(tenant, lane.lane_ref, 'lost')
-    const before = await lanesOf(tenant)
+    const [quote] = await quotesOfTenant(tenant)
+    await pushUpdate(app, integration, { lane_ref: quote.lane_ref, customer_rate: 2222 })
+    await decide(tenant, quote.lane_ref, 'lost')
+    const before = await quotesOfTenant(tenant)
     expect(await imported(tenant, [columns, booked])).toMatchObject({
       rows_repeated: 1,
       rows_updated: 0,
       rows_kept: 0,
       kept: [],
     })
-    expect(await lanesOf(tenant)).toEqual(before)
+    expect(await quotesOfTenant(tenant)).toEqual(before)
   })
 
   test('wins a quote that a person marked lost, and names the rule', async () => {
     const tenant = await makeTenant(app)
     await imported(tenant, [columns, open])
-    const [lane] = await lanesOf(tenant)
-    await decide(tenant, lane.lane_ref, 'lost')
+    const [quote] = await quotesOfTenant(tenant)
+    await decide(tenant, quote.lane_ref, 'lost')
     expect(await imported(tenant, [columns, booked])).toMatchObject({ rows_updated: 1, kept: [] })
-    expect(await lanesOf(tenant)).toMatchObject([{ outcome: 'won', outcome_source: 'import' }])
-    const [change] = await changesOf(tenant, lane.lane_ref)
+    expect(await quotesOfTenant(tenant)).toMatchObject([{ outcome: 'won', outcome_source: 'import' }])
+    const [change] = await changesOf(tenant, quote.lane_ref)
     expect(change).toMatchObject({ rule: 'booking_is_a_win', before: { outcome: 'lost' } })
   })
 
   test('keeps the outcome that a person set after the booking, and applies the rest', async () => {
     const tenant = await makeTenant(app)
     await imported(tenant, [columns, booked])
-    const [lane] = await lanesOf(tenant)
-    await decide(tenant, lane.lane_ref, 'lost')
+    const [quote] = await quotesOfTenant(tenant)
+    await decide(tenant, quote.lane_ref, 'lost')
     const run = await imported(tenant, [columns, booked.replace('2100', '2300')])
     expect(run).toMatchObject({
       rows_updated: 1,
@@ -206,7 +206,7 @@ describe('a row of a known reference', () => {
       kept: [
         {
           row: 2,
-          lane_ref: lane.lane_ref,
+          lane_ref: quote.lane_ref,
           column: 'Status',
           file_value: 'won',
           kept_value: 'lost',
@@ -215,15 +215,15 @@ describe('a row of a known reference', () => {
         },
       ],
     })
-    expect(await lanesOf(tenant)).toMatchObject([{ outcome: 'lost', customer_rate: 2300 }])
+    expect(await quotesOfTenant(tenant)).toMatchObject([{ outcome: 'lost', customer_rate: 2300 }])
   })
 
   test('keeps a value that the TMS signed, applies the rest, and lists the values that were not applied', async () => {
     const integration = await makeIntegration(app)
     const { tenant } = integration
     await imported(tenant, [columns, booked])
-    const [lane] = await lanesOf(tenant)
-    await pushUpdate(app, integration, { lane_ref: lane.lane_ref, customer_rate: 2222 })
+    const [quote] = await quotesOfTenant(tenant)
+    await pushUpdate(app, integration, { lane_ref: quote.lane_ref, customer_rate: 2222 })
     const kept = [
       {
         row: 2,
@@ -240,7 +240,7 @@ describe('a row of a known reference', () => {
     const run = await imported(tenant, [columns, changed])
     expect(run).toMatchObject({ rows_updated: 1, rows_kept: 0, kept })
     expect(run.changes).toMatchObject([{ fields: [{ field: 'truck_cost', before: 1800, after: 1900 }] }])
-    expect(await lanesOf(tenant)).toMatchObject([{ customer_rate: 2222, truck_cost: 1900 }])
+    expect(await quotesOfTenant(tenant)).toMatchObject([{ customer_rate: 2222, truck_cost: 1900 }])
 
     const only = await imported(tenant, [columns, changed.replace('2300', '2400')])
     expect(only).toMatchObject({
@@ -261,12 +261,12 @@ describe('a row of a known reference', () => {
     const integration = await makeIntegration(app)
     const { tenant } = integration
     await imported(tenant, [columns, open])
-    const [lane] = await lanesOf(tenant)
-    await pushUpdate(app, integration, { lane_ref: lane.lane_ref, customer_rate: 2100, truck_cost: 1800 })
-    expect((await pushUpdate(app, integration, { lane_ref: lane.lane_ref, cancelled: true })).status).toBe(
+    const [quote] = await quotesOfTenant(tenant)
+    await pushUpdate(app, integration, { lane_ref: quote.lane_ref, customer_rate: 2100, truck_cost: 1800 })
+    expect((await pushUpdate(app, integration, { lane_ref: quote.lane_ref, cancelled: true })).status).toBe(
       200,
     )
-    const before = await lanesOf(tenant)
+    const before = await quotesOfTenant(tenant)
     expect(before).toMatchObject([{ outcome: 'pending', customer_rate: null }])
     const run = await imported(tenant, [
       columns,
@@ -277,13 +277,13 @@ describe('a row of a known reference', () => {
     expect(run.kept[0].detail).toBe(
       'AR stays empty, because the TMS cancelled the booking; the file has $2,100.',
     )
-    expect(await lanesOf(tenant)).toEqual(before)
+    expect(await quotesOfTenant(tenant)).toEqual(before)
   })
 
   test('of another lane or equipment is refused with the column, and changes nothing', async () => {
     const tenant = await makeTenant(app)
     await imported(tenant, [columns, open])
-    const before = await lanesOf(tenant)
+    const before = await quotesOfTenant(tenant)
     const run = await imported(tenant, [
       columns,
       booked.replace('Atlanta, GA', 'Macon, GA').replace('Van', 'Reefer'),
@@ -291,7 +291,7 @@ describe('a row of a known reference', () => {
     expect(run).toMatchObject({ rows_refused: 1, rows_updated: 0 })
     expect(run.errors.map(({ column }: { column: string }) => column)).toEqual(['destination', 'equipment'])
     expect(run.errors[0].detail).toContain('must be "Atlanta, GA"')
-    expect(await lanesOf(tenant)).toEqual(before)
+    expect(await quotesOfTenant(tenant)).toEqual(before)
   })
 
   test('is one of many changes in a file, and the counts of each kind add up', () => changesMany(630))
@@ -336,7 +336,7 @@ describe('a row of a known reference', () => {
     expect(await undone(tenant, second.import_id)).toMatchObject({
       undo: { lanes_restored: 0, lanes_kept: 1 },
     })
-    expect(await lanesOf(tenant)).toMatchObject([{ customer_rate: 2300, quoted_rate: 2050 }])
+    expect(await quotesOfTenant(tenant)).toMatchObject([{ customer_rate: 2300, quoted_rate: 2050 }])
   })
 })
 
@@ -344,10 +344,10 @@ describe('a row with a lane_ref', () => {
   test('follows the same rules, and two rows of one quote are applied in order', async () => {
     const integration = await makeIntegration(app)
     const { tenant } = integration
-    const lane = await makeLane(app, tenant)
+    const quote = await makeQuote(app, tenant)
     const file = (...rows: string[]) => [
       'lane_ref,AR,AP,Carrier',
-      ...rows.map((one) => `${lane.lane_ref},${one}`),
+      ...rows.map((one) => `${quote.lane_ref},${one}`),
     ]
     const run = await imported(tenant, file('2100,,', '2200,1800,Blue Mesa'))
     expect(run).toMatchObject({ rows_updated: 2 })
@@ -356,13 +356,13 @@ describe('a row with a lane_ref', () => {
       { field: 'truck_cost', before: null, after: 1800 },
       { field: 'carrier_name', before: null, after: 'Blue Mesa' },
     ])
-    await pushUpdate(app, integration, { lane_ref: lane.lane_ref, truck_cost: 1700 })
+    await pushUpdate(app, integration, { lane_ref: quote.lane_ref, truck_cost: 1700 })
     expect(await imported(tenant, file('2200,1800,Blue Mesa'))).toMatchObject({ rows_repeated: 1, kept: [] })
     expect(await imported(tenant, file('2300,1800,Blue Mesa'))).toMatchObject({
       rows_updated: 1,
       kept: [{ column: 'AP', kept_value: 1700, set_by: { source: 'tms' } }],
     })
-    const { body } = await call(app, 'GET', `/api/lanes/${lane.lane_ref}`, { token: tenant.owner })
+    const { body } = await call(app, 'GET', `/api/lanes/${quote.lane_ref}`, { token: tenant.owner })
     expect(body).toMatchObject({ customer_rate: 2300, truck_cost: 1700, outcome: 'won' })
   })
 })
@@ -383,12 +383,12 @@ describe('a column of reps', () => {
       row('L3', 'Somebody Else', 'Savannah'),
       row('L4', '', 'Augusta'),
     ])
-    const lanes = Object.fromEntries(
-      (await lanesOf(tenant)).map((lane: { reference: string }) => [lane.reference, lane]),
+    const quotes = Object.fromEntries(
+      (await quotesOfTenant(tenant)).map((quote: { reference: string }) => [quote.reference, quote]),
     )
-    expect(lanes.L1).toMatchObject({ quoted_by: { name: me.user.name } })
-    expect(lanes.L2).toMatchObject({ rep_name: me.user.email, quoted_by: { name: me.user.name } })
-    expect(lanes.L3).toMatchObject({ rep_name: 'Somebody Else', quoted_by: null })
+    expect(quotes.L1).toMatchObject({ quoted_by: { name: me.user.name } })
+    expect(quotes.L2).toMatchObject({ rep_name: me.user.email, quoted_by: { name: me.user.name } })
+    expect(quotes.L3).toMatchObject({ rep_name: 'Somebody Else', quoted_by: null })
     const { body } = await call(app, 'GET', '/api/performance?by=rep', { token: tenant.owner })
     expect(body.rows.map(({ label, won }: { label: string; won: number }) => [label, won])).toContainEqual([
       me.user.name,
@@ -404,7 +404,7 @@ describe('a column of reps', () => {
     const { body: later } = await call(app, 'GET', '/api/performance?by=rep', { token: tenant.owner })
     expect(later.rows).toContainEqual(expect.objectContaining({ label: me.user.name, won: 3 }))
     await undone(tenant, again.import_id)
-    const { body: restored } = await call(app, 'GET', `/api/lanes/${lanes.L3.lane_ref}`, {
+    const { body: restored } = await call(app, 'GET', `/api/lanes/${quotes.L3.lane_ref}`, {
       token: tenant.owner,
     })
     expect(restored).toMatchObject({ rep_name: 'Somebody Else', quoted_by: null })

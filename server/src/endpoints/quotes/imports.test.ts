@@ -16,8 +16,8 @@ import {
   call,
   type MadeTenant,
   makeIntegration,
-  makeLane,
   makePerson,
+  makeQuote,
   makeTenant,
   pushUpdate,
 } from '#testing/make.ts'
@@ -237,10 +237,10 @@ describe('202 of an undo', () => {
 
   it('records the restored booking under the person who undoes the import', async () => {
     const tenant = await makeTenant(app)
-    const lane = await makeLane(app, tenant)
-    const { import_id } = await imported(tenant, `lane_ref,AR\n${lane.lane_ref},2222\n`)
+    const quote = await makeQuote(app, tenant)
+    const { import_id } = await imported(tenant, `lane_ref,AR\n${quote.lane_ref},2222\n`)
     expect(await undone(tenant, import_id)).toMatchObject({ undo: { lanes_restored: 1 } })
-    const { body } = await call(app, 'GET', `/api/lanes/${lane.lane_ref}/changes`, { token: tenant.owner })
+    const { body } = await call(app, 'GET', `/api/lanes/${quote.lane_ref}/changes`, { token: tenant.owner })
     expect(body.changes).toMatchObject([
       { source: 'dashboard', changed_by: { name: 'Olive Quay' }, rolled_back_change_id: 1 },
       { source: 'import', after: { customer_rate: 2222, outcome: 'won' } },
@@ -255,12 +255,12 @@ describe('202 of an undo', () => {
     app.now = Date.now() + offset
     const integration = await makeIntegration(app)
     const { tenant } = integration
-    const lane = await makeLane(app, tenant)
+    const quote = await makeQuote(app, tenant)
     // The signed update changes nothing, so only its time shows that it confirmed the value.
-    const { import_id } = await imported(tenant, `lane_ref,carrier_name\n${lane.lane_ref},Blue Mesa\n`)
-    await pushUpdate(app, integration, { lane_ref: lane.lane_ref, carrier_name: 'Blue Mesa' })
+    const { import_id } = await imported(tenant, `lane_ref,carrier_name\n${quote.lane_ref},Blue Mesa\n`)
+    await pushUpdate(app, integration, { lane_ref: quote.lane_ref, carrier_name: 'Blue Mesa' })
     expect(await undone(tenant, import_id)).toMatchObject({ undo: { lanes_restored: 0, lanes_kept: 1 } })
-    const other = await makeLane(app, tenant)
+    const other = await makeQuote(app, tenant)
     await pushUpdate(app, integration, { lane_ref: other.lane_ref, customer_rate: 2000 })
     const later = await imported(tenant, `lane_ref,carrier_name\n${other.lane_ref},Blue Mesa\n`)
     expect(await undone(tenant, later.import_id)).toMatchObject({ undo: { lanes_restored: 1 } })
@@ -565,8 +565,8 @@ describe('a file as a spreadsheet saves it', () => {
     const run = await ended(tenant, body.import_id)
     expect([run.status, run.rows_added, run.rows_won, run.rows_refused]).toEqual(['done', 2, 1, 1])
     expect(run.errors[0]).toMatchObject({ row: 6, column: 'Ship From' })
-    const { lanes } = (await call(app, 'GET', '/api/lanes?outcome=won', { token: tenant.owner })).body
-    expect(lanes).toMatchObject([{ origin: 'Dallas, TX', quoted_rate: 2150.5 }])
+    const { lanes: quotes } = (await call(app, 'GET', '/api/lanes?outcome=won', { token: tenant.owner })).body
+    expect(quotes).toMatchObject([{ origin: 'Dallas, TX', quoted_rate: 2150.5 }])
   })
 
   it('is imported from the sheet that is asked for, and names the sheets otherwise', async () => {

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest'
-import { call, type Integration, makeIntegration, makeLane, makeTenant, pushUpdate } from '#testing/make.ts'
+import { call, type Integration, makeIntegration, makeQuote, makeTenant, pushUpdate } from '#testing/make.ts'
 import { sharedApp, type TestApp } from '#testing/shared-app.ts'
 
 const path = '/api/lane-record'
@@ -14,15 +14,15 @@ beforeAll(async () => {
   app = await sharedApp()
   app.now = january
   acme = await makeIntegration(app)
-  const first = await makeLane(app, acme.tenant, { rate: 2000, outcome: 'won' })
+  const first = await makeQuote(app, acme.tenant, { rate: 2000, outcome: 'won' })
   app.now = january + 1000
-  const second = await makeLane(app, acme.tenant, { rate: 2101, outcome: 'lost' })
+  const second = await makeQuote(app, acme.tenant, { rate: 2101, outcome: 'lost' })
   app.now = march
   acme = await signedInAgain()
-  const third = await makeLane(app, acme.tenant, { origin: 'dallas,Texas', rate: 1900 })
-  const reefer = await makeLane(app, acme.tenant, { rate: 2600, equipment: 'Reefer' })
-  await makeLane(app, acme.tenant, { origin: 'Atlanta, GA', destination: 'Dallas, TX' })
-  refs = [first, second, third, reefer].map((lane) => lane.lane_ref)
+  const third = await makeQuote(app, acme.tenant, { origin: 'dallas,Texas', rate: 1900 })
+  const reefer = await makeQuote(app, acme.tenant, { rate: 2600, equipment: 'Reefer' })
+  await makeQuote(app, acme.tenant, { origin: 'Atlanta, GA', destination: 'Dallas, TX' })
+  refs = [first, second, third, reefer].map((quote) => quote.lane_ref)
   await pushUpdate(app, acme, {
     lane_ref: refs[2],
     customer_rate: 1950,

@@ -7,8 +7,8 @@ import type { EquipmentMonth } from '#engine/quote-statistics/lane-record.ts'
 import { percentOf } from '#engine/statistics/percent-of.ts'
 import { locate } from '#geography/locate.ts'
 import { statisticsOfSome } from '../../book/index.ts'
-import { idsOfLanes, namesOfLanes } from '../../database/queries/index.ts'
-import { lanePlaces, readAskedLane } from '../../lanes/index.ts'
+import { idsOfQuotes, namesOfQuotes } from '../../database/queries/index.ts'
+import { lanePlaces, readAskedLane } from '../../quotes/index.ts'
 import { serve } from '../endpoint-call.ts'
 import { basisAnswer } from '../performance/compared-basis.ts'
 
@@ -82,16 +82,16 @@ export const laneRecordEndpoint = serve(laneRecord, async ({ caller, query }, { 
   }
   const { tenant } = caller
   const statistics = await statisticsOfSome({ books, database }, tenant, () =>
-    database.inTenant(tenant, (transaction) => idsOfLanes(transaction, tenant, corridor)),
+    database.inTenant(tenant, (transaction) => idsOfQuotes(transaction, tenant, corridor)),
   )
   const selection = { ...corridor, ...(equipmentCode === null ? {} : { equipmentCode }) }
   const { months, points } = await statistics.laneRecord(selection, lanePointsMax)
   const converted = await statistics.converted(selection)
   const names = await database.inTenant(caller.tenant, (transaction) =>
-    namesOfLanes(
+    namesOfQuotes(
       transaction,
       caller.tenant,
-      points.map(({ laneId }) => laneId),
+      points.map(({ quoteId }) => quoteId),
     ),
   )
   const asked = months.filter((row) => equipmentCode === null || row.equipmentCode === equipmentCode)
@@ -101,7 +101,7 @@ export const laneRecordEndpoint = serve(laneRecord, async ({ caller, query }, { 
     miles: places.miles ?? null,
     equipment: equipmentOf(months),
     points: points.flatMap((point) => {
-      const name = names.get(point.laneId)
+      const name = names.get(point.quoteId)
       // A quote can be deleted meanwhile.
       if (name === undefined) return []
       return {

@@ -1,9 +1,9 @@
 import type { AnswerOf } from '#contract/endpoint.ts'
 import type * as contract from '#contract/quote-requests.ts'
-import { laneChanges as changes, laneHistory, lanes } from '../../database/queries/index.ts'
+import { quoteChanges as changes, quoteHistory, savedQuotes } from '../../database/queries/index.ts'
 import type { Call } from '../endpoint-call.ts'
 import type { Parts } from '../parts.ts'
-import { askedRef, noLane } from './named-lane.ts'
+import { askedRef, noQuote } from './named-quote.ts'
 
 /** The history of a quote, newest change first. @throws Problem not-found */
 export async function listChanges(
@@ -11,9 +11,9 @@ export async function listChanges(
   { database }: Pick<Parts, 'database'>,
 ): Promise<AnswerOf<typeof contract.listChanges>> {
   return database.inTenant(caller.tenant, async (transaction) => {
-    const lane = await lanes.findLane(transaction, caller.tenant, askedRef(params.lane_ref))
-    if (lane === null) throw noLane(params.lane_ref)
-    const rows = await laneHistory.listChanges(transaction, caller.tenant, lane.lane_id)
+    const quote = await savedQuotes.findQuote(transaction, caller.tenant, askedRef(params.lane_ref))
+    if (quote === null) throw noQuote(params.lane_ref)
+    const rows = await quoteHistory.listChanges(transaction, caller.tenant, quote.lane_id)
     return {
       changes: rows.map((row) => ({
         change_id: row.change_number,

@@ -37,10 +37,10 @@ async function offered(...rates: number[]): Promise<string[]> {
   return refs
 }
 const mark = (ref: string | undefined, outcome: string) => post(`/api/lanes/${ref}/outcome`, { outcome })
-const lanes = (refs: readonly string[]) => Promise.all(refs.map((ref) => get(`/api/lanes/${ref}`)))
+const quotes = (refs: readonly string[]) => Promise.all(refs.map((ref) => get(`/api/lanes/${ref}`)))
 /** The outcome of each offer, and the number of the offer that supersedes it. */
 const standing = async (refs: readonly string[]) =>
-  (await lanes(refs)).map(({ outcome, superseded_by }) => [
+  (await quotes(refs)).map(({ outcome, superseded_by }) => [
     outcome,
     superseded_by === null ? null : refs.indexOf(superseded_by) + 1,
   ])

@@ -7,7 +7,7 @@ import type { Steps } from '#engine/steps.ts'
 import { type EffectsByType, type Pricing, placedAs, pricingOf } from '../../book/index.ts'
 import {
   conversions,
-  countedLane,
+  countedQuote,
   customers,
   type PastQuoteRow,
   pastQuotes,
@@ -49,7 +49,7 @@ async function countedPastQuotes(
   const days = await conversions.conversionDays(transaction, tenant)
   const rows = await pastQuotes(transaction, tenant, which)
   return rows.flatMap((row) => {
-    const amounts = countedLane(row, basis, days)
+    const amounts = countedQuote(row, basis, days)
     return amounts === null ? [] : [{ row, amounts }]
   })
 }

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { lanesPerRequestMax } from '#contract/limits.ts'
+import { quotesPerRequestMax } from '#contract/limits.ts'
 import { knownCells, readColumns, readRow } from '#server/imports/index.ts'
-import { call, type Integration, makeIntegration, makeLane } from '#testing/make.ts'
+import { call, type Integration, makeIntegration, makeQuote } from '#testing/make.ts'
 import { sharedApp, type TestApp } from '#testing/shared-app.ts'
 
 /** The table that the geography is tested with: a place is stored under one name, whichever endpoint receives it. */
@@ -26,7 +26,7 @@ const read = (path: string, query: Record<string, string>) =>
 
 describe('each place in the table', () => {
   test('is stored by a quote request, or rejected with its field', async () => {
-    expect(inputs.length).toBeLessThanOrEqual(lanesPerRequestMax)
+    expect(inputs.length).toBeLessThanOrEqual(quotesPerRequestMax)
     const quote = (lanes: readonly { written: string }[]) =>
       call(app, 'POST', '/api/quote-requests', {
         token: acme.tenant.owner,
@@ -67,10 +67,10 @@ describe('each place in the table', () => {
     }
     for (const { written, stored } of inputs) {
       const row = readRow([written, 'ATL', 'rfr', '2150', '2026-03-01'], context)
-      const lane = row.kind === 'lane' ? row.lane.lane : null
-      expect([written, lane?.origin ?? null]).toEqual([written, stored])
-      if (lane !== null)
-        expect(lane).toMatchObject({ destination: 'Atlanta, GA', equipment: 'R', equipment_code: 'R' })
+      const quote = row.kind === 'lane' ? row.columns.columns : null
+      expect([written, quote?.origin ?? null]).toEqual([written, stored])
+      if (quote !== null)
+        expect(quote).toMatchObject({ destination: 'Atlanta, GA', equipment: 'R', equipment_code: 'R' })
     }
   })
 
@@ -97,14 +97,14 @@ describe('each place in the table', () => {
     // The clock of these tests advances by a second with each read, and a batch ends after fifteen seconds.
     const atOnce = 10
     for (let from = 0; from < inputs.length; from += atOnce) {
-      const lanes = inputs.slice(from, from + atOnce).map(({ written }) => ({
+      const quotes = inputs.slice(from, from + atOnce).map(({ written }) => ({
         origin: written,
         destination: 'ATL',
         proposed_rate: 900,
       }))
       const { body } = await call(app, 'POST', '/api/integrations/insights/batch', {
         token: acme.token,
-        body: { lanes },
+        body: { lanes: quotes },
       })
       results.push(...body.results)
     }
@@ -178,8 +178,8 @@ describe('an unknown place', () => {
     }
     const unknown = [{ parameter: 'origin', sent: 'Qqville, TX', closest: [] }]
     expect((await read(markupPath, village)).body.unknown_places).toEqual(unknown)
-    const lane = await makeLane(app, acme.tenant, { origin: 'Qqville, TX' })
-    const { body } = await read(markupPath, { ...village, destination: lane.destination })
+    const quote = await makeQuote(app, acme.tenant, { origin: 'Qqville, TX' })
+    const { body } = await read(markupPath, { ...village, destination: quote.destination })
     expect([body.found, body.unknown_places]).toEqual([true, unknown])
   })
 })

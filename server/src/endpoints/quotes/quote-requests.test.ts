@@ -6,8 +6,8 @@ import {
   call,
   type Integration,
   makeIntegration,
-  makeLane,
   makePerson,
+  makeQuote,
   pushUpdate,
 } from '#testing/make.ts'
 import { sharedApp, type TestApp } from '#testing/shared-app.ts'
@@ -31,13 +31,13 @@ beforeAll(async () => {
   }
 })
 
-const oneLane = { origin: 'Dallas, TX', destination: 'Atlanta, GA', equipment: 'V', quoted_rate: 2150 }
-const quote = (lanes: unknown = [oneLane], more: Record<string, unknown> = {}, token = owner) =>
+const oneQuote = { origin: 'Dallas, TX', destination: 'Atlanta, GA', equipment: 'V', quoted_rate: 2150 }
+const quote = (lanes: unknown = [oneQuote], more: Record<string, unknown> = {}, token = owner) =>
   call(app, 'POST', '/api/quote-requests', {
     token,
     body: { customer_name: 'Harvest Table Foods', lanes, ...more },
   })
-const laneOf = async (ref: string) => (await call(app, 'GET', `/api/lanes/${ref}`, { token: owner })).body
+const quoteOf = async (ref: string) => (await call(app, 'GET', `/api/lanes/${ref}`, { token: owner })).body
 const changesOf = async (ref: string) =>
   (await call(app, 'GET', `/api/lanes/${ref}/changes`, { token: owner })).body.changes
 const setOutcome = (ref: string, body: Record<string, unknown>, token = owner) =>
@@ -52,12 +52,12 @@ describe('201', () => {
   test('a repeated request_key answers the first request, and creates nothing', async () => {
     const key = { request_key: randomUUID() }
     const [one, ...others] = await Promise.all([
-      quote([oneLane], key),
-      quote([oneLane], key),
-      quote([oneLane], key),
+      quote([oneQuote], key),
+      quote([oneQuote], key),
+      quote([oneQuote], key),
     ])
     // The order of members does not make another body, nor does a member that changes nothing of the quote.
-    const reordered = Object.fromEntries(Object.entries(oneLane).reverse())
+    const reordered = Object.fromEntries(Object.entries(oneQuote).reverse())
     for (const again of [
       ...others,
       await quote([reordered], { ...key, reference: null, accept_unknown_places: true }),
@@ -65,38 +65,38 @@ describe('201', () => {
       expect(again.status).toBe(201)
       expect(again.body).toEqual(one?.body)
     }
-    const elsewhere = await quote([oneLane], key, other.tenant.owner)
+    const elsewhere = await quote([oneQuote], key, other.tenant.owner)
     expect(elsewhere.body.request_id).not.toBe(one?.body.request_id)
-    expect(codeOf(await quote([oneLane], { request_key: 'mine' }))).toBe('validation-failed')
+    expect(codeOf(await quote([oneQuote], { request_key: 'mine' }))).toBe('validation-failed')
   })
 
   test('a request_key of a different request is 422, names the key and that request, and creates nothing', async () => {
     const key = { request_key: randomUUID() }
-    const made = (await quote([oneLane], key)).body
-    const lanes = async () => (await call(app, 'GET', '/api/lanes?limit=1', { token: owner })).body.total
-    const before = await lanes()
+    const made = (await quote([oneQuote], key)).body
+    const quotes = async () => (await call(app, 'GET', '/api/lanes?limit=1', { token: owner })).body.total
+    const before = await quotes()
     for (const [body, more] of [
-      [[{ ...oneLane, quoted_rate: 999 }], {}],
-      [[{ ...oneLane, miles: 800 }], {}],
-      [[oneLane, oneLane], {}],
-      [[oneLane], { customer_name: 'Another' }],
-      [[oneLane], { reference: 'PO-1' }],
+      [[{ ...oneQuote, quoted_rate: 999 }], {}],
+      [[{ ...oneQuote, miles: 800 }], {}],
+      [[oneQuote, oneQuote], {}],
+      [[oneQuote], { customer_name: 'Another' }],
+      [[oneQuote], { reference: 'PO-1' }],
     ] as const) {
       const answer = await quote(body, { ...more, ...key })
       expect([answer.status, codeOf(answer)]).toEqual([422, 'request-key-reused'])
       expect(answer.body.detail).toContain(key.request_key)
       expect(answer.body.detail).toContain(String(made.request_id))
     }
-    expect(await lanes()).toBe(before)
-    expect((await quote([oneLane], key)).body).toEqual(made)
+    expect(await quotes()).toBe(before)
+    expect((await quote([oneQuote], key)).body).toEqual(made)
   })
 
   test('a quote request makes its quotes, each pending, with a lane_ref of REQUESTID-LANENUM-COUNT', async () => {
     const { status, body } = await quote(
       [
-        oneLane,
+        oneQuote,
         {
-          ...oneLane,
+          ...oneQuote,
           equipment: 'R',
           estimated_cost: 1800,
           market_rate: 2000,
@@ -111,12 +111,12 @@ describe('201', () => {
     expect(status).toBe(201)
     expect(Object.keys(body)).toEqual(['request_id', 'customer_name', 'reference', 'created_at', 'lanes'])
     expect(body).toMatchObject({ customer_name: 'Harvest Table Foods', reference: 'RFQ 7' })
-    expect(body.lanes.map((lane: { lane_ref: string }) => lane.lane_ref)).toEqual([
+    expect(body.lanes.map((quote: { lane_ref: string }) => quote.lane_ref)).toEqual([
       `${body.request_id}-1-1`,
       `${body.request_id}-2-1`,
     ])
     expect(body.lanes[0]).toMatchObject({
-      ...oneLane,
+      ...oneQuote,
       request_id: body.request_id,
       customer_rate: null,
       truck_cost: null,
@@ -143,53 +143,53 @@ describe('201', () => {
       const back = await call(app, 'GET', `/api/quote-requests/${body.request_id}`, {
         token: people.viewer.token,
       })
-      const lanes = body.lanes.map(withoutWarnings)
-      expect([back.status, back.body]).toEqual([200, { ...body, lanes }])
+      const quotes = body.lanes.map(withoutWarnings)
+      expect([back.status, back.body]).toEqual([200, { ...body, lanes: quotes }])
     }
   })
 
   test('a hundred quotes are one request', async () => {
     const { status, body } = await quote(
-      Array.from({ length: 100 }, (_, index) => ({ ...oneLane, quoted_rate: 1000 + index })),
+      Array.from({ length: 100 }, (_, index) => ({ ...oneQuote, quoted_rate: 1000 + index })),
     )
     expect([status, body.lanes.length]).toEqual([201, 100])
-    expect(new Set(body.lanes.map((lane: { lane_id: number }) => lane.lane_id)).size).toBe(100)
+    expect(new Set(body.lanes.map((quote: { lane_id: number }) => quote.lane_id)).size).toBe(100)
     expect(body.lanes.at(-1)).toMatchObject({ lane_ref: `${body.request_id}-100-1`, quoted_rate: 1099 })
   })
 
   test('a requote is a further offer for the load, with the next number; the earlier one changes only in that the last one counts', async () => {
-    const lane = await makeLane(app, acme.tenant, { outcome: 'lost' })
+    const quote = await makeQuote(app, acme.tenant, { outcome: 'lost' })
     const answers = await Promise.all(
       [2075, 2050].map((quoted_rate) =>
-        call(app, 'POST', `/api/lanes/${lane.lane_ref}/requote`, {
+        call(app, 'POST', `/api/lanes/${quote.lane_ref}/requote`, {
           token: people.member.token,
           body: { quoted_rate },
         }),
       ),
     )
     expect(answers.map(({ body }) => body.lane_ref).sort()).toEqual(
-      [2, 3].map((count) => lane.lane_ref.replace(/1$/, String(count))),
+      [2, 3].map((count) => quote.lane_ref.replace(/1$/, String(count))),
     )
     for (const { status, body } of answers) {
       expect(status).toBe(201)
       expect(body).toMatchObject({
-        origin: lane.origin,
-        destination: lane.destination,
-        equipment: lane.equipment,
+        origin: quote.origin,
+        destination: quote.destination,
+        equipment: quote.equipment,
         outcome: 'pending',
-        request_id: lane.request_id,
+        request_id: quote.request_id,
       })
     }
-    const last = lane.lane_ref.replace(/1$/, '3')
+    const last = quote.lane_ref.replace(/1$/, '3')
     const superseded = { superseded_by: last, updated_at: expect.any(String) }
-    expect(await laneOf(lane.lane_ref)).toEqual({ ...lane, ...superseded })
-    expect(await laneOf(lane.lane_ref.replace(/1$/, '2'))).toMatchObject({ superseded_by: last })
-    expect(await laneOf(last)).toMatchObject({ superseded_by: null })
+    expect(await quoteOf(quote.lane_ref)).toEqual({ ...quote, ...superseded })
+    expect(await quoteOf(quote.lane_ref.replace(/1$/, '2'))).toMatchObject({ superseded_by: last })
+    expect(await quoteOf(last)).toMatchObject({ superseded_by: null })
   })
 
   test('neither lane_ref nor lane_id tells how many quotes others have made', async () => {
     const ids: number[] = []
-    for (let i = 0; i < 10; i++) ids.push((await makeLane(app, acme.tenant)).lane_id)
+    for (let i = 0; i < 10; i++) ids.push((await makeQuote(app, acme.tenant)).lane_id)
     const steps = ids.slice(1).map((id, index) => Math.abs(id - (ids[index] ?? 0)))
     expect(Math.min(...steps)).toBeGreaterThan(1000)
   })
@@ -197,8 +197,8 @@ describe('201', () => {
 
 describe('200', () => {
   test('an outcome is set with its reason, and repeating it has no effect', async () => {
-    const lane = await makeLane(app, acme.tenant)
-    const lost = await setOutcome(lane.lane_ref, { outcome: 'lost', reason: 'price' }, people.member.token)
+    const quote = await makeQuote(app, acme.tenant)
+    const lost = await setOutcome(quote.lane_ref, { outcome: 'lost', reason: 'price' }, people.member.token)
     expect(lost.body).toMatchObject({
       outcome: 'lost',
       outcome_reason: 'price',
@@ -206,9 +206,9 @@ describe('200', () => {
       decided_at: expect.any(String),
     })
     app.now += 5000
-    expect((await setOutcome(lane.lane_ref, { outcome: 'lost', reason: 'price' })).body).toEqual(lost.body)
-    expect(await changesOf(lane.lane_ref)).toHaveLength(1)
-    expect((await setOutcome(lane.lane_ref, { outcome: 'pending' })).body).toMatchObject({
+    expect((await setOutcome(quote.lane_ref, { outcome: 'lost', reason: 'price' })).body).toEqual(lost.body)
+    expect(await changesOf(quote.lane_ref)).toHaveLength(1)
+    expect((await setOutcome(quote.lane_ref, { outcome: 'pending' })).body).toMatchObject({
       outcome: 'pending',
       outcome_reason: null,
       decided_at: null,
@@ -216,10 +216,10 @@ describe('200', () => {
   })
 
   test('the change history has old and new values, person and source, newest first', async () => {
-    const lane = await makeLane(app, acme.tenant)
-    await setOutcome(lane.lane_ref, { outcome: 'won' }, people.member.token)
-    await pushUpdate(app, acme, { lane_ref: lane.lane_ref, customer_rate: 2150.5 })
-    const [second, first] = await changesOf(lane.lane_ref)
+    const quote = await makeQuote(app, acme.tenant)
+    await setOutcome(quote.lane_ref, { outcome: 'won' }, people.member.token)
+    await pushUpdate(app, acme, { lane_ref: quote.lane_ref, customer_rate: 2150.5 })
+    const [second, first] = await changesOf(quote.lane_ref)
     expect(Object.keys(first)).toEqual([
       'change_id',
       'source',
@@ -247,33 +247,33 @@ describe('200', () => {
   })
 
   test('a rollback restores the previous values as a new change, and can itself be rolled back', async () => {
-    const lane = await makeLane(app, acme.tenant)
+    const quote = await makeQuote(app, acme.tenant)
     await pushUpdate(app, acme, {
-      lane_ref: lane.lane_ref,
+      lane_ref: quote.lane_ref,
       customer_rate: 2100,
       truck_cost: 1800,
       carrier_name: 'Blue Mesa',
     })
-    const booked = await laneOf(lane.lane_ref)
+    const booked = await quoteOf(quote.lane_ref)
     app.now += 1000
-    const undone = await rollback(lane.lane_ref, 1, people.admin.token)
-    expect({ ...undone.body, updated_at: null }).toEqual({ ...withoutWarnings(lane), updated_at: null })
-    const redone = await rollback(lane.lane_ref, 2)
+    const undone = await rollback(quote.lane_ref, 1, people.admin.token)
+    expect({ ...undone.body, updated_at: null }).toEqual({ ...withoutWarnings(quote), updated_at: null })
+    const redone = await rollback(quote.lane_ref, 2)
     expect({ ...redone.body, updated_at: null }).toEqual({ ...booked, updated_at: null })
     expect(
-      (await changesOf(lane.lane_ref)).map(
+      (await changesOf(quote.lane_ref)).map(
         (change: { rolled_back_change_id: number | null }) => change.rolled_back_change_id,
       ),
     ).toEqual([2, 1, null])
   })
 
   test('any change of a long history can be rolled back: an outcome and its time stay together', async () => {
-    const lane = await makeLane(app, acme.tenant)
+    const quote = await makeQuote(app, acme.tenant)
     for (const outcome of ['won', 'lost', 'pending', 'won', 'pending', 'lost'])
-      await setOutcome(lane.lane_ref, { outcome })
-    await pushUpdate(app, acme, { lane_ref: lane.lane_ref, customer_rate: 2100 })
+      await setOutcome(quote.lane_ref, { outcome })
+    await pushUpdate(app, acme, { lane_ref: quote.lane_ref, customer_rate: 2100 })
     for (const change of [1, 2, 3, 4, 5, 6, 7, 2, 5, 1]) {
-      const { status, body } = await rollback(lane.lane_ref, change)
+      const { status, body } = await rollback(quote.lane_ref, change)
       expect([change, status]).toEqual([change, 200])
       expect(body.outcome === 'pending').toBe(body.decided_at === null)
     }
@@ -283,7 +283,7 @@ describe('200', () => {
     const mine = await makeIntegration(app)
     const { body } = await call(app, 'POST', '/api/quote-requests', {
       token: mine.tenant.owner,
-      body: { customer_name: 'Pages', lanes: Array.from({ length: 23 }, () => oneLane) },
+      body: { customer_name: 'Pages', lanes: Array.from({ length: 23 }, () => oneQuote) },
     })
     const seen: string[] = []
     let cursor: string | null = ''
@@ -295,41 +295,41 @@ describe('200', () => {
         { token: mine.tenant.owner },
       )
       expect(page.body.lanes.length).toBeLessThanOrEqual(5)
-      seen.push(...page.body.lanes.map((lane: { lane_ref: string }) => lane.lane_ref))
+      seen.push(...page.body.lanes.map((quote: { lane_ref: string }) => quote.lane_ref))
       cursor = page.body.next_cursor
     }
     expect(seen).toHaveLength(23)
-    expect([...seen].sort()).toEqual(body.lanes.map((lane: { lane_ref: string }) => lane.lane_ref).sort())
+    expect([...seen].sort()).toEqual(body.lanes.map((quote: { lane_ref: string }) => quote.lane_ref).sort())
   })
 
   test('lists narrow by outcome, place, equipment, customer, words and time; text is never a pattern', async () => {
     const mine = await makeIntegration(app)
     const start = new Date(app.now).toISOString()
-    await makeLane(app, mine.tenant, { outcome: 'won', origin: 'St. Louis, MO' })
-    await makeLane(app, mine.tenant, { outcome: 'lost', equipment: 'Reefer' })
-    const lanesOf = async (query: string) => {
+    await makeQuote(app, mine.tenant, { outcome: 'won', origin: 'St. Louis, MO' })
+    await makeQuote(app, mine.tenant, { outcome: 'lost', equipment: 'Reefer' })
+    const quotesOf = async (query: string) => {
       const { status, body } = await call(app, 'GET', `/api/lanes?${query}`, { token: mine.tenant.owner })
       expect([query, status]).toEqual([query, 200])
       return body.lanes.length
     }
-    expect(await lanesOf('outcome=won')).toBe(1)
-    expect(await lanesOf('origin=saint%20louis,mo')).toBe(1)
-    expect(await lanesOf('equipment=R')).toBe(1)
-    expect(await lanesOf('customer=HARVEST%20table%20foods')).toBe(2)
-    expect(await lanesOf('q=louis%20harvest')).toBe(1)
-    expect(await lanesOf('q=%25')).toBe(0)
-    expect(await lanesOf('q=_')).toBe(0)
-    expect(await lanesOf('q=%27%20or%201=1%20--')).toBe(0)
-    expect(await lanesOf(`from=${start}`)).toBe(2)
-    expect(await lanesOf(`to=${start}`)).toBe(0)
+    expect(await quotesOf('outcome=won')).toBe(1)
+    expect(await quotesOf('origin=saint%20louis,mo')).toBe(1)
+    expect(await quotesOf('equipment=R')).toBe(1)
+    expect(await quotesOf('customer=HARVEST%20table%20foods')).toBe(2)
+    expect(await quotesOf('q=louis%20harvest')).toBe(1)
+    expect(await quotesOf('q=%25')).toBe(0)
+    expect(await quotesOf('q=_')).toBe(0)
+    expect(await quotesOf('q=%27%20or%201=1%20--')).toBe(0)
+    expect(await quotesOf(`from=${start}`)).toBe(2)
+    expect(await quotesOf(`to=${start}`)).toBe(0)
   })
 
   test('shipments are the quotes with a booking, with totals of all of them', async () => {
     const mine = await makeIntegration(app)
     const [one, two, three] = [
-      await makeLane(app, mine.tenant),
-      await makeLane(app, mine.tenant),
-      await makeLane(app, mine.tenant),
+      await makeQuote(app, mine.tenant),
+      await makeQuote(app, mine.tenant),
+      await makeQuote(app, mine.tenant),
     ]
     await pushUpdate(app, mine, { lane_ref: one.lane_ref, customer_rate: 2000, truck_cost: 1500 })
     await pushUpdate(app, mine, { lane_ref: two.lane_ref, customer_rate: 1000 })
@@ -349,32 +349,34 @@ describe('200', () => {
       comparable_shipments: 0,
     })
     const all = await call(app, 'GET', '/api/shipments', { token: mine.tenant.owner })
-    expect(all.body.lanes.some((lane: { lane_ref: string }) => lane.lane_ref === three.lane_ref)).toBe(false)
+    expect(all.body.lanes.some((quote: { lane_ref: string }) => quote.lane_ref === three.lane_ref)).toBe(
+      false,
+    )
   })
 })
 
 describe('403', () => {
   test('a viewer only reads; a member quotes and sets outcomes; only an admin rolls back', async () => {
-    const lane = await makeLane(app, acme.tenant)
+    const made = await makeQuote(app, acme.tenant)
     const refused = [
-      await quote([oneLane], {}, people.viewer.token),
-      await setOutcome(lane.lane_ref, { outcome: 'won' }, people.viewer.token),
-      await call(app, 'POST', `/api/lanes/${lane.lane_ref}/requote`, {
+      await quote([oneQuote], {}, people.viewer.token),
+      await setOutcome(made.lane_ref, { outcome: 'won' }, people.viewer.token),
+      await call(app, 'POST', `/api/lanes/${made.lane_ref}/requote`, {
         token: people.viewer.token,
         body: { quoted_rate: 1 },
       }),
-      await rollback(lane.lane_ref, 1, people.viewer.token),
-      await rollback(lane.lane_ref, 1, people.member.token),
+      await rollback(made.lane_ref, 1, people.viewer.token),
+      await rollback(made.lane_ref, 1, people.member.token),
     ]
     for (const answer of refused) expect([answer.status, codeOf(answer)]).toEqual([403, 'role-required'])
-    expect((await quote([oneLane], {}, people.member.token)).status).toBe(201)
+    expect((await quote([oneQuote], {}, people.member.token)).status).toBe(201)
     expect((await call(app, 'GET', '/api/lanes', { token: people.viewer.token })).status).toBe(200)
   })
 })
 
 describe('404', () => {
   test('another tenant’s quote, request and change are not found, with the same answer as missing ones', async () => {
-    const theirs = await makeLane(app, other.tenant, { outcome: 'won' })
+    const theirs = await makeQuote(app, other.tenant, { outcome: 'won' })
     const bodies = async (ref: string) => {
       const answers = [
         await call(app, 'GET', `/api/lanes/${ref}`, { token: owner }),
@@ -403,15 +405,15 @@ describe('404', () => {
         404,
       ])
     }
-    const lane = await makeLane(app, acme.tenant)
-    expect(codeOf(await rollback(lane.lane_ref, 1))).toBe('not-found')
+    const quote = await makeQuote(app, acme.tenant)
+    expect(codeOf(await rollback(quote.lane_ref, 1))).toBe('not-found')
   })
 })
 
 describe('422', () => {
   test('each invalid field of each quote is named', async () => {
     const { status, body } = await quote([
-      oneLane,
+      oneQuote,
       { origin: 'x'.repeat(101), quoted_rate: 0, equipment: 'V' },
     ])
     expect(status).toBe(422)
@@ -430,7 +432,7 @@ describe('422', () => {
         const response = await fetch(`${app.url}/api/quote-requests`, {
           method: 'POST',
           headers: { Authorization: `Bearer ${owner}`, 'Content-Type': 'application/json' },
-          body: JSON.stringify({ customer_name: 'x', lanes: [{ ...oneLane, [field]: '@' }] }).replace(
+          body: JSON.stringify({ customer_name: 'x', lanes: [{ ...oneQuote, [field]: '@' }] }).replace(
             '"@"',
             text,
           ),
@@ -441,25 +443,25 @@ describe('422', () => {
   )
 
   test('1 to 100 quotes, and nothing but quotes', async () => {
-    for (const lanes of [[], null, {}, 'x', [null], [1], Array(101).fill(oneLane)])
+    for (const lanes of [[], null, {}, 'x', [null], [1], Array(101).fill(oneQuote)])
       expect((await quote(lanes)).status).toBe(422)
   })
 
   test('texts with control characters, and texts that are too long', async () => {
     for (const text of ['', ' ', 'a\u0000b', 'a\nb', 'a\u202eb', '\ud800', 'x'.repeat(201), 7]) {
-      expect([text, (await quote([oneLane], { customer_name: text })).status]).toEqual([text, 422])
-      expect([text, (await quote([oneLane], { reference: text })).status]).toEqual([text, 422])
+      expect([text, (await quote([oneQuote], { customer_name: text })).status]).toEqual([text, 422])
+      expect([text, (await quote([oneQuote], { reference: text })).status]).toEqual([text, 422])
     }
     for (const text of ["O'Brien & Söhne <b>", '=1+1', '田中 🚛', 'a\u2028b']) {
-      expect((await quote([oneLane], { customer_name: text })).body.customer_name).toBe(text)
+      expect((await quote([oneQuote], { customer_name: text })).body.customer_name).toBe(text)
     }
   })
 
   test('days and outcomes that do not exist', async () => {
     for (const pickup_date of ['2026-02-30', '03/01/2026', '2026-3-1', '', 20260301]) {
-      expect([pickup_date, (await quote([{ ...oneLane, pickup_date }])).status]).toEqual([pickup_date, 422])
+      expect([pickup_date, (await quote([{ ...oneQuote, pickup_date }])).status]).toEqual([pickup_date, 422])
     }
-    const lane = await makeLane(app, acme.tenant)
+    const made = await makeQuote(app, acme.tenant)
     for (const body of [
       {},
       { outcome: 'maybe' },
@@ -468,10 +470,10 @@ describe('422', () => {
       { outcome: 'lost', reason: 'mood' },
       { outcome: ['won'] },
     ]) {
-      expect([body, (await setOutcome(lane.lane_ref, body)).status]).toEqual([body, 422])
+      expect([body, (await setOutcome(made.lane_ref, body)).status]).toEqual([body, 422])
     }
     for (const change of [0, -1, 1.5, '1', 2_147_483_648, undefined])
-      expect((await rollback(lane.lane_ref, change)).status).toBe(422)
+      expect((await rollback(made.lane_ref, change)).status).toBe(422)
   })
 
   test('invalid cursors', async () => {

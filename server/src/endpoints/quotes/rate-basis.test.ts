@@ -16,7 +16,7 @@ import {
   call,
   type Integration,
   makeIntegration,
-  makeLane,
+  makeQuote,
   pushSigned,
   pushUpdate,
   quoteToPush,
@@ -36,13 +36,13 @@ const push = (ours: Integration, quotes: readonly unknown[]) =>
 
 /** The answers about the lane of these tests, and the figures of the pages. */
 async function answers({ tenant, token }: Integration) {
-  const lane = 'origin=Dallas,%20TX&destination=Atlanta,%20GA&equipment=V'
+  const quote = 'origin=Dallas,%20TX&destination=Atlanta,%20GA&equipment=V'
   const read = async (path: string, by: string) => (await call(app, 'GET', path, { token: by })).body
   return {
-    markup: await read(`/api/integrations/insights/markup?${lane}&proposed_rate=2000&include=basis`, token),
-    insight: await read(`/api/integrations/insights/lane?${lane}&include=basis`, token),
+    markup: await read(`/api/integrations/insights/markup?${quote}&proposed_rate=2000&include=basis`, token),
+    insight: await read(`/api/integrations/insights/lane?${quote}&include=basis`, token),
     performance: await read('/api/performance?by=lane', tenant.owner),
-    record: await read(`/api/lane-record?${lane}`, tenant.owner),
+    record: await read(`/api/lane-record?${quote}`, tenant.owner),
     shipments: await read('/api/shipments', tenant.owner),
     gaps: await read('/api/performance/margin-gaps', tenant.owner),
   }
@@ -86,7 +86,10 @@ describe('amounts on two bases', () => {
       `From,To,Equip,Quote Date,Status,Quoted Rate,AR,Basis,FSC,Carrier Pay\n${row},1700,1700,Linehaul,300,1500\n${row},1800,1800,All-in,300,1500\n`,
     )
     const { body } = await call(app, 'GET', '/api/lanes', { token: ours.tenant.owner })
-    const bases = body.lanes.map((lane: Record<string, unknown>) => [lane.quoted_basis, lane.customer_basis])
+    const bases = body.lanes.map((quote: Record<string, unknown>) => [
+      quote.quoted_basis,
+      quote.customer_basis,
+    ])
     expect(bases.sort()).toEqual([
       ['all_in', 'all_in'],
       ['linehaul', 'linehaul'],
@@ -102,7 +105,7 @@ describe('amounts on two bases', () => {
       [2000, 'won'],
       [2200, 'lost'],
     ] as const) {
-      await makeLane(app, tenant, { rate, outcome })
+      await makeQuote(app, tenant, { rate, outcome })
     }
     const before = await answers(ours)
     expect(before.markup).toMatchObject({ rate_band: { floor: 2000, ceiling: 2200 }, basis: allIn })
@@ -179,8 +182,8 @@ describe('amounts on two bases', () => {
 
   test('a brokerage whose quotes say nothing, or the default, gets the same numbers', async () => {
     const ours = await makeIntegration(app, scopes)
-    const { lane_ref: ref } = await makeLane(app, ours.tenant, { rate: 2000 })
-    await makeLane(app, ours.tenant, { rate: 2100, outcome: 'lost' })
+    const { lane_ref: ref } = await makeQuote(app, ours.tenant, { rate: 2000 })
+    await makeQuote(app, ours.tenant, { rate: 2100, outcome: 'lost' })
     await pushUpdate(app, ours, { lane_ref: ref, customer_rate: 2000, truck_cost: 1700 })
     const before = await answers(ours)
     await pushUpdate(
@@ -233,8 +236,8 @@ describe('bad input', () => {
       '/quoted_fuel',
       '/quoted_fuel',
     ])
-    const lane = await makeLane(app, ours.tenant)
-    const update = { lane_ref: lane.lane_ref, truck_cost: 300, truck_fuel: 300 }
+    const quote = await makeQuote(app, ours.tenant)
+    const update = { lane_ref: quote.lane_ref, truck_cost: 300, truck_fuel: 300 }
     const wrong = await pushUpdate(app, ours, update)
     expect(wrong).toMatchObject({ status: 422, body: { errors: [{ pointer: '/truck_fuel' }] } })
     expect((await pushUpdate(app, ours, { ...update, truck_basis: 'linehaul' })).status).toBe(200)
@@ -297,7 +300,7 @@ test('a fuel charge per mile or in cents is refused at every point of entry, and
 })
 
 describe('a rate on other terms', () => {
-  const lane = async (ours: Integration, ref: string) =>
+  const quote = async (ours: Integration, ref: string) =>
     (await call(app, 'GET', `/api/lanes/${ref}`, { token: ours.tenant.owner })).body
   const quoted = async (ours: Integration, id: string, more: object, at = seconds()) =>
     (await pushSigned(app, ours, pushQuotes, { quotes: [{ external_id: id, ...more }] }, at)).body.results[0]
@@ -309,21 +312,21 @@ describe('a rate on other terms', () => {
     const { lane_ref: ref } = await quoted(ours, 'T-1', allInRate)
     await quoted(ours, 'T-1', linehaulRate, seconds() + 1)
     const after = { ...linehaulRate, estimated_cost: null }
-    expect(await lane(ours, ref)).toMatchObject(after)
+    expect(await quote(ours, ref)).toMatchObject(after)
     // The same two, the older one last: its cost is on the basis of its own rate.
     const { lane_ref: late } = await quoted(ours, 'T-2', quoteToPush('T-2', linehaulRate), seconds() + 1)
     expect(await quoted(ours, 'T-2', { quoted_rate: 2000, estimated_cost: 1800 })).toMatchObject({
       kept: ['quoted_rate', 'estimated_cost'],
     })
-    expect(await lane(ours, late)).toMatchObject(after)
+    expect(await quote(ours, late)).toMatchObject(after)
     // Another basis alone says that both were on it from the start, and the default basis in words is no other one.
     await quoted(ours, 'T-3', quoteToPush('T-3', { quoted_rate: 2000, estimated_cost: 1800 }))
     const same = await quoted(ours, 'T-3', { quoted_rate: 1990, quoted_basis: 'all_in' }, seconds() + 1)
-    expect(await lane(ours, same.lane_ref)).toMatchObject({ quoted_rate: 1990, estimated_cost: 1800 })
+    expect(await quote(ours, same.lane_ref)).toMatchObject({ quoted_rate: 1990, estimated_cost: 1800 })
     await quoted(ours, 'T-3', { quoted_basis: 'linehaul' }, seconds() + 2)
-    expect(await lane(ours, same.lane_ref)).toMatchObject({ quoted_basis: 'linehaul', estimated_cost: 1800 })
+    expect(await quote(ours, same.lane_ref)).toMatchObject({ quoted_basis: 'linehaul', estimated_cost: 1800 })
     await quoted(ours, 'T-3', { quoted_rate: 2600, quoted_currency: 'CAD' }, seconds() + 3)
-    expect(await lane(ours, same.lane_ref)).toMatchObject({ quoted_currency: 'CAD', estimated_cost: null })
+    expect(await quote(ours, same.lane_ref)).toMatchObject({ quoted_currency: 'CAD', estimated_cost: null })
   })
 
   test('does not apply the cost of an older push that states no basis, if the default basis is another one', async () => {
@@ -337,7 +340,7 @@ describe('a rate on other terms', () => {
     await quoted(ours, 'D-1', { quoted_rate: 2020, quoted_basis: 'all_in' }, seconds() + 2)
     const late = await quoted(ours, 'D-1', { quoted_rate: 1750, estimated_cost: 1550 }, seconds() + 1)
     expect(late).toMatchObject({ result: 'unchanged', kept: ['quoted_rate', 'estimated_cost'] })
-    expect(await lane(ours, ref)).toMatchObject({ quoted_rate: 2020, estimated_cost: null })
+    expect(await quote(ours, ref)).toMatchObject({ quoted_rate: 2020, estimated_cost: null })
   })
 
   test('of a requote removes the estimated cost, and the default basis in words is no other one', async () => {
@@ -359,8 +362,8 @@ describe('a rate on other terms', () => {
       `Quote ID,From,To,Equip,Quote Date,Status,Quoted rate,Quoted basis,Currency,Estimated cost,Market rate\nA-1,"Dallas, TX","Atlanta, GA",V,3/1/2026,Lost,${rest}\n`
     await imported(ours, file('2000,,,1800,1900'))
     await imported(ours, file('2600,,CAD,,'))
-    const { lanes } = (await call(app, 'GET', '/api/lanes', { token: ours.tenant.owner })).body
-    expect(lanes).toMatchObject([
+    const { lanes: quotes } = (await call(app, 'GET', '/api/lanes', { token: ours.tenant.owner })).body
+    expect(quotes).toMatchObject([
       { quoted_rate: 2600, quoted_currency: 'CAD', estimated_cost: null, market_rate: null },
     ])
   })
@@ -380,8 +383,8 @@ describe('a rate on other terms', () => {
       body: { default_basis: 'linehaul' },
     })
     await imported(theirs, file)
-    const { lanes } = (await call(app, 'GET', '/api/lanes', { token: theirs.tenant.owner })).body
-    expect(lanes).toMatchObject([
+    const { lanes: quotes } = (await call(app, 'GET', '/api/lanes', { token: theirs.tenant.owner })).body
+    expect(quotes).toMatchObject([
       {
         ...{ quoted_rate: 2600, quoted_basis: 'all_in', quoted_currency: 'CAD' },
         ...{ customer_rate: 1950, customer_basis: 'all_in', customer_currency: 'USD' },
@@ -398,10 +401,13 @@ describe('a row of a known quote', () => {
     return imported(ours, `Quote ID,From,To,Equip,Quote Date,Status,${head}\n${file}`)
   }
   /** The quotes by their reference or external id. */
-  const lanes = async (ours: Integration) => {
+  const quotes = async (ours: Integration) => {
     const { lanes: all } = (await call(app, 'GET', '/api/lanes', { token: ours.tenant.owner })).body
     return Object.fromEntries(
-      all.map((lane: Record<string, string | null>) => [lane.reference ?? lane.external_id ?? 'desk', lane]),
+      all.map((quote: Record<string, string | null>) => [
+        quote.reference ?? quote.external_id ?? 'desk',
+        quote,
+      ]),
     )
   }
   const booked = 'Linehaul,FSC,Currency,Carrier Pay'
@@ -413,7 +419,7 @@ describe('a row of a known quote', () => {
     const run = await imports(ours, 'K-1', booked, 'Won,2300,400,CAD,1650')
     expect(run.errors).toEqual([])
     const customer = { customer_rate: 2300, customer_basis: 'linehaul', customer_currency: 'CAD' }
-    expect((await lanes(ours))['K-1']).toMatchObject({
+    expect((await quotes(ours))['K-1']).toMatchObject({
       quoted_rate: 2000,
       quoted_basis: 'all_in',
       quoted_fuel: null,
@@ -429,12 +435,12 @@ describe('a row of a known quote', () => {
       customer_basis: 'linehaul',
       customer_fuel: 320,
     }
-    expect((await lanes(ours))['K-2']).toMatchObject(both)
+    expect((await quotes(ours))['K-2']).toMatchObject(both)
   })
 
   test('does not change what an amount of the TMS includes, and the report says so', async () => {
     const ours = await makeIntegration(app, scopes)
-    const { lane_ref: ref } = await makeLane(app, ours.tenant, { rate: 2000 })
+    const { lane_ref: ref } = await makeQuote(app, ours.tenant, { rate: 2000 })
     const byTms = { customer_rate: 2000, truck_cost: 1700 }
     await pushUpdate(app, ours, { lane_ref: ref, ...byTms })
     const run = (await imported(
@@ -448,10 +454,10 @@ describe('a row of a known quote', () => {
       'Truck currency',
     ])
     const terms = { customer_basis: null, customer_fuel: null, truck_currency: null }
-    expect((await lanes(ours)).desk).toMatchObject({ ...byTms, ...terms, margin: 300 })
+    expect((await quotes(ours)).desk).toMatchObject({ ...byTms, ...terms, margin: 300 })
     // The charges of the same amount on the same terms are added.
     await imported(ours, `Lane ref,Status,Customer rate,FSC\n${ref},Won,2000,320\n`)
-    expect((await lanes(ours)).desk).toMatchObject({ ...byTms, customer_fuel: 320, margin: 300 })
+    expect((await quotes(ours)).desk).toMatchObject({ ...byTms, customer_fuel: 320, margin: 300 })
   })
 
   test('without a quoted rate brings no cost or market rate on other terms than the rate, and the report says so', async () => {
@@ -466,17 +472,17 @@ describe('a row of a known quote', () => {
     expect(report(await imports(ours, 'L-1', won, 'Won,1700,320,,1500,1950'))).toEqual([
       [`Estimated cost ${basis}; the file has $1,500.`, byFile],
     ])
-    expect((await lanes(ours))['L-1']).toMatchObject({ estimated_cost: 1800, market_rate: 1950 })
+    expect((await quotes(ours))['L-1']).toMatchObject({ estimated_cost: 1800, market_rate: 1950 })
     await imports(ours, 'L-2', lost, 'Lost,2000,,1900')
     const currency = 'because the quoted rate is in another currency than the row'
     expect(report(await imports(ours, 'L-2', won, 'Won,1700,320,CAD,1500,2600'))).toEqual([
       [`Estimated cost stays empty, ${currency}; the file has $1,500.`, byFile],
       [`Market rate stays $1,900, ${currency}; the file has $2,600.`, byFile],
     ])
-    expect((await lanes(ours))['L-2']).toMatchObject({ estimated_cost: null, market_rate: 1900 })
+    expect((await quotes(ours))['L-2']).toMatchObject({ estimated_cost: null, market_rate: 1900 })
     // A cost on the terms of the quoted rate is applied.
     await imports(ours, 'L-2', 'Customer rate,Estimated cost', 'Won,2100,1700')
-    expect((await lanes(ours))['L-2']).toMatchObject({ quoted_rate: 2000, estimated_cost: 1700 })
+    expect((await quotes(ours))['L-2']).toMatchObject({ quoted_rate: 2000, estimated_cost: 1700 })
   })
 
   test('takes its estimated cost from a truck cost on the terms of the quoted rate', async () => {
@@ -486,7 +492,7 @@ describe('a row of a known quote', () => {
     await imports(ours, 'E-2', lost, 'Lost,2000,,300,1500,linehaul,,310')
     await imports(ours, 'E-3', lost, 'Lost,2000,,300,2400,,CAD,')
     await imports(ours, 'E-4', lost, 'Lost,1700,linehaul,,1800,all_in,,')
-    expect(await lanes(ours)).toMatchObject({
+    expect(await quotes(ours)).toMatchObject({
       'E-1': { estimated_cost: 1500 },
       'E-2': { estimated_cost: 1810 },
       'E-3': { estimated_cost: null },
@@ -500,12 +506,12 @@ describe('a row of a known quote', () => {
     await imports(ours, 'C-1', head, 'Won,1700,linehaul,320,,1700,320')
     await imports(ours, 'C-1', head, 'Won,2200,linehaul,,CAD,2200,')
     const inCad = { quoted_rate: 2200, quoted_currency: 'CAD', quoted_fuel: null }
-    expect((await lanes(ours))['C-1']).toMatchObject({ ...inCad, customer_rate: 2200, customer_fuel: null })
+    expect((await quotes(ours))['C-1']).toMatchObject({ ...inCad, customer_rate: 2200, customer_fuel: null })
     const before = quoteToPush('C-2', { quoted_rate: 1700, quoted_basis: 'linehaul', quoted_fuel: 320 })
     const after = quoteToPush('C-2', { quoted_rate: 2200, quoted_currency: 'CAD' })
     await push(ours, [before])
     await pushSigned(app, ours, pushQuotes, { quotes: [after] }, seconds() + 1)
-    expect((await lanes(ours))['C-2']).toMatchObject(inCad)
+    expect((await quotes(ours))['C-2']).toMatchObject(inCad)
   })
 })
 
@@ -527,8 +533,9 @@ test('charges and the basis of a row belong to the amount that its columns name'
     ours,
     'Quote ID,From,To,Equip,Quote Date,Status,Sell Rate,Basis\nA-3,"Dallas, TX","Atlanta, GA",V,3/1/2026,Won,1700,linehaul\n',
   )
-  const { lanes } = (await call(app, 'GET', '/api/lanes?sort=oldest', { token: ours.tenant.owner })).body
-  const byId = (id: string) => lanes.find((lane: { reference: string }) => lane.reference === id)
+  const { lanes: quotes } = (await call(app, 'GET', '/api/lanes?sort=oldest', { token: ours.tenant.owner }))
+    .body
+  const byId = (id: string) => quotes.find((quote: { reference: string }) => quote.reference === id)
   expect(byId('A-1')).toMatchObject({
     quoted_basis: 'linehaul',
     quoted_fuel: null,
@@ -568,9 +575,9 @@ test('findings of lists and tests of rules compare the amounts that statistics c
         call(app, 'GET', `/api/${list}?finding=${finding}`, { token: owner }),
       ),
     )
-    const listed = lists.map(({ body: { lanes, total } }) => {
-      expect(total).toBe(lanes.length)
-      return lanes.map((lane: { lane_ref: string }) => refs.indexOf(lane.lane_ref) + 1).sort()
+    const listed = lists.map(({ body: { lanes: quotes, total } }) => {
+      expect(total).toBe(quotes.length)
+      return quotes.map((quote: { lane_ref: string }) => refs.indexOf(quote.lane_ref) + 1).sort()
     })
     return listed
   }
@@ -600,7 +607,7 @@ test('a booking at a loss is found whichever of its two amounts states the defau
     const { body: list } = await call(app, 'GET', '/api/lanes?finding=booked_at_a_loss', {
       token: ours.tenant.owner,
     })
-    return list.lanes.map((lane: { lane_ref: string }) => lane.lane_ref).sort()
+    return list.lanes.map((quote: { lane_ref: string }) => quote.lane_ref).sort()
   }
   await pushUpdate(app, ours, { lane_ref: refs[0], ...loss, customer_basis: 'all_in' })
   await pushUpdate(app, ours, { lane_ref: refs[1], ...loss, truck_basis: 'all_in' })
@@ -660,7 +667,7 @@ describe('with a fuel schedule', () => {
 
   test('rates without a fuel charge are converted by the schedule of the day, of the customer or the brokerage, and the answer says so', async () => {
     const ours = await makeIntegration(app, scopes)
-    await makeLane(app, ours.tenant, { rate: 2000 })
+    await makeQuote(app, ours.tenant, { rate: 2000 })
     await push(ours, [
       linehaul('S-1'),
       linehaul('S-2', { customer_name: 'Own  Schedule LLC' }),
@@ -697,9 +704,9 @@ describe('with a fuel schedule', () => {
   test('a margin of amounts on two bases is computed by the schedule of the brokerage, and its percentage is of the converted AR', async () => {
     const ours = await makeIntegration(app, scopes)
     await push(ours, [linehaul('M-1', { customer_name: 'Own Schedule LLC' })])
-    const lane = async () =>
+    const quote = async () =>
       (await call(app, 'GET', '/api/lanes?sort=margin_high', { token: ours.tenant.owner })).body.lanes[0]
-    const { lane_ref: ref } = await lane()
+    const { lane_ref: ref } = await quote()
     await pushUpdate(app, ours, {
       lane_ref: ref,
       customer_rate: 1700,
@@ -709,12 +716,12 @@ describe('with a fuel schedule', () => {
       truck_fuel: 200,
     })
     // On one basis, they are compared as they are.
-    expect(await lane()).toMatchObject({ margin: 200, margin_pct: 11.8 })
+    expect(await quote()).toMatchObject({ margin: 200, margin_pct: 11.8 })
     await pushUpdate(app, ours, { lane_ref: ref, truck_basis: 'all_in' }, seconds() + 1)
-    expect(await lane()).toMatchObject({ margin: null })
+    expect(await quote()).toMatchObject({ margin: null })
     await schedule(ours, { periods: [{ from: '2020-01-01', base_price: 1.2, miles_per_gallon: 6 }] })
     await diesel(ours, '3.6')
-    expect(await lane()).toMatchObject({ customer_rate: 1700, margin: 520, margin_pct: 25.7 })
+    expect(await quote()).toMatchObject({ customer_rate: 1700, margin: 520, margin_pct: 25.7 })
     expect((await answers(ours)).performance).toMatchObject({
       totals: { customer_rate: 2020, truck_cost: 1500, margin: 520 },
     })
@@ -757,7 +764,7 @@ describe('Canadian dollars', () => {
 
   test('are stored with their currency at every point of entry, and counted only with an exchange rate of their day', async () => {
     const ours = await makeIntegration(app, scopes)
-    await makeLane(app, ours.tenant, { rate: 2000, outcome: 'won' })
+    await makeQuote(app, ours.tenant, { rate: 2000, outcome: 'won' })
     const before = await answers(ours)
     await push(ours, [
       quoteToPush('C-1', { quoted_rate: 3000, estimated_cost: 2000, quoted_currency: 'CAD' }),
@@ -786,7 +793,7 @@ describe('Canadian dollars', () => {
       { row: 3, column: 'Currency', detail: expect.stringContaining('USD or CAD') },
     ])
     // A signed update: AR in US dollars, AP in Canadian dollars.
-    const { lane_ref: ref } = await makeLane(app, ours.tenant, { rate: 2200, outcome: 'lost' })
+    const { lane_ref: ref } = await makeQuote(app, ours.tenant, { rate: 2200, outcome: 'lost' })
     await pushUpdate(app, ours, {
       lane_ref: ref,
       customer_rate: 2200,
@@ -802,9 +809,9 @@ describe('Canadian dollars', () => {
       record: { basis: apart },
       shipments: { totals: { shipments: 0 }, basis: { kept_apart_in_cad: 2 } },
     })
-    const lane = async (of: string) =>
+    const quote = async (of: string) =>
       (await call(app, 'GET', `/api/lanes/${of}`, { token: ours.tenant.owner })).body
-    expect(await lane(ref)).toMatchObject({ truck_currency: 'CAD', margin: null, margin_currency: null })
+    expect(await quote(ref)).toMatchObject({ truck_currency: 'CAD', margin: null, margin_currency: null })
 
     expect(await enter(ours, { rates: [{ day: today, usd_per_cad: 0.8 }] })).toMatchObject({
       status: 200,
@@ -817,7 +824,7 @@ describe('Canadian dollars', () => {
       markup: { basis: { converted_by: { exchange: 3 }, kept_apart: 1, kept_apart_in_cad: 1 } },
       performance: { totals: { shipments: 1, customer_rate: 2200, truck_cost: 2000, margin: 200 } },
     })
-    expect(await lane(ref)).toMatchObject({ truck_cost: 2500, margin: 200, margin_currency: 'USD' })
+    expect(await quote(ref)).toMatchObject({ truck_cost: 2500, margin: 200, margin_currency: 'USD' })
     // A corrected rate changes the next answer.
     await enter(ours, { text: `date,FXUSDCAD\n${today},1.6\n` })
     expect((await answers(ours)).performance.totals).toMatchObject({ truck_cost: 1562.5, margin: 637.5 })
@@ -883,8 +890,8 @@ test('charges by name are the accessorial charges, at every point of entry, and 
   ]
   const linehaul = { quoted_basis: 'linehaul', quoted_rate: 1500, quoted_fuel: 300 }
   await push(ours, [quoteToPush('N-1', { ...linehaul, quoted_charges })])
-  const lanes = async () => (await call(app, 'GET', '/api/lanes', { token: ours.tenant.owner })).body.lanes
-  expect((await lanes())[0]).toMatchObject({ quoted_accessorials: 195.5, quoted_charges })
+  const quotes = async () => (await call(app, 'GET', '/api/lanes', { token: ours.tenant.owner })).body.lanes
+  expect((await quotes())[0]).toMatchObject({ quoted_accessorials: 195.5, quoted_charges })
   expect((await answers(ours)).insight.history).toMatchObject({ avg_rate_usd: 1995.5 })
   // A total that is sent later without names replaces them.
   await pushSigned(
@@ -894,11 +901,11 @@ test('charges by name are the accessorial charges, at every point of entry, and 
     { quotes: [{ external_id: 'N-1', quoted_accessorials: 200 }] },
     seconds() + 1,
   )
-  expect((await lanes())[0]).toMatchObject({ quoted_accessorials: 200, quoted_charges: null })
-  const { lane_ref: ref } = (await lanes())[0]
+  expect((await quotes())[0]).toMatchObject({ quoted_accessorials: 200, quoted_charges: null })
+  const { lane_ref: ref } = (await quotes())[0]
   await pushUpdate(app, ours, { lane_ref: ref, truck_cost: 1700, truck_charges: quoted_charges })
   await pushUpdate(app, ours, { lane_ref: ref, customer_rate: 2000, customer_accessorials: 10 })
-  expect((await lanes())[0]).toMatchObject({
+  expect((await quotes())[0]).toMatchObject({
     truck_accessorials: 195.5,
     truck_charges: quoted_charges,
     customer_charges: null,
@@ -907,7 +914,7 @@ test('charges by name are the accessorial charges, at every point of entry, and 
     ours,
     'From,To,Equip,Quote Date,Sell Rate,Quoted Charges\n"Dallas, TX","Atlanta, GA",V,3/1/2026,2000,"detention: $75; lumper 120.5"\n',
   )
-  const file = (await lanes()).find((lane: { quoted_rate: number }) => lane.quoted_rate === 2000)
+  const file = (await quotes()).find((quote: { quoted_rate: number }) => quote.quoted_rate === 2000)
   expect(file).toMatchObject({ quoted_accessorials: 195.5, quoted_charges })
   const { body } = await push(ours, [
     quoteToPush('N-2', { quoted_charges, quoted_accessorials: 100 }),
@@ -969,7 +976,7 @@ test('stored amounts on all terms are converted as the engine converts them', as
     )
     return quotes
       .map((quote) => ({
-        nth: nthOf.get(quote.laneId) ?? -1,
+        nth: nthOf.get(quote.quoteId) ?? -1,
         quoted: quote.quotedRateCents,
         customer: quote.rateCents,
         truck: quote.truckCostCents,

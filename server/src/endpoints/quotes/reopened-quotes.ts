@@ -1,10 +1,10 @@
 import { roleAtLeast } from '#contract/endpoint.ts'
-import type { LaneOutcome } from '#engine/lane-outcome.ts'
+import type { QuoteOutcome } from '#engine/quote-outcome.ts'
 import { isBooked } from '#engine/shipment-update.ts'
 import type { PersonCaller } from '../../access/index.ts'
 import { pricingOf } from '../../book/index.ts'
-import { bookingOf, laneHistory, pricingRules } from '../../database/queries/index.ts'
-import type { LaneRow } from '../../database/schema/index.ts'
+import { bookingOf, pricingRules, quoteHistory } from '../../database/queries/index.ts'
+import type { QuoteRow } from '../../database/schema/index.ts'
 import type { Parts } from '../parts.ts'
 import { checkRates } from './check-rates.ts'
 import { outsideErrors } from './outside-rules.ts'
@@ -18,9 +18,9 @@ const correctionMs = 24 * 3_600_000
  *
  * @example isReopened(lostLane, 'won') // true
  */
-function isReopened(lane: LaneRow, to: LaneOutcome['outcome']): boolean {
-  if (lane.outcome === 'pending' || lane.outcome === to || to === 'lost') return false
-  return !isBooked(bookingOf(lane))
+function isReopened(quote: QuoteRow, to: QuoteOutcome['outcome']): boolean {
+  if (quote.outcome === 'pending' || quote.outcome === to || to === 'lost') return false
+  return !isBooked(bookingOf(quote))
 }
 
 /**
@@ -29,16 +29,16 @@ function isReopened(lane: LaneRow, to: LaneOutcome['outcome']): boolean {
  * approval. Empty for admins, who could also import such a quote.
  */
 export async function refusedReopenings(
-  asked: readonly { readonly lane: LaneRow; readonly outcome: LaneOutcome['outcome'] }[],
+  asked: readonly { readonly quote: QuoteRow; readonly outcome: QuoteOutcome['outcome'] }[],
   { caller, now }: { readonly caller: PersonCaller; readonly now: number },
   parts: Pick<Parts, 'books' | 'database'>,
 ): Promise<ReadonlyMap<number, ReturnType<typeof outsideErrors>>> {
   const { tenant, userId } = caller
-  const reopened = asked.filter(({ lane, outcome }) => isReopened(lane, outcome)).map(({ lane }) => lane)
+  const reopened = asked.filter(({ quote, outcome }) => isReopened(quote, outcome)).map(({ quote }) => quote)
   if (reopened.length === 0 || roleAtLeast(caller.role, 'admin')) return new Map()
   const { isStrict, recent } = await parts.database.inTenant(tenant, async (transaction) => ({
     isStrict: pricingRules.refuseQuotes(await pricingRules.readRules(transaction, tenant)),
-    recent: await laneHistory.lanesPendingSince(
+    recent: await quoteHistory.quotesPendingSince(
       transaction,
       tenant,
       reopened.map(({ lane_id }) => lane_id),
@@ -61,6 +61,6 @@ export async function refusedReopenings(
 }
 
 /** Why a quote cannot be marked, in words. */
-export function reopeningWords(outcome: LaneOutcome['outcome'], detail: string): string {
+export function reopeningWords(outcome: QuoteOutcome['outcome'], detail: string): string {
   return `The quote is closed, and ${outcome === 'won' ? 'winning' : 'reopening'} it would quote its rate again, which is outside the pricing rules: ask for approval of a new quote, or ask an admin to mark it. ${detail}`
 }

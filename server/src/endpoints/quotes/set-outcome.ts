@@ -1,12 +1,12 @@
 import type { AnswerOf } from '#contract/endpoint.ts'
 import { invalid, problem } from '#contract/errors.ts'
 import type * as contract from '#contract/quote-requests.ts'
-import { laneChanges as changes, lanes } from '../../database/queries/index.ts'
-import { laneAnswer } from '../../lanes/index.ts'
+import { quoteChanges as changes, savedQuotes } from '../../database/queries/index.ts'
+import { oneQuoteAnswer } from '../../quotes/index.ts'
 import type { Call } from '../endpoint-call.ts'
 import type { Parts } from '../parts.ts'
 import { counterErrors, counterOfferTo } from './counter-offers.ts'
-import { askedRef, lockedLane, noLane } from './named-lane.ts'
+import { askedRef, lockedQuote, noQuote } from './named-quote.ts'
 import {
   keepsPendingAsIs,
   outcomeByPerson,
@@ -30,35 +30,35 @@ export async function setOutcome(
   const at = new Date(now)
   const { database } = parts
   const known = await database.inTenant(caller.tenant, (transaction) =>
-    lanes.findLane(transaction, caller.tenant, askedRef(params.lane_ref)),
+    savedQuotes.findQuote(transaction, caller.tenant, askedRef(params.lane_ref)),
   )
-  if (known === null) throw noLane(params.lane_ref)
-  const refused = await refusedReopenings([{ lane: known, ...body }], { caller, now }, parts)
+  if (known === null) throw noQuote(params.lane_ref)
+  const refused = await refusedReopenings([{ quote: known, ...body }], { caller, now }, parts)
   return database.inTenant(caller.tenant, async (transaction) => {
-    const lane = await lockedLane(transaction, caller.tenant, params.lane_ref)
-    if (lane.voided_at !== null) throw problem('state-conflict', voidWords(lane))
-    const replaced = replacedWords(lane, body)
+    const quote = await lockedQuote(transaction, caller.tenant, params.lane_ref)
+    if (quote.voided_at !== null) throw problem('state-conflict', voidWords(quote))
+    const replaced = replacedWords(quote, body)
     if (replaced !== null) throw problem('state-conflict', replaced)
-    const named = counter_rate === undefined ? null : counterOfferTo(lane, counter_rate)
+    const named = counter_rate === undefined ? null : counterOfferTo(quote, counter_rate)
     const wrongCounter = named === null ? [] : counterErrors(named)
     if (wrongCounter.length > 0) throw invalid(wrongCounter)
-    const outside = refused.get(lane.lane_id)
+    const outside = refused.get(quote.lane_id)
     if (outside !== undefined) {
       throw problem('outside-rules', reopeningWords(body.outcome, outside[0]?.detail ?? ''), {
         errors: outside,
       })
     }
     const isKept = await keepsPendingAsIs(transaction, caller.tenant)
-    if (isKept(lane, body)) return laneAnswer(transaction, caller.tenant, lane)
+    if (isKept(quote, body)) return oneQuoteAnswer(transaction, caller.tenant, quote)
     const next = {
-      ...outcomeByPerson(lane, body, { at, clock: await changes.databaseNow(transaction) }),
+      ...outcomeByPerson(quote, body, { at, clock: await changes.databaseNow(transaction) }),
       ...(named === null ? {} : { counter_rate_cents: named.counterCents }),
     }
     const origin = { source: 'dashboard', userId: caller.userId } as const
-    return laneAnswer(
+    return oneQuoteAnswer(
       transaction,
       caller.tenant,
-      await changes.changeLane(transaction, caller.tenant, lane, next, origin, at),
+      await changes.changeQuote(transaction, caller.tenant, quote, next, origin, at),
     )
   })
 }

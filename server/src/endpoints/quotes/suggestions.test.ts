@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest'
-import { call, type Integration, makeIntegration, makeLane, makeTenant, pushUpdate } from '#testing/make.ts'
+import { call, type Integration, makeIntegration, makeQuote, makeTenant, pushUpdate } from '#testing/make.ts'
 import { sharedApp, type TestApp } from '#testing/shared-app.ts'
 
 const places = '/api/places'
@@ -32,7 +32,7 @@ async function quote(customer: string, origin: string, times: number): Promise<s
       })),
     },
   })
-  return made.body.lanes.map((lane: { lane_ref: string }) => lane.lane_ref)
+  return made.body.lanes.map((quote: { lane_ref: string }) => quote.lane_ref)
 }
 
 async function ask(path: string, query: Record<string, string>, token = acme.tenant.owner) {
@@ -70,7 +70,7 @@ describe('suggest-places: 200', () => {
   test('the city and state come first, with or without a comma, however often the longer names are quoted', async () => {
     const other = await makeIntegration(app)
     for (const origin of ['Dallastown, PA', 'Chicago Heights, IL']) {
-      await makeLane(app, other.tenant, { origin })
+      await makeQuote(app, other.tenant, { origin })
     }
     for (const [q, first] of [
       ['dallas', 'Dallas, TX'],

@@ -1,4 +1,4 @@
-import { lanesOfUsedPlacesMax, suggestionsDefault } from '#contract/limits.ts'
+import { quotesOfUsedPlacesMax, suggestionsDefault } from '#contract/limits.ts'
 import { suggestCustomers, suggestPlaces } from '#contract/suggestions.ts'
 import { locate } from '#geography/locate.ts'
 import { placeName, readAnyPlace } from '#geography/read-place.ts'
@@ -16,7 +16,7 @@ function knownPlaceNamed(text: string): string | null {
 export const suggestionEndpoints: ServedEndpoint[] = [
   serve(suggestPlaces, async ({ caller, query }, { database }) => {
     const uses = await database.inTenant(caller.tenant, (transaction) =>
-      placeUses(transaction, caller.tenant, lanesOfUsedPlacesMax),
+      placeUses(transaction, caller.tenant, quotesOfUsedPlacesMax),
     )
     const text = query.q ?? ''
     const { places, asTyped } = geography.suggestPlaces(text, query.limit ?? suggestionsDefault, uses)

@@ -3,8 +3,8 @@ import {
   call,
   type MadeTenant,
   makeIntegration,
-  makeLane,
   makePerson,
+  makeQuote,
   makeServiceToken,
   makeTenant,
   pushUpdate,
@@ -16,7 +16,7 @@ beforeAll(async () => {
   app = await sharedApp()
 })
 
-const voidLane = (token: string, laneRef: string, reason = 'Mistyped rate') =>
+const voidQuote = (token: string, laneRef: string, reason = 'Mistyped rate') =>
   call(app, 'POST', `/api/lanes/${laneRef}/void`, { token, body: { reason } })
 const restore = (token: string, laneRef: string) =>
   call(app, 'POST', `/api/lanes/${laneRef}/restore`, { token })
@@ -44,13 +44,13 @@ describe('200', () => {
     const tenant = await makeTenant(app)
     const service = await makeServiceToken(app, tenant.owner)
     for (const outcome of ['won', 'lost', 'won'] as const)
-      await makeLane(app, tenant, { rate: 2_100, outcome })
+      await makeQuote(app, tenant, { rate: 2_100, outcome })
     const before = await statistics(tenant, service)
-    const mistyped = await makeLane(app, tenant, { rate: 250, outcome: 'won' })
+    const mistyped = await makeQuote(app, tenant, { rate: 250, outcome: 'won' })
     const wrong = await statistics(tenant, service)
     expect(wrong.markup.rate_band).not.toEqual(before.markup.rate_band)
 
-    const voided = await voidLane(tenant.owner, mistyped.lane_ref)
+    const voided = await voidQuote(tenant.owner, mistyped.lane_ref)
     expect(voided).toMatchObject({
       status: 200,
       body: { void_reason: 'Mistyped rate', outcome: 'won', voided_at: new Date(app.now).toISOString() },
@@ -60,21 +60,21 @@ describe('200', () => {
     const restored = await restore(tenant.owner, mistyped.lane_ref)
     expect(restored.body).toEqual({ ...mistyped, updated_at: restored.body.updated_at })
     const again = await statistics(tenant, service)
-    const withoutLane = ({ list: _, ...others }: typeof again) => others
-    expect(withoutLane(again)).toEqual(withoutLane(wrong))
+    const withoutQuote = ({ list: _, ...others }: typeof again) => others
+    expect(withoutQuote(again)).toEqual(withoutQuote(wrong))
   })
 
   test('a voided quote stays readable, in the list of voided quotes, with both changes in its history', async () => {
     const tenant = await makeTenant(app)
-    const { lane_ref } = await makeLane(app, tenant)
-    const first = await voidLane(tenant.owner, lane_ref, 'Duplicate')
+    const { lane_ref } = await makeQuote(app, tenant)
+    const first = await voidQuote(tenant.owner, lane_ref, 'Duplicate')
     app.now += 60_000
     // Another reason does not change since when the quote is void.
-    const second = await voidLane(tenant.owner, lane_ref, 'Test')
+    const second = await voidQuote(tenant.owner, lane_ref, 'Test')
     expect(second.body.voided_at).toBe(first.body.voided_at)
     const refs = async (query: string) =>
       (await call(app, 'GET', `/api/lanes${query}`, { token: tenant.owner })).body.lanes.map(
-        (lane: { lane_ref: string }) => lane.lane_ref,
+        (quote: { lane_ref: string }) => quote.lane_ref,
       )
     expect(await refs('')).toEqual([])
     expect(await refs(`?q=${lane_ref}`)).toEqual([])
@@ -94,8 +94,8 @@ describe('200', () => {
 
   test('a booking takes the void back: it shows that the quote was not a mistake', async () => {
     const ours = await makeIntegration(app)
-    const { lane_ref } = await makeLane(app, ours.tenant)
-    await voidLane(ours.tenant.owner, lane_ref)
+    const { lane_ref } = await makeQuote(app, ours.tenant)
+    await voidQuote(ours.tenant.owner, lane_ref)
     const { body } = await pushUpdate(app, ours, { lane_ref, customer_rate: 2_100 })
     expect(body).toMatchObject({ status: 'ok', updated: true })
     const lane = await call(app, 'GET', `/api/lanes/${lane_ref}`, { token: ours.tenant.owner })
@@ -111,14 +111,14 @@ describe('200', () => {
 describe('refused', () => {
   test('a booked quote cannot be voided, and a voided quote gets no outcome', async () => {
     const ours = await makeIntegration(app)
-    const { lane_ref } = await makeLane(app, ours.tenant)
+    const { lane_ref } = await makeQuote(app, ours.tenant)
     await pushUpdate(app, ours, { lane_ref, customer_rate: 2_100 })
-    expect(await voidLane(ours.tenant.owner, lane_ref)).toMatchObject({
+    expect(await voidQuote(ours.tenant.owner, lane_ref)).toMatchObject({
       status: 409,
       body: { code: 'state-conflict', detail: expect.stringContaining('Cancel the booking') },
     })
-    const other = await makeLane(app, ours.tenant)
-    await voidLane(ours.tenant.owner, other.lane_ref)
+    const other = await makeQuote(app, ours.tenant)
+    await voidQuote(ours.tenant.owner, other.lane_ref)
     const marked = await call(app, 'POST', `/api/lanes/${other.lane_ref}/outcome`, {
       token: ours.tenant.owner,
       body: { outcome: 'lost' },
@@ -132,12 +132,12 @@ describe('refused', () => {
   test('a void needs a reason and the role of a member; a quote of another brokerage is not found', async () => {
     const tenant = await makeTenant(app)
     const viewer = await makePerson(app, tenant, 'viewer')
-    const { lane_ref } = await makeLane(app, tenant)
-    expect((await voidLane(viewer.token, lane_ref)).status).toBe(403)
-    const blank = await voidLane(tenant.owner, lane_ref, ' ')
+    const { lane_ref } = await makeQuote(app, tenant)
+    expect((await voidQuote(viewer.token, lane_ref)).status).toBe(403)
+    const blank = await voidQuote(tenant.owner, lane_ref, ' ')
     expect(blank).toMatchObject({ status: 422, body: { errors: [{ pointer: '/reason' }] } })
     const stranger = await makeTenant(app)
-    expect((await voidLane(stranger.owner, lane_ref)).status).toBe(404)
+    expect((await voidQuote(stranger.owner, lane_ref)).status).toBe(404)
     expect((await restore(stranger.owner, lane_ref)).status).toBe(404)
     const { body } = await call(app, 'GET', `/api/lanes/${lane_ref}`, { token: tenant.owner })
     expect(body.voided_at).toBeNull()

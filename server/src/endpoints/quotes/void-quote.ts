@@ -1,44 +1,44 @@
 import { problem } from '#contract/errors.ts'
 import { restoreQuote, voidQuote } from '#contract/void-quote.ts'
 import { isBooked } from '#engine/shipment-update.ts'
-import { bookingOf, laneChanges as changes } from '../../database/queries/index.ts'
-import type { LaneRow } from '../../database/schema/index.ts'
-import { laneAnswer } from '../../lanes/index.ts'
+import { bookingOf, quoteChanges as changes } from '../../database/queries/index.ts'
+import type { QuoteRow } from '../../database/schema/index.ts'
+import { oneQuoteAnswer } from '../../quotes/index.ts'
 import { type Call, type ServedEndpoint, serve } from '../endpoint-call.ts'
 import type { Parts } from '../parts.ts'
-import { lockedLane } from './named-lane.ts'
+import { lockedQuote } from './named-quote.ts'
 
 /** Voids or restores a quote: sets the values that `valuesOf` returns, in one transaction. */
 async function changeVoid(
   { caller, params, now }: Pick<Call<typeof restoreQuote>, 'caller' | 'params' | 'now'>,
   { database }: Parts,
-  valuesOf: (lane: LaneRow) => Pick<LaneRow, 'voided_at' | 'void_reason'>,
+  valuesOf: (quote: QuoteRow) => Pick<QuoteRow, 'voided_at' | 'void_reason'>,
 ) {
   return database.inTenant(caller.tenant, async (transaction) => {
-    const lane = await lockedLane(transaction, caller.tenant, params.lane_ref)
+    const quote = await lockedQuote(transaction, caller.tenant, params.lane_ref)
     const origin = { source: 'dashboard', userId: caller.userId } as const
-    const changed = await changes.changeLane(
+    const changed = await changes.changeQuote(
       transaction,
       caller.tenant,
-      lane,
-      valuesOf(lane),
+      quote,
+      valuesOf(quote),
       origin,
       new Date(now),
     )
-    return laneAnswer(transaction, caller.tenant, changed)
+    return oneQuoteAnswer(transaction, caller.tenant, changed)
   })
 }
 
 export const voidQuoteEndpoints: ServedEndpoint[] = [
   serve(voidQuote, (call, parts) =>
-    changeVoid(call, parts, (lane) => {
-      if (isBooked(bookingOf(lane))) {
+    changeVoid(call, parts, (quote) => {
+      if (isBooked(bookingOf(quote))) {
         throw problem(
           'state-conflict',
-          `Quote ${lane.lane_ref} is booked, so it was not a mistake. Cancel the booking in the TMS first.`,
+          `Quote ${quote.lane_ref} is booked, so it was not a mistake. Cancel the booking in the TMS first.`,
         )
       }
-      return { voided_at: lane.voided_at ?? new Date(call.now), void_reason: call.body.reason }
+      return { voided_at: quote.voided_at ?? new Date(call.now), void_reason: call.body.reason }
     }),
   ),
 

@@ -3,7 +3,7 @@ import { customerKey } from '#engine/customer-name.ts'
 import type { TenantTransaction } from '../../schema/index.ts'
 import { accessChanged, type TenantId } from '../../session/index.ts'
 import { nextTenantNumber } from '../people/people.ts'
-import { laneSeenByViewer, seenByViewer } from './teams.ts'
+import { quoteSeenByViewer, seenByViewer } from './teams.ts'
 
 /** A customer for which a person has entered something, such as a tier or another name. */
 export interface CustomerRecord {
@@ -207,7 +207,7 @@ export async function isCustomerInUse(
 ): Promise<boolean> {
   const { rows } = await sql<{ used: boolean }>`
     select exists (
-      select from quotes where tenant_id = ${tenant} and ${ofCustomer(tenant, name)} and ${laneSeenByViewer(tenant)}
+      select from quotes where tenant_id = ${tenant} and ${ofCustomer(tenant, name)} and ${quoteSeenByViewer(tenant)}
     ) or exists (
       select from customer_aliases as asked
       join customers on customers.tenant_id = ${tenant} and customers.customer_id = asked.customer_id

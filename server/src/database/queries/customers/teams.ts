@@ -220,7 +220,7 @@ export function seenByViewer(tenant: TenantId, key: RawBuilder<unknown>): RawBui
 }
 
 /** True for quotes that the current person may see: the customer of the quote and that of the booking, in a query on `quotes`. */
-export function laneSeenByViewer(tenant: TenantId): RawBuilder<boolean> {
+export function quoteSeenByViewer(tenant: TenantId): RawBuilder<boolean> {
   const booked = seenByViewer(tenant, sql`quotes.customer_key`)
   const quoted = seenByViewer(tenant, sql`customer_key(quotes.quoted_customer_name)`)
   return currentViewer() === null

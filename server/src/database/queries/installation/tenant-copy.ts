@@ -53,7 +53,7 @@ export interface TenantCopy {
   /** The name of an existing brokerage with this id, or of a table with rows of it; null if there is none. */
   present(): Promise<string | null>
   /** Reserves the ids of copied quotes and requests, so that they are not assigned again. Returns how many were assigned before. */
-  take(identifiers: Identifiers, laneIds: readonly number[], requestIds: readonly number[]): Promise<number>
+  take(identifiers: Identifiers, quoteIds: readonly number[], requestIds: readonly number[]): Promise<number>
   /** Revokes the signing secrets, which cannot be decrypted at the destination. Returns how many were active. */
   revokeSecrets(now: Date): Promise<number>
   /** Invalidates everything that processes have cached for this tenant. Call it last. */
@@ -239,10 +239,10 @@ class ClientTenantCopy implements TenantCopy {
 
   async take(
     { laneNumber, requestNumber }: Identifiers,
-    laneIds: readonly number[],
+    quoteIds: readonly number[],
     requestIds: readonly number[],
   ): Promise<number> {
-    const lanes = await this.#takeNumbers('lane_number', laneIds.map(laneNumber))
+    const lanes = await this.#takeNumbers('lane_number', quoteIds.map(laneNumber))
     return lanes + (await this.#takeNumbers('request_number', requestIds.map(requestNumber)))
   }
 

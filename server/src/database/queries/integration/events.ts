@@ -1,15 +1,15 @@
 import { type Selectable, sql } from 'kysely'
 import type { credentialKinds, EventType } from '#contract/event-types.ts'
-import type { OutcomeRule, OutcomeSource } from '#engine/lane-outcome.ts'
+import type { OutcomeRule, OutcomeSource } from '#engine/quote-outcome.ts'
 import type { RateBasis } from '#engine/rate-basis.ts'
-import type { JsonRow, LanesTable, TenantTransaction, UnshownLaneColumn } from '../../schema/index.ts'
+import type { JsonRow, QuotesTable, TenantTransaction, UnshownQuoteColumn } from '../../schema/index.ts'
 import { type Database, type TenantId, tenantId } from '../../session/index.ts'
 import { insertRows } from '../insert-rows.ts'
-import { databaseNow } from '../quotes/lane-changes.ts'
+import { databaseNow } from '../quotes/quote-changes.ts'
 
 /** A quote as it was when its event was recorded, in JSON form. */
-export type LaneColumns = Omit<Selectable<LanesTable>, UnshownLaneColumn>
-export type LaneThen = JsonRow<LaneColumns> & {
+export type EventColumns = Omit<Selectable<QuotesTable>, UnshownQuoteColumn>
+export type QuoteThen = JsonRow<EventColumns> & {
   readonly reference: string | null
   readonly quoted_by_name: string | null
   /** Absent from an older event. */
@@ -35,7 +35,7 @@ export interface ExpiringCredential {
 
 /** The saved content of an event: the quote at that time and its changes, or a credential. A test event has neither. */
 export interface EventFacts {
-  readonly lane?: LaneThen
+  readonly lane?: QuoteThen
   readonly credential?: ExpiringCredential
   /** A request for approval in the form of the API. */
   readonly approval?: object

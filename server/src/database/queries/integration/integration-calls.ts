@@ -2,7 +2,7 @@ import type { TenantTransaction } from '../../schema/index.ts'
 import type { Database, TenantId } from '../../session/index.ts'
 
 /** A call to the integration API, as a row of the call log. */
-export interface KeptCall {
+export interface LoggedCall {
   /** When the request arrived, epoch milliseconds. */
   readonly at: number
   readonly operation: string
@@ -25,10 +25,10 @@ export interface KeptCall {
  * Inserts calls of a tenant, in the given order and in one message. With `old`, deletes all but the newest `keptMax` calls,
  * and calls before `keptFrom`. Returns the number of the last call.
  */
-export async function keepIntegrationCalls(
+export async function saveIntegrationCalls(
   database: Pick<Database, 'callInTenant'>,
   tenant: TenantId,
-  calls: readonly KeptCall[],
+  calls: readonly LoggedCall[],
   old: { readonly keptMax: number; readonly keptFrom: Date } | null,
 ): Promise<number> {
   const rows = calls.map((call) => ({

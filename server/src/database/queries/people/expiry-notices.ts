@@ -3,7 +3,7 @@ import type { EventType } from '#contract/event-types.ts'
 import type { TenantTransaction } from '../../schema/index.ts'
 import { type TenantId, tenantId } from '../../session/index.ts'
 import { type ExpiringCredential, insertEvent } from '../integration/events.ts'
-import { databaseNow } from '../quotes/lane-changes.ts'
+import { databaseNow } from '../quotes/quote-changes.ts'
 import { expiringTokens, liveSigningSecrets } from './credentials.ts'
 
 const type: EventType = 'credential.expiring'

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { RateType } from '#engine/rate-type.ts'
-import type { LaneRow, TenantTransaction } from '../../schema/index.ts'
+import type { QuoteRow, TenantTransaction } from '../../schema/index.ts'
 import type { TenantId } from '../../session/index.ts'
 
 /** Which quotes with forecasts are read. */
@@ -13,8 +13,8 @@ export interface ForecastFilter {
 }
 
 /** A quote with its forecast, as far as a report of forecasts needs it. */
-export type ForecastLane = Pick<
-  LaneRow,
+export type ForecastRow = Pick<
+  QuoteRow,
   | 'lane_id'
   | 'lane_ref'
   | 'created_at'
@@ -33,16 +33,16 @@ export type ForecastLane = Pick<
   | 'quoted_fuel_cents'
   | 'quoted_accessorials_cents'
   | 'quoted_currency'
-> & { readonly rate_type: RateType; readonly forecast: NonNullable<LaneRow['forecast']> }
+> & { readonly rate_type: RateType; readonly forecast: NonNullable<QuoteRow['forecast']> }
 
 /** Quotes with a forecast in the order of their ids, after `after`. */
-export async function forecastLanesAfter(
+export async function forecastQuotesAfter(
   transaction: TenantTransaction,
   tenant: TenantId,
   { since, rateType, defaultRateType }: ForecastFilter,
   { after, limit }: { readonly after: number; readonly limit: number },
-): Promise<ForecastLane[]> {
-  const { rows } = await sql<ForecastLane>`
+): Promise<ForecastRow[]> {
+  const { rows } = await sql<ForecastRow>`
     select lane_id, lane_ref, created_at, origin, destination, origin_key, destination_key, equipment, equipment_code, outcome,
       decided_at, voided_at, superseded_as, quoted_rate_cents, quoted_basis, quoted_fuel_cents, quoted_accessorials_cents,
       quoted_currency, forecast, coalesce(rate_type, ${defaultRateType}) as rate_type

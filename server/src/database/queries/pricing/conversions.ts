@@ -32,7 +32,7 @@ export async function listExchangeRates(
 }
 
 /** Saves exchange rates, in place of those of the same days. Returns how many days are new or have another rate. */
-export async function putExchangeRates(
+export async function saveExchangeRates(
   transaction: TenantTransaction,
   tenant: TenantId,
   rates: readonly ExchangeRate[],

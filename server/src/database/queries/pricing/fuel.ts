@@ -132,7 +132,7 @@ export async function fuelOfDay(
 }
 
 /** Saves prices, in place of those of the same weeks. Returns how many weeks are new or have another price. */
-export async function putDieselPrices(
+export async function saveDieselPrices(
   transaction: TenantTransaction,
   tenant: TenantId,
   prices: readonly DieselPrice[],

@@ -60,7 +60,7 @@ export async function lockSameMarketRates(
 }
 
 /** Saves rates, in place of those with the same keys. */
-export async function putMarketRates(
+export async function saveMarketRates(
   transaction: TenantTransaction,
   tenant: TenantId,
   rates: readonly NewMarketRate[],

@@ -8,7 +8,7 @@ import {
 } from '#engine/counted-amounts.ts'
 import { customerKey } from '#engine/customer-name.ts'
 import type { AmountTerms, RateBasis } from '#engine/rate-basis.ts'
-import type { LaneRow } from '../../schema/index.ts'
+import type { QuoteRow } from '../../schema/index.ts'
 
 /** The amounts of a quote that state what they include: the quoted rate with the costs of its time, AR, and AP. */
 export const statedAmounts = ['quoted', 'customer', 'truck'] as const
@@ -30,15 +30,15 @@ export const sentColumns = [
   'market_rate_cents',
   'customer_rate_cents',
   'truck_cost_cents',
-] as const satisfies readonly (keyof LaneRow)[]
+] as const satisfies readonly (keyof QuoteRow)[]
 export type SentColumn = (typeof sentColumns)[number]
 
 /** What an amount of a quote includes. A column that a new quote or an old event lacks is not stated. */
 export function statedTerms<Of extends StatedAmount>(
-  lane: { readonly [Column in TermColumn<Of>]?: LaneRow[Column] | undefined },
+  quote: { readonly [Column in TermColumn<Of>]?: QuoteRow[Column] | undefined },
   of: Of,
 ): AmountTerms {
-  const columns: { readonly [Column in TermColumn]?: LaneRow[Column] | undefined } = lane
+  const columns: { readonly [Column in TermColumn]?: QuoteRow[Column] | undefined } = quote
   return {
     basis: columns[`${of}_basis`] ?? null,
     fuelCents: columns[`${of}_fuel_cents`] ?? null,
@@ -48,18 +48,18 @@ export function statedTerms<Of extends StatedAmount>(
 }
 
 /** The amounts of a quote as they were sent. */
-export function sentAmounts(lane: Pick<LaneRow, SentColumn>): SentAmounts {
+export function sentAmounts(quote: Pick<QuoteRow, SentColumn>): SentAmounts {
   return {
-    quotedCents: lane.quoted_rate_cents,
-    estimatedCents: lane.estimated_cost_cents,
-    expectedCents: lane.expected_cost_cents,
-    expectedBasis: lane.expected_basis ?? null,
-    marketCents: lane.market_rate_cents,
-    customerRateCents: lane.customer_rate_cents,
-    truckCostCents: lane.truck_cost_cents,
-    quoted: statedTerms(lane, 'quoted'),
-    customer: statedTerms(lane, 'customer'),
-    truck: statedTerms(lane, 'truck'),
+    quotedCents: quote.quoted_rate_cents,
+    estimatedCents: quote.estimated_cost_cents,
+    expectedCents: quote.expected_cost_cents,
+    expectedBasis: quote.expected_basis ?? null,
+    marketCents: quote.market_rate_cents,
+    customerRateCents: quote.customer_rate_cents,
+    truckCostCents: quote.truck_cost_cents,
+    quoted: statedTerms(quote, 'quoted'),
+    customer: statedTerms(quote, 'customer'),
+    truck: statedTerms(quote, 'truck'),
   }
 }
 
@@ -68,16 +68,16 @@ export const countedColumns = [...sentColumns, 'quoted_customer_name', 'miles', 
 export type CountedColumn = (typeof countedColumns)[number]
 
 /** The amounts of a quote as statistics count them; null if one of them cannot be converted. */
-export function countedLane(
-  lane: Pick<LaneRow, CountedColumn>,
+export function countedQuote(
+  quote: Pick<QuoteRow, CountedColumn>,
   basis: RateBasis,
   days: ConversionDays | null,
 ): CountedAmounts | null {
-  return countedAmounts(sentAmounts(lane), basis, () =>
+  return countedAmounts(sentAmounts(quote), basis, () =>
     chargesOfDay(days, {
-      customerKey: customerKey(lane.quoted_customer_name),
-      day: conversionDayOf(lane.created_at.getTime()),
-      miles: lane.miles ?? Number.NaN,
+      customerKey: customerKey(quote.quoted_customer_name),
+      day: conversionDayOf(quote.created_at.getTime()),
+      miles: quote.miles ?? Number.NaN,
     }),
   )
 }

@@ -7,10 +7,10 @@ import {
   ofEachBookingField,
 } from '#engine/booking-fields.ts'
 import { quoteColumnOf, quoteFields, quoteTable } from '#engine/quote-fields.ts'
-import type { JsonRow, LaneRow } from '../../schema/index.ts'
+import type { JsonRow, QuoteRow } from '../../schema/index.ts'
 
 export type BookingColumn = BookingName<'column'>
-export type BookedColumns = Pick<LaneRow, BookingColumn>
+export type BookedColumns = Pick<QuoteRow, BookingColumn>
 
 /** The column of each field of a booking. */
 export const bookingColumns = ofEachBookingField(
@@ -37,9 +37,9 @@ export function bookedColumns(value: (field: BookingField) => string | number | 
 }
 
 /** The booking of a quote, in the form of the engine. */
-export function bookingOf(lane: BookedColumns): Booking {
+export function bookingOf(quote: BookedColumns): Booking {
   const values = ofEachBookingField(bookingFields, (field) => {
-    const value = lane[bookingColumns[field]]
+    const value = quote[bookingColumns[field]]
     return value instanceof Date ? value.getTime() : value
   })
   return values as Booking
@@ -59,8 +59,8 @@ export function columnsOf(booking: Booking): BookedColumns {
 }
 
 /** Parses the times of a quote, or of some of its columns, that the database returned as JSON. */
-export function laneOfJson<Columns extends object>(lane: JsonRow<Columns>): Columns {
-  const read = Object.entries(lane).map(([column, value]) => [
+export function quoteOfJson<Columns extends object>(quote: JsonRow<Columns>): Columns {
+  const read = Object.entries(quote).map(([column, value]) => [
     column,
     momentColumns.has(column) && typeof value === 'string' ? new Date(value) : value,
   ])

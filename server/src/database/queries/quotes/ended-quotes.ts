@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { LaneRow, TenantTransaction } from '../../schema/index.ts'
+import type { QuoteRow, TenantTransaction } from '../../schema/index.ts'
 import { type TenantId, tenantId } from '../../session/index.ts'
 
 /** The brokerages with a pending quote whose validity has ended. */
@@ -11,7 +11,7 @@ export async function tenantsWithEndedQuotes(transaction: TenantTransaction): Pr
 }
 
 /** A pending quote whose validity has ended, and when it ended. */
-export type EndedQuote = LaneRow & { readonly ended_at: Date }
+export type EndedQuote = QuoteRow & { readonly ended_at: Date }
 
 /**
  * Pending quotes whose validity has ended, at most `max`, locked until the end of the transaction. Leaves out quotes that
@@ -31,7 +31,7 @@ export async function lockEndedQuotes(
   const { now, valid_days: validDays } = setting
   const validMs = validDays === null ? null : validDays * 86_400_000
   const madeBy = validMs === null ? null : new Date(now.getTime() - validMs)
-  const { rows } = await sql<LaneRow>`
+  const { rows } = await sql<QuoteRow>`
     select * from quotes
     where tenant_id = ${tenant} and outcome = 'pending' and voided_at is null
       and (outcome_source is null or outcome_source <> 'dashboard')
@@ -39,8 +39,8 @@ export async function lockEndedQuotes(
       and (valid_until <= ${now} or (valid_until is null and created_at <= ${madeBy}))
     order by lane_id limit ${max} for update skip locked
   `.execute(transaction)
-  return rows.map((lane) => ({
-    ...lane,
-    ended_at: lane.valid_until ?? new Date(lane.created_at.getTime() + (validMs ?? 0)),
+  return rows.map((quote) => ({
+    ...quote,
+    ended_at: quote.valid_until ?? new Date(quote.created_at.getTime() + (validMs ?? 0)),
   }))
 }

@@ -1,9 +1,9 @@
 import { type Selectable, sql } from 'kysely'
-import type { LaneRow, Tables, TenantTransaction } from '../../schema/index.ts'
+import type { QuoteRow, Tables, TenantTransaction } from '../../schema/index.ts'
 import { quotesChanged, type TenantId, tenantId } from '../../session/index.ts'
 import { databaseClock, lockImports, type NewImportRow, silentSince } from './imports.ts'
-import { changeLane, databaseNow, valuesBefore } from './lane-changes.ts'
-import { lanesById } from './lanes.ts'
+import { changeQuote, databaseNow, valuesBefore } from './quote-changes.ts'
+import { quotesById } from './saved-quotes.ts'
 import { inShipments } from './shipment-lists.ts'
 
 /** The import of one brokerage. */
@@ -87,9 +87,9 @@ export async function noteUndoFailure(
 }
 
 /** Quotes per transaction: well below the statement timeout, and with locks for a short time only. */
-const ownLanesPerBatch = 500
+const ownQuotesPerBatch = 500
 /** Restoring a quote takes one statement per change. */
-const changedLanesPerBatch = 100
+const changedQuotesPerBatch = 100
 
 /**
  * Undoes the next quotes of an import, in the order of lane_id, and writes the progress with them. Quotes that the import
@@ -116,15 +116,15 @@ export async function undoBatch(
     .forUpdate()
     .executeTakeFirst()
   if (undo === undefined) return null
-  const { ids, last } = await nextLanes(transaction, tenant, importId, undo.undo_after)
+  const { ids, last } = await nextQuotes(transaction, tenant, importId, undo.undo_after)
   // The time of the restored values is compared with the times of signed updates, which are the database's.
   const now = await databaseNow(transaction)
   // Lock first and read in later statements, which see rows that were committed during the wait.
-  const lanes = await lanesById(transaction, tenant, ids, { lock: true })
-  const own = lanes.filter((lane) => lane.import_id === importId)
-  const others = lanes.filter((lane) => lane.import_id !== importId)
-  const restored = await restoreLanes(transaction, tenant, importId, others, { userId: undo.undo_by, now })
-  const removed = await removeLanes(transaction, tenant, importId, own)
+  const quotes = await quotesById(transaction, tenant, ids, { lock: true })
+  const own = quotes.filter((quote) => quote.import_id === importId)
+  const others = quotes.filter((quote) => quote.import_id !== importId)
+  const restored = await restoreQuotes(transaction, tenant, importId, others, { userId: undo.undo_by, now })
+  const removed = await removeQuotes(transaction, tenant, importId, own)
   return undoing(transaction, tenant, importId)
     .set((columns) => ({
       undo_rows_done: columns('undo_rows_done', '+', ids.length),
@@ -140,7 +140,7 @@ export async function undoBatch(
 }
 
 /** The next quotes that an import created or changed, and the quote to continue after; null after the last ones. */
-async function nextLanes(
+async function nextQuotes(
   transaction: TenantTransaction,
   tenant: TenantId,
   importId: number,
@@ -149,17 +149,17 @@ async function nextLanes(
   const { rows: own } = await sql<{ lane_id: number }>`
     select lane_id from quotes
     where tenant_id = ${tenant} and import_id = ${importId} and lane_id > ${after}
-    order by lane_id limit ${ownLanesPerBatch}
+    order by lane_id limit ${ownQuotesPerBatch}
   `.execute(transaction)
   const { rows: changed } = await sql<{ lane_id: number }>`
     select distinct lane_id from quote_changes
     where tenant_id = ${tenant} and import_id = ${importId} and lane_id > ${after}
-    order by lane_id limit ${changedLanesPerBatch}
+    order by lane_id limit ${changedQuotesPerBatch}
   `.execute(transaction)
   // A full list may be incomplete: quotes after its last one belong to the next batch.
   const ends = [
-    ...(own.length < ownLanesPerBatch ? [] : [own.at(-1)?.lane_id ?? after]),
-    ...(changed.length < changedLanesPerBatch ? [] : [changed.at(-1)?.lane_id ?? after]),
+    ...(own.length < ownQuotesPerBatch ? [] : [own.at(-1)?.lane_id ?? after]),
+    ...(changed.length < changedQuotesPerBatch ? [] : [changed.at(-1)?.lane_id ?? after]),
   ]
   const last = ends.length === 0 ? null : Math.min(...ends)
   const ids = [...new Set([...own, ...changed].map(({ lane_id }) => lane_id))]
@@ -167,15 +167,15 @@ async function nextLanes(
 }
 
 /** Deletes the quotes that are unchanged since the import created them, and returns how many. */
-async function removeLanes(
+async function removeQuotes(
   transaction: TenantTransaction,
   tenant: TenantId,
   importId: number,
-  lanes: readonly LaneRow[],
+  quotes: readonly QuoteRow[],
 ): Promise<number> {
-  if (lanes.length === 0) return 0
-  const ids = lanes.map((lane) => lane.lane_id)
-  const requests = lanes.map((lane) => lane.request_id)
+  if (quotes.length === 0) return 0
+  const ids = quotes.map((quote) => quote.lane_id)
+  const requests = quotes.map((quote) => quote.request_id)
   await sql`
     select from quote_requests where tenant_id = ${tenant} and request_id = any(${requests}::bigint[])
     order by request_id for update
@@ -200,11 +200,11 @@ async function removeLanes(
   const changedIds = new Set(changed.map((row) => row.lane_id))
   const keptRequests = new Set(quotedAgain.map((row) => row.request_id))
   // Another system pushes a quote with an external_id, too, even if its values are those of the file.
-  const gone = lanes.filter(
-    (lane) =>
-      lane.external_id === null && !changedIds.has(lane.lane_id) && !keptRequests.has(lane.request_id),
+  const gone = quotes.filter(
+    (quote) =>
+      quote.external_id === null && !changedIds.has(quote.lane_id) && !keptRequests.has(quote.request_id),
   )
-  const goneIds = gone.map((lane) => lane.lane_id)
+  const goneIds = gone.map((quote) => quote.lane_id)
   quotesChanged(transaction, goneIds)
   // Readers that follow changes know the quotes by these names.
   await sql`
@@ -220,7 +220,7 @@ async function removeLanes(
   `.execute(transaction)
   await sql`
     delete from quote_requests
-    where tenant_id = ${tenant} and request_id = any(${gone.map((lane) => lane.request_id)}::bigint[])
+    where tenant_id = ${tenant} and request_id = any(${gone.map((quote) => quote.request_id)}::bigint[])
   `.execute(transaction)
   return gone.length
 }
@@ -228,15 +228,15 @@ async function removeLanes(
 type Change = Selectable<Tables['quote_changes']>
 
 /** Restores locked quotes that an import has changed, unless they were changed again later. */
-async function restoreLanes(
+async function restoreQuotes(
   transaction: TenantTransaction,
   tenant: TenantId,
   importId: number,
-  lanes: readonly LaneRow[],
+  quotes: readonly QuoteRow[],
   by: { readonly userId: number | null; readonly now: Date },
 ): Promise<{ restored: number; kept: number }> {
-  if (lanes.length === 0) return { restored: 0, kept: 0 }
-  const ids = lanes.map((lane) => lane.lane_id)
+  if (quotes.length === 0) return { restored: 0, kept: 0 }
+  const ids = quotes.map((quote) => quote.lane_id)
   const changes = await transaction
     .selectFrom('quote_changes')
     .selectAll()
@@ -253,19 +253,19 @@ async function restoreLanes(
   const changesOf = Map.groupBy(changes, (change) => change.lane_id)
   let restored = 0
   let kept = 0
-  for (const lane of lanes) {
-    const standing = standingChanges(changesOf.get(lane.lane_id) ?? [])
+  for (const quote of quotes) {
+    const standing = changesInForce(changesOf.get(quote.lane_id) ?? [])
     const ours = standing.filter((change) => change.import_id === importId)
     const first = ours.at(-1)
     // All changes of the import were rolled back already.
     if (first === undefined) continue
     // A signed update that confirmed the values of the file left no change, but its values must stay.
-    const isConfirmed = (updatedAt.get(lane.lane_id) ?? -1) >= first.changed_at.getTime()
+    const isConfirmed = (updatedAt.get(quote.lane_id) ?? -1) >= first.changed_at.getTime()
     const firstOther = standing.findIndex((change) => change.import_id !== importId)
     const undone = isConfirmed ? [] : standing.slice(0, firstOther < 0 ? standing.length : firstOther)
-    let now = lane
+    let now = quote
     for (const change of undone) {
-      now = await changeLane(
+      now = await changeQuote(
         transaction,
         tenant,
         now,
@@ -290,7 +290,7 @@ async function restoreLanes(
 }
 
 /** The changes of one quote, newest first, without rolled-back changes and the rollbacks themselves. */
-function standingChanges(changes: readonly Change[]): Change[] {
+function changesInForce(changes: readonly Change[]): Change[] {
   const undone = new Set<number>()
   return changes.filter((change) => {
     if (undone.has(change.change_number)) return false

@@ -1,5 +1,5 @@
 import { type Insertable, type Selectable, sql } from 'kysely'
-import type { KeptValue, RowChange, RowError, Tables, TenantTransaction } from '../../schema/index.ts'
+import type { NotAppliedValue, RowChange, RowError, Tables, TenantTransaction } from '../../schema/index.ts'
 import type { TenantId } from '../../session/index.ts'
 import { nextTenantNumber } from '../people/people.ts'
 
@@ -26,7 +26,7 @@ export interface ImportProgress {
   readonly rowsRepeated: number
   readonly rowsRefused: number
   /** Rows that were not applied, because the quote has newer values. */
-  readonly rowsKept: number
+  readonly rowsNotApplied: number
   /** The outcomes of the accepted rows. */
   readonly rowsWon: number
   readonly rowsLost: number
@@ -38,7 +38,7 @@ export interface ImportProgress {
 export interface ImportLists {
   readonly errors?: readonly RowError[]
   readonly changes?: readonly RowChange[]
-  readonly kept?: readonly KeptValue[]
+  readonly kept?: readonly NotAppliedValue[]
 }
 
 export async function insertImport(
@@ -296,7 +296,7 @@ function progressColumns(progress: ImportProgress & ImportLists) {
     rows_updated: progress.rowsUpdated,
     rows_repeated: progress.rowsRepeated,
     rows_refused: progress.rowsRefused,
-    rows_kept: progress.rowsKept,
+    rows_kept: progress.rowsNotApplied,
     rows_won: progress.rowsWon,
     rows_lost: progress.rowsLost,
     rows_pending: progress.rowsPending,

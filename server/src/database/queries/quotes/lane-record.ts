@@ -3,18 +3,18 @@ import type { TenantTransaction } from '../../schema/index.ts'
 import type { TenantId } from '../../session/index.ts'
 
 /** What a quote is called in a list, and for whom it is. */
-export interface LaneName {
+export interface QuoteName {
   readonly laneRef: string
   readonly customerName: string
 }
 
 /** The names of quotes by lane_id, without deleted ones. */
-export async function namesOfLanes(
+export async function namesOfQuotes(
   transaction: TenantTransaction,
   tenant: TenantId,
-  laneIds: readonly number[],
-): Promise<ReadonlyMap<number, LaneName>> {
-  if (laneIds.length === 0) return new Map()
+  quoteIds: readonly number[],
+): Promise<ReadonlyMap<number, QuoteName>> {
+  if (quoteIds.length === 0) return new Map()
   const rows = await transaction
     .selectFrom('quotes')
     .select((lane) => [
@@ -23,7 +23,7 @@ export async function namesOfLanes(
       lane.fn.coalesce('customer_name', 'quoted_customer_name').as('customerName'),
     ])
     .where('tenant_id', '=', tenant)
-    .where(sql<boolean>`lane_id = any(${[...laneIds]}::bigint[])`)
+    .where(sql<boolean>`lane_id = any(${[...quoteIds]}::bigint[])`)
     .execute()
-  return new Map(rows.map(({ lane_id: laneId, ...name }) => [laneId, name]))
+  return new Map(rows.map(({ lane_id: quoteId, ...name }) => [quoteId, name]))
 }

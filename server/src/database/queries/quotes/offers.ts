@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { type Offer, type SupersededAs, supersededOffers } from '#engine/offers.ts'
 import { isBooked } from '#engine/shipment-update.ts'
-import type { LaneRow, TenantTransaction } from '../../schema/index.ts'
+import type { QuoteRow, TenantTransaction } from '../../schema/index.ts'
 import type { TenantId } from '../../session/index.ts'
 import { type BookedColumns, bookingOf } from './booking-columns.ts'
 
@@ -18,11 +18,11 @@ export const offerColumns = [
   // A rollback may restore them: then they are derived again.
   'superseded_by',
   'superseded_as',
-] as const satisfies readonly (keyof LaneRow)[]
+] as const satisfies readonly (keyof QuoteRow)[]
 
 /** An offer for a load, as its row has it. */
 export type OfferRow = BookedColumns &
-  Pick<LaneRow, (typeof offerColumns)[number] | 'lane_id' | 'lane_ref' | 'quote_count'>
+  Pick<QuoteRow, (typeof offerColumns)[number] | 'lane_id' | 'lane_ref' | 'quote_count'>
 
 /** Whether a change of these columns can change which offer of a load counts. */
 export function decidesOffers(held: Readonly<Record<string, unknown>>): boolean {
@@ -65,9 +65,9 @@ export async function lockLoads(
   transaction: TenantTransaction,
   tenant: TenantId,
   requestIds: readonly number[],
-): Promise<LaneRow[][]> {
+): Promise<QuoteRow[][]> {
   if (requestIds.length === 0) return []
-  const { rows } = await sql<LaneRow>`
+  const { rows } = await sql<QuoteRow>`
     select quotes.* from quotes
     where quotes.tenant_id = ${tenant} and quotes.request_id = any(${[...new Set(requestIds)]}::bigint[])
       and exists (

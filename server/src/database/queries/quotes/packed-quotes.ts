@@ -52,7 +52,7 @@ const record = sql`int8send(lane_id) || timestamptz_send(created_at) || float8se
 export const recordBytes = 68
 /** Where the values of a record begin, and the codes in its last value. */
 export const recordAt = {
-  laneId: 0,
+  quoteId: 0,
   quotedAt: 8,
   miles: 16,
   quoted: 24,
@@ -99,7 +99,7 @@ const terms = sql`case when coalesce(quoted_basis, customer_basis, truck_basis, 
       + 64 * ${basisCode('expected_basis')} + 256 * ${currencyCode('quoted_currency')}
       + 1024 * ${currencyCode('customer_currency')} + 4096 * ${currencyCode('truck_currency')}) end`
 export const termsBytes = 36
-export const termsAt = { laneId: 0, quoted: 8, customer: 16, truck: 24, codes: 32 } as const
+export const termsAt = { quoteId: 0, quoted: 8, customer: 16, truck: 24, codes: 32 } as const
 
 export const unitSeparator = '\u001f'
 export const recordSeparator = '\u001e'
@@ -193,7 +193,7 @@ export function int8At(bytes: DataView, at: number): number {
 export const viewOf = (bytes: Buffer) => new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
 
 /** The state of a brokerage's quotes in the database. */
-export interface BookStanding {
+export interface BookState {
   readonly versions: TenantVersions
   readonly settings: BookSettings
   /**
@@ -210,11 +210,11 @@ export const changedMax = 100_000
  * The versions and settings of a brokerage, and what changed, in one statement so that they are of the same moment. It names
  * the tenant at each table: with `one.tenant_id` instead, Citus would ask every worker.
  */
-export async function readBookStanding(
+export async function readBookState(
   transaction: TenantTransaction,
   tenant: TenantId,
   since: number | null,
-): Promise<BookStanding> {
+): Promise<BookState> {
   const { rows } = await sql<{
     facts: number
     access: number
@@ -269,14 +269,14 @@ export async function readBookStanding(
 /** A position in the order of lists: creation time in microseconds since 2000 (see `foreverUs`), and id. */
 export interface QuotePlace {
   readonly us: bigint
-  readonly laneId: number
+  readonly quoteId: number
 }
 
 /** PostgreSQL's binary form of the time `infinity`; `-infinity` is `-foreverUs - 1`. */
 const foreverUs = 2n ** 63n - 1n
 
 /** A position before the newest quote. */
-export const beforeAnyQuote: QuotePlace = { us: foreverUs, laneId: Number.MAX_SAFE_INTEGER }
+export const beforeAnyQuote: QuotePlace = { us: foreverUs, quoteId: Number.MAX_SAFE_INTEGER }
 
 /** The exact time: a Date would lose microseconds, which rows written by other programs may have. */
 function moment(us: bigint): RawBuilder<Date> {
@@ -297,7 +297,7 @@ export async function readQuotesBefore(
   await sql`select set_config('enable_seqscan', 'off', true), set_config('enable_sort', 'off', true)`.execute(
     transaction,
   )
-  const older = sql<boolean>`(created_at, lane_id) < (${moment(before.us)}, ${before.laneId}::bigint)`
+  const older = sql<boolean>`(created_at, lane_id) < (${moment(before.us)}, ${before.quoteId}::bigint)`
   const packed = await packedQuotes(
     transaction,
     sql`(
@@ -323,14 +323,14 @@ function oldestOf({ records }: PackedQuotes): QuotePlace {
       int8At(numbers, at) - int8At(numbers, oldest)
     if (order < 0) oldest = at
   }
-  return { us: numbers.getBigInt64(oldest + 8), laneId: int8At(numbers, oldest) }
+  return { us: numbers.getBigInt64(oldest + 8), quoteId: int8At(numbers, oldest) }
 }
 
 /**
  * The ids of the quotes that changed after version `since`. There is no upper bound: a quote that changes again while this
  * runs has a newer version, and its earlier change would be missed.
  */
-export async function readChangedLanes(
+export async function readChangedQuotes(
   transaction: TenantTransaction,
   tenant: TenantId,
   since: number,

@@ -1,12 +1,12 @@
 import { sql } from 'kysely'
 import type { Outcome } from '#engine/history.ts'
-import type { LaneRow, TenantTransaction } from '../../schema/index.ts'
+import type { QuoteRow, TenantTransaction } from '../../schema/index.ts'
 import type { TenantId } from '../../session/index.ts'
 import { type CountedColumn, countedColumns } from './amount-columns.ts'
-import { countedOutcome } from './lane-conditions.ts'
+import { countedOutcome } from './quote-conditions.ts'
 
 /** A quote as it was made, with the costs that were known then. Its amounts are as they were sent. */
-export interface PastQuoteRow extends Pick<LaneRow, CountedColumn> {
+export interface PastQuoteRow extends Pick<QuoteRow, CountedColumn> {
   readonly lane_ref: string
   readonly customer_keys: readonly string[]
   /** The hash of the customer that the name counts for, as in the book. */

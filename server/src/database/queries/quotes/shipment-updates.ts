@@ -1,29 +1,35 @@
-import type { JsonRow, LaneRow } from '../../schema/index.ts'
+import type { JsonRow, QuoteRow } from '../../schema/index.ts'
 import { type Database, LockTimeout, type TenantId } from '../../session/index.ts'
-import { laneOfJson } from './booking-columns.ts'
-import { type ChangeOrigin, type HeldValues, laneChange, type NextValues, settledBy } from './lane-changes.ts'
+import { quoteOfJson } from './booking-columns.ts'
 import { type OfferRow, supersedingOf } from './offers.ts'
+import {
+  type ChangeableValues,
+  type ChangeOrigin,
+  type NextValues,
+  quoteChange,
+  settledBy,
+} from './quote-changes.ts'
 
 /** The answer to a signed request. A repeated request gets the same answer. */
 export interface RecordedAnswer {
-  readonly laneId: number
+  readonly quoteId: number
   readonly updated: boolean
   readonly replayed: boolean
 }
 
 /** The state of a quote that the decision on a signed update is based on. */
-export type BookedLaneRow = HeldValues & OfferRow & Pick<LaneRow, 'quote_signed_at'>
+export type BookedQuoteRow = ChangeableValues & OfferRow & Pick<QuoteRow, 'quote_signed_at'>
 
 /** Another offer for the load of a quote: a row, and its version. */
 interface OtherOffer {
   readonly seen: string
-  readonly lane: JsonRow<BookedLaneRow>
+  readonly lane: JsonRow<BookedQuoteRow>
 }
 
 /** The effect of a signed update on its quote, and the saved record of the update, applied or not. */
 export interface ShipmentBooking {
   /** The new values of the quote; null if nothing is applied. */
-  readonly next: Partial<HeldValues> | null
+  readonly next: Partial<ChangeableValues> | null
   readonly origin: ChangeOrigin
   readonly signedAt: Date
   readonly tokenId: number
@@ -38,7 +44,7 @@ type Found =
   | {
       readonly seen: string
       readonly now: number
-      readonly lane: JsonRow<BookedLaneRow>
+      readonly lane: JsonRow<BookedQuoteRow>
       /** Absent if the load was quoted once. */
       readonly offers?: readonly OtherOffer[]
     }
@@ -61,24 +67,24 @@ export async function bookShipment(
   database: Pick<Database, 'callInTenant'>,
   tenant: TenantId,
   request: { readonly digest: Buffer; readonly laneRef: string },
-  decide: (lane: BookedLaneRow, now: number) => ShipmentBooking,
+  decide: (quote: BookedQuoteRow, now: number) => ShipmentBooking,
 ): Promise<RecordedAnswer | null> {
   const named = [request.digest, request.laneRef]
   let found = await database.callInTenant<Found | null>(tenant, 'find_booking', named)
   for (let tries = 0; tries < triesMax; tries++) {
     if (found === null) return null
     if ('answer' in found) {
-      return { laneId: found.answer.lane_id, updated: found.answer.updated, replayed: true }
+      return { quoteId: found.answer.lane_id, updated: found.answer.updated, replayed: true }
     }
-    const lane = laneOfJson<BookedLaneRow>(found.lane)
-    const booking = decide(lane, found.now)
+    const quote = quoteOfJson<BookedQuoteRow>(found.lane)
+    const booking = decide(quote, found.now)
     const written: Found | { readonly booked: true } | null = await database.callInTenant(
       tenant,
       'book_shipment',
-      [...named, JSON.stringify(bookingOf(found, lane, booking))],
+      [...named, JSON.stringify(bookingOf(found, quote, booking))],
     )
     if (written !== null && 'booked' in written) {
-      return { laneId: lane.lane_id, updated: booking.updated, replayed: false }
+      return { quoteId: quote.lane_id, updated: booking.updated, replayed: false }
     }
     found = written
   }
@@ -88,15 +94,15 @@ export async function bookShipment(
 /** The JSON argument of book_shipment. */
 function bookingOf(
   { seen, now, offers = [] }: Exclude<Found, { answer: object }>,
-  lane: BookedLaneRow,
+  quote: BookedQuoteRow,
   booking: ShipmentBooking,
 ) {
   const { origin } = booking
   const receivedAt = new Date(now)
-  const { next, others } = settled(lane, booking.next, offers, receivedAt)
-  const written = next === null ? null : laneChange(lane, next, origin, receivedAt)
+  const { next, others } = settled(quote, booking.next, offers, receivedAt)
+  const written = next === null ? null : quoteChange(quote, next, origin, receivedAt)
   return {
-    lane_id: lane.lane_id,
+    lane_id: quote.lane_id,
     seen,
     ...(offers.length === 0 || written === null ? {} : { offers: others }),
     // Omit null members: the database reads an absent member as SQL null, but a JSON null as a value.
@@ -113,22 +119,22 @@ function bookingOf(
 
 /** The new values of a booked quote, with which offer of its load counts then, and the changes of the other offers. */
 function settled(
-  lane: BookedLaneRow,
+  quote: BookedQuoteRow,
   booked: NextValues | null,
   offers: readonly OtherOffer[],
   at: Date,
 ): { next: NextValues | null; others: object[] } {
   if (booked === null || offers.length === 0) return { next: booked, others: [] }
-  const after: BookedLaneRow = { ...lane, ...booked }
-  const rows = offers.map((other) => ({ seen: other.seen, row: laneOfJson<BookedLaneRow>(other.lane) }))
+  const after: BookedQuoteRow = { ...quote, ...booked }
+  const rows = offers.map((other) => ({ seen: other.seen, row: quoteOfJson<BookedQuoteRow>(other.lane) }))
   const superseding = new Map(
     supersedingOf([after, ...rows.map(({ row }) => row)]).map(({ row, next }) => [row.lane_id, next]),
   )
   return {
-    next: { ...booked, ...superseding.get(lane.lane_id) },
+    next: { ...booked, ...superseding.get(quote.lane_id) },
     others: rows.map(({ seen, row }) => {
       const next = superseding.get(row.lane_id)
-      const written = next === undefined ? null : laneChange(row, next, settledBy, at)
+      const written = next === undefined ? null : quoteChange(row, next, settledBy, at)
       return { lane_id: row.lane_id, seen, ...written }
     }),
   }

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { TenantTransaction } from '../../schema/index.ts'
 import type { TenantId } from '../../session/index.ts'
-import { laneSeenByViewer } from '../customers/teams.ts'
+import { quoteSeenByViewer } from '../customers/teams.ts'
 
 /**
  * How often each place is the origin or destination of the tenant's newest quotes, by the place's key.
@@ -49,7 +49,7 @@ export async function customersCalled(
     with written as (
       select coalesce(customer_name, quoted_customer_name) as name, customer_key, count(*) as quotes,
         max(created_at) as last_quoted_at
-      from quotes where tenant_id = ${tenant} and ${laneSeenByViewer(tenant)}
+      from quotes where tenant_id = ${tenant} and ${quoteSeenByViewer(tenant)}
       group by 1, 2
     )
     select (array_agg(name order by quotes desc, name))[1] as name,

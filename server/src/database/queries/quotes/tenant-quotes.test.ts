@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { makeLane, makeTenant } from '#testing/make.ts'
+import { makeQuote, makeTenant } from '#testing/make.ts'
 import { type TestApp, testApp } from '#testing/test-app.ts'
 import { tenantId } from '../../session/index.ts'
 import { readTenantQuotes } from './tenant-quotes.ts'
@@ -15,12 +15,12 @@ test('the quotes of a tenant are read in parts, each quote once, also if many ha
   const tenant = await makeTenant(app)
   for (const rate of [1_000, 2_000, 3_000, 4_000, 5_000]) {
     if (rate > 3_000) app.now += 60_000
-    await makeLane(app, tenant, { rate })
+    await makeQuote(app, tenant, { rate })
   }
   const own = tenantId(tenant.id)
   const read = (max: number, perRead?: number) =>
     app.database.inTenant(own, async (transaction) =>
-      (await readTenantQuotes(transaction, own, null, max, perRead)).map(({ laneId }) => laneId),
+      (await readTenantQuotes(transaction, own, null, max, perRead)).map(({ quoteId }) => quoteId),
     )
   const all = await read(100)
   expect(new Set(all).size).toBe(5)

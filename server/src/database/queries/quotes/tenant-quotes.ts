@@ -3,12 +3,12 @@ import type { ConversionDays } from '#engine/counted-amounts.ts'
 import { costThatCounts, type Outcome, type PastQuote, rateThatCounts } from '#engine/history.ts'
 import type { RateBasis } from '#engine/rate-basis.ts'
 import type { RateType } from '#engine/rate-type.ts'
-import type { LaneRow, TenantTransaction } from '../../schema/index.ts'
+import type { QuoteRow, TenantTransaction } from '../../schema/index.ts'
 import type { TenantId, TenantVersions } from '../../session/index.ts'
 import { defaultsOf } from '../people/people.ts'
 import { conversionDays } from '../pricing/conversions.ts'
-import { countedColumns, countedLane } from './amount-columns.ts'
-import { countedOutcome, rateTypeOf } from './lane-conditions.ts'
+import { countedColumns, countedQuote } from './amount-columns.ts'
+import { countedOutcome, rateTypeOf } from './quote-conditions.ts'
 
 /** The versions of a tenant's facts and access. Anything read after this call has at least these versions. */
 export async function readVersions(
@@ -36,15 +36,15 @@ const quoteColumns = [
 
 /** A quote with the rate and the cost that pricing uses; null if its amounts cannot be converted. */
 function counted(
-  row: Pick<LaneRow, (typeof quoteColumns)[number]> & Pick<TenantQuote, 'outcome' | 'rateType'>,
+  row: Pick<QuoteRow, (typeof quoteColumns)[number]> & Pick<TenantQuote, 'outcome' | 'rateType'>,
   basis: RateBasis,
   days: ConversionDays,
 ): TenantQuote | null {
-  const amounts = countedLane(row, basis, days)
+  const amounts = countedQuote(row, basis, days)
   if (amounts === null) return null
   const { quotedCents, estimatedCents, expectedCents, customerRateCents, truckCostCents } = amounts
   return {
-    laneId: row.lane_id,
+    quoteId: row.lane_id,
     miles: row.miles,
     originKey: row.origin_key,
     destinationKey: row.destination_key,
@@ -117,15 +117,15 @@ export async function readTenantQuotes(
     }
     const last = rows.at(-1)
     if (last === undefined || rows.length < asked || quotes.length >= max) return quotes.reverse()
-    const { created_at, lane_id: laneId } = last
+    const { created_at, lane_id: quoteId } = last
     // As text: a Date would lose microseconds, which rows written by other programs may have.
     const row = await transaction
       .selectFrom('quotes')
       .select(sql<string>`created_at::text`.as('at'))
       .where('tenant_id', '=', tenant)
-      .where('lane_id', '=', laneId)
+      .where('lane_id', '=', quoteId)
       .executeTakeFirst()
     const at = row?.at ?? created_at.toISOString()
-    part = query.where(sql<boolean>`(created_at, lane_id) < (${at}::timestamptz, ${laneId}::bigint)`)
+    part = query.where(sql<boolean>`(created_at, lane_id) < (${at}::timestamptz, ${quoteId}::bigint)`)
   }
 }

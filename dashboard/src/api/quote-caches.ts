@@ -1,0 +1,34 @@
+import type { QueryClient } from '@tanstack/react-query'
+import type { Quote } from '#contract/quote.ts'
+import type { Answer } from './call.ts'
+
+/** Operations whose answers contain `lanes`. */
+const listsOfQuotes = ['list-quotes', 'list-shipments', 'get-quote-request'] as const
+
+/**
+ * Updates a quote in all cached answers without a new request. Lists keep their order and length, so that the row that
+ * the user works on stays in place.
+ */
+export function showQuote(queries: QueryClient, quote: Quote): void {
+  for (const name of listsOfQuotes) {
+    queries.setQueriesData<{ lanes: readonly Quote[] }>({ queryKey: [name] }, (answer) =>
+      answer?.lanes.some(({ lane_ref }) => lane_ref === quote.lane_ref)
+        ? { ...answer, lanes: answer.lanes.map((one) => (one.lane_ref === quote.lane_ref ? quote : one)) }
+        : answer,
+    )
+  }
+  queries.setQueriesData<Answer<'get-quote'>>({ queryKey: ['get-quote'] }, (answer) =>
+    answer?.lane_ref === quote.lane_ref ? quote : answer,
+  )
+}
+
+/** Marks all answers as stale after quotes changed. Reloads only the history of these quotes at once, the rest on next use. */
+export async function quotesHaveChanged(queries: QueryClient, laneRefs: readonly string[]): Promise<void> {
+  await queries.invalidateQueries({
+    predicate: ({ queryKey }) => queryKey[0] !== 'me' && queryKey[0] !== 'list-changes',
+    refetchType: 'none',
+  })
+  for (const lane_ref of laneRefs) {
+    await queries.invalidateQueries({ queryKey: ['list-changes', { params: { lane_ref } }] })
+  }
+}

@@ -1,0 +1,118 @@
+import type { AnswerOf, BodyOf } from '#contract/endpoint.ts'
+import { type FieldError, Problem } from '#contract/errors.ts'
+import { adviseQuotes, deskQuote } from '#contract/quotes-advice.ts'
+import { shape } from '#contract/shape.ts'
+import type { CounterOffer } from '#engine/estimate/counter-offer.ts'
+import { centsFromDollars, dollarsFromCents } from '#engine/money.ts'
+import type { AmountConversion } from '#engine/rate-basis.ts'
+import { chargesErrors, quotedTerms } from '../../entering/index.ts'
+import { readAskedLane } from '../../quotes/index.ts'
+import { type AskedBy, serve } from '../endpoint-call.ts'
+import { itemErrors } from '../integration/item-errors.ts'
+import type { Parts } from '../parts.ts'
+import { counterErrors } from '../quotes/counter-offers.ts'
+import { outsideAnswer } from '../quotes/outside-rules.ts'
+import { offerAppraiser } from './appraise-offer.ts'
+import { appraiseCounterOffer, counterOfferAnswer } from './counter-offer.ts'
+import { estimatedOffer } from './markup-estimate.ts'
+import { fieldWarnings } from './rate-warnings.ts'
+
+type Quote = BodyOf<typeof adviseQuotes>['lanes'][number]
+type Result = AnswerOf<typeof adviseQuotes>['results'][number]
+type Converted = Extract<Result, { status: 200 }>['conversion']
+
+const quoteShape = shape(deskQuote, 'body')
+const inQuote = (name: string) => ({ pointer: `/${name}` })
+/** Lanes whose wrong places get suggestions: each takes some milliseconds. */
+const guessedQuotesMax = 4
+
+const wrong = (index: number, errors: readonly FieldError[]): Result => ({ index, ...itemErrors(errors) })
+
+/** The rate of the explanation if there is neither a rate to quote nor one that can be compared. */
+const anyRateCents = 200_000
+const cents = (amount: number | undefined) => (amount === undefined ? null : centsFromDollars(amount))
+
+function conversionAnswer(conversion: AmountConversion | null): Converted {
+  return conversion === null
+    ? null
+    : {
+        times: conversion.times,
+        plus: dollarsFromCents(conversion.plusCents ?? 0),
+        by: conversion.by,
+      }
+}
+
+/** The rates of a counter-offer in cents; null without one. */
+function counterOfferOf({ counter_offer: sent }: Quote): CounterOffer | null {
+  if (sent === undefined) return null
+  return {
+    quotedCents: centsFromDollars(sent.refused_rate) ?? 0,
+    counterCents: centsFromDollars(sent.counter_rate) ?? 0,
+  }
+}
+
+async function answersFor(
+  { lanes: quotes, customer: customerName }: BodyOf<typeof adviseQuotes>,
+  { caller, now }: AskedBy & { readonly caller: { readonly userId: number } },
+  parts: Parts,
+): Promise<AnswerOf<typeof adviseQuotes>> {
+  const open = await parts.books.read(caller.tenant)
+  const askedFor = { tenant: caller.tenant, now, repId: caller.userId, customerName }
+  const appraise = await offerAppraiser(open, askedFor, parts)
+  const results: Result[] = []
+  let guessed = 0
+
+  async function answerTo(quote: Quote, index: number): Promise<Result> {
+    const errors = quoteShape.errors(quote)
+    if (errors.length > 0) return wrong(index, errors)
+    const asked = readAskedLane(quote, inQuote, guessed < guessedQuotesMax)
+    const offer = counterOfferOf(quote)
+    const amounts = [
+      ...chargesErrors('quoted', 'quoted_rate', quote),
+      ...(offer === null ? [] : counterErrors(offer, '/counter_offer/counter_rate')),
+    ]
+    if (amounts.length > 0) return wrong(index, amounts)
+    const appraised = await appraise({
+      asked,
+      enteredCents: cents(quote.estimated_cost),
+      quoted: quotedTerms(quote),
+      miles: quote.miles ?? null,
+      rateType: quote.rate_type ?? null,
+    })
+    const { appraisal } = appraised
+    const countered = offer === null ? null : appraiseCounterOffer(appraisal, offer)
+    const sentCents = cents(quote.quoted_rate) ?? countered?.suggestedCents ?? null
+    const sent = sentCents === null ? null : appraisal.at(sentCents)
+    // Without a rate, the explanation is that of the rate to quote.
+    const atCents = sent?.rateCents ?? appraisal.rates.toQuote?.rateCents ?? anyRateCents
+    const { estimate, optimum, rules } = estimatedOffer(appraised, atCents, now)
+    const isKnown = estimate.probability !== null
+    return {
+      index,
+      status: 200,
+      rate: sent?.rateCents == null && !isKnown ? null : dollarsFromCents(atCents),
+      estimate: isKnown ? estimate : null,
+      optimum,
+      warnings: sent === null ? [] : fieldWarnings('quoted_rate', sent),
+      outside_rules: sent === null ? [] : outsideAnswer(sent),
+      rules,
+      conversion: conversionAnswer(appraisal.conversion),
+      counter_offer: countered === null ? null : counterOfferAnswer(countered, sentCents, estimate, now),
+    }
+  }
+
+  for (const [index, quote] of quotes.entries()) {
+    try {
+      results.push(await answerTo(quote, index))
+    } catch (error) {
+      if (!(error instanceof Problem) || error.errors === undefined) throw error
+      guessed++
+      results.push(wrong(index, error.errors))
+    }
+  }
+  return { results }
+}
+
+export const quotesAdviceEndpoint = serve(adviseQuotes, ({ body, caller, now }, parts) =>
+  answersFor(body, { caller, now }, parts),
+)

@@ -1,0 +1,179 @@
+import type { AnswerOf, BodyOf } from '#contract/endpoint.ts'
+import { type FieldError, invalid, type Problem, problem } from '#contract/errors.ts'
+import type { createQuoteRequest } from '#contract/quote-requests.ts'
+import { costExpected, type Pricing, pricingOf } from '../../book/index.ts'
+import { newQuotes, savedQuotes } from '../../database/queries/index.ts'
+import type { QuoteRow, TenantTransaction } from '../../database/schema/index.ts'
+import type { TenantId } from '../../database/session/index.ts'
+import { chargesErrors, enter, readSentFields, requestDigest } from '../../entering/index.ts'
+import { quoteAnswers } from '../../quotes/index.ts'
+import type { Parts } from '../parts.ts'
+import {
+  type CheckedRate,
+  checkRates,
+  customerToQuote,
+  type QuotedBy,
+  refuseOutside,
+  validUntil,
+  warningsOf,
+} from './check-rates.ts'
+import { hiddenCustomer, orHidden } from './hidden-customers.ts'
+
+type LaneToQuote = BodyOf<typeof createQuoteRequest>['lanes'][number]
+
+function newQuote(
+  quote: LaneToQuote,
+  index: number,
+  acceptUnknown: boolean,
+  errors: FieldError[],
+): newQuotes.NewQuote | null {
+  const pointer = `/lanes/${index}`
+  const columns = readSentFields('request', quote, errors, { pointer, acceptUnknown })
+  errors.push(...chargesErrors('quoted', 'quoted_rate', quote, pointer))
+  if (!columns.has('places') || !columns.has('equipment')) return null
+  return Object.assign({}, ...columns.values()) as newQuotes.NewQuote
+}
+
+/** A quote request in the form of the API. */
+export async function quoteRequestAnswer(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  found: {
+    readonly request: Pick<
+      savedQuotes.QuoteRequestRow,
+      'request_id' | 'customer_name' | 'reference' | 'created_at'
+    >
+    readonly quotes: readonly QuoteRow[]
+  },
+) {
+  const { request } = found
+  return {
+    request_id: request.request_id,
+    customer_name: request.customer_name,
+    reference: request.reference,
+    created_at: request.created_at.toISOString(),
+    lanes: await quoteAnswers(transaction, tenant, found.quotes),
+  }
+}
+
+/** The quotes of a quote request, parsed. @throws a 422 with every wrong field */
+export function readQuoteRequest(body: BodyOf<typeof createQuoteRequest>): newQuotes.NewQuote[] {
+  const errors: FieldError[] = []
+  const read = body.lanes.map((quote, index) =>
+    newQuote(quote, index, body.accept_unknown_places === true, errors),
+  )
+  if (errors.length > 0) throw invalid(errors)
+  return read.filter((quote) => quote !== null)
+}
+
+/** The request with its places and equipment as they will be saved. */
+export function withStoredNames<Body extends BodyOf<typeof createQuoteRequest>>(body: Body): Body {
+  const read = readQuoteRequest(body)
+  const lanesNamed = body.lanes.map((quote, index) => {
+    const { origin, destination, equipment } = read[index] ?? quote
+    return { ...quote, origin, destination, equipment }
+  })
+  return { ...body, lanes: lanesNamed }
+}
+
+/** Appraises the quotes of a request, to check their rates. @throws a 403 if the customer is hidden from the person */
+async function checkQuotes(
+  read: readonly newQuotes.NewQuote[],
+  { customer_name: name }: BodyOf<typeof createQuoteRequest>,
+  by: QuotedBy,
+  pricing: Pricing,
+  parts: Pick<Parts, 'database'>,
+): Promise<CheckedRate[]> {
+  const customer = await customerToQuote(name, pricing, by.tenant, parts)
+  if (customer?.isHidden === true) throw hiddenCustomer(name)
+  const quoted = read.map((quote) => ({ ...quote, quoted_customer_name: name }))
+  return checkRates(quoted, customer, by, pricing, parts)
+}
+
+/** Checks the rates of a request that is not saved. @throws a 422 for a wrong field, and a 403 for a hidden customer */
+export async function checkQuoteRequest(
+  body: BodyOf<typeof createQuoteRequest>,
+  by: QuotedBy,
+  parts: Pick<Parts, 'books' | 'database'>,
+): Promise<CheckedRate[]> {
+  return checkQuotes(readQuoteRequest(body), body, by, await pricingOf(parts, by.tenant, by.now), parts)
+}
+
+/**
+ * The error of a request key that was sent before with another body.
+ *
+ * @param madeId the quote request that was created with the key; undefined if the person may not see it
+ */
+function keyReused(key: string | undefined, madeId?: number): Problem {
+  const made = madeId === undefined ? '' : `, and created quote request ${madeId}`
+  return problem(
+    'request-key-reused',
+    `request_key ${key} was sent before with another body${made}. Nothing was created this time. Send a new request_key for a new request, or the same body to repeat that one.`,
+  )
+}
+
+/** Makes the quotes of a request, once for each request_key. @throws a 422 if a rate is outside the rules */
+export async function makeQuotes(
+  body: BodyOf<typeof createQuoteRequest>,
+  by: QuotedBy,
+  { books, database }: Pick<Parts, 'books' | 'database'>,
+): Promise<AnswerOf<typeof createQuoteRequest>> {
+  const { tenant, userId, now } = by
+  const read = readQuoteRequest(body)
+  const pricing = await pricingOf({ books, database }, tenant, now)
+  const checked = await checkQuotes(read, body, by, pricing, { database })
+  const make = async (transaction: TenantTransaction) => {
+    const key = body.request_key
+    const digest = requestDigest(body)
+    const made = key === undefined ? null : await savedQuotes.findQuoteRequestByKey(transaction, tenant, key)
+    if (made !== null) {
+      // Requests stored before digests were introduced have none.
+      if (made.request.request_digest?.equals(digest) === false) {
+        throw keyReused(key, made.request.request_id)
+      }
+      return quoteRequestAnswer(transaction, tenant, made)
+    }
+    // Not before: a repeated request returns what it made, also if the rules changed since.
+    refuseOutside(checked, by, (index) => `/lanes/${index}/quoted_rate`)
+    const request: newQuotes.NewQuoteRequest = {
+      customerName: body.customer_name,
+      reference: body.reference ?? null,
+      createdBy: userId,
+      createdAt: new Date(now),
+      importId: null,
+      ...(key === undefined ? {} : { repeatable: { key, digest } }),
+      quotes: read.map((quote, index) => {
+        const rate = checked[index]
+        return {
+          ...quote,
+          ...costExpected(pricing, quote),
+          valid_until: rate === undefined ? null : validUntil(rate, body.lanes[index]?.valid_hours, now),
+          forecast: rate?.forecast ?? null,
+        }
+      }),
+    }
+    const { identifiers } = database
+    const [entered] = await enter(transaction, [{ kind: 'create', request }], { tenant, identifiers })
+    const quoteIds = entered?.quotes.map(({ quoteId }) => quoteId) ?? []
+    const rows = await newQuotes.insertedQuotes(transaction, tenant, quoteIds)
+    const answer = await quoteRequestAnswer(transaction, tenant, {
+      request: {
+        request_id: rows[0]?.request_id ?? 0,
+        customer_name: request.customerName,
+        reference: request.reference,
+        created_at: request.createdAt,
+      },
+      quotes: rows,
+    })
+    await by.also?.(
+      transaction,
+      rows.map(({ lane_ref }) => lane_ref),
+    )
+    return answer
+  }
+  const answered = await database.inTenant(tenant, make).catch(orHidden(() => keyReused(body.request_key)))
+  return {
+    ...answered,
+    lanes: answered.lanes.map((quote, index) => ({ ...quote, warnings: warningsOf(checked[index]) })),
+  }
+}

@@ -1,0 +1,300 @@
+import { describe, expect, test } from 'vitest'
+import { pastedRowsMax, unknownPlacesLookedUpMax } from '#contract/limits.ts'
+import { finished } from '#engine/steps.ts'
+import { readPasted } from './pasted-quotes.ts'
+
+const now = Date.UTC(2026, 10, 25)
+
+const lanes = (text: string) =>
+  finished(readPasted(text, now)).rows.map(({ origin, destination, equipment, rate, cost, errors }) =>
+    [origin, destination, equipment, rate, cost, ...errors.map(({ detail }) => detail)].join(' | '),
+  )
+const fields = (text: string) => finished(readPasted(text, now)).columns.map(({ field }) => field)
+const dallasToAtlanta = 'Dallas, TX | Atlanta, GA | V | '
+
+describe('without a header line', () => {
+  test('a number in the third column is the rate, not the equipment', () => {
+    expect(fields('Dallas, TX\tAtlanta, GA\t2150')).toEqual(['origin', 'destination', 'rate'])
+    expect(lanes('Dallas, TX\tAtlanta, GA\t2150')).toEqual(['Dallas, TX | Atlanta, GA |  | 2150 | '])
+  })
+
+  test.each([
+    'Dallas, TX\tAtlanta, GA\tV\t2150',
+    'Dallas, TX 75201\tATL\tdry van\t$2,150.00',
+    "Dallas TX;Atlanta GA;53' van;2150 USD",
+    '75201\t30303\tVAN\t2150',
+    'Dallas\tTX\tAtlanta\tGA\tV\t2150',
+    'Dallas\tTX\t75201\tAtlanta\tGA\t30303\tV\t2150',
+    'Dallas, TX, Atlanta, GA, V, 2150',
+    'Dallas, TX 75201, Atlanta, GA 30303, V, "$2,150"',
+    'V\tDallas, TX\tAtlanta, GA\t2150',
+    '2150\tDallas, TX\tAtlanta, GA\tV',
+  ])('reads %s', (text) => {
+    expect(lanes(text)).toEqual([`${dallasToAtlanta}2150 | `])
+  })
+
+  test('a ZIP code after a place belongs to it only when both agree', () => {
+    expect(fields('Reno\tNV\t83702\t1400')).toEqual(['origin', 'origin_state', 'destination', 'rate'])
+    expect(fields('Reno, NV\t83702\t1400')).toEqual(['origin', 'destination', 'rate'])
+    expect(fields('Reno, NV\t89501\tBoise, ID\t1400')).toEqual([
+      'origin',
+      'origin_zip',
+      'destination',
+      'rate',
+    ])
+    expect(fields('Dallas, TX\tAtlanta, GA\t12500')).toEqual(['origin', 'destination', 'rate'])
+  })
+
+  test('distinguishes a city code from a state', () => {
+    expect(lanes('ORD\tLA\tV\t2150')).toEqual(['Chicago, IL | Los Angeles, CA | V | 2150 | '])
+    expect(lanes('New York City\tNY\tLA\tCA\tR\t2150')).toEqual([
+      'New York, NY | Los Angeles, CA | R | 2150 | ',
+    ])
+  })
+
+  test('an amount split by commas stays one amount, and never becomes a rate of two dollars', () => {
+    expect(lanes('Dallas, TX, Atlanta, GA, V, $2,150')).toEqual([`${dallasToAtlanta}2150 | `])
+    expect(lanes('Dallas, TX, Atlanta, GA, V, 2,150.50, 1,800')).toEqual([`${dallasToAtlanta}2150.5 | 1800`])
+    expect(lanes('Dallas, TX, Atlanta, GA, V, 950, 800')).toEqual([`${dallasToAtlanta}950 | 800`])
+  })
+
+  test('a date is the pickup day and a name is the customer, in any column', () => {
+    const text =
+      'Acme Foods\tDallas, TX\t3/5/2026\tAtlanta, GA\tRFR\t2150\nAcme Foods\tReno, NV\t3/6/2026\tBoise, ID\tFB\t1400'
+    expect(fields(text)).toEqual(['customer', 'origin', 'pickup', 'destination', 'equipment', 'rate'])
+    expect(finished(readPasted(text, now)).rows).toMatchObject([
+      { customer: 'Acme Foods', pickup: '2026-03-05', equipment: 'R', rate: 2150, errors: [] },
+      { customer: 'Acme Foods', pickup: '2026-03-06', equipment: 'F', rate: 1400, errors: [] },
+    ])
+  })
+
+  test('rows without two places are not interpreted', () => {
+    expect(finished(readPasted('hello\tworld', now)).problem).toMatch(
+      /cannot tell which columns are the pickup/,
+    )
+    expect(finished(readPasted('Dallas, TX\t2150', now))).toMatchObject({
+      rows: [],
+      problem: expect.any(String),
+    })
+  })
+})
+
+describe('with a header line', () => {
+  test.each([
+    ['Pick up\tDrop\tTrailer Type\tQuoted Rate ($)', 'Dallas, TX\tAtlanta, GA\tR\t2150'],
+    ['FROM\tTO\tMode\tAll-in', 'Dallas TX\tAtlanta GA\tR\t2150 USD'],
+    ['O\tD\tEq\tAmount', 'DFW\tATL\tR\t2150'],
+    ['Origin City\tOrigin State\tDest City\tDest State\tEquip\tLinehaul', 'Dallas\tTX\tAtlanta\tGA\tR\t2150'],
+    [
+      'Origin City\tST\tZip\tDest City\tST\tZip\tEquip\tRate',
+      'Dallas\tTX\t75201\tAtlanta\tGA\t30303\tR\t2150',
+    ],
+    ['Origin Zip\tDest Zip\tEquip\tRate', '75201\t30303\tR\t2150'],
+    ['Origin,State,Destination,State,Equipment,Rate', 'Dallas,TX,Atlanta,GA,R,2150'],
+    ['Origin;Destination;Equipment;Rate', 'Dallas, TX;Atlanta, GA;R;2150'],
+    ['Sell Rate\tShipper\tConsignee\tEquipment', '2150\tDallas, TX\tAtlanta, GA\trfr'],
+  ])('columns are recognized by common names: %s', (header, row) => {
+    expect(fields(`${header}\n${row}`)).not.toContain(null)
+    expect(lanes(`${header}\n${row}`)).toEqual(['Dallas, TX | Atlanta, GA | R | 2150 | '])
+  })
+
+  test('an ambiguous column name is decided by its cells', () => {
+    const text = 'Shipper\tPickup\tDelivery\tRate\nAcme\tDallas, TX\tAtlanta, GA\t2150'
+    expect(fields(text)).toEqual(['customer', 'origin', 'destination', 'rate'])
+    const dated = 'Origin\tDest\tPickup\tRate\nDallas, TX\tAtlanta, GA\t3/5/2026\t2150'
+    expect(fields(dated)).toEqual(['origin', 'destination', 'pickup', 'rate'])
+  })
+
+  test('an ignored column is reported', () => {
+    const { columns } = finished(
+      readPasted('Origin\tDestination\tTemp\tRate\nDallas, TX\tAtlanta, GA\t34F\t2150', now),
+    )
+    expect(columns[2]).toEqual({ column: 3, name: 'Temp', field: null })
+  })
+
+  test('a rate below "Equipment" is an error', () => {
+    const [row] = finished(
+      readPasted('Origin\tDestination\tEquipment\nDallas, TX\tAtlanta, GA\t2150', now),
+    ).rows
+    expect(row?.errors).toEqual([
+      { detail: expect.stringContaining('2150 looks like a rate'), suggestions: [] },
+    ])
+  })
+})
+
+/** The same three rows as people copy them: from Excel, a German or Canadian spreadsheet, a TMS, an e-mail. */
+const shapes: Readonly<Record<string, string>> = {
+  'tabs without a header': [
+    'Dallas, TX\tAtlanta, GA\tV\t2150.50',
+    'Toronto, ON\tChicago, IL\tR\t3100',
+    'Reno, NV\tBoise, ID\tF\t950',
+  ].join('\n'),
+  'tabs with a header': [
+    'Origin\tDestination\tEquipment\tRate',
+    'Dallas, TX\tAtlanta, GA\tV\t2150.50',
+    'Toronto, ON\tChicago, IL\tR\t3100',
+    'Reno, NV\tBoise, ID\tF\t950',
+  ].join('\n'),
+  'commas, with quotes where a cell has one': [
+    'Origin,Destination,Equipment,Rate',
+    '"Dallas, TX","Atlanta, GA",V,"2,150.50"',
+    '"Toronto, ON","Chicago, IL",R,"3,100"',
+    '"Reno, NV","Boise, ID",F,950',
+  ].join('\n'),
+  'commas without quotes or a header': [
+    'Dallas, TX, Atlanta, GA, V, $2,150.50',
+    'Toronto, ON, Chicago, IL, R, $3,100',
+    'Reno, NV, Boise, ID, F, $950',
+  ].join('\n'),
+  'German: semicolons and decimal commas': [
+    'Origin;Destination;Equipment;Rate',
+    'Dallas, TX;Atlanta, GA;V;2.150,50',
+    'Toronto, ON;Chicago, IL;R;3.100,00',
+    'Reno, NV;Boise, ID;F;950,00',
+  ].join('\n'),
+  'Canadian French: spaces and a dollar sign after the amount': [
+    'Toronto, ON\tChicago, IL\tR\t3\u00a0100,00\u00a0$',
+    'Dallas, TX\tAtlanta, GA\tV\t2\u202f150,50\u00a0$',
+    'Reno, NV\tBoise, ID\tF\t950,00\u00a0$',
+  ].join('\n'),
+  'Excel: carriage returns, padded amounts, an empty column and empty lines': [
+    'Customer Name\tOrigin\tDestination\t\tEquipment\tRate',
+    'Acme\tDallas, TX\tAtlanta, GA\t\tV\t $2,150.50 ',
+    '\t\t\t\t\t',
+    'Acme\tToronto, ON\tChicago, IL\t\tR\t $3,100.00 ',
+    'Acme\tReno, NV\tBoise, ID\t\tF\t $950.00 ',
+    '',
+  ].join('\r\n'),
+  'city, state and ZIP code in columns': [
+    'Origin City\tState\tZip\tDest City\tState\tZip\tEquip\tAll In Rate',
+    'Dallas\tTX\t75201\tAtlanta\tGA\t30303\tVan\tUSD 2150.50',
+    'Toronto\tON\tM5V 2T6\tChicago\tIL\t60601\tReefer\tUSD 3100',
+    'Reno\tNV\t89501\tBoise\tID\t83702\tFlatbed\tUSD 950',
+  ].join('\n'),
+  'city and state in columns, without a header': [
+    'Dallas\tTX\tAtlanta\tGA\tV\t2150.50',
+    'Toronto\tON\tChicago\tIL\tR\t3100',
+    'Reno\tNV\tBoise\tID\tF\t950',
+  ].join('\n'),
+  'ZIP codes alone': [
+    'Origin Zip\tDest Zip\tEquip\tRate',
+    '75201\t30303\tV\t2150.50',
+    'M5V 2T6\t60601\tR\t3100',
+    '89501\t83702\tF\t950',
+  ].join('\n'),
+  'with dates, miles and a cost, in another order': [
+    'Pickup Date\tPickup\tDelivery\tMiles\tTruck Cost\tSell Rate\tMode',
+    '11/30/2026\tDallas TX\tAtlanta GA\t781\t$1,700\t$2,150.50\tV',
+    '12/1/2026\tToronto ON\tChicago IL\t523\t$2,600\t$3,100\tR',
+    '12/2/2026\tReno NV\tBoise ID\t423\t$700\t$950\tF',
+  ].join('\n'),
+}
+
+describe('the same rows in any shape', () => {
+  test.each(Object.entries(shapes))('%s', (_, text) => {
+    const { problem, rows } = finished(readPasted(text, now))
+    expect(problem).toBeNull()
+    expect(rows.flatMap(({ errors }) => errors)).toEqual([])
+    expect(
+      rows
+        .map(({ origin, destination, equipment, rate }) => [origin, destination, equipment, rate].join(' | '))
+        .sort(),
+    ).toEqual([
+      'Dallas, TX | Atlanta, GA | V | 2150.5',
+      'Reno, NV | Boise, ID | F | 950',
+      'Toronto, ON | Chicago, IL | R | 3100',
+    ])
+  })
+
+  test('decimal commas between commas are not read as a cost of fifty dollars', () => {
+    expect(lanes('Dallas, TX, Atlanta, GA, V, 2150,50')).toEqual([`${dallasToAtlanta}2150.5 | `])
+    expect(lanes('Dallas, TX, Atlanta, GA, V, 2.150,50')).toEqual([`${dallasToAtlanta}2150.5 | `])
+    expect(lanes('75201,30303,53')).not.toEqual([expect.stringContaining('30303')])
+  })
+
+  test('5,000 rows are refused as a whole, with the limit and what to do', () => {
+    const { problem, rows } = finished(readPasted('Dallas, TX\tAtlanta, GA\tV\t2150\n'.repeat(5_000), now))
+    expect(rows).toEqual([])
+    expect(problem).toBe(
+      `At most ${pastedRowsMax} rows are read at once; these are 5,000. Paste them in parts, or import a file of past quotes.`,
+    )
+  })
+})
+
+describe('a row', () => {
+  test('an unknown place is an error with suggestions', () => {
+    const [, bad] = finished(
+      readPasted('Dallas, TX\tAtlanta, GA\tV\t2150\nPortland\tBoise, ID\tV\t1400', now),
+    ).rows
+    expect(bad).toMatchObject({ line: 2, text: 'Portland\tBoise, ID\tV\t1400', origin: null })
+    expect(bad?.errors[0]?.suggestions[0]).toBe('Portland, OR')
+  })
+
+  test('suggestions are looked up for the first different wrong places only', () => {
+    const misspelled = (at: number) => `Portlan${'abcdef'[at % 6]}${'vwxyz'[at % 5]}`
+    const rows = Array.from({ length: 60 }, (_, at) => `${misspelled(at % 30)}\tAtlanta, GA\tV\t2150`)
+    const read = finished(readPasted(`Origin\tDestination\tEquipment\tRate\n${rows.join('\n')}`, now)).rows
+    const suggested = read.map(({ errors }) => errors[0]?.suggestions ?? [])
+    expect(new Set(suggested.slice(0, 30)).size).toBe(30)
+    expect(suggested.slice(unknownPlacesLookedUpMax, 30).flat()).toEqual([])
+    expect(suggested.slice(0, unknownPlacesLookedUpMax).flat()).toContain('Portland, OR')
+    // The rows that repeat a place have its suggestions.
+    expect(suggested[30]).toBe(suggested[0])
+  })
+
+  test('an error repeats at most 60 characters of a cell', () => {
+    const long = 'x'.repeat(2_000)
+    const [row] = finished(
+      readPasted(
+        `Origin\tDestination\tEquipment\tRate\n${long}\tAtlanta, GA\t${long}\t${'0'.repeat(50_000)}`,
+        now,
+      ),
+    ).rows
+    expect(row?.errors).toHaveLength(3)
+    for (const { detail } of row?.errors ?? []) expect(detail.length).toBeLessThan(300)
+    expect(row?.errors.at(-1)?.detail).not.toContain('x'.repeat(61))
+  })
+
+  test.each(['1.850', '1,85', '€2150', 'CAD 2150', '$-5'])('does not misread %s as dollars', (amount) => {
+    const [row] = finished(
+      readPasted(`Origin\tDestination\tRate\nDallas, TX\tAtlanta, GA\t${amount}`, now),
+    ).rows
+    expect(row?.rate).toBeNull()
+    expect(row?.errors[0]?.detail).toMatch(/^The rate must be/)
+  })
+
+  test("an accountant's dash is an empty amount, not an error", () => {
+    expect(lanes('Dallas, TX\tAtlanta, GA\tV\t $2,150.00 \t $-   ')).toEqual([`${dallasToAtlanta}2150 | `])
+  })
+
+  test('with more cells than columns is an error', () => {
+    expect(lanes('Origin\tDestination\tRate\nDallas, TX\tAtlanta, GA\t2150\tmore')[0]).toMatch(
+      /4 cells for 3 columns/,
+    )
+  })
+})
+
+test('too many rows are rejected as a whole', () => {
+  const row = 'Dallas, TX\tAtlanta, GA\tV\t2150\n'
+  expect(finished(readPasted(row.repeat(pastedRowsMax), now)).rows).toHaveLength(pastedRowsMax)
+  expect(finished(readPasted(row.repeat(pastedRowsMax + 1), now))).toMatchObject({
+    rows: [],
+    problem: expect.any(String),
+  })
+})
+
+test('a pickup day may have the name of its month, and lack its year: it is the nearest such day', () => {
+  const days = ['25-Jun-2025', 'Dec 3', '3 December', 'Wed, Dec 3, 2026', '12/3/26', 'Jan 5', '1-Sep-26']
+  const text = ['Origin\tDestination\tPickup', ...days.map((day) => `Dallas, TX\tAtlanta, GA\t${day}`)].join(
+    '\n',
+  )
+  expect(finished(readPasted(text, now)).rows.map(({ pickup }) => pickup)).toEqual([
+    '2025-06-25',
+    '2026-12-03',
+    '2026-12-03',
+    '2026-12-03',
+    '2026-12-03',
+    '2027-01-05',
+    '2026-09-01',
+  ])
+})

@@ -1,0 +1,509 @@
+import Papa from 'papaparse'
+import type { AnswerOf } from '#contract/endpoint.ts'
+import { pastedColumnsMax, pastedRowsMax, unknownPlacesLookedUpMax } from '#contract/limits.ts'
+import type { pastedFields, readPastedQuotes } from '#contract/pasted-quotes.ts'
+import { equipmentCode, knownEquipment } from '#engine/equipment.ts'
+import { centsFromDollars, dollarsFromCents, dollarsIfKnown } from '#engine/money.ts'
+import { readState } from '#engine/place.ts'
+import { type Currency, fuelUnitFault, type RateBasis } from '#engine/rate-basis.ts'
+import type { Steps } from '#engine/steps.ts'
+import { nearestSpellings } from '#geography/nearest-spellings.ts'
+import { placeName, readAnyPlace, readPlaceParts } from '#geography/read-place.ts'
+import {
+  ambiguousHeaders,
+  amountText,
+  basisOfHeader,
+  type Cell,
+  cellText,
+  fieldOfHeader,
+  foldedHeader,
+  type ImportFieldName,
+  quoted,
+  readBasis,
+  readCell,
+  readCharge,
+  readCurrency,
+  readDay,
+  readDayNear,
+  readEquipment,
+  readMoney,
+  readText,
+} from '../csv/index.ts'
+
+type Field = (typeof pastedFields)[number]
+type Answered = AnswerOf<typeof readPastedQuotes>
+/** A row as it was read. The endpoint converts it and adds warnings, which need the brokerage's quotes. */
+type Row = Omit<Answered['rows'][number], 'warnings' | 'converted_by'>
+type Pasted = Omit<Answered, 'rows'> & { readonly rows: readonly Row[] }
+
+/** The fields of a row of the quote desk, by the fields of an import. Columns of other fields are ignored. */
+const fieldOf: Readonly<Partial<Record<ImportFieldName, Field>>> = {
+  origin: 'origin',
+  origin_city: 'origin',
+  origin_state: 'origin_state',
+  origin_zip: 'origin_zip',
+  destination: 'destination',
+  destination_city: 'destination',
+  destination_state: 'destination_state',
+  destination_zip: 'destination_zip',
+  equipment: 'equipment',
+  quoted_rate: 'rate',
+  customer_rate: 'rate',
+  estimated_cost: 'cost',
+  quoted_fuel: 'fuel',
+  customer_fuel: 'fuel',
+  quoted_accessorials: 'accessorials',
+  customer_accessorials: 'accessorials',
+  quoted_basis: 'basis',
+  customer_basis: 'basis',
+  truck_cost: 'cost',
+  truck_basis: 'cost_basis',
+  truck_currency: 'cost_currency',
+  market_rate: 'market',
+  pickup_date: 'pickup',
+  customer_name: 'customer',
+  quoted_currency: 'currency',
+  customer_currency: 'currency',
+}
+
+/** Column names with a different or more specific meaning in pasted rows than in a file of past quotes. */
+const meansHere: ReadonlyMap<string, readonly Field[]> = new Map(
+  Object.entries<readonly Field[]>({
+    Rate: ['rate'],
+    Price: ['rate'],
+    Amount: ['rate'],
+    Total: ['rate'],
+    'All In': ['rate'],
+    'Line Haul': ['rate'],
+    'Target Rate': ['rate'],
+    'Flat Rate': ['rate'],
+    'All In Rate': ['rate'],
+    Cost: ['cost'],
+    Date: ['pickup'],
+    Pickup: ['origin', 'pickup'],
+    'Pick Up': ['origin', 'pickup'],
+    PU: ['origin', 'pickup'],
+    Delivery: ['destination'],
+    Shipper: ['origin', 'customer'],
+    Consignee: ['destination'],
+    Type: ['equipment'],
+    Mode: ['equipment'],
+  }).map(([name, fields]) => [foldedHeader(name), fields]),
+)
+
+/** The possible fields of a column name, most likely first. */
+function fieldsNamed(name: string): readonly Field[] {
+  const folded = foldedHeader(name)
+  const here = meansHere.get(folded)
+  if (here !== undefined) return here
+  const named = fieldOfHeader.get(folded)
+  const field = named === undefined ? undefined : fieldOf[named]
+  return field === undefined ? [] : [field]
+}
+
+const stateNames: ReadonlySet<string> = new Set(['state', 'st', 'province', 'prov'])
+const zipNames: ReadonlySet<string> = new Set(['zip', 'zipcode', 'postalcode', 'postal'])
+
+/** True for a column name that pasted rows or imports know. */
+function isName(cell: string): boolean {
+  const folded = foldedHeader(cell)
+  return (
+    fieldsNamed(cell).length > 0 ||
+    stateNames.has(folded) ||
+    zipNames.has(folded) ||
+    fieldOfHeader.has(folded) ||
+    ambiguousHeaders.has(folded)
+  )
+}
+
+const zipForm = /^(\d{5}(-?\d{4})?|[A-Z]\d[A-Z]([ -]?\d[A-Z]\d)?)$/i
+const stateAndZip = /^(\p{L}[\p{L}. ]*) (\d{5}(?:-?\d{4})?|[A-Z]\d[A-Z](?:[ -]?\d[A-Z]\d)?)$/iu
+
+function isState(cell: string): boolean {
+  return readState(stateAndZip.exec(cell)?.[1] ?? cell) !== null
+}
+
+const isPlace = (cell: string) => 'value' in readAnyPlace(cell)
+/** A place with its state, so that the next column is not read as its state. */
+const isWholePlace = (cell: string) =>
+  isPlace(cell) && (/[,\d]/.test(cell) || isState(cell.split(' ').slice(1).at(-1) ?? ''))
+const isZip = (cell: string) => zipForm.test(cell)
+/** A postal code. Five digits may also be an amount; a Canadian code is unambiguous. */
+const isKnownZip = (cell: string) => isZip(cell) && (isPlace(cell) || !/^\d/.test(cell))
+/** With the name of its month, a day may lack its year. Without, `12/3` could be another number. */
+const isDate = (cell: string) => 'value' in (/[a-z]/i.test(cell) ? readDayNear(cell, 0) : readDay(cell))
+const isMoney = (cell: string) => 'value' in readMoney(amountText(cell) || '1')
+const isEquipment = (cell: string) => knownEquipment(cell) !== null
+const isWord = (cell: string) => /\p{L}/u.test(cell)
+
+const fits: Readonly<Record<Field, (cell: string) => boolean>> = {
+  origin: isPlace,
+  origin_state: isState,
+  origin_zip: isZip,
+  destination: isPlace,
+  destination_state: isState,
+  destination_zip: isZip,
+  equipment: (cell) => equipmentCode(cell) !== null,
+  rate: isMoney,
+  cost: isMoney,
+  cost_basis: isWord,
+  cost_currency: isWord,
+  fuel: isMoney,
+  accessorials: isMoney,
+  basis: isWord,
+  market: isMoney,
+  pickup: isDate,
+  customer: isWord,
+  currency: isWord,
+}
+
+/** The columns of a text, and a test whether at least half of a column's cells fit. The others may contain mistakes. */
+class Cells {
+  readonly width: number
+  readonly #rows: readonly (readonly string[])[]
+  readonly #columns: readonly (readonly string[])[]
+  constructor(rows: readonly (readonly string[])[]) {
+    this.#rows = rows
+    this.width = Math.max(0, ...rows.map((row) => row.length))
+    this.#columns = Array.from({ length: this.width }, (_, at) =>
+      rows.flatMap((row) => ((row[at] ?? '') === '' ? [] : [row[at] ?? ''])),
+    )
+  }
+
+  /** A ZIP code after a place may also be the next place or an amount. It belongs to the place if the two agree. */
+  *isZipOf(at: number, { city, state }: { readonly city: number; readonly state?: number }): Steps<boolean> {
+    if (!(yield* this.mostly(at, isKnownZip))) return false
+    let agreeing = 0
+    for (const row of this.#rows) {
+      const read = readPlaceParts({
+        city: row[city] || null,
+        state: (state === undefined ? '' : row[state]) || null,
+        zip: row[at] || null,
+      })
+      if ('value' in read) agreeing++
+      yield
+    }
+    return agreeing * 2 >= this.#rows.length
+  }
+
+  *mostly(at: number, is: (cell: string) => boolean): Steps<boolean> {
+    const cells = this.#columns[at] ?? []
+    let fitting = 0
+    for (const cell of cells) {
+      if (is(cell)) fitting++
+      yield
+    }
+    return cells.length > 0 && fitting * 2 >= cells.length
+  }
+}
+
+/** Assigns columns by their names. When a name has two meanings, the cells decide. */
+function* fieldsByName(names: readonly string[], cells: Cells): Steps<(Field | null)[]> {
+  const fields: (Field | null)[] = []
+  for (const [at, name] of names.entries()) {
+    const folded = foldedHeader(name)
+    const end = fields.findLast((field) => field?.startsWith('origin') || field?.startsWith('destination'))
+    const place = end?.startsWith('origin') ? 'origin' : end === undefined ? null : 'destination'
+    const ofPlace: readonly Field[] =
+      place === null
+        ? []
+        : stateNames.has(folded)
+          ? [`${place}_state`]
+          : zipNames.has(folded)
+            ? [`${place}_zip`]
+            : []
+    const may = [...ofPlace, ...fieldsNamed(name)].filter((field) => !fields.includes(field))
+    let fitting: Field | undefined
+    for (const field of may) {
+      if (!(yield* cells.mostly(at, fits[field]))) continue
+      fitting = field
+      break
+    }
+    fields.push(fitting ?? may[0] ?? null)
+  }
+  return fields
+}
+
+/**
+ * Assigns columns by their cells. A code such as LA may be a city or a state: it is read in the way in which both ends of the
+ * lane are found.
+ */
+function* fieldsByContent(cells: Cells): Steps<(Field | null)[]> {
+  const fields = yield* walkColumns(cells, true)
+  return hasEnds(fields) ? fields : yield* walkColumns(cells, false)
+}
+
+function hasEnds(fields: readonly (Field | null)[]): boolean {
+  return (['origin', 'destination'] as const).every(
+    (end) => fields.includes(end) || fields.includes(`${end}_zip`),
+  )
+}
+
+function* walkColumns(cells: Cells, hasStateColumns: boolean): Steps<(Field | null)[]> {
+  const fields: (Field | null)[] = Array.from({ length: cells.width }, () => null)
+  const ends = ['origin', 'destination'] as const
+  const amounts: Field[] = ['rate', 'cost', 'market']
+  const take = (at: number, field: Field | undefined) => {
+    if (field !== undefined && !fields.includes(field)) fields[at] = field
+  }
+  for (let at = 0; at < cells.width; at++) {
+    const end = ends.find((one) => !fields.includes(one))
+    const isAmount = (yield* cells.mostly(at, isMoney)) && !(yield* cells.mostly(at, isPlace))
+    const isCity =
+      hasStateColumns &&
+      (yield* cells.mostly(at, isWord)) &&
+      (yield* cells.mostly(at + 1, isState)) &&
+      !(yield* cells.mostly(at, isWholePlace)) &&
+      !isAmount
+    if (end !== undefined && isCity) {
+      take(at, end)
+      take(++at, `${end}_state`)
+      if (yield* cells.isZipOf(at + 1, { city: at - 1, state: at })) take(++at, `${end}_zip`)
+    } else if (end !== undefined && (yield* cells.mostly(at, isPlace))) {
+      take(at, end)
+      if (!(yield* cells.mostly(at, isZip)) && (yield* cells.isZipOf(at + 1, { city: at })))
+        take(++at, `${end}_zip`)
+    } else if (yield* cells.mostly(at, isEquipment)) take(at, 'equipment')
+    else if (yield* cells.mostly(at, isMoney))
+      take(
+        at,
+        amounts.find((field) => !fields.includes(field)),
+      )
+    else if (yield* cells.mostly(at, isDate)) take(at, 'pickup')
+    else if (yield* cells.mostly(at, (cell) => equipmentCode(cell) !== null && cell.length <= 4))
+      take(at, 'equipment')
+    else if (yield* cells.mostly(at, isWord)) take(at, 'customer')
+  }
+  return fields
+}
+
+/**
+ * A comma between cells may also be part of an amount: "$2" and "150" are read as $2,150, and "2.150" and "50" at the end as
+ * $2,150.50. This is safe because no load is quoted below $100 with a cost in whole hundreds next to it, or has a cost of two
+ * digits.
+ */
+function withWholeAmounts(cells: readonly string[]): string[] {
+  const joined: string[] = []
+  for (const [at, cell] of cells.entries()) {
+    const before = joined.at(-1) ?? ''
+    const hasThousands = /^\d{3}(\.\d{1,2})?$/.test(cell) && /^\$?\s?\d{1,2}$/.test(before)
+    const hasDecimals =
+      at === cells.length - 1 &&
+      /^\d{2}( ?\$)?$/.test(cell) &&
+      /^\$? ?(\d{3,4}|\d{1,3}([. ]\d{3})+)$/.test(before)
+    if (hasThousands || hasDecimals) joined[joined.length - 1] = `${before},${cell}`
+    else joined.push(cell)
+  }
+  return joined
+}
+
+interface Line {
+  readonly line: number
+  readonly cells: readonly string[]
+}
+
+function linesOf(text: string): { lines: Line[]; isComma: boolean } {
+  const delimiter = ['\t', ';'].find((mark) => text.includes(mark)) ?? ','
+  // Removes spaces before a double quote, which would otherwise make the quote part of the cell.
+  const { data } = Papa.parse<string[]>(text.replaceAll(/(^|[,;\t]) +"/gm, '$1"'), { delimiter })
+  const lines = data
+    .map((row, at) => ({
+      line: at + 1,
+      cells: row.map((cell) => (cellText(cell) ?? '').replaceAll(/\s+/g, ' ')),
+    }))
+    .filter(({ cells }) => cells.some((cell) => cell !== ''))
+  return { lines, isComma: delimiter === ',' }
+}
+
+function isHeader(cells: readonly string[]): boolean {
+  const filled = cells.filter((cell) => cell !== '')
+  const names = filled.filter(isName)
+  return names.length >= 2 && names.length * 2 >= filled.length && !filled.some((cell) => /\d{3}/.test(cell))
+}
+
+/**
+ * Places with similar names, for the first wrong places of a text. Each different place is looked up once, after the rows are
+ * read and in steps, because a look-up takes milliseconds.
+ */
+class Spellings {
+  readonly #found = new Map<string, string[]>()
+
+  /** The suggestions for a place. The list is empty until `lookUp` has run. */
+  readonly of = (place: string): string[] => {
+    const found = this.#found.get(place) ?? []
+    if (this.#found.size < unknownPlacesLookedUpMax) this.#found.set(place, found)
+    return found
+  };
+
+  *lookUp(): Steps<void> {
+    for (const [place, found] of this.#found) {
+      found.push(...nearestSpellings(place))
+      yield
+    }
+  }
+}
+
+/** One end of the lane, with its part of the error and the suggested places. */
+function endOf(
+  end: 'origin' | 'destination',
+  cell: (field: Field) => string | null,
+  errors: Row['errors'],
+  suggestionsFor: Spellings['of'],
+) {
+  const [city, state, zip] = [cell(end), cell(`${end}_state`), cell(`${end}_zip`)]
+  const parts = stateAndZip.exec(state ?? '')
+  const said = [city, state, zip].filter((part) => part !== null)
+  if (said.length === 0) {
+    errors.push({ detail: `The ${end} is missing`, suggestions: [] })
+    return null
+  }
+  const read = readPlaceParts({ city, state: parts?.[1] ?? state, zip: parts?.[2] ?? zip })
+  if ('value' in read) return placeName(read.value)
+  errors.push({
+    detail: `The ${end} must be ${read.wrong}; it is ${quoted(said.join(', '))}`,
+    suggestions: suggestionsFor(city ?? said.join(' ')),
+  })
+  return null
+}
+
+/** The basis of rates and of costs by the names of their columns; null if a name does not state it. */
+interface NamedBases {
+  readonly rate: RateBasis | null
+  readonly cost: RateBasis | null
+}
+
+const currencyWords: Readonly<Record<Currency, string>> = { USD: 'US dollars', CAD: 'Canadian dollars' }
+
+/** Why the cost of a row cannot be read in the currency of its other amounts; null if it can. */
+function costCurrencyFault(currency: Currency, said: Currency | null): string | null {
+  if (said === null || said === currency) return null
+  return `The currency of the cost must be ${currency}, as that of the row; it is "${said}". Convert the cost to ${currencyWords[currency]}, or remove it`
+}
+
+function rowOf(
+  { line, cells }: Line,
+  fields: readonly (Field | null)[],
+  {
+    bases: named,
+    suggestionsFor,
+    now,
+  }: { readonly bases: NamedBases; readonly suggestionsFor: Spellings['of']; readonly now: number },
+): Row {
+  const errors: Row['errors'] = []
+  const cell = (field: Field) => cells[fields.indexOf(field)] || null
+  const read = <T>(field: Field, name: string, reader: (text: string) => Cell<T>): T | null => {
+    const text = cell(field)
+    if (text === null || text === '') return null
+    const value = readCell(text, reader)
+    if ('value' in value) return value.value
+    errors.push({ detail: `The ${name} must be ${value.wrong}; it is ${quoted(text)}`, suggestions: [] })
+    return null
+  }
+  const amount = (field: Field, name: string) => {
+    const cents = read<number | null>(field, name, (text) => {
+      const plain = amountText(text)
+      return plain === '' ? { value: null } : readMoney(plain)
+    })
+    return cents === null ? null : dollarsFromCents(cents)
+  }
+  const charge = (field: Field, name: string) =>
+    read<number | null>(field, name, (text) => {
+      const plain = amountText(text)
+      return plain === '' ? { value: null } : readCharge(plain)
+    })
+  const fuel = charge('fuel', 'fuel charge')
+  const accessorials = charge('accessorials', 'accessorial charges')
+  const basis = read('basis', 'basis', readBasis) ?? named.rate
+  const cost = amount('cost', 'estimated cost')
+  const costBasis = read('cost_basis', 'basis of the cost', readBasis) ?? named.cost ?? basis
+  const currency = read('currency', 'currency', readCurrency)
+  const costCurrency = read('cost_currency', 'currency of the cost', readCurrency)
+  // An unknown currency of the row is its error already.
+  const isKnown = currency !== null || cell('currency') === null
+  const currencyFault = cost === null || !isKnown ? null : costCurrencyFault(currency ?? 'USD', costCurrency)
+  if (currencyFault !== null) errors.push({ detail: currencyFault, suggestions: [] })
+  const rate = amount('rate', 'rate')
+  const unitFault = fuelUnitFault(fuel, basis === 'linehaul' && rate !== null ? centsFromDollars(rate) : null)
+  if (unitFault !== null) errors.push({ detail: `The fuel charge ${unitFault}`, suggestions: [] })
+  const extra = cells.slice(fields.length).find((text) => text !== '')
+  if (extra !== undefined) {
+    const detail = `The row has ${cells.length} cells for ${fields.length} columns, from ${quoted(extra)} on`
+    errors.push({ detail, suggestions: [] })
+  }
+  return {
+    line,
+    text: cells.join('\t'),
+    origin: endOf('origin', cell, errors, suggestionsFor),
+    destination: endOf('destination', cell, errors, suggestionsFor),
+    equipment: read('equipment', 'equipment', readEquipment),
+    rate,
+    cost,
+    fuel: dollarsIfKnown(fuel),
+    accessorials: dollarsIfKnown(accessorials),
+    basis,
+    cost_basis: cost === null ? null : costBasis,
+    currency,
+    market: amount('market', 'market rate'),
+    pickup: read('pickup', 'pickup date', (text) => readDayNear(text, now)),
+    customer: read('customer', 'customer', readText),
+    errors,
+  }
+}
+
+const noPlaces =
+  'We cannot tell which columns are the pickup and the delivery. Put a line of column names above the rows, such as Origin, Destination, Equipment, Rate.'
+
+/**
+ * Reads rows copied from a spreadsheet or an e-mail. A header line names the columns; without one, the columns are
+ * detected from their cells. A value that does not fit its column is an error of its row.
+ *
+ * Reads in steps: each of 18,000 cells is tried as a place, an amount and a day.
+ *
+ * @param now epoch milliseconds: a pickup day without a year is the nearest one
+ * @example finished(readPasted('Dallas TX 75201\tATL\t2150', now)).rows[0]?.rate // 2150
+ */
+export function* readPasted(text: string, now: number): Steps<Pasted> {
+  const { lines, isComma } = linesOf(text)
+  const names = lines[0]?.cells ?? []
+  const hasHeader = isHeader(names)
+  const body = hasHeader ? lines.slice(1) : lines
+  // When a row has as many cells as there are names, every cell is in its place.
+  const rows = body.map(({ line, cells }) => ({
+    line,
+    cells: isComma && (!hasHeader || cells.length > names.length) ? withWholeAmounts(cells) : cells,
+  }))
+  const cells = new Cells(rows.slice(0, pastedRowsMax).map((row) => row.cells))
+  const namedBases = (fields: readonly (Field | null)[]): NamedBases => {
+    const basisOf = (field: Field) => (hasHeader ? basisOfHeader(names[fields.indexOf(field)] ?? '') : null)
+    return { rate: basisOf('rate'), cost: basisOf('cost') }
+  }
+  const answer = (fields: readonly (Field | null)[], problem: string | null, read: Row[] = []): Pasted => ({
+    header: hasHeader ? names.join('\t') : null,
+    columns: fields
+      .slice(0, pastedColumnsMax)
+      .map((field, at) => ({ column: at + 1, name: (hasHeader && names[at]) || null, field })),
+    problem,
+    rows: read,
+  })
+  if (rows.length > pastedRowsMax) {
+    const count = rows.length.toLocaleString('en-US')
+    return answer(
+      [],
+      `At most ${pastedRowsMax} rows are read at once; these are ${count}. Paste them in parts, or import a file of past quotes.`,
+    )
+  }
+  if (Math.max(cells.width, hasHeader ? names.length : 0) > pastedColumnsMax) {
+    return answer([], `Rows may have at most ${pastedColumnsMax} cells.`)
+  }
+  const fields = yield* hasHeader ? fieldsByName(names, cells) : fieldsByContent(cells)
+  if (rows.length > 0 && !hasEnds(fields)) return answer(fields, noPlaces)
+  const bases = namedBases(fields)
+  const spellings = new Spellings()
+  const read: Row[] = []
+  for (const row of rows) {
+    read.push(rowOf(row, fields, { bases, suggestionsFor: spellings.of, now }))
+    yield
+  }
+  yield* spellings.lookUp()
+  return answer(fields, null, read)
+}

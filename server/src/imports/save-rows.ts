@@ -1,0 +1,354 @@
+import type { Outcome } from '#engine/history.ts'
+import { formatDollars } from '#engine/money.ts'
+import {
+  databaseNow,
+  defaultBasisOf,
+  differencesForApi,
+  findImported,
+  findPushed,
+  findQuoteIds,
+  lockImports,
+  lockPushes,
+  pushedQuotes,
+  quotesById,
+  type Setter,
+  settersOf,
+} from '../database/queries/index.ts'
+import type {
+  NotAppliedValue,
+  QuoteRow,
+  RowChange,
+  RowError,
+  TenantTransaction,
+} from '../database/schema/index.ts'
+import type { Database, TenantId } from '../database/session/index.ts'
+import { type Entry, enter } from '../entering/index.ts'
+import type { Columns } from './columns.ts'
+import { mergeRow, type NotAppliedField, otherLane } from './merge-row.ts'
+import type { ImportedBooking, ImportedQuote, ReportedRow } from './rows.ts'
+
+export interface SettledQuote {
+  readonly line: number
+  readonly quote: ImportedQuote
+  readonly fingerprint: Buffer
+  readonly said: string | null
+}
+
+export interface SettledBooking {
+  readonly line: number
+  readonly booking: ImportedBooking
+  readonly said: string
+}
+
+/** The result of saving the valid rows of a batch. */
+export interface SavedRows {
+  rowsAdded: number
+  rowsUpdated: number
+  rowsRepeated: number
+  rowsRefused: number
+  rowsNotApplied: number
+  readonly refused: RowError[]
+  /** The outcomes of the accepted rows. */
+  readonly outcomes: Record<Outcome, number>
+  readonly changes: RowChange[]
+  readonly notApplied: NotAppliedValue[]
+}
+
+/** Adds a row to the counts, or with -1 removes it. An expired quote got no answer; a booking may have no outcome. */
+function count(outcomes: SavedRows['outcomes'], row: Pick<KnownRow, 'quote' | 'reported'>, by: 1 | -1): void {
+  const outcome = row.quote === null ? row.reported.outcome : (row.quote.columns.outcome ?? 'pending')
+  if (outcome !== null) outcomes[outcome === 'expired' ? 'pending' : outcome] += by
+}
+
+interface Job {
+  readonly tenant: TenantId
+  readonly importId: number
+  readonly createdBy: number | null
+  readonly file: { readonly columns: Columns }
+  readonly dryRun: boolean
+}
+
+/** A row of an existing quote. */
+interface KnownRow {
+  readonly line: number
+  readonly quoteId: number
+  readonly said: string
+  readonly reported: ReportedRow
+  /** The row as a quote, when it has no lane_ref. */
+  readonly quote: ImportedQuote | null
+}
+
+/** Columns that the list of changes leaves out, because they follow from others. */
+const derivedFields = new Set(['outcome_source', 'truck_cost_source'])
+
+/**
+ * Saves the valid rows of a batch: inserts new quotes and updates existing ones. A dry run returns the same result and
+ * writes nothing.
+ */
+export async function saveRows(
+  transaction: TenantTransaction,
+  database: Database,
+  job: Job,
+  {
+    quotes,
+    bookings,
+  }: { readonly quotes: readonly SettledQuote[]; readonly bookings: readonly SettledBooking[] },
+): Promise<SavedRows> {
+  const { tenant } = job
+  const rows: SavedRows = {
+    rowsAdded: 0,
+    rowsUpdated: 0,
+    rowsRepeated: 0,
+    rowsRefused: 0,
+    rowsNotApplied: 0,
+    refused: [],
+    outcomes: { won: 0, lost: 0, pending: 0 },
+    changes: [],
+    notApplied: [],
+  }
+  if (!job.dryRun) {
+    await lockImports(transaction, tenant)
+    // A push of the same load must not create a second quote meanwhile.
+    await lockPushes(transaction, tenant)
+  }
+  const here = await findImported(
+    transaction,
+    tenant,
+    quotes.map((row) => row.fingerprint),
+  )
+  // A load that another system pushed before is the same load.
+  const pushed = await findPushed(
+    transaction,
+    tenant,
+    quotes.flatMap(({ fingerprint, quote }) =>
+      quote.reference === null || here.has(fingerprint.toString('hex')) ? [] : quote.reference,
+    ),
+  )
+  const fresh: SettledQuote[] = []
+  const known: KnownRow[] = []
+  for (const row of quotes) {
+    count(rows.outcomes, { quote: row.quote, reported: row.quote.reported }, 1)
+    const before = here.get(row.fingerprint.toString('hex')) ?? pushed.get(row.quote.reference ?? '')
+    if (before === undefined) fresh.push(row)
+    // A row without an id is identified by all its values.
+    else if (row.said === null || row.said === before.said) rows.rowsRepeated++
+    else {
+      const { line, said, quote } = row
+      known.push({ line, quoteId: before.quoteId, said, reported: quote.reported, quote: quote })
+    }
+  }
+  rows.rowsAdded += fresh.length
+  if (!job.dryRun) {
+    const reps = await repsOf(
+      transaction,
+      tenant,
+      fresh.map(({ quote }) => quote.columns.rep_name),
+    )
+    const entries = fresh.map(({ quote, fingerprint, said }): Entry => {
+      const request = {
+        customerName: quote.customerName,
+        reference: quote.reference,
+        createdBy: reps(quote.columns.rep_name) ?? (quote.columns.rep_name == null ? job.createdBy : null),
+        createdAt: new Date(quote.quotedAt),
+        importId: job.importId,
+        quotes: [{ ...quote.columns, import_fingerprint: fingerprint, import_said: said }],
+      }
+      return { kind: 'create', request }
+    })
+    await enter(transaction, entries, { ...job, identifiers: database.identifiers })
+  }
+  known.push(...(await bookedRows(transaction, job, bookings, rows)))
+  if (known.length > 0) await updateQuotes(transaction, database, job, known, rows)
+  return rows
+}
+
+/** Returns a function from the name of a rep to the person of the brokerage with that name or e-mail address; null if there is none. */
+async function repsOf(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  names: readonly (string | null | undefined)[],
+): Promise<(name: string | null | undefined) => number | null> {
+  const people = await pushedQuotes.findReps(
+    transaction,
+    tenant,
+    names.flatMap((name) => name ?? []),
+  )
+  return (name) => people.get(name ?? '') ?? null
+}
+
+/** The bookings of quotes that exist. The others are rejected. */
+async function bookedRows(
+  transaction: TenantTransaction,
+  { tenant, file }: Job,
+  bookings: readonly SettledBooking[],
+  rows: SavedRows,
+): Promise<KnownRow[]> {
+  const refs = await findQuoteIds(
+    transaction,
+    tenant,
+    bookings.map(({ booking }) => booking.laneRef),
+  )
+  const column = file.columns.names.lane_ref ?? 'lane_ref'
+  return bookings.flatMap(({ line, booking: { laneRef, reported }, said }) => {
+    const quoteId = refs.get(laneRef)
+    if (quoteId !== undefined) {
+      count(rows.outcomes, { quote: null, reported }, 1)
+      return [{ line, quoteId, said, reported, quote: null }]
+    }
+    rows.rowsRefused++
+    const detail = `${column} must be a quote of this brokerage; no quote was found for "${laneRef}".`
+    rows.refused.push({ row: line, column, detail })
+    return []
+  })
+}
+
+/** A value of a row that did not change its quote, because a newer or a signed value is there. */
+interface RowNotApplied {
+  readonly line: number
+  readonly quote: QuoteRow
+  readonly field: NotAppliedField
+}
+
+async function updateQuotes(
+  transaction: TenantTransaction,
+  database: Database,
+  job: Job,
+  known: readonly KnownRow[],
+  rows: SavedRows,
+): Promise<void> {
+  const now = await databaseNow(transaction)
+  const { tenant, importId, createdBy, dryRun } = job
+  const assumed = await defaultBasisOf(transaction, tenant)
+  const reps = await repsOf(
+    transaction,
+    tenant,
+    known.map(({ reported }) => reported.quote.repName),
+  )
+  const nameOf = (field: keyof Columns['names']) => job.file.columns.names[field] ?? field
+  const quoteIds = [...new Set(known.map(({ quoteId }) => quoteId))]
+  const found = await quotesById(transaction, tenant, quoteIds, { lock: !dryRun })
+  const quotes = new Map(found.map((quote) => [quote.lane_id, quote]))
+  const changing: Extract<Entry, { kind: 'change' }>[] = []
+  const notApplied: RowNotApplied[] = []
+  async function write(): Promise<void> {
+    const by = { tenant, identifiers: database.identifiers, changedAt: now }
+    for (const { row } of await enter(transaction, changing.splice(0), by)) {
+      if (row !== null) quotes.set(row.lane_id, row)
+    }
+  }
+  for (const { line, quoteId, said, reported, quote } of known.toSorted((a, b) => a.line - b.line)) {
+    // A second row of the same quote must see the changes of the first.
+    if (changing.some((one) => one.quote.lane_id === quoteId)) await write()
+    const saved = quotes.get(quoteId)
+    if (saved === undefined) throw new Error('A quote that was found is not there.')
+    if (said === saved.import_said) {
+      rows.rowsRepeated++
+      continue
+    }
+    const other = quote === null ? [] : otherLane(saved, quote.columns)
+    if (other.length > 0) {
+      rows.rowsRefused++
+      count(rows.outcomes, { quote, reported }, -1)
+      rows.refused.push(...other.map((one) => errorOfOther(one, line, nameOf)))
+      continue
+    }
+    const decidedAt = quote === null ? now.getTime() : saved.created_at.getTime()
+    const merged = mergeRow(saved, reported, { decidedAt, assumed })
+    const isChanged = Object.keys(merged.values).length > 0
+    notApplied.push(...merged.notApplied.map((field) => ({ line, quote: saved, field })))
+    if (!isChanged && merged.notApplied.length === 0) {
+      rows.rowsRepeated++
+      continue
+    }
+    if (isChanged) {
+      rows.rowsUpdated++
+      rows.changes.push({
+        row: line,
+        lane_ref: saved.lane_ref,
+        fields: differencesForApi(saved, merged.values).filter(({ field }) => !derivedFields.has(field)),
+      })
+    } else rows.rowsNotApplied++
+    const { rep_name: rep } = merged.values
+    const credited = rep === undefined ? {} : { created_by: reps(rep) }
+    const next = { ...merged.values, ...credited, import_said: said }
+    if (dryRun) quotes.set(quoteId, { ...saved, ...next })
+    else {
+      changing.push({
+        kind: 'change',
+        quote: saved,
+        next,
+        origin: {
+          source: 'import',
+          importId,
+          rule: merged.rule,
+          ...(createdBy === null ? {} : { userId: createdBy }),
+        },
+      })
+    }
+  }
+  await write()
+  rows.notApplied.push(...(await notAppliedValues(transaction, tenant, notApplied, nameOf)))
+}
+
+/** The error of a row whose id is that of a quote of another lane. */
+function errorOfOther(
+  { field, is, was }: ReturnType<typeof otherLane>[number],
+  row: number,
+  nameOf: (field: keyof Columns['names']) => string,
+): RowError {
+  const column = nameOf(field)
+  const id = nameOf('reference')
+  const detail = `${column} must be "${was}", as in the quote that has this ${id}; it is "${is}". A quote of another lane needs its own ${id}.`
+  return { row, column, detail }
+}
+
+/** The values that were not applied, with the source of the values that were notApplied. */
+async function notAppliedValues(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  notApplied: readonly RowNotApplied[],
+  nameOf: (field: NotAppliedField['field']) => string,
+): Promise<NotAppliedValue[]> {
+  if (notApplied.length === 0) return []
+  const setters = await settersOf(
+    transaction,
+    tenant,
+    notApplied.map(({ quote, field }) => ({ quoteId: quote.lane_id, column: field.column })),
+  )
+  return notApplied.map(({ line, quote, field }, index) => {
+    const { column, fileValue, currentValue, because } = field
+    const name = nameOf(field.field)
+    const set_by = setterOf(quote, field, setters[index] ?? null)
+    const who = set_by.source === 'tms' ? 'the TMS' : (set_by.name ?? 'a person')
+    const stands = quote.cancelled_at === null ? `which ${who} set` : 'because the TMS cancelled the booking'
+    const money = column.endsWith('_cents')
+    const text = (value: string | number | null) =>
+      value === null ? 'empty' : money ? formatDollars(Math.round(Number(value) * 100)) : `"${value}"`
+    return {
+      row: line,
+      lane_ref: quote.lane_ref,
+      column: name,
+      file_value: fileValue,
+      kept_value: currentValue,
+      set_by,
+      detail: `${name} stays ${text(currentValue)}, ${because ?? stands}; the file has ${text(fileValue)}.`,
+    }
+  })
+}
+
+/** The source of a value that was notApplied: that of its last change, or else of the quote. */
+function setterOf(
+  quote: QuoteRow,
+  { column, because }: NotAppliedField,
+  setter: Setter | null,
+): NotAppliedValue['set_by'] {
+  if (because !== undefined) {
+    const quotedIn = quote.import_id !== null ? 'import' : quote.external_id !== null ? 'tms' : 'dashboard'
+    return setter ?? { source: quotedIn, name: null }
+  }
+  const isOutcome = column === 'outcome' || column === 'outcome_reason'
+  const source = isOutcome ? (quote.outcome_source ?? 'tms') : 'tms'
+  // A signed update that only confirmed a value recorded no change.
+  const isPersons = setter?.source === 'dashboard' && (!isOutcome || source === 'dashboard')
+  return isPersons ? setter : { source, name: null }
+}

@@ -1,0 +1,212 @@
+import { type FieldError, invalid } from '#contract/errors.ts'
+import { roadMiles } from '#engine/miles.ts'
+import type { Place } from '#engine/place.ts'
+import { type LocatedPlace, locate } from '#geography/locate.ts'
+import { nearestSpellings } from '#geography/nearest-spellings.ts'
+import { placeName, readAnyPlace } from '#geography/read-place.ts'
+import { readEquipment as readEquipmentCell } from '../csv/index.ts'
+import type { NewQuote } from '../database/queries/index.ts'
+
+/** The location of a field in the request: a pointer into the body, or the name of a query parameter. */
+type At = Pick<FieldError, 'pointer' | 'parameter'>
+
+export function fieldName(at: At): string {
+  return (
+    at.parameter ??
+    (at.pointer ?? '')
+      .replace(/^\//, '')
+      .replace(/\/(\d+)/g, '[$1]')
+      .replaceAll('/', '.')
+  )
+}
+
+/** Suggestions take some milliseconds per place, so only the first few wrong places of a request get them. */
+export const placesMeantMax = 4
+
+/**
+ * Parses a place (see `readAnyPlace`). If the text is not a place, adds an error and returns null. With `guess`, the error
+ * suggests similar places.
+ */
+export function readPlaceAt(text: string, at: At, errors: FieldError[], guess = true): Place | null {
+  const read = readAnyPlace(text)
+  if ('value' in read) return read.value
+  const suggestions = guess && errors.length < placesMeantMax ? nearestSpellings(text) : []
+  errors.push({
+    ...at,
+    code: 'invalid',
+    ...(suggestions.length === 0 ? {} : { suggestions }),
+    detail: `${fieldName(at)} must be ${read.wrong}; it is ${JSON.stringify(text.toWellFormed())}.`,
+  })
+  return null
+}
+
+/** The key of a place that lanes are matched by. */
+export function readPlaceKey(text: string, at: At, errors: FieldError[]): string | null {
+  const place = readPlaceAt(text, at, errors)
+  return place === null ? null : knownOrFolded(place).key
+}
+
+export function readEquipment(text: string, at: At, errors: FieldError[]): string | null {
+  const read = readEquipmentCell(text)
+  if ('value' in read) return read.value
+  errors.push({ ...at, code: 'invalid', detail: `${fieldName(at)} must be ${read.wrong}.` })
+  return null
+}
+
+/** The lane in a read request: both ends, and the equipment code if one is given. */
+export interface AskedLane {
+  readonly origin: KnownPlace
+  readonly destination: KnownPlace
+  readonly equipmentCode: string | null
+  /** Both ends as parsed. */
+  readonly places: { readonly origin: Place; readonly destination: Place }
+}
+
+/**
+ * Parses the lane of a query, or of a body. Throws a 422 that lists every invalid parameter or field.
+ *
+ * @example readAskedLane({ origin: 'dallas, tx', destination: 'Atlanta, GA' }).equipmentCode // null
+ */
+export function readAskedLane(
+  query: { readonly origin: string; readonly destination: string; readonly equipment?: string },
+  at: (name: string) => At = inQuery,
+  guess = true,
+): AskedLane {
+  const errors: FieldError[] = []
+  const origin = readAskedPlace(query.origin, at('origin'), errors, guess)
+  const destination = readAskedPlace(query.destination, at('destination'), errors, guess)
+  const code = query.equipment === undefined ? null : readEquipment(query.equipment, at('equipment'), errors)
+  if (origin === null || destination === null || errors.length > 0) throw invalid(errors)
+  return {
+    origin: origin.known,
+    destination: destination.known,
+    equipmentCode: code,
+    places: { origin: origin.place, destination: destination.place },
+  }
+}
+
+const inQuery = (name: string): At => ({ parameter: name })
+
+interface AskedPlace {
+  readonly place: Place
+  readonly known: KnownPlace
+}
+
+/** A cache of parsed places by their text: most requests name one of a few thousand cities. */
+const askedPlaces = new Map<string, AskedPlace>()
+/** About ten megabytes. */
+const askedPlacesMax = 50_000
+
+function readAskedPlace(text: string, at: At, errors: FieldError[], guess: boolean): AskedPlace | null {
+  const asked = askedPlaces.get(text)
+  if (asked !== undefined) return asked
+  // Copy the text: a substring would hold the whole URL in memory, which an attacker could pad to 8 KiB.
+  const own = Buffer.from(text).toString()
+  const place = readPlaceAt(own, at, errors, guess)
+  if (place === null) return null
+  const read = { place, known: knownOrFolded(place) }
+  if (askedPlaces.size >= askedPlacesMax) askedPlaces.clear()
+  askedPlaces.set(own, read)
+  return read
+}
+
+type LanePlaces = Pick<
+  NewQuote,
+  | 'origin'
+  | 'destination'
+  | 'origin_key'
+  | 'destination_key'
+  | 'origin_state'
+  | 'destination_state'
+  | 'origin_market'
+  | 'destination_market'
+  | 'miles'
+>
+
+/**
+ * The columns of a quote for both ends of its lane. A known place has its own name and key, whatever the
+ * spelling. An unknown place has the city as written and its folded text as key. Miles are the given ones, else our estimate,
+ * else unknown. To convert thousands of lanes, pass a `where` that caches.
+ *
+ * @example lanePlaces(readPlace('Ft. Worth, Texas'), readPlace('Atlanta, GA'), null).origin_key // 'fort worth|TX'
+ */
+export function lanePlaces(
+  origin: Place,
+  destination: Place,
+  milesGiven: number | null,
+  where: (place: Place) => LocatedPlace | null = locate,
+): LanePlaces {
+  const [from, to] = [where(origin), where(destination)]
+  const measured = from === null || to === null ? null : Math.round(roadMiles(from, to) * 10) / 10
+  return {
+    origin: placeName(origin, from),
+    destination: placeName(destination, to),
+    origin_key: from?.key ?? origin.key,
+    destination_key: to?.key ?? destination.key,
+    origin_state: from?.state ?? origin.state,
+    destination_state: to?.state ?? destination.state,
+    origin_market: from?.market ?? null,
+    destination_market: to?.market ?? null,
+    miles: milesGiven ?? measured,
+  }
+}
+
+/** The miles between two places as stored, measured by this service; null if one of them is unknown. */
+export function measuredMiles(origin: string, destination: string): number | null {
+  const [from, to] = [readAnyPlace(origin), readAnyPlace(destination)]
+  if (!('value' in from) || !('value' in to)) return null
+  return lanePlaces(from.value, to.value, null).miles ?? null
+}
+
+/** The miles between two places by their keys, measured by this service; null if one of them is unknown. */
+export function milesBetweenKeys(originKey: string, destinationKey: string): number | null {
+  const placeOf = (key: string) => {
+    const end = key.lastIndexOf('|')
+    return { key, city: key.slice(0, end), state: key.slice(end + 1) }
+  }
+  return lanePlaces(placeOf(originKey), placeOf(destinationKey), null).miles ?? null
+}
+
+/** The matching columns of a place: key, state, and market of a known place; the folded text of an unknown one. */
+export interface KnownPlace {
+  readonly key: string
+  readonly state: string
+  readonly market: string | null
+}
+
+export function knownOrFolded(place: Place): KnownPlace {
+  const located = locate(place)
+  return {
+    key: located?.key ?? place.key,
+    state: located?.state ?? place.state,
+    market: located?.market ?? null,
+  }
+}
+
+/**
+ * Parses both ends of a lane to quote. An unknown city with a name similar to a known one is rejected with suggestions,
+ * unless the caller confirms the spelling. A city is never replaced by another one.
+ */
+export function readLanePlaces(
+  lane: { origin: string; destination: string; miles?: number },
+  at: (field: 'origin' | 'destination') => At,
+  errors: FieldError[],
+  acceptUnknown: boolean,
+): LanePlaces | null {
+  const end = (field: 'origin' | 'destination') => {
+    const place = readPlaceAt(lane[field], at(field), errors)
+    if (place === null || acceptUnknown || locate(place) !== null) return place
+    const meant = nearestSpellings(placeName(place, null))
+    if (meant.length === 0) return place
+    errors.push({
+      ...at(field),
+      code: 'unknown-place',
+      suggestions: meant,
+      detail: `${fieldName(at(field))} "${lane[field]}" is not a known place. Did you mean ${meant.map((name) => `"${name}"`).join(' or ')}? If the spelling is correct, send accept_unknown_places: true.`,
+    })
+    return null
+  }
+  const [origin, destination] = [end('origin'), end('destination')]
+  if (origin === null || destination === null) return null
+  return lanePlaces(origin, destination, lane.miles ?? null)
+}
