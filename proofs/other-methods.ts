@@ -166,6 +166,8 @@ export const otherMethods: Readonly<Record<string, Method>> = {
     history.settersOf(transaction, tenant, [{ quoteId: ids.lane, column: 'carrier_name' }]),
   'quote-lists.countQuotes': ({ transaction, tenant, ids }) =>
     lists.countQuotes(transaction, tenant, { quotedBy: ids.owner }),
+  'quote-lists.idsOfQuotes': ({ transaction, tenant, ids }) =>
+    lists.idsOfQuotes(transaction, tenant, { quotedBy: ids.owner }),
   'market-rates.marketRatesSince': ({ transaction, tenant }) =>
     market.marketRatesSince(
       transaction,

@@ -354,7 +354,7 @@ export const exportShipments = endpoint({
   method: 'GET',
   path: '/api/shipments/export',
   summary: 'Shipments as a CSV file',
-  description: 'All matching quotes that have a booking, newest first, in the format of export-lanes.',
+  description: 'All matching quotes that have a booking, newest first, in the format of export-quotes.',
   tag: 'Quotes',
   who: { kind: 'dashboard', role: 'viewer' },
   query: Type.Object(quoteFilters),

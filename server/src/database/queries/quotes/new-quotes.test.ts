@@ -234,7 +234,7 @@ describe('new quotes', () => {
   ): Promise<void> {
     const quotes = fc.sample(request, { numRuns: count, seed: 7 }).map((one, index) => ({
       ...one,
-      lanes: one.quotes.map((quote) => ({ ...quote, import_fingerprint: fingerprintOf(index) })),
+      quotes: one.quotes.map((quote) => ({ ...quote, import_fingerprint: fingerprintOf(index) })),
     }))
     await database.inTenant(together, (transaction) =>
       insertRequests(transaction, together, database.identifiers, quotes),
@@ -260,7 +260,7 @@ describe('new quotes', () => {
   it('are never saved twice: the second insertion fails and leaves no quote without a request', async () => {
     const again = fc.sample(request, { numRuns: 1, seed: 8 }).map((one) => ({
       ...one,
-      lanes: one.quotes.map((quote) => ({ ...quote, import_fingerprint: fingerprintOf(17) })),
+      quotes: one.quotes.map((quote) => ({ ...quote, import_fingerprint: fingerprintOf(17) })),
     }))
     const before = await rowsOf(tenant)
     await expect(
