@@ -99,7 +99,7 @@ describe('the OpenAPI document', () => {
   test('uses schema names that are identifiers in any language', () => {
     const names = Object.keys(document.components.schemas ?? {})
     expect(names).toEqual(
-      expect.arrayContaining(['Lane', 'Problem', 'FieldError', 'Dollars', 'Place', 'Import']),
+      expect.arrayContaining(['Quote', 'Problem', 'FieldError', 'Dollars', 'Place', 'Import']),
     )
     for (const name of names) expect(name).toMatch(/^[A-Z][A-Za-z0-9]*$/)
     for (const kind of ['parameters', 'headers', 'examples']) {

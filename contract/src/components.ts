@@ -45,7 +45,7 @@ import {
 import { ForecastMean } from './forecasts.ts'
 import { DieselWeek, FuelStep } from './fuel.ts'
 import { Import, ImportError } from './imports.ts'
-import { batchLane, LaneFieldError } from './insight-batch.ts'
+import { batchLane, ItemFieldError } from './insight-batch.ts'
 import { AnsweredPool, RateTypeCounts } from './insight-extras.ts'
 import { IntegrationCall } from './integration-calls.ts'
 import { InsightQuery, laneInsight, laneScopes } from './lane-insight.ts'
@@ -189,11 +189,11 @@ export const components: Readonly<
     schema: Type.Enum([...winProbabilityMethods]),
     description: 'How win_probability is computed',
   },
-  Lane: {
+  Quote: {
     schema: Quote,
     description: 'A quote: one priced line of a quote request, with its booking if it has one',
   },
-  QuotedLane: {
+  QuoteWithWarnings: {
     schema: QuoteWithWarnings,
     description: 'A new quote, with warnings about its rate',
   },
@@ -211,17 +211,17 @@ export const components: Readonly<
     description: 'An item of a push that was applied, or that changes nothing',
   },
   CheckedQuote: { schema: CheckedQuote, description: 'What a push would do with a quote' },
-  ChangedLane: { schema: ChangedQuote, description: 'The newest state of a quote that changed' },
-  RemovedLane: { schema: RemovedQuote, description: 'A quote that is no longer in the list' },
-  LaneFieldError: { schema: LaneFieldError, description: 'An error in a field of one item of a list' },
+  ChangedQuote: { schema: ChangedQuote, description: 'The newest state of a quote that changed' },
+  RemovedQuote: { schema: RemovedQuote, description: 'A quote that is no longer in the list' },
+  ItemFieldError: { schema: ItemFieldError, description: 'An error in a field of one item of a list' },
   UserSummary: { schema: UserSummary, description: 'A person of the brokerage' },
   QuoteRequest: { schema: QuoteRequest, description: 'A quote request with its quotes' },
-  LaneToQuote: {
+  NewQuote: {
     schema: createQuoteRequest.body.properties.lanes.items,
     description: 'A quote in a new quote request',
   },
-  LaneChanged: { schema: QuoteChanged, description: 'The quote of an event, and the change' },
-  LaneChange: { schema: Change, description: 'A change of a quote, from its history' },
+  QuoteChanged: { schema: QuoteChanged, description: 'The quote of an event, and the change' },
+  QuoteChange: { schema: Change, description: 'A change of a quote, from its history' },
   ShipmentPage: { schema: listShipments.answer, description: 'A page of shipments, with their totals' },
   LaneKey: { schema: LaneKey, description: 'Origin, destination and equipment' },
   LaneEnd: { schema: LaneEnd, description: 'The pickup or delivery place of a lane' },
@@ -266,7 +266,7 @@ export const components: Readonly<
   PricingRule: { schema: PricingRule, description: 'A pricing rule of the brokerage' },
   PricingRules: { schema: PricingRules, description: 'The pricing rules of the brokerage' },
   RuleLimit: { schema: RuleLimit, description: 'A limit of a quote by the pricing rules' },
-  LaneConversion: { schema: QuoteConversion, description: 'How amounts of a quote are compared' },
+  QuoteConversion: { schema: QuoteConversion, description: 'How amounts of a quote are compared' },
   AppliedRules: { schema: AppliedRules, description: 'The pricing rules that apply to a quote' },
   OutsideRule: { schema: OutsideRule, description: 'A limit that a rate is outside of' },
   MarginRisk: { schema: MarginRisk, description: 'The margin that a rate may have in the end' },

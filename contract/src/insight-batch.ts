@@ -33,7 +33,7 @@ const lane = Type.Object({
 })
 
 /** An error in a field of one item of a list. */
-export const LaneFieldError = Type.Object({
+export const ItemFieldError = Type.Object({
   pointer: Type.String({ description: 'JSON pointer into this item' }),
   code: Type.String(),
   detail: Type.String(),
@@ -93,7 +93,7 @@ export const insightBatch = endpoint({
           id: Type.Optional(Type.String()),
           status: Type.Union([Type.Literal(422), Type.Literal(503)]),
           detail: Type.String(),
-          errors: Type.Optional(Type.Array(LaneFieldError)),
+          errors: Type.Optional(Type.Array(ItemFieldError)),
         }),
       ]),
     ),

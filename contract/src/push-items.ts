@@ -1,6 +1,6 @@
 import Type from 'typebox'
 import { sentLaneRef, text } from './fields.ts'
-import { LaneFieldError } from './insight-batch.ts'
+import { ItemFieldError } from './insight-batch.ts'
 import { batchLanesPerRequest, pushedItemsMax, tenantRequestsPerWindowMax } from './limits.ts'
 
 /** The parts that all pushes share: several items under one signature, each with its own result. */
@@ -23,7 +23,7 @@ export const RefusedItem = Type.Object({
   lane_ref: Type.Optional(Type.String()),
   status: Type.Union([Type.Literal(404), Type.Literal(422), Type.Literal(503)]),
   detail: Type.String(),
-  errors: Type.Optional(Type.Array(LaneFieldError)),
+  errors: Type.Optional(Type.Array(ItemFieldError)),
 })
 
 /** How many items of a push had each result. */

@@ -2,7 +2,7 @@ import Type from 'typebox'
 import { endpoint } from './endpoint.ts'
 import { Estimate, Optimum, trustLevels } from './estimate.ts'
 import { equipment, nullable, place, positiveDollars, text } from './fields.ts'
-import { LaneFieldError } from './insight-batch.ts'
+import { ItemFieldError } from './insight-batch.ts'
 import { quoteRequestBytesMax, quotesPerRequestMax } from './limits.ts'
 import { AppliedRules, OutsideRules } from './pricing-rules.ts'
 import { quotedDetails } from './quoted-details.ts'
@@ -135,7 +135,7 @@ export const adviseQuotes = endpoint({
           index: Type.Integer(),
           status: Type.Literal(422),
           detail: Type.String(),
-          errors: Type.Array(LaneFieldError),
+          errors: Type.Array(ItemFieldError),
         }),
       ]),
     ),
