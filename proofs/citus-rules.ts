@@ -15,7 +15,7 @@ type TreeValue = TreeNode | readonly TreeValue[] | string
 
 const isNode = (value: TreeValue): value is TreeNode => typeof value === 'object' && 'kind' in value
 
-/** Parses the text of a tree, such as `{CONST :consttype 23 :constvalue 4 [ 1 0 0 0 ]}`. */
+/** Parses the text of a parse tree, such as `{CONST :consttype 23 :constvalue 4 [ 1 0 0 0 ]}`. */
 export function readTree(text: string): TreeValue {
   const tokens = text.match(/[{}()[\]]|(?:\\.|[^\s{}()[\]\\])+/gs) ?? []
   let at = 0
@@ -45,7 +45,7 @@ export function readTree(text: string): TreeValue {
   return value()
 }
 
-/** What the rules need to know of the catalog. */
+/** What the rules read from PostgreSQL's catalog. */
 export interface KnownFunctions {
   /** By the number of a function: whether it is immutable (`i`), stable (`s`) or volatile (`v`). */
   readonly volatility: ReadonlyMap<string, string>

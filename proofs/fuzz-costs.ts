@@ -46,7 +46,7 @@ export interface Cost {
   readonly waitedMs: number
 }
 
-/** A brokerage with quotes and customers as heavy as it can have them, and others that only send. */
+/** The brokerages that send requests. The first also has many quotes and the longest customer names. */
 interface Callers {
   readonly ids: TenantIds
   readonly integrations: readonly Integration[]

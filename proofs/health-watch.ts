@@ -27,8 +27,8 @@ export function watchHealth({ url, child }: Pick<RunningService, 'url' | 'child'
 }
 
 /**
- * Returns the processor time of a process's main thread in milliseconds; outside Linux, which alone tells it, the time of day. The
- * watch then also counts what other programs on the machine take.
+ * Returns the processor time of a process's main thread in milliseconds. Only Linux reports it. Elsewhere it returns elapsed time,
+ * so the watch also counts what other programs on the machine take.
  */
 function mainThreadMs(pid: number): number {
   try {

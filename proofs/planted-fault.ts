@@ -94,7 +94,7 @@ export const faults = {
     text: 'headersTimeout: headersArrivalSecondsMax * 1000,',
     instead: 'headersTimeout: 0,',
   },
-  /** One pattern reads a charge, and backtracks for minutes in a thousand spaces. */
+  /** One pattern reads the whole charge. On a thousand spaces, it backtracks for minutes. */
   'charges are read with one pattern': {
     file: '/engine/src/named-charges.ts',
     text: 'const charge = readCharge(part.trim())',

@@ -9,7 +9,7 @@ import type { Signs } from './signature.ts'
  */
 
 export const codeLanguages = ['curl', 'python', 'typescript'] as const
-/** The address of a service that was started without settings, for programs that are not for a certain service. */
+/** The address in the programs of the OpenAPI document: that of a service started without settings. */
 export const exampleBase = 'http://127.0.0.1:8080'
 export type CodeLanguage = (typeof codeLanguages)[number]
 

@@ -108,7 +108,7 @@ export const tokenLeewaySeconds = 30
 export const callsKeptPerTenantMax = 5_000
 export const callsKeptDaysMax = 7
 
-/** A check computes many signatures of a body for each secret, one or more per frequent mistake. */
+/** A check is expensive: for each secret, it computes at least one signature per frequent mistake. */
 export const signatureChecksPerMinuteMax = 30
 /**
  * Maximum request of a signature check: the largest push of quotes as a JSON string, where a quote, a backslash or a line break
@@ -225,7 +225,7 @@ export const fuelBytesMax = 128 * 1024
 export const dieselFileBytesMax = 3 * 1024 * 1024
 /** Weeks of a file: a century. */
 export const dieselWeeksMax = 5_200
-/** Diesel prices shown with the schedules: two months, in which each schedule that changes monthly has its price. */
+/** Weekly diesel prices shown with the schedules. Two months include the price of any schedule that changes monthly. */
 export const dieselWeeksShown = 8
 /** Age at which a pending quote is "pending too long", in days. Spot quotes are decided within days. */
 export const pendingDaysDefault = 7

@@ -63,7 +63,7 @@ export const shownBasis = (of: string) => ({
   ...nullable(Type.Enum([...rateBases])),
   description: `What ${of} includes; null if it was not sent, so that the default basis of the brokerage is assumed`,
 })
-/** A charge of an amount, in a response. */
+/** The fuel charge or accessorials of an amount, in a response. */
 export const shownCharge = (what: string, of: string) => ({
   ...nullable(Type.Number()),
   description: `The ${what} of ${of} in dollars; null if it is not known`,

@@ -12,8 +12,8 @@ export function customerKey(name: string): string {
 }
 
 /**
- * A text in lower case, as the function `lower` of the database has it: each character by itself. `toLowerCase` of a whole text
- * depends on the letters around a Σ.
+ * A text in lower case, one character at a time, as the database's function `lower` does it. `toLowerCase` of a whole text depends
+ * on the letters around a Σ.
  *
  * @example lowerCase('BLUEBONNET Carriers') // 'bluebonnet carriers'
  */

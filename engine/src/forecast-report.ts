@@ -1,7 +1,7 @@
 /**
- * The service said "70 %" with each of 400 quotes: were about 280 won? Compares the forecasts saved with quotes with their
- * outcomes. Methods: Brier score (Brier, 1950), the mean squared error, also of the lane's plain win rate; and the mean gap, with a
- * range that allows for quotes of one lane being alike (statistics/mean-over-groups.ts).
+ * The service said "70 %" with each of 400 quotes: were about 280 won? Compares each quote's saved forecast with its outcome.
+ * Methods: Brier score (Brier, 1950), the mean squared error, of the forecasts and of the lane's plain win rate; and the mean gap,
+ * with a range (quotes of one lane are alike: statistics/mean-over-groups.ts).
  * docs/decisions/0076-the-forecast-of-each-quote.md.
  */
 

@@ -249,7 +249,7 @@ function evaluateAhead(
   }
 }
 
-/** Groups of loads by calendar, own loads and past errors, to see whether correcting them would improve the costs ahead. */
+/** Would correcting the forecasts of a group of loads improve them? Groups are by calendar, own loads and past errors. */
 function loadGroups(forecasts: readonly AheadForecast[], loads: readonly Truckload[]): Findings['groups'] {
   const pickups = new Map(loads.map(({ quoteId, pickupAt }) => [quoteId, pickupAt]))
   const pickup = ({ quoteId }: AheadForecast) => pickups.get(quoteId) ?? Number.NaN

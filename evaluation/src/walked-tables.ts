@@ -232,8 +232,8 @@ function drawnShares(
 }
 
 /**
- * How far the observed win rate is within a range, from 0 to 1: a small group has few possible win rates, so an end of the range
- * can cut through one.
+ * How much of the observed win rate is within a range of quantiles, from 0 to 1: a small group has few possible win rates, so the
+ * range can end within one.
  */
 function partWithin(shares: readonly number[], came: number, [low, high]: readonly [number, number]): number {
   const below = shares.filter((share) => share < came - 1e-9).length / shares.length

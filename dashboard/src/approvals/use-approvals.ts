@@ -3,7 +3,7 @@ import { type Answer, useAnswer, useMay, useSession } from '../api/index.ts'
 
 export type Approval = Answer<'list-approvals'>['approvals'][number]
 
-/** A badge is there within five seconds of a request or a decision. */
+/** Polled this often, a badge is at most five seconds late. */
 const everyMs = 4_000
 
 /**

@@ -138,7 +138,7 @@ type Input = (name: keyof Fields) => {
   readonly error: string | undefined
 }
 
-/** The amounts and the dates. On a phone there are two fields in a row: a date needs the space. */
+/** The fields for amounts and dates. A phone has two in a row, because dates do not fit in a third. */
 function RateFields({ input }: { input: Input }) {
   return (
     <SimpleGrid cols={{ base: 2, xs: 3 }} spacing="sm">

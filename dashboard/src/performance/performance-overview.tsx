@@ -122,7 +122,7 @@ function signed(change: number, digits: number): string {
   return `${change < 0 ? '−' : '+'}${size}`
 }
 
-/** The lane whose bookings earned the least compared with the quotes, with a link to its quotes. Empty if no lane lost. */
+/** The lane with the lowest margin compared with its quoted margin, as a link to its quotes. Empty if no lane earned less. */
 function LargestLeak({ selection, search, period, today }: Omit<OverviewProps, 'empty'>) {
   const { data } = useFigures(
     { by: 'lane', ...selection, sort: 'landed_vs_quoted', order: 'asc', limit: 1 },

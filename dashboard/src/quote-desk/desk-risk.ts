@@ -2,7 +2,7 @@ import type { Answer } from '../api/index.ts'
 
 export type MarginRisk = NonNullable<Answer<'quote-advice'>['risk']>
 
-/** What can become of the margin of a rate. Amounts in dollars. */
+/** The possible margins of a quote at one rate, in dollars. */
 export interface RiskAtRate {
   readonly rate: number
   readonly low: number

@@ -10,7 +10,7 @@ import { outcomeWords, type Reason } from './outcome-words.tsx'
 export type Decision = Body<'set-outcome'>['outcome']
 export type Mark = (quote: Quote, outcome: Decision, reason?: Reason | null) => void
 
-/** The mark that takes a quote back to its outcome. A person cannot set a quote to expired, and one set to pending stays so. */
+/** The outcome that undoes a mark. Nobody can set expired, so an expired quote becomes pending, and stays pending. */
 export function decisionBefore({ outcome }: Quote): Decision {
   return outcome === 'expired' ? 'pending' : outcome
 }

@@ -190,7 +190,7 @@ function useChoice(id: string, { value, onChange, onDone, asking, suggestions, i
   const mayStay = isComplete === undefined || isComplete(text)
   const isDecided = text === '' || (decision === null ? mayStay : decision.isMade)
   const accepted = options.findIndex((option) => option.value === suggestions.taken)
-  // What Enter and Tab accept from suggestions for this text, also for keys that were pressed before they arrived.
+  // What Enter and Tab accept, also if they were pressed before the suggestions for this text arrived.
   const pointed = steps.length === 0 ? accepted : steppedTo(options, isDecided ? -1 : accepted, steps)
   // Suggestions for an older text are never highlighted.
   const active = !isCurrent || (steps.length === 0 && isDecided) ? -1 : pointed

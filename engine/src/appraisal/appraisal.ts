@@ -56,7 +56,7 @@ export interface QuoteParties extends Pick<QuoteFacts, 'customerKeys' | 'tier' |
 /** The settings of a brokerage that decide about rates. */
 export interface AppraisalSettings {
   readonly rules: readonly PricingRule[]
-  /** What the amounts of the brokerage's statistics include. All amounts of an appraisal are on it, in US dollars. */
+  /** Linehaul or all-in: the basis of the brokerage's statistics and of all amounts of an appraisal, in US dollars. */
   readonly basis: RateBasis
   /** The rate type of quotes that do not state one. */
   readonly rateType: RateType

@@ -1,7 +1,7 @@
 /**
  * A quote of last week is still undecided: is that bad news? It is, if wins are answered within two days and losses in three weeks.
- * It then counts as a part of a loss (or of a win), so that the share of losses at its age is that of quotes of two to eight months
- * ago.
+ * Then it counts as a fraction of a loss (or of a win), so that the share of losses among quotes of its age equals that among quotes
+ * of two to eight months ago.
  * Method: a correction for reporting delays (Lawless, Canadian Journal of Statistics 22, 1994), by a formula of our own.
  * docs/model-estimate.md, "The curve", Late outcomes.
  */

@@ -210,7 +210,7 @@ export function* foldedInSteps(loads: FoldedLoads, known: Known): Steps<FoldedCo
   const fold = new CostFold(loads, known)
   const { days, values } = loads
   for (let nth = 0; nth < days.length; nth++) {
-    // A load updates seven scopes, so these steps are shorter than those of other loops.
+    // Each load updates seven scopes, so a step reads fewer rows than in other loops.
     if (nth % QUOTES_PER_STEP === 0) yield
     if (Number.isNaN(values[nth])) continue
     const day = days[nth]!

@@ -101,7 +101,7 @@ export interface CountedRows {
 }
 
 /**
- * Only the outcomes of `foldLaneInSteps`, for the preparation, which reads every lane.
+ * Like `foldLaneInSteps`, without the lists of quotes, for the preparation, which reads every lane.
  *
  * @param counted the lane's rows that count, if they are known; null to look for them
  * @param knots the buffer for the result: new arrays for each lane would be a kilobyte of garbage

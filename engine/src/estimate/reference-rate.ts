@@ -42,7 +42,7 @@ export interface Morning {
   readonly mean: number
   /** How similar the lanes are: see `laneLikeness`. If `tenantWeight` is a better weight k, at least k / (k + 1). */
   readonly likeness: number
-  /** How many quotes of a lane the brokerage's average counts as: 0.3 x likeness. */
+  /** The brokerage's average counts as this many quotes of a lane: 0.3 x likeness. */
   readonly usualWeight: number
   /** The weight in use: the usual one, or one of `TENANT_WEIGHTS` that predicted rates better. */
   readonly tenantWeight: number

@@ -6,7 +6,7 @@ import { reachDays } from './reach.ts'
 export type Trust = 'good' | 'fair' | 'weak' | 'none'
 
 export const TRUST_RULE = {
-  /** The widest 80 % interval, as a difference of probabilities. */
+  /** `widthMax`: the width of the 80 % interval, high minus low. */
   good: { widthMax: 0.3, borrowedMax: 0.5, daysMax: 90 },
   fair: { widthMax: 0.55 },
 } as const

@@ -19,7 +19,7 @@ export interface MarginTerms {
   readonly centsPerMile?: number
 }
 
-/** A minimum. `rateCentsPerMile` is a rate, not a margin, and needs no cost. */
+/** A minimum: a margin, or a rate per mile, which needs no cost. */
 export type MinimumTerms = MarginTerms & { readonly rateCentsPerMile?: number }
 
 export type Outside = 'warn' | 'approval' | 'block'

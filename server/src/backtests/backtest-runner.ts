@@ -44,7 +44,7 @@ const dayMs = 86_400_000
 
 /** The inputs of a result, as texts to compare. */
 interface Inputs {
-  /** The version of the facts, the day, and the minimum. */
+  /** JSON of the version of the facts, the day and the minimum. */
   readonly facts: string
   /** What the amounts were converted to, and with which fuel prices and exchange rates. */
   readonly conversions: string

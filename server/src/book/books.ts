@@ -32,7 +32,7 @@ export interface OpenBook<Quotes extends Book> {
   readonly quotes: Quotes
   readonly settings: BookSettings
   readonly versions: TenantVersions
-  /** What amounts were converted with; null if none had to be. */
+  /** The surcharges and exchange rates in use; null if no amount is converted. */
   readonly days: QuotesRead['days']
 }
 

@@ -57,7 +57,7 @@ export async function inHundreds<Item, Result>(
   const until = limits.monotonic() + batchSecondsMax * 1000
   const results: Result[] = []
   for (let from = 0; from < items.length; from += batchLanesPerRequest) {
-    // The request itself was the permit for the first hundred.
+    // The first hundred needs no permit: the request has one.
     const hasPermit = from === 0 || (await nextPermit(tenant, limits, until, leaves))
     const inTime = () => hasPermit && limits.monotonic() < until
     results.push(...(await work(items.slice(from, from + batchLanesPerRequest), from, inTime)))

@@ -73,8 +73,8 @@ function nextOf(waiting: readonly Share[]): { next: Share | null; wakeInMs: numb
 /**
  * Waits until the brokerage's request is started.
  *
- * @throws BrokerageBusy after `leftMs` if its brokerage may start no more
- * @throws ProcessUnavailable if it may, but this process took too long with the turns of others
+ * @throws BrokerageBusy after `leftMs`, if requests of the same brokerage delayed it
+ * @throws ProcessUnavailable after `leftMs`, if requests of other brokerages did
  */
 async function inLine(share: Share, leftMs: number): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>()

@@ -48,7 +48,7 @@ interface FunctionCallParts {
   readonly onVersions: VersionsListener
 }
 
-/** Calls functions of the schema, each in one message that is a transaction of one tenant. */
+/** Calls functions of the schema. Each call is one message and one transaction of one tenant. */
 export function functionCalls(parts: FunctionCallParts): CallInTenant {
   const calls = new FunctionCalls(parts)
   return (tenant, name, values) => calls.call(tenant, name, values)

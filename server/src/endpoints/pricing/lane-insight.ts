@@ -38,7 +38,7 @@ type Level = ScopeCounts & { readonly scope: LaneScope; readonly enough: boolean
 interface FoundScope {
   readonly scope: LaneScope
   readonly quotes: NamedScope
-  /** The counts of this scope and of each more trusted one. */
+  /** The counts of all scopes tried, most trusted first, down to this one. */
   readonly levels: readonly Level[]
 }
 

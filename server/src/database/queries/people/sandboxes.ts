@@ -20,7 +20,7 @@ import {
  * brokerage (sandbox_of). Otherwise it is a brokerage like any other, so tenant isolation separates the two.
  */
 
-/** The test brokerage of a brokerage; null if it has none, or if the row that it names does not name it. */
+/** The test brokerage of a brokerage; null if there is none, or if the two rows do not name each other. */
 export async function sandboxOf(database: Database, tenant: TenantId): Promise<TenantRow | null> {
   const owner = await database.inTenant(tenant, (transaction) => findTenant(transaction, tenant))
   if (owner === null || owner.sandbox_id === null) return null

@@ -33,7 +33,7 @@ export async function replaceFuelPeriods(
   customerName: string,
   periods: readonly FuelPeriod[],
 ): Promise<void> {
-  // The days are computed from all periods and prices: one of two concurrent changes would be lost.
+  // The days are computed from all periods and prices. Without the lock, a concurrent change would be lost.
   await lockTenant(transaction, tenant)
   const key = customerKey(customerName)
   await transaction

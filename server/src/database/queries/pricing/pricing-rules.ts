@@ -7,7 +7,7 @@ export function rulesInForce(rules: readonly StoredRule[]): PricingRule[] {
   return rules.filter(({ isOn }) => isOn)
 }
 
-/** Whether rules that are on block quotes or need approval. */
+/** True if a rule that is on blocks quotes or requires approval. */
 export function refuseQuotes(rules: readonly StoredRule[]): boolean {
   return rulesInForce(rules).some(({ terms }) => (terms.outside ?? 'warn') !== 'warn')
 }

@@ -83,8 +83,8 @@ export async function quotesById(
 }
 
 /**
- * The lane_ref of an offer for the same load that is won, this one included; null if there is none. No offer is added to the load
- * between this and the end of the transaction.
+ * The lane_ref of the load's won offer, which may be this quote; null if none is won. It locks the quote request, so that no offer
+ * is added until the transaction ends.
  */
 export async function lockedWon(
   transaction: TenantTransaction,
