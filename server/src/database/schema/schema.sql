@@ -2009,7 +2009,7 @@ AS $function$
   -- occurs. A row without a name is hidden.
   select case when hiding() = coalesce(current_setting('app.hiding', true), '')
     then hiding() = '' or case customer_key = any (hidden_keys()) when false then true else false end
-    else refuse_plan_of_another() end $function$;
+    else refuse_plan_of_another(customer_key) end $function$;
 revoke all on function is_seen(text) from public;
 grant execute on function is_seen(text) to lanewise_service;
 
@@ -2114,18 +2114,18 @@ AS $function$
 revoke all on function note_token_use(integer, integer, timestamp with time zone, text) from public;
 grant execute on function note_token_use(integer, integer, timestamp with time zone, text) to lanewise_service;
 
-CREATE OR REPLACE FUNCTION public.refuse_plan_of_another()
+CREATE OR REPLACE FUNCTION public.refuse_plan_of_another(customer_key text)
  RETURNS boolean
  LANGUAGE plpgsql
  STABLE PARALLEL SAFE
 AS $function$
-  -- In the database because the policies call it.
+  -- In the database because the policies call it. Its argument keeps Citus from calling it before there is a row.
   begin
     raise exception 'This plan hides the customers of another person.'
       using hint = 'PostgreSQL keeps the plan of a statement without parameters. Give the statement a parameter.';
   end $function$;
-revoke all on function refuse_plan_of_another() from public;
-grant execute on function refuse_plan_of_another() to lanewise_service;
+revoke all on function refuse_plan_of_another(text) from public;
+grant execute on function refuse_plan_of_another(text) to lanewise_service;
 
 CREATE OR REPLACE FUNCTION public.release_sign_in(email text, of_tenant integer, of_user integer)
  RETURNS void
