@@ -41,8 +41,8 @@ if (digest !== builtDigest() || process.argv.includes('--force')) {
       // The Content-Security-Policy allows no inline scripts or images.
       assetsInlineLimit: 0,
       modulePreload: { polyfill: false },
-      // Only main.tsx and styles.ts have side effects. So a page loads only the files that it uses from a folder, not
-      // everything that the folder's index.ts exports. Without this rule, the first load is twice as large.
+      // Only main.tsx and styles.ts have side effects. The bundler therefore leaves out the files of a folder that a page does not
+      // use, although the folder's index.ts exports them. Without this rule, the first load is twice as large.
       rolldownOptions: {
         treeshake: {
           moduleSideEffects: [

@@ -78,7 +78,7 @@ try {
   const [, email = '', password = ''] = /sign-in\s+(\S+)\s+(\S+)/.exec(service.printed()) ?? []
   const browser = await openBrowser(await findBrowser())
   mkdirSync(folder, { recursive: true })
-  // One sign-in for all pictures: each is an event in the picture of the audit log.
+  // All pictures share one sign-in, because each sign-in adds an event to the picture of the audit log.
   const signedIn = await openWindow(browser, service.url, { person: { email, password } })
   const cookies = await signedIn.context.cookies()
   for (const { name, path, width = 1280, colorScheme = 'light', prepare } of pictures) {

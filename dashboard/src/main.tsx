@@ -26,7 +26,7 @@ const queries = new QueryClient({
       staleTime: 10_000,
       // Without a connection, a call fails with a message. By default it would wait silently for a connection.
       networkMode: 'always',
-      // The default of networkMode 'always' is to stay on the failure when the connection is back.
+      // By default, networkMode 'always' does not repeat a failed call when the connection is back.
       refetchOnReconnect: true,
       // Temporary failures are retried after the service's Retry-After. All other failures are shown at once.
       retry: (failures, error) =>
@@ -71,8 +71,8 @@ createRoot(mount).render(
 )
 
 /**
- * When the service answers again, asks again for everything on the page that failed for a temporary reason, so that a page
- * with several sections needs one click instead of one for each. Waits that the service asked for are kept.
+ * After a successful call, repeats the page's other calls that failed for a temporary reason, so that one click on retry is enough
+ * for several sections. A call that must wait for its Retry-After is not repeated.
  */
 function askAgainTogether(asked: QueryClient): void {
   asked.getQueryCache().subscribe((event) => {
@@ -92,8 +92,8 @@ function askAgainTogether(asked: QueryClient): void {
 }
 
 /**
- * Removes the outline of the frame, which the service sent with the page, when the page below it is drawn: as soon as it has a
- * heading or a message, or only the frame if the outline has no heading either.
+ * Removes the outline that the service sent with the page, as soon as the page below it has a heading or a message. If the outline
+ * has no heading, the frame of the page is enough.
  */
 function removeOutline(drawn: HTMLElement): void {
   const outline = document.getElementById('outline')

@@ -23,7 +23,7 @@ const root = createRootRouteWithContext<{ queries: QueryClient }>()({
   },
 })
 
-/** The parent of all pages that need a session. The frame waits for it, while the code of the page loads. */
+/** The parent of all pages that need a session. The frame waits for the session while the code of the page loads. */
 const signedIn = createRoute({
   getParentRoute: () => root,
   id: 'signed-in',

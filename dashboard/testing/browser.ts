@@ -25,7 +25,6 @@ export const looks: readonly Look[] = [
 /** The width of a phone, in CSS pixels. */
 const narrowWidth = 390
 
-/** Starts the browser. */
 export async function openBrowser({ executablePath, libraryPath }: TestBrowser): Promise<Browser> {
   return chromium.launch({
     executablePath,
@@ -101,8 +100,9 @@ async function newWindow(browser: Browser, url: string, { alone }: WindowOptions
 }
 
 /**
- * Runs in the page before its scripts: what ends after six seconds or more takes thirty times as long. On a busy machine, a notice
- * with Undo would be gone before the test clicks it, and a call would be given up. A test of such an end opens its window `alone`.
+ * Runs in the page before its scripts: timers of six seconds or more take thirty times as long. Otherwise, on a busy machine, a
+ * notice with Undo would be gone before the test clicks it, and a call would time out. A test of such a timer opens its window
+ * `alone`.
  */
 function makePatient(): void {
   const patient = (ms = 0) => (ms >= 6_000 ? ms * 30 : ms)

@@ -51,7 +51,7 @@ const bodies = new Map<string, string>()
 export async function answer(route: Route): Promise<void> {
   const { pathname, search } = new URL(route.request().url())
   const asked = pathname + search
-  // The page aborts requests for older text, and a finished test closes its tab.
+  // Null if the request ended: the page aborts requests for older text, and a finished test closes its tab.
   const body =
     bodies.get(asked) ??
     (await route.fetch().then(

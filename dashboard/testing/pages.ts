@@ -18,7 +18,7 @@ export async function ownApp(options: TestAppOptions): Promise<TestApp> {
   return appAndDatabase(await cloneDatabase(pagesRun().cluster), options)
 }
 
-/** A window that is open: until the present test ends, or, if it is kept, until the tests of a file have ended. */
+/** An open window. It ends with the current test, or, if it is kept, with the tests of its file. */
 interface OpenWindow {
   readonly keptFor: string | null
   readonly end: () => Promise<void>
@@ -27,8 +27,8 @@ interface OpenWindow {
 let openWindows: OpenWindow[] = []
 let isInTest = false
 /**
- * Pages of ended windows. Loading the dashboard in one takes half as long as in a new window, which must start a process and parse
- * all code.
+ * Pages of ended windows, to open again. Loading the dashboard in one takes half as long as in a new window, which must start a
+ * process and parse all code.
  */
 const blankPages: Page[] = []
 
@@ -39,7 +39,7 @@ async function endWindows(isOver: (window: OpenWindow) => boolean): Promise<void
 }
 
 /**
- * Opens a clean window on the service, or at `url`. It ends with the test that opens it. A `kept` one, and one that a hook opens,
+ * Opens a clean window on the service, or at `url`. The window ends with its test. A `kept` window, or a window that a hook opens,
  * ends with the tests of the file.
  */
 export async function openWindow(

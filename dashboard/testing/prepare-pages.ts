@@ -2,7 +2,7 @@ import { type DatabaseCluster, startPatientCluster } from '#testing/database-clu
 import { builtDigest, sourcesDigest } from '../sources-digest.ts'
 import { findBrowser, requireBuiltDashboard, type TestBrowser } from './find-browser.ts'
 
-/** What the workers of a test run share. */
+/** The resources that the workers of a test run share. */
 export interface PagesRun {
   readonly cluster: DatabaseCluster
   readonly browser: TestBrowser

@@ -5,7 +5,7 @@ import { accessibilityProblems, app, expect, openWindow, test } from '../testing
 let tenant: MadeTenant
 let rep: Awaited<ReturnType<typeof makePerson>>
 
-/** A badge must be there within five seconds; a busy machine draws it later. */
+/** The longest wait for a badge. It is due within five seconds, but a busy machine draws it later. */
 const badgeMs = 15_000
 
 test.beforeAll(async () => {
@@ -34,7 +34,7 @@ async function askFor(page: Page, rate: string): Promise<void> {
   await page.getByRole('button', { name: /^More fields of quote 1/ }).click()
   await page.getByLabel('Estimated cost (optional)').fill('1150')
   await page.keyboard.press('Control+Enter')
-  // One question about one rule: no dialog asks before whether the rate is right.
+  // The page asks only about the rule: no dialog asks first whether the rate is right.
   await page.getByRole('button', { name: 'Ask for approval' }).click()
   await requests(page).getByText('Waiting for approval:').waitFor()
   await expect(customer(page)).toHaveValue('')
@@ -47,7 +47,7 @@ test.describe('a quote outside the rules', () => {
     await approver.page.goto('/quotes')
     await approver.page.getByRole('heading', { name: 'Quotes', level: 1 }).waitFor()
     await askFor(mine.page, '1200')
-    // The form is empty, and nothing says that it is not saved.
+    // The form is empty, and no message says that a draft is not saved.
     await expect(customer(mine.page)).toHaveValue('')
     await expect(mine.page.getByText('Not saved')).toHaveCount(0)
     await expect(mine.page.getByText('needs an approval')).toHaveCount(0)

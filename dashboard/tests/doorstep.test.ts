@@ -18,7 +18,7 @@ test.describe('sign-up', () => {
     await page.getByRole('button', { name: 'Create brokerage' }).click()
     await page.getByRole('heading', { name: 'Get started' }).waitFor()
     await expect(page).toHaveURL((url) => url.pathname === '/start')
-    // The zone of the test's browser.
+    // The brokerage has the zone of the test's browser.
     const me = await (await page.request.get('/api/me')).json()
     expect(me.tenant.time_zone).toBe('America/Chicago')
     expect(troubles).toEqual([])
@@ -54,7 +54,7 @@ test.describe('sign-in', () => {
   test('reports a browser that saves no session, instead of asking for the password again', async () => {
     const tenant = await makeTenant(app)
     const { page } = await openWindow({ refusalsExpected: true })
-    // Like plain HTTP from another machine: the next call has no cookie.
+    // Simulates plain HTTP from another machine: the next call has no cookie.
     await page.route('**/api/me', async (route) => {
       const answer = await fetch(`${app.url}/api/me`)
       await route.fulfill({
@@ -95,7 +95,7 @@ test.describe('the keyboard', () => {
     await page.getByRole('link', { name: 'Customers' }).focus()
     await page.keyboard.press('Enter')
     const heading = page.getByRole('heading', { name: 'Customers', level: 1 })
-    // The link has the same text, so it is the element that tells them apart.
+    // The link has the same text, so the test looks at the element.
     await heading.and(page.locator(':focus')).waitFor()
   })
 })

@@ -16,9 +16,9 @@ const calls = '**/api/**'
 /** A failure of the connection, the service or the session. */
 interface Trouble {
   readonly begin: (page: Page) => Promise<unknown>
-  /** What the page must say meanwhile. Null if it must only wait. */
+  /** The message that the page must show meanwhile. Null if it must only wait. */
   readonly says: ((page: Page) => Locator) | null
-  /** Ends the trouble, by the person if it takes one. */
+  /** Ends the trouble, with an action of the person if one is necessary. */
   readonly end: (page: Page) => Promise<void>
 }
 
@@ -85,20 +85,20 @@ const troubles = {
 } as const satisfies Record<string, Trouble>
 type TroubleName = keyof typeof troubles
 
-/** What a person does on a page. */
+/** The steps of a person on a page. */
 interface Visit {
   /** The address of the page with something to do on it. */
   readonly address: () => Promise<string> | string
-  /** What the page shows from the service's answers. Null if it asks for nothing when it opens. */
+  /** An element that needs the service's answers. Null if the page sends no request when it opens. */
   readonly content: ((page: Page) => Locator) | null
   /** The field with typed text that must remain. Null if the page has only choices. */
   readonly field: ((page: Page) => Locator) | null
   /** Types, up to the click or key that sends it. */
   readonly type: (page: Page) => Promise<void>
   readonly send: (page: Page) => Promise<void>
-  /** What the page shows after success. */
+  /** An element that the page shows after success. */
   readonly done: (page: Page) => Locator
-  /** Signs up, signs in or joins. */
+  /** True if the person signs up, signs in or joins. */
   readonly isDoorstep?: true
   /** Its calls send a token of the session, which stays valid for minutes after the session. */
   readonly outlivesSession?: true
@@ -163,7 +163,8 @@ const visits: Record<keyof typeof pagePaths, Visit> = {
     content: (page) => page.getByRole('table').first(),
     field: (page) => page.getByLabel('Search quotes'),
     type: fill((page) => page.getByLabel('Search quotes'), 'harvest'),
-    // The list searches after a pause in typing, which may be over before the trouble begins. A choice always asks.
+    // The list searches after a pause in typing, which may be over before the trouble begins. A chosen outcome always sends a
+    // request.
     send: async (page) => {
       await page.getByRole('radiogroup', { name: 'Outcome' }).getByText('Won').click()
     },
@@ -185,7 +186,7 @@ const visits: Record<keyof typeof pagePaths, Visit> = {
     content: (page) => page.getByText(/No shipments/).first(),
     field: (page) => page.getByRole('combobox', { name: 'Origin' }),
     type: fill((page) => page.getByRole('combobox', { name: 'Origin' }), 'Dallas, TX'),
-    // As on the page Quotes.
+    // A chosen period always sends a request, as above.
     send: async (page) => {
       await page.getByLabel('Quoted in').selectOption('Last 12 months')
     },
@@ -360,7 +361,7 @@ async function recovered(page: Page, shown: Locator, again: (() => Promise<void>
         if (await retry.isVisible()) await retry.click({ timeout: 1_000 }).catch(() => {})
         else if (again !== null && !isSentAgain) {
           isSentAgain = true
-          // The page may already be changing to the expected content, without what is clicked.
+          // The page may already be changing to the expected content, without the button to click.
           page.setDefaultTimeout(1_000)
           await again().catch(() => {})
         }
@@ -412,7 +413,7 @@ async function walk(name: keyof typeof pagePaths, troubleName: TroubleName): Pro
     if (trouble.says === null) await page.unroute(calls)
   }
 
-  // It begins while the person works.
+  // The trouble begins while the person works.
   await visit.type(page)
   const typed = (await visit.field?.(page).inputValue()) ?? ''
   await trouble.begin(page)

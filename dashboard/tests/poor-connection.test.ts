@@ -181,7 +181,7 @@ test.describe('a proxy that asks for a long wait', () => {
     const { page, context } = await openDesk()
     let asked = 0
     await page.route('**/api/lanes?**', (route) => {
-      // Not the notices, which count quotes with filters of their own.
+      // Does not count requests of the notices, which have filters of their own.
       if (!/[?&](finding|pending_days)=/.test(route.request().url())) asked += 1
       return route.fulfill({
         status: 429,

@@ -58,7 +58,7 @@ const typedAt = (page: Page, rate: string) =>
     .filter({ hasText: `Your ${rate}` })
 const answerLine = (page: Page) => advice(page).locator('.desk-quote-line')
 
-/** The list of what would change the estimate, behind Why?, when it is for the rate. */
+/** The list of events that would change the estimate, behind Why?, when it is for the rate. */
 const explainedAt = (page: Page, rate: RegExp) =>
   advice(page).getByRole('heading', { name: new RegExp(`^What would change the estimate at ${rate.source}`) })
 
@@ -509,7 +509,7 @@ test.describe('quotes', () => {
     await customer(page).and(page.locator(':focus')).waitFor()
     expect([await customer(page).inputValue(), await rateOf(page).inputValue()]).toEqual(['', ''])
     await expect(drafts.getByRole('button', { name: /^Discard/ })).toHaveCount(3)
-    // From another page, too. A blank form is no draft.
+    // N works on another page, too. A blank form is no draft.
     await page.goto('/quotes')
     await page.getByRole('heading', { name: 'Quotes', level: 1 }).waitFor()
     await page.keyboard.press('n')

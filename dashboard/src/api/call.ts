@@ -67,7 +67,7 @@ export class CallFailed extends Error {
 
 const timeoutMs = 20_000
 const uploadTimeoutMs = 300_000
-/** A file of market rates may wait to be read, and saving it then takes up to 30 seconds. */
+/** A file of market rates may wait in the service's queue, and saving it then takes up to 30 seconds. */
 const marketFileTimeoutMs = 60_000
 
 /** Called when the session ends while a page is open. The shell then asks for the password. */

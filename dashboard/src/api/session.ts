@@ -5,7 +5,7 @@ import { type Answer, type Body, CallFailed, call, forgetSession } from './call.
 const storedUnder = 'lanewise-session'
 
 interface StoredSession {
-  /** The file of this code, whose name contains a digest: other builds may expect other fields. */
+  /** The URL of this file, with a digest. A session that another build saved is not used, because its fields may differ. */
   readonly build: string
   readonly session: Answer<'me'>
 }
@@ -28,7 +28,7 @@ export const sessionQuery = queryOptions<Answer<'me'>, CallFailed>({
   queryFn: ({ signal }) => call('me', { signal }),
   staleTime: 60_000,
   initialData: storedSession,
-  // Stale from the start, so that the service is always asked.
+  // The saved session is stale from the start, so that the service is always asked.
   initialDataUpdatedAt: 0,
 })
 
@@ -56,7 +56,7 @@ export function useSession(): Answer<'me'> {
 }
 
 /**
- * Whether the service has confirmed the session. Until then it is the one that the browser saved, whose settings may be
+ * Whether the service has confirmed the session. Until then the page has the session that the browser saved, whose settings may be
  * old. `failure` says why the service did not answer; `again` asks it again.
  */
 export function useSessionCheck(): {
@@ -101,7 +101,7 @@ export function useSignIn<Name extends 'sign-in' | 'sign-up' | 'accept-invitatio
   })
 }
 
-/** Shows another session, without the data of an earlier one. */
+/** Starts a session, and removes the cached data of the earlier session. */
 export function beginSession(queries: QueryClient, session: Answer<'me'>): void {
   // The session is replaced, not removed, so that the frame of the page shows the new one.
   queries.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== sessionQuery.queryKey[0] })

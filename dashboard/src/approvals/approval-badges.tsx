@@ -2,13 +2,13 @@ import { Badge } from '@mantine/core'
 import { counted } from '../shared-ui/index.ts'
 import { useMyApprovals, useToDecide } from './use-approvals.ts'
 
-/** In the menu, for admins and owners: the requests that wait for them. It asks every few seconds, for all pages. */
+/** The badge for admins and owners: the number of requests that they can decide. It polls for all pages. */
 export function ToDecideBadge() {
   const count = useToDecide({ polls: true })
   return <CountBadge count={count} label={`${counted(count, 'request')} for approval`} />
 }
 
-/** In the menu, for the person who asked: the answers that they have not dismissed. */
+/** The badge for the requester: the number of answers that they have not dismissed. */
 export function AnswersBadge() {
   const count = useMyApprovals().mine.filter(({ state }) => state !== 'waiting').length
   return <CountBadge count={count} label={`${counted(count, 'answer')} about an approval`} />

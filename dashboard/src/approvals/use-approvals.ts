@@ -3,13 +3,13 @@ import { type Answer, useAnswer, useMay, useSession } from '../api/index.ts'
 
 export type Approval = Answer<'list-approvals'>['approvals'][number]
 
-/** Polled this often, a badge is at most five seconds late. */
+/** The polling interval: with it, a badge is at most five seconds late. */
 const everyMs = 4_000
 
 /**
  * Requests for approval that wait, or that were decided within a day, newest first.
  *
- * @param polls asks again every few seconds. The frame of all pages does; the pages read what it got
+ * @param polls asks again every few seconds. Only the frame around all pages polls; the pages read its cached answer
  */
 export function useRecentApprovals({ polls = false }: { polls?: boolean } = {}): readonly Approval[] {
   const mayAsk = useMay('member')
@@ -21,7 +21,7 @@ export function useRecentApprovals({ polls = false }: { polls?: boolean } = {}):
   return data?.approvals ?? []
 }
 
-/** The number of requests that the signed-in person can decide. Their own are for others. */
+/** The number of requests that the signed-in person can decide. Nobody decides their own requests. */
 export function useToDecide({ polls = false }: { polls?: boolean } = {}): number {
   const { user } = useSession()
   const isApprover = useMay('admin')
@@ -31,7 +31,7 @@ export function useToDecide({ polls = false }: { polls?: boolean } = {}): number
     .length
 }
 
-/** More than one person reads in a day. */
+/** The number of saved dismissals: more answers than one person reads in a day. */
 const dismissedMax = 200
 const keyOf = ({ approval_id, state }: Approval) => `${approval_id} ${state}`
 

@@ -4,12 +4,12 @@ import { useNotice } from '../shared-ui/index.ts'
 
 type Pair = Pick<Body<'decide-customers'>, 'name' | 'other'>
 
-/** Deciding whether two customers are the same. A notice says what happened, and a merge can be undone there. */
+/** Saves or reopens the decision whether two customers are the same. A notice states the decision and offers to undo it. */
 export function useDecisions() {
   const { mutateAsync, error, isPending } = useChange('decide-customers')
   const queries = useQueryClient()
   const notify = useNotice()
-  // As promises: the callbacks of `mutate` are not called once the page of the merged customer is left.
+  // Promises, because `mutate` does not call its callbacks after the user has left the page of the merged customer.
   const reopen = (pair: Pair, onDone: () => void = () => {}) =>
     void mutateAsync({ body: { ...pair, decision: 'open' } }).then(
       () => {
@@ -30,7 +30,7 @@ export function useDecisions() {
         )
         void queries.invalidateQueries()
       },
-      // The failure is shown where the decision was asked for.
+      // The component that asked for the decision shows the failure.
       () => {},
     )
   return { decide, reopen, error, isPending }

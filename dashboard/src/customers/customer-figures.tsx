@@ -76,7 +76,7 @@ export function CustomerFigures({ customer }: { customer: CustomerRecord }) {
   )
 }
 
-/** The win rate of the last days, and that of the days before. The API counts from the first of these days on. */
+/** The win rate of the last days, compared with the days before. The link has the same first day as the API's count. */
 function trendOf(
   { trend: { days, recent, before } }: CustomerRecord,
   quotes: (query: AddressParams, text: ReactNode) => ReactNode,

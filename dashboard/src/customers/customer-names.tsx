@@ -8,7 +8,7 @@ import { CustomerInput, day, Failed, Section, useAddress, useNotice } from '../s
 import { useDecisions } from './customer-decisions.ts'
 import type { CustomerRecord } from './customer-record.ts'
 
-/** The names that count for a customer. Admins can rename it, which may merge it into another one, and undo merges. */
+/** The names that count for a customer. Admins can rename the customer, which may merge it into another customer, and undo merges. */
 export function CustomerNames({ customer }: { customer: CustomerRecord }) {
   const mayChange = useMay('admin')
   return (
@@ -61,7 +61,7 @@ function Aliases({
   )
 }
 
-/** Renames the customer, or merges it into the one that has the new name, and opens the page of that. */
+/** Renames the customer, or merges it into an existing customer with the new name. Then opens the page of that name. */
 function RenameForm({ customer: { name, aliases } }: { customer: CustomerRecord }) {
   const [typed, setTyped] = useState('')
   const rename = useChange('rename-customer')
@@ -78,7 +78,8 @@ function RenameForm({ customer: { name, aliases } }: { customer: CustomerRecord 
       (restored) => open(restored.name),
       (error: Error) => notify(`Not undone: ${error.message}`, { failed: true }),
     )
-  // A new spelling of the same name made no alias that could be separated, and an alias was merged before.
+  // For these names, undo is a rename back: a new spelling of the same name adds no alias to separate, and an alias was already
+  // merged before.
   const ownNames = new Set([name, ...aliases.map((alias) => alias.name)].map(customerKey))
   const undo = (after: string) =>
     ownNames.has(customerKey(after)) ? renameBack(after) : reopen({ name, other: after }, () => open(name))

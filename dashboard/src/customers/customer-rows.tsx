@@ -20,7 +20,7 @@ type Row = CustomerRecord['months'][number]
 
 const rowName = ({ key, lane }: Row) => (lane === null ? month(key) : laneName(lane.origin, lane.destination))
 
-/** The quotes of a row. The Quotes page has first and last days, the Shipments page has named months. */
+/** The filters for a row's quotes. The Quotes page filters by first and last day, the Shipments page by named months. */
 const quotesOf = (customer: string, { key, lane }: Row): AddressParams => ({
   customer,
   ...(lane ?? daysOf(periodOf({ period: key }, 'all', new Date()))),
@@ -66,7 +66,7 @@ function NameOfRow({ customer, row }: { customer: string; row: Row }) {
           </Text>
         </>
       )}
-      {/* The column of the margin has no room on a phone. */}
+      {/* The margin, because a phone has no room for its column. */}
       {row.shipments > 0 && (
         <Text size="xs" component="div" hiddenFrom="sm">
           <MarginOfRow customer={customer} row={row} />

@@ -63,7 +63,7 @@ function Hint({ customer, asked }: { customer: CustomerRecord; asked: string }) 
   const parts = [
     customerTermsInWords(customer),
     customer.last_quoted_at === null ? 'no quotes yet' : `last quoted ${day(customer.last_quoted_at)}`,
-    // A link with a merged name leads here.
+    // A link with a merged name opens this page.
     customerKey(asked) === customerKey(customer.name) ? '' : `${asked} counts for this customer`,
   ]
   return parts.filter((part) => part !== '').join(' · ')
@@ -98,7 +98,7 @@ function Record({ customer }: { customer: CustomerRecord }) {
   )
 }
 
-/** The months that the table has at first. The charts have all. */
+/** The months that the table shows at first. The charts show all months. */
 const monthsShown = 6
 
 function Months({ name, months }: Pick<CustomerRecord, 'name' | 'months'>) {

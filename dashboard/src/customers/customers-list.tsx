@@ -165,7 +165,7 @@ const columns: readonly Column<Customer>[] = [
               also {aliases.map((alias) => alias.name).join(', ')}
             </Text>
           )}
-          {/* The columns that a phone has no room for. */}
+          {/* The values of the columns that a phone has no room for. */}
           <Text size="xs" c="dimmed" hiddenFrom="sm">
             {terms === '' ? '' : `${terms} · `}
             <Margin amount={customer.margin} isRounded /> margin · quoted {day(customer.last_quoted_at)}

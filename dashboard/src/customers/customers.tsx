@@ -3,7 +3,10 @@ import { useAddress } from '../shared-ui/index.ts'
 import { CustomerPage } from './customer.tsx'
 import { CustomersList } from './customers-list.tsx'
 
-/** The customer that the address names, or else the list of all. A name may contain any character, so it is no part of the path. */
+/**
+ * The page of the customer in the address, or else the list of all customers. The name is a query parameter, because it may contain
+ * characters that a path cannot.
+ */
 export default function CustomersPage() {
   const { search } = useAddress(pagePaths.customers)
   const name = search.name?.trim() ?? ''

@@ -51,7 +51,7 @@ export function ImportErrors({ run }: { run: ImportAnswer }) {
   )
 }
 
-/** Errors of one cause: the same column, and the same message but for the values in it. */
+/** Errors with one cause: they have the same column, and the same message except for its values. */
 export interface Cause {
   readonly column: string | null
   /** The message of the first error. */
@@ -85,7 +85,7 @@ function linesInWords(lines: readonly number[]): string {
   return lines.length > linesShown ? `${shown} and ${count(lines.length - linesShown)} more` : shown
 }
 
-/** The causes of the errors with their lines. Nothing if each error has its own cause. */
+/** The causes of the errors with their lines. Renders nothing if each error has its own cause. */
 function Causes({ errors }: { errors: ImportAnswer['errors'] }) {
   const causes = causesOf(errors)
   if (causes.length === errors.length) return null

@@ -10,7 +10,7 @@ export interface ChosenFile {
   /** The sheet of a workbook that is read; null for CSV text. */
   readonly sheet: string | null
   readonly sheets: readonly string[]
-  /** What was found out about the file, in words. */
+  /** The detected format of the file, in words. */
   readonly found: string
 }
 
@@ -68,7 +68,7 @@ function foundWords({ header_line, delimiter, encoding, sheet }: Answer<'read-im
   return `H${header.slice(1)}, values between ${between}, ${encodingNames[encoding]}`
 }
 
-/** The part of a file that shows its header: of a text, the first lines, unpacked. */
+/** The part of a file that contains its header: the first lines of a text, decompressed, or a whole workbook. */
 async function beginningOf(file: File): Promise<Blob> {
   const start = await bytesOf(file.slice(0, importHeadBytesMax))
   if (start[0] === 0x50 && start[1] === 0x4b) {
@@ -100,7 +100,7 @@ async function unpackedBeginning(file: File): Promise<Uint8Array> {
   return bytesOf(new Blob(pieces as BlobPart[]).slice(0, importHeadBytesMax))
 }
 
-/** A text up to the end of its last line, so that no character is cut. In UTF-16, a line feed has two bytes. */
+/** A text up to the end of its last complete line, so that no character is cut. In UTF-16, a line feed has two bytes. */
 function wholeLines(text: Uint8Array): Uint8Array {
   const end = Math.max(text.lastIndexOf(0x0a), text.lastIndexOf(0x0d))
   if (end < 0) return text

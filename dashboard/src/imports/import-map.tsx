@@ -13,7 +13,7 @@ type Field = Match['fields'][number]
 /** Import field -> column of the file, counted from 1; null if the field is not imported. */
 export type Choice = Readonly<Record<string, number | null>>
 
-/** What the rates and the truck costs of a file include; empty: as the name of the column says, else the default. */
+/** What the rates and the truck costs of a file include. Empty: what the column's name states, else the default. */
 export interface ChosenBases {
   readonly basis: RateBasis | ''
   readonly cost_basis: RateBasis | ''
@@ -45,7 +45,7 @@ const basisQuestions = [
   { name: 'cost_basis', label: 'These truck costs are', fields: ['truck_cost'] },
 ] as const
 
-/** Asks once what the amounts of the file include. */
+/** Asks once for the basis of the file's amounts. */
 function BasisQuestions({
   match,
   bases,
@@ -85,7 +85,7 @@ function BasisQuestions({
   )
 }
 
-/** What each column of the file is read as, one row per column. */
+/** The field that each column is read as, one row per column. */
 export function MapColumns({
   assumed,
   unmet,
@@ -94,7 +94,6 @@ export function MapColumns({
   onBases,
   ...mapping
 }: Mapping & {
-  /** The match of the current choice. */
   readonly match: Match
   readonly bases: ChosenBases
   readonly onBases: (bases: ChosenBases) => void
@@ -193,7 +192,7 @@ function StillNeeded({ unmet }: { unmet: Match['needs'] }) {
 }
 
 interface FileColumn {
-  /** From 1. */
+  /** The position of the column in the file, from 1. */
   readonly position: number
   readonly label: string
   /** The field that the column is read as; null if it is left out. */

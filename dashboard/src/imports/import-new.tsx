@@ -146,7 +146,7 @@ interface SavedMap {
   readonly bases: ChosenBases
 }
 
-/** As many headers as a brokerage has kinds of files. */
+/** The number of headers whose column choice is saved: enough for all kinds of files of a brokerage. */
 const savedMapsMax = 20
 
 /** The columns that were chosen in this browser for the last file with the same header; null if none were. */

@@ -115,7 +115,7 @@ function useShownImport() {
   return { list, running, shownId: named, show }
 }
 
-/** After a successful check: imports the same file with the same columns. */
+/** Imports the checked file with the same columns, after a successful check. */
 function ImportAfterCheck({
   run,
   ready,

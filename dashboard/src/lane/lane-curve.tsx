@@ -70,7 +70,7 @@ export function LaneCurve({
   )
 }
 
-/** Removes quotes with the same rate and outcome, which would be drawn at the same position. */
+/** One quote for each rate and outcome, because others would be drawn at the same position. */
 function distinctQuotes(points: readonly LanePoint[]): LanePoint[] {
   return [...new Map(points.map((point) => [`${point.rate} ${point.outcome}`, point])).values()]
 }
@@ -184,7 +184,7 @@ function rateAt(rate: number | null) {
   return rate === null ? {} : { rate_from: String(rate), rate_to: String(rate) }
 }
 
-/** The share won of the quotes at this rate or lower. The service counts it, so it updates after a moment. */
+/** The share of quotes at this rate or lower that were won. It updates after a moment, because the service counts it. */
 function ShareAtOrBelow({
   advice,
   rateDollars,

@@ -12,7 +12,7 @@ import { OutcomeMark } from './lane-section.tsx'
 
 const height = 320
 const margin = { top: 14, right: 64, bottom: 30, left: 56 }
-/** Rates beyond this multiple (or fraction) of the median do not extend the scale, which would flatten the other dots. */
+/** Rates beyond this multiple (or fraction) of the median do not extend the scale, because that would flatten the other dots. */
 const outlierFactor = 2.5
 const reachPixels = 28
 
@@ -133,7 +133,7 @@ function middle(points: readonly LanePoint[]): number {
   return rates[Math.floor(rates.length / 2)] ?? 0
 }
 
-/** The time of a quote on the clock of the brokerage, so that the ticks of the UTC scale are its days and months. */
+/** The time of a quote on the brokerage's clock, so that the ticks of the UTC scale are the brokerage's days and months. */
 const timeOf = ({ quoted_at }: LanePoint) => wallTime(Date.parse(quoted_at))
 
 function scalesOf(points: readonly LanePoint[], width: number): Scales | null {

@@ -18,7 +18,6 @@ import type { LaneAdvice } from './lane-curve.tsx'
 import type { FoundInsight, LaneRecord } from './lane-evidence.ts'
 import { Figure, Figures, QuotesLink } from './lane-section.tsx'
 
-/** The actions of the lane page. */
 export function LaneActions({ origin, destination }: { origin: string; destination: string }) {
   const { address } = useLaneAddress()
   const lane = laneOf(address)
@@ -83,7 +82,7 @@ export function EquipmentLinks({ record }: { record: LaneRecord }) {
   )
 }
 
-/** Links to the spot and to the contract quotes of the lane. Everything on the page is about one of them. */
+/** Links to the spot and to the contract quotes of the lane. The page is about one of the two types. */
 export function RateTypeLinks({
   rateType,
   quotes,

@@ -21,7 +21,7 @@ import type { LaneRecord } from './lane-evidence.ts'
 
 const height = 360
 const earthRadiusMiles = 3958.8
-/** The minimum width of the map, so that a short haul is shown with its surroundings. */
+/** The minimum width of the map in miles, so that it shows a short haul with its surroundings. */
 const widthMilesMin = 420
 
 interface Outlines {

@@ -52,7 +52,7 @@ interface Question {
   readonly proposed_rate: number
 }
 
-/** The numbers that each shown quote was used in, or why not. Loads the pages of evidence that the shown rows need. */
+/** For each shown quote, the numbers that use it, or why none does. Loads the pages of evidence that the shown rows need. */
 function useEvidenceOf(rows: readonly Row[], question: Question | null) {
   const pages = [...new Set(rows.map(({ at }) => Math.floor(at / pageSizeMax) + 1))].sort(
     (one, other) => one - other,

@@ -41,7 +41,6 @@ export function Figure({ label, value, basis }: { label: string; value: ReactNod
   )
 }
 
-/** A grid of figures. */
 export function Figures({ children }: { children: ReactNode }) {
   return (
     <dl

@@ -161,7 +161,7 @@ function useRate(startsAt: number | null): {
   return { rate: moved ?? settled, settled, move }
 }
 
-/** The initial rate: the median rate of its quotes, or else the going rate based on other lanes; null without any. */
+/** The initial rate: the median rate of the lane's quotes, or else the going rate based on other lanes; null without any. */
 function useStartRate(asked: Asked, record: LaneRecord, insight: FoundInsight | null): number | null {
   const middle = middleRate(record.points)
   const wider = insight === null ? 0 : Math.round(insight.history.avg_rate_usd)
@@ -285,7 +285,7 @@ function bandOf(advice: Answer<'quote-advice'> | undefined) {
   return advice?.found === true ? advice.rate_band : null
 }
 
-/** Suggestions for ends of the lane that are not known places. */
+/** Suggestions for an origin or destination that is not a known place. */
 function UnknownPlaces({ record, asked }: { record: LaneRecord; asked: Asked }) {
   const unknown = (['origin', 'destination'] as const).filter((end) => record[end].latitude === null)
   if (unknown.length === 0) return null

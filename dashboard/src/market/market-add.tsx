@@ -37,7 +37,7 @@ function startOf(search: AddressParams) {
 }
 type Fields = ReturnType<typeof startOf>
 
-/** What the form sends. A number that cannot be read is sent as text, so that the service names the field. */
+/** The body of the form's request. A number that cannot be read is sent as text, so that the service names the field. */
 function rateOf(fields: Fields): Sent {
   const amount = (text: string) => (text.trim() === '' ? undefined : (readDollars(text) ?? text))
   const sample = fields.sample.trim()

@@ -79,7 +79,7 @@ interface WholeFile {
   readonly asOf: string
 }
 
-/** The values of rows that state none themselves. */
+/** The values for rows that do not state them. */
 function Assumed({ assumed, onChange }: { assumed: WholeFile; onChange: (next: WholeFile) => void }) {
   return (
     <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="sm">

@@ -172,7 +172,7 @@ function Compared({ data, show, days }: { data: Standing; show: Show; days: Addr
   )
 }
 
-/** The quotes that are not compared, and why loads have no market rate. */
+/** The quotes that are not compared, and the reasons that loads have no market rate. */
 function Apart({ data: { compared, without_market: without } }: { data: Standing }) {
   const reasons = [
     [without.other_basis, 'the market rates are on the other basis, and their fuel is not known'],

@@ -156,7 +156,7 @@ const methods: readonly (readonly [name: keyof Tested['quality'], label: string]
   ['literal', 'Wins at this rate or lower, of all decided quotes'],
 ]
 
-/** A row for each rule: its Brier score, how well it ranks, and its average error. */
+/** The columns for each forecast rule: its Brier score, how often it ranks a win above a loss, and its average error. */
 const scoreColumns = (quality: Tested['quality']): Column<(typeof methods)[number]>[] => [
   { key: 'by', header: 'Forecast by', cell: ([, label]) => label, wraps: true },
   {

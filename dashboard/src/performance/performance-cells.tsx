@@ -3,7 +3,7 @@ import { MarginPct } from '../shared-ui/index.ts'
 
 export type PerformanceFigures = Answer<'get-performance'>['totals']
 
-/** A percentage with a bar relative to the longest one. A loss is labeled and drawn as an outline. */
+/** A margin in percent, with a bar relative to the largest margin. A loss is labeled and drawn as an outline. */
 export function MarginShare({ share, longest }: { share: number | null; longest: number }) {
   if (share === null) return <span>–</span>
   const width = longest <= 0 ? 0 : Math.min(1, Math.abs(share) / longest) * 64

@@ -22,13 +22,16 @@ import { BesideDiagram, ReliabilityDiagram } from './performance-reliability.tsx
 type Report = Answer<'get-forecasts'>
 type Month = Report['months'][number]
 
-/** A diagram of ten groups says nothing about fewer quotes. */
+/** With fewer quotes, the ten groups of the diagram would be too small. */
 const diagramQuotesMin = 50
 
 const useReport = (search: AddressParams) =>
   useAnswer('get-forecasts', { query: requestedRateType(search) }, { keeps: true, staleMs: 60_000 })
 
-/** How good the forecasts were that were made with the quotes: in a sentence, as a curve, beside the lane's win rate, and by month. */
+/**
+ * How well the forecasts that were saved with the quotes matched the outcomes: in a sentence, as a curve, compared with the lane's
+ * win rate, and by month.
+ */
 export default function RecordedForecasts({
   search,
   change,
@@ -159,7 +162,7 @@ const monthColumns: Column<Month>[] = [
   },
 ]
 
-/** The forecasts beside the win rate of the lane, in words. */
+/** The forecasts compared with the lane's win rate, in words. */
 function betterWords(compared: Report['lane_rate']): string {
   if (compared === null) return 'For these quotes, the win rate of the lane at the time is not known.'
   const { brier, lane_rate_brier: winRateOfLane, better } = compared

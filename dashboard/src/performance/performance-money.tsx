@@ -42,7 +42,7 @@ interface MoneyProps {
   readonly empty: ReactNode
 }
 
-/** What the quotes of the selection lost to cost and to rate, and what was quoted too low. */
+/** The margin that the selected quotes lost to a higher truck cost or a lower customer rate, and the quotes that were too low. */
 export function Money({ selection, search, today, change, empty }: MoneyProps) {
   const by = (Object.keys(moneyGroupings) as MoneyGrouping[]).find((one) => one === search.by) ?? 'lane'
   const sort = moneySorts.find((one) => one === search.sort) ?? 'lost_to_cost'

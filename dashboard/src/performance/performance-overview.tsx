@@ -122,7 +122,7 @@ function signed(change: number, digits: number): string {
   return `${change < 0 ? '−' : '+'}${size}`
 }
 
-/** The lane with the lowest margin compared with its quoted margin, as a link to its quotes. Empty if no lane earned less. */
+/** The lane whose landed margin is furthest below its quoted margin, as a link to its quotes. Empty if no lane earned less than quoted. */
 function LargestLeak({ selection, search, period, today }: Omit<OverviewProps, 'empty'>) {
   const { data } = useFigures(
     { by: 'lane', ...selection, sort: 'landed_vs_quoted', order: 'asc', limit: 1 },

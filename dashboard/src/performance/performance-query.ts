@@ -11,7 +11,7 @@ import {
 export type Grouping = Query<'get-performance'>['by']
 export type PerformanceRow = Answer<'get-performance'>['rows'][number]
 
-/** The groupings with a view of their own. The figures by carrier are in the money view: a carrier is known once a load is won. */
+/** The groupings with a view of their own. The figures by carrier are in the money view, because only a won load has a carrier. */
 export type GroupingView = Exclude<Grouping, 'carrier'>
 
 const groupingNames: Readonly<Record<GroupingView, string>> = {
@@ -35,7 +35,7 @@ export type MarginView = keyof typeof marginNames
 export type ForecastView = keyof typeof forecastNames
 export type View = 'overview' | MarginView | ForecastView
 
-/** The tabs of the page. Each has one or several views. */
+/** The tabs of the page, each with one or several views. */
 export const tabNames = {
   overview: 'Overview',
   margin: 'Where margin goes',
@@ -120,13 +120,13 @@ export function paramsOfRow(
   }
 }
 
-/** The same parameters for the Quotes page. It has no named periods, so they become first and last days. */
+/** Converts these parameters for the Quotes page, which has no named periods: a period becomes a first and a last day. */
 export function quotesParams(params: AddressParams, now: Date): AddressParams {
   const { period: _period, from: _from, to: _to, ...others } = params
   return { ...others, ...daysOf(periodOf(params, 'all', now)) }
 }
 
-/** The words of a page of rows. */
+/** The nouns for the rows of a grouping. */
 export const rowWords: Readonly<Record<Grouping, { readonly one: string; readonly many: string }>> = {
   month: { one: 'month', many: 'months' },
   lane: { one: 'lane', many: 'lanes' },
@@ -137,8 +137,8 @@ export const rowWords: Readonly<Record<Grouping, { readonly one: string; readonl
 }
 
 /**
- * The figures by a grouping, one page of rows. `data` is null while only the answer of another grouping is known: it
- * would show lanes as months for a moment. `totals` are the same for all groupings, so they may be those of that answer.
+ * One page of the figures by a grouping. `data` is null while the answer is still for another grouping, because the page would show
+ * lanes as months for a moment. `totals` are the same for all groupings, so they are from either answer.
  */
 export function useFigures(query: Query<'get-performance'>, { cursor }: AddressParams, enabled = true) {
   const { data, error, isPlaceholderData, refetch } = useAnswer(

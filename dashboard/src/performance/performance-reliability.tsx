@@ -5,7 +5,7 @@ import type { ReactNode } from 'react'
 import { counted, DataTable, probability } from '../shared-ui/index.ts'
 import { type Group, groupsOf } from './reliability-groups.ts'
 
-/** A reliability diagram with what is beside it, or below it on a narrow screen. */
+/** A reliability diagram with its text beside it, or below it on a narrow screen. */
 export function BesideDiagram({ children }: { children: ReactNode }) {
   return (
     <div

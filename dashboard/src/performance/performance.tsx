@@ -54,7 +54,7 @@ const monthsMax = 200
 /** Removed from the address when another view is chosen. */
 const paramsOfView = ['sort', 'order', 'by'] as const
 
-/** What was quoted, won and earned; where margin goes; and whether the forecasts match the outcomes. */
+/** The Results page: quoted, won and earned amounts, lost margin, and the accuracy of the forecasts. */
 export default function Results() {
   const { search, change } = useAddress(pagePaths.results)
   const period = usePeriod(search)

@@ -4,7 +4,7 @@ import { groupsOf } from './reliability-groups.ts'
 test('the 80% range of 17 in 26 is 53% to 76%', () => {
   const [group] = groupsOf([{ quotes: 26, forecast: 0.6, won: 17 / 26 }])
   expect(group).toMatchObject({ number: 1, wins: 17, verdict: 'as forecast' })
-  // (p + z²/2n ± z √(p(1 − p)/n + z²/4n²)) / (1 + z²/n), with z = 1.28155
+  // Wilson score interval: (p + z²/2n ± z √(p(1 − p)/n + z²/4n²)) / (1 + z²/n), with z = 1.28155
   expect(group?.low).toBeCloseTo(0.5288, 3)
   expect(group?.high).toBeCloseTo(0.7611, 3)
 })

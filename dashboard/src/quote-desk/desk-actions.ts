@@ -32,7 +32,7 @@ export function onSaveKey(event: KeyboardEvent, save: () => void): void {
   save()
 }
 
-/** What to confirm before the save: rates that look wrong, or rates that could not be checked. */
+/** The rates to confirm before the save, because they look wrong or could not be checked. */
 export type ToConfirm = Pick<CheckedRates, 'toConfirm' | 'isUnchecked'>
 const nothing: ToConfirm = { toConfirm: [], isUnchecked: false }
 
@@ -46,7 +46,7 @@ export function useConfirmedSave({ draft, saving }: { readonly draft: Draft; rea
   return {
     toConfirm,
     checking,
-    /** Checks and saves the draft as it is now. A draft that was confirmed is not asked about again. */
+    /** Checks and saves the draft as it is now. A confirmed draft needs no second confirmation. */
     begin: async (acceptUnknown: boolean, asked: Draft = draft) => {
       if (busy.current) return
       const content = JSON.stringify(asked)

@@ -23,12 +23,12 @@ interface AdviceProps {
   readonly quote: DeskQuote
   readonly number: number
   readonly answer: DeskAnswer
-  /** The rates for the quote; null while there is nothing to say. */
+  /** The rates for the quote; null while none can be computed. */
   readonly pricing: Pricing | null
-  /** How the quote is compared with the other quotes of the brokerage. */
+  /** The quote, converted for the comparison with the brokerage's other quotes. */
   readonly terms: ComparedQuote
   readonly onRate: (rate: number) => void
-  /** Takes a rate over and continues in the rate field. */
+  /** Uses a rate, and moves the focus to the rate field. */
   readonly onUse: (rate: number) => void
 }
 
@@ -110,7 +110,7 @@ function Announcement({
   return <VisuallyHidden aria-live="polite">{announced}</VisuallyHidden>
 }
 
-/** Points on either side of the going rate that are drawn while no rate is typed. */
+/** The curve points on either side of the going rate that are drawn while no rate is typed. */
 const pointsAside = 15
 
 function Curve({
@@ -160,7 +160,7 @@ function Curve({
 
 type Points = NonNullable<NonNullable<DeskAnswer['advice']>['curve']>
 
-/** The service draws the curve as far as the requested rate, which nobody typed here. */
+/** The points around the going rate. The service draws the curve up to the request's rate, which nobody typed here. */
 function aroundGoingRate(points: Points, reference: number | null): Points {
   if (reference === null) return points
   const nearest = points.reduce(

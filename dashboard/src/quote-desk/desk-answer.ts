@@ -5,7 +5,7 @@ import { type Answer, type CallFailed, useAnswer } from '../api/index.ts'
 import type { PricedQuote, RateType } from '../shared-ui/index.ts'
 import { type DeskQuote, hasState, sentQuote } from './desk-draft.ts'
 
-/** The rate of the request while no rate is typed. The page shows nothing that depends on it. */
+/** The rate of the request while no rate is typed. The page shows no value that depends on this rate. */
 const fallbackRate = 2_000
 /** The number of the lane's quotes drawn in the chart. */
 const quotesDrawn = 100
@@ -43,7 +43,7 @@ export interface DeskAnswer {
   readonly advice: Answer<'quote-advice'> | null
   /** The typed rate; null when there is none. */
   readonly rate: number | null
-  /** True when the parts of the advice that depend on the rate are those of the typed rate. */
+  /** True when the parts of the advice that depend on the rate are for the typed rate. */
   readonly isForRate: boolean
   readonly insight: Answer<'lane-advice'> | null
   readonly updating: boolean
@@ -51,7 +51,7 @@ export interface DeskAnswer {
   readonly retry: () => void
   /** True when origin and destination are complete. */
   readonly asking: boolean
-  /** The ends of the lane that are not known places. */
+  /** Whether the origin or the destination is an unknown place. */
   readonly unknown: { readonly origin: boolean; readonly destination: boolean }
 }
 

@@ -17,7 +17,7 @@ type Advice = Answer<'quote-advice'>
 type Rules = NonNullable<Advice['rules']>
 type Limit = NonNullable<Rules['minimum']>
 
-/** The advice on a quote, as far as rates to quote follow from it. Without a curve, the optimum is that of the answer. */
+/** The parts of a quote's advice that rates to quote are computed from. Without a curve, the optimum of the answer applies. */
 export interface RateAdvice {
   readonly curve?: Advice['curve']
   readonly optimum?: Advice['optimum']
@@ -50,12 +50,12 @@ function termsOf({ terms }: Limit): MinimumTerms {
   }
 }
 
-/** The answer has the conditions of its rules in words only. */
+/** A rule without conditions, because the answer has them only in words. */
 const ruleOf = (ruleId: number, terms: RuleTerms = {}): PricingRule => ({ ruleId, conditions: {}, terms })
 
 /**
- * The appraisal of a quote from its advice. The service appraised it; a typed cost changes the limits and the best rate at once,
- * with the functions of the service, on the curve of the answer.
+ * The appraisal of a quote from the service's advice. After a typed cost, the browser computes the limits and the best rate at
+ * once, with the service's functions, from the curve of the answer.
  *
  * @param typedCost in dollars, on the terms of the brokerage
  */
@@ -105,7 +105,7 @@ function appliedRules(
 
 const noRules = { minimum: null, target: null, maximum: null, rounding: null, validity: null }
 
-/** The optimum over the typed cost, or else that of the answer. */
+/** The optimum for the typed cost, or else the optimum of the answer. */
 function optimumOf(
   { curve = [], optimum, estimate }: RateAdvice,
   enteredCents: number | null,
@@ -139,7 +139,7 @@ export function rulesInWords({ applied, because }: Pick<DeskAppraisal, 'applied'
 }
 
 /**
- * What the rules changed about a rate, in words; empty if nothing.
+ * The changes of a rate by the rules, in words; empty without changes.
  *
  * @example changedInWords(appraisal, rate) // 'rounded to $25 by rule 3 (over 700 miles)'
  */

@@ -5,7 +5,7 @@ import { type CallFailed, useChange, useSession } from '../api/index.ts'
 import { Failed, validityChoices } from '../shared-ui/index.ts'
 import { type Draft, requestOf } from './desk-draft.ts'
 
-/** Asks for approval of a draft that the rules did not let through. Nothing is shown for other failures. */
+/** Asks for approval of a draft that the rules refused. Renders nothing for other failures. */
 export function AskApproval({
   failure,
   draft,

@@ -28,7 +28,7 @@ export type DeskField = Exclude<keyof DeskQuote, 'id'>
 export interface Draft {
   readonly customer: string
   readonly reference: string
-  /** For how many hours the rates are valid; absent while nobody chose. */
+  /** The hours that the rates are valid; absent while nobody chose. */
   readonly validHours?: number
   readonly lanes: readonly DeskQuote[]
 }
@@ -100,7 +100,7 @@ export function hasState(place: string): boolean {
 
 /** An error of one field, with suggestions. */
 export interface DeskError {
-  /** Null for a field of the request itself. */
+  /** The row of the field; null for a field of the request itself. */
   readonly quoteId: number | null
   readonly field: DeskField | 'customer' | 'reference'
   readonly text: string
@@ -171,9 +171,7 @@ export function gapsIn(draft: Draft): DeskError[] {
   return gaps
 }
 
-/**
- * A draft in two: the quotes with a rate, and those that still need one, with the same customer. Null unless there are both.
- */
+/** Splits a draft into the quotes with a rate and the quotes without one, with the same customer. Null unless it has both. */
 export function splitByRate(draft: Draft): { readonly rated: Draft; readonly unrated: Draft } | null {
   const quotes = quotesToSave(draft)
   const isRated = (quote: DeskQuote) => quote.rate.trim() !== ''
@@ -190,7 +188,7 @@ export function quotesToSave({ lanes: quotes }: Draft): readonly DeskQuote[] {
   return filled.length === 0 ? quotes.slice(0, 1) : filled
 }
 
-/** A quote as typed so far, in the form of the API. What is empty or cannot be read is left out, and the places may be incomplete. */
+/** A quote as typed so far, in the form of the API. Empty and unreadable fields are left out, and the places may be incomplete. */
 export function sentQuote(quote: DeskQuote) {
   const { origin, destination, equipment, pickup } = quote
   const [code, rate, cost, market] = [
@@ -215,7 +213,7 @@ export function sentQuote(quote: DeskQuote) {
 /**
  * The API request of a draft without missing fields.
  *
- * @param usualHours for how long quotes of the brokerage are valid if nobody chose
+ * @param usualHours the hours that the brokerage's quotes are valid if nobody chose
  */
 export function requestOf(
   draft: Draft,

@@ -23,7 +23,7 @@ test('a blank draft is dropped, and the same link opens the same draft', () => {
   expect(withQuote(begun, quote).all).toHaveLength(2)
   const linked = withQuote(drafts, quote)
   expect(withQuote(linked, quote)).toBe(linked)
-  // Once a customer is typed, it is a draft of its own.
+  // With a customer, the draft is more than the link's lane, so the link begins another draft.
   const named = withDraft(linked, linked.openId, (draft) => ({ ...draft, customer: 'Acme' }))
   expect(withQuote(named, quote).all).toHaveLength(3)
 })

@@ -1,6 +1,6 @@
 import { blankDraft, type DeskQuote, type Draft, isBlank, isDraft } from './desk-draft.ts'
 
-/** The drafts of a browser tab, one of which is open. Each link and each N begins an empty one. */
+/** The drafts of a browser tab, one of which is open. A link to a lane, and N, begin another draft. */
 export interface Drafts {
   readonly all: readonly SavedDraft[]
   readonly openId: number
@@ -11,7 +11,7 @@ interface SavedDraft {
   readonly draft: Draft
 }
 
-/** More drafts than a person remembers. The oldest one is dropped then. */
+/** The maximum number of drafts, more than a person remembers. Beyond it, the oldest draft is dropped. */
 const draftsMax = 8
 
 const one = (draft: Draft): Drafts => ({ all: [{ id: 1, draft }], openId: 1 })
@@ -25,7 +25,7 @@ export function isBlankDraft({ customer, reference, lanes: quotes }: Draft): boo
   return customer.trim() === '' && reference.trim() === '' && quotes.every(isBlank)
 }
 
-/** Begins a draft beside the others. A blank open draft becomes it. */
+/** Begins a draft beside the others. It replaces a blank open draft. */
 export function withNew(drafts: Drafts, draft: Draft = blankDraft()): Drafts {
   const { all, openId } = drafts
   if (isBlankDraft(openDraft(drafts)) && isBlankDraft(draft)) return drafts
@@ -34,7 +34,7 @@ export function withNew(drafts: Drafts, draft: Draft = blankDraft()): Drafts {
   return { all: [...kept.slice(1 - draftsMax), { id, draft }], openId: id }
 }
 
-/** Opens the draft that has only this lane, or begins it: a link never adds to another draft. */
+/** Opens the draft that has only this lane, or begins one. A link never adds to another draft. */
 export function withQuote(drafts: Drafts, quote: Omit<DeskQuote, 'id'>): Drafts {
   const draft: Draft = { ...blankDraft(), lanes: [{ ...quote, id: 1 }] }
   const same = drafts.all.find((kept) => isSameQuoteOnly(kept.draft, quote))
@@ -52,7 +52,7 @@ function isSameQuoteOnly(
   return JSON.stringify(typed) === JSON.stringify(quote)
 }
 
-/** Opens another draft. A blank one that is left is dropped. */
+/** Opens another draft, and drops the previous one if it is blank. */
 export function withOpen(drafts: Drafts, openId: number): Drafts {
   const { all } = drafts
   if (openId === drafts.openId || !all.some(({ id }) => id === openId)) return drafts
@@ -66,11 +66,11 @@ export function withDraft({ all, openId }: Drafts, id: number, change: (draft: D
   }
 }
 
-/** Removes a draft. If it was open, a blank one is open after it. */
+/** Removes a draft. If it was open, opens a blank draft. */
 export function without(drafts: Drafts, id: number): Drafts {
   const left = { ...drafts, all: drafts.all.filter((kept) => kept.id !== id) }
   if (id !== drafts.openId) return left
-  // An id that no draft had, so that the form begins anew.
+  // An id that no draft has, so that the form is reset.
   const next = Math.max(...drafts.all.map((kept) => kept.id)) + 1
   return { all: [...left.all, { id: next, draft: blankDraft() }], openId: next }
 }

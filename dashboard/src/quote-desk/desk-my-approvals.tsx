@@ -5,8 +5,8 @@ import { type Approval, useMyApprovals } from '../approvals/index.ts'
 import { CopyButton, counted, dollars, emailText, Failed, laneName } from '../shared-ui/index.ts'
 
 /**
- * The requests for approval of the person at the desk: that they wait, the answer, and after an approval the text for the customer.
- * A request that is new or answered is announced.
+ * The signed-in person's requests for approval, with their answers, and after an approval the text for the customer. Screen readers
+ * announce a new request and an answer.
  */
 export function MyApprovals({ isFormBlank }: { isFormBlank: boolean }) {
   const { mine, dismiss } = useMyApprovals()
@@ -82,7 +82,7 @@ function stateWords({ state, lanes: quotes }: Approval): string {
   }
 }
 
-/** What the person who asked can do before the end: accept the other rates, or withdraw. */
+/** The requester's actions on an open request: accept the other rates, or withdraw. */
 function Answers({ approval: { approval_id, state, lanes: quotes } }: { approval: Approval }) {
   const change = useChange('decide-approval')
   const queries = useQueryClient()
@@ -110,7 +110,7 @@ function Answers({ approval: { approval_id, state, lanes: quotes } }: { approval
   )
 }
 
-/** The text for the customer of quotes that were approved. While somebody types the next quote, it is closed, so that nothing moves. */
+/** The text for the customer about approved quotes. It is closed while somebody types the next quote, so that nothing moves. */
 function ApprovedText({ approval: { lane_refs }, isOpen }: { approval: Approval; isOpen: boolean }) {
   const { tenant } = useSession()
   const [requestId = ''] = (lane_refs[0] ?? '').split('-')
@@ -135,7 +135,7 @@ function ApprovedText({ approval: { lane_refs }, isOpen }: { approval: Approval;
   )
 }
 
-/** The quotes that were approved: a requote is one of several in its request. */
+/** The approved quotes of a request, which also has earlier quotes if a requote was approved. */
 function ofRefs(request: Answer<'get-quote-request'>, refs: readonly string[]) {
   return { ...request, lanes: request.lanes.filter(({ lane_ref }) => refs.includes(lane_ref)) }
 }

@@ -4,19 +4,19 @@ import { changedInWords, type DeskAppraisal, deskAppraisal, rulesInWords } from 
 
 type Advice = Answer<'quote-advice'>
 
-/** What a rate is worth, read from the loaded curve: no request is needed while the user types. */
+/** The value of a rate, read from the loaded curve, so that typing needs no request. */
 export interface RateValue {
   readonly rate: number
   readonly chance: number
   readonly interval80: { readonly low: number; readonly high: number }
-  /** Set when the rate is outside of the curve: the chance is then that of its nearest end. */
+  /** Set when the rate is outside of the curve: the chance is then from its nearest end. */
   readonly beyond: 'below' | 'above' | null
   /** The margin and the worth are null when no truck cost is known. */
   readonly margin: number | null
   readonly marginPct: number | null
   /**
-   * The chance times the margin: what a quote at this rate earns on average. Null above the curve, where the chance is at most
-   * that of its end: a rate of $9,000 would seem to be worth more than the best one.
+   * The chance times the margin: the average earnings of a quote at this rate. Null above the curve, because the chance at its end
+   * is only an upper limit there: $9,000 would seem to be worth more than the best rate.
    */
   readonly worth: number | null
 }
@@ -24,11 +24,12 @@ export interface RateValue {
 /** The rates for a quote, each with its value. */
 export interface Pricing {
   /**
-   * The rate to quote: the best expected margin, or else the going rate, or the target of the rules, within their limits and rounded.
+   * The rate to quote: the rate with the best expected margin, or else the going rate, or the target of the rules, within their
+   * limits and rounded.
    */
   readonly quote: RateValue
   readonly basis: 'best' | 'going' | 'target' | 'minimum' | 'maximum'
-  /** What the rules changed about the rate to quote, in words; empty if nothing. */
+  /** The changes of the rate to quote by the rules, in words; empty without changes. */
   readonly changed: string
   /** The lowest rate that earns nearly as much as the best one, and therefore wins more often. */
   readonly safer: RateValue | null
@@ -125,15 +126,15 @@ export function typedValue(
 
 /** How a typed rate compares with the rate to quote. */
 export type Standing =
-  /** It is the rate to quote, to the dollar. */
+  /** The rate to quote, to the dollar. */
   | 'same'
-  /** It earns nearly as much, or there is no cost to compare by. */
+  /** A rate that earns nearly as much, or has no cost to compare by. */
   | 'near'
-  /** It is outside of the range that is nearly as good. */
+  /** A rate outside of the range that is nearly as good. */
   | 'off'
-  /** It is below the floor or the cost. */
+  /** A rate below the floor or the cost. */
   | 'low'
-  /** It is above the maximum of the rules. */
+  /** A rate above the maximum of the rules. */
   | 'high'
 
 /** @example standingOf({ rate: 1900, margin: -161, ... }, pricing) // 'low' */

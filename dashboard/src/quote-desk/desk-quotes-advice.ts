@@ -15,7 +15,7 @@ import {
 import { changedInWords, deskAppraisal } from './desk-appraisal.ts'
 import { type DeskQuote, type Draft, hasState, quotesToSave, sentQuote } from './desk-draft.ts'
 
-/** A row to ask about; null while its places are incomplete. */
+/** A row in the form of a request for advice; null while its places are incomplete. */
 function askedOf(quote: DeskQuote): PricedQuote | null {
   return hasState(quote.origin) && hasState(quote.destination) ? quoteFacts(sentQuote(quote)) : null
 }
@@ -66,7 +66,7 @@ export interface RateToConfirm {
   readonly reasons: readonly string[]
 }
 
-/** What is known about the rates of a draft before it is saved. */
+/** The result of checking a draft's rates before the save. */
 export interface CheckedRates {
   readonly toConfirm: readonly RateToConfirm[]
   /** True when the service did not check the rates in time. Then nobody knows whether there are rates to confirm. */
@@ -100,8 +100,8 @@ export function useDraftCheck(): (draft: Draft) => Promise<CheckedRates> {
 }
 
 /**
- * The rate to quote on a row, in dollars, as for a single quote, with what the rules changed. Null if neither a best nor a going rate
- * is known. The answer has the typed cost, so the optimum is that of the service.
+ * The rate to quote on a row, in dollars, as for a single quote, with the changes by the rules. Null if neither a best nor a going
+ * rate is known. The service already used the typed cost, so its optimum applies.
  */
 export function bestRateOf(
   lane: Pick<DeskQuote, 'cost'>,
@@ -139,7 +139,7 @@ export function marginOf(
 /** The sums of the rows with a rate. A margin or worth is counted only where it is known. */
 export interface QuotesTotals {
   readonly rated: number
-  /** In US dollars; null if an amount in Canadian dollars cannot be converted. */
+  /** The sum in US dollars; null if an amount in Canadian dollars cannot be converted. */
   readonly rate: number | null
   readonly margin: number | null
   readonly marginPct: number | null

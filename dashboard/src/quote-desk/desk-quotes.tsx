@@ -58,7 +58,7 @@ function errorsOf(errors: readonly DeskError[], quote: DeskQuote): readonly Desk
   return own.length === 0 ? noErrors : own
 }
 
-/** The sums of several quotes, and a button that takes over the best rate of each. */
+/** The sums of several quotes, and a button that uses the best rate of each. */
 export function QuotesTotals({
   lanes: quotes,
   adviceOf,
@@ -129,7 +129,7 @@ export function DeskButtons({
   laneCount: number
   isFull: boolean
   isSaving: boolean
-  /** Null while nobody chose. */
+  /** The chosen validity; null while nobody chose. */
   validHours: number | null
   onValidHours: (hours: number) => void
   onAdd: () => void
@@ -147,7 +147,7 @@ export function DeskButtons({
           Paste rows
         </Button>
         <div className="desk-hint">{mayQuote && <KeyboardHint />}</div>
-        {/* Here, and not between the reference and the quotes: nobody tabs through it to the origin. */}
+        {/* Below the quotes, so that nobody has to tab through this field on the way to the origin. */}
         <div className="desk-validity">
           <ValidFor hours={validHours} onHours={onValidHours} />
         </div>

@@ -7,11 +7,10 @@ import type { Draft } from './desk-draft.ts'
 import { Suggested } from './desk-rows.tsx'
 import type { DeskSave } from './desk-save.ts'
 
-/** As many as the field asks for, so that both use one answer. */
+/** As many suggestions as the customer field requests, so that both use one cached answer. */
 const offeredMax = 8
 const shownMax = 3
 
-/** The customer and the reference of the request. */
 export function RequestFields({
   draft,
   onDraft,
@@ -26,7 +25,7 @@ export function RequestFields({
 }) {
   const [isFresh] = useState(draft.customer === '')
   useEffect(() => {
-    // Not on touch screens, where the on-screen keyboard would cover half the page.
+    // No focus on touch screens, where the on-screen keyboard would cover half the page.
     if (isFresh && window.matchMedia('(pointer: fine)').matches) {
       document.querySelector<HTMLElement>('[data-field="customer"]')?.focus({ preventScroll: true })
     }
@@ -76,7 +75,7 @@ export function RequestFields({
   )
 }
 
-/** Says that no quote has this customer yet, and offers the customers with a similar name: "harv" is a new customer. */
+/** Says that no quote has this customer yet, and offers customers with a similar name, because "harv" would become a new customer. */
 function NewCustomer({ name, onUse }: { name: string; onUse: (name: string) => void }) {
   const { data } = useAnswer(
     'suggest-customers',

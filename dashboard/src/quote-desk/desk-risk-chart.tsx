@@ -11,7 +11,7 @@ const axis = 22
 /** Room for half of the first and the last label. */
 const margin = 24
 
-/** What can become of the margin: one small chart, for the typed rate or else the rate to quote. */
+/** The possible margins in one small chart, at the typed rate or else the rate to quote. */
 export function MarginAtRisk({
   answer: { advice, rate },
   pricing,

@@ -9,7 +9,7 @@ export interface RiskAtRate {
   readonly median: number
   readonly high: number
   readonly lossChance: number
-  /** True if the rate is beyond the known distribution, so that the chance is only a limit. */
+  /** True if the rate is outside the known distribution of costs, so that the chance of a loss is only a limit. */
   readonly beyond: boolean
   readonly safeRate: number
   /** Bars of equal width, lowest margin first: the share of loads with a margin from `from` to `to`. */
@@ -20,7 +20,7 @@ const barCount = 28
 
 type Costs = MarginRisk['costs']
 
-/** The share of loads whose cost is at most an amount, between the known shares. */
+/** The share of loads whose cost is at most an amount, interpolated between the known shares. */
 function shareBelow(costs: Costs, amount: number): number {
   const [first, last] = [costs[0], costs.at(-1)]
   if (first === undefined || last === undefined) return Number.NaN
@@ -33,7 +33,7 @@ function shareBelow(costs: Costs, amount: number): number {
 }
 
 /**
- * The risk of a rate, computed at every key from the distribution of the loaded advice. A typed cost moves the whole
+ * The risk of a rate, computed at every key press from the cost distribution of the loaded advice. A typed cost shifts the whole
  * distribution. Null without a distribution.
  */
 export function riskAt(

@@ -41,7 +41,6 @@ export interface RowProps {
   readonly on: RowEvents
 }
 
-/** The events of a row. */
 export interface RowEvents {
   readonly change: (quote: DeskQuote, field: DeskField, text: string) => void
   readonly activate: (quote: DeskQuote) => void
@@ -175,7 +174,7 @@ function RowLine({
   )
 }
 
-/** A field behind "More", so that a row stays low while it is closed. @example moreInWords(lane, 'cost') // 'cost $1,800' */
+/** A field behind "More" in words, for the line below a closed row. @example moreInWords(lane, 'cost') // 'cost $1,800' */
 function moreInWords(quote: DeskQuote, field: (typeof moreFields)[number]): string {
   if (field === 'pickup') return `pickup ${calendarDay(quote.pickup)}`
   if (field === 'rateType') return quote.rateType
@@ -193,7 +192,7 @@ function termsErrorsOf(errors: readonly DeskError[]) {
   return Object.fromEntries(errors.map(({ field, text }) => [field, text]))
 }
 
-/** The rate, with a small button that says what it includes and opens the fields for that. */
+/** The rate, with a small button that states its terms and opens their fields. */
 function RateField({
   quote,
   number,
@@ -279,7 +278,7 @@ function RowAdviceLine({
           {own !== null && (
             <UnstyledButton
               className="desk-suggestion"
-              // Appears while the person types on. Alt + U does the same for the quote with the focus.
+              // No Tab stop, because it appears while the person types on. Alt + U does the same for the quote with the focus.
               tabIndex={-1}
               aria-label={`Use ${dollars(own)}`}
               onClick={() => onUse(own)}
@@ -308,7 +307,6 @@ function MoreFields({
 }: {
   input: (field: DeskField) => { value: string; error: string | undefined; 'data-field': string }
   onChange: (field: DeskField, text: string) => void
-  /** A key pressed in the last field. */
   onLastKey: (event: KeyboardEvent) => void
 }) {
   const { default_rate_type: assumed } = useSession().tenant
@@ -467,7 +465,6 @@ export function Suggested({
   )
 }
 
-/** The keyboard shortcuts of the desk. */
 export function KeyboardHint() {
   return (
     <Text size="xs" c="dimmed" visibleFrom="sm">

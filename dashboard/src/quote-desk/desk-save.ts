@@ -39,7 +39,7 @@ function keyOf(request: object): string {
   return fresh
 }
 
-/** Used when the browser has no storage. */
+/** The key when the browser has no storage. */
 let keyOfThisPage = ''
 
 function savedKey(): string {

@@ -26,13 +26,13 @@ import {
 
 type Request = Answer<'create-quote-request'>
 
-/** The saved request: what to send to the customer, what to enter in the TMS, and the outcome if it is known at once. */
+/** The saved request: the text for the customer, the lane_refs for the TMS, and the outcome if it is known at once. */
 export function Saved({ request, onNew }: { request: Request; onNew: () => void }) {
   const heading = useRef<HTMLHeadingElement>(null)
   useEffect(() => heading.current?.focus(), [])
   const { customer_name, reference } = request
   const offers = useSavedQuotes(request)
-  // The offer that counts for each load: after a requote, marks are of the new one.
+  // The offer that counts for each load: after a requote, marks apply to the new offer.
   const quotes = offers.filter(({ superseded_by }) => superseded_by === null)
   const earlier = offers.filter(({ superseded_by }) => superseded_by !== null)
   const marks = useMarks(quotes)
@@ -164,7 +164,7 @@ function useSavedKeys({
   ])
 }
 
-/** The warnings of the save, for rates that were saved without or despite a confirmation. */
+/** The service's warnings about the saved rates, with or without a confirmation. */
 function Warnings({ request }: { request: Request }) {
   const found = request.lanes.filter(({ warnings }) => warnings.length > 0)
   if (found.length === 0) return null
@@ -188,7 +188,7 @@ function SavedQuotes({
   lanes: readonly Quote[]
   chosen: Quote | null
   choose: (at: number) => void
-  /** Null for a person who may not mark quotes. */
+  /** Requotes a quote; null for a person who may not mark quotes. */
   requote: ((quote: Quote) => void) | null
 }) {
   return (

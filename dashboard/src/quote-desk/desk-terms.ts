@@ -12,13 +12,13 @@ import {
 } from '../shared-ui/index.ts'
 import { type DeskQuote, hasState, sentQuote } from './desk-draft.ts'
 
-/** A quote as it is compared with the other quotes of the brokerage. */
+/** A quote, converted for the comparison with the brokerage's other quotes. */
 export interface ComparedQuote {
-  /** With its amounts on the terms of the brokerage. Without amounts while they cannot be converted. */
+  /** The quote with its amounts on the terms of the brokerage, or without amounts while they cannot be converted. */
   readonly lane: DeskQuote
-  /** A rate of the advice on the terms of the quote; null while it cannot be converted. */
+  /** Converts a rate of the advice to the terms of the quote; null while that is not possible. */
   readonly own: (rate: number) => number | null
-  /** The basis of the numbers of the advice, and what was converted. */
+  /** The basis of the advice's numbers, and the conversions, in words. */
   readonly words: string
   /** Why a typed rate is not compared; null if it is, or if none is typed. */
   readonly notCompared: string | null

@@ -115,7 +115,7 @@ function Costs({ answer: { advice, rate }, pricing }: { answer: DeskAnswer; pric
   )
 }
 
-/** What would change the estimate of the typed rate. Nothing is shown for another rate. */
+/** The events that would change the estimate at the typed rate. Renders nothing for advice on another rate. */
 function WouldChange({ answer: { advice, rate, isForRate } }: { answer: DeskAnswer }) {
   const estimate = advice?.estimate
   if (estimate?.probability == null || rate === null) return null

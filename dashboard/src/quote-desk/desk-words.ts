@@ -264,7 +264,7 @@ export function spokenAdvice(pricing: Pricing | null, typed: RateValue | null): 
 }
 
 /**
- * The customer of an estimate, if it changes the estimate. The chance for all customers is that of the typed rate.
+ * The customer of an estimate, if it changes the estimate. The chance for all customers is at the typed rate.
  *
  * @param rate the typed rate that the estimate is for; null without one
  * @example customerInWords(estimate, 2480)

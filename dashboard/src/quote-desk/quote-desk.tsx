@@ -160,7 +160,7 @@ function useQuotes({ draft, onDraft, saving }: DeskProps) {
     },
     remove: (quote: DeskQuote) => {
       if (quotes.length === 1) {
-        // The form is as empty as at the start, without the customer, too.
+        // The form is blank again; the customer is removed, too.
         onDraft(() => ({ ...blankDraft(), lanes: [blankQuote(nextId(quotes))] }))
         focusCustomer()
         return
@@ -177,7 +177,7 @@ function useQuotes({ draft, onDraft, saving }: DeskProps) {
       if (first !== undefined) {
         setActiveId(first.id)
         const next = all.slice(-added.length).find(({ rate }) => rate.trim() === '') ?? first
-        // After the dialog has closed and returned the focus, perhaps to a row that is gone.
+        // Runs after the dialog has closed and returned the focus, perhaps to a row that no longer exists.
         focusAfterDialog(draft.customer.trim() === '' && !named ? null : next.id)
       }
       notify(`${counted(added.length, 'quote')} added`)
@@ -185,7 +185,7 @@ function useQuotes({ draft, onDraft, saving }: DeskProps) {
   }
 }
 
-/** The advice for the active quote, and taking over its rates on the terms of the quote. */
+/** The advice for the active quote, and a function that uses a rate of it on the quote's terms. */
 function useActiveAdvice({ active, change }: ReturnType<typeof useQuotes>, customer: string) {
   const compared = useComparedQuote(active, customer)
   const answer = useDeskAnswer(compared.lane, customer)
@@ -363,7 +363,7 @@ function SaveProblems({
           draft={draft}
           acceptUnknown={acceptUnknown}
           onAsked={() => {
-            // What was asked for is no draft any more. Its state is above the form.
+            // The quotes that wait for approval are no draft any more. Their state is above the form.
             drafts.discard(drafts.drafts.openId)
             focusCustomer()
           }}
@@ -378,7 +378,7 @@ function looksLikeRows(text: string): boolean {
   return /[\t\n\r]/.test(text.trim())
 }
 
-/** The errors to show: those of the save, then unreadable amounts, then those of the advice. */
+/** The errors to show: save errors, then unreadable amounts, then errors of the advice. */
 function errorsShown(
   saveErrors: readonly DeskError[],
   active: DeskQuote,

@@ -17,9 +17,9 @@ import {
 } from './desk-drafts.ts'
 import type { DeskSave } from './desk-save.ts'
 
-/** What the history entry of the desk has beside its address. */
+/** The state of the desk's history entry, in addition to its address. */
 interface EntryState {
-  /** The draft whose lane is in the address: a reload or Back opens it again. A link from elsewhere has none. */
+  /** The id of the draft whose lane is in the address, so that a reload or Back opens it. Absent in a link from elsewhere. */
   readonly deskDraft?: number
   /** Set by N and "New quote" on other pages. */
   readonly deskBegins?: boolean
@@ -43,7 +43,7 @@ function opened(
 /** The drafts of this browser tab, and the open one. */
 export function useDrafts(saving: DeskSave) {
   const { tenant } = useSession()
-  // Both from the location: the search of the route is older while it changes.
+  // Both are from the location, because the search of the route is outdated during a navigation.
   const search = useLocation({ select: (at) => at.search as Readonly<Record<string, string>> })
   const entry = useLocation({ select: ({ state }) => state as EntryState })
   const [drafts, setDrafts] = useState(() => opened(savedDrafts(tenant.id), entry, search))
@@ -65,7 +65,7 @@ export function useDrafts(saving: DeskSave) {
     goOn({ search: {}, replace: true })
   }, [saved, goOn])
   const change = (to: (before: Drafts) => Drafts) => {
-    // The answer to a running save is for the draft that is open.
+    // The open draft stays open during a save, because the answer belongs to it.
     if (saving.saving) return
     saving.reset()
     setDrafts(to)
@@ -78,7 +78,7 @@ export function useDrafts(saving: DeskSave) {
     open: (id: number) => change((before) => withOpen(before, id)),
     discard: (id: number) => change((before) => without(before, id)),
     add: (draft: Draft) => change((before) => withNew(before, draft)),
-    /** Leaves a part of the open draft in it, and keeps the other part as a draft beside it. */
+    /** Leaves one part in the open draft, and makes the other part a draft beside it. */
     split: (left: Draft, beside: Draft) =>
       change((before) =>
         withOpen(

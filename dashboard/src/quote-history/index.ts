@@ -1,4 +1,4 @@
-/** The change history of a quote: what changed, by whom, and by which rule. */
+/** The change history of a quote: the changes, with their person and rule. */
 
 export { QuoteChanges } from './quote-changes.tsx'
 export { fieldName, valueWords } from './quote-changes-words.ts'

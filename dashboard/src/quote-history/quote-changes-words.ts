@@ -99,7 +99,7 @@ export function valueWords(field: string, value: Value | undefined): string {
 
 /** The quote's current value of a changed field. */
 function currentValue(quote: Quote, field: string): Value {
-  // Without a customer on the booking, the quote shows its own, and the history has null.
+  // If the booking has no customer, the quote shows the quoted one, but the history has null.
   if (field === 'customer_name') {
     return quote.customer_name === quote.quoted_customer_name ? null : quote.customer_name
   }

@@ -32,7 +32,7 @@ const pageSizeShown = '50'
 
 declare module '@tanstack/react-router' {
   interface HistoryState {
-    /** The cursors of the previous pages, first page first. In the history state, because an address is too short. */
+    /** The cursors of the previous pages, first page first. They are in the history state, because an address is too short. */
     quotesTrail?: readonly string[]
     /** The number of quotes in the selection. The API returns it only with the first page. */
     quotesTotal?: number
@@ -126,7 +126,7 @@ export function useQuotesView({ plainIsAll }: { plainIsAll: boolean }) {
         ...(known.total === undefined ? {} : { quotesTotal: known.total }),
       },
     })
-  // The plain address opens the default view, so that all quotes need a name if another view is the default.
+  // The plain address opens the default view. If that is another view, the view of all quotes needs its name.
   const named = (name: string) => (name === allQuotes && plainIsAll ? {} : { view: name })
   const { cursor, page: _page, ...first } = view
   const known = total === null ? {} : { total }

@@ -37,7 +37,7 @@ function perMile(difference: number | null, miles: number | null): string {
   return each === null ? none : `${each > 0 ? '+' : each < 0 ? '−' : ''}${ratePerMile(Math.abs(each))}`
 }
 
-/** An amount and what it is in. @example sent('$2,600', 2600, { basis: null, currency: 'CAD' }) // '$2,600 CAD' */
+/** An amount with its currency and basis. @example sent('$2,600', 2600, { basis: null, currency: 'CAD' }) // '$2,600 CAD' */
 function sent(shown: ReactNode, amount: number | null, terms: QuotedTerms): ReactNode {
   return amount === null ? (
     shown
@@ -66,7 +66,7 @@ function compared(quote: Quote, assumed: RateBasis): readonly Compared[] {
     { amount: quote.margin, basis: null, currency: quote.margin_currency },
     assumed,
   )
-  // A share of a linehaul rate and one of an all-in rate cannot be subtracted.
+  // A percentage of a linehaul rate and a percentage of an all-in rate cannot be subtracted.
   const isOneBasis = (quote.quoted_basis ?? assumed) === (quote.margin_basis ?? assumed)
   const inCurrency = (currency: QuotedTerms['currency']) => ({ basis: null, currency })
   return [

@@ -32,7 +32,7 @@ export function mayReplace({ lane: quote }: RefusedMark): boolean {
   return quote !== null && quote.voided_at === null && quote.superseded_by === null
 }
 
-/** What the marks do, within a sentence. Undo restores different outcomes. */
+/** The marks in words, within a sentence. An undo can restore different outcomes. */
 function marksWords([first, ...others]: readonly BulkMark[]): string {
   if (first === undefined) return ''
   const words = outcomeWords(first.outcome, first.reason)

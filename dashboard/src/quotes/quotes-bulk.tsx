@@ -35,7 +35,7 @@ export function useQuotesBulk({ lanes: quotes, clear }: QuotesSelection) {
   return { mark, isSending: marks.isSending, dialogs }
 }
 
-/** The actions on the selected quotes. It stays at the bottom of the window, so that it is in reach from every row. */
+/** The bar of actions on the selected quotes. It stays at the bottom of the window, in reach from every row. */
 export function BulkBar({
   selection,
   mark,

@@ -26,7 +26,6 @@ import {
   VoidMark,
 } from '../shared-ui/index.ts'
 
-/** The actions of a row. */
 export type RowAction = 'open' | 'copy' | 'won' | 'lost' | 'pending' | 'requote' | 'menu'
 
 export interface RowParts {
@@ -40,19 +39,19 @@ export interface RowParts {
 export interface QuotesColumn {
   readonly key: string
   readonly header: string
-  /** In rem. The first column takes the rest. */
+  /** The width in rem. Without one, the column takes the rest. */
   readonly width?: number
   readonly align?: 'right'
   readonly from?: 'sm' | 'md'
   readonly isText?: boolean
-  /** 'always': in every choice of columns. 'extra': only when chosen. */
+  /** 'always': shown in every choice of columns. 'extra': shown only when chosen. */
   readonly shown?: 'always' | 'extra'
   readonly hidesHeader?: boolean
   readonly sorts?: readonly [first: string, second?: string]
   readonly cell: (parts: RowParts) => ReactNode
 }
 
-/** Spot or contract: as the quote says, else by the default of the brokerage. */
+/** Spot or contract, as the quote states, else by the brokerage's default. */
 export function RateTypeOf({ quote }: { quote: Pick<Quote, 'rate_type'> }) {
   const { default_rate_type: assumed } = useSession().tenant
   return rateTypeNames[quote.rate_type ?? assumed]
@@ -87,7 +86,7 @@ function RowButton({
   )
 }
 
-/** Amounts from here on are in whole dollars and small: with cents, they would cover the next column. */
+/** Amounts from this one on have a small font and no cents. Cents would cover the next column. */
 const longDollars = 100_000
 
 /** An amount in the width of a column. The title has its cents. */

@@ -139,7 +139,7 @@ function TypeFact({ quote }: { quote: Quote }) {
   )
 }
 
-/** The end that the text for the customer states, and at which the quote expires. */
+/** The time at which the quote expires, as the text for the customer states it. */
 function ValidUntil({ quote }: { quote: Quote }) {
   const end = validUntil(quote, useSession().tenant.quote_expiry.valid_days)
   if (end === null) return null
@@ -151,7 +151,7 @@ function ValidUntil({ quote }: { quote: Quote }) {
   )
 }
 
-/** What an amount includes, in words; null if nothing was stated, so that the default of the brokerage is assumed. */
+/** The basis of an amount in words; null if none was stated, so that the default of the brokerage is assumed. */
 function chargesWords({
   basis,
   fuel,

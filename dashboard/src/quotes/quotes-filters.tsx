@@ -27,7 +27,7 @@ const draftNames = [
   'to',
 ] as const
 
-/** The quotes behind a figure of Results. */
+/** The labels of the filters for the quotes behind a figure of Results. */
 const findingNames = {
   lost_to_cost: 'Lost to cost',
   lost_to_rate: 'Lost to rate',
@@ -138,7 +138,7 @@ function Fields({ place, error }: { place: QuotesPlace; error: CallFailed | null
     )
     if (differing.length === 0) return
     const changed = Object.fromEntries(differing.map(([name, text]) => [name, text.trim()]))
-    // Only pending quotes have waited for days.
+    // Clears the outcome, because only pending quotes can be pending for days.
     change({ ...changed, ...((changed.pending_days ?? '') === '' ? {} : { outcome: '', reason: '' }) })
   }
   const typed = (name: DraftName) => ({

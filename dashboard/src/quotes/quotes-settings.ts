@@ -21,7 +21,7 @@ export function useQuotesSettings() {
   const settings = answer.data ?? null
 
   /**
-   * Saves what `change` makes of the current settings. If another window changed them, `change` is applied to those.
+   * Applies `change` to the current settings and saves the result. If another window changed them, it is applied to the newer ones.
    * Throws the failure of the call.
    */
   const save = async (change: (now: QuoteListSettings) => Change): Promise<void> => {
@@ -72,7 +72,7 @@ export function isBuiltIn(name: string): boolean {
   return builtInViews.some((one) => isSameName(one, name))
 }
 
-/** Names of views differ by more than case and surrounding spaces. */
+/** Case and surrounding spaces do not distinguish names of views. */
 export function isSameName(one: string, other: string): boolean {
   return one.trim().toLowerCase() === other.trim().toLowerCase()
 }

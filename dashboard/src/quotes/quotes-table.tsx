@@ -125,7 +125,6 @@ function Header({
   )
 }
 
-/** Selects all rows of the page, or none. */
 function SelectAll({ rows, selection }: { rows: readonly Quote[]; selection: QuotesSelection }) {
   const box = useRef<HTMLInputElement>(null)
   const selected = selection.lanes.length
@@ -208,7 +207,6 @@ const QuoteRow = memo(function QuoteRow({
   )
 })
 
-/** Focuses the link of a row. */
 export function focusLink(row: Element | null | undefined): void {
   row?.querySelector<HTMLElement>('[data-row-link]')?.focus()
 }

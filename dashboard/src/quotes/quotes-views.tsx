@@ -12,13 +12,13 @@ import { allQuotes, isBuiltIn, isSameName, pendingTooLong, type QuotesSettings }
 export function activeView({ view }: QuotesPlace, { views }: QuotesSettings) {
   const named = views.find(({ name }) => isSameName(name, view.view ?? allQuotes))
   const isChanged = named !== undefined && savedQuery(viewOfQuery(named.query)) !== savedQuery(view)
-  // Filtering all quotes, or one's own, makes no changed view but an unnamed one.
+  // All quotes, or one's own, with a filter are an unnamed view instead of a changed one.
   const isUnnamed =
     named === undefined || (isChanged && named.name !== pendingTooLong && isBuiltIn(named.name))
   return isUnnamed ? { view: null, isChanged: false } : { view: named, isChanged }
 }
 
-/** Opens the default view of the person at the plain address of the page. False until it is known. */
+/** Opens the person's default view at the plain address of the page. Returns false until that view is known. */
 export function useDefaultView(
   place: QuotesPlace,
   { defaultView, views, isLoading }: QuotesSettings,
@@ -139,7 +139,7 @@ function ViewItems({
   )
 }
 
-/** The settings with another name for a view; also for the default view. */
+/** The settings with a renamed view, which can be the default view. */
 function renamed(now: QuoteListSettings, from: string, to: string) {
   return {
     views: now.views.map((one) => (isSameName(one.name, from) ? { ...one, name: to } : one)),

@@ -7,7 +7,7 @@ import { Failed, laneName, useNotice } from '../shared-ui/index.ts'
 
 const usualReasons = ['Mistyped rate', 'Wrong lane', 'Duplicate', 'Test'] as const
 
-/** Takes back the void of a quote, and says so. */
+/** Restores a voided quote, and shows a notice. */
 function useRestore() {
   const queries = useQueryClient()
   const notify = useNotice()
@@ -27,7 +27,7 @@ function useRestore() {
   return { run, isPending: restore.isPending }
 }
 
-/** Voids a quote that was a mistake, with a reason, or takes the void back. */
+/** Voids a quote that was a mistake, with a reason, or restores it. */
 export function VoidButton({ quote }: { quote: Quote }) {
   const [isAsking, setIsAsking] = useState(false)
   const restore = useRestore()

@@ -4,7 +4,7 @@ import type { CallFailed } from '../api/index.ts'
 import { dollars, Failed, InRed, percent, probability, range, roundDollars } from '../shared-ui/index.ts'
 import { type Choice, isBlocked } from './requote-choices.ts'
 
-/** Whether a rate is outside the rules in such a way that an approval, or nothing, makes the quote. */
+/** Whether a rate is outside the rules but can be approved. */
 export function needsApproval({ rules }: Pick<Choice, 'rules'>): boolean {
   return rules.length > 0 && !isBlocked({ rules })
 }
@@ -17,20 +17,20 @@ interface CardProps {
   readonly isPending: boolean
   /** Whether the button is off: there is no rate, or another choice is being saved. */
   readonly isOff: boolean
-  /** Why it was not saved. A refusal by the rules is in those of the choice. */
+  /** Why the choice was not saved. A refusal by the rules is in its `rules`. */
   readonly error: CallFailed | null
-  /** Why to check the rate before the next press saves it. */
+  /** The reasons to check the rate before the next press saves it. */
   readonly toConfirm: readonly string[]
   readonly action: string
   /** Words in place of the chance, such as "they named it". */
   readonly chanceWords?: string
-  /** Absent: the button submits the form. */
+  /** The action of the button. Absent: it submits the form. */
   readonly onKeep?: () => void
   /** The rate, or the reason for a loss. */
   readonly children: ReactNode
 }
 
-/** One choice: its rate, its chance, its margin, what it earns on average, and a button that saves it. */
+/** One choice: its rate, chance, margin and worth, and a button that saves it. */
 export function ChoiceCard({ title, choice, isBest, isOff, error, toConfirm, action, ...props }: CardProps) {
   const rules = choice?.rules ?? []
   return (

@@ -2,7 +2,7 @@ import { bestChoice, NO_CHOICE } from '#engine/estimate/counter-offer.ts'
 import type { CallFailed } from '../api/index.ts'
 import { onOwnTerms, type QuoteAdvice } from '../shared-ui/index.ts'
 
-/** A rate with what it earns. Dollars on the terms of the requote; null where it is not known. */
+/** A rate with its chance, margin and worth, in dollars on the terms of the requote; null if unknown. */
 export interface Choice {
   readonly rate: number
   readonly chance: number | null
@@ -14,13 +14,13 @@ export interface Choice {
 }
 
 /**
- * A rate with what it earns, over a truck cost. After a counter-offer, the chance is that after it.
+ * The choice of a rate, with the margin over a truck cost. The chance takes a counter-offer into account.
  *
  * @param advice the advice on this rate; null while it is not known
  */
 export function choiceAt(rate: number, cost: number | null, advice: QuoteAdvice | null): Choice {
   const { counter_offer: countered = null, estimate = null, outside_rules: rules = [] } = advice ?? {}
-  // A rate that cannot be converted has no chance: the estimate is for another one.
+  // A rate that cannot be converted has no chance, because the estimate is for another rate.
   const isComparable = advice?.conversion != null
   const [chance, interval80] = !isComparable
     ? [null, null]
@@ -45,7 +45,7 @@ export function expectedCost(advice: QuoteAdvice | null): number | null {
   return expected === undefined || advice?.conversion == null ? null : onOwnTerms(advice.conversion, expected)
 }
 
-/** A choice with the rules that refused to save it, where the advice did not know them. */
+/** A choice with the rules that refused its save, if the advice did not have them. */
 export function withRefusal(choice: Choice | null, error: CallFailed | null): Choice | null {
   if (choice === null || choice.rules.length > 0 || error?.code !== 'outside-rules') return choice
   const rules = error.errors.map(({ code, detail }) => ({
@@ -57,7 +57,7 @@ export function withRefusal(choice: Choice | null, error: CallFailed | null): Ch
 
 export type ChoiceName = NonNullable<ReturnType<typeof bestChoice>>
 
-/** Whether the rules forbid a rate, also with an approval. */
+/** Whether the rules forbid a rate even with an approval. */
 export function isBlocked({ rules }: Pick<Choice, 'rules'>): boolean {
   return rules.some(({ code }) => code === 'blocked')
 }

@@ -67,13 +67,13 @@ function Requote({ quote, onClose }: { quote: Quote; onClose: () => void }) {
 /** The advice on a requote, requested after a pause in typing. */
 interface RequoteAdvice {
   readonly body: Body<'advise-quotes'>
-  /** At the new rate; null while it is loading. */
+  /** The advice at the new rate; null while it is loading. */
   readonly ofRate: QuoteAdvice | null
-  /** At the rate that the customer named; null without one. */
+  /** The advice at the rate that the customer named; null without one. */
   readonly ofNamed: QuoteAdvice | null
   /** The newest advice, perhaps for an earlier rate. */
   readonly newest: QuoteAdvice | null
-  /** Null while newer advice is requested. */
+  /** The failure of the last request; null while newer advice is requested. */
   readonly failure: CallFailed | null
   readonly retry: () => void
 }
@@ -103,7 +103,7 @@ function useRequoteAdvice(quote: Quote, read: ReadRequote): RequoteAdvice {
   }
 }
 
-/** What is wrong with what was typed, by field. */
+/** The errors of the typed values, by field. */
 function errorsOf(quote: Quote, typed: TypedRequote, read: ReadRequote) {
   const { named, rate, cost } = typed
   const wrongNamed = named.trim() !== '' && read.counterRate === null
@@ -127,7 +127,7 @@ function errorsOf(quote: Quote, typed: TypedRequote, read: ReadRequote) {
   }
 }
 
-/** The props of a card, and what its button does. */
+/** The props of a card, and the action of its button. */
 interface CardOfChoice
   extends Pick<
     Parameters<typeof ChoiceCard>[0],
@@ -246,13 +246,13 @@ function TypedFields({
   )
 }
 
-/** The choices with what they earn, over the typed cost or that of the earlier quote, else over the expected one. */
+/** The choices with their margins over the typed cost, else over the earlier quote's cost, else over the expected cost. */
 function choicesOf(read: ReadRequote, { body, ofRate, ofNamed }: RequoteAdvice) {
   const { counterRate } = read
   // All quotes of the request have the same cost.
   const [{ estimated_cost: own = null } = {}] = body.lanes
   const costOf = (advice: QuoteAdvice | null) => own ?? expectedCost(advice)
-  // Only a counter-offer is answered without a typed rate: the button names the rate.
+  // Only the answer to a counter-offer needs no typed rate, because its button names the suggested rate.
   const suggested = counterRate === null ? null : (ofRate?.counter_offer?.suggested_rate ?? null)
   const rate = read.isRateTyped ? read.rate : suggested
   return {
@@ -261,7 +261,7 @@ function choicesOf(read: ReadRequote, { body, ofRate, ofNamed }: RequoteAdvice) 
   }
 }
 
-/** What can be saved: the requote, and with a counter-offer also accepting or declining it. */
+/** The choices that can be saved: the requote, and for a counter-offer also its acceptance or refusal. */
 function Choices({
   quote,
   read,

@@ -22,7 +22,7 @@ export interface TypedRequote {
 
 export const nothingTyped: TypedRequote = { named: '', rate: '', cost: '', terms: noTerms }
 
-/** What was typed for a requote, and what it means. Amounts in dollars on the terms of the requote; null while one cannot be read. */
+/** The values read from a typed requote. Amounts are dollars on the requote's terms; null while they cannot be read. */
 export interface ReadRequote {
   readonly counterRate: number | null
   readonly rate: number | null
@@ -56,7 +56,7 @@ export function readRequote(
 /**
  * The quote as it would be made again: it keeps cost and terms, unless others are typed. The service applies the same rule.
  *
- * @param assumed the basis of rates that do not say theirs
+ * @param assumed the basis of rates that state none
  */
 function requoted(quote: Quote, { rate, cost, terms }: ReadRequote, assumed: RateBasis): PricedQuote {
   const said = termsBody(terms)
@@ -75,8 +75,8 @@ function requoted(quote: Quote, { rate, cost, terms }: ReadRequote, assumed: Rat
 }
 
 /**
- * The request for advice on a requote: at the typed rate, else at the one to answer a counter-offer with. With a counter-offer, a
- * second quote is at the rate that the customer named.
+ * The request for advice on a requote at the typed rate, or without one at a rate that the service suggests. With a counter-offer,
+ * a second quote is at the rate that the customer named.
  */
 export function requoteAdvice(quote: Quote, read: ReadRequote, assumed: RateBasis): Body<'advise-quotes'> {
   const next = requoted(quote, read, assumed)

@@ -3,7 +3,7 @@ import { pagePaths } from '#contract/pages.ts'
 import { DoneButtons, dollars, laneName, NewQuote, reasonNames, TextLink } from '../shared-ui/index.ts'
 import type { Kept } from './use-requote.ts'
 
-/** Says what was saved, and where it is. */
+/** Confirms the saved requote, request for approval, or loss. */
 export function RequoteSaved({ kept, onClose }: { kept: Kept; onClose: () => void }) {
   return (
     <Stack role="status">

@@ -75,7 +75,7 @@ export function NewRate({ quote, read, rate }: { quote: Quote; read: ReadRequote
   const { default_basis } = useSession().tenant
   const { terms } = read
   const last = { basis: quote.quoted_basis, currency: quote.quoted_currency }
-  // A rate on other terms differs from the last quote by more than its price.
+  // Rates on different terms have no meaningful difference.
   const isComparable = sameTerms(
     { basis: terms.basis || last.basis, currency: terms.currency || last.currency },
     last,
@@ -98,7 +98,7 @@ export function NewRate({ quote, read, rate }: { quote: Quote; read: ReadRequote
   )
 }
 
-/** A small control for what the new rate includes, its charges and its currency. */
+/** A small control for the new rate's basis, charges and currency. */
 export function RequoteTerms({
   quote,
   terms,
@@ -138,7 +138,7 @@ export function RequoteTerms({
   )
 }
 
-/** What the chances are based on. */
+/** The basis of the chances, in words. */
 export function Ground({
   quote,
   advice,

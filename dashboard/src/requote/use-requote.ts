@@ -5,7 +5,7 @@ import { type Answer, type Body, type CallFailed, quotesHaveChanged, useChange }
 import { type Reason, reasonsToConfirm, useRateCheck } from '../shared-ui/index.ts'
 import type { ChoiceName } from './requote-choices.ts'
 
-/** What was saved: a requote, a request for approval, or a loss. */
+/** The saved result: a requote, a request for approval, or a loss. */
 export type Kept =
   | { readonly kind: 'quoted'; readonly lane: Answer<'requote'>; readonly isAnswer: boolean }
   | { readonly kind: 'asked'; readonly approvalId: number; readonly rate: number }
@@ -13,7 +13,7 @@ export type Kept =
 
 interface ToSave {
   readonly body: Body<'requote'>
-  /** The request for the advice on it, and the index of its rate in it. */
+  /** The request for advice on the requote, and the index of its rate in this request. */
   readonly advice: Body<'advise-quotes'>
   readonly index: number
 }
@@ -23,7 +23,7 @@ export interface Saving {
   readonly choice: ChoiceName | null
   readonly isPending: boolean
   readonly error: CallFailed | null
-  /** Why to check the rate of a requote; empty if nobody pressed its button, or there is nothing to confirm. */
+  /** The reasons to check a requote's rate; empty before its button is pressed, or if there are none. */
   readonly toConfirm: (choice: ChoiceName, asked: ToSave) => readonly string[]
   /** Checks a requote, then saves it. If there are reasons to check its rate, it saves at the second call with the same values. */
   readonly save: (choice: 'accept' | 'requote', asked: ToSave) => Promise<void>

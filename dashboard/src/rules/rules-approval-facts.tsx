@@ -24,7 +24,7 @@ import {
 
 type ApprovalQuote = Approval['lanes'][number]
 
-/** What an approver needs to decide: cost, margin and chance of each rate, the rate to quote, and the last quotes of the lane. */
+/** The facts that an approver needs: cost, margin and chance of each rate, the rate to quote, and the last quotes of the lane. */
 export function ApprovalFacts({ approval: { customer_name, lanes: quotes } }: { approval: Approval }) {
   const { data, error, refetch } = useAnswer(
     'advise-quotes',

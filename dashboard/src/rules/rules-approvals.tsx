@@ -27,7 +27,7 @@ const termsOf = ({ quoted_basis, quoted_currency }: ApprovalQuote) =>
 
 const isOpen = ({ state }: Approval) => state === 'waiting' || state === 'countered'
 
-/** The requests that the person can decide with the keyboard, and the chosen one. The first one is chosen at the start. */
+/** The request that the keyboard decides, and a function that chooses another. At the start, it is the first request. */
 function useChosen(approvals: readonly Approval[]) {
   const isApprover = useMay('admin')
   const { user } = useSession()
@@ -56,7 +56,7 @@ function useChosen(approvals: readonly Approval[]) {
 
 const cardId = ({ approval_id }: Pick<Approval, 'approval_id'>) => `approval-${approval_id}`
 
-/** Requests for approval, newest first: those of the last day as the frame of the pages last read them. */
+/** All requests for approval, newest first. Those of the last day are from the frame's polling, which is more recent. */
 function useAllApprovals() {
   const mayAsk = useMay('member')
   const { data, error, refetch } = useAnswer('list-approvals', {}, { enabled: mayAsk })
@@ -230,7 +230,7 @@ function Actions({ approval, isChosen }: { approval: Approval; isChosen: boolean
         body: {
           decision,
           ...(rates === undefined ? {} : { rates }),
-          // The note belongs to the decision of an approver, beside whose buttons it is.
+          // Only an approver's decision has a note, because the field is beside the approver's buttons.
           ...(decision === 'accept' || decision === 'withdraw' || note.trim() === ''
             ? {}
             : { note: note.trim() }),
@@ -318,7 +318,7 @@ function OtherRate({
   )
 }
 
-/** What the person who asked can do. `counter`: the rates that they see, or null without a counter. */
+/** The requester's actions. `counter` has the approver's other rates, or is null without them. */
 function RequesterActions({
   counter,
   isPending,

@@ -5,12 +5,12 @@ import { count, roundDollars, TextLink } from '../shared-ui/index.ts'
 
 export type TestedRule = NonNullable<Body<'get-backtest'>['rule']>
 
-/** The report on past quotes with a rule, which need not be saved. Null requests nothing. */
+/** Tests a rule, saved or not, on past quotes. Null requests nothing. */
 export function useRuleTest(rule: TestedRule | null) {
   return useAnswer('get-backtest', { body: rule === null ? {} : { rule } }, { enabled: rule !== null })
 }
 
-/** What a rule would have changed on the tested days, in a sentence. */
+/** The changes that a rule would have made on the tested days, in a sentence. */
 export function RuleTest({ answer }: { answer: Answer<'get-backtest'> }) {
   const { rule } = answer
   if (rule === null) return null

@@ -20,7 +20,6 @@ function marginWords({ margin_pct, margin, margin_per_mile, rate_per_mile }: Mar
   ].join(' and ')
 }
 
-/** The terms of a rule in words. */
 export function termsWords({
   minimum,
   target,

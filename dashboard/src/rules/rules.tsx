@@ -1,7 +1,6 @@
 import { Page } from '../shared-ui/index.ts'
 import { RulesList } from './rules-list.tsx'
 
-/** The pricing rules of the brokerage. */
 export function RulesPage() {
   return (
     <Page

@@ -133,7 +133,7 @@ export function BrokerageForm({ tenant, mayChange }: { tenant: Brokerage; mayCha
 
 type Basis = Brokerage['default_basis']
 
-/** What amounts include if nothing else was stated. */
+/** The choice of the basis of amounts that state none. */
 function BasisChoice({
   basis,
   onChange,
@@ -166,7 +166,7 @@ const poolsOf = ({ default_rate_type, integration_pool }: PoolSettings): PoolSet
   integration_pool,
 })
 
-/** Whether quotes are spot or contract if they do not say so, and which ones the integration interface counts. */
+/** The rate type of quotes that state none, and the rate types that the integration interface counts. */
 function RateTypeSettings({
   pools,
   onChange,

@@ -4,7 +4,7 @@ import { useState } from 'react'
 import type { useChange } from '../api/index.ts'
 import { calendarDay, counted, FileForm, textOfFile } from '../shared-ui/index.ts'
 
-/** What a file had: dated values, of which some were new. The last value is in words. */
+/** The contents of a file: how many dated values it has, and how many changed. The last value is in words. */
 interface LoadedFile {
   readonly count: number
   readonly changed: number

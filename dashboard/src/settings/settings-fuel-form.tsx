@@ -68,7 +68,7 @@ export function ScheduleForm({
               periods.length === 1
                 ? null
                 : () => {
-                    // The errors name periods by their position.
+                    // Clears the errors, which name periods by position.
                     save.reset()
                     setPeriods((all) => all.filter(({ key }) => key !== period.key))
                   }
@@ -152,7 +152,7 @@ function PeriodFields({
   onRemove: (() => void) | null
 }) {
   const number = index + 1
-  /** The message for a field, which has the field's label and needs no name of the API. */
+  /** The error of a field, without the API name, because the field has a label. */
   const wrong = (member: string) =>
     error?.fieldError(`/periods/${index}/${member}`)?.replace(new RegExp(`^${member}: `), '')
   return (

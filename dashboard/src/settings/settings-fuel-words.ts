@@ -52,8 +52,8 @@ function numberOf(text: string): number | string | undefined {
 }
 
 /**
- * What is sent for a period. The steps have a line each: the diesel price, then the surcharge per mile, separated by
- * spaces, a tab, or a semicolon, so that two columns of a spreadsheet can be pasted.
+ * A period as it is sent. Each step has a line: the diesel price, then the surcharge per mile, separated by spaces, a tab, or a
+ * semicolon, so that two columns of a spreadsheet can be pasted.
  *
  * @example sentPeriod({ ...emptyPeriod(), from: '2026-01-01', base: '$1.20', milesPerGallon: '6' })
  *   // { from: '2026-01-01', base_price: 1.2, miles_per_gallon: 6 }

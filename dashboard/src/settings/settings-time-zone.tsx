@@ -18,7 +18,6 @@ const searchable = (text: string) =>
     .replaceAll(/[^a-z0-9+]+/g, ' ')
     .trim()
 
-/** Chooses the time zone of the brokerage. */
 export function TimeZoneInput({
   zone,
   onChange,

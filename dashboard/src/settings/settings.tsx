@@ -4,7 +4,6 @@ import { BrokerageForm } from './settings-brokerage.tsx'
 import { FuelSettings } from './settings-fuel.tsx'
 import { PasswordForm } from './settings-password.tsx'
 
-/** The settings of the brokerage. */
 export function CompanyPage() {
   const { tenant } = useSession()
   const { isCurrent, failure, again } = useSessionCheck()
@@ -31,7 +30,6 @@ export function CompanyPage() {
   )
 }
 
-/** The account of the signed-in person. */
 export function AccountPage() {
   const { user, expires_at } = useSession()
   return (

@@ -11,8 +11,8 @@ interface OwnAddress {
 }
 
 /**
- * Returns a function that changes the address of one page while the person is on it. A page stays until the code of the next one
- * has loaded: a change after a pause in typing, or after an answer, would then undo the click on the link.
+ * Returns a function that changes the address of one page while the person is on it. A page stays until the code of the next page
+ * has loaded. Meanwhile, a change after a pause in typing, or after an answer, would undo the navigation.
  *
  * @example const goOn = useOwnAddress(pagePaths.quotes); goOn({ search: { q: 'acme' }, replace: true })
  */

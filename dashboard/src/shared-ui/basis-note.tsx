@@ -29,7 +29,7 @@ export function BasisNote({ basis }: { basis: ComparedBasis | undefined }) {
 }
 
 /**
- * What was stated about an amount: the currency, if it is not US dollars, and the basis. Null if nothing was.
+ * The stated terms of an amount: the currency, if it is not US dollars, and the basis. Null without either.
  *
  * @example sentTerms('linehaul', 'CAD') // 'CAD linehaul'
  */
@@ -50,8 +50,8 @@ type SentAmounts = Pick<
 >
 
 /**
- * Why the order of a list by rate or by margin can look wrong: its amounts are on different terms. Null if all are on the same
- * ones. A basis that was not stated is the default of the brokerage, which is counted as a basis of its own.
+ * Explains why the order of a list by rate or by margin can look wrong: its amounts are on different terms. Null if all terms are
+ * the same. A basis that was not stated counts as different from every stated basis.
  */
 export function orderInWords(sort: string, quotes: readonly SentAmounts[]): string | null {
   const by = /^(rate|margin)_/.exec(sort)?.[1]

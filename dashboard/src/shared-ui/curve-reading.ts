@@ -9,7 +9,7 @@ export interface CurveReading {
   readonly rate: number
   readonly probability: number
   readonly interval80: { readonly low: number; readonly high: number }
-  /** Set when the rate is outside of the curve. The values are then those of the nearest end. */
+  /** Set when the rate is outside of the curve. The values are then from the nearest end. */
   readonly beyond: 'below' | 'above' | null
 }
 
@@ -50,7 +50,7 @@ export function range({ low, high }: { readonly low: number; readonly high: numb
   return `${least}–${most}%`
 }
 
-/** The decided quotes of a lane: those of any age, and those that the estimate uses. */
+/** The decided quotes of a lane: all of them, and the ones that the estimate uses. */
 export interface QuotesBehind {
   readonly won: number
   readonly decided: number

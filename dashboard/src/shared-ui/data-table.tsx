@@ -6,7 +6,7 @@ export interface Column<Row> {
   readonly header: string
   readonly cell: (row: Row) => ReactNode
   readonly align?: 'right'
-  /** Hidden on narrower screens. The content must then be available elsewhere. */
+  /** The column is hidden on narrower screens, where its content must be available elsewhere. */
   readonly from?: 'sm' | 'md'
   /** Long text wraps instead of widening the table. */
   readonly wraps?: boolean

@@ -16,9 +16,9 @@ export interface IntegrationExample {
   readonly again: () => void
 }
 
-/** What the example programs of the brokerage use: a pending quote to book, and a busy lane for rate advice. */
+/** The values in the example programs of the brokerage: a pending quote to book, and a busy lane for rate advice. */
 export function useIntegrationExample(): IntegrationExample {
-  // Always reloaded, because a program that was run in the meantime has booked the quote.
+  // Always reloaded, because a program may have booked the quote in the meantime.
   const open = useAnswer(
     'list-quotes',
     { query: { outcome: 'pending', sort: 'newest', limit: 1 } },

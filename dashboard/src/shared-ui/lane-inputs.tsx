@@ -61,8 +61,8 @@ export function PlaceInput(props: FieldProps) {
  * A customer's name. Earlier names are suggested, and a known one is the default, so that one customer is not quoted under two
  * spellings.
  *
- * @param mayBeNew in a quote: another name is a new customer, and nobody gets one by leaving the field. Names that only contain
- *   the text within a word are then suggested, but not the default: a new "Ace" is not Palace Foods
+ * @param mayBeNew true in a quote, where another name is a new customer. Leaving the field never creates one. Names with the text
+ *   only within a word are suggested, but are not the default: a new "Ace" is not Palace Foods
  */
 export function CustomerInput({ mayBeNew = false, ...props }: FieldProps & { mayBeNew?: boolean }) {
   const asking = useAsking(props.value)

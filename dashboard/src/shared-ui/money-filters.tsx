@@ -74,7 +74,6 @@ function PlaceFilter({ name, label, ...filters }: FiltersProps & { name: string;
   return <PlaceInput label={label} {...field} error={filters.error?.fieldError(name)} />
 }
 
-/** Filters by origin and destination. */
 export function PlaceFilters(filters: FiltersProps) {
   return (
     <>
@@ -98,7 +97,6 @@ export function WhoFilters(filters: FiltersProps) {
   )
 }
 
-/** Filters by person. */
 export function PersonFilter({
   name,
   label,
@@ -123,7 +121,6 @@ export function PersonFilter({
   )
 }
 
-/** A text search. */
 export function SearchFilter(filters: FiltersProps) {
   const { value, onChange } = useFilterWhileTyping('q', filters)
   return (

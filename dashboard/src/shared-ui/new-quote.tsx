@@ -13,7 +13,7 @@ export function CopyAsEmail({ quote }: { quote: Quote }) {
   return <CopyButton text={emailText(request, tenant)} what="as e-mail" />
 }
 
-/** What a person needs of a quote that was just made: the warnings about its rate, its `lane_ref`, and the text for the customer. */
+/** A quote that was just made: the warnings about its rate, its `lane_ref`, and the text for the customer. */
 export function NewQuote({ quote }: { quote: Answer<'requote'> }) {
   const { warnings, lane_ref } = quote
   return (

@@ -26,7 +26,7 @@ export function shownAs(quote: Quote, outcome: Quote['outcome'], reason: Reason 
   }
 }
 
-/** A mark on its way to the service, after the earlier marks of its quote. */
+/** A mark that is sent to the service after the earlier marks of its quote. */
 interface MarkUnderWay {
   readonly answer: Promise<Quote>
   /** The outcome that the quote had before the first of these marks. */
@@ -81,7 +81,7 @@ export function useOutcomeMarks(): Mark {
       showQuote(queries, shownAs(quote, outcome, reason))
       const before = underWay.current.get(lane_ref)
       const outcomeBefore = before?.outcomeBefore ?? quote.outcome
-      // After a failed mark, the quote still has the outcome from before it.
+      // After a failed mark, the quote still has its earlier outcome.
       const expected = before?.answer.then(
         (marked) => marked.outcome,
         () => outcomeBefore,

@@ -19,8 +19,8 @@ const periodAtFirst: PeriodName = 'last-12-months'
 let chosen: PeriodName = periodAtFirst
 
 /**
- * The period of the product: that of the address, or the one that was chosen last on any page. It is relative to the day on
- * which the page was opened.
+ * The current period: from the address, or else the last choice on any page. It is relative to the day on which the page was
+ * opened.
  *
  * @param own the period of a page that does not follow the other pages
  */

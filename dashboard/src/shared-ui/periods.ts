@@ -61,7 +61,7 @@ export function isMonth(choice: string): boolean {
  * The period in an address. Days and months begin at midnight in the time zone of the brokerage. Invalid parameters are
  * ignored.
  *
- * @example periodOf({ period: 'last-month' }, 'all', new Date(2026, 2, 15)) // from midnight of Feb 1 to that of Mar 1
+ * @example periodOf({ period: 'last-month' }, 'all', new Date(2026, 2, 15)) // from midnight of Feb 1 to midnight of Mar 1
  * @example periodOf({ period: '2026-03' }, 'all', now).from // '2026-03-01T06:00:00.000Z' in Chicago
  * @example periodOf({ period: '2026-03', from: '2026-03-20' }, 'all', now) // March from its 20th day on
  */
@@ -100,7 +100,7 @@ function edges(
 }
 
 /**
- * The period before a period, as long as the part of it that has passed; null if it has no beginning or no end.
+ * The period before a period, as long as the passed part of the given period; null if that has no beginning or no end.
  *
  * @example periodBefore({ from: '2026-02-01T00:00:00.000Z', to: '2026-03-01T00:00:00.000Z' }, new Date('2026-02-11'))
  *   // 10 days: { from: '2026-01-22T00:00:00.000Z', to: '2026-02-01T00:00:00.000Z' }

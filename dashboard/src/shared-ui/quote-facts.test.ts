@@ -28,7 +28,7 @@ test('advice on a saved quote has every field that its price depends on', () => 
     estimated_cost: 2600,
     quoted_fuel: 320,
   })
-  // The service reads them all.
+  // The service reads all of these fields.
   expect(Object.keys(deskQuote.properties)).toEqual(expect.arrayContaining(Object.keys(quotes[0] ?? {})))
 })
 

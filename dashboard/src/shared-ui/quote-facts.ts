@@ -9,7 +9,7 @@ type Result = Answer<'advise-quotes'>['results'][number]
 /** The advice on one quote. */
 export type QuoteAdvice = Extract<Result, { status: 200 }>
 
-/** The fields of a quote that its price depends on, by the names of the API. The customer is beside them in a request for advice. */
+/** The API names of the quote fields that the price depends on, except the customer, which a request for advice has only once. */
 type FactName = Exclude<(typeof quoteTable)[(typeof pricedFields)[number]]['sent'], 'customer_name'>
 
 /** A quote that was saved, or one that is typed. Null or absent where nothing is known. */
@@ -23,7 +23,8 @@ const facts = pricedFields.flatMap((field) => {
 })
 
 /**
- * The facts of a quote that advice, a requote and the check of its rate depend on: the same for all, so that they cannot differ.
+ * The facts of a quote for advice, a requote and the check of its rate. All three use this function, so that their facts cannot
+ * differ.
  *
  * @example quoteFacts(lane) // { origin: 'Dallas, TX', destination: 'Atlanta, GA', equipment: 'V', rate_type: 'contract', … }
  */
@@ -42,22 +43,22 @@ export function adviceOn(customer: string, quotes: readonly PricedQuote[]): Advi
   return { ...(name === '' ? {} : { customer: name }), lanes: quotes.map(quoteFacts) }
 }
 
-/** How long saving waits for the check of the rates. */
+/** The longest wait of a save for the check of its rates. */
 const checkWaitMs = 6_000
 
-/** What is known about rates before they are saved. */
+/** The result of checking rates before the save. */
 interface CheckedRates {
   readonly results: readonly Result[]
   /** True when the service did not check the rates in time. Then nobody knows whether there are rates to confirm. */
   readonly isUnchecked: boolean
 }
 
-/** Whether a check failed for a reason that may not affect the save. Without a connection, the save fails, too, and says why. */
+/** Whether the save may succeed although the check failed. Without a connection, the save fails, too, and says why. */
 function maySucceedUnchecked(error: unknown): boolean {
   return error instanceof CallFailed ? error.isTemporary && error.code !== 'offline' : true
 }
 
-/** Checks the rates of quotes before they are saved: the advice on them, unless the service does not answer in time. */
+/** Checks rates before a save. Returns the advice on the quotes, or none if the service does not answer in time. */
 export function useRateCheck(): (body: AdviceBody) => Promise<CheckedRates> {
   const queries = useQueryClient()
   return async (body) => {
@@ -76,8 +77,8 @@ export function useRateCheck(): (body: AdviceBody) => Promise<CheckedRates> {
 }
 
 /**
- * Why to confirm a rate before it is saved; empty if there is nothing to confirm. What a rule refuses is not asked about: the service
- * refuses it, and the page offers to ask for approval.
+ * The reasons to confirm a rate before it is saved; empty without any. A rate that a rule refuses needs no confirmation: the
+ * service refuses it, and the page offers to ask for approval.
  */
 export function reasonsToConfirm(result: Result | undefined): string[] {
   if (result?.status !== 200 || result.outside_rules.length > 0) return []

@@ -27,7 +27,7 @@ interface QuoteForCustomer {
 const validities = [4, 24, 72, 168] as const
 const usualValidityHours = 24
 
-/** The choices of how long a quote is valid, with the usual one of the brokerage, which is its default expiry or 24 hours. */
+/** The validities to choose from, and the brokerage's usual one: its default expiry, or 24 hours. */
 export function validityChoices(expiryDays: number | null): {
   readonly usual: number
   readonly choices: readonly { readonly hours: number; readonly label: string }[]
@@ -58,10 +58,10 @@ export function newestQuotes<Quote extends { readonly lane_ref: string }>(quotes
 const inZone = (moment: number) => zonedMoment(moment).replace(/:\d\d (?=[AP]M)/, ' ')
 
 /**
- * The end of a quote's validity, with the time zone, because the customer may be in another one: as it is saved, else by the default of
- * the brokerage; null without either. The quote expires at this time.
+ * The time at which a quote expires: the saved one, else by the brokerage's default; null without either. It has the time zone,
+ * because the customer may be in another one.
  *
- * @param expiryDays days after which the brokerage lets a quote expire that says nothing
+ * @param expiryDays the brokerage's default validity in days
  */
 export function validUntil(
   quote: Pick<QuoteForCustomer['lanes'][number], 'valid_until' | 'created_at'>,
@@ -82,7 +82,7 @@ type QuotedRate = Pick<
   | 'quoted_charges'
 >
 
-/** The charges of a linehaul rate with their amounts: the customer pays them beside the rate. */
+/** The charges that the customer pays in addition to a linehaul rate, with their amounts. */
 function chargesText({ quoted_fuel, quoted_accessorials, quoted_charges }: QuotedRate): string {
   const named = quoted_charges ?? []
   const charges = [
@@ -99,7 +99,7 @@ const chargesOf = ({ quoted_fuel, quoted_accessorials }: QuotedRate) =>
   (quoted_fuel ?? 0) + (quoted_accessorials ?? 0)
 
 /**
- * A rate with what it includes: a linehaul rate with its charges and their sum, which is what the customer will be billed.
+ * A rate with its terms. A linehaul rate also has its charges and the total that the customer will be billed.
  *
  * @example rateText({ quoted_rate: 2150, quoted_basis: 'linehaul', quoted_fuel: 350, quoted_currency: 'CAD' })
  * // '$2,150 CAD linehaul, plus fuel $350; $2,500 CAD in total'
@@ -118,7 +118,7 @@ export function rateText(rate: QuotedRate): string {
 
 const cents = (amount: number) => Math.round(amount * 100) / 100
 
-/** The brokerage that quotes: its name, and when its quotes expire that say nothing. */
+/** The brokerage that quotes: its name, and the default validity of its quotes. */
 interface QuotingBrokerage {
   readonly name: string
   readonly quote_expiry: { readonly valid_days: number | null }
@@ -146,7 +146,7 @@ export function emailText(
     ...(sameValidity || ends[nth] == null ? [] : [`  Valid until ${ends[nth]}`]),
     `  Our reference ${quote.lane_ref}`,
   ])
-  // Amounts in two currencies, or without charges that are not known, have no sum.
+  // Amounts in two currencies, or with unknown charges, have no sum.
   const isSummed = quotes.every(
     (quote) =>
       (quote.quoted_currency ?? 'USD') === (quotes[0]?.quoted_currency ?? 'USD') &&

@@ -25,6 +25,6 @@ test('the margin is the rate minus the estimate, else minus the cost expected fr
 test('a cost in US dollars is not subtracted from a rate in Canadian dollars or on another basis', () => {
   expect(quotedMargin({ ...quote, quoted_currency: 'CAD' })).toBeNull()
   expect(quotedMargin({ ...quote, quoted_basis: 'linehaul', expected_basis: 'all_in' })).toBeNull()
-  // The estimate of a rep is in the currency of the rate.
+  // A rep's cost estimate is in the currency of the rate.
   expect(quotedMargin({ ...quote, quoted_currency: 'CAD', estimated_cost: 1500 })?.margin).toBe(500)
 })

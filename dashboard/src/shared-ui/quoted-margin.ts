@@ -21,7 +21,7 @@ export function quotedMargin(
 ): QuotedMargin | null {
   // A cost of zero means that no estimate was entered.
   const own = quote.estimated_cost === 0 ? null : quote.estimated_cost
-  // The expected cost is in US dollars. `expected_basis` is null beside a rate that states no basis.
+  // The expected cost is in US dollars. `expected_basis` is null if the rate states no basis.
   const isComparable = quote.quoted_basis === quote.expected_basis && quote.quoted_currency !== 'CAD'
   const expected = isComparable ? (quote.expected_cost?.amount ?? null) : null
   const cost = own ?? expected

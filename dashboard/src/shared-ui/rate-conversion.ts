@@ -3,7 +3,7 @@ import { typingPauseMs } from '#client/debounce.ts'
 import { useAnswer } from '../api/index.ts'
 import { adviceOn, type PricedQuote, type QuoteAdvice } from './quote-facts.ts'
 
-/** How amounts of a quote become amounts on the default basis of the brokerage in US dollars. */
+/** The conversion of a quote's amounts to the brokerage's default basis in US dollars. */
 export type RateConversion = NonNullable<QuoteAdvice['conversion']>
 
 const asItIs: RateConversion = { times: 1, plus: 0, by: null }
@@ -23,9 +23,9 @@ export function onOwnTerms({ times, plus }: RateConversion, rate: number): numbe
 }
 
 /**
- * How the amounts of a quote are converted. Null if they cannot be converted, undefined while the answer is loading.
+ * The conversion of a quote's amounts. Null if they cannot be converted, undefined while the answer is loading.
  *
- * @param isStated whether the quote says on which terms it is; else its amounts are as they are
+ * @param isStated whether the quote states its terms; otherwise nothing is converted
  */
 export function useRateConversion(
   quote: PricedQuote,

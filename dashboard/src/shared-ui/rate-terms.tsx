@@ -4,7 +4,7 @@ import { readCharges } from '#engine/named-charges.ts'
 import { basisNames } from './basis-note.tsx'
 import { readDollars } from './formats.ts'
 
-/** What a rate includes and its currency, as typed. Empty: the brokerage's default basis, or US dollars. */
+/** The terms of a rate, as typed: its basis, charges and currency. Empty: the brokerage's default basis, or US dollars. */
 export interface RateTerms {
   readonly basis: '' | 'linehaul' | 'all_in'
   readonly fuel: string
@@ -54,7 +54,7 @@ export function termsInWords(
   return `${basisNames[basis === '' ? assumed : basis]}, ${currencyNames[currency === '' ? 'USD' : currency]}`
 }
 
-/** The fields for what a rate includes, its charges and its currency. */
+/** The fields for a rate's basis, charges and currency. */
 export function RateTermsFields({
   terms,
   assumed,

@@ -20,7 +20,7 @@ export function Section({
 }: {
   title: string
   hint?: ReactNode
-  /** Beside the heading: buttons, or a badge. */
+  /** The content beside the heading: buttons, or a badge. */
   aside?: ReactNode
   busy?: boolean
   /** For links to the section. */

@@ -5,11 +5,11 @@ import { lettersAreOn } from './shortcuts-switch.ts'
 export interface Shortcut {
   /** The keys as the list of shortcuts shows them. */
   readonly keys: readonly string[]
-  /** What it does, as an imperative: "Mark won". */
+  /** Its effect, as an imperative: "Mark won". */
   readonly does: string
   /**
-   * The keys that run it: a letter ("w"), a named key ("ArrowDown", "Shift+ArrowDown"), "Mod+k" (Ctrl or ⌘), or "Alt+KeyU".
-   * Without it, a component runs the shortcut, and it is only listed.
+   * The keys that run it: a letter ("w"), a named key ("ArrowDown", "Shift+ArrowDown"), "Mod+k" (Ctrl or ⌘), or "Alt+KeyU". Without
+   * keys, a component runs the shortcut, which is only listed.
    */
   readonly on?: readonly string[]
   /** Runs the shortcut. False means that it does not apply now, so that another one may run. */
@@ -20,7 +20,7 @@ export interface Shortcut {
 interface ShortcutGroup {
   readonly title: string
   readonly shortcuts: readonly Shortcut[]
-  /** True for the shortcuts of all pages. Those of the page take precedence. */
+  /** True for the shortcuts of all pages. The page's own shortcuts take precedence. */
   readonly isEverywhere: boolean
 }
 
@@ -63,7 +63,7 @@ const modalIsOpen = () => document.querySelector('[role="dialog"][aria-modal="tr
 function runShortcut(event: KeyboardEvent): void {
   const { target } = event
   if (event.defaultPrevented || !(target instanceof Element)) return
-  // Also while the focus is behind a dialog: a key that the person means for the dialog must not act on the page.
+  // Also while the focus is behind a dialog, because a key that is meant for the dialog must not act on the page.
   if (target.closest('[role="dialog"], [role="menu"]') !== null || modalIsOpen()) return
   const name = nameOf(event)
   const isCombination = /^(Mod|Alt)\+/.test(name)
@@ -110,7 +110,7 @@ export function useShortcutKeys(): void {
   }, [])
 }
 
-/** The shortcuts of everything that is shown, those of the page first. */
+/** All current shortcuts, the page's own first. */
 export function useShortcutGroups(): readonly ShortcutGroup[] {
   useSyncExternalStore(subscribe, () => groups)
   return inOrder().filter(({ shortcuts }) => shortcuts.length > 0)

@@ -27,7 +27,7 @@ const titles: Partial<Record<CallFailed['code'], string>> = {
   internal: 'Something went wrong on our side',
 }
 
-/** What the user can do about a failure. The service's message says what went wrong. */
+/** The user's remedy for a failure. The service's message states the cause. */
 const remedies: Partial<Record<CallFailed['code'], (error: CallFailed) => string>> = {
   unavailable: () => 'Nothing was lost. This usually takes only seconds. Try again.',
   'role-required': () =>

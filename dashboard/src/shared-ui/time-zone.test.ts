@@ -20,7 +20,7 @@ test('a day begins at midnight, in winter and in daylight-saving time', () => {
 })
 
 test('a day without midnight begins when the clock skips it, and a day with two begins once', () => {
-  // Egypt skips the hour from midnight to 1:00 on April 24, 2026; Cuba repeats the one before 1:00 on November 1.
+  // Egypt skips the hour from midnight to 1:00 on April 24, 2026; Cuba repeats the hour before 1:00 on November 1.
   expect(startIn('Africa/Cairo', 2026, 3, 24)).toBe('2026-04-23T22:00:00.000Z')
   expect(startIn('America/Havana', 2026, 2, 8)).toBe('2026-03-08T05:00:00.000Z')
   expect(startIn('America/Havana', 2026, 10, 1)).toBe('2026-11-01T04:00:00.000Z')

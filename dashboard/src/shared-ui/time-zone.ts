@@ -1,4 +1,4 @@
-/** The time zone in which pages show days, months and times: that of the brokerage, or before sign-in that of the browser. */
+/** The time zone in which pages show days, months and times: the brokerage's zone, or before sign-in the browser's zone. */
 
 let shown = viewerZone()
 
@@ -42,7 +42,7 @@ const clock = zonedFormat('en-US', {
   second: 'numeric',
 })
 
-/** What calendar and clock show at a moment, as if it were UTC. @example wallTime(0) // -21_600_000 in Chicago */
+/** The local date and time of a moment, as if they were UTC. @example wallTime(0) // -21_600_000 in Chicago */
 export function wallTime(at: number): number {
   const part = Object.fromEntries(
     clock()

@@ -19,6 +19,6 @@ test('the first arrow key never leads to an option that must be meant', () => {
   expect(steppedTo([...one, asNew], 0, [1, 1])).toBe(1)
   expect(steppedTo([...known, asNew], 0, [1])).toBe(1)
   expect(steppedTo([...known, asNew], 0, [1, 1])).toBe(2)
-  // Where it is the only one, it is accepted anyway.
+  // An explicit option is accepted without arrow keys if it is the only one.
   expect(steppedTo([asNew], 0, [1])).toBe(0)
 })

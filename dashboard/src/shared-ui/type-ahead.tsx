@@ -42,7 +42,7 @@ export interface Option {
   /** The text of the field once the option is accepted. Unique among the options. */
   readonly value: string
   readonly label?: ReactNode
-  /** True for a choice that must be meant, such as a new customer beside known ones: one arrow key never reaches it. */
+  /** True for an option that must be chosen on purpose, such as a new customer beside known ones: one arrow key never reaches it. */
   readonly isExplicit?: boolean
 }
 
@@ -98,7 +98,7 @@ interface TypeAheadProps extends FieldProps {
   readonly suggestions: Suggestions
   /** True for a text that can stay as it is without the focus ever being in the field. Absent where any text is valid. */
   readonly isComplete?: (text: string) => boolean
-  /** True if leaving the field in any way accepts what Tab accepts. */
+  /** True if leaving the field in any way accepts the option that Tab accepts. */
   readonly acceptsOnLeave?: boolean
   /** Shown when there is no suggestion for the text. */
   readonly emptyText?: string
@@ -121,8 +121,8 @@ type Step = 1 | -1
 const noSteps: readonly Step[] = []
 
 /**
- * The index of the option that arrow keys lead to, from the one that is accepted without them (-1: none). The first key never leads
- * to an explicit option.
+ * The index of the option that arrow keys lead to. `accepted` is the option that is accepted without them (-1: none). The first key
+ * never leads to an explicit option.
  *
  * @example steppedTo([{ value: 'Foxlathe Dairy' }, { value: 'foxl', isExplicit: true }], 0, [1]) // 0
  */
@@ -160,7 +160,7 @@ function useFieldState(text: string) {
     setWait,
     failedWords: failure?.text === text ? failure.words : null,
     setFailedWords: (words: string | null) => setFailure(words === null ? null : { text, words }),
-    /** What screen readers announce after an option was accepted from suggestions that arrived later. */
+    /** The announcement for screen readers after an option was accepted from suggestions that arrived later. */
     acceptedLate,
     setAcceptedLate,
   }
@@ -179,7 +179,7 @@ function useWait(id: string, isWaiting: boolean, onRender: () => void, onTimeout
   useEffect(() => () => fieldSettled(id), [id])
 }
 
-/** What the field accepts, waits for and highlights. */
+/** The option that the field accepts or highlights, and whether it waits. */
 function useChoice(id: string, { value, onChange, onDone, asking, suggestions, isComplete }: TypeAheadProps) {
   const text = value.trim()
   const state = useFieldState(text)
@@ -190,7 +190,7 @@ function useChoice(id: string, { value, onChange, onDone, asking, suggestions, i
   const mayStay = isComplete === undefined || isComplete(text)
   const isDecided = text === '' || (decision === null ? mayStay : decision.isMade)
   const accepted = options.findIndex((option) => option.value === suggestions.taken)
-  // What Enter and Tab accept, also if they were pressed before the suggestions for this text arrived.
+  // The option that Enter and Tab accept, even if pressed before the suggestions for this text arrived.
   const pointed = steps.length === 0 ? accepted : steppedTo(options, isDecided ? -1 : accepted, steps)
   // Suggestions for an older text are never highlighted.
   const active = !isCurrent || (steps.length === 0 && isDecided) ? -1 : pointed
@@ -308,7 +308,7 @@ function typeText(typed: string, { onChange }: TypeAheadProps, choice: Choice): 
   onChange(typed)
 }
 
-/** The focus leaves the field. While the field waits for suggestions, its text is not final yet. */
+/** Runs when the focus leaves the field. While the field waits for suggestions, its text is not final yet. */
 function leave(
   props: TypeAheadProps,
   id: string,

@@ -3,9 +3,9 @@ import { useSession } from '../api/index.ts'
 import { validityChoices } from './quote-text.ts'
 
 /**
- * For how long the rate is valid: it is saved with the quote and written to the customer, and the quote expires then.
+ * The validity of the rate: it is saved with the quote and stated to the customer, and the quote expires at its end.
  *
- * @param hours null while nobody chose: then the usual one of the brokerage is shown
+ * @param hours null while nobody chose; the brokerage's usual validity is then shown
  */
 export function ValidFor({ hours, onHours }: { hours: number | null; onHours: (hours: number) => void }) {
   const { usual, choices } = validityChoices(useSession().tenant.quote_expiry.valid_days)

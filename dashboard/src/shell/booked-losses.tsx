@@ -11,7 +11,7 @@ const dayMs = 86_400_000
 const changedWithinMs = 7 * dayMs
 const quotedWithinMs = 90 * dayMs
 const readMax = 20
-/** A loss is no emergency, and every open page asks. */
+/** Seldom, because a loss is no emergency, and every open page asks. */
 const everyMs = 180_000
 
 /**

@@ -25,7 +25,6 @@ const icons: Partial<Record<NamedPage, typeof IconReceipt>> = {
 /** The page that the menu opens for a place. */
 export const firstPageOf = ({ pages }: Place): NamedPage => pages[0]?.path ?? pagePaths.desk
 
-/** The icon of a place. */
 export const iconOf = (place: Place): typeof IconReceipt => icons[firstPageOf(place)] ?? IconReceipt
 
 /** All pages of the menu's places, with the role that each one needs. */

@@ -15,7 +15,7 @@ const [store, palette] = createSpotlight()
 
 export const openPalette = palette.open
 
-/** Opens the desk with an empty form. A draft there stays beside it. */
+/** Opens the desk with an empty form. A draft on the desk stays beside the form. */
 export const newQuote = { to: pagePaths.desk, search: {}, state: { deskBegins: true } as never } as const
 
 interface Command {

@@ -40,8 +40,8 @@ export function SessionKeeper({ children }: { children: ReactNode }) {
           setPassword('')
           forgetSession()
           const { user: signedIn, tenant, expires_at } = session
-          // The address signs in to the real brokerage, also from the test brokerage: none of its data may remain.
-          // A request of the ended session may still be on its way: its 401 would open this dialog again.
+          // The e-mail address signs in to the real brokerage, even from the test brokerage, whose data must not remain. A request
+          // of the ended session may still be on its way: its 401 would open this dialog again.
           void queries.cancelQueries()
           const now = { ...before, user: signedIn, tenant, expires_at }
           if (tenant.id === before.tenant.id) queries.setQueryData(sessionQuery.queryKey, now)

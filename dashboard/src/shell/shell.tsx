@@ -57,7 +57,7 @@ export function Shell() {
     if (!isSignedOut) return
     void navigate({ to: pagePaths.signIn, search: href === '/' ? {} : { next: href }, replace: true })
   }, [isSignedOut])
-  // Before the pages within this frame are drawn.
+  // Set before the pages within this frame are drawn.
   if (session !== undefined) showTimeZone(session.tenant.time_zone)
   return (
     <Layout session={session}>
@@ -79,7 +79,7 @@ export function Shell() {
   )
 }
 
-/** The place of the page while it is unknown who is signed in. */
+/** A placeholder for the page while it is unknown who is signed in. */
 function PageOutline() {
   const { error, refetch } = useQuery(sessionQuery)
   const { pathname } = useLocation()
@@ -147,7 +147,7 @@ function Layout({ session, children }: { session: Answer<'me'> | undefined; chil
         </ScrollArea>
       </AppShell.Navbar>
       <AppShell.Main id="main" tabIndex={-1} style={{ outline: 'none' }}>
-        {/* Until the role is known, the links that everyone sees. The others are at the end. */}
+        {/* Until the role is known, only the links that everyone sees. The others are at the end, so no link moves. */}
         <SectionLinks role={session?.user.role ?? 'viewer'} />
         {children}
       </AppShell.Main>
@@ -155,7 +155,7 @@ function Layout({ session, children }: { session: Answer<'me'> | undefined; chil
   )
 }
 
-/** What waits for the signed-in person, beside the place where it is. */
+/** The counts of approvals that wait for the signed-in person, by their place in the menu. */
 const badges: Readonly<Partial<Record<NamedPage, ReactNode>>> = {
   [pagePaths.desk]: <AnswersBadge />,
   [pagePaths.approvals]: <ToDecideBadge />,

@@ -185,7 +185,7 @@ export function ShipmentsTable({
   )
 }
 
-/** An amount as it was sent, with its currency and what it includes if that was stated. */
+/** An amount as it was sent, with its currency and basis if they were stated. */
 function OnTerms({ amount, terms }: { amount: number | null; terms: string | null }) {
   return <TwoLines first={dollars(amount)} second={terms} />
 }

@@ -88,7 +88,7 @@ export default function Shipments() {
   )
 }
 
-/** Shipments in the list. A shipment whose booking was cancelled is in the list, but not in the totals. */
+/** The number of shipments in the list. A shipment with a cancelled booking is in the list, but not in the totals. */
 function listedCount({ totals, basis }: Answer<'list-shipments'>): number {
   return totals.shipments + totals.cancelled + basis.kept_apart
 }

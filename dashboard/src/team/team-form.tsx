@@ -17,7 +17,7 @@ export function TeamForm({ team, onDone }: { team: Team | null; onDone: () => vo
   const { save, error, isPending } = useSaving(team, onDone)
   const submit = (event: FormEvent) => {
     event.preventDefault()
-    // A name that was typed but not added is meant, too.
+    // A customer who was typed but not added is saved, too.
     save({ name, members: members.map(Number), customers: withName(customers, typed) })
   }
   const wrong = {
@@ -64,7 +64,7 @@ export function TeamForm({ team, onDone }: { team: Team | null; onDone: () => vo
   )
 }
 
-/** Names with another one, unless they have it in some spelling. */
+/** Adds a name to the names, unless they have it in some spelling. */
 function withName(names: readonly string[], typed: string): string[] {
   const key = customerKey(typed)
   return key === '' || names.some((one) => customerKey(one) === key) ? [...names] : [...names, typed.trim()]

@@ -1,6 +1,6 @@
 import { type Role, roles } from '#contract/roles.ts'
 
-/** What each role can do, weakest first. Each role can also do everything that the roles before it can. */
+/** The rights of each role in words, weakest first. Each role can also do everything that the roles before it can. */
 export const roleMeanings: Readonly<Record<Role, string>> = {
   viewer: 'can read everything except the integration and the audit log',
   member: 'can quote, mark outcomes and import',
