@@ -99,7 +99,7 @@ import { addTeam, changeTeam, listTeams, removeTeam } from './teams.ts'
 import { inviteUser, listUsers, removeUser, updateUser } from './users.ts'
 import { restoreQuote, voidQuote } from './void-quote.ts'
 
-/** Every operation of the service, in the order of the OpenAPI document. */
+/** Every operation of the service, in OpenAPI document order. */
 export const allEndpoints = [
   shipmentUpdate,
   markup,

@@ -140,7 +140,7 @@ const sums = {
   ),
 }
 
-/** The sums of judged quotes of one kind. Amounts are dollars. */
+/** The sums of judged quotes with one finding. Amounts are dollars. */
 export const MissedSums = Type.Object(sums)
 const count = (description: string) => Type.Integer({ description })
 
@@ -191,7 +191,7 @@ export const BacktestMissed = Type.Object({
   }),
 })
 
-/** What a rule would have changed on the tested days. */
+/** The changes that a rule would have made on the tested days. */
 export const BacktestRule = Type.Object({
   because: Type.String({ description: 'The conditions in words' }),
   quotes: Type.Integer({ description: 'Past quotes that were compared' }),

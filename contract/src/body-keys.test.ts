@@ -58,7 +58,7 @@ describe.each(withJson.map((endpoint) => [endpoint.name, endpoint] as const))('%
     ) as unknown[][]
     const unknown = unknownKeysMax * (1 + lists.reduce((total, list) => total + list.length, 0))
     expect(bodyKeysMaxOf(endpoint)).toBe(keysIn(body) + unknown)
-    // Nothing in it is unknown or too long: its values alone may be wrong.
+    // The body has nothing unknown or too long. Only its values may be wrong.
     const structural = [...Compile(endpoint.body as object).Errors(body)].filter(({ keyword }) =>
       ['maxItems', 'additionalProperties', 'required', 'maxProperties'].includes(keyword),
     )

@@ -9,8 +9,8 @@ interface BodySchema {
 }
 
 /**
- * The maximum number of keys in an endpoint's JSON body: those of the largest body that its schema permits, and
- * `unknownKeysMax` unknown ones in the body and in each item of its lists.
+ * The maximum number of keys in an endpoint's JSON body: the keys of the largest body that its schema permits, and `unknownKeysMax`
+ * unknown ones in the body and in each item of its lists.
  *
  * @example bodyKeysMaxOf(shipmentUpdate) // 919: 19 fields, 40 charges of two keys, and 20 unknown keys in the body and in each charge
  */

@@ -9,11 +9,11 @@ import type { Signs } from './signature.ts'
  */
 
 export const codeLanguages = ['curl', 'python', 'typescript'] as const
-/** The address in the programs of the OpenAPI document: that of a service started without settings. */
+/** The address in the programs of the OpenAPI document: the default address of a service. */
 export const exampleBase = 'http://127.0.0.1:8080'
 export type CodeLanguage = (typeof codeLanguages)[number]
 
-/** The environment variable with the token of a call: a service token, or that of a sign-in. */
+/** The environment variable with the token of a call: a service token or a sign-in token. */
 type TokenVariable = 'LANEWISE_TOKEN' | 'LANEWISE_SIGN_IN'
 
 /** One call, as a program makes it. */
@@ -26,7 +26,7 @@ export interface CodeCall {
   readonly asked?: readonly (readonly [name: string, value: string])[]
   /** Null if no credential is read. */
   readonly token: TokenVariable | null
-  /** What the signature covers; null if the call is not signed. */
+  /** The part of the request that the signature covers; null if the call is not signed. */
   readonly signs: Signs | null
   /** An object is sent as JSON, and a text as a CSV file. */
   readonly body?: Readonly<Record<string, unknown>> | string
@@ -48,7 +48,7 @@ export function codeOf(language: CodeLanguage, call: CodeCall): string {
   }
 }
 
-/** True for a call whose parameters are written one by one. All others have them in the address, which may be signed. */
+/** True for a call whose program writes the parameters one by one. Other calls have them in the address, which may be signed. */
 const isPlainRead = ({ method, signs, body }: CodeCall) =>
   method === 'GET' && signs === null && body === undefined
 

@@ -98,7 +98,7 @@ export function readsOnly({ method, isRead }: Pick<Endpoint, 'method' | 'isRead'
   return isRead ?? method === 'GET'
 }
 
-/** What the signature of an endpoint covers; null if it is not signed. */
+/** The signed part of an endpoint's request; null without a signature. */
 export function signsOf({ who }: Pick<Endpoint, 'who'>): Signs | null {
   return who.kind === 'service' && who.signed ? who.signs : null
 }

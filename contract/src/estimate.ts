@@ -74,7 +74,7 @@ export const CustomerOfEstimate = Type.Object(
 
 const share = (description: string) => Type.Number({ description, minimum: 0, maximum: 1 })
 
-/** The quotes that an estimate is from: spot or contract, and what it takes from the other type. */
+/** The rate type of the quotes that an estimate uses, spot or contract, and the shares from the other type. */
 export const EstimatePool = Type.Object(
   {
     rate_type: Type.Enum([...rateTypes], { description: 'The requested rate type' }),
@@ -203,7 +203,7 @@ export const Optimum = Type.Object({
 
 const shareOf = Type.Object({ share: Type.Number(), amount: Type.Number() })
 
-/** The margin that the proposed rate may have in the end, if the quote is won. */
+/** The possible margins of the proposed rate, if the quote is won. */
 export const MarginRisk = Type.Object({
   cost: Type.Number({ description: 'The truck cost around which the actual cost varies' }),
   cost_source: Type.Enum(['entered', 'expected'], {

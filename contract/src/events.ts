@@ -56,7 +56,7 @@ export const QuoteUpdated = Type.Object({
     description: 'The values of these fields before the change, as in the history of the quote',
   }),
 })
-/** An event about a change that needs no more than its quote. */
+/** The data of an event that needs only its quote and the change. */
 export const QuoteChanged = Type.Object({ lane, change_id: changeId, source })
 export const OutcomeChanged = Type.Object({
   lane,

@@ -13,7 +13,7 @@ import {
 import { markup, markupOfBatch } from './markup.ts'
 import { askedPool } from './rate-types.ts'
 
-/** The results that can be requested for each lane of a batch: those of the two single-lane reads. */
+/** The results that can be requested for each lane of a batch, as in the two single-lane reads. */
 export const batchAnswers = ['markup', 'lane'] as const
 
 const lane = Type.Object({

@@ -3,7 +3,10 @@ import { ComparedBasis } from './rate-basis.ts'
 import { pools } from './rate-types.ts'
 import { UnknownPlaces } from './unknown-places.ts'
 
-/** What `include` can add to markup and lane insight alike: the basis of the amounts, the unknown places, and spot or contract. */
+/**
+ * The extras that `include` can add to both markup and lane insight: the basis of the amounts, the unknown places, and spot or
+ * contract.
+ */
 export const commonExtras = ['basis', 'places', 'pool'] as const
 
 export const RateTypeCounts = Type.Object({ spot: Type.Integer(), contract: Type.Integer() })

@@ -7,7 +7,7 @@ import { askedPool } from './rate-types.ts'
 
 export const laneScopes = ['equipment', 'corridor', 'market', 'state_pair', 'region', 'tenant'] as const
 
-/** What `include` can add to an insight. */
+/** The extras that `include` can add to an insight. */
 export const insightExtras = [...commonExtras, 'evidence', 'market'] as const
 
 const extras = {

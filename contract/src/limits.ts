@@ -36,39 +36,39 @@ export const workbookTextLengthMax = 64 * 1024 * 1024
 /** The names of `importColumnsMax` columns. A character may need up to six bytes in JSON. */
 export const importHeadersBytesMax = 512 * 1024
 
-/** Files that an instance reads at the same time, over all brokerages: the rest of the processor is for requests. */
+/** Files that an instance reads at the same time, over all brokerages. The limit leaves processor time for requests. */
 export const filesReadAtOnceMax = 2
-/** Files that wait to be read. Each takes up to a second, so that the last one waits up to ten. */
+/** Files that wait to be read. Each takes up to a second, and two are read at once, so the last file waits up to ten seconds. */
 export const filesWaitingMax = 20
 
 /** How long an approval can be decided: a quote that waits longer than a day is no longer wanted. */
 export const approvalHours = 24
-/** Approvals in the list: those of the last weeks. */
+/** Approvals in the list, enough for the last weeks. */
 export const approvalsListedMax = 200
 export const noteLengthMax = 500
-/** Pricing rules of a brokerage: they are applied to each quote one by one, and read with the settings of the brokerage. */
+/** Pricing rules of a brokerage. Limited, because each quote is checked against every rule, and all are read with the settings. */
 export const rulesMax = 200
 /** Past quotes that a pricing rule is tested on, newest first: about half a second of work. */
 export const ruleTestQuotesMax = 2_000
-/** Quotes in the table of missed margin: as many as a person looks through. The file has all. */
+/** Quotes in the table of missed margin: as many as a person looks through. The exported file has all quotes. */
 export const missedQuotesMax = 50
 
 /** Maximum nesting of a JSON body. JSON.parse accepts 100,000 levels; no request needs more than 4. */
 export const jsonDepthMax = 16
-/** Maximum number of keys in a message to `/mcp`. `body-keys.ts` has those of the bodies of endpoints. */
+/** Maximum number of keys in a message to `/mcp`. `body-keys.ts` has the maximum for bodies of endpoints. */
 export const messageKeysMax = 64
 /**
- * Unknown keys that a body may have in addition to those of its largest valid form, in itself and in each item of its lists: a
- * system may send its whole rows, and unknown fields are ignored.
+ * Unknown keys that a body, and each item of its lists, may have in addition to the keys of its largest valid form. A system may
+ * send its whole rows, because unknown fields are ignored.
  */
 export const unknownKeysMax = 20
 
 /** The longest key of a JSON body, in characters. The longest name of a member has 30. */
 export const jsonKeyLengthMax = 1_000
 /**
- * Items of all lists of a JSON body, in addition to one for each permitted key: most items are objects with keys, and the longest
- * list of texts has 1,000. JSON.parse would build 2.5 million empty objects from the largest body, in half a second, before a list's
- * own maximum is checked.
+ * Items of all lists of a JSON body together, in addition to one item for each permitted key. Most items are objects with keys, and
+ * the longest list of texts has 1,000 items. JSON.parse would build 2.5 million empty objects from the largest body, in half a
+ * second, before a list's own maximum is checked.
  */
 export const jsonItemsMax = 20_000
 
@@ -91,7 +91,7 @@ export const serviceTokenLifetimeDays = 365
 /** Responses, the dashboard and an event announce the expiry of a service token this many days before. */
 export const tokenExpiryNoticeDays = 30
 export const dashboardTokenLifetimeHours = 12
-/** A session in the test brokerage: short, because the end of its person's sessions in the real brokerage does not end it. */
+/** Lifetime of a session in the test brokerage. It is short, because ending the person's sessions in the real brokerage does not end it. */
 export const sandboxSessionHours = 1
 /**
  * Lifetime of a short-lived session token: long enough to complete a form, short enough to limit the damage of a
@@ -141,9 +141,9 @@ export const deliveriesPerEndpointMax = 8
  * wait.
  */
 export const endpointsAtOnceMax = 64
-/** Of these, the addresses of one brokerage, also if it removes slow ones and adds others. */
+/** Of these addresses, those of one brokerage, even if it removes slow addresses and adds others. */
 export const endpointsAtOncePerTenantMax = 5
-/** While addresses wait for a place, one that was sent to for this long gives up its place after the running attempts. */
+/** While other addresses wait, an address that was sent to for this long gives up its place after the running attempts. */
 export const endpointSecondsMax = 10
 /** Test events of a brokerage per second and instance. The service posts to an address as often as somebody asks. */
 export const eventTestsPerSecondMax = 1
@@ -172,7 +172,7 @@ export const tierLengthMax = 40
 export const paymentDaysMax = 365
 /** Lanes on the page of a customer. The performance page lists all of them. */
 export const customerLanesMax = 20
-/** Customers whose names are compared for spelling variants, most quoted first, and pairs that are offered. */
+/** Customers whose names are compared for spelling variants, most quoted first, and the pairs that a page offers. */
 export const comparedCustomersMax = 5_000
 export const nameVariantsMax = 50
 
@@ -188,9 +188,9 @@ export const pastedLengthMax = 60_000
 export const marketFileRowsMax = 5_000
 export const marketFileLengthMax = 2_000_000
 /**
- * No more rates of a file are saved after this time. Ten transactions of 500 rates that each take the longest database time of
- * a request, 2.5 seconds, are within it: a file that is sent again begins with its first rate, so a shorter time could be too short
- * each time. A shutdown does not wait that long: the rates saved until then stay.
+ * No more rates of a file are saved after this time. It is enough for ten transactions of 500 rates, even if each takes the longest
+ * database time of a request, 2.5 seconds. With a shorter time, a slow file might never be complete, because sending it again
+ * begins with its first rate. A shutdown does not wait that long: the rates saved until then stay.
  */
 export const marketFileSecondsMax = 30
 
@@ -204,9 +204,9 @@ export const batchBytesMax = 512 * 1024
 export const batchSecondsMax = 15
 /** Maximum quotes, outcomes or shipment updates per push. They count as the lanes of a batch do. */
 export const pushedItemsMax = 500
-/** Maximum body of a push: 500 items of 4 KB each, and some. */
+/** Maximum body of a push: 500 items of 4 KB each, and some room. */
 export const pushBytesMax = 2_560 * 1024
-/** Quotes per page when an integration reads back what changed. */
+/** Quotes per page when an integration reads the changed quotes. */
 export const changesPageDefault = 100
 export const changesPageMax = 500
 export const pageSizeDefault = 50
@@ -263,12 +263,16 @@ export const signInWindowSeconds = 15 * 60
 export const signInFailuresBeforeDelay = 5
 
 /**
- * A network from which a person signed in within this time is known: wrong passwords from other networks do not delay its sign-ins.
- * The networks of a person that are kept, newest first: the office, home, the telephone, and some travel.
+ * A network is known if the person signed in from it within this time: wrong passwords from other networks do not delay sign-ins
+ * from it. The second limit is the number of known networks per person, newest first: the office, home, the telephone, and some
+ * travel.
  */
 export const knownNetworkDays = 30
 export const knownNetworksMax = 10
-/** Look-ups of whether a delayed sign-in is from a known network, per network and quarter of an hour. Without one, it waits. */
+/**
+ * Look-ups of whether a delayed sign-in is from a known network, per network and quarter of an hour. Without a look-up, the sign-in
+ * waits.
+ */
 export const knownNetworkLookUpsMax = 30
 
 /**
@@ -299,19 +303,19 @@ export const socketsPerNetworkMax = 100
 
 /**
  * Dashboard requests of one brokerage that an instance works on at once, and that wait. A page sends up to eight requests. The
- * database runs at most four transactions of a brokerage at a time, so that more at once would only need more memory. Of 128, the
- * last one is as late as callers may wait.
+ * database runs at most four transactions of a brokerage at a time, so more requests at once would only need more memory. The last
+ * of 128 waiting requests waits as long as callers may have to.
  */
 export const dashboardRequestsAtOnceMax = 16
 export const dashboardRequestsWaitingMax = 128
 /**
- * Processor time of an instance that dashboard requests of one brokerage may take without yielding: 40 % of the thread, and up to
- * a second of it at once. Eight people at work take 3 %. Work that yields is not counted, because it takes turns with that of
- * others. A brokerage owes at most what it gains in a second, so that no request waits longer than that for an earlier one.
+ * Processor time of an instance that dashboard requests of one brokerage may take without yielding: 40 % of the thread, and up to a
+ * second at once. Eight people at work take 3 %. Work that yields is not counted, because it takes turns with the work of others. A
+ * brokerage owes at most what it gains in a second, so no request waits longer than a second for an earlier request.
  */
 export const dashboardProcessorMsPerSecond = 400
 export const dashboardProcessorMsMax = 1_000
-/** The quotes of a push with more are not forecast: it is a synchronization, and a forecast takes 1.5 ms. */
+/** Quotes of a larger push are not forecast, because such a push is a synchronization, and each forecast takes 1.5 ms. */
 export const forecastQuotesPerPushMax = 50
 /** A report of forecasts covers the quotes of a year: older ones were made by another model. */
 export const forecastReportDays = 365

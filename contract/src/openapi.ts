@@ -224,7 +224,7 @@ export function problemsOf(endpoint: Endpoint): ProblemCode[] {
   return [...new Set(codes)]
 }
 
-/** What a caller with a service token needs, in sentences that end the description of an operation. */
+/** The rights that a caller with a service token needs, in sentences that end an operation's description. */
 function rightsSentences(endpoint: Endpoint): string[] {
   const { who, method, path } = endpoint
   if (who.kind !== 'service') return []

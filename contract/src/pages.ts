@@ -59,7 +59,7 @@ export type NamedPage = keyof typeof pageNames
 /** A place in the menu: a page, or several pages with links between them. */
 export interface Place {
   readonly label: string
-  /** The role that sees the place in the menu. A page of it may be open to lower roles. */
+  /** The role that sees the place in the menu. Its pages may be open to lower roles. */
   readonly needs: Role
   /** The first page is the one that the menu opens. */
   readonly pages: readonly { readonly path: NamedPage; readonly needs: Role }[]

@@ -5,7 +5,7 @@ import { labelLengthMax, rulesMax } from './limits.ts'
 import { rateTypes } from './rate-types.ts'
 
 const confidences = ['high', 'medium', 'low', 'none'] as const
-/** What happens to a rate outside a rule. */
+/** The effects that a rule can have on a rate outside it. */
 export const outsides = ['warn', 'approval', 'block'] as const
 
 const percent = (description: string) =>

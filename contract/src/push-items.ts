@@ -5,7 +5,7 @@ import { batchLanesPerRequest, pushedItemsMax, tenantRequestsPerWindowMax } from
 
 /** The parts that all pushes share: several items under one signature, each with its own result. */
 
-/** What the signature of a push covers. */
+/** The part of a push that its signature covers. */
 export const signsAddress = 'address and body'
 /** An id that another system gave to a quote. */
 export const externalId = (description: string) => text(description)
@@ -26,7 +26,7 @@ export const RefusedItem = Type.Object({
   errors: Type.Optional(Type.Array(ItemFieldError)),
 })
 
-/** How many items of a push had each result. */
+/** The number of items of a push with each result. */
 export const pushCounts = {
   created: Type.Integer(),
   updated: Type.Integer(),

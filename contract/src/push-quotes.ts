@@ -86,7 +86,7 @@ export const PushedQuoteResult = Type.Object({
   unknown_places: Type.Optional(UnknownPlacesOfItem),
 })
 
-/** What a push would do with an item. A quote that would be created has no lane_ref yet. */
+/** The result that a push of an item would have. A quote that would be created has no lane_ref yet. */
 export const CheckedQuote = Type.Object({
   ...PushedQuoteResult.properties,
   lane_ref: Type.Optional(Type.String({ description: 'Absent for a quote that would be created' })),

@@ -58,7 +58,10 @@ export const RecordedForecast = Type.Object({
   },
 })
 
-/** The fields that were quoted, by their names in the history of the quote, except `quoted_at`: `Lane` has it as `created_at`. */
+/**
+ * The fields that were quoted, by their names in the history of the quote. `quoted_at` is missing, because `Lane` has it as
+ * `created_at`.
+ */
 export const quotedFields = {
   origin: Type.String(),
   destination: Type.String(),

@@ -58,7 +58,7 @@ export const deskQuote = Type.Object({
   ),
 })
 
-/** What a rate is worth after the customer refused one and named a lower one. */
+/** The chance of a rate after the customer refused a rate and named a lower one. */
 const AfterCounterOffer = Type.Object({
   win_probability: {
     ...nullable(Type.Number()),
@@ -74,7 +74,7 @@ const AfterCounterOffer = Type.Object({
   },
 })
 
-/** How the amounts of a quote are compared with those of the brokerage. */
+/** The conversion of a quote's amounts to the brokerage's terms, for comparison. */
 export const QuoteConversion = Type.Object({
   times: Type.Number({ description: 'US dollars per dollar of the quote' }),
   plus: Type.Number({ description: 'Then this is added: the charges, or minus the charges' }),

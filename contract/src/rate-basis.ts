@@ -3,8 +3,8 @@ import { dollars, label, nullable, oneOf } from './fields.ts'
 import { chargesPerAmountMax } from './limits.ts'
 
 /**
- * What an amount includes. `linehaul` is the move alone. `all_in` is everything that is paid for the load: linehaul, fuel
- * and accessorials.
+ * The basis of an amount: the charges that it includes. `linehaul` is the move alone. `all_in` is everything that is paid for the
+ * load: linehaul, fuel and accessorials.
  */
 export const rateBases = ['linehaul', 'all_in'] as const
 export type RateBasis = (typeof rateBases)[number]
@@ -49,7 +49,7 @@ export const chargesOf = (of: string) =>
     'x-expected': `a list of at most ${chargesPerAmountMax} charges`,
   })
 
-/** What a quoted rate includes, in a request. */
+/** The fields for what a quoted rate includes, in a request. */
 export const quotedCharges = {
   quoted_basis: Type.Optional(basisOf('quoted_rate and estimated_cost')),
   quoted_fuel: Type.Optional(fuelOf('quoted_rate')),
@@ -80,7 +80,7 @@ export const shownCurrency = (of: string) => ({
   description: `The currency of ${of}; null if it was not sent, which means USD`,
 })
 
-/** The basis of the amounts in an answer, and how many quotes were brought to it. */
+/** The basis of the amounts in an answer, and how many quotes were converted to it or left out. */
 export const ComparedBasis = Type.Object({
   currency: Type.Literal('USD', { description: 'The currency of the amounts of this answer' }),
   amounts: {

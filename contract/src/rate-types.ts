@@ -1,9 +1,9 @@
 import Type from 'typebox'
 import { oneOf } from './fields.ts'
 
-/** Whether a rate is for one load or for a period. */
+/** The types of a rate: for one load (spot) or for a period (contract). */
 export const rateTypes = ['spot', 'contract'] as const
-/** Quotes that a number is computed from: those of a type, or all. */
+/** The quotes that a number is computed from: all, or those of one rate type. */
 export const pools = ['all', ...rateTypes] as const
 
 /** Selects the quotes of a rate type in lists and statistics. */

@@ -40,7 +40,8 @@ export function shape(schema: TSchema, where: Where): Shape {
   return {
     names: new Set(Object.keys(root.properties ?? {})),
     errors(value) {
-      // First, because the validator looks at every item of a list that is a million items too long, and counts letters slowly.
+      // Checked first, because the validator looks at every item of a list that is too long, even of a million, and counts letters
+      // slowly.
       const long = tooLong(root, value, [])
       if (long.length > 0) {
         return long.map((path) => {
@@ -78,10 +79,10 @@ export function shape(schema: TSchema, where: Where): Shape {
 }
 
 /**
- * Copies a JSON value without the members that the schema does not define, at every depth. The paths of the removed
- * members are added to `unknown`. Members that are null are omitted, because null means absent in a body. With
- * `emptyIsAbsent`, so are optional texts that are empty and must not be: many systems send one for a value that is not there.
- * A list that is longer than its maximum stays as it is; `Shape.errors` refuses it.
+ * Copies a JSON value without the members that the schema does not define, at every depth. The paths of the removed members are
+ * added to `unknown`. Members that are null are omitted, because null means absent in a body. With `emptyIsAbsent`, optional texts
+ * that are empty but must not be are omitted, too: many systems send them for an absent value. A list that is longer than its
+ * maximum stays as it is; `Shape.errors` refuses it.
  *
  * @example knownMembers(schema, { lanes: [{ origin: 'Reno, NV', colour: 'red' }] }, unknown) // unknown: [['lanes', 0, 'colour']]
  */
@@ -118,7 +119,7 @@ function knownPart(schema: AnySchema, value: unknown, path: BodyPath, known: Kno
   return members
 }
 
-/** True if an empty text means that a member is absent: it is optional, and the empty text is not a value of it. */
+/** True if an empty text means that a member is absent: the member is optional, and an empty text is not valid for it. */
 function isLeftOut({ required = [], properties = {} }: AnySchema, name: string): boolean {
   const { type, minLength = 0, pattern, enum: values } = properties[name] ?? {}
   return (
@@ -132,8 +133,8 @@ function isLeftOut({ required = [], properties = {} }: AnySchema, name: string):
 const countedLengthMax = 10_000
 
 /**
- * The paths of the lists in a value that are longer than their maximum, and of texts of more than ten thousand characters that
- * are. The validator would look at each item of such a list, and take a tenth of a second to count the letters of such a text.
+ * The paths of the lists in a value that are longer than their maximum, and of such texts with more than ten thousand characters.
+ * The validator would look at each item of such a list, and take a tenth of a second to count the letters of such a text.
  */
 function tooLong(schema: AnySchema, value: unknown, path: BodyPath): BodyPath[] {
   if (typeof value === 'string') {
@@ -154,7 +155,7 @@ function tooLong(schema: AnySchema, value: unknown, path: BodyPath): BodyPath[] 
   )
 }
 
-/** True for a schema of texts or lists with a maximum, or of what can contain them. */
+/** True for a schema of texts or lists with a maximum, or of values that can contain them. */
 function mayBeLong({ type, properties, items, maxItems, maxLength }: AnySchema): boolean {
   return (
     maxLength !== undefined ||

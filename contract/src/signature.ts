@@ -1,6 +1,6 @@
 /** The format of write signatures, shared by the signer and the verifier. */
 
-/** What a signature covers after the timestamp: the body only, or the method and path of the request, too. */
+/** The signed text after the timestamp: the body only, or also the method and path of the request. */
 export type Signs = 'body' | 'address and body'
 
 /** The method of a signed request, and its path with the query, as sent and without the base URL. */
