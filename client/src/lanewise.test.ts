@@ -532,7 +532,7 @@ describe('cached responses', () => {
     await lanewise.markup(offer)
     expect(server.arrived).toHaveLength(5)
 
-    // Its answer arrives after the write: it may be from before the write.
+    // The late answer arrives after the write, but it may be from before the write.
     const held = Promise.withResolvers<void>()
     server.play({ ...ok, after: held.promise }, done, ok)
     const late = lanewise.markup({ ...offer, proposed_rate: 2151 })

@@ -90,7 +90,7 @@ export class Lanewise {
     return this.call('push-quotes', { body }, options)
   }
 
-  /** What `pushQuotes` would do with these quotes now. Signed; saves nothing. */
+  /** The results that `pushQuotes` would have with these quotes now. Signed; saves nothing. */
   checkQuotes(body: Body<'check-quotes'>, options?: CallOptions): PendingAnswer<Answer<'check-quotes'>> {
     return this.call('check-quotes', { body }, options)
   }
@@ -249,7 +249,7 @@ export class Lanewise {
         fromCache: false,
       }
     }
-    // The key includes the token, which may belong to another brokerage, and strictness, because a strict call may
+    // The key includes the token, because another token may be of another brokerage, and strictness, because only a strict call may
     // fail.
     const key = `${token}\n${this.#isStrict(call)}\n${address}`
     const found = options.cache === false ? undefined : this.#cache.get(key)

@@ -11,7 +11,7 @@ export interface AnswerMeta {
   readonly ignored: readonly string[]
   /** The state of the rate limit at the time of the response. Null if no limit applies, and in a cached response. */
   readonly rateLimit: RateLimitState | null
-  /** True for a response from the cache. The other members are those of the original response. */
+  /** True for a response from the cache. The other members are from the original response. */
   readonly fromCache: boolean
   /** A copy of all response headers, which the caller may modify. */
   readonly headers: Headers

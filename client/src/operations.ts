@@ -8,7 +8,7 @@ import type { Signs } from '#contract/signature.ts'
 export interface OperationFacts {
   readonly method: Endpoint['method']
   readonly path: string
-  /** What the signature of a request covers; null if the operation is not signed. */
+  /** The part of a request that its signature covers; null if the operation is not signed. */
   readonly signs: Signs | null
   /** Whether the operation changes nothing. */
   readonly isRead: boolean

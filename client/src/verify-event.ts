@@ -16,7 +16,7 @@ export interface VerifiedEvent {
 export class EventRejected extends Error {
   override readonly name = 'EventRejected'
   readonly code = 'event-rejected'
-  /** What is wrong: a header is missing, the time is too far from now, or no signature matches. */
+  /** The error: a header is missing, the time is too far from now, or no signature matches. */
   readonly reason: 'headers' | 'time' | 'signature'
 
   constructor(reason: EventRejected['reason'], message: string) {
