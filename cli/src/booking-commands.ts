@@ -209,7 +209,7 @@ const addVerifySignature: AddCommands = (program, action) => {
     )
 }
 
-/** The first line of the result: a correct signature with a wrong timestamp is not called incorrect. */
+/** The first line of the result. A signature that is wrong only in its timestamp is called correct. */
 function verdict({ ok, parts }: ReturnType<typeof explainSignature>, bytes: number): string {
   const wrong = parts.filter((one) => one.ok !== true)
   if (ok || wrong.every(({ part }) => part === 'timestamp')) {

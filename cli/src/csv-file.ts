@@ -64,7 +64,7 @@ export const placeFields = [
 ] as const
 export type PlaceField = (typeof placeFields)[number]
 
-/** Whether a column name means a field, by the names of the import. */
+/** Whether a column name means a field, as in imports. */
 export const isNamed = (field: string, header: string) => fieldOfHeader.get(foldedHeader(header)) === field
 
 /**

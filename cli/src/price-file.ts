@@ -82,7 +82,7 @@ function priceColumns(header: readonly string[], map: readonly string[], suggest
   return withTerms(columns, header)
 }
 
-/** The columns with those of the basis and the currency of the rate: its own, else those of the other rate of the file. */
+/** Adds the columns of the rate's basis and currency: its own columns, else those of the other rate of the file. */
 function withTerms(columns: PriceColumns, header: readonly string[]): PriceColumns {
   const ofCustomer = isNamed('customer_rate', header[columns.rate ?? -1] ?? '')
   const rates = ofCustomer ? ['customer', 'quoted'] : ['quoted', 'customer']
@@ -151,8 +151,8 @@ export function laneOfRow(
 }
 
 /**
- * What the rate of a row includes, by its own column or by the name of the column of rates. An error if either states that the rate
- * is not in US dollars.
+ * The basis of a row's rate, by the basis column or by the name of the rate column. An error if either states that the rate is not
+ * in US dollars.
  */
 function termsOf(
   basisText: string,
@@ -240,7 +240,7 @@ function markupCells(markup: Advice['markup']): Cell[] {
   ]
 }
 
-/** The basis and the currency of the amounts of a row, and the quotes of its lane that are left out because they are not on it. */
+/** The basis and the currency of a row's amounts, and the number of quotes of its lane that could not be converted to them. */
 function basisCells({ basis }: Advice['markup']): Cell[] {
   return basis === undefined ? [null, null, null] : [basis.amounts, basis.currency, basis.kept_apart]
 }

@@ -9,7 +9,7 @@ export interface LaneToPrice {
   readonly equipment: string | null
   /** Null requests the suggested rate of the service. */
   readonly rate: number | null
-  /** What the rate includes by the file; null if the file does not state it, so that the basis of the brokerage is assumed. */
+  /** The basis that the file states for the rate; null if it states none, so that the basis of the brokerage is assumed. */
   readonly basis: 'linehaul' | 'all_in' | null
 }
 
@@ -91,7 +91,7 @@ export function lanePricer({ lanewise, withInsight, signal }: Pricing): PriceLan
 
 const words = { linehaul: 'linehaul', all_in: 'all-in' } as const
 
-/** An error instead of a comparison of a linehaul rate with all-in rates, or the reverse. */
+/** Replaces the comparison of a linehaul rate with all-in rates, or the reverse, by an error. */
 function onItsBasis({ rate, basis }: LaneToPrice, priced: PricedLane): PricedLane {
   const compared = priced.ok ? priced.markup.basis?.amounts : undefined
   if (rate === null || basis === null || compared === undefined || basis === compared) return priced

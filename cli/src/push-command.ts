@@ -21,7 +21,7 @@ import {
 import { progressBar } from './quote-commands.ts'
 import { pairs, shortened, unknownPlacesText } from './show.ts'
 
-/** Calls in a row in which the service reached no item, before the command gives up. */
+/** The command gives up after this many calls in a row in which the service reached no item. */
 const fruitlessCallsMax = 3
 
 /** The result of a row, as printed with --json and saved in the journal. */
@@ -179,7 +179,7 @@ async function pushAll(run: Run, { lanewise, file, rows, journal }: Push): Promi
   }
 }
 
-/** What a push of the valid rows would do now. */
+/** The results that a push of the valid rows would have now. */
 async function checkAll(run: Run, { lanewise, file, rows }: Omit<Push, 'journal'>): Promise<RowResult[]> {
   const results: RowResult[] = []
   const left = rows.filter(({ errors }) => errors.length === 0)

@@ -71,7 +71,7 @@ export interface PushRow {
  */
 function means(field: PushField, header: string): boolean {
   if (field === 'external_id') return isNamed('reference', header)
-  // A file of quotes has one rate, so a charge without another name is that of the quoted rate.
+  // A file of quotes has one rate, so a charge of the customer rate counts as a charge of the quoted rate.
   if (field === 'quoted_fuel' && isNamed('customer_fuel', header)) return true
   if (field === 'quoted_accessorials' && isNamed('customer_accessorials', header)) return true
   if (field === 'quoted_charges' && isNamed('customer_charges', header)) return true
@@ -192,7 +192,7 @@ function readPushRow(cells: readonly string[], file: PushFile): Pick<PushRow, 'q
       case 'charges':
         return read(field, readSentCharges)
       case 'equipment':
-        // The service knows more names.
+        // Sent as typed, because the service knows more equipment names.
         return text(field) ?? undefined
       case 'basis':
         return (

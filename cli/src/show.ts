@@ -17,7 +17,7 @@ export function pairs(rows: readonly (readonly [name: string, value: string | nu
   return rows.map(([name, value]) => `${name.padEnd(width)}  ${clean(String(value ?? '-'))}`).join('\n')
 }
 
-/** What the commands request with every insight, to show the basis of the amounts and the places that are not known. */
+/** The extras that the commands request with every insight, to show the basis of the amounts and the unknown places. */
 export const shownExtras = ['basis', 'places'] as const
 
 interface Compared {
@@ -27,7 +27,7 @@ interface Compared {
 }
 
 /**
- * What the amounts of an answer include, and the quotes that were not on that basis.
+ * The basis of the amounts of an answer, and the numbers of quotes that were not on this basis.
  *
  * @example basisText({ amounts: 'all_in', converted: 2, kept_apart: 1 }) // 'all-in, US dollars; 2 quotes converted, 1 quote left out'
  */
