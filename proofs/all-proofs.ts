@@ -71,14 +71,14 @@ const rowLevelSecurity: Proof = {
   control: ({ cluster, signal }) => walkWithoutConditions(cluster, { signal, isOpen: true }),
 }
 
-/** Calls every route as B while every statement of the service loses its tenant conditions. */
+/** Calls every route as B, with the tenant conditions removed from every statement of the service. */
 async function walkWithoutConditions(
   cluster: DatabaseCluster,
   options: Pick<WalkOptions, 'signal' | 'onProgress' | 'isOpen'>,
 ): Promise<Finding> {
   let removed = 0
   const restore = rewriteStatements((statement, connection) => {
-    // The proof's own connections keep their conditions.
+    // Statements of the proof itself keep their conditions.
     if ((connection as pg.Client).user !== 'lanewise_service') return statement
     const rest = withoutTenantConditions(statement)
     if (rest !== statement) removed += 1
@@ -118,16 +118,16 @@ const foreignName = (server: FastifyInstance) => {
 interface WalkOptions {
   readonly signal: AbortSignal
   readonly onProgress?: (line: string) => void
-  /** Calls the routes only as these callers, and puts no ids of the other brokerage into parameters. */
+  /** Only these callers call, and no step puts ids of A into parameters of B. */
   readonly callers?: readonly CallerName[]
-  /** Compares the reads of B with those of a B that is alone. */
+  /** Also compares the reads of B with its reads from a database without A. */
   readonly readsAlone?: boolean
   /** Disables row-level security. */
   readonly isOpen?: boolean
   readonly plant?: (server: FastifyInstance) => void
 }
 
-/** Calls every route in each way that `route-walk.ts` has. */
+/** Runs all checks of `route-walk.ts`, each of which calls every route. */
 async function walkEverywhere(cluster: DatabaseCluster, options: WalkOptions): Promise<Finding> {
   const { callers, readsAlone = callers === undefined, isOpen = false, plant, signal, onProgress } = options
   const database = await cloneDatabase(cluster)
@@ -160,7 +160,7 @@ async function walkEverywhere(cluster: DatabaseCluster, options: WalkOptions): P
   }
 }
 
-/** Every proof, with the duration of its full length on two cores, in minutes. */
+/** Every proof, with the minutes that its full length takes on two cores. */
 export const allProofs: readonly { readonly proof: Proof; readonly minutes: number }[] = [
   { proof: kills, minutes: 8.5 },
   { proof: databaseRestarts, minutes: 1.5 },

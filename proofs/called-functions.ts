@@ -3,7 +3,7 @@ import { Session } from 'node:inspector/promises'
 import { basename } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-/** The JavaScript engine counts which database functions a test calls, so that nobody lists them. */
+/** Finds the database functions that a test calls, from the call counts of the JavaScript engine. */
 
 const folder = fileURLToPath(new URL('../server/src/database/queries/', import.meta.url))
 
@@ -22,7 +22,7 @@ export async function databaseFunctions(): Promise<string[]> {
   return names
 }
 
-/** Counts calls of database functions from now on. Returns a function that stops, and returns the names of those that were called. */
+/** Starts to count calls of database functions. Returns a function that stops counting, and returns the names of the called ones. */
 export async function countCalls(): Promise<() => Promise<ReadonlySet<string>>> {
   const session = new Session()
   session.connect()

@@ -12,7 +12,7 @@ export interface CitusNode {
   readonly port: number
   readonly folder: string
   start(): void
-  /** `kill` ends all its processes at once, as a power failure would. */
+  /** Stops the node; `kill` ends all its processes at once, like a power failure. */
   stop(how?: 'kill'): void
 }
 
@@ -137,7 +137,7 @@ function makeNode(programs: string, folder: string, port: number): CitusNode {
       try {
         run('pg_ctl', '-D', data, '-w', '-t', '60', '-m', how === 'kill' ? 'immediate' : 'fast', 'stop')
       } catch {
-        // It was stopped before.
+        // The node was stopped before.
       }
     },
   }

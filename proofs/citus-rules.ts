@@ -47,7 +47,7 @@ export function readTree(text: string): TreeValue {
 
 /** What the rules read from PostgreSQL's catalog. */
 export interface KnownFunctions {
-  /** By the number of a function: whether it is immutable (`i`), stable (`s`) or volatile (`v`). */
+  /** The volatility by function number: immutable (`i`), stable (`s`) or volatile (`v`). */
   readonly volatility: ReadonlyMap<string, string>
   /** The function that reads a type from text, by the number of the type. */
   readonly conversions: ReadonlyMap<string, string>
@@ -125,7 +125,7 @@ function queryFaults(query: TreeNode, known: KnownFunctions): string[] {
   ].map((fault) => `${table}: ${fault}`)
 }
 
-/** The volatilities of the functions that a node calls itself. */
+/** The volatilities of the functions that a node calls, without inner nodes. */
 function functionsOf(node: TreeNode, known: KnownFunctions): readonly string[] {
   const of = (oid: string) => known.volatility.get(oid) ?? 'i'
   switch (node.kind) {
@@ -149,7 +149,7 @@ function functionsOf(node: TreeNode, known: KnownFunctions): readonly string[] {
   }
 }
 
-/** Finds CASE and COALESCE with a function that is not immutable, and stable functions of a column. */
+/** Finds CASE or COALESCE with a function that is not immutable, and stable functions with a column as argument. */
 function irreducible(value: TreeValue, known: KnownFunctions): string[] {
   if (typeof value === 'string') return []
   if (!isNode(value)) return value.flatMap((each) => irreducible(each, known))

@@ -17,7 +17,7 @@ const windowEdges = [
   [301, 401],
 ] as const
 
-/** How far the clock moves before the jumps, so that credentials are older than the longest jump back. */
+/** The clock moves on by this much before the jumps, so that credentials are older than the longest jump back. */
 const settledMs = 3 * dayMs
 
 /** Sends more requests than the limit allows, with a clock jump in the middle. Returns the number of admitted requests. */
@@ -29,7 +29,7 @@ async function admittedAround(app: TestApp, integration: Integration, jumpMs: nu
   const before = await burst()
   app.now += jumpMs
   const after = await burst()
-  // If the requests took longer than the limit's window, their number says nothing about the limit.
+  // The limit counts per second: a longer test would say nothing about it.
   if (performance.now() - began >= 1_000) return 0
   return [...before, ...after].filter(({ status }) => status === 200).length
 }
@@ -62,7 +62,7 @@ async function jumpClock(
       const first = await pushUpdate(on, integration, update, signedAt)
       if (first.status !== 200) faults.push(`an update before the jump returned ${first.status}`)
       on.now += jumpMs
-      // The signature window follows the server's clock.
+      // The server's clock decides which signatures are too old.
       for (const [seconds, status] of windowEdges) {
         const probe = { lane_ref: quote.lane_ref, customer_rate: value++ }
         const answer = await pushUpdate(on, integration, probe, Math.floor(on.now / 1000) - seconds)

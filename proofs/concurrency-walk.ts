@@ -12,7 +12,7 @@ import { type Rewrite, rewriteStatements } from './tenant-conditions.ts'
  */
 export interface ConcurrencyWalkOptions {
   readonly requests: number
-  /** Determines the requests. Their timing depends on the machine. */
+  /** Determines the requests, but not their timing. */
   readonly seed: number
   readonly onProgress?: (done: number, of: number) => void
   readonly signal?: AbortSignal
@@ -24,7 +24,7 @@ export interface ConcurrencyWalkOptions {
 export interface ConcurrencyWalkResult {
   readonly requests: number
   readonly answered: number
-  /** The number of 503 responses and of failed reads outside tenants, while connections were terminated. */
+  /** The number of 503 responses, truncated exports and failed reads outside tenants, while connections were terminated. */
   readonly unavailable: number
   /** Requests whose caller hung up before the response. */
   readonly aborted: number
@@ -305,7 +305,7 @@ const transactionStart = /^begin; select enter_tenant\('(\d+)', \d+, \d+, \d+\)/
 export const setForConnection: Rewrite = (statement) =>
   statement.replace(transactionStart, "begin; select set_config('app.tenant_id', '$1', false)")
 
-/** A planted fault: a connection keeps the tenant of its first transaction. */
+/** A planted fault: all transactions of a connection have the tenant of its first. */
 export function keepFirstTenant(): Rewrite {
   const opened = new WeakSet<object>()
   return (statement, connection) => {

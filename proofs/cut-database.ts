@@ -33,7 +33,7 @@ const networkFaults: readonly NetworkFault[] = [
   { kind: 'latency', ms: 1_500 },
 ]
 
-/** The reads that are sent: readiness, and all reads of the dashboard without a path parameter. */
+/** The paths that the proof reads: readiness, and all reads of the dashboard without a path parameter. */
 const dashboardPaths: readonly string[] = [
   '/readyz',
   ...(allEndpoints as readonly Endpoint[])
@@ -42,7 +42,7 @@ const dashboardPaths: readonly string[] = [
 ]
 /** Statuses allowed during a network fault. A read gets 422 if a required parameter is missing, which needs no database. */
 const allowedStatuses = new Set([200, 404, 409, 422, 429, 503])
-/** Statuses that show that the service has recovered. The rate limit (429) is no failure. */
+/** Statuses of a service that has recovered. The rate limit (429) is no failure. */
 const recoveredStatuses = new Set([200, 422, 429])
 
 /** A response, timed by the client's clock. */
@@ -68,7 +68,7 @@ async function askAll(url: string, token: string, seen: Seen[], what: string): P
         began,
         ms: performance.now() - began,
       })
-      // A truncated file is detectable: the connection closes before the end of the body.
+      // A caller notices a truncated file, because the connection closes before the end of the body.
       await answer?.arrayBuffer().catch(() => {})
     }),
   )
@@ -236,7 +236,7 @@ async function loseOneCommit(
         [String(value), String(value * 100)],
       )
     )[0]
-  // The update is one statement with an implicit COMMIT: PostgreSQL responds to it after the commit.
+  // The update is one statement with an implicit COMMIT, so its lost response is that of the COMMIT.
   const lost = proxy.resetAfter('select book_shipment(')
   const first = await send()
   const problem = (await first.json()) as { detail?: string }

@@ -13,13 +13,13 @@ import {
 import { sharedApp, type TestApp } from '#testing/shared-app.ts'
 
 /**
- * Promise: in whatever order the messages about a load arrive, its quote ends the same, with all its members.
+ * Promise: in whatever order the messages about a load arrive, all members of its quote end the same.
  *
  * How: one load for each order of a set of messages. In each round the next message of every load is pushed, in one call for each
  * kind and signed time, as a TMS would. The answers of `GET /api/lanes/{lane_ref}` are compared without the names and times that each
  * load has of its own. `engine/src/delivery-order.test.ts` does the same with the decisions alone, for many more messages.
  *
- * Only two different messages of one kind that are signed in the same second follow the order of their first arrival, so no set has them.
+ * No set has two different messages of one kind signed in the same second: only for them does the order of arrival decide.
  *
  * Faults: the order of arrival decides between kinds; a booking forgets the outcome that was pushed before it; a win is dated on arrival.
  */
@@ -33,7 +33,7 @@ beforeAll(async () => {
 
 type PersonalAction = 'void' | 'requote'
 
-/** A message, and when it is signed: seconds after the first. A void is the action of a person, which is not signed. */
+/** A message. `at` is its signed time, in seconds after the first. A person voids a quote without a signature. */
 interface Message {
   readonly kind: 'quotes' | 'outcomes' | 'updates' | 'void'
   readonly at: number
@@ -65,7 +65,7 @@ function ordersOf<T>(items: readonly T[]): T[][] {
   return items.flatMap((item, index) => ordersOf(items.toSpliced(index, 1)).map((rest) => [item, ...rest]))
 }
 
-/** Returns what two messages of the same second must not share, because nothing would decide which of them counts. */
+/** Returns the group of a kind. A set has one message per group and second, because nothing decides between two. */
 const groupOf = (kind: Kind): string => kind.replace(/ (at a stated|with its) time$/, '')
 
 /** Makes random messages whose signed times are within few seconds. */

@@ -9,7 +9,7 @@ import { idsOf } from './seeded-ids.ts'
 import { disableRowLevelSecurity } from './tenant-conditions.ts'
 
 /**
- * Promise: the schema also works in a database that is distributed by tenant (Citus), and a statement that does not is found.
+ * Promise: the schema also works in a database that is distributed by tenant (Citus), and the test finds a statement that does not.
  *
  * How: on an ordinary PostgreSQL, the test checks the catalog for what Citus does not support, and plants faults in the schema and
  * in statements. `route-walk.test.ts` checks the statements of the service. `distributed.test.ts` runs on a real Citus cluster.

@@ -4,9 +4,9 @@ import type { TestDatabase } from '#testing/test-database.ts'
 import { citusFaults, knownFunctions, readTree } from './citus-rules.ts'
 
 /**
- * Finds what a database distributed by tenant (Citus) could not save or run, with any PostgreSQL. `schemaFaults` reads the
- * catalog. `statementFaults` reads the plans of executed statements: the planner derives implied conditions, so a plan shows
- * whether each table is restricted to one tenant, however the statement is written.
+ * Finds, on any PostgreSQL, the schema and the statements that a database distributed by tenant (Citus) would refuse. `schemaFaults`
+ * reads the catalog. `statementFaults` reads the plans of executed statements: the planner derives implied conditions, so a plan
+ * shows whether each table is restricted to one tenant, however the statement is written.
  */
 
 /** Returns the names of the tables that are distributed by tenant. */
@@ -149,7 +149,7 @@ function statementFaults({ text, plan }: ExecutedStatement, tables: ReadonlySet<
 
 /**
  * Makes a database send the service the plan of every statement as a notice, including statements in functions and foreign key
- * checks. It takes effect on connections opened afterwards. Returns false if the role in `makerUrl` is no superuser, who alone may do so.
+ * checks, on connections opened afterwards. Returns false if the role in `makerUrl` is no superuser: only a superuser may set this.
  */
 async function sendPlansAsNotices(database: TestDatabase, makerUrl: string): Promise<boolean> {
   const maker = new pg.Client({ connectionString: makerUrl })
@@ -211,7 +211,7 @@ export async function watchStatements(database: TestDatabase, makerUrl: string):
   await owner.end()
   const hasPlans = await sendPlansAsNotices(database, makerUrl)
   const faults = new Set<string>()
-  /** The parse trees of the statements that write. */
+  /** The parse trees of updates, inserts and deletes. */
   const trees = new Set<string>()
   let statements = 0
   const { emit } = pg.Client.prototype

@@ -30,8 +30,8 @@ import { settled } from './settled.ts'
  * Promise: every statement and every database function of the service runs on a distributed database.
  *
  * How: on the Citus cluster of LANEWISE_TEST_CITUS_URL, a seeded tenant sends every request, with events on, and the database functions
- * that no request reaches are called. The planner of Citus decides, not an imitation of its rules. Only `npm run prove:cluster` runs
- * this file.
+ * that no request reaches are called. The planner of Citus decides what runs, not an imitation of its rules. Only
+ * `npm run prove:cluster` runs this file.
  */
 describe.skipIf(citusUrl === undefined)('on the Citus cluster of LANEWISE_TEST_CITUS_URL', () => {
   const tenantB = tenantId(idsOf('B').tenant)
@@ -113,7 +113,7 @@ describe.skipIf(citusUrl === undefined)('on the Citus cluster of LANEWISE_TEST_C
     for (const [name, query] of Object.entries(queries)) {
       try {
         const found = await app.database.outsideTenants(query)
-        // The service asks each other worker, as it does while a worker without rows is away.
+        // While a worker is away (here 999, which does not exist), the service asks each other worker separately.
         const byWorker = await app.database.outsideTenants(async (transaction) => {
           await sql`select set_config('app.workers_away', '999', true)`.execute(transaction)
           return query(transaction)

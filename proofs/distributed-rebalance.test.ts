@@ -28,8 +28,8 @@ import { type SeededTenants, seededTenants } from './seeded-tenants.ts'
  * Promise: shards move to a worker that is added while the service works. No acknowledged update is lost, no answer is an
  * error except 503 with Retry-After for a write of a brokerage that moves, and brokerages stay isolated.
  *
- * How: a third worker joins a cluster of two workers, while two instances are under load. The tests build on each other. This file
- * stops workers, so it has a cluster of its own.
+ * How: a third worker joins a cluster of two workers, while two instances are under load. The tests build on each other. The cluster
+ * belongs to this file, because the tests stop workers.
  */
 describe.skipIf(citusUrl === undefined)('a Citus cluster that grows', () => {
   let cluster: CitusCluster
@@ -81,7 +81,7 @@ describe.skipIf(citusUrl === undefined)('a Citus cluster that grows', () => {
   const distributedTables = () =>
     tenants.tables.filter((table) => !(tablesOnCoordinator as readonly string[]).includes(table))
 
-  /** Returns what transfers leave on the workers if nobody cleans up. */
+  /** Returns the objects that an interrupted transfer left on the workers. */
   async function leftovers() {
     const { rows } = await coordinator.query<{ left: string }>(`
       select result as left from run_command_on_workers($$
@@ -115,7 +115,7 @@ describe.skipIf(citusUrl === undefined)('a Citus cluster that grows', () => {
       at,
       brokerage.integration,
       body,
-      // The updates need one clock: each of the two instances of a test has its own.
+      // All updates take their time from one instance, because each instance has its own clock.
       Math.floor(apps[0].now / 1000) - 250 + Math.floor(++seconds / 20),
     )
     if (answer.status === 200) brokerage.acknowledged = rate
@@ -333,7 +333,7 @@ describe.skipIf(citusUrl === undefined)('a Citus cluster that grows', () => {
         })
         const { name } = await eraseTenant(around, id, { now })
         await eraseTenant(around, id, { now, confirmed: name })
-        // Not awaited: this move goes on only after the pause.
+        // Not awaited, because the move cannot end before the pause does.
         return { rebalancing }
       })
       expect(await moving.rebalancing).toBe(1)
@@ -378,7 +378,7 @@ describe.skipIf(citusUrl === undefined)('a Citus cluster that grows', () => {
       )
     await on(superuser().connectionString, async (client) => {
       await client.query('begin')
-      // A move takes this lock then: exclusive, on all shards of the group.
+      // At its end, a move takes this exclusive lock on all shards of the group.
       await client.query(
         `select lock_shard_metadata(7, array_agg(other.shardid)) from pg_dist_shard as own
          join pg_dist_shard as other on other.shardminvalue = own.shardminvalue
@@ -395,7 +395,7 @@ describe.skipIf(citusUrl === undefined)('a Citus cluster that grows', () => {
       for (const { path, token } of reads(moving))
         expect((await call(apps[1], 'GET', path, { token })).status, path).toBe(200)
       expect(await update(other, apps[1])).toMatchObject({ status: 200 })
-      // These insert many rows.
+      // A push inserts several rows.
       const pushed = await push(other)
       expect(pushed).toMatchObject({ status: 200, body: { failed: 0 } })
       await client.query('rollback')
@@ -452,7 +452,7 @@ describe.skipIf(citusUrl === undefined)('a Citus cluster that grows', () => {
           expect(await seen(client, shard, null), shard).toEqual({ own: 0, others: 0 })
           expect((await seen(client, shard, a))?.others, shard).toBe(0)
         }
-        // The service cannot become a role that transfers use, and no such role is left.
+        // The service is no member of a role with BYPASSRLS, such as those that transfers use.
         const { rows } = await client.query(
           `select rolname from pg_roles where rolbypassrls and pg_has_role(current_user, oid, 'member')`,
         )

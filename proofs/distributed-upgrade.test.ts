@@ -12,7 +12,7 @@ import { serviceProcesses } from './service-process.ts'
 import { acknowledgedCount, lossesIn, makeWriters, write, writersLog } from './signed-writers.ts'
 
 /**
- * Promise: an upgrade with a new table, one instance after the other, needs no stop and loses nothing acknowledged.
+ * Promise: an upgrade with a new table, one instance after the other, needs no stop and loses no acknowledged update.
  *
  * How: the steps of docs/deploying.md, under load. The next version is a copy of this one with one more migration: a table of
  * brokerages, and book_shipment, which also writes it. Instances of both versions call that function. At the end, every
@@ -36,7 +36,7 @@ const newStatement = `
     insert into public.update_counts as known values (tenant, quote, 1)
     on conflict (tenant_id, lane_id) do update set updates = known.updates + 1;`
 
-/** Makes a copy of this version with a migration of a later one, and returns its folder. */
+/** Makes the next version: a copy of this one with one more migration. Returns its folder. */
 async function nextVersion(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'lanewise-next-'))
   await cp(join(root, 'server'), join(folder, 'server'), { recursive: true })
@@ -91,7 +91,7 @@ test.skipIf(citusUrl === undefined)(
         env: { ...process.env, MIGRATION_DATABASE_URL: database.ownerUrl },
       })
       const migrated = acknowledgedCount(log)
-      // Instances of the version before write the new table.
+      // Instances of the old version also write the new table.
       await countedAfter(30)
       expect((await ask('select from update_counts')).length).toBe(writers.length)
 
@@ -105,7 +105,7 @@ test.skipIf(citusUrl === undefined)(
       over = true
       await writing
 
-      // A busy machine answers 503 while the migration holds its locks, and the writer sends the update again.
+      // On a busy machine, updates get 503 while the migration holds its locks, and the writers send them again.
       const expected = [200, 429, 503]
       expect([...log.statuses.keys()].filter((status) => !expected.includes(status))).toEqual([])
       expect(await lossesIn({ ask }, log)).toEqual([])
@@ -113,7 +113,7 @@ test.skipIf(citusUrl === undefined)(
         'select sum(updates)::int as counted from update_counts',
       )
       const all = acknowledgedCount(log)
-      // The new table may or may not count an update that ran while the migration was committed.
+      // Updates during the migration, at most one per writer, may be counted or not.
       expect(counted).toBeLessThanOrEqual(all - before + writers.length)
       expect(counted).toBeGreaterThanOrEqual(all - migrated - writers.length)
     } finally {

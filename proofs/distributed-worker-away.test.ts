@@ -63,7 +63,7 @@ describe.skipIf(citusUrl === undefined)('a worker of a Citus cluster goes away a
 
   test('its brokerages get 503, the others are answered as usual, and readiness names the worker', async () => {
     const [first, second] = cluster.workers
-    // The first brokerages of a new database are on both workers sooner or later: a hash decides.
+    // A hash decides the worker of each brokerage. So the test makes brokerages until both workers have one.
     const made: { brokerage: Integration; ref: string; port: number | undefined }[] = []
     while (new Set(made.map(({ port }) => port)).size < 2) {
       const brokerage = await makeIntegration(app, 'integrations:write quotes:write')
@@ -94,7 +94,7 @@ describe.skipIf(citusUrl === undefined)('a worker of a Citus cluster goes away a
     expect(statuses).toEqual(Array.from({ length: 20 }, () => 200))
     // Tasks for all brokerages continue for the brokerages of the other worker.
     expect(await app.expireQuotes()).toBe(made.length - onFirst)
-    // What an instance remembers is valid for one second at most.
+    // Answers that an instance remembers are valid for one second at most.
     for (const at of [app, other]) await expect.poll(() => markupOf(at, away.brokerage)).toBe(503)
     expect((await update(app, away, 3000)).status).toBe(503)
     // One instance learns what the other commits, although a worker is away.

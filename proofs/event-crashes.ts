@@ -58,7 +58,7 @@ export const makingAllDue = (table: string) => `
 const makeAllDue = (database: EventDatabase) =>
   database.ask(database.makingAllDue ?? makingAllDue('event_deliveries'))
 
-/** A database; with its own statement that makes all waiting deliveries due, if the usual one does not work there. */
+/** A database. `makingAllDue` makes all waiting deliveries due where the usual statement does not work. */
 type EventDatabase = ProofDatabase & { readonly makingAllDue?: string }
 
 /** Waits until a receiver has had `count` requests, accepted or not. */

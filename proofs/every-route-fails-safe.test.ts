@@ -30,8 +30,8 @@ afterAll(async () => {
 })
 
 /**
- * Operations that continue after their change is committed. The import or backtest records a later failure; the log has a failure
- * while sessions in the test brokerage are ended.
+ * Operations that continue after their change is committed. The import or backtest records a later failure. If sessions in the test
+ * brokerage cannot be ended, the log shows it.
  */
 const continuesInBackground = new Set([
   'sign-out',
@@ -45,8 +45,8 @@ const continuesInBackground = new Set([
 ])
 
 /**
- * Operations that work in two tenants, and so in two transactions. After a failure between them the first one stays, which changes
- * no answer, and the next call continues from there.
+ * Operations that work in two tenants, and so in two transactions. After a failure between them, the first transaction stays
+ * committed, which changes no answer, and the next call continues with the second.
  */
 const continuesLater = new Set(['enter-sandbox'])
 
@@ -65,7 +65,7 @@ test.each([...endpoints.values()])('$name', async ({ name, method, who }) => {
     for (let nth = 1; nth <= usesMax; nth++) {
       const request = requestOf[name as keyof typeof requestOf](idsOf('A'))
       failure.failAt(nth, error)
-      // There are no retries, because the second attempt would succeed.
+      // Sent once, because a second attempt would succeed.
       const answer = await send(app, method, request, credentialOf(app, caller, tenants, request))
       const fired = failure.hasFired()
       if (!fired || (continuesInBackground.has(name) && answer.status < 300)) break
@@ -80,6 +80,6 @@ test.each([...endpoints.values()])('$name', async ({ name, method, who }) => {
     // Background work of this route could otherwise meet the failure that is planted for the next route.
     await settled(app, tenants)
   }
-  // suggest-places makes too few uses of the database.
+  // suggest-places uses the database too rarely for two failures.
   if (name !== 'suggest-places') expect(failures).toBeGreaterThan(1)
 })

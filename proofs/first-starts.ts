@@ -17,7 +17,7 @@ import { type Finding, firstFaults, type Proof, type ProofOptions, shareOf } fro
 
 type Rows = Awaited<ReturnType<typeof comparableRows>>
 
-/** Where a first start is killed. */
+/** Points of a first start, where it is killed. */
 const points = [
   'killed during initdb',
   'killed during a migration',
@@ -27,7 +27,7 @@ const points = [
   'killed before the credentials',
 ] as const satisfies readonly FaultName[]
 
-/** Other busy programs. Each has a session of its own, so that the scheduler gives it as much as the whole service. */
+/** Two busy programs: one computes, one writes. Each has its own session, so that it gets as much processor time as the whole service. */
 const busy = 'for (;;);'
 const writing =
   "const fs = require('fs'), file = fs.openSync(process.argv[1], 'w'), page = Buffer.alloc(65536); for (;;) { fs.writeSync(file, page, 0, page.length, 0); fs.fsyncSync(file) }"
@@ -64,7 +64,7 @@ async function remove(directory: string): Promise<void> {
   rmSync(directory, { recursive: true, force: true })
 }
 
-/** Starts in a new folder, if there is a point after a start that was killed there. Returns the rows, and what is wrong. */
+/** Starts in a new folder; with a point, after a first start that was killed at this point. Returns the rows and the faults. */
 async function startedRows(
   now: number,
   { point, alsoDatabase = false }: { point?: FaultName; alsoDatabase?: boolean } = {},
@@ -99,7 +99,7 @@ async function startedRows(
 }
 
 async function killedAt(now: number, undisturbed: Rows, point: FaultName): Promise<string[]> {
-  // PostgreSQL runs on after most kills. It crashes here, too.
+  // At other points PostgreSQL survives the kill of the service.
   const alsoDatabase = point === 'killed amid the quotes'
   const { rows, faults } = await startedRows(now, { point, alsoDatabase })
   const difference = firstDifference(rows, undisturbed)

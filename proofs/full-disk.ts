@@ -83,7 +83,7 @@ async function fillUnderLoad(
     await delay(1_500)
     const before = acknowledgedCount(log)
     const refused = () => log.answers.filter(({ status }) => status >= 500).length
-    // PostgreSQL first uses free pages in its files, so the proof fills the disk again until updates are refused.
+    // PostgreSQL first uses free pages in its files, so the proof fills the disk until updates are refused.
     for (let waited = 0; refused() === 0 && waited < 60_000 && !signal.aborted; waited += 100) {
       fill(disk.folder, ballast)
       await delay(100)

@@ -19,18 +19,18 @@ import { asApp } from './signed-writers.ts'
 import { type Answered, answerTextMax, patienceMs, WatchedService } from './watched-service.ts'
 
 /**
- * The fuzzer's longest requests, sent to a service that measures itself (`turn-watch.ts`). The oracle of the fuzzer judges each
- * answer, and this file what the request cost others.
+ * Sends the fuzzer's longest requests to a service that measures itself (`turn-watch.ts`). The oracle of the fuzzer judges each
+ * answer, and this file its cost in time and memory.
  */
 
-/** The longest turn, in milliseconds of processor time. */
+/** The longest allowed turn of the event loop, in processor time. */
 const turnMsMax = 100
-/** The same beside other tests: two processes share a core's caches, and the same work takes up to twice as long. */
+/** The longest turn beside other tests, which share the core's caches: the same work then takes up to twice as long. */
 const turnMsMaxBesideTests = 250
 const waitMsMax = 100
 const grownMbMax = 100
 const answerBytesMax = (sent: number) => 10 * sent + 1_000_000
-/** Brokerages that take turns in the integration interface, because each may send ten requests per second. */
+/** Brokerages take turns in the integration interface, where each may send ten requests per second. */
 const brokerages = 8
 
 export interface Cost {
@@ -40,9 +40,9 @@ export interface Cost {
   readonly turnMs: number
   readonly sentBytes: number
   readonly answeredBytes: number
-  /** What the oracle says of the answer. */
+  /** The faults that the oracle finds in the answer. */
   readonly faults: readonly string[]
-  /** What `GET /healthz` waited meanwhile; 0 without a watch. */
+  /** How long `GET /healthz` of another caller waited; 0 without one. */
   readonly waitedMs: number
 }
 
@@ -50,12 +50,12 @@ export interface Cost {
 interface Callers {
   readonly ids: TenantIds
   readonly integrations: readonly Integration[]
-  /** The token of a person whose sessions may end. */
+  /** The session token for requests that end sessions. */
   guest: string
   readonly guestEmail: string
 }
 
-/** As many customers as the service compares with each other. */
+/** The largest number of customers that the service compares with each other. */
 const customersMade = 5_000
 
 /** Returns a file of customers with the longest names, all different, and of quotes on lanes with a history. */
@@ -101,15 +101,15 @@ async function makeCallers(watched: WatchedService, quotes: number): Promise<Cal
 
 /** Endpoints that end the caller's session. */
 const endsSession: ReadonlySet<string> = new Set(['sign-out', 'change-password', 'session-token'])
-/** Endpoints with a limit per brokerage and minute. The brokerages take turns in calling them. */
+/** Endpoints with a limit per brokerage and minute, so the brokerages take turns. */
 const limitedPerMinute: ReadonlySet<string> = new Set(['check-signature'])
 
 export interface HeavyOptions {
-  /** Names of the endpoints to call; all without it. */
+  /** The endpoints to call, by name. Without it, all. */
   readonly only?: readonly string[]
-  /** The share of the endpoints to call, chosen by the seed; all without it. */
+  /** The share of the endpoints to call, chosen by the seed. Without it, all. */
   readonly endpointShare?: number
-  /** Only these kinds of requests; all without it. */
+  /** The kinds of requests to send. Without it, all. */
   readonly kinds?: readonly FuzzKind[]
   readonly fault?: FaultName
   /** Quotes in the history of the brokerage. */
@@ -164,7 +164,7 @@ export async function sendHeavyRequests(
         if (signal.aborted) break
         const cost = await costOf(watched, callers, endpoint, heavy, sent++, { health, judge })
         options.onCost?.(cost)
-        // The file of an import is in memory as it was sent, in memory that is reserved for files, and not freed at once.
+        // Not counted: the file of an import as it was sent. It has its own reserved memory, which is not freed at once.
         if (endpoint.bodyKind === 'csv') fileMb = Math.max(fileMb, cost.sentBytes / 1e6)
         mostMb = Math.max(mostMb, cost.mostMb - fileMb)
         if (most === null || cost.turnMs > most.turnMs) most = cost
@@ -203,10 +203,10 @@ export async function sendHeavyRequests(
   return { figure: figures.join('; '), faults: firstFaults(faults, 30) }
 }
 
-/** Requests of a kind that even the shortest run sends to each endpoint. */
+/** The number of requests per kind and endpoint in the shortest run. */
 const leastOf = (kind: FuzzKind) => (kind.endsWith('file') ? 3 : 1)
 
-/** A share of the long requests of an endpoint, of each kind at least some. */
+/** Returns a random share of an endpoint's long requests, at least `leastOf` of each kind. */
 function chosen(
   endpoint: Endpoint,
   valid: WalkRequest,
@@ -226,8 +226,8 @@ function chosen(
 }
 
 /**
- * Returns the cost of a request. It sends one that took too long twice more, and the shortest time counts: a request that stops the
- * service does so each time, a garbage collection or a process beside it does not.
+ * Returns the cost of a request. A request that took too long is sent up to twice more, and the shortest time counts: a request that
+ * stops the service does so each time, a garbage collection or another process does not.
  */
 async function costOf(...sent: Parameters<typeof costOnce>): Promise<Cost & { readonly mostMb: number }> {
   let cost = await costOnce(...sent)
@@ -273,7 +273,7 @@ async function costOnce(
   }
 }
 
-/** Sends one request in the name of whoever may send it. Waits for the rate limit, and for the work that goes on after an answer. */
+/** Sends one request as the caller that may send it. Waits for the rate limit, and for the work that continues after the answer. */
 async function sendOne(
   watched: WatchedService,
   callers: Callers,
@@ -320,7 +320,7 @@ async function sendOne(
       if (signedIn.status === 200) callers.guest = signedIn.body.token
     }
     if (answer.status === 202 && name.endsWith('create-import')) {
-      // The answer repeats the names of columns, which may be too long to parse.
+      // Not parsed as JSON: the answer repeats the names of columns, and may be cut off.
       const importId = Number(/"import_id":(\d+)/.exec(answer.text)?.[1])
       if (!(await watched.importEnds(caller.tenant.owner, importId)))
         return { status: 0, headers: {}, bytes: 0, text: '', sentBytes: 0 }
@@ -346,7 +346,7 @@ function faultsOf(
   ]
 }
 
-/** The faults of the security review that one request could stop the service with, and the endpoints that have them. */
+/** Faults that the security review found, by which one request stopped the service, and the endpoints that have them. */
 const plantedFaults: readonly {
   readonly fault: FaultName
   readonly only: readonly string[]
@@ -375,7 +375,7 @@ const plantedFaults: readonly {
   },
 ]
 
-/** Quotes in the history of the brokerage: the longest and the shortest run. */
+/** Quotes in the brokerage's history, in the longest and the shortest run. */
 const quotesMax = 30_000
 const quotesMin = 1_000
 /** The share of all heavy requests, some 110,000, that the longest run sends. */
@@ -390,9 +390,9 @@ export const heavyRequestsProof: Proof = {
     sendHeavyRequests(options, {
       quotes: shareOf(quotesMax, options.share, quotesMin),
       share: shareMax * options.share,
-      // Each short run calls other endpoints.
+      // A short run calls a part of the endpoints.
       ...(options.share > 0.1 ? {} : { endpointShare: 0.4, turnMsMax: turnMsMaxBesideTests }),
-      // Beside other tests, the measure inside the service is enough.
+      // A short run relies on what the service itself measures.
       asksHealth: options.share > 0.1,
     }),
   async control(options) {

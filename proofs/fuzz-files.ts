@@ -19,22 +19,22 @@ import type { ValueSchema } from './value-ends.ts'
  * character in cells of every length, the most rows and columns, workbooks, and texts that are no table at all.
  */
 
-/** A reader of tables: its columns, a value that each of them takes, and its most rows. */
+/** A reader of tables: its columns, valid values of some, and its most rows. */
 interface TableReader {
   readonly columns: readonly string[]
   readonly valid: Readonly<Record<string, string>>
   readonly rowsMax: number
   readonly separators: readonly string[]
-  /** The member of the JSON body with the text; null if the body is the file. */
+  /** The member of the JSON body that is the table; null if the body is the table. */
   readonly member: string | null
-  /** The size of most files in bytes; one file of each reader has its largest size. */
+  /** The size of most files in bytes. Some files of each reader are larger. */
   readonly bytes: number
 }
 
 const lane = { origin: 'Dallas, TX', destination: 'Atlanta, GA', equipment: 'V' }
 const quotes = { ...lane, quoted_rate: '2000', quoted_at: '2026-01-02', outcome: 'won' }
 const importReader: TableReader = {
-  // Files have one column for each end of a lane.
+  // One column for the origin and one for the destination.
   columns: importFieldNames.filter((name) => !/^(origin|destination)_(city|state|zip)$/.test(name)),
   valid: quotes,
   rowsMax: 10_000,
@@ -128,11 +128,11 @@ interface BrokenCells {
   readonly isQuoted: boolean
   /** The column of the wrong cell in the first row. */
   readonly first: number
-  /** The form of the first rows; each further round of columns has the next one. */
+  /** The form of the wrong cells. It changes after each round of columns. */
   readonly form: number
 }
 
-/** Rows that are valid but for one cell, in another column in each row. */
+/** Rows with one wrong cell, in the next column in each row. */
 function* brokenRows(
   { columns, valid, rowsMax }: TableReader,
   word: string,
@@ -145,7 +145,7 @@ function* brokenRows(
       const value = valid[name] ?? ''
       if (column !== at) return written(value, value.includes(','))
       const text = textOf(word, length, value, form + Math.floor(nth / columns.length))
-      // Each text differs, so that no row gets what the service found for an earlier one.
+      // Each text differs, because the service remembers the result for an equal text.
       return written(`${text}${nth < 2 * columns.length ? '' : nth}`)
     })
   }
@@ -176,7 +176,7 @@ function* longTables(reader: TableReader): Generator<{ what: string; text: () =>
       text: () => `${columns.join(first)}${first}${runOf(word, head)}\n`,
     }
     for (const length of cellLengths) {
-      // A file with fewer rows than columns and forms has one form, in some of the columns.
+      // A file too short for all columns in all forms is split: each part has one form and some columns.
       const rows = Math.max(1, Math.floor(bytes / (length + 200)))
       const isShort = rows < columns.length * formsCount
       for (let form = 0; form < (isShort ? formsCount : 1); form++) {
@@ -220,7 +220,7 @@ function workbook(columns: readonly string[], rows: number, text: (nth: number) 
   return write(book, { type: 'buffer', compression: true }) as Buffer
 }
 
-/** How files of 128 MiB of quotation marks begin. */
+/** Names and beginnings of files of 128 MiB of quotation marks. */
 const largestStarts: readonly (readonly [string, string])[] = [
   ['quotes', ''],
   ['quotes after a header', 'origin,destination,equipment,quoted_rate,quoted_at,outcome\n'],
@@ -268,7 +268,7 @@ export function* longFiles(endpoint: Endpoint, { path, body }: WalkRequest): Gen
     }
     return
   }
-  // The longest text. The readers refuse most of them for their length, after the JSON around them is read.
+  // The longest text that the contract permits. The readers refuse most such texts for their length, after the JSON is parsed.
   const longest = (endpoint.body as ValueSchema).properties?.[member]?.maxLength ?? 2_900_000
   const header = `${columns.join(separators[0])}\n`
   for (const word of [' ', '\n', ',', '"', '0', 'a', '1,', '""', 'a\n', '\t', ';']) {

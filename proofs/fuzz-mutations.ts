@@ -19,7 +19,7 @@ import { endpoints } from './route-walk.ts'
 import { idsOf } from './seeded-ids.ts'
 import type { ValueSchema } from './value-ends.ts'
 
-/** Random requests of the fuzzer: valid ones with one to four changes of a value, the address, the headers or the bytes. */
+/** Random requests of the fuzzer: valid requests with one to four changes of a value, the address, the headers or the bytes. */
 
 /** A mutated request. Its number and the seed reproduce it. */
 export type MutatedRequest = FuzzRequest & { readonly index: number }
@@ -29,7 +29,7 @@ interface Draft {
   method: string
   path: string
   headers: Header[]
-  /** The JSON body as text, whose places can still change; null for an operation without one. */
+  /** The JSON body while its members can still change; null for an operation without one. */
   json: string | null
   bytes: Buffer | null
   caller: CallerName
@@ -50,7 +50,7 @@ const rightful: readonly CallerName[] = [
 /** Callers that are refused by every operation that needs a credential. */
 const powerless: readonly CallerName[] = ['nobody', 'garbage', 'expired-A', 'revoked-A', 'removed-A']
 
-/** POST operations that change nothing, whatever the contract says of them. */
+/** POST operations that change nothing, even if the contract does not say so. */
 const readingPosts: ReadonlySet<string> = new Set([
   'match-import-columns',
   'read-import-header',
@@ -61,8 +61,8 @@ const readingPosts: ReadonlySet<string> = new Set([
 ])
 
 /**
- * Generates a request. It depends only on the seed and the index. With `mustBeRefused`, a request that could change data gets a
- * flaw for which it must be refused.
+ * Generates a request, which depends only on the seed and the index. With `mustBeRefused`, a request that could change data gets a
+ * flaw for which the service must refuse it.
  */
 export function mutatedRequest(seed: number, index: number, mustBeRefused: boolean): MutatedRequest {
   const chance = seededRandom(Math.imul(seed ^ 0x9e3779b9, 0x85ebca6b) ^ Math.imul(index + 1, 0xc2b2ae35))
@@ -96,7 +96,7 @@ function validDraft(endpoint: Endpoint, index: number, chance: SeededRandom): Dr
   const { path, body, text } = requestOf[endpoint.name as Operation](ids)
   const isJson = endpoint.body !== undefined && endpoint.bodyKind !== 'csv'
   const given = text?.bytes ?? (body === undefined ? '{}' : JSON.stringify(body))
-  // Each request signs up another e-mail address, which is the same whenever the request is generated again.
+  // Each sign-up has an e-mail address of its own, which depends only on the index.
   const json =
     endpoint.name === 'sign-up'
       ? JSON.stringify({ ...(body as object), email: `new-${index}@example.com` })
@@ -125,7 +125,7 @@ function callerFor(endpoint: Endpoint, chance: SeededRandom): CallerName {
     : chance.pick(['owner-A', 'owner-A', 'admin-A', 'cookie-A'])
 }
 
-/** Puts another value into a parameter or a member, or a member that the contract does not have into the body. */
+/** Changes the value of a parameter or of a member, or adds one that the contract does not have. */
 function changeValue(draft: Draft, chance: SeededRandom): void {
   const { endpoint, path, json } = draft
   const valid: WalkRequest =
@@ -148,7 +148,7 @@ function changeValue(draft: Draft, chance: SeededRandom): void {
   draft.json = changed.text?.bytes ?? draft.json
 }
 
-/** The places of a request; none if an earlier change made its path another one, or its body another kind of JSON. */
+/** The places of a request; none if an earlier change gave the path more or fewer segments, or made the body no object. */
 function placesIn(endpoint: Endpoint, request: WalkRequest) {
   if (request.path.split('?')[0]?.split('/').length !== endpoint.path.split('/').length) return []
   try {
@@ -286,7 +286,7 @@ function addFatalFlaw(draft: Draft, chance: SeededRandom): void {
   if (!mayChange({ method: draft.method, operation: endpoint.name as Operation })) return
   const isJson = endpoint.body !== undefined && endpoint.bodyKind !== 'csv'
   const flaws: (() => void)[] = []
-  // An operation for anyone needs no credential. With another method the operation is unknown, and this is the only sure flaw.
+  // A missing credential is a flaw, except at operations for anyone. With another method it is the only sure flaw.
   if (endpoint.who.kind !== 'anyone' || draft.method !== endpoint.method) {
     flaws.push(() => {
       draft.caller = chance.pick(powerless)

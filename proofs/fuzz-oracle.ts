@@ -58,9 +58,9 @@ type Judge = (
 ) => string[]
 
 /**
- * Judges answers. The OpenAPI document that the service publishes must list the status, and for it the problem, or the body
- * without additional members. A refusal names a field that the request has, and the changed one if its value is invalid. A text
- * that is accepted comes back unchanged. No answer shows internals, or `foreign`: a text of another brokerage.
+ * Returns a judge of answers. The OpenAPI document of the service must list the status, and for it the problem code or every member
+ * of the body. A refusal names a field of the request, and the changed field if its value is invalid. An accepted text comes back
+ * unchanged. No answer shows internals, or `foreign`, a text of another brokerage.
  */
 export function oracleOf(published: OpenApiDocument, foreign = '\u0000'): Judge {
   const document = resolvedDocument(published)
@@ -151,7 +151,7 @@ export function oracleOf(published: OpenApiDocument, foreign = '\u0000'): Judge 
   }
 }
 
-/** A problem may name only what the contract declares, at a path that the sent body has. */
+/** Errors may name only fields that the contract declares, at paths that the sent body has. */
 function faultsOfNames(
   { params, query, body }: Endpoint,
   errors: readonly FieldError[],
@@ -176,10 +176,10 @@ function faultsOfNames(
   })
 }
 
-/** Operations that find a customer by any spelling of its name, and return the name that it has. */
+/** Operations that find a customer by any spelling of its name, and return the saved spelling. */
 const returnsOwnName: ReadonlySet<string> = new Set(['change-customer', 'rename-customer'])
 
-/** An invalid value is refused by its place, and a text that is accepted is returned as it was sent. */
+/** A refusal of an invalid value must name its place. An accepted text must come back as sent. */
 function faultsOfChanged(
   operation: string,
   { place, value }: ChangedPlace,

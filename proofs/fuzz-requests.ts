@@ -24,7 +24,7 @@ import { endChoices, endOf, inner, type ValueSchema, withEnds } from './value-en
  * and bodies and addresses as large as a caller may send. `fuzz-mutations.ts`, `fuzz-files.ts` and `fuzz-sockets.ts` add others.
  */
 
-/** What is unusual about a request. */
+/** What is unusual about a request: its kind. */
 export type FuzzKind =
   | 'valid'
   | 'mutation'
@@ -64,7 +64,7 @@ export interface FuzzRequest {
 
 export interface ChangedPlace {
   readonly place: Place
-  /** JSON in a body, a text in an address. */
+  /** The unusual value: JSON in a body, a text in an address. */
   readonly value: string
 }
 
@@ -110,7 +110,7 @@ export const validRequest = (endpoint: Endpoint, valid: WalkRequest): FuzzReques
 
 const isNumber = ({ type }: ValueSchema) => type === 'number' || type === 'integer'
 
-/** The values for a place: numbers and values of another type, and for a text the texts that have broken other systems. */
+/** The unusual values to try at a place, by the type of its schema. */
 export function valuesFor({ in: part, schema }: Pick<Place, 'in' | 'schema'>): readonly string[] {
   if (part !== 'body') return isNumber(schema) ? numberParameters : texts
   if (isNumber(schema)) return numberTexts
@@ -119,10 +119,10 @@ export function valuesFor({ in: part, schema }: Pick<Place, 'in' | 'schema'>): r
     : otherTypes
 }
 
-/** Whether a value must be refused: its schema does not permit it, or no number of ours may be negative or written like this. */
+/** Whether a value must be refused: its schema does not permit it, or it is a number that is negative or in an unusual notation. */
 function mustBeRefused({ who }: Endpoint, { in: part, schema, path }: Place, value: string): boolean {
   if (part !== 'body') {
-    // An empty text is an absent parameter: a path without it is another one, and a query without it may be complete.
+    // An empty text is an absent parameter. A path without the parameter belongs to another operation; a query may be valid without it.
     if (value === '') return false
     if (isNumber(schema)) return !/^(0|[1-9]\d*)(\.\d+)?$/.test(value) || !Value.Check(schema, Number(value))
     return !Value.Check(schema, value.toWellFormed())
@@ -133,14 +133,14 @@ function mustBeRefused({ who }: Endpoint, { in: part, schema, path }: Place, val
   } catch {
     return true
   }
-  // Null is an absent member, in an item of a list, too; so is an empty text that another system sends.
+  // Null counts as an absent member, except as an item of a list. From another system, so does an empty text.
   if (sent === null && path.at(-1) !== 0) return false
   if (sent === '' && who.kind === 'service') return false
   if (isNumber(schema) && (typeof sent !== 'number' || !Number.isFinite(sent) || sent < 0)) return true
   return !Value.Check(schema, sent)
 }
 
-/** Each place of a request with each value of its kind. */
+/** One request for each place and each value of `valuesFor` there. */
 export function* valueRequests(endpoint: Endpoint, valid: WalkRequest): Generator<FuzzRequest> {
   for (const place of placesOf(endpoint, valid)) {
     for (const value of valuesFor(place)) {
@@ -188,7 +188,7 @@ export function* bodyRequests(
   }
 }
 
-/** True for bytes that are not empty, and no JSON object to any parser. */
+/** True for bytes, not empty, that no parser reads as a JSON object. */
 function isNoObject(bytes: string | Buffer): boolean {
   const text = bytes.toString()
   if (text === '') return false
@@ -206,7 +206,7 @@ const textLengthDefault = 1_000
 const bytesIn = (text: string) => Buffer.byteLength(JSON.stringify(text)) - 2
 const said = (word: string) => JSON.stringify(word)
 
-/** The length of a text of this word that has at most this many bytes in JSON. */
+/** The longest text, in characters, that repeats `word` and takes at most `bytes` in JSON. */
 const fitting = (word: string, bytes: number) =>
   Math.floor((bytes / Math.max(1, bytesIn(word))) * word.length)
 
@@ -219,7 +219,7 @@ function* longTexts(places: readonly Place[], bytesMax: number): Generator<Heavy
     for (const [nth, word] of repeated.entries()) {
       const all = fitting(word, room)
       for (const length of new Set([Math.min(all, place.schema.maxLength ?? textLengthDefault), all])) {
-        // Two forms of the longest text that is read, and one of the longest that can be sent.
+        // The longest text that the schema permits gets two forms, the longest that can be sent one form.
         for (const form of length === all ? [nth] : [nth, nth + 2]) {
           yield {
             kind: 'text',
@@ -232,7 +232,7 @@ function* longTexts(places: readonly Place[], bytesMax: number): Generator<Heavy
   }
 }
 
-/** The largest value of a schema whose JSON has about this many bytes, with texts of their own in each item of a list. */
+/** The largest value of a schema, with about `bytes` of JSON. In a list, the texts of each item end in its number. */
 function largest(schema: ValueSchema, word: string, bytes: number, nth = 0, mostItems = true): unknown {
   const own = inner(schema)
   if (own.type === 'object') return largestObject(own, word, bytes, { nth, mostItems })
@@ -266,7 +266,7 @@ function largestList(
   const sizeAt = (room: number) => JSON.stringify(largest(item, word, room, 0, mostItems)).length + 1
   const size = sizeAt(mostItems ? 0 : Number.POSITIVE_INFINITY)
   const items = Math.max(1, Math.floor(Math.min(maxItems, bytes / size)))
-  // Without a bound, only to learn the size of an item.
+  // `bytes` is infinite only when `sizeAt` measures one item.
   const isBound = Number.isFinite(bytes)
   const each = isBound ? bytes / items - 1 : bytes
   return Array.from({ length: isBound ? items : Math.min(items, 20) }, (_, at) =>
@@ -274,7 +274,7 @@ function largestList(
   )
 }
 
-/** True for a text whose form, such as that of a day, does not fix its length. */
+/** True for a text of any length, unlike a day, whose form fixes its length. */
 function isLong({
   type,
   format,
@@ -291,7 +291,7 @@ function isLong({
   )
 }
 
-/** A valid item of a list with its texts and its charges as long as they may be, and an id of its own. */
+/** A valid item of a list, with its own id, a customer name as long as permitted, and as many charges as permitted. */
 function longestItem({ properties = {} }: ValueSchema, valid: object, nth: number): object {
   const longer = Object.entries(properties).flatMap(([name, schema]): [string, unknown][] => {
     const own = inner(schema)
@@ -303,7 +303,7 @@ function longestItem({ properties = {} }: ValueSchema, valid: object, nth: numbe
     return [[name, Array.from({ length: own.maxItems ?? 20 }, (_, at) => charge(at))]]
   })
   const made = Object.fromEntries(longer)
-  // An item has one of the two names of a quote.
+  // An item names its quote in one way only.
   return { ...valid, ...made, ...('external_id' in made ? { lane_ref: undefined } : {}) }
 }
 
@@ -357,7 +357,7 @@ function* longMembers(schema: ValueSchema, valid: object, bytesMax: number): Gen
   }
 }
 
-/** Bodies that are large in their JSON, whatever their members are. */
+/** Bodies of long or deep JSON, with any members. */
 function* longJson(valid: string, bytesMax: number, keysMax: number): Generator<Heavy> {
   const deep = jsonDepthMax - 2
   const filled: readonly (readonly [what: string, start: string, unit: string, end: string])[] = [
@@ -414,7 +414,7 @@ function* longJson(valid: string, bytesMax: number, keysMax: number): Generator<
   yield long('bytes that are not UTF-8', () => Buffer.alloc(bytesMax, 0xff))
 }
 
-/** Each parameter with each repetition up to the longest address, and the most parameters. */
+/** Addresses with one long parameter, up to the longest address, and addresses with the most parameters. */
 function* longAddresses(
   places: readonly Place[],
   path: string,
@@ -440,7 +440,7 @@ function* longAddresses(
   }
 }
 
-/** The longest requests to an endpoint, but those with files. */
+/** The longest requests to an endpoint, except those with files. */
 export function* longRequests(endpoint: Endpoint, valid: WalkRequest): Generator<FuzzRequest> {
   const { path } = valid
   const places = placesOf(endpoint, valid)

@@ -78,11 +78,11 @@ export function rawExchange(chance: SeededRandom, owner: string): RawExchange {
     case 1: {
       const form = chance.pick(chunkForms)
       const parts = [`${start}Transfer-Encoding: chunked\r\n\r\n`, form(hidden)]
-      // The missing credential is refused first, and an invalid chunk after that.
+      // Two answers: one refuses the missing credential, and one the invalid chunk after it.
       return { what: 'chunks', parts, answersMax: 2 }
     }
     case 2: {
-      // Pipelined reads on one connection: each gets its own response.
+      // Pipelined reads: several on one connection, without waiting. Each gets its own response.
       const count = 1 + Math.floor(chance.uniform() * 8)
       const one = (more: readonly (readonly [string, string])[]) =>
         head('GET /healthz HTTP/1.1', [['Host', 'x'], ...more])

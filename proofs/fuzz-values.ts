@@ -1,5 +1,5 @@
 /**
- * The values of the fuzzer, by kind. They are written by hand, and have broken other systems. None contains a word that the
+ * The values of the fuzzer, by kind: a list by hand of values that have broken other systems. None contains a word that the
  * oracle searches for in answers.
  */
 
@@ -109,7 +109,7 @@ export const jsonBodies: readonly (string | Buffer)[] = [
   bytes(0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3),
 ]
 
-/** What long texts repeat: each kind of character that some reader treats differently, and short words made of them. */
+/** The words that long texts repeat: each kind of character that some reader treats differently, and combinations of them. */
 export const repeated: readonly string[] = [
   ...[' ', '\t', '\n', '\r\n', '\u00a0', '\u200b', '\u3000', '\u0301', 'e\u0301', '\ufb03', '\u0000'],
   ...words('0 1 9 a A é İ ß 😀 漢 , ; | : = . - / \\ _ $ % # & + * @ ! ? " \' ` ( ) [ ] { } < >'),
@@ -117,7 +117,7 @@ export const repeated: readonly string[] = [
   ...words('1, $1 a. 1/ -1 "" "a", a; a=b, origin=b, TX75201 00. {" [1, &a='),
 ]
 
-/** A repetition alone, and within, after and before a value: a pattern backtracks when what follows does not match. */
+/** A repetition alone, within a text, and after and before a valid value, because a pattern backtracks when its rest does not match. */
 const forms: readonly ((run: string, valid: string) => string)[] = [
   (run) => run,
   (run) => `a${run}x`,
@@ -132,19 +132,19 @@ export function runOf(word: string, length: number): string {
   return word.repeat(Math.ceil(shown / word.length)).slice(0, shown)
 }
 
-/** A repetition of a word in one of the forms. */
+/** Repeats a word to a length, in one of the forms. */
 export function textOf(word: string, length: number, valid: string, form: number): string {
   const [bare] = forms
   return (forms[form % forms.length] ?? bare)?.(runOf(word, length - valid.length - 2), valid) ?? ''
 }
 
-/** HTTP methods, used by the API or not. CONNECT is missing, because it is not an ordinary request. */
+/** HTTP methods, whether the API uses them or not. CONNECT is missing, because it asks for a tunnel. */
 export const methods: readonly string[] = [
   ...words('GET HEAD POST PUT PATCH DELETE OPTIONS TRACE SEARCH PROPFIND LOCK MKCOL COPY'),
   ...words('QUERY PURGE get REPORT SUBSCRIBE M-SEARCH'),
 ]
 
-/** Column names, which a caller may try to set in a body. */
+/** Names of database columns, which a caller may try to set in a body. */
 export const columnNames: readonly string[] = [
   ...words('tenant_id lane_id user_id role status source margin created_at created_by id password_hash'),
   ...words('outcome quoted_rate_cents customer_rate_cents scope jti expires_at updated_at'),

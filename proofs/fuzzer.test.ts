@@ -12,7 +12,7 @@ import { idsOf } from './seeded-ids.ts'
 import { type SeededTenants, seededTenants } from './seeded-tenants.ts'
 
 /**
- * Promise: no value in any field makes the service fail, answer what the contract does not declare, name a wrong field in a
+ * Promise: no value in any field makes the service fail, send an answer that the contract does not declare, name a wrong field in a
  * refusal, save anything of a refused request, or change a value silently.
  *
  * How: each parameter and each member of a body, at any depth, gets each value of its kind in an otherwise valid request; each body
@@ -43,9 +43,9 @@ afterAll(async () => {
   await app.close()
 })
 
-/** Every how many requests of a list a test sends. `npm run prove` sends all of them. */
+/** A test sends every 25th request of a list. `npm run prove` sends all of them. */
 const step = process.env.EVERY_VALUE === undefined ? 25 : 1
-/** Random choices of fields at their ends for each body. */
+/** Random bodies per operation, with some fields at their ends. */
 const choices = step === 1 ? 200 : 8
 
 /** Operations that hash a password, end the caller's session or take a file. The proofs send their requests. */
@@ -80,7 +80,7 @@ async function sendAll(requests: readonly FuzzRequest[]): Promise<Sent> {
   return { faults, refused }
 }
 
-/** Sends refused requests again, and returns the tables that they changed; without those that are accepted now. */
+/** Sends refused requests again until the same ones are refused each time. Returns the tables that they changed. */
 async function changedByRefused(requests: readonly FuzzRequest[]): Promise<string> {
   for (let rest = requests; ; ) {
     await tenants.seed('A')

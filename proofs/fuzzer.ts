@@ -20,7 +20,7 @@ import { canaryOf, type SeededTenants, seededTenants, signingSecretOf } from './
 import { settled } from './settled.ts'
 
 /**
- * The fuzzer. It sends requests that follow from the contract to a service in this process, and over sockets, and one oracle judges
+ * The fuzzer. It derives requests from the contract, sends them to a service in this process or over sockets, and one oracle judges
  * every answer (`fuzz-oracle.ts`). `fuzzer.test.ts` sends every value in every field; the proof here sends random requests, from
  * valid to absurd, with every kind of credential and with none; `fuzz-costs.ts` sends the longest requests.
  *
@@ -30,7 +30,7 @@ import { settled } from './settled.ts'
  */
 interface FuzzRun {
   readonly requests: number
-  /** The seed of all requests. Their number does not change them. */
+  /** Determines each request, whatever the number of requests is. */
   readonly seed: number
   readonly onProgress?: (done: number) => void
   readonly signal?: AbortSignal
@@ -53,7 +53,7 @@ interface FuzzFindings {
 
 const batchSize = 250
 const concurrency = 12
-/** Failed sign-ins cause a back-off. The clock moves on by this much, so that passwords are checked again. */
+/** The clock moves on by this much, because after failed sign-ins the service checks no passwords for a while. */
 const stepMs = 16 * 60_000
 const batchesPerStep = 20
 /** Tables that record refused calls, and the counters of their rows. */
@@ -122,7 +122,7 @@ async function sendAll(
 
   async function sendOne(index: number): Promise<void> {
     sent += 1
-    // Every fiftieth is a raw exchange of bytes instead of a request.
+    // Every fiftieth request is a raw exchange of bytes.
     if (index % 50 === 49) {
       sentOverSockets += 1
       const exchange = rawExchange(seededRandom(Math.imul(seed, 31) + index), owner)

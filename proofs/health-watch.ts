@@ -7,7 +7,7 @@ import type { RunningService } from '#testing/running-service.ts'
 
 /** Another caller, who asks for `/healthz` all the time, in a thread of its own. */
 export interface HealthWatch {
-  /** The longest that the service let this caller wait since the last question, in milliseconds. */
+  /** The longest wait of this caller since the last call of this function, in milliseconds. */
   longestMs(): Promise<number>
   close(): void
 }
@@ -27,8 +27,8 @@ export function watchHealth({ url, child }: Pick<RunningService, 'url' | 'child'
 }
 
 /**
- * Returns the processor time of a process's main thread in milliseconds. Only Linux reports it. Elsewhere it returns elapsed time,
- * so the watch also counts what other programs on the machine take.
+ * Returns the processor time of a process's main thread in milliseconds, which only Linux reports. Elsewhere it returns elapsed time,
+ * so the watch also counts waits that other programs cause.
  */
 function mainThreadMs(pid: number): number {
   try {
@@ -50,7 +50,7 @@ async function ask(url: string, pid: number, port: NonNullable<typeof parentPort
   for (;;) {
     const began = performance.now()
     const beganMs = mainThreadMs(pid)
-    // Only the part of a wait counts in which the service worked: on a busy machine, both programs also wait for a core.
+    // A wait counts at most as the processor time of the service meanwhile: on a busy machine, both programs also wait for a core.
     wait = () => Math.min(performance.now() - began, mainThreadMs(pid) - beganMs)
     const asked = request(`${url}/healthz`, { agent })
     asked.end()
@@ -59,7 +59,7 @@ async function ask(url: string, pid: number, port: NonNullable<typeof parentPort
       answer.resume()
       await once(answer, 'end')
     } catch {
-      // The service ended; the proof says so.
+      // The service ended, which the proof itself reports.
       await delay(50)
     }
     longest = Math.max(longest, wait())

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { call, type Integration, makeIntegration, requireStatus } from '#testing/make.ts'
 import { asApp } from './signed-writers.ts'
 
-/** Makes a brokerage with quotes, so that "not found" would be wrong. */
+/** Makes a brokerage with a history, for which `found: false` would be wrong. */
 export async function makeKnownBrokerage(url: string): Promise<Integration> {
   const integration = await makeIntegration(asApp(url))
   const token = integration.tenant.owner
@@ -73,7 +73,7 @@ export const readInsight = (url: string, { token }: Pick<Integration, 'token'>, 
 export const readLanes = (url: string, { tenant }: Integration): Promise<Read> =>
   readAt(`${url}/api/lanes?limit=10`, tenant.owner, ({ lanes }) => Array.isArray(lanes) && lanes.length > 0)
 
-/** Reads within the tenant's rate limit until `isOver`. By default alternates between the two insights. */
+/** Reads, within the tenant's rate limit, until `isOver`: by default the two insights in turn. */
 export async function readInsights(
   url: () => string,
   reader: Integration,

@@ -40,7 +40,7 @@ test('a brokerage has one rate limit across all instances, while instances start
   await delay(1_100)
   let over = false
   const alone = readerOf(first, ours)
-  // The first instance serves at the limit all the time, while others join.
+  // The first instance gets requests up to its limit all the time, while others join.
   const logOfFirst = (async () => {
     const log = []
     while (!over) log.push(...(await sendFor([alone, alone], { ms: 200 })))

@@ -24,7 +24,7 @@ type Kill = 'service' | 'database' | 'both'
 
 const writersCount = 8
 
-/** Returns the kills for a share of the full length, in an order that depends on the seed. */
+/** Returns the processes to kill, for a share of the full length, in an order that depends on the seed. */
 function killsOf(random: () => number, share: number): Kill[] {
   const kills: Kill[] = [
     ...Array<Kill>(shareOf(100, share)).fill('service'),
@@ -64,7 +64,7 @@ async function killUnderWriters(
     for (const kill of kills) {
       if (signal.aborted) break
       await delay(between(random, 300, 900))
-      // Wait for updates since the last kill, because otherwise there is nothing to lose.
+      // Wait for acknowledged updates since the last kill: without them a kill could lose nothing.
       await waitForAcknowledged(log, acknowledgedAfterKill + writersCount)
       const running = service
       await Promise.all([

@@ -61,7 +61,7 @@ function requestStatements(sent: typeof statements): string[] {
   const transactions: string[][] = []
   const open = new Map<object, string[]>()
   for (const { on, text } of sent) {
-    // A function call that sets the tenant itself is a transaction, too.
+    // A function that sets the tenant itself is called in a transaction of its own.
     const begins = text.startsWith('begin') || /^select \w+\(entered\.tenant/.test(text)
     const transaction = begins ? [] : (open.get(on) ?? [])
     if (begins) transactions.push(transaction)
@@ -90,7 +90,7 @@ async function answerAbout(operation: string, of: TenantIds) {
   const stable = answer.text
     .replaceAll(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g, '<request>')
     .replaceAll(/^date: .*$/gm, 'date: <now>')
-    // The answer has the remaining calls of the rate limit, which decrease with every call.
+    // A header has the number of calls that the rate limit still allows, which decreases with every call.
     .replaceAll(/(ratelimit: "tenant";r=|x-ratelimit-remaining: )\d+/g, '$1<left>')
   const text = names.reduce<string>((left, name) => left.replaceAll(String(name), '<name>'), stable)
   return { status: answer.status, text, work }
@@ -98,7 +98,7 @@ async function answerAbout(operation: string, of: TenantIds) {
 
 describe('for B, a record of A and a nonexistent record get the same response', () => {
   test.each(operations.map(({ operation }) => operation))('%s', async (operation) => {
-    // The first call with a credential may also record its use, so it is not compared.
+    // Not compared, because the first call with a credential may also record its use.
     await answerAbout(operation, nonexistent)
     await app.settle()
     const foreign = await answerAbout(operation, a)

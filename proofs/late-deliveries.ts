@@ -44,7 +44,7 @@ const instanceOffsets = [0, 20, -20]
 
 /**
  * Updates in the order of their signatures, from one or two senders with separate clocks, and the order in which the updates
- * and their copies arrive.
+ * and their repetitions arrive.
  */
 const history = fc
   .array(fc.record({ update, sender: fc.nat({ max: 1 }) }), { minLength: 2, maxLength: 6 })
@@ -204,7 +204,7 @@ async function playHistories(
     }
     const nextQuote = freshQuotes(app, integration)
     for (let batch = 0; done < count && faults.length === 0 && !signal.aborted; batch++) {
-      // The clocks of the instances do not advance by themselves; the clock of the database does.
+      // Set the clocks of the instances anew: only the clock of the database advances by itself.
       for (const [index, one] of apps.entries()) one.now = Date.now() + (instanceOffsets[index] ?? 0) * 1000
       const numRuns = Math.min(historiesAtOnce, count - done)
       const found = await fc.check(

@@ -24,12 +24,12 @@ const expand = `
     using (tenant_id = nullif(current_setting('app.tenant_id', true), '')::integer)
     with check (tenant_id = nullif(current_setting('app.tenant_id', true), '')::integer);
   alter table quotes add constraint notes_are_short check (length(appointment_notes) < 1000) not valid;`
-/** The second migration, for when no instance of the old version runs: it removes what only the old version used. */
+/** The second migration, after the last instance of the old version: it removes what only the old version used. */
 const contract = `
   alter table quotes validate constraint notes_are_short;
   alter table quotes drop column appointment_notes;
   drop table rebates;`
-/** A forbidden migration: it locks a table that every request uses for two seconds. */
+/** A forbidden migration: for two seconds, it locks a table that every request uses. */
 const rewrite = `
   alter table quotes add column weather text;
   select pg_sleep(2);`
@@ -155,7 +155,7 @@ async function migrateLive(
   let loads: Load[] = []
   let app: TestApp | null = null
 
-  /** Applies the first `count` of the next migrations, and records the longest wait of any request. */
+  /** Applies the next migrations up to number `count`, and records the longest wait of any request meanwhile. */
   async function step(count: number) {
     const { name = '' } = next[count - 1] ?? {}
     await delay(pauseMs)

@@ -174,7 +174,7 @@ describe('every table of a tenant', () => {
     const imported = await importTo(targetWithSameKey, from)
     expect(imported.tables.map(({ rows }) => rows)).toEqual(tables.map(({ rows }) => rows))
     const target = await seededTenants(targetWithSameKey)
-    // The import itself changes these tables: it adds an audit event and increases the versions for caches.
+    // The import itself changes these tables, because it adds an audit event and increases the versions for caches.
     const changedByImport = [...Object.keys(tablesLeftBehind), 'tenant_facts', 'audit_log', 'tenant_counters']
     expect(JSON.parse(await target.checksum('A', changedByImport))).toEqual(
       JSON.parse(await seeded.checksum('A', changedByImport)),
@@ -490,7 +490,7 @@ describe('an export that was changed', () => {
       }),
     ).rejects.toThrow('cut off')
     expect(await countRows(targetWithOwnKey, integration.tenant.id)).toBe(0)
-    // With the key of the source as its second key, the target accepts both tokens and secrets.
+    // With the key of the source as its second key, the target accepts the tokens and secrets of the source.
     expect(await importTo(targetWithOwnKey, exported, { keys })).toMatchObject({
       liveTokens: 1,
       revokedSecrets: 0,

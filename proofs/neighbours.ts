@@ -23,7 +23,7 @@ import { proofDatabase } from './proof-database.ts'
 import { serviceProcesses } from './service-process.ts'
 import { asApp } from './signed-writers.ts'
 
-/** Latencies below this are not compared: a busy machine causes larger differences than another tenant does. */
+/** Latencies below this pass without a comparison, because a busy machine causes larger differences than another tenant. */
 const unnoticedMs = 250
 const healthyMsMax = 1_000
 const aloneSecondsMin = 4
@@ -38,7 +38,7 @@ function p99Ms(reads: readonly Read[]): number {
 /** A tenant or client that puts load on the service. */
 interface Neighbour {
   prepare?(service: RunningService, share: number): Promise<void>
-  /** The read that is measured. By default the two insights, which are served from memory. */
+  /** The read whose latency is measured. By default the two insights, which are served from memory. */
   readonly read?: ReadNth
   /** Puts load on the service until `isOver`, and returns its findings. */
   disturb(
@@ -207,7 +207,7 @@ function largeBrokerage(): Neighbour {
         while (!isOver()) {
           const status = await ask()
           statuses.push(status)
-          // Refusals are immediate. Hundreds per second are enough here; the flood sends more.
+          // A refusal comes at once. Without a pause, refused requests would flood the service, which `flood` already tests.
           if (status !== 200) await delay(100)
         }
       }
@@ -242,7 +242,7 @@ function largeBrokerage(): Neighbour {
 }
 
 const uploadsAtOnce = 16
-/** By how much the process may grow at most while 16 such files are read, checked and imported. */
+/** The most megabytes by which the process may grow while 16 compressed files are read, checked and imported. */
 const grownMegabytesMax = 150
 
 /** Makes a file of about 100 kB that decompresses to 94 MiB: a few thousand quotes with long notes. */

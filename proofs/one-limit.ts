@@ -32,12 +32,12 @@ export async function sendFor(
   return log
 }
 
-/** By less than this, two clocks drift apart within a second. The limit may use the clock of another process. */
+/** Two clocks drift apart by less than this within a second. The limit may use the clock of another process. */
 const clockDriftMs = 3
 
 /**
- * Returns the largest group of requests that were certainly admitted within one second: sent and answered in it. Instances
- * that share a limit use the wall clock of the database, which can be adjusted, so both clocks must agree.
+ * Returns the largest group of requests that were sent and answered within one second, so certainly admitted in it. Instances that
+ * share a limit use the wall clock of the database, which can be adjusted, so it must be a second by both clocks.
  */
 export function busiestSecond(log: readonly Asked[]): Asked[] {
   const mostMs = 1_000 - clockDriftMs
@@ -53,7 +53,7 @@ export function busiestSecond(log: readonly Asked[]): Asked[] {
 
 export const mostWithinASecond = (log: readonly Asked[]): number => busiestSecond(log).length
 
-/** Returns the refusals before which certainly fewer than ten requests were admitted within one second. */
+/** Returns the refusals that were certainly wrong: in the second before, fewer than ten requests were admitted. */
 export function refusedTooEarly(log: readonly Asked[]): Asked[] {
   const admitted = log.filter(({ status }) => status === 200)
   return log.filter(

@@ -14,8 +14,8 @@ import { WatchedService } from './watched-service.ts'
 /**
  * Promise: many large answers that nobody reads, and a large import beside pastes, take little memory, and no other caller waits.
  *
- * How: each is sent to a service in its own process that measures itself (`turn-watch.ts`). `fuzz-costs.ts` sends long requests one
- * at a time.
+ * How: each case runs against a service in its own process that measures itself (`turn-watch.ts`). `fuzz-costs.ts` sends long requests
+ * one at a time.
  */
 
 const turnMsMax = 100
@@ -67,7 +67,7 @@ test('ninety large answers that nobody reads take little memory, and others are 
     'Content-Type: application/json',
     `Content-Length: ${body.length}`,
   ].join('\r\n')
-  // Of the hundred connections of a network, ten are for the other caller.
+  // A network may have a hundred connections: ten remain for the other caller.
   const sockets = await Promise.all(
     Array.from({ length: 90 }, async () => {
       const socket = connect(Number(port), hostname)

@@ -32,7 +32,7 @@ import type { Database, TenantId } from '#server/database/session/index.ts'
 import { customerOf } from './seeded-customers.ts'
 import { seededNetwork, type TenantIds } from './seeded-ids.ts'
 
-/** Arguments for a call of a database function: the transaction and the tenant of the caller, and records of a tenant. */
+/** What a call of a database function gets: the caller's transaction and tenant, and the ids of a tenant's records. */
 export interface MethodCall {
   readonly database: Database
   readonly transaction: TenantTransaction
@@ -50,7 +50,7 @@ const noCosts = {
   expected_basis: null,
 }
 
-/** A function that needs the import of the tenant in this status. */
+/** Sets the import of the tenant to this status before the call. */
 const during =
   (status: 'running' | 'undoing', call: Method): Method =>
   async (given) => {
@@ -61,7 +61,7 @@ const during =
 
 /**
  * The database functions of a tenant that no request of `route-requests.ts` reaches: background work, commands of operators, and
- * branches that need other rows. `route-walk.test.ts` names a function that is missing here.
+ * branches that need other rows. `route-walk.test.ts` fails for a function that is missing here.
  */
 export const otherMethods: Readonly<Record<string, Method>> = {
   'approvals.expireApprovals': ({ transaction, tenant, now }) =>

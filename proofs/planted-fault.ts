@@ -2,7 +2,7 @@ import { registerHooks } from 'node:module'
 
 /**
  * Plants a fault in a service when Node loads it: `node --import planted-fault.ts?fault=NAME`. It replaces a text of a module in
- * memory; the file does not change. Without that text loading fails, because a fault that is not planted proves nothing.
+ * memory; the file does not change. If the module lacks the text, loading fails, because a fault that is not planted proves nothing.
  *
  * The comment of each fault says what the service does with it.
  */
@@ -82,7 +82,7 @@ export const faults = {
     instead:
       "isPacked ? [await (await import('node:util')).promisify((await import('node:zlib')).gunzip)(Buffer.concat([...file]))] : file",
   },
-  /** Two instances admit twice as many requests. */
+  /** Each instance counts requests for itself, so two admit twice as many. */
   'each instance counts for itself': {
     file: '/server/src/limits/shared-limit.ts',
     text: "const isAlone = this.#look().state === 'alone'",
@@ -101,7 +101,7 @@ export const faults = {
     instead: String.raw`const whole = /^\s*(\S.*?)\s*(?:[:=]|\s)\s*\$?\s*(\d{1,7}|\d{1,3}(?:,\d{3})+)(?:\.(\d{1,2}))?\s*$/.exec(part)
     const charge = whole === null ? null : readCharge(part.trim())`,
   },
-  /** A pattern searches the end of a day from each space, in cells of any length. */
+  /** In cells of any length, a pattern searches the end of a day again from each space. */
   'days of any length are searched for a zone': {
     file: '/server/src/csv/cells.ts',
     text: String.raw`(?<!\s)\s*(Z|UTC|`,
@@ -137,7 +137,7 @@ export const faults = {
       },
     ],
   },
-  /** The problem of each wrong pair of a map repeats all names of columns in full. */
+  /** The problem of each wrong pair of a column map repeats the names of all columns in full. */
   'each problem lists all columns': {
     file: '/server/src/imports/columns.ts',
     text: 'return shownProblems(problems)',
@@ -178,14 +178,14 @@ export const faults = {
       },
     ],
   },
-  /** A pattern searches a cost of zero from each zero, in cells of any length. */
+  /** In cells of any length, a pattern searches a cost of zero again from each zero. */
   'costs of any length are searched for zeros': {
     file: '/server/src/csv/cells.ts',
     text: String.raw`(?:0+(?:\.0*)?|\.0+)$/i.test(text)) return { value: null }`,
     instead: String.raw`0*(0|\.0|0\.)0*$/i.test(text)) return { value: null }`,
     also: longCells,
   },
-  /** Of this and the next five: the process is killed during its first start; PostgreSQL runs on. */
+  /** With this fault and the next five, the process is killed during its first start; PostgreSQL runs on. */
   'killed during initdb': {
     file: '/server/src/embedded-postgres/embedded-postgres.ts',
     text: "  let complaint = ''\n",
@@ -212,7 +212,7 @@ export const faults = {
     text: '? await giveSampleAccess(',
     instead: "? process.kill(process.pid, 'SIGKILL') && await giveSampleAccess(",
   },
-  /** The next start takes half a first start for a whole one. */
+  /** After an interrupted first start, the next start takes it for complete. */
   'a first start in two transactions': {
     file: '/server/src/first-start.ts',
     text: '  await database.inTenant(tenant, async (transaction) => {\n    if (!(await writeKeyCheck(transaction, keyCheck)))',

@@ -7,9 +7,9 @@ export interface ProofOptions {
   readonly share: number
   /** A PostgreSQL server with a migrated template, for proofs that need a database but no server of their own. */
   readonly cluster: DatabaseCluster
-  /** How many requests a proof that counts them sends, whatever `share` is. */
+  /** The number of requests to send, whatever `share` is, for proofs that count their requests. */
   readonly requests?: number | undefined
-  /** The only request that a proof that numbers them sends. */
+  /** The number of the only request to send, for proofs that number their requests. */
   readonly request?: number | undefined
   readonly onProgress: (line: string) => void
   /** When aborted, the proof stops at its next step and cleans up. */
@@ -26,7 +26,7 @@ export interface Finding {
 
 /** A claim about the service, a test of the claim, and a planted fault with which the same test must fail. */
 export interface Proof {
-  /** The name for `npm run prove -- --only`. It says what is tested. */
+  /** The name for `npm run prove -- --only`. */
   readonly name: string
   readonly claim: string
   readonly fault: string

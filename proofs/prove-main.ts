@@ -91,7 +91,7 @@ async function passLongTests(): Promise<boolean> {
   return (await vitest('proofs/fuzzer.test.ts', 'proofs/delivery-order.test.ts')) && passed && pages
 }
 
-/** Runs the tests of time, speed and memory, one after another: they pass on a machine that does nothing else. */
+/** Runs the tests of time, speed and memory, one after another. They need a machine that does nothing else. */
 function passMeasures(): Promise<boolean> {
   print('\nthe tests tagged `measure`')
   return succeeds('npm', 'run', 'measure')

@@ -33,7 +33,7 @@ interface World {
   readonly nodes: readonly [TestApp, TestApp]
   readonly ours: Integration
   readonly random: () => number
-  /** All lane_refs so far. A call about a quote of an undone import returns 404, which changes nothing. */
+  /** All lane_refs so far, also of undone imports: a call about one returns 404 and changes nothing. */
   readonly refs: string[]
   readonly imports: number[]
 }
@@ -155,7 +155,7 @@ async function expectedAnswers(world: World, lane: AskedLane, now: number) {
   const tenant = tenantId(world.ours.tenant.id)
   return world.database.inTenant(tenant, async (transaction) => {
     const read = await readTenantQuotes(transaction, tenant, null, Number.MAX_SAFE_INTEGER)
-    // A refused offer is evidence for estimates, and no count includes it.
+    // An offer that a later one superseded is evidence for estimates, but no count includes it.
     const superseded = await transaction
       .selectFrom('quotes')
       .select('lane_id')
@@ -250,7 +250,7 @@ async function compareNode(
   return faults
 }
 
-/** Compares the estimates of the nodes, which followed every change, with those of a new instance. Returns the differences. */
+/** Compares the estimates of the nodes, updated change by change, with those of a new instance. Returns the differences. */
 async function compareWithNewInstance(
   world: World,
   database: Parameters<typeof appOn>[0],

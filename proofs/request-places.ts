@@ -3,16 +3,16 @@ import { type BodyPath, pointerTo } from '#contract/shape.ts'
 import type { WalkRequest } from './route-requests.ts'
 import { endOf, inner, type ValueSchema } from './value-ends.ts'
 
-/** A parameter of an address, or a member of a body at any depth; of a list, of its first item. */
+/** A parameter of an address, or a member of a body at any depth (in lists: of the first item). */
 export interface Place {
   readonly in: 'path' | 'query' | 'body'
-  /** The name of a parameter; of a member, its path, such as `lanes/0/origin`. */
+  /** The name of the parameter, or the path of the member, such as `lanes/0/origin`. */
   readonly name: string
-  /** The steps to a member of a body; the name of a parameter. */
+  /** The name of the parameter, or the steps to the member. */
   readonly path: BodyPath
-  /** The schema of the value; of a nullable one, without null. */
+  /** The schema of the value, without null. */
   readonly schema: ValueSchema
-  /** What the valid request has here, if it has anything. */
+  /** The value in the valid request, if any. */
   readonly valid: unknown
   /** Returns the valid request with another value here: a text in an address, JSON in a body. */
   holding(value: string): WalkRequest
@@ -52,7 +52,7 @@ export function placesOf(endpoint: Endpoint, valid: WalkRequest): Place[] {
   ]
 }
 
-/** A text that JSON.stringify does not change, in whose place a value is put. */
+/** A text that JSON.stringify does not change. It marks where a value is put in. */
 const mark = '@@here@@'
 
 function membersOf(endpoint: Endpoint, valid: WalkRequest): Place[] {

@@ -33,7 +33,7 @@ export interface Drilled {
   readonly rows: number
   readonly bytes: number
   readonly sums: readonly Sum[]
-  /** The differences after restoring the second before the accident, and after restoring the moment after it. */
+  /** The differences after a restore to the second before the accident, and after a restore to a moment after it. */
   readonly faults: { readonly before: readonly string[]; readonly after: readonly string[] }
 }
 

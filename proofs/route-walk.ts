@@ -274,7 +274,7 @@ export async function walkRoutes(
         for (const row of rows) await check(row, caller, { checkLater })
       }
       await callAll(true)
-      // One check covers all calls of a caller. Only if rows have changed, the calls are repeated to find the one that did it.
+      // One check covers all calls of a caller. If rows have changed, the calls are repeated with a check of each, to find the call.
       for (const label of (['A', 'B'] as const).filter((one) => one !== phase)) {
         if (await walk.isUnchanged(label)) continue
         walk.faults.push(`the calls of ${caller} changed brokerage ${label}`)
@@ -298,7 +298,7 @@ export async function walkRoutes(
 
 /**
  * Puts every id of A into every parameter and member of every request of B, like the namespace rule of RESTler. None may give access
- * to A. With `step` 3, each parameter or member gets every third id, starting at another one.
+ * to A. With `step` 3, each parameter or member gets every third id, from a different first one.
  */
 export async function walkForeignIds(app: TestApp, tenants: SeededTenants, step = 1): Promise<Walked> {
   const walk = walker(app, tenants)
@@ -321,7 +321,7 @@ export async function walkForeignIds(app: TestApp, tenants: SeededTenants, step 
       // Only reads get names of A, because a write would save them as names of B.
       const values = isNumber ? numbers : method === 'GET' ? [...texts, ...names] : texts
       places += 1
-      // A parameter that takes few of the ids, such as a key, gets each of them.
+      // A parameter that accepts at most three of the ids, such as a key, gets all three.
       const taken = values.filter((value) => Value.Check(schema, value))
       for (const [at, value] of values.entries()) {
         if ((at + places) % step !== 0 && !(taken.length <= 3 && taken.includes(value))) continue
@@ -379,10 +379,10 @@ export async function walkAlone(app: TestApp, tenants: SeededTenants): Promise<W
       ...reads.filter(({ who: asked }) => asked.kind === 'service'),
     ]) {
       const ids = idsOf('B')
-      // The read then covers all rows of B, not only those of its owner.
+      // Without `quoted_by`, the read covers all rows of B, not only those of its owner.
       const path = requestOf[name as Operation](ids)
         .path.replace(/[?&]quoted_by=\d+$/, '')
-        // It lists only refused calls, because the calls of this function succeed.
+        // Only refused calls are listed, because the calls of this function succeed and would differ.
         .replace(/token_id=\d+$/, 'outcome=refused')
       const answer = await walk.call(who.kind === 'service' ? 'service-B' : 'owner-B', name, { path })
       found.set(name, `${answer.status} ${answer.body}`)

@@ -3,7 +3,7 @@ import type { TenantIds } from './seeded-ids.ts'
 /** The names of the seeded customer and of the customer that was merged into it. Errors about unknown customers repeat them. */
 export const customerOf = ({ import: id }: Pick<TenantIds, 'import'>) => `Customer ${id}`
 export const mergedCustomerOf = ({ import: id }: Pick<TenantIds, 'import'>) => `Customer ${id}, Inc.`
-/** A similar name, of which a person decided that it is another customer. */
+/** A similar name that, by the decision of a person, is another customer. */
 export const differentCustomerOf = ({ import: id }: Pick<TenantIds, 'import'>) => `Customer ${id}, Ltd.`
 
 interface Seeding {

@@ -87,7 +87,7 @@ export function idsOf(label: Label): TenantIds {
 export const sessionOf = (label: Label, user: number) => uuidOf(label, 1_000_000 + user)
 export const jtiOf = (label: Label, token: number) => uuidOf(label, token)
 
-/** The day on which the seeded brokerages have counted, and the hash of the network that their owners signed in from. */
+/** The day of the seeded daily counts, and the hash of the network that the owners signed in from. */
 export const seededDay = '2026-02-03'
 export const seededNetwork = (label: Label) => Buffer.alloc(32, label)
 

@@ -190,7 +190,7 @@ function rowsOf(
     sign_in_networks: [{ user_id: ids.owner, network_hash: seededNetwork(label), signed_in_at: at }],
     quote_list_settings: [
       {
-        // These settings belong to a person who cannot sign in, so that no caller has settings.
+        // No caller has settings: these belong to an invited person, who cannot sign in.
         user_id: ids.invited,
         version: 1,
         settings: JSON.stringify(seededListSettings(canaryOf(label))),
@@ -210,7 +210,7 @@ function rowsOf(
       created_at: at,
       expires_at: token_id === ids.expiredToken ? earlier(24) : later,
       revoked_at: token_id === ids.revokedToken ? earlier(1) : null,
-      // The time is recent, so that a call does not update it.
+      // The time is so recent that a call does not update it.
       last_used_at: token_id === ids.spareToken ? null : later,
     })),
     signing_secrets: [ids.secret, ids.spareSecret].map((secret_id) => ({
@@ -352,7 +352,7 @@ function filled(column: Column, label: Label): Value | undefined {
   throw new Error(`There is no test value for ${column.table}.${column.name}: add it to rowsOf.`)
 }
 
-/** Runs statements in one round trip. Repeats them if the service logged a call between the deletion of calls and of tokens. */
+/** Runs statements in one round trip. Repeats them if the service logged a call after the calls were deleted and before the tokens were. */
 async function runTogether(owner: pg.Client, statements: readonly string[], tries = 5): Promise<void> {
   try {
     await owner.query(statements.join(';\n'))
@@ -441,7 +441,7 @@ export async function seededTenants(app: TestApp): Promise<SeededTenants> {
     `delete from sign_in_emails where tenant_id = ${tenantIdOf[label]}`,
   ]
 
-  /** The INSERT statements of the rows that are the same in every seeding. Some tests seed hundreds of times. */
+  /** The INSERT statements, made once, because some tests seed hundreds of times. */
   const rowInsertions = {
     A: Object.entries(rows.A).map(([table, list]) => [table, insertion('A', table, list)] as const),
     B: Object.entries(rows.B).map(([table, list]) => [table, insertion('B', table, list)] as const),

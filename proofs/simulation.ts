@@ -18,7 +18,7 @@ const tenantsCount = 3
 const quotesEach = 3
 const stepsPerSeed = 50
 
-/** How a transaction fails: before it begins, at its end with a rollback, or after the commit, whose response is lost. */
+/** When a transaction fails: before it begins, at its end with a rollback, or after the commit, whose response is lost. */
 type Fault = 'before' | 'within' | 'after'
 
 /** Wraps the database. `arm` makes one of the next transactions fail. */
@@ -48,7 +48,7 @@ function faultInjector() {
         if (fault === 'after') throw new DatabaseUnavailable(lost(), true)
         return result
       },
-      // PostgreSQL commits or rolls back a single message as a whole.
+      // The call is a single message, which PostgreSQL commits or rolls back as a whole.
       async callInTenant(tenant, name, values) {
         const fault = nextFault()
         if (fault === 'before' || fault === 'within') throw new DatabaseUnavailable(lost())
@@ -65,9 +65,9 @@ interface Sent {
   readonly bytes: string
   readonly timestamp: number
   readonly digest: string
-  /** At least one response was 200. */
+  /** Whether at least one response was 200. */
   acknowledged: boolean
-  /** Every response so far says that nothing was changed. */
+  /** Whether every response so far says that nothing was changed. */
   refused: boolean
 }
 

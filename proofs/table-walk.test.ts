@@ -142,7 +142,7 @@ describe('in a transaction of A', () => {
     const before = await tenants.checksum('B')
     for (const table of tenants.tables) {
       const of = `from ${table} where tenant_id = ${b.tenant}`
-      // 42501: the role lacks the privilege, so nothing happens either.
+      // With 42501 the role lacks the privilege, so the statement changes nothing either.
       for (const statement of [
         `update ${table} set tenant_id = tenant_id where tenant_id = ${b.tenant}`,
         `delete ${of}`,
@@ -200,7 +200,7 @@ test('no row of A can reference a row of B, through any foreign key', async () =
     const pointing = columns.filter((name) => name !== 'tenant_id')
     // A key that consists of tenant_id alone references the tenant itself, which was tested above.
     if (pointing.length === 0) continue
-    // It is the last row, because the first quote has the same number in both brokerages.
+    // The change refers to B's last row, because the first quote has the same number in both brokerages.
     const last = referenced.map((name) => `"${name}" desc`).join(', ')
     const { rows } = await tenants
       .asOwner('B')
@@ -208,7 +208,7 @@ test('no row of A can reference a row of B, through any foreign key', async () =
         `select * from ${parent} where tenant_id = ${b.tenant} order by ${last} limit 1`,
       )
     const sets = pointing.map((name) => `"${name}" = '${rows[0]?.[referenced[columns.indexOf(name)] ?? '']}'`)
-    // The owner of the tables tries, whom only the constraint can stop.
+    // The owner of the tables makes the change, because only the constraint can stop it.
     const state = await sqlStateOf(
       owner.query(`update ${child} set ${sets.join(', ')} where tenant_id = ${a.tenant}`),
     )

@@ -50,7 +50,7 @@ export async function faultProxy(target: string | { host: string; port: number }
       return
     }
     const upstream = typeof target === 'string' ? connect(target) : connect(target)
-    // Whether the message with the text was sent, so that its response must be dropped.
+    // Whether the message with the text was sent: then its response must be dropped.
     let sent = false
     for (const socket of [client, upstream]) {
       socket.setNoDelay(true)
@@ -95,7 +95,7 @@ export async function faultProxy(target: string | { host: string; port: number }
       if (fault?.kind === 'slow_close') await delay(fault.ms)
       to.end()
     } catch {
-      // The other side notices the closed connection only when data passes again.
+      // While no data passes, the other side must not notice the closed connection.
       await hold(0)
       to.destroy()
     }

@@ -23,7 +23,7 @@ export async function disableRowLevelSecurity({ owner }: TestDatabase): Promise<
 }
 
 /**
- * Returns a statement of the service without its tenant conditions, but with their parameters, so that the numbers are right.
+ * Returns a statement of the service without its tenant conditions. Their parameters stay, so that the parameter numbers are right.
  *
  * @example withoutTenantConditions('select * from "quotes" where "tenant_id" = $1') // 'select * from "quotes" where $1::integer is not null'
  */

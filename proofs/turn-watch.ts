@@ -7,11 +7,11 @@ import { isMainThread } from 'node:worker_threads'
  * Measures a service from inside, without a change of its code: `node --import turn-watch.ts`. It reports how much processor time the
  * longest turn of the event loop took, and the largest memory of the process, at a Unix socket (`TURN_WATCH`).
  *
- * A turn is all the work between two visits of the event loop to its timers: what any other caller waits. Its processor time is
+ * A turn is all the work between two visits of the event loop to its timers; other callers wait while it runs. Its processor time is
  * that of the service's main thread, so that other processes on the machine do not change the result.
  */
 
-/** What happened since the last question at the socket. */
+/** The measurements since the last request at the socket. */
 export interface Watched {
   /** Processor time of the longest turn, in milliseconds. */
   readonly turnMs: number

@@ -26,16 +26,16 @@ export interface ValueSchema {
 export const inner = (schema: ValueSchema): ValueSchema =>
   schema.anyOf?.find(({ type }) => type !== 'null') ?? schema
 
-/** `most` has the largest numbers and the longest lists, with the shortest texts: a text that is too long hides what a sum does. */
+/** `most` has the largest numbers and longest lists with the shortest texts: a refusal of a long text would hide a fault of a sum. */
 export type End = 'largest' | 'most' | 'smallest'
 export const ends = ['largest', 'most', 'smallest'] as const
-/** Items of a list. No list of a request has a rule that begins later. */
+/** The most items of a list. No list has a rule that only more items could break. */
 const itemsMax = 20
 
 /**
  * A value at an end of what a schema permits: numbers at their limits, the longest and the shortest texts, the first and
- * the last day, the longest lists. `valid` is the value of a valid request: it is the result for a text with a form of its own,
- * such as a place.
+ * the last day, the longest lists. `valid` is the value of a valid request, and the result for a text with a fixed form, such as a
+ * place.
  *
  * @example endOf({ type: 'number', minimum: 0, maximum: 9999999.99 }, 'largest', undefined) // 9999999.99
  */
@@ -79,12 +79,12 @@ function endOfText(schema: ValueSchema, end: End, valid: unknown, nth: number): 
     return end === 'smallest' ? '1970-01-01T00:00:00+23:59' : '2200-12-31T23:59:59.999999999-23:59'
   }
   if (schema.pattern !== printable) return valid ?? schema.examples?.[0] ?? 'x'
-  // The characters that take the most bytes, with an end of their own for each item of a list.
+  // Characters of the most bytes, and the item's number, so that the texts of a list differ.
   const own = String(nth)
   return end === 'largest' ? `${'😀'.repeat((schema.maxLength ?? 200) - own.length)}${own}` : own
 }
 
-/** The fields that name what a request changes. They have their valid value, so that the request reaches it. */
+/** The fields that name the changed record. They keep their valid value, so that the request finds the record. */
 const names: ReadonlySet<string> = new Set([
   'lane_ref',
   'external_id',
@@ -95,8 +95,8 @@ const names: ReadonlySet<string> = new Set([
 ])
 
 /**
- * A valid object with some fields at an end of what the schema permits. A list of objects, such as the items of a push, gets such
- * fields in its first item.
+ * A valid object with some fields at an end of what the schema permits. In a list of objects, such as the items of a push, the fields
+ * of the first item change.
  */
 export function withEnds(
   schema: ValueSchema,

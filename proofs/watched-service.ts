@@ -9,7 +9,7 @@ import { type FaultName, planting } from './planted-fault.ts'
 import type { ServiceProcesses } from './service-process.ts'
 import { type Watched, watchingTurns } from './turn-watch.ts'
 
-/** A request that is not answered in this time stops the whole service. */
+/** A request without an answer in this time counts as one that stopped the whole service. */
 export const patienceMs = 20_000
 
 /** An answer. `bytes` counts its headers, too. */
@@ -107,7 +107,7 @@ export class WatchedService {
     }
   }
 
-  /** Returns what happened since the last look, or null. With `collect`, the service frees memory first. */
+  /** Returns the measurements since the last look; null if the service does not answer. With `collect`, it frees memory first. */
   async look(collect = false): Promise<Watched | null> {
     const asked = request({ socketPath: this.#socket, path: collect ? '/collect' : '/', timeout: patienceMs })
     asked.end()

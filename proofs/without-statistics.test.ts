@@ -17,11 +17,11 @@ import { type TestDatabase, testDatabase } from '#testing/test-database.ts'
 /** The number of items of a first push, and how often their rows are copied. */
 const firstItems = 100
 const copies = 200
-/** The number of items of each measured push, which is three transactions. */
+/** The number of items of the measured push, which takes three transactions. */
 const pushedItems = 300
 /**
- * Rows of one table that an item may read, over all its messages, policies and foreign keys; it reads 19 to 29 lanes. One plan that
- * reads the rows of the brokerage once for each hundred items reads two hundred per item.
+ * The most rows of one table that an item may read, over all its messages, policies and foreign keys: of `quotes`, it reads 19 to 29.
+ * A plan that reads all rows of the brokerage once per hundred items reads two hundred per item.
  */
 const rowsPerItemMax = 40
 
@@ -94,7 +94,7 @@ async function pushAll(app: TestApp, ours: Integration, ids: readonly string[]):
   const lost = { outcome: 'lost', outcome_reason: 'price' }
   await send(pushOutcomes, { outcomes: ids.map((id) => ({ external_id: id, ...lost })) }, 2)
   const booked = { customer_rate: 2150, truck_cost: 1820, carrier_name: 'Blue Mesa Trucking' }
-  // Each hundred items names quotes in both ways.
+  // Each transaction of a hundred items gets quotes by lane_ref and by external_id.
   const named = made.map(({ lane_ref }, nth) => (nth % 2 === 0 ? { lane_ref } : { external_id: ids[nth] }))
   await send(pushShipmentUpdates, { updates: named.map((name) => ({ ...name, ...booked })) }, 3)
   await send(pushShipmentUpdates, { updates: ids.map((id) => ({ external_id: id, cancelled: true })) }, 4)
@@ -119,12 +119,12 @@ describe('a push into 20,000 quotes reads its own rows only', () => {
 
     const readBy = async (from: number, count: number) => {
       const before = await rowsRead()
-      // New connections have no plans of a smaller table.
+      // New connections have no plans from when the tables were smaller.
       const app = await appOn(database, { secretKeys: [first.secretKey], now: first.now + from * 1000 })
       await pushAll(app, ours, idsFrom(from, count))
       await app.settle()
       await app.close()
-      // A connection reports what it read at the latest when it ends.
+      // PostgreSQL counts the reads of a connection at the latest when it ends.
       await expect
         .poll(async () => {
           const others = 'datname = current_database() and pid <> pg_backend_pid()'
@@ -135,7 +135,7 @@ describe('a push into 20,000 quotes reads its own rows only', () => {
       const after = await rowsRead()
       return new Map([...after].map(([table, read]) => [table, read - (before.get(table) ?? 0)]))
     }
-    // A push by a new process also reads what it reads once, such as the settings of the brokerage.
+    // The difference of two pushes leaves out what a new process reads once, such as the settings of the brokerage.
     const [few, many] = [await readBy(1_000, 100), await readBy(2_000, 100 + pushedItems)]
     const perItem = [...many].map(
       ([table, read]) => [table, (read - (few.get(table) ?? 0)) / pushedItems] as const,

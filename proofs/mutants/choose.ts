@@ -11,8 +11,8 @@ export interface Candidate extends Mutant {
 const criticalShare = 0.5
 
 /**
- * Chooses mutants by a seed, each on another line. Half are in the critical subjects; the others are spread over the rooms
- * by the square roots of their sizes. Within a room, kinds are drawn first, so that frequent kinds do not crowd out others.
+ * Chooses mutants by a seed, one per line of code. Half are in the critical subjects; each room gets a part of the others by the square
+ * root of its number of mutants. A draw first chooses a kind, so that frequent kinds do not crowd out others.
  */
 export function choose(candidates: readonly Candidate[], count: number, seed: number): Candidate[] {
   const random = seeded(seed)
@@ -48,7 +48,7 @@ export function choose(candidates: readonly Candidate[], count: number, seed: nu
   const weight = (pool: readonly Candidate[]) => Math.sqrt(pool.length)
   const whole = rooms.reduce((sum, [, pool]) => sum + weight(pool), 0)
   const rest = count - chosen.length
-  // Cumulative shares, so that rounding loses nothing.
+  // Sums are rounded, not single shares, so that all rooms together get `rest`.
   let share = 0
   let given = 0
   for (const [, pool] of rooms) {

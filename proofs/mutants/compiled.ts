@@ -3,12 +3,11 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Mutant, mutated } from './mutations.ts'
 
-/** Runs of the compiler. Mutants of the same file take turns, so the rest of a file with many more stays unchecked. */
+/** The most runs of the compiler. Each checks one mutant per file, so further mutants of a file stay unchecked. */
 const roundsMax = 10
 
 /**
- * Returns the mutants that compile: `npm run check` notices the others, so they say nothing about the tests. One run of the
- * compiler checks one mutant of each file.
+ * Returns the mutants that compile. `npm run check` notices the others, so they say nothing about the tests.
  */
 export function compiledMutants<One extends Mutant>(
   root: string,

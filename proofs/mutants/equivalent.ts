@@ -1,4 +1,4 @@
-/** A mutant that changes nothing anybody could observe, so no test can notice it. */
+/** A mutant that changes no observable behavior, so no test can notice it. */
 export interface Equivalent {
   readonly file: string
   /** The code on the line of the mutant, without spaces around it. */

@@ -4,7 +4,7 @@ import { type Mutant, mutantsOf, mutated } from './mutations.ts'
 import { blocksOf, innermost, marked } from './reach.ts'
 import { subjectOf } from './rooms.ts'
 
-/** Promise: the mutation run plants faults that a test could notice, the same ones for the same seed, and knows what runs them. */
+/** Promise: the mutation run plants faults that a test could notice, the same ones for a seed, and knows which tests run them. */
 
 const changes = (source: string, kind?: Mutant['kind']) =>
   mutantsOf('some.ts', source)

@@ -48,10 +48,10 @@ interface State {
   readonly mutants: Chosen[]
 }
 
-/** Limits on the tests of one mutant. A mutant that survives this much counts as a survivor, until it is tried again. */
+/** Limits on the tests of one mutant. A mutant that passes the first limits survives, until a further run tries more tests. */
 const limitsAtFirst = { testFiles: 16, seconds: 100 }
 const limitsAgain = { testFiles: 80, seconds: 600 }
-/** After this multiple of their usual time, and a time to start, tests are in an endless loop. */
+/** Tests that take longer than `startSeconds` and this multiple of their usual time are in an endless loop. */
 const usualTimesMax = 5
 const startSeconds = 90
 
@@ -131,7 +131,7 @@ function chosenIn(
       .map((mutant) => ({ ...mutant, room, subject: subjectOf(mutant, lines[mutant.line - 1] ?? '') }))
       .filter((mutant) => equivalentOf(mutant, lines) === undefined && reach.testsOf(file, mutant).length > 0)
   })
-  // Every third mutant does not compile.
+  // Twice as many, because every third mutant does not compile.
   const compiled = compiledMutants(root, folder, choose(candidates, 2 * count, seed), print)
   return choose(compiled, count, seed).map((mutant) => {
     const source = readFileSync(join(folder, mutant.file), 'utf8')
@@ -145,7 +145,7 @@ const equivalentOf = ({ file, line, replacement }: Candidate, lines: readonly st
     (one) => one.file === file && one.replacement === replacement && one.line === lines[line - 1]?.trim(),
   )
 
-/** Returns the subject of a chosen mutant. The rules of subjects may have changed since the choice. */
+/** Returns the subject of a mutant by today's rules, which may have changed since the mutant was chosen. */
 function subjectNow(mutant: Chosen, folder: string): Pick<Chosen, 'subject'> {
   const source = readFileSync(join(folder, mutant.file), 'utf8')
   const { line } = placed(mutant, source) ?? mutant
@@ -212,7 +212,7 @@ async function verdictOn(mutant: Chosen, source: string, run: Run): Promise<Verd
   let tried = 0
   plant(mutated(source, mutant))
   try {
-    // The nearest test files run alone, because they mostly suffice, then more at a time, because each start takes seconds.
+    // First the two nearest test files, which mostly suffice, then more at a time, because each start takes seconds.
     for (let size = 2; tried < files.length && seconds() < max.seconds; size = Math.min(16, size * 2)) {
       const some = files.slice(tried, tried + size)
       tried += some.length
@@ -249,7 +249,7 @@ const mayBeLoad = /timed? ?out|too slow|\b503\b|ECONN|deadline|hook/i
 const rootsOf = (text: string) =>
   (text.match(/[a-z]{4,}|[A-Z][a-z]{3,}/g) ?? []).map((word) => word.slice(0, 4).toLowerCase())
 
-/** The test files that try everything of a subject. */
+/** The test files that cover a whole subject. */
 const walks: Readonly<Partial<Record<Subject, readonly string[]>>> = {
   tenants: ['proofs/distributable.test.ts', 'proofs/method-walk.test.ts'],
   roles: ['proofs/route-walk.test.ts'],
@@ -275,7 +275,7 @@ function nearestFirst(mutant: Chosen, reach: Reach, folder: string): string[] {
       (test.split('/')[0] === mutant.file.split('/')[0] ? 1 : 0) +
       imports +
       common -
-      // A slow file waits for quick ones.
+      // Quick files run before slow ones.
       Math.min(5, reach.msOf(test) / 6_000)
     )
   }
@@ -305,7 +305,7 @@ function scoreOf(name: string, mutants: readonly Chosen[]): Score {
   return { name, killed: count('killed'), survived: count('survived') }
 }
 
-/** The aim: this share of the mutants is killed by tests, and in the critical subjects none survives. */
+/** The share of the mutants that tests must kill. In the critical subjects, none may survive. */
 const shareWanted = 0.85
 
 function isGoodEnough({ mutants }: State): boolean {

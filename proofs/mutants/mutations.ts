@@ -56,7 +56,7 @@ const textAt = (node: Node | null, member: string): string => {
   return typeof value === 'string' ? value : ''
 }
 
-/** Calls `visit` for each node below `node`, with its parents, the nearest last, until it returns false for a node. */
+/** Calls `visit` for `node` and all nodes below, with their parents, the nearest last. Where it returns false, it visits no node below. */
 export function walk(
   node: Node,
   visit: (node: Node, parents: readonly Node[]) => boolean,
@@ -95,7 +95,7 @@ const methods: Readonly<Record<string, string>> = {
   findLast: 'find',
   push: 'unshift',
 }
-/** Methods whose call can be left out without another type. */
+/** Methods whose call can be left out: the result has the same type. */
 const removableMethods = new Set([
   'filter',
   'sort',
@@ -106,7 +106,7 @@ const removableMethods = new Set([
   'toLowerCase',
   'toUpperCase',
 ])
-/** Each role, scope and outcome with another one: a role with the next one that has fewer rights. */
+/** The replacement of each role, scope and outcome. A role becomes the next one with fewer rights. */
 const roles: Readonly<Record<string, string>> = {
   owner: 'admin',
   admin: 'member',
@@ -127,7 +127,7 @@ const outcomes: Readonly<Record<string, string>> = {
   cancelled: 'booked',
   voided: 'lost',
 }
-/** Members of declarations whose values are words for people, or examples. */
+/** Members of declarations whose values are words for people or examples: they get no mutants. */
 const wordsForPeople = new Set([
   'description',
   'summary',
@@ -140,14 +140,14 @@ const wordsForPeople = new Set([
   'help',
   'remedy',
 ])
-/** Functions for operators: no promise of the interface depends on their effect. */
+/** Functions that log or print for operators: no promise of the interface depends on them. */
 const logging = /(?:^|\.)(?:log|debug|info|warn|error|write)$/
 /** Functions that only align text. */
 const layout = /\.(?:padEnd|padStart)$/
 /** Functions that only free something early. */
 const cleaning = /(?:^|\.)(?:clearTimeout|clearInterval|unref|removeEventListener)$/
 
-/** The replacement of a word, if the table has it itself (a method may be named `toString`). */
+/** The replacement of a word, if it is the table's own key: `toString` is not. */
 function entry<T>(table: Readonly<Record<string, T>>, word: string): T | undefined {
   return Object.hasOwn(table, word) ? table[word] : undefined
 }
@@ -301,7 +301,7 @@ function mutateLogical(node: Node, source: string, add: Add): void {
   else add('condition', node.start, node.end, source.slice(left.start, left.end))
 }
 
-/** A list of many numbers is a table of data. */
+/** A longer list of numbers is a table of data, and gets no mutants. */
 const listMax = 8
 
 function mutateLiteral(node: Node, parents: readonly Node[], add: Add): void {
@@ -321,7 +321,7 @@ function mutateLiteral(node: Node, parents: readonly Node[], add: Add): void {
   if (scope && Object.hasOwn(scopes, value)) add('role', node.start, node.end, `'${scopes[value]}'`)
   const outcome = entry(outcomes, value)
   if (outcome !== undefined) add('outcome', node.start, node.end, `'${outcome}'`)
-  // An operator of the query builder.
+  // An operator of the query builder, as in where('a', '<=', b).
   if (parent?.type === 'CallExpression' && nodesAt(parent, 'arguments')[1] === node)
     for (const instead of entry(comparisons, value) ?? [])
       add('SQL comparison', node.start, node.end, `'${instead}'`)
@@ -352,7 +352,7 @@ function mutateCall(call: Node, add: Add): void {
   }
 }
 
-/** A text in place of each inserted value. No SQL of ours contains it. */
+/** The character that stands for inserted values. No SQL of ours contains it. */
 const hole = '¤'
 
 /** Replacements in SQL text, where inserted values are runs of `hole`. A function gets the text that is replaced. */

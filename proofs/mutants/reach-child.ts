@@ -10,7 +10,7 @@ if (folder !== undefined) {
     try {
       writeFileSync(join(folder, `${process.pid}.json`), JSON.stringify({ ms: 0, reached: [...reached] }))
     } catch {
-      // The program may not write there.
+      // The program may lack the permission to write there.
     }
   })
 }

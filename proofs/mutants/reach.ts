@@ -23,7 +23,7 @@ type Place = Block & { readonly form: 'body' | 'rest' | 'statement' | 'expressio
 
 const leaving = new Set(['ReturnStatement', 'ThrowStatement', 'ContinueStatement', 'BreakStatement'])
 
-/** Whether a statement may leave the block that it is in. */
+/** Whether a statement may leave its block early. */
 function mayLeave(statement: Node): boolean {
   let found = false
   walk(statement, (node) => {
@@ -80,7 +80,7 @@ export function marked(file: string, source: string, first: number): string {
   })
   const points = new Map<number, string>()
   const put = (at: number, text: string) => points.set(at, `${points.get(at) ?? ''}${text}`)
-  // At one place, the end of a block comes before the begin of the next.
+  // Where one block ends and the next begins, the end is inserted first.
   for (const [at, text] of after) put(at, text)
   for (const { at, text } of inserted) put(at, text)
   for (const [at, text] of before) put(at, text)
@@ -93,7 +93,7 @@ export function marked(file: string, source: string, first: number): string {
   return made + source.slice(last)
 }
 
-/** Returns the place after `{` and after `'use strict'`. */
+/** Returns the place in a body after `{` and a possible `'use strict'`. */
 function afterDirectives(source: string, start: number): number {
   const directive = /^\{\s*'use \w+';?/.exec(source.slice(start, start + 40))
   return start + (directive === null ? 1 : directive[0].length)

@@ -5,17 +5,17 @@ import { type Block, blocksOf, importsIn, innermost, marked } from './reach.ts'
 import { isLeftOut } from './rooms.ts'
 import type { TestRunner } from './test-runner.ts'
 
-/** Records what the tests reach once, and saves it in a file. */
+/** What one test file reached, as it is saved. */
 interface Record {
   readonly hash: string
   readonly passed: boolean
   readonly ms: number
-  /** Numbers of the blocks that ran, by source file, and the number of blocks that the file had. */
+  /** By source file: the numbers of the blocks that ran, and `of`, the number of its blocks then. */
   readonly blocks: { readonly [file: string]: { readonly of: number; readonly ran: readonly number[] } }
 }
 
 export interface Reach {
-  /** The test files that run a place of a source file, or load it if the place is outside of all blocks. */
+  /** The test files that run a place of a source file. For a place outside of all blocks: those that load the file. */
   testsOf(file: string, place: Block): string[]
   /** How long a test file took, in milliseconds. */
   msOf(test: string): number
@@ -30,10 +30,10 @@ export const sourcesIn = (folder: string): string[] =>
     .filter((file) => !isLeftOut(file))
     .sort()
 
-/** The number of test files in one run of Vitest. What earlier runs recorded survives an interruption. */
+/** The number of test files in one run of Vitest. After an interruption, the records of earlier runs remain. */
 const batch = 24
 
-/** Runs the test files that are new or have changed since they were recorded, on marked sources, and returns what all reach. */
+/** Runs the test files without a current record, on marked sources. Returns what all test files reach. */
 export async function reachOf(
   folder: string,
   work: string,
@@ -97,7 +97,7 @@ export async function reachOf(
       if (number < 0) return known.filter((test) => loaded(test).has(file))
       return known.filter((test) => {
         const recorded = records[test]?.blocks[file]
-        // After a change of the file, its blocks may have other numbers.
+        // If the source file now has more or fewer blocks, their numbers may have changed.
         const isSame = recorded?.of === blocks.get(file)?.length
         return recorded !== undefined && (!isSame || recorded.ran.includes(number))
       })
@@ -119,14 +119,14 @@ function recordedIn(folder: string): { ms: number; reached: number[] } | null {
   }
 }
 
-/** The numbers of the blocks of a file in the marked sources: from `first` on, `of` of them. */
+/** The blocks of a file in the marked sources: `of` blocks, numbered from `first` on. */
 interface Part {
   readonly file: string
   readonly first: number
   readonly of: number
 }
 
-/** Sorts ascending numbers of blocks into their files. */
+/** Groups numbers of blocks, which must ascend, by file. */
 function byFile(reached: readonly number[], parts: readonly Part[]): Record['blocks'] {
   const found: { [file: string]: { of: number; ran: number[] } } = {}
   let at = 0

@@ -1,6 +1,6 @@
 import type { Mutant } from './mutations.ts'
 
-/** The parts of the product whose scores are counted apart: `engine`, `server/access` and so on. */
+/** Returns the room of a file, such as `engine` or `server/access`. Each room has a score of its own. */
 export function roomOf(file: string): string {
   const [top = '', , folder = ''] = file.split('/')
   return top === 'server' ? `server/${folder.replace(/\.ts$/, '')}` : top
@@ -34,7 +34,7 @@ export function subjectOf({ kind, file }: Mutant, line: string): Subject {
   if (kind === 'role') return 'roles'
   if (/http\/(caller-rights|admission)\.ts$|contract\/src\/(token-scopes|roles)\.ts$/.test(file))
     return 'roles'
-  // In the engine, a scope is an area.
+  // Not in the engine, where a scope is an area.
   if (/^(contract|server)\//.test(file) && /\b(role|roleAtLeast|hasScope|permits|seenByViewer)\b/.test(line))
     return 'roles'
   if (kind === 'outcome') return 'outcomes'

@@ -12,7 +12,7 @@ export interface TestRun {
   readonly failedFiles: readonly string[]
 }
 
-/** One Vitest in a folder of the program, which stays ready between runs: its database is started once. */
+/** One Vitest in a folder of the program. Between runs it stays ready, so that its database starts only once. */
 export interface TestRunner {
   readonly files: readonly string[]
   run(
@@ -23,7 +23,7 @@ export interface TestRunner {
   close(): Promise<void>
 }
 
-/** The tests of mutants: all but long proofs, and tests that compare generated files with their source. */
+/** The tests that run on mutants: all except long proofs and tests that compare generated files with their source. */
 const configFile = `import base from './vitest.config.ts'
 const left = /proofs\\/(other-callers|fuzzer|planted-fault)\\.test|checks\\/(recipes|schema|changes|install|lock-file|dependencies|tidy|docs|readme|deploy)\\.test|client\\/.*build|cli\\/.*build/
 const projects = base.test.projects.map((project) => ({
