@@ -28,7 +28,7 @@ export interface BenchOptions {
   readonly seed: number
   /** The number of rows of the import. */
   readonly importRows: number
-  /** The sizes of the brokerages in the at-work row (in quotes), and the length of the work on each. */
+  /** For the at-work row: the sizes of the brokerages, in quotes, and the seconds of work in each. */
   readonly atWork: { readonly brokerages: readonly number[]; readonly seconds: number }
 }
 
@@ -70,7 +70,7 @@ export function spreadOf(values: readonly number[]): Spread {
   return { median, least: sorted[0] ?? Number.NaN, most: sorted.at(-1) ?? Number.NaN }
 }
 
-/** Returns the ratio of two servers per round. A slow round affects both, so it affects the ratio less. */
+/** Returns the ratio of two servers per round. A slow round slows both servers, so it changes their ratio less. */
 export function ratios(upper: readonly number[], lower: readonly number[]): number[] {
   return upper.map((value, at) => value / (lower[at] ?? Number.NaN))
 }

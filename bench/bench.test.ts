@@ -24,7 +24,7 @@ describe('npm run bench', () => {
 
   test('measures a row and reports it as a table and as JSON', { tags: 'long' }, async () => {
     const json = join(folder, 'figures.json')
-    // Longer than one second, because 300 brokerages can use up the request limit of a second before the measurement starts.
+    // Longer than one second, because the warm-up can use up the request limits of the 300 brokerages for the first second.
     const small = ['--seconds', '1.2', '--rounds', '2', '--quotes', '2000', '--tenants', '300']
     const { code, output } = await benchCommand(
       '--only',
@@ -93,7 +93,7 @@ describe('workingDay', () => {
   })
 
   test('keeps sending while responses are late, and waits for all of them', async () => {
-    // No response comes before the sixth request.
+    // All responses wait for the sixth request.
     const sixth = Promise.withResolvers<void>()
     let asked = 0
     const send = async (): Promise<Answer> => {

@@ -64,7 +64,7 @@ async function main(): Promise<number> {
   const into = asked.into === undefined ? {} : { DATA_DIR: resolve(here, asked.into), DATABASE_URL: '' }
   const config = readConfig({ ...process.env, ...into })
   if (config.databaseUrl === null && !existsSync(config.dataDirectory)) {
-    // If this runs as root, PostgreSQL runs as another user, which must be able to enter the folder.
+    // For root, PostgreSQL runs as another user, which must be able to enter the folder.
     mkdirSync(config.dataDirectory, { recursive: true, mode: process.getuid?.() === 0 ? 0o711 : 0o700 })
   }
   const accessFile =

@@ -64,7 +64,7 @@ async function emptyDatabase(name: string): Promise<Made> {
       const client = new pg.Client(database.owner)
       await client.connect()
       try {
-        // As the owner, with row-level security not forced, in a transaction that is not committed.
+        // In this uncommitted transaction, row-level security does not restrict the owner.
         await client.query('begin')
         for (const table of ['quotes', 'quote_requests', 'tenant_facts'])
           await client.query(`alter table ${table} no force row level security`)
@@ -76,7 +76,7 @@ async function emptyDatabase(name: string): Promise<Made> {
   }
 }
 
-/** Quotes and bookings, without identifiers that the installation assigns. */
+/** Selects quotes and bookings, without identifiers that the installation assigns. */
 const facts = `
   select l.tenant_id, origin, destination, origin_key, destination_key, origin_state, destination_state, origin_market,
     destination_market, equipment_code, miles, quoted_rate_cents, estimated_cost_cents, market_rate_cents, outcome,

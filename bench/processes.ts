@@ -7,7 +7,7 @@ import { freePort, startOptions } from '#testing/running-service.ts'
 import type { LoadOrder, LoadReport, LoadResult, LoadRun, RequestPool } from './load/load-messages.ts'
 import type { ScaleDatabase } from './scale-database.ts'
 
-/** The core of a process: servers and the load generator run on separate cores; `any` is not pinned. */
+/** The core that a process is pinned to: servers and the load generator have one each; `any` is not pinned. */
 export type Core = 'server' | 'generator' | 'any'
 
 const canPin = availableParallelism() > 1 && spawnSync('taskset', ['-p', String(process.pid)]).status === 0
@@ -44,7 +44,7 @@ export interface ServerProcess {
   residentBytes(): number | null
   /** Sends a message over the IPC channel and waits for the reply. */
   ask<Answer>(order: unknown): Promise<Answer>
-  /** Stops the server at once; with SIGTERM in order, which takes some seconds. */
+  /** Stops the server at once, or with SIGTERM in order, which takes some seconds. */
   stop(signal?: NodeJS.Signals): Promise<void>
 }
 
@@ -106,7 +106,7 @@ export async function startServer(
   }
 }
 
-/** Starts Lanewise on a database, after removing registered instances: a killed one would still count for a while. */
+/** Starts Lanewise on a database. First removes registered instances, because a killed one would still count for a while. */
 export async function startLanewise(data: ScaleDatabase): Promise<ServerProcess> {
   await data.as('owner', (client) => client.query('delete from instances'))
   return startServer('lanewise', '../server/src/main.ts', data.serviceEnv, 'Lanewise is ready')
@@ -133,7 +133,7 @@ function residentOf(pid: number): number | null {
   }
 }
 
-/** The load generator, from the benchmark's side. */
+/** The benchmark's access to the load generator. */
 export interface LoadGenerator {
   /** Passes a pool of requests to the generator. */
   take(name: string, pool: RequestPool): Promise<void>

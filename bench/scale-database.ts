@@ -46,7 +46,7 @@ export async function scaleDatabase(
   const brokerage = asked.brokerage === undefined ? '' : `-and-one-of-${asked.brokerage}`
   const directory = join(root, `${name}${brokerage}`)
   mkdirSync(directory, { recursive: true })
-  // If this runs as root, PostgreSQL runs as another user, which must be able to enter the folders.
+  // For root, PostgreSQL runs as another user, which must be able to enter the folders.
   if (process.getuid?.() === 0) for (const folder of [root, directory]) chmodSync(folder, 0o711)
   const accessFile = join(directory, 'generated-access.json')
   const plan = {

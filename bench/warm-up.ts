@@ -3,7 +3,7 @@ import { type PooledRequest, poolOf } from './load/request-pool.ts'
 import { measured } from './measured.ts'
 import type { ServerProcess } from './processes.ts'
 
-/** The first read of a lane queries the database: about 500 lanes per second. */
+/** The longest warm-up: first reads of lanes query the database, about 500 per second. */
 const secondsMax = 300
 
 /** Reads each lane in the requests once. Returns notes for the report. */

@@ -14,12 +14,12 @@ const people = 8
 const askEveryMs = 1_000
 const saveEveryMs = 3_000
 const updateEveryMs = 1_000
-/** The share of requests about a lane without quotes, made of the origin and destination of two other lanes. */
+/** The share of advice requests about lanes without quotes, made of one lane's origin and another's destination. */
 const neverQuotedShare = 0.06
 
 type AskedLane = Pick<ScaleLane, 'origin' | 'destination' | 'equipment' | 'costCents'>
 
-/** Draws a lane by how often it is quoted, or sometimes a lane without quotes. */
+/** Draws a lane, often-quoted lanes more often, and sometimes a lane without quotes. */
 function laneToAskAbout(lanes: TenantLanes, random: SeededRandom): AskedLane {
   const lane = lanes.draw(random)
   if (!random.chance(neverQuotedShare)) return lane
@@ -71,7 +71,7 @@ function saveCall(token: string, lane: AskedLane, random: SeededRandom): Call {
   return jsonCall(createQuoteRequest.path, { customer_name: 'Prairie Packaging', lanes: [saved] }, token)
 }
 
-/** Returns a function that makes bookings of recent quotes, always with new amounts, because an unchanged booking writes nothing. */
+/** Returns a function that makes bookings of recent quotes, each with new amounts, because an unchanged booking writes nothing. */
 function updates({ access, recent }: PreparedBrokerage, random: SeededRandom, clock: () => number) {
   let sent = 0
   return (): Call => {

@@ -26,7 +26,7 @@ export interface PreparedBrokerage {
   readonly person: { readonly email: string; readonly password: string }
   /** Quotes of the last seven days, in pseudo-random order. */
   readonly recent: readonly RecentQuote[]
-  /** A small second brokerage, for the first request of a process, which initializes shared data. */
+  /** A small second brokerage, for a process's first request, which loads shared data. */
   readonly small: { readonly access: TenantAccess; readonly lanes: TenantLanes }
   /** Removes the folder, and stops a database that a killed service left running. */
   remove(): Promise<void>
@@ -39,8 +39,8 @@ const recentMax = 1_000
 const member = { userId: 3, emailOf: (tenantId: number) => `member@brokerage-${tenantId}.example` }
 
 /**
- * Generates the data of the brokerage if they are missing, and copies their folder. A run writes only to the copy, so that the
- * next run starts with the same quotes.
+ * Generates the data of the brokerage if they are missing, and copies their folder. A run writes only to the copy, so the next run
+ * starts with the same quotes.
  */
 export async function prepareBrokerage(bench: Bench, quotes: number): Promise<PreparedBrokerage> {
   const data = await bench.data({ quotes: smallQuotes, tenants: 1, brokerage: quotes })

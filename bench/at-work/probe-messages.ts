@@ -12,7 +12,7 @@ export type ProbeOrder =
 /** A period in which the event loop was blocked. */
 export interface Block {
   readonly ms: number
-  /** CPU time of the thread in that period. For the rest it waited for the system or for another process on its core. */
+  /** CPU time of the thread in that period. In the rest of it, the thread waited for the system or for another process. */
   readonly cpuMs: number
 }
 
@@ -23,7 +23,7 @@ export interface Watched {
   readonly medianMs: number
   /** The longest blocks, in descending order. */
   readonly blocks: readonly Block[]
-  /** The most CPU time of the thread in one block, independent of other processes on its core. */
+  /** The most CPU time of the thread in one block, which other processes on its core do not change. */
   readonly computedMaxMs: number
   /** The longest garbage collection. */
   readonly longestCollectionMs: number

@@ -12,7 +12,7 @@ export interface ServiceAtWork {
   readonly server: ServerProcess
   send(call: Call): Promise<Answer>
   probe<Result>(order: ProbeOrder): Promise<Result>
-  /** Stops the service in order; with `kill`, at once, if the folder is not used again. */
+  /** Stops the service in order. `kill` stops it at once, for a folder that is not used again. */
   stop(how?: 'kill'): Promise<void>
 }
 
@@ -51,7 +51,7 @@ export async function signedIn(service: ServiceAtWork, { person }: PreparedBroke
   return (JSON.parse(text) as { token: string }).token
 }
 
-/** A response that may have needed several attempts, the total time, and the reasons of the failed attempts. */
+/** A response after one or more attempts, with the total time and the reasons of the failed attempts. */
 export interface EventualAnswer {
   readonly text: string
   readonly seconds: number

@@ -5,11 +5,11 @@ import { isMainThread } from 'node:worker_threads'
 import type { Block, ClockMoved, MemoryUse, ProbeOrder, Watched } from './probe-messages.ts'
 
 /**
- * Loaded into the service process with `--import`, before the service. It observes the event loop and the memory, and reports
- * to the benchmark over the IPC channel, so that the service needs no code for the benchmark.
+ * Node loads this probe into the service process, before the service (`--import`). It observes the event loop and the memory, and
+ * reports to the benchmark over the IPC channel: the service needs no code for the benchmark.
  */
 
-/** Sufficient for a limit of 30 ms. A finer resolution would itself use CPU time. */
+/** Fine enough for the limit of 30 ms. A finer resolution would itself use CPU time. */
 const resolutionMs = 2
 const blocksMax = 5
 /** Shorter blocks are not recorded individually. */

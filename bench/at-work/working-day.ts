@@ -19,7 +19,7 @@ export interface Answer {
 export interface Caller {
   readonly kind: CallKind
   readonly everyMs: number
-  /** When the first call is due, in milliseconds after the start. */
+  /** The time of the first call, in milliseconds after the start. */
   readonly firstMs: number
   readonly next: () => Call
 }
@@ -27,7 +27,7 @@ export interface Caller {
 export const callKinds = ['advice', 'save', 'update'] as const
 export type CallKind = (typeof callKinds)[number]
 
-/** Results of the calls of one kind. `times` are the durations of the successful calls, in milliseconds. */
+/** The results of the calls of one kind. `times` are the durations of the successful ones, in milliseconds. */
 export interface Tally {
   readonly times: number[]
   /** The number of failed calls by status, with the last reason. */
@@ -85,8 +85,8 @@ function faultOf(kind: CallKind, answer: Answer): number | null {
 
 /**
  * Lets all callers send requests until `over` settles, waits for the last responses, and returns the results. Requests are sent
- * when they are due, so a slow response delays no other request. Each caller sends at least one request: if `over` settles
- * before its first one is due, it sends it then.
+ * when they are due, so a slow response delays no other request. Each caller sends at least one request: if `over` settles before
+ * the first is due, the caller sends it at once.
  */
 export async function workingDay(
   send: (call: Call) => Promise<Answer>,

@@ -1,7 +1,7 @@
 import type { LoadOrder, LoadReport } from './load-messages.ts'
 import { type HeldPool, heldPool, runLoad } from './run-load.ts'
 
-/** The load generator, a separate process: executes orders of the benchmark and reports the results. */
+/** The load generator: a separate process that executes orders of the benchmark and reports the results. */
 const pools = new Map<string, HeldPool>()
 
 async function execute(order: LoadOrder): Promise<LoadReport> {

@@ -33,9 +33,9 @@ export interface LoadResult {
   readonly p99: number
   /** CPU use of the generator, as a share of one core. */
   readonly generatorBusy: number
-  /** The share of time in which an idle connection had to wait for a tenant's request limit. */
+  /** The share of the time in which a connection was idle because of the tenants' request limits. */
   readonly waitedShare: number
-  /** Whether each request of the pool was sent in time. */
+  /** Whether each request of the pool was sent before the run ended. */
   readonly wholePool: boolean
 }
 

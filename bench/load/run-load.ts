@@ -133,7 +133,7 @@ class RunningLoad {
         if (connection === undefined || !this.#send(connection, now)) break
         idle.pop()
       }
-      // With `sleeps`, the generator leaves its core to the database. Otherwise it spins: the server would have to wake a sleeping
+      // With `sleeps`, the generator leaves its core to the database. Otherwise it spins, because a server would have to wake a sleeping
       // generator, which would penalize slow servers.
       if (sleeps === true) setTimeout(tick, sleepMs)
       else setImmediate(tick)
@@ -241,7 +241,7 @@ class RunningLoad {
     return connection
   }
 
-  /** Replaces a connection that the server closed during the run. */
+  /** Replaces a connection that the server closed by a new one. */
   #reopen(closed: Connection): void {
     if (this.#isOver) return
     this.#countOther('0')

@@ -4,8 +4,8 @@ import { tenantRequestsPerWindowMax, tenantWindowSeconds } from '#contract/limit
 const windowMs = tenantWindowSeconds * 1000 + 5
 
 /**
- * Delays requests so that every tenant is within its request limit. A request is sent only if the response to the tenth request
- * before it arrived more than a second ago, so eleven requests can never arrive within a second.
+ * Delays requests so that every tenant is within its limit of ten per second. A request is sent only if the response to the tenth
+ * request before it arrived more than a second ago, so eleven requests never arrive within a second.
  */
 export interface TenantPace {
   /** Returns a permit for one request of the tenant, to be passed to `answered`, or -1 if the request must wait. */

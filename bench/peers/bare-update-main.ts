@@ -1,7 +1,7 @@
 import pg from 'pg'
 
 /**
- * The lower bound for durable writes: updates of single rows of the same table by primary key, each in its own transaction, on
+ * The fastest possible durable writes, for comparison: updates of single rows of `quotes` by primary key, one per transaction, on
  * several connections. Responds to each order over the IPC channel with the number of commits per second.
  */
 interface Order {

@@ -40,7 +40,7 @@ const bookMegabytesMax = 120
 const bookQuotes = 1_000_000
 
 const starts = 3
-/** A shorter run starts the service only once, which does not measure the first responses reliably. */
+/** A run of fewer seconds starts the service only once, so it does not measure first responses reliably. */
 const shortSeconds = 5
 /** The length of the run around midnight. Half of it is before midnight. */
 const dayEndSecondsMax = 20
@@ -53,7 +53,7 @@ interface Period {
   readonly name: string
   readonly tallies: Record<CallKind, Tally>
   readonly loop: Watched
-  /** The longest delay of the benchmark's own event loop, which shows the effect of other work on the machine. */
+  /** The longest delay of the benchmark's own event loop. It shows how much other work on the machine delays programs. */
   readonly ownMaxMs: number
   /** The load average of the machine in the minute before. */
   readonly busyBefore: number
@@ -61,7 +61,7 @@ interface Period {
 
 interface Measured {
   readonly quotes: number
-  /** The first advice after each start. */
+  /** The first advice after each service start. */
   readonly firsts: readonly EventualAnswer[]
   readonly book: Book
   readonly periods: readonly Period[]
@@ -71,12 +71,12 @@ interface Measured {
   readonly faults: readonly string[]
 }
 
-/** The first opening of a brokerage's book. */
+/** The first opening of a brokerage's book, its prepared history. */
 interface Book {
   readonly token: string
   readonly before: MemoryUse
   readonly open: MemoryUse
-  /** The advice request that opened it. */
+  /** The advice that opened the book. */
   readonly first: EventualAnswer
 }
 
@@ -105,7 +105,7 @@ async function runPeriod(
   return { name, tallies, loop, ownMaxMs: own.max / 1e6, busyBefore }
 }
 
-/** Opens the book of the brokerage, and measures its memory. The small brokerage's request loads shared data first. */
+/** Opens the book of the brokerage, and measures its memory. First, a request of the small brokerage loads shared data. */
 async function openedBook(brokerage: PreparedBrokerage, service: ServiceAtWork): Promise<Book> {
   const { small, lanes } = brokerage
   const [smallLane, lane] = [small.lanes.lanes[0], lanes.lanes[0]]
@@ -161,7 +161,7 @@ async function daysOf(
   const beforeMidnight = dayMs - 1000 * half - 500
   const moved = await service.probe<ClockMoved>({ kind: 'clock', millisecondOfDay: beforeMidnight })
   const clock = () => Date.now() + moved.aheadMs
-  // The earlier session may have expired by the moved clock.
+  // By the moved clock, the earlier session may have expired.
   const late = await signedIn(service, brokerage)
   const evening = peopleAtWork(brokerage, { token: late, round: 1, clock })
   const dayEnd = await runPeriod(', midnight', service, evening, () => delay(2000 * half))

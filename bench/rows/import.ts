@@ -38,7 +38,7 @@ export const importRow: BenchRow = {
         const files = Array.from({ length: Math.ceil(importRows / rowsOfOneFile) }, (_, at) =>
           csvOf(quotes.slice(at * rowsOfOneFile, (at + 1) * rowsOfOneFile)),
         )
-        // A long synchronous step delays timers, so yield first; otherwise the connection timeout would already be over.
+        // Yield after the long synchronous step, because the connection timeout would otherwise already be over.
         await setImmediate()
         copied.push(await copySeconds(data, quotes))
         await setImmediate()

@@ -7,7 +7,7 @@ import { tenantsOf } from '../scale/plan.ts'
 import { lanesOf } from '../scale/tenant-lanes.ts'
 
 const lanesTouched = 100_000
-/** The first read of a lane queries the database: about 300 lanes per second on a slow machine. */
+/** The longest run: first reads of lanes query the database, about 300 per second on a slow machine. */
 const secondsMax = 900
 const megabyte = 1024 * 1024
 
@@ -30,7 +30,7 @@ export const memoryRow: BenchRow = {
           path: readPath('markup', lane, rateFor(lane, 0.5)),
         })),
     )
-    // In rotation, so that no tenant has to wait for its request limit.
+    // The tenants take turns, so that none waits for its request limit.
     const requests = Array.from({ length: perTenant }, (_, nth) =>
       byTenant.flatMap((lanes) => lanes[nth] ?? []),
     ).flat()
@@ -48,7 +48,7 @@ export const memoryRow: BenchRow = {
       const afterwards = server.residentBytes()
       const inMegabytes = (bytes: number | null) => (bytes === null ? Number.NaN : bytes / megabyte)
       const [before, after] = [inMegabytes(atStart), inMegabytes(afterwards)]
-      // Smaller data have fewer lanes, so the result is extrapolated to the full number.
+      // Smaller data have fewer lanes, so the growth is extrapolated to `lanesTouched`.
       const ofAll = before + ((after - before) * Math.max(lanesTouched, result.answers)) / result.answers
       return {
         table: {

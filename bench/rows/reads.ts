@@ -6,9 +6,9 @@ import { warmUp } from '../warm-up.ts'
 
 /** Above this CPU use, the load generator with its one core is the bottleneck. */
 const busyMax = 0.97
-/** Above this share of waiting for the tenants' request limit, the server is not at its maximum. */
+/** If connections wait longer for the tenants' request limits, the server is not at its maximum. */
 const heldMax = 0.02
-/** The number of responses from which the one of median length is chosen. */
+/** The bare server returns the response of median length among this many. */
 const sampledAnswers = 200
 
 /** A row that compares the throughput of Lanewise with that of a bare server, which always returns the same response. */

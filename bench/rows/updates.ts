@@ -33,7 +33,7 @@ async function quotesToBook(data: ScaleDatabase): Promise<BookedQuote[]> {
   })
 }
 
-/** Throughput of signed updates, 16 at once, compared with bare updates in the database. */
+/** The throughput of signed updates, 16 at once, compared with bare updates in the database. */
 export const updatesRow: BenchRow = {
   name: 'updates',
   promise: 'durable signed updates, 16 at once, have at least 0.15 of the throughput of bare one-row UPDATEs',

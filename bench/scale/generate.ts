@@ -11,7 +11,7 @@ import { chunksWritten, rowsOf, writeChunk } from './write-quotes.ts'
 import { writeTenants } from './write-tenants.ts'
 
 export interface GenerateOptions {
-  /** The owner of the tables. COPY requires a role that row-level security does not restrict. */
+  /** Connects as the owner of the tables: COPY needs a role that row-level security does not restrict. */
   readonly owner: pg.ClientConfig
   readonly database: Database
   readonly secretKeys: SecretKeys

@@ -6,7 +6,7 @@ export interface ScalePlan {
   readonly seed: number
   /** The day after the last quote, `YYYY-MM-DD`. The first quote is two years earlier. */
   readonly until: string
-  /** The number of quotes of an additional tenant for the at-work row: 600 days on thousands of lanes. Absent for none. */
+  /** The number of quotes of an additional tenant for the at-work row: 600 days on thousands of lanes. Without it, no such tenant. */
   readonly brokerage?: number
 }
 
@@ -41,7 +41,7 @@ export function mixed(...numbers: readonly number[]): number {
   return hash >>> 0
 }
 
-/** Returns a hash that identifies the plan, regardless of its day. */
+/** Returns a hash of the plan without its day. */
 function identityOf({ quotes, tenants, seed, brokerage = 0 }: ScalePlan): number {
   return mixed(seed, quotes, tenants, brokerage)
 }
@@ -71,7 +71,7 @@ export function quotesOf(tenants: readonly PlannedTenant[]): number {
   return tenants.reduce((sum, tenant) => sum + tenant.quotes, 0)
 }
 
-/** Distributes quotes with decreasing shares by rank: the largest of 5,000 tenants has about six times the average. */
+/** Returns each tenant's number of quotes, the largest first: the largest of 5,000 tenants has about six times the average. */
 function shares(quotes: number, tenants: number): number[] {
   const weights = Array.from({ length: tenants }, (_, rank) => (rank + 1 + tenants / 20) ** -0.7)
   const total = weights.reduce((sum, weight) => sum + weight, 0)

@@ -30,16 +30,16 @@ interface ScaleBooking {
 
 const dayMs = 86_400_000
 const spanDays = 730
-/** The period that an estimate covers, so that it includes every quote of this brokerage. */
+/** The history of this brokerage, all of which an estimate covers. */
 const brokerageSpanDays = 600
 
-/** The number of quotes per seed and transaction. */
+/** The number of quotes of a chunk. */
 export const quotesPerChunk = 10_000
 
-/** The brokerage's usual rate and its competitors' rate, relative to the cost of a truck. */
+/** The brokerage's usual rate and its competitors' rate, as multiples of the truck cost. */
 const usualMarkup = 1.19
 const goingMarkup = 1.185
-/** How fast the win probability falls with the price: a 10 % higher rate divides the odds by five. */
+/** How fast the win probability falls with the rate: at a 10 % higher rate, the odds are a fifth. */
 const priceSensitivity = 16
 const logOddsAtGoing = -0.35
 
@@ -145,7 +145,7 @@ function priced(
   }
 }
 
-/** Returns the booking of a won quote: the customer rate is near the quote, the truck cost near the cost. 9 % have none. */
+/** Returns the booking of a won quote: customer rate near the quoted rate, truck cost near the usual cost. 9 % have none. */
 function booked(
   random: SeededRandom,
   won: { quotedRateCents: number; costCents: number; decidedAt: number; until: number },

@@ -27,13 +27,13 @@ interface ScaleCity {
   readonly place: Place
 }
 
-/** The number of cities per country, by population. */
+/** The number of cities per country, the most populous first. */
 const citiesOfCountry = { US: 500, CA: 60, MX: 40 } as const
 /** The average number of quotes per lane: a brokerage with 100 quotes has about 15 lanes. */
 const quotesPerLane = 7
 const lanesMin = 3
 const lanesMax = 3_000
-/** The Zipf distribution of quotes over lanes. */
+/** The Zipf distribution that spreads quotes over lanes. */
 const zipfShift = 1
 const zipfExponent = 1.05
 /**

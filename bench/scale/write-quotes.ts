@@ -5,7 +5,7 @@ import { type CopyValue, copyIn, copyText, withoutForcedSecurity } from './copy-
 import type { ScaleQuote } from './scale-quotes.ts'
 import { quotingUserId } from './write-tenants.ts'
 
-/** The counter for the number of written chunks, saved with the plan's first tenant. */
+/** The name of the counter of written chunks, saved with the plan's first tenant. */
 const chunkCounter = 'generated chunk'
 
 export const requestColumns = ['tenant_id', 'request_id', 'customer_name', 'created_by', 'created_at']
@@ -158,7 +158,7 @@ export async function writeChunk(
   await withoutForcedSecurity(client, writtenTables, async () => {
     await copyIn(client, 'quote_requests', requestColumns, copyText(rows.requests))
     await copyIn(client, 'quotes', laneColumns, copyText(rows.lanes))
-    // Without rows in quote_versions, a running service reads all quotes of these tenants again.
+    // A chunk writes no quote_versions, so a running service reads all quotes of these tenants again.
     await client.query(
       `insert into tenant_facts as known (tenant_id, facts_version)
        select tenant_id, 1 from unnest($1::integer[]) as added (tenant_id)

@@ -19,7 +19,7 @@ const people = [
 
 const [owner] = people
 
-/** The user who wrote the generated quotes. */
+/** The author of the generated quotes. */
 export const quotingUserId = 3
 
 const tables = ['tenants', 'tenant_counters', 'users', 'service_tokens', 'signing_secrets'] as const
