@@ -7,10 +7,10 @@ import { bestRate, expectedMarginCents } from '#engine/estimate/optimum.ts'
 import { simulateTenant } from './src/simulation.ts'
 
 const COST_SHARE = 0.86
-/** Few days: the simulation only returns today's market rate, which must be close to that of the day of the quote. */
+/** Few days, because the simulation returns only today's market rate, which must be close to that of the quote's day. */
 const TESTED_DAYS = 10
 
-/** What the best rates of the last days are worth to a simulated broker in cents: by the model's estimate, and in truth. */
+/** The margin, in cents, that best rates add to the quoted rates of the last days: as the model estimates it, and in truth. */
 function gains(seed: number): { estimated: number; true: number } {
   const tenant = simulateTenant({ seed, laneSizes: [8, 15, 60, 60], days: 120, shape: 'probit' })
   const lanes = new Map(tenant.lanes.map((lane) => [lane.identity.key, lane]))

@@ -8,8 +8,8 @@ const PRICE_MIN = 50
 const PRICE_MAX = 3000
 
 /**
- * Reads dated business quotes of a metal trader as if they were freight quotes: a lane is product x country, and its wider scope is
- * the country. Undecided quotes only count in the reference rate. Null if the file is missing.
+ * Reads dated business quotes of a metal trader as if they were freight quotes: a lane is product x country, and the scope above it
+ * is the country. Undecided quotes count only in the reference rate. Null if the file is missing.
  */
 export function readCopper(folder: string): LaneQuote[] | null {
   const path = join(folder, 'copper_quotes.csv.gz')

@@ -9,18 +9,18 @@ const WARM_UP_DAYS = 30
 const AHEAD = [7, 14, 28]
 const HALF_LIFE_DAYS = 45
 
-/** The forecasts of one load, as ln(actual cost / forecast), from what was known `days` before it. */
+/** The errors of the forecasts of one load's cost, made `days` before it: ln(actual cost / forecast). */
 export interface AheadForecast {
   readonly quoteId: number
   readonly at: number
   readonly days: number
   readonly ownLoads: number
   readonly error: number
-  /** The expected cost of the day of the forecast, carried forward. */
+  /** The error of the expected cost of the day of the forecast. */
   readonly carried: number
-  /** The expected cost without the market index and without the newest loads, carried forward. */
+  /** The same for the expected cost without the market index and without the newest loads. */
   readonly chain: number
-  /** The newest cost on the lane, its state pair or any lane, adjusted to the miles. */
+  /** The error of the newest cost on the lane, its state pair or any lane, adjusted to the miles. */
   readonly last: number
   readonly within80: boolean
   /** The width of the 80 % range in ln cost. */
@@ -31,8 +31,8 @@ export interface AheadForecast {
 }
 
 /**
- * The interval score of an 80 % range (Winkler): its width, plus 10 times the distance of the actual value from it. The lower,
- * the better; a wider range has a better score only if it contains that much more.
+ * The interval score of an 80 % range of costs (Winkler): its width, plus 10 times the distance of the actual cost from it. Lower is
+ * better, so a wider range pays only if it contains more of the costs.
  *
  * @example intervalScore({ low: -0.1, high: 0.2 }, 0.25) // .3 + 10 x .05 = .8
  */
@@ -43,14 +43,14 @@ export function intervalScore(
   return high - low + 10 * Math.max(0, low - actual, actual - high)
 }
 
-/** For a load, the newest past one of its lane, else of its state pair, else of all. */
+/** Returns a function that finds the newest past load of a load's lane, else of its state pair, else of all. */
 function newestLoads(past: readonly CostSeen[]): (load: CostSeen) => CostSeen | undefined {
   const newest = new Map<string, CostSeen>()
   for (const load of past) for (const key of load.costKeys) newest.set(key, load)
   return ({ costKeys }) => newest.get(costKeys[5] ?? '') ?? newest.get(costKeys[3] ?? '') ?? past.at(-1)
 }
 
-/** The residual from the scopes of a load alone, computed again from the definitions in docs/model-estimate.md. */
+/** Forecasts ln cost from the scopes of a load alone, computed again from the definitions in docs/model-estimate.md. */
 function chainAlone(past: readonly CostSeen[], curve: HaulCurve, day: number): (load: CostSeen) => number {
   const sums = new Map<string, { weight: number; sum: number }>()
   for (const load of past) {
@@ -128,7 +128,7 @@ export interface AheadQuality {
   readonly carried: number
   readonly chain: number
   readonly last: number
-  /** The error minus that of `carried` and that of `last`, with standard errors. Below 0: the model is better. */
+  /** The model's error minus the error of `carried`, and of `last`, with standard errors. Below 0, the model is better. */
   readonly minusCarried: number
   readonly carriedSe: number
   readonly minusLast: number
@@ -195,7 +195,7 @@ const OWN_LOADS_GROUPS = [
   { group: '5 to 14 own loads', least: 5, most: 14 },
   { group: '15 own loads or more', least: 15, most: Number.POSITIVE_INFINITY },
 ]
-/** A group with fewer forecasts over one number of days says little. */
+/** Groups with fewer forecasts for some number of days ahead are left out. */
 const GROUP_FORECASTS_MIN = 30
 
 /** The coverage of the 80 % ranges by own loads, and by the month of the load. */
@@ -218,18 +218,18 @@ export function aheadCoverage(forecasts: readonly AheadForecast[]): AheadCoverag
   })
 }
 
-/** "No effect" counts as much as this many loads in the median error of a group. */
+/** A group's correction is weighed against no correction, which counts as much as this many loads. */
 const GROUP_WEIGHT = 10
 
 /** Loads that may cost more or less than others, such as pickups on a weekend. */
 export interface LoadGroup {
   readonly name: string
   readonly includes: (forecast: AheadForecast) => boolean
-  /** True: the group is corrected by its median error; else by its difference from that of all other loads. */
+  /** True: the correction is the group's median error. Else it is the difference from the median error of all other loads. */
   readonly drift?: boolean
 }
 
-/** What a correction of the forecasts of a group changes in the mean absolute error of all forecasts. */
+/** The change of the mean absolute error of all forecasts when the forecasts of a group are corrected. */
 export interface CorrectedGroup {
   readonly group: string
   readonly days: number

@@ -17,7 +17,7 @@ export interface CostForecast {
   readonly errorByCurve: number
   readonly ownLoads: number
   readonly within80: boolean
-  /** The chance of a cost below the actual one, from the distribution that the margin at risk is computed from. */
+  /** The forecast chance of a cost below the actual cost, from the distribution behind the margin at risk. */
   readonly chanceBelow: number
   /** The chance that the load's customer rate would lose money, and whether it did. */
   readonly lossChance: number
@@ -81,12 +81,12 @@ export function costQuality(errors: readonly number[]): { count: number; median:
 }
 
 /**
- * How well the forecast distribution of costs fits the actual costs: the largest error of its nine tenths, and of the chances of
- * losing money.
+ * How well forecast cost distributions fit the actual costs. A tenth of the costs should be below the first tenth of their
+ * distributions, and so on: `worstTenth` is the largest difference.
  */
 export interface RiskQuality {
   readonly within80: number
-  /** The share of loads that cost more than nine of ten should. */
+  /** The share of loads with a cost that only one of ten should exceed. */
   readonly aboveNineTenths: number
   readonly worstTenth: number
   /** Ten groups of equal size by the chance of losing money, lowest first. */

@@ -8,7 +8,7 @@ import { normal } from './simulation.ts'
 const LANES = 1000
 const PRICES = 200
 
-/** How often the default win probability rises with the price, over 1,000 random lanes with 200 rising prices each. */
+/** Counts how often the default win probability rises with the rate, over 1,000 random lanes with 200 rising rates each. */
 export function countRises(seed: number): number {
   const random = seededNumbers(seed)
   let rises = 0

@@ -30,10 +30,10 @@ import {
 const DAY = 86_400_000
 const NOW = Date.UTC(2026, 0, 1)
 
-/** How a brokerage with customers is simulated. */
+/** The parameters of a simulated brokerage with customers. */
 export interface CustomerPlan {
   readonly seed: number
-  /** The standard deviation of the customers' effects in log odds. 0: customers do not differ. */
+  /** How much customers differ: the standard deviation of their effects, in log odds. */
   readonly spread: number
   readonly lanes: number
   readonly customers: number
@@ -45,9 +45,9 @@ export interface CustomerPlan {
 /** Estimates with and without the customer, compared with the true probabilities of offers. */
 export interface CustomerResult {
   readonly offers: number
-  /** The estimated spread of customers. */
+  /** How much customers differ, as estimated. */
   readonly spread: number
-  /** The mean squared distance to the true probability. */
+  /** The mean squared distance from the true probability. */
   readonly errorWithout: number
   readonly errorWith: number
   readonly within80Without: number
@@ -75,7 +75,7 @@ function bothEstimates(
   const estimates = [posterior, shift === null ? posterior : shiftedPosterior(posterior, shift)].map(
     (one) => {
       const mean = winMean(one, x)
-      // Computed when it is called, because it takes longer than all the rest.
+      // Computed only when needed, because it takes longer than all the rest.
       return { mean, interval: () => intervalsAt(intervalCurve(one), { x, mean }).interval80 }
     },
   )
@@ -161,7 +161,7 @@ export interface CustomerForecasts {
   readonly brierWith: number
   readonly logLossWithout: number
   readonly logLossWith: number
-  /** The mean estimated spread of customers. */
+  /** How much customers differ, as estimated on average. */
   readonly spread: number
   /** Each forecast with the customer. */
   readonly forecasts: readonly Grouped[]
@@ -231,7 +231,7 @@ export function forecastCustomers(
   }
 }
 
-/** Quotes of products in countries as lanes and customers: the lane is the product, and the customer the country. */
+/** Returns the metal trader's quotes with the product as the lane, and the country as the customer. */
 export function countriesAsCustomers(quotes: readonly LaneQuote[]): (LaneQuote & { customer: number })[] {
   const numbers = new Map<string, number>()
   return quotes.map((quote) => {
@@ -243,7 +243,7 @@ export function countriesAsCustomers(quotes: readonly LaneQuote[]): (LaneQuote &
   })
 }
 
-/** The limits of the estimate with the customer: never worse than without by more than noise, and better where customers differ. */
+/** The limits of the estimate with the customer: where customers differ it is better than without, elsewhere worse by noise at most. */
 export function customerBars(copper: readonly LaneQuote[] | null, seed: number): Bar[] {
   const simulated = (spread: number, loyalty: number): Bar => {
     const found = checkCustomers({ seed, spread, loyalty, lanes: 40, customers: 25, quotes: 4_000 })

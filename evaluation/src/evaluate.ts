@@ -35,7 +35,7 @@ import { walkForward } from './walk.ts'
 const WARM_UP_DAYS = 30
 const TENANTS = 80
 const SEED = 20_260_101
-/** Simulated brokerages of each plan with spot and contract quotes. */
+/** The number of simulated brokerages per plan of rate types. */
 const RATE_TYPE_BROKERAGES = 24
 /** The only measure that decides the exit code: a model that is worse than this baseline is useless. */
 const WORSE_THAN_LANE_WIN_RATE = 'Brier minus the lane win rate'
@@ -196,8 +196,8 @@ function evaluateCosts(loads: readonly Truckload[]): Pick<Findings, 'bars' | 'co
 }
 
 /**
- * Costs 7, 14 and 28 days ahead. Seven days ahead, nothing is better than the newest cost of a weekly series, so the limit
- * there is that the model is about as good.
+ * The limits of cost forecasts 7, 14 and 28 days ahead. Seven days ahead, nothing beats the newest cost of a weekly series, so there
+ * the model need only be about as good.
  */
 function aheadBars(check: string, rows: readonly AheadQuality[]): Bar[] {
   return rows.flatMap((row) => [
@@ -249,7 +249,7 @@ function evaluateAhead(
   }
 }
 
-/** Would correcting the forecasts of a group of loads improve them? Groups are by calendar, own loads and past errors. */
+/** Tests whether a correction of the cost forecasts of some loads would improve them: by calendar, own loads or past errors. */
 function loadGroups(forecasts: readonly AheadForecast[], loads: readonly Truckload[]): Findings['groups'] {
   const pickups = new Map(loads.map(({ quoteId, pickupAt }) => [quoteId, pickupAt]))
   const pickup = ({ quoteId }: AheadForecast) => pickups.get(quoteId) ?? Number.NaN
@@ -290,8 +290,8 @@ const walkWithProgress: Walk = (name, quotes, plan) =>
   withProgress(name.padEnd(18), daysOf(quotes), (done) => walkForward(quotes, { ...plan, onDay: done }))
 
 /**
- * The further tables of `npm run evaluate -- --long` (about five minutes of processor time): other shapes, late outcomes, thin
- * lanes, groups, the calendar and alarms.
+ * The further tables of `npm run evaluate -- --long` (about five minutes of processor time): other win curves, late outcomes, thin
+ * lanes, groups of quotes, the calendar and customers.
  */
 function longTables(quotes: readonly LaneQuote[] | null): LongTable[] {
   const everyDays = Number(process.env.EVALUATE_EVERY_DAYS ?? 1)

@@ -4,7 +4,7 @@ import type { CostSeen } from '#engine/estimate/expected-cost.ts'
 const WEEK_DAYS = 7
 const YEAR_WEEKS = 52
 
-/** What the best multiple of a predictor, chosen in hindsight, would have gained over the newest cost of the lane. */
+/** The error of the best multiple of a predictor, chosen in hindsight, beside the error of the lane's newest cost. */
 export interface Hindsight {
   readonly weeks: number
   readonly predictor: string
@@ -35,7 +35,7 @@ function moved(lane: ReadonlyMap<number, number> | undefined, from: number, to: 
   return before === undefined || after === undefined ? null : after - before
 }
 
-/** How far costs moved on average over all lanes, in ln cost; 0 if it is not known. */
+/** The average movement of costs over all lanes, in ln cost; 0 if unknown. */
 function marketMoved(lanes: Weeks, from: number, to: number): number {
   const known = [...lanes.values()].flatMap((lane) => moved(lane, from, to) ?? [])
   return known.length === 0 ? 0 : known.reduce((sum, one) => sum + one, 0) / known.length
@@ -57,8 +57,8 @@ function leastAbsolute(pairs: readonly { x: number; y: number }[]): number {
 }
 
 /**
- * Tests whether the movements of weekly truck costs can be forecast at all: the best multiple of each predictor is chosen on the
- * same weeks that it is measured on, so no such forecast made in advance can be expected to gain more.
+ * Tests whether the movements of weekly truck costs can be forecast at all. The best multiple of each predictor is chosen on the
+ * same weeks that it is measured on, so a forecast made in advance cannot be expected to gain more.
  */
 export function hindsight(rates: readonly CostSeen[], ahead: readonly number[]): Hindsight[] {
   const lanes = weeksOf(rates)

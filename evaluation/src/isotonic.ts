@@ -1,8 +1,8 @@
 import type { Forecast } from '#engine/statistics/forecast-quality.ts'
 
 /**
- * Forecasts by the function that falls with x and fits these same outcomes best (pool-adjacent-violators): the lowest Brier score
- * that a falling forecast from x alone can have.
+ * Forecasts wins by the falling function of x (such as the rate) that fits these same outcomes best (pool-adjacent-violators). No
+ * falling forecast from x alone has a lower Brier score.
  */
 export function isotonicForecasts(
   outcomes: readonly { readonly x: number; readonly won: boolean }[],

@@ -24,7 +24,7 @@ export interface LongTable {
   readonly rows: readonly object[]
 }
 
-/** Forecasts each quote from earlier ones, like `walkForward`, and shows the progress. */
+/** Forecasts quotes from earlier ones, like `walkForward`, and shows the progress. */
 export type Walk = (
   name: string,
   quotes: readonly LaneQuote[],
@@ -78,7 +78,7 @@ function walkedFamily(
   return { name, walked, quality: walkedQuality(name, walked) }
 }
 
-/** The limits for sealed tenders. With fewer than some thousand tested quotes, the calibration error is mostly chance. */
+/** The limits for sealed tenders: with fewer than some thousand tested quotes, the calibration error would be mostly chance. */
 export function tenderBars(walk: Walk, seed: number): Bar[] {
   return simulatedFamilies(seed)
     .slice(0, 2)

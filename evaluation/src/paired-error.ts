@@ -1,4 +1,4 @@
-/** The absolute error of a forecast beside that of a reference, and the week in which both were made. */
+/** The error of a forecast, the error of a reference forecast, and the week in which both were made. */
 export interface PairedError {
   readonly week: number
   readonly error: number
@@ -6,9 +6,9 @@ export interface PairedError {
 }
 
 /**
- * The mean difference of absolute errors, and its standard error. Forecasts of one week share the market, and those of
- * neighboring weeks share days, so weeks count as one observation each, with Bartlett weights for `overlap` later weeks (the
- * test of Diebold and Mariano with the variance of Newey and West).
+ * Whether a forecast is better than the reference: the mean difference of absolute errors, and its standard error. The forecasts of
+ * a week share the market, so a week is one observation. Neighboring weeks share days, so `overlap` later weeks get Bartlett weights
+ * (the test of Diebold and Mariano with the variance of Newey and West).
  *
  * @example pairedDifference([{ week: 0, error: 0.1, reference: 0.2 }], 1).difference // -0.1
  */

@@ -14,7 +14,7 @@ const DAY = 86_400_000
 const NOW = Date.UTC(2026, 0, 1)
 const DAYS = 120
 
-/** How contract quotes differ from spot quotes in a simulated brokerage. */
+/** A simulated brokerage whose contract quotes differ from its spot quotes. */
 export interface RateTypePlan {
   readonly name: string
   readonly seed: number
@@ -23,20 +23,20 @@ export interface RateTypePlan {
   /** ln of contract rates divided by spot rates: the usual difference, and the standard deviation of lanes around it. */
   readonly offset: number
   readonly offsetSpread: number
-  /** The difference of levels in log odds, and the factor of steepness. */
+  /** The contract win curves: added log odds, and a factor of the steepness. */
   readonly level: number
   readonly steeper: number
 }
 
-/** From which quotes an estimate is made: from all together, from those of the rate type alone, or from these with what they borrow. */
+/** The quotes behind an estimate: all together, those of its rate type alone, or those with what they borrow from the other type. */
 export const waysToEstimate = ['one pool', 'apart', 'borrowing'] as const
 export type WayToEstimate = (typeof waysToEstimate)[number]
 
 /** How far estimates are from the truth on average, and what their best rates earn. */
 export interface RateTypeQuality {
-  /** Kullback-Leibler divergence of the forecast: the log loss beyond that of the truth. */
+  /** The log loss of the forecasts beyond that of the true chances (Kullback-Leibler divergence). */
   readonly logLoss: number
-  /** The expected margin of the best rates as a share of the highest possible. */
+  /** The expected margin of the estimated best rates, as a share of the highest possible. */
   readonly earned: number
 }
 
@@ -196,7 +196,7 @@ export const rateTypePlans: readonly RateTypePlan[] = [
   },
 ]
 
-/** The limits for the three plans: where the types differ, borrowing must be as good as either other way. */
+/** The limits for the plans: where spot and contract differ, borrowing must be about as good as both other ways. */
 export function rateTypeBars(brokerages: number): Bar[] {
   return rateTypePlans.flatMap((plan) => {
     const found = checkRateTypes(plan, brokerages)

@@ -14,7 +14,7 @@ export interface Findings {
   readonly reliability: readonly ReliabilityRow[]
   readonly coverage: readonly Coverage[]
   readonly coverageAged: readonly Coverage[]
-  /** For groups of loads: the chance of losing money at the customer rate, and the share that lost money. */
+  /** For ten groups of loads: the forecast chance of losing money at the customer rate, and the share that lost money. */
   readonly losses: RiskQuality['losses']
   readonly cost: readonly {
     readonly name: string
@@ -105,7 +105,7 @@ svg text{font-size:11px;fill:#43525f}.title{font-size:13px;font-weight:600}.fram
 
 const digits = (value: number) => value.toFixed(4)
 
-/** The tables of the costs ahead. */
+/** The tables of cost forecasts. */
 function costAheadParts({ ahead, aheadCoverage, groups, hindsight }: Findings): string[] {
   if (ahead.length === 0) return []
   const difference = (mean: number, standardError: number) =>

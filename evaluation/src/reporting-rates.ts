@@ -2,7 +2,7 @@ import type { LaneQuote } from '#engine/quotes/quoted-lanes.ts'
 import type { Walked } from './walk.ts'
 
 const ROUNDS = 500
-/** This many quotes at the overall win rate are added to each lane. */
+/** This many quotes are added to each lane, half of them won. */
 const OVERALL_QUOTES = 2
 
 /** The share of wins, and the share of losses, whose outcome is reported. */
@@ -12,8 +12,8 @@ export interface ReportedShares {
 }
 
 /**
- * Estimates these shares by the EM algorithm, if each lane has a win rate and nothing but the outcome decides whether it is
- * reported. Lanes make it possible: if losses are not reported, lanes that win rarely have more undecided quotes.
+ * Estimates these shares by the EM algorithm, if each lane has one win rate and reporting depends only on the outcome. Lanes reveal
+ * the shares: if losses are not reported, lanes that win rarely have more undecided quotes.
  */
 export function reportedShares(quotes: readonly Pick<LaneQuote, 'lane' | 'outcome'>[]): ReportedShares {
   const lanes = [...Map.groupBy(quotes, ({ lane }) => lane.key).values()].map((of) => ({
@@ -41,7 +41,7 @@ export function reportedShares(quotes: readonly Pick<LaneQuote, 'lane' | 'outcom
   return rates
 }
 
-/** The estimated shares, and the scores of forecasts with and without a correction by them. */
+/** The estimated shares, and the Brier scores of forecasts without and with a correction by these shares. */
 export function reportingRow(name: string, reported: readonly LaneQuote[], walked: readonly Walked[]) {
   const { won, lost } = reportedShares(reported)
   const error = (of: (p: number) => number) =>

@@ -2,7 +2,7 @@ import { sigmoid } from '#engine/estimate/price-response.ts'
 
 const ROUNDS = 12
 
-/** The solution of a symmetric positive system, by Cholesky. */
+/** Solves a symmetric positive definite system (Cholesky). */
 function solved(matrix: readonly Float64Array[], right: Float64Array): Float64Array {
   const size = right.length
   const lower = Array.from({ length: size }, () => new Float64Array(size))
@@ -28,7 +28,7 @@ function solved(matrix: readonly Float64Array[], right: Float64Array): Float64Ar
 }
 
 /**
- * A logistic regression with an intercept and a ridge of 3 on standardized columns.
+ * Fits a logistic regression with an intercept and a ridge of 3 on standardized columns.
  *
  * @returns the probability of a row like those it was fitted to
  */

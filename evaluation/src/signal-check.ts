@@ -6,14 +6,14 @@ import { type LaneSignals, laneSignals } from '#engine/signals.ts'
 
 const MONTH = 30 * 86_400_000
 
-/** How lanes with a value of a signal did in the 30 days after it was computed. */
+/** The results of lanes with one value of a signal, in the 30 days after it was computed. */
 export interface SignalOutcome {
   readonly signal: string
   readonly word: string
   readonly lanes: number
   readonly decided: number
   readonly winRate: number
-  /** Standard deviation over lanes of the next month's win rate, for lanes with at least 3 decided quotes in it. */
+  /** How much lanes differ: the standard deviation of their win rates in these days, over lanes with at least 3 decided quotes. */
   readonly spread: number
 }
 

@@ -49,7 +49,7 @@ export function sealedTenders(plan: {
   readonly tenders: number
   readonly days: number
   readonly lanes: number
-  /** The spread of the bids in ln, and its own spread over tenders (log-normal). */
+  /** The spread of a tender's bids in ln, and how much this spread differs between tenders (log-normal). */
   readonly spread: number
   readonly spreadOfSpread: number
   readonly rejected: number
@@ -78,8 +78,8 @@ export function sealedTenders(plan: {
 }
 
 /**
- * One seller among rivals whose bids are log-normal around the lane's market rate: it wins if it is below all of them, and
- * the load was for sale at all.
+ * One seller among rivals whose bids are log-normal around the lane's market rate. It wins if its rate is below all bids and the load
+ * could be won at all.
  */
 export function sealedSeller(plan: {
   readonly seed: number
@@ -89,7 +89,7 @@ export function sealedSeller(plan: {
   readonly rivals: number
   readonly rivalSpread: number
   readonly ownSpread: number
-  /** The share of loads that the seller wins at no rate. */
+  /** The share of loads that the seller cannot win at any rate. */
   readonly lost: number
 }): LaneQuote[] {
   const random = seededNumbers(plan.seed)
@@ -119,8 +119,8 @@ export function sealedSeller(plan: {
 }
 
 /**
- * A broker with logistic curves, as the model assumes. The win rate of all lanes can drift, a share of loads can be out of
- * reach at any rate, and a share of the lanes too.
+ * A broker with logistic win curves, as the model assumes. The win rates of all lanes can drift together. Some loads (`ceiling`) and
+ * nearly all loads of some lanes (`lostLanes`) can be out of reach at any rate.
  */
 export function logisticBroker(plan: {
   readonly seed: number

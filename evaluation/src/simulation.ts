@@ -108,7 +108,7 @@ export function simulateTenant(plan: SimulationPlan): SimulatedTenant {
   return { now: NOW, quotes, lanes }
 }
 
-/** How often intervals contain the truth, for lanes with a given number of decided quotes. */
+/** How often intervals contain the true win probability, for lanes with a given number of decided quotes. */
 export interface Coverage {
   readonly decided: number
   readonly offers: number
@@ -120,8 +120,8 @@ export interface Coverage {
 }
 
 /**
- * Simulates brokerages, and counts how often the 80 % and 95 % intervals contain the true win probability, for offers with one from
- * .05 to .95.
+ * Simulates brokerages, and counts how often the 80 % and 95 % intervals contain the true win probability, for offers with a
+ * probability from .05 to .95.
  */
 export function simulateCoverage(options: {
   tenants: number

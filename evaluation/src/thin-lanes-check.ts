@@ -5,8 +5,8 @@ import { seededNumbers } from '#engine/statistics/seeded-numbers.ts'
 import { normal } from './simulation.ts'
 
 /**
- * How far estimated going rates are from the true ones, without and with the movement of an outside market: mean absolute errors in
- * ln rate.
+ * How far estimated going rates are from the true ones, without and with the movement of an outside market index: mean absolute
+ * errors in ln rate.
  */
 export interface ThinLanes {
   readonly name: string
@@ -20,8 +20,8 @@ function mean(values: readonly number[]): number {
 }
 
 /**
- * Takes each lane of weekly market rates as one that was quoted once, some weeks ago: estimates its rate by that of then, and by
- * the same rate moved like those of the other lanes since.
+ * Treats each lane of weekly market rates as if it had been quoted only once, some weeks ago. Estimates today's rate by the rate of
+ * then, and by the rate of then moved like the other lanes since.
  */
 export function thinLanesOf(rates: readonly CostSeen[], weeks: number): ThinLanes {
   const days = new Map<number, Map<string, number>>()

@@ -8,10 +8,10 @@ import type { LaneQuote } from '#engine/quotes/quoted-lanes.ts'
 
 const DAY = 86_400_000
 const HALF_LIFE_DAYS = 60
-/** This many quotes at the overall win rate are added to the win rates of lanes and scopes. */
+/** The win rates of lanes and scopes get this many additional quotes at the overall win rate. */
 const OVERALL_QUOTES = 2
 
-/** The outcome of a quote as known on a morning: `pending` if not yet. */
+/** Returns the outcome of a quote as it was known on a morning: `pending` if unknown. */
 export type Reporting = (quote: LaneQuote, morning: number) => Outcome
 
 /** A number from 0 to 1 that looks random, always the same for a quote. */
@@ -31,7 +31,7 @@ export function withoutLosses(share: number, days: number): Reporting {
     quote.outcome === 'lost' && lot(quote) < share ? 'pending' : known(quote, morning)
 }
 
-/** Outcomes become known after a day plus an exponential time with these means, in days. */
+/** Outcomes become known after a day and a random (exponential) time with these means, in days. */
 export function afterMeans(days: { readonly won: number; readonly lost: number }): Reporting {
   return (quote, morning) => {
     if (quote.outcome === 'pending') return 'pending'
@@ -52,7 +52,7 @@ export interface Walked {
   readonly scopeRate: number
   /** How many decided quotes of the lane were known. */
   readonly known: number
-  /** ln(rate / reference rate), as the model saw it. */
+  /** ln(rate / reference rate), as the model knew it. */
   readonly x: number
   readonly posterior: Posterior
 }

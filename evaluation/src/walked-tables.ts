@@ -70,7 +70,7 @@ function overScope(walked: readonly Walked[]): Pick<KnownQuality, 'overScope' | 
   return { overScope: mean, standardError }
 }
 
-/** The scores by how many decided quotes of the lane were known. */
+/** The scores by the number of known decided quotes of the lane. */
 export function byKnownQuotes(name: string, walked: readonly Walked[]): KnownQuality[] {
   return KNOWN.flatMap(([least, most]) => {
     const group = walked.filter(({ known }) => known >= least && known <= most)
@@ -81,7 +81,7 @@ export function byKnownQuotes(name: string, walked: readonly Walked[]): KnownQua
   })
 }
 
-/** The Brier score of the best falling function of the rate, fitted to the same outcomes, beside the model's. */
+/** The Brier score of the best falling function of the rate, fitted to the tested outcomes, as a bound for the model. */
 export function isotonicBrier(walked: readonly Walked[]): number {
   return brier(isotonicForecasts(walked.map(({ quote, won }) => ({ x: quote.rateCents, won }))))
 }
@@ -95,9 +95,9 @@ export interface GroupCoverage {
   readonly width80: number
 }
 
-/** A forecast that is counted in a group. */
+/** A forecast in a group. */
 export interface Grouped extends Pick<Walked, 'quote' | 'day' | 'won' | 'x' | 'posterior' | 'model'> {
-  /** The effect of the customer. If it is wrong, it is so for all quotes of the customer. */
+  /** The estimated effect of the customer. Its error is the same for all quotes of the customer. */
   readonly customer?: { readonly number: number; readonly level: number; readonly sd: number } | undefined
 }
 
@@ -106,12 +106,12 @@ export const monthOf = ({ day }: Grouped) => Math.floor(day / MONTH_DAYS)
 const scopeOf = ({ quote }: Grouped) => quote.lane.scopes.map(({ key }) => key).join('/')
 const orderOf = ({ quote, day, customer }: Grouped) => `${customer?.number ?? quote.lane.key} ${day}`
 
-/** This many pairs of independent quotes are added, because few pairs prove nothing. */
+/** This many pairs of independent quotes are added, because few real pairs prove no correlation. */
 const INDEPENDENT_PAIRS = 10
 
 /**
- * By day, how much the outcomes of a lane (or customer) on one day are alike, such as several lines of one order: the correlation
- * in the forecasts of earlier days. 0 if quotes are won independently.
+ * Returns, by day, the correlation of the outcomes of a lane (or customer) on one day, measured on all earlier days. Above 0, quotes
+ * of one order are won or lost together; at 0, independently.
  */
 export function orderCorrelations(walked: readonly Grouped[]): ReadonlyMap<number, number> {
   const found = new Map<number, number>()
@@ -172,7 +172,7 @@ function placesOf(keys: readonly string[]): { readonly places: Int32Array; reado
 /** The running sums of the weights of each posterior. */
 const sums = new WeakMap<Posterior, Float64Array>()
 
-/** Draws a curve of a posterior with its weight, by a number from 0 to 1. */
+/** Draws a win curve of a posterior by its weight. `place` is random, from 0 to 1. */
 function curveAt(posterior: Posterior, place: number): number {
   let cumulated = sums.get(posterior)
   if (cumulated === undefined) {
@@ -190,8 +190,8 @@ function curveAt(posterior: Posterior, place: number): number {
 }
 
 /**
- * Win rates of a group, drawn from the model: a curve for each lane, a noise for each scope (or customer) and month, the error of
- * each customer's effect, and then each outcome. Correlated outcomes of a lane and day are drawn by one number.
+ * Returns possible win rates of a group by the model. Each is drawn in steps: a win curve for each lane, a noise for each scope (or
+ * customer) and month, the error of each customer's effect, then the outcomes. Correlated outcomes share one random number.
  */
 function drawnShares(
   group: readonly Grouped[],
@@ -232,7 +232,7 @@ function drawnShares(
 }
 
 /**
- * How much of the observed win rate is within a range of quantiles, from 0 to 1: a small group has few possible win rates, so the
+ * How much of the observed win rate is within a range of quantiles, from 0 to 1: a small group has so few possible win rates that the
  * range can end within one.
  */
 function partWithin(shares: readonly number[], came: number, [low, high]: readonly [number, number]): number {
@@ -278,7 +278,7 @@ export function groupCoverage(
   }
 }
 
-/** The same for several groupings of a history, with the quotes of a lane and day taken as independent, and then as orders. */
+/** `groupCoverage` for several groupings, with the quotes of a lane and day first as independent, then as correlated orders. */
 export function groupCoverages(name: string, walked: readonly Walked[]): GroupCoverage[] {
   const correlations = orderCorrelations(walked)
   const lane = ({ quote }: Grouped) => quote.lane.key
@@ -296,14 +296,14 @@ export function groupCoverages(name: string, walked: readonly Walked[]): GroupCo
   ])
 }
 
-/** Whether the calendar would improve forecasts: the Brier score without and with a correction by earlier surprises of the same days. */
+/** Whether the calendar would improve forecasts: the Brier scores without and with a correction by earlier errors on the same days. */
 export interface CalendarTerm {
   readonly name: string
   readonly without: number
   readonly with: number
 }
 
-/** "These days are like the others" counts as much as this information. */
+/** No correction counts as much as this information (the sum of p (1 - p)). */
 const LIKE_THE_OTHERS = 30
 
 function withTerm(walked: readonly Walked[], groupOf: (date: Date) => number): number {
@@ -331,7 +331,7 @@ function withTerm(walked: readonly Walked[], groupOf: (date: Date) => number): n
   return error / walked.length
 }
 
-/** Days around the holidays of the United States on fixed dates. */
+/** Days around holidays of the United States with fixed dates. */
 const HOLIDAYS = ['12-24', '12-25', '12-26', '12-31', '01-01', '07-03', '07-04', '07-05', '11-11']
 
 export function calendarTerms(name: string, walked: readonly Walked[]): CalendarTerm[] {

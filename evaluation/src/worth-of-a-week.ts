@@ -11,13 +11,13 @@ const logit = (p: number) => {
   return Math.log(within / (1 - within))
 }
 
-/** Which outcomes count in the win rates for a tested quote: those at least so many days before it and, if not null, after it. */
+/** The outcomes that count for a tested quote: from at least `before` days before it and, unless null, at least `after` days after. */
 interface Seen {
   readonly before: number
   readonly after: number | null
 }
 
-/** Returns a function with the predictors of a tested quote, from the decided quotes of its lane, its scope and all. */
+/** Returns a function that computes the predictors of a tested quote from decided quotes. */
 function historiesOf(quotes: readonly LaneQuote[]) {
   const decided = quotes.filter(({ outcome }) => outcome !== 'pending')
   const scopeOf = ({ lane }: LaneQuote) => lane.scopes.map(({ key }) => key).join('/')
@@ -30,7 +30,7 @@ function historiesOf(quotes: readonly LaneQuote[]) {
     )
   const overall = decided.filter(({ outcome }) => outcome === 'won').length / Math.max(1, decided.length)
   const [lanes, scopes, all] = [by(({ lane }) => lane.key), by(scopeOf), by(() => '')]
-  /** The win rates of the lane, the scope and the brokerage, each with four half-lives, in log odds. */
+  /** The forecast, the relative rate, and the win rates of brokerage, scope and lane with four half-lives, in log odds. */
   return ({ quote, day, model, x }: Walked, seen: Seen): number[] => {
     const row = [logit(model), x]
     let prior = overall
@@ -57,7 +57,7 @@ function historiesOf(quotes: readonly LaneQuote[]) {
 export interface Explained {
   readonly known: string
   readonly model: number
-  /** A regression that was fitted to the tested outcomes themselves. */
+  /** The score of a regression that was fitted to the tested outcomes themselves. */
   readonly hindsight: number
 }
 
@@ -76,9 +76,9 @@ function explained(known: string, walked: readonly Walked[], rows: readonly numb
 }
 
 /**
- * What the outcomes of the last week are worth: Brier scores of the model, and of regressions that know in hindsight how to weight
- * its forecast and the win rates of lane, scope and brokerage over 3 to 60 days. The last two also know all outcomes of later days;
- * one of them lacks only those of the last seven days. No forecast can know that much, so no model avoids their difference.
+ * What the outcomes of the last week are worth: the Brier scores of the model, and of regressions that choose in hindsight the weights
+ * of its forecast and of the win rates of lane, scope and brokerage over 3 to 60 days. The last two regressions also know all later
+ * outcomes, and one of them lacks only the last seven days. No forecast can know more, so no model avoids their difference.
  */
 export function worthOfAWeek(
   quotes: readonly LaneQuote[],
