@@ -3,7 +3,7 @@ import type { DerivedQuoteColumn, QuoteColumn } from '#engine/quote-fields.ts'
 import type { NextValues } from '#server/database/queries/index.ts'
 import { type FieldColumnKind, fieldColumns } from '#server/database/schema/index.ts'
 
-/** The columns that change with the fields of a quote or a booking, or after them. */
+/** The columns that `change_quote` writes beside the fields of quotes and bookings. */
 const otherColumns = {
   outcome: 'text',
   outcome_reason: 'text',

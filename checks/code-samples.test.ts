@@ -9,7 +9,7 @@ import { type Integration, makeIntegration, makeQuote } from '#testing/make.ts'
 import { type TestApp, testApp } from '#testing/test-app.ts'
 import { has, run } from './page.ts'
 
-/** Runs the programs of the OpenAPI document. Those in Python are run if the machine has python3; the others always. */
+/** Runs the programs of the OpenAPI document: those in Python only if the machine has python3. */
 
 interface Sample {
   readonly label: string
@@ -68,7 +68,7 @@ describe.each(codeLanguages)('the programs in %s', (language) => {
   })
   afterAll(() => app.close())
 
-  /** Runs the program of an operation against the service, and returns its answer. */
+  /** Runs the program of an operation against the service, and returns the service's answer. */
   async function ran(name: string, changed: (source: string) => string = (source) => source) {
     const input = changed(sampleOf(name, language)).replaceAll(exampleBase, app.url)
     const [command, ...args] = commands[language] ?? ['']

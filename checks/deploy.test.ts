@@ -6,7 +6,7 @@ import { operationPaths } from '#server/http/index.ts'
 import { tableRows } from './page.ts'
 import { filesOf, textOf } from './repository.ts'
 
-/** A parsed YAML value, with access to members by name and by index. */
+/** A parsed YAML value, whose members are read by name or by index. */
 type Part = { readonly [name: string]: Part } & readonly Part[]
 
 const yamlFiles = filesOf('deploy/**/*.yaml')
@@ -127,7 +127,7 @@ describe('every file', () => {
     expect(setting('deploy/systemd/lanewise.service', 'ExecStart')).toEqual([
       `/opt/lanewise/node_modules/.bin/${startCommand}`,
     ])
-    // All other files use the command of the image.
+    // Everything else uses the command of the image.
     expect(service.command ?? service.args).toBeUndefined()
     expect(ours.filter(([, one]) => one.command !== undefined).map(([name]) => name)).toEqual(['migrate'])
   })
@@ -173,7 +173,7 @@ describe('every file', () => {
   test('contains no secret', () => {
     const files = filesOf('deploy/**/*', '.dockerignore').filter((path) => /\.\w+$|Dockerfile$/.test(path))
     expect(files.length).toBeGreaterThan(15)
-    // A password in a URL must be a variable or an ellipsis.
+    // In a URL, a variable or an ellipsis must stand for the password.
     const passwords = files.flatMap((path) =>
       [...textOf(path).matchAll(/\w+:\/\/\w*:([^@\s]+)@/g)].map(([, password]) => password ?? ''),
     )
@@ -309,13 +309,13 @@ describe('the manifests', () => {
     expect(() => readConfig({ TRUST_PROXY: trusted })).toThrow(/TRUST_PROXY is empty/)
     const policies = manifests.filter(({ kind }) => text(kind) === 'NetworkPolicy')
     const rules = policies.flatMap(({ spec }) => [...(spec?.egress ?? [])])
-    // A rule without `to`, or with an empty list, permits all addresses.
+    // A rule without `to`, or with an empty `to`, permits all addresses.
     expect(rules.filter(({ to }) => to === undefined || to.length === 0)).toEqual([])
     const toNetworks = rules
       .flatMap(({ to }) => [...(to ?? [])])
       .filter(({ ipBlock }) => ipBlock !== undefined)
     expect(toNetworks).toEqual([{ ipBlock: { cidr: '' } }])
-    // Each policy applies to all pods and denies the rest, so that one that is rejected opens nothing.
+    // Each policy applies to all pods and denies what it does not list, so that a missing policy opens nothing.
     for (const { spec } of policies) {
       expect(spec?.podSelector).toEqual({ matchLabels: { 'app.kubernetes.io/name': 'lanewise' } })
       expect((spec?.policyTypes ?? []).map(text)).toContain('Egress')

@@ -17,7 +17,7 @@ const proofs = new Set(
 /** Paths in backticks that start with a folder or file of the project: `engine/src/money.ts`, `.ci/run`. */
 const ownPath =
   /`((?:(?:contract|engine|geography|server|client|cli|recipes|evaluation|checks|dashboard|proofs|bench|docs|deploy|scripts|\.ci)\/[\w./-]+|(?:[\w-]+\.)+(?:md|tsx?|json|mjs|css|html)))`/g
-/** Placeholders for names, and files that the service creates at run time. */
+/** Not checked: placeholders for names, and files that the service creates at run time. */
 const exempt = /NNNN|^(passwords|lock-holder|manifest)\.json$/
 
 function namedPaths(text: string): string[] {
@@ -91,7 +91,7 @@ test('README shows how to start and how to test', () => {
   expect(textOf('README.md')).toMatch(/^npm test/m)
 })
 
-/** A page that a comment refers to, with the titles of its sections: `docs/model.md, "Par" and "Scores"`. */
+/** A reference in a comment to a page and titles of its sections: `docs/model.md, "Par" and "Scores"`. */
 const reference = /(docs\/[\w/-]+\.md)((?:(?:, | and )"[^"]+")*)/g
 
 test('comments of the engine refer to pages and sections that exist', () => {

@@ -5,13 +5,13 @@ import { filesOf, textOf } from './repository.ts'
 /**
  * Promise: the outcome of a test depends neither on the speed of the machine nor on chance.
  *
- * How: the code of tests and of what they use is read with `oxc-parser`. These are found, whatever their purpose:
+ * How: this test reads the code of all tests and their helpers with `oxc-parser`. It finds, whatever their purpose:
  *
  * - a timeout of its own for a test or hook: that of `vitest.config.ts` ends only tests that hang;
- * - a bound below a minute for what is awaited (`timeout` and `AbortSignal.timeout`);
- * - a loop that looks for a 503: it would hide that the service is unavailable;
+ * - a wait that ends in less than a minute (`timeout` and `AbortSignal.timeout`);
+ * - a loop that repeats a request after a 503, and so hides that the service is unavailable;
  * - an upper bound for passed time, unless the test has the tag `measure`;
- * - one look at a page, which may not be ready yet: Playwright's `expect(locator)` waits;
+ * - one look at a page, which may not be ready yet, instead of Playwright's `expect(locator)`, which waits;
  * - random numbers without a seed.
  */
 
@@ -40,7 +40,7 @@ type Node = Parameters<NonNullable<ConstructorParameters<typeof Visitor>[0]['Cal
 const shortestMs = 60_000
 const hooks = new Set(['test', 'it', 'describe', 'beforeAll', 'afterAll', 'beforeEach', 'afterEach'])
 
-/** What a locator or a page is at this moment. */
+/** Reads the momentary state of a locator or a page. */
 const isOneLook =
   /^await .*\.(count|inputValue|isVisible|isHidden|isEnabled|isDisabled|isChecked)\(\)$|\.url\(\)/s
 
@@ -52,7 +52,7 @@ function rootOf(node: Node): string {
   return node.type === 'TaggedTemplateExpression' ? rootOf(node.tag) : ''
 }
 
-/** What a file has of each kind, with the line. */
+/** Returns the finds in a file, with kind and line. */
 function foundIn(file: string, text: string): { kind: Kind; line: number }[] {
   const found: { kind: Kind; line: number }[] = []
   const add = (kind: Kind, start: number) => {
@@ -83,7 +83,7 @@ function foundIn(file: string, text: string): { kind: Kind; line: number }[] {
       const ms = last?.type === 'Literal' ? last.value : null
       if (name === 'AbortSignal.timeout' && typeof ms === 'number' && ms < shortestMs)
         add('short bound', node.start)
-      // Below 0 is no time that has passed.
+      // `toBeLessThan(0)` is no bound: passed time is never below 0.
       if (ms !== 0 && /^expect\(.*(performance\.now\(\)|Date\.now\(\)|Ms\)).*\.toBeLessThan/s.test(name))
         bounds.push(node.start)
     },

@@ -1,6 +1,5 @@
-// Runs scripts/install.mjs in a temporary folder. A small program stands in for npm: it records its arguments and
-// writes the list of packages that npm writes. The install from the real registry is the first step of every fresh
-// clone.
+// Runs scripts/install.mjs in a temporary folder. A small program replaces npm: it records its arguments and writes
+// the same list of packages. The install from the real registry is not tested here: every fresh clone begins with it.
 import { spawnSync } from 'node:child_process'
 import {
   copyFileSync,

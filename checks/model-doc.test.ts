@@ -38,7 +38,7 @@ const centsOf = (text = '') => Math.round(Number(text) * 100)
 const optionalCents = (text = '') => (text === '-' ? null : centsOf(text))
 const shownDollars = (cents: number | null) => (cents === null ? '-' : String(cents / 100))
 const counts = (text = '') => text.split(' ').map(Number)
-/** Compares with six decimals, the most that the page shows. */
+/** Compares with six decimals, the most that docs/model.md shows. */
 const close = (found: number | null, text = '') => expect(found).toBeCloseTo(Number(text), 6)
 
 function bucketsOf([quotes, wins, losses]: (string | undefined)[]) {

@@ -3,14 +3,14 @@ import { expect, test } from 'vitest'
 import { shippedFiles, textOf } from './repository.ts'
 
 /**
- * Promise: nothing but the person changes the page. A page stays until the code of the next one has loaded, so a change of the
- * address after a pause, an effect or an answer would undo a click on a link.
+ * Promise: only the person changes the page. After a click on a link, the old page stays until the code of the next one has loaded: a
+ * change of the address then, after a pause, an effect or an answer, would undo the click.
  *
- * How: every call that changes the address is read from the source of the dashboard. What runs later uses `useOwnAddress` of
- * `dashboard/src/shared-ui/address.ts`, which looks first where the person is.
+ * How: the test finds every call in the dashboard that changes the address. Code that runs later must use `useOwnAddress` of
+ * `dashboard/src/shared-ui/address.ts`, which first looks whether the person is still on the page.
  */
 
-/** The files that change the address themselves, at the click or the key. */
+/** The files that change the address themselves, immediately at a click or a key. */
 const atOnce = [
   'dashboard/src/imports/import-errors.tsx',
   'dashboard/src/integration/integration-address.ts',
@@ -21,7 +21,7 @@ const atOnce = [
   'dashboard/src/shell/palette.tsx',
 ]
 
-/** The files that do it later, with the reason why the person may not stay where they are. */
+/** The files that change the address later, with the reason why the person must leave the page. */
 const later: Readonly<Record<string, string>> = {
   'dashboard/src/integration/integration-sandbox.tsx': 'the session is now that of another brokerage',
   'dashboard/src/shell/shell.tsx': 'the session has ended',
@@ -38,7 +38,7 @@ const delays =
   /^(use(Layout|Insertion)?Effect|setTimeout|setInterval|setImmediate|requestAnimationFrame|requestIdleCallback|queueMicrotask|useOnceSettled|useDebounced\w*|useTimeout|useInterval|then|catch|finally)$/
 const answers = /^on(Success|Error|Settled|Mutate)$/
 
-/** Where a file changes the address: at once, or within what runs later. */
+/** Returns the places where a file changes the address, and whether they run later. */
 function changesIn(file: string, text: string): { later: boolean }[] {
   const found: number[] = []
   const delayed: { start: number; end: number }[] = []

@@ -62,9 +62,9 @@ test('docs/pushing.md states the keys of the pushes', () => {
 })
 
 describe('the OpenAPI document', () => {
-  // Below, each operation's examples are checked against its schemas without the linter.
+  // Other tests below check each operation's examples against its schemas without the linter.
   test('is valid OpenAPI 3.1, and its examples fit its schemas', { tags: 'long' }, async () => {
-    // The linter takes longer to load than the other tests of this file to run.
+    // Loaded here, because the linter loads longer than the other tests of this file run.
     const { createConfig, lintFromString } = await import('@redocly/openapi-core')
     const problems = await lintFromString({
       source: JSON.stringify(openApiDocument('1.0.0')),
@@ -114,7 +114,7 @@ describe('the OpenAPI document', () => {
       const names = Object.keys((part as Schema).properties ?? {})
       if (names.length > 0 && (part as Schema).type === 'object') {
         const key = names.toSorted().join(', ')
-        // Two components may have the same member names with different types.
+        // Two components may have the same member names: their types differ.
         if (!isComponent || !places.has(key)) places.set(key, [...(places.get(key) ?? []), at])
       }
       for (const [name, member] of Object.entries(part)) {
@@ -248,9 +248,9 @@ describe.each(endpoints.map((endpoint) => ({ name: endpoint.name, endpoint })))(
 })
 
 /**
- * Values around the bounds of the fields. Cents near ten million are missing, because in binary floating point they are not
- * multiples of 0.01. Also missing are values that the service checks beyond the schema: impossible dates, invisible text, and
- * Unicode noncharacters.
+ * Values around the bounds of the fields. Amounts with cents near ten million are missing, because in binary floating point they are
+ * not multiples of 0.01. Also missing are values that the service refuses although the schema permits them: impossible dates,
+ * invisible text, and Unicode noncharacters.
  */
 const lengths = [
   1, 14, 15, 20, 21, 60, 61, 100, 101, 128, 129, 200, 201, 254, 255, 256, 1000, 1001, 1024, 1025, 4000, 4001,

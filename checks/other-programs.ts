@@ -14,7 +14,7 @@ export interface Missing {
 
 const nodeVersions: Readonly<Record<number, string>> = { 20: '20.20.2', 22: '22.23.3', 24: '24.21.0' }
 
-/** Returns the path of a Node with this major version: the current one, an installed one, or one from the registry. */
+/** Returns the path of a Node of this major version: the running one, an installed one, or one from the registry. */
 export function nodeOfMajor(major: number): string | Missing {
   for (const node of [process.execPath, '/usr/bin/node', '/usr/local/bin/node']) {
     const { stdout } = spawnSync(node, ['--version'], { encoding: 'utf8' })

@@ -6,17 +6,17 @@ import { expect, test } from 'vitest'
 /**
  * Promise: no pattern in the product can take time in proportion to the square of a text's length, or worse.
  *
- * How: `scslre` looks for the three ways in which a pattern backtracks: quantifiers that trade characters (`\s*\s`), that match
- * one character in several ways (`(a|a)*`), and patterns without a fixed start that begin with a quantifier (`\s*$`). The
- * patterns are read from the source with `oxc-parser`, those that are put together from constants included.
+ * How: `scslre` looks for the three ways in which a pattern backtracks: two quantifiers match the same characters (`\s*\s`), one
+ * matches a character in several ways (`(a|a)*`), or a pattern without a fixed start begins with one (`\s*$`). `oxc-parser` reads the
+ * patterns from the source, also those that are composed of constants.
  *
- * Remedies: put `(?<!\s)` before `\s+$`, so that it starts only at the start of a run; make neighbors disjoint; or read the text
- * from its end in steps, as `engine/src/named-charges.ts` does.
+ * Remedies: put `(?<!\s)` before `\s+$`, so that it starts only at the first of several spaces; let neighboring quantifiers match
+ * different characters; or read the text from its end in steps, as `engine/src/named-charges.ts` does.
  */
 
 const folders = ['engine', 'contract', 'geography', 'server', 'cli', 'client'] as const
 
-/** Patterns that are put together from what is not a constant of their file, by file, with the reason why that is safe. */
+/** Files with patterns that are not composed of constants of the file, with the reason why the patterns are safe. */
 const allowed: Readonly<Record<string, string>> = {
   'contract/src/shape.ts': 'a pattern of our own schemas, tried on an empty text only',
   'server/src/http/problem-answers.ts':
@@ -99,7 +99,7 @@ test('no pattern of the product backtracks', () => {
     }
   }
   expect(faults).toEqual([])
-  // The visitor sees the patterns: most files have some.
+  // Many patterns were found, so the visitor works.
   expect(count).toBeGreaterThan(250)
 })
 

@@ -83,7 +83,7 @@ describe.skipIf(!has('curl', 'bash'))('the quick start', () => {
     const commands = codeBlocks(quickStart, 'sh')
     expect(commands.length).toBe(6)
     const here = commands.join('').replace('BASE=http://127.0.0.1:8080', `BASE=${app.url}`)
-    // Nothing but the URL is changed: the commands must work as written, and repeatedly.
+    // Only the URL is replaced: the commands must work as written, and repeatedly.
     for (const _ of times) {
       app.now = Date.now()
       const { code, output, complaint } = await run('bash', ['-euo', 'pipefail'], { input: here })

@@ -12,12 +12,12 @@ import { projectWithClient } from '../client/testing/built-client.ts'
 import { has, run } from './page.ts'
 import { root, textOf } from './repository.ts'
 
-/** Runs the recipes unchanged: with the signing test vectors, and from a sign-in to a booked margin. */
+/** Runs the recipes unchanged: on the signing test vectors, and from the sign-in to a booked margin. */
 
 let app: TestApp
 let integration: Integration
 let folder: string
-/** A project that has the client. */
+/** The folder of a project with the client. */
 let project: string
 
 beforeAll(async () => {

@@ -4,9 +4,9 @@ import { folderOf, importsOf, shippedFiles, sourceFiles, textOf, withoutComments
 const server = 'server/src/'
 
 /**
- * The rooms (folders) of the server, from the lowest to the highest: the rooms that each one imports, and its other
- * imports (a name that ends in a slash is a folder, `node:` is any module of Node). The last row is the files next to
- * the rooms: main.ts, start.ts, serving.ts.
+ * The rooms (folders) of the server, from the lowest to the highest. `rooms` are the rooms that each one imports, and
+ * `outside` its other imports (a name that ends in a slash is a folder, `node:` is any module of Node). The last row is
+ * for the files next to the rooms: main.ts, start.ts, serving.ts.
  */
 const rooms: Readonly<Record<string, { rooms: readonly string[]; outside: readonly string[] }>> = {
   runtime: {
@@ -261,8 +261,8 @@ const mustNotTouch: Readonly<Record<string, RegExp>> = {
 const dashboard = 'dashboard/src/'
 
 /**
- * The folders of the dashboard, from the lowest to the highest, with the folders that each one imports. A folder from
- * `audit` on is a page, and no page imports another page. The last row is the files next to the folders.
+ * The folders of the dashboard, from the lowest to the highest, with the folders that each one imports. Folders from
+ * `audit` on are pages, and no page imports another page. The last row is for the files next to the folders.
  */
 const dashboardFolders: Readonly<Record<string, readonly string[]>> = {
   'code-samples': [],
@@ -309,7 +309,7 @@ const dashboardFolders: Readonly<Record<string, readonly string[]>> = {
   ],
 }
 
-/** The folders of the engine, from the lowest to the highest. Files beside the folders may be imported by all. */
+/** The folders of the engine, from the lowest to the highest. All may import the files beside the folders. */
 const engineFolders = [
   'statistics',
   'quotes',

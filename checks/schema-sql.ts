@@ -27,11 +27,11 @@ export async function schemaSql(owner: pg.ClientBase): Promise<string> {
   ].join('\n')
 }
 
-/** A fragment of a query: an object was not created by an extension. `catalog` is the catalog of `oid`. */
+/** Returns the SQL condition that no extension created an object. `catalog` is the catalog of `oid`. */
 const notOfExtension = (catalog: string, oid: string) =>
   `not exists (select from pg_depend d where d.classid = '${catalog}'::regclass and d.objid = ${oid} and d.deptype = 'e')`
 
-/** A fragment of a query: the rights in an access control list, of every role but the owner, as `RIGHT, RIGHT|ROLE`. */
+/** Returns SQL for the rights in an access control list, as `RIGHT, RIGHT|ROLE` for every role but the owner. */
 const grants = (acl: string, owner: string) => `array(
   select format('%s|%s', string_agg(lower(a.privilege_type), ', ' order by a.privilege_type),
     coalesce(r.rolname, 'public'))

@@ -10,7 +10,7 @@ const rows = textOf('docs/security.md')
   .map((line) => line.split('|').map((cell) => cell.trim()))
   .map(([, row = '', , measure = '', tests = '']) => ({ row, measure, tests }))
 
-/** Returns each test file in a cell, with the titles that follow it. */
+/** Returns the test files named in a cell, each with the test titles after it. */
 function namedTests(tests: string): { path: string; titles: string[] }[] {
   return tests
     .split(/(?=`[\w./-]+`)/)

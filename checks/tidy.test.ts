@@ -5,7 +5,7 @@ import { filesOf, shippedFiles, sourceFiles, textOf, withoutComments } from './r
 
 const unfinished = /\b(TODO|FIXME|XXX)\b/
 const strayAny = /(:|<|\|) *any\b(?!['"`])|\bas any\b(?! from)/
-/** `!` behind anything but an index. */
+/** A non-null assertion (`!`) after anything but an index. */
 const strayAssertion = /[\w)]!(?!=)/
 const only = /\b(test|it|describe)(\.\w+)*\.only\b|\bfdescribe\b|\bfit\(/
 /** An absolute path that exists only on one machine. */
@@ -86,7 +86,7 @@ describe('source files', () => {
   })
 
   test('of the service do not write to the console, because its logs are structured', () => {
-    // The programs of the OpenAPI document are text, which the service never runs.
+    // The programs of the OpenAPI document are text that the service never runs.
     const served = sources.filter(
       (path) => /^(contract|engine|geography|server)\//.test(path) && path !== 'contract/src/code-samples.ts',
     )

@@ -80,10 +80,10 @@ function readQuery(expr: string): { selected: Selected[]; grouped: string[]; wro
 /** Labels that Prometheus adds. */
 const givenLabels = new Set(['job', 'instance', 'le'])
 const givenMetrics = new Set(['up'])
-/** Labels of the metrics of Citus, which have no samples on a single PostgreSQL. */
+/** The labels of metrics that have samples only on Citus. */
 const workerLabels = ['worker']
 const statuses = Object.values(problems).map(({ status }) => String(status))
-/** Possible values of labels that a healthy service has not counted yet. */
+/** Possible label values for which a healthy service has no sample yet. */
 const words: Readonly<Record<string, readonly string[]>> = {
   'lanewise_refusals_total code': Object.keys(problems),
   'lanewise_http_requests_total status': ['200', '201', '404', '499', ...statuses],
@@ -114,7 +114,7 @@ beforeAll(async () => {
   }
   await pushUpdate(app, ours, { lane_ref: 'none' })
   await call(app, 'GET', '/readyz')
-  // Wait until a garbage collection has run, so that its metric has a sample.
+  // Make garbage until a collection has run, so that its metric has a sample.
   for (let tries = 0; tries < 100; tries++) {
     Array.from({ length: 1e6 }, (_, at) => ({ at }))
     scrape = readScrape(await watching.read())
@@ -171,7 +171,7 @@ describe('a query', () => {
         for (const { label, operator, value } of matchers) {
           if (givenLabels.has(label)) continue
           expect([metric, label, labels.has(label)]).toEqual([metric, label, true])
-          // Each value in the condition is possible.
+          // The metric can have each value of the condition.
           const asked = operator.endsWith('~') ? value.split('|') : [value]
           const values = words[`${metric} ${label}`] ?? [...(labels.get(label) ?? [])]
           expect(

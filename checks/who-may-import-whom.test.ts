@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'vitest'
 import { shippedFiles as allShippedFiles, importsOf, textOf, withoutComments } from './repository.ts'
 
-/** Contains programs to paste as text. The imports in them are not imports of the file, which imports types of its folder only. */
+/** A file whose texts are programs to paste. Their imports are not imports of the file, which imports only types of its folder. */
 const programsAsText = 'contract/src/code-samples.ts'
 const shippedFiles = () => allShippedFiles().filter((path) => path !== programsAsText)
 
 /** What the files of a folder may import: folders (ending in /), files, and packages. Everything else is refused. */
 const rules: readonly { files: RegExp; may: readonly string[]; mustNotTouch?: RegExp }[] = [
   {
-    // Freight and pricing arithmetic: pure, no dependencies, no clock, no randomness.
+    // The engine is pure freight and pricing arithmetic, without dependencies, clock or randomness.
     files: /^engine\/src\//,
     may: ['engine/src/'],
     mustNotTouch:
@@ -16,7 +16,7 @@ const rules: readonly { files: RegExp; may: readonly string[]; mustNotTouch?: Re
   },
   { files: /^contract\/src\//, may: ['contract/src/', 'typebox'], mustNotTouch: /\bprocess\b|\bDate\.now\b/ },
   {
-    // Reads the data files of its packages.
+    // Geography reads the data files of its packages.
     files: /^geography\/src\//,
     may: [
       'geography/src/',
@@ -32,13 +32,13 @@ const rules: readonly { files: RegExp; may: readonly string[]; mustNotTouch?: Re
     mustNotTouch: /\bprocess\b|\bDate\.now\b|\bMath\.random\b/,
   },
   {
-    // Published for any runtime: only the contract. Its build removes the code that needs packages.
+    // The client is published for any runtime: it imports only the contract. Its build removes code that needs packages.
     files: /^client\/src\//,
     may: ['client/src/', 'contract/src/'],
     mustNotTouch: /\bprocess\b|\bBuffer\b|\brequire\(/,
   },
   {
-    // Runs on the machine of its user: the client, and the two folders of the server that are pure.
+    // The command line runs on its user's machine: it imports the client, and the two pure folders of the server.
     files: /^cli\/src\//,
     may: [
       'cli/src/',
@@ -53,7 +53,7 @@ const rules: readonly { files: RegExp; may: readonly string[]; mustNotTouch?: Re
     ],
   },
   {
-    // Runs in browsers: the client, the contract, the engine, and packages for pages and charts. Never the server.
+    // The dashboard runs in browsers, so it imports the client, contract, engine, and packages for pages. Never the server.
     files: /^dashboard\/src\//,
     may: [
       'dashboard/src/',
@@ -117,7 +117,7 @@ test('only one file of the client calls fetch, for the dashboard, too', () => {
       /\bfetch\b(?!:)|XMLHttpRequest|sendBeacon|WebSocket/.test(withoutComments(textOf(path))),
     )
   expect(fetching).toContain('client/src/call.ts')
-  // These two pass another function as fetch, and do not call it.
+  // lanewise.ts and options.ts pass another function as fetch, and do not call it.
   expect(fetching.filter((path) => !/^client\/src\/(call|lanewise|options)\.ts$/.test(path))).toEqual([])
 })
 

@@ -303,7 +303,7 @@ export interface CalendarTerm {
   readonly with: number
 }
 
-/** No correction counts as much as this information (the sum of p (1 - p)). */
+/** A correction of 0 counts as much as this information (the sum of p (1 - p)). */
 const LIKE_THE_OTHERS = 30
 
 function withTerm(walked: readonly Walked[], groupOf: (date: Date) => number): number {
