@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { fileURLToPath } from 'node:url'
 
-// The packages' own entry points load all data as objects, which takes 200 MB and a third of a second. This file reads their data
-// files directly, and only the fields that are needed.
+// This file reads the data files of the packages directly, and only the needed fields: the packages' own entry points load all data
+// as objects, which takes 200 MB and a third of a second.
 
 /** A US ZIP code with its postal place. */
 export interface ZipRow {
@@ -99,7 +99,7 @@ export function readCities(): CityRow[] {
     const value = varint()
     return value % 2 === 1 ? -(value + 1) / 2 : value / 2
   }
-  // Start and end of each text field of the current message. Reused, because most messages are discarded.
+  // Start and end of each text field of the current message. The arrays are reused, because most messages are discarded.
   const starts = new Int32Array(16)
   const ends = new Int32Array(16)
   const word = (field: number) => bytes.toString('latin1', starts[field], ends[field])

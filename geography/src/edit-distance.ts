@@ -26,7 +26,7 @@ let rows: [Int32Array, Int32Array, Int32Array] = [new Int32Array(0), new Int32Ar
 
 /**
  * The last row of the alignment table: the distance from `a` to each prefix of `b`. Null if all exceed `most`. Cells
- * further than `most` from the diagonal always exceed `most`, so they are not computed and contain `most + 1`.
+ * further than `most` from the diagonal always exceed `most`: they are not computed, and have the value `most + 1`.
  */
 function lastRow(a: string, b: string, most: number): Int32Array | null {
   const width = b.length + 1

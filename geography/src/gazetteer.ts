@@ -9,13 +9,13 @@ export interface KnownPlace extends Coordinates {
   readonly folded: string
   /** The display name: `St. Louis`. */
   readonly city: string
-  /** The city in the name of a market. Market names are saved with quotes, so this name does not change when `city` does. */
+  /** The city as it is in market names. Quotes are saved with market names, so this name does not change when `city` does. */
   readonly marketCity: string
   readonly state: string
   readonly country: 'US' | 'CA' | 'MX'
   /** Population; 0 if only the postal data contain the place. */
   readonly population: number
-  /** The 3-digit ZIP area of most of its ZIP codes; null if the postal data do not contain the place. */
+  /** The 3-digit ZIP area of most ZIP codes of the place; null if the postal data do not contain it. */
   readonly zip3: string | null
 }
 
@@ -25,14 +25,14 @@ export interface Gazetteer {
   readonly byState: ReadonlyMap<string, readonly KnownPlace[]>
   /** Sorted by normalized name, for prefix searches. */
   readonly byName: readonly KnownPlace[]
-  /** US ZIP codes by state, for places that the postal data do not contain. */
+  /** US ZIP codes by state, for the areas of places that the postal data do not contain. */
   readonly zipsByState: ReadonlyMap<string, readonly ZipRow[]>
 }
 
 /** A city with the same name but more than this many miles from the postal place is a different place. */
 const samePlaceMiles = 30
 
-/** Large cities whose names differ between the sources. The postal name is the one used in freight. */
+/** The postal names of large cities that the city data name differently. Freight uses the postal name. */
 const renamed: Readonly<Record<string, string>> = {
   'New York City|US|NY': 'New York',
   'Washington, D.C.|US|DC': 'Washington',
@@ -90,7 +90,7 @@ function buildGazetteer(zips: readonly ZipRow[], cities: readonly CityRow[]): Ga
   for (const [key, same] of Map.groupBy(named, (city) => city.key)) {
     const largest = largestOf(same)
     if (!largest || key.startsWith('|') || byKey.has(key)) continue
-    // DuBois near the postal place Du Bois is the same town with another spelling.
+    // Near each other, names with the same letters are one place, such as DuBois and Du Bois.
     const postal = postalByLetters.get(withoutSpaces(key)) ?? []
     if (!postal.some((place) => greatCircleMiles(place, largest) <= samePlaceMiles)) byKey.set(key, largest)
   }
@@ -158,15 +158,15 @@ function postalPlace(
 }
 
 /**
- * The postal data have no punctuation and simple capitalization: Lees Summit, Wilkes Barre, Saint Louis. If the city
- * data have the same name in ASCII, their spelling is used: Lee's Summit, Wilkes-Barre, St. Louis.
+ * Whether the city data have a place's name in ASCII. Their spelling (Lee's Summit, Wilkes-Barre, St. Louis) then
+ * replaces the postal one, which has no punctuation (Lees Summit, Wilkes Barre, Saint Louis).
  */
 function isBetterSpelling(city: KnownPlace, key: string): boolean {
   return city.key === key && /^[ -~]+$/.test(city.city)
 }
 
 /**
- * If only case and spaces differ from the postal name (Mcallen), the market uses the city data's spelling (McAllen).
+ * Whether two names differ only in case and spaces. The market then uses the city data's spelling (McAllen, not Mcallen).
  */
 function sameLetters(a: string, b: string): boolean {
   const letters = (text: string) => text.toLowerCase().replaceAll(' ', '')
@@ -180,7 +180,7 @@ function largestOf(places: readonly KnownPlace[]): KnownPlace | undefined {
   )
 }
 
-/** The median position of a place's ZIP codes. The median is robust against a wrong row. */
+/** The median position of a place's ZIP codes, which one wrong row hardly changes. */
 function middleOf(rows: readonly Coordinates[]): Coordinates {
   const median = (values: number[]) => values.sort((a, b) => a - b)[values.length >> 1] ?? 0
   return {

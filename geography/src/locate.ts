@@ -28,8 +28,8 @@ export interface LocatedPlace extends Coordinates {
 /**
  * The known place for an origin or destination, or null if no place or more than one matches. Other spellings of a
  * name are recognized (see `placeCalled`), but typing errors are not. The state is never changed. If a two-letter
- * code also stands for a Mexican state (CO, MI, MO, BC, NL, CH ...), the city decides the country, with US and
- * Canadian places first.
+ * code also stands for a Mexican state (CO, MI, MO, BC, NL, CH ...), the city decides the country: US and Canadian
+ * places are tried first.
  *
  * @example locate(readPlace('saint louis, mo'))?.city // 'St. Louis'
  * @example locate(readPlace('Monterrey, NL'))?.state // 'NLE'

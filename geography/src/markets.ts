@@ -48,9 +48,9 @@ export function isPostalArea(code: string): boolean {
  * The market of a place, named after its principal city ("Dallas, TX").
  *
  * US markets are groups of 3-digit ZIP areas, each located at its largest city. In order of city size, an area within
- * 50 miles of a principal city joins the market of the largest such city; any other area becomes a new market. In
- * Canada, Mexico and Puerto Rico, which have no such areas in the data, places are grouped around principal cities in
- * the same way. A market never crosses a national border.
+ * 50 miles of a principal city joins the market of the largest such city; any other area begins a market with its own
+ * city as the principal. In Canada, Mexico and Puerto Rico, without such areas in the data, places are grouped in the
+ * same way. A market never crosses a national border.
  */
 export function marketOf(place: KnownPlace): string {
   const area = place.country === 'US' ? postalArea(place) : null
@@ -92,12 +92,12 @@ function marketsOfAreas(): Map<string, string> {
   )
 }
 
-/** The largest principal city within 50 miles. Joliet belongs to Chicago, although Kankakee is equally near. */
+/** The largest principal city within 50 miles: Chicago for Joliet, although Kankakee is equally near. */
 function principalOf(place: KnownPlace, principals: readonly KnownPlace[]): KnownPlace {
   return principals.find((each) => each.country === place.country && isNear(each, place)) ?? place
 }
 
-/** Goes through cities in order of size: one more than 50 miles from all principal cities so far becomes one. */
+/** Visits cities by size. A city more than 50 miles from all principal cities so far becomes a principal city. */
 function choosePrincipals(places: readonly KnownPlace[]): KnownPlace[] {
   const principals: KnownPlace[] = []
   for (const place of [...places].sort((a, b) => b.population - a.population || (a.key < b.key ? -1 : 1))) {

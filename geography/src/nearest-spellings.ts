@@ -8,7 +8,7 @@ import { statesMeantBy } from '#geography/state-codes.ts'
 /** Maximum number of suggestions in an error message. */
 const spellingsMax = 5
 
-/** Longer than any place name. The rest of a text is ignored. */
+/** Longer than any place name. Further characters are ignored. */
 const textLengthMax = 100
 
 /**
@@ -52,7 +52,7 @@ function placesNear(city: string, place: Place | null): string[] {
     .map(({ known }) => nameOf(known))
 }
 
-/** The same name in another state ranks after one typing error in this state and before two. */
+/** The rank of the same name in another state: after one typing error in this state, before two. */
 const sameNameRank = 1.5
 
 function nameOf({ city, state }: Pick<KnownPlace, 'city' | 'state'>): string {

@@ -52,12 +52,12 @@ const longForms: Readonly<Record<string, readonly string[]>> = {
   vw: ['view'],
 }
 
-/** Types of municipality that may follow or precede a name without being part of it. */
+/** Types of municipality after or before a name. */
 const municipalitySuffix = / (charter township|township|borough|municipality)$/
 const municipalityPrefix =
   /^(charter township|township|borough|town|village|ville|municipality|municipio) (of|de) /
 
-/** Nicknames of cities that require a state. Nicknames that need no state are in `nicknames`. */
+/** Nicknames that name a city only with a state. The others are in `nicknames`. */
 const calledByMany: readonly (readonly [string, string, string])[] = [
   ['Manhattan', 'NY', 'New York'],
   ['South SF', 'CA', 'South San Francisco'],
@@ -86,7 +86,7 @@ const calledByMany: readonly (readonly [string, string, string])[] = [
   ['General Escobedo', 'NLE', 'Ciudad General Escobedo'],
 ]
 
-/** Mexican cities of this population are also known by their name without "de ...". */
+/** Mexican cities with at least this population are also known by their name without "de ...". */
 const shortenedPopulationMin = 100_000
 const neverShortened = /^(san|santa|santo|santiago|playa|ciudad|puerto|valle|villa|ojo|delegacion|colonia)$/
 
@@ -137,7 +137,7 @@ function longerSpellings(folded: string): string[] {
   return folded.split(' ').reduce<string[]>(
     (spellings, word) => {
       const meant = [word, ...(Object.hasOwn(longForms, word) ? (longForms[word] ?? []) : [])]
-      // Limits the number of spellings. No real name has three ambiguous words.
+      // Beyond eight spellings, only the first meaning counts: no real name has three ambiguous words.
       const kept = spellings.length > 8 ? meant.slice(0, 1) : meant
       return spellings.flatMap((spelling) => kept.map((each) => (spelling ? `${spelling} ${each}` : each)))
     },
@@ -177,7 +177,7 @@ let placesNamedAlone: ReadonlyMap<string, KnownPlace> | undefined
 
 function namedAlone(): ReadonlyMap<string, KnownPlace> {
   const { byKey } = gazetteer()
-  // Nicknames come last, so that they override airport codes with the same letters.
+  // Nicknames are added last, to override airport codes with the same letters.
   placesNamedAlone ??= new Map(
     [...Object.entries(airports), ...Object.entries(nicknames)].flatMap(([called, text]) => {
       const place = byKey.get(readPlace(text)?.key ?? '')

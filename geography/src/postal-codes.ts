@@ -55,7 +55,7 @@ function placeOfZip(code: string): KnownPlace | null {
   return placesOfZips.get(code) ?? null
 }
 
-/** A place further than this from the center of a postal area is a different place with the same name. */
+/** A place further than this from the center of a postal area with its name is a different place. */
 const areaMiles = 40
 
 /** The province by the first letter of a postal code. X is both Nunavut and the Northwest Territories. */

@@ -11,7 +11,7 @@ import {
 } from '#geography/postal-codes.ts'
 import { statesMeantBy } from '#geography/state-codes.ts'
 
-/** The place that a text names, or the expected form, in words that follow "must be". */
+/** The place that a text names, or `wrong`: the expected form, in words after "must be". */
 export type PlaceRead = { readonly value: Place } | { readonly wrong: string }
 
 const notAPlace = 'a city and a state of the US, Canada or Mexico, such as "Dallas, TX"'
@@ -45,7 +45,7 @@ export function readAnyPlace(text: string): PlaceRead {
   return 'value' in inCountry && isIn(inCountry.value, country) ? inCountry : read
 }
 
-/** Like `PlaceRead`, with the part that is wrong. */
+/** Like `PlaceRead`, with the name of the wrong part. */
 export type PartsRead =
   | { readonly value: Place }
   | { readonly wrong: string; readonly part: 'city' | 'state' | 'zip' }
@@ -132,7 +132,7 @@ function readWithCode(postal: PostalCode): PlaceRead {
     return { wrong: stateOfCode === null || named.includes(',') ? notAPlace : inState }
   }
   const located = locate(place)
-  // Mexican postal codes also have five digits. A code that the data do not contain is ignored.
+  // After a Mexican place, the code is a Mexican one. Unknown codes are ignored.
   if (located?.country === 'MX' || isMexicanState(place.state) || stateOfCode === null)
     return { value: place }
   if (!statesMeantBy(place.state)[0]?.includes(stateOfCode)) {
@@ -145,7 +145,8 @@ function readWithCode(postal: PostalCode): PlaceRead {
 }
 
 /**
- * A suburb's postal code may be named after the city, and vice versa. Beyond this distance, one of the two is wrong.
+ * The text may name a suburb, and the postal code the city, or vice versa. If the two are further apart than this, one
+ * is wrong.
  */
 const codeMilesMax = 100
 

@@ -18,7 +18,7 @@ interface Load {
   readonly miles: number
 }
 
-/** The file has no quoted fields, so columns are split at commas. */
+/** Splits lines at commas, because the file has no quoted fields. */
 function readLoads(): Load[] {
   const [header = '', ...lines] = gunzipSync(readFileSync(file)).toString('utf8').trim().split('\n')
   const columns = header.trim().split(',')

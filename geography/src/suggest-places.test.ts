@@ -169,7 +169,7 @@ describe('a text with a city and a state that are not a known place', () => {
     ['Smallville tx', 'Smallville, TX'],
     ['Dalas, TX', 'Dalas, TX'],
     ['Dallas, OK', 'Dallas, OK'],
-    // A prefix of a known name, but the comma marks the name as complete.
+    // "Dall" is a prefix of a known name, but the comma marks it as complete.
     ['Dall, TX', 'Dall, TX'],
   ])('%j is accepted as %s', (text, place) => {
     expect(suggestPlaces(text, 5).asTyped).toBe(place)
@@ -185,7 +185,7 @@ describe('a text with a city and a state that are not a known place', () => {
     'nyc, ny',
     'Dallas, T',
     'Smallville, XX',
-    // A prefix of a known name, although its last letters are also a state.
+    // These are prefixes of known names, although their last letters are also a state.
     'fort la',
     'el pa',
     'salt la',

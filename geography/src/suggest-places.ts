@@ -22,11 +22,11 @@ export interface PlaceSuggestions {
   readonly asTyped: string | null
 }
 
-/** Longer than any place name. The rest of a text is ignored. */
+/** Longer than any place name. Further characters are ignored. */
 const typedLengthMax = 60
 
 /**
- * If a name is also a prefix of a city that is this many times larger, the text may be unfinished: "orland" means
+ * If a city's name is a prefix of the name of a city this many times larger, the text may be unfinished: "orland" means
  * Orlando rather than Orland, CA.
  */
 const muchLarger = 20
@@ -89,7 +89,7 @@ interface Reading {
   readonly state: string
   /** The city and the state, if the state is complete. */
   readonly place: Place | null
-  /** Whether the state was split off at a space. The whole text may then also be a prefix of a city name. */
+  /** Whether the state was split off at a space: the whole text may then also be a prefix of a city name. */
   readonly isGuess: boolean
 }
 
