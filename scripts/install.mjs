@@ -12,12 +12,12 @@ import { fileURLToPath } from 'node:url'
 
 const nodeWanted = 24
 const withoutTools = process.argv.includes('--without-tools')
-// Ends the note of an install without tools.
+// The end of the note of an install without tools.
 const toolsMissing = ' without tools'
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const modules = join(root, 'node_modules')
 const note = join(modules, '.lanewise-install')
-// npm writes this list of installed packages at the end of an install, so an interrupted install has no list.
+// npm writes this list of installed packages last: after an interrupted install it is missing.
 const npmsList = join(modules, '.package-lock.json')
 const ownNode = join(modules, '.bin', 'node')
 const lock = join(root, '.install-lock')
@@ -67,8 +67,7 @@ function major(version) {
 }
 
 /**
- * Whether the note of an earlier run is current. If npm itself installed the packages correctly, the note is written
- * now.
+ * Whether an earlier run's note is current. If npm itself installed the packages correctly, the note is written now.
  */
 function isInstalled() {
   const noted = readNote()
@@ -157,7 +156,7 @@ function isForThisMachine({ os, cpu, libc }) {
 }
 
 /**
- * Installs under a lock. Concurrent installs would delete each other's files, so the second one waits and then skips.
+ * Installs under a lock, because concurrent installs would delete each other's files. A second one waits, then skips.
  */
 async function installOnce() {
   await takeLock()
@@ -208,7 +207,7 @@ async function install() {
   await refuseWithoutRegistry(Object.entries(readRequest().asked.dependencies)[0])
   const noted = readNote()
   const addsTools = !withoutTools && noted !== null && noted === `${fingerprint()}${toolsMissing}`
-  // Removed first, so that an interrupted install does not look complete.
+  // Note and list are removed first, so that an interrupted install does not look complete.
   rmSync(note, { force: true })
   if (!addsTools) rmSync(npmsList, { force: true })
   const size = withoutTools ? '430 MB' : addsTools ? '330 MB more' : '760 MB'
@@ -217,7 +216,7 @@ async function install() {
   const seconds = () => Math.round((performance.now() - started) / 1_000)
   const ticker = setInterval(() => say(`... still installing, ${seconds()} s`), 10_000)
   const { code, output } = await runNpm(
-    // `ci` removes everything first, also the packages of a service that is running.
+    // `ci` first removes all packages, also those of a running service.
     [
       ...(addsTools ? ['install', '--no-save'] : ['ci']),
       withoutTools ? '--omit=dev' : '--include=dev',
