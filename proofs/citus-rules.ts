@@ -125,7 +125,7 @@ function queryFaults(query: TreeNode, known: KnownFunctions): string[] {
   ].map((fault) => `${table}: ${fault}`)
 }
 
-/** The volatilities of the functions that a node calls, without inner nodes. */
+/** The volatilities of the functions that a node itself calls, not its inner nodes. */
 function functionsOf(node: TreeNode, known: KnownFunctions): readonly string[] {
   const of = (oid: string) => known.volatility.get(oid) ?? 'i'
   switch (node.kind) {

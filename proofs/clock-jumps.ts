@@ -29,7 +29,7 @@ async function admittedAround(app: TestApp, integration: Integration, jumpMs: nu
   const before = await burst()
   app.now += jumpMs
   const after = await burst()
-  // The limit counts per second: a longer test would say nothing about it.
+  // The limit counts per second: longer bursts say nothing about it.
   if (performance.now() - began >= 1_000) return 0
   return [...before, ...after].filter(({ status }) => status === 200).length
 }

@@ -17,7 +17,7 @@ import { type Finding, firstFaults, type Proof, type ProofOptions, shareOf } fro
 
 type Rows = Awaited<ReturnType<typeof comparableRows>>
 
-/** Points of a first start, where it is killed. */
+/** The points where a first start is killed. */
 const points = [
   'killed during initdb',
   'killed during a migration',

@@ -19,7 +19,7 @@ import type { ValueSchema } from './value-ends.ts'
  * character in cells of every length, the most rows and columns, workbooks, and texts that are no table at all.
  */
 
-/** A reader of tables: its columns, valid values of some, and its most rows. */
+/** A reader of tables: its columns, valid values of some, and the most rows that it reads. */
 interface TableReader {
   readonly columns: readonly string[]
   readonly valid: Readonly<Record<string, string>>

@@ -80,7 +80,7 @@ async function sendAll(requests: readonly FuzzRequest[]): Promise<Sent> {
   return { faults, refused }
 }
 
-/** Sends refused requests again until the same ones are refused each time. Returns the tables that they changed. */
+/** Sends refused requests again, until all of them are refused. Returns the tables that they changed. */
 async function changedByRefused(requests: readonly FuzzRequest[]): Promise<string> {
   for (let rest = requests; ; ) {
     await tenants.seed('A')

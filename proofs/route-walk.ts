@@ -321,7 +321,7 @@ export async function walkForeignIds(app: TestApp, tenants: SeededTenants, step 
       // Only reads get names of A, because a write would save them as names of B.
       const values = isNumber ? numbers : method === 'GET' ? [...texts, ...names] : texts
       places += 1
-      // A parameter that accepts at most three of the ids, such as a key, gets all three.
+      // A parameter that accepts at most three of the ids, such as a key, gets each of these.
       const taken = values.filter((value) => Value.Check(schema, value))
       for (const [at, value] of values.entries()) {
         if ((at + places) % step !== 0 && !(taken.length <= 3 && taken.includes(value))) continue
