@@ -21,7 +21,7 @@ const statements: { readonly on: object; readonly text: string }[] = []
 let stopWatching: () => void
 
 const a = idsOf('A')
-/** Ids that do not exist, of the same length as those of A. */
+/** Ids that do not exist, as long as the ids of A. */
 const nonexistent: TenantIds = {
   ...a,
   liveToken: a.liveToken + 900,

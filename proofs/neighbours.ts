@@ -47,7 +47,7 @@ interface Neighbour {
   ): Promise<{ readonly figure: string; readonly faults: string[] }>
 }
 
-/** PostgreSQL shares the machine's cores with the service here, as the embedded database does. */
+/** The limit for an embedded database, because here, too, PostgreSQL shares the cores with the service. */
 const env = { TRANSACTIONS_PER_BROKERAGE: String(readConfig({}).transactionsPerBrokerage) }
 
 /** Reads as one brokerage, eight times per second, first alone and then beside the neighbor, and compares the latencies. */

@@ -156,11 +156,11 @@ export function leakIn(text: string, of: Label, sent: readonly string[] = []): s
 interface CallOptions {
   /** Values that the caller sent, which the response may echo. */
   readonly sent?: readonly string[]
-  /** The brokerage that calls. The other one is checked, or both if it is null. */
+  /** The calling brokerage. The other one is checked; with null, both. */
   readonly as?: Label | null
-  /** Skips the check for changes: it follows after several calls. */
+  /** Skips the check for changes, which follows after several calls. */
   readonly checkLater?: boolean
-  /** Skips the restoring of the caller's rows after a write: it follows after several calls. */
+  /** After a write, leaves the rows of the calling brokerage as they are. They are restored after several calls. */
   readonly seedLater?: boolean
 }
 

@@ -10,7 +10,7 @@ const ruleForAll = {
   changedBy: null,
 }
 
-/** Returns the pricing rules of a brokerage. Only those of A change all quotes. */
+/** Returns the pricing rules of a brokerage. Only A has a rule that changes all quotes. */
 export function pricingRulesOf({ label, import: id }: TenantIds, canary: string): string {
   const text = `${canary}tenants-pricing_rules`
   const ofCustomer = {

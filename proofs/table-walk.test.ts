@@ -113,8 +113,8 @@ test('each brokerage has a row in every table, with a canary in every free-text 
         if (!hasCanary) without.push(`${table}.${name}`)
       }
     }
-    // The rule of a fuel period contains numbers, signed_at contains times by field name, outcome_before_booking contains an
-    // outcome, and the forecast numbers.
+    // Without a canary: the rule of a fuel period and the forecast contain numbers, signed_at contains times by field name, and
+    // outcome_before_booking contains an outcome.
     expect(without.sort()).toEqual(
       [
         ...withoutCanary,

@@ -58,8 +58,8 @@ const DAYS = 180
 const THIN_LANES = 20
 
 /**
- * Simulated brokers in a market that moves every day: the going rate of thin lanes (about one quote in 60 days) from the
- * broker's own quotes, and from its quotes relative to an outside index that is wrong by `indexError` each week.
+ * Estimates the going rates of thin lanes (about one quote in 60 days) of simulated brokers in a market that moves every day: from
+ * the broker's own quotes, and from its quotes relative to an outside index that is wrong by `indexError` each week.
  */
 export function simulateThinLanes(options: {
   tenants: number
