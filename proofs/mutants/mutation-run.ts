@@ -251,7 +251,7 @@ const rootsOf = (text: string) =>
 
 /** The test files that cover a whole subject. */
 const walks: Readonly<Partial<Record<Subject, readonly string[]>>> = {
-  tenants: ['proofs/distributable.test.ts', 'proofs/method-walk.test.ts'],
+  tenants: ['proofs/distributable.test.ts', 'proofs/route-walk.test.ts'],
   roles: ['proofs/route-walk.test.ts'],
 }
 
