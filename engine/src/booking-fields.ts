@@ -224,13 +224,12 @@ export const bookingTable = {
 type BookingTable = typeof bookingTable
 export type BookingField = keyof BookingTable
 
-/** The fields with a row like `Row`. */
+/** The fields whose row in `bookingTable` has the members of `Row`. */
 type FieldsThat<Row> = {
   [F in BookingField]: BookingTable[F] extends Row ? F : never
 }[BookingField]
 export type SentBookingField = FieldsThat<{ sent: string }>
 export type ClearedBookingField = FieldsThat<{ cancellation: 'clears' }>
-/** The fields that only a cancellation sets. */
 export type CancellationField = FieldsThat<{ cancellation: 'sets' }>
 export type CsvBookingField = FieldsThat<{ csv: string }>
 
@@ -261,7 +260,6 @@ export const clearedBookingFields = bookingFields.filter(
 export const cancellationFields = bookingFields.filter(
   (field): field is CancellationField => bookingTable[field].cancellation === 'sets',
 )
-/** The fields that an exported file contains. */
 export const csvBookingFields = bookingFields.filter(
   (field): field is CsvBookingField => bookingTable[field].csv !== null,
 )

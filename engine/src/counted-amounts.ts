@@ -12,13 +12,13 @@ import {
 export interface SentAmounts {
   readonly quotedCents: number
   readonly estimatedCents: number | null
-  /** The truck cost that the history expected: US dollars, with the charges of the quote. */
+  /** The truck cost expected from history, in US dollars. It is converted with the charges of the quote. */
   readonly expectedCents: number | null
   readonly expectedBasis: RateBasis | null
   readonly marketCents: number | null
   readonly customerRateCents: number | null
   readonly truckCostCents: number | null
-  /** The terms of the quoted rate and of the costs known then, of AR (the customer rate), and of AP (the truck cost). */
+  /** The terms of the quoted rate and of the costs known then; below, those of AR (the customer rate) and AP (the truck cost). */
   readonly quoted: AmountTerms
   readonly customer: AmountTerms
   readonly truck: AmountTerms
@@ -27,7 +27,7 @@ export interface SentAmounts {
 /** The amounts of a quote in US dollars on one basis, in whole cents. */
 export interface CountedAmounts {
   readonly quotedCents: number
-  /** The truck cost that the rep estimated, else the one that the history expected. Null if neither is known, or can be converted. */
+  /** The truck cost that the rep estimated. Null if it is unknown or cannot be converted. */
   readonly estimatedCents: number | null
   readonly expectedCents: number | null
   readonly marketCents: number | null
@@ -36,15 +36,15 @@ export interface CountedAmounts {
   readonly convertedBy: 'charges' | 'schedule' | 'exchange' | null
 }
 
-/** The charges of the fuel schedules for the miles of a quote on its day, and the exchange rate of that day. */
+/** The scheduled fuel surcharges for the miles of a quote on its day, and the exchange rate of that day. */
 export interface ChargesOfDay {
-  /** For rates: by the customer's schedule, else the brokerage's. */
+  /** For rates: the surcharge by the customer's schedule, else by the brokerage's. */
   readonly rates: FuelAndExchange
-  /** For costs: by the brokerage's schedule. */
+  /** For costs: the surcharge by the brokerage's schedule. */
   readonly costs: FuelAndExchange
 }
 
-/** Surcharges and exchange rates by day (days since 1970), to convert amounts with. */
+/** Fuel surcharges and exchange rates by day (days since 1970), to convert amounts with. */
 export interface ConversionDays {
   /** By the key of a customer: its fuel surcharges by day, in mills per mile. The key `''` has those of the brokerage. */
   readonly fuel: ReadonlyMap<string, ReadonlyMap<number, number>>
@@ -59,7 +59,7 @@ export function conversionDayOf(quotedAt: number): number {
 const DAY_MS = 86_400_000
 
 /**
- * What the amounts of a quote are converted with. Without miles, there is no scheduled fuel charge.
+ * The scheduled surcharges and the exchange rate that convert the amounts of a quote. Without miles, there is no surcharge.
  *
  * @param quote `day` is a number of `conversionDayOf`, and unknown miles are NaN
  */
@@ -78,7 +78,7 @@ export function chargesOfDay(
   )
 }
 
-/** The surcharges and the exchange rate that apply to a quote on its day. Null where one is not known. */
+/** The fuel surcharges and the exchange rate that apply to a quote on its day. Null where one is not known. */
 export interface ConversionFactors {
   /** The surcharge of the customer's schedule, else of the brokerage's. */
   readonly fuelMillsPerMile: number | null
@@ -154,7 +154,7 @@ export function countedAmounts(
   }
 }
 
-/** Converts an expected cost, which is in US dollars, with the charges of the quote if the quote states a basis. */
+/** Converts an expected cost (US dollars) with the charges of the quote. If the quote states no basis, the cost is unchanged. */
 function expectedOnBasis(
   { expectedCents, expectedBasis, quoted }: SentAmounts,
   wanted: RateBasis,

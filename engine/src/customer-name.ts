@@ -34,8 +34,8 @@ const legalForms = new Set(
 const accents = /\p{M}+/gu
 
 /**
- * What is left of a name without accents, punctuation, legal forms at its end, `the` at its beginning, and with `&` as `and`.
- * Two names with the same bare form probably mean the same customer.
+ * The bare form of a name: without accents, punctuation, legal forms at its end and `the` at its beginning, with `and` for `&`. Two names
+ * with the same bare form probably mean the same customer.
  *
  * @example bareName('The Harvest-Table Foods, Inc.') // 'harvest table foods'
  */
@@ -52,7 +52,7 @@ function bareName(name: string): string {
   return words.join(' ')
 }
 
-/** Longer names are not compared for typos: the texts to compare grow with the square of a name's length. */
+/** Longer names are not compared for typos: the memory for their shortened texts grows with the square of a name's length. */
 const TYPO_LENGTH_MAX = 60
 
 /** Shorter bare forms are compared exactly: short names that differ by a letter are often two companies. */
@@ -104,8 +104,8 @@ export function* nameVariants(names: readonly string[]): Steps<NameVariant[]> {
     else if (sameSolid !== undefined) pair(sameSolid, index, 'spaces')
     if (same === undefined) byBare.set(bare, index)
     if (sameSolid === undefined) bySpaces.set(solid, index)
-    // Only the first name of each form without spaces: the others are already paired with it. A digit is never a typo ("Plant 1",
-    // "Plant 2").
+    // Only the first name of each `solid` text is compared for typos, because the others are already paired with it. Names with a digit are
+    // not compared: "Plant 1" and "Plant 2" are two places.
     const hasTypoLength = solid.length >= TYPO_LENGTH_MIN && solid.length <= TYPO_LENGTH_MAX
     if (sameSolid !== undefined || !hasTypoLength || /\d/.test(solid)) continue
     for (const shorter of deletions(solid)) {
@@ -120,7 +120,7 @@ export function* nameVariants(names: readonly string[]): Steps<NameVariant[]> {
   return variants
 }
 
-/** A text and all texts that lack one of its characters. Two texts that differ by one edit or swap share one of them. */
+/** A text and all texts that lack one of its characters. Two texts that differ by one edit or swap have one of these texts in common. */
 function deletions(text: string): Set<string> {
   const found = new Set([text])
   for (let at = 0; at < text.length; at++) found.add(text.slice(0, at) + text.slice(at + 1))

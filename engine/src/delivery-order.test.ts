@@ -5,7 +5,7 @@ import { assertMove, factsOf, isSame, noFacts, outcomeFrom, savedFacts, undecide
 import { applyPushedQuote, type PushedQuoteField, type QuoteStamps } from './quote-update.ts'
 import { applyShipmentUpdate, type BookedQuote, currentBooking } from './shipment-update.ts'
 
-/** A property test with some random values, and a long one with many. */
+/** Two property tests, with some and with many random values. */
 const property = (name: string, check: (numRuns: number) => void) => {
   test(name, () => check(250))
   test(`${name}: many`, { tags: 'long' }, () => check(2_000))
@@ -92,7 +92,7 @@ function after(stored: Quote, message: Message): Quote {
   }
 }
 
-/** What a caller sees of a quote. */
+/** The parts of a quote that a caller sees. */
 function seen({ booking, outcome, quoted }: Quote) {
   return { ...booking, ...outcome, quoted: Object.fromEntries(Object.entries(quoted).sort()) }
 }
@@ -145,7 +145,7 @@ const report = fc
 const correction = fc
   .record({ at: second, quotedRate: amount, customer: fc.constantFrom(undefined, 'A', 'B') })
   .map(({ at, ...values }): Message => ({ kind: 'quote', at, values: given(values) }))
-/** Messages without a second one of the same kind and second. */
+/** Messages of which no two have the same kind and the same second. */
 const messagesOf = (length: { minLength: number; maxLength: number }) =>
   fc.uniqueArray(fc.oneof(booking, cancellation, report, report, correction), {
     ...length,

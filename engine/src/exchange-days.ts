@@ -4,7 +4,7 @@ export interface ExchangeRate {
   readonly usdPerCad: number
 }
 
-/** An exchange rate applies until the next one, but for at most this many days: monthly tables have no gap. */
+/** An exchange rate applies until the next one, but for at most this many days, so that monthly tables have no gap. */
 export const EXCHANGE_RATE_DAYS_MAX = 31
 
 /** The exchange rates of the last fifty years are from 0.61 to 1.09. One outside is in another unit, such as Canadian per US dollar. */

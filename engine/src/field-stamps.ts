@@ -1,6 +1,6 @@
 import { hashOf } from './text-hash.ts'
 
-/** Who wrote each field of a quote last, and when: the rules by which late and repeated messages end in the same values. */
+/** The stamps say who wrote each field of a quote last, and when, so that late and repeated messages end in the same values. */
 
 /** The sender and the time of a value. Times in epoch seconds. */
 export interface Stamp {

@@ -54,7 +54,7 @@ describe('a forecast', () => {
   })
 })
 
-/** A report of quotes on ten lanes, of each of which every fourth was won. */
+/** A report of quotes on ten lanes. On each lane, every fourth quote was won. */
 function reportOf(forecast: Partial<ForecastQuote['forecast']>, quotes = 2 * FORECASTS_MIN) {
   const scorer = forecastScorer(false)
   for (let nth = 0; nth < quotes; nth++) {

@@ -1,7 +1,7 @@
 /**
  * The service said "70 %" with each of 400 quotes: were about 280 won? Compares each quote's saved forecast with its outcome.
- * Methods: Brier score (Brier, 1950), the mean squared error, of the forecasts and of the lane's plain win rate; and the mean gap,
- * with a range (quotes of one lane are alike: statistics/mean-over-groups.ts).
+ * Methods: Brier score (Brier, 1950), the mean squared error, of the forecasts and of the lane's plain win rate; and the mean gap between
+ * outcome and forecast, with a range (quotes of one lane are alike: statistics/mean-over-groups.ts).
  * docs/decisions/0076-the-forecast-of-each-quote.md.
  */
 
@@ -12,7 +12,7 @@ import type { RecordedForecast } from './recorded-forecast.ts'
 import { brier, type ReliabilityRow, reliability } from './statistics/forecast-quality.ts'
 import { type GroupedMean, meanOverGroups } from './statistics/mean-over-groups.ts'
 
-/** A quote with the forecast that was made with it, and what became of it. */
+/** A quote, the forecast that was made with it, and its outcome. */
 export interface ForecastQuote {
   readonly forecast: Pick<RecordedForecast, 'made_at' | 'win_probability' | 'lane_win_rate' | 'quoted_as'>
   /** The month of the quote, `YYYY-MM`. */
@@ -52,7 +52,7 @@ export function scoringOf(quote: ForecastQuote, expiredIsLost: boolean): Scoring
   if (outcome === 'expired' && !expiredIsLost && !isRefused) return { unscored: 'expired' }
   if (forecast.quoted_as !== null && forecast.quoted_as !== quote.quotedAs)
     return { unscored: 'rate_changed' }
-  // The time of a signed outcome is in whole seconds.
+  // Compared in whole seconds, like the time of a signed outcome.
   const second = Math.floor(Date.parse(forecast.made_at) / 1000) * 1000
   if (decidedAt !== null && decidedAt < second) return { unscored: 'late' }
   return { won: outcome === 'won' && !isRefused }
@@ -82,7 +82,10 @@ export interface ForecastReport {
   readonly brier: number | null
   /** The share of the scored quotes that was won, minus the mean forecast; null without one. */
   readonly gap: GroupedMean | null
-  /** The quotes whose lane had a known win rate: both Brier scores, and that of the lane's win rate minus that of the forecast. */
+  /**
+   * Over the quotes whose lane had a known win rate: both Brier scores, and in `better` that of the lane's win rate minus that of the
+   * forecast.
+   */
   readonly winRateOfLane: {
     readonly quotes: number
     readonly brier: number
@@ -189,7 +192,7 @@ function monthsOf(scored: readonly Scored[]): ForecastMonth[] {
   return found.toSorted((one, other) => (order(one) < order(other) ? 1 : -1))
 }
 
-/** Fewer scored forecasts are not judged. */
+/** With fewer scored forecasts, there is no judgment. */
 export const FORECASTS_MIN = 100
 /** A smaller difference between the forecast and the share of quotes won is not worth a warning. */
 const GAP_MIN = 0.05

@@ -4,7 +4,7 @@ import { formatDollars } from './money.ts'
  * A fuel surcharge schedule in force from `fromDay` to `untilDay` (inclusive; null without an end). Days are `YYYY-MM-DD`.
  * Prices of diesel are in mills (tenths of a cent) per gallon, as the EIA publishes them; surcharges in mills per mile.
  *
- * - `miles_per_gallon`: the fuel above the base price that a truck burns per mile, (price - base) / miles per gallon.
+ * - `miles_per_gallon`: the price of a mile's fuel above its base price, (price - base) / miles per gallon.
  * - `steps`: the surcharge of the last step whose price has been reached, and 0 below the first one.
  */
 export interface FuelPeriod {

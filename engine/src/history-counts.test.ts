@@ -4,7 +4,7 @@ import type { Outcome, PastQuote } from './history.ts'
 import { countHistory, countsSameUntil } from './history-counts.ts'
 import { describeLane } from './lane-insight.ts'
 
-/** A property test with some random values, and a long one with many. */
+/** Two property tests, with some and with many random values. */
 const property = (name: string, check: (numRuns: number) => void) => {
   it(name, () => check(400))
   it(`${name}: many`, { tags: 'long' }, () => check(2_000))

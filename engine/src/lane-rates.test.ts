@@ -9,7 +9,7 @@ import { countRates } from './rate-counts.ts'
 import { nonIncreasingFit } from './statistics/isotonic.ts'
 import type { WinProbabilityMethod } from './win-probability.ts'
 
-/** A property test with some random values, and a long one with many. */
+/** Two property tests, with some and with many random values. */
 const property = (name: string, check: (numRuns: number) => void) => {
   it(name, () => check(600))
   it(`${name}: many`, { tags: 'long' }, () => check(3_000))

@@ -1,7 +1,6 @@
 /**
- * What was won and lost on this lane at each rate, ready for any offer? The share of quotes won at each rate or lower never rises
- * with the rate: a load lost at $2,000 would not have been won at $2,100. Method: isotonic regression
- * (https://en.wikipedia.org/wiki/Isotonic_regression).
+ * How many quotes of this lane were won and lost at each rate? The share of quotes won at each rate or lower never rises with the rate: a
+ * load lost at $2,000 would not have been won at $2,100. Method: isotonic regression (https://en.wikipedia.org/wiki/Isotonic_regression).
  * docs/model.md, "Pooling".
  */
 

@@ -18,7 +18,7 @@ export interface RateToCompare<Rate extends MarketRate> {
 const REASONS = ['other_basis', 'other_currency', 'stale'] as const
 export type WhyNoMarketRate = (typeof REASONS)[number]
 
-/** The rates of one history on one day, for every lane in its areas. */
+/** The comparison of the rates of one history on one day, for every lane in its areas. */
 interface HistoryDay<Rate extends MarketRate> {
   readonly usable: Rate | null
   /** The rates before `usable` that the miles of a lane may make usable. */
@@ -40,7 +40,7 @@ export class MarketHistory<Rate extends MarketRate> {
   readonly #rates: readonly RateToCompare<Rate>[]
   readonly #days = new Map<number, HistoryDay<Rate>>()
 
-  /** @param basis that of the brokerage */
+  /** @param basis the basis of the brokerage */
   constructor(rates: readonly RateToCompare<Rate>[], basis: RateBasis) {
     this.#rates = rates.toSorted((one, other) => compareRates(one.rate, other.rate))
     this.#basis = basis
@@ -114,10 +114,10 @@ export class MarketHistory<Rate extends MarketRate> {
 }
 
 /**
- * The rate of one kind that `chooseMarketRate` would choose at a time, without its words: for many lanes and days. Without a usable
+ * The rate of one kind that `chooseMarketRate` would choose at a time, without its sentence, for many lanes and days. Without a usable
  * rate, the first reason of `REASONS` that applies; null if no rate was published by then.
  *
- * @param histories those of the areas of a lane, most specific first
+ * @param histories the histories of a lane's areas, most specific first
  * @param miles of the lane; null if they are not known
  */
 export function marketRateAt<Rate extends MarketRate>(
@@ -133,8 +133,8 @@ export function marketRateAt<Rate extends MarketRate>(
 }
 
 /**
- * Until when `marketRateAt` chooses the same rate for every lane: until a newer rate is published, or the chosen one becomes too old.
- * Without a chosen rate, the reason can change at any time.
+ * The time until which `marketRateAt` chooses the same rate for every lane: a newer rate is published then, or the chosen one becomes too
+ * old. Without a chosen rate it is `at`, because the reason can change at any time.
  */
 export function sameRateUntil<Rate extends MarketRate>(
   histories: readonly MarketHistory<Rate>[],

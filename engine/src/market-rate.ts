@@ -1,6 +1,6 @@
 /**
- * Which of the saved market rates should a quote be compared with? A rate that customers pay, of the most specific area, the
- * newest. Rates are chosen and never averaged, so there is no statistical method.
+ * Which of the saved market rates should a quote be compared with? Of the rates that customers pay, the newest rate of the most specific
+ * area. Rates are chosen and never averaged, so there is no statistical method.
  * docs/market-rates.md, "The reference".
  */
 
@@ -8,11 +8,11 @@ import { formatDollars } from './money.ts'
 import type { RateBasis } from './rate-basis.ts'
 import { roundHalfAway } from './statistics/round-half-away.ts'
 
-/** What a market rate covers, most specific first. */
+/** The kinds of areas that a market rate can cover, most specific first. */
 export const MARKET_SCOPES = ['lane', 'zip3', 'market', 'state_pair', 'region'] as const
 export type MarketScope = (typeof MARKET_SCOPES)[number]
 
-/** What a market rate is: what carriers are paid (buy), or what customers pay (sell). Only rates of one kind are compared. */
+/** A market rate is what carriers are paid (buy) or what customers pay (sell). Only rates of one kind are compared. */
 export const MARKET_KINDS = ['buy', 'sell'] as const
 export type MarketKind = (typeof MARKET_KINDS)[number]
 
@@ -38,7 +38,7 @@ export type MarketRateState = 'usable' | 'other_currency' | 'other_basis' | 'fut
 
 const dayMs = 86_400_000
 
-/** When a market rate is too old to be used, and which amounts are refused because they are in the wrong unit. */
+/** The age at which a market rate is too old, and the limits beyond which an amount is refused as in the wrong unit. */
 export const MARKET_RATE_RULE = {
   /** A rate is stale this many days after its date, even if its source says that it is valid for longer. */
   staleDays: 365,
@@ -48,7 +48,7 @@ export const MARKET_RATE_RULE = {
   mostPerMileCents: 2_000,
   /** Rates per mile of shorter hauls are not checked: a load has a minimum charge, so they are high. */
   fewestMiles: 250,
-  /** The miles that are assumed for an area, whose miles are unknown. */
+  /** The miles that are assumed for the loads of an area, because they are unknown. */
   mostMiles: 3_500,
   /** The limits for Mexican pesos are 20 times as high: a US dollar has been worth about 16 to 25 pesos since 2016. */
   pesosPerDollar: 20,
@@ -91,9 +91,9 @@ const kindWords: Readonly<Record<MarketKind, string>> = {
 }
 
 /**
- * Chooses the market rate to compare a customer rate with: of the usable rates, those that customers pay, and without one those
- * that carriers are paid; of these, those of the most specific scope; of these, the newest. Between two sources of the same day,
- * the larger sample decides, then the name of the source. Rates are never averaged: the others are returned next to the chosen one.
+ * Chooses the market rate to compare a customer rate with: first the usable rates that customers pay or, if there are none, that carriers
+ * are paid; of these, the most specific scope; of these, the newest rate. Between two sources of the same day, the larger sample decides,
+ * then the name of the source. Rates are never averaged: the others are returned next to the chosen one.
  *
  * @example chooseMarketRate([], { at: Date.now(), basis: 'all_in' }).why // 'No market rate is saved for this lane.'
  */
@@ -188,7 +188,7 @@ export interface MarketAmountFault {
 }
 
 /**
- * What is wrong with the amounts of a market rate: dollars per mile, cents, or low above high. Empty if nothing is.
+ * The faults of the amounts of a market rate: they are dollars per mile or cents, or low is above high. Empty if there are none.
  *
  * @example marketAmountFaults({ low: null, mid: 245, high: null, miles: 781 })
  * // [{ field: 'mid', detail: 'mid must be dollars per load; $2.45 looks like dollars per mile, which is $1,913.45 for 781 miles.' }]

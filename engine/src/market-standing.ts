@@ -34,12 +34,12 @@ export interface DaySum {
 
 const none: AgainstMarket = { loads: 0, ownCents: 0, marketCents: 0 }
 
-/** The sum of no load. */
+/** The sums before any load is added. */
 export const noStanding: Standing = { won: none, lost: none, paid: none }
 
 /**
- * Adds the loads of a day to a sum. `market` has the market rates of the lane on that day in cents: what customers pay, for won and
- * lost, and what carriers are paid, for paid. A null one adds nothing.
+ * Adds the loads of a day to a sum. `market` has the market rates of the lane on that day in cents: what customers pay, for won and lost,
+ * and what carriers are paid, for paid. A null market rate adds nothing.
  *
  * @example addDay(noStanding, { won: { count: 2, cents: 410000 }, lost: zero, paid: zero }, { sell: 200000, buy: null }).won
  * // { loads: 2, ownCents: 410000, marketCents: 400000 }

@@ -55,7 +55,7 @@ function readCharge(text: string): NamedCharge | null {
   return { name, cents: Number(whole.replaceAll(',', '')) * 100 + Number(decimals.padEnd(2, '0')) }
 }
 
-/** What is wrong with a list of charges: too many, a name that is too long or occurs twice, a sum that is no amount; null if nothing is. */
+/** The fault of a list of charges: too many charges, a name that is too long or occurs twice, or too large a sum. Null without one. */
 export function chargesFault(charges: readonly NamedCharge[]): string | null {
   if (charges.length > NAMED_CHARGES_MAX) return `must have at most ${NAMED_CHARGES_MAX} charges`
   const names = new Set<string>()

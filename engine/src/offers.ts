@@ -1,8 +1,8 @@
 import type { SavedOutcome } from './history.ts'
 
 /**
- * The offers for one load: a quote, and each requote of it. A load is won at most once, so at most one offer of a load counts, and
- * the others are superseded. Which one does not depend on the order of messages.
+ * The offers for one load: a quote, and each requote of it. A load is won at most once, so at most one offer of a load counts, and the
+ * others are superseded. Which offer counts does not depend on the order of messages.
  */
 
 /** An offer for a load, as far as it decides which offer counts. */
@@ -21,8 +21,8 @@ export interface Offer {
 }
 
 /**
- * What a superseded offer says about its rate. `refused`: the customer did not pay it, which the win curve counts as a loss.
- * `replaced`: nothing, because another offer came before an answer, or this offer was won but another one counts.
+ * How the win curve counts a superseded offer. `refused`: as a loss, because the customer did not accept its rate. `replaced`: not at all,
+ * because another offer came before an answer, or this offer was won but another one counts.
  */
 export type SupersededAs = 'refused' | 'replaced'
 
@@ -54,7 +54,7 @@ function offerThatCounts<Of extends Offer>(offers: readonly Of[]): Of | null {
 }
 
 /**
- * For each offer of a load, in the given order, which one supersedes it; null if the offer counts or is void.
+ * For each offer of a load, in the given order, the offer that supersedes it; null if the offer counts or is void.
  *
  * @example supersededOffers([lostOffer1, wonOffer2]) // [{ by: 2, as: 'refused' }, null]
  */

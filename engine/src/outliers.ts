@@ -27,10 +27,10 @@ export interface Outlier {
 }
 
 /**
- * Is $19,000 on a lane of $2,000 a typing error or a rush load? Finds the quotes of a lane whose rate is an outlier, by the
- * modified z-score (Iglewicz and Hoaglin, 1993; docs/model.md, "Outliers"): more than 3 robust deviations (1.4826 times the
- * median absolute deviation) from the median on a log scale, or at least 5 times above or below the median. Quotes with a rate of
- * zero are ignored, because zero has no logarithm. Sorted by lane id, for any order of `history`.
+ * Is $19,000 on a lane of $2,000 a typing error or a rush load? Finds the quotes of a lane whose rate is an outlier, by the modified
+ * z-score (Iglewicz and Hoaglin, 1993; docs/model.md, "Outliers"): more than 3 robust deviations (1.4826 times the median absolute
+ * deviation) from the median on a log scale, or at least 5 times above or below the median. Quotes with a rate of zero are ignored, because
+ * zero has no logarithm. Sorted by quote id, for any order of `history`.
  *
  * @example // 2000W 2050L 2100W 19000L
  * // the quote at 19000, which is 9.16 times the median

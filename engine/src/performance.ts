@@ -15,7 +15,7 @@ export interface PerformanceSums {
   readonly comparableShipments: number
   readonly comparableMarginCents: number
   readonly quotedMarginCents: number
-  /** By how much AP is above the expected cost, and AR below the quoted rate, over the comparable shipments. */
+  /** Over the comparable shipments: by how much AP is above the expected cost and, in `lostToRateCents`, AR below the quoted rate. */
   readonly lostToCostCents: number
   readonly lostToRateCents: number
   /** Quotes whose quoted rate and expected cost at quote time are known. The next three fields are a part of them. */

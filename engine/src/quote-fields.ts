@@ -50,11 +50,11 @@ interface QuoteFieldRow {
    */
   readonly stamp: string | null
   /**
-   * How the field's amount is converted: with the terms of the quoted rate, or by currency only; or the field is one of these
-   * terms. Null for a field that is no amount.
+   * `on basis`: the amount is converted with the terms of the quoted rate. `in currency`: only its currency is converted. `terms`: the
+   * field is one of these terms. Null for other fields.
    */
   readonly terms: 'on basis' | 'in currency' | 'terms' | null
-  /** Whether a requote has the value of the earlier quote, unless another one is sent. */
+  /** Whether a requote takes the value of the earlier quote, unless another value is sent. */
   readonly copiedByRequote: boolean
   /** Whether the cost, the chance or the rules of a quote depend on the field: every request for a price must send it. */
   readonly priced: boolean
@@ -314,7 +314,7 @@ export const quoteTable = {
 type QuoteTable = typeof quoteTable
 export type QuoteField = keyof QuoteTable
 
-/** The fields with a row like `Row`. */
+/** The fields whose row in `quoteTable` has the members of `Row`. */
 type FieldsThat<Row> = { [F in QuoteField]: QuoteTable[F] extends Row ? F : never }[QuoteField]
 /** The fields that can be set in one of the ways. */
 export type QuoteFieldOf<Way extends QuoteWay> = {
@@ -336,7 +336,6 @@ export type QuoteStampGroup = Exclude<QuoteTable[QuoteField]['stamp'], null>
 
 export const quoteFields = Object.keys(quoteTable) as readonly QuoteField[]
 
-/** The fields with a column in exported files. */
 export type CsvQuoteField = FieldsThat<{ csv: string }>
 export const csvQuoteFields = quoteFields.filter(
   (field): field is CsvQuoteField => quoteTable[field].csv !== null,

@@ -38,10 +38,10 @@ export type OutcomeRule =
 
 type Move = readonly [from: SavedOutcome | 'any', to: SavedOutcome | 'any']
 
-/** From which outcome to which each rule moves a quote. Null: the rule changes which offer of a load counts, and no outcome. */
+/** The outcomes between which each rule moves a quote. Null: the rule changes which offer of a load counts, but no outcome. */
 const movedBy: Readonly<Record<OutcomeRule, Move | null>> = {
   booking_is_a_win: ['any', 'won'],
-  // A person may have marked a booked quote, and a win may have been reported before the booking.
+  // Any two outcomes: a person may have marked a booked quote, and a win may have been reported before the booking.
   cancellation_takes_back_the_win: ['any', 'any'],
   validity_ended: ['pending', 'expired'],
   validity_extended: ['expired', 'pending'],
@@ -78,9 +78,9 @@ export interface ReportedTime {
   readonly stated: { readonly signed: number; readonly decidedAt: number } | null
 }
 
-/** What is known about the outcome of a quote. */
+/** The facts from which `outcomeFrom` derives the outcome of a quote. */
 export interface OutcomeFacts {
-  /** The newest outcome from another system, a file, or an expiry; pending without any. Its time is `reported` if it was pushed. */
+  /** The newest outcome from another system, a file, or an expiry; pending without any. If it was pushed, its time is in `reported`. */
   readonly stated: QuoteOutcome
   /** The newest decision of a person, its second on the database's clock, and whether the quote was booked then. */
   readonly person: (QuoteOutcome & { readonly at: number; readonly onBooking: boolean }) | null
@@ -117,7 +117,7 @@ export interface CurrentBooking {
 const timesMax = 12
 
 /**
- * `times` with another time, ascending and each once. Of more than `timesMax` times, one is dropped that decides nothing: the oldest
+ * `times` with another time, ascending and each once. Above `timesMax` times, one that decides nothing is dropped: the oldest if it is
  * before `since`, else the newest but one.
  *
  * @example withTime([10, 30], 20, 0) // [10, 20, 30]
@@ -131,13 +131,15 @@ function withTime(times: readonly number[], time: number, since: number): readon
 
 const newest = (times: readonly number[]) => times.at(-1) ?? Number.NEGATIVE_INFINITY
 
-/** The facts after a signed booking; the same object if it is known. `second` is its signed time, at most the time of its arrival. */
+/**
+ * The facts after a signed booking; the same object if the booking is known. `second` is its signed time, at most the time of its arrival.
+ */
 export function withBooking(facts: OutcomeFacts, second: number): OutcomeFacts {
   const bookings = withTime(facts.bookings, second, newest(facts.cancellations))
   return bookings === facts.bookings ? facts : { ...facts, bookings }
 }
 
-/** The facts after a signed cancellation; the same object if it is known. */
+/** The facts after a signed cancellation; the same object if the cancellation is known. */
 export function withCancellation(facts: OutcomeFacts, second: number): OutcomeFacts {
   const cancellations = withTime(facts.cancellations, second, newest(facts.bookings))
   return cancellations === facts.cancellations ? facts : { ...facts, cancellations }
@@ -209,12 +211,12 @@ export function withStatement(facts: OutcomeFacts, stated: QuoteOutcome): Outcom
 /**
  * The outcome of a quote. The rule is the same for every source and every order of arrival:
  *
- * 1. A booked quote is won, unless a person decided while it was booked, and it has not been cancelled since.
- * 2. Else the newest of what was reported and decided counts: the person's decision, or the reported outcome.
+ * 1. A booked quote is won, unless a person decided while it was booked and no cancellation came since.
+ * 2. Else the newer of the person's decision and the reported outcome counts.
  *
- * The win of a booking was decided at the time that a report or a file of the win states, else at `booked_at`, but not after the
- * first message about it; without `booked_at`, when that message was signed. A reported outcome was decided at the time that its
- * newest report states, else when it was first reported.
+ * A booked win was decided at the time that a report or a file of the win states. Without one, it was decided at `booked_at` or when the
+ * first message about it was signed, whichever is earlier. A reported outcome was decided at the time that its newest report states, else
+ * when it was first reported.
  *
  * @example outcomeFrom(factsOfALostQuote, { isBooked: true, isSigned: true, bookedAt: null }) // { outcome: 'won', source: 'tms', ... }
  */
@@ -236,7 +238,7 @@ const decisionOf = ({
   ...outcome
 }: NonNullable<OutcomeFacts['person']>): QuoteOutcome => outcome
 
-/** What a quote's outcome would be without its booking: a cancellation restores it. */
+/** The outcome that a quote would have without its booking. A cancellation restores it. */
 export function outcomeApartFromBooking({
   stated,
   person,
@@ -356,7 +358,7 @@ export function factsOf({ shown, kept, isBooked, cancelledAt, stamps }: SavedQuo
   return { ...stored, person: decision(shown, true), personIsNewest: isNewest }
 }
 
-/** When an outcome was reported, from its stamp: for quotes that do not have the time among their facts. */
+/** When an outcome was reported, from its stamp, for quotes whose saved facts lack that time. */
 function reportedBefore(stated: QuoteOutcome, [stamp]: FieldStamps): OutcomeFacts['reported'] {
   if (stated.source !== 'tms' || stamp === undefined || stamp.sender === null) return {}
   const { effective: first } = stamp
@@ -365,7 +367,6 @@ function reportedBefore(stated: QuoteOutcome, [stamp]: FieldStamps): OutcomeFact
   return { [stated.outcome]: { first, stated: isStated ? { signed: first, decidedAt } : null } }
 }
 
-/** The form in which facts are saved. */
 export function savedFacts(facts: OutcomeFacts): SavedFacts {
   const { outcome, reason, source, decidedAt } = facts.stated
   return {
@@ -404,6 +405,7 @@ export function withRollback(
   if (restored === null) return inForce
   if (restored.source === 'dashboard') return withDecision(inForce, restored, at, isBooked)
   if (!isBooked) return withStatement({ ...inForce, person: null }, restored)
-  // The win is restored: a decision on the booking is undone, and one from before the booking is what a cancellation restores.
+  // The rollback restores the win. A person's decision from while the quote was booked is undone. One from before the booking remains,
+  // because a cancellation restores it.
   return stands(inForce) ? { ...inForce, person: null, personIsNewest: false } : inForce
 }

@@ -12,12 +12,11 @@ import {
 } from './quote-outcome.ts'
 
 /**
- * What another system can push about a quote, each with its own stamp: the groups of the table of fields, and `outcome`: the
- * outcome, its reason and its time together.
+ * The parts of a quote that another system can push, each with its own stamp: the groups of fields in `quoteTable`, and `outcome`, which is
+ * the outcome, its reason and its time together.
  */
 export type PushedQuoteField = QuoteStampGroup | 'outcome'
 
-/** The stamps of each pushed field of a quote. */
 export type QuoteStamps = Readonly<Partial<Record<PushedQuoteField, FieldStamps>>>
 
 /** The part of a saved quote that decides what a push changes. */
@@ -46,7 +45,7 @@ export interface AppliedQuote {
   readonly written: ReadonlySet<PushedQuoteField>
   readonly stamps: QuoteStamps
   readonly stampsChanged: boolean
-  /** The outcome of the quote, and what it follows from; null if neither changes. */
+  /** The outcome of the quote, and the facts behind it; null if neither changes. */
   readonly outcome: { readonly outcome: QuoteOutcome; readonly facts: OutcomeFacts } | null
   /** True if the pushed outcome waits behind a booking: a booked quote is won until the booking is cancelled. */
   readonly outcomeWaits: boolean
@@ -54,7 +53,7 @@ export interface AppliedQuote {
   readonly isExtended: boolean
 }
 
-/** Which of two outcomes of the same second counts. */
+/** Of two outcomes of the same second, the higher number counts. */
 const outcomeClasses = { pending: 0, expired: 1, lost: 2, won: 3 } as const
 
 /** The stamp of a pushed quote that arrives at `now` (epoch milliseconds) of the database's clock. */
@@ -93,8 +92,8 @@ export function applyPushedQuote(saved: SavedQuote, quote: PushedQuote, now: num
 }
 
 /**
- * The facts after the end of a quote's validity changed. An expired quote is pending again if it is valid now, with the outcome that
- * it had; else it expired at the new end.
+ * The facts after the end of a quote's validity changed. An expired quote is pending again if it is valid now; else it expired at the new
+ * end.
  */
 function afterValidity(
   facts: OutcomeFacts,
@@ -109,7 +108,7 @@ function afterValidity(
   return withValidity(facts, { ...undecided, source: wasPushed ? 'tms' : null })
 }
 
-/** An expiry does not replace a person's newer decision. */
+/** The facts after another expiry, which does not replace a person's newer decision. */
 function withValidity(facts: OutcomeFacts, stated: QuoteOutcome): OutcomeFacts {
   return { ...withStatement(facts, stated), personIsNewest: facts.personIsNewest }
 }

@@ -10,10 +10,10 @@ export interface RateBand {
 }
 
 /**
- * What did you quote on this lane at least, at most and in the middle? The band of effective rates over all quotes of a lane,
- * decided or not, from counts sorted from cheapest to highest. Rates of zero are excluded. Null if no rate remains. The median
- * (the mean of the middle two for an even number) is rounded to a cent, so that a markup computed from the displayed median
- * equals the displayed markup. docs/model.md, "Rate band and markup_pct".
+ * What are the lowest, the middle and the highest rate that you quoted on this lane? The band of effective rates over all quotes of a lane,
+ * decided or not, from counts sorted from cheapest to highest. Rates of zero are excluded. Null if no rate remains. The median (the mean of
+ * the middle two for an even number) is rounded to a cent, so that a markup computed from the displayed median equals the displayed markup.
+ * docs/model.md, "Rate band and markup_pct".
  *
  * @example rateBand([{ rateCents: 180000, won: 1, ... }, { rateCents: 200001, lost: 1, ... }])
  * // { floorCents: 180000, medianCents: 190001, ceilingCents: 200001 }

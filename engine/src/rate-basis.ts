@@ -26,9 +26,9 @@ export interface AmountOnBasis extends AmountTerms {
   readonly cents: number
 }
 
-/** The fuel charge and the exchange rate of a day, for amounts that do not state their own. Null if not known. */
+/** The scheduled fuel surcharge and the exchange rate of a day, for amounts that do not state their own. Null if not known. */
 export interface FuelAndExchange {
-  /** The fuel charge of the lane by the schedule. */
+  /** The fuel surcharge for the quote's miles by the schedule. */
   readonly scheduledFuelCents: number | null
   readonly usdPerCad: number | null
 }
@@ -39,7 +39,7 @@ export const ownChargesOnly: FuelAndExchange = { scheduledFuelCents: null, usdPe
 /** Converts amounts on the same terms to US dollars on another basis: the amount, times `times`, plus `plusCents`. */
 export interface AmountConversion {
   readonly times: number
-  /** The charges; negative if the wanted basis does not include them. Null if the amounts are on the wanted basis. */
+  /** The charges to add; negative if the wanted basis does not include them. Null if the amounts are on the wanted basis. */
   readonly plusCents: number | null
   readonly by: 'charges' | 'schedule' | 'exchange' | null
 }
@@ -122,18 +122,18 @@ export function sameTerms(one: QuotedTerms, other: QuotedTerms, assumed: RateBas
   )
 }
 
-/** Whether charges fit their amount: those of an all-in amount are a part of it, so they are smaller. */
+/** Whether charges fit their amount: the charges of an all-in amount are a part of it, so they must be smaller. */
 export function chargesFit(amount: AmountOnBasis, assumed: RateBasis): boolean {
   const charges = (amount.fuelCents ?? 0) + (amount.accessorialCents ?? 0)
   return (amount.basis ?? assumed) === 'linehaul' || charges === 0 || charges < amount.cents
 }
 
-/** A lower fuel charge is per mile, not per load. One of more than this many times the linehaul amount is in cents. */
+/** A fuel charge below `leastCents` is per mile, not per load. One above `mostTimesLinehaul` times the linehaul amount is in cents. */
 export const FUEL_CHARGE_RULE = { leastCents: 200, mostTimesLinehaul: 5 } as const
 
 /**
- * Why a fuel charge is in another unit than dollars per load; null if it is plausible. Converted with it, the amount would be
- * wrong and look plausible.
+ * Why a fuel charge is in another unit than dollars per load; null if it is plausible. An amount that is converted with such a charge would
+ * be wrong and look plausible.
  *
  * @param linehaulCents the amount without fuel; null if it is not known
  * @example fuelUnitFault(42, 170000) // 'must be dollars per load; $0.42 looks like dollars per mile'

@@ -3,7 +3,7 @@ export type RateType = 'spot' | 'contract'
 
 export const rateTypes: readonly RateType[] = ['spot', 'contract']
 
-/** Which quotes a number is computed from: those of a rate type, or all. */
+/** The quotes that a number is computed from: those of a rate type, or all. */
 export type Pool = 'all' | RateType
 
 /** @example isInPool('spot', 'contract') // false */

@@ -1,7 +1,7 @@
 import { formatDollars } from './money.ts'
 
 /**
- * When a rate is so unusual that a person should confirm it. The service never refuses such a rate: a loss can be
+ * The limits beyond which a rate is so unusual that a person should confirm it. The service never refuses such a rate: a loss can be
  * intended. Measured on about 4,500 US truckloads of 2017, each compared with the loads before it: docs/model.md.
  */
 export const RATE_WARNING_RULE = {
@@ -38,7 +38,7 @@ export interface RateWarning {
 }
 
 /**
- * Why a person should confirm a rate before it is quoted, most important reason first. Empty for a usual rate.
+ * The reasons why a person should confirm a rate before it is quoted, most important first. Empty for a usual rate.
  *
  * @example rateWarnings({ rateCents: 25000, cost: { cents: 206100, source: 'expected' }, floorCents: null, goingRate: null })
  * // [{ code: 'below_cost', detail: '$250 is $1,811 below the expected cost of $2,061.' }]

@@ -24,7 +24,7 @@ export interface RecordedForecast {
   readonly model: string | null
 }
 
-/** Pseudo-quotes at the brokerage's win rate: a lane's first outcome does not set its win rate to 0 or 1. */
+/** Pseudo-quotes at the brokerage's win rate, so that a lane's first outcome does not set its win rate to 0 or 1. */
 const LANE_WEIGHT = 2
 
 interface Outcomes {

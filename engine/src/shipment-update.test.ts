@@ -23,7 +23,7 @@ import {
 } from './quote-outcome.ts'
 import { applyShipmentUpdate, type BookedQuote, isBooked, type ShipmentUpdate } from './shipment-update.ts'
 
-/** A property test with some random values, and a long one with many. */
+/** Two property tests, with some and with many random values. */
 const property = (name: string, check: (numRuns: number) => void) => {
   test(name, () => check(200))
   test(`${name}: many`, { tags: 'long' }, () => check(2_000))

@@ -21,7 +21,6 @@ import {
   withCancellation,
 } from './quote-outcome.ts'
 
-/** The stamps of each booking field. */
 export type BookingStamps = Readonly<Partial<Record<BookingField, FieldStamps>>>
 
 /** The part of a quote that a shipment update can change. */
@@ -29,7 +28,7 @@ export interface BookedQuote {
   readonly booking: Booking
   readonly stamps: BookingStamps
   readonly outcome: QuoteOutcome
-  /** What the outcome follows from. */
+  /** The facts from which the outcome is derived. */
   readonly facts: OutcomeFacts
 }
 

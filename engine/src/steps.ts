@@ -78,7 +78,7 @@ export function* sortInSteps(
   return from
 }
 
-/** Quotes mostly come in the order of time: passing over them once is quicker than merging them. */
+/** Whether a list is in order already. Quotes mostly are, and one pass over them is quicker than merging them. */
 function* isSorted(list: Int32Array, compare: (one: number, other: number) => number): Steps<boolean> {
   for (let at = 1; at < list.length; at++) {
     if (at % MERGED_PER_STEP === 0) yield

@@ -3,7 +3,7 @@ import type { LaneScope } from './scopes.ts'
 import type { LaneSignals } from './signals.ts'
 import { counted, wonOf } from './wording.ts'
 
-/** What the summary is built from. */
+/** The values that the summary is built from. */
 export interface SummaryFacts {
   readonly asked: LaneScope
   readonly used: LaneScope

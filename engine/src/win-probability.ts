@@ -1,7 +1,7 @@
 import { decidedIn, type LaneRates, winsIn } from './lane-rates.ts'
 
 /**
- * Three readings of "historical wins at comparable or lower rates divided by total decided quotes".
+ * Three interpretations of "historical wins at comparable or lower rates divided by total decided quotes".
  *
  * - `at_or_below` (default): the share of decided quotes at this rate or lower that was won, pooled so that a higher rate never has
  *   a larger share.

@@ -49,7 +49,7 @@ import { type RatesToQuote, ratesToQuote } from './rates-to-quote.ts'
 
 /** The customer of a quote, and the rep who makes it. */
 export interface QuoteParties extends Pick<QuoteFacts, 'customerKeys' | 'tier' | 'repId' | 'teamIds'> {
-  /** Null: the default of the brokerage. */
+  /** Null means the brokerage's default. */
   readonly rateType: RateType | null
 }
 
@@ -62,29 +62,29 @@ export interface AppraisalSettings {
   readonly rateType: RateType
 }
 
-/** The fuel charge per mile and the exchange rate of the day of a quote. Null if not known, or not needed. */
+/** The fuel surcharge per mile and the exchange rate on the day of a quote. Null if not known or not needed. */
 export interface DayCharges {
   /** Mills (tenths of a cent) per mile, by the customer's schedule. */
   readonly fuelMillsPerMile: number | null
   readonly usdPerCad: number | null
 }
 
-/** A quote to appraise, whatever its rate. */
+/** A quote to appraise. It has no rate: `Appraisal.at` judges rates. */
 export interface QuoteToAppraise {
   readonly lane: Omit<LanePlaces, 'equipmentCode'> & {
-    /** Null if it is not known: rules for an equipment do not apply. */
+    /** Null if not known; then rules for an equipment do not apply. */
     readonly equipmentCode: string | null
   }
   readonly miles: KnownMiles
   readonly parties: QuoteParties
-  /** Null for all customers alike. */
+  /** Null gives an estimate for customers in general. */
   readonly customer: OfferCustomer | null
   /** What the rate and the cost include, and their currency. */
   readonly terms: AmountTerms
   readonly day: DayCharges
-  /** The truck cost that somebody entered, on these terms; null or 0 without one. */
+  /** The truck cost that somebody entered, on `terms`; null or 0 if nobody did. */
   readonly enteredCents: number | null
-  /** A quote of the past: the cost that was expected when it was made, if any, instead of the one of today. */
+  /** For a past quote: the cost expected when it was made (null: none). It replaces today's expected cost. */
   readonly expectedThenCents?: number | null
   /** Epoch milliseconds. */
   readonly now: number
@@ -95,64 +95,65 @@ export interface AppraisedRate {
   /** The rate in US dollars on the basis of the brokerage; null if it cannot be converted. */
   readonly rateCents: number | null
   readonly verdict: RuleVerdict
-  /** Null if nothing is known to estimate from. */
+  /** Null if there is no history to estimate it from. */
   readonly chance: {
     readonly probability: number
     readonly interval80: Interval
     readonly interval95: Interval
   } | null
-  /** Null without a cost. */
+  /** Rate minus cost; null without a cost. */
   readonly marginCents: number | null
-  /** Reasons to confirm the rate. Their sentences are in US dollars: there are none for a quote in another currency. */
+  /** Reasons to confirm the rate. Empty for a quote in Canadian dollars, because the sentences name US dollars. */
   readonly warnings: readonly RateWarning[]
 }
 
 /**
- * What the service says about a quote: every advice, check, forecast and text reads it here, so that they cannot differ. Amounts
- * are cents, in US dollars on the brokerage's basis. The cost and the limits of the rules are whole cents.
+ * All results for one quote. Every advice, check, forecast and text reads them here, so that no two of them differ. Amounts are cents, in
+ * US dollars on the brokerage's basis. The cost and the limits of the rules are whole cents.
  */
 export interface Appraisal {
   readonly lane: LaneIdentity
-  /** The models behind it, and their rate type; null without a book. */
+  /** The models that the appraisal uses, and their rate type; null without a book. */
   readonly models: (PreparedModels & { readonly rateType: RateType }) | null
   /** Null if unknown. */
   readonly miles: number | null
-  /** How many decided quotes of the lane count. */
+  /** The number of decided quotes of the lane that count in the estimate. */
   readonly decided: number
-  /** How many quotes of the lane count, decided or not. */
+  /** The number of quotes of the lane that count, decided or not. */
   readonly quotes: number
-  /** Makes amounts as sent comparable; null if a fuel charge or an exchange rate for it is not known. */
+  /** Makes sent amounts comparable; null if a fuel surcharge or an exchange rate that it needs is not known. */
   readonly conversion: AmountConversion | null
-  /** The expected cost, also if it is only a default: see `isOwnCost`. Null if unknown. */
+  /** The expected cost, even if no load of the brokerage supports it (see `isOwnCost`). Null if unknown. */
   readonly expected: ExpectedCost | null
   /** The load that the cost is expected for. */
   readonly load: LoadToCost
-  /** The cost that margins and risks are computed with: the entered one, else the expected one if it says something about the brokerage. */
+  /**
+   * The cost that margins and risks are computed with: the entered cost, else the expected cost if it is the brokerage's own (`isOwnCost`).
+   */
   readonly cost: { readonly cents: number; readonly source: 'entered' | 'expected' } | null
-  /** The cost that the best rate is computed with: the entered one, else the expected one. */
+  /** The cost that the best rate is computed with: the entered cost, else any expected cost. */
   readonly optimumCostCents: number | null
   readonly facts: QuoteFacts
   readonly costs: RuleCosts
   readonly rules: AppliedRules
   /**
-   * The going rate of the lane, in fractional cents. Null if the brokerage has no quotes to learn from, or does not fit into
-   * memory, or if nothing supports a rate: the miles are unknown, and the lane has no answered quotes.
+   * The going rate of the lane, in fractional cents. Null if the brokerage has no quotes or does not fit into memory, or if the miles are
+   * unknown and the lane has no decided quotes.
    */
   readonly goingCents: number | null
-  /** What is believed about the lane's win curve. Null where the going rate is. */
+  /** The estimated win curve of the lane. Null if the going rate is null. */
   readonly belief: LaneWinCurve | null
   readonly optimum: Optimum | null
   readonly rates: RatesToQuote
-  /** Judges a rate as sent, on the terms of the quote; also the rate that a customer named in a counter-offer. */
+  /** Judges a sent rate, or the rate of a counter-offer, on the terms of the quote. */
   readonly at: (sentCents: number) => AppraisedRate
-  /** The estimate of a comparable rate with its explanations and the curve around it. Null without a book. */
+  /** The estimate at a comparable rate, its explanations and the win curve around it. Null without a book. */
   readonly explain: (rateCents: number) => OfferExplanation | null
 }
 
 /**
- * What should this load be quoted at, what does it cost, do the rules allow it, and how likely is it won? Decides the distance, the
- * expected cost, the conversion, the rules, the chance and the optimum of a quote, once. The statistics behind it are in
- * `estimate`.
+ * What should this load be quoted at, what does it cost, do the rules allow it, and how likely is it won? This function alone decides the
+ * distance, the expected cost, the conversion, the rules, the chance and the optimum of a quote. The statistical methods are in `estimate`.
  *
  * Without a book (a brokerage that does not fit into memory), no cost is expected and nothing is estimated; the rules apply as far
  * as they can be computed. In steps, because a lane with many quotes takes long.
@@ -184,7 +185,7 @@ export function* appraise(
   const rules = applyRules(given, facts, costs)
   const cost = believedCost(costs)
   const optimumCostCents = entered ?? then ?? expected?.costCents ?? null
-  // Other lanes say something about this one by its miles. Without miles, only answered quotes of its own do.
+  // Other lanes support a rate for this lane only through its miles. Without miles, it needs decided quotes of its own.
   const ground = miles !== null || (fold?.decided ?? 0) > 0 ? book : null
   const goingCents = ground === null ? null : referenceRateCents(ground.estimator, lane, miles)
   const recommended = recommendations(ground, input, {
@@ -283,7 +284,7 @@ function usualMiles({ quoted }: Estimator, { key }: LaneIdentity): number | null
 }
 
 /**
- * The expected cost of an appraisal alone, for quotes of which nothing else is needed. Null if unknown.
+ * The expected cost of an appraisal, without the rest of it. Null if unknown.
  *
  * @example expectedOf(book, { lane, miles: { typed: null, measured: 781 }, rateType: 'spot' })?.costCents // 171523
  */
@@ -358,7 +359,7 @@ function factsOf(
   }
 }
 
-/** What is known about a quote when one of its rates is judged. */
+/** The results that `rateOf` needs to judge a rate of a quote. */
 interface KnownOfQuote
   extends Pick<Appraisal, 'miles' | 'conversion' | 'rules' | 'cost' | 'quotes' | 'goingCents'> {
   readonly input: QuoteToAppraise
@@ -392,7 +393,7 @@ function rateOf(sentCents: number, about: KnownOfQuote): AppraisedRate {
   }
 }
 
-/** The rate with the entered or the scheduled fuel charge, the lower one: a too high entered charge must not satisfy a minimum. */
+/** The lower of the rates with the entered and with the scheduled fuel surcharge: a too high entered one must not satisfy a minimum. */
 function leastOf(sentCents: number, rateCents: number, { input, basis, miles }: KnownOfQuote): number {
   const { terms, day } = input
   if (day.fuelMillsPerMile === null || miles === null) return rateCents

@@ -1,4 +1,4 @@
-/** A typed distance is used if it differs from the measured one by at most this share of the measured one. */
+/** A typed distance is used if it is within this share of the measured distance (25 % above or below). */
 export const TYPED_MILES_SHARE = 0.25
 
 /** The loaded miles of a quote as somebody typed them, and as the service measures them. Null if unknown. */
@@ -8,8 +8,8 @@ export interface KnownMiles {
 }
 
 /**
- * The distance that decides conditions, limits, costs and conversions. A typed distance is often better than a measured one, but
- * one that is far from it would be a way around the rules: it counts only where nothing was measured.
+ * The distance that rule conditions, limits, costs and conversions use. A typed distance is often better than the measured one, but a typed
+ * distance far from it could evade the rules. Such a distance counts only if none was measured.
  *
  * @example decidedMiles({ typed: 800, measured: 781 }) // 800
  * @example decidedMiles({ typed: 9000, measured: 781 }) // 781

@@ -1,20 +1,20 @@
 import type { Optimum } from '../estimate/best-rate.ts'
 import { type AppliedRules, type RuledRate, ruledRate } from '../rules/pricing-rules.ts'
 
-/** What decides which rate to quote. */
+/** The inputs that decide which rate to quote. */
 export interface RateChoice {
   readonly rules: AppliedRules
   /** Null without a cost or without quotes to learn from. */
   readonly optimum: Optimum | null
-  /** The going rate, which is recommended without an optimum; null if it is not known. */
+  /** The going rate, which is recommended if there is no optimum; null if not known. */
   readonly goingCents: number | null
 }
 
-/** The rates that are recommended for a quote, within the rules and rounded as they say. */
+/** The rates that are recommended for a quote, within the rules and rounded by them. */
 export interface RatesToQuote {
   /** The target of the rules, else the best rate, else the going rate. */
   readonly toQuote: RuledRate | null
-  /** The best rate, whatever the target. Null without an optimum. */
+  /** The best rate, even if the rules have a target. Null without an optimum. */
   readonly best: RuledRate | null
   /** The lowest rate that earns nearly as much as the best one. Null without an optimum, or if it is not below the rate to quote. */
   readonly safer: RuledRate | null

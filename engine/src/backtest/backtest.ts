@@ -46,9 +46,7 @@ export const TESTED_MIN = 60
 export const WARM_UP_DAYS = 30
 /** Half a year: long enough for reliable measures, short enough to reflect the current market. */
 export const TESTED_DAYS = 180
-/**
- * Assumed days from a quote to its outcome. If customers answer later, the real model knew less than the backtest's.
- */
+/** Assumed days from a quote to its outcome. If customers answer later, the model in use knew fewer outcomes than the backtest's model. */
 export const OUTCOME_DELAY_DAYS = 1
 /** Minimum standard deviation of the forecasts' log odds. If all forecasts are nearly the same, their calibration slope is meaningless. */
 const SLOPE_SPREAD_MIN = 0.1
@@ -63,7 +61,7 @@ export interface BacktestQuestion {
   readonly now: number
   /** Quotes of the last `windowDays` days are tested. Older quotes are only training data. */
   readonly windowDays: number
-  /** The minimum of the brokerage's rule for all quotes. */
+  /** The minimum rate by the brokerage's rule for all quotes. */
   readonly minimum?: MinimumTerms
   /** Called with the share of the work that is done, from 0 to 1. */
   readonly onProgress?: (share: number) => void
@@ -79,8 +77,8 @@ export interface TooFewQuotes {
 }
 
 /**
- * Forecast quality. AUC and slope are null if every tested quote had the same outcome. The slope is also null if the
- * forecasts hardly differ. In these cases the values are meaningless.
+ * Forecast quality. `auc` (do wins have higher forecasts than losses?) and `slope` (are forecasts too extreme or too timid?) are null if
+ * every tested quote had the same outcome; `slope` also if the forecasts hardly differ.
  */
 export interface MeasuredQuality extends Omit<Quality, 'auc' | 'slope'> {
   readonly auc: number | null
@@ -107,7 +105,7 @@ export interface BacktestResult {
   /** Null if fewer than 30 tested quotes, or quotes on fewer than 5 lanes, could be priced. */
   readonly dollars: DollarEstimate | null
   readonly unpriced: Readonly<Record<Unpriced, number>>
-  /** How many won and pending quotes of the tested days were judged by missed-margin.ts, and the others by reason. */
+  /** The won and pending quotes of the tested days: the number that missed-margin.ts judged, and below the others by reason. */
   readonly judged: number
   readonly notJudged: Readonly<Record<NotJudged, number>>
   readonly missed: MissedColumns
@@ -163,7 +161,7 @@ export function backtest(question: BacktestQuestion): BacktestResult | TooFewQuo
   }
 }
 
-/** The quotes that the estimates of their rate types leave out. */
+/** The quotes that the estimate of their rate type (spot or contract) excludes. */
 function leftOutOf(quotes: readonly BacktestQuote[], now: number): ReadonlySet<number> {
   const { spot, contract } = estimatorsByType({ quotes, now })
   const out = new Set<number>()

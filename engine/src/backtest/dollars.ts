@@ -1,7 +1,7 @@
 /**
- * What would the model's best rates have been worth in dollars, compared with the quoted rates? Nobody quoted them, so the model
- * itself estimates it: the direct method of off-policy evaluation (Dudík, Langford and Li, 2011), which tends to overestimate
- * (Smith and Winkler, "The Optimizer's Curse", 2006). The range is a cluster bootstrap over lanes (Efron, 1979).
+ * What would the model's best rates have been worth in dollars, compared with the quoted rates? Nobody quoted the best rates, so the model
+ * itself estimates their margins: the direct method of off-policy evaluation (Dudík, Langford and Li, 2011), which tends to overestimate
+ * (Smith and Winkler, "The Optimizer's Curse", 2006). The range comes from resampling whole lanes: a cluster bootstrap (Efron, 1979).
  * docs/backtest.md, "The dollar estimate".
  */
 
@@ -45,8 +45,8 @@ export function isUnlikelyCost(costCents: number, expectedCents: number): boolea
 }
 
 /**
- * Computes the margins of a tested quote from what was known at the start of its day. Both margins use the quote's own cost, so
- * that a rep who knew the truck's cost better than the model gets credit for it. The minimum is today's.
+ * Computes the margins of a tested quote from what was known at the start of its day. Both margins use the quote's own cost, so that a rep
+ * who knew the truck's cost better than the model gets credit for it. The minimum is by today's rule.
  *
  * @example priceQuote(test, { ...quote, costCents: null }, { costs, minimum: {} }) // 'without_cost'
  */
@@ -66,7 +66,7 @@ export function priceQuote<Quote extends LaneQuote>(
   const { costCents: expectedCents } = expected
   const floorCents = minimumRateCents(terms.minimum, { costCents: expectedCents, miles })
   const best = bestRate({ ...curve, costCents: expectedCents, floorCents })
-  // If the floor is above the flat zone, only the floor is as good as the best rate.
+  // If the lowest allowed rate is above the flat zone, only that rate is as good as the best one.
   const low = Math.max(best.flatZone.lowCents, best.floorCents ?? 0)
   const high = Math.max(best.flatZone.highCents, best.floorCents ?? 0)
   return {
@@ -79,7 +79,7 @@ export function priceQuote<Quote extends LaneQuote>(
   }
 }
 
-/** Sums of margins over tested quotes, in cents. `differenceCents` is best minus quoted; its range comes from resampling lanes. */
+/** Sums over tested quotes: margins in cents, and numbers of quotes by `place`. `differenceCents` is best minus quoted, with its range. */
 export interface DollarEstimate {
   readonly quotes: number
   readonly lanes: number

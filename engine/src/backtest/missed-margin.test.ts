@@ -102,7 +102,7 @@ function sums(found: Found, { quotes, truth }: ReturnType<typeof simulated>, kin
 const brokerage = simulated(1)
 const found = judged(brokerage.quotes)
 
-/** The same with half of the tested days, for the tests that change the quotes and judge them again. */
+/** The same brokerage with half of the tested days, for the tests that change the quotes and judge them again. */
 const small = simulated(1, 50)
 
 describe('a simulated brokerage with a known truth', () => {

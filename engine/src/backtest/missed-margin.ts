@@ -20,10 +20,10 @@ import type { TestDay } from './walk-forward.ts'
 export const MISSED_KINDS = ['won_too_low', 'not_worth'] as const
 export type MissedKind = (typeof MISSED_KINDS)[number]
 
-/** Why a won or pending quote is not judged. `at_edge`: its best rate is an end of the rates tried. */
+/** Why a won or pending quote is not judged. `at_edge`: its best rate is the lowest or the highest rate tried. */
 export type NotJudged = 'without_cost' | 'without_rate' | 'unlikely_cost' | 'at_edge'
 
-/** A quote with its rate as quoted, and with the truck cost that was known then: the rep's, else the expected one. */
+/** A quote with its quoted rate, and with the truck cost known when it was made: the rep's cost, else the expected cost. */
 export interface JudgeableQuote extends LaneQuote {
   readonly quotedRateCents: number
   readonly quotedCostCents: number | null
@@ -32,7 +32,7 @@ export interface JudgeableQuote extends LaneQuote {
 /**
  * The estimated margin that a quote missed because of its rate, by what was known on the morning of its day. Money in cents.
  *
- * `winSd` and `costSd` are the standard deviations of the amount from the win curve and from the cost.
+ * `winSdCents` and `costSdCents` say how uncertain the amount is (standard deviations): because of the win curve, and of the cost.
  */
 export interface MissedMargin {
   readonly quoteId: number
@@ -44,7 +44,7 @@ export interface MissedMargin {
   readonly costCents: number
   /** The lowest rate that was nearly as good as the best one (*Safer* on the desk). */
   readonly betterRateCents: number
-  /** The chance of winning at the quoted rate and at the better rate. */
+  /** The chance of winning at the quoted rate, and below at the better rate. */
   readonly chance: number
   readonly chanceAtBetter: number
 }
@@ -102,13 +102,13 @@ function chanceSd(posterior: Posterior, x: number): number {
  * Judges a won or pending quote by what was known on the morning of its day: the win curve, the going rate, and the truck cost that
  * the rep entered or that was expected. Null if its rate is neither too low nor below its cost.
  *
- * A quote that was won below the better rate (the lowest that is nearly as good as the best) misses
- * `P(better) / P(rate) x (better - cost) - (rate - cost)`: it was won, so the customer would also have paid the better rate with
- * the chance `P(better) / P(rate)`. It counts if the 80 % range of this amount over the win curves is above zero. In simulations,
- * raising to the better rate earns more than raising to the best one, and its estimate is closer to the truth.
+ * A quote that was won below the better rate (the lowest that is nearly as good as the best) misses `P(better) / P(rate) x (better - cost)
+ * - (rate - cost)`: it was won, so the customer would also have paid the better rate with the chance `P(better) / P(rate)`. The quote
+ * counts if the 80 % range of this amount over the win curves is above zero. In simulations, raising rates to the better rate earns more
+ * than raising them to the best one, and the estimate is closer to the truth.
  *
- * A quote below its cost loses `cost - rate` if it is won; a pending one is won with its probability. A won quote below its cost
- * counts as `not_worth` alone.
+ * A quote below its cost loses `cost - rate` if it is won. For a pending quote, this loss is multiplied by its chance of winning. A won
+ * quote below its cost is `not_worth`, never `won_too_low`.
  *
  * @example missedMargin(test, { ...quote, quotedCostCents: 100_00, quotedRateCents: 90_00 }, costs) // 1000 cents, not_worth
  */
@@ -132,7 +132,7 @@ export function missedMargin<Quote extends JudgeableQuote>(
   const chance = winMean(posterior, x)
   const curve = { posterior, referenceCents, priceWeight: priceWeight(model, lane) }
   const best = bestRate({ ...curve, costCents, floorCents: null })
-  // The cost varies around the expected one as past costs did.
+  // The uncertainty of the cost, from the 80 % range of the expected cost.
   const costSd = (costCents * Math.log(expected.highCents / expected.lowCents)) / (2 * DEVIATIONS_80)
   const found = {
     quoteId,
@@ -171,7 +171,7 @@ export function missedMargin<Quote extends JudgeableQuote>(
   }
 }
 
-/** The judged quotes in columns, which pass from a thread without a copy of each. Amounts are in cents. */
+/** The quotes with a missed margin in columns, so that a thread does not pass an object for each. */
 export interface MissedColumns {
   readonly quoteId: Float64Array
   /** The position in `MISSED_KINDS`. */
@@ -187,7 +187,7 @@ export interface MissedColumns {
 }
 
 /**
- * Judged quotes in columns, in the order of the quotes. Amounts are rounded to whole cents; standard deviations are not.
+ * Puts missed margins into columns, in the same order. Amounts are rounded to whole cents; standard deviations are not.
  *
  * @example missedColumns([]).quoteId.length // 0
  */
@@ -207,15 +207,15 @@ export function missedColumns(quotes: readonly MissedMargin[]): MissedColumns {
 }
 
 /**
- * The part of the error's variance that all lanes have in common: errors of the curve's shape and of the market, which do not
- * average out. With it, 18 of 20 ranges of simulated brokerages contained the true missed margin; with a tenth of it, 14.
+ * The share of the error's variance that all lanes have in common: errors of the curve's shape and of the market, which do not average out.
+ * With 0.2, the ranges of 18 of 20 simulated brokerages contained the true missed margin; with 0.02, those of 14.
  */
 const SHARED_ERROR = 0.2
 
 /**
- * The 80 % range of the missed margin of several lanes, from the standard deviation of each lane. Within a lane, `winSd` adds up,
- * because its quotes have the same win curve, and the squares of `costSd` add up. Between lanes, the squares add up, except for
- * `SHARED_ERROR`.
+ * The 80 % range of the missed margin of several lanes, from the standard deviation of each lane. Within a lane, the caller adds up
+ * `winSdCents`, because all quotes have the same win curve, and the squares of `costSdCents`. Between lanes, the squares add up, except for
+ * the share `SHARED_ERROR`.
  *
  * @example missedRange(0, { sumOfSquares: 10_000, sum: 100 }) // { lowCents: -128.16, highCents: 128.16 } for one lane
  */

@@ -49,8 +49,8 @@ export interface RuleTest<Quote> {
 const QUOTES_PER_STEP = 20
 
 /**
- * Which past quotes a rule would have changed: those to which it applies, and whose rate would have been another one with it. In
- * steps, because thousands of quotes with hundreds of rules take longer than other requests may wait.
+ * Finds the past quotes that a rule would have changed: it applies to them, and the nearest allowed rate is another one with it. In steps,
+ * because thousands of quotes with hundreds of rules take longer than other requests may wait.
  */
 export function* testRuleInSteps<Quote extends PastQuote>(
   {

@@ -73,7 +73,7 @@ export function* testDays<Quote extends LaneQuote>(
   }
 }
 
-/** The win probability by the model of the quote's day; without any earlier quote, that at the reference rate. */
+/** The win probability by the model of the quote's day. Without a reference rate (no earlier quote), the quote is taken to be at it. */
 export function forecastOf<Quote extends LaneQuote>(
   { modelFor, posteriorFor }: TestDay<Quote>,
   quote: Quote,

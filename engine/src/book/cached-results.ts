@@ -8,7 +8,7 @@ export interface Result<Value> {
 
 interface Kept extends Result<unknown> {
   readonly revision: number
-  /** The time that it was computed for. It is not valid for earlier times, to which a clock can be set back. */
+  /** The time that the result was computed for. If a clock is set back before it, the result is not valid. */
   readonly from: number
 }
 

@@ -23,7 +23,7 @@ import {
   type Scope,
 } from './scope-counts.ts'
 
-/** A property test with some random values, and a long one with many. */
+/** Two property tests, with some and with many random values. */
 const property = (name: string, check: (numRuns: number) => void) => {
   test(name, () => check(12))
   test(`${name}: many`, { tags: 'long' }, () => check(100))

@@ -39,12 +39,12 @@ export interface Corridor extends Area {
   areas: readonly Area[]
 }
 
-/** A city pair with one equipment. `counts` has the numbers of its quotes, whatever their rates: see `countsOf`. */
+/** A city pair with one equipment. */
 export interface BookLane {
   readonly number: number
   readonly places: LanePlaces
   readonly corridor: Corridor
-  /** One count for each rate type and outcome. */
+  /** The number of quotes for each rate type and outcome, whatever their rates: see `countsOf`. */
   readonly counts: number[]
 }
 
@@ -79,12 +79,12 @@ export class QuoteBook implements QuotedLanes {
   readonly lanes: BookLane[] = []
   /** Every city pair. */
   readonly all: Area = { revision: 0, corridors: [] }
-  /** Like the counts of a lane, but of all quotes. */
+  /** Like the counts of a lane, but of all lanes together. */
   readonly #counts = noCounts()
   #revision = 0
   readonly #corridors = new Map<string, Corridor>()
   readonly #areas = new Map<string, Area>()
-  /** Each name of a place once: thousands of lanes have the same states, markets and cities. */
+  /** The one copy of each place name: thousands of lanes have the same states, markets and cities. */
   readonly #names = new Map<string, string>()
   readonly #listeners = new Set<QuoteListener>()
 
@@ -101,13 +101,13 @@ export class QuoteBook implements QuotedLanes {
     return this.#revision
   }
 
-  /** Adds a portion to a book that is being opened. Nothing may be read, put or removed before `join` has ended. */
+  /** Adds a portion of quotes to a book that is being opened. Nothing may be read, put or removed before `join` has ended. */
   append(portion: QuotePortion, apart?: QuotePortion): void {
     this.columns.append(portion)
     if (apart !== undefined) this.apart.append(apart)
   }
 
-  /** Ends the opening, in steps. The revisions stay 0, because nobody has read the book yet. */
+  /** Ends the opening of the book, in steps. Revisions stay 0, because nobody has read it yet. */
   *join(): Steps<void> {
     yield* this.columns.join()
     yield* this.apart.join()
@@ -138,7 +138,7 @@ export class QuoteBook implements QuotedLanes {
     const corridor = known ?? this.#newCorridor(own)
     const made: BookLane = { number: this.lanes.length, places: own, corridor, counts: noCounts() }
     this.lanes.push(made)
-    // `push` would allocate 17 places, and most city pairs have one lane.
+    // `push` to an empty list allocates 17 places, and most city pairs have one lane.
     if (corridor.lanes.length === 0) corridor.lanes = [made]
     else corridor.lanes.push(made)
     return made.number
@@ -320,7 +320,7 @@ export const areaName = {
     from === null || to === null ? null : `markets ${from}>${to}`,
 }
 
-/** The identity of a lane in the estimate: its place keys and equipment, and the scopes it borrows from. */
+/** The identity of a lane in the estimate: its place keys and equipment, and the scopes that its estimate borrows from. */
 export function identityOf(places: {
   readonly originKey: string
   readonly destinationKey: string

@@ -2,7 +2,7 @@ import { customerKey, lowerCase } from '../customer-name.ts'
 
 /** The customer of a quote and of its booking, as they were written. */
 export interface CustomerNames {
-  /** The key of the customer that the quote counts for: that of the booking if it names one, else that of the quote. */
+  /** The key of the customer that the quote counts for: the booking's customer if it names one, else the quote's. */
   readonly key: string
   /** The key of the customer of the quote. */
   readonly quotedKey: string
@@ -22,7 +22,7 @@ export interface CarrierName {
 const BYTES_PER_ENTRY = 200
 const BYTES_PER_CHARACTER = 3
 
-/** The names of customers and carriers, each once. A quote has the numbers of its names; 0 means no names. */
+/** The names of customers and carriers, each once. A quote refers to its names by number; 0 means no names. */
 export class QuoteNames {
   readonly customers: CustomerNames[] = []
   readonly carriers: CarrierName[] = []

@@ -14,18 +14,18 @@ export interface Scope {
   readonly pool: Pool
 }
 
-/** The lanes of a scope, one by one: a list of the thousands of lanes of a whole brokerage takes milliseconds. */
+/** The lanes of a scope, one by one, because a list of the thousands of lanes of a brokerage takes milliseconds to build. */
 function* lanesOf({ area, equipmentCode }: Scope): Generator<BookLane> {
   for (const { lanes } of area.corridors)
     for (const lane of lanes)
       if (equipmentCode === null || lane.places.equipmentCode === equipmentCode) yield lane
 }
 
-/** Quotes counted per step, and how many quotes the visit of a lane counts as. */
+/** Quotes counted per step; a visited lane counts as `LANE_WORK` more. */
 const QUOTES_PER_STEP = 5_000
 const LANE_WORK = 5
 
-/** Calls `see` with the row of every quote that counts in a scope, in no order. */
+/** Calls `see` with the row of every quote that counts in a scope, in no particular order. */
 function* eachRow(book: QuoteBook, scope: Scope, see: (row: number) => void): Steps<void> {
   const { columns } = book
   let work = 0

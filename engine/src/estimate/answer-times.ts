@@ -16,14 +16,14 @@ const GROUPS = [0, 1, 2, 3, 5, 8, 12, 17, 24, 33, 45] as const
 /** Quotes of 60 to 240 days are settled: their customers have answered, or never will. */
 const SETTLED_FROM = 60
 const SETTLED_TO = 240
-/** With fewer settled quotes, an undecided quote counts as nothing. */
+/** With fewer decided quotes among the settled ones, an undecided quote counts as nothing. */
 const SETTLED_MIN = 100
 /** Each age group gets this many imaginary quotes with wins and losses answered equally fast, because a few quotes prove nothing. */
 const EQUALLY_FAST = 40
 /** Win rates differ by about this much from month to month anyway, so a smaller difference between ages is weak evidence. */
 const USUAL_DIFFERENCE = 0.03
 
-/** What an undecided quote says about its outcome: it counts as this part of a win, or of a loss. */
+/** The part of a win (`won`) or of a loss that an undecided quote counts as. */
 export interface Leaning {
   readonly won: boolean
   readonly weight: number
@@ -31,10 +31,10 @@ export interface Leaning {
 
 const NOTHING: Leaning = { won: false, weight: 0 }
 
-/** For each age group, what an undecided quote counts as. */
+/** The leaning of an undecided quote in each age group. */
 export type AnswerTimes = readonly Leaning[]
 
-/** What an undecided quote of this age, in days, counts as. */
+/** The leaning of an undecided quote of this age, in days. */
 export function leaningAt(times: AnswerTimes, age: number): Leaning {
   if (age >= SETTLED_FROM) return NOTHING
   let group = GROUPS.length - 1
@@ -43,8 +43,8 @@ export function leaningAt(times: AnswerTimes, age: number): Leaning {
 }
 
 /**
- * What undecided quotes count as, from the numbers of won, lost and pending quotes by age. If wins and losses are answered equally
- * fast, they count as nothing. Quotes still undecided after 60 days are taken to be like the decided ones.
+ * The leanings of undecided quotes, from the numbers of won, lost and pending quotes by age. If wins and losses are answered equally fast,
+ * undecided quotes count as nothing. Quotes still undecided after 60 days are taken to be like the decided ones.
  */
 export function* answerTimesInSteps(quoted: PooledQuotes, today: number): Steps<AnswerTimes> {
   const { columns } = quoted
@@ -85,7 +85,7 @@ function leaningOf(counts: readonly number[], settled: readonly number[]): Leani
   const missing = lostShare * (wonAnswered - lostAnswered)
   const weight = missing > 0 ? missing : wonShare * (lostAnswered - wonAnswered)
   const excess = late * (wonShare + lostShare)
-  // Near 1 if wins and losses differ by more than win rates usually do.
+  // Near 1 if more wins or losses are missing than win rates usually vary.
   const evidence = missing ** 2 / (missing ** 2 + USUAL_DIFFERENCE ** 2)
   return { won: missing < 0, weight: clip((evidence * Math.min(weight, excess)) / (pending / count), 0, 1) }
 }

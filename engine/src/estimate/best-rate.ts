@@ -12,14 +12,14 @@ const LAST = 60
 /** Rates that earn at least this share of the highest expected margin are in the flat zone: as good as the best rate. */
 const FLAT_SHARE = 0.98
 
-/** The rate with the highest expected margin, and its surroundings. Money is in cents and may be fractional. */
+/** The rate with the highest expected margin, and the rates around it. Money is in cents and may be fractional. */
 export interface Optimum {
   readonly rateCents: number
   readonly winProbability: number
   readonly expectedMarginCents: number
   /** The rates around the optimum with at least 98 % of its expected margin. */
   readonly flatZone: { readonly lowCents: number; readonly highCents: number }
-  /** The best rate is at an end of the grid, so the true optimum may be beyond it. */
+  /** Whether the best rate is the lowest or highest rate tried. The true optimum may then be beyond it. */
   readonly atEdge: boolean
   /** The lowest rate that the brokerage's rules allow; null if there is none. */
   readonly floorCents: number | null
@@ -28,7 +28,7 @@ export interface Optimum {
   readonly flooredExpectedMarginCents: number
 }
 
-/** A lane on which the best rate is wanted. */
+/** The inputs to find the best rate on a lane. */
 export interface LaneToPrice {
   /** The win probability at a rate. */
   readonly chanceAt: (rateCents: number) => number

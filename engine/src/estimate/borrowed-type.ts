@@ -1,6 +1,6 @@
 /**
- * How much of this contract estimate comes from spot quotes, or the reverse? The answer names two shares: that of the win curve
- * and that of the going rate. No statistical method: they are the weights that the estimate was computed with, as shares.
+ * How much of this contract estimate comes from spot quotes, or the reverse? The answer is two shares of the other type: in the win curve
+ * and in the going rate. No statistical method: the shares are the weights that the estimate was computed with.
  * docs/model-estimate.md, "Spot and contract".
  */
 
@@ -9,23 +9,23 @@ import type { Estimator } from './estimator.ts'
 import { otherReferenceShare } from './lane-reference.ts'
 import { scopeOf } from './scope-tree.ts'
 
-/** What an estimate of a rate type takes from the quotes of the other type. */
+/** The parts of an estimate that come from quotes of the other rate type. */
 export interface BorrowedType {
   /** The share of the win curve that is from outcomes of the other type. */
   readonly curveShare: number
   /** The share of the going rate that is from rates of the other type on the lane. */
   readonly rateShare: number
-  /** An outcome of the other type counts as this part of an outcome. */
+  /** An outcome of the other type counts as this part of one of this type. */
   readonly weight: number
   /** How far rates of this type usually are above those of the other on the same lane, in ln. */
   readonly rateOffset: number
-  /** The lanes with quotes of both types. */
+  /** The number of lanes with quotes of both types. */
   readonly lanesOfBoth: number
 }
 
 /**
- * How much of a lane's estimate comes from the other rate type. The part of the win curve that other lanes contribute is divided
- * between the types like the weighted decided quotes of the narrowest scope that has any. Null for a model that borrows nothing.
+ * How much of a lane's estimate comes from the other rate type. The part of the win curve that other lanes contribute is divided between
+ * the types in proportion to their weighted decided quotes in the narrowest scope that has any. Null for a model that borrows nothing.
  *
  * @param borrowedShare the share of the curve that is not from the lane's own quotes
  */

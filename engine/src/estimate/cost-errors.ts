@@ -1,15 +1,18 @@
 /**
- * How far is a truck's cost usually from the expected one: 10 % or 25 %? Every past load was forecast before it moved; its error
- * says so. Methods: the mean error is shrunk toward errors measured on 4,476 US truckloads (credibility, Bühlmann, 1967). The
- * distribution is the histogram of own errors mixed with a Laplace distribution: the posterior mean of a Dirichlet process
- * (Ferguson, 1973).
+ * How far is a truck's cost usually from the expected one: 10 % or 25 %? Each past load was forecast before it moved; the errors of these
+ * forecasts tell. Methods: the mean error is shrunk toward errors measured on 4,476 US truckloads (credibility, Bühlmann, 1967). The
+ * distribution is the histogram of own errors mixed with a Laplace distribution: the posterior mean of a Dirichlet process (Ferguson,
+ * 1973).
  * docs/model-estimate.md, "Expected cost", The range, and "Margin at risk".
  */
 
 /** The days ahead for which a cost is expected: today, and one, two and four weeks ahead. */
 export const AHEAD_DAYS = [0, 7, 14, 28] as const
 
-/** Lanes are grouped by their number of loads, which decides how good their expected costs are. Each row goes up to a number of loads. */
+/**
+ * Lanes are grouped by their number of loads, which decides how good their expected costs are. Each entry is the largest number of loads of
+ * a group.
+ */
 export const OWN_LOADS_ROWS = [0, 4, 14, Number.POSITIVE_INFINITY] as const
 
 /**
@@ -24,14 +27,14 @@ const MEASURED = [
 ] as const
 /** The measured error counts as much as this many loads of the brokerage. */
 const MEASURED_WEIGHT = 8
-/** Beside recent loads, the mean error of all loads counts as much as this many: a mean over fewer varies by 15 % or more. */
+/** The mean error of all loads counts as much as this many recent loads, because a mean over fewer varies by 15 % or more. */
 const RECENT_WEIGHT = 30
 
 /** Sums of how far past expected costs were from the actual ones, in ln cost. */
 export interface AbsoluteErrors {
   sum: number
   loads: number
-  /** The same with weights that fade with age: see `weightOf`. */
+  /** Below: the same, weighted by the age of a load (`weightOf`). */
   recentSum: number
   recent: number
 }
@@ -77,7 +80,7 @@ const BINS = Math.round((2 * ERROR_MAX) / BIN_WIDTH)
  */
 const LAPLACE_WEIGHT = 300
 
-/** A histogram of how far a brokerage's truck costs were above or below the expected ones, in usual errors. */
+/** A histogram of how far a brokerage's truck costs were above or below the expected ones, in multiples of the usual error. */
 export interface ErrorCounts {
   readonly bins: Float64Array
   /** The sum of the weights of all errors. */
@@ -119,7 +122,7 @@ export function errorBelow({ counts, usual }: ErrorSpread, error: number): numbe
   return (LAPLACE_WEIGHT * laplace + below) / (LAPLACE_WEIGHT + counts.count)
 }
 
-/** The error that an expected cost stays below with a chance. @example errorAt({ counts: noErrors(), usual: 0.2 }, 0.9) // 0.3219 */
+/** The inverse of `errorBelow`: the error at a chance. @example errorAt({ counts: noErrors(), usual: 0.2 }, 0.9) // 0.3219 */
 export function errorAt(spread: ErrorSpread, chance: number): number {
   let [low, high] = [-2 * ERROR_MAX * spread.usual, 2 * ERROR_MAX * spread.usual]
   for (let step = 0; step < 40; step++) {
@@ -137,8 +140,8 @@ export interface ErrorRange {
 }
 
 /**
- * One in ten loads costs less than the range, and one in ten more. The range contains the expected cost, even if nearly all past
- * costs were above theirs.
+ * The 80 % range: one in ten loads costs less, and one in ten more. The range contains the expected cost, even if nearly all past loads
+ * cost more than expected.
  *
  * @example errorRange(noErrors()) // { low: -1.61, high: 1.61 }
  */

@@ -31,18 +31,15 @@ import { clip } from './vector.ts'
 
 /** How fast the market index of truck costs moves: a day with n loads moves it by 1 - e^(-.05 n) times their mean surprise. */
 const INDEX_SPEED = 0.05
-/**
- * The most, in ln cost, that counts of a load's surprise (actual minus expected), and of the gap between a lane's newest loads and
- * its level.
- */
+/** The limit, in ln cost, of a load's surprise (actual minus expected), and of the gap between a lane's newest loads and its level. */
 const SURPRISE_MAX = 0.4
 /** An expected cost moves toward the lane's newest loads by one of these shares of the gap: the one that would have been best so far. */
 const FOLLOWED = [0, 0.25, 0.5, 0.75, 1] as const
-/** With fewer loads to learn that share from, it is 0. */
+/** With fewer loads to learn the share from, the share is 0. */
 const FOLLOW_LOADS_MIN = 10
-/** Costs seem to move this much with the season by chance alone, in ln cost, so it is subtracted from each movement. */
+/** By chance alone, costs seem to move this much with the season, in ln cost. It is subtracted from each seasonal movement. */
 const SEASON_LEAST = 0.005
-/** The most newest loads that are forecast to learn from past errors, because each forecast takes time. */
+/** Past errors are learned from at most this many of the newest loads, because each forecast takes time. */
 const TAUGHT_LOADS_MAX = 20_000
 
 /** How the brokerage's truck costs moved, as an index in ln cost: on the morning of each day with loads, oldest first, and now. */
@@ -52,7 +49,7 @@ export interface CostIndex {
   readonly now: number
 }
 
-/** What was learned from the brokerage's past forecasts for one of `AHEAD_DAYS`. */
+/** The seasonal share and the past errors of forecasts for one of `AHEAD_DAYS`. */
 export interface AheadFit {
   readonly season: SeasonShare
   /** One entry for each of `OWN_LOADS_ROWS`. */
@@ -121,11 +118,11 @@ export function indexOn({ days, mornings, now }: CostIndex, day: number): number
  * of the day `from`.
  */
 export interface ResidualAhead {
-  /** What its scopes say, from the brokerage to the lane. */
+  /** The residual by the lane's scopes, from the brokerage to the lane itself. */
   readonly level: number
-  /** How far its newest loads are from the level, limited. */
+  /** How far the lane's newest loads are from `level`, at most `SURPRISE_MAX`. */
   readonly gap: number
-  /** How the season will move costs until then. */
+  /** How the season will move costs in those days. */
   readonly season: number
 }
 
@@ -148,7 +145,7 @@ export function residualAhead(
   return { level, gap, season: Math.sign(season) * Math.max(0, Math.abs(season) - SEASON_LEAST) }
 }
 
-/** Learns which share of `FOLLOWED` would have had the smallest errors; of equal ones, the smallest share. */
+/** Learns which share of `FOLLOWED` would have had the smallest errors; if several are equal, the smallest share. */
 class Share {
   share = 0
   loads = 0
@@ -186,7 +183,7 @@ class Following {
   }
 }
 
-/** What is known before the loads are read. */
+/** The inputs that are known before the loads are read. */
 interface Known {
   /** The day for which costs are prepared. */
   readonly day: number
@@ -203,8 +200,8 @@ interface FoldedCosts extends CostScopes {
 }
 
 /**
- * Reads a brokerage's loads in the order of time, and returns the residuals of their scopes, the market index, and what forecasts
- * would have taught: each load is forecast from what was known 0, 7, 14 and 28 days before.
+ * Reads a brokerage's loads in the order of time, and returns the residuals of their scopes, the market index, and the errors of forecasts:
+ * each load is forecast from the loads known 0, 7, 14 and 28 days before.
  */
 export function* foldedInSteps(loads: FoldedLoads, known: Known): Steps<FoldedCosts> {
   const fold = new CostFold(loads, known)
@@ -276,7 +273,7 @@ class CostFold {
     return chain
   }
 
-  /** `weightOf`, which is slow, for many loads of the same day in a row. */
+  /** `weightOf` is slow, so loads of the same day in a row share one result. */
   #weightOn(day: number): number {
     if (day !== this.#weighedDay) {
       this.#weighedDay = day
@@ -297,7 +294,7 @@ class CostFold {
     })
   }
 
-  /** Forecasts each load for which, on `day`, all loads up to 7, 14 or 28 days before it are counted. */
+  /** Forecasts loads 7, 14 or 28 days ahead: each load for which all loads up to that many days before it are counted on `day`. */
   *lookAhead(day: number): Steps<undefined> {
     const { days, lanes, values } = this.#loads
     for (let which = 1; which < AHEAD_DAYS.length; which++) {
@@ -337,13 +334,12 @@ class CostFold {
     this.#surprised = 0
   }
 
-  /** Adds a load of today. */
   add(nth: number): void {
     const value = this.#loads.values[nth]!
     const chain = this.#chain(this.#loads.lanes[nth]!)
     const weight = this.#weightOn(this.today)
-    // The first load of a brokerage sets its level, and says nothing about the market. The index is measured with all scopes
-    // moving: it would not stop at the market if agreed prices, which do not follow it, counted as surprises every day.
+    // The first load of a brokerage sets its level, and says nothing about the market. Here the means of all scopes follow the index.
+    // Otherwise agreed prices, which do not follow the market, would count as surprises every day and move the index past it.
     if (this.#scopes.loads > 0) {
       this.#moving.scale = 1 / weight
       this.#moving.index = this.#index
@@ -362,8 +358,8 @@ class CostFold {
   }
 
   /**
-   * Learns from the error of a load of today, forecast before the first load of its lane today. A broker cannot know the others of
-   * the day either, and loads of one day often have the same cost.
+   * Learns from the error of a load of today, forecast before the first load of its lane today. A broker cannot know the other loads of the
+   * day either, and loads of one day often have the same cost.
    */
   #learn(nth: number, chain: CostChain, weight: number): void {
     if (this.#scopes.loads === 0) return
@@ -387,7 +383,7 @@ class CostFold {
   *result(): Steps<FoldedCosts> {
     const { newest } = this.#scopes
     let copied = 0
-    // Lists that grew have room for 17 loads; copies have none.
+    // Lists that grew have room for 17 loads; copies have no unused room.
     for (const [key, { days, values }] of newest) {
       newest.set(key, { days: days.slice(), values: values.slice() })
       if (++copied % QUOTES_PER_STEP === 0) yield

@@ -1,14 +1,14 @@
 /**
- * What does a truck cost on a lane with one load of its own? Mostly what its states and regions say, and a little what the load
- * says. Each scope, from the brokerage to the lane, counts by its number of loads; old loads count less. Method: hierarchical
+ * What does a truck cost on a lane with one load of its own? Mostly what trucks cost between its states and regions, and a little what that
+ * load cost. Each scope, from the brokerage to the lane, counts by its number of loads; old loads count less. Method: hierarchical
  * credibility (Jewell, 1975; https://en.wikipedia.org/wiki/B%C3%BChlmann_model).
  * docs/model-estimate.md, "Expected cost".
  */
 
 /**
- * How much a scope takes from the next wider one: that counts as much as this many loads beside its own. The scopes: the brokerage;
- * the region pair, origin state, destination state and state pair, each with equipment; the corridor; the corridor with equipment.
- * The origin and destination states tell whether trucks are scarce at one end, which reduces the error on lanes without loads.
+ * How much a scope takes from the next wider one: the wider scope counts as much as this many loads of the narrower. The scopes: the
+ * brokerage; the region pair, origin state, destination state and state pair, each with equipment; the corridor; the corridor with
+ * equipment. The origin and destination states tell whether trucks are scarce at one end, which reduces the error on lanes without loads.
  */
 const CHAIN_WEIGHTS = [10, 6, 8, 8, 4, 2, 1] as const
 /**
@@ -22,8 +22,8 @@ const HALF_LIFE_DAYS = 45
 const NEWEST_LOADS = 3
 const NEWEST_MAX = 6
 /**
- * Of a lane's newest loads, one counts half as much as one 0.7 days later. All together, they count half as much every 90 days,
- * beside a thousandth of a load for the scopes.
+ * Among a lane's newest loads, a load counts half as much as one that is 0.7 days newer. The weight of them all halves every 90 days. The
+ * level of the scopes counts as a thousandth of a load beside them.
  */
 const NEWEST_HALF_LIFE_DAYS = 0.7
 const STALE_HALF_LIFE_DAYS = 90
@@ -67,8 +67,8 @@ export interface CountedLoad {
 }
 
 /**
- * The residual that is expected on a lane: from the widest scope to the narrowest, `e = (w mu + m0 e) / (w + m0)` with m0 = 10, 6,
- * 8, 8, 4, 2, 1 loads. A scope without loads does not change e.
+ * The residual that is expected on a lane: from the widest scope to the narrowest, `e = (w mu + m0 e) / (w + m0)`, with a scope's weight w
+ * and mean mu, and m0 from `CHAIN_WEIGHTS`. A scope without loads does not change e.
  *
  * @example chainResidual([{ weight: 40, mean: 0.05 }, null, null, null, null, null, null]) // .04
  */
@@ -85,8 +85,8 @@ export function weightOf(day: number, on: number): number {
 }
 
 /**
- * `chainResidual` for a lane's scopes, without an array per load: with their weights multiplied by `scale`, and with the means of
- * the `moving` widest scopes moved from the market of their loads' days to the market `index`. It starts at `index`.
+ * `chainResidual` for a lane's scopes, without an array per load. It starts at `index`, multiplies the weights by `scale`, and moves the
+ * means of the `moving` widest scopes from the market of their loads' days to the market `index`.
  */
 export function chainOf(
   { scopes }: CostChain,

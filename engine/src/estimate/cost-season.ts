@@ -18,9 +18,12 @@ const LOADS_MIN = 5
 const NO_SEASON_YEARS = 1
 /** Fewer past weeks with the same weeks in earlier years are no evidence of a season. */
 export const SEASON_WEEKS_MIN = 13
-/** "No season" counts as much as this many weeks in the share of the earlier movement that is expected again. */
+/** In the share of the earlier movement that is expected again, "no season" counts as much as this many weeks. */
 const SHARE_WEIGHT = 13
-/** The largest share: a movement that returns fully after one earlier year has 2, because the sum is divided by one more year. */
+/**
+ * The largest share: a movement that returns fully after one earlier year has 2, because `earlierMovement` divides the sum by one more
+ * year.
+ */
 const SHARE_MAX = 2
 /** Earlier years are evidence only if they reduce the mean error of forecasts to at most this share of it. */
 const ERROR_SHARE_MAX = 0.9
@@ -39,7 +42,7 @@ export interface LoadColumns {
   readonly laneCount: number
 }
 
-/** How far loads were above the mean of their lane, in ln cost: running sums by day, of which entry n has the days before first + n. */
+/** How far loads were above the mean of their lane, in ln cost: running sums by day. Entry n has the days before `first` + n. */
 export interface CostDays {
   readonly first: number
   readonly sums: Float64Array
@@ -130,9 +133,9 @@ export function earlierMovement(days: CostDays, from: number, ahead: number): nu
 }
 
 /**
- * Compares, for every week of the past, the movement of the costs with that of the same weeks in earlier years. The share is the
- * least squares slope, shrunk by 13 weeks without a season, from 0 to 2. It is 0 with fewer than 13 weeks, or if the earlier years
- * do not reduce the mean absolute error by 10 %.
+ * Compares, for every week of the past, the movement of the costs with that of the same weeks in earlier years. The share is the least
+ * squares slope, shrunk by 13 weeks without a season and limited to 0 to 2. It is 0 with fewer than 13 weeks, or if the earlier years do
+ * not reduce the mean absolute error by 10 %.
  *
  * @example seasonShare(null, { day: 20_000, ahead: 28 }) // { share: 0, checks: 0 }
  */

@@ -26,16 +26,16 @@ const LEAST_SPREAD = 1e-4
 const QUANTILES = { low: 0.1, high: 0.9 } as const
 
 /**
- * The share of customers who name a rate as their last word and refuse any increase, with its 80 % range: that of a beta
- * distribution with 3 and 9. It is assumed, because no data of counter-offers and their answers exist yet: see
+ * The share of customers who name a rate as their last word and refuse any increase, with its 80 % range (of a beta distribution with 3 and
+ * 9). The share is assumed, because no data of counter-offers and their answers exist yet: see
  * docs/decisions/0080-requotes.md.
  */
 export const REFUSES_ANY_INCREASE = { share: 0.25, low: 0.11, high: 0.41 } as const
 
 /**
- * The chance of each rate after the customer refused a quoted rate and named a lower one: the highest rate that this customer pays
- * for this load is between them. The curve says where: with P the chance of a rate without this evidence, and f the share of
- * customers who refuse any increase,
+ * The chance that the customer accepts a rate, after refusing a quoted rate and naming a lower one: the highest rate that this customer
+ * pays for this load is between them. The curve says where: with P the chance of a rate without this evidence, and f the share of customers
+ * who refuse any increase,
  *
  *     chance(r) = (1 - f) x (P(r) - P(quoted)) / (P(counter) - P(quoted))   for a rate between them,
  *
@@ -49,7 +49,7 @@ export function counterChances(
   { quotedCents, counterCents }: CounterOffer,
 ): (rateCents: number) => ChanceAfterCounter {
   const { levels, steepness, weights, shape } = posterior
-  /** The chance by each possible curve, without the ceiling, which cancels. */
+  /** The win chance by each possible curve, without the ceiling, which cancels in the ratio below. */
   const chances = (rateCents: number) => {
     const x = priceWeight * Math.log(rateCents / referenceCents)
     const [stop, rate] = [brake(x), effectiveRate(x, shape)]
@@ -110,11 +110,11 @@ export interface BetweenTerms extends CounterOffer {
   readonly roundToCents: number | null
 }
 
-/** The most rates that are compared: of more, only every second, every third and so on. */
+/** The most rates that are compared. If there are more, only every second, every third and so on is. */
 const RATES_MAX = 400
 const DOLLAR = 100
 
-/** A requote must ask for at least this share of the named rate more, or for half of the difference if that is less. */
+/** A requote must be above the named rate by at least this share of it, or by half of the difference if that is less. */
 const LEAST_INCREASE = 0.01
 /** If the two rates are closer, no rate between them is worth asking for: nobody counters with a dollar more. */
 const LEAST_DIFFERENCE = 4 * DOLLAR
@@ -142,9 +142,9 @@ function ratesBetween(
 }
 
 /**
- * The rate between a counter-offer and the quoted rate with the best expected margin, within the rules if there is one; without
- * a cost, the one in the middle. It is at least one percent above the named rate, or half of the difference. Null if the two are so
- * close that no rate between them is worth asking for.
+ * The rate between a counter-offer and the quoted rate with the best expected margin, within the rules if they allow one; without a cost,
+ * the rate nearest to the middle. It is at least one percent above the named rate, or half of the difference. Null if the two are so close
+ * that no rate between them is worth asking for.
  *
  * @param worth the expected margin of a rate, in cents; null without a cost
  * @example bestBetween(terms, (rate) => chance(rate).probability * (rate - cost)) // 214700
@@ -166,7 +166,7 @@ export function bestBetween(
   return rates.reduce((best, rate) => (value(rate) > value(best) ? rate : best))
 }
 
-/** A choice that does not exist, or that a rule blocks: it is never the best. */
+/** The worth of an answer that does not exist, or that a rule blocks: it is never the best. */
 export const NO_CHOICE = Number.NEGATIVE_INFINITY
 
 /**
@@ -174,7 +174,7 @@ export const NO_CHOICE = Number.NEGATIVE_INFINITY
  * Null if the worth of an answer is not known.
  *
  * @param accept the expected margin of accepting, in any unit of money; null if it is not known, or `NO_CHOICE`
- * @param requote that of another rate, in the same unit
+ * @param requote the expected margin of another rate, in the same unit
  * @example bestChoice(230, 140) // 'accept'
  */
 export function bestChoice(

@@ -14,7 +14,7 @@ import { foldLane, foldLaneInSteps, type LaneFold, type LaneOutcomes } from './l
 const FOLDED_MAX = 500
 
 /**
- * What estimates need of a lane's quotes; null for a lane never quoted.
+ * A lane's quotes as estimates read them; null for a lane never quoted.
  *
  * @example laneOf(prepareEstimator({ quotes: [], now }), 'dallas tx>atlanta ga|V') // null
  */

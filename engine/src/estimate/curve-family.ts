@@ -1,7 +1,7 @@
 /**
- * Do a few percent around the going rate decide, or does each further percent count as much? And do the brokerage's lanes win about
- * equally often? One answer for all its lanes: the one that explains the outcomes best, but the usual one unless another is 20
- * times as likely. Method: Bayes factors (Kass and Raftery, 1995: "strong evidence" from 20 on).
+ * Do a few percent around the going rate decide, or does each further percent count as much? And do the brokerage's lanes win about equally
+ * often? All its lanes have one answer: the usual one, unless another explains the outcomes so much better that it is 20 times as likely.
+ * Method: Bayes factors (Kass and Raftery, 1995: "strong evidence" from 20 on).
  * docs/model-estimate.md, "The curve", Which family.
  */
 
@@ -55,9 +55,9 @@ interface SampledLane {
 }
 
 /**
- * The family that the brokerage's outcomes support. It is chosen from a sample of lanes, so that it takes no longer for large
- * brokerages: first the shapes that explain the sum of these lanes clearly better than the usual shape, mostly none, and then the
- * best of them with each lane spread.
+ * The family that the brokerage's outcomes support. It is chosen from a sample of lanes, so that it takes no longer for large brokerages.
+ * Other shapes than the usual one are considered only if they explain the sum of these lanes clearly better. Then each shape is tried with
+ * each lane spread.
  */
 export function* chooseFamily(against: FoldedAgainst, counted: CountedRates): Steps<CurveFamily> {
   const lanes = yield* sampleInSteps(against, counted)

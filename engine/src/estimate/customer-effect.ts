@@ -1,8 +1,7 @@
 /**
- * Does this customer say yes more often than others, on any lane? A customer that is quoted on hard lanes only is not a hard
- * customer, so lanes and customers are estimated together. Methods: a logistic regression with crossed random effects, fitted
- * like a penalized quasi-likelihood (Breslow and Clayton, 1993). A score test (Lin, 1997) says first whether customers differ by
- * more than chance.
+ * Does this customer say yes more often than others, on any lane? A customer that is quoted on hard lanes only is not a hard customer, so
+ * lanes and customers are estimated together. Methods: a logistic regression with crossed random effects, fitted like a penalized
+ * quasi-likelihood (Breslow and Clayton, 1993). First, a score test (Lin, 1997) finds whether customers differ by more than chance.
  * docs/model-estimate.md, "The customer".
  */
 
@@ -19,15 +18,15 @@ import { clip } from './vector.ts'
  *
  *     log odds of a win = mean + lane + customer - steepness x - brake(x)
  *
- * Lanes and customers are normal with a spread of their own, which is estimated from the quotes. Without evidence that
- * customers differ, their spread is zero, and an estimate with a customer equals the one without.
+ * The levels of lanes and of customers are normally distributed, each with a spread that is estimated from the quotes. Without evidence
+ * that customers differ, their spread is zero, and an estimate with a customer equals the one without.
  */
 export interface CustomerEffects {
   /** How much customers differ: the standard deviation of their effects in log odds; 0 if the quotes do not show that they differ. */
   readonly spread: number
   /** The effect of each customer, by its number. */
   readonly effects: ReadonlyMap<number, CustomerEffect>
-  /** The mean effect of the decided quotes of a lane, by number of the lane, and of all lanes. */
+  /** The mean effect of the customers of a lane's decided quotes, by number of the lane. `mean` is that of all lanes. */
   readonly laneMeans: ReadonlyMap<number, number>
   readonly mean: number
 }
@@ -47,7 +46,6 @@ const EVIDENCE_MIN = 2
 const ROUNDS_MAX = 25
 const QUOTES_PER_STEP = 4_000
 
-/** Decided quotes in columns. */
 interface Decided {
   readonly lane: Int32Array
   readonly customer: Int32Array
@@ -72,8 +70,7 @@ interface Fit {
 }
 
 /**
- * Estimates the effects of all customers from a prepared estimator, in steps: about 0.4 s for 100,000 quotes, most of it to
- * fold the lanes.
+ * Estimates the effects of all customers from a prepared estimator, in steps: about 0.4 s for 100,000 quotes, most of it to read the lanes.
  *
  * @param customerOf the number of a row's customer
  */
@@ -101,7 +98,7 @@ function* decidedInSteps(model: Estimator, customerOf: (row: number) => number):
     let place = -1
     for (const { quoteId, x, weight } of quotes) {
       const row = columns.rowOf(quoteId)
-      // A quote that was removed during the steps.
+      // The quote was removed between two steps.
       if (row < 0) continue
       const outcome = columns.outcomeOf(row)
       if (outcome === PENDING || weight < WEIGHT_MIN) continue
@@ -230,8 +227,8 @@ function spreadOf(levels: Float64Array, variances: Float64Array): number {
 }
 
 /**
- * How many standard deviations customers differ by more than chance explains, after a fit of lanes alone: the score test of a zero
- * spread. The levels of the lanes already explain a part of each customer's outcomes, so chance has less to explain.
+ * By how many standard deviations the differences between customers exceed chance, after a fit of lanes alone: the score test of a zero
+ * spread. The lanes' levels already explain a part of each customer's outcomes, so smaller differences are expected by chance.
  */
 function evidenceOf(decided: Decided, fit: Fit): number {
   const { lanes, customers } = decided
@@ -335,9 +332,8 @@ export interface CustomerShift {
 }
 
 /**
- * The shift for a customer on a lane. The lane's curve already contains the customers that were quoted on it, so their mean effect
- * is subtracted; for the share of the curve that other lanes contribute, the mean effect of all customers. Null if customers do not
- * differ.
+ * The shift for a customer on a lane. The lane's curve already contains the customers that were quoted on it, so their mean effect is
+ * subtracted; for the share of the curve from other lanes, the mean effect of all customers is subtracted. Null if customers do not differ.
  *
  * @param customer null for a customer without decided quotes
  */
@@ -361,7 +357,7 @@ const POINTS = [
   { at: Math.sqrt(3), weight: 1 / 6 },
 ] as const
 
-/** The curves of a lane for one customer: shifted by its effect, and spread by the uncertainty of the effect. */
+/** The curves of a lane for one customer: shifted by the customer's effect, and spread by its uncertainty. */
 export function shiftedPosterior(posterior: Posterior, { level, variance }: CustomerShift): Posterior {
   const size = posterior.weights.length
   const levels = new Float64Array(POINTS.length * size)

@@ -10,7 +10,7 @@ import { estimateOffer, type OfferExplanation } from './estimate-offer.ts'
 import { prepareEstimator, prepareEstimatorInSteps } from './estimator.ts'
 import { outlierTest } from './left-out.ts'
 
-/** A property test with some random values, and a long one with many. */
+/** Two property tests, with some and with many random values. */
 const property = (name: string, check: (numRuns: number) => void) => {
   test(name, () => check(20))
   test(`${name}: many`, { tags: 'long' }, () => check(60))

@@ -30,7 +30,7 @@ const CURVE_HALF_WIDTH = 0.3
 const CURVE_LIMIT = 0.6
 /** Below this number of decided quotes on the lane, `few_quotes` is set. Medium confidence starts at this number. */
 const FEW_QUOTES = 5
-/** An offer further than this from the reference rate (in ln) is flagged: there are hardly any quotes. */
+/** An offer further than this from the reference rate (in ln) is flagged, because hardly any quotes are that far from it. */
 const FAR_FROM_REFERENCE = 0.5
 const MORE_QUOTES = [5, 15] as const
 const MARKET_MOVE = 0.05
@@ -108,7 +108,7 @@ export interface OfferExplanation {
   readonly borrowedShare: number | null
   readonly borrowedFrom: readonly BorrowedFrom[]
   readonly curve: readonly CurvePoint[]
-  /** Expected margin of the offer, and by how much it is below that of the optimum. Null without a cost. */
+  /** The expected margin of the offer; `atStakeCents` is how much it is below that of the optimum. Null without a cost. */
   readonly expectedMarginCents: number | null
   readonly atStakeCents: number | null
   readonly optimum: Optimum | null
@@ -123,7 +123,7 @@ export interface OfferExplanation {
 export interface OfferToExplain {
   readonly estimator: Estimator
   readonly lane: LaneIdentity
-  /** Null if the brokerage has no quotes to learn from, or if nothing supports a rate. */
+  /** Null if the brokerage has no quotes, or if the lane has neither miles nor decided quotes. */
   readonly belief: LaneWinCurve | null
   readonly offerRateCents: number
   /** The truck cost that the best rate was computed with; null if none is known. */
@@ -349,7 +349,7 @@ export interface OfferQuestion extends Omit<LaneForCustomer, 'customer'> {
 }
 
 /**
- * The estimate of an offer from the estimator alone: see `explainOffer`. The service asks `appraise` instead.
+ * The estimate of an offer from the estimator alone: see `explainOffer`. The service calls `appraise` instead.
  *
  * @example estimateOffer({ estimator, lane, offerRateCents: 0, miles: null, expectedCostCents: null }).flags // ['bad_offer']
  */

@@ -1,7 +1,6 @@
 /**
- * Everything that the quotes of a brokerage say about all its lanes on a day: the market, the rates by miles, the shape of win
- * curves, and what each lane says about the others. A quote is then estimated in milliseconds: lane-reference.ts,
- * lane-posterior.ts.
+ * Everything that the quotes of a brokerage say about all its lanes on a day: the market, the rates by miles, the shape of win curves, and
+ * what each lane says about the others. After this preparation, a quote is estimated in milliseconds: lane-reference.ts, lane-posterior.ts.
  * Method: empirical Bayes (https://en.wikipedia.org/wiki/Empirical_Bayes_method): what lanes have in common is learned from the
  * brokerage's own quotes.
  * docs/model-estimate.md has a section for each part.
@@ -26,16 +25,16 @@ import { addMessageUp, emptyLikelihood, laneKinship, scaledLikelihood } from './
 /** What estimates of spot quotes take from contract quotes, or the reverse: see `estimatorsByTypeInSteps`. */
 export interface Borrowing {
   readonly from: Estimator
-  /** An outcome of the other type counts as this part of an outcome, from 0 to 1. */
+  /** An outcome of the other type counts as this part of one of this type, from 0 to 1. */
   readonly weight: number
-  /** How the win curves of this type differ from those of the other: in log odds, and in log steepness. */
+  /** How far the win curves of this type are above those of the other: in log odds, and below in log steepness. */
   readonly levelShift: number
   readonly steepnessShift: number
   /** How far rates of this type usually are above those of the other on the same lane, in ln. */
   readonly rateOffset: number
   /** A well-known rate of the other type on the lane counts as this many quotes of this type. */
   readonly rateWeight: number
-  /** The lanes with quotes of both types, from which the last two are learned. */
+  /** The number of lanes with quotes of both types, from which `rateOffset` and `rateWeight` are learned. */
   readonly lanesOfBoth: number
 }
 
@@ -55,13 +54,13 @@ export interface Estimator extends FoldedAgainst, ScopeTree {
   readonly swings: Swings
   /** One entry per lane: 1 once the totals of its scopes include its outcomes. */
   readonly sent: Uint8Array
-  /** The outcomes that the totals still include for lanes that changed since. */
+  /** For lanes that changed since then: their old outcomes, which the totals still include. */
   readonly changed: Map<number, LaneOutcomes>
-  /** What the quotes of requested lanes say, cached until they change. */
+  /** The folded quotes of requested lanes, cached until they change. */
   readonly folded: Map<number, LaneFold>
   /** Lanes whose quotes changed since they were last read. */
   readonly changing: Set<number>
-  /** Null for a model of one pool of quotes. */
+  /** Null if the model borrows nothing from the other rate type. */
   borrowing: Borrowing | null
 }
 
@@ -97,7 +96,7 @@ export interface Preparation {
  */
 export function prepareEstimatorInSteps(quoted: QuotedLanes, now: number, rows: Int32Array): Preparation {
   const made: { estimator: Estimator | null } = { estimator: null }
-  // `rows` must not be in the scope of `begun`, which lives as long as the estimator.
+  // `begun` lives as long as the estimator. If `rows` were in its scope, their memory could not be freed.
   return { steps: preparation(made, { quoted, now, rows }), begun: () => made.estimator }
 }
 
@@ -112,7 +111,7 @@ function* preparation(
   return made.estimator
 }
 
-/** What all lanes have in common, from which an estimator is made. */
+/** The parts of an estimator that all lanes have in common. */
 export interface Groundwork {
   readonly against: FoldedAgainst
   readonly counted: CountedRates
@@ -120,7 +119,7 @@ export interface Groundwork {
   readonly family: CurveFamily
 }
 
-/** The curve by miles of a pool needs this many of its quotes with miles; else it is that of all quotes. */
+/** A pool with this many quotes with miles has its own curve by miles. Other pools have the curve of all quotes. */
 const OWN_HAUL_MIN = 100
 
 /** @param rows all rows of the pool in the order of time */
@@ -159,7 +158,7 @@ export function estimatorOn({ against, swings, family }: Groundwork): Estimator 
 /** Receives the level of each lane that is added. */
 type SeeLevel = (lane: number, level: LaneLevel) => void
 
-/** Adds what every lane's outcomes say to the total of its scope, and counts the lane's quotes there. */
+/** Adds every lane's message to the total of its scope, and counts the lane's quotes there. */
 export function* sendLanes(
   model: Estimator,
   { laneOrder, rowsOf }: CountedRates,

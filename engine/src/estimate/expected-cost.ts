@@ -35,7 +35,7 @@ import { type CostDays, costDaysInSteps, SEASON_WEEKS_MIN, seasonShare } from '.
 import { fitHaulCurveInSteps, type HaulCurve, haulLogDollars } from './length-of-haul.ts'
 import { clip } from './vector.ts'
 
-/** A truck cost counts as at most 2.2 times the curve's cost, and at least 1 / 2.2 of it, here in ln: beyond, it is mostly an error. */
+/** In ln: a truck cost counts as at most 2.2 times the curve's cost, and at least 1 / 2.2 of it. Costs beyond are mostly errors. */
 const RESIDUAL_MAX = 0.8
 
 /** A brokerage's own curve is fitted to its newest loads, at most this many: enough for its five parameters. */
@@ -79,7 +79,9 @@ export interface CostModel extends CostScopes {
   other: CostModel | null
 }
 
-/** On a lane with fewer loads of a rate type, the type with fewer loads in all borrows from the expected cost of the other. */
+/**
+ * The rate type with fewer loads in all borrows from the expected cost of the other type on lanes with fewer loads of its own than this.
+ */
 const OWN_LOADS_ENOUGH = 5
 /** How much spot and contract costs differ on a lane: the variance of the difference, in ln cost. */
 const TYPE_VARIANCE = 0.01
@@ -131,7 +133,7 @@ interface CostLoads {
   readonly count: number
   /** Every number of a lane is below this. */
   readonly laneCount: number
-  /** May return the same object for each load, so that a million loads are no garbage. */
+  /** May return the same object for each load, so that a million loads need no million objects. */
   readonly load: (nth: number) => LaneLoad
   readonly keysOf: (lane: number) => readonly string[]
 }
@@ -227,7 +229,7 @@ function* costsInSteps({ count, laneCount, load: loadOf, keysOf }: CostLoads, da
   for (let nth = 0; nth < count; nth++) {
     if (nth % (5 * QUOTES_PER_STEP) === 0) yield
     const load = loadOf(nth)
-    // The lane of a quote that was removed, or put on a new lane, since the preparation began is out of range.
+    // If a quote was removed or moved to a new lane since the preparation began, its lane number is out of range.
     if (!isUsable(load, day) || load.lane < 0 || load.lane >= laneCount) continue
     days[nth] = dayOf(load.at)
     lanes[nth] = load.lane
@@ -262,9 +264,9 @@ export function countLoad(model: CostModel, load: Omit<CostSeen, 'quoteId'>, cou
 }
 
 /**
- * The expected carrier cost of a load: the length-of-haul curve at its miles, times e to the residual of its lane. The residual is
- * what its scopes say (`chainOf`), plus the share `follow` of the gap to its newest loads. Null without miles, or if the brokerage
- * has no loads: the default curve of 2017 alone is not a price.
+ * The expected carrier cost of a load: the length-of-haul curve at its miles, times e to the residual of its lane. The residual is the
+ * level of its scopes (`chainOf`), plus the share `follow` of the gap to its newest loads. Null without miles, or if the brokerage has no
+ * loads: the default curve of 2017 alone is not a price.
  *
  * @example expectedCost(model, { costKeys, miles: 500 })?.costCents // 166467.3 in the example of docs/model-estimate.md
  */
@@ -279,9 +281,9 @@ export function expectedCost(model: CostModel, lane: LoadToCost): ExpectedCost |
 }
 
 /**
- * The expected carrier cost of a load 7, 14 and 28 days ahead: like `expectedCost`, with the season if the brokerage's earlier
- * years are evidence of one, and with the range of the brokerage's past errors over that many days. There is no trend: in two real
- * series, the movement of the last weeks did not continue. Empty where `expectedCost` is null.
+ * The expected carrier cost of a load 7, 14 and 28 days ahead: like `expectedCost`, with the season if the brokerage's earlier years are
+ * evidence of one, and with the range of the brokerage's past errors over that many days. No trend is added, because in two real series the
+ * movement of the last weeks did not continue. Empty if `expectedCost` is null.
  *
  * @example costsAhead(model, { costKeys, miles: 500 }).map(({ days }) => days) // [7, 14, 28]
  */
@@ -314,8 +316,8 @@ export function seasonOf({ ahead }: CostModel): { evidence: boolean; sentence: s
 }
 
 /**
- * How far today's costs of a lane are usually from the expected one: the errors of the brokerage's past forecasts on lanes with as
- * many loads.
+ * How far today's costs of a lane are usually from the expected one: the errors of the brokerage's past forecasts on lanes with a similar
+ * number of loads.
  *
  * @example errorSpread(prepareCosts([], now), []).usual // 0.24
  */
@@ -331,9 +333,9 @@ const ownLoadsOf = (model: CostModel, { costKeys }: LoadToCost) =>
   model.residuals.get(costKeys.at(-1) ?? '')?.loads ?? 0
 
 /**
- * The share of the expected cost of a lane that is from loads of the other rate type. The type with more loads borrows nothing. The
- * other one does on a lane with few loads of its own: the smaller the errors of an expected cost usually are, the more it counts;
- * for the other type, the difference between the types adds to the errors.
+ * The share of the expected cost of a lane that is from loads of the other rate type. The type with more loads borrows nothing. The type
+ * with fewer loads borrows on lanes with few loads of its own. Of the two expected costs, the one with the smaller usual errors counts
+ * more; the difference between the types adds to the errors of the other type.
  */
 function borrowedCostShare(model: CostModel, asked: LoadToCost): number {
   const { other } = model

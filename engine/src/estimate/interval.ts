@@ -26,7 +26,7 @@ export const NOISE_NODES = [
   { shift: Math.sqrt(3), weight: 1 / 6 },
 ] as const
 
-/** Each possible curve of a lane three times, moved by the noise, and their order at the rate that was looked at last. */
+/** Each possible curve of a lane three times, moved by the noise, and their order at the last computed rate. */
 interface Fan {
   readonly posterior: Posterior
   readonly weights: Float64Array
@@ -93,8 +93,8 @@ function fanQuantiles(fan: Fan, x: number, levels: readonly number[]): number[] 
 }
 
 /**
- * Quantiles of the win probability at relative rate x, for ascending levels: the weighted quantiles over the posterior's
- * curves, each with the three noise nodes, interpolated in log odds between the midpoints of the weights.
+ * Quantiles of the win probability at relative rate x, for ascending `levels`, such as 0.1 and 0.9: the weighted quantiles over the
+ * posterior's curves, each with the three noise nodes, interpolated in log odds between the midpoints of the weights.
  *
  * @example winQuantiles(posterior, 0, [0.1, 0.9]) // [.281543, .755770] for the example of docs/model-estimate.md
  */
@@ -120,7 +120,7 @@ export function withEnds(interval: Interval, ceiling = 1): Interval {
   }
 }
 
-/** The relative rates at which bounds are computed. They are interpolated in between, and constant beyond the first and last. */
+/** The relative rates at which bounds are computed. Bounds are interpolated in between, and constant beyond the first and last. */
 const LATTICE = [
   ...Array.from({ length: 6 }, (_, i) => -1.2 + 0.1 * i),
   ...Array.from({ length: 61 }, (_, i) => -0.6 + 0.02 * i),

@@ -54,7 +54,7 @@ export interface LaneFold extends LaneOutcomes {
   readonly leftOut: readonly { readonly quoteId: number; readonly reason: LeftOutReason }[]
 }
 
-/** What a lane's quotes are compared with, prepared for a day: the market, the rates by miles, the times of answers. */
+/** The prepared data of a day that a lane's quotes are compared with: the market, the rates by miles, the times of answers. */
 export interface FoldedAgainst {
   readonly quoted: QuotedLanes
   readonly day: number
@@ -82,8 +82,8 @@ export function foldLane(against: FoldedAgainst, lane: number): LaneFold {
 }
 
 /**
- * Which quotes of a lane count, how far their rates were from the reference rate before the first quote of their day, and the wins
- * and losses by this distance. Equal quotes and markets give equal digits.
+ * Finds the quotes of a lane that count, their distances from the reference rate before the first quote of their day, and the wins and
+ * losses by distance. Equal quotes and markets give equal digits.
  */
 export function* foldLaneInSteps(against: FoldedAgainst, lane: number): Steps<LaneFold> {
   const quotes: QuoteUsed[] = []
@@ -116,7 +116,7 @@ export function* laneOutcomesInSteps(
   return yield* foldRowsInSteps(against, known, clearKnots(knots), null)
 }
 
-/** What the pass over a lane's quotes has found so far. */
+/** The results so far of reading a lane's quotes. */
 interface Folding extends LaneOutcomes, CountedRows {
   level: LaneLevel | undefined
   decided: number
@@ -124,7 +124,6 @@ interface Folding extends LaneOutcomes, CountedRows {
   refused: number
 }
 
-/** Lists of the quotes that count, and of those that are excluded. */
 interface FoldedQuotes {
   readonly quotes: QuoteUsed[]
   readonly leftOut: { quoteId: number; reason: LeftOutReason }[]

@@ -1,6 +1,6 @@
 /**
- * Which win curves are likely for this lane? First what the brokerage's other lanes say (the prior), then the lane's own won and
- * lost quotes (the posterior). A lane with 3 quotes mostly has the curve of its state pair, one with 60 its own.
+ * Which win curves are likely for this lane? The brokerage's other lanes give a first answer (the prior), and the lane's own won and lost
+ * quotes the final one (the posterior). A lane with 3 quotes mostly has the curve of its state pair, one with 60 its own.
  * Method: hierarchical Bayes (https://en.wikipedia.org/wiki/Bayesian_hierarchical_modeling).
  * docs/model-estimate.md, "What a lane takes from other lanes" and "The posterior and its intervals".
  */
@@ -18,7 +18,7 @@ import { laneKinship, messageDown, messageUp } from './tree.ts'
 import { addInto, difference } from './vector.ts'
 
 /**
- * What the brokerage's other lanes say about a lane's win curve (the prior), without the lane's own quotes.
+ * The win curve that the brokerage's other lanes suggest for a lane (the prior), without the lane's own quotes.
  *
  * @example lanePrior(prepareEstimator({ quotes: [], now }), lane).a // about .5, the prior level without quotes
  */
@@ -35,7 +35,7 @@ export function lanePrior(model: Estimator, identity: LaneIdentity): CurveBelief
     addInto(belief, difference(scope.total, message))
   }
   const decided = laneOf(model, identity.key)?.decided ?? 1
-  // A rate of the other type (spot or contract) makes the lane's reference rate as certain as that number of quotes of this type.
+  // A rate of the other type (spot or contract) makes the lane's reference rate as certain as `weight` more quotes of this type.
   const known = decided + Math.round(otherReference(model, identity, null)?.weight ?? 0)
   return priorOf(messageDown(belief, laneKinship(known, model.family.spreadIndex)))
 }

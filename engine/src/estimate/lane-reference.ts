@@ -12,8 +12,8 @@ import { relativeRate } from './price-response.ts'
 import { levelWeight, type Morning, referenceOf } from './reference-rate.ts'
 
 /**
- * The reference rate of a lane today, in fractional cents: see `referenceOf`. A rate of the other type on the lane counts as some
- * quotes, after the usual difference between the types. Null if the brokerage has no quotes.
+ * The reference rate of a lane today, in fractional cents: see `referenceOf`. A rate of the other type on the lane counts as some quotes,
+ * corrected by the usual difference between the types. Null if the brokerage has no quotes.
  */
 export function referenceRateCents(
   model: Estimator,
@@ -56,7 +56,7 @@ function ownReference(
   }
 }
 
-/** What the other type's quotes of a lane say about its reference rate. Null if it has none. */
+/** The reference rate of a lane by its quotes of the other type. Null if it has none. */
 export function otherReference(
   { borrowing }: Estimator,
   identity: LaneIdentity,

@@ -32,7 +32,7 @@ export interface LaneForCustomer {
   readonly lane: LaneIdentity
   /** Loaded miles, or null if unknown. */
   readonly miles: number | null
-  /** Null for all customers alike. */
+  /** Null for customers in general. */
   readonly customer: OfferCustomer | null
 }
 
@@ -43,7 +43,7 @@ export type PosteriorFor = (knots: Knots) => Posterior
 export interface LaneWinCurve extends WinCurve {
   readonly fold: LaneFold | null
   readonly borrowedShare: number
-  /** The curves for all customers alike. */
+  /** The curves for customers in general. */
   readonly ofAll: Posterior
   readonly knots: Knots
   readonly posteriorFor: PosteriorFor

@@ -1,6 +1,6 @@
 /**
- * Is $140 for 900 miles a bargain or a typing error? A rate counts as an error if it is too many times above or below the median,
- * so that too low is found as well as too high. Method: a fixed limit around the median, a rule of thumb.
+ * Is $140 for 900 miles a bargain or a typing error? A rate counts as an error if it is too many times above or below the median, so that
+ * rates that are too low are found, too. Method: a fixed limit around the median, a rule of thumb.
  * docs/model-estimate.md, "Excluded quotes".
  */
 
@@ -46,7 +46,6 @@ export function outlierTest(
   return (logRate) => middle !== null && Math.abs(logRate - middle) > Math.log(TENANT_FACTOR)
 }
 
-/** The difference between the largest and the smallest value. */
 function spreadOf(values: ArrayLike<number>): number {
   let least = Number.POSITIVE_INFINITY
   let most = Number.NEGATIVE_INFINITY

@@ -63,7 +63,6 @@ export function haulLogDollars(curve: HaulCurve, miles: number): number {
   )
 }
 
-/** One load for the fit of a curve. */
 export interface HaulSeen {
   readonly logDollars: number
   readonly miles: number
@@ -71,11 +70,9 @@ export interface HaulSeen {
 }
 
 /**
- * Fits the brokerage's own curve by least absolute deviations of ln dollars, with a half-life of 90 days. Returns the default curve
- * with `own: false` for fewer than 60 loads, for loads with similar miles, or if the fitted curve would decrease with distance.
- * Least absolute deviations are robust against a few canceled or mistyped loads.
+ * Fits the brokerage's own curve by least absolute deviations of ln dollars, with a half-life of 90 days. Returns the default curve with
+ * `own: false` for fewer than 60 loads, for loads with similar miles, or if the fitted curve would decrease with distance.
  *
- * Solved by iteratively reweighted least squares around the default curve.
  *
  * @example fitHaulCurve([]) // { curve: DEFAULT_HAUL_CURVE, own: false }
  */

@@ -1,5 +1,5 @@
 /**
- * Whether an expected cost is from loads of this brokerage. The default curve alone is a shape of 2017.
+ * Whether an expected cost is from loads of this brokerage. The default curve alone, the US market of 2017, is not.
  *
  * @example isOwnCost({ ownCurve: false, ownLoads: 0 }) // false
  */

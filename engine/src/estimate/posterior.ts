@@ -1,8 +1,8 @@
 /**
- * Given this lane's wins and losses, and what other lanes say: which win curves are possible, and how likely is each? Methods:
- * Fisher scoring finds the likeliest curve (https://en.wikipedia.org/wiki/Scoring_algorithm). The Laplace approximation there
- * (https://en.wikipedia.org/wiki/Laplace%27s_approximation) says how far other curves are possible; a grid of that size has the
- * exact weights (as in Rue, Martino and Chopin, 2009).
+ * Given this lane's wins and losses, and what other lanes say: which win curves are possible, and how likely is each? Methods: Fisher
+ * scoring finds the likeliest curve (https://en.wikipedia.org/wiki/Scoring_algorithm). The Laplace approximation there
+ * (https://en.wikipedia.org/wiki/Laplace%27s_approximation) tells how far from it curves are possible; each curve of a grid of that size
+ * gets its exact weight (as in Rue, Martino and Chopin, 2009).
  * docs/model-estimate.md, "The posterior and its intervals".
  */
 
@@ -19,7 +19,7 @@ import {
 import type { CurveBelief } from './prior.ts'
 import { clip } from './vector.ts'
 
-/** The possible win curves: a grid of 13 x 11 curves, 3.6 standard deviations to each side of the likeliest one, and 15 % further. */
+/** The possible win curves: a grid of 13 x 11 curves that reaches 3.6 standard deviations times 1.15 to each side of the likeliest one. */
 const GRID_A = 13
 const GRID_B = 11
 const GRID_HALF_WIDTH = 3.6
@@ -36,7 +36,7 @@ const LEAST_NOISE = 0.25
 /** Minimum variance of a belief. */
 const LEAST_VARIANCE = 1e-6
 
-/** What is believed about a lane after its own quotes: 143 win curves with weights that sum to one, and their summary. */
+/** The possible win curves of a lane after its own quotes: 143 curves with weights that sum to one, and their summary. */
 export interface Posterior {
   readonly levels: Float64Array
   /** e^b of each curve, precomputed because it is needed for each rate. */
@@ -122,7 +122,7 @@ export function posteriorOf(knots: Knots, prior: CurveBelief, shape: CurveShape 
       const pull = -steep * x[k]!
       const p = sigmoid(a + pull - stop[k]!)
       const n = wins[k]! + losses[k]!
-      // With c = ceiling, dP/du = c p (1 - p). Without a ceiling: wins - n p, and n p (1 - p).
+      // By the log odds u, with c = ceiling: dP/du = c p (1 - p). Without a ceiling: wins - n p, and n p (1 - p).
       const lossOdds = ceiling === 1 ? 1 : (ceiling * (1 - p)) / (1 - ceiling * p)
       const residual = wins[k]! * (1 - p) - losses[k]! * p * lossOdds
       const weight = n * p * (1 - p) * lossOdds

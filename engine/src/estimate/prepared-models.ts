@@ -4,7 +4,9 @@ import { beforeChange } from './current-lane.ts'
 import type { Estimator } from './estimator.ts'
 import { type CostModel, countLoad } from './expected-cost.ts'
 
-/** What a brokerage's quotes of a rate type say about win chances and truck costs, prepared for a day and updated by `followChanges`. */
+/**
+ * The models of win chances and truck costs from a brokerage's quotes of one rate type, prepared for a day and updated by `followChanges`.
+ */
 export interface PreparedModels {
   readonly estimator: Estimator
   readonly costs: CostModel

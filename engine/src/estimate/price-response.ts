@@ -7,8 +7,8 @@
 import { clip } from './vector.ts'
 
 /**
- * The penalty on rates far above the reference rate: where it starts, in log rate, and its slope in log odds. Few quotes are this
- * far above the market, so the data do not determine the curve there; but they are not won.
+ * The penalty on rates far above the reference rate: where it starts, in log rate, and its slope in log odds. Few quotes are this far above
+ * the market, so the data do not determine the curve there; but such quotes are not won.
  */
 const BRAKE_FROM = 0.5
 const BRAKE_SLOPE = 8

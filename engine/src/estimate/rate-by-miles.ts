@@ -1,7 +1,6 @@
 /**
- * What does this brokerage charge for 300 miles, and what for 900? Without the difference, long lanes would look expensive, and
- * lanes of different lengths could not share one market. The method is in length-of-haul.ts, here with quoted rates instead of
- * costs.
+ * What does this brokerage charge for 300 miles, and what for 900? Without this difference, long lanes would look expensive, and lanes of
+ * different lengths could not share one market. The method is in length-of-haul.ts, here with quoted rates instead of costs.
  * docs/model-estimate.md, "The reference rate".
  */
 
@@ -86,9 +85,9 @@ function isMeasured({ rateCents, miles }: MeasuredQuote): boolean {
 }
 
 /**
- * What the brokerage charges by miles, so that lanes of different lengths can be compared. The curve is fitted to quotes of earlier
- * days, so a quote added today does not change the relative rates of other quotes. Neither the order of the quotes nor quotes
- * excluded by `haulQuotes` change a digit of the curve.
+ * The brokerage's usual rates by miles, so that lanes of different lengths can be compared. The curve is fitted to quotes of earlier days,
+ * so a quote added today does not change the relative rates of other quotes. Neither the order of the quotes nor quotes excluded by
+ * `haulQuotes` change a digit of the curve.
  *
  * @example rateByMiles([], day)(500) // 0: no quote has miles, so rates are not adjusted
  */

@@ -46,7 +46,7 @@ export function estimatorFor(estimators: EstimatorsByType, rateType: RateType): 
 /** A rate type with fewer decided quotes takes the curve family of the other type, and at least its swing. */
 const OWN_FAMILY_MIN = 200
 
-/** An outcome of the other rate type may count as one of these parts of an outcome. Without evidence, it counts as about their mean. */
+/** The parts of an outcome that an outcome of the other rate type may count as. Without evidence, it counts as about their mean. */
 const WEIGHTS = [0, 0.03, 0.1, 0.3, 1] as const
 /**
  * The win curves of the two types may differ by this many steps of the bank, in level and in steepness. Before any evidence,
@@ -63,7 +63,9 @@ const COMPARED_SCOPES = 24
 const QUOTE_VARIANCE = 0.01
 /** How large the usual difference between spot and contract rates is expected to be: a standard deviation in log rate. */
 const OFFSET_SPREAD = 0.1
-/** How much the difference on a lane varies around the usual one: counted as if measured on four lanes, and within limits. */
+/**
+ * The assumed variance of a lane's difference around the usual one, counted as if measured on four lanes, and the limits of the variance.
+ */
 const LANE_VARIANCE = 0.01
 const ASSUMED_LANES = 4
 const LANE_VARIANCE_MIN = 0.0025
@@ -87,7 +89,7 @@ export function estimatorsByTypeInSteps(
   rows: Int32Array,
 ): TypesPreparation {
   const begun: Estimator[] = []
-  // `rows` must not be in the scope of `begun`, which lives as long as the estimators.
+  // `begun` lives as long as the estimators. If `rows` were in its scope, their memory could not be freed.
   return { steps: preparation(begun, { quoted, now, rows }), begun: () => begun }
 }
 
@@ -138,7 +140,7 @@ function* preparation(
   return { spot: spot?.estimator ?? null, contract: contract?.estimator ?? null }
 }
 
-/** What a type with few quotes takes from the other: its curve family, and at least its swing. */
+/** The groundwork of a type with few quotes, with at least the other type's swing, and its curve family unless the own one is unusual. */
 function takenFrom(own: Groundwork, { family, swings: { ofLanes } }: Groundwork): Groundwork {
   const isUsual = own.family === USUAL_FAMILY
   const swings = { ...own.swings, ofLanes: Math.max(own.swings.ofLanes, ofLanes) }
@@ -165,7 +167,7 @@ function* begin(begun: Estimator[], groundwork: Groundwork): Steps<Begun> {
 function* borrow(spot: Begun, contract: Begun): Steps<void> {
   const ofSpot = yield* learned(spot, contract)
   const ofContract = yield* learned(contract, spot)
-  // Copied before either total includes what it borrows.
+  // The totals are copied before either includes borrowed outcomes.
   const [fromSpot, fromContract] = [leavesOf(spot.estimator), leavesOf(contract.estimator)]
   yield* addBorrowed(spot.estimator, ofSpot, fromContract)
   yield* addBorrowed(contract.estimator, ofContract, fromSpot)
@@ -213,7 +215,7 @@ function* addBorrowed(
   }
 }
 
-/** Moves what outcomes say about each curve of the bank to the curve some steps of level and steepness higher. */
+/** Moves the value of each curve of the bank to the curve that is some steps of level and steepness higher. */
 function shifted(
   total: Float64Array,
   { levels, steepness }: { readonly levels: number; readonly steepness: number },
@@ -239,7 +241,7 @@ function between(place: number, count: number): [below: number, above: number, p
   return [below, Math.min(below + 1, count - 1), within - below]
 }
 
-/** What a type borrows from the other: learned from the lanes and scopes that have quotes of both. */
+/** Learns how much a type borrows from the other, from the lanes and scopes that have quotes of both. */
 function* learned(own: Begun, other: Begun): Steps<Borrowing> {
   const curves =
     own.estimator.family.shape === other.estimator.family.shape
@@ -255,7 +257,7 @@ interface Compared {
   readonly before: Float64Array
 }
 
-/** Where the types are compared: each state pair with outcomes of both, and all the others together. */
+/** The places to compare the types: each state pair with outcomes of both, and all the others together. */
 function comparedScopes(own: Estimator, other: Estimator): Compared[] {
   const [ofOwn, ofOther] = [leavesOf(own), leavesOf(other)]
   const before = messageDown(messageDown(rootBelief(), SCOPE_KINSHIP), SCOPE_KINSHIP)
@@ -280,8 +282,8 @@ function comparedScopes(own: Estimator, other: Estimator): Compared[] {
 }
 
 /**
- * How much an outcome of the other type counts for a type, and how their win curves differ. The better a candidate, together with
- * the other type's outcomes, predicts those of this type, the more it counts. The weight is the mean over all candidates.
+ * How much an outcome of the other type counts for a type, and how their win curves differ. A candidate (a weight and a difference) counts
+ * more, the better it predicts the outcomes of this type from those of the other. The results are means over all candidates.
  */
 function* learnedCurves(
   own: Estimator,
@@ -321,8 +323,8 @@ function* learnedCurves(
 }
 
 /**
- * How spot and contract rates differ on the same lane: the mean over the lanes with both, shrunk to no difference, and how much
- * lanes vary around it. The less they vary, the more a rate of the other type counts.
+ * How spot and contract rates differ on the same lane: the mean over the lanes with both, shrunk toward no difference, and how much lanes
+ * vary around it. The less they vary, the more a rate of the other type counts.
  */
 function learnedRates(
   own: Begun,
@@ -344,7 +346,7 @@ function learnedRates(
     return sum / weights
   }
   const usual = offset(LANE_VARIANCE)
-  // Lanes with few quotes say little about the variance: each counts by how well it is known.
+  // Lanes with few quotes say little about the variance: each lane counts by how well its difference is known.
   let [excess, known] = [ASSUMED_LANES * LANE_VARIANCE, ASSUMED_LANES]
   for (const { difference, chance } of lanes) {
     const weight = (LANE_VARIANCE / (LANE_VARIANCE + chance)) ** 2

@@ -28,7 +28,7 @@ export interface RateSeen {
   readonly logRate: number
 }
 
-/** How far a lane's rates are above the market index (its level), with the weight of the lane's quotes, on the day of the last one. */
+/** How far a lane's rates are above the market index (its level), and the weight of its quotes, both on the day of the last quote. */
 export interface LaneLevel {
   weight: number
   mean: number
@@ -40,7 +40,7 @@ export interface Morning {
   readonly index: number
   /** The average level of the brokerage's quotes. */
   readonly mean: number
-  /** How similar the lanes are: see `laneLikeness`. If `tenantWeight` is a better weight k, at least k / (k + 1). */
+  /** How similar the lanes are: see `laneLikeness`. If k of `TENANT_WEIGHTS` is in use, at least k / (k + 1). */
   readonly likeness: number
   /** The brokerage's average counts as this many quotes of a lane: 0.3 x likeness. */
   readonly usualWeight: number
@@ -56,12 +56,14 @@ export interface Morning {
  */
 export interface Market {
   index: number
-  /** How many lanes were first quoted after the brokerage's first quote, and the sum of their squared distances from its average. */
+  /**
+   * The number of lanes first quoted after the brokerage's first quote. `newLaneDistances` sums their squared distances from its average.
+   */
   newLanes: number
   newLaneDistances: number
   /** The number of quotes on known lanes. */
   knownQuotes: number
-  /** How far these were from their reference rates, in sum: with the usual weight and with each of `TENANT_WEIGHTS`. */
+  /** The sums of how far these quotes were from their reference rates: with the usual weight and with each of `TENANT_WEIGHTS`. */
   readonly distances: number[]
   seen: number
   mean: number
@@ -99,9 +101,9 @@ export function laneLikeness(market: Market): number {
  * the average, but bids differ much, so that a lane's own mean is mostly noise.
  */
 const TENANT_WEIGHTS = [1, 3, 10, 30] as const
-/** One of them replaces the usual weight only after this number of quotes on known lanes... */
+/** One of `TENANT_WEIGHTS` replaces the usual weight only after this many quotes on known lanes. */
 const QUOTES_TO_CHOOSE = 100
-/** ... and if it decreases the mean distance of quotes from their reference rates by this share. */
+/** It must also decrease the mean distance of quotes from their reference rates by this share. */
 const DISTANCE_GAIN_MIN = 0.01
 /** The most that a quote's distance counts in this comparison. */
 const DISTANCE_MAX = 1
@@ -135,8 +137,8 @@ export function morningOf(market: Market): Morning | null {
 }
 
 /**
- * Log of the reference rate of a lane on a day: `I + (w f mu + g G) / (w f + g)`, with `g = tenantWeight` and
- * `f = 2^(-days since the lane's last quote / 40)`; `I + G` for an unseen lane.
+ * Log of the reference rate of a lane on a day: `I + (w f mu + g G) / (w f + g)`, with the index I, the lane's weight w and mean mu, the
+ * brokerage's mean G, `g = tenantWeight` and `f = 2^(-days since the lane's last quote / 40)`; `I + G` for an unseen lane.
  *
  * @example referenceOf({ weight: 1, mean: 0, day: 0 }, { ...morning, index: 7.6, mean: 0.1, tenantWeight: 0.3 }, 0) // 7.623
  */

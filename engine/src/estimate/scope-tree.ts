@@ -27,7 +27,7 @@ export interface ScopeModel {
   readonly parent: ScopeModel | null
   /** The sum of its children's messages. */
   readonly total: Float64Array
-  /** What all other scopes say about its lanes; computed when it is first needed. */
+  /** The belief of all other scopes about its lanes; computed when it is first needed. */
   fromAbove: Float64Array | null
   decided: number
   won: number
@@ -39,7 +39,9 @@ export interface ScopeModel {
 /** The brokerage and every scope below it. */
 export interface ScopeTree {
   readonly tenant: ScopeModel
-  /** The scopes by their keys and those of the wider ones, widest first: see `scopePath`. Parents come before their children. */
+  /**
+   * The scopes by path: the keys of their wider scopes, widest first, and their own. See `scopePath`. Parents come before their children.
+   */
   readonly scopes: Map<string, ScopeModel>
 }
 
@@ -88,7 +90,7 @@ function isSilent({ decided, borrowed }: ScopeModel): boolean {
   return decided === 0 && borrowed === 0
 }
 
-/** What all quotes outside a scope say about the lanes of the scope. */
+/** The belief about the lanes of a scope from all quotes outside it. */
 export function beliefFromAbove(scope: ScopeModel): Float64Array {
   if (!scope.fromAbove) {
     if (scope.parent) {
@@ -103,7 +105,7 @@ export function beliefFromAbove(scope: ScopeModel): Float64Array {
   return scope.fromAbove.slice()
 }
 
-/** The narrowest scope of a lane, without a change of the tree: scopes without quotes are empty ones below the narrowest quoted scope. */
+/** The narrowest scope of a lane. Unlike `scopePath`, it does not change the tree: a scope without quotes is a new empty one. */
 export function scopeOf({ tenant, scopes }: ScopeTree, lane: LaneIdentity): ScopeModel {
   let parent = tenant
   let path = ''

@@ -16,7 +16,7 @@ import { clip } from './vector.ts'
 const DRIFT_HALF_LIFE_DAYS = 5
 /** "No drift" counts as much as this information, the sum of p (1 - p): as 40 quotes with a chance p of one half. */
 const LEAST_INFORMATION = 10
-/** Evidence that drifts last until the next quotes halves after this many days; "they do not" counts as much as GAIN_DOUBT. */
+/** Evidence that drifts last until the next quotes halves after this many days; "they do not last" has the weight GAIN_DOUBT. */
 const GAIN_HALF_LIFE_DAYS = 45
 const GAIN_DOUBT = 4
 const GAIN_MAX = 1.5
@@ -27,9 +27,9 @@ const GAIN_MAX = 1.5
 const LANE_HALF_LIFE_DAYS = 60
 const TENANT_QUOTES = 2
 
-/** The outcomes of a lane in a block of this many days are compared with its win rate before... */
+/** The outcomes of a lane in a block of this many days are compared with its win rate before the block. */
 const BLOCK_DAYS = 30
-/** ... if that is known from this many quotes. */
+/** A block counts only if that win rate is known from this many quotes. */
 const KNOWN_QUOTES_MIN = 8
 /** "Win rates of lanes do not swing" counts as much as this sum of squared information. */
 const STEADY_INFORMATION = 50
@@ -57,7 +57,7 @@ export interface Swings {
   readonly ofLanes: number
 }
 
-/** Sums over blocks of (surprise squared - what chance explains), and of information squared. */
+/** Sums over blocks: of the squared surprise minus the part that chance explains, and of the squared information. */
 interface SwingSums {
   excess: number
   squares: number
@@ -73,15 +73,15 @@ interface DaySums {
 }
 
 /**
- * How the win rates of all lanes drift together, and how much that of each lane swings by itself.
+ * How the win rates of all lanes drift together, and how much each lane's win rate swings by itself.
  *
  * The surprise of an outcome is 1 (won) or 0 (lost), minus the win rate of its lane so far. The drift on a day is the sum of recent
- * surprises divided by their information. Whether a drift lasts until the next quotes is learned from the brokerage's own past: the
- * gain is the regression of surprises on the drift of the morning before them. It is near 0 for a brokerage whose win rate only
- * varies by chance.
+ * surprises divided by their information. Whether a drift lasts until the next quotes is learned from the brokerage's own past: the drift
+ * is multiplied by a gain, the regression slope of surprises on the drift of the morning before them. The gain is near 0 for a brokerage
+ * whose win rate only varies by chance.
  *
- * The swing is how much the surprises of a lane in 30 days vary beyond the chance of single outcomes and the uncertainty of its win
- * rate. It is far above 0 where outcomes come in batches, such as several lines of one order.
+ * The swing is how much the surprises of a lane in 30 days vary beyond the chance of single outcomes and the uncertainty of its win rate.
+ * The swing is far above 0 where outcomes come in batches, such as several lines of one order.
  *
  * @param rows all rows in the order of time
  * @param logRates by row; NaN for quotes that are left out
@@ -140,7 +140,7 @@ export function* swingsInSteps(
     yesterday = day
     yield
   }
-  // The lanes end in the order of time, because a sum depends on its order, and lanes are numbered as their quotes arrived.
+  // The last blocks end in the order of time: the digits of a sum depend on its order, and lane numbers on when quotes arrived.
   for (let at = 0; at < rows.length; at++) {
     if (at % ROWS_PER_STEP === 0) yield
     const lane = columns.lane[rows[at]!]!
@@ -168,7 +168,7 @@ function daySums(
   }: {
     readonly rows: Int32Array
     readonly day: number
-    /** What a pending quote of the day says. */
+    /** The leaning of a pending quote of the day. */
     readonly leaning: Leaning
     readonly brokerageWinRate: number
   },

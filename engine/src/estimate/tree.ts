@@ -60,15 +60,15 @@ export function kinship(spread: number, tiltSquared: number): Kinship {
   return { bell, total }
 }
 
-/** State pair to region pair, region pair to brokerage. */
+/** The kinship of a state pair to its region pair, and of a region pair to the brokerage. */
 export const SCOPE_KINSHIP = kinship(0.5, 0.03 * 0.03)
 
-/** Lane to state pair, for a lane with a well-known reference rate. */
+/** The kinship of a lane with a well-known reference rate to its state pair. */
 export const LANE_KINSHIP = kinship(0.7, 0.06 * 0.06)
 
 /**
- * How lanes differ from their state pair: the standard deviation of their level, and of their reference rate in log rate (`tilt`,
- * and for a lane with n quotes `quoteNoise` / n more variance). The brokerage's own quotes determine which is used.
+ * How lanes differ from their state pair: the standard deviation of their level, and of their reference rate in log rate (`tilt`, and for a
+ * lane with n quotes `quoteNoise` / n more variance). The brokerage's own quotes determine which of `LANE_SPREADS` is used.
  */
 export interface LaneSpread {
   readonly level: number
@@ -90,8 +90,8 @@ const SMALL_LANE_LIMIT = 200
 const laneKinships = LANE_SPREADS.map(() => new Map<number, Kinship>())
 
 /**
- * Lane to state pair, for a lane with `decided` decided quotes. With fewer quotes the reference rate is less certain, so
- * tilt^2 = 0.06^2 + 0.01 / max(decided, 1) with the usual spread. Above 200 quotes the difference is negligible.
+ * The kinship of a lane with `decided` decided quotes to its state pair. With fewer quotes the reference rate is less certain, so tilt^2 =
+ * 0.06^2 + 0.01 / max(decided, 1) with the usual spread. Above 200 quotes the difference is negligible.
  */
 export function laneKinship(decided: number, spreadIndex: number): Kinship {
   const n = Math.max(1, Math.min(SMALL_LANE_LIMIT, decided))
@@ -207,7 +207,6 @@ export interface ScaledLikelihood {
   readonly tops: Float64Array
 }
 
-/** Allocates a buffer for the result of `scaledLikelihood`. */
 export function emptyLikelihood(): ScaledLikelihood {
   return { likelihoods: new Float64Array(BANK_SIZE), tops: new Float64Array(STEEPNESS_COUNT) }
 }

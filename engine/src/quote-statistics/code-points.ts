@@ -14,7 +14,7 @@ export function compareCodePoints(one: string, other: string): number {
     const isSurrogate = (unit: number) => unit >= SURROGATES && unit < 0xe000
     if (left < SURROGATES || right < SURROGATES || isSurrogate(left) === isSurrogate(right))
       return left - right
-    // A pair is a code point above all others.
+    // A surrogate pair is a code point above all others.
     return isSurrogate(left) ? 1 : -1
   }
   return one.length - other.length

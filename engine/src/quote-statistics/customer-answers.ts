@@ -10,7 +10,6 @@ import { mostFrequent } from './performance-groups.ts'
 import { ROWS_PER_STEP } from './performance-sums.ts'
 import type { IsSelected } from './quote-selection.ts'
 
-/** How quickly a customer decides, and what it decided lately. */
 export interface CustomerAnswers {
   readonly quotes: number
   /** The most frequent spelling of the name; null without quotes. */
@@ -35,8 +34,8 @@ const AT_ONCE_MS = 60_000
 const HOUR_MS = 3_600_000
 
 /**
- * The answers of the selected quotes, those of one customer. A quote that was decided when it was entered, such as an imported one,
- * or by the service, does not count in the response time. Outcomes that a person set in bulk much later do, so use the median.
+ * The answers of one customer, whose quotes `isSelected` selects. A quote that was decided when it was entered, such as an imported one, or
+ * by the service, does not count in the response time. Outcomes that a person set in bulk much later do, so use the median.
  *
  * @param recentFrom the beginning of the recent period, and `beforeFrom` that of the one before it, in epoch milliseconds
  */

@@ -1,4 +1,4 @@
-/** What a brokerage entered about its customers and teams, as far as statistics depend on it. */
+/** The customers and teams that a brokerage entered, as far as statistics depend on them. */
 export interface CustomerRecords {
   /** Each name that somebody assigned to a customer, by the name's key. */
   readonly names: ReadonlyMap<string, CustomerName>
@@ -8,7 +8,7 @@ export interface CustomerRecords {
 }
 
 export interface CustomerName {
-  /** The customer that the name counts for, and the key of its name. */
+  /** The customer that the name counts for, and the key of the customer's own name. */
   readonly customerId: number
   readonly mainKey: string
   readonly tier: string | null

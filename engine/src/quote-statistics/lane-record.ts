@@ -1,6 +1,4 @@
-/**
- * How has a city pair gone, month by month, and what did its newest quotes become? Counts and sums of the quotes in the book.
- */
+/** How did a city pair do, month by month, and what are the outcomes of its newest quotes? Counts and sums of the quotes in the book. */
 
 import type { BookLane, QuoteBook } from '../book/quote-book.ts'
 import type { Outcome } from '../history.ts'

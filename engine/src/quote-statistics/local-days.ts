@@ -1,11 +1,11 @@
 import { firstIn } from './months.ts'
 
 const dayMs = 86_400_000
-/** The largest distance between the same day in two time zones, and more. */
+/** More than the largest distance between the same day in two time zones. */
 const ZONES_MS_MAX = 36 * 3_600_000
 
 /**
- * The beginning of a day in a time zone, in epoch milliseconds: that of `at`, or some days before it.
+ * The beginning of a day in a time zone, in epoch milliseconds: the day of `at`, or the day that is `daysBefore` days earlier.
  *
  * @param timeZone an IANA name
  * @example localDay('America/Chicago', Date.UTC(2026, 2, 10, 12), 1) // Date.UTC(2026, 2, 9, 5)

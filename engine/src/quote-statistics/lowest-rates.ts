@@ -1,5 +1,5 @@
 /**
- * Which rate would the pricing rules have allowed at least, for each past quote? The expected cost plus the minimum margin of the
+ * What is the lowest rate that the pricing rules would have allowed for each past quote? The expected cost plus the minimum margin of the
  * rule that applied. No statistical method: rules are matched once for all lanes, customers and reps that they treat alike.
  */
 
@@ -46,7 +46,7 @@ export function lowestRates(
   const ofNames = classesOf(names.customers, ({ quotedKey }) =>
     conditions.map((one) => isForCustomer(one, quotedKey, records)),
   )
-  // Users are numbered from 1 in each brokerage.
+  // An array by person is small, because users are numbered from 1 in each brokerage.
   const people = [...new Set(columns.person)]
   const ofPeople = classesOf(people, (person) => conditions.map((one) => isByPerson(one, person, records)))
   const classOfPerson = new Int32Array(people.reduce((most, person) => Math.max(most, person), 0) + 1)
@@ -81,7 +81,7 @@ export function lowestRates(
   }
 }
 
-/** Numbers the classes of a list of things: those with the same answers are one class. */
+/** Numbers the classes of a list of things: things with the same answers are one class. */
 function classesOf<Thing>(things: readonly Thing[], answersOf: (thing: Thing) => readonly boolean[]) {
   const met: (readonly boolean[])[] = []
   const numbers = new Map<string, number>()

@@ -35,13 +35,13 @@ export interface MarginGap extends ComparedShipment {
 export interface MarginGaps {
   /** The gaps of a page, the largest first, then the newest quote. */
   readonly gaps: readonly MarginGap[]
-  /** The shipments whose two margins are known, those below, and their shortfall. */
+  /** The number of shipments whose two margins are known. `below` of them have a gap. */
   readonly compared: number
   readonly below: number
   readonly shortfallCents: number
 }
 
-/** The end of a page. */
+/** The last gap of a page. */
 export interface GapCursor {
   readonly shortfallCents: number
   readonly quoteId: number

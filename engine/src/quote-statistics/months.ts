@@ -16,10 +16,7 @@ export function monthName({ year, month }: Pick<LocalMonth, 'year' | 'month'>): 
 /** No month is longer, in any time zone. */
 const MONTH_MS_MAX = 32 * 86_400_000
 
-/**
- * The months in which times are, in a time zone. Quotes mostly come in the order of time, so the month of the last one is tried
- * first.
- */
+/** Finds the month of a time in a time zone. Quotes mostly come in the order of time, so the last found month is tried first. */
 export class LocalMonths {
   readonly months: LocalMonth[] = []
   readonly #form: Intl.DateTimeFormat

@@ -45,7 +45,7 @@ export const PERFORMANCE_RANKS = [
 ] as const
 export type PerformanceRank = (typeof PERFORMANCE_RANKS)[number]
 
-/** The groups of the selected quotes with their sums. A group is a number. */
+/** The groups of the selected quotes with their sums. A group is a number below `count`. */
 export interface PerformanceGroups {
   readonly count: number
   readonly sums: GroupSums
@@ -204,7 +204,7 @@ function* folded(
   }
 }
 
-/** The most frequent spelling of a name: of two, the first one by code points. */
+/** The most frequent spelling of a name: of equally frequent ones, the first by code points. */
 export function mostFrequent(spellings: ReadonlyMap<string, number>): string {
   let [best, most] = ['', 0]
   for (const [written, quotes] of spellings) {

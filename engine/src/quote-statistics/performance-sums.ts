@@ -51,7 +51,6 @@ export function emptySums(groups: number): GroupSums {
   return sums
 }
 
-/** The sums of a group. */
 export function sumsOf(sums: GroupSums, group: number): PerformanceSums {
   const at = group * NUMBERS_PER_GROUP
   return Object.fromEntries(names.map((name, nth) => [name, sums[at + nth] ?? 0])) as Record<
@@ -64,7 +63,6 @@ export const quotesOf = (sums: GroupSums, group: number) => sums[group * NUMBERS
 /** When the newest quote of a group was quoted, in epoch milliseconds. */
 export const newestOf = (sums: GroupSums, group: number) => sums[group * NUMBERS_PER_GROUP + NEWEST]!
 
-/** Adds the sums of a group to those of another one. */
 export function addSums(from: GroupSums, group: number, to: GroupSums, other: number): void {
   const [at, target] = [group * NUMBERS_PER_GROUP, other * NUMBERS_PER_GROUP]
   for (let nth = 0; nth < NEWEST; nth++) to[target + nth]! += from[at + nth]!

@@ -4,7 +4,7 @@ import { FACTS, type QuoteColumns, REFUSED } from '../quotes/quote-columns.ts'
 import type { RateType } from '../rate-type.ts'
 import { type CustomerRecords, isHiddenFrom, isSameCustomer } from './customer-records.ts'
 
-/** Which quotes statistics are about. An absent condition selects all quotes. */
+/** The conditions that select quotes for statistics. An absent condition selects all quotes. */
 export interface QuoteSelection {
   readonly originKey?: string
   readonly destinationKey?: string
@@ -21,10 +21,10 @@ export interface QuoteSelection {
   readonly booked?: boolean
 }
 
-/** Who reads: null if nothing is hidden. */
+/** The person who reads statistics; null if no customer is hidden. */
 export type Reader = { readonly userId: number } | null
 
-/** Decides about a row of columns. */
+/** Whether a row of the columns is selected. */
 export type IsSelected = (columns: QuoteColumns, row: number) => boolean
 
 /**

@@ -13,7 +13,7 @@ import type { IsSelected } from './quote-selection.ts'
 /** A figure whose quotes can be listed. */
 export type FigureOfQuotes = 'lost_to_cost' | 'lost_to_rate' | 'quoted_too_low' | 'booked_at_a_loss'
 
-/** The ids of the selected quotes that count in a figure, in no order. */
+/** The ids of the selected quotes that count in a figure, in no particular order. */
 export function* quotesBehind(
   { columns, apart }: Pick<QuoteBook, 'columns' | 'apart'>,
   figure: FigureOfQuotes,

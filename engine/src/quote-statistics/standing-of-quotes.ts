@@ -36,7 +36,7 @@ const noRate: RateOfDay = { used: null, why: null }
 export class MarketOfLanes {
   readonly #sell: readonly MarketHistory<MarketRate>[]
   readonly #buy: readonly MarketHistory<MarketRate>[]
-  /** The newest answer, and the times from which and until which it is the same. Quotes mostly come in the order of time. */
+  /** The last result of `on` is reused from `#from` until `#until`, because quotes mostly come in the order of time. */
   #from = Number.POSITIVE_INFINITY
   #until = Number.NEGATIVE_INFINITY
   #found: RatesOfDay = { sell: noRate, buy: noRate }
@@ -80,7 +80,7 @@ export interface StandingOfQuotes {
   /** By month in UTC, such as `2026-03`, oldest first. */
   readonly months: ReadonlyMap<string, Standing>
   readonly totals: Standing
-  /** Numbers of lanes, loads and quotes without a market rate, and the reasons if rates are saved. */
+  /** Numbers of lanes, loads and quotes without a market rate, and of these loads by reason if rates are saved. */
   readonly without: Readonly<Record<'lanes' | 'loads' | 'quotes' | WhyNoMarketRate, number>>
 }
 
@@ -89,10 +89,10 @@ const NUMBERS = 9
 const LOST_AT = 3
 const PAID_AT = 6
 
-/** Why an amount has no market rate to compare with; null if none is saved, false if it has one, or if there is no amount. */
+/** Why an amount has no market rate to compare with; null if none is saved, false if it has a market rate, or if there is no amount. */
 type Lacking = WhyNoMarketRate | null | false
 
-/** States of a lane: it has a quote that was won, lost or paid; and one of these has a market rate. */
+/** Bits of a lane's state: it has a quote that was won, lost or paid; and one of these quotes has a market rate. */
 const QUOTED = 1
 const COMPARED = 2
 
@@ -100,7 +100,7 @@ const COMPARED = 2
  * Compares the selected quotes that were won or lost, and the truck costs that were booked, with the market rates of their days.
  *
  * @param marketOf the market rates of a lane, by its number
- * @param milesOf its miles, which convert a rate of another basis; they are read if they are needed
+ * @param milesOf the miles of a lane, to convert a rate of another basis; called only if needed
  */
 export function* standingOfQuotes(
   book: QuoteBook,
@@ -198,8 +198,8 @@ function* summed({
 }
 
 /**
- * The newest market rate that a lane was compared with; null if there was none. A day with quotes names the rate that customers pay,
- * and one with truck costs only the rate that carriers are paid.
+ * The newest market rate that a lane was compared with; null if there was none. On a day with won or lost quotes, it is what customers pay;
+ * on a day with truck costs only, what carriers are paid.
  */
 export function newestRateOf(
   { columns }: QuoteBook,
@@ -242,7 +242,10 @@ export function newestMilesOf({ columns }: QuoteBook, lane: number, isSelected: 
   return count === 0 ? null : sum / count
 }
 
-/** The rate that a row won or lost, and the truck cost that was paid, in cents; 0 if there is none. Null if there is nothing to compare. */
+/**
+ * The rate of a row that was won or lost, and the truck cost that was paid, in cents; 0 if there is none. Null if there is nothing to
+ * compare.
+ */
 function pricedAt(
   columns: QuoteColumns,
   row: number,

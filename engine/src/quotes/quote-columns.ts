@@ -25,11 +25,11 @@ export interface QuoteRow {
   readonly customer?: number
   /** True for a contract quote. Absent: a spot quote. */
   readonly contract?: boolean
-  /** What only statistics use. Absent: all of it is unknown. */
+  /** The values that only statistics use. Absent: all are unknown. */
   readonly details?: QuoteDetails
 }
 
-/** What only statistics need to know about a quote. Amounts are whole cents; 0 is an unknown or a missing amount. */
+/** The values of a quote that only statistics use. Amounts are whole cents; 0 is an unknown or a missing amount. */
 export interface QuoteDetails {
   /** The quoted rate. `rateCents` is AR once that is booked. */
   readonly quotedCents: number
@@ -49,7 +49,7 @@ export interface QuoteDetails {
 
 /** The bits of `facts`. */
 export const FACTS = {
-  /** `rateCents` is AR, and `costCents` is AP. */
+  /** `customerRate`: `rateCents` is AR. `truckCost`: `costCents` is AP. */
   customerRate: 1,
   truckCost: 2,
   /** `person` imported the quote and did not make it: the file names no rep. */
@@ -80,7 +80,7 @@ export function convertedByOf(facts: number): (typeof CONVERTED_BY)[number] {
   return CONVERTED_BY[(facts & FACTS.convertedBy) >> CONVERTED_SHIFT] ?? null
 }
 
-/** The bits of `convertedByOf`. */
+/** The bits of `facts` that `convertedByOf` reads. */
 export function bitsOfConvertedBy(by: (typeof CONVERTED_BY)[number]): number {
   return CONVERTED_BY.indexOf(by) << CONVERTED_SHIFT
 }
@@ -189,7 +189,7 @@ const COLUMNS = [
 
 /** The memory of a quote in bytes: its columns, its link to the next row of its lane, and its place in the table. */
 const BYTES_PER_QUOTE = 87
-/** Joined columns have five percent more rows than quotes, enough for weeks: a full column is copied to grow. */
+/** Joined columns have five percent more rows than quotes, enough for weeks, because a full column must be copied to grow. */
 const ROOM = 1.05
 const ROWS_PER_STEP = 10_000
 
@@ -212,7 +212,7 @@ const REMOVED = -2
  * Quotes in columns, about 87 bytes each: entry n of every column is a value of row n. Quotes are found by `quoteId`, and
  * by lane. Lanes are small consecutive numbers assigned by the caller.
  *
- * Rows are in no order. A removed row has lane -1 until another quote takes its place.
+ * Rows are in no particular order. A removed row has lane -1 until another quote takes its place.
  *
  * @example
  * const columns = new QuoteColumns()
@@ -239,7 +239,7 @@ export class QuoteColumns {
   carrier = new Int32Array(0)
   person = new Int32Array(0)
   facts = new Uint16Array(0)
-  /** Rows in use or freed: every row number is below this. */
+  /** The number of rows in use or freed: every row number is below it. */
   rows = 0
   size = 0
   changes = 0
@@ -276,7 +276,7 @@ export class QuoteColumns {
     this.#portions = []
     const rows = Math.ceil(this.size * ROOM)
     this.#allocate(rows)
-    // The portions come newest first. Rows in the order of time need no sorting, and newer ones are added at the end.
+    // The portions come newest first and are put from the end, because rows in the order of time need no sorting.
     for (let end = this.size; portions.length > 0; yield) {
       const portion = portions.shift() as QuotePortion
       end -= portion.count
@@ -350,7 +350,7 @@ export class QuoteColumns {
   /** The rows of a lane in the order of `(quotedAt, quoteId)`. */
   rowsOf(lane: number): Int32Array {
     const rows = new Int32Array(this.countOf(lane))
-    // A lane's newest row is first in its chain, and quotes mostly come in the order of time.
+    // Filled from the end: a lane's newest row is first in its chain, and quotes mostly come in the order of time.
     let at = rows.length
     for (let row = this.#first[lane] ?? NONE; row >= 0; row = this.#next[row]!) rows[--at] = row
     for (let i = 1; i < rows.length; i++) {

@@ -26,7 +26,6 @@ export interface QuoteListener {
   counting(row: number, by: 1 | -1): void
 }
 
-/** Whether a row is in the pool. */
 export function isPooled({ columns, pool }: PooledQuotes, row: number): boolean {
   return pool === 'all' || columns.rateTypeOf(row) === pool
 }

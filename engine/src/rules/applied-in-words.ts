@@ -13,7 +13,7 @@ function marginInWords({ pct, cents, centsPerMile, rateCentsPerMile }: MinimumTe
 }
 
 /**
- * Each limit of the rules in words, with its reason. `reason` says why a rule applies, if its conditions are not at hand.
+ * Each limit of the rules in words, with its reason. `reason` says why a rule applies; by default, it names the conditions.
  *
  * @example appliedInWords(applied) // ['Minimum $2,000 (15% margin), because: customer Harvest, over 1,000 miles.']
  */

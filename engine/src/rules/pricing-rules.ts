@@ -54,7 +54,7 @@ interface FromRule<Value> {
   readonly rule: PricingRule
 }
 
-/** The terms for a quote: each part is that of the most specific rule that has it. */
+/** The terms for a quote: each part comes from the most specific rule that has it. */
 export interface SelectedTerms {
   readonly minimum: FromRule<NonNullable<RuleTerms['minimum']>> | null
   readonly target: FromRule<MarginTerms> | null
@@ -62,8 +62,8 @@ export interface SelectedTerms {
   readonly roundTo: FromRule<number> | null
   readonly validDays: FromRule<number> | null
   /**
-   * What happens below the minimum, and above the maximum: as the rule of that limit says, or else as the most specific rule
-   * that says it.
+   * The consequence of a rate below the minimum, and of a rate above the maximum: by the rule of that limit, or else by the most specific
+   * rule with a consequence.
    */
   readonly belowMinimum: Outside
   readonly aboveMaximum: Outside
@@ -147,7 +147,7 @@ export function minimumOfAll(rules: readonly PricingRule[]): MinimumTerms {
   return rules.find(({ conditions }) => isForAll(conditions))?.terms.minimum ?? {}
 }
 
-/** A limit of a quote: the rate in whole cents, or what is missing to compute it. Null without such terms. */
+/** A limit of a quote: the rate in whole cents, and the value that is missing to compute it in full. Null without such terms. */
 export interface Limit {
   readonly rateCents: number | null
   readonly missing: 'cost' | 'miles' | null
@@ -242,10 +242,9 @@ export interface RuledRate {
 }
 
 /**
- * The rate to quote: the target, or else the best rate, at least the minimum and at most the maximum. It is rounded up to the
- * multiple of the rules (down where rounding up would exceed the maximum), or else to the nearest whole dollar, as people quote.
- * Between two limits that are so close that no such rate is between them, it has cents. Null if neither a target nor a best rate
- * is known.
+ * The rate to quote: the target, or else the best rate, at least the minimum and at most the maximum. It is rounded up to the multiple of
+ * the rules (down where rounding up would exceed the maximum), or else to the nearest whole dollar, as people quote. Between two limits
+ * that are so close that no such rate is between them, it has cents. Null if no target, best rate or minimum is known.
  *
  * @example ruledRate(applied, 191234)?.rateCents // 200000 with a minimum of $2,000
  */
@@ -311,7 +310,7 @@ const severity: readonly RuleVerdict['state'][] = ['within', 'warn', 'approval',
  * Whether a rate is within the rules. A limit that cannot be computed in full is broken if its rule asks for approval or blocks:
  * otherwise leaving out the cost or the miles would be a way around it.
  *
- * @param leastCents the rate to compare with such a minimum: with the scheduled fuel charge, if that is lower
+ * @param leastCents the rate to compare with a minimum of such a rule: the rate with the scheduled fuel surcharge, if that is lower
  * @example checkRate(applied, 190000).state // 'approval', below a minimum that asks for approval
  */
 export function checkRate(

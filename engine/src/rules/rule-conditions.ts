@@ -29,7 +29,7 @@ export interface RuleConditions {
   readonly confidenceAtMost?: Confidence
 }
 
-/** What is known about a quote when rules are applied. Unknown facts meet no condition about them. */
+/** The facts of a quote that decide which rules apply. An unknown fact meets no condition about it. */
 export interface QuoteFacts {
   /** The keys of all names that count for the customer; empty if it is unknown. */
   readonly customerKeys: readonly string[]
@@ -70,7 +70,6 @@ export function specificity(conditions: RuleConditions): readonly number[] {
   ]
 }
 
-/** Whether a quote meets all conditions. */
 export function meets(conditions: RuleConditions, facts: QuoteFacts): boolean {
   const { customer, origin, destination, tier, rep, team, equipment, milesOver, milesTo } = conditions
   const { rateType, confidenceAtMost } = conditions

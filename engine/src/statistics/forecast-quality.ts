@@ -63,7 +63,7 @@ export function brier(forecasts: readonly Forecast[]): number {
   return forecasts.reduce((sum, { p, won }) => sum + (p - (won ? 1 : 0)) ** 2, 0) / forecasts.length
 }
 
-/** Mean negative log likelihood; forecasts are clamped to .0001 and .9999. */
+/** Mean negative log likelihood: confident errors cost most. Forecasts are clamped to .0001 and .9999. */
 export function logLoss(forecasts: readonly Forecast[]): number {
   const sum = forecasts.reduce((total, { p, won }) => {
     const q = Math.min(1 - FORECAST_MIN, Math.max(FORECAST_MIN, p))
@@ -72,7 +72,10 @@ export function logLoss(forecasts: readonly Forecast[]): number {
   return sum / forecasts.length
 }
 
-/** Slope of a logistic regression of the outcomes on the forecasts' log odds, by Newton's method. */
+/**
+ * Below 1 if forecasts are too extreme, above 1 if they are too timid: the slope of a logistic regression of the outcomes on the forecasts'
+ * log odds.
+ */
 export function calibrationSlope(forecasts: readonly Forecast[]): number {
   let intercept = 0
   let slope = 1
@@ -126,7 +129,6 @@ export function calibrationError(forecasts: readonly Forecast[]): number {
   )
 }
 
-/** All measures of a set of forecasts. */
 export function quality(forecasts: readonly Forecast[]): Quality {
   return {
     count: forecasts.length,
