@@ -18,7 +18,10 @@ export interface SentAmounts {
   readonly marketCents: number | null
   readonly customerRateCents: number | null
   readonly truckCostCents: number | null
-  /** The terms of the quoted rate and of the costs known then; below, those of AR (the customer rate) and AP (the truck cost). */
+  /**
+   * The terms of the quoted rate and of the costs known then; `customer` and `truck`: those of AR (the customer rate) and AP (the truck
+   * cost).
+   */
   readonly quoted: AmountTerms
   readonly customer: AmountTerms
   readonly truck: AmountTerms
@@ -52,7 +55,7 @@ export interface ConversionDays {
   readonly exchange: ReadonlyMap<number, number>
 }
 
-/** The day of a quote in the numbers of `ConversionDays`. @example conversionDayOf(86_400_000) // 1 */
+/** The day number of a quote, as in `ConversionDays`. @example conversionDayOf(86_400_000) // 1 */
 export function conversionDayOf(quotedAt: number): number {
   return Math.floor(quotedAt / DAY_MS)
 }

@@ -58,7 +58,7 @@ const TYPO_LENGTH_MAX = 60
 /** Shorter bare forms are compared exactly: short names that differ by a letter are often two companies. */
 const TYPO_LENGTH_MIN = 8
 
-/** If more names than this have the same text after one letter is left out, the others are not compared, to bound the time. */
+/** At most this many names that share a text after one letter is left out are compared, to bound the time. */
 const SHARED_MAX = 20
 
 /** Why two names probably mean the same customer. */

@@ -119,7 +119,7 @@ export interface SignedMessage {
   readonly signedAtSeconds: number
   /** Of two messages of one second, the one with the higher rank counts. */
   readonly rank?: 0 | 1 | 2 | 3
-  /** Its content as one text, by which a repetition is recognized. */
+  /** The message's content as one text, by which a repetition is recognized. */
   readonly content: string
 }
 

@@ -34,7 +34,7 @@ export interface ForecastQuote {
 export const unscoredReasons = ['undecided', 'expired', 'void', 'superseded', 'rate_changed', 'late'] as const
 export type Unscored = (typeof unscoredReasons)[number]
 
-/** Whether a forecast is scored, and as what. */
+/** The score of a forecast (won or not), or the reason why it has none. */
 export type Scoring = { readonly won: boolean } | { readonly unscored: Unscored }
 
 /**
@@ -192,7 +192,7 @@ function monthsOf(scored: readonly Scored[]): ForecastMonth[] {
   return found.toSorted((one, other) => (order(one) < order(other) ? 1 : -1))
 }
 
-/** With fewer scored forecasts, there is no judgment. */
+/** With fewer scored forecasts, the result is `unknown`. */
 export const FORECASTS_MIN = 100
 /** A smaller difference between the forecast and the share of quotes won is not worth a warning. */
 const GAP_MIN = 0.05

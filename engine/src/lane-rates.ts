@@ -34,12 +34,14 @@ export interface LaneRates {
   readonly pending: number
   readonly decided: number
   readonly confidence: Confidence
-  /** The band of all priced quotes, decided or not. */
+  /** The rate band of all priced quotes, decided or not. */
   readonly band: RateBand | null
   readonly suggestion: SuggestedRate
 }
 
-/** Wins and decided quotes are packed into one number to save memory, wins in the upper bits. Exact up to 67 million quotes per lane. */
+/**
+ * Wins and decided quotes are packed into one number to use less memory, wins in the upper bits. Exact up to 67 million quotes per lane.
+ */
 const winsUnit = 2 ** 26
 
 /** The number of wins in an entry of `countsOfCheapest`. */

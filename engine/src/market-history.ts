@@ -1,6 +1,6 @@
 /**
- * Which market rate was in use on each past day, for thousands of lanes? The choice of market-rate.ts, computed once for all
- * lanes in the same areas. No statistical method.
+ * Which market rate was in use on each past day, for thousands of lanes? The rate is chosen as in market-rate.ts, but once for all lanes in
+ * the same areas. No statistical method.
  * docs/market-rates.md, "Where you stand".
  */
 

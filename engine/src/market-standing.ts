@@ -13,7 +13,7 @@ export interface AgainstMarket {
   readonly marketCents: number
 }
 
-/** The customer rates that were won and lost, and the truck costs that were paid, beside the market. */
+/** The customer rates that were won and lost, and the truck costs that were paid, each compared with the market. */
 export interface Standing {
   readonly won: AgainstMarket
   readonly lost: AgainstMarket

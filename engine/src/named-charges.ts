@@ -38,8 +38,8 @@ export function readCharges(text: string): NamedCharge[] | null {
 const amountLengthMax = 20
 
 /**
- * Reads one charge from its end: first the amount, then the signs before it; the rest is the name. One pattern for all of them
- * would take minutes over a thousand spaces.
+ * Reads one charge from its end: first the amount, then the signs before it; the rest is the name. One pattern for the whole text would
+ * take minutes on a thousand spaces.
  */
 function readCharge(text: string): NamedCharge | null {
   const amount = /(?<![\d.,])[\d.,]+$/.exec(text.slice(-amountLengthMax))?.[0] ?? ''

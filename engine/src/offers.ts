@@ -5,7 +5,7 @@ import type { SavedOutcome } from './history.ts'
  * others are superseded. Which offer counts does not depend on the order of messages.
  */
 
-/** An offer for a load, as far as it decides which offer counts. */
+/** The parts of an offer for a load that decide which offer counts. */
 export interface Offer {
   /** The number of the offer: later offers have a higher one. */
   readonly count: number
@@ -26,7 +26,7 @@ export interface Offer {
  */
 export type SupersededAs = 'refused' | 'replaced'
 
-/** Which offer counts instead of a superseded one. */
+/** The offer that counts instead of a superseded one. */
 export interface Superseding {
   /** The number of the offer that counts. */
   readonly by: number

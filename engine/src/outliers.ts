@@ -1,7 +1,7 @@
 import type { Outcome, PastQuote } from './history.ts'
 import { mapInSteps, medianInSteps, type Steps } from './steps.ts'
 
-/** When a rate is an outlier. Outliers are flagged, never dropped: only the broker knows a typo from a rush load. */
+/** The limits beyond which a rate is an outlier. Outliers are flagged, never dropped: only the broker knows a typo from a rush load. */
 export const OUTLIER_RULE = {
   /** First rule: the logarithm of the rate is more than this many robust deviations from the median logarithm. */
   deviationsMax: 3,

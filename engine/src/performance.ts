@@ -22,7 +22,7 @@ export interface PerformanceSums {
   readonly quotesWithCost: number
   readonly quotedTooLow: number
   readonly quotedTooLowWon: number
-  /** How many cents the won quotes were too low by. */
+  /** The cents by which the won quotes were too low. */
   readonly quotedTooLowCents: number
 }
 

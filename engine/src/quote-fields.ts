@@ -316,7 +316,6 @@ export type QuoteField = keyof QuoteTable
 
 /** The fields whose row in `quoteTable` has the members of `Row`. */
 type FieldsThat<Row> = { [F in QuoteField]: QuoteTable[F] extends Row ? F : never }[QuoteField]
-/** The fields that can be set in one of the ways. */
 export type QuoteFieldOf<Way extends QuoteWay> = {
   [F in QuoteField]: Way extends QuoteTable[F]['ways'][number] ? F : never
 }[QuoteField]
@@ -326,7 +325,6 @@ export type QuoteName<
   F extends QuoteField = QuoteField,
 > = QuoteTable[F][Where]
 export type QuoteColumn = QuoteName<'column'>
-/** A column that is computed from a field of a quote. */
 export type DerivedQuoteColumn = QuoteTable[QuoteField]['derived'][number]
 /** The value of a field: amounts in whole cents, times in epoch milliseconds. */
 export type QuoteValue<F extends QuoteField> = UnitValues[QuoteUnitOf<F>]

@@ -145,7 +145,6 @@ export function withCancellation(facts: OutcomeFacts, second: number): OutcomeFa
   return cancellations === facts.cancellations ? facts : { ...facts, cancellations }
 }
 
-/** An outcome that another system reports. */
 export interface ReportedOutcome {
   readonly outcome: SavedOutcome
   readonly reason: OutcomeReason | null
@@ -188,7 +187,7 @@ function newerStatement(one: Statement, other: Statement): Statement {
   return one.decidedAt >= other.decidedAt ? one : other
 }
 
-/** The facts after a file booked the quote, whose win was decided at this time (epoch milliseconds). */
+/** The facts after a file booked the quote, whose win was decided at `decidedAt` (epoch milliseconds). */
 export function withImportedBooking(facts: OutcomeFacts, decidedAt: number): OutcomeFacts {
   return { ...facts, importedWinAt: facts.importedWinAt ?? decidedAt }
 }

@@ -1,6 +1,6 @@
 import type { LaneScores, ScoreBasis } from './scores.ts'
 
-/** What the scores say, in words. Trend and timing describe the past; only consistency predicts the next month. */
+/** The scores in words. Trend and timing describe the past; only consistency predicts the next month. */
 export interface LaneSignals {
   readonly strength: 'strong' | 'moderate' | 'weak' | 'unproven'
   readonly trend: 'heating' | 'steady' | 'cooling' | 'new'

@@ -95,7 +95,7 @@ export interface AppraisedRate {
   /** The rate in US dollars on the basis of the brokerage; null if it cannot be converted. */
   readonly rateCents: number | null
   readonly verdict: RuleVerdict
-  /** Null if there is no history to estimate it from. */
+  /** Null if there is no history to estimate the chance from. */
   readonly chance: {
     readonly probability: number
     readonly interval80: Interval
@@ -262,7 +262,7 @@ function recommendations(
   return { known, optimum, rates }
 }
 
-/** Computes a value when it is first read. */
+/** Makes a function that computes its value once, at the first call. */
 function once<Value>(compute: () => Value): () => Value {
   let made: { readonly value: Value } | null = null
   return () => {

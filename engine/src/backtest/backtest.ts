@@ -51,7 +51,7 @@ export const OUTCOME_DELAY_DAYS = 1
 /** Minimum standard deviation of the forecasts' log odds. If all forecasts are nearly the same, their calibration slope is meaningless. */
 const SLOPE_SPREAD_MIN = 0.1
 
-/** A past quote with its lane, its effective cost, the truck cost actually paid (AP), and the cost known when it was made. */
+/** A past quote with its lane, its effective cost, the truck cost actually paid (AP), and the cost known when the quote was made. */
 export interface BacktestQuote extends JudgeableQuote {
   readonly truckCostCents: number | null
 }
@@ -105,7 +105,7 @@ export interface BacktestResult {
   /** Null if fewer than 30 tested quotes, or quotes on fewer than 5 lanes, could be priced. */
   readonly dollars: DollarEstimate | null
   readonly unpriced: Readonly<Record<Unpriced, number>>
-  /** The won and pending quotes of the tested days: the number that missed-margin.ts judged, and below the others by reason. */
+  /** The won and pending quotes of the tested days: the number that missed-margin.ts judged; `notJudged`: the others by reason. */
   readonly judged: number
   readonly notJudged: Readonly<Record<NotJudged, number>>
   readonly missed: MissedColumns

@@ -39,7 +39,7 @@ export interface PricedQuote {
 /** Why a tested quote is excluded from the dollar figures. */
 export type Unpriced = 'without_cost' | 'without_optimum' | 'unlikely_cost'
 
-/** True if a cost is more likely a data entry error, compared with the expected cost of that day. */
+/** Whether a cost is so far from the expected cost of its day that it is probably a data entry error. */
 export function isUnlikelyCost(costCents: number, expectedCents: number): boolean {
   return Math.abs(Math.log(costCents / expectedCents)) > Math.log(COST_FACTOR)
 }

@@ -44,7 +44,7 @@ export interface MissedMargin {
   readonly costCents: number
   /** The lowest rate that was nearly as good as the best one (*Safer* on the desk). */
   readonly betterRateCents: number
-  /** The chance of winning at the quoted rate, and below at the better rate. */
+  /** The chance of winning at the quoted rate; `chanceAtBetter`: at the better rate. */
   readonly chance: number
   readonly chanceAtBetter: number
 }
@@ -102,10 +102,10 @@ function chanceSd(posterior: Posterior, x: number): number {
  * Judges a won or pending quote by what was known on the morning of its day: the win curve, the going rate, and the truck cost that
  * the rep entered or that was expected. Null if its rate is neither too low nor below its cost.
  *
- * A quote that was won below the better rate (the lowest that is nearly as good as the best) misses `P(better) / P(rate) x (better - cost)
- * - (rate - cost)`: it was won, so the customer would also have paid the better rate with the chance `P(better) / P(rate)`. The quote
- * counts if the 80 % range of this amount over the win curves is above zero. In simulations, raising rates to the better rate earns more
- * than raising them to the best one, and the estimate is closer to the truth.
+ * A quote that was won below the better rate (the lowest that is nearly as good as the best) misses
+ * `P(better) / P(rate) x (better - cost) - (rate - cost)`: it was won, so the customer would also have paid the better rate with the
+ * chance `P(better) / P(rate)`. The quote counts if the 80 % range of this amount over the win curves is above zero. In simulations,
+ * raising rates to the better rate earns more than raising them to the best one, and the estimate is closer to the truth.
  *
  * A quote below its cost loses `cost - rate` if it is won. For a pending quote, this loss is multiplied by its chance of winning. A won
  * quote below its cost is `not_worth`, never `won_too_low`.

@@ -286,7 +286,7 @@ export class QuoteBook implements QuotedLanes {
   }
 }
 
-/** Entries of `counts`: each rate type with each outcome. */
+/** The number of entries of `counts`: one for each rate type and outcome. */
 const COUNTS = 2 * OUTCOMES.length
 const noCounts = (): number[] => new Array<number>(COUNTS).fill(0)
 

@@ -88,7 +88,6 @@ export function countScope(scope: Scope): { quotes: number; decided: number; lan
   return { quotes, decided, lanes: decidedCorridors.size }
 }
 
-/** A past quote with its equipment and its rate type. */
 export interface ScopeQuote extends PastQuote {
   readonly equipmentCode: string
   readonly rateType: RateType

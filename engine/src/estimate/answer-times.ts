@@ -69,7 +69,7 @@ export function* answerTimesInSteps(quoted: PooledQuotes, today: number): Steps<
 
 const ROWS_PER_STEP = 20_000
 
-/** `counts` and `settled` are numbers of pending, won and lost quotes. */
+/** The leaning of an age group. `counts` and `settled` are numbers of pending, won and lost quotes. */
 function leaningOf(counts: readonly number[], settled: readonly number[]): Leaning {
   const [pending = 0, won = 0, lost = 0] = counts
   const [stillPending = 0, allWon = 0, allLost = 0] = settled
@@ -85,7 +85,7 @@ function leaningOf(counts: readonly number[], settled: readonly number[]): Leani
   const missing = lostShare * (wonAnswered - lostAnswered)
   const weight = missing > 0 ? missing : wonShare * (lostAnswered - wonAnswered)
   const excess = late * (wonShare + lostShare)
-  // Near 1 if more wins or losses are missing than win rates usually vary.
+  // Near 1 if the difference `missing` is larger than win rates usually vary.
   const evidence = missing ** 2 / (missing ** 2 + USUAL_DIFFERENCE ** 2)
   return { won: missing < 0, weight: clip((evidence * Math.min(weight, excess)) / (pending / count), 0, 1) }
 }

@@ -34,7 +34,7 @@ const RECENT_WEIGHT = 30
 export interface AbsoluteErrors {
   sum: number
   loads: number
-  /** Below: the same, weighted by the age of a load (`weightOf`). */
+  /** `recentSum` and `recent`: the same, weighted by the age of a load (`weightOf`). */
   recentSum: number
   recent: number
 }
@@ -52,8 +52,8 @@ export function addError(errors: AbsoluteErrors, error: number, weight: number):
 }
 
 /**
- * How far the truck cost of such a load usually is from the expected one: the mean absolute error in ln cost. With few recent
- * loads, the error over all loads of the brokerage counts more; with few loads at all, `MEASURED` does.
+ * How far the truck cost of a load usually is from the expected one: the mean absolute error in ln cost. With few recent loads, the error
+ * over all loads of the brokerage counts more; with few loads at all, `MEASURED` does.
  *
  * @param place positions in `AHEAD_DAYS` and in `OWN_LOADS_ROWS`
  * @param scale turns the weights that recent loads have today into those of an earlier day
@@ -133,7 +133,7 @@ export function errorAt(spread: ErrorSpread, chance: number): number {
   return (low + high) / 2
 }
 
-/** The ends of the 80 % range of truck costs, in usual errors from the expected cost. */
+/** The ends of the 80 % range of truck costs, in multiples of the usual error from the expected cost. */
 export interface ErrorRange {
   readonly low: number
   readonly high: number

@@ -56,7 +56,7 @@ export interface AheadFit {
   readonly errors: readonly Readonly<AbsoluteErrors>[]
 }
 
-/** The loads of a brokerage, as its expected costs use them. */
+/** The sums over a brokerage's loads that its expected costs are computed from. */
 export interface CostScopes {
   loads: number
   readonly residuals: Map<string, Residual>
@@ -195,7 +195,7 @@ interface FoldedCosts extends CostScopes {
   readonly index: CostIndex
   readonly follow: readonly number[]
   readonly ahead: readonly AheadFit[]
-  /** The signed errors of today's costs, in usual errors. */
+  /** The signed errors of costs expected on the same day, in multiples of the usual error. */
   readonly signedErrors: ErrorCounts
 }
 
@@ -226,7 +226,7 @@ export function* foldedInSteps(loads: FoldedLoads, known: Known): Steps<FoldedCo
 interface LaneForecast {
   readonly seen: ResidualAhead
   readonly row: number
-  /** The usual error of its forecasts. */
+  /** The usual error of the lane's forecasts. */
   readonly usual: number
 }
 
@@ -235,7 +235,7 @@ class CostFold {
   readonly #loads: FoldedLoads
   readonly #known: Known
   readonly #scopes: CostScopes = { loads: 0, residuals: new Map(), newest: new Map() }
-  /** The chain of each lane, once it is needed. */
+  /** The scopes of each lane (its chain), once they are needed. */
   readonly #chains: (CostChain | undefined)[]
   readonly #following = new Following()
   readonly #errors = AHEAD_DAYS.map(noAbsoluteErrors)

@@ -58,10 +58,10 @@ export interface CostChain {
 /** A load to add to its scopes (`count` 1) or to remove (-1). */
 export interface CountedLoad {
   readonly day: number
-  /** Its weight on the day of the model. */
+  /** The load's weight on the day of the model. */
   readonly weight: number
   readonly value: number
-  /** The market index on the morning of its day. */
+  /** The market index on the morning of the load's day. */
   readonly index: number
   readonly count: 1 | -1
 }

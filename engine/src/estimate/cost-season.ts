@@ -16,7 +16,7 @@ const AROUND_DAYS = 7
 const LOADS_MIN = 5
 /** "No season" counts as much as this many earlier years. */
 const NO_SEASON_YEARS = 1
-/** Fewer past weeks with the same weeks in earlier years are no evidence of a season. */
+/** A season needs at least this many past weeks that can be compared with earlier years. */
 export const SEASON_WEEKS_MIN = 13
 /** In the share of the earlier movement that is expected again, "no season" counts as much as this many weeks. */
 const SHARE_WEIGHT = 13
@@ -38,7 +38,7 @@ export interface LoadColumns {
   readonly days: Int32Array
   readonly lanes: Int32Array
   readonly values: Float64Array
-  /** Every number of a lane is below this. */
+  /** Every lane number is below this. */
   readonly laneCount: number
 }
 
@@ -52,7 +52,7 @@ export interface CostDays {
 /** How much of the movement of costs in the same weeks of earlier years is expected again. Share 0: no seasonal evidence. */
 export interface SeasonShare {
   readonly share: number
-  /** Weeks in which the movement could be compared with earlier years. */
+  /** The number of weeks that could be compared with earlier years. */
   readonly checks: number
 }
 

@@ -1,8 +1,7 @@
 /**
- * What are the lane's quotes right now? The influence of lanes on each other is prepared from time to time, but a lane's own quotes
- * are read for each answer, so that a quote saved a second ago counts. This file reads them, caches what it read until one of them
- * changes, and remembers which of them the prepared totals of the lane's scopes contain, so that no quote counts twice. No
- * statistical method.
+ * What are the lane's quotes right now? The influence of lanes on each other is prepared from time to time, but a lane's own quotes are
+ * read for each answer, so that a quote saved a second ago counts. This file reads these quotes, caches the result until a quote changes,
+ * and remembers which quotes the prepared totals of the lane's scopes include, so that no quote counts twice. No statistical method.
  */
 
 import type { Steps } from '../steps.ts'

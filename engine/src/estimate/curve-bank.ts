@@ -8,7 +8,9 @@
 import { KNOT_COUNT, type Knots, knotAt } from './knots.ts'
 import { type CurveShape, logLoss, logSigmoid, STRAIGHT, winLogOdds } from './price-response.ts'
 
-/** Levels a = -6 .. 6 by 0.3, log steepness b = ln 0.7 .. ln 0.7 + 4.2 by 0.3: 615 candidate curves. */
+/**
+ * Levels a (log odds of a win at the going rate) = -6 .. 6 by 0.3, log steepness b = ln 0.7 .. ln 0.7 + 4.2 by 0.3: 615 candidate curves.
+ */
 export const LEVEL_COUNT = 41
 export const STEEPNESS_COUNT = 15
 export const BANK_SIZE = LEVEL_COUNT * STEEPNESS_COUNT

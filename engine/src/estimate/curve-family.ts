@@ -32,7 +32,7 @@ export interface CurveFamily {
   readonly spreadIndex: number
 }
 
-/** The probability that no rate exceeds, however low. */
+/** The highest win probability, however low the rate. */
 const CEILING = 0.99
 const BENDS = [Number.POSITIVE_INFINITY, 0.1, 0.03] as const
 
@@ -42,7 +42,10 @@ export const SHAPES: readonly CurveShape[] = BENDS.map((bend) => ({ ceiling: CEI
 /** The family of a brokerage whose outcomes do not clearly support another one. */
 export const USUAL_FAMILY: CurveFamily = { shape: SHAPES[0] as CurveShape, spreadIndex: 0 }
 
-/** An unusual shape or spread is used only if it increases the log likelihood of the outcomes by this (a factor of 20). */
+/**
+ * An unusual shape or spread is used only if it increases the log likelihood of the outcomes by this much: the outcomes must be 20 times as
+ * likely.
+ */
 const EVIDENCE_MIN = 3
 
 /** The lanes with most decided quotes are compared one by one. The next ones are added up to one lane, which bounds the time. */

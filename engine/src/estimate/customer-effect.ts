@@ -24,7 +24,7 @@ import { clip } from './vector.ts'
 export interface CustomerEffects {
   /** How much customers differ: the standard deviation of their effects in log odds; 0 if the quotes do not show that they differ. */
   readonly spread: number
-  /** The effect of each customer, by its number. */
+  /** The effect of each customer, by the customer's number. */
   readonly effects: ReadonlyMap<number, CustomerEffect>
   /** The mean effect of the customers of a lane's decided quotes, by number of the lane. `mean` is that of all lanes. */
   readonly laneMeans: ReadonlyMap<number, number>
@@ -39,7 +39,7 @@ export interface CustomerEffect {
   readonly won: number
 }
 
-/** Quotes older than about a year have a lower weight, and do not count. */
+/** Quotes with a lower weight, older than about a year, do not count. */
 const WEIGHT_MIN = 1 / 64
 /** Effects are zero unless the differences between customers exceed chance by this many standard deviations. */
 const EVIDENCE_MIN = 2

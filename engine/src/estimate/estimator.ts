@@ -22,12 +22,12 @@ import { emptyScope, type ScopeModel, type ScopeTree, scopePath, sendScopes } fr
 import { type Swings, swingsInSteps } from './swings.ts'
 import { addMessageUp, emptyLikelihood, laneKinship, scaledLikelihood } from './tree.ts'
 
-/** What estimates of spot quotes take from contract quotes, or the reverse: see `estimatorsByTypeInSteps`. */
+/** The parts that estimates of spot quotes take from contract quotes, or the reverse: see `estimatorsByTypeInSteps`. */
 export interface Borrowing {
   readonly from: Estimator
   /** An outcome of the other type counts as this part of one of this type, from 0 to 1. */
   readonly weight: number
-  /** How far the win curves of this type are above those of the other: in log odds, and below in log steepness. */
+  /** How far the win curves of this type are above those of the other: in log odds, and `steepnessShift` in log steepness. */
   readonly levelShift: number
   readonly steepnessShift: number
   /** How far rates of this type usually are above those of the other on the same lane, in ln. */
@@ -52,7 +52,7 @@ export interface Estimator extends FoldedAgainst, ScopeTree {
   readonly family: CurveFamily
   /** How win rates move: the drift shifts every curve, and the swing of lanes widens the intervals. */
   readonly swings: Swings
-  /** One entry per lane: 1 once the totals of its scopes include its outcomes. */
+  /** One entry per lane: 1 once the totals of the lane's scopes include its outcomes. */
   readonly sent: Uint8Array
   /** For lanes that changed since then: their old outcomes, which the totals still include. */
   readonly changed: Map<number, LaneOutcomes>

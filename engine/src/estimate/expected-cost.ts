@@ -70,7 +70,7 @@ export interface CostModel extends CostScopes {
    * `OWN_LOADS_ROWS`.
    */
   readonly follow: readonly number[]
-  /** One entry for each of `AHEAD_DAYS`. */
+  /** The season and the past errors, one entry for each of `AHEAD_DAYS`. */
   readonly ahead: readonly AheadFit[]
   /** How far truck costs were above or below the expected ones of their day, each divided by the usual error. */
   readonly signedErrors: ErrorCounts
@@ -103,7 +103,7 @@ export interface CostAhead {
   readonly costCents: number
   readonly lowCents: number
   readonly highCents: number
-  /** How the season moves the cost until then, in ln cost. Null without seasonal evidence. */
+  /** How the season moves the cost until that day, in ln cost. Null without seasonal evidence. */
   readonly season: number | null
 }
 
@@ -125,13 +125,12 @@ function isUsable(
   )
 }
 
-/** A load on a numbered lane. */
 type LaneLoad = Pick<CostSeen, 'costCents' | 'miles' | 'at'> & { readonly lane: number }
 
 /** Loads in the order of time, and the scope keys of each lane. */
 interface CostLoads {
   readonly count: number
-  /** Every number of a lane is below this. */
+  /** Every lane number is below this. */
   readonly laneCount: number
   /** May return the same object for each load, so that a million loads need no million objects. */
   readonly load: (nth: number) => LaneLoad

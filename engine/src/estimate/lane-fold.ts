@@ -28,7 +28,7 @@ export interface QuoteUsed {
   readonly x: number
   readonly outcome: Outcome
   /**
-   * Its weight among the lane's outcomes: 1 today, less with age. For a pending quote, without the part that counts as won or lost:
+   * The quote's weight among the lane's outcomes: 1 today, less with age. For a pending quote, without the part that counts as won or lost:
    * see `leaningAt`.
    */
   readonly weight: number

@@ -9,7 +9,7 @@ import { PENDING, type QuoteColumns } from '../quotes/quote-columns.ts'
 import type { Steps } from '../steps.ts'
 import { addDay, emptyMarket, type Morning, morningOf, type RateSeen } from './reference-rate.ts'
 
-/** A brokerage's market on a day with quotes: before the first of them, and its index after the last. */
+/** A brokerage's market on a day with quotes: before the first quote, and the index after the last. */
 export interface MarketDay {
   readonly day: number
   readonly morning: Morning | null

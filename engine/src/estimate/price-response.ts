@@ -21,7 +21,7 @@ export function brake(x: number): number {
 /**
  * The shape that all win curves of a brokerage share. Level and steepness differ by lane.
  *
- * - `ceiling`: the probability that no rate exceeds, however low, because some loads are never won.
+ * - `ceiling`: the highest win probability, however low the rate, because some loads are never won.
  * - `bend`: the distance from the reference rate, in log rate, where the curve becomes less steep. In sealed tenders, a few percent
  *   around the going rate decide, and further differences matter less. Infinity: the log odds are a line.
  */

@@ -36,7 +36,7 @@ import { addInto, clip } from './vector.ts'
 /** An estimator for each rate type. Null without quotes of the type; without any quotes, spot has an empty one. */
 export type EstimatorsByType = Readonly<Record<RateType, Estimator | null>>
 
-/** The estimator of a rate type; that of the other one if the type has no quotes. */
+/** The estimator of a rate type; the other type's estimator if the type has no quotes. */
 export function estimatorFor(estimators: EstimatorsByType, rateType: RateType): Estimator {
   const found = estimators[rateType] ?? estimators.spot ?? estimators.contract
   if (found === null) throw new Error('There is an estimator of a rate type.')
@@ -140,7 +140,9 @@ function* preparation(
   return { spot: spot?.estimator ?? null, contract: contract?.estimator ?? null }
 }
 
-/** The groundwork of a type with few quotes, with at least the other type's swing, and its curve family unless the own one is unusual. */
+/**
+ * The groundwork of a type with few quotes, with at least the other type's swing, and its curve family unless the own family is unusual.
+ */
 function takenFrom(own: Groundwork, { family, swings: { ofLanes } }: Groundwork): Groundwork {
   const isUsual = own.family === USUAL_FAMILY
   const swings = { ...own.swings, ofLanes: Math.max(own.swings.ofLanes, ofLanes) }

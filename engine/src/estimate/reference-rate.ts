@@ -103,9 +103,9 @@ export function laneLikeness(market: Market): number {
 const TENANT_WEIGHTS = [1, 3, 10, 30] as const
 /** One of `TENANT_WEIGHTS` replaces the usual weight only after this many quotes on known lanes. */
 const QUOTES_TO_CHOOSE = 100
-/** It must also decrease the mean distance of quotes from their reference rates by this share. */
+/** Such a weight must also decrease the mean distance of quotes from their reference rates by this share. */
 const DISTANCE_GAIN_MIN = 0.01
-/** The most that a quote's distance counts in this comparison. */
+/** At most this much of a quote's distance counts in the choice of the weight. */
 const DISTANCE_MAX = 1
 
 /** The one of `TENANT_WEIGHTS` that predicted rates better than the usual weight; null if there is none. */

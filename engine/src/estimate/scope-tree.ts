@@ -25,7 +25,7 @@ export interface ScopeModel {
   readonly name: string
   readonly key: string
   readonly parent: ScopeModel | null
-  /** The sum of its children's messages. */
+  /** The sum of the messages of the scope's children. */
   readonly total: Float64Array
   /** The belief of all other scopes about its lanes; computed when it is first needed. */
   fromAbove: Float64Array | null

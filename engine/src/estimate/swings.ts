@@ -29,7 +29,7 @@ const TENANT_QUOTES = 2
 
 /** The outcomes of a lane in a block of this many days are compared with its win rate before the block. */
 const BLOCK_DAYS = 30
-/** A block counts only if that win rate is known from this many quotes. */
+/** A block counts only if the win rate before it is known from this many quotes. */
 const KNOWN_QUOTES_MIN = 8
 /** "Win rates of lanes do not swing" counts as much as this sum of squared information. */
 const STEADY_INFORMATION = 50
@@ -41,7 +41,7 @@ interface LaneWinRates {
   readonly won: Float64Array
   readonly decided: Float64Array
   readonly day: Float64Array
-  /** The current block, and the sums in it. */
+  /** The current block of each lane, and the sums in it. */
   readonly block: Int32Array
   readonly surprise: Float64Array
   readonly information: Float64Array
@@ -66,7 +66,7 @@ interface SwingSums {
 /** The sums of a day's outcomes minus their lanes' win rates. */
 interface DaySums {
   surprise: number
-  /** The sum of p (1 - p). */
+  /** The sum of p (1 - p) over the outcomes, where p is the lane's win rate. */
   information: number
   won: number
   decided: number
@@ -219,7 +219,7 @@ function daySums(
   return sums
 }
 
-/** Ends 30 days of a lane: adds its surprises to the sums, if the lane's win rate was known when they began. */
+/** Ends 30 days of a lane: adds its surprises to the sums, if the lane's win rate was known when the 30 days began. */
 function endBlock(lanes: LaneWinRates, lane: number, swings: SwingSums): void {
   const before = lanes.before[lane]!
   if (before === 0) return

@@ -12,7 +12,10 @@ import type { IsSelected } from './quote-selection.ts'
 export interface ConvertedCounts {
   /** Quotes whose amounts were converted by their own charges, the fuel schedule of the day, or its exchange rate. */
   readonly convertedBy: { readonly charges: number; readonly schedule: number; readonly exchange: number }
-  /** Quotes that count nowhere, because an amount cannot be converted, and below, those of them with an amount in Canadian dollars. */
+  /**
+   * Quotes that count nowhere, because an amount cannot be converted, and `notConvertedInCad`: those of them with an amount in Canadian
+   * dollars.
+   */
   readonly notConverted: number
   readonly notConvertedInCad: number
 }

@@ -49,7 +49,7 @@ const LANDED = FACTS.customerRate | FACTS.truckCost
 /**
  * The months of a city pair, and its newest quotes. `lanes` are its lanes.
  *
- * @param asked `equipmentCode` selects the points; null for all equipment
+ * @param selection `equipmentCode` selects the points; null for all equipment
  */
 export function* recordOfLanes(
   { columns }: Pick<QuoteBook, 'columns'>,

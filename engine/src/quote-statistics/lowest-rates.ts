@@ -9,7 +9,7 @@ import { bySpecificity, type MinimumTerms, type PricingRule } from '../rules/pri
 import type { RuleConditions, RulePlace } from '../rules/rule-conditions.ts'
 import { type CustomerRecords, isSameCustomer } from './customer-records.ts'
 
-/** The lowest rate of a row in cents; NaN if no cost was expected when it was quoted. */
+/** The lowest rate that the rules would have allowed for a row, in cents; NaN if no cost was expected when it was quoted. */
 export type LowestRate = (columns: QuoteColumns, row: number) => number
 
 /** A rule with a minimum, and the part of its conditions that differs from quote to quote of the same lane, customer and rep. */

@@ -29,11 +29,11 @@ export interface MissedSums {
 
 /** A quote of the last backtest's list whose outcome is still the same in the book. */
 interface StillJudged {
-  /** Its position in the judged quotes. */
+  /** The quote's position in the judged quotes. */
   readonly at: number
   readonly kind: number
   readonly lane: number
-  /** The margin of its booking; null if there is none, or if it cannot be converted. */
+  /** The margin of the quote's booking; null if there is none, or if it cannot be converted. */
   readonly bookedCents: number | null
 }
 
@@ -69,7 +69,6 @@ function marginOf(columns: QuoteColumns, row: number, isApart: boolean): number 
   return columns.rateCents[row]! - columns.costCents[row]!
 }
 
-/** Adds up quotes, lane by lane. */
 function sumsOf(quotes: readonly StillJudged[], judged: MissedColumns): MissedSums {
   const byLane = new Map<number, { winSd: number; costSquares: number }>()
   const sums = {
@@ -106,7 +105,7 @@ export interface ListedMissed {
 /** A listed quote, and its position in the columns of the judged quotes. */
 export interface PlacedMissed extends ListedMissed {
   readonly at: number
-  /** The margin of its booking, if there is one. */
+  /** The margin of the quote's booking, if there is one. */
   readonly bookedCents: number | null
 }
 

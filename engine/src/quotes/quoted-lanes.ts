@@ -49,7 +49,6 @@ export function inPool(quoted: QuotedLanes, pool: Pool): QuotedLanes {
   }
 }
 
-/** A past quote and its lane. */
 export interface LaneQuote extends PastQuote {
   readonly lane: LaneIdentity
   /** Absent: spot. */

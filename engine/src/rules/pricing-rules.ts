@@ -237,7 +237,7 @@ export function applyRules(rules: readonly PricingRule[], facts: QuoteFacts, cos
 export interface RuledRate {
   readonly rateCents: number
   readonly from: 'best' | 'target' | 'minimum' | 'maximum'
-  /** Whether the rounding of the rules changed it. Rounding to whole dollars does not count. */
+  /** Whether the rounding of the rules changed the rate. Rounding to whole dollars does not count. */
   readonly isRounded: boolean
 }
 
