@@ -58,7 +58,7 @@ export interface LiveSecret {
   readonly plaintext: string
 }
 
-/** Called while a caller is identified. */
+/** Callbacks during the identification of a caller. */
 export interface CallerWatch {
   /** Called with the owner of a token once its signature is verified, also if the token is then refused. */
   readonly signedBy: (tenant: TenantId, claims: TokenClaims) => void
@@ -100,11 +100,11 @@ interface LiveToken {
 
 const tokenName = ({ jti }: TokenClaims) => `token ${jti}`
 /**
- * How long a credential is cached. A manual change in the database, which does not increment the versions, takes effect
- * after this at the latest. A shorter time would make thousands of brokerages reread unchanged credentials all the time.
+ * How long a credential is cached. A manual change in the database takes effect only then, because it does not increment
+ * the versions. A shorter time would make thousands of brokerages reread unchanged credentials all the time.
  */
 const credentialValidMs = 600_000
-/** About twenty megabytes. A header with one of our tokens has about 500 characters. */
+/** The most headers in memory: about twenty megabytes, because a header with our token has about 500 characters. */
 const verifiedTokensMax = 20_000
 const verifiedHeaderLengthMax = 1_000
 /** The approximate size of a cached token or sealed secret. */
@@ -127,15 +127,15 @@ function serviceCaller(tenant: TenantId, { userId, tokenId, scopes }: LiveToken)
 /** How often "last used" is written. It helps people to clean up keys, so five minutes are precise enough. */
 const lastUsedGrainMs = 300_000
 
-/** Concurrent writes of "last used". Thousands of tokens may be used in the same second, and requests need the connections. */
+/** The most concurrent writes of "last used": thousands of tokens may be used in one second, and requests need connections, too. */
 const usesWrittenAtOnceMax = 3
 
-/** The time to compare saved expiry times with: the leeway is that of the expiry in the token itself. */
+/** The time to compare saved expiry times with. Its leeway equals the leeway for the expiry in a token. */
 function withLeeway(now: number): Date {
   return new Date(now - tokenLeewaySeconds * 1000)
 }
 
-/** The associated data of a sealed signing secret: in another row, it cannot be decrypted. */
+/** The associated data of a sealed signing secret. It names the row: copied to another row, the secret cannot be decrypted. */
 export function secretPlace(tenant: number, secretId: number): string {
   return `signing secret ${tenant}/${secretId}`
 }
@@ -162,7 +162,7 @@ interface VerifiedToken {
 class CachedCallers implements Callers {
   readonly #parts: CallerParts
   readonly #limitUses = concurrencyLimit<'last use'>(usesWrittenAtOnceMax)
-  /** Tokens whose signature was verified, by Authorization header: a caller sends the same header each time. */
+  /** Tokens whose signature was verified, by Authorization header, because a caller sends the same header each time. */
   readonly #verifiedTokens = new Map<string, VerifiedToken>()
 
   constructor(parts: CallerParts) {

@@ -3,7 +3,7 @@ import type { TenantTransaction } from '../database/schema/index.ts'
 import type { TenantId } from '../database/session/index.ts'
 import { newWebhookSecret, type SecretKeys, seal } from '../security/index.ts'
 
-/** The associated data of the sealed secret of an event endpoint: in another row, it cannot be decrypted. */
+/** The associated data of an event endpoint's sealed secret. It names the row: in another row, the secret cannot be decrypted. */
 export function eventSecretPlace(tenant: number, secretId: number): string {
   return `event secret ${tenant}/${secretId}`
 }

@@ -16,7 +16,7 @@ interface Issued {
 
 /**
  * Makes a service token that is valid for a year, with a normalized list of scopes. The token exists only in the return
- * value: the database has its jti.
+ * value; the database has only its jti.
  */
 export async function issueServiceToken(
   transaction: TenantTransaction,

@@ -1,3 +1,3 @@
-/** The associated data and the known text that each database contains sealed: the key that opens it is the right one. */
+/** Each database contains this text, sealed with this associated data. The key that decrypts it is the key of the database. */
 export const keyCheckPlace = 'installation'
 export const keyCheckText = 'lanewise'

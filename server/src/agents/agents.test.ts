@@ -54,7 +54,7 @@ const read = async (path: string, { token }: Pick<Integration, 'token'> = acme) 
   (await call(app, 'GET', path, { token })).body
 
 describe('the Model Context Protocol over HTTP', () => testTools(overHttp))
-// Starts the program.
+// Long, because it starts the program.
 describe('the Model Context Protocol over stdio', { tags: 'long' }, () => testTools(overStdio))
 
 function testTools(transport: typeof overHttp | typeof overStdio) {
@@ -107,7 +107,7 @@ function testTools(transport: typeof overHttp | typeof overStdio) {
   ])('the answer of %s matches the schema that the agent was given', async (name, asked) => {
     const { tools } = await agent.listTools()
     const schema = tools.find((tool) => tool.name === name)?.outputSchema as TSchema
-    // The client checks it, too, now that it has the list of tools.
+    // The client validates answers, too, once it has listed the tools.
     const { structuredContent } = await agent.callTool({ name, arguments: asked })
     expect(Errors(schema, structuredContent)).toEqual([])
     expect(Check(schema, { ...(structuredContent as object), query: 7, lanes: 7, quotes: 7 })).toBe(false)
@@ -399,7 +399,7 @@ describe('over HTTP', () => {
           .filter((one) => one.operation === 'mcp' && one.status === status)
           .reduce((sum, one) => sum + 1 + one.not_kept, 0)
       expect([times(kind.logged ?? kind.answered), times(429)]).toEqual([10, sent - 10])
-      // No call is logged under another operation, too.
+      // No call of an agent is logged under another operation.
       const others = calls.map(({ operation }) => operation).filter((operation) => operation !== 'mcp')
       expect(others.toSorted()).toEqual(['create-service-token', 'create-signing-secret'])
     }

@@ -21,7 +21,7 @@ const places =
 interface Tool {
   readonly endpoint: Endpoint
   readonly description: string
-  /** What the tool adds to `include`, so that an agent always knows what the amounts are and which places are not known. */
+  /** Values that the tool adds to `include`, so that an agent always knows what amounts include and which places are unknown. */
   readonly extras?: readonly string[]
 }
 

@@ -17,7 +17,7 @@ export interface LastMinuteCounts {
 export interface OpenCall {
   /** Records the parameters of a call as a query string, if they are in its body. */
   asks(query: string): void
-  /** Records why a call is refused, also inside an answer of status 200. */
+  /** Records why a call is refused, even if its answer has status 200. */
   refuse(why: Problem): void
   /** `answered` is false if the caller closed the connection before the answer. */
   end(answer: { status: number; ms: number; answered: boolean }): void
@@ -32,7 +32,7 @@ export interface CallLog {
   drain(): Promise<void>
 }
 
-/** Calls since the start: written, counted with a similar call, lost; and calls that wait to be written. */
+/** Counts of calls since the start: written, counted with a similar call, or lost. And of calls that wait to be written. */
 export interface CallLogCounts {
   readonly written: number
   readonly leftOut: number
@@ -40,11 +40,11 @@ export interface CallLogCounts {
   readonly waiting: number
 }
 
-/** A page that polls every second sees a call at its next poll. */
+/** How often calls are written. A page that polls every second sees a call at its next poll. */
 const flushEveryMs = 500
-/** Tenants that are written concurrently. More would take connections from requests. */
+/** Tenants whose calls are written concurrently. More would take connections from requests. */
 const writersMax = 3
-/** Tenants per flush. More would take the machine from the requests. The next flushes write the other tenants. */
+/** The most tenants per flush. More would delay requests. The next flushes write the other tenants. */
 const tenantsPerFlushMax = 50
 /** Old calls of a tenant are deleted after this many new ones, or with the first new one after `pruneEveryMs`. */
 const pruneAfterCalls = 500
@@ -194,7 +194,7 @@ class BufferedCallLog implements CallLog {
     try {
       return [loggedCall(draft)]
     } catch (error) {
-      // An odd call may lose its own entry, but not those of other calls.
+      // A call that cannot become a row loses its own entry, not those of other calls.
       this.#lost++
       this.#parts.log.warn(
         { err: error, request_id: draft.call.requestId, tenant_id: tenant },

@@ -2,7 +2,7 @@ import type { Endpoint } from '#contract/endpoint.ts'
 import type { LoggedCall } from '../database/queries/index.ts'
 import type { DraftCall } from './pending-calls.ts'
 
-/** The status of a call whose caller closed the connection before the answer. HTTP has none; nginx uses 499. */
+/** The status of a call whose caller closed the connection before the answer. HTTP defines none; nginx uses 499. */
 const clientClosedStatus = 499
 const queryLengthMax = 300
 /** A refusal that lists twenty unknown fields has about 1,300 characters. Longer texts are cut before they are searched. */

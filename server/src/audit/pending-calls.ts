@@ -4,7 +4,7 @@ import type { TenantId } from '../database/session/index.ts'
 
 /** Calls held per tenant until the next flush. The rate limit admits fewer between two flushes, so admitted calls always fit. */
 const heldPerFlushMax = 50
-/** Of these, refusals that take none of the tenant's permits and can therefore arrive by the thousand. */
+/** The most of these that are refusals without a permit of the tenant, because such refusals can arrive by the thousand. */
 const cheapRefusalsPerFlushMax = 40
 /** Calls held over all tenants: about ten megabytes. */
 const heldMax = 10_000
@@ -72,7 +72,7 @@ export class PendingCalls {
     const isFull =
       calls.length >= heldPerFlushMax || (isCheap && ofTenant.cheapRefusals >= cheapRefusalsPerFlushMax)
     if (last !== undefined && isFull) {
-      // Count it with a call of the same problem if there is one: calls that are left out are nearly always repetitions.
+      // Count the new call with one that has the same problem, if any: calls that are left out are nearly always repetitions.
       const similar = calls.findLast((kept) => kept.problem?.code === problem?.code) ?? last
       similar.notKept++
       return 'left out'

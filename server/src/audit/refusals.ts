@@ -33,7 +33,7 @@ export interface Refusals {
 
 /** Refusals of one kind and brokerage within this time become one row. */
 const rowEveryMs = 60_000
-/** While refusals continue, each row covers twice the time of the one before, up to this: a script may retry for years. */
+/** While refusals continue, each row covers twice the time of the one before, up to this maximum, because a script may retry for years. */
 const rowEveryMsMax = 3_600_000
 const lookEveryMs = 1_000
 /** Rows that wait to be written, and kinds of refusals being counted: about ten megabytes at most. */

@@ -37,6 +37,6 @@ test('tenants that were idle for a minute are removed, and active tenants stay c
   minute.count(tenantId(20_000), false, 61_000)
   minute.count(tenantId(20_001), false, 61_000)
   expect(minute.countsOf(tenantId(20_000), 61_000).requests).toBe(1)
-  // Asked with the earlier time, the removed count does not come back.
+  // A query with an earlier time does not bring the removed count back.
   expect(minute.countsOf(tenantId(5), 0).requests).toBe(0)
 })
