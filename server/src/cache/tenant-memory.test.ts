@@ -55,7 +55,7 @@ function makeCache(bytesMax = 1_000_000) {
   }
 }
 
-/** A value as it was read: at versions 1 and 1, without an end, of 10 bytes, unless `over` says otherwise. */
+/** A value as it was read: at versions 1 and 1, without expiry, 10 bytes, unless `over` says otherwise. */
 const found = <T>(value: T, over: Partial<CachedRead<T>> = {}): CachedRead<T> => ({
   value,
   versions: { facts: 1, access: 1 },
@@ -160,7 +160,7 @@ describe('while the database does not answer', () => {
         cache.getOrRead(ours, 'lane', 0, () => waitWithinDeadline(async () => found('lane'))),
       )
     expect(await Promise.all([read(), read()])).toEqual(['lane', 'lane'])
-    // The poll of the first two is still in progress.
+    // The poll of the first two reads is still in progress.
     expect(await read()).toBe('lane')
     resolve()
   })
@@ -181,7 +181,7 @@ test('a switch to another database (a replica, a restored backup) invalidates al
 })
 
 describe('a call during a read of the same key', () => {
-  /** Starts two calls for one key, `between` them, and returns their values: the number of the read that each one got. */
+  /** Starts two calls for one key and runs `between` after the first. Returns the number of the read that each call got. */
   async function twoCalls({ cache }: ReturnType<typeof makeCache>, between = () => {}) {
     const gate = Promise.withResolvers<void>()
     let reads = 0

@@ -31,9 +31,11 @@ export interface MemoryCounts {
   readonly entries: number
   readonly bytes: number
   readonly bytesMax: number
-  /** Since the start: cache hits, reads after a miss, and entries evicted for lack of space. */
+  /** Cache hits since the start. */
   readonly hits: number
+  /** Reads after a miss since the start. */
   readonly reads: number
+  /** Entries evicted for lack of space since the start. */
   readonly evicted: number
 }
 
@@ -66,7 +68,7 @@ export function tenantMemory(watch: TenantWatch, bytesMax: number): TenantMemory
 class WatchedMemory implements TenantMemory {
   readonly #watch: TenantWatch
   readonly #bytesMax: number
-  /** In the order of eviction. */
+  /** The entries in the order of eviction. */
   readonly #entries = new Set<Entry>()
   readonly #tenants = new Map<TenantId, Map<string, Entry>>()
   readonly #readings = new Map<string, Reading>()

@@ -48,8 +48,9 @@ export interface OtherInstances {
 
 export interface WatchCounts {
   readonly tenants: number
-  /** Since the start: polls of the database, and polls that failed. */
+  /** Polls of the database since the start. */
   readonly polls: number
+  /** Polls that failed since the start. */
   readonly failed: number
 }
 
@@ -64,7 +65,7 @@ const pollEveryMs = 40
 /** How long an answer of the database is valid. With the poll itself, a change elsewhere is visible within a second. */
 const answerValidMs = 800
 const unanswered = new Error('The database has not answered the poll.')
-/** How often a read polls anew, because this process was late to read the answer. */
+/** The most polls for one read. It polls again if this process was late to read the answer. */
 const pollsMax = 3
 /** Polling pauses when nothing has been read for this long. */
 const idleAfterMs = 2_000
@@ -179,7 +180,7 @@ class PollingWatch implements TenantWatch {
     return {
       exist,
       notAloneSince: this.#notAloneSince,
-      // From the answer, not the question: a slow poll must not make the registration look older than it is.
+      // Counted from the poll's answer, not its start: a slow poll must not make the registration look older than it is.
       joinedMs: joinedMs === null ? null : joinedMs + this.#readAt - this.#answeredAt,
     }
   }
@@ -255,7 +256,7 @@ class PollingWatch implements TenantWatch {
     return now - this.#askedAt <= answerValidMs
   }
 
-  /** Notes that something is read now, continues polling if the last answer is valid, and returns whether it is. */
+  /** Notes the time of a read. Returns whether the last answer is valid, and then continues polling. */
   #isFreshForRead(): boolean {
     const now = this.#parts.monotonic()
     this.#readAt = now
@@ -325,7 +326,7 @@ class PollingWatch implements TenantWatch {
     }
   }
 
-  /** Nothing is known of tenants on a worker that is away, nor of those first read during the poll. */
+  /** Forgets tenants that a poll did not cover: those on an unavailable worker, and those first read during the poll. */
   #forgetUncovered(covered: ChangedTenants['covered']): void {
     if (covered === undefined) return
     for (const tenant of this.#watched.keys()) {

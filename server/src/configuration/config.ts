@@ -7,9 +7,9 @@ import { isNameOrNetwork, isNetwork, type SecretKeys, secretKeys } from '../secu
 export interface Config {
   readonly port: number
   readonly host: string
-  /** Null for the embedded database in `dataDirectory`. */
+  /** The service's connection; null for the embedded database in `dataDirectory`. */
   readonly databaseUrl: string | null
-  /** Concurrent transactions of one brokerage in this process. */
+  /** The most concurrent transactions of one brokerage in this process. */
   readonly transactionsPerBrokerage: number
   /** Multiplies how long the service waits for the database. */
   readonly deadlineFactor: number
