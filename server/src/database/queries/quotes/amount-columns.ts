@@ -10,11 +10,11 @@ import { customerKey } from '#engine/customer-name.ts'
 import type { AmountTerms, RateBasis } from '#engine/rate-basis.ts'
 import type { QuoteRow } from '../../schema/index.ts'
 
-/** The amounts of a quote that state what they include: the quoted rate with the costs of its time, AR, and AP. */
+/** The amounts of a quote that state what they include: the quoted rate (with the costs known then), AR, and AP. */
 export const statedAmounts = ['quoted', 'customer', 'truck'] as const
 export type StatedAmount = (typeof statedAmounts)[number]
 
-/** The columns with what an amount includes. */
+/** The columns of an amount's basis, charges and currency. */
 export type TermColumn<Of extends StatedAmount = StatedAmount> =
   `${Of}_${'basis' | 'fuel_cents' | 'accessorials_cents' | 'currency'}`
 
@@ -33,7 +33,7 @@ export const sentColumns = [
 ] as const satisfies readonly (keyof QuoteRow)[]
 export type SentColumn = (typeof sentColumns)[number]
 
-/** What an amount of a quote includes. A column that a new quote or an old event lacks is not stated. */
+/** The basis, charges and currency that an amount of a quote states. A column that the quote lacks counts as not stated. */
 export function statedTerms<Of extends StatedAmount>(
   quote: { readonly [Column in TermColumn<Of>]?: QuoteRow[Column] | undefined },
   of: Of,

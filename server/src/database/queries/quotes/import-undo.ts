@@ -13,7 +13,7 @@ export interface OneImport {
 }
 
 /**
- * Sets an import to `undoing`. The caller holds the lock of imports and has checked that nothing else of the brokerage
+ * Sets an import to `undoing`. The caller holds the lock of imports and has checked that no import or undo of the brokerage
  * runs.
  */
 export async function setUndoing(
@@ -86,7 +86,7 @@ export async function noteUndoFailure(
   await undoing(transaction, tenant, importId).set({ failure }).execute()
 }
 
-/** Quotes per transaction: well below the statement timeout, and with locks for a short time only. */
+/** Quotes per transaction: few enough to stay well below the statement timeout and to hold locks only briefly. */
 const ownQuotesPerBatch = 500
 /** Restoring a quote takes one statement per change. */
 const changedQuotesPerBatch = 100
@@ -117,7 +117,7 @@ export async function undoBatch(
     .executeTakeFirst()
   if (undo === undefined) return null
   const { ids, last } = await nextQuotes(transaction, tenant, importId, undo.undo_after)
-  // The time of the restored values is compared with the times of signed updates, which are the database's.
+  // The database's time, because it is compared with the times of signed updates, which are also the database's.
   const now = await databaseNow(transaction)
   // Lock first and read in later statements, which see rows that were committed during the wait.
   const quotes = await quotesById(transaction, tenant, ids, { lock: true })
@@ -156,7 +156,7 @@ async function nextQuotes(
     where tenant_id = ${tenant} and import_id = ${importId} and lane_id > ${after}
     order by lane_id limit ${changedQuotesPerBatch}
   `.execute(transaction)
-  // A full list may be incomplete: quotes after its last one belong to the next batch.
+  // A list at its limit may lack later quotes, which belong to the next batch.
   const ends = [
     ...(own.length < ownQuotesPerBatch ? [] : [own.at(-1)?.lane_id ?? after]),
     ...(changed.length < changedQuotesPerBatch ? [] : [changed.at(-1)?.lane_id ?? after]),
@@ -187,7 +187,7 @@ async function removeQuotes(
     union
     select lane_id from shipment_updates where tenant_id = ${tenant} and lane_id = any(${ids}::bigint[])
   `.execute(transaction)
-  // "offset 0" makes this one index lookup per request, for the same reason.
+  // For the same reason, "offset 0" makes the planner look up each request in the index.
   const { rows: quotedAgain } = await sql<{ request_id: number }>`
     select request_id from unnest(${requests}::bigint[]) as request (request_id)
     where exists (
@@ -199,14 +199,14 @@ async function removeQuotes(
   `.execute(transaction)
   const changedIds = new Set(changed.map((row) => row.lane_id))
   const keptRequests = new Set(quotedAgain.map((row) => row.request_id))
-  // Another system pushes a quote with an external_id, too, even if its values are those of the file.
+  // A quote with an external_id stays: another system pushes it, too, even if its values are those of the file.
   const gone = quotes.filter(
     (quote) =>
       quote.external_id === null && !changedIds.has(quote.lane_id) && !keptRequests.has(quote.request_id),
   )
   const goneIds = gone.map((quote) => quote.lane_id)
   quotesChanged(transaction, goneIds)
-  // Readers that follow changes know the quotes by these names.
+  // Saves the names by which readers of changes know the deleted quotes.
   await sql`
     update quote_versions as known set removed_ref = quotes.lane_ref, removed_external_id = quotes.external_id,
       removed_shipment = ${inShipments}
@@ -272,7 +272,7 @@ async function restoreQuotes(
         // The values of a file are unsigned, so the undo does not touch the signing times of fields.
         {
           ...valuesBefore(change.before),
-          // Without the booking of the file, the outcome apart from it is the restored outcome itself.
+          // Without the file's booking, the restored outcome is also the outcome apart from a booking.
           ...(change.rule === 'booking_is_a_win' ? { outcome_before_booking: null } : {}),
         },
         {

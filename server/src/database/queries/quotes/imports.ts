@@ -10,8 +10,8 @@ export type ImportRow = NewImportRow & {
 }
 
 /**
- * The start of the transaction by the database's clock. Heartbeats are written and compared with it only: the clocks of two
- * instances differ, and a fast one would take over the imports of the others.
+ * The start of the transaction by the database's clock. Heartbeats are written and compared with it only, because clocks of
+ * instances differ, and an instance with a fast clock would take over the imports of the others.
  */
 export const databaseClock = sql<Date>`now()`
 
@@ -34,7 +34,7 @@ export interface ImportProgress {
   readonly bytesRead: number
 }
 
-/** The lists of an import, each from its first row on. An absent list is not changed. */
+/** The complete lists of an import. An absent list is not changed. */
 export interface ImportLists {
   readonly errors?: readonly RowError[]
   readonly changes?: readonly RowChange[]

@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import type { TenantTransaction } from '../../schema/index.ts'
 import type { TenantId } from '../../session/index.ts'
 
-/** What a quote is called in a list, and for whom it is. */
+/** The name of a quote in a list: its lane_ref and its customer. */
 export interface QuoteName {
   readonly laneRef: string
   readonly customerName: string

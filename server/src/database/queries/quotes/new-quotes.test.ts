@@ -17,7 +17,7 @@ let testing: TestDatabase
 let database: Database
 const tenant = tenantId(1)
 const other = tenantId(2)
-/** Two more for the long form. */
+/** Two more tenants for the long test. */
 const many = [tenantId(3), tenantId(4)] as const
 const now = new Date('2026-06-01T00:00:00Z')
 

@@ -21,7 +21,7 @@ export type ExpectedColumn =
   | 'expected_cost_high_cents'
   | 'expected_basis'
 
-/** The rate and the estimated cost of a quote, without named charges, with what they include and their currency. */
+/** The quoted rate and the estimated cost, without named charges; with their basis, included charges, and currency. */
 export type QuotedAmountColumn =
   | 'quoted_rate_cents'
   | 'estimated_cost_cents'
@@ -30,7 +30,7 @@ export type QuotedAmountColumn =
   | 'quoted_accessorials_cents'
   | 'quoted_currency'
 
-/** What the expected cost of a quote depends on. */
+/** The columns that determine the expected cost of a quote. */
 export type CostColumn =
   | 'origin_key'
   | 'destination_key'
@@ -113,7 +113,7 @@ interface Column<Row> {
   readonly value: (row: Row) => unknown
 }
 
-/** The columns that are neither of a quote nor of a booking. */
+/** The columns that are neither a field of a quote nor of a booking. */
 const otherColumns = {
   outcome: 'text',
   outcome_reason: 'text',
@@ -133,7 +133,7 @@ const otherColumns = {
   expected_basis: 'text',
 } as const satisfies Record<OtherColumn | ExpectedColumn | 'quote_signed_at', Kind>
 
-/** The values that are from the request or have a default. */
+/** The columns whose value is from the request or has a default. */
 const valuesOf: Readonly<Partial<Record<string, Column<PlacedQuote>['value']>>> = {
   quoted_customer_name: ({ request }) => request.customerName,
   created_at: ({ createdAt }) => createdAt,
@@ -231,7 +231,7 @@ interface InsertedQuote {
   readonly laneRef: string
 }
 
-/** Adds to quotes that come with their history which offers of their loads are superseded. */
+/** Marks the superseded offers among quotes that are migrated with their history. */
 function withSuperseding(placed: readonly PlacedQuote[]): readonly PlacedQuote[] {
   if (placed.every(({ quoteCount }) => quoteCount === 1)) return placed
   const loads = Map.groupBy(placed, ({ request, laneNumber }) => `${request.requestId}-${laneNumber}`)
@@ -260,7 +260,7 @@ function offerToInsert({ quote, quoteId, request, laneNumber, quoteCount }: Plac
 
 /**
  * Inserts quote requests with their quotes, and returns the quotes in the given order. The caller must know that no quote with the same
- * external_id or import_fingerprint exists: it holds the lock of pushes or imports.
+ * external_id or import_fingerprint exists, so it holds the lock of pushes or imports.
  */
 export async function insertRequests(
   transaction: TenantTransaction,
@@ -312,13 +312,13 @@ export async function insertedQuotes(
   return quoteIds.flatMap((id) => byId.get(id) ?? [])
 }
 
-/** What a requote has of its own. Other columns are those of the earlier quote. */
+/** A requote's own values. Its other columns are copied from the earlier quote. */
 type NextQuote = Partial<Pick<NewQuote, NewQuoteColumn | ExpectedColumn | 'forecast'>> & {
   readonly createdBy: number
   readonly createdAt: Date
 }
 
-/** The columns that a requote has from the earlier quote. */
+/** The columns that a requote copies from the earlier quote. */
 const keptColumns: readonly string[] = quoteFields
   .filter((field) => quoteTable[field].copiedByRequote)
   .flatMap((field) => [quoteColumnOf(field), ...quoteTable[field].derived])

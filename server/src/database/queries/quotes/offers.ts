@@ -15,12 +15,12 @@ export const offerColumns = [
   'quoted_basis',
   'quoted_currency',
   'counter_rate_cents',
-  // A rollback may restore them: then they are derived again.
+  // A rollback may restore these two. They must then be derived again.
   'superseded_by',
   'superseded_as',
 ] as const satisfies readonly (keyof QuoteRow)[]
 
-/** An offer for a load, as its row has it. */
+/** An offer for a load: the columns of its row that are read here. */
 export type OfferRow = BookedColumns &
   Pick<QuoteRow, (typeof offerColumns)[number] | 'lane_id' | 'lane_ref' | 'quote_count'>
 
@@ -41,7 +41,7 @@ function offerOf(row: OfferRow): Offer {
   }
 }
 
-/** The new values of superseded_by and superseded_as for the offers of one load, of those that have other values. */
+/** The offers of one load whose saved superseded_by or superseded_as is wrong, with the right values. */
 export function supersedingOf<Row extends OfferRow>(
   offers: readonly Row[],
 ): {
@@ -58,8 +58,8 @@ export function supersedingOf<Row extends OfferRow>(
 }
 
 /**
- * The offers of the loads of these requests that were quoted more than once, by load, locked until the end of the transaction
- * in the order of lane_id.
+ * The loads of these requests that were quoted more than once: the offers of each, locked until the end of the transaction in
+ * the order of lane_id.
  */
 export async function lockLoads(
   transaction: TenantTransaction,

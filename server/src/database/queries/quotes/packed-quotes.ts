@@ -14,7 +14,7 @@ export interface BookSettings {
   readonly method: WinProbabilityMethod
   /** The pricing rules that are on. */
   readonly rules: readonly PricingRule[]
-  /** Whether the book has expired quotes as lost, not as pending. */
+  /** Whether expired quotes count as lost in the book, not as pending. */
   readonly expiredCountsAsLost: boolean
   /** The basis of all amounts of the book. */
   readonly basis: RateBasis
@@ -22,7 +22,7 @@ export interface BookSettings {
   readonly rateType: RateType
   /** The quotes that the integration interface counts. */
   readonly pool: Pool
-  /** Whether an amount of a quote is on the other basis: such quotes were converted, or left out. */
+  /** Whether a quote has an amount on the other basis or in the other currency. Such quotes are converted, or left out. */
   readonly mixed: boolean
   /** The number of changes of fuel schedules and prices, which amounts are converted with. */
   readonly conversions: number
@@ -33,8 +33,8 @@ export interface BookSettings {
 /*
  * The binary record of a quote for the book, with its amounts as they were sent, and texts for its places, its customers and its
  * carrier. A row for each quote would take the driver thirty times as long, because it parses and names each value. Names cannot
- * contain control characters, so these separate them. The customer is a hash of its key: of a thousand customers, two have the
- * same hash in one of ten thousand brokerages, and then share their effect on the estimate.
+ * contain control characters, so these separate them. The customer is a hash of its key. In one of ten thousand brokerages with
+ * a thousand customers, two customers have the same hash and share their effect on the estimate.
  */
 const cents = (column: string) => sql`int4send(coalesce(${sql.ref(column)}, -1))`
 const record = sql`int8send(lane_id) || timestamptz_send(created_at) || float8send(coalesce(miles, 'NaN'))
@@ -50,7 +50,7 @@ const record = sql`int8send(lane_id) || timestamptz_send(created_at) || float8se
     + case when carrier_name is null and carrier_notes is null and booked_at is null then 0 else 128 end
     + case when superseded_by is null then 0 else 256 end)`
 export const recordBytes = 68
-/** Where the values of a record begin, and the codes in its last value. */
+/** The byte at which each value of a record begins. */
 export const recordAt = {
   quoteId: 0,
   quotedAt: 8,
@@ -66,6 +66,7 @@ export const recordAt = {
   customer: 60,
   codes: 64,
 } as const
+/** The codes in the last value of a record. */
 export const recordCodes = {
   /** pending, won, lost or expired */
   outcome: 3,
@@ -115,11 +116,11 @@ const places = separated([
   sql`coalesce(destination_market, '')`,
   sql`equipment_code`,
 ])
-/** The customer of the quote, and that of the booking. */
+/** The customer of the quote, and the customer of the booking. */
 const customerNames = separated([sql`quoted_customer_name`, sql`coalesce(customer_name, '')`])
 const carrier = sql`coalesce(carrier_name, '')`
 
-/** The columns that records and texts read: a subquery that selected all columns took a fifth longer. */
+/** The columns that records and texts read, because a subquery that selected all columns took a fifth longer. */
 const packedColumns = sql.join(
   [
     'lane_id',
@@ -154,17 +155,17 @@ const packedColumns = sql.join(
 /** Many quotes as the database returns them: one after the other, in the same order in each value. */
 export interface PackedQuotes {
   readonly records: Buffer | null
-  /** Of the quotes that state a basis or a currency. */
+  /** The second records, of quotes that state a basis or a currency. */
   readonly terms: Buffer | null
   readonly places: string | null
   readonly customers: string | null
   readonly carriers: string | null
 }
 
-/** Whether a quote is in the book: of superseded offers, those whose rate the customer refused. */
+/** Whether a quote is in the book. A superseded offer is in it only if the customer refused its rate. */
 const isEvidence = sql`(superseded_by is null or superseded_as = 'refused')`
 
-/** Packs the rows of the table of quotes with a condition, or of a subquery of it. */
+/** Packs the rows of `quotes` that meet a condition, or of a subquery of `quotes`. */
 async function packedQuotes(
   transaction: TenantTransaction,
   lanes: RawBuilder<unknown>,
@@ -207,8 +208,8 @@ export interface BookState {
 export const changedMax = 100_000
 
 /**
- * The versions and settings of a brokerage, and what changed, in one statement so that they are of the same moment. It names
- * the tenant at each table: with `one.tenant_id` instead, Citus would ask every worker.
+ * The versions and settings of a brokerage and the number of changes, read by one statement, so that they are of the same moment.
+ * It names the tenant at each table, because with `one.tenant_id` Citus would ask every worker.
  */
 export async function readBookState(
   transaction: TenantTransaction,
@@ -287,13 +288,13 @@ function moment(us: bigint): RawBuilder<Date> {
     + ${rest}::bigint * interval '1 microsecond'`
 }
 
-/** The newest quotes before a position, at most `max`, and the position of the oldest of them; null at the end. */
+/** The newest quotes before a position, at most `max`, and the oldest quote's position; null at the end. */
 export async function readQuotesBefore(
   transaction: TenantTransaction,
   tenant: TenantId,
   { before, max }: { readonly before: QuotePlace; readonly max: number },
 ): Promise<{ end: QuotePlace | null; packed: PackedQuotes }> {
-  // Forces the index of lists: the planner's statistics may be out of date for a table that has just grown.
+  // Forces the index of lists, because the planner's statistics may be out of date for a table that has just grown.
   await sql`select set_config('enable_seqscan', 'off', true), set_config('enable_sort', 'off', true)`.execute(
     transaction,
   )
@@ -314,7 +315,7 @@ export async function readQuotesBefore(
 function oldestOf({ records }: PackedQuotes): QuotePlace {
   const numbers = viewOf(records ?? Buffer.alloc(0))
   if (numbers.byteLength === 0) return beforeAnyQuote
-  // Both halves of a time are compared as plain numbers: this loop needs no BigInt per quote.
+  // Both halves of a time are compared as plain numbers, so that this loop needs no BigInt per quote.
   let oldest = 0
   for (let at = recordBytes; at < numbers.byteLength; at += recordBytes) {
     const order =
@@ -327,8 +328,8 @@ function oldestOf({ records }: PackedQuotes): QuotePlace {
 }
 
 /**
- * The ids of the quotes that changed after version `since`. There is no upper bound: a quote that changes again while this
- * runs has a newer version, and its earlier change would be missed.
+ * The ids of the quotes that changed after version `since`. An upper bound would miss quotes that change again while this runs,
+ * because they then have a newer version.
  */
 export async function readChangedQuotes(
   transaction: TenantTransaction,
@@ -342,7 +343,7 @@ export async function readChangedQuotes(
   return unpackedIds(rows[0]?.ids ?? null)
 }
 
-/** The lane_ids of all rows in one value: a row for each would take the driver thirty times as long. */
+/** The lane_ids of all rows in one value, because a row for each would take the driver thirty times as long. */
 export const packedIds = sql<Buffer | null>`string_agg(int8send(lane_id), ''::bytea)`
 
 /** The lane_ids of `packedIds`. */

@@ -28,7 +28,7 @@ export interface PastQuoteRow extends Pick<QuoteRow, CountedColumn> {
   readonly outcome: Outcome
 }
 
-/** The newest quotes with a rate since a time, without voided ones and superseded offers: newest first. */
+/** The newest quotes with a rate since a time, newest first, without voided ones and superseded offers. */
 export async function pastQuotes(
   transaction: TenantTransaction,
   tenant: TenantId,

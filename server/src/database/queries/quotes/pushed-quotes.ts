@@ -7,14 +7,14 @@ import { bookingColumns } from './booking-columns.ts'
 import { inShipments } from './shipment-lists.ts'
 
 /**
- * Makes concurrent pushes of one brokerage wait for each other until the end of the transaction: two of them could create the
- * same external_id, or lock the same quotes in another order.
+ * Makes concurrent pushes of one brokerage wait for each other until the end of the transaction, because two pushes could create
+ * the same external_id, or lock the same quotes in different orders.
  */
 export async function lockPushes(transaction: TenantTransaction, tenant: TenantId): Promise<void> {
   await sql`select pg_advisory_xact_lock(${tenant}, hashtext('pushes'))`.execute(transaction)
 }
 
-/** Quotes as a push names them. */
+/** The names by which a push refers to quotes. */
 export interface NamedQuotes {
   readonly externalIds: readonly string[]
   readonly laneRefs: readonly string[]
@@ -27,8 +27,8 @@ export interface NamedImport {
 }
 
 /**
- * Gives quotes of files the external_id under which they are pushed from now on: a load that came in a file is the same load.
- * The caller holds the lock of pushes and the quotes.
+ * Gives quotes that came in files the external_id under which another system pushes them now: both are the same quotes.
+ * The caller holds the lock of pushes and has locked the quotes.
  */
 export async function nameImportedQuotes(
   transaction: TenantTransaction,
@@ -74,7 +74,7 @@ export async function lockNamedQuotes(
   tenant: TenantId,
   { externalIds, laneRefs }: NamedQuotes,
 ): Promise<QuoteRow[]> {
-  // One look-up for each index: for both in one condition, PostgreSQL read all quotes until it had analyzed the table.
+  // One look-up for each index: with both in one condition, PostgreSQL read all quotes until it had analyzed the table.
   const lookUps = [
     sql`select lane_id from quotes where tenant_id = ${tenant} and external_id = any(${[...externalIds]}::text[])`,
     sql`select lane_id from quotes where tenant_id = ${tenant} and lane_ref = any(${[...laneRefs]}::text[])`,
@@ -89,7 +89,7 @@ export async function lockNamedQuotes(
     .execute()
 }
 
-/** The people of the brokerage with these names or e-mail addresses, by the text that was asked for. Ambiguous ones are absent. */
+/** The people of the brokerage with these names or e-mail addresses, by the text that was looked up. Ambiguous texts are absent. */
 export async function findReps(
   transaction: TenantTransaction,
   tenant: TenantId,
@@ -191,15 +191,15 @@ export interface ChangesPage {
   readonly more: boolean
 }
 
-/** Quotes that one statement looks through for shipments: a few tens of milliseconds. */
+/** The most quotes in which one statement looks for shipments, which takes a few tens of milliseconds. */
 const quotesPerStatement = 5_000
 
 /**
  * The quotes that changed after a place, each once with its newest version, in the order of their versions: all quotes, or
- * those that are shipments. A shipment that has no booking any more is removed, because its booking was rolled back; a quote
- * that never was one is left out. The page has `limit` quotes if there are so many.
+ * those that are shipments. A quote whose booking was rolled back is reported as a removed shipment; a quote that never had a
+ * booking is left out. The page has `limit` quotes if there are so many.
  *
- * One statement reads versions, rows and what follows from the history, so nothing is newer than the version.
+ * One statement reads versions, rows and history, so that no value is newer than its quote's version.
  */
 export async function readQuoteChanges(
   transaction: TenantTransaction,
@@ -316,7 +316,7 @@ async function changesBetween(
   )
 }
 
-/** Whether a quote had a booking at some time: its history has a change of it. */
+/** Whether a quote had a booking at some time: its history has a change of the booking. */
 const wasShipment = (tenant: TenantId) => sql<boolean>`exists (
   select from quote_changes as change
   where change.tenant_id = ${tenant} and change.lane_id = quotes.lane_id

@@ -27,7 +27,7 @@ import { quotesChanged, type TenantId } from '../../session/index.ts'
 import { type BookingColumn, bookingColumns, bookingOf, quoteOfJson } from './booking-columns.ts'
 import { decidesOffers, lockLoads, supersedingOf } from './offers.ts'
 
-/** Columns outside the booking and the quote whose changes are in the audit trail. */
+/** The audited columns that are neither a field of a quote nor of a booking. */
 const auditedOutcome = {
   truck_cost_source: 'truck_cost_source',
   outcome: 'outcome',
@@ -39,7 +39,7 @@ const auditedOutcome = {
   superseded_by: 'superseded_by',
 } as const
 
-/** The columns that follow from others are in the trail so that a rollback or an undo restores them, but are never shown. */
+/** Columns that are derived from others. The trail has them for rollbacks and undos to restore, but never shows them. */
 const derived: readonly DerivedColumn[] = [
   'import_said',
   'superseded_as',
@@ -118,7 +118,7 @@ function differences(
   return { before, after }
 }
 
-/** The arguments of `change_quote`: the changes of the quote, and its audit trail row, null if nothing differs. */
+/** The arguments of `change_quote`: the new values of the quote, and its audit trail row, null if nothing audited differs. */
 interface QuoteChange {
   /** Absent columns do not change. */
   readonly held: Readonly<Partial<Record<keyof NextValues, unknown>>>
@@ -150,8 +150,8 @@ function eventsOf(after: AuditedValues): EventType[] {
 }
 
 /**
- * A quote with a customer rate or truck cost is not cancelled, however the amount was set. It is not void either: a booking
- * shows that the quote was not a mistake.
+ * Adds to `next` that a quote with a customer rate or truck cost is not cancelled, however the amount was set, and not void:
+ * its booking shows that the quote was not a mistake.
  */
 function inForceWhenBooked(quote: ChangeableValues, next: NextValues): NextValues {
   const held = { ...quote, ...next }
@@ -222,7 +222,7 @@ export async function changeQuotes(
 }
 
 /**
- * Sets which offer counts for each load of these requests, and which offers it supersedes, from what the offers are now.
+ * Sets which offer counts for each load of these requests, and which offers it supersedes, from the current offers.
  * Returns the offers that changed, by lane_id.
  */
 export async function settleOffers(
@@ -239,7 +239,7 @@ export async function settleOffers(
   return new Map(changed.map((quote) => [quote.lane_id, quote]))
 }
 
-/** The service itself sets which offer of a load counts. */
+/** The origin of a change when the service sets which offer counts. */
 export const settledBy: ChangeOrigin = { source: 'lanewise', rule: 'another_offer_counts' }
 
 async function writeQuotes(
@@ -273,7 +273,7 @@ async function writeQuotes(
       held.created_at === undefined && held.quoted_customer_name === undefined ? [] : [quote],
     ),
   )
-  // A delivery that changes only stamps makes no new version: a reader would receive the same quote twice.
+  // A message that changes only signing times makes no new version, because readers would receive the same quote twice.
   const visible = writing.filter(({ change, held }) => change !== null || held.import_said !== undefined)
   if (visible.length > 0) {
     quotesChanged(
@@ -284,15 +284,15 @@ async function writeQuotes(
   return changing.map(({ quote }) => changed.get(quote.lane_id) ?? quote)
 }
 
-/** An imported or pushed request has one quote, so both have the same time and customer. */
+/** Copies a quote's time and customer to its request. An imported or pushed request has one quote, so both must be equal. */
 async function changeRequests(
   transaction: TenantTransaction,
   tenant: TenantId,
   quotes: readonly Pick<QuoteRow, 'lane_id' | 'request_id'>[],
 ): Promise<void> {
   if (quotes.length === 0) return
-  // From the row of the tenant, so that in a distributed database the tenant's worker runs the statement. Both tables are read
-  // by the listed keys: joined to a list alone, PostgreSQL read all rows of the brokerage until it had analyzed the tables.
+  // Starts from the tenant's row, so that in a distributed database the tenant's worker runs the statement. Each table has a
+  // list of keys: with one list and a join, PostgreSQL read all rows of the brokerage until it had analyzed the tables.
   await sql`
     update quote_requests as request set created_at = known.created_at, customer_name = known.quoted_customer_name
     from tenants as one
@@ -304,7 +304,7 @@ async function changeRequests(
   `.execute(transaction)
 }
 
-/** Like `changeLanes`, for one quote. */
+/** Like `changeQuotes`, for one quote. */
 export async function changeQuote(
   transaction: TenantTransaction,
   tenant: TenantId,
@@ -351,7 +351,7 @@ export function outcomeOf(quote: ChangeableValues): QuoteOutcome {
   }
 }
 
-/** What the outcome of a quote follows from, in the form of the engine. */
+/** The facts from which the outcome of a quote follows, in the form of the engine. */
 export function outcomeFactsOf(quote: ChangeableValues & Pick<QuoteRow, 'quote_signed_at'>): OutcomeFacts {
   return factsOf({
     shown: outcomeOf(quote),
@@ -362,7 +362,7 @@ export function outcomeFactsOf(quote: ChangeableValues & Pick<QuoteRow, 'quote_s
   })
 }
 
-/** The columns of an outcome, and of what it follows from. */
+/** The columns of an outcome, and of the facts from which it follows. */
 export function outcomeValues(
   outcome: QuoteOutcome,
   facts: OutcomeFacts,
@@ -379,14 +379,14 @@ export function outcomeValues(
   }
 }
 
-/** The columns that a person's decision changes, at `clock` of the database's clock: pushes that were signed before are older. */
+/** The new values after a person's decision at `clock`, the database's time. Pushes that were signed before it count as older. */
 export function decisionValues(quote: QuoteRow, decision: QuoteOutcome, clock: Date): NextValues {
   const second = Math.floor(clock.getTime() / 1000)
   const facts = withDecision(outcomeFactsOf(quote), decision, second, isBooked(bookingOf(quote)))
   return { ...outcomeValues(decision, facts), ...quoteSetByPerson(quote, ['outcome'], clock) }
 }
 
-/** The values from before a change, in the form that `changeLanes` takes. */
+/** The values from before a change, in the form that `changeQuotes` takes. */
 export function valuesBefore(before: AuditedValues): NextValues {
   return quoteOfJson(before as JsonRow<NextValues>)
 }
@@ -410,7 +410,7 @@ export function rollbackValues(quote: QuoteRow, before: AuditedValues, now: Date
   }
 }
 
-/** What the outcome follows from after a rollback to `values` in the second `at`. */
+/** The facts from which the outcome follows after a rollback to `values` in the second `at`. */
 function factsRolledBack(
   quote: QuoteRow,
   values: NextValues,
@@ -437,7 +437,7 @@ const pushedFieldOf: ReadonlyMap<string, PushedQuoteField> = new Map<string, Pus
   ['outcome_reason', 'outcome'],
 ])
 
-/** The stamps after a person set these columns of a quote at `now` of the database's clock: pushes signed before are older. */
+/** The stamps after a person set these columns of a quote at `now`, the database's time. Pushes signed before count as older. */
 export function quoteSetByPerson(
   quote: Pick<QuoteRow, 'quote_signed_at'>,
   columns: readonly string[],

@@ -17,7 +17,6 @@ export function rateTypeOf(tenant: TenantId): RawBuilder<RateType> {
     (select one.default_rate_type from tenants as one where one.tenant_id = ${tenant}))`
 }
 
-/** Whether a quote is of a rate type. */
 export function isOfRateType(tenant: TenantId, rateType: RateType): RawBuilder<boolean> {
   return sql<boolean>`${rateTypeOf(tenant)} = ${rateType}`
 }

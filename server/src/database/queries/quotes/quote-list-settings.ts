@@ -21,7 +21,7 @@ export async function findQuoteListSettings(
   return row ?? null
 }
 
-/** Saves a person's settings as the version after `version`. False if the saved version is another one. */
+/** Saves a person's settings as the version after `version`. False if the saved version differs. */
 export async function saveQuoteListSettings(
   transaction: TenantTransaction,
   tenant: TenantId,

@@ -22,7 +22,7 @@ export interface QuoteFilter {
   /** A customer by its name in any spelling, with the names that were merged into it. */
   readonly customer?: { readonly tenant: TenantId; readonly name: string }
   readonly carrier?: string
-  /** Only quotes with these ids, such as those that count in a figure. */
+  /** Only quotes with these ids, such as the quotes behind a figure. */
   readonly quoteIds?: readonly number[]
   readonly quotedBy?: number
   readonly words?: string
@@ -46,9 +46,8 @@ const isAmong = (quoteIds: readonly number[]) =>
   sql<boolean>`quotes.lane_id = any(${binaryArrays.int8s(quoteIds)}::bigint[])`
 
 /**
- * From so many ids on, a page in the order of age is found soonest by reading quotes in that order. For `any`, PostgreSQL first
- * estimates how many quotes have each id, which takes longer than the page (27 ms for 18,000 ids); it estimates nothing within
- * `coalesce`.
+ * With more ids than this, a page by age is found soonest by reading quotes in that order. For `any`, PostgreSQL first estimates
+ * how many quotes have each id, which takes longer than the page (27 ms for 18,000 ids). Within `coalesce`, it estimates nothing.
  */
 const idsToEstimateMax = 8_000
 
@@ -71,7 +70,7 @@ function outcomeConditions(
   return [quote('outcome', '=', outcome), quote('superseded_by', 'is', null)]
 }
 
-/** The conditions of a filter, for a query over quotes: also that the current person may see the customer. */
+/** The conditions of a filter, for a query over quotes, and that the current person may see the customer. */
 export function matching(filter: QuoteFilter, tenant: TenantId) {
   return (quote: ExpressionBuilder<Tables, 'quotes'>) => {
     return quote.and([
@@ -124,7 +123,7 @@ export function matching(filter: QuoteFilter, tenant: TenantId) {
   }
 }
 
-/** Sort keys of a list. Quotes with equal keys are ordered by lane_id, and quotes without a key are last. */
+/** A sort key of a list. Quotes with equal keys are ordered by lane_id, and quotes without a key are last. */
 interface SortKey {
   readonly key: RawBuilder<unknown>
   readonly kind: 'time' | 'cents' | 'text'
@@ -133,8 +132,8 @@ interface SortKey {
 }
 
 /**
- * AR minus AP as they were sent: the one difference that the database forms, so that it can order a million quotes by it and
- * continue behind a cursor. Amounts on two bases or in two currencies are not subtracted: such quotes are last.
+ * AR minus AP as they were sent. The database computes only this difference, so that it can order a million quotes by it and
+ * continue behind a cursor. Quotes with amounts on two bases or in two currencies are last, because these are not subtracted.
  */
 const marginAsSent = sql<number | null>`case
   when coalesce(quotes.truck_basis, 'not stated') = coalesce(quotes.customer_basis, 'not stated')
@@ -221,7 +220,6 @@ export async function listQuotes(
     .execute()
 }
 
-/** The number of quotes that match a filter. */
 export async function countQuotes(
   transaction: TenantTransaction,
   tenant: TenantId,

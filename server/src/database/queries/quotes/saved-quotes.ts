@@ -25,7 +25,7 @@ export async function findQuote(
 }
 
 /**
- * Like `findLane`, and locks the row and the other offers for its load until the end of the transaction, in the order of
+ * Like `findQuote`, and locks the row and the other offers for its load until the end of the transaction, in the order of
  * lane_id, so that changes of one load are sequential.
  */
 export async function lockQuote(

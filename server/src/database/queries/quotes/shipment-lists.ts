@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import { bookingFields } from '#engine/booking-fields.ts'
 import { bookingColumns } from './booking-columns.ts'
 
-/** Whether a row of `quotes` has a booking, also a cancelled one. The customer's name alone is none. */
+/** Whether a row of `quotes` has a booking, even a cancelled one. A customer's name alone is no booking. */
 export const inShipments = sql<boolean>`(${sql.join(
   bookingFields
     .filter((field) => field !== 'customerName')

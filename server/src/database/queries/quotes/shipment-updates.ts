@@ -45,7 +45,7 @@ type Found =
       readonly seen: string
       readonly now: number
       readonly lane: JsonRow<BookedQuoteRow>
-      /** Absent if the load was quoted once. */
+      /** Absent if the load was quoted only once. */
       readonly offers?: readonly OtherOffer[]
     }
 
@@ -105,7 +105,7 @@ function bookingOf(
     lane_id: quote.lane_id,
     seen,
     ...(offers.length === 0 || written === null ? {} : { offers: others }),
-    // Omit null members: the database reads an absent member as SQL null, but a JSON null as a value.
+    // Omit null members, because the database reads an absent member as SQL null, but a JSON null as a value.
     ...(written === null ? {} : { held: written.held }),
     ...(written === null || written.change === null ? {} : { change: written.change }),
     signed_at: booking.signedAt,
@@ -117,7 +117,7 @@ function bookingOf(
   }
 }
 
-/** The new values of a booked quote, with which offer of its load counts then, and the changes of the other offers. */
+/** The new values of a booked quote, including its `superseded_by`, and the changes of the other offers for its load. */
 function settled(
   quote: BookedQuoteRow,
   booked: NextValues | null,

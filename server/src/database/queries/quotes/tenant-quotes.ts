@@ -73,7 +73,7 @@ export interface TenantQuote extends PastQuote {
   readonly truckCostCents: number | null
   readonly quotedRateCents: number
   readonly rateType: RateType
-  /** The truck cost that was known when the quote was made: the rep's, else the one expected then. */
+  /** The truck cost that was known when the quote was made: the rep's estimate, else the cost expected then. */
   readonly quotedCostCents: number | null
 }
 
@@ -94,7 +94,7 @@ export async function readTenantQuotes(
     .selectFrom('quotes')
     .select(quoteColumns)
     .select(rateTypeOf(tenant).as('rateType'))
-    // A superseded offer that was refused is evidence as a lost quote, as in the book.
+    // A superseded offer that was refused counts as a lost quote, as in the book.
     .select(
       sql<Outcome>`case when superseded_by is null then ${countedOutcome(tenant)} else 'lost' end`.as(
         'outcome',
@@ -118,7 +118,7 @@ export async function readTenantQuotes(
     const last = rows.at(-1)
     if (last === undefined || rows.length < asked || quotes.length >= max) return quotes.reverse()
     const { created_at, lane_id: quoteId } = last
-    // As text: a Date would lose microseconds, which rows written by other programs may have.
+    // As text, because a Date would lose microseconds, which rows written by other programs may have.
     const row = await transaction
       .selectFrom('quotes')
       .select(sql<string>`created_at::text`.as('at'))
