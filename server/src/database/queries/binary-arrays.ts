@@ -1,5 +1,5 @@
 type Values<T> = readonly (T | null)[]
-/** Numbers may also be a typed array, which contains no null. */
+/** A column of numbers. A typed array contains no null. */
 type Numbers = Values<number> | Float64Array | Float32Array | Uint8Array
 
 const typeOf = {
@@ -12,7 +12,7 @@ const typeOf = {
   timestamptz: 1184,
 } as const
 
-/** The header: one dimension, whether there are nulls, the element type, the number of elements, and the lower bound 1. */
+/** The size of the header: one dimension, whether there are nulls, the element type, the number of elements, and the lower bound 1. */
 const headerBytes = 20
 
 function arrayOf(bytes: number, type: keyof typeof typeOf, values: Values<unknown> | Numbers): Buffer {
@@ -25,7 +25,7 @@ function arrayOf(bytes: number, type: keyof typeof typeOf, values: Values<unknow
   return array
 }
 
-/** Elements of a fixed width, each after its length. A null is the length -1 alone. */
+/** Encodes elements of a fixed width, each after its length. A null is only the length -1. */
 function fixed<T>(
   type: keyof typeof typeOf,
   width: 4 | 8,

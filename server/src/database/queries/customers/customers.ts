@@ -9,7 +9,7 @@ import { quoteSeenByViewer, seenByViewer } from './teams.ts'
 export interface CustomerRecord {
   readonly customerId: number
   readonly name: string
-  /** The key of its name: `customer_key` of the quotes of this customer, apart from merged ones. */
+  /** The key of its name. Its quotes have it as `customer_key`, except those under merged names. */
   readonly key: string
   readonly tier: string | null
   readonly paymentDays: number | null
@@ -18,7 +18,7 @@ export interface CustomerRecord {
 /** A name that was merged into a customer. */
 export interface CustomerAlias {
   readonly name: string
-  /** The customer that it counts for. */
+  /** The customer that the name counts for. */
   readonly customerId: number
   readonly mergedAt: Date
   readonly mergedBy: number | null
@@ -44,7 +44,7 @@ export async function findCustomer(
   return rows[0] ?? null
 }
 
-/** The records of customers by the keys of their names, without those that were merged into another one. */
+/** The records of customers by the keys of their names, without customers that were merged into others. */
 export async function customersOfKeys(
   transaction: TenantTransaction,
   tenant: TenantId,
@@ -124,7 +124,7 @@ export async function changeCustomer(
   accessChanged(transaction)
 }
 
-/** Counts the quotes of a customer, and of the customers merged into it, for another one. Neither may be merged itself. */
+/** Merges a customer into another, for which its quotes and those of customers merged into it then count. Neither may be merged yet. */
 export async function mergeCustomer(
   transaction: TenantTransaction,
   tenant: TenantId,
@@ -142,7 +142,7 @@ export async function mergeCustomer(
 }
 
 /**
- * Undoes the merge that lets two names count for one customer: that of the first name, or else that of the second one. The quotes
+ * Undoes the merge that lets two names count for one customer: the first name's merge, or else the second name's. The quotes
  * of the restored customer, and those of the customers that had been merged into it, count for it again. Returns false if the
  * names do not count for one customer.
  */
@@ -164,7 +164,7 @@ export async function separateCustomers(
     for (const into of ids) for (const { ownId, mergedInto } of rows) if (mergedInto === into) ids.push(ownId)
     return ids
   }
-  // The second name would come along with a customer that it was merged into.
+  // If the second name was merged into the first, separating the first would take both along.
   const own = withMerged(first.ownId).includes(second.ownId) ? second : first
   await sql`
     update customer_aliases set customer_id = ${own.ownId}, main_key = ${own.key},
@@ -177,7 +177,7 @@ export async function separateCustomers(
   return true
 }
 
-/** Gives a customer another spelling of its name: one with the same key. */
+/** Changes the spelling of a customer's name. The key of the name must stay the same. */
 export async function respellCustomer(
   transaction: TenantTransaction,
   tenant: TenantId,
@@ -228,7 +228,7 @@ export async function distinguishCustomers(
   names: readonly [string, string],
   by: { readonly now: Date; readonly userId: number | null },
 ): Promise<boolean> {
-  // In the order of "C", which the table checks.
+  // Ordered by bytes, as a check of the table requires.
   const [one_key = '', other_key = ''] = names
     .map(customerKey)
     .toSorted((one, other) => Buffer.compare(Buffer.from(one), Buffer.from(other)))
@@ -285,7 +285,7 @@ export async function forgetDistinction(
 /** A customer as the book has it: the hash of the key of its name, and the hashes of merged names. */
 export interface HashedCustomer {
   readonly hash: number
-  /** The hash of each merged name of the brokerage, and that of the customer that it counts for. */
+  /** See `mergedHashes`. */
   readonly merged: readonly (readonly [number, number])[]
   /** The name of its record; null without one. */
   readonly name: string | null
@@ -293,7 +293,7 @@ export interface HashedCustomer {
   readonly isHidden: boolean
 }
 
-/** The hash of each merged name of the brokerage, and that of the customer that it counts for. */
+/** Pairs: the hash of a merged name of the brokerage, and the hash of the customer that the name counts for. */
 export async function mergedHashes(
   transaction: TenantTransaction,
   tenant: TenantId,

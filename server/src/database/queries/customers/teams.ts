@@ -69,7 +69,7 @@ export async function teamName(
   return team?.name ?? null
 }
 
-/** Adds a team; null if another one has the name. */
+/** Adds a team; null if another team has the name. */
 export async function insertTeam(
   transaction: TenantTransaction,
   tenant: TenantId,
@@ -102,8 +102,8 @@ export async function renameTeam(
 }
 
 /**
- * Locks a team until the end of the transaction. Call it first in a transaction that changes a team: otherwise two that lock its
- * members, its customers and the team in another order wait for each other.
+ * Locks a team until the end of the transaction. Call it first in a transaction that changes a team: two transactions that lock
+ * its members, its customers and the team in different orders could deadlock.
  */
 export async function lockTeam(
   transaction: TenantTransaction,
@@ -157,7 +157,7 @@ export async function setTeamCustomers(
   accessChanged(transaction)
 }
 
-/** Puts a customer into the teams of another one, and into no other team. */
+/** Replaces the teams of a customer with those of another customer. */
 export async function copyCustomerTeams(
   transaction: TenantTransaction,
   tenant: TenantId,
@@ -210,7 +210,7 @@ const hiddenCustomers = (tenant: TenantId, userId: number, key?: RawBuilder<unkn
 
 /**
  * True for rows whose customer the current person may see, by the key of the customer. It does not use the session setting of
- * row-level security, so each of the two works without the other. As an anti-join, it looks up the rows of a page one by one, and
+ * row-level security, so each of the two protects alone. As an anti-join, it looks up the rows of a page one by one, and
  * reads all hidden customers only for many rows.
  */
 export function seenByViewer(tenant: TenantId, key: RawBuilder<unknown>): RawBuilder<boolean> {
@@ -219,7 +219,7 @@ export function seenByViewer(tenant: TenantId, key: RawBuilder<unknown>): RawBui
   return sql<boolean>`not exists (${hiddenCustomers(tenant, viewer.userId, key)})`
 }
 
-/** True for quotes that the current person may see: the customer of the quote and that of the booking, in a query on `quotes`. */
+/** True for quotes, in a query on `quotes`, if the current person may see the quote's customer and the booking's customer. */
 export function quoteSeenByViewer(tenant: TenantId): RawBuilder<boolean> {
   const booked = seenByViewer(tenant, sql`quotes.customer_key`)
   const quoted = seenByViewer(tenant, sql`customer_key(quotes.quoted_customer_name)`)

@@ -3,7 +3,7 @@ import { instanceGoneMs, type TenantTransaction } from '../../schema/index.ts'
 import type { Database, TenantId } from '../../session/index.ts'
 
 /**
- * How long a stopped instance is still listed: until the last requests that it admitted have left the window.
+ * How long a stopped instance is still listed: until its last admitted requests have left the rate limit's window.
  */
 const instanceLeftMs = 2_000
 

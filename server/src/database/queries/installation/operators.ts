@@ -36,7 +36,7 @@ export async function listTenants(
   }
 }
 
-/** The number of rows of a tenant in each table, with each table before those that it references. */
+/** The number of rows of a tenant in each table, with each table before the tables that it references. */
 export type TenantRows = ReadonlyMap<string, number>
 
 /**
@@ -78,7 +78,7 @@ export async function eraseTenantRows(
       const { rowCount } = await client.query(`select from ${table} where tenant_id = $1 limit 1`, [tenant])
       if (rowCount !== 0) throw new Error(`Rows of the brokerage are left in ${table}: nothing was deleted.`)
     }
-    // The row with the versions of the brokerage is deleted. This counter notifies processes that have not polled since.
+    // The brokerage's versions are deleted, too, so later polls learn of the erasure from this counter.
     await client.query('update installation set erasures = erasures + 1')
     await client.query('commit')
     return rows

@@ -21,11 +21,11 @@ export const tablesLeftBehind: Readonly<Record<string, string>> = {
   expiry_notices: sentByOneInstallation,
 }
 export const columnsLeftBehind: Readonly<Record<string, readonly string[]>> = {
-  // A transaction id of the source database.
+  // The column is a transaction id of the source database.
   tenant_facts: ['changed_in'],
 }
 
-/** Rows that are read, written, and compared at a time. */
+/** How many rows are read, written, and compared at a time. */
 export const rowsAtOnce = 1_000
 
 /**
@@ -255,7 +255,7 @@ class ClientTenantCopy implements TenantCopy {
   }
 
   async moveVersions(): Promise<void> {
-    // An export from before quotes had versions has none.
+    // An old export, from before quotes had versions, contains none.
     await this.#client.query(
       `insert into quote_versions (tenant_id, lane_id, version, changed_at)
        select tenant_id, lane_id, 0, updated_at from quotes

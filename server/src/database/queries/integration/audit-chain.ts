@@ -14,7 +14,7 @@ export interface WrongRow {
   readonly why: string
 }
 
-/** A hash that was noted as that of the newest row. */
+/** A hash that was noted when its row was the newest. */
 export interface NotedHead {
   readonly entry: number
   readonly hash: string

@@ -159,7 +159,7 @@ export async function listAudit(
     .where('entry.tenant_id', '=', tenant)
   const { kinds, userId, from, to } = filter
   if (kinds !== undefined) {
-    // An empty list matches no rows: the filters for kind and subject may exclude each other.
+    // An empty list matches no rows. The filters for kind and subject may exclude each other and leave no kind.
     query = query.where('entry.kind', '=', sql<string>`any(${[...kinds]}::text[])`)
   }
   if (userId !== undefined) {

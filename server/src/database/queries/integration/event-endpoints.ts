@@ -16,7 +16,7 @@ export type ListedEndpoint = EventEndpointRow & {
   readonly dead: number
 }
 
-/** The event endpoints of a brokerage, newest first, with the deliveries that are waiting and that failed. */
+/** The event endpoints of a brokerage, newest first, with the counts of waiting and failed deliveries. */
 export async function listEventEndpoints(
   transaction: TenantTransaction,
   tenant: TenantId,
@@ -49,7 +49,6 @@ export async function listEventEndpoints(
   }))
 }
 
-/** Deliveries are counted up to a thousand. */
 const countedMost = 1_000
 
 function countOf(state: 'due' | 'dead') {
@@ -214,7 +213,7 @@ export async function disableEventEndpoint(
   endpointId: number,
   why:
     | { readonly reason: 'gone' }
-    // The endpoint has accepted no event that is newer than that one.
+    // Only if the endpoint has accepted no event newer than this one.
     | { readonly reason: 'failing'; readonly eventNumber: number },
 ): Promise<boolean> {
   const silent =

@@ -14,13 +14,13 @@ export type QuoteThen = JsonRow<EventColumns> & {
   readonly quoted_by_name: string | null
   /** Absent from an older event. */
   readonly default_basis?: RateBasis
-  /** What AR and AP were converted with at that time, if they were on two bases or in two currencies. */
+  /** The surcharges and exchange rate that converted AR and AP then, if these were on two bases or in two currencies. */
   readonly rates?: {
     readonly fuel_mills_per_mile: number | null
     readonly cost_mills_per_mile: number | null
     readonly usd_per_cad: number | null
   } | null
-  /** In an event from before 0070, instead of `rates`: AR and AP as they were converted. */
+  /** The converted AR and AP. Events from before migration 0070 have it instead of `rates`. */
   readonly landed?: { readonly revenue_cents: number; readonly cost_cents: number } | null
 }
 
@@ -49,7 +49,7 @@ export interface EventFacts {
 /** One event that was claimed for delivery to one endpoint. */
 export interface ClaimedEvent {
   readonly number: number
-  /** 1 for the first attempt. */
+  /** The number of the attempt, from 1. */
   readonly attempt: number
   readonly id: string
   readonly type: string
@@ -90,11 +90,12 @@ export async function dueEndpoints(transaction: TenantTransaction, most: number)
   return rows.map((row) => ({ tenant: tenantId(row.tenant_id), endpointId: row.endpoint_id }))
 }
 
-/** The number of deliveries that wait over all brokerages, and the brokerages with rows past the retention period. */
+/** The deliveries of all brokerages that wait, and the brokerages with rows past the retention period. */
 export interface EventQueue {
   readonly waiting: number
-  /** The age of the oldest waiting event, and the greatest delay of a due delivery. */
+  /** The age of the oldest waiting event. */
   readonly oldestSeconds: number
+  /** The greatest delay of a due delivery. */
   readonly overdueSeconds: number
   readonly tenantsWithOld: readonly TenantId[]
 }

@@ -57,7 +57,7 @@ export interface CallFilter {
   readonly outcome?: 'refused' | 'ok'
   readonly operation?: string
   readonly tokenId?: number
-  /** Only calls from then on. */
+  /** Only calls from this time on. */
   readonly from: Date
 }
 

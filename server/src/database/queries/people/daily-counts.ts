@@ -13,10 +13,10 @@ export function secondsLeftOfDay(now: number): number {
 }
 
 /**
- * Counts one use on this day of UTC, over all instances, unless there were `max` already. Returns whether it was counted. Uses of
+ * Counts one use on this UTC day, over all instances, unless `max` are counted already. Returns whether it was counted. Uses of
  * one brokerage and counter wait for each other until the end of the transaction.
  *
- * An instance whose clock is behind counts on the newer day.
+ * An instance whose clock is behind counts on the newer day that is saved.
  */
 export async function countToday(
   transaction: TenantTransaction,

@@ -21,7 +21,7 @@ export async function unannouncedExpiries(
 
 /**
  * Writes an event for each credential that expires within `noticeDays`, to the endpoints that subscribe and were not told
- * about it. Concurrent calls write each event once: a notice has a unique key, and the later call waits for the earlier one.
+ * about it. Concurrent calls write each event once, because a notice has a unique key, for which the later call waits.
  *
  * @returns the number of deliveries
  */

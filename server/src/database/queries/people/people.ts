@@ -62,7 +62,7 @@ export async function signInOf(
   })
 }
 
-/** Assigns an e-mail address to a person for sign-in. Returns false if it signs in somebody else. */
+/** Assigns an e-mail address to a person for sign-in. Returns false if another person signs in with it. */
 export async function claimSignIn(
   transaction: TenantTransaction,
   tenant: TenantId,
@@ -114,7 +114,7 @@ export async function createTenant(
 }
 
 /**
- * Creates a user. Null if the email address is in use. That of an invited user is claimed when the invitation is accepted: until
+ * Creates a user. Null if the email address is in use. An invited user claims the address by accepting the invitation; until
  * then, others may use it.
  */
 export async function insertUser(
@@ -226,7 +226,7 @@ export async function defaultsOf(
     .executeTakeFirstOrThrow()
 }
 
-/** What an amount of the brokerage includes if it is not stated, and the basis in which amounts are compared. */
+/** The basis of the brokerage's amounts that do not state one, and the basis on which all amounts are compared. */
 export async function defaultBasisOf(transaction: TenantTransaction, tenant: TenantId): Promise<RateBasis> {
   const { default_basis } = await transaction
     .selectFrom('tenants')
@@ -426,7 +426,7 @@ export async function findSession(
   )
 }
 
-/** The minimum of the brokerage's rule for all quotes. */
+/** The minimum in the brokerage's rule that applies to all quotes. */
 export function minimumOf(tenant: Pick<TenantRow, 'pricing_rules'>): MinimumTerms {
   return minimumOfAll(rulesInForce(tenant.pricing_rules))
 }

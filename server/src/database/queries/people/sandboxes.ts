@@ -75,8 +75,8 @@ export async function makeSandbox(
 }
 
 /**
- * The person of a test brokerage with this e-mail address, created if missing, with the name and role of today. It has no
- * password, and its address signs in to the real brokerage only.
+ * The person of a test brokerage with this e-mail address, created if missing, with the current name and role. The person has no
+ * password here, and the address signs in to the real brokerage only.
  */
 export async function sandboxPerson(
   transaction: TenantTransaction,

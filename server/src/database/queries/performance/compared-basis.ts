@@ -12,8 +12,8 @@ function says(basis: RateBasis): RawBuilder<boolean> {
 const inCad = sql<boolean>`(quotes.quoted_currency = 'CAD' or quotes.customer_currency = 'CAD' or quotes.truck_currency = 'CAD')`
 
 /**
- * Whether the tenant `one` has a quote with an amount on the other basis or in the other currency: two reads of an index. It
- * names the tenant in each subquery: with `one.tenant_id`, Citus would refuse it or ask every worker.
+ * Whether the tenant `one` has a quote with an amount on the other basis or in the other currency: two reads of an index. Each
+ * subquery names the tenant, because with `one.tenant_id` Citus would refuse the query or ask every worker.
  */
 export const isMixed = (tenant: TenantId) => sql<boolean>`(case one.default_basis
   when 'all_in' then exists (select from quotes where quotes.tenant_id = ${tenant} and ${says('linehaul')})

@@ -31,8 +31,8 @@ export async function insertApproval(
 /**
  * The newest approvals, newest first.
  *
- * @param since leaves out those that were decided or expired before. Only the newest `limit` are looked at, by their key, so that
- *   this is fast at any number of approvals
+ * @param since leaves out approvals that were decided or expired before. Only the newest `limit` are read, by their key, which
+ *   is fast at any number of approvals
  */
 export async function listApprovals(
   transaction: TenantTransaction,

@@ -31,13 +31,13 @@ export async function listExchangeRates(
   return (limit === null ? query : query.limit(limit)).execute()
 }
 
-/** Saves exchange rates, in place of those of the same days. Returns how many days are new or have another rate. */
+/** Saves exchange rates, in place of earlier rates of the same days. Returns how many days are new or have another rate. */
 export async function saveExchangeRates(
   transaction: TenantTransaction,
   tenant: TenantId,
   rates: readonly ExchangeRate[],
 ): Promise<number> {
-  // The days are computed from all rates: one of two concurrent changes would be lost.
+  // The days are computed from all rates. Without the lock, a concurrent change would be lost.
   await lockTenant(transaction, tenant)
   const stored = await listExchangeRates(transaction, tenant, null)
   const known = new Map(stored.map(({ day, usdPerCad }) => [day, usdPerCad]))
@@ -70,14 +70,14 @@ export async function usdPerCadOn(
   return row?.usd_per_cad ?? null
 }
 
-/** What amounts of a day are converted with; null where it is not known. */
+/** The fuel surcharges and exchange rate that convert amounts of a day; null if unknown. */
 export interface ConversionsOfDay {
   /** The surcharge by the schedule of the brokerage. */
   readonly millsPerMile: number | null
   readonly usdPerCad: number | null
 }
 
-/** What amounts are converted with, for every day on which something is known. */
+/** The conversions of every day with a known surcharge or exchange rate. */
 export async function conversionsByDay(
   transaction: TenantTransaction,
   tenant: TenantId,
@@ -102,7 +102,7 @@ export async function conversionsByDay(
   return days
 }
 
-/** All fuel schedules and exchange rates of a brokerage by day, or only those of some days and of some customers by their keys. */
+/** All fuel schedules and exchange rates of a brokerage by day, or only those of some days and customers (by key). */
 export async function conversionDays(
   transaction: TenantTransaction,
   tenant: TenantId,

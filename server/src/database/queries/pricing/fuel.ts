@@ -26,7 +26,7 @@ export async function listFuelPeriods(
     .execute()
 }
 
-/** Replaces the schedule of a customer, or with an empty name that of the brokerage. No periods: it has no schedule. */
+/** Replaces the schedule of a customer or, with an empty name, of the brokerage. Without periods, the schedule is deleted. */
 export async function replaceFuelPeriods(
   transaction: TenantTransaction,
   tenant: TenantId,
@@ -62,8 +62,8 @@ export async function replaceFuelPeriods(
 const firstDay = '0001-01-01'
 
 /**
- * Computes the surcharges by day again: of one schedule or (null) of all, from a day on. No earlier price is in force on that
- * day: it begins the week of a saved price, or is before all prices.
+ * Computes the daily fuel surcharges again, of one schedule or (null) of all, from a day on. The caller passes a day on which no
+ * earlier diesel price is in force: the first of a saved price's week, or one before all prices.
  */
 async function computeFuelDays(
   transaction: TenantTransaction,
@@ -104,7 +104,7 @@ async function computeFuelDays(
   await conversionsChanged(transaction, tenant)
 }
 
-/** The surcharges of a day in mills per mile, not rounded; null if it is not known. */
+/** The fuel surcharges of a day in mills per mile, not rounded; null if unknown. */
 export interface FuelOfDay {
   /** By the schedule of the customer if it covers the day, else of the brokerage: for rates. */
   readonly rate: number | null
@@ -131,7 +131,7 @@ export async function fuelOfDay(
   return { rate: of(key) ?? of(''), cost: of('') }
 }
 
-/** Saves prices, in place of those of the same weeks. Returns how many weeks are new or have another price. */
+/** Saves prices, in place of earlier prices of the same weeks. Returns how many weeks are new or have another price. */
 export async function saveDieselPrices(
   transaction: TenantTransaction,
   tenant: TenantId,

@@ -26,7 +26,7 @@ const keyColumns = [
   'as_of',
 ] as const
 
-/** The saved rates with the keys of these, locked until the end of the transaction. */
+/** The saved rates with the same keys as these, locked until the end of the transaction. */
 export async function lockSameMarketRates(
   transaction: TenantTransaction,
   tenant: TenantId,
@@ -86,12 +86,12 @@ export async function saveMarketRates(
     .execute()
 }
 
-/** The newest rates of each area, equipment, source, basis, kind and currency: the newest may be expired, or still to come. */
+/** The most rates of each area, equipment, source, basis, kind and currency: the newest may be expired, or not valid yet. */
 const ratesOfEachMax = 20
-/** Rates of a lane: some sources of all areas. The oldest rates of each are left out first. */
+/** The most rates of a lane, over all sources and areas. The oldest rates of each are left out first. */
 const ratesPerLaneMax = 1_000
 
-/** The newest rates of each source and area of these, of one equipment or (null) of all. */
+/** The newest rates of each source for these areas, of one equipment or (null) of all. */
 export async function marketRatesOf(
   transaction: TenantTransaction,
   tenant: TenantId,
@@ -132,7 +132,7 @@ function ofPairs(pairs: readonly MarketPair[]) {
   )`
 }
 
-/** What a comparison over time needs of a rate. */
+/** The columns of a market rate that a comparison over time reads. */
 export type DatedMarketRate = Omit<
   MarketRateRow,
   'tenant_id' | 'entered_by' | 'said_at' | 'origin' | 'destination'
@@ -157,8 +157,8 @@ export async function storedPairs(transaction: TenantTransaction, tenant: Tenant
 }
 
 /**
- * The rates of these areas, dated after `since`: those that a quote after it can be compared with. Of the older ones only the newest
- * of each area, equipment and kind, so that an answer can say that the rates of a quote are too old.
+ * The rates of these areas that are dated after `since`, to compare quotes with. Of older rates, only the newest of each area,
+ * equipment and kind, so that an answer can say that the rates of a quote are too old.
  */
 export async function marketRatesSince(
   transaction: TenantTransaction,

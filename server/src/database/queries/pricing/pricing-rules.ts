@@ -12,7 +12,7 @@ export function refuseQuotes(rules: readonly StoredRule[]): boolean {
   return rulesInForce(rules).some(({ terms }) => (terms.outside ?? 'warn') !== 'warn')
 }
 
-/** Whether rules say how long quotes are valid. */
+/** Whether a rule that is on says how long quotes are valid. */
 export function limitValidity(rules: readonly StoredRule[]): boolean {
   return rulesInForce(rules).some(({ terms }) => terms.validDays !== undefined)
 }
