@@ -163,8 +163,8 @@ export async function activeWorkers(client: pg.Client): Promise<number> {
 }
 
 /**
- * A write would wait until its table is distributed, and a service reads only at its start whether the database is
- * distributed.
+ * Refuses a database with a running service: its writes would wait until their table is distributed, and it reads only at its
+ * start whether the database is distributed.
  */
 async function refuseWhileServed(client: pg.Client): Promise<void> {
   const { rows } = await client.query<{ running: string }>(
@@ -207,7 +207,7 @@ export async function tablesOfTenants(client: pg.ClientBase): Promise<string[]> 
 }
 
 /**
- * A table that is not part of this version would not be distributed, and queries could not join it with those that are.
+ * Refuses tables that are not part of this version: they would not be distributed, and queries could not join them with the others.
  */
 async function refuseForeignTables(client: pg.Client, tables: readonly string[]): Promise<void> {
   const { rows } = await client.query<{ table: string }>(
@@ -280,7 +280,7 @@ async function distributeInTransaction(
 
 /**
  * Distributes the tables that a migration has just created, in the migration's transaction, if the others are distributed.
- * So no instance ever sees a table of tenants that is not, and an upgrade with a new table needs no stop.
+ * So no instance ever sees an undistributed table of tenants, and an upgrade with a new table needs no stop.
  */
 export async function distributeNewTables(client: pg.ClientBase): Promise<void> {
   const { rows } = await client.query<{ extension: boolean }>(
@@ -296,7 +296,7 @@ async function removeMovedRows(client: pg.Client, table: string): Promise<void> 
   await client.query('select truncate_local_data_after_distributing_table($1)', [table])
 }
 
-/** Row-level security must be enabled on every shard of a table, because clients can also query a worker directly. */
+/** Refuses shards without row-level security: every shard needs it, because clients can also query a worker directly. */
 export async function refuseOpenShards(client: pg.Client, tables: readonly string[]): Promise<void> {
   for (const table of tables) {
     const { rows } = await client.query<{ open: string }>(

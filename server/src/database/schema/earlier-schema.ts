@@ -42,8 +42,8 @@ const earlierMigrations: ReadonlySet<string> = new Set([
 ])
 
 /**
- * The last migrations of earlier versions. Their tables and columns exist in the baseline, too, so that an export of them can
- * be imported.
+ * The last migrations of earlier versions. Their tables and columns exist in the baseline, too, so that their exports can be
+ * imported.
  */
 export const lastEarlierMigrations: ReadonlySet<string> = new Set([
   '0035-booking-fields.sql',

@@ -39,7 +39,7 @@ test('the migration keeps the forecast of each quote, and drops the rest of the 
     await owner.query(`select set_config('app.tenant_id', $1, false)`, [String(id)])
     return (await owner.query(statement, values)).rows
   }
-  // As the version before saved them, which had the view.
+  // Restores the form of the version before, which had the view.
   await owner.query(countedQuotes)
   await owner.query('alter table quotes rename column forecast to advice')
   await owner.query('alter view counted_lanes rename column forecast to advice')

@@ -53,7 +53,7 @@ export interface MarketRatesTable {
   valid_until: Date | null
   origin: string
   destination: string
-  /** adapter: a version before 0068 asked a provider for the rate. */
+  /** adapter: a version before migration 0068 asked a provider for the rate. */
   entered_by: 'push' | 'file' | 'hand' | 'adapter'
   said_at: Date
 }

@@ -17,7 +17,7 @@ async function connected(connectionString: string): Promise<pg.Client> {
   return client
 }
 
-/** Undoes the last migration of the baseline. It locks the table tenants, which writers of tenants lock too. */
+/** Undoes the last migration of the baseline. That migration locks the table tenants, which writers of tenants lock too. */
 async function unmigrate(owner: pg.Client): Promise<string> {
   await owner.query(`
     drop function keep_calls, take_permit, erase_sandbox_rows;
@@ -39,7 +39,7 @@ test('a migration that waits for a table lock does not block other transactions,
       done = true
     })
     await expect.poll(() => said).toEqual([`${name} is waiting for a lock on a table`])
-    // A migration that kept its place in the queue of the lock would let them wait until `busy` ends.
+    // If the migration kept its place in the lock's queue, these transactions would wait until `busy` ends.
     for (let nth = 0; nth < 6; nth++) {
       await other.query(
         `begin; set local lock_timeout = '60s'; lock table tenants in row exclusive mode; commit`,

@@ -9,7 +9,7 @@ const folder = new URL('./migrations/', import.meta.url)
 export const migrationLock = 7_205_913
 
 /**
- * How long a migration waits for a lock. Requests for the same table queue behind it: with a longer wait, the service would
+ * How long a migration waits for a lock. Requests for the same table queue behind it, so with a longer wait the service would
  * stop answering for as long as another transaction holds the lock.
  */
 const lockWaitMs = 500
@@ -60,7 +60,7 @@ async function applyMissing(
   migrations: readonly Migration[],
 ): Promise<void> {
   const client = new pg.Client(ownerConnection)
-  // The statement fails, too; without a listener, the process would end with a stack trace.
+  // A lost connection also fails the statement. Without a listener, it would end the process with a stack trace.
   client.on('error', () => {})
   client.on('notice', ({ code, message }) => {
     if (code === droppedNotice) log(String(message))
@@ -88,7 +88,7 @@ async function apply(
   log: (line: string) => void,
 ): Promise<void> {
   for (let tries = 1; ; tries++) {
-    // On Citus, a transaction may then both alter a distributed table and change its rows.
+    // With 'sequential', a transaction on Citus may both alter a distributed table and change its rows.
     await client.query(
       `begin; set local lock_timeout = ${lockWaitMs}; set local citus.multi_shard_modify_mode = 'sequential'`,
     )

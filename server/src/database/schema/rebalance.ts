@@ -12,7 +12,7 @@ import {
 } from './distribution.ts'
 import { migrationLock } from './migrate.ts'
 
-/** Only one rebalance runs on a database. */
+/** The number of an advisory lock, so that only one rebalance runs on a database. */
 const rebalanceLock = 7_205_916
 
 /** How often the roles of a running transfer are looked for. */
@@ -38,12 +38,12 @@ export interface RebalanceOptions {
   readonly onLeftover?: (fault: string) => void
   /** Whether to stop. Called before each move. */
   readonly stopped: () => boolean
-  /** Aborted to cancel the move that runs: it is undone. */
+  /** Abort it to cancel the running move, which is then undone. */
   readonly cancel?: AbortSignal
 }
 
 /**
- * Makes a worker that was added since fit to serve: see alignFunctionRights.
+ * Prepares workers that were added after the distribution: see alignFunctionRights.
  *
  * @param superuser the connection of a superuser to the coordinator
  */
@@ -85,7 +85,7 @@ export async function rebalance(superuser: pg.ClientConfig, options: RebalanceOp
 
 interface Connections {
   readonly mover: pg.Client
-  /** Does what is needed while a move runs. */
+  /** Runs the other statements that a move needs while it runs. */
   readonly aide: pg.Client
 }
 
@@ -146,7 +146,7 @@ async function takeLock(client: pg.Client): Promise<void> {
   }
 }
 
-/** Settings that every node needs for a transfer. */
+/** A sentence for each node whose settings do not allow transfers. */
 async function nodeFaults(client: pg.Client): Promise<string[]> {
   const { rows } = await client.query<{ node: string; success: boolean; result: string }>(
     `select nodename || ':' || nodeport as node, success, result
@@ -169,7 +169,7 @@ async function nodeFaults(client: pg.Client): Promise<string[]> {
   })
 }
 
-/** Transfers need connections from every node to every other one, without a password prompt. */
+/** A sentence for each failed connection: transfers need one from every node to every other, without a password prompt. */
 async function unreachablePairs(client: pg.Client): Promise<string[]> {
   const { rows } = await client.query<{ fault: string }>(
     `select format('%s:%s cannot connect to %s:%s as the superuser %s.',
@@ -240,8 +240,8 @@ function hostAndPort(address: string): [string, number] {
 }
 
 /**
- * Gives BYPASSRLS to the roles of transfers until `over`. If a transfer has begun to apply changes before, it fails, and tries
- * again after some seconds.
+ * Gives BYPASSRLS to the roles of transfers until `over`. A transfer that began to apply changes earlier fails, and tries again
+ * after some seconds.
  */
 async function permitTransfers(client: pg.Client, over: AbortSignal): Promise<void> {
   while (!over.aborted) {

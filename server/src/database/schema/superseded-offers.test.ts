@@ -99,13 +99,13 @@ test('the migration sets which offer counts for the loads of before, with a chan
     rule: 'another_offer_counts',
     after: { superseded_by: loads.countered[1] },
   })
-  // The running service follows: a load is counted once.
+  // The running service counts each load once, too.
   const quotes = await Promise.all(refs.map((ref) => get(`/api/lanes/${ref}`)))
   const counting = quotes.filter((quote) => quote.superseded_by === null && quote.voided_at === null)
   const { totals } = await get('/api/performance?by=month')
   expect(totals).toMatchObject({ quotes: counting.length, won: 4, lost: 1 })
 
-  // What the migration wrote is what the service derives: the next change of each load changes nothing else.
+  // The migration wrote what the service derives, so the next change of each load changes nothing else.
   for (const ref of refs) {
     await call(app, 'POST', `/api/lanes/${ref}/void`, { token: ours.tenant.owner, body: { reason: 'Again' } })
     await call(app, 'POST', `/api/lanes/${ref}/restore`, { token: ours.tenant.owner, body: {} })

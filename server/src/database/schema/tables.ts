@@ -91,8 +91,9 @@ export interface Tables {
     tenant_id: number
     facts_version: number
     access_version: number
-    /** The newest version that advance_versions made, and the newest that something else made. */
+    /** The newest version that advance_versions made. */
     logged_version: Generated<number>
+    /** The newest version that something else made. */
     unlogged_version: Generated<number>
   }
   tenant_windows: {
@@ -321,7 +322,7 @@ export interface QuotesTable extends BookingColumns, QuoteColumns {
   decided_at: MaybeMoment
   truck_cost_source: 'dashboard' | 'tms' | 'import' | null
   signed_at: ColumnType<BookingStamps, string | undefined, string>
-  /** What the outcome follows from, besides the columns: the newest outcome apart from a booking, and when messages were signed. */
+  /** Further facts from which the outcome follows: the newest outcome apart from a booking, and when messages were signed. */
   outcome_before_booking: ColumnType<SavedFacts | null, string | null | undefined, string | null>
   created_by: number | null
   updated_at: Moment
@@ -333,7 +334,7 @@ export interface QuotesTable extends BookingColumns, QuoteColumns {
   quote_signed_at: ColumnType<QuoteStamps, string | undefined, string>
   voided_at: MaybeMoment
   void_reason: ColumnType<string | null, string | null | undefined, string | null>
-  /** The lane_ref of the offer for the same load that counts; null if this one counts or is void. */
+  /** The lane_ref of the offer for the same load that counts; null if this quote counts or is void. */
   superseded_by: ColumnType<string | null, string | null | undefined, string | null>
   superseded_as: ColumnType<SupersededAs | null, SupersededAs | null | undefined, SupersededAs | null>
   /** The forecast that was made with the quote. */
