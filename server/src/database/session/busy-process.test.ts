@@ -46,7 +46,7 @@ function stopUntilAnswered(pid: number): void {
 
 const failureOf = (work: Promise<unknown>) => work.then(() => null).catch((error: unknown) => error)
 
-/** A transaction that no deadline of a test is long enough for. */
+/** A transaction that outlasts every deadline of the tests. */
 const sleeping = () => database.inTenant(ours, (transaction) => sql`select pg_sleep(60)`.execute(transaction))
 
 test('an answer that arrived while this process was stopped counts; what is left of the deadline is its own fault', async () => {
@@ -65,7 +65,7 @@ test('an answer that arrived while this process was stopped counts; what is left
 })
 
 test('a database that does not answer an idle process is to blame itself', { tags: 'long' }, async () => {
-  // A transaction begins within milliseconds. Beside busy programs it can take a second, which would count as this process's own.
+  // A long deadline: beside busy programs, a transaction can take a second to begin, and this process would be blamed for it.
   const failure = await failureOf(withDeadline(new RequestDeadline(10_000), sleeping))
   expect(failure).toBeInstanceOf(DatabaseUnavailable)
   expect(failure).not.toBeInstanceOf(ProcessUnavailable)

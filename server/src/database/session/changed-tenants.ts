@@ -54,7 +54,7 @@ const changedTenantsQuery = (changed: string, covered: string) => `
 
 const amongAll = changedTenantsQuery('changed_tenants($1::text::xid8)', 'null::integer[] as covered')
 
-/** Only the tenants of $3 that are on none of the workers $4. Where a tenant is, the coordinator knows by itself. */
+/** The changes of only those tenants of $3 that are on none of the workers $4. The coordinator knows where a tenant is. */
 const amongReachable = changedTenantsQuery(
   'changed_tenants_among($1::text::xid8, asked.covered)',
   `coalesce(array_agg(wanted.id), '{}') as covered
@@ -104,7 +104,7 @@ export async function askChangedTenants(
   }
 }
 
-/** Asks on the connection of the pool. A connection that does not answer is closed. */
+/** Asks once on a connection of the pool. A connection that does not answer is closed. */
 async function askOnce(
   watching: pg.Pool,
   pollMs: number,

@@ -20,7 +20,7 @@ export function timeoutsNow(deadlines: Timeouts): Timeouts {
 }
 
 /**
- * The timeouts of a call that is a single message. Its statement has begun before it could set a timeout, so that of the role applies.
+ * The timeouts of a call that is a single message. Its statement cannot limit itself, so the statement timeout of the role applies.
  *
  * @param roleMs the statement timeout of the role, or 0 if it has none
  */
@@ -35,7 +35,7 @@ const withStatementMs = ({ lockMs, idleMs }: Timeouts, statementMs: number): Tim
 })
 
 /**
- * Set in each transaction, together with the tenant: a connection pooler passes the connection to another client after
+ * Set in each transaction, together with the tenant, because a connection pooler passes the connection to another client after
  * the transaction, and does not keep settings of the session.
  */
 export const settingTimeouts = ({
@@ -50,8 +50,8 @@ export const entering = (tenant: string, { statementMs, lockMs, idleMs }: Timeou
   `enter_tenant(${tenant}, ${statementMs}, ${lockMs}, ${idleMs})`
 
 /**
- * The columns of a subquery that does the same for a single statement on one server: without a function, in a third of the time. The
- * other timeouts are those of the role.
+ * The columns of a subquery that gives a single statement the same access on one server. Without a function, it takes a third of
+ * the time. Timeouts other than the lock timeout are those of the role.
  */
 export const enteringStatement = (tenant: string, { lockMs }: Timeouts) =>
   `set_config('app.tenant_id', ${tenant}, true) as tenant, set_config('lock_timeout', '${lockMs}', true)`
@@ -60,7 +60,7 @@ const sentAt = new WeakMap<pg.PoolClient, number>()
 
 /**
  * Rolls back the transaction of a connection after a failure. Returns whether the connection can be used again. If the
- * request gave up on a statement, the rollback follows the answer to that statement: the driver sends it then. If no
+ * request gave up on a statement, the driver sends the rollback after the answer to that statement. If no
  * answer comes within `answerMs` of the statement, the database does not answer at all.
  */
 export async function usableAfterRollback(
@@ -100,7 +100,7 @@ export function ask(
 }
 
 /**
- * The answer to a query that was sent. The driver's own time limit is not used: it gives up before it reads an answer that
+ * The answer to a query that was sent. The driver's own time limit is not used, because it gives up before it reads an answer that
  * has arrived while this process was busy.
  *
  * @throws Error for which `isGivenUp` if there is none after `ms`

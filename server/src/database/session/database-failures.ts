@@ -39,10 +39,10 @@ const processWords = {
   stopping: 'This node is stopping. Use another one.',
 } as const
 
-/** This process could not answer, and the database is well. The client can retry the same request. */
+/** This process could not answer, but the database works. The client can retry the same request. */
 export class ProcessUnavailable extends DatabaseUnavailable {
   readonly words: string
-  /** @param why 'busy': it was occupied or stopped, or has more requests than connections */
+  /** @param why 'busy': the process was occupied or stopped, or has more requests than connections */
   constructor(why: keyof typeof processWords, cause: unknown, outcomeUnknown = false) {
     super(cause, outcomeUnknown, processWords[why])
     this.name = 'ProcessUnavailable'
@@ -121,7 +121,7 @@ export function isTimeout(error: unknown): boolean {
 
 /**
  * Whether a lock timeout on Citus was a wait for the move of a shard. Rows of brokerages are locked on the workers, so a lock
- * of the coordinator itself is that of a move, unless it is an advisory lock, or of a row in one of its own tables.
+ * on the coordinator belongs to a move, unless it is an advisory lock or locks a row of the coordinator's own tables.
  */
 function isMove(error: unknown): boolean {
   const { where } = error as { readonly where?: unknown }
@@ -146,10 +146,10 @@ export function translated(error: unknown, committing: boolean, isDistributed: b
 }
 
 /**
- * The error for a wait that takes several messages, and was too long: this process was busy for most of it, or the database
- * did not answer.
+ * The error for a wait that takes several messages, and was too long: this process was busy for most of the wait, or the
+ * database did not answer.
  *
- * @param since started with the wait
+ * @param since the measurement that started with the wait
  */
 export function tooLong(cause: unknown, since: () => Loop): DatabaseUnavailable {
   return isDeadlineSpentByProcess(since())

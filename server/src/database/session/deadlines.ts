@@ -14,7 +14,7 @@ export interface Deadlines {
   /** For a free connection or a new one. Opening a connection takes some hundred milliseconds on a busy machine. */
   readonly connectionMs: number
   /**
-   * For everything that one request asks. Each statement has its own timeout, but several slow statements in a row add up.
+   * For all statements of one request. Each statement has its own timeout, but several slow statements in a row add up.
    * Callers get an answer within three seconds; the remaining 500 ms are for the service's own work.
    */
   readonly requestMs: number
@@ -43,7 +43,7 @@ export function deadlinesTimes(factor: number): Deadlines {
 
 export const usualDeadlines: Deadlines = deadlinesTimes(1)
 
-/** How many times longer the work of a start may take: nobody waits for it as for a request, and giving up would only repeat it. */
+/** How many times longer the work of a start may take. No caller waits for a start, and giving up would only repeat its work. */
 export const startFactor = 60
 
 /**

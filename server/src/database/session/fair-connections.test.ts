@@ -55,7 +55,7 @@ async function transactionsOn(connectionsMax: number, transactionsPerBrokerage?:
   }
 }
 
-/** Polls: a busy machine takes a while to open a connection. */
+/** Repeats an assertion, because a busy machine takes a while to open a connection. */
 const eventually = <T>(look: () => T) => expect.poll(look)
 
 const untilWaiting = (database: Database, waiting: number) =>
@@ -64,7 +64,7 @@ const untilWaiting = (database: Database, waiting: number) =>
 test('a brokerage runs as many transactions at once as the setting says', async () => {
   const { database, started, startAll, close } = await transactionsOn(20, 2)
   startAll(ours, ['one', 'two', 'three'])
-  // Each opens a connection of its own, so they begin in either order.
+  // Each transaction opens its own connection, so they begin in either order.
   await eventually(() => started.toSorted()).toEqual(['one', 'two'])
   await untilWaiting(database, 1)
   startAll(theirs, ['other'])

@@ -26,8 +26,8 @@ export interface Lent {
   /** Returns it after a commit. */
   release(): void
   /**
-   * Returns it after a failed transaction, once that is rolled back. Until then it counts against its owner's limit: the
-   * database may still run the statement on which the request gave up.
+   * Returns it after a failed transaction, once that is rolled back. Until then it counts against its owner's limit, because
+   * the database may still run the statement on which the request gave up.
    */
   releaseAfterRollback(failure: unknown): void
 }
@@ -52,7 +52,7 @@ interface Waiter {
 
 interface Queue {
   running: number
-  /** Background work among the running transactions. */
+  /** The number of running transactions that are background work. */
   background: number
   readonly waiting: Waiter[]
 }
@@ -100,7 +100,7 @@ class FairPool implements FairConnections {
   }
 
   lend(owner: Owner): Promise<Lent> {
-    // Work without a brokerage, such as the readiness check, fails early.
+    // Work without a brokerage, such as the readiness check, waits for a shorter time.
     return waitWithinDeadline((leftMs) =>
       this.#lendWithin(owner, owner === null ? Math.min(leftMs, this.#deadlines.connectionMs) : leftMs),
     )
@@ -154,7 +154,7 @@ class FairPool implements FairConnections {
     this.#queues.set(owner, queue)
     const { promise, resolve } = Promise.withResolvers<void>()
     const committedBefore = this.#committed
-    // Transactions without a brokerage are few and short, and requests may wait for them.
+    // Transactions without a brokerage never count as background: they are few and short, and requests may wait for them.
     const waiter = { isBackground: owner !== null && isInBackground(), start: resolve }
     queue.waiting.push(waiter)
     this.#serve()
@@ -165,7 +165,7 @@ class FairPool implements FairConnections {
     this.#removeIfEmpty(owner, queue)
     const timeout = new Error('timeout exceeded when waiting for a connection')
     if (owner !== null && queue.running >= this.#perBrokerage) throw new BrokerageBusy(timeout)
-    // Others got their answers meanwhile, so the database answers.
+    // If others were committed meanwhile, the database answers, and this process is too busy.
     throw this.#committed > committedBefore
       ? new ProcessUnavailable('busy', timeout)
       : new DatabaseUnavailable(timeout)

@@ -12,7 +12,7 @@ interface FunctionKind {
   readonly writes: boolean
   /** Whether the function changes the tenant's versions, and returns them as `versions`. */
   readonly moves: boolean
-  /** Whether it reads rows before it writes any. */
+  /** Whether the function reads rows before it writes any. */
   readonly readsFirst?: true
   /** Set for background work: no request waits for the answer. */
   readonly background?: true
@@ -66,10 +66,10 @@ function literal(value: unknown): string {
 
 class FunctionCalls {
   readonly #parts: FunctionCallParts
-  /** The name of each statement. It includes the text: through a pooler, another version may use the same session. */
+  /** Statement names by text. A name has a hash of the text: through a pooler, another version may use the same session. */
   readonly #names = new Map<string, string>()
   /**
-   * Whether calls reuse named statements without parsing and planning, which is a third of a call. A pooler in transaction mode
+   * Whether calls reuse named statements without parsing and planning, which take a third of a call. A pooler in transaction mode
    * may give the next call another session, which does not know the names.
    */
   #keepsNames: boolean
@@ -124,9 +124,9 @@ class FunctionCalls {
       release()
       return value
     } catch (error) {
-      // The message commits itself: an error from PostgreSQL came before the commit, but a lost connection may not have.
+      // The message commits itself. So an error from PostgreSQL came before the commit, but a lost connection may be after it.
       const lost = isConnectionLost(error)
-      // A message with parameters is one statement: after an error of PostgreSQL, there is nothing to roll back.
+      // A message with parameters is one statement, so after an error of PostgreSQL, there is nothing to roll back.
       if (lost || values === undefined) releaseAfterRollback(error)
       else release()
       if (lost && moves) this.#parts.onVersions(tenant, null)

@@ -137,7 +137,7 @@ test('a brokerage has four statements running in the database, also after reques
   expect(most).toBeLessThanOrEqual(4)
 })
 
-/** Connects, but nothing reaches the database from the first message on that contains `word`. */
+/** A socket that sends nothing more from the first message on that contains `word`. */
 class DeafSocket extends Socket {
   readonly #word: string
   #isDeaf = false
@@ -238,7 +238,7 @@ test('a function that does not end is ended by the database, not only abandoned 
   const asOwner = new pg.Client(ownDatabase.owner)
   await asOwner.connect()
   const own = await openDatabase({
-    // In place of the timeout of the role.
+    // Replaces the statement timeout of the role.
     connection: { ...ownDatabase.service, options: '-c statement_timeout=500' },
     deadlines: testDeadlines,
     connectionsMax: 1,
@@ -254,7 +254,7 @@ test('a function that does not end is ended by the database, not only abandoned 
       own.callInTenant(tenant, 'claim_deliveries', [1, 1, 1]),
     )
     await expect(call).rejects.toThrow(DatabaseUnavailable)
-    // If the service only abandoned the call, its backend would sleep on.
+    // If the service only abandoned the call, PostgreSQL would continue to run the function.
     const stillRunning = async () => {
       const { rowCount } = await asOwner.query(
         `select from pg_stat_activity where datname = current_database()

@@ -42,14 +42,14 @@ export interface Database {
   /** For the few queries that run before a tenant is known: sign-in by email, the installation. No tenant row is visible. */
   outsideTenants<T>(work: (transaction: TenantTransaction) => Promise<T>): Promise<T>
   /**
-   * The same for a query that finds tenants across all of them, for background work. While workers of Citus are away, it finds
-   * only tenants on the others.
+   * Like `outsideTenants`, for background work that looks for tenants among all of them. While workers of Citus are away, it
+   * finds only tenants on the other workers.
    */
   acrossTenants<T>(work: (transaction: TenantTransaction) => Promise<T>): Promise<T>
   /**
    * The tenants changed by transactions that were not visible at `since`, and the `since` of the next call. With null,
-   * only the latter. Both are valid only for the `server` that answered. `watched` lists the tenants that the caller needs
-   * to know about. It is called only while a worker of Citus is away: then only those are asked for whose worker answers.
+   * only the next `since`. Both are valid only for the `server` that answered. `watched` lists the tenants that the caller needs
+   * to know about. It is called only while a worker of Citus is away: then it must be known whose worker answers.
    */
   changedTenants(since: string | null, watched?: () => readonly TenantId[]): Promise<ChangedTenants>
   /** The workers of Citus, asked within the last second; empty without Citus. */
@@ -69,10 +69,10 @@ export interface Database {
   close(): Promise<void>
 }
 
-/** What only the database knows; it stays the same while the service runs. */
+/** Facts that only the database has, and that stay the same while the service runs. */
 interface DatabaseKind {
   readonly identifiers: Identifiers
-  /** Whether it has workers of Citus. */
+  /** Whether the database has workers of Citus. */
   readonly isDistributed: boolean
   /** The statement timeout of the role, without the setting of a transaction; 0 if it has none. */
   readonly roleMs: number
@@ -96,17 +96,17 @@ const types: pg.CustomTypesConfig = {
 
 export interface DatabaseOptions {
   readonly connection: pg.PoolConfig
-  /** The usual ones if absent. */
+  /** The usual deadlines if absent. */
   readonly deadlines?: Deadlines
   readonly connectionsMax?: number
-  /** Concurrent transactions of one brokerage; four if absent. */
+  /** The most concurrent transactions of one brokerage; four if absent. */
   readonly transactionsPerBrokerage?: number
   /** The id of this instance of the service; absent with the embedded database. */
   readonly instance?: string
   readonly onIdleError?: (error: Error) => void
   /**
-   * Sets the statement timeout for whole sessions, too: the statement that begins a transaction is still under that of the
-   * session. Not for a pooler, which would give the session to others.
+   * Sets the statement timeout for whole sessions, too, because the session's timeout applies to the statement that begins a
+   * transaction. Not for a pooler, which would give the session to other clients.
    */
   readonly setsSessions?: boolean
   /** The same database, opened before with other deadlines: its kind is not read again. */
@@ -236,7 +236,7 @@ function openPool(
   // Without a listener, the failure of an idle connection would end the process.
   pool.on('error', (error) => onIdleError?.(error))
   pool.on('connect', (client) => {
-    // A connection in use is not watched by the pool: ignore the error, and the next statement fails.
+    // The pool does not watch a connection in use. Ignore its error here, because the next statement fails.
     client.on('error', () => {})
     if (setsSessions) client.query(`set statement_timeout = ${statementMs}`).catch(() => {})
   })
@@ -329,7 +329,7 @@ class Transactions {
     return queries
   }
 
-  /** Rows are written in order, but confirmations of commits may arrive in another order: only the newest counts. */
+  /** Rows are written in order, but confirmations of commits may arrive in another order. Only the newest row counts. */
   #keepAuditHead(head: AuditHead | undefined): void {
     if (head === undefined) return
     if (head.entry > (this.#auditHeads.get(head.tenant)?.entry ?? 0)) this.#auditHeads.set(head.tenant, head)
@@ -378,7 +378,7 @@ async function timeAndMigrations(transaction: TenantTransaction) {
   return row
 }
 
-/** Queries across all tenants then leave out the rows on these workers of Citus, for this transaction. */
+/** Makes this transaction's queries across all tenants leave out the rows on these workers of Citus. */
 async function leaveOut(transaction: TenantTransaction, away: readonly number[]): Promise<void> {
   await sql`select set_config('app.workers_away', ${away.join(',')}, true)`.execute(transaction)
 }

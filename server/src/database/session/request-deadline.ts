@@ -4,7 +4,7 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 export class RequestDeadline {
   leftMs: number
   #spentMs = 0
-  /** The part of it during which this process could not read the answers that came. */
+  /** The part of `#spentMs` during which this process could not read the answers that came. */
   #lateMs = 0
 
   /** @param waitMs usually `database.deadlines.requestMs` */
@@ -19,7 +19,7 @@ export class RequestDeadline {
     const leftMs = Math.max(1, this.leftMs)
     try {
       const answer = await wait(leftMs)
-      // A process that was stopped did not compute, but its timer would have ended the wait.
+      // A stopped process was not active. Its delay is the time since its timer should have ended the wait.
       this.#lateMs += Math.max(since().active, performance.now() - startedAt - leftMs)
       return answer
     } finally {
@@ -41,7 +41,7 @@ export interface Loop {
   readonly idle: number
 }
 
-/** Starts a measurement. The function that it returns gives the milliseconds since. */
+/** Starts a measurement. The returned function gives the times since the start. */
 export function loopSince(): () => Loop {
   const before = performance.eventLoopUtilization()
   return () => performance.eventLoopUtilization(before)

@@ -128,7 +128,7 @@ const publicPrivileges = sql`
   where granted.grantee = 0
 `
 
-/** Keys that do not contain the tenant: a violation would reveal that another tenant has the same value. */
+/** Keys that do not contain the tenant. A violation of one would reveal that another tenant has the same value. */
 const keys = sql`
   select format('The unique index %s does not contain the tenant.', i.indexrelid::regclass)
   from tenanted t join pg_index i on i.indrelid = t.oid

@@ -11,7 +11,7 @@ const roleTimeoutMsMax = 60_000
 /** Settings that make acknowledged changes durable. */
 const durable = ['fsync', 'full_page_writes', 'synchronous_commit'] as const
 
-/** What a check of a database found, as sentences for an operator. */
+/** The findings of a check of a database, as sentences for an operator. */
 export interface DatabaseSafety {
   /** The reasons why this database is not safe to serve from. */
   readonly faults: readonly string[]
@@ -98,7 +98,7 @@ async function workersSafety(transaction: TenantTransaction): Promise<DatabaseSa
   const restricted = reachable.every(({ rows }) => rows?.every((row) => !serverFaults(row).isUnrestricted))
   const gaps = restricted ? await askWorkers(transaction, gapsQuery) : []
   const notAsked = servers.filter(({ rows }) => rows === null)
-  // A worker that answers, but not this question, may be unsafe.
+  // A worker that is not away, but fails this query, may be unsafe.
   const answering = notAsked.length === 0 ? [] : await askWorkers(transaction, sql`select 1 as one`)
   const isAway = (worker: string) => answering.some((one) => one.worker === worker && one.rows === null)
   const cannot = ({ worker, error }: (typeof servers)[number]) =>

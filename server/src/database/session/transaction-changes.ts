@@ -9,7 +9,7 @@ export function isDistributedTransaction(transaction: TenantTransaction): boolea
   return distributedTransactions.has(transaction)
 }
 
-/** What a transaction has changed for its tenant. The versions of the tenant increase when it commits. */
+/** The changes of a transaction for its tenant. The versions of the tenant increase when it commits. */
 export interface Moves {
   facts: 0 | 1
   access: 0 | 1

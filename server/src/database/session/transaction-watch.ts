@@ -21,7 +21,7 @@ export const databaseFailures = [
   'brokerage-busy',
   /** A shard of Citus is being moved, and writes to its brokerages wait. */
   'brokerage-moving',
-  /** This process was too busy to read the answers in time, had more requests than connections, joins others, or stops. */
+  /** This process was too busy to read answers in time, had more requests than connections, is joining other instances, or stops. */
   'process-unavailable',
   /** A statement timed out. */
   'too-slow',

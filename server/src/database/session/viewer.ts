@@ -13,7 +13,7 @@ export function withViewer<T>(viewer: TeamViewer | null, work: () => T): T {
   return viewer === currentViewer() ? work() : current.run(viewer, work)
 }
 
-/** Runs work that must see every customer although a person waits for it: what is cached for the whole brokerage. */
+/** Runs work that must see every customer although a person waits for it, because its result is cached for the brokerage. */
 export function forBrokerage<T>(work: () => Promise<T>): Promise<T> {
   return current.run(null, work)
 }
@@ -25,7 +25,7 @@ export function currentViewer(): TeamViewer | null {
 
 /** A generator whose every step runs for the current person, whoever asks for the step. */
 export function asCurrentViewer<T>(steps: AsyncGenerator<T, void>): AsyncGenerator<T, void> {
-  // Read here: a generator begins with the first step.
+  // Reads the person here, because a generator begins only with its first step.
   return stepsFor(currentViewer(), steps)
 }
 

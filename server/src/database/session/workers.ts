@@ -14,15 +14,15 @@ export interface Worker {
   readonly brokerages: number
   /** Bytes of the write-ahead log that it keeps for the transfer of shards to another worker; 0 if it is away. */
   readonly transferWalBytes: number
-  /** The most that it keeps; null without a limit, or if it is away. */
+  /** The most write-ahead log that it keeps for this; null without a limit, or if it is away. */
   readonly transferWalBytesMax: number | null
   /** Roles of transfers with BYPASSRLS: that of a running transfer, or what an interrupted one left. */
   readonly transferRoles: readonly string[]
 }
 
 /**
- * Run on a worker: the bytes that the slots of transfers keep, the limit in megabytes, -1 for none, and the roles of transfers
- * with BYPASSRLS.
+ * A query on a worker: the bytes that the slots of transfers keep, the limit in megabytes (-1 for none), and the roles of
+ * transfers with BYPASSRLS.
  */
 const keptWal = `
   select coalesce(sum(pg_wal_lsn_diff(pg_current_wal_lsn(), restart_lsn)), 0)::bigint
