@@ -85,7 +85,7 @@ function copyFolder(from: string, to: string, how: { account: Account; flush: bo
   if (flush) toDisk(to)
 }
 
-/** PostgreSQL recreates folders only inside this one. */
+/** Creates an empty folder, because PostgreSQL recreates only the folders inside it. */
 function makeEmpty(folder: string, account: Account): void {
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   giveAway(account, folder)

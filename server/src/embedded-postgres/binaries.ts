@@ -98,14 +98,14 @@ function linkLibraries(native: string): void {
     try {
       symlinkSync(basename(source), join(dirname(native), target))
     } catch {
-      // A concurrent start created it, or the folder is read-only: the next attempt to run the programs will show.
+      // The link exists, or the folder is read-only. If the link is missing, the next attempt to run the programs fails.
     }
   }
 }
 
 /** The copy gets its final name when it is complete, so an interrupted copy is never used. */
 function copyBinaries(native: string, copy: string): void {
-  // The caller holds the lock of the folder: another copy is of a start that was killed.
+  // The caller holds the lock of the folder, so an unfinished copy is of a start that was killed.
   const unfinished = `${copy}.unfinished`
   rmSync(unfinished, { recursive: true, force: true })
   for (const part of ['bin', 'lib', 'share', 'pg-symlinks.json']) {

@@ -60,8 +60,8 @@ export async function lockDataFolder(path: string): Promise<DataFolder> {
  * yet. A folder that does not exist is not in use. Does not affect the holder.
  */
 export function dataFolderUse(path: string): { inUse: boolean; holder: DataFolderHolder } {
-  // Open the lock file through SQLite only: the kernel releases all locks of a process on a file as soon as the process closes
-  // any handle on it.
+  // Open the lock file through SQLite only, because the kernel releases all locks of a process on a file as soon as the process
+  // closes any handle on it.
   if (!existsSync(join(path, lockFile))) return { inUse: false, holder: null }
   const directory = realpathSync(path)
   const lock = tryLock(directory)

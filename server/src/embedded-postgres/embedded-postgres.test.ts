@@ -31,7 +31,7 @@ import { clusterIsGone, clusterProcesses, signal } from './postmaster.ts'
 const nobody = { uid: 65534, gid: 65534 }
 const asRoot = process.getuid?.() === 0
 
-/** A folder whose PostgreSQL was started once. It runs during the first tests, which only look at it. */
+/** A folder whose PostgreSQL was started once. This PostgreSQL runs during the first tests, which only look at it. */
 let startedBefore = ''
 let first: EmbeddedPostgres
 let directory = ''

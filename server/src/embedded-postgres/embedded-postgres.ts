@@ -186,7 +186,7 @@ async function startIn(
   return postgres
 }
 
-/** Names the one reason that the operator can remove without reading the log of PostgreSQL. */
+/** The reason for the operator: a full disk if PostgreSQL's log names it, or else a reference to the log. */
 function reasonIn(log: string): string {
   const said = existsSync(log) ? readFileSync(log, 'utf8').slice(-5_000) : ''
   return /No space left on device/.test(said)
@@ -335,8 +335,8 @@ function settings(place: Place, socketFolder: string): Record<string, string> {
     max_parallel_workers_per_gather: '0',
     max_parallel_maintenance_workers: '0',
     max_logical_replication_workers: '0',
-    // A brokerage pushes its first 20,000 quotes within minutes, and again after a crash, which loses the counts that decide
-    // when a table is analyzed. Until it is, plans are those for a small table, and pushes exceed their time-outs.
+    // A brokerage pushes its first 20,000 quotes within minutes. Until their table is analyzed, plans are those for a small
+    // table, and pushes exceed their time-outs. A crash loses the counts that decide when a table is analyzed.
     autovacuum_naptime: '10s',
     timezone: 'UTC',
 
@@ -355,7 +355,7 @@ function settings(place: Place, socketFolder: string): Record<string, string> {
 }
 
 /**
- * Starts the postmaster and waits without a timeout until it accepts connections: after a crash it first replays its log. A
+ * Starts the postmaster and waits without a timeout until it accepts connections, because after a crash it first replays its log. A
  * start that fails because children of a killed postmaster are still running is repeated.
  */
 async function startPostmaster(
@@ -441,7 +441,7 @@ function keepLogSmall(path: string): number {
 /** Creates missing roles and the database. Runs at every start, so an interrupted first start does no harm. */
 async function setUpRoles(postgres: EmbeddedConnection, passwords: Passwords): Promise<void> {
   const client = new pg.Client(postgres.connection('postgres', 'superuser'))
-  // The statement fails, too; without a listener, the process would end with a stack trace.
+  // A lost connection also fails the statement. Without a listener, it would end the process with a stack trace.
   client.on('error', () => {})
   await client.connect()
   try {

@@ -76,7 +76,7 @@ function byCommandLine(cluster: string): number[] {
     .map(({ pid }) => pid)
 }
 
-/** Kills an `initdb` that a killed service left behind, with its children: it would empty the folder when it fails. */
+/** Kills an `initdb` that a killed service left behind, with its children, because it would empty the folder when it fails. */
 export async function stopInitdb(folder: string): Promise<void> {
   const left = () => [...initdbProcesses(folder), ...clusterProcesses(folder)]
   for (const pid of left()) signal(pid, 'SIGKILL')
@@ -116,7 +116,7 @@ function commands(): { pid: number; words: string[] }[] {
     })
 }
 
-/** How long a killed process may take to end: beside busy disks, only when its last write does. */
+/** How long a killed process may take to end. On a busy disk, it ends only after its last write. */
 const killedMs = 60_000
 
 /** A short name of the cluster in the titles of its processes: `lanewise` and a hash of the path. */

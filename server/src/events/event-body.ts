@@ -35,7 +35,7 @@ function quoteOf({ lane: quote }: EventFacts) {
   return shownQuote(columns, origin, convertedThen(quote, columns, origin.defaultBasis))
 }
 
-/** AR and AP with the surcharges and the exchange rate of the time of the event, whatever was corrected since. */
+/** AR and AP, converted with the surcharges and the exchange rate at the time of the event, even if these were corrected since. */
 function convertedThen(
   { rates, landed }: QuoteThen,
   columns: EventColumns,

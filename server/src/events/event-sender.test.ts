@@ -466,7 +466,7 @@ describe('a delivery', () => {
       sendEvents: { ...sendEvents, atOnceMax: 1, turnMs: 0 },
     })
     try {
-      // The database lists brokerages by their number, so that the first one would be found first each time.
+      // The database lists brokerages by their number, so the first brokerage would be found first each time.
       const made = [await makeTenant(crowded), await makeTenant(crowded)]
       const [first, second] = made.sort((one, another) => one.id - another.id)
       if (first === undefined || second === undefined) throw new Error('Two brokerages were made.')

@@ -36,7 +36,7 @@ import { type Posted, postEvent } from './post-event.ts'
 const lookEveryMs = 1_000
 /** Longer than an attempt and the write of its result can take. */
 const leaseSeconds = deliverySecondsMax + 20
-/** Rounds of deliveries to one address before another one gets its place. */
+/** Rounds of deliveries to one address before another address gets its place. */
 const roundsMax = 20
 /** On shutdown: how long running attempts may take before they are aborted. Aborted attempts are retried after the restart. */
 const drainMs = 5_000
@@ -102,7 +102,7 @@ interface SenderOptions {
   readonly settlement?: typeof settlementOf
   readonly everyMs?: number
   readonly tidyEveryMs?: number
-  /** Addresses that are sent to concurrently. */
+  /** The most addresses that are sent to concurrently. */
   readonly atOnceMax?: number
   /** How long an address holds its place while others wait. */
   readonly turnMs?: number
@@ -130,7 +130,7 @@ class OutboxSender implements EventSender {
   readonly #turnMs: number
   readonly #counts = { delivered: 0, failed: 0, dead: 0, disabled: 0 }
   readonly #sending = new Map<string, Sending>()
-  /** The number of the last start for each brokerage: who started longest ago is next. */
+  /** The number of the last start for each brokerage. The brokerage with the lowest number is next. */
   readonly #lastStarts = new Map<TenantId, number>()
   #starts = 0
   /** Addresses whose last attempt failed, as far as this instance knows. */
@@ -355,7 +355,7 @@ interface Standing {
 
 /**
  * Due addresses in the order in which they get places: a brokerage with fewer places comes first, then the one whose last start is
- * longest ago. The database lists them by brokerage, so that otherwise the first ones would take all places again and again.
+ * longest ago. The database lists them by brokerage, so without this order the first brokerages would always take all places.
  */
 function inTurns(
   due: readonly DueEndpoint[],

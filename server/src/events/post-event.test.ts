@@ -98,7 +98,7 @@ describe('a request', () => {
 })
 
 describe('a name', () => {
-  /** Counts the connections to this machine. */
+  /** Runs `work` with a port of this machine, and counts the connections to it. */
   async function withListener<T>(work: (port: number, connections: () => number) => Promise<T>): Promise<T> {
     let connections = 0
     const server = createServer((socket) => {

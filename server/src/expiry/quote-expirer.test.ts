@@ -90,7 +90,7 @@ describe('a pending quote', () => {
     const booked = await pushed(ours, 'booked', ended)
     await pushUpdate(app, ours, { lane_ref: booked, customer_rate: 2_000 })
     await mark(ours, booked, 'pending')
-    // Another quote of the brokerage expires, so that its quotes are looked at.
+    // Another quote of the brokerage expires, so that the expirer looks at its quotes.
     const other = await pushed(ours, 'other', ended)
     expect(await app.expireQuotes()).toBe(1)
     const outcomes = await Promise.all(
@@ -119,7 +119,7 @@ describe('where pricing rules say how long quotes are valid', () => {
     const marked = await call(app, 'POST', '/api/lane-outcomes', { token, body: { lanes: quotes } })
     expect(marked.body).toMatchObject({ marked: 1, results: [{ lane: { outcome_source: null } }] })
     expect(await app.expireQuotes()).toBe(2)
-    // What a person decided before the rule existed is not changed.
+    // A person's decision from before the rule existed is not changed.
     expect((await quoteOf(ours, kept)).outcome).toBe('pending')
   })
 })

@@ -16,10 +16,10 @@ import type { Log } from '../runtime/index.ts'
 const everyMs = 60_000
 /** How often old networks of sign-ins are looked for: they are deleted within an hour after their time. */
 const networksEveryMs = 3_600_000
-/** Quotes that expire in one transaction: it locks them, and other writes of the brokerage wait for its end. */
+/** Quotes that expire in one transaction. It locks them, so other writes of the brokerage wait for its end. */
 const quotesPerTransaction = 200
 
-/** The values of a quote that expires. Its decision was due when its validity ended. */
+/** The values of a quote that expires. The end of its validity counts as the time of the decision. */
 const expired = ({ ended_at }: EndedQuote) =>
   ({ outcome: 'expired', outcome_reason: null, outcome_source: 'lanewise', decided_at: ended_at }) as const
 
