@@ -44,7 +44,7 @@ export interface Admitted {
   readonly end: () => void
 }
 
-/** The checks of one route in addition to those that every route has. */
+/** The checks of one route in addition to the checks of every route. */
 interface OwnChecks {
   readonly refuse?: (request: FastifyRequest) => void
   /** The last check. Returns a function that releases what it reserved. */
@@ -84,7 +84,7 @@ export class Admission {
 
   /**
    * The route's first hook. Answers with the Problem of the first check that fails, before the body is read. A request whose
-   * token and limit are known in memory is admitted at once; another one waits for the database.
+   * token and limit are known in memory is admitted at once; any other request waits for the database.
    */
   readonly admit: onRequestHookHandler = (request, reply, done) => {
     const { requestMs } = this.#parts.database.deadlines
@@ -138,7 +138,7 @@ export class Admission {
 
   /**
    * Runs the work of a request whose body has arrived, and then releases what `beforeBody` reserved. Not before, even if the
-   * caller hangs up: the work still holds the body.
+   * caller hangs up, because the work still holds the body.
    */
   holding<T>(request: FastifyRequest, reply: FastifyReply, work: () => NowOrLater<T>): NowOrLater<T> {
     const { end } = this.admitted(request)
@@ -171,7 +171,7 @@ export class Admission {
     sent: { readonly [Name in 'params' | 'query' | 'body' | 'signed']: unknown },
   ): NowOrLater<unknown> {
     const { caller, now, network } = this.admitted(request)
-    // An agent's message is admitted once. It may then call other endpoints.
+    // An agent's message is admitted once and may then call other endpoints, so check its rights for each.
     refuseTooLittleRight(endpoint, caller)
     const call: Omit<Call<Endpoint>, 'caller' | keyof typeof sent> & Record<string, unknown> = {
       ...sent,
@@ -184,7 +184,7 @@ export class Admission {
       this.run(request, () =>
         withViewer(viewerOf(caller), () => {
           const result = handler(call as never, this.#parts)
-          // A file is made while it is sent.
+          // A CSV file is made later, while it is sent.
           if (endpoint.answerKind !== 'csv') return result
           return result.then((file) => ({
             ...(file as CsvFile),
@@ -263,7 +263,7 @@ export class Admission {
 
 /** Runs `work`, and then releases what was reserved. @throws Problem malformed-request if the caller has hung up */
 async function holding<T>(end: () => void, reply: FastifyReply, work: () => NowOrLater<T>): Promise<T> {
-  // Nobody waits for the answer, and the next file of the caller may already have the place of this one.
+  // Nobody waits for the answer, and the caller's next file may already have this file's place.
   if (reply.raw.closed) {
     throw problem('malformed-request', 'The connection was closed while the request arrived.')
   }
@@ -303,7 +303,7 @@ const singleHeaders = new Set(['authorization', 'content-type', 'content-length'
 
 function refuseDuplicateHeaders(request: FastifyRequest): void {
   const raw = request.raw.rawHeaders
-  // As many names as lines: no header was sent twice.
+  // With as many names as lines, no header was sent twice.
   if (Object.keys(request.raw.headers).length * 2 === raw.length) return
   const seen = new Set<string>()
   for (let index = 0; index < raw.length; index += 2) {

@@ -83,7 +83,7 @@ export function builtDashboard(folder = builtFolder): Dashboard | null {
 }
 
 /**
- * The address that took the place of one of an earlier version, with its query; null if the address is current.
+ * The current address for an address of an earlier version, with its query; null if the address is current.
  *
  * @example newAddressOf('/settings?view=fuel') // '/settings/fuel'
  */

@@ -70,7 +70,7 @@ test('of sixty requests of a brokerage that arrive together, one is read in each
   reading.mockRestore()
   expect(new Set(statuses)).toEqual(new Set([422]))
   expect(perTurn.reduce((sum, count) => sum + count, 0)).toBe(statuses.length)
-  // The end of a turn is counted by an immediate of this test. On a busy machine, two turns counted as one once.
+  // An immediate of this test counts the end of a turn. On a busy machine, it once counted two turns as one.
   expect(Math.max(...perTurn)).toBeLessThanOrEqual(2)
 })
 

@@ -234,7 +234,7 @@ describe('a failed write changes nothing', () => {
         failed++
         expect(await read()).toEqual(before)
       }
-      // The tables that it reads and writes.
+      // An update uses the database at least twice: it reads, and it writes.
       expect(failed).toBeGreaterThanOrEqual(2)
       expect((await read())[1].changes).toHaveLength(1)
     },

@@ -58,7 +58,7 @@ function documented(name: string, status: number): ReadonlySet<string> {
   return new Set(Object.keys(response.headers ?? {}).map((header) => header.toLowerCase()))
 }
 
-/** Calls an operation, verifies that its headers are documented, and returns those that not every answer has. */
+/** Calls an operation, verifies that its headers are documented, and returns the headers that not every answer has. */
 async function headersOf(name: string, path: string, status: number, init: RequestInit = {}) {
   const answer = await fetch(`${app.url}${path}`, init)
   await answer.arrayBuffer()

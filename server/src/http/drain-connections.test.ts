@@ -6,7 +6,7 @@ import { stopSecondsMax } from '#contract/limits.ts'
 import { call, makeTenant, password } from '#testing/make.ts'
 import { testApp } from '#testing/test-app.ts'
 
-/** A stop that waits for a timeout of the server or for the longest time of a stop does not end within a test. */
+/** Without these timeouts, a stop that waits for one, or for the longest time of a stop, does not end within a test. */
 const patient = ({ server }: FastifyInstance) =>
   Object.assign(server, { headersTimeout: 0, requestTimeout: 0 })
 beforeEach(() => {

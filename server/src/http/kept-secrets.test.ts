@@ -204,7 +204,7 @@ describe('the key of the installation', () => {
   test('is rotated while the service runs; afterwards the new key suffices and the old one does not', {
     tags: 'long',
   }, async () => {
-    // The tests above stop the service. Alone, as with the tag, this test finds it running.
+    // The tests above stop the service. If this test runs alone, it finds the service running.
     await stop()
     writeFileSync(keyFile, `${newKey}\n${firstKey}\n`)
     const app = await start()

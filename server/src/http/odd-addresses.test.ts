@@ -17,7 +17,7 @@ const asset = readdirSync(fileURLToPath(new URL('../../../dashboard/dist/assets/
 )
 const page = (path: string) => path.replace('{lane_ref}', '48211093754-1-1')
 const pages = Object.values(pagePaths).map(page)
-/** One of six for `npm test`, and all. The same code routes all addresses. */
+/** `npm test` takes one address of six, because the same code routes all. Long tests take all. */
 const sixth = (_path: string, nth: number) => nth % 6 === 0
 
 beforeAll(async () => {

@@ -2,7 +2,7 @@ import { isAt, pageNames, pagePaths, placeOf, places } from '#contract/pages.ts'
 
 const placeOfOutline = '<!--outline-->'
 
-/** The pages without the frame of the dashboard: nobody is signed in yet. */
+/** The pages without the frame of the dashboard, because nobody is signed in yet. */
 const unframed: ReadonlySet<string> = new Set([pagePaths.signIn, pagePaths.signUp, pagePaths.invitation])
 
 /** The places that everyone sees, in the order of the menu. The other links of the menu follow below them. */

@@ -101,7 +101,7 @@ export function answerProblem(
     .send(JSON.stringify(answer.body(request.id)))
 }
 
-/** What a 401 asks for (RFC 9110 requires it of each): the signature if that is what is wrong, and otherwise a token. */
+/** The challenge that RFC 9110 requires in each 401: it asks for a signature if the signature is wrong, and otherwise for a token. */
 const challengeOf = ({ code }: Problem) =>
   /^(signature|timestamp)-/.test(code) ? 'HMAC-SHA256 realm="integrations"' : 'Bearer realm="lanewise"'
 

@@ -20,7 +20,6 @@ function removedTable(): string {
   return `<h2>Removed addresses</h2><table><tr><th>Methods</th><th>Address</th><th>Use instead</th></tr>${rows.join('')}</table>`
 }
 
-/** The list of all problems, by status. */
 export function problemListPage(): string {
   const rows = (Object.keys(problems) as ProblemCode[])
     .toSorted((one, other) => problems[one].status - problems[other].status)

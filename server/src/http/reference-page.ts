@@ -174,7 +174,7 @@ function mediaOf(content: Content, document: Document): string {
     .join('')
 }
 
-/** The members of a schema. Those of the items of its lists follow the list, with its name and []. */
+/** The members of a schema. After a list come the members of its items, with the list's name and []. */
 function fieldsOf(schema: Schema, document: Document, prefix = ''): string[][] {
   const { properties = {}, required = [], anyOf = [] } = resolved(schema, document)
   const own = Object.entries(properties).flatMap(([name, member]) => {

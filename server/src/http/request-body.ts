@@ -22,7 +22,7 @@ export function bytesOf({ body }: FastifyRequest): Buffer {
   return Buffer.isBuffer(body) ? body : Buffer.alloc(0)
 }
 
-/** The types of a table: browsers on Windows send a CSV file with the type of Excel, and clients send a workbook with its own. */
+/** The content types of a table: browsers on Windows send a CSV file with the type of Excel, and clients send a workbook with its own. */
 const csvTypes: ReadonlySet<string> = new Set([
   'text/csv',
   'application/csv',
@@ -80,8 +80,8 @@ export function sendContinue(request: FastifyRequest, reply: FastifyReply): void
 }
 
 /**
- * Limits how long a body may take to arrive, at any address and for any answer: a body that arrives byte by byte occupies a
- * socket. Before the answer, a late body is rejected with 408. After the answer, the connection is closed. Uploads use the
+ * Limits how long a body may take to arrive, at any address and for any answer, because a body that arrives byte by byte occupies
+ * a socket. Before the answer, a late body is rejected with 408. After the answer, the connection is closed. Uploads use the
  * longer time-out of the server itself.
  */
 export function limitArrival(request: FastifyRequest, reply: FastifyReply, parts: Parts): void {
@@ -117,7 +117,7 @@ function answerLate(request: FastifyRequest, reply: FastifyReply, parts: Parts):
   reply.raw.end(body, () => request.raw.destroy())
 }
 
-/** The size of a buffer that collects chunks: thousands of tiny chunks then take no more memory than one large one. */
+/** The size of a buffer that collects chunks, so that thousands of tiny chunks take no more memory than one large one. */
 const pieceBytesMax = 1024 * 1024
 
 /**

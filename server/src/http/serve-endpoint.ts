@@ -58,7 +58,7 @@ export function serveEndpoint(
     onRequest: admission.admit,
     handler: async (request, reply) => {
       const admitted = admission.admitted(request)
-      // What was reserved is released before the answer is sent: the caller may send its next request as soon as it has it.
+      // Reservations are released before the answer is sent, because the caller may send its next request as soon as it has the answer.
       const result = await admission.holding(request, reply, () =>
         admission.inTurn(request, () => {
           const signed =
@@ -149,7 +149,7 @@ function addressOf({ method, raw }: FastifyRequest): SignedAddress {
   return { method, path: raw.url ?? '' }
 }
 
-/** The value of a header. A header sent twice is joined, and then matches no accepted form. */
+/** The value of a header. If it was sent twice, the joined value matches no accepted form. */
 function oneHeader(request: FastifyRequest, name: string): string | undefined {
   const value = request.headers[name]
   return Array.isArray(value) ? value.join(', ') : value
@@ -193,7 +193,7 @@ function requestReader(
     const { caller } = request.admitted ?? {}
     const owner = caller === undefined || caller.kind === 'anyone' ? undefined : caller.tenant
     return yieldBetweenSteps(reading, owner).then(async (body) => {
-      // The handler needs long for a long body, so it gets a turn of its own.
+      // The handler works long on a long body, so it runs in its own turn.
       await new Promise<void>(takeTurn)
       return sent(body)
     })

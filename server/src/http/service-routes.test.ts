@@ -144,8 +144,8 @@ describe('readiness', () => {
     await expect.poll(async () => (await ready()).status).toBe(200)
   })
 
-  // A call that waited for the connection without end would never end: the connection is free only after the answer. This
-  // service waits two seconds for a connection. Other tests wait longer.
+  // The connection is free only after the answer, so /readyz must not wait for it endlessly. This service waits two seconds
+  // for a connection; those of other tests wait longer.
   test('is 503 while all connections are in use', async () => {
     const one = await testApp({ connectionsMax: 1, deadlines: { connectionMs: 2_000 } })
     const { promise: held, resolve: letGo } = Promise.withResolvers<void>()

@@ -12,7 +12,7 @@ import {
 } from '#testing/make.ts'
 import { sharedApp, type TestApp } from '#testing/shared-app.ts'
 
-/** What each scope permits, written by hand: the operations that a token with this scope alone may call. */
+/** Written by hand: for each scope, the operations that a token with this scope alone may call. */
 const reads = [
   'markup',
   'lane-insight',
