@@ -3,13 +3,13 @@ import { batchLanesPerRequest, batchSecondsMax, tenantRequestsPerWindowMax } fro
 import type { TenantId } from '../database/session/index.ts'
 import type { TenantLimit } from './tenant-limit.ts'
 
-/** Permits that a batch leaves to the other requests of its brokerage: a person may be typing. */
+/** Permits that a batch leaves to other requests of its brokerage, because a person may be typing. */
 const permitsLeftToOthers = tenantRequestsPerWindowMax / 2
-/** Permits that a push leaves: with half of them, 50,000 bookings would take more than two minutes. */
+/** Permits that a push leaves. If it left half of all, 50,000 bookings would take more than two minutes. */
 export const permitsLeftByPushes = 3
 const checkAgainMs = 50
 
-/** Lanes of a batch that are read concurrently: a batch loads the database no more than a few people do. */
+/** Lanes of a batch that are read concurrently, so that it loads the database no more than a few people do. */
 const readersMax = 4
 /** Lanes that are answered before the batch yields to other requests: about a millisecond of work. */
 const lanesPerSlice = 20
@@ -57,7 +57,7 @@ export async function inHundreds<Item, Result>(
   const until = limits.monotonic() + batchSecondsMax * 1000
   const results: Result[] = []
   for (let from = 0; from < items.length; from += batchLanesPerRequest) {
-    // The first hundred needs no permit: the request has one.
+    // The first hundred needs no permit, because the request has one.
     const hasPermit = from === 0 || (await nextPermit(tenant, limits, until, leaves))
     const inTime = () => hasPermit && limits.monotonic() < until
     results.push(...(await work(items.slice(from, from + batchLanesPerRequest), from, inTime)))

@@ -110,7 +110,7 @@ test('in each turn a request starts or a running one goes on, so another brokera
   const started = did.find(({ name }) => name === 'theirs')
   expect(started?.turn).toBeLessThanOrEqual(askedAt + 2)
   await answer
-  // One slice of its own in every third turn: a start, a slice of the flood, and its own.
+  // Of every three turns, it gets one for its slice. The others are for a start and for a slice of the flood.
   expect(now - askedAt).toBeLessThan(3 * 6 + 3)
   expect(did.length - before).toBeLessThan(3 * 6 + 3)
   await Promise.all(flood)
@@ -129,7 +129,7 @@ test('a brokerage that has used up its processor time waits until it has gained 
   void start(theirs, 'theirs')
   await turns()
   expect(started).toEqual(['expensive', 'theirs'])
-  // It owes a second at most.
+  // The brokerage owes a second of processor time at most.
   clock.now += 1_001
   await share.run(theirs, async () => {})
   await turns()

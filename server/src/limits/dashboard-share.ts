@@ -12,7 +12,7 @@ import {
 } from '../database/session/index.ts'
 import { orLate, takeTurn } from '../runtime/index.ts'
 
-/** Bounds what the requests of one brokerage's people take of this process. */
+/** Bounds how much of this process the requests of one brokerage's people take. */
 export interface DashboardShare {
   /**
    * Runs a request's work when it is the brokerage's turn. The work until its first `await` counts against the brokerage's
@@ -22,7 +22,7 @@ export interface DashboardShare {
    * @throws ProcessUnavailable if it waited for requests of others until its deadline
    */
   run<T>(tenant: TenantId, work: () => Promise<T>): Promise<T>
-  /** Runs work at once, and counts its processor time: what a request computes after its `await`. */
+  /** Runs work at once, and counts its processor time. For the work of a request after its `await`. */
   charge<T>(tenant: TenantId, work: () => T): T
 }
 
@@ -56,7 +56,7 @@ const isIdle = ({ running, waiting, leftMs }: Share) =>
   running === 0 && waiting.length === 0 && leftMs >= dashboardProcessorMsMax
 
 /**
- * The brokerage that starts next: of those that may start, the one whose last start is longest ago. If none may, how long
+ * The brokerage that starts next: of those that may start, the one whose last start is longest ago. If none may, the time
  * until one has processor time again.
  */
 function nextOf(waiting: readonly Share[]): { next: Share | null; wakeInMs: number } {
@@ -93,8 +93,8 @@ async function inLine(share: Share, leftMs: number): Promise<void> {
  * Three bounds per brokerage, so that other brokerages see no difference, however many expensive requests one sends:
  *
  * - `dashboardRequestsAtOnceMax` requests run at once; further ones wait in order of arrival.
- * - In one turn of the event loop, one request starts or one that runs goes on for a slice, and the brokerages take turns. A
- *   hundred requests that arrive together do not delay another brokerage's request by the work of a hundred, but by that of one.
+ * - In one turn of the event loop, one request starts or a running one goes on for a slice, and the brokerages take turns. A
+ *   hundred requests that arrive together delay another brokerage's request by the work of one of them, not of a hundred.
  * - Work that does not yield uses up the brokerage's processor time. While none is left, its requests wait. Work that yields
  *   (`yieldBetweenSteps`) takes turns, and uses up none.
  */
@@ -117,7 +117,7 @@ export function dashboardShare(
     return share
   }
 
-  /** Marks the start of a request. The next one takes turns with the slices of what runs already. */
+  /** Marks the start of a request. The next start takes turns with the slices of running requests. */
   function begin(share: Share): void {
     share.running++
     share.lastStart = ++starts
@@ -162,7 +162,7 @@ export function dashboardShare(
       return work()
     } finally {
       const share = shareOf(tenant)
-      // Otherwise, one long request would make the brokerage wait for longer than its other requests can.
+      // Without this bound, one long request could delay the brokerage's other requests beyond their deadlines.
       share.leftMs = Math.max(-dashboardProcessorMsPerSecond, share.leftMs - (processorMs() - before))
     }
   }

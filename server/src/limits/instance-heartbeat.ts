@@ -15,13 +15,13 @@ export interface Registration {
 
 /**
  * Registers this instance in the database and renews the registration. If other instances run, resolves only after
- * all of them have noticed this one: an instance that served earlier would admit requests beyond the shared limit.
+ * all of them have noticed this one, because an instance that served earlier would admit requests beyond the shared limit.
  */
 export async function joinInstances(
   database: Pick<Database, 'outsideTenants'>,
   instance: string,
   log: Log,
-  /** For the first renewal, which may take longer than the others. */
+  /** The database for the first renewal, which may take longer than the others. */
   patient = database,
 ): Promise<Registration> {
   const beat = (on = database) => on.outsideTenants((transaction) => seeInstance(transaction, instance))

@@ -9,7 +9,7 @@ import { tenantWindow } from './tenant-limit.ts'
 const tenant = tenantId(7)
 const { max, windowMs } = tenantWindow
 
-/** What the watch reports: this instance alone, beside others, beside others that have just started, or unknown. */
+/** Reports of the watch: this instance alone, beside others, beside others that have just started, or unknown. */
 const alone: OtherInstances = { exist: false, notAloneSince: Number.NEGATIVE_INFINITY, joinedMs: 60_000 }
 const besideOthers: OtherInstances = { ...alone, exist: true }
 const besideOthersSince = (notAloneSince: number): OtherInstances => ({ ...besideOthers, notAloneSince })

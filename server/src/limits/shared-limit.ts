@@ -27,11 +27,11 @@ const recordMsMax = 1_000
 const checkAgainMs = 100
 /** How often `admit` reloads the list of instances if the list expires before it can be used. */
 const attemptsMax = 3
-/** Tenants for which a refusal is cached. */
+/** The most tenants for which a refusal is cached. */
 const refusedMax = 10_000
 
 /**
- * Who decides on a request, by what the watch of the instances reports:
+ * The states, each with the window that decides on a request. They follow from the reports of the watch:
  *
  * ```
  *    ┌──────── unknown: nobody ◄─── the report is too old (from every state)
@@ -50,7 +50,7 @@ const refusedMax = 10_000
  * ```
  *
  * An instance that registers anew is `joining` again, from `handing over` and `shared`, too. It never goes from `alone` to
- * `shared` without `handing over`: the shared window would not know the requests that the own window admitted.
+ * `shared` without `handing over`, because the shared window would not know the requests that the own window admitted.
  */
 type LimitState = 'unknown' | 'unregistered' | 'alone' | 'joining' | 'handing over' | 'shared'
 
@@ -167,17 +167,17 @@ class SharedLimit implements TenantLimit {
     const askedAt = monotonic()
     const admission = await takePermit(tenant, false)
     if (admission.admitted) {
-      // The own window counts the request too: this instance may soon be alone again.
+      // The own window counts the request, too, because this instance may soon be alone again.
       own.note(tenant, monotonic())
     } else {
       if (this.#refusedUntil.size >= refusedMax) this.#refusedUntil.clear()
-      // Measured from the question, not the answer: a slow answer must not delay the next permit.
+      // Measured from the call, not from its answer, because a slow answer must not delay the next permit.
       this.#refusedUntil.set(tenant, askedAt + admission.retryAfterMs)
     }
     return admission
   }
 
-  /** The state by what the watch reports now. */
+  /** The state that follows from the watch's report now. */
   #look(): { readonly state: LimitState; readonly reported: OtherInstances | null } {
     const { watch, monotonic } = this.#parts
     const reported = watch.otherInstances()
@@ -189,7 +189,7 @@ class SharedLimit implements TenantLimit {
     return { state: this.#state, reported }
   }
 
-  /** The database did not say which instances run; or it did, and this process was too late to use the answer. */
+  /** The error if the database did not report the running instances, or this process was too late to use its report. */
   #instancesUnknown(): DatabaseUnavailable {
     const failure = this.#parts.watch.failure()
     return failure === null || isDeadlineSpentByProcess()
