@@ -98,7 +98,7 @@ async function connect({ config, remark }: CommandDatabase): Promise<Connected> 
   return { ...connections, close: () => postgres.stop() }
 }
 
-/** Only the service migrates its database: until its next start, this version's queries may not fit the schema. */
+/** Refuses a running service of an earlier version: until its next start migrates the database, queries may not fit the schema. */
 async function refuseEarlierService(service: pg.ClientConfig, dataDirectory: string): Promise<void> {
   const missing = await missingMigrations(service).catch((error: unknown) => {
     if (error instanceof EarlierSchema) throw error

@@ -189,7 +189,7 @@ async function examineDatabase(config: Config, url: string, clock: () => number,
   }
 }
 
-/** True when the tables exist. */
+/** Checks the migrations. Returns whether the tables exist. */
 async function examineSchema(config: Config, connection: pg.ClientConfig, say: Say): Promise<boolean> {
   const names = await missingAndUnknown(connection)
   if (names instanceof EarlierSchema) {
@@ -303,7 +303,7 @@ async function connectionsLeft(client: pg.Client): Promise<Told> {
        (select count(*)::integer from pg_stat_activity where backend_type = 'client backend') as used`,
   )
   const { most = 0, role_most = -1, used = 0 } = rows[0] ?? {}
-  // Twenty for requests, one for polling changes, one for commands.
+  // Twenty connections for requests, one for polling changes, one for commands.
   const needed = 22
   const bound = role_most >= 0 ? Math.min(most, role_most) : most
   const says = `an instance uses up to ${needed} connections; the database allows ${bound}, and ${used} are in use`

@@ -37,7 +37,7 @@ export async function eraseTenant(
           'Set MIGRATION_DATABASE_URL: only the owner of the tables can erase a brokerage.',
         )
       }
-      // The test brokerage is erased first: without its brokerage, nobody could find it.
+      // The test brokerage is erased first, because without its brokerage nobody could find it.
       if (sandbox !== null && !dryRun) await eraseTenantRows(owner, tenantId(sandbox.tenant_id), { dryRun })
       return eraseTenantRows(owner, tenant, { dryRun, ...(onTable === undefined ? {} : { onTable }) })
     })

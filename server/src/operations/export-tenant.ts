@@ -49,7 +49,7 @@ export async function exportTenant(
     }
     const { tenant, name } = await atTenant(around, named, async (_database, found) => found)
     const key = moveKey ?? keys[0]
-    // Also part of the export, so that its origin can be identified.
+    // This event is part of the export, too, so that its origin can be identified.
     await database.inTenant(tenant, (transaction) =>
       recordEvent(transaction, byOperator(tenant, now), 'tenant-exported', {
         about: { key: keyName(key), passwords },

@@ -27,7 +27,6 @@ export interface CommandSurroundings extends CommandDatabase {
   /** The folder that a relative FILE is resolved against. */
   readonly folder: string
   readonly clock: () => number
-  /** Prints a line of the result. */
   readonly print: (line: string) => void
   /** A terminal that can show a progress bar, or null. */
   readonly terminal: NodeJS.WriteStream | null
@@ -330,7 +329,6 @@ function cell(text: string): string {
   return `"${inert.replaceAll('"', '""')}"`
 }
 
-/** The problems of a file, one per line. */
 export function fileProblems(error: ImportFileError): string {
   return error.problems
     .map(({ row, detail }) =>

@@ -45,13 +45,14 @@ export interface ImportedTenant {
   readonly name: string
   readonly suspended: boolean
   readonly tables: readonly ExportedTable[]
-  /** Live service tokens that remain valid here, and those signed with a key that this installation lacks. */
+  /** Live service tokens that remain valid here. */
   readonly liveTokens: number
+  /** Live service tokens that were signed with a key that this installation lacks. */
   readonly endedTokens: number
   readonly revokedSecrets: number
   /** True when the export has password hashes. */
   readonly passwords: boolean
-  /** Numbers of quotes and quote requests that are or were in use here by another brokerage. */
+  /** Numbers of quotes and quote requests that were already used here, by this brokerage or another. */
   readonly numbersGivenBefore: number
   readonly audit: VerifiedRows
 }
@@ -158,7 +159,7 @@ function isSameSchema(exported: string, here: string): boolean {
   return exported === here || (lastEarlierMigrations.has(exported) && here >= lastBaselineMigration)
 }
 
-/** The names of tables that an export from before the baseline has by their earlier names. */
+/** The tables that an export from before the baseline has under other names, by these names. */
 const renamed: Readonly<Record<string, string>> = { lanes: 'quotes', lane_changes: 'quote_changes' }
 
 /** Pairs each table of this database with the exported one. Both must have the same schema. */
@@ -168,7 +169,7 @@ function tablesOf(copy: TenantCopy, { schema, tables }: SealedManifest): TablePa
       `The export has the schema ${schema}, and this database has ${copy.schema}. Bring both to the same version of Lanewise (npm run migrate), and export again.`,
     )
   }
-  // An export from before the baseline lacks what the baseline added. The new columns have default values.
+  // An export from before the baseline lacks the tables and columns that it added. New columns have default values.
   const mayLack = lastEarlierMigrations.has(schema)
   const exported = new Map(tables.map((table) => [renamed[table.name] ?? table.name, table]))
   const names = (list: readonly { readonly name: string }[]) => list.map(({ name }) => name).join(', ')

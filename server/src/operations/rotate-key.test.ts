@@ -95,7 +95,7 @@ describe('a sealed secret', () => {
     }
     await put(one, ofOne)
     await put(two, ofTwo)
-    // The service is not notified of a manual change: it reads the secrets again after ten minutes.
+    // The service is not notified of a manual change, but reads the secrets again after ten minutes.
     rolling.now += 601_000
     expect((await write(rolling, one)).status).toBe(404)
   })
@@ -155,7 +155,7 @@ describe('rotate-key', () => {
     expect([unseal(older, keyCheckPlace, check ?? Buffer.alloc(0)), check !== null]).toEqual([null, true])
     const after = await appOn(database, { secretKeys: [newer], now: rolling.now, connectionsMax: 2 })
     try {
-      // Tokens cannot be signed again: those of the removed key become invalid. The secret stays valid.
+      // Tokens cannot be signed again, so tokens of the removed key become invalid. The secret stays valid.
       expect((await read(after, holder)).status).toBe(401)
       const token = after.tokens.sign('service', { ...claimsOf(holder.token), role: 'owner' })
       expect((await write(after, { ...holder, token })).status).toBe(404)
@@ -176,7 +176,7 @@ describe('rotate-key', () => {
       )
     expect([id, await opened(older), await opened(newer)]).toEqual([1, [secret], [null]])
     await startedWith(newer, older)
-    // Its signing secret, and its event secret.
+    // Two secrets: the signing secret and the event secret.
     expect(await rotate([newer, older])).toMatchObject({ sealedAnew: 2 })
     expect([await opened(older), await opened(newer)]).toEqual([[null], [secret]])
   })

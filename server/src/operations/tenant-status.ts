@@ -5,7 +5,7 @@ import { atTenant, type CommandDatabase } from './command-database.ts'
 
 /**
  * Suspends or resumes a brokerage. While it is suspended nobody can sign in, and every token and session of it is
- * rejected from the next request on, and so is everything of its test brokerage. Nothing is deleted: after a resume, what has
+ * rejected from the next request on, and so are those of its test brokerage. Nothing is deleted: after a resume, what has
  * not expired works again. Returns the name of the brokerage, and `changed: false` when the status was already set.
  *
  * @throws CommandRefused when there is no brokerage of the name

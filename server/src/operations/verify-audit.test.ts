@@ -49,7 +49,7 @@ async function tamper(tenant: MadeTenant, ...statements: string[]): Promise<void
   })
 }
 
-/** The command's result for the audit log of a brokerage, when it verifies that one or those of all brokerages. */
+/** The command's result for a brokerage's audit log. `isAlone`: the command verifies only this log, not those of all brokerages. */
 async function verified(tenant: MadeTenant, file?: string, isAlone = true): Promise<string> {
   const { serviceUrl: databaseUrl, ownerUrl: migrationDatabaseUrl } = app.testDatabase
   const around = {
@@ -213,7 +213,7 @@ test('the newest row of a log is logged once, after its commit', async () => {
   app.database.takeAuditHeads()
   await makeServiceToken(app, tenant.owner)
   await makeServiceToken(app, tenant.owner)
-  // Refused after its transaction has begun, so it commits nothing.
+  // This call is refused after its transaction has begun, so it commits nothing.
   const twice = { name: 'Sam', email: tenant.email, role: 'member' }
   expect((await call(app, 'POST', '/api/users', { token: tenant.owner, body: twice })).status).toBe(409)
   const mine = () => app.database.takeAuditHeads().filter((head) => head.tenant === tenant.id)
