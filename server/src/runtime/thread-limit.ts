@@ -3,8 +3,8 @@ import type { Worker } from 'node:worker_threads'
 const lookEveryMs = 1_000
 
 /**
- * Calls `onSpent` when a thread has used more processor time than its work can need. The time of day would also count what the
- * thread waits for a processor, and end useful work on a busy machine. Returns the function that ends the limit.
+ * Calls `onSpent` when a thread has used more processor time than its work can need. Elapsed time would also count waits for a
+ * processor, and end useful work on a busy machine. Returns the function that ends the limit.
  *
  * @example const unlimited = limitProcessorTime(thread, 120_000, () => thread.terminate())
  */

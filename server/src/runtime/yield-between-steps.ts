@@ -4,10 +4,10 @@ import type { Steps } from '#engine/steps.ts'
 /** How long work runs before it yields, in milliseconds. Other events wait this long plus the current step. */
 const sliceMs = 3
 
-/** Whoever the current work is for, such as a brokerage. */
+/** The owner of the current work, such as a brokerage. */
 const current = new AsyncLocalStorage<unknown>()
 
-/** Runs a request for an owner. Its long work takes turns with that of other owners (see `yieldBetweenSteps`). */
+/** Runs a request for an owner. Its long work takes turns with other owners' work (see `yieldBetweenSteps`). */
 export function onBehalfOf<T>(owner: unknown, work: () => T): T {
   return current.run(owner, work)
 }
@@ -15,17 +15,17 @@ export function onBehalfOf<T>(owner: unknown, work: () => T): T {
 type Start = () => void
 /** Owners with unfinished work, and their further work, which starts when the earlier work is done. */
 const queues = new Map<unknown, Start[]>()
-/** What waits for a turn: the next slice of each owner, and what else takes turns with slices. */
+/** The functions that wait for a turn: the next slice of each owner, and starts, which take turns with slices. */
 const ready: Start[] = []
 
-/** Calls `start` in a turn of the event loop of its own: in each turn one start, or one slice of long work, in order of arrival. */
+/** Calls `start` in its own turn of the event loop. Each turn runs one start or one slice of long work, in order of arrival. */
 export function takeTurn(start: Start): void {
   ready.push(start)
   if (ready.length === 1) setImmediate(runSlice)
 }
 
 function runSlice(): void {
-  // It stays in the list while it runs: what it adds must not start another chain of turns.
+  // It stays in the list while it runs, because adding to an empty list starts another chain of turns.
   ready[0]?.()
   ready.shift()
   if (ready.length > 0) setImmediate(runSlice)

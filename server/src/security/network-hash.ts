@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto'
 import { derivedKey, type SecretKey } from './sealed-secret.ts'
 
 /**
- * The hash as which a network that somebody signed in from is saved. Its key is not in the database: a reader of the database
+ * The hash that is saved for a network from which somebody signed in. Its key is not in the database, so a reader of the database
  * can neither list the networks nor see that two people share one.
  *
  * @param who the tenant and person

@@ -14,7 +14,7 @@ export const passwordHashWork = {
   parallelism: 1,
 }
 
-/** Concurrent hashes. More would take the CPU from requests for prices. */
+/** The most concurrent hashes. More would take the CPU from requests for prices. */
 const hashesAtOnceMax = 2
 const hashLimit = concurrencyLimit<'hash'>(hashesAtOnceMax, passwordHashesWaitingMax)
 

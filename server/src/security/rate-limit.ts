@@ -28,8 +28,8 @@ export interface Admission {
 }
 
 /**
- * Keys that a limit remembers: brokerages, networks or accounts. A flood of invented ones must not exhaust the memory: it takes
- * 20 MB per limit.
+ * The most keys that a limit remembers: brokerages, networks or accounts. So a flood of invented keys takes at most 20 MB per
+ * limit.
  */
 const keysMax = 100_000
 
@@ -86,5 +86,4 @@ export const tenantLimit = () => slidingWindow(tenantRequestsPerWindowMax, tenan
 /** The rate limit of signature checks (`explain`) per tenant. */
 export const signatureCheckLimit = () => slidingWindow(signatureChecksPerMinuteMax, 60_000)
 
-/** The rate limit of test events per tenant. */
 export const eventTestLimit = () => slidingWindow(eventTestsPerSecondMax, 1_000)

@@ -29,7 +29,7 @@ export interface SignInAttempts {
    * concurrent guesses would all be checked before the first one has failed.
    */
   begin(account: string, network: string, now: number, isKnown?: boolean): SignInAttempt
-  /** Whether to look up if a network is known: a flood of delayed attempts must not become a flood of queries. */
+  /** Whether to look up if a network is known, so that a flood of delayed attempts does not become a flood of queries. */
   mayLookUp(network: string, now: number): boolean
 }
 
@@ -58,7 +58,7 @@ export function signInAttempts(): SignInAttempts {
     else underWay.set(key, count)
   }
 
-  /** Failures that still count: the last one is in the window. */
+  /** The failures, if they still count because the last one is in the window. */
   function failuresOf(counted: string, now: number) {
     const seen = accounts.get(counted)
     return seen === undefined || now - seen.lastAt > windowMs ? undefined : seen
@@ -70,7 +70,7 @@ export function signInAttempts(): SignInAttempts {
 
   function waitOf(counted: string, network: string, now: number): number {
     const left = networks.remaining(network, now)
-    // A full window takes no permit: it says when the oldest failure leaves it, so that one attempt is then checked.
+    // A full window takes no permit, but tells when its oldest failure leaves it. One attempt is then checked.
     if (left === 0) return networks.admit(network, now).retryAfterMs
     if (left <= (underWay.get(network) ?? 0)) return attemptTakesMs
     const running = underWay.get(counted) ?? 0

@@ -1,7 +1,6 @@
 import { BlockList, isIP } from 'node:net'
 import { withoutPort } from './caller-network.ts'
 
-/** Networks with a name. */
 const named: Readonly<Record<string, readonly string[]>> = {
   loopback: ['127.0.0.0/8', '::1'],
   linklocal: ['169.254.0.0/16', 'fe80::/10'],

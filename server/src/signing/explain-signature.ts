@@ -69,7 +69,7 @@ export const atTheService: Setting = {
   ahead: 'Set the clock of your machine, which is fast, and sign again with the current time.',
 }
 
-/** Mistakes are tried with the newest live secrets, at most this many. The exact bytes are tried with all of them. */
+/** Mistakes are tried with the newest live secrets, at most this many. The exact bytes are tried with all live secrets. */
 const mistakenSecretsMax = 4
 /** Revoked and expired secrets are tried too, the newest first, at most this many. */
 const endedSecretsMax = 20

@@ -5,11 +5,11 @@ import { addressText, type SignedTarget } from './signed-operation.ts'
 
 export type SignedPart = 'timestamp' | 'signature' | 'body' | 'secret'
 
-/** A frequent mistake: the part it is made in, the finding, and the texts and the key of the HMAC that it produces. */
+/** A frequent mistake: the wrong part, the finding, and the texts and the key with which a signer then computes the HMAC. */
 export interface Mistake extends Finding {
   readonly part: SignedPart
   readonly texts: readonly string[]
-  /** The key that the signer made of the secret. Default: the secret itself. */
+  /** The HMAC key that the signer made of the secret. Default: the secret itself. */
   readonly key?: (secret: string) => string
 }
 

@@ -48,7 +48,7 @@ export function readAnySignature(header: string): ReadSignature {
   return refused(`The signature is not ${signaturePrefix} followed by 64 hex digits.`)
 }
 
-/** What is wrong with the form of an X-Service-Timestamp. Null if it is a decimal number of seconds. */
+/** The mistake in the form of an X-Service-Timestamp. Null if it is a decimal number of seconds. */
 export function wrongTimestamp(header: string): Finding | null {
   if (timestampForm.test(header)) return null
   if (header === '') {

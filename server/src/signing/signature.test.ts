@@ -215,7 +215,7 @@ describe('the address', () => {
     )
     const request = fc
       .tuple(fc.stringMatching(/^[1-9][0-9]{0,11}$/), address, body)
-      // An endpoint that signs the body only accepts a JSON object only.
+      // An endpoint whose signature has no address accepts only JSON objects.
       .map(([timestamp, at, text]) => ({ timestamp, at, text: at === null ? `{${text}` : text }))
     fc.assert(
       fc.property(request, request, (one, two) => {

@@ -93,7 +93,7 @@ function bytesIn({ bodyBytes }: SignedRequest): number {
     : bodyBytes.reduce((sum, piece) => sum + piece.length, 0)
 }
 
-/** Used if a tenant has no live secret, so that the work is the same. No preimage of it is known. */
+/** Used if a tenant has no live secret, so that the check takes the same time. No preimage of it is known. */
 const noSecret = createHash('sha256').update('no secret').digest('hex')
 
 /**

@@ -9,7 +9,7 @@ export interface SignedOperation extends SignedAddress {
   readonly keysMax: number
 }
 
-/** What a signer must sign for one request. `address` is null if the operation signs the body only. */
+/** The operation of one request, and the address that its signer must sign; null if the operation signs the body only. */
 export interface SignedTarget {
   readonly operation: SignedOperation
   readonly address: SignedAddress | null

@@ -21,7 +21,7 @@ export function readJsonObject(bodyBytes: Buffer, limits: JsonLimits): Record<st
   return finished(readJsonInSteps(bodyBytes, limits))
 }
 
-/** Like `readJsonObject`, in steps: a body of megabytes takes some milliseconds in each. */
+/** Like `readJsonObject`, in steps: for a body of megabytes, each step takes some milliseconds. */
 export function* readJsonInSteps(bodyBytes: Buffer, limits: JsonLimits): Steps<Record<string, unknown>> {
   let text: string
   try {
@@ -63,7 +63,7 @@ const notJson: readonly (readonly [form: RegExp, detail: (found: string) => stri
 /** A JSON string, even if unterminated. Matches in linear time. */
 const jsonString = /"[^"\\]*(?:\\[\s\S][^"\\]*)*(?:"|\\?$)/g
 
-/** How much of a body is searched for a mistake. */
+/** The part of a body that is searched for a mistake, in characters. */
 const explainedLengthMax = 256 * 1024
 
 /** Explains why a text is not valid JSON, for common mistakes. */
@@ -76,7 +76,7 @@ function whyNotJson(text: string): string {
   return 'The body is not valid JSON.'
 }
 
-/** A few milliseconds of work. */
+/** Keys per step: a few milliseconds of work. */
 const keysPerStep = 5_000
 
 const codeOf = (character: string) => character.charCodeAt(0)
@@ -132,7 +132,7 @@ function* checkSize(text: string, limits: JsonLimits): Steps<void> {
   }
 }
 
-/** Where the string ends that begins at a position; the end of the text if it does not. */
+/** The end of the string that begins at a position; the end of the text if the string has no end. */
 function endOfString(text: string, start: number): number {
   for (let at = start + 1; at < text.length; at++) {
     const code = text.charCodeAt(at)
@@ -177,7 +177,7 @@ function tooManyItems(open: readonly Opened[], itemsMax: number): Problem {
   return problem('body-too-large', detail, { errors: [{ pointer, code: 'too-many-items', detail }] })
 }
 
-/** Where the object or list is that is being read; names in the path are shortened. */
+/** The path of the object or list that is being read, with shortened names. */
 function pathOf(open: readonly Opened[]): string {
   return pointerTo(open.slice(0, -1).map(({ step }) => (typeof step === 'string' ? step.slice(0, 60) : step)))
 }
