@@ -10,7 +10,7 @@ import { giveSampleAccess } from './sample/index.ts'
 import { type SecretKeys, secretKey, tokens } from './security/index.ts'
 import type { Progress } from './start-progress.ts'
 
-/** Transactions that are open now, and the computing that began while one was. */
+/** Open transactions, slow functions called while one was open, and the number of slow calls. */
 const open = vi.hoisted(() => ({ transactions: 0, computing: [] as string[], calls: 0 }))
 
 /** Notes each call of a function that takes long, in a transaction or not. */
@@ -74,7 +74,7 @@ function watched(database: Database): Database {
 const rowsOf = ({ name }: TestDatabase) =>
   comparableRows({ connectionString: databaseUrl(inject('databaseCluster').makerUrl, name) })
 
-/** A start that ends after some of the pieces in which the sample brokerage is written. */
+/** The progress of a start that ends after writing this many pieces of the sample brokerage. */
 function endingAfter(pieces: number): Progress {
   let left = pieces
   return {
@@ -104,7 +104,7 @@ test('no transaction is open while the sample brokerage is computed', () => {
   expect(open.computing).toEqual([])
 })
 
-/** Ends first starts on a new database after so many pieces each, and then finishes one. */
+/** Ends first starts on a new database after these numbers of pieces, and then finishes one. */
 async function endFirstStarts(ends: readonly number[]): Promise<void> {
   const { own, database } = await emptyDatabase()
   const empty = await rowsOf(own)

@@ -9,7 +9,7 @@ import type { Progress } from './start-progress.ts'
 
 /**
  * On the first start of a database, saves a check value of the secret key and, in the embedded database, the sample brokerage,
- * in one transaction: after an interruption, the next start is the first one again. On later starts, refuses a key that cannot
+ * in one transaction, so after an interruption the next start is the first one again. On later starts, refuses a key that cannot
  * decrypt the check value.
  */
 export async function firstStart(
@@ -24,12 +24,12 @@ export async function firstStart(
   const keyCheck = seal(secretKeys[0], keyCheckPlace, keyCheckText)
   if (config.databaseUrl !== null || !config.sampleBrokerage) {
     const first = await database.outsideTenants((transaction) => writeKeyCheck(transaction, keyCheck))
-    // Another first start ran at the same time and saved its key first.
+    // If another first start saved its key meanwhile, check ours against that key.
     return first ? undefined : firstStart(database, config, secretKeys, now, progress)
   }
   progress.say('creating a sample brokerage with two years of quotes')
   progress.step('computing its quotes')
-  // Before the transaction begins: the database ends one that waits too long for its next statement.
+  // Before the transaction begins, because the database ends a transaction that waits too long for its next statement.
   const sample = prepareSample(now)
   const tenant = newTenantId()
   const total = sample.laneCount.toLocaleString('en-US')

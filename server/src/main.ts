@@ -87,7 +87,7 @@ async function main(): Promise<void> {
         (error: unknown) => fail(error),
       )
   }
-  // Registered before the start completes: the embedded database has a session of its own and would run on.
+  // Registered before the start completes, because the embedded database has its own session and would run on.
   process.on('SIGTERM', stop)
   process.on('SIGINT', stop)
   const service = await starting

@@ -56,7 +56,7 @@ export async function startServing(options: ServingOptions): Promise<Serving> {
   const { parts, drain } = await makeParts(options)
   const { config, logger } = options
   try {
-    // Before the first request: it takes most of a second.
+    // Before the first request, because loading takes most of a second.
     loadPlaces()
     const app = await buildApp(parts, logger)
     const address = await app.listen({ port: config.port, host: config.host })
@@ -108,7 +108,7 @@ export function booksOf(
   })
 }
 
-/** The parts that a test makes with options of its own. */
+/** The parts that a test makes with its own options. */
 interface ConnectedParts extends Pick<Parts, 'books' | 'refusals'> {
   readonly watch: TenantWatch
   readonly limit: TenantLimit

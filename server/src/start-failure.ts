@@ -17,7 +17,7 @@ interface Remedy {
   readonly says: (where: string, dataDirectory: string) => string
 }
 
-/** What the operating system, SQLite and PostgreSQL say, and what the operator can do about it. */
+/** Errors of the operating system, SQLite and PostgreSQL, and what the operator can do about them. */
 const remedies: readonly Remedy[] = [
   {
     signs: /ENOSPC|EDQUOT|\b53100\b|No space left on device|Disk quota exceeded|disk is full/i,
@@ -48,7 +48,7 @@ const remedies: readonly Remedy[] = [
   },
 ]
 
-/** No server, no such database, or a wrong password. */
+/** The codes for no server, no such database, or a wrong password. */
 const connectionFailed = /ECONNREFUSED|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EHOSTUNREACH|\b(28P01|28000|3D000)\b/
 
 /** One line for the operator about a failed start: what is wrong, and what to do. The stack is for `LOG_LEVEL=debug`. */

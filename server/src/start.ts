@@ -53,7 +53,7 @@ export async function startService(
   // The database stops last.
   const stop = () => runInOrder(undo.splice(0).reverse())
   try {
-    // Before the work of a first start, which takes minutes on a busy machine.
+    // Checked before the work of a first start, which takes minutes on a busy machine.
     if (config.databaseUrl === null) await refuseTakenPort(config)
     const { connection, secretKeys } = await connect(config, undo, options.onDatabaseExit, progress)
     const instance = config.databaseUrl === null ? null : randomUUID()
@@ -102,7 +102,7 @@ export async function startService(
     undo.push(() => closeMetrics())
     undo.push(() => serving.close())
     if (config.metrics !== null) closeMetrics = await serveMetrics(config.metrics, watching, logger)
-    // Last, because credentials are shown once: a start that fails before leaves them to the next one.
+    // Last, because credentials are shown once: a start that fails before leaves them to the next start.
     const sample =
       config.databaseUrl === null && config.sampleBrokerage
         ? await giveSampleAccess(patient, { tokens: tokens(...secretKeys), secretKeys, now: clock() })
@@ -120,7 +120,7 @@ export async function startService(
 }
 
 /**
- * Opens the database for the start's own work, with deadlines of its own: requests keep theirs. A second call of the function that
+ * Opens the database for the start's own work, with longer deadlines than those of requests. A second call of the function that
  * closes it waits for the first.
  */
 async function openPatiently(
@@ -152,9 +152,9 @@ async function describeInstallation(
   config: Config,
   secretKeys: SecretKeys,
 ): Promise<void> {
-  // The command rotate-key checks that every service can decrypt what it encrypts.
+  // By these names, the command rotate-key checks that every service can decrypt what it encrypts.
   await database.outsideTenants((transaction) => writeKeyNames(transaction, secretKeys.map(keyName)))
-  // From now on, changes in the database write events, or do not.
+  // From now on, changes in the database write events if events are on.
   await database.outsideTenants((transaction) => writeEventsOn(transaction, config.events !== null))
 }
 
@@ -177,7 +177,7 @@ function refusedPort(
   { port, host }: Config,
   { code = '', syscall = '' }: NodeJS.ErrnoException,
 ): StartRefused | null {
-  // Files have the same codes.
+  // Errors of files have the same codes.
   if (!['listen', 'bind', 'getaddrinfo'].includes(syscall)) return null
   if (code === 'EADDRINUSE')
     return new StartRefused(
@@ -203,7 +203,7 @@ async function refuseUnsafe(patient: Database, database: Database, log: Log): Pr
   if (faults.length > 0) throw new StartRefused(notSafe(faults))
   if (unchecked.length === 0) return
   for (const worker of unchecked) log.warn({ worker }, 'a worker is away')
-  // From now on, its return is noticed.
+  // From this call on, the return of an absent worker is noticed.
   await database.workers()
 }
 

@@ -76,7 +76,6 @@ function readOnScrape(registry: Registry): ReadOnScrape {
   }
 }
 
-/** Counts and times requests. */
 function requestMetrics(registry: Registry, onScrape: ReadOnScrape): Pick<Metrics, 'answered'> {
   const registers = [registry]
   /** Counted in plain numbers, because the library hashes the labels of each count. */
@@ -114,7 +113,6 @@ function requestMetrics(registry: Registry, onScrape: ReadOnScrape): Pick<Metric
   }
 }
 
-/** Times transactions, and counts those that fail. */
 function transactionMetrics(registry: Registry): TransactionWatch {
   const registers = [registry]
   const durations = new Histogram({

@@ -1,6 +1,5 @@
 import type { Metrics, Traces } from './watching.ts'
 
-/** Used when metrics are off. */
 export const noMetrics: Metrics = {
   answered: () => {},
   refused: () => {},
@@ -9,7 +8,6 @@ export const noMetrics: Metrics = {
   transaction: () => () => {},
 }
 
-/** Used when traces are off. */
 export const noTraces: Traces = {
   begin: () => null,
   within: (_span, work) => work(),

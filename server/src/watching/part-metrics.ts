@@ -184,7 +184,7 @@ function backtestMetrics(metrics: ReadOnScrape, { backtests }: Counted): void {
   )
 }
 
-/** The state of the queue is read from the database, for all instances: each of them reports the same. */
+/** The metrics of events. The state of the queue is read from the database, so every instance reports the same. */
 function eventMetrics(metrics: ReadOnScrape, { counts, queue }: NonNullable<Counted['events']>): void {
   metrics.total(
     'lanewise_event_attempts_total',

@@ -8,7 +8,7 @@ import type { Metrics, RequestSpan, Traces } from './watching.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Null before the first hook; undefined for what the framework refuses before it makes a whole request. */
+    /** Null before the first hook; undefined for input that the framework refuses before it makes a request. */
     record: RequestRecord | null | undefined
   }
   interface FastifyContextConfig {
@@ -21,7 +21,7 @@ declare module 'fastify' {
   }
 }
 
-/** What is known about a request so far, for its log line, metrics and span. */
+/** The known facts about a request so far, for its log line, metrics and span. */
 export interface RequestRecord {
   readonly span: RequestSpan | null
   /** The caller's network: an IPv4 address or an IPv6 /64. */
@@ -79,7 +79,7 @@ export function recordProblem(
   metrics.refused(why.code)
   const about = { request_id: request.id, tenant_id: request.record?.signer?.tenant ?? null, code: why.code }
   const failure = databaseFailure(why.cause)
-  // The database works, and other brokerages are served: nothing that an operator must repair at once.
+  // A warning only, because the database works and other brokerages are served.
   if (failure === 'brokerage-busy' || failure === 'brokerage-moving') log.warn(about, failure)
   else if (failure === 'process-unavailable') log.warn({ ...about, err: why.cause }, failure)
   else if (why.status >= 500) log.error({ ...about, err: why.cause }, why.code)

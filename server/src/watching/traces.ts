@@ -79,7 +79,6 @@ export function serviceTraces(
     spanProcessors: [new BatchSpanProcessor({ exporter: new OTLPTraceExporter(), ...given(options) })],
   })
   const tracer = provider.getTracer('lanewise', version)
-  /** The current request. */
   const current = new AsyncLocalStorage<Begun>()
   const begun = new WeakMap<RequestSpan, Begun>()
 

@@ -28,7 +28,7 @@ let watching: Watching
 let app: TestApp
 let holder: Integration
 const failing = failingDatabase()
-/** How far the clock of the watching is ahead: it logs a failing collector once a minute. */
+/** How far the service's clock is ahead. The service logs a failing collector once a minute by this clock. */
 let aheadMs = 0
 
 beforeAll(async () => {
