@@ -58,7 +58,7 @@ export interface TestApp {
 /** Overrides for a test. */
 export interface TestAppOptions {
   rateLimit?: 'real'
-  /** Deadlines that the test waits for. */
+  /** Deadlines for a test that waits for them. */
   deadlines?: Partial<Deadlines>
   /** The clock of the rate limits, in milliseconds, for a test that controls it. */
   monotonic?: () => number
@@ -86,7 +86,6 @@ export interface TestAppOptions {
   backtestThread?: URL
 }
 
-/** Used when a test reads no metrics and no traces. */
 const unwatched: Watching = {
   metrics: noMetrics,
   traces: noTraces,

@@ -3,7 +3,7 @@ import { processorMs } from './processor-time.ts'
 
 const seconds = (ms: number) => `${Math.round(ms / 1_000)} s`
 
-/** The CPU time in milliseconds of a loop of a billion additions on this machine now. Times of different days compare by it. */
+/** The CPU time in milliseconds of a loop of a billion additions on this machine now, to compare times of different days. */
 function referenceLoopMs(): number {
   const additions = 1e8
   const started = processorMs().own
@@ -15,7 +15,7 @@ function referenceLoopMs(): number {
 
 /**
  * Prints at the end of a run its CPU time: of the test files by project, of the ten most expensive files, and of the
- * whole run with PostgreSQL, Vitest and its workers, beside a reference loop. Whoever adds tests sees what they add.
+ * whole run with PostgreSQL, Vitest and its workers, beside a reference loop. So people see what their tests cost.
  */
 export default class BudgetReporter implements Reporter {
   onTestRunEnd(modules: readonly TestModule[]): void {

@@ -27,7 +27,7 @@ const passwords = { owner: 'tests of lanewise', service: 'tests of lanewise' }
 /** Makes the roles and the database on one node of a cluster. `url` is a superuser's. */
 export async function makeOnNode(url: string, name: string): Promise<void> {
   await on(url, async (client) => {
-    // Create the roles on each node directly: propagated statements would deadlock with those of other tests.
+    // Create the roles on each node directly, because propagated statements of several tests would deadlock.
     await client.query('set citus.enable_ddl_propagation = off')
     await makeRoles(client, passwords)
     await makeDatabase(client, name)

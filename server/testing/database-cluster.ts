@@ -34,7 +34,7 @@ declare module 'vitest' {
 
 /** Vitest's global setup: one PostgreSQL server for all projects of a run. Returns the teardown function. */
 export default async function setup({ vitest }: TestProject): Promise<(() => Promise<void>) | undefined> {
-  // Another project of this run has started it.
+  // Another project of this run has started the server.
   if (vitest.getProvidedContext().databaseCluster !== undefined) return undefined
   const started = performance.now()
   const { cluster, name, stop } = await startPatientCluster()
@@ -52,8 +52,8 @@ export async function startPatientCluster(): ReturnType<typeof startCluster> {
 }
 
 /**
- * Gives statements of the service the longest time that is still safe, because a busy machine takes longer for each, and lets
- * PostgreSQL analyze tables only when a test does: plans would differ from run to run.
+ * Gives statements of the service the longest time that is still safe, because a busy machine takes longer for each. And stops
+ * the automatic analysis of tables, which would make plans differ from run to run.
  */
 async function makePatient({ makerUrl }: DatabaseCluster): Promise<void> {
   await asMaker(makerUrl, async (maker) => {

@@ -39,7 +39,7 @@ export async function call(
 }
 
 /**
- * Returns the body of a response, or throws with its status and body if the status is another one. Helpers that create test
+ * Returns the body of a response, or throws with its status and body if the status differs. Helpers that create test
  * data use it, so that a failed call is reported where it happened.
  */
 export function requireStatus(what: string, { status, body }: Answer, expected: number): Answer['body'] {

@@ -42,7 +42,7 @@ function readAnswers(bytes: string): RawAnswer[] {
   return answers
 }
 
-/** How long to look for more than the expected answers. */
+/** How long to wait for more answers than expected. */
 const furtherMs = 400
 
 /**

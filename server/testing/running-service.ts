@@ -18,9 +18,9 @@ export interface RunningService {
 }
 
 const mainFile = fileURLToPath(new URL('../src/main.ts', import.meta.url))
-/** A start takes two seconds, and minutes on a very busy machine. */
+/** The longest start. It takes two seconds, but minutes on a very busy machine. */
 const startMs = 900_000
-/** Tests create more tenants per hour than the limit of sign-ups per network allows. */
+/** A limit of sign-ups for tests, which create more tenants per hour than the usual limit allows. */
 export const manySignUps = '9999'
 /** The options that `npm start` passes to Node. */
 export const startOptions: readonly string[] = Array.from(

@@ -5,8 +5,8 @@ export type { TestApp } from './test-app.ts'
 let shared: Promise<TestApp> | undefined
 
 /**
- * The service that the test files of a worker share: a database and a service for each file take a second. A file may use it if
- * it makes its own brokerages and looks at nothing else. The clock starts at the present in each file. It ends with the worker.
+ * The service that the test files of a worker share, because a database and a service for each file take a second. A file may use it if
+ * it makes its own brokerages and looks at nothing else. The clock starts at the present in each file. The service ends with the worker.
  */
 export async function sharedApp(): Promise<TestApp> {
   shared ??= testApp()

@@ -32,7 +32,7 @@ export const countedQuotes = [
       '-- Returns the other offers',
     ),
   )
-    // Renamed since.
+    // The column was renamed since.
     .replace('advice', 'forecast'),
   'grant select on counted_lanes to lanewise_service;',
 ].join('\n')
@@ -56,19 +56,20 @@ export const quotedMarginCents = sql<
 /** Whether both the landed and the quoted margin are known. */
 export const marginComparable = sql<boolean>`(${marginLanded} and ${quotedMarginCents} is not null)`
 
-/** The losses within the difference between landed and quoted margin; 0 where there is none. */
+/** Margin lost to a truck cost above the expected cost; 0 if none. */
 export const lostToCostCents = sql<number | null>`greatest(quotes.truck_cost_cents - ${quotedCostCents}, 0)`
+/** Margin lost to a customer rate below the quoted rate; 0 if none. */
 export const lostToRateCents = sql<
   number | null
 >`greatest(quotes.quoted_rate_cents - quotes.customer_rate_cents, 0)`
 /**
  * Whether AR and AP are on the same basis and in the same currency, so that they can be compared as they are. `assumed` is the
- * basis of an amount that states none. Without it, such an amount is only on the basis of another one that states none.
+ * basis of an amount that states none. Without it, such an amount is only comparable to another one that states none.
  */
 const comparableAsBooked = (assumed: RawBuilder<unknown> = sql`'not stated'`) =>
   sql<boolean>`(coalesce(quotes.truck_basis, ${assumed}) = coalesce(quotes.customer_basis, ${assumed})
   and coalesce(quotes.truck_currency, 'USD') = coalesce(quotes.customer_currency, 'USD'))`
-/** Whether AP is above AR as they are. */
+/** Whether AP is above AR, both as they were sent. */
 const bookedAtALoss = sql<boolean>`(quotes.truck_cost_cents > quotes.customer_rate_cents)`
 
 /**
@@ -92,7 +93,7 @@ function lowestRateCents({
       ? [sql`ceil(coalesce(quotes.miles, 0) * ${rateCentsPerMile}::integer)`]
       : []),
   ]
-  // greatest ignores nulls, and the last floor is known without a cost.
+  // Needs the case: greatest ignores nulls, and the last minimum is known even without a cost.
   return sql<
     number | null
   >`(case when ${quotedCostCents} is not null then greatest(${sql.join(costs)})::bigint end)`
@@ -117,7 +118,7 @@ const isOfRateType = (tenant: TenantId, rateType: string) =>
   sql<boolean>`coalesce(quotes.rate_type,
     (select one.default_rate_type from tenants as one where one.tenant_id = ${tenant})) = ${rateType}`
 
-/** Whether a quote meets conditions, as in `meets` of the engine; a test compares the two. Confidence is not among them. */
+/** Whether a quote meets conditions, as in `meets` of the engine; a test compares the two. A condition on the confidence is ignored. */
 function meetsConditions(
   tenant: TenantId,
   { customer, tier, rep, team, equipment, milesOver, milesTo, rateType, ...ends }: RuleConditions,
@@ -165,8 +166,8 @@ function meetsConditions(
 }
 
 /**
- * SQL for a value of the minimum that applies to a quote, which is that of the most specific rule with a minimum; `otherwise`
- * where none applies. Rules with a condition on the confidence are left out: the confidence at the time of a quote is not saved.
+ * SQL for a value of the minimum that applies to a quote, the minimum of the most specific rule that has one; `otherwise`
+ * where none applies. Rules with a condition on the confidence are left out, because the confidence at the time of a quote is not saved.
  */
 function byMinimumOfQuote<Value>(
   tenant: TenantId,
@@ -211,7 +212,7 @@ async function comparedBasis(
     .executeTakeFirstOrThrow()
 }
 
-/** The basis of a brokerage's statistics over the quotes of a filter, and how many of them were not on it. */
+/** The basis of a brokerage's statistics over the quotes of a filter, and how many of these quotes were on another basis. */
 export async function readBasisCounts(
   transaction: TenantTransaction,
   tenant: TenantId,
@@ -219,7 +220,7 @@ export async function readBasisCounts(
 ): Promise<BasisCounts> {
   const { basis, mixed } = await comparedBasis(transaction, tenant)
   if (!mixed) return { basis, ...noneConverted }
-  // The view is read once for all these quotes: read for each of them, it reads the days of fuel and exchange again each time.
+  // Reads the view once for all these quotes, because each read of the view reads all days of fuel and exchange.
   const { rows } = await sql<
     BasisCounts['convertedBy'] & Pick<BasisCounts, 'notConverted' | 'notConvertedInCad'>
   >`

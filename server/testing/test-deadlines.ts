@@ -5,6 +5,6 @@ const { DEADLINE_FACTOR = '30' } = process.env
 
 /**
  * The deadlines of the database in tests and proofs, unless the service is a process of its own. They are longer than usual, because a
- * busy machine makes every wait longer: a test of anything else than a deadline would get 503.
+ * busy machine makes every wait longer, and tests that are not about deadlines would get 503.
  */
 export const testDeadlines: Deadlines = deadlinesTimes(readConfig({ DEADLINE_FACTOR }).deadlineFactor)
