@@ -256,7 +256,7 @@ class PollingWatch implements TenantWatch {
     return now - this.#askedAt <= answerValidMs
   }
 
-  /** Notes the time of a read. Returns whether the last answer is valid, and then continues polling. */
+  /** Notes the time of a read. If the last answer is valid, continues polling and returns true. */
   #isFreshForRead(): boolean {
     const now = this.#parts.monotonic()
     this.#readAt = now

@@ -20,7 +20,7 @@ export function timeoutsNow(deadlines: Timeouts): Timeouts {
 }
 
 /**
- * The timeouts of a call that is a single message. Its statement cannot limit itself, so the statement timeout of the role applies.
+ * The timeouts of a call that is a single message. A statement cannot set its own timeout, so that of the role applies.
  *
  * @param roleMs the statement timeout of the role, or 0 if it has none
  */

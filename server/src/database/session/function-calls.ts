@@ -124,7 +124,7 @@ class FunctionCalls {
       release()
       return value
     } catch (error) {
-      // The message commits itself. So an error from PostgreSQL came before the commit, but a lost connection may be after it.
+      // The message commits itself. So an error from PostgreSQL came before the commit, but a connection may be lost after it.
       const lost = isConnectionLost(error)
       // A message with parameters is one statement, so after an error of PostgreSQL, there is nothing to roll back.
       if (lost || values === undefined) releaseAfterRollback(error)

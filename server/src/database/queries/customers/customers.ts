@@ -124,7 +124,10 @@ export async function changeCustomer(
   accessChanged(transaction)
 }
 
-/** Merges a customer into another, for which its quotes and those of customers merged into it then count. Neither may be merged yet. */
+/**
+ * Merges a customer, with the customers merged into it, into another one, for which their quotes then count. Neither of the two
+ * may already be merged into a third.
+ */
 export async function mergeCustomer(
   transaction: TenantTransaction,
   tenant: TenantId,

@@ -34,7 +34,7 @@ export interface ImportProgress {
   readonly bytesRead: number
 }
 
-/** The complete lists of an import. An absent list is not changed. */
+/** New lists of an import, which replace the saved ones. An absent list is not changed. */
 export interface ImportLists {
   readonly errors?: readonly RowError[]
   readonly changes?: readonly RowChange[]
