@@ -33,9 +33,9 @@ export function accessorialCents(
 }
 
 /**
- * The errors of the charges of an amount: the sum of the named charges is not the accessorial charges that were sent, the fuel
- * charge is in another unit, or the charges are not less than the all-in amount that contains them. Without a basis, such charges
- * could also belong to a linehaul amount, so the sender must state the basis. `pointer` is the path of the object with the fields.
+ * The errors of an amount's charges: the charges by name do not add up to the accessorial charges that were sent, the fuel charge is
+ * in another unit, or the charges are not less than the all-in amount that contains them. Without a basis, the amount could be
+ * linehaul, so the error asks for it. `pointer` is the path of the object with the fields.
  *
  * @example chargesErrors('quoted', 'quoted_rate', { quoted_rate: 300, quoted_basis: 'all_in', quoted_fuel: 300 }) // one error
  */

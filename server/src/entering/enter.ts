@@ -7,7 +7,7 @@ import {
 import type { QuoteRow, TenantTransaction } from '../database/schema/index.ts'
 import type { Database, TenantId } from '../database/session/index.ts'
 
-/** What a way in does: it changes a quote, which is locked; makes a new quote request; or quotes the load of a quote again. */
+/** One write to the quotes: it changes a quote, which is locked; makes a new quote request; or quotes the load of a quote again. */
 export type Entry =
   | ({ readonly kind: 'change' } & ChangingQuote)
   | { readonly kind: 'create'; readonly request: NewQuoteRequest }
@@ -20,19 +20,19 @@ export type Entry =
 export interface EnteringBy {
   readonly tenant: TenantId
   readonly identifiers: Database['identifiers']
-  /** The time of the database's clock: when quotes are changed. Absent if none is. */
+  /** When quotes are changed, by the database's clock. Absent if no entry is a change. */
   readonly changedAt?: Date
 }
 
-/** The quotes of an entry, in the order of its request. `row` is the changed quote, or the requote; null for a new request. */
+/** What an entry wrote: its quotes, in the order of its request. `row` is the changed quote or the requote; null for a new request. */
 export interface Entered {
   readonly quotes: readonly { readonly quoteId: number; readonly laneRef: string }[]
   readonly row: QuoteRow | null
 }
 
 /**
- * Writes quotes, whichever way they came in: it changes quotes, with their history, inserts new ones, and announces both. Returns what
- * became of each entry, in order. Each quote is changed at most once. Quotes of a file are not announced as new.
+ * Writes the quotes of entries: changes quotes and records the changes, inserts new ones, and announces both as events. Returns the
+ * result of each entry, in order. Each quote is changed at most once. Quotes of a file are not announced as new.
  */
 export async function enter(
   transaction: TenantTransaction,

@@ -50,7 +50,7 @@ export interface PushSignature {
   readonly now: number
 }
 
-/** The names under which each group of fields is sent. */
+/** The JSON names of the fields in each group. */
 const sentNames: ReadonlyMap<PushedQuoteField, readonly (keyof Quote)[]> = new Map<
   PushedQuoteField,
   readonly (keyof Quote)[]
@@ -61,7 +61,7 @@ const sentNames: ReadonlyMap<PushedQuoteField, readonly (keyof Quote)[]> = new M
   ['outcome', ['outcome', 'outcome_reason', 'decided_at']],
 ])
 
-/** A pushed quote as parsed: the columns that each carried group of fields sets. */
+/** A parsed push of a quote: what was sent, and the columns that each group of sent fields sets. */
 export interface PushDraft {
   readonly item: Partial<Quote>
   readonly columns: ReadonlyMap<PushedQuoteField, NextValues>
@@ -69,10 +69,10 @@ export interface PushDraft {
 
 const moment = (value: string) => new Date(readTime(value) ?? Number.NaN)
 
-/** Parses the fields of a pushed quote, and adds the errors of those that are wrong together or in the future. */
+/** Parses the fields of a pushed quote. Adds errors for fields that contradict each other, and for times in the future. */
 export function readPush(item: Partial<Quote>, now: number, errors: FieldError[]): PushDraft {
   const columns = new Map(readSentFields('push', item, errors)) as Map<PushedQuoteField, NextValues>
-  // Its columns depend on the outcome that the quote has.
+  // The columns of an outcome depend on the quote's present outcome, so they are set later.
   if (item.outcome !== undefined) columns.set('outcome', {})
   errors.push(...togetherErrors(item), ...futureErrors(item, now))
   return { item, columns }
@@ -114,7 +114,7 @@ function togetherErrors(item: Partial<Quote>): FieldError[] {
   ]
 }
 
-/** True if a decision is before its quote. A decision on a date without a time may be on the day of the quote. */
+/** True if the customer decided before the quote was made. A decision with a date and no time may be on the day of the quote. */
 function isBefore(decided: string, quoted: string): boolean {
   const day = (text: string) => moment(text).toISOString().slice(0, 10)
   return decided.includes('T') ? moment(decided) < moment(quoted) : day(decided) < day(quoted)
@@ -145,7 +145,7 @@ function reportedOutcome({
   }
 }
 
-/** A push in the form of the engine. */
+/** A pushed quote in the form that the engine applies. */
 function pushedQuoteOf(
   { item, columns }: PushDraft,
   { tokenId, signedAtSeconds }: PushSignature,
@@ -162,8 +162,8 @@ function pushedQuoteOf(
 }
 
 /**
- * The values of a push that are applied, with those that they remove. An estimated cost whose rate came too late to be applied is
- * left out if it is on another basis or in another currency than the rate of the quote.
+ * The values of a push that are applied, with nulls for the values that they remove. If the pushed rate is too old to be applied, its
+ * estimated cost is left out, too, when it is on another basis or in another currency than the quote's rate.
  */
 function onTermsOfRate(
   values: NextValues,
@@ -225,7 +225,7 @@ export function mergePush(
   }
 }
 
-/** A quote whose time nobody stated was made when its first message was signed, whichever message arrives first. */
+/** A new `created_at` for a quote without a stated time: its messages may arrive in any order, and the earliest signature counts. */
 function quotedEarlier(
   quote: QuoteRow,
   columns: PushDraft['columns'],
@@ -233,7 +233,7 @@ function quotedEarlier(
 ): Pick<NextValues, 'created_at'> {
   const isUnstated =
     quote.external_id !== null && quote.import_id === null && quote.quote_signed_at.quotedAt === undefined
-  // An outcome alone is no message of the quote: the quote was made before it.
+  // A message with only an outcome does not date the quote, which was made earlier.
   const isQuote = columns.size > 1 || !columns.has('outcome')
   const signedAt = new Date(second * 1000)
   return isUnstated && isQuote && !columns.has('quotedAt') && signedAt < quote.created_at
@@ -276,10 +276,10 @@ export function newOfPush(
   }
 }
 
-/** Whether a quote is so new that the cost that is expected now was its expected cost, too. */
+/** Whether a quote is so new that today's expected cost was also the expected cost when it was quoted. */
 const isRecent = (quotedAt: Date, now: number) => now - quotedAt.getTime() < 24 * 3_600_000
 
-/** Whether a new quote gets a forecast: nobody knows its outcome yet, and the book is still that of the time when it was quoted. */
+/** Whether a new quote gets a forecast: its outcome is unknown, and the book has hardly changed since it was quoted. */
 export function isForecast({ createdAt, quotes }: NewQuoteRequest, now: number): boolean {
   return isRecent(createdAt, now) && quotes.every(({ outcome = 'pending' }) => outcome === 'pending')
 }
@@ -314,12 +314,12 @@ export async function creditReps(
   }
 }
 
-/** Whether the costs of the brokerage are needed for a push: it may make a new quote, whose cost is expected now. */
+/** Whether a push needs the book for an expected cost: it may make a new quote that is recent. */
 export function mayExpectCost({ quoted_at: sent }: Partial<Quote>, now: number): boolean {
   return sent === undefined || isRecent(moment(sent), now)
 }
 
-/** Whether a push is of the same lane as the quote of a file with its id: the id in the file may not be that of a load. */
+/** Whether a push and the imported quote with the same id are of one lane. If not, the file's id does not identify a load. */
 export function isSameLane({ columns }: Pick<PushDraft, 'columns'>, quote: QuoteRow): boolean {
   const { origin_key, destination_key } = columns.get('places') ?? quote
   return origin_key === quote.origin_key && destination_key === quote.destination_key

@@ -10,7 +10,7 @@ import type { QuoteRow } from '../database/schema/index.ts'
 import { termsOf } from '../quotes/index.ts'
 import { readSentFields, type SentQuote } from './sent-fields.ts'
 
-/** The columns of what a quoted rate includes and of its currency. */
+/** The columns of a quoted rate's terms: basis, charges and currency. */
 type QuotedTermsColumn = ReturnType<typeof quoteColumnOf<(typeof quotedTermsFields)[number]>>
 type QuotedTermsColumns = Pick<QuoteRow, QuotedTermsColumn>
 type SentTerms = Pick<
@@ -21,7 +21,7 @@ type SentTerms = Pick<
 const columns = quotedTermsFields.map(quoteColumnOf)
 const names = quotedTermsFields.map((field) => quoteTable[field].sent)
 
-/** What a quoted rate includes and its currency, in the columns of a quote: null for what was not sent. */
+/** The basis, charges and currency of a quoted rate, as columns. Each is null if it was not sent. */
 export function quotedTerms(sent: SentTerms): QuotedTermsColumns {
   const said = Object.fromEntries(names.map((name) => [name, sent[name]]))
   const read = Object.assign({}, ...readSentFields('requote', said, []).values())
@@ -61,7 +61,7 @@ function requotedTerms(
 type RequotedColumns = Pick<QuoteRow, ReturnType<typeof quoteColumnOf<QuoteFieldOf<'requote'>>>>
 
 /**
- * The columns of a requote: what was sent, and else what it copies from the quote before it.
+ * The columns of a requote: the sent value, or else the value that it copies from the earlier quote, or null.
  *
  * @example requoteOf({ quoted_rate: 1900 }, quotedAt2000, 'all_in').quoted_rate_cents // 190000
  */

@@ -1,6 +1,6 @@
 /**
- * The one way in of quotes. The ways in (a request, a push, a file, a requote) read what they received; from there on `enter` writes
- * the quotes and announces them.
+ * The one place that writes quotes. Each way in (a request, a push, a file, a requote) parses its input, and `enter` writes and
+ * announces the quotes.
  */
 
 export * from './charges-errors.ts'

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { digestedTerms, quoteFieldsOf, quoteTable } from '#engine/quote-fields.ts'
 import type { SentQuote } from './sent-fields.ts'
 
-/** The fields that the digest of a quote begins with. Digests are stored, so their places are fixed. */
+/** The first fields in the digest of a quote. Their order is fixed, because digests are saved and compared. */
 const first = [
   'origin',
   'destination',
@@ -26,7 +26,7 @@ function contentOf(quote: Quote): unknown[] {
   const said = terms.map((name) => quote[name] ?? null)
   return [
     ...first.map((name) => quote[name] ?? null),
-    // Nothing if there are none, so that a quote without them has the digest that it always had.
+    // A quote without terms adds nothing here, so its digest equals those saved before terms existed.
     ...(said.every((value) => value === null) ? [] : said),
     ...[...later, 'valid_hours' as const].flatMap((name) =>
       quote[name] === undefined ? [] : [[name, quote[name]]],

@@ -33,19 +33,19 @@ interface SentUnits {
   readonly day: string
 }
 
-/** The JSON ways in. */
+/** The ways in by which a quote arrives as JSON. */
 type SentWay = Exclude<QuoteWay, 'file'>
-/** The fields of a quote in a body of JSON that comes in by `Way`. Absent ones were not sent. */
+/** The fields of a quote in the JSON of one way in. Absent fields were not sent. */
 export type SentQuote<Way extends SentWay> = {
   readonly [F in QuoteFieldOf<Way> as NonNullable<QuoteName<'sent', F>>]?:
     | SentUnits[QuoteUnitOf<F>]
     | undefined
 }
 
-/** The fields that were sent, as the columns of a quote, in groups with one stamp. A field that no push sets is its own group. */
+/** The sent fields as columns of a quote, in groups. A group is signed and stamped as one. A field that no push sets is its own group. */
 export type SentColumns = ReadonlyMap<QuoteStampGroup | 'marketRate', NextValues>
 
-/** What the value of a unit is in a column. Null for a unit that is read together with other fields. */
+/** Converts a sent value to its column, by unit. Null for a unit that is read together with other fields. */
 const inColumn: {
   readonly [U in QuoteUnit]: ((sent: SentUnits[U]) => string | number | Date | null) | null
 } = {

@@ -20,7 +20,7 @@ beforeAll(async () => {
 })
 
 type Sent = Readonly<Record<string, string | number>>
-/** What became of quotes: those that exist afterwards, and the errors of those that were refused. */
+/** The quotes that exist after a call, and the errors of those that were refused. */
 interface Outcome {
   readonly lanes: readonly Quote[]
   readonly refused: string
@@ -28,7 +28,7 @@ interface Outcome {
 interface Way {
   readonly name: string
   readonly sets: QuoteWay
-  /** Whether a wrong quote leaves the others of its call. */
+  /** True if the other quotes of a call are saved beside a wrong one. */
   readonly isPartial: boolean
   readonly enter: (by: Integration, quotes: readonly Sent[]) => Promise<Outcome>
 }
@@ -197,7 +197,7 @@ describe.each(ways)('$name', (way) => {
 
   test('refuses each wrong quote with the name of its field, and stores nothing of it', async () => {
     const by = await makeIntegration(app, 'quotes:write')
-    // These two are compared with the rest of the quote when all fields are right by themselves.
+    // These two fields are compared with other fields only if each field is valid by itself.
     const { origin, quoted_fuel, ...others } = wrong
     for (const values of [{ origin, quoted_fuel } as Sent, others]) {
       const fields = Object.entries(values)
@@ -232,7 +232,7 @@ describe.each(ways)('$name', (way) => {
       const { [field]: _, ...rest } = sentBy(way, load)
       return rest
     })
-    // The other quote has the fields, so that a file has their columns.
+    // A second quote has the missing fields, so that a file has columns for them.
     const { lanes: quotes, refused } = await way.enter(by, [sentBy(way, load), ...without])
     for (const field of needed) expect(refused).toContain(field)
     expect(quotes).toHaveLength(way.isPartial ? 1 : 0)
