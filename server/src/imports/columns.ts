@@ -28,7 +28,7 @@ export interface Columns {
   readonly positions: Readonly<Partial<Record<ImportFieldName, number>>>
   /** The name of each field's column in the file. */
   readonly names: Readonly<Partial<Record<ImportFieldName, string>>>
-  /** What the amounts include, if the map or the name of their column states it. A row can state something else. */
+  /** The basis of amounts, if the map or the name of their column states it. A row can state another one. */
   readonly bases: Readonly<Partial<Record<FieldWithBasis, AssumedBasis>>>
   /** Columns that are not read. */
   readonly ignored: readonly string[]
@@ -48,9 +48,9 @@ export interface AssumedBasis {
 export type ReadColumns = { readonly columns: Columns } | { readonly problems: readonly ColumnProblem[] }
 
 /**
- * Reads the header of a file. `map` (`field=column` pairs separated by commas) takes precedence over the known names. A
- * pair without a column, `outcome=`, leaves that field unread; `outcome=#3` reads the third column. All problems are
- * reported at once. `basis=linehaul` and `cost_basis=all_in` say what the rates and the truck costs of the file include.
+ * Reads the header of a file. `map` (`field=column` pairs separated by commas) takes precedence over the known names. A pair without
+ * a column, `outcome=`, leaves that field unread; `outcome=#3` reads the third column. All problems are reported at once.
+ * `basis=linehaul` states the basis of all rates in the file, and `cost_basis=all_in` that of all truck costs.
  *
  * @example readColumns(['Ship From', 'Ship To', 'Equip', 'Sell Rate', 'Quote Date'])
  *   // { columns: { names: { origin: 'Ship From', destination: 'Ship To', equipment: 'Equip', ... }, ... } }
@@ -104,7 +104,7 @@ export function matchColumns(header: readonly string[], map = ''): ColumnMatch {
   }
 }
 
-/** The names of a header. Each is folded once: a header may have a thousand names, and 512 KiB. */
+/** The names of a header, each folded once, because a header may have a thousand names or 512 KiB. */
 interface Names {
   readonly headers: readonly string[]
   readonly folded: readonly string[]
@@ -126,7 +126,7 @@ interface MatchedHeaders extends Names {
   readonly doubtful: ReadonlyMap<ImportFieldName, number[]>
   readonly guessed: ReadonlySet<ImportFieldName>
   readonly problems: readonly ColumnProblem[]
-  /** What the map says about rates (`basis`) and truck costs (`cost_basis`). */
+  /** The bases that the map states, for rates (`basis`) and truck costs (`cost_basis`). */
   readonly chosen: ReadonlyMap<string, RateBasis>
 }
 
@@ -190,7 +190,7 @@ const sameMeaningAs: Partial<Record<ImportFieldName, readonly ImportFieldName[]>
   quoted_rate: ['customer_rate'],
 }
 
-/** A field and the fields with the same meaning: a guess must not add a second column for it. */
+/** A field and the fields with the same meaning. If one of them has a column, no column is guessed for the field. */
 function sameMeaning(field: ImportFieldName): readonly ImportFieldName[] {
   return [field, ...(sameMeaningAs[field] ?? [])]
 }
@@ -223,7 +223,7 @@ function problemsOf(matched: MatchedHeaders, free?: readonly FreeColumn[]): read
   return missed.map((need) => missing(need, columns))
 }
 
-/** What amounts include: as the map says, else as the name of their column says. */
+/** The basis of each amount: as the map states, else as the name of its column does. */
 function basesOf({ headers, positions, chosen }: MatchedHeaders): Columns['bases'] {
   const words = { quoted_rate: 'basis', customer_rate: 'basis', truck_cost: 'cost_basis' } as const
   return Object.fromEntries(
@@ -247,7 +247,10 @@ export const basisFields = {
 
 const byName = ' (by the name of the column)'
 
-/** The columns as an import stores them: the name of each field's column, and what amounts include if no column states it. */
+/**
+ * The columns in the form that is saved with an import: the name of each field's column, and the basis of amounts without a basis
+ * column.
+ */
 export function storedColumns({ names, bases }: Columns): Readonly<Record<string, string>> {
   const assumed = (Object.entries(bases) as [FieldWithBasis, AssumedBasis][]).flatMap(([field, one]) => {
     const at = basisFields[field]
@@ -303,7 +306,7 @@ function twoColumns(
   }
 }
 
-/** Required information, and the sets of fields that can provide it: one set of `anyOf` is enough. */
+/** Information that an import needs, and the sets of fields that provide it: one set of `anyOf` is enough. */
 export interface ColumnNeed {
   readonly what: string
   readonly anyOf: readonly (readonly ImportFieldName[])[]
@@ -361,7 +364,7 @@ const bookingNeed = 'a booking or an outcome'
 /** The fields that a row with a lane_ref can update. */
 const bookingFields = [...sentBookingFields.map((field) => bookingTable[field].sent), 'outcome'] as const
 
-/** A missing requirement, with the column that may contain it. */
+/** The problem of a missing need, with a column that may provide it. */
 function missing({ what, anyOf }: ColumnNeed, free: readonly FreeColumn[]): ColumnProblem {
   const fields = anyOf.flatMap(([first]) => (first === undefined ? [] : [first]))
   const [field = 'origin'] = fields
@@ -389,7 +392,7 @@ function closestField(name: string): ImportFieldName | null {
   if (name.length < 4) return null
   for (const [alias, field] of fieldOfHeader) {
     const lettersMax = alias.length >= 8 ? 2 : 1
-    // Names whose lengths differ by more are skipped.
+    // The comparison is skipped if the lengths alone differ by too much.
     if (alias.length < 4 || Math.abs(alias.length - name.length) > lettersMax) continue
     if (editDistance(name, alias, lettersMax) <= lettersMax) return field
   }
@@ -411,7 +414,7 @@ function readMap(
   const wrong = (column: string | null, detail: string) =>
     problems.push({ code: 'map', column: column === null ? null : shortName(column), detail })
   const said = new Set<string>()
-  /** A list that helps with several problems is in the first of them. */
+  /** A list that explains several problems is shown only with the first. */
   const once = (list: string) => {
     if (said.has(list)) return ''
     said.add(list)

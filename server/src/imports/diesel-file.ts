@@ -4,7 +4,7 @@ import type { DieselPrice } from '#engine/fuel-surcharge.ts'
 import { cellText, quoted, readCell, readDay } from '../csv/index.ts'
 import { ImportFileError, isWorkbook, refuseCells, tableOf } from '../tables/index.ts'
 
-/** The EIA's series of the average retail price of No. 2 diesel in the United States. Surcharges refer to it by custom. */
+/** The EIA's series of the average U.S. retail price of No. 2 diesel. Fuel surcharges are customarily computed from it. */
 const usDieselSeries = 'EMD_EPD2D_PTE_NUS_DPG'
 const usDieselTitle = /weekly u\.?s\.? no\.? 2 diesel retail prices/i
 
@@ -62,7 +62,7 @@ export function readDieselFile(text: string): DieselPrice[] {
     .sort((one, other) => (one.week < other.week ? -1 : 1))
 }
 
-/** The rows of an answer of the API as CSV; any other text as it is. */
+/** Converts an answer of the API to CSV. Returns any other text unchanged. */
 function asCsv(text: string): string {
   if (!text.trimStart().startsWith('{')) return text
   let answer: { response?: { data?: unknown } }

@@ -3,7 +3,7 @@ import { type ExchangeRate, USD_PER_CAD } from '#engine/exchange-days.ts'
 import { cellText, quoted, readCell, readDay } from '../csv/index.ts'
 import { ImportFileError, tableOf } from '../tables/index.ts'
 
-/** The names of the columns. The Bank of Canada publishes FXCADUSD and FXUSDCAD; the latter is Canadian per US dollar. */
+/** The names of the columns. The Bank of Canada publishes FXCADUSD and FXUSDCAD. FXUSDCAD is the Canadian dollars for one US dollar. */
 const dayNames = ['date', 'day']
 const usdPerCadNames = ['usdpercad', 'fxcadusd', 'cadusd']
 const cadPerUsdNames = ['cadperusd', 'fxusdcad', 'usdcad']
@@ -12,8 +12,8 @@ const problemsMax = 20
 const folded = (cell: string) => cell.toLowerCase().replaceAll(/[^a-z]/g, '')
 
 /**
- * Reads exchange rates of the Canadian dollar from a CSV file, such as a download of the Bank of Canada: lines about the source,
- * a header with the columns date and an exchange rate, then a row per day. A day without one is left out.
+ * Reads exchange rates of the Canadian dollar from a CSV file, such as a download of the Bank of Canada: lines about the source, a
+ * header with the columns date and an exchange rate, then a row per day. A day without an exchange rate is left out.
  *
  * @returns the exchange rates, oldest day first
  * @throws ImportFileError with the line and the remedy, if the file has another form or a value that cannot be read

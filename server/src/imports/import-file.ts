@@ -63,7 +63,7 @@ export async function openImport(
 }
 
 /**
- * Opens a file by the names that columns of quotes have.
+ * Opens a file of quotes. Its header is recognized by known column names.
  *
  * @param sheet the sheet of a workbook; without it, the first one with a header
  * @throws ImportFileError
@@ -139,11 +139,11 @@ export function importFile(database: Database, job: ImportJob): Promise<ImportEn
 
 type Order = 'go on' | 'stop'
 
-/** The result of one attempt to save a batch. */
+/** What an attempt to save a batch has written. */
 interface Saved {
   readonly progress: ImportProgress
   readonly refused: readonly RowError[]
-  /** Each list that grew, with all its rows. */
+  /** Only the lists that grew, each complete. */
   readonly lists: ImportLists
   readonly order: Order
 }

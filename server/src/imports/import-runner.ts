@@ -38,13 +38,13 @@ export interface ImportRunner {
 }
 
 /**
- * Batches that are saved at the same time, over all tenants. The rest of the database and of the processor is for requests. All
- * running imports and undos take turns by batches, so that a file of a million rows does not make others wait for its end.
+ * Batches that are saved at the same time, over all tenants. The limit leaves capacity for requests. All imports and undos take turns
+ * by batches, so that none waits for a file of a million rows.
  */
 const batchesAtOnceMax = 2
 /**
- * Imports that run at the same time, over all tenants: the identities of their rows are in memory, so few are long. An undo holds no
- * rows.
+ * Imports that run at the same time, over all tenants. Few may be long, because an import holds the identities of its rows in memory.
+ * An undo holds none.
  */
 const runningMax = { long: 2, short: 8, undo: Number.POSITIVE_INFINITY } as const
 /** The unpacked size up to which an import is short: some 40,000 rows, which take ten seconds. */
@@ -108,7 +108,7 @@ export function importRunner(
 class BackgroundImports implements ImportRunner {
   readonly #parts: RunnerParts
   readonly #options: RunnerOptions
-  /** Runs a batch when it is the turn of its import: each import has one batch in this queue, so that they rotate. */
+  /** Runs a batch when it is the turn of its import. The imports rotate, because each has only one batch in this queue. */
   readonly #inTurn = concurrencyLimit<'batch'>(batchesAtOnceMax)
   readonly #waiting: Waiting[] = []
   readonly #running = new Map<Waiting, Promise<void>>()
@@ -212,7 +212,7 @@ class BackgroundImports implements ImportRunner {
   ): Promise<void> {
     const { database, log } = this.#parts
     try {
-      // Several imports may begin at once: one that gets no connection in time tries again, like its batches.
+      // Retried, because many imports that begin at once can leave one without a connection.
       const row = await persist(() =>
         database.inTenant(tenant, (transaction) => findImport(transaction, tenant, importId)),
       )

@@ -11,11 +11,11 @@ export interface KnownCells {
 }
 
 /**
- * The maximum number of entries per reader, and of places. Brokerages have fewer customers, cities and carriers; it
- * bounds the memory to some megabytes.
+ * The maximum number of entries per reader, and of places. Brokerages have fewer customers, cities and carriers. The maximum limits
+ * the memory to some megabytes.
  */
 const knownMax = 20_000
-/** Longer texts are not cached: names and places are shorter. */
+/** Longer texts are not cached, because names and places are shorter. */
 const lengthMax = 100
 
 export function knownCells(max = knownMax): KnownCells {

@@ -82,7 +82,7 @@ export function zipAreaOf(text: string): string | null {
 /** Names of states that mean the city if they stand alone. */
 const cityAndState = /^(new york|washington)$/i
 
-/** What a pair of areas covers, by their form; null if both ends do not have the same one. */
+/** The scope of a pair of areas, by the form of their texts; null if the two ends have different forms. */
 export function scopeOfAreas(origin: string, destination: string): MarketScope | null {
   const both = (is: (text: string) => boolean) => is(origin) && is(destination)
   // New Market is the name of a city, not of a market.

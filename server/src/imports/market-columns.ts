@@ -4,7 +4,7 @@ import { basisOfHeader, foldedHeader, otherUnitOf } from '../csv/index.ts'
 
 export type MarketFileField = (typeof marketFileFields)[number]
 
-/** The column names of amounts, in the words of rate exports, without the words that `meaningOf` reads: unit, time frame, spot. */
+/** The column names of amounts in rate exports. `meaningOf` first removes the words for unit, time frame and spot. */
 const amountNames: Readonly<Partial<Record<MarketFileField, readonly string[]>>> = {
   low: [
     'Low',
@@ -233,21 +233,21 @@ function amountField(text: string, emptyIsRate: boolean): MarketFileField | null
 
 /** The columns with the rates of one equipment, or of all equipment. */
 export interface RateColumns {
-  /** The equipment in the names of the columns. Null if a column has it for each row, or the whole file has one equipment. */
+  /** The equipment in the names of the columns. Null if another column states it for each row, or the whole file has one. */
   readonly equipment: string | null
   readonly at: ReadonlyMap<MarketFileField, number>
   /** The units in the names of the columns. */
   readonly units: ReadonlyMap<MarketFileField, 'per mile' | 'per load'>
   /** The basis in the name of the column of rates; null if the name has none. */
   readonly basis: 'linehaul' | 'all_in' | null
-  /** The names of columns of low, high or range amounts that are on another basis than the rate. They are not read. */
+  /** Columns of low, high or range amounts, by name, that are not read because their basis is not that of the rate. */
   readonly otherBasis: readonly string[]
 }
 
 export interface ChosenColumns {
   readonly rates: readonly RateColumns[]
   readonly columns: readonly { readonly name: string; readonly field: MarketFileField | null }[]
-  /** What a person should know about the choice. */
+  /** Notes about the choice, for the person who uploads the file. */
   readonly notes: readonly string[]
   /** The file has a rate, but only in columns of contract rates. */
   readonly isContractOnly: boolean
@@ -322,7 +322,7 @@ export function chooseColumns(header: readonly string[], kind: string | undefine
   }
 }
 
-/** In a file with one column for each equipment: whether a column that names no equipment has amounts of none of them. */
+/** Whether a column of amounts without an equipment in its name is unused because the file has a column for each equipment. */
 function belongsToNoEquipment({ field }: Candidate, equipment: string | null): boolean {
   return equipment !== null && amounts.has(field)
 }

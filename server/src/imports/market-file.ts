@@ -27,7 +27,7 @@ import {
 export interface MarketFile {
   readonly columns: ChosenColumns['columns']
   readonly rows: readonly MarketFileRow[]
-  /** What was assumed, and which lines were not read. */
+  /** Sentences about assumptions and about lines that were not read. */
   readonly notes: readonly string[]
 }
 
@@ -86,7 +86,7 @@ function* readInSteps(text: string, defaults: MarketFileDefaults, now: number): 
   }
 }
 
-/** The rates of lines, and the lines with a rate that an earlier line has, too. */
+/** The rates of the lines, and the numbers of lines that repeat a rate of an earlier line. */
 function* rowsInSteps(
   found: readonly { readonly line: Line; readonly of: RateColumns }[],
   read: Reading,
@@ -136,7 +136,7 @@ const pieceLength = 32_000
 /** A longer line has more columns than are read, longer cells, or a double quote that is never closed. */
 const lineLengthMax = 512_000
 
-/** The cells of all lines, until there are more than a file may have. */
+/** The cells of all lines. Stops after the maximum number of lines. */
 function* parsedInSteps(
   text: string,
   form: { readonly delimiter: string; readonly newline: '\n' | '\r' | '\r\n' },
@@ -221,7 +221,7 @@ interface RateLine extends Line {
 
 const total = /^\W*(grand |sub ?)?(totals?|averages?|avg|mean|median|count|sum)\b/i
 
-/** The lines with a rate; notes about the others: totals and remarks, lines without a rate, the header again. */
+/** The lines with a rate, and notes about the other lines: totals, remarks, lines without a rate, repeated headers. */
 function* splitLines(
   lines: readonly Line[],
   { rates, columns }: ChosenColumns,

@@ -23,7 +23,7 @@ export interface MarketFileDefaults {
   readonly unit?: 'per_load' | 'per_mile'
 }
 
-/** A row in the form of a pushed rate, not validated yet, with the errors of cells that are not values. */
+/** A row in the form of a pushed rate, not yet validated, with the errors of unreadable cells. */
 export interface MarketFileRow {
   readonly line: number
   readonly item: Readonly<Record<string, unknown>>
@@ -207,7 +207,10 @@ function once<Value>(compute: () => Value): () => Value {
   }
 }
 
-/** The miles of a row: its own, else those between its places. Miles far from those are an error: kilometers, or another lane. */
+/**
+ * The miles that the row states, else the miles between its places. An error if the two differ much: they are kilometers, or of
+ * another lane.
+ */
 function milesOf({ text, wrong, errors, item }: RowParts): number | null {
   const { scope = 'lane', origin, destination } = item
   const isBetweenPlaces = scope === 'lane' || scope === 'market'

@@ -25,16 +25,16 @@ import type {
   ReportedRow,
 } from './rows.ts'
 
-/** The amounts of a quote that are read on the terms of the rate of their row. */
+/** Amounts without their own basis and currency: they have those of the row's quoted rate. */
 const costFields = ['estimatedCostCents', 'marketRateCents'] as const satisfies readonly ReportedQuoteField[]
 
 /**
- * A value of a file that is not applied because a newer value is notApplied, or because it is on other terms than the quoted rate. Amounts
- * in dollars, times in ISO 8601.
+ * A value of a file that is not applied, because the quote has a newer value, or because the value is on other terms than the quoted
+ * rate. Amounts in dollars, times in ISO 8601.
  */
 export interface NotAppliedField {
   readonly field: ImportFieldName
-  /** The column of the quote with the value that is notApplied. */
+  /** The column of the quote whose value is kept. */
   readonly column:
     | 'outcome'
     | 'outcome_reason'
@@ -42,7 +42,7 @@ export interface NotAppliedField {
     | QuoteName<'column', ReportedQuoteField>
   readonly fileValue: string | number
   readonly currentValue: string | number | null
-  /** Why an amount of the row does not fit the quoted rate of the quote. Absent if a newer value is notApplied. */
+  /** Why an amount of the row does not fit the quoted rate. Absent if the quote has a newer value. */
   readonly because?: string
 }
 
@@ -63,7 +63,7 @@ export interface MergedRow {
  *
  * `decidedAt` (epoch milliseconds) is when the customer decided, if the row does not state it. `assumed` is the default basis.
  *
- * @example mergeRow(pendingLane, { booking: { customerRateCents: 215000 }, outcome: 'won', ... }, { decidedAt, assumed })
+ * @example mergeRow(pendingQuote, { booking: { customerRateCents: 215000 }, outcome: 'won', ... }, { decidedAt, assumed })
  *   // { values: { customer_rate_cents: 215000, outcome: 'won', ... }, notApplied: [], rule: 'booking_is_a_win' }
  */
 export function mergeRow(
@@ -118,7 +118,7 @@ export function mergeRow(
   }
   Object.assign(values, chargesInOtherCurrency(saved, values as NextValues))
   const held = { ...saved, ...values } as QuoteRow
-  // A booking that the TMS cancelled stays cancelled, so none of its amounts was applied.
+  // If the TMS cancelled the booking, it stays cancelled, and the row's booking was not applied.
   const books = isBooked(row.booking) && isBooked(bookingOf(held))
   const ended = mergeOutcome(saved, row, books ? held : null, row.decidedAt ?? decidedAt)
   return {
@@ -129,8 +129,8 @@ export function mergeRow(
 }
 
 /**
- * The quote that a row reports, without its terms if they are not those of the existing quote, and then without the amounts that
- * would become other ones: a cost of $1,500 linehaul beside a rate of $2,000 all-in would look like a margin of $500.
+ * The values of a row to apply to a quote. If the row does not set the quote's terms, they are left out, and so are amounts on other
+ * terms: a cost of $1,500 linehaul beside a rate of $2,000 all-in would look like a margin of $500.
  */
 function quoteToMerge(
   saved: QuoteRow,
@@ -161,7 +161,7 @@ function quoteToMerge(
   return { quote, notApplied }
 }
 
-/** What AR and AP of a quote include, in the form of a quote's terms. */
+/** The basis and the currency of AR and AP, in the form of a quote's terms. */
 const bookedTerms = {
   customer: ({ customer_basis: basis, customer_currency: currency }: QuoteRow): QuotedTerms => ({
     basis,
@@ -171,8 +171,8 @@ const bookedTerms = {
 }
 
 /**
- * Whether the basis and the charges of a row are those of the quote. A won row without a quoted rate states those of its customer
- * rate. They count for a quote whose rate an earlier file took from the same customer rate: the file then corrects both.
+ * Whether the basis and the charges of a row set those of the quote: the row has a quoted rate, or an earlier file took the quoted
+ * rate from this customer rate. The file then corrects both rates.
  */
 function saysTermsOfQuote(saved: QuoteRow, { quote, booking }: ReportedRow, assumed: RateBasis): boolean {
   if (quote.quotedRateCents !== undefined) return true
@@ -199,8 +199,8 @@ const amountOf: Readonly<Partial<Record<keyof ReportedBooking, 'customer' | 'tru
 }
 
 /**
- * Whether what a row states about an amount is not applied: a file may not replace the amount, and the row has another amount or
- * other terms. A signed $2,000 would otherwise become another amount, without another number.
+ * Whether a row's basis, charges and currency of a signed amount are not applied: the row has another amount or other terms.
+ * Otherwise a signed $2,000 linehaul could become $2,000 all-in.
  */
 function isAmountProtected(
   quote: QuoteRow,
@@ -278,7 +278,7 @@ function mergeOutcome(
   }
 }
 
-/** The outcome after the booking of a file. A file that repeats what the TMS booked, or what a file won, changes no outcome. */
+/** The outcome after a file's booking. It stays if the TMS or a file won the quote, or a person decided after the booking. */
 function wonByFile(quote: QuoteRow, booked: QuoteRow, decidedAt: number) {
   const shown = outcomeOf(quote)
   const facts = outcomeFactsOf(quote)
@@ -292,7 +292,7 @@ function wonByFile(quote: QuoteRow, booked: QuoteRow, decidedAt: number) {
   }
 }
 
-/** The columns in which a row differs from the quote that its id names. Such a row needs its own id. */
+/** The places and equipment in which a row differs from the quote with its id. A row of another lane needs its own id. */
 export function otherLane(
   quote: QuoteRow,
   row: ImportedQuote['columns'],

@@ -104,7 +104,7 @@ function fieldsNamed(name: string): readonly Field[] {
 const stateNames: ReadonlySet<string> = new Set(['state', 'st', 'province', 'prov'])
 const zipNames: ReadonlySet<string> = new Set(['zip', 'zipcode', 'postalcode', 'postal'])
 
-/** True for a column name that pasted rows or imports know. */
+/** True for a known column name. */
 function isName(cell: string): boolean {
   const folded = foldedHeader(cell)
   return (
@@ -124,13 +124,13 @@ function isState(cell: string): boolean {
 }
 
 const isPlace = (cell: string) => 'value' in readAnyPlace(cell)
-/** A place with its state, so that the next column is not read as its state. */
+/** Whether a place includes its state. Then the next column is not its state. */
 const isWholePlace = (cell: string) =>
   isPlace(cell) && (/[,\d]/.test(cell) || isState(cell.split(' ').slice(1).at(-1) ?? ''))
 const isZip = (cell: string) => zipForm.test(cell)
-/** A postal code. Five digits may also be an amount; a Canadian code is unambiguous. */
+/** Whether a cell is a postal code. Five digits must be a known one, because they may be an amount. */
 const isKnownZip = (cell: string) => isZip(cell) && (isPlace(cell) || !/^\d/.test(cell))
-/** With the name of its month, a day may lack its year. Without, `12/3` could be another number. */
+/** A day with the name of its month may lack the year. A day in numbers needs it, because `12/3` could be something else. */
 const isDate = (cell: string) => 'value' in (/[a-z]/i.test(cell) ? readDayNear(cell, 0) : readDay(cell))
 const isMoney = (cell: string) => 'value' in readMoney(amountText(cell) || '1')
 const isEquipment = (cell: string) => knownEquipment(cell) !== null
@@ -157,7 +157,7 @@ const fits: Readonly<Record<Field, (cell: string) => boolean>> = {
   currency: isWord,
 }
 
-/** The columns of a text, and a test whether at least half of a column's cells fit. The others may contain mistakes. */
+/** The columns of a text. A column has a kind if at least half of its cells fit: the others may contain mistakes. */
 class Cells {
   readonly width: number
   readonly #rows: readonly (readonly string[])[]
@@ -170,7 +170,10 @@ class Cells {
     )
   }
 
-  /** A ZIP code after a place may also be the next place or an amount. It belongs to the place if the two agree. */
+  /**
+   * Whether a column of ZIP codes belongs to the place before it: it does if the two agree. It could also be the next place, or
+   * amounts.
+   */
   *isZipOf(at: number, { city, state }: { readonly city: number; readonly state?: number }): Steps<boolean> {
     if (!(yield* this.mostly(at, isKnownZip))) return false
     let agreeing = 0
@@ -418,7 +421,7 @@ function rowOf(
   const costBasis = read('cost_basis', 'basis of the cost', readBasis) ?? named.cost ?? basis
   const currency = read('currency', 'currency', readCurrency)
   const costCurrency = read('cost_currency', 'currency of the cost', readCurrency)
-  // An unknown currency of the row is its error already.
+  // A row with an unknown currency already has an error.
   const isKnown = currency !== null || cell('currency') === null
   const currencyFault = cost === null || !isKnown ? null : costCurrencyFault(currency ?? 'USD', costCurrency)
   if (currencyFault !== null) errors.push({ detail: currencyFault, suggestions: [] })

@@ -164,7 +164,7 @@ function basisOfRates(row: RowReader, names: Columns['names'], bases: Columns['b
   return basis !== null && 'value' in basis ? basis.value : null
 }
 
-/** What the quoted rate of a row includes, and its currency. */
+/** The basis, charges and currency of a row's quoted rate. */
 export type QuotedTermsRead = {
   readonly [F in (typeof quotedTermsFields)[number]]: QuoteValue<F> | null
 }
@@ -173,9 +173,9 @@ const quotedChargeFields = ['quoted_fuel', 'quoted_accessorials', 'quoted_charge
 const noCharges = { customerFuelCents: null, customerAccessorialsCents: null, customerCharges: null }
 
 /**
- * What the quoted rate of a row includes. In a row without a quoted rate, it is the customer rate, with its basis, and with its
- * charges unless the row has others. In a row with both rates, the charges of the customer rate count for both only if the file
- * has no column for charges of the quote: an empty cell of such a column means that they are not known.
+ * Reads the terms of a row's quoted rate. In a row without one, the customer rate counts, with its basis, and with its charges unless
+ * the row has charges of the quote. In a row with both rates, the charges of the customer rate count for both, unless the file has a
+ * column for the quote's charges, whose empty cell means unknown.
  */
 export function readQuotedCharges(
   row: RowReader,
@@ -187,7 +187,7 @@ export function readQuotedCharges(
   const named = row.readCached('quoted_charges', readNamedCharges)
   const total = accessorialsOf(row, 'quoted', row.read('quoted_accessorials', readCharge), named)
   const quotedCurrency = end.rowCurrency ?? (quotedRate === null ? end.customerCurrency : null)
-  // The charges of the customer rate in another currency are other amounts.
+  // Charges in another currency than the quoted rate cannot be charges of that rate.
   const sameCurrency = (quotedCurrency ?? 'USD') === (end.customerCurrency ?? 'USD')
   const hasOwn = quotedRate !== null && quotedChargeFields.some((field) => row.has(field))
   const ofCustomer = sameCurrency && !hasOwn ? end : noCharges

@@ -1,16 +1,13 @@
 import { hash } from 'node:crypto'
 import type { ImportedBooking, ImportedQuote } from './rows.ts'
 
-/** Because of different prefixes, an id never matches a row with the same text. */
+/** Prefixes of digests. They differ, so that an id never matches a row with the same text. */
 const idDomain = 'lanewise import id\n'
 const bookingDomain = 'lanewise import booking\n'
 const rowDomain = 'lanewise import row\n'
 
 export type Identity =
-  /**
-   * The identity of a row. `said` is a digest of its values, for a row with an id. Without an id the fingerprint is that
-   * digest.
-   */
+  /** The identity of a row. For a row with an id, `said` is a digest of its values. Without an id, the fingerprint is that digest. */
   | { readonly fingerprint: Buffer; readonly said: string | null }
   /** An earlier row of this file has the same id, with the same values or with other values. */
   | { readonly sameIdAt: number; readonly saysTheSame: boolean }
@@ -26,7 +23,7 @@ export function rowIdentities(): (row: ImportedQuote, line: number) => Identity 
   const ids = new Map<string, { line: number; said: string }>()
   const seen = new Map<string, number>()
   return (row, line) => {
-    // The values of each row, with the fingerprint of the first row in the file that has them.
+    // The digest of the row's values. It is also the fingerprint of the first row without an id that has them.
     const said = rowDigest(row, 1)
     const saidKey = said.toString('latin1', 0, 12)
     if (row.reference !== null) {

@@ -67,7 +67,6 @@ export interface ReportedRow {
   readonly decidedAt: number | null
 }
 
-/** The result of reading one row. */
 export type ReadRow =
   | { readonly kind: 'lane'; readonly columns: ImportedQuote }
   | { readonly kind: 'booking'; readonly booking: ImportedBooking }
@@ -89,7 +88,7 @@ export interface ImportedQuote {
 export interface ImportedBooking {
   readonly laneRef: string
   readonly reported: ReportedRow
-  /** As in `ImportedLane`. */
+  /** As in `ImportedQuote`. */
   readonly said: string
 }
 
@@ -162,7 +161,8 @@ function readQuote(row: RowReader, context: RowContext): ReadRow {
   const quotedTerms = readQuotedCharges(row, quotedRate, end, context.columns.bases)
   const reference = row.read('reference', readText)
   const pickupAt = pickupDate === null ? null : Date.parse(pickupDate)
-  // A load that is picked up later was quoted now, at the latest. So are all quotes of a file without dates; its import has a warning.
+  // A pickup day can be in the future; a quote cannot, so it is dated now. All quotes of a file without dates are dated now, with a
+  // warning.
   const createdAt =
     quotedAt ??
     end.bookedAt ??
@@ -181,7 +181,7 @@ function readQuote(row: RowReader, context: RowContext): ReadRow {
     if (fault !== null) row.wrong(quotedRate === null ? 'customer_rate' : 'quoted_rate', fault)
   }
   if (row.isWrong) return { kind: 'refused', errors: row.errors }
-  // Each of these is null only with an error. The check narrows the types.
+  // A null here always has an error. The check narrows the types.
   if (origin === null || destination === null || equipment === null || rate === null || createdAt === null) {
     throw new Error('A row without errors lacks a value.')
   }
@@ -215,7 +215,7 @@ function readQuote(row: RowReader, context: RowContext): ReadRow {
   }
 }
 
-/** Fields that `readQuotedCharges` reads: what the quoted rate includes, and its currency. */
+/** Fields of the quoted rate's terms, which `readQuotedCharges` reads. */
 const isOfTerms: ReadonlySet<string> = new Set(quotedTermsFields)
 type TermsField = (typeof quotedTermsFields)[number]
 type OwnValues = { readonly [F in Exclude<ReportedQuoteField, TermsField>]: QuoteValue<F> | null }
@@ -274,7 +274,7 @@ function milesBetween([origin, destination]: readonly [Place, Place], known: Kno
   return from === null || to === null ? null : greatCircleMiles(from, to)
 }
 
-/** Below this distance, an amount per load can be as low or as high per mile as in another unit. */
+/** Below this distance, the unit is not checked: a correct amount per load can be as low or as high per mile as one in another unit. */
 const unitMilesMin = 100
 
 /**
@@ -315,13 +315,12 @@ interface QuoteCells {
   readonly createdAt: number
 }
 
-/** The fields whose column has the reported value. */
+/** The fields that are inserted as reported. The other three are computed. */
 type InsertedField = Exclude<ReportedQuoteField, 'quotedRateCents' | 'quotedAt' | 'miles'>
 const insertedFields = reportedFields.filter(
   (field): field is InsertedField => field !== 'quotedRateCents' && field !== 'quotedAt' && field !== 'miles',
 )
 
-/** The quote to insert for a row. */
 function newQuote(cells: QuoteCells, known: KnownCells): ImportedQuote['columns'] {
   const { end } = cells
   const outcome = outcomeOf(end)
@@ -340,7 +339,7 @@ function newQuote(cells: QuoteCells, known: KnownCells): ImportedQuote['columns'
     outcome_source: outcome === 'pending' ? null : 'import',
     decided_at: outcome === 'pending' ? null : new Date(decidedAt(end, won, cells.createdAt)),
     ...bookedColumns((field) => (won && isSent(field) ? columnValue(field, end[field]) : null)),
-    // The customer in a file is the customer of the quote.
+    // The file's customer becomes the quote's customer, not that of the booking.
     customer_name: null,
     truck_cost_source: won && end.truckCostCents !== null ? 'import' : null,
   }
@@ -357,9 +356,9 @@ function reportedRow({ end, quote }: QuoteCells): ReportedRow {
 }
 
 /**
- * All values of a row as one text. Their order is fixed, because digests of earlier files are stored. Charges are in it only if
- * there are any. An assumed basis is in it only if the row has an id: a row without one would become another quote when its file is
- * imported again with another basis. The same is true of the rep, which earlier versions did not read.
+ * All values of a row as one text, for its digest. Their order is fixed, because digests of earlier files are stored. Charges are in
+ * it only if there are any. An assumed basis and the rep are in it only if the row has an id. Without an id, the text identifies the
+ * row, so another assumed basis, or the rep, which earlier versions did not read, would make it a second quote.
  */
 function contentOf({ end, own, quote, ...cells }: QuoteCells, hasId: boolean, row: RowReader): string {
   const charges = [...sentBookingFields.filter((field) => !fixedFields.has(field))].map((field) =>
@@ -448,7 +447,7 @@ function readBooking(row: RowReader, ref: string, context: RowContext): ReadRow 
   )
   const end = readEnd(row, context)
   if (row.isWrong) return { kind: 'refused', errors: row.errors }
-  // A row without an outcome may have only some fields of a booking, such as the carrier, as a signed update may.
+  // Like a signed update, a row without an outcome may have only some booking fields, such as the carrier.
   const hasBooking = end.given === null || outcomeOf(end) === 'won'
   const reported: ReportedRow = { quote: {}, ...reportedEnd(end, hasBooking) }
   return {
@@ -489,10 +488,7 @@ function readParts(text: string): PartsRead {
   return readPlaceParts({ city: city || null, state: state || null, zip: zip || null })
 }
 
-/**
- * Reads a site number in place of a city, as some exports have it. The load counts for its state, and no search for a city
- * finds it.
- */
+/** Reads the site number that some exports have in place of a city. Such a load counts for its state, and is found by no city. */
 function readSite(city: string | null, state: string | null): Place | null {
   const code = state === null ? null : readState(state)
   return code !== null && city !== null && /^\d{1,10}$/.test(city)

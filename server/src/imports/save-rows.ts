@@ -54,7 +54,7 @@ export interface SavedRows {
   readonly notApplied: NotAppliedValue[]
 }
 
-/** Adds a row to the counts, or with -1 removes it. An expired quote got no answer; a booking may have no outcome. */
+/** Adds a row to the counts of outcomes, or with -1 removes it. An expired quote counts as pending. A booking may have no outcome. */
 function count(outcomes: SavedRows['outcomes'], row: Pick<KnownRow, 'quote' | 'reported'>, by: 1 | -1): void {
   const outcome = row.quote === null ? row.reported.outcome : (row.quote.columns.outcome ?? 'pending')
   if (outcome !== null) outcomes[outcome === 'expired' ? 'pending' : outcome] += by
@@ -290,7 +290,7 @@ async function updateQuotes(
   rows.notApplied.push(...(await notAppliedValues(transaction, tenant, notApplied, nameOf)))
 }
 
-/** The error of a row whose id is that of a quote of another lane. */
+/** The error of a row with the id of a quote of another lane. */
 function errorOfOther(
   { field, is, was }: ReturnType<typeof otherLane>[number],
   row: number,
@@ -302,7 +302,7 @@ function errorOfOther(
   return { row, column, detail }
 }
 
-/** The values that were not applied, with the source of the values that were notApplied. */
+/** The values of the file that were not applied, each with the source of the quote's value. */
 async function notAppliedValues(
   transaction: TenantTransaction,
   tenant: TenantId,
@@ -336,7 +336,7 @@ async function notAppliedValues(
   })
 }
 
-/** The source of a value that was notApplied: that of its last change, or else of the quote. */
+/** Who set the quote's value that a file did not replace: a person, the TMS or an import. */
 function setterOf(
   quote: QuoteRow,
   { column, because }: NotAppliedField,
@@ -348,7 +348,7 @@ function setterOf(
   }
   const isOutcome = column === 'outcome' || column === 'outcome_reason'
   const source = isOutcome ? (quote.outcome_source ?? 'tms') : 'tms'
-  // A signed update that only confirmed a value recorded no change.
+  // A person's change is the last one on record even if the TMS confirmed the value later, because that records no change.
   const isPersons = setter?.source === 'dashboard' && (!isOutcome || source === 'dashboard')
   return isPersons ? setter : { source, name: null }
 }
