@@ -16,14 +16,14 @@ export type AskedQuote =
       readonly kind: 'requote'
       readonly laneRef: string
       readonly customerName: string
-      /** The requote as it would be. A request of an earlier version can lack fields. */
+      /** The quote that the requote would make. A request saved by an earlier version can lack fields. */
       readonly lane: Pick<PricedQuote, 'origin' | 'destination' | 'equipment'> & Partial<PricedQuote>
       readonly body: BodyOf<typeof requote>
     }
 
 export const askedQuote = (row: Pick<ApprovalRow, 'asked'>) => row.asked as AskedQuote
 
-/** The state of a request. One that is past its end is expired, also before that is stored. */
+/** The state of a request. It is expired from its end on, even before that state is saved. */
 export function approvalState({ state, expires_at }: ApprovalRow, now: number): ApprovalState {
   return (state === 'waiting' || state === 'countered') && expires_at.getTime() <= now ? 'expired' : state
 }
@@ -36,7 +36,7 @@ interface AskedRate {
   readonly terms: QuotedTerms
 }
 
-/** The quotes of a request for approval, with the requested rates, what these include and their currency. */
+/** The quotes of a request for approval, with the requested rates and their basis, charges and currency. */
 export function askedRates(request: AskedQuote): AskedRate[] {
   const asked = request.kind === 'quote' ? request.body.lanes : [{ ...request.lane, ...request.body }]
   return asked.map((quote) => ({

@@ -6,8 +6,8 @@ import type { QuoteRow, TenantTransaction } from '../database/schema/index.ts'
 import type { TenantId } from '../database/session/index.ts'
 
 /**
- * AR and AP of booked quotes in US dollars on the default basis, by lane_id, as statistics convert them. Without quotes that cannot
- * be converted, and without voided ones.
+ * AR and AP of booked quotes, by lane_id, converted to US dollars on the default basis as statistics do. Omits voided quotes and
+ * those that cannot be converted.
  */
 export async function convertedBookings(
   transaction: TenantTransaction,

@@ -40,7 +40,7 @@ export function readPlaceAt(text: string, at: At, errors: FieldError[], guess = 
   return null
 }
 
-/** The key of a place that lanes are matched by. */
+/** The key by which a place is compared with those of lanes. */
 export function readPlaceKey(text: string, at: At, errors: FieldError[]): string | null {
   const place = readPlaceAt(text, at, errors)
   return place === null ? null : knownOrFolded(place).key
@@ -94,7 +94,7 @@ interface AskedPlace {
 
 /** A cache of parsed places by their text: most requests name one of a few thousand cities. */
 const askedPlaces = new Map<string, AskedPlace>()
-/** About ten megabytes. */
+/** The most cached places, which take about ten megabytes. */
 const askedPlacesMax = 50_000
 
 function readAskedPlace(text: string, at: At, errors: FieldError[], guess: boolean): AskedPlace | null {
@@ -167,7 +167,7 @@ export function milesBetweenKeys(originKey: string, destinationKey: string): num
   return lanePlaces(placeOf(originKey), placeOf(destinationKey), null).miles ?? null
 }
 
-/** The matching columns of a place: key, state, and market of a known place; the folded text of an unknown one. */
+/** The columns by which a place is matched: key, state and market. An unknown place has its folded text as key, and no market. */
 export interface KnownPlace {
   readonly key: string
   readonly state: string

@@ -126,7 +126,7 @@ function postalAreaOf(key: string): string | null {
 }
 
 /**
- * The pairs of areas that a lane is in, most specific first: its market rates are those of any of them.
+ * The pairs of areas that a lane is in, most specific first. The market rates of each pair are rates of the lane.
  *
  * @example marketPairs(dallas, atlanta)[0] // { scope: 'lane', originArea: 'dallas|TX', destinationArea: 'atlanta|GA' }
  */

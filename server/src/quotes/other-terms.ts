@@ -8,11 +8,11 @@ export function termsOf(quote: Pick<QuoteRow, 'quoted_basis' | 'quoted_currency'
 }
 
 /**
- * What a new rate removes because it was not sent with it: the estimated cost if the rate is on another basis or in another
- * currency, and its charges and the market rate if it is in another currency. On the terms of the new rate, they would be other
- * amounts. If only the terms change, the rate and the cost were on them from the start.
+ * The columns that a new rate sets to null, because they were not sent with it and would be wrong on its terms: the estimated cost if
+ * the basis or the currency is new; the rate's charges and the market rate if the currency is new. A change of the terms alone
+ * removes nothing: it corrects the terms of the same amounts.
  *
- * @example removedByTerms(allInLane, { quoted_rate_cents: 170000, quoted_basis: 'linehaul' }, 'all_in') // { estimated_cost_cents: null }
+ * @example removedByTerms(allInQuote, { quoted_rate_cents: 170000, quoted_basis: 'linehaul' }, 'all_in') // { estimated_cost_cents: null }
  */
 export function removedByTerms(quote: QuoteRow, next: NextValues, assumed: RateBasis): NextValues {
   const rate = next.quoted_rate_cents
@@ -34,7 +34,7 @@ export function removedByTerms(quote: QuoteRow, next: NextValues, assumed: RateB
 const chargesOf = (of: 'quoted' | 'customer' | 'truck') =>
   [`${of}_fuel_cents`, `${of}_accessorials_cents`, `${of}_charges`] as const
 
-/** The charges of an amount that were not sent with it, removed. */
+/** Nulls for the charges of an amount that were not sent with it. */
 function chargesNotSent(
   quote: QuoteRow,
   next: NextValues,
@@ -43,13 +43,13 @@ function chargesNotSent(
   const [fuel, ...accessorials] = chargesOf(of)
   const absent = [
     ...(next[fuel] === undefined ? [fuel] : []),
-    // The names of charges belong to their sum.
+    // Charges by name and their sum are replaced together.
     ...(accessorials.every((column) => next[column] === undefined) ? accessorials : []),
   ]
   return Object.fromEntries(absent.filter((column) => quote[column] !== null).map((column) => [column, null]))
 }
 
-/** What booked amounts in another currency remove because it was not sent with them: their charges. */
+/** Nulls for the charges that were not sent with a booked amount in a new currency. */
 export function chargesInOtherCurrency(quote: QuoteRow, next: NextValues): NextValues {
   return Object.assign(
     {},

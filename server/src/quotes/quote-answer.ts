@@ -30,7 +30,7 @@ import type { QuoteRow, TenantTransaction, UnshownQuoteColumn } from '../databas
 import type { TenantId } from '../database/session/index.ts'
 import { convertedBookings } from './counted-quotes.ts'
 
-/** Quotes in the form of the API, in the given order: with the booking, the landed margin, and the user that quoted them. */
+/** Quotes in the form of the API, in the given order. Each has its booking, its margin, and the user who quoted it. */
 export async function quoteAnswers(
   transaction: TenantTransaction,
   tenant: TenantId,
@@ -47,7 +47,7 @@ export async function quoteAnswers(
   return quotes.map((quote) => shownQuote(quote, origins.get(quote.lane_id), converted.get(quote.lane_id)))
 }
 
-/** Like `laneAnswers`, for one quote. */
+/** Like `quoteAnswers`, for one quote. */
 export async function oneQuoteAnswer(
   transaction: TenantTransaction,
   tenant: TenantId,
@@ -61,7 +61,7 @@ export async function oneQuoteAnswer(
 /**
  * A quote in the form of the API and of events. Omits the columns that only matching and imports use.
  *
- * @param converted AR and AP as statistics convert them, if they cannot be compared by their own charges
+ * @param converted AR and AP as statistics convert them; needed if their own charges do not make them comparable
  */
 export function shownQuote(
   quote: Omit<QuoteRow, keyof EngineColumns>,
@@ -86,7 +86,7 @@ export function shownQuote(
     external_id: quote.external_id ?? null,
     quoted_charges: chargesAnswer(quote.quoted_charges, quote.quoted_accessorials_cents),
     expected_cost: expectedCost(quote),
-    // If the rate states no basis, the rate and this cost are always on the default basis.
+    // If the rate states no basis, the rate and this cost are both on the default basis.
     expected_basis: (quote.quoted_basis ?? null) === null ? null : (quote.expected_basis ?? null),
     truck_cost_source: ap === null ? null : quote.truck_cost_source,
     customer_charges: chargesAnswer(quote.customer_charges, quote.customer_accessorials_cents),
@@ -111,7 +111,7 @@ export function shownQuote(
 const isBooked = ({ customer_rate_cents: ar, truck_cost_cents: ap }: BookedColumns) =>
   ar !== null && ap !== null
 
-/** AR and AP on one basis; null if either is unknown or they cannot be compared. An old event lacks bases. */
+/** AR and AP on one basis; null if either is unknown or they cannot be compared. Events saved before bases existed lack them. */
 function landedOf(quote: BookedColumns, assumed: RateBasis): LandedAmounts | null {
   const { customer_rate_cents: ar, truck_cost_cents: ap } = quote
   if (ar === null || ap === null) return null
@@ -123,7 +123,10 @@ function landedOf(quote: BookedColumns, assumed: RateBasis): LandedAmounts | nul
 }
 
 type QuoteAnswer = Pick<Quote, Exclude<QuoteName<'shown'>, 'quoted_at' | 'quoted_charges'>>
-/** `created_at` is when it was quoted, and charges by name are read with their sum. */
+/**
+ * The fields that are answered alike. The other two are not: `created_at` is the time of the quote, and charges by name depend on
+ * their sum.
+ */
 const answeredFields = quoteFields.filter((field) => field !== 'quotedAt' && field !== 'quotedCharges')
 
 /** The fields of the quote in the form of the API: amounts in dollars, times in ISO 8601. */
@@ -140,7 +143,6 @@ function quoteAnswer(quote: Pick<QuoteRow, QuoteColumn>): QuoteAnswer {
 /** The fields of a quote that its price depends on, in the form of the API. */
 export type PricedQuote = Pick<Quote, QuoteName<'shown', PricedField>>
 
-/** The fields of a quote that its price depends on. */
 export function pricedQuote(quote: Pick<QuoteRow, QuoteColumn>): PricedQuote {
   const shown = {
     ...quoteAnswer(quote),
@@ -157,7 +159,7 @@ interface ShownUnits {
   readonly time: string
   readonly basis: RateBasis
   readonly currency: Currency
-  /** They are not text in an answer: `shownLane` lists them. */
+  /** Charges are not text in an answer: `shownQuote` makes a list of them. */
   readonly charges: never
 }
 type ShownBooking = {
@@ -180,7 +182,7 @@ function plain<Value>(value: Value | Date): Value | string {
   return value instanceof Date ? value.toISOString() : value
 }
 
-/** The charges by name, or null. An event from before them lacks the columns. */
+/** The charges by name, or null. Events saved before the columns existed lack them. */
 function chargesAnswer(text: string | null | undefined, accessorialCents: number | null | undefined) {
   const charges = chargesOf(text ?? null, accessorialCents ?? null)
   return charges.length === 0

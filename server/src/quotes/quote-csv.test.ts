@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { openQuote, type Quote } from '#contract/quote.ts'
 import { quoteCsvHead, quoteCsvLines } from './quote-csv.ts'
 
-/** A property, with a part of the random values each time and with all of them in the long tests. */
+/** A property test: with some random values in each run, and with all in the long tests. */
 const property = (name: string, check: (numRuns: number) => void) => {
   test(name, () => check(500))
   test(`${name}: many`, { tags: 'long' }, () => check(3_000))

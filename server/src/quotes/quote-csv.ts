@@ -12,7 +12,7 @@ function charges(named: Quote['quoted_charges']): string | null {
   return named?.map(({ name, amount }) => `${name} ${money(amount)}`).join('; ') ?? null
 }
 
-/** What a brokerage assumes if a quote does not state it. */
+/** The brokerage's defaults, for quotes that do not state their own. */
 export interface AssumedOfQuotes {
   readonly basis: RateBasis
   readonly rateType: RateType
@@ -31,8 +31,8 @@ const amountOf: Readonly<Partial<Record<CsvBookingField, 'customer_rate' | 'truc
 }
 
 /**
- * What is written for a basis or a currency that was not stated. The file has what was assumed, because an import assumes the
- * default basis of its own brokerage, and the currency of the row.
+ * The cell of a basis or a currency that was not stated. It states the assumption, because an import into another brokerage would
+ * assume that brokerage's basis, and the currency of the row.
  */
 function assumed(field: CsvBookingField, quote: Exported): string | null {
   const amount = amountOf[field]
@@ -92,15 +92,15 @@ const placedFields = [
   'quotedCurrency',
   'estimatedCostCents',
 ] as const satisfies readonly CsvQuoteField[]
-/** The others follow the booking. */
+/** The other fields, whose columns follow the booking. */
 const laterFields = csvQuoteFields.filter(
   (field) =>
     !([...placedFields, 'quotedAt', 'marketRateCents', 'repName'] as CsvQuoteField[]).includes(field),
 )
 
 /**
- * The columns of an exported quote, named as the industry names them. An import accepts the file: it treats "Quote ID" as the
- * reference of the row, not as a lane_ref, so that any brokerage can import the file as a list of quotes.
+ * The columns of an exported quote, named as the industry names them. Any brokerage can import the file, because an import reads
+ * "Quote ID" as the reference of the row, not as a lane_ref.
  */
 const columns: readonly Column[] = [
   ['Quote ID', (quote) => quote.lane_ref],

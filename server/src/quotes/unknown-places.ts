@@ -12,7 +12,7 @@ const ends: readonly End[] = ['origin', 'destination']
 export type FindClosest = (place: Place) => readonly string[]
 
 const found = new Map<string, readonly string[]>()
-/** A few megabytes. */
+/** The entries of the cache, which take a few megabytes. */
 const foundMax = 10_000
 
 /** @param lookupsMax how many names are searched for among all places; further names get cached results only */
@@ -31,15 +31,15 @@ export function closestFinder(lookupsMax = Number.POSITIVE_INFINITY): FindCloses
 }
 
 /**
- * The ends of a lane that may be typing errors, in the form of the API. Quotes do not make a place known: they may have come from
- * a system with the same error.
+ * The ends of a lane that may be typing errors, in the form of the API. A place does not become known by being quoted, because the
+ * quotes may have the same error.
  */
 export function unknownPlaces(
   sent: Ends,
   asked: AskedLane,
   closest: FindClosest = closestFinder(),
 ): UnknownPlaces {
-  // Every known place has a market.
+  // An end without a market is unknown.
   return ends
     .filter((end) => asked[end].market === null)
     .map((parameter) => ({
