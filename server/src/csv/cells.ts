@@ -10,13 +10,12 @@ import { americanAmount } from '#engine/written-amount.ts'
 /** The result of reading one cell: its value, or what it must be, worded to follow "must be". */
 export type Cell<T> = { readonly value: T } | { readonly wrong: string }
 
-/** The most characters of a cell. The longest value, 20 named charges, has some 1,000. */
+/** The most characters of a cell: the longest value, 20 charges by name, has some 1,000. */
 export const cellLengthMax = 1_000
 
 /**
- * The trimmed text of a cell, without the spreadsheet form ="0012" that keeps leading zeros. Null when empty. Every reader of
- * files and pasted text takes its cells from here. Of a cell above `cellLengthMax`, only the start is returned, with an ellipsis
- * that no reader accepts and that `readCell` refuses.
+ * The trimmed text of a cell. Unwraps ="0012", by which spreadsheets keep leading zeros. Null when empty. All readers of files and
+ * pasted text use it. A cell above `cellLengthMax` is cut and gets an ellipsis, which `readCell` and every reader refuse.
  */
 export function cellText(raw: string | undefined): string | null {
   if (raw === undefined) return null
@@ -56,7 +55,7 @@ export function readText(text: string): Cell<string> {
   return isDisplayText(value) ? { value } : { wrong: 'text without control characters' }
 }
 
-/** An amount as spreadsheets write it: a dash or a word such as TBD is no amount. */
+/** The text of an amount. Empty for a dash or a word such as TBD, which mean that there is none. */
 export function amountText(cell: string): string {
   return /^(\$?\s*[-–—]+|n\/?a|tbd)$/i.test(cell) ? '' : cell.replace(/(usd|dollars)$/i, '').trimEnd()
 }
@@ -116,7 +115,7 @@ export function readCharge(text: string): Cell<number> {
   return 'wrong' in cell ? cell : { value: cell.value ?? 0 }
 }
 
-/** Reads what an amount includes. @example readBasis('All-in') // { value: 'all_in' } */
+/** Reads the basis of an amount. @example readBasis('All-in') // { value: 'all_in' } */
 export function readBasis(text: string): Cell<RateBasis> {
   const word = foldedWords(text).replaceAll(' ', '')
   if (/^(linehaul|linehaulonly|lh|base|baserate|plusfuel|linehaulplusfuel|withoutfuel)$/.test(word)) {

@@ -4,7 +4,7 @@ export interface ImportField {
   readonly aliases: readonly string[]
 }
 
-/** What the amounts of a row include, and their charges. */
+/** The fields for the basis of a row's amounts and for their charges. */
 export const chargeFields = {
   quoted_basis: {
     description:

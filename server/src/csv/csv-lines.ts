@@ -19,7 +19,7 @@ export function csvHead(headers: readonly string[]): string {
  */
 function escaped(cell: string | number | null): string | number | null {
   if (typeof cell !== 'string' || !/[;\t|]/.test(cell)) return cell
-  // With a group in the pattern, every other part is a separator. Papa Parse escapes the first part with the whole cell.
+  // The group makes every second part a separator. The first part is left to Papa Parse, which escapes the start of a cell.
   const parts = cell.split(/([;\t|])/)
   return parts.map((part, at) => (at > 0 && at % 2 === 0 && formula.test(part) ? `'${part}` : part)).join('')
 }

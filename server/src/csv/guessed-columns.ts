@@ -28,8 +28,7 @@ export function statusLike(header: string): 'outcome' | 'cancelled' | null {
 }
 
 /**
- * What the amounts of a column include, by its name; null if the name does not say it. Names of what was billed or invoiced mean
- * everything that was paid.
+ * The basis of a column's amounts, by its name; null if the name states none. Names with billed or invoiced mean all-in.
  *
  * @example basisOfHeader('Customer Linehaul') // 'linehaul'
  * @example basisOfHeader('Total Revenue') // 'all_in'

@@ -8,7 +8,7 @@ import { chargeFields, type ImportField } from './charge-fields.ts'
  * shows how.
  */
 
-/** A longer name of a column is compared as it is. Known names have at most 40 characters. */
+/** Longer column names are not folded: known names have at most 40 characters. */
 export const nameLengthMax = 1_000
 
 /** All fields, in the order in which they are listed for users. */
@@ -463,7 +463,10 @@ export const importFields = {
 export type ImportFieldName = keyof typeof importFields
 export const importFieldNames = Object.keys(importFields) as ImportFieldName[]
 
-/** Names that mean different things in different files. They are suggested; `guessedHeaders` are read as their first field. */
+/**
+ * Names with different meanings in different files, and their possible fields. Only `guessedHeaders` are read; the others are
+ * suggested.
+ */
 export const ambiguousHeaders: ReadonlyMap<string, readonly ImportFieldName[]> = new Map(
   Object.entries<ImportFieldName[]>({
     Rate: ['quoted_rate', 'customer_rate', 'truck_cost'],
@@ -487,7 +490,7 @@ export const ambiguousHeaders: ReadonlyMap<string, readonly ImportFieldName[]> =
     Lane: ['origin', 'destination', 'lane_ref'],
     Quoted: ['quoted_rate', 'quoted_at'],
     Booked: ['booked_at', 'outcome', 'customer_rate'],
-    // A person must confirm even this exact name: the column decides which rows are left out.
+    // Even this exact name must be confirmed by a person, because the column decides which rows are left out.
     Cancelled: ['cancelled'],
   }).map(([name, fields]) => [foldedHeader(name), fields]),
 )
@@ -520,7 +523,7 @@ export const fieldOfHeader: ReadonlyMap<string, ImportFieldName> = new Map(
 )
 
 /**
- * The number of different names of columns that an import knows, or knows with more than one meaning, among cells.
+ * The number of different cells that are known column names, unambiguous or ambiguous.
  *
  * @example knownNames(['Origin', 'Rate', 'Our Own Name']) // 2
  */

@@ -19,7 +19,7 @@ const pushedOnlyFields = {
 
 type PushedOnlyField = keyof typeof pushedOnlyFields
 
-/** Folded header -> field that only a pushed quote has. No such header means a field of an import. */
+/** Folded header -> field that only a pushed quote has. None of these headers is a header of an import field. */
 export const pushedOnlyFieldOfHeader: ReadonlyMap<string, PushedOnlyField> = new Map(
   (Object.keys(pushedOnlyFields) as PushedOnlyField[]).flatMap((field) =>
     foldedNames(field, pushedOnlyFields[field]),

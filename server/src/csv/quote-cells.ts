@@ -37,7 +37,7 @@ function readRateType(text: string): Cell<'spot' | 'contract'> {
   return /^contract(ed)?$/.test(word) ? { value: 'contract' } : { wrong: 'spot or contract' }
 }
 
-/** The fields of a pushed quote with one value each, by their names in a push, with their units. Its places are read apart. */
+/** The fields of a pushed quote with one value each: their JSON names and units. Places are read separately. */
 export const pushedCells = quoteFieldsOf('push')
   .filter((field) => field !== 'origin' && field !== 'destination')
   .map((field) => ({ name: quoteTable[field].sent, unit: quoteTable[field].unit }))
