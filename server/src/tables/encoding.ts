@@ -1,6 +1,6 @@
 import type { FileBytes } from './file-bytes.ts'
 
-/** The encodings in which spreadsheets save text. `broken` is UTF-8 with some bytes that are not. */
+/** The encodings in which spreadsheets save text. `broken`: damaged text, such as UTF-8 with invalid bytes. */
 export type Encoding = 'utf-8' | 'utf-16le' | 'utf-16be' | 'windows-1252' | 'broken'
 
 /** Bytes without a character in Windows-1252. */

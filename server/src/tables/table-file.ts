@@ -47,7 +47,7 @@ export interface TableFile {
   readonly rowsStart: { readonly byte: number; readonly line: number }
   /** The encoding of the file as sent. */
   readonly encoding: 'utf-8' | 'utf-16' | 'windows-1252'
-  /** The sheet that was read, and all that could be; null for CSV text. */
+  /** The sheet that was read, and all readable sheets; null for CSV text. */
   readonly workbook: {
     readonly sheet: string
     readonly sheets: readonly string[]
@@ -70,7 +70,7 @@ const unpackedBytes = 64 * 1024
 /**
  * The bytes of a file in pieces, unpacked when they are gzip (detected by content).
  *
- * @throws ImportFileError when there are more of them than are taken, or when they cannot be unpacked
+ * @throws ImportFileError when the unpacked file is too large, or cannot be unpacked
  */
 export async function* unpacked(file: FileBytes): AsyncGenerator<Buffer> {
   const isPacked = await isGzip(file)
@@ -96,7 +96,7 @@ async function isGzip(file: FileBytes): Promise<boolean> {
 
 async function* gunzipped(file: FileBytes): AsyncGenerator<Uint8Array> {
   const gunzip = createGunzip({ chunkSize: unpackedBytes })
-  // An error of the source surfaces where the unpacked bytes are read.
+  // Ignored here, because reading the unpacked bytes throws the same error.
   pipeline(Readable.from(file), gunzip).catch(() => {})
   try {
     yield* gunzip
@@ -222,7 +222,7 @@ interface Parsed {
 }
 
 interface Survey {
-  /** The maximum position at which the header must end. */
+  /** The first bytes of the file. The header must end within them. */
   readonly first: Buffer
   readonly bytesTotal: number
   readonly newline: '\n' | '\r'
@@ -288,11 +288,14 @@ function refuseOtherKinds(first: Buffer): void {
 
 interface BadLine {
   readonly line: number
-  /** Empty when the line is too long to be a row; then no column is named. */
+  /** The line's bytes. Empty if the line is too long for a row; the error then names no column. */
   readonly bytes: Buffer
 }
 
-/** Checked line by line, so that the error can name the line. No byte of a UTF-8 character is a line-break byte. */
+/**
+ * The first line that is not UTF-8; null if there is none. Lines can be split before decoding, because no UTF-8 character contains a
+ * line-break byte.
+ */
 async function firstBadLine(file: FileBytes, newline: '\n' | '\r'): Promise<BadLine | null> {
   const end = newline.charCodeAt(0)
   let line = 1
@@ -400,9 +403,8 @@ function changed(): ImportFileError {
 }
 
 /**
- * The complete rows of a text. Unless the text ends the file, what follows its last line break is left for the next
- * call. Every row is checked in one pass: restarting the parser after each misplaced quote takes hours over a file full
- * of them.
+ * The complete rows of a text. Unless the text ends the file, what follows its last line break is left for the next call. All rows
+ * are checked in one pass, because restarting the parser after each misplaced quote could take hours.
  */
 function rowsOf(
   text: string,

@@ -3,12 +3,12 @@ import Papa from 'papaparse'
 /** The form of a table in a text: what separates its cells, and where its header is. */
 export interface TableForm {
   readonly delimiter: string
-  /** Characters before the first line: of the line `sep=;` that Excel writes. */
+  /** The length of the first line `sep=;` that Excel may write; 0 without it. */
   readonly skipped: number
   /** The index of the header among the lines after `skipped`, including blank ones. */
   readonly headerAt: number
   readonly header: readonly string[]
-  /** The parsed lines up to the header and as many after it as the text has, at most. */
+  /** The first parsed lines: those before the header, the header, and lines after it. */
   readonly lines: readonly (readonly string[])[]
 }
 
@@ -54,7 +54,10 @@ interface Candidate {
   readonly width: number
 }
 
-/** More known names, or else more columns. A comma may also be in every `City, ST`, so known names decide first. */
+/**
+ * Whether one candidate is better: more known names, or else more columns. Names count first, because `City, ST` in each row also
+ * adds a column.
+ */
 function better(one: Candidate, other: Candidate): boolean {
   return one.names !== other.names ? one.names > other.names : one.width > other.width
 }
@@ -89,13 +92,14 @@ function formBy(
     lines: data,
     headerAt: header?.at ?? -1,
     names: names >= namesMin ? names : 0,
-    // Without known names, the width of the first line decides, as people read it.
+    // The candidates with equally many known names are compared by the width of their header.
     width: header?.width ?? 0,
   }
 }
 
 /**
- * Whether a row is a sum at the end of a table: its first filled cell says "Total", and it names no second thing.
+ * Whether a row is a sum at the end of a table: its first filled cell says "Total", and the others are numbers or words such as
+ * "loads".
  *
  * @example isTotal(['Grand Total', '', '', '12,450.00']) // true
  */

@@ -4,7 +4,7 @@ import { tableForm } from './table-form.ts'
 
 /** The most cells of a small table: ten times the largest file of the EIA with all its regions. */
 const cellsMax = 250_000
-/** The form of a table is found in the first characters. */
+/** The number of first characters in which the form of a table is found. */
 const headLength = 20_000
 
 /** The form of a table's text, and the text that remains to be parsed. */

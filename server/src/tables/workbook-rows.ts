@@ -107,7 +107,7 @@ function opened(bytes: Uint8Array, { unpackedBytesMax }: WorkbookLimits) {
     )
   }
   try {
-    // Parts whose size was checked, and no others, reach the parser.
+    // Only parts whose size was checked reach the parser.
     return read(zipSync(parts, { level: 0 }), {
       type: 'array',
       dense: true,

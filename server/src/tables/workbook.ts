@@ -6,9 +6,9 @@ import type { SheetText, WorkbookLimits } from './workbook-rows.ts'
 /** A sheet of a workbook as CSV text in UTF-8: line N is row N of the sheet. */
 export type SheetBytes = Omit<SheetText, 'csv'> & { readonly text: Uint8Array }
 
-/** The memory of the thread that reads a workbook: four times what the largest text needs. */
+/** The maximum memory of the thread that reads a workbook: four times what the largest text needs. */
 const heapMaxMb = 1_024
-/** The processor time of the thread: a hundred thousand rows take five seconds. */
+/** The maximum processor time of the thread. A hundred thousand rows take five seconds. */
 const processorMsMax = 120_000
 
 const tooLarge = 'The workbook is too large to be read. Save the sheet as "CSV UTF-8" and send that file.'
