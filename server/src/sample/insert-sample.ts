@@ -11,7 +11,7 @@ import type { Database, TenantId } from '../database/session/index.ts'
 import { lanePlaces } from '../quotes/index.ts'
 import { type SampleBrokerage, type SampleQuote, sampleBrokerage, sampleSeed } from './sample-brokerage.ts'
 
-/** The address of the owner of a sample brokerage, and the person who can sign in. */
+/** The e-mail address of the sample brokerage's owner, the only person who can sign in. */
 export const ownerEmail = 'owner@sample.example'
 
 /** The rows of a sample brokerage, without the numbers that the database gives them. */
@@ -22,8 +22,8 @@ export interface PreparedSample extends Pick<SampleBrokerage, 'company' | 'peopl
 }
 
 /**
- * Computes the sample brokerage: its people, and two years of quotes and bookings that end at `now`, in epoch milliseconds.
- * This takes a second of computing, and a minute beside other busy programs, so it needs no transaction.
+ * Computes the sample brokerage: its people, and two years of quotes and bookings that end at `now`, in epoch milliseconds. It runs
+ * outside a transaction, because it takes a second of processor time, and up to a minute beside other busy programs.
  */
 export function prepareSample(now: number): PreparedSample {
   const { company, people, quotes } = sampleBrokerage({ seed: sampleSeed, now })

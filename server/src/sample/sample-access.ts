@@ -26,8 +26,8 @@ export interface SampleAccess extends ExampleLanes {
 }
 
 /**
- * Gives the sample brokerage a password, a service token and a signing secret; null if it has them, or does not exist. Call it when
- * they can be shown: a start that fails or is killed before leaves this to the next one.
+ * Gives the sample brokerage a password, a service token and a signing secret; null if it has them, or does not exist. Call it only
+ * when they can be shown: if a start fails earlier, the next one gives them.
  */
 export async function giveSampleAccess(
   database: Database,
@@ -68,7 +68,7 @@ export async function giveSampleAccess(
   })
 }
 
-/** An imported brokerage has no passwords either, but its audit log begins with its sign-up. */
+/** True until access was given. An imported brokerage has no passwords either, but its audit log has its sign-up. */
 async function awaitsAccess(
   transaction: TenantTransaction,
   tenant: TenantId,

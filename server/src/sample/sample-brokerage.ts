@@ -48,7 +48,7 @@ export interface SampleBrokerage {
   readonly company: { readonly name: string }
   readonly people: readonly { readonly name: string; readonly role: 'owner' | 'admin' | 'member' }[]
   readonly customers: readonly { readonly name: string; readonly trade: SampleTrade }[]
-  /** In the order of their quotes. */
+  /** Ordered by the time of the quote. */
   readonly quotes: readonly SampleQuote[]
 }
 
@@ -67,7 +67,7 @@ interface Customer {
   readonly repName: string
 }
 
-/** A recurring haul. */
+/** A recurring haul of some customers. */
 interface Demand {
   readonly haul: SampleHaul
   readonly volume: number
@@ -75,7 +75,7 @@ interface Demand {
   /** This brokerage's strength on the haul, in log-odds, and its change over the two years. */
   readonly edge: number
   readonly edgeDrift: number
-  /** Its going rate relative to the market's, as a logarithm: some lanes are more contested. */
+  /** The haul's going rate relative to the usual one, as a logarithm. */
   readonly contested: number
   readonly fromDay: number
   readonly toDay: number
@@ -362,7 +362,7 @@ type Answer = Pick<SampleQuote, 'outcome' | 'outcomeReason' | 'decidedAt' | 'boo
 
 const unanswered: Answer = { outcome: 'pending', outcomeReason: null, decidedAt: null, booking: null }
 
-/** The customer's answer: acceptance falls with the rate, and no answer comes before its time. */
+/** The customer's answer: the higher the rate, the less likely a win. The quote is pending if the answer would come after `now`. */
 function answer(quote: QuoteCase, asked: Asked): Answer {
   const { random, customer, demand } = quote
   const dearer = Math.log(asked.quotedRateCents / asked.goingCents)
@@ -379,21 +379,21 @@ function answer(quote: QuoteCase, asked: Asked): Answer {
   return { outcome: 'won', outcomeReason: null, decidedAt, booking: book(quote, { ...asked, decidedAt }) }
 }
 
-/** A higher rate makes price the more likely reason. */
+/** Draws the reason of a loss. A higher rate makes price more likely. */
 function lossReason(random: SeededRandom, dearer: number): SampleReason {
   const price = Math.min(80, Math.max(20, 50 + 400 * dearer))
   const reasons: readonly SampleReason[] = ['price', 'no_response', 'capacity', 'service', 'other']
   return reasons[random.weighted([price, 26, 8, 8, 6])] ?? 'other'
 }
 
-/** Wins arrive within hours, losses within days; unanswered quotes are closed after one to two weeks. */
+/** The seconds until the outcome: hours for a win, days for a loss, one to two weeks without an answer. */
 function answerSeconds(random: SeededRandom, reason: SampleReason | null): number {
   if (reason === 'no_response') return Math.round((7 + 7 * random.uniform()) * 86_400)
   const hours = reason === null ? 0.3 + random.exponential(22) : 1 + random.exponential(44)
   return Math.round(hours * 3600)
 }
 
-/** Books nine wins in ten: AR near the quote, AP at what a carrier accepted that day. */
+/** Books nine wins in ten: AR is near the quoted rate, and AP is what a carrier accepted that day. */
 function book(quote: QuoteCase, won: Asked & { decidedAt: number }): SampleBooking | null {
   const { random } = quote
   const bookedAt = won.decidedAt + Math.round(random.exponential(9 * 3600)) * 1000

@@ -1,8 +1,8 @@
 /**
  * A freight city of the sample brokerage.
  *
- * `volume` is its freight volume relative to the other cities. `pull` is its balance of trucks. Above zero it ships more
- * than it receives: trucks are scarce, so outbound costs more and inbound less. Below zero the reverse.
+ * `volume` is its freight volume relative to the other cities. `pull` is its balance of trucks. Above zero it ships more than it
+ * receives: trucks are scarce, so outbound costs more and inbound less. Below zero, the reverse is true.
  */
 export interface SampleCity {
   readonly place: string

@@ -73,7 +73,7 @@ export function seasonLift(haul: { equipment: string; originState: string }, at:
   )
 }
 
-/** The weekday effect as a logarithm, from Sunday: Fridays and weekends cost more, Tuesdays and Wednesdays least. */
+/** The effect of the weekday, as a logarithm, from Sunday: Fridays and weekends cost more, Tuesdays and Wednesdays least. */
 const weekdayLift = [0.03, 0, -0.01, -0.01, 0, 0.02, 0.04]
 
 /**
