@@ -28,14 +28,14 @@ import type { BrokerageBook, EffectsByType } from './brokerage-book.ts'
 import { dayRatesOf, needsConversion, type QuotedOn, termsOfQuote } from './quote-conversions.ts'
 import { asksForParties, namedParties, partiesIn, type QuotedFor } from './quote-facts.ts'
 
-/** What the appraisal of a brokerage's quotes needs: its book and its settings, of one moment. */
+/** The book and the settings of a brokerage, read at one moment, from which quotes are appraised. */
 export interface Pricing {
   /** Null if the book does not fit into memory: quotes then have no expected cost, no warnings and no forecast. */
   readonly book: (ModelsByType & { readonly quotes: BrokerageBook }) | null
   readonly settings: AppraisalSettings
 }
 
-/** Reads what an appraisal needs. Without room for the book in memory, the settings come from the database. */
+/** Reads the book and the settings. If the book does not fit into memory, the settings come from the database. */
 export async function pricingOf(
   { books, database }: { readonly books: Books<BrokerageBook>; readonly database: Database },
   tenant: TenantId,
@@ -72,16 +72,16 @@ interface QuoteInColumns {
   readonly quotedFor: QuotedFor
   /** Its miles as the service measures them; absent if they were not measured yet. */
   readonly measured?: number | null
-  /** What its amounts include; absent if it was not stated. */
+  /** The basis, charges and currency of its amounts; absent if none was stated. */
   readonly quoted?: QuotedOn | undefined
   readonly enteredCents: number | null
   /** The day by whose fuel price and exchange rate its amounts are converted; absent: today. */
   readonly at?: Date | undefined
-  /** Null for all customers alike. */
+  /** Null: the appraisal is for no particular customer. */
   readonly customer: NamedCustomer | null
 }
 
-/** Appraises quotes of a brokerage. All that it reads from tables, it reads with `read`; mostly there is nothing to read. */
+/** Returns a function that appraises quotes of a brokerage. It reads tables only with `read`, and most quotes need none. */
 export function appraiser(
   pricing: Pricing,
   { tenant, now, read }: { readonly tenant: TenantId; readonly now: number; readonly read: Reader },
@@ -111,7 +111,7 @@ export function appraiser(
 
 const noDayRates: DayCharges = { fuelMillsPerMile: null, usdPerCad: null }
 
-/** The lane and the distances of an appraisal, from columns. */
+/** The lane and the miles of a quote to appraise, from its columns. */
 export function placedAs(
   lane: LaneInColumns,
   measured: number | null = measuredMiles(lane.origin, lane.destination),
@@ -130,18 +130,18 @@ export function placedAs(
   }
 }
 
-/** The customer of a quote, and the effects of all customers. */
+/** The customer of a quote, and every customer's effect on the win probability. */
 export interface NamedCustomer {
   readonly name: string
-  /** Null for a customer that nobody knows. */
+  /** Null for an unknown customer. */
   readonly hash: number | null
-  /** Whether it is hidden from the current person, for whom it is a customer that nobody knows. */
+  /** True if the customer is hidden from the current person. Then it is treated as unknown. */
   readonly isHidden: boolean
   /** Null without a book. */
   readonly effects: EffectsByType | null
 }
 
-/** The customer of an offer of a rate type; null for all customers alike. */
+/** The customer with the effects for one rate type; null if the offer is for no particular customer. */
 function customerFor(customer: NamedCustomer | null, rateType: RateType): OfferCustomer | null {
   if (customer === null || customer.effects === null) return null
   return { hash: customer.hash, effects: customer.effects[rateType] }

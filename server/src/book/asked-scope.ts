@@ -12,7 +12,7 @@ export interface NamedScope extends Scope {
 /** An area without quotes. */
 const nowhere: Area = { revision: 0, corridors: [] }
 
-/** The quotes of a pool in a scope of a lane. Null if the lane has no such scope, because a place is outside every region. */
+/** A scope of the lane, with the quotes of one pool. Null if the lane has no such scope, because a place is outside every region. */
 export function askedScope(
   book: QuoteBook,
   scope: LaneScope,

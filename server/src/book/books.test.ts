@@ -199,7 +199,7 @@ describe('an open book', () => {
       const truth = await plainRows(own)
       expect([what, await rowsOf(mine, own)]).toEqual([what, truth])
       await expect.poll(() => rowsOf(other, own), { interval: 10, message: what }).toEqual(truth)
-      // A book without a current answer of the database cannot be peeked at.
+      // `peek` returns null if the database has not answered recently.
       const peeked: (typeof truth)[] = []
       await expect
         .poll(() => {

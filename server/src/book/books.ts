@@ -32,7 +32,7 @@ export interface OpenBook<Quotes extends Book> {
   readonly quotes: Quotes
   readonly settings: BookSettings
   readonly versions: TenantVersions
-  /** The surcharges and exchange rates in use; null if no amount is converted. */
+  /** The fuel surcharges and exchange rates that converted amounts; null if none was converted. */
   readonly days: QuotesRead['days']
 }
 
@@ -58,7 +58,7 @@ export interface Books<Quotes extends Book> {
 }
 
 export interface BookCounts {
-  /** Open books, their quotes, their approximate memory and its limit. */
+  /** Open books, their quotes, their approximate memory, and its limit. */
   readonly books: number
   readonly quotes: number
   readonly bytes: number
@@ -83,9 +83,12 @@ export interface BooksOptions<Quotes extends Book> {
 const openingWaitMsUsual = 10_000
 /** More openings at once would slow each other down and exceed the memory limit. */
 const openingsAtOnce = 4
-/** How long a brokerage that does not fit is not tried again, doubled each time: each attempt closes other books. */
+/**
+ * After a book did not fit, its opening is refused this long, because each attempt closes other books. The time doubles after each
+ * failure.
+ */
 const refusedMs = { first: 60_000, last: 3_600_000 } as const
-/** How often a read starts over when it is unknown what changed, or the database was replaced, while it was read. */
+/** The most attempts of a read. Another is needed if the changes became unknown or the database was replaced meanwhile. */
 const triesMax = 3
 
 /**
@@ -108,7 +111,7 @@ const triesMax = 3
 type BookState<Quotes extends Book> =
   | { readonly name: 'opening' }
   | { readonly name: 'open'; readonly book: OpenBook<Quotes> }
-  /** `going` is null when the book must be opened again. */
+  /** `going` becomes null when the book must be opened again. */
   | { readonly name: 'following'; readonly going: Promise<OpenBook<Quotes> | null> }
   | { readonly name: 'closed' }
 
@@ -124,7 +127,7 @@ const mayFollow: Readonly<Record<StateName, readonly StateName[]>> = {
 class Entry<Quotes extends Book> {
   readonly tenant: TenantId
   readonly quotes: Quotes
-  /** The watch's epoch before anything was read. */
+  /** The watch's epoch before the book was read. It changes when the database is replaced. */
   readonly epoch: number
   bytes = 0
   #state: BookState<Quotes> = { name: 'opening' }
@@ -156,7 +159,7 @@ interface Refusal {
 
 const stopping = () => new ProcessUnavailable('stopping', new Error('No book is opened any more.'))
 
-/** A single book exceeds the memory limit of all books. */
+/** Thrown if one book alone exceeds the memory limit of all books. */
 class DoesNotFit extends Error {}
 
 function doesNotFit({ fit }: Refusal) {
@@ -168,11 +171,10 @@ function doesNotFit({ fit }: Refusal) {
   )
 }
 
-/** A book that is being opened. */
 interface Opening<Quotes extends Book> {
   readonly epoch: number
   readonly entry: Promise<Entry<Quotes>>
-  /** When the database last answered it; while it waits for its turn, when the database last answered any opening. */
+  /** When the database last answered this opening, or any opening while this one waits for its turn. */
   answeredAt(): number
 }
 
@@ -355,10 +357,10 @@ function bookFollower<Quotes extends Book>(
   async function readChanges(entry: Entry<Quotes>, from: OpenBook<Quotes>): Promise<OpenBook<Quotes> | null> {
     const { tenant, quotes } = entry
     followed++
-    // A deadline of its own: several readers wait for the result.
+    // The read has its own deadline, because several readers wait for the result.
     const { found } = await watch.reading(tenant, async () => {
       const found = await withDeadline(new RequestDeadline(database.deadlines.requestMs), () =>
-        // The book is that of the whole brokerage, whoever waits for it.
+        // The book has the quotes of the whole brokerage, also those hidden from the person who waits.
         forBrokerage(() => followQuotes(database, tenant, from, quotes)),
       )
       return { found, versions: found === 'gone' ? from.versions : found.versions }
@@ -376,7 +378,7 @@ function bookFollower<Quotes extends Book>(
       if (entry.state.name === 'following') entry.move({ name: 'open', book: from })
       throw error
     }
-    // Others may have needed its memory meanwhile. Its readers still get what they waited for.
+    // The book may have been closed to make room for others. Readers that waited still get it.
     if (entry.state.name === 'closed') return book
     if (book === null) {
       close(entry)
@@ -447,13 +449,15 @@ export function books<Quotes extends Book>({
   async function upToDate(entry: Entry<Quotes>): Promise<OpenBook<Quotes> | null> {
     const { tenant, state } = entry
     if (state.name === 'following') {
-      // It may have started before a commit that this caller must see, and its failure need not fail this caller.
+      // That reading of changes may have begun before a commit that this caller must see. Its errors do not matter here: this caller
+      // tries again.
       await waitForFollow(state.going.catch(() => null))
       const known = held(tenant)
       if (known !== null) return known
       if (entryOf(tenant) !== entry) return null
     }
-    // Another reader that waited follows it again: since this caller asked, so it reads what this caller must see, too.
+    // Another waiting reader may have begun to read changes. It began after this call, so its result includes all that this caller
+    // must see.
     const now = entry.state
     if (now.name === 'following') return waitForFollow(now.going)
     return now.name === 'open' ? waitForFollow(follower.follow(entry, now.book)) : null

@@ -17,24 +17,24 @@ import type { Steps } from '#engine/steps.ts'
 import { yieldBetweenSteps } from '../runtime/index.ts'
 import type { QuoteSink } from './quote-rows.ts'
 
-/** A preparation: the revision of the quotes it was made from, its day, and when it was ready (monotonic milliseconds). */
+/** A preparation of the models, with the revision of its quotes, its day, and when it was ready (monotonic milliseconds). */
 interface Prepared extends ModelsByType {
   readonly revision: number
   readonly day: number
   readonly readyAt: number
 }
 
-/** The effects of customers on the quotes of each rate type. */
+/** The effects of customers on win probabilities, for each rate type. */
 export type EffectsByType = Readonly<Record<RateType, CustomerEffects>>
 
-/** Up to this many quotes, every answer waits for a current preparation (some 30 ms), so all lanes are up to date in it. */
+/** With up to this many quotes, every answer waits for a current preparation (some 30 ms), which includes all changes of all lanes. */
 const quickQuotesMax = 1_000
-/** A preparation is followed by a rest of three times its duration, so constant changes use at most a quarter of a core. */
+/** After a preparation, the next one waits three times its duration. Constant changes then use at most a quarter of a core. */
 const restShare = 3
 const restMsMax = 30_000
 /** The maximum age of a preparation that answers requests while a newer one is made. */
 const staleMaxMs = 60_000
-/** The memory of the statistics that are cached: some pages of a large brokerage. */
+/** The most memory of cached statistics: some pages of a large brokerage. */
 const statisticsBytesMax = 4_000_000
 
 /**
@@ -113,9 +113,9 @@ export class BrokerageBook implements QuoteSink {
   }
 
   /**
-   * A result over all quotes, and over what is known at a version of access, such as who sees which customer. Unlike other work on
-   * the book, it does not run while changes are applied: its totals are of one moment. The newest results are cached until a quote
-   * or the access changes.
+   * A result over all quotes that depends on the version of access, such as who sees which customer. Unlike other work on the book,
+   * it never runs while changes are applied, so that its totals are of one moment. The newest results are cached until a quote or the
+   * access changes.
    *
    * @param bytesOf the memory that a result takes
    */
@@ -128,7 +128,7 @@ export class BrokerageBook implements QuoteSink {
     return yieldBetweenSteps(this.#statistics(key, access, compute, bytesOf), this)
   }
 
-  /** A result over all quotes, of one moment like `statistics`, that is not cached. */
+  /** Like `statistics`, but not cached. */
   reading<Value>(compute: (quotes: QuoteBook) => Steps<Value>): Promise<Value> {
     return yieldBetweenSteps(compute(this.quotes), this)
   }
@@ -185,13 +185,13 @@ export class BrokerageBook implements QuoteSink {
         this.#preparing = null
       })
       if (prepared !== null && this.#mayAnswer(prepared, now)) {
-        // Readers that wait for the next preparation receive its error.
+        // This reader does not wait for the next preparation, so its errors are left to the readers that do.
         this.#preparing.catch(() => {})
         return prepared
       }
       await this.#preparing
       const made = this.#prepared
-      // Under constant changes, a preparation that finished after the request arrived is current enough.
+      // A newer revision may exist already. A preparation that ended after the request arrived is current enough.
       if (made !== null && made.day === dayOf(now) && !this.#isQuick()) return made
     }
   }
@@ -206,8 +206,8 @@ export class BrokerageBook implements QuoteSink {
   }
 
   /**
-   * The effects of customers, by the hash of their key. Computed when an offer names a customer, and cached: for a day in a large
-   * brokerage, because they change slowly, and until the next preparation in a small one.
+   * The effects of customers, by the hash of their key. Computed when an offer names a customer. A large brokerage's are cached for a
+   * day, because they change slowly; a small one's until the next preparation.
    */
   async customerEffects(
     prepared: ModelsByType,
@@ -249,7 +249,7 @@ export class BrokerageBook implements QuoteSink {
     const began = performance.now()
     const { quotes } = this
     const { revision } = quotes
-    // This work belongs to `quotes`, not to the book, so that requests and the reading of changes do not wait for it.
+    // The steps are queued for `quotes`, not for the book, so that requests and the reading of changes do not wait for them.
     const rows = await yieldBetweenSteps(quotes.columns.orderedRows(), quotes)
     const { steps, begun } = estimatorsByTypeInSteps(quotes, now, rows)
     let costs: Partial<CostsByType> = {}

@@ -13,14 +13,14 @@ export function needsConversion(
   return (basis ?? wanted) !== wanted || currency === 'CAD'
 }
 
-/** What the amounts of a quote include and their currency. Absent or null: the brokerage's default basis, and US dollars. */
+/** The basis, charges and currency of a quote's amounts. Absent or null: the brokerage's default basis, and US dollars. */
 export type QuotedOn = Pick<NewQuote, TermColumn<'quoted'>>
 
 export function termsOfQuote(quoted: QuotedOn): AmountTerms {
   return statedTerms(quoted, 'quoted')
 }
 
-/** The fuel charge per mile of the customer's schedule, and the exchange rate, on a day. */
+/** The fuel charge per mile by the customer's schedule, and the exchange rate, both of one day. */
 export async function dayRatesOf(
   transaction: TenantTransaction,
   tenant: TenantId,

@@ -9,7 +9,7 @@ import type { TenantId } from '../database/session/index.ts'
 export interface QuotedFor {
   readonly customerName: string | null
   readonly repId: number | null
-  /** Null if it is not known, such as before a rate is quoted. Required, so that no caller skips the rules for contract quotes. */
+  /** Null if unknown, such as before a rate is quoted. Not optional: a caller that forgot it would skip the rules for contract quotes. */
   readonly rateType: 'spot' | 'contract' | null
 }
 
@@ -21,12 +21,12 @@ export function asksForParties(rules: readonly PricingRule[]): boolean {
   )
 }
 
-/** The parties of a quote if no rule depends on those tables. */
+/** The parties of a quote without reading tables: for rules that depend on no customer or team. */
 export function namedParties({ repId, rateType }: QuotedFor): QuoteParties {
   return { customerKeys: [], tier: null, teamIds: [], repId, rateType }
 }
 
-/** The customer of a quote with all names that count for it, and the teams of its rep, as far as the rules depend on them. */
+/** The parties of a quote: the customer's names and tier, and the rep's teams. Reads only what the rules depend on. */
 export async function partiesIn(
   transaction: TenantTransaction,
   tenant: TenantId,
@@ -41,7 +41,7 @@ export async function partiesIn(
     teamIds: repId === null || !asks('team') ? [] : await teams.teamsOfPerson(transaction, tenant, repId),
   }
   if (customerName === null || !(asks('customer') || asks('tier'))) return parties
-  // For a person who may not see the customer, it is a customer that no rule names.
+  // If the customer is hidden from the person, no rule of a customer applies.
   if (await teams.isHiddenCustomer(transaction, tenant, customerName)) return parties
   const known = await customers.findCustomer(transaction, tenant, customerName)
   const aliases = known === null ? [] : await customers.aliasesOf(transaction, tenant, [known.customerId])

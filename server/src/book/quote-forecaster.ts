@@ -9,12 +9,12 @@ import { modelVersion } from './model-version.ts'
 import { termsOfQuote } from './quote-conversions.ts'
 import type { QuotedFor } from './quote-facts.ts'
 
-/** Probabilities are stored with six decimals: the forecasts are scored by what is stored. */
+/** Rounds to six decimals before the save, so that forecasts are scored by exactly the saved value. */
 const six = (share: number) => Math.round(share * 1e6) / 1e6
 
 /**
- * The forecast to store with a quote, from its appraisal, as the JSON text of its column. Null without one: nothing is known to
- * estimate from, or the rate cannot be converted.
+ * The forecast to store with a quote, from its appraisal, as the JSON text of its column. Null if there is nothing to estimate from,
+ * or the rate cannot be converted.
  */
 export function recordedForecast(
   appraisal: Appraisal,
@@ -41,7 +41,6 @@ export function recordedForecast(
   return JSON.stringify(forecast)
 }
 
-/** A new quote to forecast. */
 interface QuoteToForecast {
   readonly lane: LaneInColumns & Pick<NewQuote, QuotedAmountColumn>
   readonly quotedFor: QuotedFor
@@ -49,7 +48,7 @@ interface QuoteToForecast {
   readonly at: Date
 }
 
-/** Forecasts quotes that nobody appraised before: those of another system. */
+/** Returns a function that forecasts quotes pushed by another system, which nobody appraised before. */
 export function quoteForecaster(
   pricing: Pricing,
   by: { readonly tenant: TenantId; readonly now: number; readonly read: Reader },

@@ -59,13 +59,13 @@ import { yieldBetweenSteps } from '../runtime/index.ts'
 
 /** Receives the quotes of one brokerage, in no particular order, and the ids of deleted quotes. */
 export interface QuoteSink {
-  /** The number of a lane, the same for the same places and equipment. */
+  /** The number of a lane. The same places and equipment have the same number. */
   lane(places: LanePlaces): number
   /** Numbers the names of customers and carriers. */
   readonly names: QuoteNames
   /** Adds or replaces a quote. `lane` is a number that `lane()` returned. */
   put(lane: number, quote: QuoteRow): void
-  /** The same for a quote that does not count, because an amount cannot be converted. */
+  /** Like `put`, for a quote that does not count, because an amount cannot be converted. */
   putApart(lane: number, quote: QuoteRow): void
   /** Removes a quote. An unknown id is ignored. */
   remove(quoteId: number): void
@@ -79,16 +79,16 @@ export interface QuoteSink {
 export interface QuotesRead {
   readonly versions: TenantVersions
   readonly settings: BookSettings
-  /** What amounts are converted with; null if none has to be. */
+  /** The fuel surcharges and exchange rates that convert amounts; null if no amount needs them. */
   readonly days: ConversionDays | null
   /** The number of quotes put, and of ids removed. */
   readonly put: number
   readonly removed: number
-  /** Quotes with a time that a JavaScript Date cannot represent: they are left out, and were removed if they had another time. */
+  /** The number of quotes with a time that a JavaScript Date cannot represent. They are left out, or removed if they were in the sink. */
   readonly skipped: number
 }
 
-/** How quotes are counted. */
+/** The settings by which quotes are counted. */
 interface Counting extends Pick<BookSettings, 'basis' | 'rateType' | 'expiredCountsAsLost'> {
   readonly days: QuotesRead['days']
 }
@@ -155,7 +155,7 @@ export function* unpackInSteps(
     }
     const ofQuote = ofCustomers[index] as string
     if (ofQuote !== lastCustomers) {
-      // The quotes of a request follow each other.
+      // Quotes with the same customers follow each other, so the last names are reused.
       names = customersIn(ofQuote, sink.names)
       lastCustomers = ofQuote
     }
@@ -242,7 +242,7 @@ const notStated: AmountTerms = { basis: null, fuelCents: null, accessorialCents:
 const basisOf = [null, 'linehaul', 'all_in'] as const
 const currencyOf = [null, 'USD', 'CAD'] as const
 
-/** The amounts of a record, with the terms of its second record. */
+/** The amounts of a quote's record. Their terms are in a second record, if the quote states any. */
 function sentAmounts(
   numbers: DataView,
   start: number,
@@ -303,8 +303,8 @@ function factsOf(
 const statesTerms = ({ basis, currency }: AmountTerms) => basis !== null || (currency ?? null) !== null
 
 /**
- * Whether AP is above AR: as they are if they include the same charges in the same currency, else as they are converted. It is not
- * known if they could not be converted.
+ * Whether AP is above AR. If both have the same basis and currency, they are compared as sent, else as converted. False if they
+ * cannot be compared.
  */
 function isAtALoss(
   { customerRateCents, truckCostCents, customer, truck }: SentAmounts,
@@ -316,7 +316,6 @@ function isAtALoss(
   return converted !== null && (converted.truckCostCents ?? 0) > (converted.customerRateCents ?? 0)
 }
 
-/** Puts the quotes of a portion into a sink. */
 function* putInSteps({ counted, apart }: UnpackedQuotes, sink: QuoteSink): Steps<void> {
   for (let at = 0; at < counted.count; at++) {
     if (at % putPerStep === putPerStep - 1) yield
@@ -328,7 +327,7 @@ function* putInSteps({ counted, apart }: UnpackedQuotes, sink: QuoteSink): Steps
   }
 }
 
-/** Removes quotes. In steps of the sink, so that no other work of the sink is in the middle of reading it. */
+/** Removes quotes. Run the steps in the sink's queue, so that no other work is reading the sink meanwhile. */
 function* removeInSteps(ids: Iterable<number>, sink: QuoteSink): Steps<void> {
   let removed = 0
   for (const quoteId of ids) {
@@ -467,9 +466,8 @@ async function* portionsOf(
 }
 
 /**
- * Brings a sink from the versions and settings that it was read with to the newest ones: puts the quotes that changed since
- * and removes deleted ones. Returns `'gone'`, without changing the sink, when it is unknown which quotes changed, or when so
- * many did that opening the book again is quicker.
+ * Brings a sink up to date: puts the quotes that changed since its versions, and removes deleted ones. Returns `'gone'`, without
+ * changing the sink, when it is unknown which quotes changed, or when so many did that opening the book again is quicker.
  */
 export async function followQuotes(
   database: Pick<Database, 'inTenant'>,
@@ -486,7 +484,7 @@ export async function followQuotes(
     if (standing.settings.rateType !== settings.rateType) return 'gone'
     if (standing.settings.mixed && standing.settings.conversions !== settings.conversions) return 'gone'
     const { mixed } = standing.settings
-    // The same conversions as before, unless nothing had to be converted until now.
+    // The conversions did not change. They are read only if nothing had to be converted until now.
     const days = mixed ? (known ?? (await conversions.conversionDays(transaction, tenant))) : null
     const ids = standing.changed === 0 ? [] : await readChangedQuotes(transaction, tenant, since)
     const portions: PackedQuotes[] = []

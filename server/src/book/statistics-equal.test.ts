@@ -130,7 +130,7 @@ function randomQuote(random: () => number, memberId: number) {
 interface Brokerage {
   readonly tenant: MadeTenant
   readonly own: TenantId
-  /** Sees neither Zulu nor Éclair. */
+  /** A person from whom the customers Zulu and Éclair are hidden. */
   readonly memberId: number
 }
 

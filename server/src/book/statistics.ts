@@ -46,7 +46,7 @@ import { openQuotes } from './quote-rows.ts'
 
 /** Statistics of a brokerage, computed from its book as the current person may see it. */
 export interface Statistics {
-  /** The basis of all amounts. They are US dollars. */
+  /** The basis of all amounts, which are in US dollars. */
   readonly basis: RateBasis
   /** All lanes of the book, by number. */
   readonly lanes: readonly BookLane[]
@@ -57,12 +57,15 @@ export interface Statistics {
   ): Promise<PerformancePage>
   /** The shipments of a selection whose actual margin is below the quoted one. */
   marginGaps(selection: QuoteSelection, page: Parameters<typeof marginGaps>[2]): Promise<MarginGaps>
-  /** The judged quotes that still have the outcome that they were judged for. */
+  /** The quotes of a backtest that missed margin and still have the outcome of its time. */
   missed(
     judged: JudgedQuotes,
     page: Omit<Parameters<typeof listMissed>[2], 'isSelected'>,
   ): Promise<{ readonly totals: readonly MissedSums[]; readonly quotes: readonly PlacedMissed[] }>
-  /** How the customer of a selection decides: of quotes up to `now`, in two periods of `days` days of the brokerage, with today. */
+  /**
+   * How a selection's customer decides: quotes up to `now`, in two periods of `days` days in the brokerage's time zone. The last day
+   * is today.
+   */
   customerAnswers(
     selection: QuoteSelection,
     periods: { readonly now: number; readonly days: number },
@@ -78,15 +81,18 @@ export interface Statistics {
   /** How many quotes of a selection were converted, and how many do not count because they cannot be. */
   converted(selection: QuoteSelection): Promise<ConvertedCounts>
   /**
-   * The ids of the quotes of a selection that count in a figure, also those of hidden customers: the list that shows them leaves
-   * these out.
+   * The ids of the quotes of a selection that count in a figure. They include quotes of hidden customers, which the list of quotes
+   * leaves out.
    */
   behind(figure: FigureOfQuotes, selection: QuoteSelection): Promise<readonly number[]>
-  /** The totals of shipments, and how many of their quotes were converted: of a selection, or of quotes that the reader may see. */
+  /**
+   * The totals of shipments, and how many of their quotes were converted. The shipments are those of a selection, or of given quotes
+   * that the reader may see.
+   */
   shipments(
     which: QuoteSelection | { readonly quoteIds: readonly number[] },
   ): Promise<{ readonly totals: ShipmentTotals; readonly converted: ConvertedCounts }>
-  /** The months and the newest quotes of a city pair. The points are of the equipment, if one is selected. */
+  /** The months and the newest quotes (points) of a city pair. If an equipment is selected, the points are only of that one. */
   laneRecord(selection: CityPair & QuoteSelection, pointsMax: number): Promise<LaneRecord>
 }
 
@@ -98,14 +104,14 @@ interface StatisticsParts {
   readonly database: Pick<Database, 'inTenant'>
 }
 
-/** The market rates of the lanes of a book, by their numbers, and the miles that convert them. */
+/** The market rates of a book's lanes, by lane number, and the miles that convert them. */
 export interface MarketOfBook {
   marketOf(lane: number): MarketOfLanes
   /** The miles between the places of a lane; null if one of them is unknown. */
   measuredMiles(lane: number): number | null
 }
 
-/** The result of a test on history. `asOf` is the time of the test: two results of a brokerage have different ones. */
+/** The quotes that a backtest judged. `asOf` is the time of the backtest, and identifies it within the brokerage. */
 export interface JudgedQuotes {
   readonly missed: MissedColumns
   readonly asOf: number
@@ -128,7 +134,7 @@ export async function statisticsOf(
   const { quotes: book, settings, versions } = await books.read(tenant)
   const { access } = versions
   const records = await book.customerRecords(access, () =>
-    // They are those of the whole brokerage, whoever waits for them.
+    // The records are those of the whole brokerage, also if customers are hidden from the person who waits.
     forBrokerage(() => database.inTenant(tenant, (transaction) => readCustomerRecords(transaction, tenant))),
   )
   const nameOf = (kind: string, ...about: readonly unknown[]) =>
@@ -213,7 +219,7 @@ export async function statisticsOfSome(
   }
 }
 
-/** What all members of `Statistics` read. */
+/** The data that all members of `Statistics` read. */
 interface Read {
   readonly book: BrokerageBook
   readonly settings: BookSettings
@@ -290,7 +296,7 @@ function ofLists({
   }
 }
 
-/** The lanes of a selection if it is of one city pair; null if it is not. */
+/** The lanes of a selection of one city pair; null for other selections. */
 function quotesOf(
   quotes: QuoteBook,
   { originKey, destinationKey, equipmentCode }: QuoteSelection,
