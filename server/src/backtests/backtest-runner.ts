@@ -32,9 +32,9 @@ export interface BacktestRunner {
 const runningMax = 2
 /** Tenants that may wait for a thread. A waiting tenant holds no quotes in memory. */
 const waitingMax = 100
-/** Tenants whose last result is cached: a few kilobytes each, and 57 bytes for each judged quote that missed margin. */
+/** The most tenants whose last result is cached. A result has a few kilobytes, and 57 bytes for each judged quote that missed margin. */
 const keptMax = 200
-/** The judged quotes in all cached results together. Above this, the oldest results are removed. */
+/** The most quotes with missed margin in all cached results together. Above it, the oldest results are removed. */
 const missedMax = 500_000
 /** A result is shown for this long even when quotes change, because in a busy brokerage they always do. */
 const freshMs = 10 * 60_000
@@ -44,9 +44,9 @@ const dayMs = 86_400_000
 
 /** The inputs of a result, as texts to compare. */
 interface Inputs {
-  /** JSON of the version of the facts, the day and the minimum. */
+  /** JSON of the version of the facts, the day, and the brokerage's minimum. */
   readonly facts: string
-  /** What the amounts were converted to, and with which fuel prices and exchange rates. */
+  /** The basis of the amounts, and the version of the fuel prices and exchange rates that converted them. */
   readonly conversions: string
 }
 
@@ -108,7 +108,7 @@ class BackgroundBacktests implements BacktestRunner {
     const found = this.#kept.get(tenant)
     if (found?.kind === 'running') return { status: 'running', progress: found.progress }
     if (found?.kind === 'ended') {
-      // Amounts on another basis are another unit, so such a result is not shown.
+      // A result whose amounts were converted in another way is not shown, because its amounts are not comparable with today's.
       const isComparable = found.madeFrom.conversions === madeFrom.conversions
       const current = isComparable && found.madeFrom.facts === madeFrom.facts
       if (current || (isComparable && now - found.endedAt < freshMs)) {
@@ -206,7 +206,7 @@ class BackgroundBacktests implements BacktestRunner {
 }
 
 async function inputsOf(transaction: TenantTransaction, tenant: TenantId, now: number): Promise<Inputs> {
-  // The version is read first: a change during the read then makes the result outdated.
+  // The version is read before the facts, so that a change during the read makes the result outdated.
   const { facts: version } = await readVersions(transaction, tenant)
   const row = await findTenant(transaction, tenant)
   return {

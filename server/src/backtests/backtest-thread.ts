@@ -6,7 +6,7 @@ import type { BacktestFacts } from './backtest-facts.ts'
 /** A message of the thread: progress, or the result at the end. */
 export type WorkerMessage = { readonly progress: number } | { readonly result: BacktestResult | TooFewQuotes }
 
-/** The processor time of a backtest. The largest history takes a fraction of it. */
+/** The maximum processor time of a backtest. The largest history takes a fraction of it. */
 const processorMsMax = 30 * 60_000
 const heapMaxMb = 768
 

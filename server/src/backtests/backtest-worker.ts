@@ -4,7 +4,7 @@ import { backtest } from '#engine/backtest/backtest.ts'
 import type { BacktestFacts } from './backtest-facts.ts'
 import type { WorkerMessage } from './backtest-thread.ts'
 
-// On Linux a thread has its own niceness. On other systems the priority would apply to the whole process.
+// Only on Linux does a thread have its own priority. Elsewhere this would lower that of the whole process.
 if (process.platform === 'linux') setPriority(19)
 
 const tell = (message: WorkerMessage) => parentPort?.postMessage(message)
