@@ -3,7 +3,7 @@ export const rowsExportedAtOnce = 1_000
 /** Groups that an export of statistics computes at once. */
 export const groupsExportedAtOnce = 10_000
 
-/** A CSV file, one page of lines after the other. */
+/** The text of a CSV file, made page by page. */
 export async function* csvPages<Cursor>(
   head: string,
   page: (cursor: Cursor | null) => Promise<{ lines: string; next: Cursor | null }>,

@@ -18,7 +18,7 @@ export interface Call<E extends Endpoint> {
   readonly caller: CallerOf<E>
   readonly params: ParamsOf<E>
   readonly query: QueryOf<E>
-  /** A file is passed as sent, in pieces. */
+  /** The parsed JSON; a CSV endpoint gets the received bytes, in pieces. */
   readonly body: E['bodyKind'] extends 'csv' ? readonly Buffer[] : BodyOf<E>
   readonly signed: E['who'] extends { signed: true } ? Signed : undefined
   /** When the request arrived, epoch milliseconds. */
@@ -28,7 +28,7 @@ export interface Call<E extends Endpoint> {
   readonly requestId: string
 }
 
-/** Whose data a read returns, and the time of the read. */
+/** The brokerage whose data a read returns, and the time of the read. */
 export interface AskedBy {
   readonly caller: Pick<PersonCaller | ServiceCaller, 'tenant'>
   readonly now: number
@@ -69,9 +69,9 @@ export interface Arriving<E extends Endpoint> {
 }
 
 /**
- * Runs before the body of a request is read, and throws to reject it. Returns a function that releases what was
- * reserved. That function is called when the handler has ended, also if the caller hung up before, or when the request ends
- * without a handler. It may be called twice.
+ * Runs before the body of a request is read. Throws to reject the request, or returns a function that releases what it reserved. The
+ * service calls that function after the handler, even if the caller hung up, or when the request ends without a handler. It may call
+ * it twice.
  */
 export type BeforeBody<E extends Endpoint> = (arriving: Arriving<E>, parts: Parts) => Promise<() => void>
 

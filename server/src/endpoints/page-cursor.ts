@@ -15,7 +15,7 @@ export function cursorPosition(text: string): readonly unknown[] | null {
   }
 }
 
-/** The Problem for a cursor that is invalid or belongs to another order of the list. */
+/** The error of a cursor that is invalid or belongs to another order of the list. */
 export function wrongCursor(): Problem {
   return invalid([
     {

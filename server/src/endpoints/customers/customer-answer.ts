@@ -7,7 +7,7 @@ import type { TenantId } from '../../database/session/index.ts'
 
 export type CustomerAnswer = Type.Static<typeof contract.Customer>
 
-/** Customers in the form of the API, by key. `names` has the name of each customer without a record. */
+/** Customers in the form of the API, in the order of `names`. A name of `names` is shown if its customer has no record. */
 export async function customerAnswers(
   transaction: TenantTransaction,
   tenant: TenantId,
@@ -56,14 +56,14 @@ export async function customerAnswer(
   return answer
 }
 
-/** The record of a customer that has one. */
+/** The record of a customer that certainly has one. Throws if it has none. */
 export async function recordOf(transaction: TenantTransaction, tenant: TenantId, name: string) {
   const record = await customers.findCustomer(transaction, tenant, name)
   if (record === null) throw new Error('A customer that was just created has a record.')
   return record
 }
 
-/** The customer that a name counts for, with or without a record. */
+/** The customer of a name. If the name was merged, it is the one that it was merged into. */
 export async function customerNamed(
   transaction: TenantTransaction,
   tenant: TenantId,

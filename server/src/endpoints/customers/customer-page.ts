@@ -11,7 +11,7 @@ import type { Parts } from '../parts.ts'
 import { performancePage } from '../performance/performance-rows.ts'
 import { customerAnswer } from './customer-answer.ts'
 
-/** The days of each of the two periods that the trend of a customer compares. */
+/** The days in each of the two periods whose comparison is a customer's trend. */
 const trendDays = 90
 
 /** The months on the page of a customer: ten years. */

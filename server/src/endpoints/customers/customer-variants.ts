@@ -9,7 +9,7 @@ import type { Call } from '../endpoint-call.ts'
 import type { Parts } from '../parts.ts'
 import { namesOf } from '../performance/performance-rows.ts'
 
-/** The pairs of customers whose names probably mean the same one, the open ones first. */
+/** Pairs of names that probably mean the same customer. Undecided pairs come first. */
 export async function listCustomerVariants(
   { caller: { tenant } }: Call<typeof contract.listCustomerVariants>,
   { books, database }: Pick<Parts, 'books' | 'database'>,

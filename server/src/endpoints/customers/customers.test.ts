@@ -432,7 +432,7 @@ test('the list can be searched, and is exported with the terms and the other nam
   await merge('Harvest Inc', 'Harvest')
   const found = await list('q=%20HARVEST%20')
   expect(found).toMatchObject({ customers_total: 1, customers: [{ name: 'Harvest', quotes: 2 }] })
-  // Only a merged name contains the text.
+  // The text is only in a merged name.
   expect(await list('q=inc')).toMatchObject({ customers: [{ name: 'Harvest' }] })
   expect(await list('q=nobody')).toMatchObject({ customers: [], customers_total: 0 })
   const last = found.customers[0].last_quoted_at
@@ -501,7 +501,7 @@ describe('the customer in the estimate', () => {
     expect(shopper.estimate.probability).toBeLessThan(plain.estimate.probability - 0.1)
     expect(other.estimate.customer).toMatchObject({ decided: 0, won: 0 })
 
-    // A merged name has the effect of its customer, at once.
+    // A merged name has its customer's effect on the win probability at once.
     await merge('Buyer', 'Buyer Inc')
     const alias = await advise('buyer')
     expect(alias.estimate.customer).toMatchObject({ name: 'Buyer Inc', decided: 80 })

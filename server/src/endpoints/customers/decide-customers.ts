@@ -12,7 +12,7 @@ type Decided = Call<typeof contract.decideCustomers>
 
 const wrong = (pointer: '/name' | '/other', detail: string) => invalid([{ pointer, code: 'invalid', detail }])
 
-/** Merges the customer of the first name into that of the second one. @throws Problem 422 if it already counts for another one */
+/** Merges the customer of the first name into that of the second. @throws Problem 422 if the first name is already merged */
 async function merge(
   transaction: TenantTransaction,
   { caller: { tenant, userId }, body, now: time }: Decided,
@@ -35,7 +35,7 @@ async function merge(
   await customers.mergeCustomer(transaction, tenant, { from, into }, { now, userId })
 }
 
-/** Undoes a merge of the two names, and saves whether they are different customers. Returns false if that changes nothing. */
+/** Undoes a merge of the two names, and saves or removes the decision that they are different. Returns false if nothing changed. */
 async function separate(
   transaction: TenantTransaction,
   { caller: { tenant, userId }, body, now }: Decided,
@@ -50,7 +50,7 @@ async function separate(
 }
 
 /**
- * Saves whether two names are the same customer. Returns the customer that the first name counts for now.
+ * Saves whether two names are the same customer. Returns the present customer of the first name.
  *
  * @throws Problem 422 for names that cannot be decided on; not-found if there is no decision to undo
  */

@@ -98,7 +98,7 @@ export async function listCustomers(
   }
 }
 
-/** All customers of the list, as a file. */
+/** All customers of the list, as a CSV file. */
 export async function exportCustomers(
   { caller: { tenant }, query, now }: Call<typeof contract.exportCustomers>,
   parts: Pick<Parts, 'books' | 'database'>,

@@ -9,9 +9,8 @@ import type { Parts } from '../parts.ts'
 import { type CustomerAnswer, customerAnswer, recordOf } from './customer-answer.ts'
 
 /**
- * Renames a customer by a merge into the new name. A name that no other customer has gets the settings of this one first. It gets
- * the fuel schedule, too, unless it is an alias, which keeps the schedule of its own quotes. Only another spelling of the same key
- * replaces the name.
+ * Renames a customer by merging it into the new name. A name that no other customer has first gets this customer's settings and fuel
+ * schedule. An alias keeps its own fuel schedule. If the new name is only another spelling, nothing is merged: it replaces the name.
  */
 async function renamed(
   transaction: TenantTransaction,
@@ -26,7 +25,7 @@ async function renamed(
     }
     return recordOf(transaction, tenant, newName)
   }
-  // An alias becomes a customer again first, so that the present name can be merged into it.
+  // If the new name is an alias, it first becomes a customer again, so that the present name can be merged into it.
   const isAlias = await customers.separateCustomers(transaction, tenant, [newName, before.name])
   const isFree = isAlias || !(await customers.isCustomerInUse(transaction, tenant, newName))
   const to = await customers.ensureCustomer(transaction, tenant, newName, now)

@@ -108,7 +108,7 @@ async function text(token: string, path: string): Promise<{ status: number; text
   return { status: answer.status, text: (await answer.text()).toLowerCase() }
 }
 
-/** The answers that name the hidden customer or its quote, other than by repeating the request. */
+/** The answers that reveal the hidden customer or its quote. Repeating a name of the request does not count. */
 async function leaks(token: string, ref: string): Promise<string[]> {
   const found: string[] = []
   for (const path of reads(ref)) {
@@ -407,7 +407,7 @@ describe('with one of the two mechanisms off', () => {
     await enter(null)
     await expect(client.query('execute kept')).rejects.toMatchObject(refusal)
     await client.query('rollback')
-    // With parameters, a person's transaction plans it each time, however often others have used it.
+    // With parameters, a person's transaction plans the statement again, even if others prepared it.
     await client.query(
       'prepare asked (integer) as select customer_key from quotes where tenant_id = $1 order by 1',
     )

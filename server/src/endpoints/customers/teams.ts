@@ -75,14 +75,14 @@ async function apply(
   }
   if (names !== undefined) {
     const ids: number[] = []
-    // In one order, so that two requests with the same customers do not wait for each other.
+    // Sorted, so that two requests lock the same customers in the same order, and cannot deadlock.
     for (const name of names.toSorted())
       ids.push(await customers.ensureCustomer(transaction, tenant, name, now))
     await teams.setTeamCustomers(transaction, tenant, teamId, ids)
   }
 }
 
-/** Without its team, a rule would apply to no quote, and nothing would say so. @throws Problem state-conflict */
+/** @throws Problem state-conflict if a rule names the team: without its team, the rule would silently apply to no quote */
 async function checkRulesOfTeam(
   transaction: TenantTransaction,
   tenant: TenantId,

@@ -70,7 +70,7 @@ function auditFilter(query: QueryOf<typeof exportAuditEvents>): AuditFilter {
   }
 }
 
-/** A selection of the log as CSV, newest first. Each piece is read in its own transaction. */
+/** A selection of the audit log as CSV, newest first. Each piece is read in its own transaction. */
 function csvOf(database: Database, tenant: TenantId, filter: AuditFilter): CsvFile['text'] {
   return csvPages(auditCsvHead, async (before: number | null) => {
     const rows = await database.inTenant(tenant, (transaction) =>

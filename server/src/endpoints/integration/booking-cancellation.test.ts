@@ -179,7 +179,7 @@ describe('a cancellation', () => {
     const restored = (await rollBack(quote.lane_ref, 2)).body
     expect(restored).toEqual({ ...booked, updated_at: restored.updated_at })
     expect(restored).toMatchObject(bookedValues)
-    // Signed before the rollback, so it is older than the rollback.
+    // This update arrives after the rollback, but was signed before it.
     const late = await push({ lane_ref: quote.lane_ref, cancelled: true, cancel_reason: 'x' }, seconds() - 7)
     expect(late.body.updated).toBe(false)
     await push({ lane_ref: quote.lane_ref, cancelled: true }, Math.ceil(Date.now() / 1000) + 1)

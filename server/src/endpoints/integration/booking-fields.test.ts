@@ -15,10 +15,7 @@ import { type EventReceiver, eventReceiver, type Received, sendEventsTo } from '
 import { call, type Integration, makeIntegration, makeQuote, pushUpdate } from '#testing/make.ts'
 import { type TestApp, testApp } from '#testing/test-app.ts'
 
-/**
- * Goes through the table of booking fields, so that a new field fails here if one of the places below does not handle
- * it.
- */
+/** Tests every field in the table of booking fields. A new field fails here until each tested place handles it. */
 
 let app: TestApp
 let acme: Integration
@@ -59,7 +56,7 @@ function distinctive(field: BookingField, turn = 0): unknown {
     case 'currency':
       return turn === 0 ? 'CAD' : 'USD'
     case 'charges':
-      // They are the accessorial charges of the same update.
+      // The charges by name, which add up to the accessorial charges of the same update.
       return [{ name: `charge ${turn}`, amount: distinctive(accessorialsOf(field), turn) }]
   }
 }
@@ -73,7 +70,7 @@ function inHistory(value: unknown): unknown {
   return value.map(({ name, amount }) => `${name} ${amount.toFixed(2)}`).join('; ')
 }
 
-/** Charges by name follow the accessorial charges, so neither changes alone. */
+/** Fields that can change alone. Charges by name and accessorial charges change together. */
 const changesAlone = sentBookingFields.filter(
   (field) => bookingTable[field].unit !== 'charges' && !field.endsWith('AccessorialsCents'),
 )

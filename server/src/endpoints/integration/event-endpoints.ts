@@ -70,7 +70,7 @@ function requireEvents({ events: on }: Config): NonNullable<Config['events']> {
   return on
 }
 
-/** A normalized URL, when events may be sent to it. The addresses of its host name are checked before each request. */
+/** Normalizes a URL and checks that events may be sent to it. The host name's addresses are checked later, before each request. */
 function readUrl(text: string, { events: on }: Config): string {
   const target = outboundTarget(text, allowedPrivate(on?.allowPrivate ?? []))
   if (typeof target !== 'string') return target.url.href

@@ -14,8 +14,8 @@ import {
 import { sharedApp, type TestApp } from '#testing/shared-app.ts'
 
 /**
- * The bodies that integrations were promised, written out by hand: the declarations in `contract/src` also have members that
- * `include` adds, so they cannot prove that an answer has no others.
+ * The bodies that integrations were promised, written by hand. The declarations in `contract/src` would not do: they allow the
+ * members that `include` adds.
  */
 const closed = (members: TProperties) => Type.Object(members, { additionalProperties: false })
 const number = Type.Number()
@@ -113,10 +113,10 @@ beforeAll(async () => {
     pushQuotes,
     {
       quotes: [
-        // One is converted by its own fuel charge, the other is not counted, because it has none.
+        // One quote is converted by its own fuel charge. The other has none, so it is not counted.
         quoteToPush('C-1', { quoted_basis: 'linehaul', quoted_rate: 1700, quoted_fuel: 350, outcome: 'won' }),
         quoteToPush('C-2', { quoted_basis: 'linehaul', quoted_rate: 1650 }),
-        // A lane whose only quote is not counted.
+        // A lane with one quote, which is not counted.
         quoteToPush('C-3', {
           origin: 'Reno, NV',
           destination: 'Boise, ID',
@@ -157,7 +157,7 @@ const laneStates: readonly [string, Record<string, string>, string | null, 'ours
   ['an unknown city without data', unknown, null, 'empty'],
 ]
 
-/** The read, answered from memory the second time, and by the regular handler because of its header the third time. */
+/** Three answers to one read: the second comes from memory, and the third, because of its header, from the regular handler. */
 async function answersOf(path: string, query: Record<string, string>, token: string) {
   const answers = []
   for (const headers of [{}, {}, { Prefer: 'handling=lenient' }]) {

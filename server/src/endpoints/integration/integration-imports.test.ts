@@ -93,7 +93,7 @@ describe('202', () => {
       expect(again.headers.get('Idempotent-Replayed')).toBe('true')
       await ended(mine, begun.body.import_id)
     }
-    // Signed again later, it is a new import, whose rows are all known.
+    // The same file signed again later is a new import, in which all rows are known.
     const later = await push(mine, file)
     expect(later.body.import_id).toBe(begun.body.import_id + 1)
     expect(await ended(mine, later.body.import_id)).toMatchObject({ rows_added: 0, rows_repeated: 2_000 })

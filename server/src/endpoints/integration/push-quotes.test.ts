@@ -339,7 +339,7 @@ describe('200', () => {
   })
 
   test('500 quotes with long values fit into one call, and count as five requests', async () => {
-    // With the real limit, which counts the hundreds after the first one.
+    // With the real limit, which counts each hundred items after the first.
     const limited = await appOn(app.testDatabase, { secretKeys: [app.secretKey], rateLimit: 'real' })
     const ours = await makeIntegration(limited, everything)
     const long = 'é'.repeat(200)

@@ -75,7 +75,7 @@ async function applyHundred(
   const { tenant, tokenId } = by.caller
   const now = await changes.databaseNow(transaction)
   await creditReps(transaction, tenant, quotes)
-  // Needed also if the push states no basis: the stored quotes may state one.
+  // Read even if the push states no basis, because the saved quotes may state one.
   const assumed = await defaultBasisOf(transaction, tenant)
   const signature = { tokenId, signedAtSeconds: by.signed.timestampSeconds, now: by.now }
   const entries: Entry[] = []
@@ -111,7 +111,7 @@ async function applyHundred(
   return results
 }
 
-/** The entries, with the forecast of each new quote that is undecided and was quoted within a day. */
+/** The entries. A new quote gets a forecast if it is undecided and was quoted within a day. */
 async function withForecasts(
   transaction: TenantTransaction,
   entries: readonly Entry[],

@@ -45,7 +45,7 @@ async function applyHundred(
   const changing: ChangingQuote[] = []
   const recording: RecordedUpdate[] = []
   const by = { tokenId, timestampSeconds: signed.timestampSeconds }
-  // A quote may be named twice: once by its external_id, and once by its lane_ref.
+  // The quotes so far. A push may name a quote twice: by its external_id and by its lane_ref.
   const seen = new Set<number>()
   const results = valid.map((one, nth): Result | RefusedItem => {
     const { index, item, quote } = one

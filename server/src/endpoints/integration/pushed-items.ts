@@ -18,7 +18,7 @@ import { itemErrors } from './item-errors.ts'
 
 export type RefusedItem = Static<typeof contract.RefusedItem>
 
-/** Who pushed the items, and when: what the effect of an item depends on besides the item. */
+/** Who pushed the items, and when. Together with an item, this decides its effect. */
 export interface PushedBy {
   readonly caller: ServiceCaller
   readonly signed: Signed
@@ -35,7 +35,7 @@ export interface CheckedItem<Item> {
   readonly errors: FieldError[]
 }
 
-/** A name of a quote: prefixed, so that an external_id never equals a lane_ref. */
+/** How an item names its quote. The prefix distinguishes an external_id from an equal lane_ref. */
 type QuoteName = `external_id ${string}` | `lane_ref ${string}`
 
 interface NamedItem {
@@ -48,8 +48,8 @@ function nameOf({ external_id: id, lane_ref: ref }: NamedItem): QuoteName | null
 }
 
 /**
- * Checks the items of a push one by one, in steps: their fields, and that each names a quote, by one of its names, once in the call. The
- * errors of 500 large items take a tenth of a second.
+ * Checks the items of a push: their fields, and that each names one quote, in one way, that no earlier item names. It runs in steps,
+ * because 500 large items take a tenth of a second.
  */
 export function itemChecker<Item extends NamedItem>(schema: TObject, what: string) {
   const itemShape = shape(schema, 'body')
@@ -225,7 +225,8 @@ async function withQuotes<Checked extends CheckedItem<NamedItem>>(
 }
 
 /**
- * The quotes that came in a file under the external_id of an item. From now on they have it, so the load has one quote.
+ * Finds the quotes that a file added with an item's external_id as its id. They get that external_id, so that the load has only one
+ * quote.
  */
 async function importedBefore<Checked extends CheckedItem<NamedItem>>(
   transaction: TenantTransaction,
@@ -253,7 +254,7 @@ async function importedBefore<Checked extends CheckedItem<NamedItem>>(
   return named.map(({ one, id, lane: quote }) => [one.item, { ...quote, external_id: id }] as const)
 }
 
-/** Identifies an item of a repeated request. */
+/** The digest by which an item of a repeated request is recognized. */
 export function itemDigest({ requestDigest }: Signed, index: number): Buffer {
   return createHash('sha256').update(requestDigest).update(`.${index}`).digest()
 }

@@ -41,7 +41,7 @@ async function page(
   return { changes: body[kind] as Change[], cursor: body.next_cursor as string, more: body.more as boolean }
 }
 
-/** A reader that follows the cursor, holds the state, and fails if it gets a version of a quote twice. */
+/** A reader that follows the cursor, remembers the state, and fails if it gets a version of a quote twice. */
 function follower(ours: Pick<Integration, 'token'>, kind: Kind, limit = 3) {
   const lanes = new Map<number, unknown>()
   const seen = new Set<string>()

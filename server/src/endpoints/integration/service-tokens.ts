@@ -46,7 +46,6 @@ export async function createServiceToken(
   }
 }
 
-/** All service tokens of the brokerage. */
 export async function listServiceTokens(
   { caller }: Call<typeof contract.listServiceTokens>,
   { database }: Pick<Parts, 'database'>,

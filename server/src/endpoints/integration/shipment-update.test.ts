@@ -30,7 +30,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await owner.end()
 })
-// Some tests sign by the clock of the database, which runs, and must stay within the window of the service's clock.
+// Sets the service's clock, because some tests sign by the database's clock, which runs.
 beforeEach(() => {
   app.now = Date.now()
 })
@@ -401,7 +401,7 @@ describe('200', () => {
       const another = { ...acme, token: await makeServiceToken(app, acme.tenant.owner) }
       const signedAt = await databaseSeconds()
       await pushUpdate(behind, acme, { lane_ref: quote.lane_ref, customer_rate: 2200 }, signedAt)
-      // By the clock of its instance the first one would count as 20 s older than it is.
+      // By its instance's clock, the first update would be 20 s too old.
       const late = { lane_ref: quote.lane_ref, customer_rate: 2100 }
       expect((await pushUpdate(app, another, late, signedAt - 10)).body.updated).toBe(false)
       const [change] = await changesOf(quote.lane_ref)

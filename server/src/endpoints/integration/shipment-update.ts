@@ -66,7 +66,7 @@ function carriedFields(body: Pick<UpdateFields, keyof SentFields>): ShipmentUpda
   return { ...accessorialsOfNames(body), ...Object.fromEntries(carried) }
 }
 
-/** The accessorial charges that follow from charges by name, where only those were sent. */
+/** The accessorial charges as the sums of charges by name. Amounts that were sent replace them. */
 function accessorialsOfNames(body: Pick<UpdateFields, keyof SentFields>): ShipmentUpdate['fields'] {
   const [customer, truck] = [
     accessorialCents(undefined, body.customer_charges),
@@ -119,7 +119,7 @@ function bookedQuote(quote: BookedQuoteRow): BookedQuote {
   }
 }
 
-/** The columns of a quote after an update. A booking ends a void, also one that arrives after its cancellation. */
+/** The columns of a quote after an update. A booking makes a void quote valid again, even if its cancellation arrived first. */
 function changeableValues(
   quote: BookedQuoteRow,
   next: BookedQuote,
@@ -138,7 +138,7 @@ function changeableValues(
   }
 }
 
-/** What a signed update does to its quote. `now` is the time of the database's clock, in epoch milliseconds. */
+/** Decides which values of a quote a signed update changes. `now` is the time of the database's clock, in epoch milliseconds. */
 export function decideUpdate(
   quote: BookedQuoteRow,
   body: UpdateFields,

@@ -172,7 +172,7 @@ test('429: each brokerage has a limit per minute, and Retry-After says when to t
     const refused = await ask(ours.owner)
     expect([refused.status, refused.body.type]).toEqual([429, '/problems/too-many-attempts'])
     expect(refused.headers.get('Retry-After')).toBe('60')
-    // Before the body arrives: to read six megabytes is most of the work.
+    // The refusal comes before the body, because reading six megabytes is most of the work.
     const [early] = await sendRaw(
       limited,
       head(`POST ${path} HTTP/1.1`, [

@@ -50,7 +50,7 @@ function endOf(secret: SigningSecretRow, now: number): KnownSecret['ended'] {
   return expiresAt === undefined || expiresAt > now ? null : { how: 'expired', at: expiresAt }
 }
 
-/** Counts a check before its body arrives: to read six megabytes is most of the work of a check. */
+/** Counts a check before its body arrives, because reading six megabytes is most of its work. */
 const admitCheck: BeforeBody<typeof checkSignature> = async ({ caller }, parts) => {
   const { admitted, retryAfterMs } = parts.signatureCheckLimit.admit(caller.tenant, parts.monotonic())
   if (!admitted) {

@@ -59,7 +59,6 @@ export async function createSigningSecret(
   })
 }
 
-/** All signing secrets of the brokerage. */
 export async function listSigningSecrets(
   { caller }: Call<typeof contract.listSigningSecrets>,
   { database }: Pick<Parts, 'database'>,
@@ -88,7 +87,7 @@ export async function rotateSigningSecret(
     }
     const successor = await issueSecret(transaction, caller, old.name, parts, now)
     const end = new Date(now + (body.overlap_hours ?? secretOverlapHoursDefault) * 3_600_000)
-    // A running overlap is never extended.
+    // If the secret already has an end, a rotation never postpones it.
     const expiresAt = old.expires_at !== null && old.expires_at < end ? old.expires_at : end
     await credentials.expireSigningSecret(transaction, caller.tenant, old.secret_id, expiresAt)
     await recordEvent(transaction, call, 'secret-rotated', {

@@ -33,14 +33,14 @@ test('in its last thirty days, each answer to a service token has its expiry', a
   expect(await headerOf(lane)).toEqual([200, null])
   app.now = noticeAt
   expect(await headerOf(lane)).toEqual([200, end])
-  // The same again, from a cached book.
+  // The second answer, which comes from a cached book.
   const before = app.logLines.length
   expect(await headerOf(lane)).toEqual([200, end])
   expect(app.logLines.slice(before).join('')).not.toContain('error')
   expect(await headerOf(`${lane}&equipment=%20`)).toEqual([422, end])
   expect(await headerOf('/api/integrations/tms/shipment-update', 'POST')).toEqual([401, end])
   expect(await headerOf('/mcp')).toEqual([405, end])
-  // The token has expired, and the refusal has the time.
+  // The refusal states when the token expired.
   app.now = endsAt + 60_000
   expect(await headerOf(lane)).toEqual([401, end])
 })

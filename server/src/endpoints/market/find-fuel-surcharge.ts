@@ -10,7 +10,7 @@ import { dollarsOf, weekAnswer } from './fuel-schedule.ts'
 
 const nothingFound = { found: false, surcharge: null, per_mile: null, diesel: null, schedule: null } as const
 
-/** The fuel surcharge of a load on a day: by the schedule of its customer, else by that of the brokerage. */
+/** The fuel surcharge of a load on a day: by its customer's schedule, else by the brokerage's. */
 export async function findFuelSurcharge(
   { caller: { tenant }, query }: ReadCall<typeof contract.getFuelSurcharge>,
   { database }: Pick<Parts, 'database'>,

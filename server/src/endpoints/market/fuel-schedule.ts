@@ -22,7 +22,7 @@ const millsOf = (dollars: number) => Math.round(dollars * 1000)
 export const dollarsOf = (mills: number) => Math.round(mills) / 1000
 export const weekAnswer = ({ week, mills }: DieselPrice) => ({ week, price: dollarsOf(mills) })
 
-/** The rule of a sent period: exactly one of its two forms. */
+/** The rule of a sent period: either steps, or a base price with miles per gallon. */
 function ruleOf(period: contract.SentFuelPeriod, index: number): FuelRule | FieldError {
   const { base_price: base, miles_per_gallon: milesPerGallon, steps } = period
   const wrong = (member: string, detail: string): FieldError => {
@@ -135,7 +135,7 @@ async function recordSchedule(
   })
 }
 
-/** Gives a name the fuel schedule of another one, unless it has a schedule. */
+/** Copies the fuel schedule of a customer name to another name, unless that name has one. */
 export async function copyFuelSchedule(
   transaction: TenantTransaction,
   doing: Doing,

@@ -84,7 +84,7 @@ describe('200', () => {
     const own = await surcharge(ask + acmeFoods)
     expect([own.surcharge, own.schedule]).toEqual([234, 'customer'])
     expect((await surcharge(`day=2026-03-09&miles=100${acmeFoods}`)).surcharge).toBe(35)
-    // A day that the customer's schedule does not cover, and another customer.
+    // A day after the customer's schedule ends, and another customer.
     await load(week('2026-04-06', '3.6'))
     expect((await surcharge(`day=2026-04-06&miles=780${acmeFoods}`)).schedule).toBe('brokerage')
     expect((await surcharge(`${ask}&customer_name=Other`)).schedule).toBe('brokerage')

@@ -10,7 +10,7 @@ import { rateAnswer } from './market-reference.ts'
 
 const listedDefault = 50
 
-/** The sources of market rates, and the newest rates as each counts now. */
+/** The sources of market rates, and the newest rates, each with its present state. */
 export async function listMarketRates(
   { caller: { tenant }, query, now }: ReadCall<typeof contract.listMarketRates>,
   { database }: Pick<Parts, 'database'>,
@@ -39,7 +39,7 @@ export async function listMarketRates(
   })
 }
 
-/** The miles of a stored rate; null for an area without a place. */
+/** The miles between the ends of a saved rate; null if an end is an area without a center. */
 function milesBetween({ scope, origin, destination }: MarketRateRow): number | null {
   return (
     readMarketEnds(scope, { origin, destination }, (field) => ({ pointer: `/${field}` }), [])?.miles ?? null

@@ -32,7 +32,7 @@ beforeEach(() => {
 })
 
 const dayMs = 86_400_000
-/** One more than fits into two transactions. */
+/** The rates of the file: one more than two transactions save. */
 const rates = 1_001
 const text = () =>
   [

@@ -29,7 +29,7 @@ const rowsAtOnce = 500
 interface SentFile {
   readonly tenant: TenantId
   readonly body: BodyOf<typeof loadMarketFile>
-  /** When its rates were sent: a rate that was sent later is not replaced. */
+  /** When the rates were sent. They do not replace rates that were sent later. */
   readonly saidAt: Date
   /** Epoch milliseconds. */
   readonly now: number
@@ -72,8 +72,8 @@ export async function loadRateFile(
 }
 
 /**
- * Saves the valid rates in several transactions, each with the deadline of a request: with one deadline for all, a slow database
- * would never save the last rates, because each repetition begins with the first.
+ * Saves the valid rates in several transactions, each with the deadline of a request. With one deadline for all, a slow database
+ * would never save the last rates, because each retry begins with the first.
  *
  * @throws Problem unavailable if some rates are stored and the others are not
  */
@@ -120,7 +120,7 @@ function storedInPart(
   return problem('unavailable', detail, { headers: { 'Retry-After': '2' }, cause })
 }
 
-/** The errors of cells, and those of rows whose cells could be read. */
+/** The errors of unreadable cells, and of rows that are wrong although their cells could be read. */
 function errorsByLine(
   file: MarketFile,
   good: MarketFile['rows'],

@@ -33,9 +33,9 @@ export interface SaidBy {
   readonly saidAt: Date
   /** Epoch milliseconds. */
   readonly now: number
-  /** What converts the rates to the basis of the brokerage. A rate that cannot be converted is saved, and not compared. */
+  /** The data that converts the rates to the brokerage's basis. A rate that cannot be converted is saved, but not compared. */
   readonly conversions: RateConversions
-  /** Where another item of the call is, in words that follow "is also"; by default its index. */
+  /** Names the place of another item of the call, in words that follow "is also". By default, the item's index. */
   readonly nameOf?: (index: number) => string
 }
 
@@ -44,7 +44,7 @@ export type CheckedRate =
   | { readonly index: number; readonly row: NewMarketRate; readonly state: MarketRateState }
   | { readonly index: number; readonly errors: readonly FieldError[] }
 
-/** Checks rates one by one: their fields, areas, amounts and times, and that each is in the call once. */
+/** Checks each rate: its fields, areas, amounts and times, and that no earlier rate of the call is the same. */
 export function checkMarketRates(items: readonly unknown[], by: SaidBy): Promise<CheckedRate[]> {
   return yieldBetweenSteps(checkInSteps(items, by))
 }
@@ -59,7 +59,7 @@ function* checkInSteps(items: readonly unknown[], by: SaidBy): Steps<CheckedRate
   return checked
 }
 
-/** @param first the indexes of the rates before this one, by what identifies a rate */
+/** @param first the index of each earlier rate, by its key */
 function checkRate(sent: unknown, index: number, first: Map<string, number>, by: SaidBy): CheckedRate {
   const read = readRate(sent, by)
   if ('errors' in read) return { index, errors: read.errors }
@@ -186,7 +186,7 @@ export async function storeMarketRates(
     const { index, row, state } = one
     const before = stored.get(keyOf(row))
     const result = before === undefined ? 'created' : replaces(row, before) ? 'updated' : 'unchanged'
-    // An equal rate with a newer signature counts, too: a delivery that was signed between the two must not replace it.
+    // An equal rate with a newer signature is saved for its time, so that a delivery signed between the two does not replace it.
     if (result !== 'unchanged' || (before !== undefined && row.said_at > before.said_at)) changed.push(row)
     const { scope, origin, destination } = row
     return { index, status: 200, result, scope, origin, destination, state }
@@ -195,7 +195,7 @@ export async function storeMarketRates(
   return results
 }
 
-/** Whether a rate differs from the stored one, and was not sent before it. */
+/** Whether a rate differs from the saved one and was not sent earlier. */
 function replaces(row: NewMarketRate, before: MarketRateRow): boolean {
   if (row.said_at < before.said_at) return false
   return (

@@ -351,7 +351,7 @@ describe('200', () => {
       (await call(app, 'GET', '/api/market-standing', { token: of.tenant.owner })).body.without_market
     expect(await standing()).toMatchObject({ lanes: 1, loads: 1, quotes: 1 })
     await push(of, [market({ kind: 'sell', low: undefined, high: undefined })])
-    // The rate has a market rate now, the truck cost has none.
+    // Only the quoted rate has a market rate to compare with; the truck cost has none.
     expect(await standing()).toMatchObject({ lanes: 0, loads: 1, quotes: 0 })
   })
 
@@ -407,7 +407,7 @@ describe('200', () => {
     await push(tenant, [
       market({ kind: 'sell', low: undefined, high: undefined, mid: 2000 }),
       market({ kind: 'sell', mid: 1790, as_of: daysAgo(30) }),
-      // What carriers are paid is compared with truck costs only.
+      // A rate that carriers are paid is compared only with truck costs.
       market({ mid: 1800 }),
     ])
     await pushUpdate(app, tenant, { lane_ref: won.lane_ref, truck_cost: 1890 })

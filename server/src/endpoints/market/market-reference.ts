@@ -47,13 +47,13 @@ export function rateAnswer(
   }
 }
 
-/** The parameters of a read for the reference of markup_pct. */
+/** The query parameters that choose the reference of markup_pct. */
 export interface AskedReference {
   readonly market_rate?: number
   readonly reference?: 'median' | 'market'
 }
 
-/** @throws a 422 if a rate is sent and the stored one is requested */
+/** @throws a 422 if market_rate is sent and the saved market rate is requested */
 export function checkReference({ market_rate: sent, reference }: AskedReference): void {
   if (sent === undefined || reference !== 'market') return
   throw invalid([
@@ -115,7 +115,10 @@ export async function marketReference(
   }
 }
 
-/** Rates of different equipment are never compared with each other: without an equipment in the query, there must be only one. */
+/**
+ * Chooses a market rate. If the query has no equipment, the saved rates must be of one equipment, because rates of different
+ * equipment are not comparable.
+ */
 function chooseOfOneEquipment(
   rates: readonly ComparableRate<MarketRateRow>[],
   wanted: { readonly at: number; readonly basis: RateBasis },
@@ -130,7 +133,7 @@ function chooseOfOneEquipment(
   }
 }
 
-/** The newest rate of each source, area, basis and currency: the others are its past. */
+/** The newest rate of each series. Rates of a series have the same scope, equipment, source, basis, kind and currency. */
 function newestOfEach<Other extends { readonly rate: ComparableRate<MarketRateRow> }>(
   others: readonly Other[],
 ): Other[] {

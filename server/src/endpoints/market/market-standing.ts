@@ -36,13 +36,13 @@ type Answer = AnswerOf<typeof getMarketStanding>
 type Query = QueryOf<typeof exportMarketStanding>
 const dayMs = 86_400_000
 
-/** The rates of each pair of areas, equipment and kind. */
+/** Market rates by pair of areas, equipment and kind. */
 type Histories = ReadonlyMap<string, MarketHistory<MarketRate>>
 
 const nameOfPair = ({ scope, originArea, destinationArea }: MarketPair, equipmentCode: string) =>
   `${scope}\n${originArea}\n${destinationArea}\n${equipmentCode}`
 
-/** The names of the areas that a lane is in, with its equipment, most specific first. */
+/** The names of the pairs of areas that a lane is in, with its equipment, most specific first. */
 const pairsOf = (places: LanePlaces) =>
   marketPairs(
     { key: places.originKey, state: places.originState, market: places.originMarket },
@@ -73,7 +73,7 @@ async function standingOf(
   )
   const named = new Map(stored.map((pair) => [nameOfPair(pair, pair.equipmentCode), pair]))
   const { lanes } = statistics
-  // Between two transactions: this work waits for its turn, and a transaction would hold its connection meanwhile.
+  // This work waits for its turn, so it runs outside a transaction, which would hold its connection meanwhile.
   const pairs = await yieldBetweenSteps(
     mapInSteps(lanes, ({ places }) => pairsOf(places).filter((name) => named.has(name))),
   )
@@ -83,7 +83,7 @@ async function standingOf(
       wanted.length === 0 ? [] : await marketRates.marketRatesSince(transaction, tenant, wanted, since)
     return { rates: found, conversions: await rateConversions(transaction, tenant, found) }
   })
-  // The default basis changed between the two transactions.
+  // Starts over if the default basis changed between the two reads.
   if (conversions.basis !== statistics.basis) return standingOf({ books, database }, tenant, query)
   const histories = await yieldBetweenSteps(historiesOf(rates, conversions))
   const markets = marketsOf(pairs, histories)
@@ -137,7 +137,7 @@ function* historiesOf(
   return histories
 }
 
-/** The lanes of a view in its order; equal ones in the order of the book. */
+/** The lanes of a view, largest amount first. Lanes with equal amounts have the order of the book. */
 function shown(lanes: readonly StandingOfLane[], show: Query['show']): StandingOfLane[] {
   const amount = ({ sums }: StandingOfLane) => {
     switch (show ?? 'all') {

@@ -21,7 +21,7 @@ function notReached({ index }: CheckedRate): MarketResult {
   return { index, status: 503, detail }
 }
 
-/** Saves the market rates of a push, each by itself: the answer says of each whether it was stored, and why not. */
+/** Saves the valid market rates of a push. The answer states for each rate whether it was saved, or why not. */
 export async function pushMarketRates(
   { caller: { tenant }, body, signed, now }: Call<typeof contract.pushMarketRates>,
   parts: Pick<Parts, 'database' | 'tenantLimit' | 'monotonic'>,
@@ -47,7 +47,7 @@ export async function pushMarketRates(
   return { ...countResults(results), results }
 }
 
-/** Saves the market rates that a person typed, each by itself. */
+/** Saves the valid market rates that a person typed. */
 export async function addMarketRates(
   { caller: { tenant }, body, now }: Call<typeof contract.addMarketRates>,
   { database }: Pick<Parts, 'database'>,

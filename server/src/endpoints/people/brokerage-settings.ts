@@ -29,7 +29,10 @@ export function tenantAnswer(tenant: people.TenantRow): Static<typeof contract.T
   }
 }
 
-/** A time zone as it is stored. A zone that the database does not know is an error: it could not compute months. */
+/**
+ * A time zone in the form that is saved. A zone unknown to the database is an error, because the database could not compute months in
+ * it.
+ */
 export async function timeZoneToStore(
   transaction: TenantTransaction,
   name: string | undefined,
@@ -45,7 +48,7 @@ export async function timeZoneToStore(
   ])
 }
 
-/** Changes the given settings of a brokerage, and records what they were. @throws Problem that names the wrong member */
+/** Changes the sent settings of a brokerage, and records their old values. @throws Problem that names the wrong member */
 async function changeSettings(
   call: Call<typeof contract.updateTenant>,
   { database }: Pick<Parts, 'database'>,

@@ -23,7 +23,7 @@ async function stepsTaken(token: string): Promise<string[]> {
   return Object.keys(body).filter((step) => body[step])
 }
 
-/** Polls until a step is done: the last use of a token is written after the answer. */
+/** Polls until a step is done, because the last use of a token is written after the answer. */
 async function untilTaken(step: string, token: string): Promise<string[]> {
   for (;;) {
     const taken = await stepsTaken(token)

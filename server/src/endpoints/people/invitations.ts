@@ -33,7 +33,10 @@ function noInvitation(): Problem {
   return problem('token-invalid', 'The invitation is not valid, or has been used already.')
 }
 
-/** The invitation stays as it is: it can be accepted once the other brokerage has removed the person. */
+/**
+ * The error if the person belongs to another brokerage. The invitation is kept, and can be accepted once that brokerage has removed
+ * the person.
+ */
 function signsInElsewhere({ email }: people.UserRow): Problem {
   return problem(
     'email-taken',
@@ -41,7 +44,7 @@ function signsInElsewhere({ email }: people.UserRow): Problem {
   )
 }
 
-/** Failed attempts with invitations count per network. */
+/** The account under which failed attempts with invitations are counted: one per network. */
 function invitationAccount(network: string | null): string {
   return `invitation from ${network}`
 }

@@ -17,7 +17,7 @@ function emailTaken({ name }: people.UserRow) {
 }
 
 /**
- * Counts an invitation. Invitations of one brokerage wait here for each other, so that the same address is not invited twice at once.
+ * Counts an invitation, under a lock per brokerage, so that the same address is not invited twice at once.
  *
  * @throws Problem too-many-attempts
  */

@@ -58,7 +58,7 @@ test('wrong passwords from other networks delay an unknown network, and no netwo
   expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '8'])
   expect((await signIn('192.0.2.7')).status).toBe(200)
   expect((await signIn('2001:db8:1:2::9')).status).toBe(200)
-  // Others are not let in with it: their delay is still that of eight failures.
+  // Other networks are not let in with the known one: they still wait because of eight failures.
   expect((await signIn('198.51.100.1')).headers.get('retry-after')).toBe('8')
   app.now += 8_000
   expect((await signIn('203.0.113.9')).status).toBe(200)

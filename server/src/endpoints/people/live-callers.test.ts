@@ -5,9 +5,8 @@ import { call, makePerson, makeServiceToken, makeTenant } from '#testing/make.ts
 import { sharedApp, type TestApp } from '#testing/shared-app.ts'
 
 /**
- * A caller is valid only if several conditions are true, and the database checks each of them. In practice several fail
- * together: removing a person also ends their sessions, and a token also contains its own expiry. Here, one condition
- * at a time fails, so that each is tested.
+ * A caller is valid only if several conditions are true, and the database checks each of them. In practice, several fail together:
+ * removing a person also ends their sessions. Here, one fails at a time, so that each is tested.
  */
 
 let app: TestApp

@@ -14,7 +14,7 @@ export async function heldUser(transaction: TenantTransaction, tenant: TenantId,
   return { user, owners }
 }
 
-/** Only owners create, change and remove owners, so that admins cannot raise their own role. */
+/** Refuses to create, change or remove an owner, unless the caller is one, so that admins cannot raise their own role. */
 export function refuseAboveOwnRole(
   caller: PersonCaller,
   concerns: { role: people.UserRow['role'] } | null,

@@ -9,10 +9,10 @@ import { concurrencyLimit } from '../../runtime/index.ts'
 import type { Call } from '../endpoint-call.ts'
 import type { Parts } from '../parts.ts'
 
-/** A reset runs once at a time per brokerage. */
+/** Resets of one brokerage run one after another. */
 const limited = concurrencyLimit<TenantId>(1)
 
-/** Erases what a test brokerage contains, from inside. @throws Problem state-conflict outside, or while a file is imported */
+/** Erases the test brokerage that the caller is in. @throws Problem state-conflict in another one, or during an import */
 export async function resetTestBrokerage(
   call: Call<typeof contract.resetSandbox>,
   { database }: Pick<Parts, 'database'>,

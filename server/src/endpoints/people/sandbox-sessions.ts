@@ -3,8 +3,8 @@ import { type TenantId, tenantId } from '../../database/session/index.ts'
 import type { Parts } from '../parts.ts'
 
 /**
- * Ends the sessions of a person in the test brokerage, after they lost their role or signed out everywhere. A failure is
- * only logged: the change in the brokerage is already committed, and a session there lasts an hour at most.
+ * Ends the sessions of a person in the test brokerage, after they lost their role or signed out everywhere. A failure is only logged,
+ * because the change in the brokerage is committed, and a session in the test brokerage lasts an hour at most.
  */
 export async function endSandboxSessions(
   { database, log }: Pick<Parts, 'database' | 'log'>,

@@ -148,7 +148,7 @@ describe('the test brokerage', () => {
     ])
     expect(Date.parse(entered.body.expires_at) - app.now).toBeLessThanOrEqual(3_600_000)
     expect(entered.headers.get('set-cookie')).toContain('__Host-lanewise=')
-    // A second time it is the same person.
+    // Entering again gives the same person.
     expect((await enter(admin.token)).body.user.id).toBe(entered.body.user.id)
     const signedIn = await call(app, 'POST', '/api/auth/sign-in', {
       body: { email: admin.email, password: admin.password },

@@ -108,7 +108,7 @@ export async function sessionToken(
   { tokens }: Pick<Parts, 'tokens'>,
 ): Promise<AnswerOf<typeof contract.sessionToken>> {
   const issuedAt = Math.floor(now / 1000)
-  // A token obtained with such a token expires with it, so that a leaked token cannot be renewed.
+  // If the request itself has a token of this kind, both expire together, so that a leaked token cannot be renewed.
   const expiresAt = Math.min(issuedAt + sessionTokenLifetimeSeconds, caller.tokenExpiresAtSeconds)
   const token = tokens.sign('dashboard', {
     tenant_id: caller.tenant,

@@ -23,8 +23,8 @@ export const nobody = { tenant: tenantId(1), userId: 1 }
 const knownSince = (now: number) => new Date(now - knownNetworkDays * 86_400_000)
 
 /**
- * An attempt that must wait only because of failures from other networks. If the person has signed in from this network before, only
- * the failures of this network count. An unknown address causes the same work.
+ * Returns an attempt for which only this network's failures count, if the person has signed in from it before; otherwise `usual`,
+ * which must wait. An unknown address causes the same work.
  */
 async function attemptAsKnown(
   parts: AttemptParts,
@@ -51,7 +51,7 @@ async function attemptAsKnown(
   return usual
 }
 
-/** Remembers the network that a person has signed in from. */
+/** Saves the network from which a person signed in. */
 export async function noteNetwork(
   transaction: TenantTransaction,
   { tenant, userId }: { tenant: TenantId; userId: number },
@@ -64,8 +64,8 @@ export async function noteNetwork(
 }
 
 /**
- * Checks one attempt at a password or an invitation, unless too many attempts failed before. With `isSignIn`, the
- * account is the e-mail address of the sign-in, and its brokerage is informed of blocked attempts.
+ * Checks one attempt with a password or an invitation, unless too many failed before. With `isSignIn`, the account is an e-mail
+ * address, and its brokerage is informed of blocked attempts.
  */
 export async function attempt<T>(
   parts: AttemptParts,

@@ -22,7 +22,7 @@ export async function signIn(
   const account = people.foldedEmail(body.email)
   return attempt(parts, { account, network, requestId, now, isSignIn: true }, async (begun) => {
     const known = await people.signInOf(parts.database, body.email)
-    // An unknown address costs the same database and hash work, so that the response time does not reveal accounts.
+    // An unknown address costs the same database and hash work, so that the response time reveals no accounts.
     const asked = known ?? nobody
     const user = await parts.database.inTenant(asked.tenant, (transaction) =>
       people.findUser(transaction, asked.tenant, asked.userId),
@@ -36,8 +36,7 @@ export async function signIn(
     begun.succeeded()
     return parts.database.inTenant(known.tenant, async (transaction) => {
       const tenant = await people.findTenant(transaction, known.tenant)
-      // The check took a while. If the password changed meanwhile, all sessions were ended, and this one must not
-      // begin.
+      // The password may have changed during the check, which ended all sessions. Then this one must not begin.
       const held = await people.lockUser(transaction, known.tenant, known.userId)
       if (tenant?.status !== 'active' || held?.password_hash !== user.password_hash) {
         parts.refusals.signInFailed(known.tenant, known.userId, call)

@@ -61,7 +61,7 @@ function counting(database: Database): Database {
   }
 }
 
-/** A hash of the usual cost takes 30 ms. Hashes are counted here: the cheapest will do, except where a test says so. */
+/** A hash of the usual cost takes 30 ms. Most tests only count hashes, so they use the cheapest. */
 const usualCost = { ...passwordHashWork }
 const leastCost = { memoryCost: 8, timeCost: 1 }
 

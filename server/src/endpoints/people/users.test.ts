@@ -316,7 +316,7 @@ describe('429', () => {
         )
         expect(answers.map(({ status }) => status)).toEqual(Array(10).fill(201))
       }
-      // Invitations to one address at once are one person.
+      // Concurrent invitations to one address create one person.
       const { body } = await call(one, 'GET', '/api/users', { token: tenant.owner })
       expect(body.users.filter((user: { email: string }) => user.email === email)).toHaveLength(1)
       const refused = await inviteBy(tenant.owner)

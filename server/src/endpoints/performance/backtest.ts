@@ -12,7 +12,7 @@ import { missedAnswer, missedCsv } from './missed-margin.ts'
 
 const dayMs = 86_400_000
 
-/** The test of the estimate on the brokerage's own quotes, and what a rule would have changed. @throws Problem role-required, 422 */
+/** A backtest of the estimate, and what a sent pricing rule would have changed. @throws Problem role-required, 422 */
 async function testOnPastQuotes(
   { caller, body: { rule }, now }: Call<typeof getBacktest>,
   { backtests, books, database }: Pick<Parts, 'backtests' | 'books' | 'database'>,

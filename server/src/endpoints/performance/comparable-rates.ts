@@ -11,13 +11,13 @@ import { conversions, type DatedMarketRate, people } from '../../database/querie
 import type { TenantTransaction } from '../../database/schema/index.ts'
 import type { TenantId } from '../../database/session/index.ts'
 
-/** The basis of the brokerage's rates, and for each day the prices and exchange rates that convert market rates to it. */
+/** The brokerage's default basis, and for each day the fuel surcharge and exchange rate that convert market rates to it. */
 export interface RateConversions {
   readonly basis: RateBasis
   readonly days: ReadonlyMap<string, conversions.ConversionsOfDay>
 }
 
-/** A market rate in US dollars on the basis of the brokerage, if it can be converted, and how it was. */
+/** A market rate, converted to US dollars on the brokerage's basis if possible, and how it was converted. */
 export type ComparableRate<Row> = MarketRate & {
   readonly row: Row
   /** The rate in US dollars on the basis of the brokerage; null if it cannot be converted. */
@@ -25,7 +25,7 @@ export type ComparableRate<Row> = MarketRate & {
   readonly convertedBy: AmountConversion['by']
 }
 
-/** The data that converts these rates. Without a rate on another basis or in Canadian dollars, no day is read. */
+/** The data that converts these rates. Days are read only if a rate is on another basis or in Canadian dollars. */
 export async function rateConversions(
   transaction: TenantTransaction,
   tenant: TenantId,
@@ -49,8 +49,8 @@ type RateRow = Pick<
 }
 
 /**
- * A stored rate as the engine compares it: Canadian dollars by the exchange rate of its day, and another basis by its own fuel
- * charge, else by the brokerage's surcharge of its day. What cannot be converted stays as it is stored.
+ * Converts a saved market rate for the engine: the currency by the exchange rate of its day, and the basis by its own fuel charge,
+ * else by the brokerage's surcharge of its day. A rate that cannot be converted is unchanged.
  *
  * @param miles of the lane; null if they are not known
  */
@@ -103,7 +103,7 @@ export function comparableRate<Row extends RateRow>(
   }
 }
 
-/** A stored rate for all lanes of its areas: converted, or with the conversion by the miles of a lane if it needs them. */
+/** A saved market rate for all lanes of its areas: converted, or with a function that converts it by a lane's miles. */
 export function rateToCompare(row: DatedMarketRate, conversions: RateConversions): RateToCompare<MarketRate> {
   const rate = comparableRate(row, conversions, null)
   const needsMiles =

@@ -6,7 +6,7 @@ import type { TenantId } from '../../database/session/index.ts'
 import type { AskedLane } from '../../quotes/index.ts'
 import type { Parts } from '../parts.ts'
 
-/** The basis in which amounts are compared, and the quotes with an amount on the other one. */
+/** The basis on which amounts are compared, and the counts of quotes that were converted or could not be. */
 export interface BasisCounts extends ConvertedCounts {
   readonly basis: RateBasis
 }
@@ -29,18 +29,18 @@ export function basisAnswer({
   }
 }
 
-/** The last columns of a CSV file of statistics: what all its amounts include, and their currency. */
+/** The last columns of a CSV file of statistics: the basis and the currency of all its amounts. */
 export const basisHeaders = ['Basis', 'Currency'] as const
 export const basisCells = (basis: RateBasis): [RateBasis, 'USD'] => [basis, 'USD']
 
-/** The basis of an answer about a lane: counts are of the exact city pair, and of the equipment if one was asked about. */
+/** The basis of an answer about a lane. Its counts are of the exact city pair, and of the requested equipment, if any. */
 export async function basisOfLane(
   { settings }: OpenBook<BrokerageBook>,
   { places: { origin, destination }, equipmentCode }: AskedLane,
   tenant: TenantId,
   parts: Pick<Parts, 'books' | 'database'>,
 ): Promise<ComparedBasis> {
-  // Without amounts on the other basis, there is nothing to count.
+  // If all amounts are on one basis, there is nothing to count.
   if (!settings.mixed) return basisAnswer({ basis: settings.basis, ...noneConverted })
   const statistics = await statisticsOf(parts, tenant)
   const converted = await statistics.converted({

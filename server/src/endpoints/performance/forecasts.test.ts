@@ -18,7 +18,7 @@ beforeAll(async () => {
   app = await sharedApp()
 })
 
-/** A brokerage with a won and a lost quote, so that there is something to forecast from. */
+/** A brokerage with a won and a lost quote, from which it can forecast. */
 async function brokerage(): Promise<Integration> {
   const made = await makeIntegration(app, 'quotes:write')
   for (const outcome of ['won', 'lost'] as const) await makeQuote(app, made.tenant, { outcome })
@@ -141,7 +141,7 @@ describe('the report and the file', () => {
       lane_rate: { quotes: 2, better: { range_95: null } },
       months: [{ rate_type: 'contract', scored: 2, won: 1 }],
     })
-    // The quotes on the desk before are spot.
+    // The earlier quotes of the desk are spot.
     expect((await get(made, '/api/forecasts')).forecasts).toBe(6)
 
     const { data } = Papa.parse<Record<string, string>>(
@@ -157,7 +157,7 @@ describe('the report and the file', () => {
       ['', 'rate_changed'],
       ['', 'void'],
     ])
-    // The file is enough to compute the report again.
+    // The report can be computed again from the file alone.
     const scored = data.filter((row) => row['Scored as'] !== '')
     const brier =
       scored.reduce(

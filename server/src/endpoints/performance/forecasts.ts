@@ -29,7 +29,7 @@ import { type ServedEndpoint, serve } from '../endpoint-call.ts'
 const quotesAtOnce = 1_000
 const dayMs = 86_400_000
 
-/** The quotes with forecasts that a call asks about, and the settings of the brokerage that they are scored by. */
+/** The requested quotes with forecasts, and the brokerage's settings by which they are scored. */
 async function askedForecasts(
   database: Database,
   tenant: TenantId,
@@ -118,7 +118,7 @@ function reportAnswer(report: ForecastReport): Omit<AnswerOf<typeof getForecasts
   }
 }
 
-/** What a line of the CSV file is made from. */
+/** The data of one line of the CSV file. */
 interface ExportedForecast {
   readonly lane: ForecastRow
   readonly quote: ForecastQuote

@@ -44,7 +44,7 @@ function readGapCursor(text: string | undefined): GapCursor | null {
   return { shortfallCents: Number(shortfallCents), quoteId: Number(quoteId) }
 }
 
-/** The booked loads whose margin landed below what was quoted, the largest shortfall first. */
+/** The booked loads whose actual margin is below the quoted one, largest shortfall first. */
 export async function listMarginGaps(
   { caller: { tenant }, query }: ReadCall<typeof contract.listMarginGaps>,
   { books, database }: Pick<Parts, 'books' | 'database'>,
@@ -57,7 +57,7 @@ export async function listMarginGaps(
   const converted = await statistics.converted({ ...selection, booked: true })
   const page = found.gaps.slice(0, limit)
   const last = page.at(-1)
-  // The amounts of the book are on the default basis. The answer shows each quote as it was saved.
+  // Quotes are read again, because the book has their amounts on the default basis, and the answer shows them as saved.
   const quotes = await database.inTenant(tenant, async (transaction) => {
     const ids = page.map(({ quoteId }) => quoteId)
     return quoteAnswers(transaction, tenant, await quotesById(transaction, tenant, ids, { lock: false }))

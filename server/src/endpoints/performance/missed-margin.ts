@@ -17,7 +17,7 @@ import { basisCells, basisHeaders } from './compared-basis.ts'
 type Missed = NonNullable<Extract<AnswerOf<typeof getBacktest>, { status: 'done' }>['missed']>
 type Quote = Missed['quotes'][number]
 
-/** The result of a backtest, and the time of its quotes. */
+/** The result of a backtest, and the time at which its quotes were read. */
 interface Judged {
   readonly result: BacktestResult
   readonly asOf: number
@@ -39,7 +39,7 @@ function sumsAnswer({ quotes, amountCents, sdSum, sdSquares, ...sums }: MissedSu
 
 const noSums = { quotes: 0, amountCents: 0, sdSum: 0, sdSquares: 0, booked: 0, bookedMarginCents: 0 }
 
-/** A page of the quotes that missed margin: each as it is now, with what was estimated on its morning. */
+/** A page of the quotes that missed margin: each quote as it is now, with the estimates from the data before its day. */
 async function quotesPage(
   { statistics, database, tenant }: { statistics: Statistics; tenant: TenantId } & Pick<Parts, 'database'>,
   { result: { missed }, asOf }: Judged,
@@ -74,7 +74,7 @@ async function quotesPage(
   }
 }
 
-/** The margin that rates missed, with the quotes of the largest amounts. */
+/** The sums of missed margin, and the quotes that missed the most. */
 export async function missedAnswer(
   of: { statistics: Statistics; tenant: TenantId } & Pick<Parts, 'database'>,
   judged: Judged,
@@ -109,7 +109,7 @@ const csvColumns: readonly (readonly [string, (quote: Quote) => string | number 
   ['Margin booked later', ({ booked_margin }) => booked_margin?.toFixed(2) ?? null],
 ]
 
-/** All quotes that missed margin, as a file. */
+/** All quotes that missed margin, as a CSV file. */
 export function missedCsv(
   { tenant, judged }: { readonly tenant: TenantId; readonly judged: Judged },
   { books, database }: Pick<Parts, 'books' | 'database'>,

@@ -25,7 +25,7 @@ const nameColumns: Readonly<Record<Grouping, readonly Column[]>> = {
   month: [['Month', (row) => row.key]],
 }
 
-/** The same words as on the page. */
+/** The columns of figures, in the words of the performance page. */
 export const figureColumns: readonly Column<Figures>[] = [
   ['Quotes', (row) => row.quotes],
   ['Won', (row) => row.won],

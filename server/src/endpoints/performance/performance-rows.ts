@@ -127,7 +127,7 @@ interface AskedOrder {
   readonly order?: 'desc' | 'asc'
 }
 
-/** The selection and order that a cursor belongs to. */
+/** The order of the rows. A cursor belongs to the order with its `name`. */
 export function orderOf(query: AskedOrder) {
   const rank: PerformanceRank = query.sort ?? (query.by === 'month' ? 'month' : 'quotes')
   return { rank, direction: query.order ?? 'desc', name: `${query.by}.${rank}.${query.order ?? 'desc'}` }

@@ -135,7 +135,7 @@ const lostTo = {
   rate: (quote: Quote) => Math.max(0, inCents(quote.quoted_rate) - inCents(quote.customer_rate)),
 }
 
-/** The figures of some quotes, added up from the quotes in the API. */
+/** The expected figures: sums over quotes that the API returned. */
 function recomputed(some: readonly Quote[]) {
   const won = some.filter((quote) => quote.outcome === 'won').length
   const lost = some.filter((quote) => quote.outcome === 'lost').length

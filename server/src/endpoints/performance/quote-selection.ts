@@ -12,7 +12,7 @@ type Selection = Pick<
   'from' | 'to' | 'equipment' | 'rate_type' | 'customer' | 'quoted_by'
 >
 
-/** The selected quotes, and the period. */
+/** The selection of quotes that a query states, for the book and for the database, and its period. */
 export function readSelection(
   query: Selection,
   tenant: TenantId,

@@ -20,26 +20,26 @@ import type { Parts } from '../parts.ts'
 interface AskedFor {
   readonly tenant: TenantId
   readonly now: number
-  /** The person; null for a machine. */
+  /** The person who requests it; null for a machine. */
   readonly repId: number | null
-  /** Absent for all customers alike. */
+  /** Absent: the appraisal is for no particular customer. */
   readonly customerName: string | undefined
 }
 
 /** An offer on a lane, without its rate. */
 export interface AskedOffer {
   readonly asked: AskedLane
-  /** The truck cost that was entered, as it was sent; null without one. */
+  /** The truck cost that was entered, unconverted; null without one. */
   readonly enteredCents: number | null
-  /** What the rate and the cost include; absent if it was not stated. */
+  /** The basis, charges and currency of the rate and the cost; absent if none was stated. */
   readonly quoted?: QuotedOn
   /** A typed distance; absent or null without one. */
   readonly miles?: number | null
-  /** Null: the default of the brokerage. */
+  /** Null: the brokerage's default rate type. */
   readonly rateType: RateType | null
 }
 
-/** An appraisal, with what its explanation shows besides. */
+/** An appraisal, with the other data of its explanation. */
 export interface AppraisedOffer {
   readonly appraisal: Appraisal
   /** The quotes of the city pair and the rate type with this equipment, or with all if none was requested. */
@@ -49,7 +49,7 @@ export interface AppraisedOffer {
   readonly customer: NamedCustomer | null
 }
 
-/** Appraises the offers of a request. An offer without an equipment is appraised with the most quoted one of its city pair. */
+/** Returns a function that appraises the offers of a request. An offer without an equipment gets the most quoted one of its city pair. */
 export async function offerAppraiser(
   open: OpenBook<BrokerageBook>,
   { tenant, now, repId, customerName }: AskedFor,

@@ -79,7 +79,7 @@ describe('an approval', () => {
     const countered = await decide(id, { decision: 'counter', rates: [1300] })
     expect(countered.body).toMatchObject({ state: 'countered', lanes: [{ rate: 1000, counter_rate: 1300 }] })
     expect((await decide(id, { decision: 'accept', rates: [1300, 1300] }, rep.token)).status).toBe(422)
-    // Countered again while the rep was reading the first counter.
+    // An approver counters again while the rep reads the first counter.
     await decide(id, { decision: 'counter', rates: [1350] }, tenant.owner)
     expect(await decide(id, { decision: 'accept', rates: [1300] }, rep.token)).toMatchObject({
       status: 409,
@@ -117,7 +117,7 @@ describe('an approval', () => {
       409,
       expect.stringContaining('The basis or currency of quote'),
     ])
-    // The default basis in words is the same basis.
+    // Stating the default basis does not change the basis.
     await setColumns(app, tenant, first.lane_id, { quoted_basis: 'all_in', quoted_fuel_cents: null })
     expect(await quotesNow()).toBe(before)
     expect((await decide(id, { decision: 'approve' })).body.state).toBe('approved')
@@ -455,7 +455,7 @@ describe('a closed quote at a rate outside the rules', () => {
       ])
     }
     expect((await outcome(pushed, 'lost', member.token)).status).toBe(200)
-    // An admin may, as in an import; and within a day a mistake can be corrected.
+    // An admin may mark it, because an admin could also import it. Others may correct a mistake within a day.
     expect((await outcome(pushed, 'pending', broker.tenant.owner)).status).toBe(200)
     expect((await outcome(pushed, 'lost', member.token)).status).toBe(200)
     expect((await outcome(pushed, 'won', member.token)).status).toBe(200)

@@ -30,7 +30,7 @@ import { checkRequote, saveRequote } from '../quotes/save-requote.ts'
 type Approval = Static<typeof contract.Approval>
 const hourMs = 3_600_000
 
-/** Removed people keep their names: who decided stays readable after they left. */
+/** The names of people, including removed ones, so that it stays readable who decided. */
 const namesOf = people.namesOfUsers
 
 /** The reasons why quotes need approval. @throws if a rule blocks one, or if none needs approval */
@@ -90,7 +90,7 @@ function stateProblem(row: ApprovalRow, state: ApprovalState): Problem {
 
 type DecideCall = Call<typeof contract.decideApproval>
 
-/** The row, locked, if the caller may take the action now. */
+/** Locks and returns the request if the caller may decide it so now. @throws Problem otherwise */
 async function decidable(transaction: TenantTransaction, call: DecideCall) {
   const { caller, params, body, now } = call
   const row = await approvals.findApproval(transaction, caller.tenant, params.approval_id, { lock: true })
@@ -115,7 +115,7 @@ function rateInWords(cents: number, asked: { readonly terms: QuotedTerms } | und
   return `${formatDollars(cents)}${asked === undefined ? '' : termsBehind(asked.terms)}`
 }
 
-/** @throws a 422 if a counter is below the rate that the customer named: the quote could never be made */
+/** @throws a 422 if a counter is below the rate that the customer named, at which no quote could be made */
 function refuseBelowNamed(request: AskedQuote, counterCents: readonly number[]): void {
   const named = request.kind === 'requote' ? request.body.counter_rate : undefined
   const namedCents = named === undefined ? null : centsFromDollars(named)
@@ -131,7 +131,7 @@ function refuseBelowNamed(request: AskedQuote, counterCents: readonly number[]):
   ])
 }
 
-/** The rates of a counter in cents. @throws a 422 if there is not one for each quote, or one can never be quoted */
+/** The rates of a counter, in cents. @throws a 422 if not each quote has one, or one can never be quoted */
 function counterOf(row: ApprovalRow, { decision, rates }: DecideCall['body']): number[] | undefined {
   const request = askedQuote(row)
   const count = askedRates(request).length
@@ -147,7 +147,7 @@ function counterOf(row: ApprovalRow, { decision, rates }: DecideCall['body']): n
   return decision === 'counter' ? cents : undefined
 }
 
-/** @throws a 409 with the rates of the counter, if they are not those that the person saw */
+/** @throws a 409 with the counter's rates, if the person saw other ones */
 function checkCounter(row: ApprovalRow, seenCents: readonly number[] | null): void {
   const counter = row.counter_cents ?? []
   const asked = askedRates(askedQuote(row))
@@ -180,7 +180,7 @@ async function save(
 ): Promise<Approval> {
   const { caller, body, now } = call
   if (to === 'expired') throw stateProblem(row, to)
-  // Acceptance and withdrawal are no decisions: who countered stays the one who decided.
+  // The requester accepts or withdraws, so the approver who decided before is kept.
   const keepsDecision = to === 'accepted' || to === 'withdrawn'
   if (keepsDecision && body.note !== undefined) {
     throw invalid([
@@ -225,7 +225,7 @@ async function refuseOtherTerms(
   )
 }
 
-/** @throws a 409 if the person who asked could not make the quote any more */
+/** @throws a 409 if the requester may not make the quote any more */
 async function refuseForRequester(transaction: TenantTransaction, tenant: TenantId, row: ApprovalRow) {
   const person = await people.lockUser(transaction, tenant, row.requested_by)
   const refuse = (why: string) =>
@@ -242,7 +242,7 @@ async function refuseForRequester(transaction: TenantTransaction, tenant: Tenant
   if (await withViewer(viewer, isHidden)) throw refuse('does not see the customer any more')
 }
 
-/** Makes the quotes of an approved request, in the name of the person who asked, together with the decision. */
+/** Makes the quotes of an approved request in the requester's name, and saves the decision, in one transaction. */
 async function makeApproved(call: DecideCall, row: ApprovalRow, parts: Parts): Promise<Approval> {
   const { caller, now } = call
   let answer: Approval | null = null
@@ -259,7 +259,7 @@ async function makeApproved(call: DecideCall, row: ApprovalRow, parts: Parts): P
     isApproved: true,
     also: async (transaction: TenantTransaction, laneRefs: readonly string[]) => {
       const locked = await decidable(transaction, call)
-      // Perhaps it was countered again since the check of the quotes.
+      // An approver may have countered again since the quotes were checked.
       checkCounter(locked.row, row.counter_cents)
       await refuseForRequester(transaction, caller.tenant, locked.row)
       await refuseOtherTerms(transaction, caller.tenant, request, laneRefs)
@@ -275,7 +275,7 @@ async function makeApproved(call: DecideCall, row: ApprovalRow, parts: Parts): P
       ...quote,
       quoted_rate: rateAt(index, quote.quoted_rate),
     }))
-    // The decision is made once, so the key that the request had is not needed, and may have made another quote.
+    // A new key, because the request's own key may have made another quote. The decision is made once, so nothing repeats it.
     await makeQuotes({ ...body, lanes: quoted, request_key: randomUUID() }, by, parts)
   }
   if (answer === null) throw new Error('An approved request was not saved with its quotes.')

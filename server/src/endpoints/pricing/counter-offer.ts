@@ -16,11 +16,11 @@ type Answer = NonNullable<
   Extract<AnswerOf<typeof adviseQuotes>['results'][number], { status: 200 }>['counter_offer']
 >
 
-/** What is known after a counter-offer. Its rates are cents on the terms of the quote, as they are sent. */
+/** The chances and the suggested rate after a counter-offer. Rates are cents on the terms of the quote, as sent. */
 export interface CounteredAppraisal {
-  /** The chance of a rate; null if the quote cannot be compared, or without quotes to learn from. */
+  /** The chance of a rate; null if the quote cannot be converted, or there are no quotes to learn from. */
   readonly chanceAt: ((sentCents: number) => ChanceAfterCounter) | null
-  /** The rate to answer with; null if the two are too close. */
+  /** The rate to answer with; null if the refused and the named rate are too close. */
   readonly suggestedCents: number | null
 }
 
@@ -45,7 +45,7 @@ export function appraiseCounterOffer(appraisal: Appraisal, offer: CounterOffer):
   return { chanceAt, suggestedCents: bestBetween({ ...offer, ...limitsOf(appraisal) }, worth) }
 }
 
-/** Limits of the rules on the terms of the quote. */
+/** The rules' limits, converted to the terms of the quote. */
 function limitsOf({ rules, conversion }: Appraisal) {
   const { minimum, maximum, roundTo, contradicts } = rules
   const own = (rateCents: number | null | undefined) =>

@@ -18,7 +18,7 @@ const leftOutWords: Readonly<Record<string, string>> = {
   outlier: 'its rate is far from every other rate of the lane',
 }
 
-/** The quotes behind the numbers, newest first, each with the numbers that use it and the reason when one does not. */
+/** The quotes behind an estimate, newest first. Each has the numbers that use it, and the reason if one does not. */
 export async function readEvidenceQuotes(
   history: readonly ScopeQuote[],
   model: ModelsByType | null,

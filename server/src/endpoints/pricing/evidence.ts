@@ -1,4 +1,4 @@
-/** Members that are amounts: the engine has cents, the API dollars. */
+/** Matches the names of amounts, which are cents in the engine and dollars in the API. */
 const cents = /Cents$/
 
 /**

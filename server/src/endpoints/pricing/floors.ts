@@ -30,7 +30,7 @@ const audited = ({ pct, cents, rateCentsPerMile }: MinimumTerms) => ({
   floor_rate_per_mile_cents: rateCentsPerMile ?? null,
 })
 
-/** The terms with other floors; null if nothing is left of them. */
+/** The terms of a rule with changed floors; null if no term is left. */
 function withFloors(
   terms: RuleTerms,
   floors: NonNullable<BodyOf<typeof updateTenant>['floors']>,

@@ -172,7 +172,7 @@ describe('the limit', () => {
     clock.now += batchSecondsMax * 1000
     const { status, body } = await pricing
     expect([status, body.results.length]).toEqual([200, 700])
-    // The fifth hundred has its permit and may still be computed.
+    // The fifth hundred may still be computed, because it has its permit.
     const statuses: number[] = body.results.map((one: { status: number }) => one.status)
     expect(statuses.filter((one) => one === 200)).toHaveLength(body.count)
     expect(new Set(statuses.slice(0, 400))).toEqual(new Set([200]))

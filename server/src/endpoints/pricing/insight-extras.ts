@@ -17,7 +17,7 @@ export interface SharedExtras {
   readonly pool?: AnsweredPool
 }
 
-/** The question of a read, and the common members that it requests. */
+/** The lane and the query of a read, and the members that it requests with `include`. */
 export interface AskedInsight {
   readonly include: ReadonlySet<string>
   readonly query: { readonly origin: string; readonly destination: string; readonly rate_type?: Pool }
@@ -27,7 +27,7 @@ export interface AskedInsight {
   readonly isPerson?: boolean
 }
 
-/** Which quotes an answer counts: spot, contract or all; and which setting or parameter decided that. */
+/** The pool of quotes that an answer counts (spot, contract or all), and the setting or parameter that decided it. */
 export function poolOf(
   { rate_type: asked }: { readonly rate_type?: Pool },
   { rateType, pool }: Pick<BookSettings, 'rateType' | 'pool'>,
@@ -37,7 +37,7 @@ export function poolOf(
   return isPerson ? { pool: rateType, because: 'default_rate_type' } : { pool, because: 'integration_pool' }
 }
 
-/** The rate type of an estimate. Null for all quotes: an estimate is then for the brokerage's default type. */
+/** The rate type of an estimate. Null if the pool is all quotes: the estimate is then for the brokerage's default type. */
 export function rateTypeIn(pool: Pool): RateType | null {
   return pool === 'all' ? null : pool
 }

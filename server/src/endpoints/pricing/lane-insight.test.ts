@@ -133,7 +133,7 @@ describe('200', () => {
       scope: 'state_pair',
       history: { total_quotes: 3, wins: 2, losses: 1 },
     })
-    // Not with other equipment, and not in the opposite direction.
+    // Other equipment and the opposite direction are not found.
     expect((await ask({ ...asked, equipment: 'F' }, wide)).body.found).toBe(false)
     expect(
       (await ask({ origin: 'Savannah, GA', destination: 'El Paso, TX', equipment: 'V' }, wide)).body.found,

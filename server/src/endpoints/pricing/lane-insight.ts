@@ -38,7 +38,7 @@ type Level = ScopeCounts & { readonly scope: LaneScope; readonly enough: boolean
 interface FoundScope {
   readonly scope: LaneScope
   readonly quotes: NamedScope
-  /** The counts of all scopes tried, most trusted first, down to this one. */
+  /** The counts of the scopes that were tried, most trusted first. This scope is the last. */
   readonly levels: readonly Level[]
 }
 
@@ -55,14 +55,14 @@ function findScope(book: QuoteBook, asked: AskedLane, pool: Pool): FoundScope | 
   return null
 }
 
-/** The quotes of a lane as the book counts them. Everything that an answer needs from the book. */
+/** All data of the book that an answer about a lane needs. */
 interface LaneCounts extends FoundScope {
   readonly counts: readonly HistoryCount[]
-  /** The totals of the pool in the whole brokerage. */
+  /** The outcomes of all quotes of the brokerage in the pool. */
   readonly parent: { readonly wins: number; readonly decided: number }
   /** The miles of the lane; null when a place is unknown. */
   readonly miles: number | null
-  /** Null when the plain mean of the rates is the average. */
+  /** The average of rates scaled by miles. Null when the plain mean is used. */
   readonly avgRateCents: number | null
 }
 
@@ -115,7 +115,7 @@ interface InsightExtras {
   readonly market?: Awaited<ReturnType<typeof marketReference>>['answer']
 }
 
-/** The answer for a lane, from what the book knows. */
+/** The answer for a lane, from its data in the book. */
 function answer(
   query: Query,
   asked: AskedLane,
@@ -162,7 +162,7 @@ function answer(
   }
 }
 
-/** Outliers are searched among this many of the newest quotes of a scope: the search compares all of them. */
+/** Outliers are searched only among this many of a scope's newest quotes, because the search compares all of them. */
 const outlierQuotesMax = 20_000
 
 function* outliersOf(book: BrokerageBook, scope: Scope): Steps<Outlier[]> {

@@ -156,7 +156,7 @@ describe('include=estimate', () => {
     expect(body.estimate.flags).toEqual(expect.arrayContaining(['no_ground', 'miles_unknown']))
     expect(body.estimate.flags).not.toContain('no_quotes')
     expect([body.optimum, body.curve]).toEqual([null, []])
-    // A pending quote of the lane is no basis, an answered one is.
+    // A pending quote of the lane gives no basis for an estimate; an answered one does.
     const pending = await makeQuote(app, broker.tenant, { destination: 'Smallville, TX', rate: 1900 })
     expect((await markup(unknown)).body.estimate.probability).toBeNull()
     await call(app, 'POST', `/api/lanes/${pending.lane_ref}/outcome`, {

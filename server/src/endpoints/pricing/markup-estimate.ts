@@ -25,7 +25,7 @@ import type { AppraisedOffer } from './appraise-offer.ts'
 
 /** Hauls below this many miles are priced per day, so their rate per mile says little. */
 export const shortHaulMiles = 250
-/** The relative difference of the lower and the higher rate from the offer. */
+/** How far the lower and the higher rate are from the offer, as a fraction of it. */
 const otherRateShare = 0.03
 
 /** The estimate of an offer. Its members are four extras of markup. */
@@ -100,7 +100,7 @@ export function estimatedOffer(offer: AppraisedOffer, rateCents: number, now: nu
   }
 }
 
-/** Shares are rounded to thousandths. */
+/** Rounds a probability or share to thousandths. */
 const rounded = (share: number) => Math.round(1000 * share) / 1000
 
 function poolAnswer(
@@ -277,7 +277,7 @@ function percent(share: number): string {
   return `${Math.round(share * 100)}%`
 }
 
-/** The interval in words. An end at 0% or 100% is left open, so that no win or loss sounds certain. */
+/** The interval in words. An end at 0% or 100% is not named, so that no win or loss sounds certain. */
 function spokenRange({ low, high }: Interval): string {
   if (low <= 0 && high >= 1) return 'which could be anything'
   if (high >= 1) return `at least ${percent(low)}`
@@ -285,7 +285,7 @@ function spokenRange({ low, high }: Interval): string {
   return `between ${percent(low)} and ${percent(high)}`
 }
 
-/** What the estimate takes from quotes of the other rate type, if it is worth saying. */
+/** The share of the estimate that comes from quotes of the other rate type, in words. Empty if it is below 1%. */
 function ofOtherType({ rate_type, answered_by, borrowed }: Static<typeof Estimate>['pool']): string {
   if (rate_type !== answered_by)
     return `; all of it from ${answered_by} quotes, because there are no ${rate_type} quotes`

@@ -58,7 +58,6 @@ function* pricedLane(
   }
 }
 
-/** Additions to the advice. */
 interface Extras {
   /** The members requested with `include`. */
   readonly common?: SharedExtras
@@ -92,7 +91,7 @@ function answer<Proposed extends number | null>(
     }
   }
   const advice = adviseMarkup(rates, {
-    // In a batch, a lane without a rate has no decided quotes, and no number depends on the rate.
+    // In a batch, the rate is missing only if the lane has no decided quotes. Then no number of the answer depends on it.
     proposedRateCents: centsFromDollars(query.proposed_rate ?? 0) ?? 0,
     marketRateCents: query.market_rate === undefined ? marketRateCents : centsFromDollars(query.market_rate),
     method,
@@ -119,7 +118,7 @@ function answer<Proposed extends number | null>(
 /** The extras that need the estimator of the whole brokerage. */
 const needEstimator: ReadonlySet<MarkupExtra> = new Set(['estimate', 'curve', 'optimum', 'risk', 'rules'])
 
-/** The advice with the extras of `include`. They need the quotes themselves, not only their counts. */
+/** The advice with the extras of `include`. The extras need the quotes themselves, not only their counts. */
 async function adviceWithExtras(
   { caller, query, now }: ReadCall<typeof markup>,
   include: ReadonlySet<MarkupExtra>,
@@ -199,7 +198,7 @@ function evidenceOf(
   }
 }
 
-/** The advice for a lane of a batch. The default of the proposed rate is the suggested rate, or else the median. */
+/** The advice for a lane of a batch. Without a proposed rate, it is for the suggested rate, or else the median. */
 export async function markupOfLane(
   quote: Omit<Query, 'proposed_rate'> & Partial<Pick<Query, 'proposed_rate'>>,
   asked: AskedLane,

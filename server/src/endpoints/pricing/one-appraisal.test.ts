@@ -11,10 +11,7 @@ import {
 } from '#testing/make.ts'
 import { sharedApp, type TestApp } from '#testing/shared-app.ts'
 
-/*
- * Everything that speaks about a quote reads the same appraisal. Each quote is asked about in all places, over HTTP, while the
- * book has the same quotes: before it is saved, and after.
- */
+/* All endpoints that appraise a quote must agree. Each quote is sent to all of them, with the same book: before it is saved, and after. */
 
 let app: TestApp
 beforeAll(async () => {
@@ -95,7 +92,7 @@ function bodyOf({ lane: [origin, destination, usualMiles], level, cents, cost, m
 const details = (list: readonly { readonly detail: string }[]) => list.map(({ detail }) => detail)
 const six = (share: number) => Math.round(share * 1e6) / 1e6
 
-/** What advice on lanes says about a quote, as the other places say it. */
+/** The advice on a quote, in the form in which other endpoints are compared with it. */
 async function advised(tenant: MadeTenant, quote: Quote, rate?: number) {
   const { quoted_rate, ...lane } = bodyOf(quote)
   const asked = { ...lane, ...(rate === undefined ? {} : { quoted_rate: rate }) }
@@ -189,7 +186,7 @@ async function askAll(tenant: MadeTenant, quote: Quote): Promise<Saved | null> {
     best_rate: at.rules.rate,
   })
 
-  // After the save, the quote itself counts: advice and counter-offer are compared once more.
+  // Once saved, the quote itself counts in the book, so advice and counter-offer are compared again.
   const counter = Math.round(rate * 93) / 100
   const after = await advised(tenant, quote, counter)
   const counter_offer = { refused_rate: rate, counter_rate: counter }
@@ -260,12 +257,12 @@ describe('the distance', () => {
     // Dallas to Fort Worth is short, so the minimum applies.
     for (const miles of [undefined, 1, 301, 601, 9_000])
       expect(await quote('Fort Worth, TX', 900, miles)).toBe(422)
-    // Dallas to Atlanta is about 857 miles, so at most that many dollars are the margin.
+    // Dallas to Atlanta is about 857 miles, so the margin is at most that many dollars.
     for (const miles of [undefined, 10, 250, 599, 1_200, 9_000]) {
       expect(await quote('Atlanta, GA', 3_000, miles)).toBe(422)
       expect(await quote('Atlanta, GA', 1_200, miles)).toBe(201)
     }
-    // Within a quarter of the measured distance, the typed one counts.
+    // A typed distance within a quarter of the measured one counts.
     expect(await quote('Atlanta, GA', 1_400, 1_000)).toBe(201)
     expect(await quote('Atlanta, GA', 1_400, 700)).toBe(422)
   })

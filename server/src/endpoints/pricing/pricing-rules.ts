@@ -15,7 +15,7 @@ async function listPricingRules(
     const rules = []
     for (const rule of await pricingRules.readRules(transaction, tenant)) {
       const customer = rule.conditions.customer?.text
-      // A rule names its customer, which a team may hide.
+      // A rule that names a hidden customer is left out.
       if (customer !== undefined && (await teams.isHiddenCustomer(transaction, tenant, customer))) continue
       rules.push(ruleAnswer(rule))
     }

@@ -23,12 +23,12 @@ type Converted = Extract<Result, { status: 200 }>['conversion']
 
 const quoteShape = shape(deskQuote, 'body')
 const inQuote = (name: string) => ({ pointer: `/${name}` })
-/** Lanes whose wrong places get suggestions: each takes some milliseconds. */
+/** Only this many quotes get suggestions for wrong places, because each takes some milliseconds. */
 const guessedQuotesMax = 4
 
 const wrong = (index: number, errors: readonly FieldError[]): Result => ({ index, ...itemErrors(errors) })
 
-/** The rate of the explanation if there is neither a rate to quote nor one that can be compared. */
+/** The rate to explain if there is neither a sent rate that can be converted nor a rate to quote. */
 const anyRateCents = 200_000
 const cents = (amount: number | undefined) => (amount === undefined ? null : centsFromDollars(amount))
 
@@ -83,7 +83,7 @@ async function answersFor(
     const countered = offer === null ? null : appraiseCounterOffer(appraisal, offer)
     const sentCents = cents(quote.quoted_rate) ?? countered?.suggestedCents ?? null
     const sent = sentCents === null ? null : appraisal.at(sentCents)
-    // Without a rate, the explanation is that of the rate to quote.
+    // If no rate was sent, the rate to quote is explained.
     const atCents = sent?.rateCents ?? appraisal.rates.toQuote?.rateCents ?? anyRateCents
     const { estimate, optimum, rules } = estimatedOffer(appraised, atCents, now)
     const isKnown = estimate.probability !== null

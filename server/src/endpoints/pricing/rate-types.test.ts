@@ -70,7 +70,7 @@ test('an estimate is of spot or of contract quotes, and names them', async () =>
   expect(contract.reference_rate).toBeLessThan(1300)
   expect(contract.pool.borrowed.lanes_of_both).toBe(1)
   expect(contract.sentence).toContain('from spot quotes')
-  // A person who does not say the type asks about the default, and so does a machine whose pool is all.
+  // Without a rate type, a person gets the default type, and so does a machine whose pool is all.
   expect((await estimate('all')).pool.rate_type).toBe('spot')
 })
 

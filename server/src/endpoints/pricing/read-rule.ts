@@ -23,7 +23,7 @@ async function namedIn(
   }
 }
 
-/** Parses a rule that is the body, or the member of it that `within` points to. @throws a 422 with every wrong field */
+/** Parses a rule. `within` points to its member of the body; empty if the body is the rule. @throws a 422 with every wrong field */
 export async function readRule(
   transaction: TenantTransaction,
   tenant: TenantId,
@@ -45,7 +45,7 @@ export async function readRule(
   return { conditions, terms }
 }
 
-/** @throws Problem state-conflict if another rule has these conditions. `ruleId` is the rule that they are of; null for a new one. */
+/** @throws Problem state-conflict if another rule has these conditions. `ruleId` is the rule that has them; null for a new one. */
 export function checkConditions(
   rules: readonly StoredRule[],
   conditions: RuleConditions,

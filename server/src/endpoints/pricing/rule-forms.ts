@@ -14,7 +14,7 @@ type SentTerms = Static<typeof contract.RuleTerms>
 type ShownTerms = Static<typeof contract.ShownTerms>
 type RuleAnswer = Static<typeof contract.PricingRule>
 
-/** Null is never stored: the absence of a member is its absence. */
+/** Removes undefined members. A saved rule has no member for an absent value, not null. */
 function present<T extends object>(values: { readonly [Key in keyof T]: T[Key] | undefined }): T {
   return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as T
 }
@@ -48,7 +48,7 @@ function rulePlace(
   return undefined
 }
 
-/** The conditions of a rule as they are stored, with the person and the team that they name. Adds the errors of wrong ones. */
+/** The conditions of a rule in the form that is saved, with the named person and team. Adds errors for wrong conditions. */
 export function readConditions(
   sent: SentConditions,
   { rep, team }: Pick<RuleConditions, 'rep' | 'team'>,
@@ -101,7 +101,7 @@ function readMargin(sent: SentTerms['minimum']): MinimumTerms | undefined {
   return Object.keys(terms).length === 0 ? undefined : terms
 }
 
-/** The terms of a rule as they are stored. Adds an error if they are empty, or exclude every rate. */
+/** The terms of a rule in the form that is saved. Adds an error if they are empty or exclude every rate. */
 export function readTerms(sent: SentTerms, errors: FieldError[]): RuleTerms {
   const terms = present<RuleTerms>({
     minimum: readMargin(sent.minimum),
@@ -122,7 +122,7 @@ export function readTerms(sent: SentTerms, errors: FieldError[]): RuleTerms {
 
 const comparable = ['margin_pct', 'margin', 'margin_per_mile'] as const
 
-/** Limits of the same kind in the wrong order, which exclude every rate. */
+/** Errors for limits of one kind that exclude every rate, such as a minimum above the maximum. */
 function contradictions({ minimum, target, maximum }: SentTerms): FieldError[] {
   const pairs = [
     ['minimum', minimum, 'maximum', maximum],

@@ -27,7 +27,7 @@ interface ComparedRules {
   readonly after: readonly PricingRule[]
 }
 
-/** A rule, saved or not, and the rules in force without it and with it. @throws Problem 422 with every wrong field, or not-found */
+/** The rule to test, saved or not, and the rules in force without and with it. @throws Problem 422 with every wrong field, or not-found */
 export function rulesToCompare(
   { rule_id: ruleId, ...rule }: NonNullable<BodyOf<typeof getBacktest>['rule']>,
   tenant: TenantId,
@@ -38,13 +38,13 @@ export function rulesToCompare(
     if (ruleId !== undefined) ruleOf(saved, ruleId)
     const read = await readRule(transaction, tenant, rule, '/rule')
     const before = pricingRules.rulesInForce(saved).filter((one) => one.ruleId !== ruleId)
-    // A rule that is not saved gets the highest number, as the newest one.
+    // An unsaved rule gets the highest number, because it would be the newest.
     const tested = { ruleId: ruleId ?? Number.MAX_SAFE_INTEGER, ...read }
     return { tested, before, after: [...before, tested] }
   })
 }
 
-/** Applies the rules with and without a rule to the newest quotes since a time. */
+/** Applies the rules without and with the tested rule to the newest quotes since a time. */
 export async function testOnHistory(
   rules: ComparedRules,
   { since, ...asked }: { readonly tenant: TenantId; readonly now: number; readonly since: Date },

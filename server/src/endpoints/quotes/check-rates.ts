@@ -14,7 +14,7 @@ import type { Parts } from '../parts.ts'
 import { fieldWarnings } from '../pricing/rate-warnings.ts'
 import { outsideErrors, outsideRules } from './outside-rules.ts'
 
-/** Who makes a quote. `isApproved`: an approver has approved its rates, so only a rule that blocks refuses it. */
+/** Who makes a quote, and when. If `isApproved`, an approver has approved its rates, so only a rule that blocks can refuse it. */
 export interface QuotedBy {
   readonly tenant: TenantId
   readonly userId: number
@@ -39,11 +39,11 @@ export type RateToCheck = Pick<
 export interface CheckedRate {
   readonly appraisal: Appraisal
   readonly offer: AppraisedRate
-  /** To save with the quote. */
+  /** The forecast to save with the quote; null if there is none. */
   readonly forecast: string | null
 }
 
-/** Reads the customer of quotes that are checked. */
+/** Reads the customer of quotes to check. */
 export function customerToQuote(
   name: string | undefined,
   pricing: Pricing,
@@ -54,8 +54,8 @@ export function customerToQuote(
 }
 
 /**
- * Appraises quotes of one customer by the current book, to check their rates against the rules. In the order of the quotes. A quote
- * is compared with those before it, because it moves the going rate itself.
+ * Appraises quotes of one customer by the current book, before they are in it, to check their rates against the rules. A saved quote
+ * would itself move the going rate.
  */
 export async function checkRates(
   quoted: readonly RateToCheck[],
@@ -97,7 +97,7 @@ export function refuseOutside(
   if (errors.length > 0) throw outsideRules(errors)
 }
 
-/** When a quote ends: as the person chose, but not after the end that the rules allow; null if neither says it. */
+/** When a quote's rate ends: after the hours that the person chose, or earlier if the rules allow less; null if neither limits it. */
 export function validUntil(
   { appraisal }: Pick<CheckedRate, 'appraisal'>,
   validHours: number | undefined,
@@ -111,7 +111,7 @@ export function validUntil(
   return Number.isFinite(hours) ? new Date(now + hours * 3_600_000) : null
 }
 
-/** The reasons to check the rate of a quote that is saved, in the form of the API. */
+/** The warnings about the rate of a saved quote, in the form of the API. */
 export function warningsOf(checked: Pick<CheckedRate, 'offer'> | undefined) {
   return checked === undefined ? [] : fieldWarnings('quoted_rate', checked.offer)
 }

@@ -36,7 +36,7 @@ export function counterErrors(
   ]
 }
 
-/** Whether a requote agrees to the rate that the customer named. */
+/** Whether a requote is at the rate that the customer named. */
 export function isAccepted({ counter_rate, quoted_rate }: Requoted): boolean {
   return counter_rate === quoted_rate
 }
@@ -103,7 +103,7 @@ export async function recordCounterOffer(
   )
 }
 
-/** Marks a quote won whose rate the customer named. */
+/** Marks a quote as won, because it is at the rate that the customer named. */
 export async function winAccepted(
   transaction: TenantTransaction,
   tenant: TenantId,

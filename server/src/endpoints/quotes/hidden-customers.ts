@@ -3,7 +3,7 @@ import { teams } from '../../database/queries/index.ts'
 import type { TenantTransaction } from '../../database/schema/index.ts'
 import { isDuplicateKey, type TenantId } from '../../database/session/index.ts'
 
-/** The refusal of a quote for a customer that is hidden from the person: the person could not see it afterwards. */
+/** The error of a quote for a customer that is hidden from the person, who could not see the quote afterwards. */
 export function hiddenCustomer(name: string): Problem {
   return problem(
     'customer-hidden',
@@ -27,8 +27,8 @@ export async function refuseWithHiddenCustomers(
 }
 
 /**
- * Handles a write that fails because another row already has its key, and the person may not see that row. Throws the error that
- * `refused` returns, which must say nothing about the row. Other errors are thrown unchanged.
+ * Handles the error of a write whose key belongs to a row that the person may not see. Throws the error that `refused` returns, which
+ * must not reveal the row. Throws other errors unchanged.
  *
  * @example await write().catch(orHidden(() => problem('state-conflict', 'You cannot quote this load again.')))
  */

@@ -132,7 +132,7 @@ describe('a row of a known reference', () => {
         after: { quoted_rate: 2050, estimated_cost: 1550, miles: 800, customer_rate: 2100 },
       },
     ])
-    // The quotes equal those of a brokerage that never had the first version of the row.
+    // The quotes are the same as in a brokerage that never imported the first version of the row.
     const other = await makeTenant(app)
     await imported(other, [columns, booked])
     expect(await quotesOf(tenant)).toEqual(await quotesOf(other))

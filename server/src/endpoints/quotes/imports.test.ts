@@ -152,7 +152,7 @@ describe('202', () => {
     request.end(rowTo('Atlanta'))
     const [answer] = (await answered) as [IncomingMessage]
     const { import_id } = (await json(answer)) as { import_id: number }
-    // Without a heartbeat for so long, the import would count as abandoned.
+    // The upload took longer than the silence after which an import counts as abandoned.
     expect(await ended(tenant, import_id)).toMatchObject({ status: 'done', rows_added: 1 })
     app.now = before
   })
@@ -256,7 +256,7 @@ describe('202 of an undo', () => {
     const integration = await makeIntegration(app)
     const { tenant } = integration
     const quote = await makeQuote(app, tenant)
-    // The signed update changes nothing, so only its time shows that it confirmed the value.
+    // The signed update only confirms the value, so only its time shows it.
     const { import_id } = await imported(tenant, `lane_ref,carrier_name\n${quote.lane_ref},Blue Mesa\n`)
     await pushUpdate(app, integration, { lane_ref: quote.lane_ref, carrier_name: 'Blue Mesa' })
     expect(await undone(tenant, import_id)).toMatchObject({ undo: { lanes_restored: 0, lanes_kept: 1 } })
@@ -466,7 +466,7 @@ describe('409', () => {
   it('accepts one of two files sent at the same time', async () => {
     const tenant = await makeTenant(app)
     let both: Promise<Answer>[] = []
-    // Holds the lock, so that both check for a running import before either gets its number.
+    // Holds the lock, so that both imports look for a running one before either has a number.
     await app.database.inTenant(tenantId(tenant.id), async (transaction) => {
       await nextTenantNumber(transaction, tenantId(tenant.id), 'import')
       both = ['Macon', 'Savannah'].map((city) => send(tenant, header + rowTo(city).repeat(5_000)))

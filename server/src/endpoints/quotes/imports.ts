@@ -40,7 +40,7 @@ import type { Parts } from '../parts.ts'
 import { refuseWithHiddenCustomers } from './hidden-customers.ts'
 import { readInTurn, reserveFile } from './received-files.ts'
 
-/** Reasons to check a file: without lost quotes, every rate looks like a winning one; without dates, as a current one. */
+/** Warnings about a file. Without lost quotes, every rate looks like a winning rate; without dates, like a current one. */
 function importWarnings(row: imports.ImportRow): Static<typeof Import>['warnings'] {
   if (row.status === 'running') return []
   const { columns, rows_won: won, rows_lost: lost, created_at } = row
@@ -135,7 +135,7 @@ async function importOf(
   return row
 }
 
-/** The match of columns in the form of the API: columns are counted from 1, with an entry for each field. */
+/** The match of columns in the form of the API. It has an entry for each field, and counts columns from 1. */
 function matchAnswer({
   columns,
   problems,
@@ -184,7 +184,7 @@ async function opened<T>(open: () => Promise<T>): Promise<T> {
   })
 }
 
-/** What a file begins with. Each row has as many values as the header. */
+/** The header and the first rows of a file. Each row gets as many values as the header. */
 function headerAnswer(table: Awaited<ReturnType<typeof openFile>>): AnswerOf<typeof readImportHeader> {
   const { header, samples, rowsStart, encoding, delimiter, workbook } = table
   return {
@@ -198,7 +198,7 @@ function headerAnswer(table: Awaited<ReturnType<typeof openFile>>): AnswerOf<typ
   }
 }
 
-/** Before the file is read: allows one file per brokerage at a time, and reserves its memory. */
+/** Refuses a file while another one of the brokerage is read or imported, and reserves memory for it. */
 const placeForFile: BeforeBody<typeof createImport> = async ({ caller: { tenant }, bytes }, parts) => {
   await parts.database.inTenant(tenant, (transaction) => refuseWhileBusy(transaction, tenant)).catch(conflict)
   return reserveFile(parts, tenant, bytes)
@@ -271,10 +271,10 @@ async function begin(
       })
     })
     .catch(conflict)
-  // The import is that of the brokerage, also if a team begins to hide customers from the person meanwhile.
+  // The import runs for the whole brokerage, even if a team begins to hide customers from the person.
   if (isNew)
     await forBrokerage(async () => {
-      // A workbook is read once: the import reads its text.
+      // The import of a workbook uses the text that was already read from it.
       const file = csv.workbook === null ? bytes : [csv.workbook.text]
       runner.start(tenant, row.import_id, file, {
         map,
@@ -285,7 +285,7 @@ async function begin(
   return { answer: importAnswer(row), isNew }
 }
 
-/** A file can contain a pending quote at any rate, so it must not be a way around rules that block or need approval. */
+/** Refuses files of non-admins while rules block quotes or need approval, because a file can contain a pending quote at any rate. */
 async function refuseAround(
   { caller }: Pick<Call<typeof createImport>, 'caller'>,
   { database }: Pick<Parts, 'database'>,
@@ -325,7 +325,7 @@ export const importEndpoints: ServedEndpoint[] = [
       const { answer, isNew } = await receiveFile(call, call.signed.requestDigest, parts)
       return isNew ? answer : new Reply(answer, { 'Idempotent-Replayed': 'true' })
     },
-    // A repeated request is answered while its import is running, so this does not refuse a busy brokerage.
+    // Unlike `placeForFile`, this allows a running import, because a repetition of its request must be answered.
     { beforeBody: async ({ caller, bytes }, parts) => reserveFile(parts, caller.tenant, bytes) },
   ),
 

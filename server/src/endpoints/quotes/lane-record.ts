@@ -67,7 +67,7 @@ function monthsOf(rows: readonly EquipmentMonth[]): RecordAnswer['months'] {
   })
 }
 
-/** The data of a lane's page in addition to its advice: the exact city pair, as in markup. */
+/** The data of a lane's page besides its advice. It counts the exact city pair, as markup does. */
 export const laneRecordEndpoint = serve(laneRecord, async ({ caller, query }, { books, database }) => {
   const {
     equipmentCode,

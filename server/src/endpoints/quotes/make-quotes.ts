@@ -90,7 +90,7 @@ async function checkQuotes(
   return checkRates(quoted, customer, by, pricing, parts)
 }
 
-/** Checks the rates of a request that is not saved. @throws a 422 for a wrong field, and a 403 for a hidden customer */
+/** Checks the rates of a quote request without saving it. @throws a 422 for a wrong field, and a 403 for a hidden customer */
 export async function checkQuoteRequest(
   body: BodyOf<typeof createQuoteRequest>,
   by: QuotedBy,
@@ -100,7 +100,7 @@ export async function checkQuoteRequest(
 }
 
 /**
- * The error of a request key that was sent before with another body.
+ * The error for a request key that was sent before with another body.
  *
  * @param madeId the quote request that was created with the key; undefined if the person may not see it
  */
@@ -133,7 +133,7 @@ export async function makeQuotes(
       }
       return quoteRequestAnswer(transaction, tenant, made)
     }
-    // Not before: a repeated request returns what it made, also if the rules changed since.
+    // The rules are checked only now, because a repeated request returns its quotes even if the rules changed.
     refuseOutside(checked, by, (index) => `/lanes/${index}/quoted_rate`)
     const request: newQuotes.NewQuoteRequest = {
       customerName: body.customer_name,

@@ -46,7 +46,7 @@ function checkQuotes(asked: readonly Asked[]): void {
 interface Conflict {
   readonly index: number
   readonly quote: QuoteRow
-  /** Why it cannot be marked so: a later offer for its load, or what the rules say. */
+  /** Why it cannot be marked so: a later offer replaced it, or the rules refuse the mark. Null for other conflicts. */
   readonly refused: string | null
 }
 
@@ -72,7 +72,7 @@ function conflictWords({ quote, refused }: Conflict, setter: Setter | null): str
   return `${who} marked this quote ${outcome} after you loaded it.`
 }
 
-/** The conflicts with the current quotes, by index of the item. */
+/** The answers about conflicts, by index of the item, each with the quote as it is now. */
 async function conflictsOf(
   transaction: TenantTransaction,
   tenant: TenantId,

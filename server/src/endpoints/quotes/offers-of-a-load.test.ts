@@ -93,7 +93,7 @@ describe('void and restore', () => {
     ])
     expect((await mark(refs[1], 'won')).status).toBe(200)
     await post(`/api/lanes/${refs[2]}/restore`, {})
-    // The load is won by the offer before it, so the restored one does not count.
+    // An earlier offer won the load, so the restored one does not count.
     expect(await standing(refs)).toEqual([
       ['pending', 2],
       ['won', null],

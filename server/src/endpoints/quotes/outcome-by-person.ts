@@ -38,8 +38,8 @@ export function wrongReason(path: string): FieldError {
 }
 
 /**
- * Whether to leave a pending quote that a person marks pending as it is. Otherwise, the marked quote would not expire, because
- * a person decided that it stays open. Where rules limit how long a rate is valid, that would be a way around them.
+ * Whether a mark of pending leaves a pending quote unchanged. Otherwise, the quote would never expire, because a person decided that
+ * it stays open. That would be a way around rules that limit how long a rate is valid.
  */
 export async function keepsPendingAsIs(transaction: TenantTransaction, tenant: TenantId) {
   const isLimited = pricingRules.limitValidity(await pricingRules.readRules(transaction, tenant))

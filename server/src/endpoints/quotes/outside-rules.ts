@@ -3,7 +3,7 @@ import type { RuleVerdict } from '#engine/rules/pricing-rules.ts'
 
 type OutsideError = FieldError & { readonly code: 'blocked' | 'needs-approval' }
 
-/** The errors of a rate that is outside the rules, without those that an approval lifts. */
+/** The errors of a rate that is outside the rules. If it is approved, only blocking rules count. */
 export function outsideErrors(
   { reasons }: Pick<RuleVerdict, 'reasons'>,
   isApproved: boolean,

@@ -23,7 +23,7 @@ interface CountedPastQuote {
   readonly amounts: CountedAmounts
 }
 
-/** The newest quotes as they were made, each with today's chances of its lane and its customer. */
+/** The newest quotes as they were made, with the chance of each by today's data on its lane and customer. */
 export async function estimatedPastQuotes(
   { tenant, now }: { readonly tenant: TenantId; readonly now: number },
   which: { readonly since: Date; readonly limit: number },
@@ -35,7 +35,7 @@ export async function estimatedPastQuotes(
     merged: await customers.mergedHashes(transaction, tenant),
   }))
   const effects = await pricing.book?.quotes.customerEffects(pricing.book, new Map(merged))
-  // All quotes are one work: the work of one quote is shorter than a time slice, so it would never yield.
+  // All quotes share one run of steps, because a run yields only after a time slice, and one quote takes less.
   return yieldBetweenSteps(appraisedInSteps(past, pricing, { effects: effects ?? null, now }))
 }
 
@@ -63,7 +63,7 @@ function* appraisedInSteps(
   for (const { row, amounts } of past) {
     const appraisal = yield* appraise(
       book,
-      // The test applies the rules itself, those before and those after a change.
+      // No rules: the test itself applies those before and those after a change.
       { ...settings, rules: [] },
       {
         ...placedAs(row),

@@ -76,7 +76,7 @@ test('the cost of a pasted row is read with its own column of bases, and refused
       },
     ],
   })
-  // The currency of the row, or of no cost, is no other one.
+  // A cost's currency is accepted if it is that of the row, or if there is no cost.
   expect(await pasted(`${amounts}\tCost Currency`, '1700\t320\t1500\tUSD')).toMatchObject({ errors: [] })
   expect(await pasted(`${amounts}\tCost Currency`, '1700\t320\t\tCAD')).toMatchObject({ errors: [] })
 })

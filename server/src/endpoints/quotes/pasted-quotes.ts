@@ -56,9 +56,8 @@ function placesOf({ origin, destination }: PastedRow) {
 const basisWords: Readonly<Record<RateBasis, string>> = { linehaul: 'linehaul', all_in: 'all-in' }
 
 /**
- * The rows with rates and costs in US dollars on the default basis: Canadian dollars are converted by the exchange rate of
- * today, and the basis by their own fuel charge, else by the fuel schedule of today. A row that cannot be converted has an
- * error.
+ * The rows with rates and costs in US dollars on the default basis. Canadian dollars are converted by today's exchange rate; the
+ * basis by the row's own fuel charge, else by today's fuel surcharge. A row that cannot be converted has an error.
  */
 async function onDefaultBasis(
   rows: readonly PastedRow[],

@@ -5,7 +5,7 @@ import { knownCells, readColumns, readRow } from '#server/imports/index.ts'
 import { call, type Integration, makeIntegration, makeQuote } from '#testing/make.ts'
 import { sharedApp, type TestApp } from '#testing/shared-app.ts'
 
-/** The table that the geography is tested with: a place is stored under one name, whichever endpoint receives it. */
+/** The test table of the geography. Every endpoint must save a place under one name. */
 const inputs = readFileSync(new URL('../../../../geography/src/place-inputs.tsv', import.meta.url), 'utf8')
   .trimEnd()
   .split('\n')

@@ -60,7 +60,7 @@ export const quoteListSettingsEndpoints: ServedEndpoint[] = [
       const settings = { ...before, ...changed }
       checkNames(settings)
       const isSaved = await stored.saveQuoteListSettings(transaction, tenant, userId, { version, settings })
-      // Another window saved after the settings were read above.
+      // Another window saved settings after this request read them.
       if (!isSaved) throw changedElsewhere()
       return { ...settings, version: version + 1 }
     }),

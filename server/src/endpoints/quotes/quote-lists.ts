@@ -34,7 +34,7 @@ interface QuoteListCall {
 
 const dayMs = 86_400_000
 
-/** The selected quotes. The book is read only if the selection depends on a figure. */
+/** The filter of a query. The book is read only if the query selects the quotes behind a figure. */
 async function quoteFilter(
   { caller: { tenant }, query, now }: QuoteListCall,
   parts: Pick<Parts, 'books' | 'database'>,
@@ -75,7 +75,7 @@ async function quoteFilter(
   return { ...filter, quoteIds: await statistics.behind(query.finding, selectionOf(filter).selection) }
 }
 
-/** The part of a filter that a book can select by, and whether that is all of it. */
+/** The part of a filter by which a book can select. `isAll` is true if that is the whole filter. */
 function selectionOf(filter: lists.QuoteFilter): { selection: QuoteSelection; isAll: boolean } {
   const {
     originKey,

@@ -100,7 +100,7 @@ describe('amounts on two bases', () => {
   test('are compared on the default basis at every point of entry; those without a fuel charge are not counted', async () => {
     const ours = await makeIntegration(app, scopes)
     const { tenant } = ours
-    // Two quotes that say nothing, and the same two in the linehaul form.
+    // Two quotes without a stated basis, and the same two stated as linehaul.
     for (const [rate, outcome] of [
       [2000, 'won'],
       [2200, 'lost'],
@@ -204,8 +204,7 @@ describe('amounts on two bases', () => {
       customer_basis: 'all_in',
       truck_basis: null,
     })
-    // With the other default, the amounts that said nothing keep their numbers and have the new basis, and those that said
-    // all-in are converted.
+    // With the other default basis, amounts without a stated basis keep their numbers, and amounts stated as all-in are converted.
     const { status, body } = await call(app, 'PATCH', '/api/tenant', {
       token: ours.tenant.owner,
       body: { default_basis: 'linehaul' },
@@ -319,7 +318,7 @@ describe('a rate on other terms', () => {
       kept: ['quoted_rate', 'estimated_cost'],
     })
     expect(await quote(ours, late)).toMatchObject(after)
-    // Another basis alone says that both were on it from the start, and the default basis in words is no other one.
+    // A new basis without amounts corrects that of both amounts. Stating the default basis changes nothing.
     await quoted(ours, 'T-3', quoteToPush('T-3', { quoted_rate: 2000, estimated_cost: 1800 }))
     const same = await quoted(ours, 'T-3', { quoted_rate: 1990, quoted_basis: 'all_in' }, seconds() + 1)
     expect(await quote(ours, same.lane_ref)).toMatchObject({ quoted_rate: 1990, estimated_cost: 1800 })
@@ -561,7 +560,7 @@ test('findings of lists and tests of rules compare the amounts that statistics c
     quoteToPush('F-4', { quoted_basis: 'linehaul', quoted_rate: 1000 }),
   ])
   const refs = body.results.map((result: { lane_ref: string }) => result.lane_ref)
-  // Each costs $1,900 and brings $2,000, in other words; the last costs $2,100.
+  // Each cost is $1,900 and each rate $2,000, stated on different terms. The last cost is $2,100.
   const booked = [
     { customer_rate: 2000, truck_cost: 1900 },
     { customer_rate: 2000, truck_cost: 1600, truck_basis: 'linehaul', truck_fuel: 300 },
@@ -715,7 +714,7 @@ describe('with a fuel schedule', () => {
       truck_basis: 'linehaul',
       truck_fuel: 200,
     })
-    // On one basis, they are compared as they are.
+    // Amounts on one basis are compared unconverted.
     expect(await quote()).toMatchObject({ margin: 200, margin_pct: 11.8 })
     await pushUpdate(app, ours, { lane_ref: ref, truck_basis: 'all_in' }, seconds() + 1)
     expect(await quote()).toMatchObject({ margin: null })

@@ -40,7 +40,7 @@ const rates = JSON.stringify({
 const quotes =
   'Reference,Ship From,Ship To,Equip,Sell Rate,Quote Date,Status\nA,"Dallas, TX","Macon, GA",Van,2150,3/1/2026,Won\n'
 
-/** A request with a file that is sent with `end(file)`. It has no answer before. */
+/** A request whose file is sent only by `end(file)`. Until then, it has no answer. */
 function begun(of: Integration, { method, path, who, bodyKind }: Endpoint, file: string): ClientRequest {
   const isSigned = who.kind === 'service'
   const sent = request(`${app.url}${path}`, {

@@ -7,7 +7,7 @@ import type { Parts } from '../parts.ts'
 const readLimit = concurrencyLimit<'file'>(filesReadAtOnceMax, filesWaitingMax)
 
 /**
- * Reads a file when its turn has come: few files are read at the same time, over all brokerages.
+ * Reads a file when it is its turn, because only a few files are read at the same time, over all brokerages.
  *
  * @throws Problem unavailable if too many files are waiting already
  * @example const file = await readInTurn(() => readMarketFile(text, defaults, now))

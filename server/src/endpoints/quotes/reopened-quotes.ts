@@ -9,14 +9,14 @@ import type { Parts } from '../parts.ts'
 import { checkRates } from './check-rates.ts'
 import { outsideErrors } from './outside-rules.ts'
 
-/** How long after it was pending a quote can be marked without a check: time to correct a mistake, or for a late acceptance. */
+/** A quote that was pending this recently can be marked without a check, to correct a mistake or for a late acceptance. */
 const correctionMs = 24 * 3_600_000
 
 /**
- * Whether marking a quote offers its rate again: a quote that was decided or has expired becomes pending, or one that was lost
- * or has expired becomes won. A booked quote is never reopened: its rate is a fact that no rule can prevent any more.
+ * Whether marking a quote offers its rate again: a quote that was decided or has expired becomes pending, or one that was lost or has
+ * expired becomes won. A mark never reopens a booked quote, whose rate no rule can prevent any more.
  *
- * @example isReopened(lostLane, 'won') // true
+ * @example isReopened(lostQuote, 'won') // true
  */
 function isReopened(quote: QuoteRow, to: QuoteOutcome['outcome']): boolean {
   if (quote.outcome === 'pending' || quote.outcome === to || to === 'lost') return false
@@ -49,7 +49,7 @@ export async function refusedReopenings(
   const toCheck = reopened.filter(({ lane_id }) => !recent.has(lane_id))
   const pricing = await pricingOf(parts, tenant, now)
   const by = { tenant, userId, now, isApproved: false }
-  // The rules know the customer by the name of the quote. Its effect on the chance does not matter here.
+  // No customer is passed: the rules find it by its name in the quote, and its effect on the chance does not matter here.
   const checked = await checkRates(toCheck, null, by, pricing, parts)
   return new Map(
     toCheck.flatMap(({ lane_id }, index) => {

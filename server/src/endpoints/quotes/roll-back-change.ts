@@ -9,10 +9,7 @@ import type { Call } from '../endpoint-call.ts'
 import type { Parts } from '../parts.ts'
 import { lockedQuote } from './named-quote.ts'
 
-/**
- * The values to restore. An outcome and its time are restored together: a change records only what it changed, so the
- * time may have been cleared by a later change.
- */
+/** The values to restore, with an outcome's time. The rolled-back change may not contain the time, because a later change cleared it. */
 function decidedInTime(
   quote: QuoteRow,
   values: Partial<changes.ChangeableValues>,

@@ -56,7 +56,7 @@ async function quoted(more: object = {}): Promise<string> {
 const quote = async (ref: string) => (await send('GET', `/api/lanes/${ref}`)).body
 const nextOf = (ref: string) => ref.replace(/-1$/, '-2')
 
-/** Advice on that quote after the customer named a rate, at the rates, or at the suggested one. */
+/** Advice on that quote after the customer named a rate: for the given rates, or for the suggested one. */
 async function advised(counterRate: number, { rates = [undefined], ...more }: Advised = {}) {
   const { lanes, ...by } = { lanes: {}, token: rep.token, ...more }
   const facts = {
@@ -130,7 +130,7 @@ describe('advice after a counter-offer', () => {
   test('a brokerage without quotes gets the rules and no chance', async () => {
     const fresh = await makeTenant(app)
     const [result] = await advised(2100, { token: fresh.owner })
-    // Nothing is known, so the rate to answer with is the middle.
+    // Without any history, the rate to answer with is the middle of the two.
     expect(result.counter_offer).toEqual({
       win_probability: null,
       interval_80: null,

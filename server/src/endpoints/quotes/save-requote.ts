@@ -26,8 +26,8 @@ import { askedRef, lockedQuote, noQuote } from './named-quote.ts'
 type Requote = BodyOf<typeof requote>
 
 /**
- * @throws a 409 if an offer for the load is won already: also if the answer to the first acceptance was lost, or a second person
- * accepts the same counter-offer. A load is won once, so it needs no further offer.
+ * @throws a 409 if an offer for the load is already won. This happens, for example, if an acceptance is sent twice, because its
+ *   answer was lost or two people sent it.
  */
 async function refuseIfWon(transaction: TenantTransaction, tenant: TenantId, quote: QuoteRow): Promise<void> {
   const won = await savedQuotes.lockedWon(transaction, tenant, quote)
@@ -42,7 +42,7 @@ async function refuseIfWon(transaction: TenantTransaction, tenant: TenantId, quo
   )
 }
 
-/** The errors of a requote: of the charges that were sent, or of the earlier ones that it copies. */
+/** The errors of a requote's charges: those that were sent, or those copied from the earlier quote. */
 function requoteErrors(body: Requote, before: QuoteRow, assumed: RateBasis): FieldError[] {
   const sent = chargesErrors('quoted', 'quoted_rate', body)
   if (sent.length > 0) return sent
@@ -53,14 +53,14 @@ function requoteErrors(body: Requote, before: QuoteRow, assumed: RateBasis): Fie
   return [{ pointer: '/quoted_rate', code: 'invalid', detail }]
 }
 
-/** The load has a later quote, and the person may not see it. */
+/** The error if the load has a later quote that the person may not see. */
 const noNextQuote = () =>
   problem(
     'state-conflict',
     'You cannot quote this load again. Make a new quote request, or ask an admin. Nothing was saved.',
   )
 
-/** A requote that is not saved: the quote as it would be, and the check of its rate. */
+/** A requote before it is saved: the quote as it would be, and the check of its rate. */
 interface CheckedRequote extends CheckedRate {
   readonly next: QuoteRow
 }
@@ -75,7 +75,7 @@ async function checkNext(
   const { quoted, assumed } = await parts.database.inTenant(by.tenant, async (transaction) => {
     const found = await savedQuotes.findQuote(transaction, by.tenant, askedRef(ref))
     if (found === null) throw noQuote(ref)
-    // Before the rules, so that nobody asks for the approval of a rate that cannot be quoted.
+    // This is checked before the rules, so that nobody requests approval of a rate that cannot be quoted.
     await refuseIfWon(transaction, by.tenant, found)
     return { quoted: found, assumed: await people.defaultBasisOf(transaction, by.tenant) }
   })
@@ -89,7 +89,7 @@ async function checkNext(
   return { ...checked, next }
 }
 
-/** Checks a requote that is not saved. @throws a 404, a 409 if the load is won, or a 422 for a wrong field */
+/** Checks a requote without saving it. @throws a 404, a 409 if the load is won, or a 422 for a wrong field */
 export async function checkRequote(
   ref: string,
   body: Requote,
@@ -129,7 +129,7 @@ export async function saveRequote(
       valid_until: validUntil(checked, body.valid_hours, now),
       createdBy: userId,
       createdAt: recorded.at,
-      // An outcome that is known already is no test of a forecast.
+      // An accepted requote gets no forecast, because its outcome is already known.
       forecast: isAccepted(body) ? null : checked.forecast,
     }
     const { identifiers } = database

@@ -69,7 +69,7 @@ describe('200', () => {
     const { lane_ref } = await makeQuote(app, tenant)
     const first = await voidQuote(tenant.owner, lane_ref, 'Duplicate')
     app.now += 60_000
-    // Another reason does not change since when the quote is void.
+    // A new reason does not change the time since which the quote is void.
     const second = await voidQuote(tenant.owner, lane_ref, 'Test')
     expect(second.body.voided_at).toBe(first.body.voided_at)
     const refs = async (query: string) =>
