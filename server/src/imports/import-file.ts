@@ -332,7 +332,7 @@ function settleRow(batch: Batch, row: TableRow, { context, identify }: Settling)
     ? refused('', 'A double quote is inside a value or is never closed; write it twice, or remove it.')
     : readRow(row.cells, context)
   const settled =
-    read.kind === 'lane' ? settleQuote(batch, row.line, read.columns, { context, identify }) : read
+    read.kind === 'quote' ? settleQuote(batch, row.line, read.quote, { context, identify }) : read
   if (settled === null) return
   if (settled.kind === 'booking') {
     const { booking } = settled

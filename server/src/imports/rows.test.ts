@@ -24,8 +24,8 @@ const good = {
 
 function quoteOf(cells: Record<string, string>) {
   const read = row(cells)
-  if (read.kind !== 'lane') throw new Error(JSON.stringify(read))
-  return read.columns
+  if (read.kind !== 'quote') throw new Error(JSON.stringify(read))
+  return read.quote
 }
 
 function errorsOf(cells: Record<string, string>) {
@@ -348,7 +348,7 @@ describe('a cancelled load', () => {
   })
 
   it.each(['False', 'no', '0', ''])('is not meant by the value %j', (said) => {
-    expect(read(said).kind).toBe('lane')
+    expect(read(said).kind).toBe('quote')
   })
 
   it('column with other values is an error', () => {

@@ -68,7 +68,7 @@ export interface ReportedRow {
 }
 
 export type ReadRow =
-  | { readonly kind: 'lane'; readonly columns: ImportedQuote }
+  | { readonly kind: 'quote'; readonly quote: ImportedQuote }
   | { readonly kind: 'booking'; readonly booking: ImportedBooking }
   | { readonly kind: 'refused'; readonly errors: readonly CellError[] }
 
@@ -101,7 +101,7 @@ export const customerNotGiven = 'Customer not given'
  * has a booking. On any other row the customer rate is the quoted rate and the truck cost, on its terms, is the estimated cost. A missing
  * quoted rate defaults to the booked rate. A truck cost of zero means unknown; a rate of zero is an error.
  *
- * @example readRow(['Dallas, TX', 'Atlanta, GA', 'Van', '2150', '2026-03-01'], context).kind // 'lane'
+ * @example readRow(['Dallas, TX', 'Atlanta, GA', 'Van', '2150', '2026-03-01'], context).kind // 'quote'
  */
 export function readRow(cells: readonly string[], context: RowContext): ReadRow {
   const { columns } = context
@@ -203,8 +203,8 @@ function readQuote(row: RowReader, context: RowContext): ReadRow {
     createdAt,
   }
   return {
-    kind: 'lane',
-    columns: {
+    kind: 'quote',
+    quote: {
       customerName: end.customerName ?? customerNotGiven,
       reference,
       quotedAt: createdAt,

@@ -78,8 +78,8 @@ it.each<[string, Readonly<Record<string, string>>, string, string | null]>([
   ],
 ])('a row with %s has the digest that is stored for it', (_, cells, fingerprint, said) => {
   const row = read(cells)
-  if (row.kind !== 'lane') throw new Error(JSON.stringify(row))
-  const identity = rowIdentities()(row.columns, 2)
+  if (row.kind !== 'quote') throw new Error(JSON.stringify(row))
+  const identity = rowIdentities()(row.quote, 2)
   if (!('fingerprint' in identity)) throw new Error('The first row of a file repeats no other.')
   expect([identity.fingerprint.toString('base64url', 0, 16), identity.said]).toEqual([fingerprint, said])
 })

@@ -67,7 +67,7 @@ describe('each place in the table', () => {
     }
     for (const { written, stored } of inputs) {
       const row = readRow([written, 'ATL', 'rfr', '2150', '2026-03-01'], context)
-      const quote = row.kind === 'lane' ? row.columns.columns : null
+      const quote = row.kind === 'quote' ? row.quote.columns : null
       expect([written, quote?.origin ?? null]).toEqual([written, stored])
       if (quote !== null)
         expect(quote).toMatchObject({ destination: 'Atlanta, GA', equipment: 'R', equipment_code: 'R' })
