@@ -86,7 +86,13 @@ describe('npm run backtest', () => {
     expect(remarks).toContain('Testing the estimate on 420 quotes of Full Trucks.')
     expect(remarks).toContain('100 %')
     expect(output).toMatch(/^Backtest of Full Trucks, \d{4}-\d\d-\d\d to \d{4}-\d\d-\d\d\n/)
-    for (const forecaster of ['calibrated estimate', "lane's win rate", 'overall', 'literal', 'share of quotes won']) {
+    for (const forecaster of [
+      'calibrated estimate',
+      "lane's win rate",
+      'overall',
+      'literal',
+      'share of quotes won',
+    ]) {
       expect(output).toMatch(new RegExp(`^ {2}${forecaster}.*\\d\\.\\d{3} .*\\d\\.\\d{4}`, 'm'))
     }
     expect(output.match(/^ +\d+\.\d % +\d+\.\d % +\d+$/gm)).toHaveLength(10)
