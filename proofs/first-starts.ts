@@ -27,7 +27,10 @@ const points = [
   'killed before the credentials',
 ] as const satisfies readonly FaultName[]
 
-/** Two busy programs: one computes, one writes. Each has its own session, so that it gets as much processor time as the whole service. */
+/**
+ * Two busy programs: one computes, one writes. Each has a process session of its own, because Linux shares processor time by
+ * session: each program gets as much as the whole service.
+ */
 const busy = 'for (;;);'
 const writing =
   "const fs = require('fs'), file = fs.openSync(process.argv[1], 'w'), page = Buffer.alloc(65536); for (;;) { fs.writeSync(file, page, 0, page.length, 0); fs.fsyncSync(file) }"

@@ -25,7 +25,7 @@ import { type Answered, answerTextMax, patienceMs, WatchedService } from './watc
 
 /** The longest allowed turn of the event loop, in processor time. */
 const turnMsMax = 100
-/** The longest turn beside other tests, which share the core's caches: the same work then takes up to twice as long. */
+/** The longest turn while other tests run. They share the core's caches, so the same work takes up to twice as long. */
 const turnMsMaxBesideTests = 250
 const waitMsMax = 100
 const grownMbMax = 100

@@ -17,7 +17,7 @@ export interface TenantPace {
 
 export function tenantPace(tenants: number): TenantPace {
   const max = tenantRequestsPerWindowMax
-  /** The response times of each tenant's last ten requests; Infinity for an open request. */
+  /** The response times of each tenant's last ten requests: Infinity for an open request, -Infinity before the first. */
   const times = new Float64Array(tenants * max).fill(Number.NEGATIVE_INFINITY)
   const next = new Uint8Array(tenants)
   return {

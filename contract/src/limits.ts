@@ -221,7 +221,7 @@ export const exchangeRatesShown = 30
 export const fuelPeriodsMax = 20
 export const fuelStepsMax = 60
 export const fuelBytesMax = 128 * 1024
-/** The EIA publishes some 1,700 weeks, in up to 100 bytes each, and in a file of all regions ten times as much. */
+/** The EIA has published some 1,700 weeks of up to 100 bytes each. A file of all regions is ten times as long. */
 export const dieselFileBytesMax = 3 * 1024 * 1024
 /** Weeks of a file: a century. */
 export const dieselWeeksMax = 5_200
@@ -317,5 +317,5 @@ export const dashboardProcessorMsPerSecond = 400
 export const dashboardProcessorMsMax = 1_000
 /** Quotes of a larger push are not forecast, because such a push is a synchronization, and each forecast takes 1.5 ms. */
 export const forecastQuotesPerPushMax = 50
-/** A report of forecasts covers the quotes of a year: older ones were made by another model. */
+/** A report of forecasts covers the quotes of a year, because the forecasts of older quotes came from another model. */
 export const forecastReportDays = 365

@@ -25,7 +25,7 @@ export const timestampHeader = 'x-service-timestamp'
 export const signatureHeader = 'x-service-signature'
 export const signaturePrefix = 'sha256='
 
-/** Decimal seconds only. If a dot were allowed, two different requests could have the same signed text. */
+/** Whole seconds. With a dot in the timestamp, two different requests could have the same signed text. */
 export const timestampForm = /^[1-9][0-9]{0,11}$/
 export const signatureForm = /^sha256=[0-9a-f]{64}$/
 

@@ -18,7 +18,7 @@ export interface AheadForecast {
   readonly error: number
   /** The error of the expected cost of the day of the forecast. */
   readonly carried: number
-  /** The same for the expected cost without the market index and without the newest loads. */
+  /** The error of the expected cost of the chain of scopes alone: without the market index and without the newest loads. */
   readonly chain: number
   /** The error of the newest cost on the lane, its state pair or any lane, adjusted to the miles. */
   readonly last: number

@@ -67,7 +67,7 @@ export function orderInWords(sort: string, quotes: readonly SentAmounts[]): stri
   return by === 'rate' ? asSent : `${asSent} Quotes whose AR and AP are on different terms are last.`
 }
 
-/** The note of `orderInWords`. */
+/** Says by which amounts a list is sorted: the text of `orderInWords`. */
 export function OrderNote({ sort, lanes: quotes }: { sort: string; lanes: readonly SentAmounts[] }) {
   const words = orderInWords(sort, quotes)
   return words === null ? null : (

@@ -15,7 +15,7 @@ export const periodNames = {
 
 export type PeriodName = keyof typeof periodNames
 
-/** A period in an address: a name or a month such as 2026-03. `from` and `to` define `custom`, or limit a month. */
+/** A period in a URL: a name, or a month such as 2026-03. `from` and `to` are the days of `custom`, or a part of the month. */
 export interface PeriodParams {
   readonly period?: string | undefined
   readonly from?: string | undefined

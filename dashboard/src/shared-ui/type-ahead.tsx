@@ -96,7 +96,7 @@ export type FieldProps = Omit<InputBaseProps, 'description' | 'rightSection'> &
 interface TypeAheadProps extends FieldProps {
   readonly asking: Asking
   readonly suggestions: Suggestions
-  /** True for a text that can stay as it is without the focus ever being in the field. Absent where any text is valid. */
+  /** True for a text that is valid as it is, even if nobody enters the field. Absent where any text is valid. */
   readonly isComplete?: (text: string) => boolean
   /** True if leaving the field in any way accepts the option that Tab accepts. */
   readonly acceptsOnLeave?: boolean

@@ -1,6 +1,6 @@
 /**
- * Would a simple rule do as well as the model? Four rules forecast the same quotes: the overall win rate, the lane's win rate, and
- * two methods of `win_probability`. Method: win rates with pseudo-quotes (https://en.wikipedia.org/wiki/Rule_of_succession).
+ * Would a simple rule do as well as the model? Four rules forecast the quotes that the model forecast: the overall win rate, the
+ * lane's win rate, and two ways to compute `win_probability`. Method: win rates with pseudo-quotes (https://en.wikipedia.org/wiki/Rule_of_succession).
  * docs/backtest.md, "Accuracy of the forecasts".
  */
 

@@ -35,7 +35,7 @@ export class QuoteNames {
     this.carrier('')
   }
 
-  /** The number of the customer names of a quote. */
+  /** The id of the two customer names of a quote: as quoted, and as booked. */
   customer(quoted: string, booked: string | null): number {
     const ofQuoted = this.#customers.get(quoted)
     const known = ofQuoted?.get(booked ?? '')

@@ -200,8 +200,8 @@ interface FoldedCosts extends CostScopes {
 }
 
 /**
- * Reads a brokerage's loads in the order of time, and returns the residuals of their scopes, the market index, and the errors of forecasts:
- * each load is forecast from the loads known 0, 7, 14 and 28 days before.
+ * Reads a brokerage's loads, oldest first. Returns the residuals of each scope, the market index, and the errors of forecasts: each load
+ * is forecast four times, from the loads known 0, 7, 14 and 28 days before its day.
  */
 export function* foldedInSteps(loads: FoldedLoads, known: Known): Steps<FoldedCosts> {
   const fold = new CostFold(loads, known)

@@ -25,7 +25,7 @@ import { addMessageUp, emptyLikelihood, laneKinship, scaledLikelihood } from './
 /** The parts that estimates of spot quotes take from contract quotes, or the reverse: see `estimatorsByTypeInSteps`. */
 export interface Borrowing {
   readonly from: Estimator
-  /** An outcome of the other type counts as this part of one of this type, from 0 to 1. */
+  /** How much an outcome of the other type counts: 0 is not at all, 1 is as much as one of this type. */
   readonly weight: number
   /** How far the win curves of this type are above those of the other: in log odds, and `steepnessShift` in log steepness. */
   readonly levelShift: number

@@ -52,7 +52,7 @@ export const FACTS = {
   /** `customerRate`: `rateCents` is AR. `truckCost`: `costCents` is AP. */
   customerRate: 1,
   truckCost: 2,
-  /** `person` imported the quote and did not make it: the file names no rep. */
+  /** `person` is the one who imported the quote, not the one who made it, because the file names no rep. */
   imported: 4,
   cancelled: 16,
   /** The quote has a booking, or a cancelled one. */

@@ -27,7 +27,7 @@ export interface SampleAccess extends ExampleLanes {
 
 /**
  * Gives the sample brokerage a password, a service token and a signing secret; null if it has them, or does not exist. Call it only
- * when they can be shown: if a start fails earlier, the next one gives them.
+ * when they can be shown: if a start fails earlier, the next start can still create them.
  */
 export async function giveSampleAccess(
   database: Database,

@@ -7,8 +7,8 @@ export interface Deadlines {
   /** For the next statement of an open transaction. */
   readonly idleMs: number
   /**
-   * For an answer. A stalled network reports no error. This ends the wait on our side, after the database's own timeout has
-   * passed.
+   * For an answer. A stalled network reports no error, so the service ends the wait itself, after the database's own timeout
+   * has passed.
    */
   readonly answerMs: number
   /** For a free connection or a new one. Opening a connection takes some hundred milliseconds on a busy machine. */

@@ -194,8 +194,8 @@ export async function deleteTeam(
 }
 
 /**
- * The customers that are hidden from a person: those in teams, of which the person is a member of none. With a key, only the
- * customer with this key.
+ * The customers that are hidden from a person: those that have teams, if the person is in none of these teams. With a key, only
+ * the customer with this key.
  */
 const hiddenCustomers = (tenant: TenantId, userId: number, key?: RawBuilder<unknown>) => sql`
   select from customer_aliases as hidden

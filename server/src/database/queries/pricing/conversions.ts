@@ -37,7 +37,7 @@ export async function saveExchangeRates(
   tenant: TenantId,
   rates: readonly ExchangeRate[],
 ): Promise<number> {
-  // The days are computed from all rates. Without the lock, a concurrent change would be lost.
+  // The rate of each day is computed from all entered rates. Without the lock, a concurrent change would be lost.
   await lockTenant(transaction, tenant)
   const stored = await listExchangeRates(transaction, tenant, null)
   const known = new Map(stored.map(({ day, usdPerCad }) => [day, usdPerCad]))

@@ -47,7 +47,7 @@ export async function lockQuote(
   return offers.find(({ lane_ref }) => lane_ref === ref) ?? null
 }
 
-/** The ids of the quotes of this tenant with these lane_refs: lane_ref -> lane_id. */
+/** The id (lane_id) of each quote of this tenant, by its lane_ref. A lane_ref of no quote is absent. */
 export async function findQuoteIds(
   transaction: TenantTransaction,
   tenant: TenantId,
