@@ -61,24 +61,33 @@ export function firstDifference(
   return null
 }
 
-interface LaneKey {
+interface QuoteKey {
   readonly lane_id: number
-  readonly lane_ref: string
   readonly request_id: number
 }
 
-function withRanks(all: ReadonlyMap<string, readonly string[]>): Map<string, string[]> {
-  const quotes = (all.get('quotes') ?? []).map((row) => ({ row, key: JSON.parse(row) as LaneKey }))
-  const withoutNumbers = ({ row, key }: (typeof quotes)[number]) =>
-    row.replaceAll(String(key.request_id), 'R').replaceAll(String(key.lane_id), 'L')
-  const ranked = quotes
-    .map((quote) => ({ ...quote, sorted: withoutNumbers(quote) }))
+/**
+ * The rows with the rank of each quote and of each request in place of its random number, in the order of their texts. A quote and a
+ * request can have the same number, so the column decides which of the two a number is.
+ */
+export function withRanks(all: ReadonlyMap<string, readonly string[]>): Map<string, string[]> {
+  const quotes = new Map<string, string>()
+  const requests = new Map<string, string>()
+  const rank = (row: string) =>
+    row
+      .replaceAll(
+        /"(lane_id|superseded_by)": (\d+)/g,
+        (_, column, id) => `"${column}": ${quotes.get(id) ?? 'L'}`,
+      )
+      .replaceAll(/"request_id": (\d+)/g, (_, id) => `"request_id": ${requests.get(id) ?? 'R'}`)
+      // The first part of a lane_ref. The parts of a date have fewer digits.
+      .replaceAll(/\d{6,}(?=-\d+-\d+)/g, (id) => requests.get(id) ?? 'R')
+  const ranked = (all.get('quotes') ?? [])
+    .map((row) => ({ key: JSON.parse(row) as QuoteKey, sorted: rank(row) }))
     .sort((a, b) => (a.sorted < b.sorted ? -1 : 1))
-  const ranks = new Map<string, string>()
-  for (const [rank, { key }] of ranked.entries()) {
-    ranks.set(String(key.lane_id), `lane ${rank}`)
-    if (!ranks.has(String(key.request_id))) ranks.set(String(key.request_id), `request ${rank}`)
+  for (const [nth, { key }] of ranked.entries()) {
+    quotes.set(String(key.lane_id), `quote ${nth}`)
+    if (!requests.has(String(key.request_id))) requests.set(String(key.request_id), `request ${nth}`)
   }
-  const rank = (row: string) => row.replaceAll(/\d+/g, (digits) => ranks.get(digits) ?? digits)
   return new Map([...all].map(([table, rows]) => [table, rows.map(rank).sort()]))
 }

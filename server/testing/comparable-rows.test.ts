@@ -1,0 +1,31 @@
+import { expect, test } from 'vitest'
+import { firstDifference, withRanks } from './comparable-rows.ts'
+
+/** The rows of one request with one quote and its version, with these numbers. */
+function rowsWith(request: number, quote: number, origin = 'Dallas, TX'): Map<string, string[]> {
+  return new Map([
+    [
+      'quotes',
+      [
+        `{"origin": "${origin}", "lane_id": ${quote}, "lane_ref": "${request}-1-1", "request_id": ${request}}`,
+      ],
+    ],
+    ['quote_requests', [`{"created_at": "2026-04-03", "request_id": ${request}}`]],
+    ['quote_versions', [`{"lane_id": ${quote}, "version": 1}`]],
+  ])
+}
+
+test('rows that differ in their random numbers only are the same, also if a quote has the number of a request', () => {
+  const rows = withRanks(rowsWith(48211093754, 60938382366))
+  expect(firstDifference(rows, withRanks(rowsWith(7120034567, 29726289537)))).toBeNull()
+  expect(firstDifference(rows, withRanks(rowsWith(48211093754, 48211093754)))).toBeNull()
+})
+
+test('rows that differ in another value are not the same', () => {
+  expect(
+    firstDifference(
+      withRanks(rowsWith(7120034567, 29726289537)),
+      withRanks(rowsWith(7120034567, 29726289537, 'Reno, NV')),
+    ),
+  ).toMatch(/^quotes has /)
+})
