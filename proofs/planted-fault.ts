@@ -103,7 +103,7 @@ export const faults = {
   },
   /** In cells of any length, a pattern searches the end of a day again from each space. */
   'days of any length are searched for a zone': {
-    file: '/server/src/csv/cells.ts',
+    file: '/server/src/csv/date-cells.ts',
     text: String.raw`(?<!\s)\s*(Z|UTC|`,
     instead: String.raw`\s*(Z|UTC|`,
     also: longCells,
@@ -180,7 +180,7 @@ export const faults = {
   },
   /** In cells of any length, a pattern searches a cost of zero again from each zero. */
   'costs of any length are searched for zeros': {
-    file: '/server/src/csv/cells.ts',
+    file: '/server/src/csv/money-cells.ts',
     text: String.raw`(?:0+(?:\.0*)?|\.0+)$/i.test(text)) return { value: null }`,
     instead: String.raw`0*(0|\.0|0\.)0*$/i.test(text)) return { value: null }`,
     also: longCells,

@@ -3,32 +3,17 @@
  * too.
  */
 export {
-  amountText,
   type Cell,
   cellText,
-  monthOf,
-  type OutcomeReason,
   quoted,
-  type ReadOutcome,
-  readBasis,
   readCell,
-  readCharge,
-  readCost,
-  readCurrency,
-  readDay,
-  readDayNear,
   readEquipment,
   readMiles,
-  readMoment,
-  readMoney,
-  readNamedCharges,
-  readOutcome,
-  readReason,
-  readSentCharges,
   readText,
   readYesNo,
 } from './cells.ts'
 export { csvHead, csvLines, formula } from './csv-lines.ts'
+export { monthOf, readDay, readDayNear, readMoment } from './date-cells.ts'
 export { basisOfHeader, guessedHeaders, otherUnitOf, statusLike } from './guessed-columns.ts'
 export {
   ambiguousHeaders,
@@ -39,5 +24,16 @@ export {
   importFields,
   knownNames,
 } from './import-fields.ts'
+export {
+  amountText,
+  readBasis,
+  readCharge,
+  readCost,
+  readCurrency,
+  readMoney,
+  readNamedCharges,
+  readSentCharges,
+} from './money-cells.ts'
+export { type OutcomeReason, type ReadOutcome, readOutcome, readReason } from './outcome-cells.ts'
 export { pushedOnlyFieldOfHeader } from './pushed-fields.ts'
 export { type PushedCellName, pushedCells, quoteCells } from './quote-cells.ts'

@@ -1,18 +1,7 @@
 import { type QuoteUnit, quoteFieldsOf, quoteTable } from '#engine/quote-fields.ts'
-import {
-  type Cell,
-  readBasis,
-  readCharge,
-  readCost,
-  readCurrency,
-  readDay,
-  readEquipment,
-  readMiles,
-  readMoment,
-  readMoney,
-  readNamedCharges,
-  readText,
-} from './cells.ts'
+import { type Cell, readEquipment, readMiles, readText } from './cells.ts'
+import { readDay, readMoment } from './date-cells.ts'
+import { readBasis, readCharge, readCost, readCurrency, readMoney, readNamedCharges } from './money-cells.ts'
 
 /** How a cell of a quote's field is read, by the field's unit: amounts in whole cents, times in epoch milliseconds. */
 export const quoteCells = {
