@@ -230,6 +230,9 @@ function rowsOf(
         rows_added: label === 'A' ? 5 : 0,
         ignored_columns: JSON.stringify([`${canaryOf(label)}imports-ignored_columns`]),
         errors: JSON.stringify([{ row: 2, column: null, detail: `${canaryOf(label)}imports-errors` }]),
+        understood: JSON.stringify([
+          { code: 'encoding', column: null, detail: `${canaryOf(label)}imports-understood`, choices: [] },
+        ]),
         changes: JSON.stringify([{ row: 3, lane_ref: `${canaryOf(label)}imports-changes`, fields: [] }]),
         kept: JSON.stringify([
           {

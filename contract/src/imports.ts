@@ -17,6 +17,22 @@ export const ImportError = Type.Object({
   detail: Type.String(),
 })
 
+/** The parts of a file about whose reading an import says a sentence. */
+export const importNoteCodes = ['encoding', 'lines_left_out'] as const
+
+/** How a part of a file was read, with the other readings that a person can choose. */
+export const ImportNote = Type.Object({
+  code: Type.Enum([...importNoteCodes]),
+  column: nullable(Type.String({ description: 'The column; null if the sentence is not about one column' })),
+  detail: Type.String(),
+  choices: Type.Array(
+    Type.Object({
+      map: Type.String({ description: 'A pair to add to map, such as dates=day_first' }),
+      detail: Type.String({ description: 'How the file is then read' }),
+    }),
+  ),
+})
+
 const changedValue = nullable(Type.Union([Type.String(), Type.Number()]))
 
 /** A quote that a row of a file changed (or would change with dry_run), with its changed fields. */
@@ -95,6 +111,9 @@ export const Import = Type.Object({
       description: 'Reasons to check the file before it is imported. They do not stop the import',
     },
   ),
+  understood: Type.Array(ImportNote, {
+    description: 'How the file was read, in sentences. Empty while the import runs',
+  }),
   errors: Type.Array(ImportError, { description: 'The first 1,000 errors' }),
   changes: Type.Array(ImportChange, { description: 'The first 200 rows that changed a quote' }),
   kept: Type.Array(ImportNotApplied, {
@@ -139,6 +158,14 @@ const exampleImport = {
   rows_lost: 6_900,
   rows_pending: 249,
   warnings: [],
+  understood: [
+    {
+      code: 'lines_left_out',
+      column: null,
+      detail: '2 lines above the header were left out.',
+      choices: [],
+    },
+  ],
   changes: [
     {
       row: 4,
@@ -194,6 +221,7 @@ const runningImport = {
   rows_won: 1_700,
   rows_lost: 2_198,
   rows_pending: 100,
+  understood: [],
   errors: [],
   changes: [],
   kept: [],

@@ -228,6 +228,7 @@ function Ended({
           {warningRemedies[code]}
         </Heed>
       ))}
+      <Understood run={run} />
       <Figures run={run} />
       <Group gap="xs">
         {actions(run)}
@@ -252,6 +253,21 @@ function Ended({
       <ImportErrors run={run} />
       <ColumnsRead run={run} />
     </Stack>
+  )
+}
+
+/** How the file was read, in sentences. */
+function Understood({ run }: { run: ImportAnswer }) {
+  if (run.understood.length === 0) return null
+  return (
+    <section aria-label="How the file was read">
+      <Text fw={600}>How the file was read</Text>
+      <ul style={{ margin: 0, overflowWrap: 'anywhere' }}>
+        {run.understood.map(({ code, column, detail }) => (
+          <li key={`${code} ${column} ${detail}`}>{detail}</li>
+        ))}
+      </ul>
+    </section>
   )
 }
 

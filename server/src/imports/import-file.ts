@@ -26,6 +26,7 @@ import {
   tablePieces,
 } from '../tables/index.ts'
 import { type Columns, readColumns } from './columns.ts'
+import { fileNotes, type ImportNote } from './import-notes.ts'
 import { knownCells } from './known-cells.ts'
 import { persist } from './persist.ts'
 import { bookingSaid, rowIdentities } from './row-fingerprint.ts'
@@ -93,6 +94,7 @@ export interface ImportJob {
 export interface ImportEnd extends ImportProgress {
   readonly status: 'done' | 'stopped' | 'failed'
   readonly failure: string | null
+  readonly understood: readonly ImportNote[]
   readonly changes: readonly RowChange[]
   readonly kept: readonly NotAppliedValue[]
 }
@@ -207,7 +209,8 @@ class ImportRun {
   }
 
   #result() {
-    return { ...this.#progress, changes: this.#lists.changes, kept: this.#lists.kept }
+    const { changes, kept } = this.#lists
+    return { ...this.#progress, changes, kept, understood: fileNotes(this.#job.file.csv) }
   }
 
   async #finish(status: ImportEnd['status'], failure: string | null): Promise<ImportEnd> {

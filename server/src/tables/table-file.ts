@@ -43,6 +43,8 @@ export interface TableFile {
   readonly samples: readonly (readonly string[])[]
   readonly delimiter: string
   readonly newline: '\n' | '\r'
+  /** The texts of the lines above the header, such as a title. Blank lines are left out. */
+  readonly aboveHeader: readonly string[]
   /** The first byte and line after the header. */
   readonly rowsStart: { readonly byte: number; readonly line: number }
   /** The encoding of the file as sent. */
@@ -208,6 +210,10 @@ async function openText(
     samples: samples.slice(0, samplesMax),
     delimiter,
     newline,
+    aboveHeader: parsed
+      .slice(0, headerAt)
+      .filter((cells) => !isBlank(cells))
+      .map((cells) => cells.join(' ').trim()),
     rowsStart: { byte: start + Buffer.byteLength(head.slice(0, used)), line: lines + 1 },
     encoding: 'utf-8',
     workbook: null,

@@ -210,6 +210,17 @@ export interface RowError {
   detail: string
 }
 
+/**
+ * How a part of a file was read, in a sentence for the person who imports it, with the other readings: each is a pair for the map, such
+ * as `dates=day_first`, and what it means. `column` is null when the part is not one column.
+ */
+export interface ImportNote {
+  code: string
+  column: string | null
+  detail: string
+  choices: { map: string; detail: string }[]
+}
+
 /** A quote that a row of an imported file changed, or would change. Fields have the names and units of the API. */
 export interface RowChange {
   row: number
@@ -248,6 +259,7 @@ interface ImportsTable {
   errors: ColumnType<RowError[], string | undefined, string>
   changes: ColumnType<RowChange[], string | undefined, string>
   kept: ColumnType<NotAppliedValue[], string | undefined, string>
+  understood: ColumnType<ImportNote[], string | undefined, string>
   request_digest: ColumnType<Buffer | null, Buffer | null | undefined, never>
   bytes_read: Generated<number>
   bytes_total: Generated<number>

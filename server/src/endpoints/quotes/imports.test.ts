@@ -558,13 +558,17 @@ describe('a file as a spreadsheet saves it', () => {
     ['an Excel workbook', workbook()],
     ['UTF-16', Buffer.from(`\ufeff${text}`, 'utf16le')],
     ['Windows-1252', Buffer.from(text, 'latin1')],
-  ])('is imported below its title and without its total: %s', async (_, bytes) => {
+  ])('is imported below its title and without its total: %s', async (kind, bytes) => {
     const tenant = await makeTenant(app)
     const { status, body } = await send(tenant, bytes)
     expect(status).toBe(202)
     const run = await ended(tenant, body.import_id)
     expect([run.status, run.rows_added, run.rows_won, run.rows_refused]).toEqual(['done', 2, 1, 1])
     expect(run.errors[0]).toMatchObject({ row: 6, column: 'Ship From' })
+    expect(run.understood.map(({ detail }: { detail: string }) => detail)).toEqual([
+      ...(kind === 'Windows-1252' ? ['The text is in the encoding Windows-1252.'] : []),
+      '1 line above the header was left out.',
+    ])
     const { lanes: quotes } = (await call(app, 'GET', '/api/lanes?outcome=won', { token: tenant.owner })).body
     expect(quotes).toMatchObject([{ origin: 'Dallas, TX', quoted_rate: 2150.5 }])
   })

@@ -86,6 +86,7 @@ function importAnswer(row: imports.ImportRow): Static<typeof Import> {
     rows_lost: row.rows_lost,
     rows_pending: row.rows_pending,
     warnings: importWarnings(row),
+    understood: row.understood as Static<typeof Import>['understood'],
     errors: row.errors,
     changes: row.changes,
     kept: row.kept,

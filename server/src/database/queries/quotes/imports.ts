@@ -1,5 +1,12 @@
 import { type Insertable, type Selectable, sql } from 'kysely'
-import type { NotAppliedValue, RowChange, RowError, Tables, TenantTransaction } from '../../schema/index.ts'
+import type {
+  ImportNote,
+  NotAppliedValue,
+  RowChange,
+  RowError,
+  Tables,
+  TenantTransaction,
+} from '../../schema/index.ts'
 import type { TenantId } from '../../session/index.ts'
 import { nextTenantNumber } from '../people/people.ts'
 
@@ -177,7 +184,7 @@ export async function listImports(transaction: TenantTransaction, tenant: Tenant
     .orderBy('import_id', 'desc')
     .limit(importsListed)
     .execute()
-  return rows.map((row) => ({ ...row, errors: [], changes: [], kept: [] }))
+  return rows.map((row) => ({ ...row, errors: [], changes: [], kept: [], understood: [] }))
 }
 
 /** The import of this tenant that is running or being undone; null if there is none. There is at most one at a time. */
@@ -255,6 +262,7 @@ export async function finishImport(
   end: ImportProgress & {
     status: 'done' | 'stopped' | 'failed'
     failure: string | null
+    understood: readonly ImportNote[]
   },
 ): Promise<void> {
   await transaction
@@ -263,6 +271,7 @@ export async function finishImport(
       ...progressColumns(end),
       status: end.status,
       failure: end.failure,
+      understood: JSON.stringify(end.understood),
       progress_at: databaseClock,
       finished_at: databaseClock,
     })
