@@ -169,7 +169,7 @@ function* withUnknownPlaces(
 async function push(
   checked: readonly Checked[],
   by: PushedBy,
-  parts: Parts,
+  parts: Pick<Parts, 'books' | 'database' | 'tenantLimit' | 'monotonic'>,
   create: boolean,
 ): Promise<(Result | RefusedItem)[]> {
   const read = await eachInSteps(checked, (one) => ({

@@ -157,7 +157,7 @@ class EndOfCheck<Result> extends Error {
 export async function pushItems<Checked extends CheckedItem<NamedItem>, Result>(
   checked: readonly Checked[],
   { caller: { tenant }, isCheck = false }: Pick<PushedBy, 'caller' | 'isCheck'>,
-  parts: Parts,
+  parts: Pick<Parts, 'database' | 'tenantLimit' | 'monotonic'>,
   apply: (
     transaction: TenantTransaction,
     valid: readonly WithQuote<Checked>[],

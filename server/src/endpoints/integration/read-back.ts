@@ -77,7 +77,7 @@ async function changesPage(
 
 function read<E extends typeof readQuotes | typeof readShipments>(
   { caller, query }: { readonly caller: ServiceCaller; readonly query: QueryOf<E> },
-  { database }: Parts,
+  { database }: Pick<Parts, 'database'>,
   shipments: boolean,
 ) {
   return database.inTenant(caller.tenant, (transaction) =>

@@ -63,15 +63,18 @@ const admitCheck: BeforeBody<typeof checkSignature> = async ({ caller }, parts) 
   return () => {}
 }
 
-async function check({ caller, body, now }: Call<typeof checkSignature>, parts: Parts) {
+async function check(
+  { caller, body, now }: Call<typeof checkSignature>,
+  { database, secretKeys }: Pick<Parts, 'database' | 'secretKeys'>,
+) {
   const target = targetAt(body.address ?? addressText(shipmentUpdate))
-  const rows = await parts.database.inTenant(caller.tenant, (transaction) =>
+  const rows = await database.inTenant(caller.tenant, (transaction) =>
     listSigningSecrets(transaction, caller.tenant),
   )
   const secrets = rows
     .filter(({ name }) => body.secret_name === undefined || name === body.secret_name)
     .flatMap((row) => {
-      const plaintext = unsealWithAny(parts.secretKeys, secretPlace(caller.tenant, row.secret_id), row.sealed)
+      const plaintext = unsealWithAny(secretKeys, secretPlace(caller.tenant, row.secret_id), row.sealed)
       return plaintext === null
         ? []
         : [{ id: row.secret_id, name: row.name, plaintext, ended: endOf(row, now) }]

@@ -76,7 +76,7 @@ export async function marketReference(
   query: AskedReference,
   { caller: { tenant }, now }: AskedBy,
   { settings: { basis } }: OpenBook<BrokerageBook>,
-  { database }: Parts,
+  { database }: Pick<Parts, 'database'>,
 ): Promise<{ readonly answer: Reference; readonly marketRateCents: number | null }> {
   const priced = history.filter(({ rateCents }) => rateCents > 0)
   const { rows, conversions } = await database.inTenant(tenant, async (transaction) => {

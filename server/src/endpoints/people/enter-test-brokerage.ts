@@ -12,7 +12,7 @@ import { startSession } from './sessions.ts'
 /** Enters the test brokerage, and creates it if there is none. @throws Problem state-conflict inside a test brokerage */
 export async function enterTestBrokerage(
   call: Call<typeof contract.enterSandbox>,
-  parts: Parts,
+  parts: Pick<Parts, 'database' | 'tokens'>,
 ): Promise<Reply<AnswerOf<typeof contract.enterSandbox>>> {
   const { now } = call
   const { tenant, userId } = call.caller

@@ -243,7 +243,11 @@ async function refuseForRequester(transaction: TenantTransaction, tenant: Tenant
 }
 
 /** Makes the quotes of an approved request in the requester's name, and saves the decision, in one transaction. */
-async function makeApproved(call: DecideCall, row: ApprovalRow, parts: Parts): Promise<Approval> {
+async function makeApproved(
+  call: DecideCall,
+  row: ApprovalRow,
+  parts: Pick<Parts, 'books' | 'database'>,
+): Promise<Approval> {
   const { caller, now } = call
   let answer: Approval | null = null
   const request = askedQuote(row)

@@ -46,7 +46,7 @@ const notReached = (lane: unknown, index: number): Result => ({
 async function answersFor(
   { lanes, answers = [batchAnswers[0]], include = [] }: BodyOf<typeof insightBatch>,
   by: AskedBy,
-  parts: Parts,
+  parts: Pick<Parts, 'books' | 'database' | 'tenantLimit' | 'monotonic'>,
 ): Promise<AnswerOf<typeof insightBatch>> {
   const wanted = new Set(answers)
   let guesses = placesMeantMax

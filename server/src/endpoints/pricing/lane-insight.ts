@@ -174,7 +174,7 @@ export async function insightOfLane(
   query: Query,
   asked: AskedLane,
   { caller, now }: AskedBy,
-  parts: Parts,
+  parts: Pick<Parts, 'books' | 'database'>,
   additions: Pick<AskedInsight, 'include' | 'closest' | 'isPerson'> = { include: includedIn(query.include) },
 ): Promise<AnswerOf<typeof laneInsight>> {
   const { include } = additions

@@ -122,7 +122,7 @@ const needEstimator: ReadonlySet<MarkupExtra> = new Set(['estimate', 'curve', 'o
 async function adviceWithExtras(
   { caller, query, now }: ReadCall<typeof markup>,
   include: ReadonlySet<MarkupExtra>,
-  parts: Parts,
+  parts: Pick<Parts, 'books' | 'database'>,
   repId: number | null,
 ): Promise<AnswerOf<typeof markup>> {
   const { books, database } = parts
@@ -203,7 +203,7 @@ export async function markupOfLane(
   quote: Omit<Query, 'proposed_rate'> & Partial<Pick<Query, 'proposed_rate'>>,
   asked: AskedLane,
   by: AskedBy,
-  parts: Parts,
+  parts: Pick<Parts, 'books' | 'database'>,
   additions: Pick<AskedInsight, 'include' | 'closest' | 'isPerson'>,
 ): Promise<MarkupOfBatch> {
   const open = await parts.books.read(by.caller.tenant)
@@ -220,7 +220,7 @@ export async function markupOfLane(
 /** @param repId the person who asks; null for a machine */
 async function markupAnswer(
   call: ReadCall<typeof markup>,
-  parts: Parts,
+  parts: Pick<Parts, 'books' | 'database'>,
   repId: number | null,
 ): Promise<AnswerOf<typeof markup>> {
   const { caller, query, now } = call

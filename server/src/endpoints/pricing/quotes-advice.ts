@@ -54,7 +54,7 @@ function counterOfferOf({ counter_offer: sent }: Quote): CounterOffer | null {
 async function answersFor(
   { lanes: quotes, customer: customerName }: BodyOf<typeof adviseQuotes>,
   { caller, now }: AskedBy & { readonly caller: { readonly userId: number } },
-  parts: Parts,
+  parts: Pick<Parts, 'books' | 'database'>,
 ): Promise<AnswerOf<typeof adviseQuotes>> {
   const open = await parts.books.read(caller.tenant)
   const askedFor = { tenant: caller.tenant, now, repId: caller.userId, customerName }

@@ -217,7 +217,7 @@ type FileCall = Pick<Call<typeof createImport>, 'query' | 'body'> & {
 async function receiveFile(
   { caller, query, body }: FileCall,
   digest: Buffer | null,
-  { database, imports: runner }: Parts,
+  { database, imports: runner }: Pick<Parts, 'database' | 'imports'>,
 ): Promise<{ readonly answer: Static<typeof Import>; readonly isNew: boolean }> {
   const fileName = query.file_name?.trim() || 'import.csv'
   if (!isDisplayText(fileName)) {

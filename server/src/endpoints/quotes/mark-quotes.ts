@@ -96,7 +96,10 @@ async function conflictsOf(
 }
 
 /** The errors of each quote that the pricing rules do not let the person mark, by lane_id. Reads the quotes without a lock. */
-async function refusedMarks({ caller, body, now }: Call<typeof markQuotes>, parts: Parts) {
+async function refusedMarks(
+  { caller, body, now }: Call<typeof markQuotes>,
+  parts: Pick<Parts, 'books' | 'database'>,
+) {
   if (roleAtLeast(caller.role, 'admin')) return new Map<number, FieldError[]>()
   const { tenant } = caller
   const byRef = new Map(body.lanes.map((item) => [item.lane_ref, item]))

@@ -11,7 +11,7 @@ import { lockedQuote } from './named-quote.ts'
 /** Voids or restores a quote: sets the values that `valuesOf` returns, in one transaction. */
 async function changeVoid(
   { caller, params, now }: Pick<Call<typeof restoreQuote>, 'caller' | 'params' | 'now'>,
-  { database }: Parts,
+  { database }: Pick<Parts, 'database'>,
   valuesOf: (quote: QuoteRow) => Pick<QuoteRow, 'voided_at' | 'void_reason'>,
 ) {
   return database.inTenant(caller.tenant, async (transaction) => {
