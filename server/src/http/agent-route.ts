@@ -104,7 +104,7 @@ function readMessage(bytes: Buffer): unknown {
 function toolCaller(
   served: readonly ServedEndpoint[],
   admission: Admission,
-  parts: Parts,
+  parts: Pick<Parts, 'log' | 'metrics'>,
 ): (request: FastifyRequest) => AskService {
   const reads = new Map(
     served
@@ -131,7 +131,12 @@ function toolCaller(
     }
 }
 
-async function sendAnswer(answer: Response, request: FastifyRequest, reply: FastifyReply, parts: Parts) {
+async function sendAnswer(
+  answer: Response,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  parts: Pick<Parts, 'log' | 'metrics'>,
+) {
   const text = await answer.text()
   const refusal = errorIn(text)
   // A JSON-RPC error has HTTP status 200, so the error handler does not see it.

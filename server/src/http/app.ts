@@ -173,7 +173,7 @@ export async function buildApp(parts: Parts, logger: FastifyBaseLogger): Promise
 }
 
 function newFastify(
-  parts: Parts,
+  parts: Pick<Parts, 'refusals' | 'log' | 'metrics'>,
   logger: FastifyBaseLogger,
   isProxy: (address: string) => boolean,
 ): FastifyInstance {
@@ -213,7 +213,7 @@ const parsed = Promise.resolve()
 /** Adds the hooks of every request: standard headers, Host, framing, URL, the time limits of body and answer. */
 function checkFirst(
   app: FastifyInstance,
-  parts: Parts,
+  parts: Pick<Parts, 'log' | 'metrics'>,
   answerNotFound: (request: FastifyRequest, reply: FastifyReply) => FastifyReply,
 ): void {
   app.addHook('onRequest', (request, reply, done) => {

@@ -83,7 +83,7 @@ export function answerProblem(
   answer: Problem,
   request: FastifyRequest,
   reply: FastifyReply,
-  parts: Parts,
+  parts: Pick<Parts, 'refusals' | 'log' | 'metrics'>,
 ): FastifyReply {
   const { signer = null, network = callerNetwork(request.ip) } = request.record ?? {}
   if (signer !== null) parts.refusals.refuse(signer, answer, { network, requestId: request.id })
@@ -123,7 +123,11 @@ function isLeftUnread(request: FastifyRequest, { code }: Problem): boolean {
 }
 
 /** Answers a request that could not be parsed (bad framing, slow headers) on its socket, and closes the socket. */
-export function answerRawError(error: NodeJS.ErrnoException, socket: Socket, { log, metrics }: Parts): void {
+export function answerRawError(
+  error: NodeJS.ErrnoException,
+  socket: Socket,
+  { log, metrics }: Pick<Parts, 'log' | 'metrics'>,
+): void {
   if (error.code === 'ECONNRESET' || socket.destroyed || !socket.writable) {
     socket.destroy()
     return

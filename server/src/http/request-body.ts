@@ -84,7 +84,11 @@ export function sendContinue(request: FastifyRequest, reply: FastifyReply): void
  * a socket. Before the answer, a late body is rejected with 408. After the answer, the connection is closed. Uploads use the
  * longer time-out of the server itself.
  */
-export function limitArrival(request: FastifyRequest, reply: FastifyReply, parts: Parts): void {
+export function limitArrival(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  parts: Pick<Parts, 'log' | 'metrics'>,
+): void {
   if (!hasBody(request)) return
   const { raw } = request
   const timer = setTimeout(() => {
@@ -100,7 +104,11 @@ export function limitArrival(request: FastifyRequest, reply: FastifyReply, parts
 }
 
 /** Answers 408 outside the framework, which is still waiting for the body. */
-function answerLate(request: FastifyRequest, reply: FastifyReply, parts: Parts): void {
+function answerLate(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  parts: Pick<Parts, 'log' | 'metrics'>,
+): void {
   const late = problem('request-timeout', 'The body took too long to arrive.')
   recordRefusal(request, late, parts)
   const headers = reply.getHeaders()

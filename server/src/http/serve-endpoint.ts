@@ -102,7 +102,7 @@ function sendFile(
   file: CsvFile,
   request: FastifyRequest,
   reply: FastifyReply,
-  { parts, deadline }: { parts: Parts; deadline: Admitted['deadline'] },
+  { parts, deadline }: { parts: Pick<Parts, 'log' | 'traces'>; deadline: Admitted['deadline'] },
 ): Promise<FastifyReply> {
   const onCut = (error: unknown) => {
     const { code, cause } = asProblem(error, true)

@@ -47,7 +47,9 @@ function reference(): Reference {
  * The routes for operators and integrators: health, readiness, the OpenAPI document, its reference page, and the
  * problems.
  */
-export function operationRoutes(parts: Parts): (app: FastifyInstance) => Promise<void> {
+export function operationRoutes(
+  parts: Pick<Parts, 'database' | 'clock' | 'migrations'>,
+): (app: FastifyInstance) => Promise<void> {
   const { document, documentBytes, referenceBytes } = reference()
   return async (app) => {
     app.get('/healthz', async (_request, reply) => reply.send({ status: 'ok' }))
