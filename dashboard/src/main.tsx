@@ -7,7 +7,7 @@ import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
 import { CallFailed, storeSession } from './api/index.ts'
 import { router } from './router.tsx'
-import { Notices } from './shared-ui/index.ts'
+import { followPerson, Notices } from './shared-ui/index.ts'
 import { readableColors, theme } from './theme.ts'
 
 const nonce = document.querySelector('meta[name="style-nonce"]')?.getAttribute('content') ?? ''
@@ -53,6 +53,7 @@ askAgainTogether(queries)
 const mount = document.getElementById('dashboard')
 if (mount === null) throw new Error('The page has no #dashboard element.')
 removeOutline(mount)
+followPerson(router.history)
 createRoot(mount).render(
   <StrictMode>
     <MantineProvider

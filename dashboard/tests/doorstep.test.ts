@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
-import { makePerson, makeTenant, password } from '#testing/make.ts'
-import { app, expect, openWindow, test } from '../testing/pages.ts'
+import type { Page } from '@playwright/test'
+import { makePerson, makeQuote, makeTenant, password } from '#testing/make.ts'
+import { app, expect, loaded, openWindow, test } from '../testing/pages.ts'
 
 test.describe('sign-up', () => {
   test('creates a brokerage and opens the first steps', async () => {
@@ -36,7 +37,7 @@ test.describe('sign-in', () => {
     await page.getByRole('alert').getByText('Not signed in').waitFor()
     await page.getByRole('textbox', { name: 'Password' }).fill(tenant.password)
     await page.getByRole('button', { name: 'Sign in' }).click()
-    await page.getByRole('heading', { name: 'People and teams', level: 1 }).waitFor()
+    await expect(page.getByRole('heading', { name: 'People and teams', level: 1 })).toBeFocused()
     await expect(page).toHaveURL((url) => url.pathname === '/settings/people')
   })
 
@@ -77,26 +78,105 @@ test.describe('sign-in', () => {
     await page.goto('/')
     await page.getByRole('button', { name: /your account/ }).click()
     await page.getByRole('menuitem', { name: 'Sign out', exact: true }).click()
-    await page.getByRole('heading', { name: 'Sign in' }).waitFor()
+    await expect(page.getByRole('heading', { name: 'Sign in' })).toBeFocused()
     await page.goto('/quotes')
     await page.getByRole('heading', { name: 'Sign in' }).waitFor()
   })
 })
 
 test.describe('the keyboard', () => {
-  test('starts a visit at the skip link, and moves the focus to the page chosen in the menu', async () => {
+  const skipLink = (page: Page) => page.getByRole('link', { name: 'Skip to main content' })
+  const heading = (page: Page, name: string) => page.getByRole('heading', { name, level: 1 })
+
+  /** Holds the requests of an address back until `release` is called. `isHeld` resolves with the first one. */
+  async function heldBack(page: Page, address: string) {
+    const { promise, resolve: release } = Promise.withResolvers<void>()
+    const isHeld = page.waitForRequest(address)
+    await page.route(address, async (route) => {
+      await promise
+      await route.continue()
+    })
+    return { isHeld, release }
+  }
+
+  /** Goes to a page of the menu with the keyboard alone. */
+  async function choose(page: Page, name: string): Promise<void> {
+    await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name }).focus()
+    await page.keyboard.press('Enter')
+  }
+
+  test('starts a visit at the skip link, and moves the focus to each page chosen in the menu', async () => {
     const tenant = await makeTenant(app)
     const { page } = await openWindow({ person: tenant })
-    await page.goto('/quotes')
-    await page.getByRole('heading', { name: 'Quotes', level: 1 }).waitFor()
+    await page.goto('/customers?name=Harvest Table Foods')
+    await loaded(page)
     await page.keyboard.press('Tab')
-    const focused = () => page.evaluate<string>('document.activeElement.textContent')
-    expect(await focused()).toBe('Skip to main content')
-    await page.getByRole('link', { name: 'Customers' }).focus()
+    await expect(skipLink(page)).toBeFocused()
+    // The list has the same path as the page of a customer.
+    for (const name of ['Customers', 'Results', 'Customers']) {
+      await choose(page, name)
+      await expect(heading(page, name)).toBeFocused()
+    }
+  })
+
+  for (const { missing, address, alone } of [
+    { missing: 'session is known', address: '**/api/me', alone: false },
+    // A window that was used before may have the code in memory.
+    { missing: 'code of the first page has arrived', address: '**/assets/team-*.js', alone: true },
+  ]) {
+    test(`moves the focus to a page chosen before the ${missing}`, async () => {
+      const tenant = await makeTenant(app)
+      const { page } = await openWindow({ person: tenant, alone })
+      const { isHeld, release } = await heldBack(page, address)
+      await page.goto('/settings/people')
+      await isHeld
+      await choose(page, 'Customers')
+      await page.waitForURL('**/customers')
+      release()
+      await expect(heading(page, 'Customers')).toBeFocused()
+    })
+
+    test(`stays at the skip link that had the focus before the ${missing}`, async () => {
+      const tenant = await makeTenant(app)
+      const { page } = await openWindow({ person: tenant, alone })
+      const { isHeld, release } = await heldBack(page, address)
+      await page.goto('/settings/people')
+      await isHeld
+      await skipLink(page).waitFor({ state: 'attached' })
+      await page.keyboard.press('Tab')
+      await expect(skipLink(page)).toBeFocused()
+      release()
+      // The page sets its title when it decides about the focus.
+      await expect(page).toHaveTitle('People and teams – Lanewise')
+      await expect(skipLink(page)).toBeFocused()
+    })
+  }
+
+  test('starts at the skip link of a quote, too, which has another heading when its answer arrives', async () => {
+    const tenant = await makeTenant(app)
+    const { lane_ref } = await makeQuote(app, tenant)
+    const { page } = await openWindow({ person: tenant })
+    await page.goto(`/quotes/${lane_ref}`)
+    await expect(page).toHaveTitle('Dallas, TX → Atlanta, GA – Lanewise')
+    await page.keyboard.press('Tab')
+    await expect(skipLink(page)).toBeFocused()
+  })
+
+  test('goes on at the heading after a retry, whose button is gone', async () => {
+    const tenant = await makeTenant(app)
+    const { lane_ref } = await makeQuote(app, tenant)
+    const { page } = await openWindow({ person: tenant, refusalsExpected: true })
+    const answer = `**/api/lanes/${lane_ref}`
+    await page.route(answer, (route) => route.fulfill({ status: 500, body: 'no' }))
+    await page.goto(`/quotes/${lane_ref}`)
+    const retry = page
+      .getByRole('alert')
+      .filter({ hasText: 'The quote could not be loaded' })
+      .getByRole('button')
+    await retry.focus()
+    await page.unroute(answer)
     await page.keyboard.press('Enter')
-    const heading = page.getByRole('heading', { name: 'Customers', level: 1 })
-    // The link has the same text, so the test looks at the element.
-    await heading.and(page.locator(':focus')).waitFor()
+    await expect(heading(page, 'Dallas, TX → Atlanta, GA')).toBeFocused()
   })
 })
 
@@ -132,7 +212,8 @@ test.describe('pages', () => {
     const viewer = await makePerson(app, tenant, 'viewer')
     const { page } = await openWindow({ person: viewer })
     await page.goto('/')
-    await page.getByRole('link', { name: 'Quotes' }).waitFor()
+    // The links that depend on the role come with the session.
+    await page.getByRole('button', { name: /your account/ }).waitFor()
     for (const name of ['Settings', 'Pricing rules']) {
       await expect(page.getByRole('link', { name, exact: true })).toHaveCount(0)
     }

@@ -1,8 +1,6 @@
 import { Group, Stack, Text, Title } from '@mantine/core'
-import { type ReactNode, useEffect, useRef } from 'react'
-
-/** The path of the page that was rendered last; null before the first page of a visit. */
-let shownPath: string | null = null
+import { type ReactNode, useEffect } from 'react'
+import { usePageHeading } from './page-heading.ts'
 
 /** A page with its title, as heading and in the browser tab, and its actions. Focuses the heading after navigation. */
 export function Page({
@@ -16,21 +14,10 @@ export function Page({
   actions?: ReactNode
   children: ReactNode
 }) {
-  const heading = useRef<HTMLHeadingElement>(null)
+  const heading = usePageHeading()
   useEffect(() => {
     document.title = `${title} – Lanewise`
   }, [title])
-  useEffect(() => {
-    const before = shownPath
-    shownPath = window.location.pathname
-    // The first page of a visit keeps the focus at the top, so that Tab reaches the skip link.
-    if (before === null) return
-    const focused = document.activeElement
-    const isNowhere = focused === null || focused === document.body
-    // The focus moves from the menu to the heading, but never away from a field of the page.
-    const isLeft = before !== shownPath && focused?.closest('main') == null
-    if (isNowhere || isLeft) heading.current?.focus({ preventScroll: true })
-  }, [])
   return (
     <Stack gap="lg">
       <Group justify="space-between" align="flex-end" gap="sm">

@@ -1,5 +1,6 @@
 import { Anchor, Center, Paper, Stack, Text, Title } from '@mantine/core'
 import { type ReactNode, useEffect } from 'react'
+import { usePageHeading } from '../shared-ui/index.ts'
 
 /** The layout of the pages without a session: one form, and a link to another such page. */
 export function Doorstep({
@@ -11,6 +12,7 @@ export function Doorstep({
   children: ReactNode
   other?: ReactNode
 }) {
+  const heading = usePageHeading()
   useEffect(() => {
     document.title = `${title} – Lanewise`
   }, [title])
@@ -21,7 +23,7 @@ export function Doorstep({
           <Text fw={700} style={{ color: 'var(--mantine-color-anchor)' }}>
             Lanewise
           </Text>
-          <Title order={1} size="h2">
+          <Title order={1} size="h2" ref={heading} tabIndex={-1} style={{ outline: 'none' }}>
             {title}
           </Title>
         </div>
