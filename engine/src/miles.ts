@@ -34,3 +34,15 @@ export function roadMiles(from: Coordinates, to: Coordinates): number {
   const straight = greatCircleMiles(from, to)
   return Math.max(SAME_CITY_MILES, straight * (1.19 + 0.15 * Math.exp(-straight / 80)))
 }
+
+/**
+ * Whether given miles can be the road miles between two points: at least 0.9 times the great-circle distance less 5 miles, because
+ * cities have a size, and at most 3 times that distance plus 50 miles, because a load may have stops.
+ *
+ * @example arePlausibleMiles(1257, dallas, atlanta) // true
+ * @example arePlausibleMiles(500, dallas, atlanta) // false
+ */
+export function arePlausibleMiles(miles: number, from: Coordinates, to: Coordinates): boolean {
+  const straight = greatCircleMiles(from, to)
+  return miles >= straight * 0.9 - 5 && miles <= straight * 3 + 50
+}

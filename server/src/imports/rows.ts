@@ -5,7 +5,7 @@ import {
   type SentBookingField,
   sentBookingFields,
 } from '#engine/booking-fields.ts'
-import { greatCircleMiles } from '#engine/miles.ts'
+import { arePlausibleMiles, greatCircleMiles } from '#engine/miles.ts'
 import { formatDollars } from '#engine/money.ts'
 import { foldCity, type Place, readState } from '#engine/place.ts'
 import {
@@ -424,19 +424,15 @@ function decidedAt(end: End, won: boolean, createdAt: number): number {
   return end.decidedAt ?? (won ? end.bookedAt : null) ?? createdAt
 }
 
-/**
- * The given mileage, or null when it is implausible. Plausible is at least 0.9 times the great-circle distance less 5 miles
- * (cities have a size), and at most 3 times that distance plus 50 miles. Unknown places accept any mileage.
- */
+/** The given miles, or null if they are not plausible between the places. Unknown places accept any miles. */
 function plausibleMiles(
   miles: number | null,
   [origin, destination]: readonly [Place, Place],
   known: KnownCells,
 ): number | null {
-  if (miles === null) return null
-  const direct = milesBetween([origin, destination], known)
-  if (direct === null) return miles
-  return miles >= direct * 0.9 - 5 && miles <= direct * 3 + 50 ? miles : null
+  const [from, to] = [known.locate(origin), known.locate(destination)]
+  if (miles === null || from === null || to === null) return miles
+  return arePlausibleMiles(miles, from, to) ? miles : null
 }
 
 function readBooking(row: RowReader, ref: string, context: RowContext): ReadRow {

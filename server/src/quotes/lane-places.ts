@@ -1,5 +1,5 @@
 import { type FieldError, invalid } from '#contract/errors.ts'
-import { roadMiles } from '#engine/miles.ts'
+import { arePlausibleMiles, roadMiles } from '#engine/miles.ts'
 import type { Place } from '#engine/place.ts'
 import { type LocatedPlace, locate } from '#geography/locate.ts'
 import { nearestSpellings } from '#geography/nearest-spellings.ts'
@@ -125,8 +125,8 @@ type LanePlaces = Pick<
 
 /**
  * The columns of a quote for both ends of its lane. A known place has its own name and key, whatever the
- * spelling. An unknown place has the city as written and its folded text as key. Miles are the given ones, else our estimate,
- * else unknown. To convert thousands of lanes, pass a `where` that caches.
+ * spelling. An unknown place has the city as written and its folded text as key. Miles are the given ones if they are plausible for
+ * this lane, else our estimate, else unknown. To convert thousands of lanes, pass a `where` that caches.
  *
  * @example lanePlaces(readPlace('Ft. Worth, Texas'), readPlace('Atlanta, GA'), null).origin_key // 'fort worth|TX'
  */
@@ -138,6 +138,8 @@ export function lanePlaces(
 ): LanePlaces {
   const [from, to] = [where(origin), where(destination)]
   const measured = from === null || to === null ? null : Math.round(roadMiles(from, to) * 10) / 10
+  const isGiven =
+    milesGiven !== null && (from === null || to === null || arePlausibleMiles(milesGiven, from, to))
   return {
     origin: placeName(origin, from),
     destination: placeName(destination, to),
@@ -147,7 +149,7 @@ export function lanePlaces(
     destination_state: to?.state ?? destination.state,
     origin_market: from?.market ?? null,
     destination_market: to?.market ?? null,
-    miles: milesGiven ?? measured,
+    miles: isGiven ? milesGiven : measured,
   }
 }
 
