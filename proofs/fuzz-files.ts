@@ -72,6 +72,9 @@ const readers: Readonly<Partial<Record<string, TableReader>>> = {
       'Currency',
       'Market Rate',
       'Cost Basis',
+      'Quoted Charges',
+      'Miles',
+      'Rate Type',
     ],
     valid: {
       Origin: 'Dallas, TX',

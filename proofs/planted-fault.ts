@@ -117,9 +117,9 @@ export const faults = {
     also: [
       {
         file: '/server/src/endpoints/quotes/pasted-quotes.ts',
-        text: 'await yieldBetweenSteps(readPasted(body.text, now))',
+        text: 'await yieldBetweenSteps(readPasted(text, { now, assumed, chosen }))',
         instead:
-          '((steps) => { for (;;) { const step = steps.next(); if (step.done === true) return step.value } })(readPasted(body.text, now))',
+          '((steps) => { for (;;) { const step = steps.next(); if (step.done === true) return step.value } })(readPasted(text, { now, assumed, chosen }))',
       },
     ],
   },

@@ -1,10 +1,11 @@
 import Type from 'typebox'
 import { endpoint } from './endpoint.ts'
-import { nullable } from './fields.ts'
-import { pastedLengthMax, pastedRowsMax } from './limits.ts'
-import { currencies, rateBases } from './rate-basis.ts'
+import { nullable, wholeNumber } from './fields.ts'
+import { pastedColumnsMax, pastedLengthMax, pastedRowsMax } from './limits.ts'
+import { quoteToMake } from './quote-requests.ts'
 import { RateWarnings } from './rate-warnings.ts'
 
+/** The fields of a column of pasted rows: those of a quote request, the parts of places, and the terms of the cost. */
 export const pastedFields = [
   'origin',
   'origin_state',
@@ -13,20 +14,24 @@ export const pastedFields = [
   'destination_state',
   'destination_zip',
   'equipment',
-  'rate',
-  'cost',
+  'quoted_rate',
+  'quoted_basis',
+  'quoted_fuel',
+  'quoted_accessorials',
+  'quoted_charges',
+  'quoted_currency',
+  'estimated_cost',
   'cost_basis',
   'cost_currency',
-  'fuel',
-  'accessorials',
-  'basis',
-  'market',
-  'pickup',
-  'customer',
-  'currency',
+  'market_rate',
+  'miles',
+  'pickup_date',
+  'rate_type',
+  'customer_name',
 ] as const
 
-const dollars = nullable(Type.Number({ description: 'Dollars' }))
+const column = Type.Integer({ description: 'Column number, from 1' })
+const { valid_hours: _, ...quoteMembers } = quoteToMake.properties
 
 export const readPastedQuotes = endpoint({
   name: 'read-pasted-quotes',
@@ -44,13 +49,30 @@ export const readPastedQuotes = endpoint({
       maxLength: pastedLengthMax,
       'x-expected': `text of at most ${pastedLengthMax.toLocaleString('en-US')} characters`,
     }),
+    columns: Type.Optional(
+      Type.Array(
+        Type.Object({
+          column: wholeNumber('Column number, from 1', 1, pastedColumnsMax),
+          field: nullable(
+            Type.Enum([...pastedFields], {
+              description: 'The field of the column; null to ignore the column',
+            }),
+          ),
+        }),
+        {
+          description: 'Columns whose field a person chose. The others are recognized',
+          maxItems: pastedColumnsMax,
+          'x-expected': `a list of at most ${pastedColumnsMax} columns`,
+        },
+      ),
+    ),
   }),
   status: 200,
   answer: Type.Object({
     header: nullable(Type.String({ description: 'The header line as pasted; null if there is none' })),
     columns: Type.Array(
       Type.Object({
-        column: Type.Integer({ description: 'Column number, from 1' }),
+        column,
         name: nullable(Type.String({ description: 'The column name from the header line, if there is one' })),
         field: nullable(
           Type.Enum([...pastedFields], {
@@ -63,39 +85,23 @@ export const readPastedQuotes = endpoint({
     rows: Type.Array(
       Type.Object({
         line: Type.Integer({ description: 'Line number in the text, from 1' }),
-        text: Type.String({ description: 'The row, with tabs between cells' }),
-        origin: nullable(Type.String()),
-        destination: nullable(Type.String()),
-        equipment: nullable(Type.String()),
-        rate: dollars,
-        cost: dollars,
-        fuel: { ...dollars, description: 'The fuel charge of the rate' },
-        accessorials: { ...dollars, description: 'The accessorial charges of the rate' },
-        basis: {
-          ...nullable(Type.Enum([...rateBases])),
+        cells: Type.Array(Type.String(), { description: 'The cells of the row, one for each column' }),
+        quote: {
+          ...Type.Partial(Type.Object({ ...quoteMembers, customer_name: Type.String() })),
           description:
-            'The basis of the rate as pasted, by a column Basis or the name of its own column; null if neither states it. A rate and a cost on the other basis were converted to the default basis of the brokerage; if they cannot be, the row has an error',
+            'The row as a quote of POST /api/quote-requests, as it was pasted: on its basis, in its currency. A field without a value, or with an error, is absent',
         },
-        cost_basis: {
-          ...nullable(Type.Enum([...rateBases])),
+        errors: Type.Array(
+          Type.Object({
+            column: nullable(column),
+            detail: Type.String(),
+            suggestions: Type.Array(Type.String()),
+          }),
+          { description: 'The errors of the row; empty if the row can be quoted' },
+        ),
+        notes: Type.Array(Type.String(), {
           description:
-            'The basis of the cost as pasted, by a column Cost Basis, by the name of its own column, or else that of the rate; null if it is not known',
-        },
-        currency: {
-          ...nullable(Type.Enum([...currencies])),
-          description:
-            'The currency of the amounts as pasted, if a column states it. Canadian dollars were converted to US dollars by the exchange rate of today; without one, or if a column Cost Currency has another currency, the row has an error',
-        },
-        converted_by: {
-          ...nullable(Type.Enum(['charges', 'schedule', 'exchange'])),
-          description:
-            'How the rate and the cost were converted: by the fuel charge of the row, by the fuel schedule of today, or also by the exchange rate of today; null if they were not',
-        },
-        market: dollars,
-        pickup: nullable(Type.String({ description: 'A date such as 2026-03-05' })),
-        customer: nullable(Type.String()),
-        errors: Type.Array(Type.Object({ detail: Type.String(), suggestions: Type.Array(Type.String()) }), {
-          description: 'The errors of the row; empty if the row can be quoted',
+            'What was changed: a cost on another basis than the rate is converted by the fuel charge of the row',
         }),
         warnings: RateWarnings,
       }),
@@ -109,28 +115,16 @@ export const readPastedQuotes = endpoint({
         { column: 1, name: null, field: 'origin' },
         { column: 2, name: null, field: 'destination' },
         { column: 3, name: null, field: 'equipment' },
-        { column: 4, name: null, field: 'rate' },
+        { column: 4, name: null, field: 'quoted_rate' },
       ],
       problem: null,
       rows: [
         {
           line: 1,
-          text: "Dallas, TX 75201\tATL\t53' van\t2150",
-          origin: 'Dallas, TX',
-          destination: 'Atlanta, GA',
-          equipment: 'V',
-          rate: 2150,
-          cost: null,
-          fuel: null,
-          accessorials: null,
-          basis: null,
-          cost_basis: null,
-          currency: null,
-          converted_by: null,
-          market: null,
-          pickup: null,
-          customer: null,
+          cells: ['Dallas, TX 75201', 'ATL', "53' van", '2150'],
+          quote: { origin: 'Dallas, TX', destination: 'Atlanta, GA', equipment: 'V', quoted_rate: 2150 },
           errors: [],
+          notes: [],
           warnings: [],
         },
       ],

@@ -59,6 +59,28 @@ const quotedExample = {
   ],
 }
 
+/** The members of a quote in a quote request. */
+export const quoteToMake = Type.Object({
+  origin: place('Pickup city and state'),
+  destination: place('Delivery city and state'),
+  equipment: equipment('Equipment code'),
+  quoted_rate: positiveDollars('The rate quoted to the customer'),
+  estimated_cost: Type.Optional(dollars('The expected truck cost')),
+  ...quotedCharges,
+  market_rate: Type.Optional(positiveDollars('External market rate at quote time')),
+  miles: Type.Optional(
+    Type.Number({
+      description:
+        'Loaded miles. Costs and pricing rules use them if they are within 25 % of the distance that the service measures, or if it measures none',
+      exclusiveMinimum: 0,
+      maximum: 10_000,
+      'x-expected': 'a number of miles greater than 0 and up to 10,000',
+    }),
+  ),
+  ...quotedDetails,
+  ...quotedValidity,
+})
+
 export const createQuoteRequest = endpoint({
   name: 'create-quote-request',
   method: 'POST',
@@ -79,33 +101,11 @@ export const createQuoteRequest = endpoint({
         'x-expected': 'true or false',
       }),
     ),
-    lanes: Type.Array(
-      Type.Object({
-        origin: place('Pickup city and state'),
-        destination: place('Delivery city and state'),
-        equipment: equipment('Equipment code'),
-        quoted_rate: positiveDollars('The rate quoted to the customer'),
-        estimated_cost: Type.Optional(dollars('The expected truck cost')),
-        ...quotedCharges,
-        market_rate: Type.Optional(positiveDollars('External market rate at quote time')),
-        miles: Type.Optional(
-          Type.Number({
-            description:
-              'Loaded miles. Costs and pricing rules use them if they are within 25 % of the distance that the service measures, or if it measures none',
-            exclusiveMinimum: 0,
-            maximum: 10_000,
-            'x-expected': 'a number of miles greater than 0 and up to 10,000',
-          }),
-        ),
-        ...quotedDetails,
-        ...quotedValidity,
-      }),
-      {
-        minItems: 1,
-        maxItems: quotesPerRequestMax,
-        'x-expected': `a list of 1 to ${quotesPerRequestMax} quotes`,
-      },
-    ),
+    lanes: Type.Array(quoteToMake, {
+      minItems: 1,
+      maxItems: quotesPerRequestMax,
+      'x-expected': `a list of 1 to ${quotesPerRequestMax} quotes`,
+    }),
   }),
   status: 201,
   answer: Type.Object({ ...QuoteRequest.properties, lanes: Type.Array(QuoteWithWarnings) }),

@@ -436,11 +436,14 @@ test.describe('quotes', () => {
     )
     await dialog.getByText('2 quotes read, 1 row with errors.').waitFor()
     await dialog.getByText('The origin must be a city with its state').waitFor()
-    await dialog.getByText('Rate: rate', { exact: true }).waitFor()
+    await expect(dialog.getByRole('combobox', { name: 'Rate', exact: true })).toHaveValue('quoted_rate')
     await dialog.getByRole('button', { name: 'Add the 2 good rows' }).click()
     await expect(rows).toHaveValue('Pickup\tDelivery\tEquipment\tRate\nReno\tBoise, ID\tV\tcheap')
-    await rows.fill('Reno,NV,83702,1400')
-    await dialog.getByText('Column 4: rate').waitFor()
+    await dialog.getByRole('textbox', { name: 'Rate of row 2' }).fill('1400')
+    await dialog.getByRole('textbox', { name: 'Rate of row 2' }).press('Enter')
+    await expect(dialog.getByText('The rate must be')).toHaveCount(0)
+    await dialog.getByRole('button', { name: 'Reno, NV' }).click()
+    await expect(rows).toHaveValue('Pickup\tDelivery\tEquipment\tRate\nReno, NV\tBoise, ID\tV\t1400')
     await dialog.getByRole('button', { name: 'Add 1 quote' }).click()
     await dialog.waitFor({ state: 'detached' })
     await expect(rateOf(page, 1)).toHaveValue('2150')
@@ -458,7 +461,7 @@ test.describe('quotes', () => {
       )
       await page.keyboard.press('ControlOrMeta+v')
       // The third column is the rate, although it often is the equipment.
-      await page.getByText('Column 3: rate').waitFor()
+      await expect(page.getByRole('combobox', { name: 'Column 3' })).toHaveValue('quoted_rate')
       await page.getByRole('button', { name: 'Add 2 quotes' }).click()
       await row(page, 2).waitFor()
       await expect(row(page).getByRole('combobox', { name: 'Destination' })).toHaveValue('Atlanta, GA')
@@ -814,6 +817,31 @@ test.describe('several quotes', () => {
     await all.getByRole('button', { name: 'Use best for all' }).click()
     await all.getByText('60 quotes, 60 with a rate').waitFor()
     await expect(saveButton(page)).toHaveText('Save 60 quotes')
+  })
+
+  test('pasted rows keep their terms; the column of the rate can be chosen, and rows of another customer stay', async () => {
+    const { page } = await openDesk()
+    await page.getByRole('button', { name: 'Paste rows' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Paste rows' })
+    const rows = dialog.getByRole('textbox', { name: 'Rows' })
+    const lane = 'Dallas, TX\tAtlanta, GA\tV'
+    const head = 'Origin\tDestination\tEquipment\tCustomer\tFirst\tFinal\tBasis\tFuel\tCurrency\tMiles'
+    const other = `${lane}\tBeta\t1\t1900\tlinehaul\t300\tCAD\t790`
+    await rows.fill(
+      `${head}\n${lane}\tAcme\t1\t1700\tlinehaul\t350\tCAD\t790\n${lane}\tAcme\t1\t1800\tlinehaul\t350\tCAD\t790\n${other}`,
+    )
+    await dialog.getByRole('combobox', { name: 'Final' }).selectOption('quoted_rate')
+    await dialog.getByText('1 row is for another customer than Acme (Beta) and stays here').waitFor()
+    await dialog.getByText('CAD linehaul').first().waitFor()
+    await dialog.getByRole('button', { name: 'Add the 2 good rows' }).click()
+    await expect(rows).toHaveValue(`${head}\n${other}`)
+    await dialog.getByRole('button', { name: 'Close' }).click()
+    await expect(rateOf(page, 1)).toHaveValue('1700')
+    await row(page, 1)
+      .getByRole('button', { name: 'Quote 1 is linehaul, Canadian dollars: change' })
+      .waitFor()
+    await expect(row(page, 1).getByLabel('Fuel charge')).toHaveValue('350')
+    await row(page, 1).getByText('790 miles').waitFor()
   })
 
   test('pasted rows say which rates to check', { tag: '@long' }, async () => {

@@ -19,6 +19,8 @@ export interface DeskQuote extends RateTerms {
   readonly cost: string
   readonly market: string
   readonly pickup: string
+  /** Loaded miles; empty for the distance that the service measures. */
+  readonly miles: string
   /** spot or contract; empty for the default of the brokerage. */
   readonly rateType: string
 }
@@ -45,6 +47,7 @@ export function blankQuote(id: number, equipment = defaultEquipment): DeskQuote 
     cost: '',
     market: '',
     pickup: '',
+    miles: '',
     rateType: '',
     ...noTerms,
   }
@@ -73,9 +76,15 @@ export function withQuotes(
   return [...kept, ...added.map((quote, index) => ({ ...quote, id: from + index }))]
 }
 
-/** True for a saved draft of this version. */
-export function isDraft(kept: unknown): kept is Draft {
-  if (typeof kept !== 'object' || kept === null) return false
+/** A saved draft, also of an earlier version, whose quotes lack later fields; null for another value. */
+export function readDraft(kept: unknown): Draft | null {
+  if (typeof kept !== 'object' || kept === null || !('lanes' in kept) || !Array.isArray(kept.lanes))
+    return null
+  const draft = { ...kept, lanes: kept.lanes.map((quote: unknown) => Object.assign(blankQuote(0), quote)) }
+  return isDraft(draft) ? draft : null
+}
+
+function isDraft(kept: object): kept is Draft {
   const { customer, reference, validHours, lanes: quotes } = kept as Partial<Record<keyof Draft, unknown>>
   const isDeskQuote = (quote: unknown) =>
     typeof quote === 'object' &&
@@ -118,12 +127,21 @@ export function unreadableIn(quote: DeskQuote): DeskError[] {
   const unread = (['rate', 'cost', 'market'] as const).filter(
     (field) => /[^$\s]/.test(quote[field]) && readDollars(quote[field]) === null,
   )
+  const miles = quote.miles.trim() !== '' && readMiles(quote.miles) === null
   return [
+    ...(miles ? [missing(quote.id, 'miles', 'Enter the miles, such as 780')] : []),
     ...unread.map((field) =>
       missing(quote.id, field, `Enter the ${field === 'rate' ? 'rate' : 'amount'} in dollars, such as 2,150`),
     ),
     ...unreadableTerms(quote),
   ]
+}
+
+/** Typed miles; null if they are no number from 1 to 10,000. @example readMiles('1,250 mi') // 1250 */
+function readMiles(text: string): number | null {
+  const digits = text.trim().replace(/\s*mi(les)?$/i, '')
+  const miles = /^\d{1,3}(,?\d{3})?(\.\d{1,2})?$/.test(digits) ? Number(digits.replace(',', '')) : Number.NaN
+  return miles > 0 && miles <= 10_000 ? miles : null
 }
 
 function unreadableTerms(quote: DeskQuote): DeskError[] {
@@ -166,7 +184,7 @@ export function gapsIn(draft: Draft): DeskError[] {
         gaps.push(missing(quote.id, field, 'Enter the amount in dollars, such as 1,800'))
       }
     }
-    gaps.push(...unreadableTerms(quote))
+    gaps.push(...unreadableIn(quote).filter(({ field }) => field === 'miles' || field in noTerms))
   }
   return gaps
 }
@@ -191,6 +209,7 @@ export function quotesToSave({ lanes: quotes }: Draft): readonly DeskQuote[] {
 /** A quote as typed so far, in the form of the API. Empty and unreadable fields are left out, and the places may be incomplete. */
 export function sentQuote(quote: DeskQuote) {
   const { origin, destination, equipment, pickup } = quote
+  const miles = readMiles(quote.miles)
   const [code, rate, cost, market] = [
     equipment.trim(),
     readDollars(quote.rate),
@@ -205,6 +224,7 @@ export function sentQuote(quote: DeskQuote) {
     ...(cost === null ? {} : { estimated_cost: cost }),
     ...(market === null ? {} : { market_rate: market }),
     ...(pickup === '' ? {} : { pickup_date: pickup }),
+    ...(miles === null ? {} : { miles }),
     ...requestedRateType({ rate_type: quote.rateType }),
     ...termsBody(quote),
   }
@@ -243,6 +263,7 @@ const deskFields: Readonly<Record<string, readonly [field: DeskField, label: str
   estimated_cost: ['cost', 'Estimated cost'],
   market_rate: ['market', 'Market rate'],
   pickup_date: ['pickup', 'Pickup date'],
+  miles: ['miles', 'Miles'],
   rate_type: ['rateType', 'Rate type'],
   quoted_basis: ['basis', 'The basis'],
   quoted_fuel: ['fuel', 'Fuel charge'],

@@ -1,4 +1,4 @@
-import { blankDraft, type DeskQuote, type Draft, isBlank, isDraft } from './desk-draft.ts'
+import { blankDraft, type DeskQuote, type Draft, isBlank, readDraft } from './desk-draft.ts'
 
 /** The drafts of a browser tab, one of which is open. A link to a lane, and N, begin another draft. */
 export interface Drafts {
@@ -82,8 +82,8 @@ export function savedDrafts(tenantId: number): Drafts {
   try {
     const kept: unknown = JSON.parse(sessionStorage.getItem(storedUnder(tenantId)) ?? 'null')
     // An earlier version saved one draft.
-    if (isDraft(kept)) return one(kept)
-    return isDrafts(kept) ? kept : one(blankDraft())
+    const draft = readDraft(kept)
+    return draft === null ? (readDrafts(kept) ?? one(blankDraft())) : one(draft)
   } catch {
     return one(blankDraft())
   }
@@ -97,13 +97,16 @@ export function saveDrafts(tenantId: number, drafts: Drafts): void {
   }
 }
 
-function isDrafts(kept: unknown): kept is Drafts {
-  if (typeof kept !== 'object' || kept === null) return false
+/** The saved drafts; null for another value. */
+function readDrafts(kept: unknown): Drafts | null {
+  if (typeof kept !== 'object' || kept === null) return null
   const { all, openId } = kept as Partial<Record<keyof Drafts, unknown>>
-  return (
-    Array.isArray(all) &&
-    all.length > 0 &&
-    all.every(({ id, draft }) => typeof id === 'number' && isDraft(draft)) &&
-    all.some(({ id }) => id === openId)
-  )
+  if (!Array.isArray(all) || typeof openId !== 'number') return null
+  const drafts = all.flatMap(({ id, draft }: { id: unknown; draft: unknown }) => {
+    const read = readDraft(draft)
+    return typeof id === 'number' && read !== null ? [{ id, draft: read }] : []
+  })
+  return drafts.length === all.length && drafts.some(({ id }) => id === openId)
+    ? { all: drafts, openId }
+    : null
 }

@@ -1,14 +1,29 @@
-import { Button, Group, Modal, Stack, Text, Textarea } from '@mantine/core'
+import {
+  Button,
+  Group,
+  Modal,
+  NativeSelect,
+  Stack,
+  Text,
+  Textarea,
+  TextInput,
+  UnstyledButton,
+} from '@mantine/core'
+import { useState } from 'react'
 import { pastedLengthMax, quotesPerRequestMax } from '#contract/limits.ts'
-import { counted, DataTable, dollars, equipmentName, Failed } from '../shared-ui/index.ts'
+import { counted, DataTable, dollars, equipmentName, Failed, sentTerms } from '../shared-ui/index.ts'
 import type { DeskQuote } from './desk-draft.ts'
 import {
-  columnWords,
-  convertedWords,
+  byCustomer,
+  type ChosenColumns,
+  columnName,
+  fieldNames,
   type PastedRow,
   quoteOf,
   type ReadPaste,
+  textOf,
   usePaste,
+  withCell,
 } from './desk-paste.ts'
 
 const previewed = 200
@@ -16,7 +31,7 @@ const errorsShown = 12
 
 /**
  * Adds rows from a spreadsheet to the desk. The dialog first shows how each column and each row was read, and the errors
- * of each row. Rows with an error stay in the dialog so that the user can correct them.
+ * of each row, which can be corrected in place. Rows with an error, and rows for another customer, stay in the dialog.
  */
 export function PasteDialog({
   text,
@@ -37,23 +52,27 @@ export function PasteDialog({
   onAdd: (quotes: readonly Omit<DeskQuote, 'id'>[], customer: string | null) => void
   onClose: () => void
 }) {
-  const read = usePaste(text ?? '')
+  const [chosen, setChosen] = useState<ChosenColumns>({})
+  const read = usePaste(text ?? '', chosen)
   const { pasted, failure, retry } = read
   const rows = pasted?.rows ?? []
   const good = rows.filter(({ errors }) => errors.length === 0)
   const bad = rows.filter(({ errors }) => errors.length > 0)
-  const tooMany = good.length > room
-  const customers = customersOf(good, customer)
+  const header = pasted?.header ?? null
+  const { customer: named, own, others } = byCustomer(good, customer)
+  const tooMany = own.length > room
+  const left = rows.filter((row) => !own.includes(row))
+  const close = () => {
+    setChosen({})
+    onClose()
+  }
   const add = () => {
-    onAdd(good.map(quoteOf), customers[0] ?? null)
-    if (bad.length === 0) onClose()
-    else {
-      const header = pasted?.header ?? null
-      onText([...(header === null ? [] : [header]), ...bad.map((row) => row.text)].join('\n'))
-    }
+    onAdd(own.map(quoteOf), own.some(({ quote }) => quote.customer_name !== undefined) ? named : null)
+    if (left.length === 0) close()
+    else onText(textOf(header, left))
   }
   return (
-    <Modal.Root opened={text !== null} onClose={onClose} size="xl">
+    <Modal.Root opened={text !== null} onClose={close} size="xl">
       <Modal.Overlay />
       <Modal.Content>
         <Modal.Body>
@@ -77,22 +96,35 @@ export function PasteDialog({
                 bad: bad.length,
                 toCheck: toCheck(rows).length,
               })}
+              {others.length > 0 && ` ${otherCustomers(named, others)}`}
               {tooMany && ` A request can have ${quotesPerRequestMax} quotes: you can add ${room} more.`}
             </Text>
             {failure !== null && <Failed error={failure} retry={retry} title="The rows could not be read" />}
-            {pasted !== null && <ColumnsRead columns={pasted.columns} />}
-            {customers.length > 1 && <SeveralCustomers customers={customers} />}
-            {bad.length > 0 && <RowErrors rows={bad} />}
+            {pasted !== null && (
+              <ColumnsRead
+                columns={pasted.columns}
+                onChoose={(column, field) => setChosen((before) => ({ ...before, [column]: field }))}
+              />
+            )}
+            {bad.length > 0 && (
+              <RowErrors
+                rows={bad}
+                nameOf={(column) =>
+                  columnName(pasted?.columns[column - 1] ?? { column, name: null, field: null })
+                }
+                onCell={(line, column, cell) => onText(textOf(header, withCell(rows, line, column, cell)))}
+              />
+            )}
             <RatesToCheck rows={toCheck(rows)} />
             {rows.length > 0 && <Preview rows={rows.slice(0, previewed)} />}
             <Group justify="flex-end">
-              <Button variant="default" onClick={onClose}>
+              <Button variant="default" onClick={close}>
                 Close
               </Button>
-              <Button disabled={good.length === 0 || tooMany || customers.length > 1} onClick={add}>
-                {bad.length === 0 || good.length === 0
-                  ? `Add ${counted(good.length, 'quote')}`
-                  : `Add the ${counted(good.length, 'good row')}`}
+              <Button disabled={own.length === 0 || tooMany} onClick={add}>
+                {left.length === 0 || own.length === 0
+                  ? `Add ${counted(own.length, 'quote')}`
+                  : `Add the ${counted(own.length, 'good row')}`}
               </Button>
             </Group>
           </Stack>
@@ -102,36 +134,42 @@ export function PasteDialog({
   )
 }
 
-function ColumnsRead({ columns }: { columns: NonNullable<ReadPaste['pasted']>['columns'] }) {
+type Columns = NonNullable<ReadPaste['pasted']>['columns']
+
+/** How each column was read. A person can choose another field, such as which column is the rate. */
+function ColumnsRead({
+  columns,
+  onChoose,
+}: {
+  columns: Columns
+  onChoose: (column: number, field: Columns[number]['field']) => void
+}) {
   if (columns.length === 0) return null
+  const fields = Object.entries(fieldNames).map(([value, label]) => ({ value, label }))
   return (
-    <ul className="desk-list" aria-label="How the columns were read">
+    <Group gap="xs" align="flex-end" role="group" aria-label="How the columns were read">
       {columns.map((column) => (
-        <li key={column.column} style={{ overflowWrap: 'anywhere' }}>
-          {columnWords(column)}
-        </li>
+        <NativeSelect
+          key={column.column}
+          label={columnName(column)}
+          size="xs"
+          maw={170}
+          value={column.field ?? ''}
+          data={[{ value: '', label: 'not used' }, ...fields]}
+          onChange={({ currentTarget: { value } }) =>
+            onChoose(column.column, value === '' ? null : (value as Columns[number]['field']))
+          }
+        />
       ))}
-    </ul>
+    </Group>
   )
 }
 
-function SeveralCustomers({ customers }: { customers: readonly string[] }) {
-  return (
-    <Text size="sm" role="alert" style={{ color: 'var(--mantine-color-error)', overflowWrap: 'anywhere' }}>
-      A request can have only one customer, but these rows are for {customers.join(' and ')}. Paste the rows
-      of one customer.
-    </Text>
-  )
-}
-
-/** The distinct customers of the request and of the rows, ignoring case. */
-function customersOf(rows: readonly PastedRow[], ofRequest: string): string[] {
-  const names = [ofRequest.trim(), ...rows.map(({ customer }) => customer ?? '')].filter(
-    (name) => name !== '',
-  )
-  return [
-    ...new Map(names.map((name): [string, string] => [name.toLowerCase(), name]).reverse()).values(),
-  ].reverse()
+/** @example otherCustomers('Acme', rows) // '2 rows are for another customer than Acme (Beta) and stay here.' */
+function otherCustomers(named: string | null, others: readonly PastedRow[]): string {
+  const names = [...new Set(others.map(({ quote }) => quote.customer_name ?? ''))].slice(0, 3).join(', ')
+  const rows = others.length === 1 ? '1 row is' : `${others.length} rows are`
+  return `${rows} for another customer than ${named} (${names}) and ${others.length === 1 ? 'stays' : 'stay'} here: a request has one customer.`
 }
 
 function statusWords(
@@ -147,16 +185,71 @@ function statusWords(
   return `${counted(good, 'quote')} read${errors}${toCheck === 0 ? '' : `, ${counted(toCheck, 'rate')} to check`}.`
 }
 
-function RowErrors({ rows }: { rows: readonly PastedRow[] }) {
+function RowErrors({
+  rows,
+  nameOf,
+  onCell,
+}: {
+  rows: readonly PastedRow[]
+  nameOf: (column: number) => string
+  onCell: (line: number, column: number, text: string) => void
+}) {
   return (
     <ul className="desk-list" aria-label="Rows with errors">
-      {rows.slice(0, errorsShown).map(({ line, errors }) => (
+      {rows.slice(0, errorsShown).map(({ line, cells, errors }) => (
         <li key={line}>
-          Row {line}: {errors.map(errorWords).join('. ')}
+          {errors.map(({ column, detail, suggestions }) => (
+            <div key={`${column} ${detail}`}>
+              Row {line}: {detail}.
+              {column !== null && (
+                <CorrectedCell
+                  key={cells[column - 1]}
+                  label={`${nameOf(column)} of row ${line}`}
+                  cell={cells[column - 1] ?? ''}
+                  onDone={(text) => onCell(line, column, text)}
+                />
+              )}
+              {column !== null &&
+                suggestions.map((place) => (
+                  <UnstyledButton
+                    key={place}
+                    className="desk-suggestion"
+                    onClick={() => onCell(line, column, place)}
+                  >
+                    {place}
+                  </UnstyledButton>
+                ))}
+            </div>
+          ))}
         </li>
       ))}
       {rows.length > errorsShown && <li>{counted(rows.length - errorsShown, 'more row')}</li>}
     </ul>
+  )
+}
+
+/** A wrong cell to correct. It is read again when the field is left, or with Enter. */
+function CorrectedCell({
+  label,
+  cell,
+  onDone,
+}: {
+  label: string
+  cell: string
+  onDone: (text: string) => void
+}) {
+  const [text, setText] = useState(cell)
+  const done = () => text !== cell && onDone(text)
+  return (
+    <TextInput
+      size="xs"
+      maw={280}
+      aria-label={label}
+      value={text}
+      onChange={(event) => setText(event.currentTarget.value)}
+      onBlur={done}
+      onKeyDown={(event) => event.key === 'Enter' && done()}
+    />
   )
 }
 
@@ -179,10 +272,6 @@ function RatesToCheck({ rows }: { rows: readonly PastedRow[] }) {
   )
 }
 
-function errorWords({ detail, suggestions }: PastedRow['errors'][number]): string {
-  return suggestions.length === 0 ? detail : `${detail}. Did you mean ${suggestions.join(' or ')}?`
-}
-
 function Preview({ rows }: { rows: readonly PastedRow[] }) {
   return (
     <DataTable
@@ -191,20 +280,37 @@ function Preview({ rows }: { rows: readonly PastedRow[] }) {
       rowKey={({ line }) => String(line)}
       columns={[
         { key: 'line', header: 'Row', align: 'right', cell: ({ line }) => line },
-        { key: 'origin', header: 'Origin', cell: ({ origin }) => origin ?? '–' },
-        { key: 'destination', header: 'Destination', cell: ({ destination }) => destination ?? '–' },
+        { key: 'origin', header: 'Origin', cell: ({ quote }) => quote.origin ?? '–' },
+        { key: 'destination', header: 'Destination', cell: ({ quote }) => quote.destination ?? '–' },
         { key: 'equipment', header: 'Equipment', cell: (row) => equipmentName(quoteOf(row).equipment) },
-        { key: 'rate', header: 'Rate', align: 'right', cell: ({ rate }) => dollars(rate) },
+        { key: 'rate', header: 'Rate', align: 'right', cell: ({ quote }) => <PastedRate quote={quote} /> },
         {
           key: 'read',
           header: 'Status',
-          cell: ({ errors, warnings, converted_by: how }) => {
+          cell: ({ errors, notes, warnings }) => {
             if (errors.length > 0) return 'Error'
             if (warnings.length > 0) return 'Check the rate'
-            return how === null ? 'OK' : convertedWords[how]
+            return notes.length === 0 ? 'OK' : notes.join(' ')
           },
         },
       ]}
     />
+  )
+}
+
+/** A rate with what it includes and its currency, if the row states them. */
+function PastedRate({ quote }: Pick<PastedRow, 'quote'>) {
+  const { quoted_rate: rate, quoted_basis: basis = null, quoted_currency: currency = null } = quote
+  const terms = sentTerms(basis, currency)
+  return (
+    <>
+      {dollars(rate ?? null)}
+      {rate !== undefined && terms !== null && (
+        <Text component="span" size="xs" c="dimmed">
+          {' '}
+          {terms}
+        </Text>
+      )}
+    </>
   )
 }

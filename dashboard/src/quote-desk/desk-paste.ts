@@ -17,15 +17,19 @@ export interface ReadPaste {
 
 const typingPauseMs = 250
 
+/** The fields of columns that a person chose, by column number. Null: the column is not read. */
+export type ChosenColumns = Readonly<Record<number, PastedColumn['field']>>
+
 /** Sends all rows to the service in one call. The service reads them by the same rules as an import. */
-export function usePaste(text: string): ReadPaste {
+export function usePaste(text: string, chosen: ChosenColumns): ReadPaste {
   const [settled] = useDebouncedValue(text, typingPauseMs)
   const isTooLong = text.length > pastedLengthMax
   const isSettled = settled === text && !isTooLong && text.trim() !== ''
+  const columns = Object.entries(chosen).map(([column, field]) => ({ column: Number(column), field }))
   const read = useAnswer(
     'read-pasted-quotes',
-    { body: { text: settled } },
-    { enabled: isSettled, staleMs: 60_000 },
+    { body: { text: settled, columns } },
+    { enabled: isSettled, keeps: true, staleMs: 60_000 },
   )
   return {
     pasted: isSettled ? (read.data ?? null) : null,
@@ -36,23 +40,30 @@ export function usePaste(text: string): ReadPaste {
 }
 
 /** The quote of a row, with all fields as text. */
-export function quoteOf(row: PastedRow): Omit<DeskQuote, 'id'> {
+export function quoteOf({ quote }: PastedRow): Omit<DeskQuote, 'id'> {
   const { id: _, ...blank } = blankQuote(0)
-  const amount = (dollars: number | null) => (dollars === null ? '' : String(dollars))
+  const text = (value: number | undefined) => (value === undefined ? '' : String(value))
+  const charges = quote.quoted_charges?.map(({ name, amount }) => `${name} ${amount}`).join('; ')
   return {
     ...blank,
-    origin: row.origin ?? '',
-    destination: row.destination ?? '',
-    equipment: row.equipment ?? blank.equipment,
-    rate: amount(row.rate),
-    cost: amount(row.cost),
-    market: amount(row.market),
-    pickup: row.pickup ?? '',
-    rateType: '',
+    origin: quote.origin ?? '',
+    destination: quote.destination ?? '',
+    equipment: quote.equipment ?? blank.equipment,
+    rate: text(quote.quoted_rate),
+    cost: text(quote.estimated_cost),
+    market: text(quote.market_rate),
+    miles: text(quote.miles),
+    pickup: quote.pickup_date ?? '',
+    rateType: quote.rate_type ?? '',
+    basis: quote.quoted_basis ?? '',
+    fuel: text(quote.quoted_fuel),
+    charges: charges ?? text(quote.quoted_accessorials),
+    currency: quote.quoted_currency ?? '',
   }
 }
 
-const fieldNames: Readonly<Record<NonNullable<PastedColumn['field']>, string>> = {
+/** The fields that a column can have, in words. */
+export const fieldNames: Readonly<Record<NonNullable<PastedColumn['field']>, string>> = {
   origin: 'origin',
   origin_state: 'state of the origin',
   origin_zip: 'ZIP code of the origin',
@@ -60,27 +71,67 @@ const fieldNames: Readonly<Record<NonNullable<PastedColumn['field']>, string>> =
   destination_state: 'state of the destination',
   destination_zip: 'ZIP code of the destination',
   equipment: 'equipment',
-  rate: 'rate',
-  cost: 'estimated cost',
+  quoted_rate: 'rate',
+  quoted_basis: 'basis',
+  quoted_fuel: 'fuel charge',
+  quoted_accessorials: 'accessorial charges',
+  quoted_charges: 'charges by name',
+  quoted_currency: 'currency',
+  estimated_cost: 'estimated cost',
   cost_basis: 'basis of the cost',
   cost_currency: 'currency of the cost',
-  fuel: 'fuel charge',
-  accessorials: 'accessorial charges',
-  basis: 'basis',
-  market: 'market rate',
-  pickup: 'pickup date',
-  customer: 'customer',
-  currency: 'currency',
+  market_rate: 'market rate',
+  miles: 'miles',
+  pickup_date: 'pickup date',
+  rate_type: 'rate type',
+  customer_name: 'customer',
 }
 
-/** How the amounts of a row were converted, in words. */
-export const convertedWords: Readonly<Record<NonNullable<PastedRow['converted_by']>, string>> = {
-  charges: 'Converted by its fuel charge',
-  schedule: 'Converted by the fuel schedule',
-  exchange: 'Converted from Canadian dollars',
+/** @example columnName({ column: 4, name: null, field: 'quoted_rate' }) // 'Column 4' */
+export function columnName({ column, name }: PastedColumn): string {
+  return name ?? `Column ${column}`
 }
 
-/** @example columnWords({ column: 4, name: 'Sell Rate', field: 'rate' }) // 'Sell Rate: rate' */
-export function columnWords({ column, name, field }: PastedColumn): string {
-  return `${name ?? `Column ${column}`}: ${field === null ? 'not used' : fieldNames[field]}`
+/** A cell as it is pasted between tabs. A double quote at its start would otherwise begin a quoted cell. */
+const written = (cell: string) => (cell.startsWith('"') ? `"${cell.replaceAll('"', '""')}"` : cell)
+
+/** The rows as text with tabs between cells, below their header. */
+export function textOf(header: string | null, rows: readonly PastedRow[]): string {
+  const lines = rows.map(({ cells }) => cells.map(written).join('\t'))
+  return [...(header === null ? [] : [header]), ...lines].join('\n')
+}
+
+/** The rows with another text in one cell. @param column the number of the cell, from 1 */
+export function withCell(
+  rows: readonly PastedRow[],
+  line: number,
+  column: number,
+  text: string,
+): PastedRow[] {
+  return rows.map((row) =>
+    row.line === line ? { ...row, cells: row.cells.toSpliced(column - 1, 1, text) } : row,
+  )
+}
+
+/**
+ * The rows that can be added now, and those for another customer. A request has one customer: the one that is typed, or else the one
+ * of most rows.
+ */
+export function byCustomer(
+  rows: readonly PastedRow[],
+  typed: string,
+): {
+  readonly customer: string | null
+  readonly own: readonly PastedRow[]
+  readonly others: readonly PastedRow[]
+} {
+  const nameOf = ({ quote }: PastedRow) => quote.customer_name?.trim().toLowerCase() ?? ''
+  const counts = Map.groupBy(
+    rows.filter((row) => nameOf(row) !== ''),
+    nameOf,
+  )
+  const most = [...counts.values()].toSorted((one, other) => other.length - one.length)[0]?.[0]
+  const customer = typed.trim() === '' ? (most?.quote.customer_name ?? null) : typed.trim()
+  const isOwn = (row: PastedRow) => ['', customer?.toLowerCase()].includes(nameOf(row))
+  return { customer, own: rows.filter(isOwn), others: rows.filter((row) => !isOwn(row)) }
 }

@@ -52,7 +52,7 @@ export interface RowEvents {
   readonly paste: (text: string) => boolean
 }
 
-const moreFields = ['cost', 'market', 'pickup', 'rateType'] as const
+const moreFields = ['cost', 'market', 'pickup', 'miles', 'rateType'] as const
 
 /** One quote of the request: a row on a wide screen, a card on a narrow one. */
 export const DeskRow = memo(function DeskRow(props: RowProps) {
@@ -178,6 +178,7 @@ function RowLine({
 function moreInWords(quote: DeskQuote, field: (typeof moreFields)[number]): string {
   if (field === 'pickup') return `pickup ${calendarDay(quote.pickup)}`
   if (field === 'rateType') return quote.rateType
+  if (field === 'miles') return `${quote.miles} miles`
   const amount = readDollars(quote[field])
   return `${field} ${amount === null ? quote[field] : dollars(amount)}`
 }
@@ -329,6 +330,13 @@ function MoreFields({
         />
       ))}
       <TextInput
+        label="Miles (optional)"
+        inputMode="decimal"
+        autoComplete="off"
+        {...input('miles')}
+        onChange={(event) => onChange('miles', event.currentTarget.value)}
+      />
+      <TextInput
         label="Pickup date (optional)"
         type="date"
         {...input('pickup')}
@@ -353,7 +361,7 @@ function RowActions({
         variant="subtle"
         size="compact-sm"
         aria-expanded={hasMore}
-        aria-label={`More fields of quote ${number}: rate type, cost, market rate, pickup date`}
+        aria-label={`More fields of quote ${number}: rate type, cost, market rate, miles, pickup date`}
         rightSection={
           hasMore ? <IconChevronUp size={14} aria-hidden /> : <IconChevronDown size={14} aria-hidden />
         }

@@ -25,19 +25,20 @@ export function termsErrors({ fuel, charges }: RateTerms): Partial<Record<TermsF
     ...(fuel.trim() !== '' && readDollars(fuel) === null
       ? { fuel: 'Enter dollars per load, such as 320' }
       : {}),
-    ...(charges.trim() !== '' && readCharges(charges) === null
-      ? { charges: 'A name and dollars each, such as lumper 120; detention 75' }
+    ...(charges.trim() !== '' && readCharges(charges) === null && readDollars(charges) === null
+      ? { charges: 'Dollars, or a name and dollars each, such as lumper 120; detention 75' }
       : {}),
   }
 }
 
 /** Terms in the form of the API, without empty fields. */
 export function termsBody({ basis, fuel, charges, currency }: RateTerms) {
-  const [fuelCharge, named] = [readDollars(fuel), readCharges(charges)]
+  const [fuelCharge, total, named] = [readDollars(fuel), readDollars(charges), readCharges(charges)]
   return {
     ...(basis === '' ? {} : { quoted_basis: basis }),
     ...(fuelCharge === null ? {} : { quoted_fuel: fuelCharge }),
-    ...(named === null || named.length === 0
+    ...(total === null ? {} : { quoted_accessorials: total }),
+    ...(total !== null || named === null || named.length === 0
       ? {}
       : { quoted_charges: named.map(({ name, cents }) => ({ name, amount: dollarsFromCents(cents) })) }),
     ...(currency === '' ? {} : { quoted_currency: currency }),

@@ -6,6 +6,7 @@
 export * from './charges-errors.ts'
 export * from './enter.ts'
 export * from './from-push.ts'
+export * from './from-request.ts'
 export * from './from-requote.ts'
 export * from './request-digest.ts'
 export * from './sent-fields.ts'

@@ -2,7 +2,13 @@ import { utils, write } from '@e965/xlsx'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { pushQuotes } from '#contract/push-quotes.ts'
 import type { Quote } from '#contract/quote.ts'
-import { type QuoteWay, quoteFieldsOf, quoteTable } from '#engine/quote-fields.ts'
+import {
+  type QuoteFieldOf,
+  type QuoteName,
+  type QuoteWay,
+  quoteFieldsOf,
+  quoteTable,
+} from '#engine/quote-fields.ts'
 import { call, type Integration, makeIntegration, pushSigned } from '#testing/make.ts'
 import { sharedApp, type TestApp } from '#testing/shared-app.ts'
 
@@ -30,16 +36,18 @@ interface Way {
   readonly sets: QuoteWay
   /** True if the other quotes of a call are saved beside a wrong one. */
   readonly isPartial: boolean
+  /** True if the values are cells of a table. */
+  readonly isTable: boolean
   readonly enter: (by: Integration, quotes: readonly Sent[]) => Promise<Outcome>
 }
 
-const load: Sent = {
+const load = {
   customer_name: 'Harvest Table Foods',
   origin: 'Dallas, TX',
   destination: 'Atlanta, GA',
   equipment: 'V',
   quoted_rate: 2150,
-}
+} satisfies Sent
 
 async function quotesOf({ tenant }: Integration): Promise<Quote[]> {
   const { body } = await call(app, 'GET', '/api/lanes?limit=100', { token: tenant.owner })
@@ -76,6 +84,34 @@ async function imported(
   return errors.length === 0 ? '' : text(errors)
 }
 
+/** Pasted rows as the desk saves them: the quotes that were read are sent as a request. A wrong row stays, and the others are saved. */
+async function pasted(by: Integration, quotes: readonly Sent[]): Promise<string> {
+  const { customer_name } = quotes[0] ?? {}
+  const names = [...new Set(quotes.flatMap((quote) => Object.keys(quote)))]
+  const rows = [names, ...quotes.map((quote) => names.map((name) => String(quote[name] ?? '')))]
+  const { body } = await call(app, 'POST', '/api/pasted-lanes', {
+    token: by.tenant.owner,
+    body: { text: rows.map((cells) => cells.join('\t')).join('\n') },
+  })
+  type Row = { quote: Sent; errors: { column: number | null; detail: string }[] }
+  const read = body.rows as Row[]
+  const fieldAt = (column: number | null) => names[(column ?? 0) - 1] ?? ''
+  const wrong = read.flatMap(({ errors }) =>
+    errors.map(({ column, detail }) => `${fieldAt(column)}: ${detail}`),
+  )
+  const good = read.flatMap(({ quote, errors }) => {
+    const { customer_name: _, ...lane } = quote
+    return errors.length > 0 ? [] : [lane]
+  })
+  const refused = []
+  for (const lane of good) {
+    const sent = { token: by.tenant.owner, body: { customer_name, lanes: [lane] } }
+    const made = await call(app, 'POST', '/api/quote-requests', sent)
+    if (made.status !== 201) refused.push(text(made.body.errors))
+  }
+  return [...wrong, ...refused].join('\n')
+}
+
 const workbookType = 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet'
 
 /** The rows of a file: its header, and a line for each quote, decided on a day so that the row has a date. */
@@ -97,12 +133,21 @@ const ways: readonly Way[] = [
     name: 'a quote request',
     sets: 'request',
     isPartial: false,
+    isTable: false,
     enter: (by, quotes) => said(by, asked(by, quotes)),
+  },
+  {
+    name: 'pasted rows',
+    sets: 'request',
+    isPartial: true,
+    isTable: true,
+    enter: (by, quotes) => said(by, pasted(by, quotes)),
   },
   {
     name: 'a signed push',
     sets: 'push',
     isPartial: true,
+    isTable: false,
     enter: async (by, quotes) => {
       const items = quotes.map((quote, nth) => ({ external_id: `PUSH-${nth}`, ...quote }))
       const { body } = await pushSigned(app, by, pushQuotes, { quotes: items })
@@ -114,12 +159,14 @@ const ways: readonly Way[] = [
     name: 'a CSV file',
     sets: 'file',
     isPartial: true,
+    isTable: true,
     enter: (by, quotes) => said(by, imported(by, csvOf(rowsOf(quotes)), 'text/csv')),
   },
   {
     name: 'an Excel workbook',
     sets: 'file',
     isPartial: true,
+    isTable: true,
     enter: (by, quotes) => {
       const book = utils.book_new()
       utils.book_append_sheet(book, utils.aoa_to_sheet(rowsOf(quotes)), 'Quotes')
@@ -129,7 +176,10 @@ const ways: readonly Way[] = [
   },
 ]
 
-const details: Sent = {
+type SentName = NonNullable<QuoteName<'sent', QuoteFieldOf<'request' | 'push' | 'file'>>>
+
+/** Every field that a way in can set, except those of `load` and the accessorials, which are the sum of the charges. */
+const details = {
   estimated_cost: 1800.5,
   quoted_basis: 'all_in',
   quoted_fuel: 210.25,
@@ -139,7 +189,11 @@ const details: Sent = {
   miles: 790,
   pickup_date: '2026-03-04',
   rate_type: 'contract',
-}
+  quoted_at: '2026-02-27T14:30:00.000Z',
+  rep_name: 'Avery Stone',
+  valid_until: '2026-03-06T14:30:00.000Z',
+} satisfies Record<Exclude<SentName, keyof typeof load | 'quoted_accessorials'>, string | number>
+
 /** A value in the form of a body of JSON. */
 const inBody = (quote: Sent): Sent =>
   quote.quoted_charges === undefined
@@ -151,13 +205,13 @@ const inBody = (quote: Sent): Sent =>
           { name: 'lumper', amount: 45 },
         ] as unknown as string,
       }
-const sentBy = ({ sets }: Way, quote: Sent): Sent => {
+const sentBy = ({ sets, isTable }: Way, quote: Sent): Sent => {
   const names: readonly string[] = [
     'customer_name',
     ...quoteFieldsOf(sets).map((field) => quoteTable[field].sent),
   ]
   const own = Object.fromEntries(Object.entries(quote).filter(([name]) => names.includes(name)))
-  return sets === 'file' ? own : inBody(own)
+  return isTable ? own : inBody(own)
 }
 
 /** A wrong value for each field. */
@@ -184,10 +238,11 @@ describe.each(ways)('$name', (way) => {
       { name: 'detention', amount: 75 },
       { name: 'lumper', amount: 45 },
     ]
-    const { customer_name, ...others } = quote
+    const { customer_name, quoted_at, ...others } = quote
     expect(quotes).toEqual([
       expect.objectContaining({
         ...others,
+        ...(quoted_at === undefined ? {} : { created_at: quoted_at }),
         quoted_customer_name: customer_name,
         quoted_charges: charges,
         quoted_accessorials: 120,
@@ -196,10 +251,10 @@ describe.each(ways)('$name', (way) => {
   })
 
   test('refuses each wrong quote with the name of its field, and stores nothing of it', async () => {
-    const by = await makeIntegration(app, 'quotes:write')
     // These two fields are compared with other fields only if each field is valid by itself.
     const { origin, quoted_fuel, ...others } = wrong
     for (const values of [{ origin, quoted_fuel } as Sent, others]) {
+      const by = await makeIntegration(app, 'quotes:write')
       const fields = Object.entries(values)
       const quotes = fields.map(([field, value]) => ({ ...sentBy(way, load), [field]: value }))
       const { lanes: saved, refused } = await way.enter(by, [sentBy(way, load), ...quotes])
@@ -247,7 +302,7 @@ const isRepeated = async (way: Way) => {
   expect(again).toEqual(first)
   expect(again.lanes).toHaveLength(2)
 }
-const [, push, csv, workbook] = ways as [Way, Way, Way, Way]
+const [, , push, csv, workbook] = ways as [Way, Way, Way, Way, Way]
 test.each([push, csv])('the same quotes by $name again add nothing', isRepeated)
 test('the same quotes by an Excel workbook again add nothing', { tags: 'long' }, () => isRepeated(workbook))
 
@@ -284,3 +339,16 @@ test('a requote has the values that are sent with it, and else those of the quot
   expect([wrong.status, wrong.body.errors[0].pointer]).toEqual([422, '/rate_type'])
   expect(await quotesOf(by)).toHaveLength(3)
 })
+
+test.each(ways)(
+  'miles that cannot be those of the lane give way to the measured ones, by $name',
+  async (way) => {
+    const by = await makeIntegration(app, 'quotes:write')
+    const { lanes: quotes } = await way.enter(by, [
+      sentBy(way, { ...load, miles: 500 }),
+      sentBy(way, { ...load, quoted_rate: 2160, miles: 1100 }),
+    ])
+    const milesOf = (rate: number) => quotes.find(({ quoted_rate }) => quoted_rate === rate)?.miles
+    expect([milesOf(2150), milesOf(2160)]).toEqual([856.9, 1100])
+  },
+)

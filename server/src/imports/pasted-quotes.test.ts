@@ -5,16 +5,25 @@ import { readPasted } from './pasted-quotes.ts'
 
 const now = Date.UTC(2026, 10, 25)
 
+const pasted = (text: string, more: Partial<Parameters<typeof readPasted>[1]> = {}) =>
+  finished(readPasted(text, { now, assumed: 'all_in', ...more }))
 const lanes = (text: string) =>
-  finished(readPasted(text, now)).rows.map(({ origin, destination, equipment, rate, cost, errors }) =>
-    [origin, destination, equipment, rate, cost, ...errors.map(({ detail }) => detail)].join(' | '),
+  pasted(text).rows.map(({ quote, errors }) =>
+    [
+      quote.origin,
+      quote.destination,
+      quote.equipment,
+      quote.quoted_rate,
+      quote.estimated_cost,
+      ...errors.map(({ detail }) => detail),
+    ].join(' | '),
   )
-const fields = (text: string) => finished(readPasted(text, now)).columns.map(({ field }) => field)
+const fields = (text: string) => pasted(text).columns.map(({ field }) => field)
 const dallasToAtlanta = 'Dallas, TX | Atlanta, GA | V | '
 
 describe('without a header line', () => {
   test('a number in the third column is the rate, not the equipment', () => {
-    expect(fields('Dallas, TX\tAtlanta, GA\t2150')).toEqual(['origin', 'destination', 'rate'])
+    expect(fields('Dallas, TX\tAtlanta, GA\t2150')).toEqual(['origin', 'destination', 'quoted_rate'])
     expect(lanes('Dallas, TX\tAtlanta, GA\t2150')).toEqual(['Dallas, TX | Atlanta, GA |  | 2150 | '])
   })
 
@@ -34,15 +43,15 @@ describe('without a header line', () => {
   })
 
   test('a ZIP code after a place belongs to it only when both agree', () => {
-    expect(fields('Reno\tNV\t83702\t1400')).toEqual(['origin', 'origin_state', 'destination', 'rate'])
-    expect(fields('Reno, NV\t83702\t1400')).toEqual(['origin', 'destination', 'rate'])
+    expect(fields('Reno\tNV\t83702\t1400')).toEqual(['origin', 'origin_state', 'destination', 'quoted_rate'])
+    expect(fields('Reno, NV\t83702\t1400')).toEqual(['origin', 'destination', 'quoted_rate'])
     expect(fields('Reno, NV\t89501\tBoise, ID\t1400')).toEqual([
       'origin',
       'origin_zip',
       'destination',
-      'rate',
+      'quoted_rate',
     ])
-    expect(fields('Dallas, TX\tAtlanta, GA\t12500')).toEqual(['origin', 'destination', 'rate'])
+    expect(fields('Dallas, TX\tAtlanta, GA\t12500')).toEqual(['origin', 'destination', 'quoted_rate'])
   })
 
   test('distinguishes a city code from a state', () => {
@@ -61,18 +70,29 @@ describe('without a header line', () => {
   test('a date is the pickup day and a name is the customer, in any column', () => {
     const text =
       'Acme Foods\tDallas, TX\t3/5/2026\tAtlanta, GA\tRFR\t2150\nAcme Foods\tReno, NV\t3/6/2026\tBoise, ID\tFB\t1400'
-    expect(fields(text)).toEqual(['customer', 'origin', 'pickup', 'destination', 'equipment', 'rate'])
-    expect(finished(readPasted(text, now)).rows).toMatchObject([
-      { customer: 'Acme Foods', pickup: '2026-03-05', equipment: 'R', rate: 2150, errors: [] },
-      { customer: 'Acme Foods', pickup: '2026-03-06', equipment: 'F', rate: 1400, errors: [] },
+    expect(fields(text)).toEqual([
+      'customer_name',
+      'origin',
+      'pickup_date',
+      'destination',
+      'equipment',
+      'quoted_rate',
+    ])
+    expect(pasted(text).rows).toMatchObject([
+      {
+        quote: { customer_name: 'Acme Foods', pickup_date: '2026-03-05', equipment: 'R', quoted_rate: 2150 },
+        errors: [],
+      },
+      {
+        quote: { customer_name: 'Acme Foods', pickup_date: '2026-03-06', equipment: 'F', quoted_rate: 1400 },
+        errors: [],
+      },
     ])
   })
 
   test('rows without two places are not interpreted', () => {
-    expect(finished(readPasted('hello\tworld', now)).problem).toMatch(
-      /cannot tell which columns are the pickup/,
-    )
-    expect(finished(readPasted('Dallas, TX\t2150', now))).toMatchObject({
+    expect(pasted('hello\tworld').problem).toMatch(/cannot tell which columns are the pickup/)
+    expect(pasted('Dallas, TX\t2150')).toMatchObject({
       rows: [],
       problem: expect.any(String),
     })
@@ -100,24 +120,20 @@ describe('with a header line', () => {
 
   test('an ambiguous column name is decided by its cells', () => {
     const text = 'Shipper\tPickup\tDelivery\tRate\nAcme\tDallas, TX\tAtlanta, GA\t2150'
-    expect(fields(text)).toEqual(['customer', 'origin', 'destination', 'rate'])
+    expect(fields(text)).toEqual(['customer_name', 'origin', 'destination', 'quoted_rate'])
     const dated = 'Origin\tDest\tPickup\tRate\nDallas, TX\tAtlanta, GA\t3/5/2026\t2150'
-    expect(fields(dated)).toEqual(['origin', 'destination', 'pickup', 'rate'])
+    expect(fields(dated)).toEqual(['origin', 'destination', 'pickup_date', 'quoted_rate'])
   })
 
   test('an ignored column is reported', () => {
-    const { columns } = finished(
-      readPasted('Origin\tDestination\tTemp\tRate\nDallas, TX\tAtlanta, GA\t34F\t2150', now),
-    )
+    const { columns } = pasted('Origin\tDestination\tTemp\tRate\nDallas, TX\tAtlanta, GA\t34F\t2150')
     expect(columns[2]).toEqual({ column: 3, name: 'Temp', field: null })
   })
 
   test('a rate below "Equipment" is an error', () => {
-    const [row] = finished(
-      readPasted('Origin\tDestination\tEquipment\nDallas, TX\tAtlanta, GA\t2150', now),
-    ).rows
+    const [row] = pasted('Origin\tDestination\tEquipment\nDallas, TX\tAtlanta, GA\t2150').rows
     expect(row?.errors).toEqual([
-      { detail: expect.stringContaining('2150 looks like a rate'), suggestions: [] },
+      { column: 3, detail: expect.stringContaining('2150 looks like a rate'), suggestions: [] },
     ])
   })
 })
@@ -192,12 +208,12 @@ const shapes: Readonly<Record<string, string>> = {
 
 describe('the same rows in any shape', () => {
   test.each(Object.entries(shapes))('%s', (_, text) => {
-    const { problem, rows } = finished(readPasted(text, now))
+    const { problem, rows } = pasted(text)
     expect(problem).toBeNull()
     expect(rows.flatMap(({ errors }) => errors)).toEqual([])
     expect(
       rows
-        .map(({ origin, destination, equipment, rate }) => [origin, destination, equipment, rate].join(' | '))
+        .map(({ quote }) => [quote.origin, quote.destination, quote.equipment, quote.quoted_rate].join(' | '))
         .sort(),
     ).toEqual([
       'Dallas, TX | Atlanta, GA | V | 2150.5',
@@ -213,7 +229,7 @@ describe('the same rows in any shape', () => {
   })
 
   test('5,000 rows are refused as a whole, with the limit and what to do', () => {
-    const { problem, rows } = finished(readPasted('Dallas, TX\tAtlanta, GA\tV\t2150\n'.repeat(5_000), now))
+    const { problem, rows } = pasted('Dallas, TX\tAtlanta, GA\tV\t2150\n'.repeat(5_000))
     expect(rows).toEqual([])
     expect(problem).toBe(
       `At most ${pastedRowsMax} rows are read at once; these are 5,000. Paste them in parts, or import a file of past quotes.`,
@@ -223,17 +239,16 @@ describe('the same rows in any shape', () => {
 
 describe('a row', () => {
   test('an unknown place is an error with suggestions', () => {
-    const [, bad] = finished(
-      readPasted('Dallas, TX\tAtlanta, GA\tV\t2150\nPortland\tBoise, ID\tV\t1400', now),
-    ).rows
-    expect(bad).toMatchObject({ line: 2, text: 'Portland\tBoise, ID\tV\t1400', origin: null })
+    const [, bad] = pasted('Dallas, TX\tAtlanta, GA\tV\t2150\nPortland\tBoise, ID\tV\t1400').rows
+    expect(bad).toMatchObject({ line: 2, cells: ['Portland', 'Boise, ID', 'V', '1400'] })
+    expect(bad?.quote.origin).toBeUndefined()
     expect(bad?.errors[0]?.suggestions[0]).toBe('Portland, OR')
   })
 
   test('suggestions are looked up for the first different wrong places only', () => {
     const misspelled = (at: number) => `Portlan${'abcdef'[at % 6]}${'vwxyz'[at % 5]}`
     const rows = Array.from({ length: 60 }, (_, at) => `${misspelled(at % 30)}\tAtlanta, GA\tV\t2150`)
-    const read = finished(readPasted(`Origin\tDestination\tEquipment\tRate\n${rows.join('\n')}`, now)).rows
+    const read = pasted(`Origin\tDestination\tEquipment\tRate\n${rows.join('\n')}`).rows
     const suggested = read.map(({ errors }) => errors[0]?.suggestions ?? [])
     expect(new Set(suggested.slice(0, 30)).size).toBe(30)
     expect(suggested.slice(unknownPlacesLookedUpMax, 30).flat()).toEqual([])
@@ -244,11 +259,8 @@ describe('a row', () => {
 
   test('an error repeats at most 60 characters of a cell', () => {
     const long = 'x'.repeat(2_000)
-    const [row] = finished(
-      readPasted(
-        `Origin\tDestination\tEquipment\tRate\n${long}\tAtlanta, GA\t${long}\t${'0'.repeat(50_000)}`,
-        now,
-      ),
+    const [row] = pasted(
+      `Origin\tDestination\tEquipment\tRate\n${long}\tAtlanta, GA\t${long}\t${'0'.repeat(50_000)}`,
     ).rows
     expect(row?.errors).toHaveLength(3)
     for (const { detail } of row?.errors ?? []) expect(detail.length).toBeLessThan(300)
@@ -256,10 +268,8 @@ describe('a row', () => {
   })
 
   test.each(['1.850', '1,85', '€2150', 'CAD 2150', '$-5'])('does not misread %s as dollars', (amount) => {
-    const [row] = finished(
-      readPasted(`Origin\tDestination\tRate\nDallas, TX\tAtlanta, GA\t${amount}`, now),
-    ).rows
-    expect(row?.rate).toBeNull()
+    const [row] = pasted(`Origin\tDestination\tRate\nDallas, TX\tAtlanta, GA\t${amount}`).rows
+    expect(row?.quote.quoted_rate).toBeUndefined()
     expect(row?.errors[0]?.detail).toMatch(/^The rate must be/)
   })
 
@@ -276,8 +286,8 @@ describe('a row', () => {
 
 test('too many rows are rejected as a whole', () => {
   const row = 'Dallas, TX\tAtlanta, GA\tV\t2150\n'
-  expect(finished(readPasted(row.repeat(pastedRowsMax), now)).rows).toHaveLength(pastedRowsMax)
-  expect(finished(readPasted(row.repeat(pastedRowsMax + 1), now))).toMatchObject({
+  expect(pasted(row.repeat(pastedRowsMax)).rows).toHaveLength(pastedRowsMax)
+  expect(pasted(row.repeat(pastedRowsMax + 1))).toMatchObject({
     rows: [],
     problem: expect.any(String),
   })
@@ -288,7 +298,7 @@ test('a pickup day may have the name of its month, and lack its year: it is the 
   const text = ['Origin\tDestination\tPickup', ...days.map((day) => `Dallas, TX\tAtlanta, GA\t${day}`)].join(
     '\n',
   )
-  expect(finished(readPasted(text, now)).rows.map(({ pickup }) => pickup)).toEqual([
+  expect(pasted(text).rows.map(({ quote }) => quote.pickup_date)).toEqual([
     '2025-06-25',
     '2026-12-03',
     '2026-12-03',

@@ -1,90 +1,70 @@
 import Papa from 'papaparse'
-import type { AnswerOf } from '#contract/endpoint.ts'
 import { pastedColumnsMax, pastedRowsMax, unknownPlacesLookedUpMax } from '#contract/limits.ts'
-import type { pastedFields, readPastedQuotes } from '#contract/pasted-quotes.ts'
+import { pastedFields } from '#contract/pasted-quotes.ts'
 import { equipmentCode, knownEquipment } from '#engine/equipment.ts'
-import { centsFromDollars, dollarsFromCents, dollarsIfKnown } from '#engine/money.ts'
 import { readState } from '#engine/place.ts'
-import { type Currency, fuelUnitFault, type RateBasis } from '#engine/rate-basis.ts'
+import type { RateBasis } from '#engine/rate-basis.ts'
 import type { Steps } from '#engine/steps.ts'
 import { nearestSpellings } from '#geography/nearest-spellings.ts'
-import { placeName, readAnyPlace, readPlaceParts } from '#geography/read-place.ts'
+import { readAnyPlace, readPlaceParts } from '#geography/read-place.ts'
 import {
   ambiguousHeaders,
   amountText,
   basisOfHeader,
-  type Cell,
   cellText,
   fieldOfHeader,
   foldedHeader,
   type ImportFieldName,
-  quoted,
-  readBasis,
-  readCell,
-  readCharge,
-  readCurrency,
   readDay,
   readDayNear,
-  readEquipment,
   readMoney,
-  readText,
 } from '../csv/index.ts'
+import {
+  type PastedAnswer,
+  type PastedField,
+  type PastedRow,
+  pastedRow,
+  stateWithZip,
+} from './pasted-rows.ts'
 
-type Field = (typeof pastedFields)[number]
-type Answered = AnswerOf<typeof readPastedQuotes>
-/** A row as it was read. The endpoint converts it and adds warnings, which need the brokerage's quotes. */
-type Row = Omit<Answered['rows'][number], 'warnings' | 'converted_by'>
-type Pasted = Omit<Answered, 'rows'> & { readonly rows: readonly Row[] }
+type Field = PastedField
+type Pasted = Omit<PastedAnswer, 'rows'> & { readonly rows: readonly PastedRow[] }
 
-/** The fields of a row of the quote desk, by the fields of an import. Columns of other fields are ignored. */
-const fieldOf: Readonly<Partial<Record<ImportFieldName, Field>>> = {
-  origin: 'origin',
+/** The field of a pasted row for each field of an import that has another name. Columns of other fields are ignored. */
+const otherNames: Readonly<Partial<Record<ImportFieldName, Field>>> = {
   origin_city: 'origin',
-  origin_state: 'origin_state',
-  origin_zip: 'origin_zip',
-  destination: 'destination',
   destination_city: 'destination',
-  destination_state: 'destination_state',
-  destination_zip: 'destination_zip',
-  equipment: 'equipment',
-  quoted_rate: 'rate',
-  customer_rate: 'rate',
-  estimated_cost: 'cost',
-  quoted_fuel: 'fuel',
-  customer_fuel: 'fuel',
-  quoted_accessorials: 'accessorials',
-  customer_accessorials: 'accessorials',
-  quoted_basis: 'basis',
-  customer_basis: 'basis',
-  truck_cost: 'cost',
+  customer_rate: 'quoted_rate',
+  customer_basis: 'quoted_basis',
+  customer_fuel: 'quoted_fuel',
+  customer_accessorials: 'quoted_accessorials',
+  customer_charges: 'quoted_charges',
+  customer_currency: 'quoted_currency',
+  truck_cost: 'estimated_cost',
   truck_basis: 'cost_basis',
   truck_currency: 'cost_currency',
-  market_rate: 'market',
-  pickup_date: 'pickup',
-  customer_name: 'customer',
-  quoted_currency: 'currency',
-  customer_currency: 'currency',
 }
+const isField = (name: string): name is Field => (pastedFields as readonly string[]).includes(name)
 
 /** Column names with a different or more specific meaning in pasted rows than in a file of past quotes. */
 const meansHere: ReadonlyMap<string, readonly Field[]> = new Map(
   Object.entries<readonly Field[]>({
-    Rate: ['rate'],
-    Price: ['rate'],
-    Amount: ['rate'],
-    Total: ['rate'],
-    'All In': ['rate'],
-    'Line Haul': ['rate'],
-    'Target Rate': ['rate'],
-    'Flat Rate': ['rate'],
-    'All In Rate': ['rate'],
-    Cost: ['cost'],
-    Date: ['pickup'],
-    Pickup: ['origin', 'pickup'],
-    'Pick Up': ['origin', 'pickup'],
-    PU: ['origin', 'pickup'],
+    Rate: ['quoted_rate'],
+    Price: ['quoted_rate'],
+    Amount: ['quoted_rate'],
+    Total: ['quoted_rate'],
+    'All In': ['quoted_rate'],
+    'Line Haul': ['quoted_rate'],
+    'Target Rate': ['quoted_rate'],
+    'Flat Rate': ['quoted_rate'],
+    'All In Rate': ['quoted_rate'],
+    Cost: ['estimated_cost'],
+    Date: ['pickup_date'],
+    Pickup: ['origin', 'pickup_date'],
+    'Pick Up': ['origin', 'pickup_date'],
+    PU: ['origin', 'pickup_date'],
     Delivery: ['destination'],
-    Shipper: ['origin', 'customer'],
+    Shipper: ['origin', 'customer_name'],
     Consignee: ['destination'],
     Type: ['equipment'],
     Mode: ['equipment'],
@@ -97,7 +77,8 @@ function fieldsNamed(name: string): readonly Field[] {
   const here = meansHere.get(folded)
   if (here !== undefined) return here
   const named = fieldOfHeader.get(folded)
-  const field = named === undefined ? undefined : fieldOf[named]
+  if (named === undefined) return []
+  const field = isField(named) ? named : otherNames[named]
   return field === undefined ? [] : [field]
 }
 
@@ -117,10 +98,8 @@ function isName(cell: string): boolean {
 }
 
 const zipForm = /^(\d{5}(-?\d{4})?|[A-Z]\d[A-Z]([ -]?\d[A-Z]\d)?)$/i
-const stateAndZip = /^(\p{L}[\p{L}. ]*) (\d{5}(?:-?\d{4})?|[A-Z]\d[A-Z](?:[ -]?\d[A-Z]\d)?)$/iu
-
 function isState(cell: string): boolean {
-  return readState(stateAndZip.exec(cell)?.[1] ?? cell) !== null
+  return readState(stateWithZip(cell).state) !== null
 }
 
 const isPlace = (cell: string) => 'value' in readAnyPlace(cell)
@@ -136,7 +115,7 @@ const isMoney = (cell: string) => 'value' in readMoney(amountText(cell) || '1')
 const isEquipment = (cell: string) => knownEquipment(cell) !== null
 const isWord = (cell: string) => /\p{L}/u.test(cell)
 
-const fits: Readonly<Record<Field, (cell: string) => boolean>> = {
+const fitting: Readonly<Partial<Record<Field, (cell: string) => boolean>>> = {
   origin: isPlace,
   origin_state: isState,
   origin_zip: isZip,
@@ -144,18 +123,15 @@ const fits: Readonly<Record<Field, (cell: string) => boolean>> = {
   destination_state: isState,
   destination_zip: isZip,
   equipment: (cell) => equipmentCode(cell) !== null,
-  rate: isMoney,
-  cost: isMoney,
-  cost_basis: isWord,
-  cost_currency: isWord,
-  fuel: isMoney,
-  accessorials: isMoney,
-  basis: isWord,
-  market: isMoney,
-  pickup: isDate,
-  customer: isWord,
-  currency: isWord,
+  quoted_rate: isMoney,
+  estimated_cost: isMoney,
+  quoted_fuel: isMoney,
+  quoted_accessorials: isMoney,
+  market_rate: isMoney,
+  miles: isMoney,
+  pickup_date: isDate,
 }
+const fits = (field: Field) => fitting[field] ?? isWord
 
 /** The columns of a text. A column has a kind if at least half of its cells fit: the others may contain mistakes. */
 class Cells {
@@ -216,13 +192,13 @@ function* fieldsByName(names: readonly string[], cells: Cells): Steps<(Field | n
             ? [`${place}_zip`]
             : []
     const may = [...ofPlace, ...fieldsNamed(name)].filter((field) => !fields.includes(field))
-    let fitting: Field | undefined
+    let best: Field | undefined
     for (const field of may) {
-      if (!(yield* cells.mostly(at, fits[field]))) continue
-      fitting = field
+      if (!(yield* cells.mostly(at, fits(field)))) continue
+      best = field
       break
     }
-    fields.push(fitting ?? may[0] ?? null)
+    fields.push(best ?? may[0] ?? null)
   }
   return fields
 }
@@ -245,7 +221,7 @@ function hasEnds(fields: readonly (Field | null)[]): boolean {
 function* walkColumns(cells: Cells, hasStateColumns: boolean): Steps<(Field | null)[]> {
   const fields: (Field | null)[] = Array.from({ length: cells.width }, () => null)
   const ends = ['origin', 'destination'] as const
-  const amounts: Field[] = ['rate', 'cost', 'market']
+  const amounts: Field[] = ['quoted_rate', 'estimated_cost', 'market_rate']
   const take = (at: number, field: Field | undefined) => {
     if (field !== undefined && !fields.includes(field)) fields[at] = field
   }
@@ -272,10 +248,10 @@ function* walkColumns(cells: Cells, hasStateColumns: boolean): Steps<(Field | nu
         at,
         amounts.find((field) => !fields.includes(field)),
       )
-    else if (yield* cells.mostly(at, isDate)) take(at, 'pickup')
+    else if (yield* cells.mostly(at, isDate)) take(at, 'pickup_date')
     else if (yield* cells.mostly(at, (cell) => equipmentCode(cell) !== null && cell.length <= 4))
       take(at, 'equipment')
-    else if (yield* cells.mostly(at, isWord)) take(at, 'customer')
+    else if (yield* cells.mostly(at, isWord)) take(at, 'customer_name')
   }
   return fields
 }
@@ -346,115 +322,18 @@ class Spellings {
   }
 }
 
-/** One end of the lane, with its part of the error and the suggested places. */
-function endOf(
-  end: 'origin' | 'destination',
-  cell: (field: Field) => string | null,
-  errors: Row['errors'],
-  suggestionsFor: Spellings['of'],
-) {
-  const [city, state, zip] = [cell(end), cell(`${end}_state`), cell(`${end}_zip`)]
-  const parts = stateAndZip.exec(state ?? '')
-  const said = [city, state, zip].filter((part) => part !== null)
-  if (said.length === 0) {
-    errors.push({ detail: `The ${end} is missing`, suggestions: [] })
-    return null
-  }
-  const read = readPlaceParts({ city, state: parts?.[1] ?? state, zip: parts?.[2] ?? zip })
-  if ('value' in read) return placeName(read.value)
-  errors.push({
-    detail: `The ${end} must be ${read.wrong}; it is ${quoted(said.join(', '))}`,
-    suggestions: suggestionsFor(city ?? said.join(' ')),
-  })
-  return null
-}
-
-/** The basis of rates and of costs by the names of their columns; null if a name does not state it. */
-interface NamedBases {
-  readonly rate: RateBasis | null
-  readonly cost: RateBasis | null
-}
-
-const currencyWords: Readonly<Record<Currency, string>> = { USD: 'US dollars', CAD: 'Canadian dollars' }
-
-/** Why the cost of a row cannot be read in the currency of its other amounts; null if it can. */
-function costCurrencyFault(currency: Currency, said: Currency | null): string | null {
-  if (said === null || said === currency) return null
-  return `The currency of the cost must be ${currency}, as that of the row; it is "${said}". Convert the cost to ${currencyWords[currency]}, or remove it`
-}
-
-function rowOf(
-  { line, cells }: Line,
-  fields: readonly (Field | null)[],
-  {
-    bases: named,
-    suggestionsFor,
-    now,
-  }: { readonly bases: NamedBases; readonly suggestionsFor: Spellings['of']; readonly now: number },
-): Row {
-  const errors: Row['errors'] = []
-  const cell = (field: Field) => cells[fields.indexOf(field)] || null
-  const read = <T>(field: Field, name: string, reader: (text: string) => Cell<T>): T | null => {
-    const text = cell(field)
-    if (text === null || text === '') return null
-    const value = readCell(text, reader)
-    if ('value' in value) return value.value
-    errors.push({ detail: `The ${name} must be ${value.wrong}; it is ${quoted(text)}`, suggestions: [] })
-    return null
-  }
-  const amount = (field: Field, name: string) => {
-    const cents = read<number | null>(field, name, (text) => {
-      const plain = amountText(text)
-      return plain === '' ? { value: null } : readMoney(plain)
-    })
-    return cents === null ? null : dollarsFromCents(cents)
-  }
-  const charge = (field: Field, name: string) =>
-    read<number | null>(field, name, (text) => {
-      const plain = amountText(text)
-      return plain === '' ? { value: null } : readCharge(plain)
-    })
-  const fuel = charge('fuel', 'fuel charge')
-  const accessorials = charge('accessorials', 'accessorial charges')
-  const basis = read('basis', 'basis', readBasis) ?? named.rate
-  const cost = amount('cost', 'estimated cost')
-  const costBasis = read('cost_basis', 'basis of the cost', readBasis) ?? named.cost ?? basis
-  const currency = read('currency', 'currency', readCurrency)
-  const costCurrency = read('cost_currency', 'currency of the cost', readCurrency)
-  // A row with an unknown currency already has an error.
-  const isKnown = currency !== null || cell('currency') === null
-  const currencyFault = cost === null || !isKnown ? null : costCurrencyFault(currency ?? 'USD', costCurrency)
-  if (currencyFault !== null) errors.push({ detail: currencyFault, suggestions: [] })
-  const rate = amount('rate', 'rate')
-  const unitFault = fuelUnitFault(fuel, basis === 'linehaul' && rate !== null ? centsFromDollars(rate) : null)
-  if (unitFault !== null) errors.push({ detail: `The fuel charge ${unitFault}`, suggestions: [] })
-  const extra = cells.slice(fields.length).find((text) => text !== '')
-  if (extra !== undefined) {
-    const detail = `The row has ${cells.length} cells for ${fields.length} columns, from ${quoted(extra)} on`
-    errors.push({ detail, suggestions: [] })
-  }
-  return {
-    line,
-    text: cells.join('\t'),
-    origin: endOf('origin', cell, errors, suggestionsFor),
-    destination: endOf('destination', cell, errors, suggestionsFor),
-    equipment: read('equipment', 'equipment', readEquipment),
-    rate,
-    cost,
-    fuel: dollarsIfKnown(fuel),
-    accessorials: dollarsIfKnown(accessorials),
-    basis,
-    cost_basis: cost === null ? null : costBasis,
-    currency,
-    market: amount('market', 'market rate'),
-    pickup: read('pickup', 'pickup date', (text) => readDayNear(text, now)),
-    customer: read('customer', 'customer', readText),
-    errors,
-  }
-}
-
 const noPlaces =
   'We cannot tell which columns are the pickup and the delivery. Put a line of column names above the rows, such as Origin, Destination, Equipment, Rate.'
+
+/** How pasted rows are read. */
+export interface PasteReading {
+  /** Epoch milliseconds: a pickup day without a year is the nearest one. */
+  readonly now: number
+  /** The default basis of the brokerage. */
+  readonly assumed: RateBasis
+  /** Columns whose field a person chose, from 1. */
+  readonly chosen?: readonly { readonly column: number; readonly field: PastedField | null }[]
+}
 
 /**
  * Reads rows copied from a spreadsheet or an e-mail. A header line names the columns; without one, the columns are
@@ -462,10 +341,9 @@ const noPlaces =
  *
  * Reads in steps: each of 18,000 cells is tried as a place, an amount and a day.
  *
- * @param now epoch milliseconds: a pickup day without a year is the nearest one
- * @example finished(readPasted('Dallas TX 75201\tATL\t2150', now)).rows[0]?.rate // 2150
+ * @example finished(readPasted('Dallas TX 75201\tATL\t2150', { now, assumed })).rows[0]?.quote.quoted_rate // 2150
  */
-export function* readPasted(text: string, now: number): Steps<Pasted> {
+export function* readPasted(text: string, { now, assumed, chosen = [] }: PasteReading): Steps<Pasted> {
   const { lines, isComma } = linesOf(text)
   const names = lines[0]?.cells ?? []
   const hasHeader = isHeader(names)
@@ -476,11 +354,11 @@ export function* readPasted(text: string, now: number): Steps<Pasted> {
     cells: isComma && (!hasHeader || cells.length > names.length) ? withWholeAmounts(cells) : cells,
   }))
   const cells = new Cells(rows.slice(0, pastedRowsMax).map((row) => row.cells))
-  const namedBases = (fields: readonly (Field | null)[]): NamedBases => {
-    const basisOf = (field: Field) => (hasHeader ? basisOfHeader(names[fields.indexOf(field)] ?? '') : null)
-    return { rate: basisOf('rate'), cost: basisOf('cost') }
-  }
-  const answer = (fields: readonly (Field | null)[], problem: string | null, read: Row[] = []): Pasted => ({
+  const answer = (
+    fields: readonly (Field | null)[],
+    problem: string | null,
+    read: PastedRow[] = [],
+  ): Pasted => ({
     header: hasHeader ? names.join('\t') : null,
     columns: fields
       .slice(0, pastedColumnsMax)
@@ -498,15 +376,30 @@ export function* readPasted(text: string, now: number): Steps<Pasted> {
   if (Math.max(cells.width, hasHeader ? names.length : 0) > pastedColumnsMax) {
     return answer([], `Rows may have at most ${pastedColumnsMax} cells.`)
   }
-  const fields = yield* hasHeader ? fieldsByName(names, cells) : fieldsByContent(cells)
+  const recognized = yield* hasHeader ? fieldsByName(names, cells) : fieldsByContent(cells)
+  const fields = withChosen(recognized, chosen)
   if (rows.length > 0 && !hasEnds(fields)) return answer(fields, noPlaces)
-  const bases = namedBases(fields)
+  const basisOf = (field: Field) => (hasHeader ? basisOfHeader(names[fields.indexOf(field)] ?? '') : null)
+  const bases = { rate: basisOf('quoted_rate'), cost: basisOf('estimated_cost') }
   const spellings = new Spellings()
-  const read: Row[] = []
+  const context = { fields, bases, assumed, now, suggestionsFor: spellings.of }
+  const read: PastedRow[] = []
   for (const row of rows) {
-    read.push(rowOf(row, fields, { bases, suggestionsFor: spellings.of, now }))
+    read.push(pastedRow(row, context))
     yield
   }
   yield* spellings.lookUp()
   return answer(fields, null, read)
+}
+
+/** The recognized fields with those that a person chose. A field has one column, so the recognized one gives way. */
+function withChosen(
+  recognized: readonly (Field | null)[],
+  chosen: NonNullable<PasteReading['chosen']>,
+): (Field | null)[] {
+  const byColumn = new Map(chosen.map(({ column, field }) => [column - 1, field]))
+  const taken = new Set(byColumn.values())
+  return recognized.map((field, at) =>
+    byColumn.has(at) ? (byColumn.get(at) ?? null) : taken.has(field) ? null : field,
+  )
 }

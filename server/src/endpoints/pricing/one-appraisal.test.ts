@@ -148,15 +148,15 @@ async function askAll(tenant: MadeTenant, quote: Quote): Promise<Saved | null> {
     expect(one.optimum).toEqual(at.optimum)
     expect(one.estimate).toEqual(at.estimate)
     expect(one.risk.cost).toBe(plain.estimated_cost ?? at.estimate.expected_cost.amount)
-
-    const head = 'Origin\tDestination\tEquipment\tCustomer\tRate\tCost'
-    const cells = [plain.origin, plain.destination, 'V', quote.customer, rate, plain.estimated_cost ?? '']
-    const { body: pasted } = await send(tenant, 'POST', '/api/pasted-lanes', {
-      text: `${head}\n${cells.join('\t')}`,
-    })
-    expect(pasted.rows[0].errors).toEqual([])
-    expect(details(pasted.rows[0].warnings)).toEqual(details(at.warnings))
   }
+
+  // Pasted as a row: nothing is changed, and the warnings are the same.
+  const typed = { customer_name: quote.customer, ...shown }
+  const { body: pasted } = await send(tenant, 'POST', '/api/pasted-lanes', {
+    text: `${Object.keys(typed).join('\t')}\n${Object.values(typed).join('\t')}`,
+  })
+  expect(pasted.rows[0]).toMatchObject({ quote: typed, errors: [], notes: [] })
+  expect(details(pasted.rows[0].warnings)).toEqual(details(at.warnings))
 
   const body = { customer_name: quote.customer, lanes: [shown] }
   const approval = await send(tenant, 'POST', '/api/approvals', body)

@@ -5,7 +5,7 @@ import { costExpected, type Pricing, pricingOf } from '../../book/index.ts'
 import { newQuotes, savedQuotes } from '../../database/queries/index.ts'
 import type { QuoteRow, TenantTransaction } from '../../database/schema/index.ts'
 import type { TenantId } from '../../database/session/index.ts'
-import { chargesErrors, enter, readSentFields, requestDigest } from '../../entering/index.ts'
+import { enter, readRequested, requestDigest } from '../../entering/index.ts'
 import { quoteAnswers } from '../../quotes/index.ts'
 import type { Parts } from '../parts.ts'
 import {
@@ -18,21 +18,6 @@ import {
   warningsOf,
 } from './check-rates.ts'
 import { hiddenCustomer, orHidden } from './hidden-customers.ts'
-
-type LaneToQuote = BodyOf<typeof createQuoteRequest>['lanes'][number]
-
-function newQuote(
-  quote: LaneToQuote,
-  index: number,
-  acceptUnknown: boolean,
-  errors: FieldError[],
-): newQuotes.NewQuote | null {
-  const pointer = `/lanes/${index}`
-  const columns = readSentFields('request', quote, errors, { pointer, acceptUnknown })
-  errors.push(...chargesErrors('quoted', 'quoted_rate', quote, pointer))
-  if (!columns.has('places') || !columns.has('equipment')) return null
-  return Object.assign({}, ...columns.values()) as newQuotes.NewQuote
-}
 
 /** A quote request in the form of the API. */
 export async function quoteRequestAnswer(
@@ -59,8 +44,9 @@ export async function quoteRequestAnswer(
 /** The quotes of a quote request, parsed. @throws a 422 with every wrong field */
 export function readQuoteRequest(body: BodyOf<typeof createQuoteRequest>): newQuotes.NewQuote[] {
   const errors: FieldError[] = []
+  const acceptUnknown = body.accept_unknown_places === true
   const read = body.lanes.map((quote, index) =>
-    newQuote(quote, index, body.accept_unknown_places === true, errors),
+    readRequested(quote, errors, { pointer: `/lanes/${index}`, acceptUnknown }),
   )
   if (errors.length > 0) throw invalid(errors)
   return read.filter((quote) => quote !== null)

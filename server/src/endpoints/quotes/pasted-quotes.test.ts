@@ -1,5 +1,5 @@
 import { beforeAll, expect, test } from 'vitest'
-import { call, makeTenant } from '#testing/make.ts'
+import { call, type MadeTenant, makeTenant } from '#testing/make.ts'
 import { sharedApp, type TestApp } from '#testing/shared-app.ts'
 
 let app: TestApp
@@ -7,76 +7,102 @@ beforeAll(async () => {
   app = await sharedApp()
 })
 
-test('pasted linehaul rates are converted to the default basis, and refused without a fuel charge', async () => {
-  const tenant = await makeTenant(app)
-  const { body } = await call(app, 'POST', '/api/pasted-lanes', {
+const lane = 'Dallas, TX\tAtlanta, GA\tV\t'
+const pasted = async (tenant: MadeTenant, head: string, rows: readonly string[], more: object = {}) => {
+  const lines = rows.map((row) => `${lane}${row}`)
+  const text = [`Origin\tDestination\tEquipment\t${head}`, ...lines].join('\n')
+  const { status, body } = await call(app, 'POST', '/api/pasted-lanes', {
     token: tenant.owner,
-    body: {
-      text: 'Origin\tDestination\tEquipment\tLinehaul\tFSC\nDallas, TX\tAtlanta, GA\tV\t1700\t350\nDallas, TX\tAtlanta, GA\tV\t1700\t',
-    },
+    body: { text, ...more },
   })
-  expect(body.rows).toMatchObject([
-    { rate: 2050, fuel: 350, basis: 'linehaul', converted_by: 'charges', errors: [] },
+  expect(status).toBe(200)
+  return body
+}
+
+test('a row keeps what was pasted: its basis, charges, currency, rate type and miles', async () => {
+  const { rows } = await pasted(
+    await makeTenant(app),
+    'Linehaul\tFSC\tQuoted Charges\tCurrency\tRate Type\tMiles\tCost',
+    ['1700\t350\tlumper 120\tCAD\tContract\t790\t1500'],
+  )
+  expect(rows).toMatchObject([
     {
-      rate: 1700,
-      fuel: null,
-      errors: [
-        { detail: expect.stringContaining('Add a column with the fuel surcharge, set a fuel schedule') },
-      ],
+      quote: {
+        quoted_rate: 1700,
+        quoted_basis: 'linehaul',
+        quoted_fuel: 350,
+        quoted_charges: [{ name: 'lumper', amount: 120 }],
+        quoted_currency: 'CAD',
+        rate_type: 'contract',
+        miles: 790,
+        estimated_cost: 1500,
+      },
+      errors: [],
+      notes: [],
     },
   ])
 })
 
-test('pasted rows are read with a column Basis, accessorial charges, and the basis of the cost', async () => {
+test('only a cost on another basis than the rate is converted, by the fuel charge of the row', async () => {
   const tenant = await makeTenant(app)
-  const pasted = async (head: string, ...rows: string[]) => {
-    const lines = rows.map((row) => `Dallas, TX\tAtlanta, GA\tV\t${row}`)
-    const text = [`Origin\tDestination\tEquipment\t${head}`, ...lines].join('\n')
-    return (await call(app, 'POST', '/api/pasted-lanes', { token: tenant.owner, body: { text } })).body.rows
-  }
-  const head = 'Rate\tBasis\tFuel\tAccessorials\tCost'
-  expect(await pasted(head, '1700\tlinehaul\t320\t80\t1500', '2100\tall-in\t320\t80\t1900')).toMatchObject([
-    { rate: 2100, cost: 1900, basis: 'linehaul', accessorials: 80, converted_by: 'charges', errors: [] },
-    { rate: 2100, cost: 1900, basis: 'all_in', converted_by: null, errors: [] },
+  const head = 'Linehaul\tFuel\tCost\tCost Basis'
+  const { rows } = await pasted(tenant, head, [
+    '1700\t320\t1800\tall-in',
+    '1700\t\t1800\tall-in',
+    '1700\t320\t1800\tgross',
   ])
-  // A cost without a rate, and a cost whose own column says its basis.
-  const costs = [
-    ...(await pasted('Linehaul\tCost\tFuel', '\t1500\t320', '\t1500\t')),
-    ...(await pasted('Rate\tCarrier Linehaul\tFuel', '2020\t1500\t320')),
-  ]
-  expect(costs).toMatchObject([
-    { rate: null, cost: 1820, cost_basis: 'linehaul', errors: [] },
-    { cost: 1500, errors: [{ detail: expect.stringContaining('The estimated cost is linehaul') }] },
-    { rate: 2020, basis: null, cost: 1820, cost_basis: 'linehaul', errors: [] },
+  expect(rows).toMatchObject([
+    {
+      quote: { quoted_rate: 1700, quoted_basis: 'linehaul', estimated_cost: 1480 },
+      notes: ['The estimated cost of $1,800 all-in is $1,480 linehaul by the fuel charge of the row.'],
+    },
+    { errors: [{ column: 6, detail: expect.stringContaining('The estimated cost is all-in') }] },
+    {
+      errors: [{ column: 7, detail: 'The basis of the cost must be linehaul or all_in; it is "gross"' }],
+    },
   ])
 })
 
-test('the cost of a pasted row is read with its own column of bases, and refused in another currency than the row', async () => {
+test('a cost in another currency than its row is refused', async () => {
   const tenant = await makeTenant(app)
-  const ends = 'Dallas, TX\tAtlanta, GA\tV\t'
-  const pasted = async (head: string, row: string) => {
-    const text = `Origin\tDestination\tEquipment\t${head}\n${ends}${row}`
-    return (await call(app, 'POST', '/api/pasted-lanes', { token: tenant.owner, body: { text } })).body
-      .rows[0]
-  }
-  const amounts = 'Linehaul\tFuel\tCost'
-  for (const name of ['Cost Basis', 'Carrier Basis', 'AP Basis']) {
-    expect(await pasted(`${amounts}\t${name}`, '1700\t320\t1800\tall-in')).toMatchObject({
-      ...{ rate: 2020, basis: 'linehaul', cost: 1800, cost_basis: 'all_in', errors: [] },
-    })
-  }
-  expect(await pasted(`${amounts}\tCost Basis`, '1700\t320\t1800\tgross')).toMatchObject({
-    errors: [{ detail: 'The basis of the cost must be linehaul or all_in; it is "gross"' }],
-  })
-  expect(await pasted(`${amounts}\tCost Currency`, '1700\t320\t1800\tCAD')).toMatchObject({
-    errors: [
+  const { rows } = await pasted(tenant, 'Rate\tCost\tCost Currency', [
+    '1700\t1800\tCAD',
+    '1700\t1500\tUSD',
+    '1700\t\tCAD',
+  ])
+  expect(rows.map(({ errors }: { errors: unknown[] }) => errors)).toMatchObject([
+    [
       {
         detail:
           'The currency of the cost must be USD, as that of the row; it is "CAD". Convert the cost to US dollars, or remove it',
       },
     ],
+    [],
+    [],
+  ])
+})
+
+test('charges that an all-in rate cannot contain are an error of the row, as in a quote request', async () => {
+  const { rows } = await pasted(await makeTenant(app), 'All In Rate\tFuel', ['300\t300'])
+  expect(rows[0].errors).toMatchObject([{ detail: expect.stringContaining('must be less than') }])
+})
+
+test('a person can choose the column of the rate', async () => {
+  const tenant = await makeTenant(app)
+  const head = 'Spot\tFinal'
+  const guessed = await pasted(tenant, head, ['1700\t1850'])
+  expect(guessed.columns.slice(3)).toMatchObject([{ field: null }, { field: null }])
+  const chosen = await pasted(tenant, head, ['1700\t1850'], {
+    columns: [{ column: 5, field: 'quoted_rate' }],
   })
-  // A cost's currency is accepted if it is that of the row, or if there is no cost.
-  expect(await pasted(`${amounts}\tCost Currency`, '1700\t320\t1500\tUSD')).toMatchObject({ errors: [] })
-  expect(await pasted(`${amounts}\tCost Currency`, '1700\t320\t\tCAD')).toMatchObject({ errors: [] })
+  expect(chosen.rows[0].quote).toMatchObject({ quoted_rate: 1850 })
+  const moved = await pasted(tenant, 'Rate\tFinal', ['1700\t1850'], {
+    columns: [{ column: 5, field: 'quoted_rate' }],
+  })
+  expect(moved.columns.slice(3)).toMatchObject([{ field: null }, { field: 'quoted_rate' }])
+  const wrong = await call(app, 'POST', '/api/pasted-lanes', {
+    token: tenant.owner,
+    body: { text: 'x', columns: [{ column: 1, field: 'price' }] },
+  })
+  expect(wrong.status).toBe(422)
 })
