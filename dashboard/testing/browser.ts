@@ -170,7 +170,10 @@ async function signIn(
   }
 }
 
-/** Waits until the page has a heading and nothing is loading. */
+/**
+ * Waits until the page has a heading and nothing is loading. The heading alone is there before the session and the code of the page:
+ * until then, no key has an effect, and the links that depend on the role are missing.
+ */
 export async function loaded(page: Page): Promise<void> {
   await page.getByRole('heading', { level: 1 }).or(page.getByRole('dialog')).first().waitFor()
   await expect(page.locator('[aria-busy="true"]')).toHaveCount(0)

@@ -8,7 +8,7 @@ import { readLoggedHeads, verifyAuditLogs } from '#server/operations/index.ts'
 import type { TestApp } from '#testing/app-on-database.ts'
 import { asTableOwner } from '#testing/as-table-owner.ts'
 import { call, type MadeTenant, makePerson, makeServiceToken, makeTenant } from '#testing/make.ts'
-import { accessibilityProblems, expect, looks, openWindow, ownApp, test } from '../testing/pages.ts'
+import { accessibilityProblems, expect, loaded, looks, openWindow, ownApp, test } from '../testing/pages.ts'
 
 const hostile = '<img src=x onerror="window.ran = 1"> signed in'
 
@@ -200,6 +200,7 @@ test.describe('access to the log', () => {
       const asked: string[] = []
       page.on('request', (request) => asked.push(new URL(request.url()).pathname))
       await page.goto('/settings/people')
+      await loaded(page)
       await page.getByRole('navigation', { name: 'Settings' }).waitFor()
       await expect(page.getByRole('link', { name: 'Audit log' })).toHaveCount(0)
       await page.goto('/settings/audit')

@@ -15,7 +15,7 @@ import {
   signedHeaders,
 } from '#testing/make.ts'
 import { has, run } from '../../checks/page.ts'
-import { accessibilityProblems, expect, looks, openWindow, ownApp, test } from '../testing/pages.ts'
+import { accessibilityProblems, expect, loaded, looks, openWindow, ownApp, test } from '../testing/pages.ts'
 
 let app: TestApp
 test.beforeAll(async () => {
@@ -104,7 +104,7 @@ test('a service token that expires soon is shown on every page to admins, and in
   await context.close()
   const theirs = await openWindow({ url: app.url, person: member })
   await theirs.page.goto('/')
-  await theirs.page.getByRole('heading', { level: 1 }).waitFor()
+  await loaded(theirs.page)
   await expect(theirs.page.getByText('expires soon')).toHaveCount(0)
   await theirs.context.close()
 })

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { Locator, Page } from '@playwright/test'
 import type { pagePaths } from '#contract/pages.ts'
 import { call, type MadeTenant, makeQuote, makeTenant, password, requireStatus } from '#testing/make.ts'
-import { app, expect, openWindow, test } from '../testing/pages.ts'
+import { app, expect, loaded, openWindow, test } from '../testing/pages.ts'
 
 let tenant: MadeTenant
 
@@ -389,6 +389,7 @@ async function walk(name: keyof typeof pagePaths, troubleName: TroubleName): Pro
   const shown = visit.content?.(page) ?? page.getByRole('heading', { level: 1 }).first()
   const isSession = troubleName === 'the end of the session'
   await page.goto(address)
+  await loaded(page)
   await shown.waitFor()
 
   // The page is opened during the trouble. Offline, the browser would show its own page.

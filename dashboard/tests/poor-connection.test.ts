@@ -1,13 +1,13 @@
 import type { Page } from '@playwright/test'
 import { makeTenant } from '#testing/make.ts'
-import { app, expect, openWindow, test } from '../testing/pages.ts'
+import { app, expect, loaded, openWindow, test } from '../testing/pages.ts'
 
 async function openDesk() {
   const tenant = await makeTenant(app)
   const person = { email: tenant.email, password: tenant.password }
   const window = await openWindow({ person, refusalsExpected: true })
   await window.page.goto('/')
-  await window.page.getByRole('heading', { name: 'Quote desk' }).waitFor()
+  await loaded(window.page)
   return window
 }
 
@@ -43,7 +43,7 @@ test.describe('a click on a link, while the code of the next page is still on it
       const { page } = await openWindow({ person: tenant, alone: true })
       await page.clock.install()
       await page.goto(path)
-      await page.getByRole('heading', { level: 1 }).waitFor()
+      await loaded(page)
       const arrived = Promise.withResolvers<void>()
       await page.route('**/assets/*.js', async (route) => {
         await arrived.promise

@@ -1,7 +1,16 @@
 import type { Page } from '@playwright/test'
 import { typingPauseMs } from '#client/debounce.ts'
 import { call, type MadeTenant, makePerson, makeQuote, makeTenant } from '#testing/make.ts'
-import { accessibilityProblems, app, expect, looks, openWindow, test, type Window } from '../testing/pages.ts'
+import {
+  accessibilityProblems,
+  app,
+  expect,
+  loaded,
+  looks,
+  openWindow,
+  test,
+  type Window,
+} from '../testing/pages.ts'
 
 let tenant: MadeTenant
 
@@ -514,7 +523,7 @@ test.describe('quotes', () => {
     await expect(drafts.getByRole('button', { name: /^Discard/ })).toHaveCount(3)
     // N works on another page, too. A blank form is no draft.
     await page.goto('/quotes')
-    await page.getByRole('heading', { name: 'Quotes', level: 1 }).waitFor()
+    await loaded(page)
     await page.keyboard.press('n')
     await customer(page).and(page.locator(':focus')).waitFor()
     await expect(drafts.getByRole('button', { name: /^Discard/ })).toHaveCount(3)

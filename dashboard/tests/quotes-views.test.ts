@@ -1,7 +1,7 @@
 import type { Page } from '@playwright/test'
 import { problemType } from '#contract/errors.ts'
 import { call, type MadeTenant, makePerson, makeTenant } from '#testing/make.ts'
-import { accessibilityProblems, app, expect, openWindow, test } from '../testing/pages.ts'
+import { accessibilityProblems, app, expect, loaded, openWindow, test } from '../testing/pages.ts'
 
 /** A brokerage with four pending quotes at rates from $2,000 up. */
 async function quoting(): Promise<{ tenant: MadeTenant; refs: string[] }> {
@@ -198,7 +198,7 @@ test('the palette and the keys work on every page, but not while typing', async 
   const viewer = await makePerson(app, tenant, 'viewer')
   const { page, troubles } = await openWindow({ person: tenant, alone: true })
   await page.goto('/settings/people')
-  await page.getByRole('heading', { name: 'People and teams', level: 1 }).waitFor()
+  await loaded(page)
   await page.keyboard.press('/')
   const palette = page.getByRole('dialog', { name: 'Search and commands' })
   const search = palette.getByRole('textbox', { name: 'Search pages, actions, customers and quotes' })
