@@ -462,20 +462,25 @@ function equalForAll({ seed, isMixed, basis }: (typeof brokerages)[number], step
   })
 
   test('the quotes behind a figure are the rows of the database that count in it', async () => {
-    const { own } = brokerage
+    const { own, memberId } = brokerage
     const { statistics } = await opened(own)
     for (const figure of ['lost_to_cost', 'lost_to_rate', 'quoted_too_low', 'booked_at_a_loss'] as const) {
-      for (const selection of selections) {
-        const ids = await (await statistics()).behind(figure, selection)
-        const filter = filterOf(own, selection)
-        const rows = await app.database.inTenant(own, (transaction) =>
-          idsBehind(transaction, own, figure, { filter, rules }),
-        )
-        expect([figure, selection, ids.toSorted((one, other) => one - other)]).toEqual([
-          figure,
-          selection,
-          rows,
-        ])
+      for (const viewer of [null, { userId: memberId }]) {
+        for (const selection of selections) {
+          const filter = filterOf(own, selection)
+          const [ids, rows] = await withViewer(viewer, async () => [
+            await (await statistics()).behind(figure, selection),
+            await app.database.inTenant(own, (transaction) =>
+              idsBehind(transaction, own, figure, { filter, rules }),
+            ),
+          ])
+          expect([figure, viewer, selection, ids.toSorted((one, other) => one - other)]).toEqual([
+            figure,
+            viewer,
+            selection,
+            rows,
+          ])
+        }
       }
       expect((await (await statistics()).behind(figure, {})).length).toBeGreaterThan(9)
     }

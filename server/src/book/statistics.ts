@@ -80,10 +80,7 @@ export interface Statistics {
   ): Promise<(MarketRate | null)[]>
   /** How many quotes of a selection were converted, and how many do not count because they cannot be. */
   converted(selection: QuoteSelection): Promise<ConvertedCounts>
-  /**
-   * The ids of the quotes of a selection that count in a figure. They include quotes of hidden customers, which the list of quotes
-   * leaves out.
-   */
+  /** The ids of the quotes of a selection that count in a figure, in no particular order. */
   behind(figure: FigureOfQuotes, selection: QuoteSelection): Promise<readonly number[]>
   /**
    * The totals of shipments, and how many of their quotes were converted. The shipments are those of a selection, or of given quotes
@@ -257,11 +254,11 @@ function ofLists({
     },
     behind: (figure, selection) =>
       book.statistics(
-        JSON.stringify(['behind', figure, selection]),
+        nameOf('behind', figure, selection),
         access,
         (quotes) =>
           quotesBehind(quotes, figure, {
-            isSelected: selectedRows(quotes, selection, records, null),
+            isSelected: selectedRows(quotes, selection, records, reader),
             lowestRate: lowestRates(quotes, settings.rules, records),
           }),
         (ids) => smallBytes + 8 * ids.length,

@@ -372,6 +372,7 @@ describe('200', () => {
 
   test('the quotes behind a figure can be listed and exported, by carrier in any case, too', async () => {
     const compared = (quote: Quote) => quote.margin !== null && quotedCost(quote) !== null
+    const isBooked = (quote: Quote) => quote.customer_rate !== null
     const isBehind = {
       lost_to_cost: (quote: Quote) => compared(quote) && lostTo.cost(quote) > 0,
       lost_to_rate: (quote: Quote) => compared(quote) && lostTo.rate(quote) > 0,
@@ -382,6 +383,13 @@ describe('200', () => {
       for (const carrier of [null, 'bluebonnet CARRIERS']) {
         const query = `finding=${finding}${carrier === null ? '' : `&carrier=${encodeURIComponent(carrier)}`}`
         const { body } = await call(app, 'GET', `/api/lanes?limit=200&${query}`, { token: acme.owner })
+        // The totals of pages with one of several quotes.
+        const totals = await Promise.all(
+          ['lanes', 'shipments'].map(async (list) => {
+            const path = `/api/${list}?limit=1&${query}`
+            return (await call(app, 'GET', path, { token: acme.owner })).body.total
+          }),
+        )
         const expected = quotes.filter(
           (quote) =>
             isListed(quote) &&
@@ -389,6 +397,7 @@ describe('200', () => {
         )
         const refs = (some: readonly Quote[]) => some.map((quote) => quote.lane_ref).sort()
         expect([query, body.total, refs(body.lanes)]).toEqual([query, expected.length, refs(expected)])
+        expect([query, ...totals]).toEqual([query, expected.length, expected.filter(isBooked).length])
         expect(expected.length).toBeGreaterThan(0)
         const csv = await app.inject({
           url: `/api/lanes/export?${query}`,

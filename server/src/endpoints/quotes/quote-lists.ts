@@ -140,8 +140,20 @@ async function quotePage(
         ? null
         : rows.length <= limit
           ? rows.length
-          : await lists.countQuotes(transaction, tenant, filter),
+          : await totalOf(transaction, tenant, filter),
   }
+}
+
+/**
+ * The number of quotes of a filter. Counting the quotes behind a figure in the database takes as long as their page, and the book
+ * has counted them already, unless the filter has a condition that the book did not apply.
+ */
+async function totalOf(transaction: TenantTransaction, tenant: TenantId, filter: lists.QuoteFilter) {
+  const { quoteIds, ...others } = filter
+  const areCounted = others.booked !== true && selectionOf(others).isAll
+  return quoteIds !== undefined && areCounted
+    ? quoteIds.length
+    : lists.countQuotes(transaction, tenant, filter)
 }
 
 /**
