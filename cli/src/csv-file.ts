@@ -1,5 +1,5 @@
 import Papa from 'papaparse'
-import { fieldOfHeader, foldedHeader } from '#server/csv/index.ts'
+import { fieldOfHeader, headerTerms, isStored, lookedUpName } from '#server/csv/index.ts'
 import { CommandFailed } from './exits.ts'
 
 /** A parsed CSV file, with its format, so that it can be written in the same format. */
@@ -65,7 +65,24 @@ export const placeFields = [
 export type PlaceField = (typeof placeFields)[number]
 
 /** Whether a column name means a field, as in imports. */
-export const isNamed = (field: string, header: string) => fieldOfHeader.get(foldedHeader(header)) === field
+export const isNamed = (field: string, header: string) => fieldOfHeader.get(lookedUpName(header)) === field
+
+/** Refuses a column of amounts whose name says that they are not US or Canadian dollars per load. @throws CommandFailed */
+export function refuseOtherAmounts(header: string): void {
+  const { unit, currencies } = headerTerms(header)
+  if (unit !== null) {
+    throw new CommandFailed(
+      2,
+      `The column "${header}" has amounts ${unit}. An amount is in dollars per load: convert it in the file first.`,
+    )
+  }
+  if (currencies.length > 1 || !currencies.every(isStored)) {
+    throw new CommandFailed(
+      2,
+      `The column "${header}" has amounts in ${currencies.join(' and ')}. Only US and Canadian dollars are stored: convert it in the file first.`,
+    )
+  }
+}
 
 /**
  * Finds the columns of fields: those in `map`, as `field=column name` or `field=#3`, and those whose name means the field.

@@ -1,11 +1,10 @@
 import Papa from 'papaparse'
 import {
   ambiguousHeaders,
-  basisOfHeader,
   fieldOfHeader,
-  foldedHeader,
   formula,
-  otherUnitOf,
+  headerTerms,
+  lookedUpName,
   readBasis,
   readCurrency,
 } from '#server/csv/index.ts'
@@ -21,6 +20,7 @@ import {
   placeFields,
   placeOf,
   readCsvFile,
+  refuseOtherAmounts,
   widthError,
 } from './csv-file.ts'
 import { CommandFailed } from './exits.ts'
@@ -59,14 +59,7 @@ function priceColumns(header: readonly string[], map: readonly string[], suggest
   if (suggest && columns.rate !== undefined) {
     throw new CommandFailed(2, '--suggest cannot be combined with --column rate.')
   }
-  const rateHeader = header[columns.rate ?? -1] ?? ''
-  const unit = otherUnitOf(rateHeader)
-  if (unit !== null) {
-    throw new CommandFailed(
-      2,
-      `The column "${rateHeader}" has amounts ${unit}. A rate is in dollars per load: convert it in the file first.`,
-    )
-  }
+  refuseOtherAmounts(header[columns.rate ?? -1] ?? '')
   const missing = (what: string, field: PriceField, more = '') =>
     new CommandFailed(
       2,
@@ -103,7 +96,7 @@ function names(field: PriceField, header: string): boolean {
   // These belong to the column of rates: see `withTerms`.
   if (field === 'basis' || field === 'currency') return false
   if (field !== 'rate') return isNamed(field, header)
-  const folded = foldedHeader(header)
+  const folded = lookedUpName(header)
   const known = fieldOfHeader.get(folded)
   return (
     folded === 'proposedrate' ||
@@ -159,15 +152,15 @@ function termsOf(
   sentCurrency: string,
   rateHeader: string,
 ): Pick<LaneToPrice, 'basis'> | { readonly error: string } {
-  const inCad = /\b(cad|cdn|ca?\$)/i.test(rateHeader)
-  const currencyText = sentCurrency === '' && inCad ? 'CAD' : sentCurrency
+  const named = headerTerms(rateHeader)
+  const currencyText = named.currencies.find((currency) => currency !== 'USD') ?? sentCurrency
   const currency = currencyText === '' ? null : readCurrency(currencyText)
   if (currency !== null && !('value' in currency && currency.value === 'USD')) {
     return {
       error: `Rates are priced in US dollars; the currency is "${currencyText}". Convert the rate first.`,
     }
   }
-  if (basisText === '') return { basis: basisOfHeader(rateHeader) }
+  if (basisText === '') return { basis: named.basis }
   const basis = readBasis(basisText)
   return 'value' in basis
     ? { basis: basis.value }

@@ -1,10 +1,9 @@
 import type { Body } from '#client/sent.ts'
 import {
-  amountText,
-  basisOfHeader,
   type Cell,
   cellText,
   foldedHeader,
+  headerTerms,
   type PushedCellName,
   pushedCells,
   pushedOnlyFieldOfHeader,
@@ -14,6 +13,8 @@ import {
   readReason,
   readSentCharges,
   readText,
+  statedAmount,
+  statedCharges,
 } from '#server/csv/index.ts'
 import {
   type ColumnsOf,
@@ -25,6 +26,7 @@ import {
   placeFields,
   placeOf,
   readCsvFile,
+  refuseOtherAmounts,
   widthError,
 } from './csv-file.ts'
 import { CommandFailed } from './exits.ts'
@@ -43,6 +45,11 @@ const pushFields: readonly PushField[] = [
 ]
 
 export const pushFieldNames: readonly string[] = pushFields
+
+/** The fields of amounts. */
+const amountCells = pushedCells
+  .filter(({ unit }) => ['rate', 'cost', 'charge', 'charges'].includes(unit))
+  .map(({ name }) => name)
 
 export interface PushFile extends CsvFile {
   readonly columns: ColumnsOf<PushField>
@@ -88,6 +95,7 @@ export function readPushFile(bytes: Buffer, map: readonly string[]): PushFile {
       `No column is recognized as the external_id, your own id of each quote (the file has ${listed(file.header)}). Choose one with --column external_id=NAME.`,
     )
   }
+  for (const field of amountCells) refuseOtherAmounts(file.header[columns[field] ?? -1] ?? '')
   const used = new Set(Object.values(columns))
   if (used.size === 1) {
     throw new CommandFailed(
@@ -170,10 +178,26 @@ function readPushRow(cells: readonly string[], file: PushFile): Pick<PushRow, 'q
     errors.push({ column, detail: `${column} must be ${result.wrong}; it is ${JSON.stringify(cell)}.` })
     return undefined
   }
+  /** The currencies that amounts state, each with the column that states it. */
+  const currencies = new Map<string, string | null>()
+  const say = (field: PushField, currency: string | null | undefined) => {
+    if (currency != null && !currencies.has(currency)) currencies.set(currency, columnName(file, field))
+  }
+  const stated = <T>(
+    field: PushField,
+    split: typeof statedAmount,
+    reader: (cell: string) => Cell<T>,
+  ): T | undefined =>
+    read<T | undefined>(field, (cell) => {
+      const { text: plain, currency, wrong } = split(cell)
+      if (plain === '') return { value: undefined }
+      if (wrong !== null) return { wrong }
+      say(field, currency)
+      say(field, headerTerms(file.header[columns[field] ?? -1] ?? '').currencies[0])
+      return reader(plain)
+    })
   const amount = (field: PushField, reader: (cell: string) => Cell<number | null>) => {
-    const cents = read(field, (cell) =>
-      amountText(cell) === '' ? { value: null } : reader(amountText(cell)),
-    )
+    const cents = stated(field, statedAmount, reader)
     return typeof cents === 'number' ? cents / 100 : undefined
   }
   const time = (field: PushField) => {
@@ -190,14 +214,14 @@ function readPushRow(cells: readonly string[], file: PushFile): Pick<PushRow, 'q
       case 'time':
         return time(field)
       case 'charges':
-        return read(field, readSentCharges)
+        return stated(field, statedCharges, readSentCharges)
       case 'equipment':
         // Sent as typed, because the service knows more equipment names.
         return text(field) ?? undefined
       case 'basis':
         return (
           read(field, quoteCells.basis) ??
-          basisOfHeader(file.header[columns.quoted_rate ?? -1] ?? '') ??
+          headerTerms(file.header[columns.quoted_rate ?? -1] ?? '').basis ??
           undefined
         )
       case 'miles':
@@ -217,11 +241,18 @@ function readPushRow(cells: readonly string[], file: PushFile): Pick<PushRow, 'q
   const reason = outcome?.reason ?? (reasonText === null ? undefined : readReason(reasonText))
   const decidedAt = time('decided_at')
   const isDecided = outcome?.outcome === 'won' || outcome?.outcome === 'lost'
+  const values = Object.fromEntries(pushedCells.map(({ name, unit }) => [name, sent(name, unit)]))
+  if (typeof values.quoted_currency === 'string') say('quoted_currency', values.quoted_currency)
+  const [first, second] = [...currencies]
+  if (first !== undefined && second !== undefined) {
+    const detail = `The amounts must be in one currency; ${first[1]} says ${first[0]}, and ${second[1]} says ${second[0]}.`
+    errors.push({ column: second[1], detail })
+  } else if (first?.[0] === 'CAD') values.quoted_currency = 'CAD'
   const quote: PushedQuote = {
     external_id: externalId ?? '',
     origin: placeOf(cells, columns, 'origin') || undefined,
     destination: placeOf(cells, columns, 'destination') || undefined,
-    ...Object.fromEntries(pushedCells.map(({ name, unit }) => [name, sent(name, unit)])),
+    ...values,
     outcome: outcome?.outcome,
     ...(outcome?.outcome === 'lost' ? { outcome_reason: reason } : {}),
     ...(isDecided ? { decided_at: decidedAt } : {}),

@@ -18,7 +18,7 @@ export const ImportError = Type.Object({
 })
 
 /** The parts of a file about whose reading an import says a sentence. */
-export const importNoteCodes = ['encoding', 'lines_left_out'] as const
+export const importNoteCodes = ['basis', 'currency', 'encoding', 'lines_left_out'] as const
 
 /** How a part of a file was read, with the other readings that a person can choose. */
 export const ImportNote = Type.Object({
@@ -133,7 +133,7 @@ export const Import = Type.Object({
 const columnMap = Type.Optional(
   Type.String({
     description:
-      'field=column pairs, comma separated, such as quoted_rate=Sell Rate,origin="From, city". #3 means the third column. An empty value after = skips the field. basis=linehaul or basis=all_in states what the rates of the file include, and cost_basis what the truck costs include; without it, the name of their column decides, such as Linehaul or Total Revenue, or else the default basis of the brokerage',
+      'field=column pairs, comma separated, such as quoted_rate=Sell Rate,origin="From, city". #3 means the third column. An empty value after = skips the field. basis=linehaul or basis=all_in states what the rates of the file include, and cost_basis what the truck costs include; without it, the name of their column decides, such as Linehaul or Total Revenue, or else the default basis of the brokerage. currency=USD or currency=CAD states the currency of the amounts without a currency of their own; without it, a line above the header decides, or else they are US dollars',
     maxLength: 4000,
     'x-expected': 'field=column pairs separated by commas',
   }),
@@ -164,6 +164,14 @@ const exampleImport = {
       column: null,
       detail: '2 lines above the header were left out.',
       choices: [],
+    },
+    {
+      code: 'currency',
+      column: null,
+      detail: 'Quoted rates: US dollars, unless a cell says otherwise.',
+      choices: [
+        { map: 'currency=CAD', detail: 'Amounts without a currency of their own are Canadian dollars.' },
+      ],
     },
   ],
   changes: [

@@ -1,5 +1,13 @@
-import type { RateBasis } from '#engine/rate-basis.ts'
-import { foldedHeader, type ImportFieldName, nameLengthMax } from './import-fields.ts'
+import { bookingTable, sentBookingFields } from '#engine/booking-fields.ts'
+import { isAmountUnit, quoteFieldsOf, quoteTable } from '#engine/quote-fields.ts'
+import { headerTerms } from './header-terms.ts'
+import {
+  ambiguousHeaders,
+  fieldOfHeader,
+  foldedHeader,
+  type ImportFieldName,
+  nameLengthMax,
+} from './import-fields.ts'
 
 /** Ambiguous names that are read as this field when no other column has it. The person who imports the file can change it. */
 export const guessedHeaders: ReadonlyMap<string, ImportFieldName> = new Map(
@@ -27,25 +35,44 @@ export function statusLike(header: string): 'outcome' | 'cancelled' | null {
   return /\b(status|outcome|result|stage|disposition|state of quote)\b/.test(words) ? 'outcome' : null
 }
 
+/** The fields of amounts and of charges by name. */
+export const amountFields: ReadonlySet<string> = new Set([
+  ...quoteFieldsOf('file')
+    .map((field) => quoteTable[field])
+    .flatMap(({ sent, unit }) => (isAmountUnit(unit) || unit === 'charges' ? sent : [])),
+  ...sentBookingFields.flatMap((field) =>
+    ['cents', 'charges'].includes(bookingTable[field].unit) ? bookingTable[field].sent : [],
+  ),
+])
+
+const amountNames: ReadonlySet<string> = new Set([
+  ...[...fieldOfHeader].flatMap(([name, field]) => (amountFields.has(field) ? name : [])),
+  ...[...ambiguousHeaders].flatMap(([name, fields]) =>
+    fields.some((field) => amountFields.has(field)) ? name : [],
+  ),
+])
+/** A quick check before the currency of a name is looked for: every cell above a table is compared with the names. */
+const mayBeAmount = new RegExp(`^(?:${[...amountNames].join('|')})|(?:${[...amountNames].join('|')})$`)
+
 /**
- * The basis of a column's amounts, by its name; null if the name states none. Names with billed or invoiced mean all-in.
+ * The folded name by which a column is looked up. The name of an amount is looked up without its currency.
  *
- * @example basisOfHeader('Customer Linehaul') // 'linehaul'
- * @example basisOfHeader('Total Revenue') // 'all_in'
+ * @example lookedUpName('Sell Rate (CAD)') // 'sellrate'
+ * @example lookedUpName('Customer CAD') // 'customercad'
  */
-export function basisOfHeader(header: string): RateBasis | null {
-  const name = foldedHeader(header)
-  if (/linehaul|baserate/.test(name)) return 'linehaul'
-  return /allin|^total|total$|invoice|billedamount/.test(name) ? 'all_in' : null
+export function lookedUpName(header: string): string {
+  const folded = foldedHeader(header)
+  if (amountNames.has(folded) || !mayBeAmount.test(folded)) return folded
+  const bare = foldedHeader(headerTerms(header).name)
+  return amountNames.has(bare) ? bare : folded
 }
 
 /**
- * The unit of the amounts of a column, if its name says that it is not dollars per load.
+ * The number of different cells that are known column names, unambiguous or ambiguous.
  *
- * @example otherUnitOf('Rate per mile') // 'per mile'
+ * @example knownNames(['Origin', 'Rate', 'Our Own Name']) // 2
  */
-export function otherUnitOf(header: string): 'per mile' | 'in cents' | null {
-  const name = header.slice(0, nameLengthMax).toLowerCase()
-  if (/\bper[ _-]?(loaded )?mi(les?)?\b|\/ ?mi(les?)?\b|\bc?rpm\b/.test(name)) return 'per mile'
-  return /\bcents\b|[_ ]cents$/.test(name) ? 'in cents' : null
+export function knownNames(cells: readonly string[]): number {
+  const names = cells.map(lookedUpName)
+  return new Set(names.filter((name) => fieldOfHeader.has(name) || ambiguousHeaders.has(name))).size
 }

@@ -521,13 +521,3 @@ export const fieldOfHeader: ReadonlyMap<string, ImportFieldName> = new Map(
     .flatMap((field) => foldedNames(field, importFields[field]))
     .filter(([name]) => !ambiguousHeaders.has(name)),
 )
-
-/**
- * The number of different cells that are known column names, unambiguous or ambiguous.
- *
- * @example knownNames(['Origin', 'Rate', 'Our Own Name']) // 2
- */
-export function knownNames(cells: readonly string[]): number {
-  const folded = cells.map(foldedHeader)
-  return new Set(folded.filter((name) => fieldOfHeader.has(name) || ambiguousHeaders.has(name))).size
-}

@@ -13,8 +13,10 @@ export {
   readYesNo,
 } from './cells.ts'
 export { csvHead, csvLines, formula } from './csv-lines.ts'
+export { currenciesOfNote, currencyWords, isStored, quoteCurrencies } from './currency-words.ts'
 export { monthOf, readDay, readDayNear, readMoment } from './date-cells.ts'
-export { basisOfHeader, guessedHeaders, otherUnitOf, statusLike } from './guessed-columns.ts'
+export { amountFields, guessedHeaders, knownNames, lookedUpName, statusLike } from './guessed-columns.ts'
+export { type HeaderTerms, headerTerms } from './header-terms.ts'
 export {
   ambiguousHeaders,
   fieldOfHeader,
@@ -22,17 +24,21 @@ export {
   type ImportFieldName,
   importFieldNames,
   importFields,
-  knownNames,
 } from './import-fields.ts'
 export {
-  amountText,
   readBasis,
   readCharge,
   readCost,
   readCurrency,
+  readCurrencyIn,
   readMoney,
   readNamedCharges,
   readSentCharges,
+  roundedAmount,
+  type StatedAmount,
+  statedAmount,
+  statedAmountIn,
+  statedCharges,
 } from './money-cells.ts'
 export { type OutcomeReason, type ReadOutcome, readOutcome, readReason } from './outcome-cells.ts'
 export { pushedOnlyFieldOfHeader } from './pushed-fields.ts'

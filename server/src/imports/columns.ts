@@ -1,20 +1,25 @@
 import { bookingTable, sentBookingFields } from '#engine/booking-fields.ts'
-import type { RateBasis } from '#engine/rate-basis.ts'
+import type { Currency, RateBasis } from '#engine/rate-basis.ts'
 import { editDistance } from '#geography/edit-distance.ts'
 import {
   ambiguousHeaders,
-  basisOfHeader,
+  amountFields,
   fieldOfHeader,
   foldedHeader,
   guessedHeaders,
+  headerTerms,
   type ImportFieldName,
   importFieldNames,
   importFields,
-  otherUnitOf,
+  isStored,
+  lookedUpName,
+  quoteCurrencies,
   quoted,
   readBasis,
+  readCurrency,
   statusLike,
 } from '../csv/index.ts'
+import { currencyAbove, type FileCurrency, headerFault, inUsDollars } from './column-terms.ts'
 
 /** A problem of a header or a map, and how to fix it. `column` is null when the problem has no single column. */
 export interface ColumnProblem {
@@ -30,6 +35,10 @@ export interface Columns {
   readonly names: Readonly<Partial<Record<ImportFieldName, string>>>
   /** The basis of amounts, if the map or the name of their column states it. A row can state another one. */
   readonly bases: Readonly<Partial<Record<FieldWithBasis, AssumedBasis>>>
+  /** The currencies that the names of columns state. */
+  readonly currencies: Readonly<Partial<Record<ImportFieldName, Currency>>>
+  /** The currency of the whole file, if the map or a line above the header states it. */
+  readonly fileCurrency: FileCurrency | null
   /** Columns that are not read. */
   readonly ignored: readonly string[]
   /** The number of columns of the header. A row with more columns is an error. */
@@ -50,7 +59,8 @@ export type ReadColumns = { readonly columns: Columns } | { readonly problems: r
 /**
  * Reads the header of a file. `map` (`field=column` pairs separated by commas) takes precedence over the known names. A pair without
  * a column, `outcome=`, leaves that field unread; `outcome=#3` reads the third column. All problems are reported at once.
- * `basis=linehaul` states the basis of all rates in the file, and `cost_basis=all_in` that of all truck costs.
+ * `basis=linehaul` states the basis of all rates in the file, `cost_basis=all_in` that of all truck costs, and `currency=CAD` the
+ * currency of all amounts without a currency of their own.
  *
  * @example readColumns(['Ship From', 'Ship To', 'Equip', 'Sell Rate', 'Quote Date'])
  *   // { columns: { names: { origin: 'Ship From', destination: 'Ship To', equipment: 'Equip', ... }, ... } }
@@ -59,6 +69,33 @@ export function readColumns(header: readonly string[], map = ''): ReadColumns {
   const matched = matchHeaders(header, map)
   const problems = problemsOf(matched)
   return problems.length > 0 ? { problems } : { columns: columnsOf(matched) }
+}
+
+/**
+ * The columns with the currency that the lines above the header state, unless the map states one. A problem if the lines state two
+ * currencies, one that is not stored, or another one than the name of a column.
+ */
+export function withCurrencyAbove(columns: Columns, lines: readonly string[]): ReadColumns {
+  const above = columns.fileCurrency === null ? currencyAbove(lines, quoteCurrencies) : null
+  if (above === null) return { columns }
+  const choose = 'choose with the map currency=USD or currency=CAD'
+  if ('fault' in above) {
+    return {
+      problems: [
+        {
+          code: 'header',
+          column: null,
+          detail: `The lines above the header ${above.fault}. If the amounts are in dollars, ${choose}.`,
+        },
+      ],
+    }
+  }
+  const { currency, from } = above.stated
+  const other = Object.entries(columns.currencies).find(([, one]) => one !== currency)
+  if (other === undefined) return { columns: { ...columns, fileCurrency: above.stated } }
+  const name = columns.names[other[0] as ImportFieldName] ?? ''
+  const detail = `The column ${quoted(name)} says ${other[1]}, and a line above the header says ${currency}: ${quoted(from.line)}. For the amounts without a currency of their own, ${choose}.`
+  return { problems: [{ code: 'header', column: shortName(name), detail }] }
 }
 
 /** The match of a header with the fields, before a person has chosen columns. */
@@ -107,6 +144,7 @@ export function matchColumns(header: readonly string[], map = ''): ColumnMatch {
 /** The names of a header, each folded once, because a header may have a thousand names or 512 KiB. */
 interface Names {
   readonly headers: readonly string[]
+  /** The names by which fields are looked up: folded, and those of amounts without their currency. */
   readonly folded: readonly string[]
   /** The columns with exactly this name, and those with the same folded name. */
   readonly exact: ReadonlyMap<string, readonly number[]>
@@ -115,9 +153,13 @@ interface Names {
 
 function namesOf(header: readonly string[]): Names {
   const headers = header.map((name) => name.trim())
-  const folded = headers.map(foldedHeader)
   const positions = (names: readonly string[]) => Map.groupBy(names.keys(), (at) => names[at] ?? '')
-  return { headers, folded, exact: positions(headers), similar: positions(folded) }
+  return {
+    headers,
+    folded: headers.map(lookedUpName),
+    exact: positions(headers),
+    similar: positions(headers.map(foldedHeader)),
+  }
 }
 
 interface MatchedHeaders extends Names {
@@ -126,17 +168,26 @@ interface MatchedHeaders extends Names {
   readonly doubtful: ReadonlyMap<ImportFieldName, number[]>
   readonly guessed: ReadonlySet<ImportFieldName>
   readonly problems: readonly ColumnProblem[]
-  /** The bases that the map states, for rates (`basis`) and truck costs (`cost_basis`). */
-  readonly chosen: ReadonlyMap<string, RateBasis>
+  readonly chosen: Chosen
+}
+
+/** What the map states about all amounts. */
+interface Chosen {
+  /** For rates. */
+  basis?: RateBasis
+  /** For truck costs. */
+  cost_basis?: RateBasis
+  /** Null for `currency=`. */
+  currency?: Currency | null
 }
 
 function matchHeaders(header: readonly string[], map: string): MatchedHeaders {
   const names = namesOf(header)
-  const { headers, folded, similar } = names
+  const { headers, folded } = names
   const problems: ColumnProblem[] = []
   const doubtful = new Map<ImportFieldName, number[]>()
   const positions: Partial<Record<ImportFieldName, number>> = {}
-  const chosen = new Map<string, RateBasis>()
+  const chosen: Chosen = {}
   const mapped = readMap(map, names, problems, chosen)
   for (const [field, position] of mapped) if (position !== null) positions[field] = position
   const taken = new Set(mapped.values())
@@ -144,43 +195,41 @@ function matchHeaders(header: readonly string[], map: string): MatchedHeaders {
   const ofField = Map.groupBy(headers.keys(), (position) => fieldOfHeader.get(folded[position] ?? ''))
   for (const field of importFieldNames) {
     if (mapped.has(field)) continue
-    const found = (ofField.get(field) ?? []).filter((position) => !taken.has(position))
+    const named = (ofField.get(field) ?? []).filter((position) => !taken.has(position))
+    const found = inUsDollars(named, field, headers)
     // The exact name of a field takes precedence over its aliases.
     const own = found.filter((position) => folded[position] === foldedHeader(field))
     const candidates = own.length > 0 ? own : found
     if (candidates.length > 1) {
-      doubtful.set(field, candidates)
+      doubtful.set(field, [...candidates])
       problems.push(twoColumns(field, candidates, headers))
     } else if (candidates[0] !== undefined) positions[field] = candidates[0]
   }
   const guessed = new Set<ImportFieldName>()
+  const byFolded = Map.groupBy(headers.keys(), (position) => folded[position] ?? '')
   for (const [name, field] of guessedHeaders) {
-    const found = similar.get(name) ?? []
+    const found = inUsDollars(byFolded.get(name) ?? [], field, headers)
     const [position] = found
     if (position === undefined || found.length > 1 || taken.has(position) || mapped.has(field)) continue
     if (sameMeaning(field).some((one) => positions[one] !== undefined || doubtful.has(one))) continue
     positions[field] = position
     guessed.add(field)
   }
-  problems.push(...otherUnits(headers, positions))
+  problems.push(...otherTerms(headers, positions))
   settlePlace(positions, 'origin', 'origin_city', 'origin_state')
   settlePlace(positions, 'destination', 'destination_city', 'destination_state')
   return { ...names, positions, doubtful, guessed, problems, chosen }
 }
 
-const amountFields = ['quoted_rate', 'customer_rate', 'truck_cost', 'estimated_cost', 'market_rate'] as const
-
-/** The problems of columns whose name says that their amounts are per mile or in cents. */
-function otherUnits(
+/** The problems of columns whose name says that their amounts are not US or Canadian dollars per load. */
+function otherTerms(
   headers: readonly string[],
   positions: Readonly<Partial<Record<ImportFieldName, number>>>,
 ): ColumnProblem[] {
-  return amountFields.flatMap((field) => {
-    const name = headers[positions[field] ?? -1] ?? ''
-    const unit = otherUnitOf(name)
-    if (unit === null) return []
-    const detail = `The column ${quoted(name)} has amounts ${unit}, and ${field} is in dollars per load. Choose a column with dollars per load, or leave the field out with the map ${field}=.`
-    return [{ code: 'header', column: shortName(name), detail }]
+  return (Object.entries(positions) as [ImportFieldName, number][]).flatMap(([field, position]) => {
+    const name = headers[position] ?? ''
+    const fault = amountFields.has(field) ? headerFault(name, field) : null
+    return fault === null ? [] : [{ code: 'header', column: shortName(name), detail: fault }]
   })
 }
 
@@ -230,10 +279,19 @@ function basesOf({ headers, positions, chosen }: MatchedHeaders): Columns['bases
     (Object.keys(words) as FieldWithBasis[]).flatMap((field): [string, AssumedBasis][] => {
       const position = positions[field]
       if (position === undefined) return []
-      const said = chosen.get(words[field])
+      const said = chosen[words[field]]
       if (said !== undefined) return [[field, { basis: said, from: 'map' }]]
-      const named = basisOfHeader(headers[position] ?? '')
+      const named = headerTerms(headers[position] ?? '').basis
       return named === null ? [] : [[field, { basis: named, from: 'name' }]]
+    }),
+  )
+}
+
+function currenciesOf({ headers, positions }: MatchedHeaders): Columns['currencies'] {
+  return Object.fromEntries(
+    (Object.entries(positions) as [ImportFieldName, number][]).flatMap(([field, position]) => {
+      const [currency] = amountFields.has(field) ? headerTerms(headers[position] ?? '').currencies : []
+      return currency !== undefined && isStored(currency) ? [[field, currency]] : []
     }),
   )
 }
@@ -273,6 +331,9 @@ function columnsOf(matched: MatchedHeaders): Columns {
       Object.entries(positions).map(([field, position]) => [field, headers[position] ?? '']),
     ),
     bases: basesOf(matched),
+    currencies: currenciesOf(matched),
+    fileCurrency:
+      matched.chosen.currency === undefined ? null : { currency: matched.chosen.currency, from: 'map' },
     ignored: headers.filter((name, position) => !used.has(position) && name !== ''),
     width: headers.length,
   }
@@ -407,7 +468,7 @@ function readMap(
   map: string,
   names: Names,
   problems: ColumnProblem[],
-  chosen: Map<string, RateBasis>,
+  chosen: Chosen,
 ): Map<ImportFieldName, number | null> {
   const { headers } = names
   const mapped = new Map<ImportFieldName, number | null>()
@@ -433,11 +494,21 @@ function readMap(
     const column = withoutQuotes(written)
     if (fieldText === 'basis' || fieldText === 'cost_basis') {
       const read = readBasis(column)
-      if ('value' in read) chosen.set(fieldText, read.value)
+      if ('value' in read) chosen[fieldText] = read.value
       else
         wrong(
           null,
           `The map says ${fieldText}=${shortName(column)}; it must be ${fieldText}=linehaul or ${fieldText}=all_in.`,
+        )
+      continue
+    }
+    if (fieldText === 'currency') {
+      const read = column === '' ? { value: null } : readCurrency(column)
+      if ('value' in read) chosen.currency = read.value
+      else
+        wrong(
+          null,
+          `The map says currency=${shortName(column)}; it must be currency=USD or currency=CAD. Other currencies are not stored. A column with the currency of each row is quoted_currency=${shortName(column)}.`,
         )
       continue
     }

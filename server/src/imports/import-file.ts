@@ -1,4 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
+import type { RateBasis } from '#engine/rate-basis.ts'
 import { knownNames } from '../csv/index.ts'
 import {
   databaseNow,
@@ -25,9 +26,10 @@ import {
   type TableRow,
   tablePieces,
 } from '../tables/index.ts'
-import { type Columns, readColumns } from './columns.ts'
+import { type Columns, readColumns, withCurrencyAbove } from './columns.ts'
 import { fileNotes, type ImportNote } from './import-notes.ts'
 import { knownCells } from './known-cells.ts'
+import { moneyNotes } from './money-notes.ts'
 import { persist } from './persist.ts'
 import { bookingSaid, rowIdentities } from './row-fingerprint.ts'
 import type { RowContext } from './row-reader.ts'
@@ -53,7 +55,8 @@ export async function openImport(
   sheet?: string | undefined,
 ): Promise<OpenImport> {
   const csv = await openFile(bytes, sheet)
-  const read = readColumns(csv.header, map)
+  const named = readColumns(csv.header, map)
+  const read = 'problems' in named ? named : withCurrencyAbove(named.columns, csv.aboveHeader)
   if ('problems' in read) {
     const row = csv.rowsStart.line - 1
     throw new ImportFileError(
@@ -157,6 +160,8 @@ class ImportRun {
   readonly #database: Database
   readonly #job: ImportJob
   #progress: ImportProgress
+  /** The default basis of the brokerage, once it is read. */
+  #assumed: RateBasis = 'all_in'
   readonly #lists = { errors: [] as RowError[], changes: [] as RowChange[], kept: [] as NotAppliedValue[] }
 
   constructor(database: Database, job: ImportJob) {
@@ -181,7 +186,10 @@ class ImportRun {
     /** The batch that is being saved. The next batch is read while the database works. */
     let saving: Promise<Order> = Promise.resolve('go on')
     try {
-      const context = { columns, ...(await this.#assumptions()), known: knownCells() }
+      const isWorkbook = csv.workbook !== null
+      const assumptions = await this.#assumptions()
+      this.#assumed = assumptions.assumed
+      const context = { columns, ...assumptions, known: knownCells(), isWorkbook }
       for await (const { batch, bytesRead } of batchesOf(csv, { context, identify: rowIdentities() })) {
         if ((await saving) === 'stop') return await this.#finish('stopped', stoppedOnRequest)
         saving = this.#save(batch, bytesRead)
@@ -210,7 +218,9 @@ class ImportRun {
 
   #result() {
     const { changes, kept } = this.#lists
-    return { ...this.#progress, changes, kept, understood: fileNotes(this.#job.file.csv) }
+    const { csv, columns } = this.#job.file
+    const understood = [...fileNotes(csv), ...moneyNotes(columns, this.#assumed)]
+    return { ...this.#progress, changes, kept, understood }
   }
 
   async #finish(status: ImportEnd['status'], failure: string | null): Promise<ImportEnd> {

@@ -1,8 +1,17 @@
+import { marketCurrencies } from '#contract/market-reference.ts'
 import type { MarketScope } from '#engine/market-rate.ts'
 import { readState } from '#engine/place.ts'
 import { STATES_OF_REGION } from '#engine/regions.ts'
 import { isPostalArea } from '#geography/markets.ts'
-import { amountText, type Cell, monthOf, readMoment, readMoney } from '../csv/index.ts'
+import {
+  type Cell,
+  monthOf,
+  readMoment,
+  readMoney,
+  type StatedAmount,
+  statedAmount,
+  statedAmountIn,
+} from '../csv/index.ts'
 
 /**
  * Reads dollars per mile as ten-thousandths of a dollar, because averages have more than two decimals. A comma is a decimal
@@ -16,17 +25,28 @@ export function readPerMile(text: string): Cell<number> {
   return value > 0 ? { value } : { wrong: 'dollars per mile such as 2.45' }
 }
 
+export type MarketCurrency = (typeof marketCurrencies)[number]
+
+/** As `statedAmount`, for market rates. @example marketAmount('MX$1850').currency // 'MXN' */
+export function marketAmount(cell: string): StatedAmount<MarketCurrency> {
+  return statedAmountIn(cell, marketCurrencies)
+}
+
 /** Whether a cell has no amount: exports write nothing, a dash, N/A, or zero for a lane without a rate. */
 export function isNoAmount(text: string | null): boolean {
   if (text === null) return true
-  const amount = amountText(text).trim()
+  const amount = statedAmount(text).text.trim()
   return amount === '' || /^\$?\s*0*(\.0*)?$/.test(amount) || /^(null|none|no (rate|data))$/i.test(amount)
 }
 
 /** The two amounts of a range such as "$1,790 - $2,140"; null if the text is not a range. */
 export function rangeOf(text: string): { readonly low: string; readonly high: string } | null {
-  const [, low, high] = /^\s*(\$?[\d,.]+)\s*(?:-|–|—|to)\s*(\$?[\d,.]+)\s*$/i.exec(text) ?? []
-  return low === undefined || high === undefined ? null : { low, high }
+  const [low, high, more] = text.trim().split(/\s*(?:-|–|—|\bto\b)\s*/i)
+  const isAmount = (part: string | undefined) =>
+    part !== undefined && /^\$?\s*[\d,.]+$/.test(statedAmount(part).text)
+  return low !== undefined && high !== undefined && more === undefined && isAmount(low) && isAmount(high)
+    ? { low, high }
+    : null
 }
 
 /** Reads an amount per load. A range is refused: its middle is not the rate of the source. */

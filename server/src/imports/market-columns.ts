@@ -1,6 +1,6 @@
 import type { marketFileFields } from '#contract/market-rates.ts'
 import { knownEquipment } from '#engine/equipment.ts'
-import { basisOfHeader, foldedHeader, otherUnitOf } from '../csv/index.ts'
+import { foldedHeader, headerTerms } from '../csv/index.ts'
 
 export type MarketFileField = (typeof marketFileFields)[number]
 
@@ -168,6 +168,8 @@ interface Meaning {
   readonly market: 'spot' | 'contract' | null
   /** The days of the average; null if the name has none. */
   readonly days: number | null
+  /** The currency of the amounts; null if the name states none. Two currencies, or one that is not stored, are refused. */
+  readonly currency: string | null
   /** The equipment of a column of rates, in a file with one column for each equipment. */
   readonly equipment: string | null
 }
@@ -182,20 +184,22 @@ const providerWords = /\b(dat|rateview|truckstop|greenscreens|sonar|trac)\b/g
 const nameLengthMax = 100
 
 /**
- * Reads the name of a column; null if it is not known. Amounts in cents and percentages are not read.
+ * Reads the name of a column; null if it is not known. Amounts in other units than dollars per load or per mile are not read.
  *
  * @example meaningOf('Spot Avg Linehaul Rate').market // 'spot'
  * @example meaningOf('Reefer 7-Day Avg ($/mi)') // { field: 'mid', unit: 'per mile', market: null, days: 7, equipment: 'R' }
  */
 export function meaningOf(header: string): Meaning | null {
+  if (header.length > nameLengthMax) return null
+  const terms = headerTerms(header)
+  const unit = terms.unit === 'per mile' ? ('per mile' as const) : null
   // A column of percentages has changes or proportions, not rates.
-  if (header.length > nameLengthMax || header.includes('%')) return null
-  const plain = { unit: null, market: null, days: null, equipment: null }
+  if (terms.unit !== unit) return null
+  const currency = terms.currencies.length === 0 ? null : terms.currencies.join(' and ')
+  const plain = { unit: null, market: null, days: null, currency: null, equipment: null }
   const other = otherOfName.get(foldedHeader(header))
   if (other !== undefined) return { ...plain, field: other }
-  const words = header.toLowerCase().replaceAll(/[_-]+/g, ' ')
-  const unit = otherUnitOf(words)
-  if (unit === 'in cents') return null
+  const words = terms.name.toLowerCase().replaceAll(/[_-]+/g, ' ')
   const bare = words.replaceAll(perMile, ' ')
   const load = unit === null && bare.search(perLoad) >= 0
   const [, days] = timeFrame.exec(bare) ?? []
@@ -204,6 +208,7 @@ export function meaningOf(header: string): Meaning | null {
     unit: unit ?? (load ? ('per load' as const) : null),
     market: market as Meaning['market'],
     days: days === undefined ? null : Number(days),
+    currency,
   }
   const rest = [perLoad, timeFrame, spotOrContract, providerWords].reduce<string>(
     (text, form) => text.replace(form, ' '),
@@ -240,8 +245,12 @@ export interface RateColumns {
   readonly units: ReadonlyMap<MarketFileField, 'per mile' | 'per load'>
   /** The basis in the name of the column of rates; null if the name has none. */
   readonly basis: 'linehaul' | 'all_in' | null
+  /** The currency in the name of the column of rates; null if the name has none. */
+  readonly currency: string | null
   /** Columns of low, high or range amounts, by name, that are not read because their basis is not that of the rate. */
   readonly otherBasis: readonly string[]
+  /** Columns of amounts, by name, that are not read because their currency is not that of the rate. */
+  readonly otherCurrency: readonly string[]
 }
 
 export interface ChosenColumns {
@@ -262,7 +271,7 @@ const amounts: ReadonlySet<MarketFileField> = new Set(['low', 'mid', 'high', 'ra
 
 /**
  * Chooses one column for each field. Of several columns of rates: spot rates, or contract rates for `sell`; the shortest time
- * frame; dollars per load before dollars per mile; a stated basis before none; then the first. If no column has the equipment
+ * frame; US dollars before another currency; dollars per load before dollars per mile; a stated basis before none; then the first. If no column has the equipment
  * and no rate is for all equipment, each column with an equipment in its name gives a rate.
  */
 export function chooseColumns(header: readonly string[], kind: string | undefined): ChosenColumns {
@@ -310,6 +319,10 @@ export function chooseColumns(header: readonly string[], kind: string | undefine
   if (otherBasis.length > 0) {
     notes.push(`Not read, because the rate is on the other basis: ${otherBasis.join(', ')}.`)
   }
+  const otherCurrency = chosen.flatMap((one) => one.otherCurrency)
+  if (otherCurrency.length > 0) {
+    notes.push(`Not read, because the rate is in another currency: ${otherCurrency.join(', ')}.`)
+  }
   const fieldAt = new Map(
     chosen.flatMap(({ at }) => [...at].map(([field, index]) => [index, field] as const)),
   )
@@ -334,7 +347,8 @@ function isVague(field: MarketFileField, name: string): boolean {
 }
 
 function columnsOf(candidates: readonly Candidate[], equipment: string | null): RateColumns {
-  const rank = ({ market, unit, field, name, index }: Candidate) =>
+  const rank = ({ market, unit, field, name, index, currency }: Candidate) =>
+    (currency === null || currency === 'USD' ? 0 : 8_000) +
     (market === null ? 4_000 : 0) +
     (unit === 'per mile' ? 2_000 : 0) +
     (isVague(field, name) ? 1_000 : 0) +
@@ -342,17 +356,26 @@ function columnsOf(candidates: readonly Candidate[], equipment: string | null): 
   const ranked = [...candidates].sort((one, other) => rank(one) - rank(other))
   const first = new Map<MarketFileField, Candidate>()
   const otherBasis: string[] = []
-  const basis = basisNamed(ranked.find(({ field }) => field === 'mid')?.name ?? '')
+  const otherCurrency: string[] = []
+  const mid = ranked.find(({ field }) => field === 'mid')
+  const basis = basisNamed(mid?.name ?? '')
+  const isOfMid = ({ currency }: Candidate) => (currency ?? 'USD') === (mid?.currency ?? 'USD')
   for (const one of ranked) {
     if (first.has(one.field)) continue
     const named = basisNamed(one.name)
     const isOther = named !== null && named !== basis && ['low', 'high', 'range'].includes(one.field)
     if (isOther) otherBasis.push(one.name)
-    else first.set(one.field, one)
+    else if (amounts.has(one.field) && !isOfMid(one)) {
+      // With a currency in the name of the rate only, the other columns are in the same one.
+      if (one.currency === null) first.set(one.field, one)
+      else otherCurrency.push(one.name)
+    } else first.set(one.field, one)
   }
   return {
     equipment,
     otherBasis,
+    otherCurrency,
+    currency: mid?.currency ?? null,
     at: new Map([...first].map(([field, { index }]) => [field, index])),
     units: new Map(
       [...first].flatMap(([field, { unit }]) => (unit === null ? [] : [[field, unit] as const])),
@@ -363,6 +386,6 @@ function columnsOf(candidates: readonly Candidate[], equipment: string | null): 
 
 /** The basis that the name of a column states; null if it states none. */
 function basisNamed(name: string): 'linehaul' | 'all_in' | null {
-  const basis = basisOfHeader(name)
+  const { basis } = headerTerms(name)
   return basis === 'all_in' && !/all[\s_-]*in/i.test(name) ? null : basis
 }

@@ -1,11 +1,13 @@
 import Papa from 'papaparse'
 import { marketFileRowsMax } from '#contract/limits.ts'
+import { marketCurrencies } from '#contract/market-reference.ts'
 import { MARKET_RATE_RULE } from '#engine/market-rate.ts'
 import type { Steps } from '#engine/steps.ts'
-import { cellText, quoted } from '../csv/index.ts'
+import { cellText, currencyWords, quoted } from '../csv/index.ts'
 import { yieldBetweenSteps } from '../runtime/index.ts'
 import { formOf, ImportFileError, refuseOtherText } from '../tables/index.ts'
-import { isNoAmount, readPerMile } from './market-cells.ts'
+import { currencyAbove } from './column-terms.ts'
+import { isNoAmount, marketAmount, readPerMile } from './market-cells.ts'
 import {
   type ChosenColumns,
   chooseColumns,
@@ -63,7 +65,14 @@ function* readInSteps(text: string, defaults: MarketFileDefaults, now: number): 
   refuseHeader(chosen, header, defaults)
   const { rateLines, notes } = yield* splitLines(lines.slice(at + 1), chosen)
   const above = lines.slice(0, at).map(({ line }) => line)
-  const read: Reading = { header, chosen, defaults, now }
+  const said = currencyAbove(
+    lines.slice(0, at).map(({ cells }) => cells.join(' ').trim()),
+    marketCurrencies,
+  )
+  if (said !== null && 'fault' in said) {
+    throw refused(`The lines above the header must name one currency, USD, CAD or MXN; they ${said.fault}.`)
+  }
+  const read: Reading = { header, chosen, defaults, now, above: said?.stated.currency ?? null }
   refuseUnstatedUnit(rateLines, read)
   const found = rateLines.flatMap(({ rates, ...line }) => rates.map((of) => ({ line, of })))
   if (found.length > marketFileRowsMax) {
@@ -80,6 +89,7 @@ function* readInSteps(text: string, defaults: MarketFileDefaults, now: number): 
       ...listed(above, 'above the header'),
       ...chosen.notes,
       ...unitNotes(rateLines, read),
+      ...currencyNotes(read),
       ...notes,
       ...listed(repeated, 'the same as an earlier line'),
     ],
@@ -205,6 +215,12 @@ function refuseHeader(chosen: ChosenColumns, header: readonly string[], defaults
       `The header must name columns for ${missing.join(', ')}; it is ${header.slice(0, 30).map(quoted).join(', ')}.`,
     )
   }
+  for (const { currency, at } of chosen.rates) {
+    if (currency === null || marketCurrencies.some((one) => one === currency)) continue
+    throw refused(
+      `The column ${quoted(header[at.get('mid') ?? 0]?.trim() ?? '')} has amounts in ${currency}. Only US and Canadian dollars and Mexican pesos are stored; convert the amounts.`,
+    )
+  }
   for (const { basis, at } of chosen.rates) {
     if (basis === null || has('basis') || defaults.basis === undefined || defaults.basis === basis) continue
     const name = header[at.get('mid') ?? 0]?.trim()
@@ -267,7 +283,7 @@ function refuseUnstatedUnit(lines: readonly RateLine[], { header, chosen, defaul
       rates.includes(of) ? (cellText(row[column]) ?? []) : [],
     )
     const isSmall = (text: string) => {
-      const read = readPerMile(text)
+      const read = readPerMile(marketAmount(text).text)
       return 'value' in read && read.value < MARKET_RATE_RULE.leastCents * 100
     }
     if (cells.length === 0 || !cells.every(isSmall)) continue
@@ -275,6 +291,15 @@ function refuseUnstatedUnit(lines: readonly RateLine[], { header, chosen, defaul
       `unit must be chosen, because every amount of the column ${JSON.stringify(header[column]?.trim())} is below $10, and no load costs that. If they are dollars per mile, choose per_mile.`,
     )
   }
+}
+
+/** The currency that the names of the columns or the lines above the header state. */
+function currencyNotes({ header, chosen, above }: Reading): string[] {
+  const named = chosen.rates.flatMap(({ currency, at }) =>
+    currency === null ? [] : `${header[at.get('mid') ?? 0]?.trim()}: ${currencyWords(currency)}.`,
+  )
+  if (named.length > 0 || above == null) return named
+  return [`Rates: ${currencyWords(above)}, because a line above the header says so.`]
 }
 
 function unitNotes(lines: readonly RateLine[], { header, chosen, defaults }: Reading): string[] {

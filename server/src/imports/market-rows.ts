@@ -1,9 +1,20 @@
 import type { FieldError } from '#contract/errors.ts'
+import { marketCurrencies } from '#contract/market-reference.ts'
 import { areMilesOf, MARKET_RATE_RULE, type MarketScope } from '#engine/market-rate.ts'
-import { cellText, quoted, readCell, readMiles, readMoney } from '../csv/index.ts'
+import {
+  cellText,
+  quoted,
+  readCell,
+  readCurrencyIn,
+  readMiles,
+  readMoney,
+  roundedAmount,
+} from '../csv/index.ts'
 import { readMarketEnds } from '../quotes/index.ts'
 import {
   isNoAmount,
+  type MarketCurrency,
+  marketAmount,
   rangeOf,
   readPerMile,
   readPublished,
@@ -49,6 +60,10 @@ export interface Reading {
   readonly chosen: ChosenColumns
   readonly defaults: MarketFileDefaults
   readonly now: number
+  /** The currency that the lines above the header state. */
+  readonly above?: MarketCurrency | null
+  /** Whether the file is a workbook, whose amounts per load are rounded to cents. */
+  readonly isWorkbook?: boolean
 }
 
 export const isPerMile = (field: MarketFileField, { units }: RateColumns, { unit }: MarketFileDefaults) =>
@@ -58,7 +73,7 @@ export const isPerMile = (field: MarketFileField, { units }: RateColumns, { unit
 export function marketRow(
   { line, cells }: Line,
   of: RateColumns,
-  { header, defaults, now }: Reading,
+  { header, defaults, now, above = null, isWorkbook = false }: Reading,
 ): MarketFileRow {
   const errors: { field: string; detail: string }[] = []
   const text = (field: MarketFileField) => cellText(cells[of.at.get(field) ?? -1])
@@ -99,12 +114,28 @@ export function marketRow(
   for (const [field, read] of [
     ['basis', basisOf],
     ['kind', kindOf],
-    ['currency', (word: string) => word.toUpperCase()],
   ] as const) {
     const said = text(field)
     if (said !== null) item[field] = read(said)
   }
-  Object.assign(item, amountsOf({ text, wrong, errors, of, defaults, item }))
+  const currencies = new Map<string, string>()
+  const nameAt = (field: MarketFileField) => header[of.at.get(field) ?? -1]?.trim() ?? field
+  const say = (currency: string, where: string) => {
+    if (!currencies.has(currency)) currencies.set(currency, where)
+  }
+  if (above !== null) say(above, 'a line above the header')
+  if (of.currency !== null) say(of.currency, `the name of the column ${nameAt('mid')}`)
+  const word = text('currency')
+  const stated = word === null ? null : readCurrencyIn(word, marketCurrencies)
+  if (stated !== null && 'wrong' in stated) wrong('currency', stated.wrong)
+  else if (stated !== null) say(stated.value, `the column ${nameAt('currency')}`)
+  const sayCell = (currency: string, field: MarketFileField) => say(currency, `the cell of ${nameAt(field)}`)
+  Object.assign(item, amountsOf({ text, wrong, say: sayCell, errors, of, defaults, item, isWorkbook }))
+  const [first, second] = [...currencies]
+  if (first !== undefined && second !== undefined) {
+    const detail = `The rate must be in one currency: ${first[1]} says ${first[0]}, and ${second[1]} says ${second[0]}.`
+    errors.push({ field: 'currency', detail })
+  } else if (first !== undefined) item.currency = first[0]
   return { line, errors, item }
 }
 
@@ -160,6 +191,9 @@ interface RowParts {
   readonly text: (field: MarketFileField) => string | null
   /** Adds an error of a cell: what it must be. */
   readonly wrong: (field: MarketFileField, must: string) => void
+  /** Notes the currency that the cell of an amount states. */
+  readonly say: (currency: string, field: MarketFileField) => void
+  readonly isWorkbook: boolean
   readonly errors: { field: string; detail: string }[]
   readonly of: RateColumns
   readonly defaults: MarketFileDefaults
@@ -168,11 +202,18 @@ interface RowParts {
 
 /** The amounts of a row in dollars per load. */
 function amountsOf(row: RowParts): Record<string, number> {
-  const { text, wrong, of, defaults } = row
+  const { text, wrong, say, of, defaults, isWorkbook } = row
   const amounts: Record<string, number> = {}
   const miles = once(() => milesOf(row))
-  const put = (field: 'low' | 'mid' | 'high' | 'fuel', said: string, from: MarketFileField = field) => {
+  const put = (field: 'low' | 'mid' | 'high' | 'fuel', cell: string, from: MarketFileField = field) => {
     const perMile = isPerMile(from, of, defaults)
+    const bare = perMile ? cell.replace(/\s*\/ ?mi(?:les?)?$/i, '') : isWorkbook ? roundedAmount(cell) : cell
+    const { text: said, currency, wrong: fault } = marketAmount(bare)
+    if (currency !== null) say(currency, from)
+    if (fault !== null) {
+      wrong(from, fault)
+      return
+    }
     const read = !perMile ? (field === 'mid' ? readRate(said) : readMoney(said)) : readPerMile(said)
     if ('wrong' in read) wrong(from, read.wrong)
     else if (!perMile) amounts[field] = read.value / 100

@@ -9,16 +9,17 @@ import { nearestSpellings } from '#geography/nearest-spellings.ts'
 import { readAnyPlace, readPlaceParts } from '#geography/read-place.ts'
 import {
   ambiguousHeaders,
-  amountText,
-  basisOfHeader,
   cellText,
   fieldOfHeader,
   foldedHeader,
+  headerTerms,
   type ImportFieldName,
   readDay,
   readDayNear,
   readMoney,
+  statedAmount,
 } from '../csv/index.ts'
+import { amountTerms, headerProblem, isAmount } from './pasted-amounts.ts'
 import {
   type PastedAnswer,
   type PastedField,
@@ -73,7 +74,13 @@ const meansHere: ReadonlyMap<string, readonly Field[]> = new Map(
 
 /** The possible fields of a column name, most likely first. */
 function fieldsNamed(name: string): readonly Field[] {
-  const folded = foldedHeader(name)
+  const fields = fieldsOfName(foldedHeader(name))
+  if (fields.length > 0) return fields
+  const { currencies, name: bare } = headerTerms(name)
+  return currencies.length === 0 ? [] : fieldsOfName(foldedHeader(bare)).filter(isAmount)
+}
+
+function fieldsOfName(folded: string): readonly Field[] {
   const here = meansHere.get(folded)
   if (here !== undefined) return here
   const named = fieldOfHeader.get(folded)
@@ -111,7 +118,7 @@ const isZip = (cell: string) => zipForm.test(cell)
 const isKnownZip = (cell: string) => isZip(cell) && (isPlace(cell) || !/^\d/.test(cell))
 /** A day with the name of its month may lack the year. A day in numbers needs it, because `12/3` could be something else. */
 const isDate = (cell: string) => 'value' in (/[a-z]/i.test(cell) ? readDayNear(cell, 0) : readDay(cell))
-const isMoney = (cell: string) => 'value' in readMoney(amountText(cell) || '1')
+const isMoney = (cell: string) => 'value' in readMoney(statedAmount(cell).text || '1')
 const isEquipment = (cell: string) => knownEquipment(cell) !== null
 const isWord = (cell: string) => /\p{L}/u.test(cell)
 
@@ -379,10 +386,11 @@ export function* readPasted(text: string, { now, assumed, chosen = [] }: PasteRe
   const recognized = yield* hasHeader ? fieldsByName(names, cells) : fieldsByContent(cells)
   const fields = withChosen(recognized, chosen)
   if (rows.length > 0 && !hasEnds(fields)) return answer(fields, noPlaces)
-  const basisOf = (field: Field) => (hasHeader ? basisOfHeader(names[fields.indexOf(field)] ?? '') : null)
-  const bases = { rate: basisOf('quoted_rate'), cost: basisOf('estimated_cost') }
+  const named = hasHeader ? amountTerms(names, fields) : new Map()
+  const problem = headerProblem(named)
+  if (problem !== null) return answer(fields, problem)
   const spellings = new Spellings()
-  const context = { fields, bases, assumed, now, suggestionsFor: spellings.of }
+  const context = { fields, named, assumed, now, suggestionsFor: spellings.of }
   const read: PastedRow[] = []
   for (const row of rows) {
     read.push(pastedRow(row, context))

@@ -5,7 +5,6 @@ import { isAmountUnit, quoteFieldsOf, quoteTable } from '#engine/quote-fields.ts
 import { type Currency, comparableCents, type RateBasis } from '#engine/rate-basis.ts'
 import { placeName, readPlaceParts } from '#geography/read-place.ts'
 import {
-  amountText,
   type Cell,
   quoteCells,
   quoted,
@@ -15,6 +14,7 @@ import {
   readDayNear,
   readSentCharges,
 } from '../csv/index.ts'
+import { currencyFault, type NamedTerms, StatedCurrencies } from './pasted-amounts.ts'
 
 export type PastedField = (typeof pastedFields)[number]
 export type PastedAnswer = AnswerOf<typeof readPastedQuotes>
@@ -22,16 +22,11 @@ export type PastedAnswer = AnswerOf<typeof readPastedQuotes>
 export type PastedRow = Omit<PastedAnswer['rows'][number], 'warnings'>
 type PastedQuote = PastedRow['quote']
 
-/** The basis of rates and of costs by the names of their columns; null if a name does not state it. */
-export interface NamedBases {
-  readonly rate: RateBasis | null
-  readonly cost: RateBasis | null
-}
-
 export interface PastedContext {
   /** The field of each column; null for an ignored one. */
   readonly fields: readonly (PastedField | null)[]
-  readonly bases: NamedBases
+  /** What the names of the columns of amounts state about them. */
+  readonly named: NamedTerms
   /** The default basis of the brokerage. */
   readonly assumed: RateBasis
   /** Epoch milliseconds: a pickup day without a year is the nearest one. */
@@ -96,29 +91,30 @@ export function pastedRow(
   { line, cells }: { readonly line: number; readonly cells: readonly string[] },
   context: PastedContext,
 ): PastedRow {
-  const { fields, bases, assumed, now, suggestionsFor } = context
+  const { fields, named, assumed, now, suggestionsFor } = context
   const row = new PastedCells(cells, fields)
   const quote: Record<string, unknown> = {}
+  const currencies = new StatedCurrencies(named)
   for (const field of singleFields) {
     const { sent, unit } = quoteTable[field]
     const read = row.read(sent, words[sent], (text): Cell<unknown> => {
       if (unit === 'day') return readDayNear(text, now)
       if (unit === 'charges') return readSentCharges(text)
       const reader: (text: string) => Cell<unknown> = quoteCells[unit]
-      if (!isAmountUnit(unit)) return reader(text)
-      const plain = amountText(text)
-      return plain === '' ? { value: null } : reader(plain)
+      return isAmountUnit(unit) ? currencies.read(sent, text, reader) : reader(text)
     })
     if (read !== null) quote[sent] = isAmountUnit(unit) ? dollarsFromCents(Number(read)) : read
   }
-  if (quote.quoted_basis === undefined && quote.quoted_rate !== undefined && bases.rate !== null) {
-    quote.quoted_basis = bases.rate
+  const ofRate = named.get('quoted_rate')?.basis ?? null
+  if (quote.quoted_basis === undefined && quote.quoted_rate !== undefined && ofRate !== null) {
+    quote.quoted_basis = ofRate
   }
+  checkCurrencies(quote, row, currencies)
   for (const end of ['origin', 'destination'] as const) {
     const place = endOf(end, row, suggestionsFor)
     if (place !== null) quote[end] = place
   }
-  const { cost, note } = costOnBasis(quote, row, { bases, assumed })
+  const { cost, note } = costOnBasis(quote, row, { named, assumed })
   if (cost !== null) quote.estimated_cost = dollarsFromCents(cost)
   const extra = cells.slice(fields.length).find((text) => text !== '')
   if (extra !== undefined) {
@@ -128,30 +124,52 @@ export function pastedRow(
   return { line, cells: [...cells], quote, errors: row.errors, notes: note === null ? [] : [note] }
 }
 
-const basisWords: Readonly<Record<RateBasis, string>> = { linehaul: 'linehaul', all_in: 'all-in' }
-const currencyWords: Readonly<Record<Currency, string>> = { USD: 'US dollars', CAD: 'Canadian dollars' }
+/**
+ * Sets the currency of the row: that of its column, else that of the rate, else, without a rate, that of the first amount. Adds an error
+ * for each amount in another currency, because a quote has one.
+ */
+function checkCurrencies(
+  quote: Record<string, unknown>,
+  row: PastedCells,
+  currencies: StatedCurrencies,
+): void {
+  const ofCost = row.read('cost_currency', 'currency of the cost', readCurrency)
+  const ofColumn = (quote.quoted_currency ?? null) as Currency | null
+  const stated =
+    ofColumn ?? currencies.of('quoted_rate') ?? (quote.quoted_rate === undefined ? currencies.first() : null)
+  if (stated !== null) quote.quoted_currency = stated
+  // A row with an unknown currency already has an error.
+  if (ofColumn === null && row.text('quoted_currency') !== null) return
+  const inCell = currencies.of('estimated_cost')
+  if (ofCost !== null && quote.estimated_cost !== undefined) {
+    if (inCell !== null && inCell !== ofCost) {
+      const detail = `The estimated cost must be in one currency; it is in ${inCell}, and its currency is ${ofCost}`
+      row.wrong('cost_currency', detail)
+      return
+    }
+    currencies.say('estimated_cost', ofCost)
+  }
+  const ofRow = stated ?? 'USD'
+  for (const { field, said } of currencies.others(ofRow)) {
+    const isCost = field === 'estimated_cost' && ofCost !== null
+    const name = isCost ? 'cost' : words[field as keyof typeof words]
+    row.wrong(isCost ? 'cost_currency' : field, currencyFault(name, ofRow, said))
+  }
+}
 
-/** The estimated cost in cents on the basis of the rate, if its own column states another one. Adds errors of its terms. */
+const basisWords: Readonly<Record<RateBasis, string>> = { linehaul: 'linehaul', all_in: 'all-in' }
+
+/** The estimated cost in cents on the basis of the rate, if its own column states another one. Adds the errors of its basis. */
 function costOnBasis(
   quote: PastedQuote,
   row: PastedCells,
-  { bases, assumed }: Pick<PastedContext, 'bases' | 'assumed'>,
+  { named, assumed }: Pick<PastedContext, 'named' | 'assumed'>,
 ): { readonly cost: number | null; readonly note: string | null } {
-  const stated = row.read('cost_basis', 'basis of the cost', readBasis) ?? bases.cost
-  const currency = row.read('cost_currency', 'currency of the cost', readCurrency)
+  const ofName = named.get('estimated_cost')?.basis ?? null
+  const stated = row.read('cost_basis', 'basis of the cost', readBasis) ?? ofName
   const cents = quote.estimated_cost === undefined ? null : centsFromDollars(quote.estimated_cost)
   const nothing = { cost: null, note: null }
   if (cents === null) return nothing
-  const wantedCurrency = quote.quoted_currency ?? 'USD'
-  // A row with an unknown currency already has an error.
-  const isKnown = quote.quoted_currency !== undefined || row.text('quoted_currency') === null
-  if (isKnown && currency !== null && currency !== wantedCurrency) {
-    row.wrong(
-      'cost_currency',
-      `The currency of the cost must be ${wantedCurrency}, as that of the row; it is "${currency}". Convert the cost to ${currencyWords[wantedCurrency]}, or remove it`,
-    )
-    return nothing
-  }
   const wanted = quote.quoted_basis ?? assumed
   if (stated === null || stated === wanted) return nothing
   const inCents = (dollars: number | undefined) => (dollars === undefined ? null : centsFromDollars(dollars))

@@ -26,6 +26,7 @@ import {
   readText,
 } from '../csv/index.ts'
 import type { Columns } from './columns.ts'
+import { checkCurrencies, currencyOfAmount, ofColumn } from './row-currencies.ts'
 import type { RowReader } from './row-reader.ts'
 
 /** Reads the booking fields of a row, each by its unit. */
@@ -100,17 +101,20 @@ function accessorialsOf(
  * The booking with what the file states for amounts whose row does not state it: the basis, the currency of the row, and the
  * accessorial charges that follow from charges by name.
  */
-export function withAssumedBases(
-  read: BookingCells,
-  row: RowReader,
-  { bases, names }: Pick<Columns, 'bases' | 'names'>,
-): RowBooking {
+export function withAssumedBases(read: BookingCells, row: RowReader, columns: Columns): RowBooking {
+  const { bases, names, fileCurrency: file } = columns
   const { customerRateCents: ar, truckCostCents: ap } = read
   const ofRow = row.readCached('quoted_currency', readCurrency)
+  const currencyOf = (of: 'customer' | 'truck', own: Currency | null) => {
+    const amount = of === 'customer' ? 'customer_rate' : 'truck_cost'
+    const isOther = own === null && row.currencyOf(amount) !== null && isOfQuoteOnly(row, names)
+    const shared = isOther ? null : ofColumn(names, 'quoted_currency', ofRow)
+    return currencyOfAmount(row, amount, { column: ofColumn(names, `${of}_currency`, own) ?? shared, file })
+  }
   const cells = {
     ...read,
-    customerCurrency: read.customerCurrency ?? (ar === null ? null : ofRow),
-    truckCurrency: read.truckCurrency ?? (ap === null ? null : ofRow),
+    customerCurrency: ar === null ? read.customerCurrency : currencyOf('customer', read.customerCurrency),
+    truckCurrency: ap === null ? read.truckCurrency : currencyOf('truck', read.truckCurrency),
     customerAccessorialsCents: accessorialsOf(
       row,
       'customer',
@@ -120,6 +124,15 @@ export function withAssumedBases(
     truckAccessorialsCents: accessorialsOf(row, 'truck', read.truckAccessorialsCents, read.truckCharges),
     rowCurrency: ofRow,
   }
+  const quotedOrRow = row.currencyOf('quoted_rate')?.currency ?? ofRow ?? file?.currency ?? null
+  checkCurrencies(row, ['customer_fuel', 'customer_accessorials', 'customer_charges'], {
+    name: ar === null ? 'the quoted rate' : 'the customer rate',
+    currency: ar === null && cells.customerCurrency === null ? quotedOrRow : cells.customerCurrency,
+  })
+  checkCurrencies(row, ['truck_fuel', 'truck_accessorials', 'truck_charges'], {
+    name: 'the truck cost',
+    currency: cells.truckCurrency,
+  })
   const customerBasis =
     cells.customerBasis ??
     (ar === null ? null : (basisOfRates(row, names, bases) ?? bases.customer_rate?.basis ?? null))
@@ -149,6 +162,11 @@ export function withAssumedBases(
         },
   )
   return { ...cells, customerBasis, truckBasis }
+}
+
+/** Whether the column of currencies is that of the quoted rate only: its name mentions the quote, and the row has a quoted rate. */
+function isOfQuoteOnly(row: RowReader, names: Columns['names']): boolean {
+  return /quote/i.test(names.quoted_currency ?? '') && row.text('quoted_rate') !== null
 }
 
 /**
@@ -181,14 +199,25 @@ export function readQuotedCharges(
   row: RowReader,
   quotedRate: number | null,
   end: RowBooking,
-  bases: Columns['bases'],
+  { bases, names, fileCurrency: file }: Columns,
 ): QuotedTermsRead {
   const said = row.readCached('quoted_basis', readBasis)
   const named = row.readCached('quoted_charges', readNamedCharges)
   const total = accessorialsOf(row, 'quoted', row.read('quoted_accessorials', readCharge), named)
-  const quotedCurrency = end.rowCurrency ?? (quotedRate === null ? end.customerCurrency : null)
+  const ofRow = ofColumn(names, 'quoted_currency', end.rowCurrency)
+  const quotedCurrency =
+    quotedRate === null
+      ? (end.customerCurrency ?? end.rowCurrency)
+      : currencyOfAmount(row, 'quoted_rate', { column: ofRow, file })
+  checkCurrencies(
+    row,
+    ['quoted_fuel', 'quoted_accessorials', 'quoted_charges', 'estimated_cost', 'market_rate'],
+    { name: 'the quoted rate', currency: quotedCurrency },
+  )
   // Charges in another currency than the quoted rate cannot be charges of that rate.
-  const sameCurrency = (quotedCurrency ?? 'USD') === (end.customerCurrency ?? 'USD')
+  const isAlone = end.customerRateCents === null && end.rowCurrency === null
+  const ofCharges = end.customerCurrency ?? (isAlone ? quotedCurrency : null)
+  const sameCurrency = (quotedCurrency ?? 'USD') === (ofCharges ?? 'USD')
   const hasOwn = quotedRate !== null && quotedChargeFields.some((field) => row.has(field))
   const ofCustomer = sameCurrency && !hasOwn ? end : noCharges
   const charges = {

@@ -1,14 +1,16 @@
-import { bookingTable, sentBookingFields } from '#engine/booking-fields.ts'
-import { isAmountUnit, quoteFieldsOf, quoteTable } from '#engine/quote-fields.ts'
-import type { RateBasis } from '#engine/rate-basis.ts'
+import type { Currency, RateBasis } from '#engine/rate-basis.ts'
 import {
-  amountText,
+  amountFields,
   type Cell,
   cellText,
   type ImportFieldName,
   quoted,
   readCell,
   readMoment,
+  roundedAmount,
+  type StatedAmount,
+  statedAmount,
+  statedCharges,
 } from '../csv/index.ts'
 import type { Columns } from './columns.ts'
 import type { KnownCells } from './known-cells.ts'
@@ -27,19 +29,17 @@ export interface RowContext {
   readonly assumed: RateBasis
   /** Cache of the cells that were read before. */
   readonly known: KnownCells
+  /** Whether the file is a workbook, whose amounts are rounded to cents. */
+  readonly isWorkbook?: boolean
+}
+
+/** The currency that an amount states, and where it states it. */
+export interface OwnCurrency {
+  readonly currency: Currency
+  readonly place: 'in its cell' | 'in its name'
 }
 
 const dayMs = 24 * 60 * 60 * 1000
-
-/** Fields whose dash or TBD means that there is no amount. */
-const amounts: ReadonlySet<string> = new Set([
-  ...quoteFieldsOf('file')
-    .map((field) => quoteTable[field])
-    .flatMap(({ sent, unit }) => (isAmountUnit(unit) ? sent : [])),
-  ...sentBookingFields.flatMap((field) =>
-    bookingTable[field].unit === 'cents' ? bookingTable[field].sent : [],
-  ),
-])
 
 /** The cells of one row by field, and the errors found while reading them. */
 export class RowReader {
@@ -47,31 +47,52 @@ export class RowReader {
   readonly #cells: readonly string[]
   readonly #columns: Columns
   readonly #known: KnownCells
+  readonly #isWorkbook: boolean
 
-  constructor(cells: readonly string[], { columns, known }: RowContext) {
+  constructor(cells: readonly string[], { columns, known, isWorkbook = false }: RowContext) {
     this.#cells = cells
     this.#columns = columns
     this.#known = known
+    this.#isWorkbook = isWorkbook
   }
 
   has(field: ImportFieldName): boolean {
     return this.#columns.positions[field] !== undefined
   }
 
-  text(field: ImportFieldName): string | null {
+  #cell(field: ImportFieldName): string | null {
     const position = this.#columns.positions[field]
-    const text = position === undefined ? null : cellText(this.#cells[position])
-    if (text === null || !amounts.has(field)) return text
-    return amountText(text) || null
+    const raw = position === undefined ? undefined : this.#cells[position]
+    return cellText(this.#isWorkbook && raw !== undefined && isAmount(field) ? roundedAmount(raw) : raw)
+  }
+
+  /** The text of a cell, that of an amount without its currency. Null when it is empty or has no column. */
+  text(field: ImportFieldName): string | null {
+    const cell = this.#cell(field)
+    return cell === null ? null : stated(field, cell).text || null
+  }
+
+  /** The currency that the cell of an amount or the name of its column states. Null without an amount. */
+  currencyOf(field: ImportFieldName): OwnCurrency | null {
+    const cell = this.#cell(field)
+    const { text, currency } = cell === null ? nothing : stated(field, cell)
+    if (text === '') return null
+    const named = this.#columns.currencies[field]
+    if (currency !== null) return { currency, place: 'in its cell' }
+    return named === undefined ? null : { currency: named, place: 'in its name' }
   }
 
   /** Reads a cell. Null when it is empty, has no column, or is invalid; an invalid cell is added to the errors. */
   read<T>(field: ImportFieldName, reader: (text: string) => Cell<T>): T | null {
-    const text = this.text(field)
-    if (text === null) return null
-    const cell = readCell(text, reader)
-    if ('value' in cell) return cell.value
-    this.wrong(field, `must be ${cell.wrong}; it is ${quoted(text)}`)
+    const said = this.#cell(field)
+    const { text, currency, wrong } = said === null ? nothing : stated(field, said)
+    if (said === null || text === '') return null
+    const cell = wrong === null ? readCell(text, reader) : { wrong }
+    const named = this.#columns.currencies[field]
+    if ('wrong' in cell) this.wrong(field, `must be ${cell.wrong}; it is ${quoted(said)}`)
+    else if (currency !== null && named !== undefined && named !== currency) {
+      this.wrong(field, `must be in ${named}, as the name of the column says; the cell says ${currency}`)
+    } else return cell.value
     return null
   }
 
@@ -113,4 +134,14 @@ export class RowReader {
   missing(field: ImportFieldName): void {
     this.wrong(field, 'is empty')
   }
+}
+
+const nothing: StatedAmount = { text: '', currency: null, wrong: null }
+const chargesByName: ReadonlySet<string> = new Set(['quoted_charges', 'customer_charges', 'truck_charges'])
+const isAmount = (field: ImportFieldName) => amountFields.has(field) && !chargesByName.has(field)
+
+/** The text of a cell and the currency of an amount in it. */
+function stated(field: ImportFieldName, cell: string): StatedAmount {
+  if (isAmount(field)) return statedAmount(cell)
+  return chargesByName.has(field) ? statedCharges(cell) : { text: cell, currency: null, wrong: null }
 }

@@ -22,6 +22,7 @@ import { comparableCents, sameTerms } from '#engine/rate-basis.ts'
 import { type PartsRead, readAnyPlace, readPlaceParts } from '#geography/read-place.ts'
 import {
   type Cell,
+  type ImportFieldName,
   type OutcomeReason,
   quoteCells,
   quoted,
@@ -158,7 +159,7 @@ function readQuote(row: RowReader, context: RowContext): ReadRow {
   const end = readEnd(row, context)
   const own = readOwnFields(row, now)
   const { quotedRateCents: quotedRate, quotedAt, pickupDate } = own
-  const quotedTerms = readQuotedCharges(row, quotedRate, end, context.columns.bases)
+  const quotedTerms = readQuotedCharges(row, quotedRate, end, context.columns)
   const reference = row.read('reference', readText)
   const pickupAt = pickupDate === null ? null : Date.parse(pickupDate)
   // A pickup day can be in the future; a quote cannot, so it is dated now. All quotes of a file without dates are dated now, with a
@@ -361,14 +362,16 @@ function reportedRow({ end, quote }: QuoteCells): ReportedRow {
  * row, so another assumed basis, or the rep, which earlier versions did not read, would make it a second quote.
  */
 function contentOf({ end, own, quote, ...cells }: QuoteCells, hasId: boolean, row: RowReader): string {
+  const digested = (unit: string, sent: ImportFieldName, value: string | number | null) => {
+    if (unit === 'currency') return digestedCurrency(row, sent, value)
+    return unit !== 'basis' || hasId || row.has(sent) ? value : null
+  }
   const charges = [...sentBookingFields.filter((field) => !fixedFields.has(field))].map((field) =>
-    bookingTable[field].unit !== 'basis' || hasId || row.has(bookingTable[field].sent) ? end[field] : null,
+    digested(bookingTable[field].unit, bookingTable[field].sent, end[field]),
   )
   const all = [
     ...charges,
-    ...digestedTerms.map((field) =>
-      quoteTable[field].unit !== 'basis' || hasId || row.has(quoteTable[field].sent) ? quote[field] : null,
-    ),
+    ...digestedTerms.map((field) => digested(quoteTable[field].unit, quoteTable[field].sent, quote[field])),
   ]
   return JSON.stringify([
     cells.origin.key,
@@ -394,6 +397,20 @@ function contentOf({ end, own, quote, ...cells }: QuoteCells, hasId: boolean, ro
       own[field] === null || (field === 'repName' && !hasId) ? [] : [[quoteTable[field].sent, own[field]]],
     ),
   ])
+}
+
+/**
+ * The currency of an amount for the digest of its row. US dollars count only if a column of currencies says so: earlier versions did not
+ * read them from cells and names of columns.
+ */
+function digestedCurrency<Value>(row: RowReader, field: ImportFieldName, value: Value): Value | null {
+  const isOfCustomer = field === 'quoted_currency' && row.text('quoted_rate') === null
+  const columns = [
+    field,
+    'quoted_currency',
+    ...(isOfCustomer ? (['customer_currency'] as const) : []),
+  ] as const
+  return value !== 'USD' || columns.some((one) => row.text(one) !== null) ? value : null
 }
 
 /** Fields that were added later. A row without them keeps its digest. */

@@ -565,7 +565,10 @@ describe('a file as a spreadsheet saves it', () => {
     const run = await ended(tenant, body.import_id)
     expect([run.status, run.rows_added, run.rows_won, run.rows_refused]).toEqual(['done', 2, 1, 1])
     expect(run.errors[0]).toMatchObject({ row: 6, column: 'Ship From' })
-    expect(run.understood.map(({ detail }: { detail: string }) => detail)).toEqual([
+    const understood = run.understood.filter(
+      ({ code }: { code: string }) => !['basis', 'currency'].includes(code),
+    )
+    expect(understood.map(({ detail }: { detail: string }) => detail)).toEqual([
       ...(kind === 'Windows-1252' ? ['The text is in the encoding Windows-1252.'] : []),
       '1 line above the header was left out.',
     ])

@@ -1,0 +1,65 @@
+import type { RateBasis } from '#engine/rate-basis.ts'
+import { splitCurrency } from './currency-words.ts'
+import { foldedHeader, nameLengthMax } from './import-fields.ts'
+
+/** What the name of a column states about its amounts. */
+export interface HeaderTerms {
+  /** The name without its currency. */
+  readonly name: string
+  /** The unit, if it is not dollars per load; worded to follow "amounts". */
+  readonly unit: string | null
+  /** The currencies as ISO 4217 codes. More than one is a contradiction. */
+  readonly currencies: readonly string[]
+  /** The basis; null if the name states none. */
+  readonly basis: RateBasis | null
+}
+
+/**
+ * Reads what the name of a column states about its amounts. All readers of files and pasted rows use it.
+ *
+ * @example headerTerms('Customer Linehaul (CAD)')
+ *   // { name: 'Customer Linehaul', unit: null, currencies: ['CAD'], basis: 'linehaul' }
+ * @example headerTerms('Rate ($/cwt)').unit // 'per hundredweight'
+ */
+export function headerTerms(header: string): HeaderTerms {
+  const words = header
+    .slice(0, nameLengthMax)
+    .replaceAll(/(\p{Ll})(\p{Lu})/gu, '$1 $2')
+    .replaceAll(/[_-]+/g, ' ')
+  const { rest, currencies } = splitCurrency(words, 'header')
+  const name = currencies.length === 0 ? header : rest
+  return { name, unit: unitOf(words.toLowerCase()), currencies, basis: basisOf(name) }
+}
+
+const per = String.raw`(?:\bper|/) ?`
+const units: readonly (readonly [RegExp, string])[] = [
+  [/%|‰|\bper ?cent(age)?s?\b|\bpct\b/, 'in percent'],
+  [/¢|\bcents?\b|\bcts\b/, 'in cents'],
+  [/\bthousands?\b|\$ ?k\b|\$ ?000\b/, 'in thousands'],
+  [new RegExp(String.raw`${per}(?:loaded |all )?mi(?:les?)?\b|\bc?rpm\b`), 'per mile'],
+  [new RegExp(String.raw`${per}(?:loaded )?(?:kms?|kilomet(?:er|re)s?)\b`), 'per kilometer'],
+  [
+    new RegExp(String.raw`${per}(?:100 ?(?:lbs?|pounds?)|hundred ?weights?)\b|\b(?:cwt|hundredweights?)\b`),
+    'per hundredweight',
+  ],
+  [new RegExp(String.raw`${per}(?:(?:short|long|metric|net|gross) )?(?:tons?|tonnes?|mt)\b`), 'per ton'],
+  [new RegExp(String.raw`${per}(?:lbs?|pounds?)\b`), 'per pound'],
+  [new RegExp(String.raw`${per}(?:kgs?|kilos?|kilograms?)\b`), 'per kilogram'],
+  [
+    new RegExp(
+      String.raw`${per}(?:hours?|hr|days?|pallets?|skids?|pieces?|cases?|units?|stops?|gal(?:lons?)?|lit(?:er|re)s?|f(?:oo|ee)?t)\b`,
+    ),
+    'per another unit than a load',
+  ],
+]
+
+function unitOf(words: string): string | null {
+  return units.find(([form]) => form.test(words))?.[1] ?? null
+}
+
+/** Names with billed or invoiced mean all-in. */
+function basisOf(name: string): RateBasis | null {
+  const folded = foldedHeader(name)
+  if (/linehaul|baserate/.test(folded)) return 'linehaul'
+  return /allin|^total|total$|invoice|billedamount/.test(folded) ? 'all_in' : null
+}
