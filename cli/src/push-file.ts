@@ -169,6 +169,7 @@ function readPushRow(cells: readonly string[], file: PushFile): Pick<PushRow, 'q
   const tooWide = widthError(cells, file)
   if (tooWide !== null) errors.push({ column: null, detail: tooWide })
   const text = (field: PushField) => cellText(cells[columns[field] ?? -1])
+  const headerOf = (field: PushField) => file.header[columns[field] ?? -1] ?? ''
   const read = <T>(field: PushField, reader: (cell: string) => Cell<T>): T | undefined => {
     const cell = text(field)
     if (cell === null) return undefined
@@ -180,20 +181,15 @@ function readPushRow(cells: readonly string[], file: PushFile): Pick<PushRow, 'q
   }
   /** The currencies that amounts state, each with the column that states it. */
   const currencies = new Map<string, string | null>()
-  const say = (field: PushField, currency: string | null | undefined) => {
-    if (currency != null && !currencies.has(currency)) currencies.set(currency, columnName(file, field))
+  const say = (field: PushField, currency: string | null) => {
+    if (currency !== null) currencies.set(currency, currencies.get(currency) ?? columnName(file, field))
   }
-  const stated = <T>(
-    field: PushField,
-    split: typeof statedAmount,
-    reader: (cell: string) => Cell<T>,
-  ): T | undefined =>
+  const stated = <T>(field: PushField, split: typeof statedAmount, reader: (cell: string) => Cell<T>) =>
     read<T | undefined>(field, (cell) => {
       const { text: plain, currency, wrong } = split(cell)
       if (plain === '') return { value: undefined }
       if (wrong !== null) return { wrong }
-      say(field, currency)
-      say(field, headerTerms(file.header[columns[field] ?? -1] ?? '').currencies[0])
+      for (const one of [currency, ...headerTerms(headerOf(field)).currencies]) say(field, one)
       return reader(plain)
     })
   const amount = (field: PushField, reader: (cell: string) => Cell<number | null>) => {
@@ -219,11 +215,7 @@ function readPushRow(cells: readonly string[], file: PushFile): Pick<PushRow, 'q
         // Sent as typed, because the service knows more equipment names.
         return text(field) ?? undefined
       case 'basis':
-        return (
-          read(field, quoteCells.basis) ??
-          headerTerms(file.header[columns.quoted_rate ?? -1] ?? '').basis ??
-          undefined
-        )
+        return read(field, quoteCells.basis) ?? headerTerms(headerOf('quoted_rate')).basis ?? undefined
       case 'miles':
       case 'currency':
       case 'rateType':
@@ -237,17 +229,12 @@ function readPushRow(cells: readonly string[], file: PushFile): Pick<PushRow, 'q
     errors.push({ column: columnName(file, 'external_id'), detail: 'The id of the quote is missing.' })
   }
   const outcome = read('outcome', readOutcome)
-  const reasonText = text('outcome_reason')
-  const reason = outcome?.reason ?? (reasonText === null ? undefined : readReason(reasonText))
+  const reason = outcome?.reason ?? read('outcome_reason', (cell) => ({ value: readReason(cell) }))
   const decidedAt = time('decided_at')
   const isDecided = outcome?.outcome === 'won' || outcome?.outcome === 'lost'
   const values = Object.fromEntries(pushedCells.map(({ name, unit }) => [name, sent(name, unit)]))
   if (typeof values.quoted_currency === 'string') say('quoted_currency', values.quoted_currency)
-  const [first, second] = [...currencies]
-  if (first !== undefined && second !== undefined) {
-    const detail = `The amounts must be in one currency; ${first[1]} says ${first[0]}, and ${second[1]} says ${second[0]}.`
-    errors.push({ column: second[1], detail })
-  } else if (first?.[0] === 'CAD') values.quoted_currency = 'CAD'
+  errors.push(...settleCurrency(values, currencies))
   const quote: PushedQuote = {
     external_id: externalId ?? '',
     origin: placeOf(cells, columns, 'origin') || undefined,
@@ -258,4 +245,21 @@ function readPushRow(cells: readonly string[], file: PushFile): Pick<PushRow, 'q
     ...(isDecided ? { decided_at: decidedAt } : {}),
   }
   return { quote, errors }
+}
+
+/**
+ * Sets the currency of a row to Canadian dollars if its amounts state them.
+ *
+ * @param currencies the currencies that the amounts state, each with its column
+ * @returns an error if they state two
+ */
+function settleCurrency(
+  values: Record<string, unknown>,
+  currencies: ReadonlyMap<string, string | null>,
+): readonly RowError[] {
+  const [first, second] = [...currencies]
+  if (first?.[0] === 'CAD' && second === undefined) values.quoted_currency = 'CAD'
+  if (first === undefined || second === undefined) return []
+  const detail = `The amounts must be in one currency; ${first[1]} says ${first[0]}, and ${second[1]} says ${second[0]}.`
+  return [{ column: second[1], detail }]
 }

@@ -6,7 +6,7 @@ import type { Currency } from '#engine/rate-basis.ts'
  */
 
 /** Where a text is. It decides which three letters are a currency: `all` is one only in a cell, beside an amount. */
-export type CurrencyPlace = 'cell' | 'header' | 'note'
+type CurrencyPlace = 'cell' | 'header' | 'note'
 
 export interface CurrencySplit {
   /** The text without its currencies. */

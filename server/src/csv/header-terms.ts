@@ -3,7 +3,7 @@ import { splitCurrency } from './currency-words.ts'
 import { foldedHeader, nameLengthMax } from './import-fields.ts'
 
 /** What the name of a column states about its amounts. */
-export interface HeaderTerms {
+interface HeaderTerms {
   /** The name without its currency. */
   readonly name: string
   /** The unit, if it is not dollars per load; worded to follow "amounts". */

@@ -16,7 +16,7 @@ export { csvHead, csvLines, formula } from './csv-lines.ts'
 export { currenciesOfNote, currencyWords, isStored, quoteCurrencies } from './currency-words.ts'
 export { monthOf, readDay, readDayNear, readMoment } from './date-cells.ts'
 export { amountFields, guessedHeaders, knownNames, lookedUpName, statusLike } from './guessed-columns.ts'
-export { type HeaderTerms, headerTerms } from './header-terms.ts'
+export { headerTerms } from './header-terms.ts'
 export {
   ambiguousHeaders,
   fieldOfHeader,

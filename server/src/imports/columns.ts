@@ -492,24 +492,9 @@ function readMap(
     const fieldText = pair.slice(0, at).replaceAll('"', '').trim()
     const written = pair.slice(at + 1).trim()
     const column = withoutQuotes(written)
-    if (fieldText === 'basis' || fieldText === 'cost_basis') {
-      const read = readBasis(column)
-      if ('value' in read) chosen[fieldText] = read.value
-      else
-        wrong(
-          null,
-          `The map says ${fieldText}=${shortName(column)}; it must be ${fieldText}=linehaul or ${fieldText}=all_in.`,
-        )
-      continue
-    }
-    if (fieldText === 'currency') {
-      const read = column === '' ? { value: null } : readCurrency(column)
-      if ('value' in read) chosen.currency = read.value
-      else
-        wrong(
-          null,
-          `The map says currency=${shortName(column)}; it must be currency=USD or currency=CAD. Other currencies are not stored. A column with the currency of each row is quoted_currency=${shortName(column)}.`,
-        )
+    if (fieldText === 'basis' || fieldText === 'cost_basis' || fieldText === 'currency') {
+      const fault = choose(fieldText, column, chosen)
+      if (fault !== null) wrong(null, fault)
       continue
     }
     const field = importFieldNames.find((name) => name === fieldText.toLowerCase())
@@ -552,6 +537,21 @@ function readMap(
     }
   }
   return mapped
+}
+
+/** Notes what a pair of the map states about all amounts. @returns why its value is wrong; null if it is not */
+function choose(what: keyof Chosen, text: string, chosen: Chosen): string | null {
+  const said = `The map says ${what}=${shortName(text)}`
+  if (what === 'currency') {
+    const read = text === '' ? { value: null } : readCurrency(text)
+    if ('value' in read) chosen.currency = read.value
+    return 'value' in read
+      ? null
+      : `${said}; it must be currency=USD or currency=CAD. Other currencies are not stored. A column with the currency of each row is quoted_currency=${shortName(text)}.`
+  }
+  const read = readBasis(text)
+  if ('value' in read) chosen[what] = read.value
+  return 'value' in read ? null : `${said}; it must be ${what}=linehaul or ${what}=all_in.`
 }
 
 /** @example withoutQuotes('"Rate ""all in"""') // 'Rate "all in"' */

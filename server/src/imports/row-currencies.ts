@@ -4,7 +4,7 @@ import type { Columns } from './columns.ts'
 import type { RowReader } from './row-reader.ts'
 
 /** A currency that applies to an amount, and what states it, worded to begin a clause. */
-export interface OtherCurrency {
+interface OtherCurrency {
   readonly currency: Currency
   readonly states: string
 }

@@ -34,7 +34,7 @@ export interface RowContext {
 }
 
 /** The currency that an amount states, and where it states it. */
-export interface OwnCurrency {
+interface OwnCurrency {
   readonly currency: Currency
   readonly place: 'in its cell' | 'in its name'
 }
