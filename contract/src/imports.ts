@@ -18,7 +18,10 @@ export const ImportError = Type.Object({
 })
 
 /** The parts of a file about whose reading an import says a sentence. */
-export const importNoteCodes = ['basis', 'currency', 'encoding', 'lines_left_out'] as const
+export const importNoteCodes = ['basis', 'currency', 'encoding', 'header_joined', 'lines_left_out'] as const
+
+/** The encodings of CSV text that are read. */
+export const textEncodings = ['utf-8', 'utf-16', 'windows-1252', 'macintosh', 'cp850', 'cp437'] as const
 
 /** How a part of a file was read, with the other readings that a person can choose. */
 export const ImportNote = Type.Object({
@@ -133,7 +136,7 @@ export const Import = Type.Object({
 const columnMap = Type.Optional(
   Type.String({
     description:
-      'field=column pairs, comma separated, such as quoted_rate=Sell Rate,origin="From, city". #3 means the third column. An empty value after = skips the field. basis=linehaul or basis=all_in states what the rates of the file include, and cost_basis what the truck costs include; without it, the name of their column decides, such as Linehaul or Total Revenue, or else the default basis of the brokerage. currency=USD or currency=CAD states the currency of the amounts without a currency of their own; without it, a line above the header decides, or else they are US dollars',
+      'field=column pairs, comma separated, such as quoted_rate=Sell Rate,origin="From, city". #3 means the third column. An empty value after = skips the field. basis=linehaul or basis=all_in states what the rates of the file include, and cost_basis what the truck costs include; without it, the name of their column decides, such as Linehaul or Total Revenue, or else the default basis of the brokerage. currency=USD or currency=CAD states the currency of the amounts without a currency of their own; without it, a line above the header decides, or else they are US dollars. encoding=macintosh (or windows-1252, cp850, cp437) states the encoding of text that is not UTF-8',
     maxLength: 4000,
     'x-expected': 'field=column pairs separated by commas',
   }),
@@ -162,7 +165,7 @@ const exampleImport = {
     {
       code: 'lines_left_out',
       column: null,
-      detail: '2 lines above the header were left out.',
+      detail: '2 lines above the header were left out: "Loads of March", "Printed 3/1/2026".',
       choices: [],
     },
     {
@@ -251,7 +254,7 @@ export const createImport = endpoint({
   path: '/api/imports',
   summary: 'Import past quotes and bookings',
   description:
-    'Accepts a CSV file (text/csv; UTF-8, UTF-16 or Windows-1252), plain or gzip, of at most 128 MiB both compressed and uncompressed, or an Excel workbook (.xlsx) of at most 32 MiB. Send the bytes of a gzip file or a workbook as they are, with Content-Type: text/csv (or the type of a workbook) and without Content-Encoding. Titles above the header and totals are left out. Columns are matched by known names, or by map. Valid rows are imported; an invalid row is skipped completely. A row with a known reference or lane_ref updates its quote; importing the same row again changes nothing. Values that the TMS signed and outcomes that a person set are not replaced, and are listed. The import runs in the background: read the import for its progress. A brokerage can run only one import or undo at a time. While pricing rules block quotes or need approval, only an admin or owner can import.',
+    'Accepts a CSV file (text/csv; UTF-8, UTF-16, Windows-1252, Macintosh or DOS), plain or gzip, of at most 128 MiB both compressed and uncompressed, or an Excel workbook (.xlsx) of at most 32 MiB. Send the bytes of a gzip file or a workbook as they are, with Content-Type: text/csv (or the type of a workbook) and without Content-Encoding. Titles above the header, totals, repeated headers and remarks are left out, and understood counts them. Columns are matched by known names, or by map. Valid rows are imported; an invalid row is skipped completely. A row with a known reference or lane_ref updates its quote; importing the same row again changes nothing. Values that the TMS signed and outcomes that a person set are not replaced, and are listed. The import runs in the background: read the import for its progress. A brokerage can run only one import or undo at a time. While pricing rules block quotes or need approval, only an admin or owner can import.',
   tag: 'Imports',
   who: { kind: 'dashboard', role: 'member' },
   query: Type.Object({
@@ -392,7 +395,16 @@ export const readImportHeader = endpoint({
     'Reads a file as an import reads it, and returns the header and the first rows. Nothing is saved. For CSV text, the first 256 kB are enough: cut them after a line end. A workbook is sent whole.',
   tag: 'Imports',
   who: { kind: 'dashboard', role: 'member' },
-  query: Type.Object({ sheet }),
+  query: Type.Object({
+    map: Type.Optional(
+      Type.String({
+        description: 'May choose the encoding, as in encoding=macintosh. Other pairs are not read',
+        maxLength: 4000,
+        'x-expected': 'field=column pairs separated by commas',
+      }),
+    ),
+    sheet,
+  }),
   body: Type.String({ description: 'The file or its beginning, plain or gzip' }),
   bodyKind: 'csv',
   bodyBytesMax: workbookBytesMax,
@@ -403,7 +415,7 @@ export const readImportHeader = endpoint({
     rows: Type.Array(Type.Array(Type.String()), {
       description: 'The first rows after the header, at most 5',
     }),
-    encoding: Type.Enum(['utf-8', 'utf-16', 'windows-1252'], { description: 'The encoding of CSV text' }),
+    encoding: Type.Enum([...textEncodings], { description: 'The encoding of CSV text' }),
     delimiter: nullable(Type.String({ description: 'The delimiter of CSV text; null for a workbook' })),
     sheet: nullable(Type.String({ description: 'The sheet that was read; null for CSV text' })),
     sheets: Type.Array(Type.String(), { description: 'The sheets with a header; empty for CSV text' }),

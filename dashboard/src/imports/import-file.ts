@@ -58,7 +58,14 @@ const delimiterNames: Readonly<Record<string, string>> = {
   '\t': 'tabs',
   '|': 'vertical bars',
 }
-const encodingNames = { 'utf-8': 'UTF-8', 'utf-16': 'UTF-16', 'windows-1252': 'Windows-1252' } as const
+const encodingNames = {
+  'utf-8': 'UTF-8',
+  'utf-16': 'UTF-16',
+  'windows-1252': 'Windows-1252',
+  macintosh: 'Macintosh',
+  cp850: 'DOS (CP850)',
+  cp437: 'DOS (CP437)',
+} as const
 
 /** @example foundWords(answer) // 'Header in line 3, values between semicolons, Windows-1252' */
 function foundWords({ header_line, delimiter, encoding, sheet }: Answer<'read-import-header'>): string {

@@ -492,6 +492,8 @@ function readMap(
     const fieldText = pair.slice(0, at).replaceAll('"', '').trim()
     const written = pair.slice(at + 1).trim()
     const column = withoutQuotes(written)
+    // The encoding is chosen before the header is read.
+    if (fieldText === 'encoding') continue
     if (fieldText === 'basis' || fieldText === 'cost_basis' || fieldText === 'currency') {
       const fault = choose(fieldText, column, chosen)
       if (fault !== null) wrong(null, fault)

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { threadMs } from '#testing/thread-time.ts'
-import { ImportFileError } from '../tables/index.ts'
+import { bytesOfText, ImportFileError } from '../tables/index.ts'
 import { readDieselFile } from './diesel-file.ts'
 
 const prices = [
@@ -10,9 +10,9 @@ const prices = [
 const title = 'Weekly U.S. No 2 Diesel Retail Prices'
 
 /** The details with which a file is refused. */
-function refusals(text: string): string[] {
+async function refusals(text: string): Promise<string[]> {
   try {
-    readDieselFile(text)
+    await readDieselFile(bytesOfText(text, 'its sheet "Data 1"'))
   } catch (error) {
     if (error instanceof ImportFileError) return error.problems.map(({ detail }) => detail)
     throw error
@@ -53,8 +53,8 @@ test.each([
       '03/02/2026,3.879',
     ],
   ],
-])('reads %s', (_, lines) => {
-  expect(readDieselFile(`\uFEFF${lines.join('\r\n')}\r\n`)).toEqual(prices)
+])('reads %s', async (_, lines) => {
+  expect(await readDieselFile(bytesOfText(`\uFEFF${lines.join('\r\n')}\r\n`))).toEqual(prices)
 })
 
 test.each([
@@ -64,7 +64,7 @@ test.each([
     ['period,series,value', '2026-03-02,EMD_EPD2D_PTE_R10_DPG,4.1'],
     /must contain the series/,
   ],
-  ['an Excel workbook', ['PK\u0003\u0004'], /Save its sheet "Data 1" as CSV/],
+  ['an Excel workbook', ['PK\u0003\u0004'], /Save its sheet "Data 1" as "CSV UTF-8"/],
   [
     'a price in cents',
     ['period,series,value', '2026-03-02,EMD_EPD2D_PTE_NUS_DPG,387.9'],
@@ -81,8 +81,8 @@ test.each([
     /^Line 3: the week 2026-03-02 has another price/,
   ],
   ['no price', ['period,series,value', '2026-03-02,EMD_EPD2D_PTE_NUS_DPG,NA'], /has no price/],
-])('refuses %s with the remedy', (_, lines, detail) => {
-  expect(refusals(lines.join('\n'))).toEqual([expect.stringMatching(detail)])
+])('refuses %s with the remedy', async (_, lines, detail) => {
+  expect(await refusals(lines.join('\n'))).toEqual([expect.stringMatching(detail)])
 })
 
 test.each([
@@ -90,16 +90,16 @@ test.each([
   ['carriage returns', '\r'.repeat(3_000_000)],
   ['commas', `Week of${','.repeat(3_000_000)}`],
   ['rows of the API', `{"response":{"data":[${'0,'.repeat(1_400_000)}0]}}`],
-])('a file of three megabytes of %s is refused before it is read', (_, text) => {
-  expect(refusals(text)[0]).toMatch(/^The file must have at most 250,000 cells; it has [\d,]+\./)
+])('a file of three megabytes of %s is refused before it is read', async (_, text) => {
+  expect((await refusals(text))[0]).toMatch(/^The file must have at most 250,000 cells; it has [\d,]+\./)
 })
 
 const dayOfSpaces = `period,series,value\n1${' '.repeat(40_000)}x,EMD_EPD2D_PTE_NUS_DPG,3.9`
-test('a day of 40,000 spaces is refused, and repeated in part', () => {
-  expect(refusals(dayOfSpaces).map(({ length }) => length < 300)).toEqual([true])
+test('a day of 40,000 spaces is refused, and repeated in part', async () => {
+  expect((await refusals(dayOfSpaces)).map(({ length }) => length < 300)).toEqual([true])
 })
-test('a day of 40,000 spaces is refused in a moment', { tags: 'measure' }, () => {
+test('a day of 40,000 spaces is refused in a moment', { tags: 'measure' }, async () => {
   const begun = threadMs()
-  refusals(dayOfSpaces)
+  await refusals(dayOfSpaces)
   expect(threadMs() - begun).toBeLessThan(500)
 })

@@ -1,8 +1,8 @@
 import Papa from 'papaparse'
-import { dieselWeeksMax } from '#contract/limits.ts'
+import { dieselFileBytesMax, dieselWeeksMax } from '#contract/limits.ts'
 import type { DieselPrice } from '#engine/fuel-surcharge.ts'
 import { cellText, quoted, readCell, readDay } from '../csv/index.ts'
-import { ImportFileError, isWorkbook, refuseCells, tableOf } from '../tables/index.ts'
+import { type FileBytes, ImportFileError, readTable, refuseCells, unpacked } from '../tables/index.ts'
 
 /** The EIA's series of the average U.S. retail price of No. 2 diesel. Fuel surcharges are customarily computed from it. */
 const usDieselSeries = 'EMD_EPD2D_PTE_NUS_DPG'
@@ -23,14 +23,12 @@ const problemsMax = 20
  *
  * @returns the prices, oldest week first
  * @throws ImportFileError with the line and the remedy, if the file has another form or a price or date that cannot be read
- * @example readDieselFile('period,series,value\n2026-03-02,EMD_EPD2D_PTE_NUS_DPG,3.879')
+ * @example await readDieselFile(bytesOfText('period,series,value\n2026-03-02,EMD_EPD2D_PTE_NUS_DPG,3.879'))
  *   // [{ week: '2026-03-02', mills: 3879 }]
  */
-export function readDieselFile(text: string): DieselPrice[] {
-  if (isWorkbook(text)) {
-    throw refused('The file is an Excel workbook. Save its sheet "Data 1" as CSV and send that file.')
-  }
-  const { lines: data, firstLine } = tableOf(asCsv(text), namesOfDiesel)
+export async function readDieselFile(file: FileBytes): Promise<DieselPrice[]> {
+  const { lines } = await readTable(await asCsv(file), { knownNames: namesOfDiesel, cellsMax })
+  const data = lines.map(({ cells }) => cells)
   const form = apiForm(data) ?? sheetForm(data) ?? pageForm(data)
   if (form === null) {
     throw refused(
@@ -42,7 +40,7 @@ export function readDieselFile(text: string): DieselPrice[] {
   for (const [index, cells] of data.entries()) {
     if (index <= form.header || !form.isRead(cells)) continue
     if (problems.length >= problemsMax) break
-    const line = index + firstLine
+    const line = lines[index]?.line
     const read = readWeek(cells[form.week] ?? '', cells[form.price] ?? '')
     if (read === null) continue
     if ('wrong' in read) problems.push(`Line ${line}: ${read.wrong}`)
@@ -62,9 +60,31 @@ export function readDieselFile(text: string): DieselPrice[] {
     .sort((one, other) => (one.week < other.week ? -1 : 1))
 }
 
-/** Converts an answer of the API to CSV. Returns any other text unchanged. */
-function asCsv(text: string): string {
-  if (!text.trimStart().startsWith('{')) return text
+/** The most cells of the file: ten times the largest file of the EIA with all its regions. */
+const cellsMax = 250_000
+
+/** Converts an answer of the API to CSV. Returns any other file unchanged. */
+async function asCsv(file: FileBytes): Promise<FileBytes> {
+  const pieces: Buffer[] = []
+  let length = 0
+  for await (const piece of unpacked(file)) {
+    if (length === 0) refuseXls(piece)
+    pieces.push(piece)
+    length += piece.length
+    const isAnswer = /^\uFEFF?\s*\{/.test(pieces[0]?.subarray(0, 100).toString() ?? '')
+    if (!isAnswer || length > dieselFileBytesMax) return file
+  }
+  return [Buffer.from(csvOfAnswer(Buffer.concat(pieces).toString()))]
+}
+
+/** The EIA publishes a workbook of Excel 97, which is not read. */
+function refuseXls(first: Buffer): void {
+  if (first.subarray(0, 4).toString('latin1') === '\u00d0\u00cf\u0011\u00e0') {
+    throw refused('The file is an Excel workbook (.xls). Save its sheet "Data 1" as CSV and send that file.')
+  }
+}
+
+function csvOfAnswer(text: string): string {
   let answer: { response?: { data?: unknown } }
   try {
     answer = JSON.parse(text)
@@ -74,7 +94,7 @@ function asCsv(text: string): string {
   const data = answer.response?.data
   const rows = Array.isArray(data) ? (data as (Record<string, unknown> | null)[]) : []
   const fields = ['period', 'series', 'value']
-  refuseCells(rows.length * fields.length)
+  refuseCells(rows.length * fields.length, cellsMax)
   return Papa.unparse({ fields, data: rows.map((row) => fields.map((field) => String(row?.[field] ?? ''))) })
 }
 
@@ -86,7 +106,7 @@ interface DieselForm {
   readonly isRead: (cells: readonly string[]) => boolean
 }
 
-function apiForm(data: readonly string[][]): DieselForm | null {
+function apiForm(data: readonly (readonly string[])[]): DieselForm | null {
   const header = data.findIndex((cells) => cells.some((cell) => cell.trim().toLowerCase() === 'period'))
   const names = (data[header] ?? []).map((cell) => cell.trim().toLowerCase())
   const [week, series, price] = ['period', 'series', 'value'].map((name) => names.indexOf(name))
@@ -102,14 +122,14 @@ const namesOfDiesel = (cells: readonly string[]) =>
 
 const hasWeek = (cells: readonly string[]) => (cells[0] ?? '').trim() !== ''
 
-function sheetForm(data: readonly string[][]): DieselForm | null {
+function sheetForm(data: readonly (readonly string[])[]): DieselForm | null {
   const row = data.findIndex((cells) => cells[0]?.trim().toLowerCase() === 'sourcekey')
   const price = (data[row] ?? []).findIndex((cell) => cell.trim().toUpperCase() === usDieselSeries)
   // The row after the keys has the names of the columns.
   return price < 0 ? null : { header: row + 1, week: 0, price, isRead: hasWeek }
 }
 
-function pageForm(data: readonly string[][]): DieselForm | null {
+function pageForm(data: readonly (readonly string[])[]): DieselForm | null {
   const header = data.findIndex((cells) => /^week of$/i.test(cells[0]?.trim() ?? ''))
   const price = (data[header] ?? []).findIndex((cell) => usDieselTitle.test(cell))
   return price < 0 ? null : { header, week: 0, price, isRead: hasWeek }

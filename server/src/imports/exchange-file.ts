@@ -1,13 +1,15 @@
 import { exchangeRatesMax } from '#contract/limits.ts'
 import { type ExchangeRate, USD_PER_CAD } from '#engine/exchange-days.ts'
 import { cellText, quoted, readCell, readDay } from '../csv/index.ts'
-import { ImportFileError, tableOf } from '../tables/index.ts'
+import { type FileBytes, ImportFileError, readTable } from '../tables/index.ts'
 
 /** The names of the columns. The Bank of Canada publishes FXCADUSD and FXUSDCAD. FXUSDCAD is the Canadian dollars for one US dollar. */
 const dayNames = ['date', 'day']
 const usdPerCadNames = ['usdpercad', 'fxcadusd', 'cadusd']
 const cadPerUsdNames = ['cadperusd', 'fxusdcad', 'usdcad']
 const problemsMax = 20
+/** The most cells of the file. The Bank of Canada publishes 26 currencies, since 2017. */
+const cellsMax = 250_000
 
 const folded = (cell: string) => cell.toLowerCase().replaceAll(/[^a-z]/g, '')
 
@@ -17,12 +19,13 @@ const folded = (cell: string) => cell.toLowerCase().replaceAll(/[^a-z]/g, '')
  *
  * @returns the exchange rates, oldest day first
  * @throws ImportFileError with the line and the remedy, if the file has another form or a value that cannot be read
- * @example readExchangeFile('date,FXUSDCAD\n2026-03-02,1.25') // [{ day: '2026-03-02', usdPerCad: 0.8 }]
+ * @example await readExchangeFile(bytesOfText('date,FXUSDCAD\n2026-03-02,1.25')) // [{ day: '2026-03-02', usdPerCad: 0.8 }]
  */
-export function readExchangeFile(text: string): ExchangeRate[] {
+export async function readExchangeFile(file: FileBytes): Promise<ExchangeRate[]> {
   const known = [...dayNames, ...usdPerCadNames, ...cadPerUsdNames]
   const namesOf = (cells: readonly string[]) => cells.filter((cell) => known.includes(folded(cell))).length
-  const { lines: data, firstLine } = tableOf(text, namesOf)
+  const { lines } = await readTable(file, { knownNames: namesOf, cellsMax })
+  const data = lines.map(({ cells }) => cells)
   const at = data.findIndex((cells) => cells.some((cell) => dayNames.includes(folded(cell))))
   const names = (data[at] ?? []).map(folded)
   const dayAt = names.findIndex((name) => dayNames.includes(name))
@@ -38,7 +41,7 @@ export function readExchangeFile(text: string): ExchangeRate[] {
   for (const [index, cells] of data.entries()) {
     if (index <= at) continue
     if (problems.length >= problemsMax) break
-    const line = index + firstLine
+    const line = lines[index]?.line
     const written = cellText(cells[direct < 0 ? inverse : direct]) ?? ''
     if (cells.every((cell) => cell.trim() === '') || /^(na|n\/a|bank holiday|-)?$/i.test(written)) continue
     const day = readCell(cellText(cells[dayAt]) ?? '', readDay)

@@ -21,13 +21,16 @@ import {
 import {
   type FileBytes,
   ImportFileError,
+  isSingleByteEncoding,
   openTable,
+  type SingleByteEncoding,
+  singleByteEncodings,
   type TableFile,
   type TableRow,
   tablePieces,
 } from '../tables/index.ts'
 import { type Columns, readColumns, withCurrencyAbove } from './columns.ts'
-import { fileNotes, type ImportNote } from './import-notes.ts'
+import { addLeftOut, fileNotes, type ImportNote, type LeftOutLines, noneLeftOut } from './import-notes.ts'
 import { knownCells } from './known-cells.ts'
 import { moneyNotes } from './money-notes.ts'
 import { persist } from './persist.ts'
@@ -54,11 +57,17 @@ export async function openImport(
   map: string | undefined,
   sheet?: string | undefined,
 ): Promise<OpenImport> {
-  const csv = await openFile(bytes, sheet)
+  const csv = await openFile(bytes, sheet, map)
   const named = readColumns(csv.header, map)
-  const read = 'problems' in named ? named : withCurrencyAbove(named.columns, csv.aboveHeader)
+  const read =
+    'problems' in named
+      ? named
+      : withCurrencyAbove(
+          named.columns,
+          csv.aboveHeader.map(({ cells }) => cells.join(' ').trim()),
+        )
   if ('problems' in read) {
-    const row = csv.rowsStart.line - 1
+    const row = csv.headerLine
     throw new ImportFileError(
       read.problems.map((problem) => ({ ...problem, row: problem.code === 'header' ? row : null })),
     )
@@ -70,10 +79,23 @@ export async function openImport(
  * Opens a file of quotes. Its header is recognized by known column names.
  *
  * @param sheet the sheet of a workbook; without it, the first one with a header
+ * @param map may choose the encoding, as in `encoding=macintosh`
  * @throws ImportFileError
  */
-export function openFile(bytes: FileBytes, sheet: string | undefined): Promise<TableFile> {
-  return openTable(bytes, { knownNames, sheet })
+export async function openFile(
+  bytes: FileBytes,
+  sheet: string | undefined,
+  map: string | undefined,
+): Promise<TableFile> {
+  return openTable(bytes, { knownNames, sheet, encoding: chosenEncoding(map) })
+}
+
+/** @throws ImportFileError if the map names an encoding that is not read */
+function chosenEncoding(map = ''): SingleByteEncoding | undefined {
+  const name = /(?:^|,)\s*encoding\s*=\s*([^,"]{0,40})/.exec(map)?.[1]?.trim().toLowerCase()
+  if (name === undefined || isSingleByteEncoding(name)) return name
+  const detail = `The map says encoding=${name}; it must be encoding=${singleByteEncodings.join(' or ')}. UTF-8 and UTF-16 need no choice.`
+  throw new ImportFileError([{ code: 'map', row: null, column: null, detail }])
 }
 
 /** Runs the work of a batch when it is the turn of its import or undo. */
@@ -162,6 +184,7 @@ class ImportRun {
   #progress: ImportProgress
   /** The default basis of the brokerage, once it is read. */
   #assumed: RateBasis = 'all_in'
+  #leftOut = noneLeftOut
   readonly #lists = { errors: [] as RowError[], changes: [] as RowChange[], kept: [] as NotAppliedValue[] }
 
   constructor(database: Database, job: ImportJob) {
@@ -190,7 +213,9 @@ class ImportRun {
       const assumptions = await this.#assumptions()
       this.#assumed = assumptions.assumed
       const context = { columns, ...assumptions, known: knownCells(), isWorkbook }
-      for await (const { batch, bytesRead } of batchesOf(csv, { context, identify: rowIdentities() })) {
+      const settling = { context, identify: rowIdentities() }
+      for await (const { batch, bytesRead, leftOut } of batchesOf(csv, settling)) {
+        this.#leftOut = leftOut
         if ((await saving) === 'stop') return await this.#finish('stopped', stoppedOnRequest)
         saving = this.#save(batch, bytesRead)
         // An error is handled at the next await, not while the next batch is being read.
@@ -219,7 +244,7 @@ class ImportRun {
   #result() {
     const { changes, kept } = this.#lists
     const { csv, columns } = this.#job.file
-    const understood = [...fileNotes(csv), ...moneyNotes(columns, this.#assumed)]
+    const understood = [...fileNotes(csv, this.#leftOut), ...moneyNotes(columns, this.#assumed)]
     return { ...this.#progress, changes, kept, understood }
   }
 
@@ -311,25 +336,27 @@ class ImportRun {
   }
 }
 
-/** The rows of a file in batches, each with the bytes of the file read so far. The last batch may be empty. */
+/** The rows of a file in batches, each with the bytes read and the lines left out so far. The last batch may be empty. */
 async function* batchesOf(
   csv: TableFile,
   settling: Settling,
-): AsyncGenerator<{ readonly batch: Batch; readonly bytesRead: number }> {
+): AsyncGenerator<{ readonly batch: Batch; readonly bytesRead: number; readonly leftOut: LeftOutLines }> {
   let batch = emptyBatch()
+  let leftOut = noneLeftOut
   let bytesRead = csv.rowsStart.byte
   for await (const piece of tablePieces(csv)) {
+    leftOut = addLeftOut(leftOut, piece.leftOut)
     for (const row of piece.rows) {
       settleRow(batch, row, settling)
       if (batch.weight < rowsPerBatch) continue
-      yield { batch, bytesRead }
+      yield { batch, bytesRead, leftOut }
       batch = emptyBatch()
     }
     bytesRead = piece.bytesRead
     // Requests run before the next piece.
     await setImmediate()
   }
-  yield { batch, bytesRead: csv.bytesTotal }
+  yield { batch, bytesRead: csv.bytesTotal, leftOut }
 }
 
 interface Settling {

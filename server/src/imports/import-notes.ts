@@ -1,16 +1,89 @@
 import type { Static } from 'typebox'
 import type { ImportNote as Note } from '#contract/imports.ts'
-import type { TableFile } from '../tables/index.ts'
+import { counted } from '#engine/wording.ts'
+import { quoted } from '../csv/index.ts'
+import type { LeftOutRow, TableFile } from '../tables/index.ts'
 
 export type ImportNote = Static<typeof Note>
 
-/** How a file's bytes were read: its encoding if it is not UTF-8, and the lines above its header. */
-export function fileNotes({ encoding, aboveHeader }: TableFile): ImportNote[] {
-  const note = (code: ImportNote['code'], detail: string) => ({ code, column: null, detail, choices: [] })
-  const count = aboveHeader.length
-  const lines = count === 1 ? '1 line above the header was' : `${count} lines above the header were`
+/** The texts of the first lines that are left out, and how many there are. */
+export interface LeftOutLines {
+  readonly counts: Readonly<Record<LeftOutRow['why'], number>>
+  readonly remarks: readonly string[]
+}
+
+export const noneLeftOut: LeftOutLines = { counts: { total: 0, header: 0, remark: 0 }, remarks: [] }
+
+const shownMax = 3
+
+/** Adds rows that are left out. */
+export function addLeftOut(before: LeftOutLines, rows: readonly LeftOutRow[]): LeftOutLines {
+  if (rows.length === 0) return before
+  const counts = { ...before.counts }
+  for (const { why } of rows) counts[why]++
+  const texts = rows.flatMap(({ why, cells }) => (why === 'remark' ? textOf(cells) : []))
+  return { counts, remarks: [...before.remarks, ...texts].slice(0, shownMax) }
+}
+
+const textOf = (cells: readonly string[]) => {
+  const filled = cells.map((cell) => cell.trim()).filter((cell) => cell !== '')
+  return quoted(filled.join(' '))
+}
+
+const encodingNames = {
+  'windows-1252': 'Windows-1252',
+  macintosh: 'Macintosh',
+  cp850: 'DOS (CP850)',
+  cp437: 'DOS (CP437)',
+} as const
+
+/** How a file's bytes were read: its encoding if it is not Unicode, its header if it has several rows, and the lines left out. */
+export function fileNotes(file: TableFile, leftOut: LeftOutLines): ImportNote[] {
+  return [...encodingNotes(file), ...headerNotes(file), ...leftOutNotes(file, leftOut)]
+}
+
+const noteOf = (
+  code: ImportNote['code'],
+  detail: string,
+  choices: ImportNote['choices'] = [],
+): ImportNote => ({ code, column: null, detail, choices })
+
+function encodingNotes({ encoding, readings }: TableFile): ImportNote[] {
+  if (encoding === 'utf-8' || encoding === 'utf-16') return []
+  const words = (of: readonly string[]) => of.map((word) => quoted(word)).join(', ')
+  const own = readings.find((reading) => reading.encoding === encoding)?.words ?? []
+  const shown = own.length === 0 ? '' : `, with words such as ${words(own)}`
+  const choices = readings.flatMap((reading) =>
+    reading.encoding === encoding || reading.words.length === 0 || words(reading.words) === words(own)
+      ? []
+      : [{ map: `encoding=${reading.encoding}`, detail: `The words are ${words(reading.words)}.` }],
+  )
+  return [noteOf('encoding', `The text is in the encoding ${encodingNames[encoding]}${shown}.`, choices)]
+}
+
+function headerNotes({ joined, header, headerRows }: TableFile): ImportNote[] {
+  if (joined === null) return []
+  const names = header
+    .slice(0, 6)
+    .map((name) => quoted(name.trim()))
+    .join(', ')
+  const lines = headerRows.map(({ line }) => line).join(' and ')
+  const what = joined === 'units' ? 'The header and the units below it' : 'The header has two rows, which'
+  return [noteOf('header_joined', `${what} (lines ${lines}) are read together: ${names}.`)]
+}
+
+function leftOutNotes({ aboveHeader }: TableFile, { counts, remarks }: LeftOutLines): ImportNote[] {
+  const note = (count: number, what: string, texts: readonly string[] = []) => {
+    if (count === 0) return []
+    const shown = texts.length === 0 ? '' : `: ${texts.join(', ')}${texts.length < count ? ', …' : ''}`
+    const were = count === 1 ? 'was' : 'were'
+    return [noteOf('lines_left_out', `${counted(count, 'line')} ${what} ${were} left out${shown}.`)]
+  }
+  const above = aboveHeader.slice(0, shownMax).map(({ cells }) => textOf(cells))
   return [
-    ...(encoding === 'windows-1252' ? [note('encoding', 'The text is in the encoding Windows-1252.')] : []),
-    ...(count > 0 ? [note('lines_left_out', `${lines} left out.`)] : []),
+    ...note(aboveHeader.length, 'above the header', above),
+    ...note(counts.total, 'with a total'),
+    ...note(counts.header, 'with the header again'),
+    ...note(counts.remark, 'with a single text', remarks),
   ]
 }

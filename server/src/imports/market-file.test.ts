@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { threadMs } from '#testing/thread-time.ts'
+import { bytesOfText } from '../tables/index.ts'
 import { readPublished, zipAreaOf } from './market-cells.ts'
 import { meaningOf } from './market-columns.ts'
 import { readMarketFile } from './market-file.ts'
@@ -8,7 +9,7 @@ import type { MarketFileDefaults } from './market-rows.ts'
 const now = Date.UTC(2026, 10, 24, 12)
 const assumed = { source: 'Export', as_of: '2026-11-20' } as const
 const read = (text: string, defaults: MarketFileDefaults = {}) =>
-  readMarketFile(text, { ...assumed, ...defaults }, now)
+  Promise.resolve().then(() => readMarketFile(bytesOfText(text), { ...assumed, ...defaults }, now))
 const refusal = (text: string, defaults: MarketFileDefaults = {}) =>
   read(text, defaults).then(
     () => 'read',

@@ -1,11 +1,10 @@
-import Papa from 'papaparse'
 import { marketFileRowsMax } from '#contract/limits.ts'
 import { marketCurrencies } from '#contract/market-reference.ts'
 import { MARKET_RATE_RULE } from '#engine/market-rate.ts'
 import type { Steps } from '#engine/steps.ts'
 import { cellText, currencyWords, quoted } from '../csv/index.ts'
 import { yieldBetweenSteps } from '../runtime/index.ts'
-import { formOf, ImportFileError, refuseOtherText } from '../tables/index.ts'
+import { type FileBytes, ImportFileError, readTable } from '../tables/index.ts'
 import { currencyAbove } from './column-terms.ts'
 import { isNoAmount, marketAmount, readPerMile } from './market-cells.ts'
 import {
@@ -33,8 +32,6 @@ export interface MarketFile {
   readonly notes: readonly string[]
 }
 
-/** The header is looked for in the first lines that are not blank: exports begin with a title and the request. */
-const headerLinesMax = 30
 /** Maximum columns of a file: the comparison of more names would block other requests. The multi-lane output of DAT has 35. */
 const columnsMax = 200
 /** Maximum lines of a file, including those without a rate. */
@@ -48,31 +45,30 @@ const linesMax = 4 * marketFileRowsMax
  * @throws ImportFileError if the file has no header with the necessary columns, or too many rows
  */
 export async function readMarketFile(
-  text: string,
+  bytes: FileBytes,
   defaults: MarketFileDefaults,
   now: number,
 ): Promise<MarketFile> {
-  return yieldBetweenSteps(readInSteps(text, defaults, now))
+  const table = await readTable(bytes, { knownNames, columnsMax, linesMax, lengthMax: lineLengthMax })
+  return yieldBetweenSteps(readInSteps(table, defaults, now))
 }
 
-function* readInSteps(text: string, defaults: MarketFileDefaults, now: number): Steps<MarketFile> {
-  refuseOtherText(text)
-  const lines = yield* linesInSteps(text)
-  const at = headerAt(lines)
-  const header = lines[at]?.cells ?? []
-  refuseWidth(header)
+function* readInSteps(
+  { header, above, rows, leftOut, malformed, isWorkbook }: Awaited<ReturnType<typeof readTable>>,
+  defaults: MarketFileDefaults,
+  now: number,
+): Steps<MarketFile> {
   const chosen = chooseColumns(header, defaults.kind)
   refuseHeader(chosen, header, defaults)
-  const { rateLines, notes } = yield* splitLines(lines.slice(at + 1), chosen)
-  const above = lines.slice(0, at).map(({ line }) => line)
+  const { rateLines, text, without } = yield* splitLines(rows, chosen)
   const said = currencyAbove(
-    lines.slice(0, at).map(({ cells }) => cells.join(' ').trim()),
+    above.map(({ cells }) => cells.join(' ').trim()),
     marketCurrencies,
   )
   if (said !== null && 'fault' in said) {
     throw refused(`The lines above the header must name one currency, USD, CAD or MXN; they ${said.fault}.`)
   }
-  const read: Reading = { header, chosen, defaults, now, above: said?.stated.currency ?? null }
+  const read: Reading = { header, chosen, defaults, now, above: said?.stated.currency ?? null, isWorkbook }
   refuseUnstatedUnit(rateLines, read)
   const found = rateLines.flatMap(({ rates, ...line }) => rates.map((of) => ({ line, of })))
   if (found.length > marketFileRowsMax) {
@@ -81,16 +77,19 @@ function* readInSteps(text: string, defaults: MarketFileDefaults, now: number): 
     )
   }
   const { single, repeated } = yield* rowsInSteps(found, read)
+  const numbers = (lines: readonly { readonly line: number }[]) => lines.map(({ line }) => line)
   return {
     // A column that is not read may have a name of any length.
     columns: chosen.columns.map((column) => ({ ...column, name: quoted(column.name).slice(1, -1) })),
     rows: single,
     notes: [
-      ...listed(above, 'above the header'),
+      ...listed(numbers(above), 'above the header'),
       ...chosen.notes,
       ...unitNotes(rateLines, read),
       ...currencyNotes(read),
-      ...notes,
+      ...listed(numbers([...text, ...leftOut].sort((one, other) => one.line - other.line)), 'text or totals'),
+      ...listed(numbers(without), 'without a rate'),
+      ...listed(numbers(malformed), 'with a misplaced double quote'),
       ...listed(repeated, 'the same as an earlier line'),
     ],
   }
@@ -120,66 +119,11 @@ function refused(detail: string): ImportFileError {
   return new ImportFileError([{ code: 'header', row: null, column: null, detail }])
 }
 
-function refuseWidth(header: readonly string[]): void {
-  const columns = header.findLastIndex((cell) => cell.trim() !== '') + 1
-  if (columns > columnsMax) {
-    throw refused(
-      `The file must have at most ${columnsMax} columns; it has ${columns.toLocaleString('en-US')}.`,
-    )
-  }
-}
-
-/** The lines that are not blank, parsed with the delimiter by which the header has the most known names. */
-function* linesInSteps(text: string): Steps<Line[]> {
-  const { delimiter, newline, body, firstLine } = formOf(text, knownNames)
-  const parsed = yield* parsedInSteps(body, { delimiter, newline })
-  if (parsed.length > linesMax) {
-    throw refused(`The file must have at most ${linesMax.toLocaleString('en-US')} lines. Split it.`)
-  }
-  return parsed
-    .map((cells, index) => ({ cells, line: index + firstLine }))
-    .filter(({ cells }) => cells.some((cell) => cell.trim() !== ''))
-}
-
-/** Characters of a file that are parsed in one step. */
-const pieceLength = 32_000
 /** A longer line has more columns than are read, longer cells, or a double quote that is never closed. */
 const lineLengthMax = 512_000
 
-/** The cells of all lines. Stops after the maximum number of lines. */
-function* parsedInSteps(
-  text: string,
-  form: { readonly delimiter: string; readonly newline: '\n' | '\r' | '\r\n' },
-): Steps<string[][]> {
-  const parsed: string[][] = []
-  let length = pieceLength
-  for (let from = 0; from < text.length && parsed.length <= linesMax; ) {
-    const isLast = from + length >= text.length
-    const parser = new Papa.Parser(form)
-    const piece = parser.parse(text.slice(from, from + length), 0, !isLast) as Papa.ParseResult<string[]>
-    for (const cells of piece.data) parsed.push(cells)
-    if (isLast) break
-    from += piece.meta.cursor
-    // A cell with line breaks, or a double quote that is never closed, can be longer than a piece.
-    length = piece.meta.cursor === 0 ? 2 * length : pieceLength
-    if (length > lineLengthMax) {
-      throw refused(
-        `Line ${parsed.length + 1} must have at most ${lineLengthMax.toLocaleString('en-US')} characters. A double quote before it may not be closed.`,
-      )
-    }
-    yield
-  }
-  return parsed
-}
-
 function knownNames(cells: readonly string[]): number {
   return new Set(cells.slice(0, columnsMax).flatMap((cell) => meaningOf(cell)?.field ?? [])).size
-}
-
-/** The first of the lines with the most known names. */
-function headerAt(lines: readonly Line[]): number {
-  const counts = lines.slice(0, headerLinesMax).map(({ cells }) => knownNames(cells))
-  return Math.max(0, counts.indexOf(Math.max(...counts)))
 }
 
 /** Fields for which the person can choose one value for the whole file. */
@@ -237,22 +181,21 @@ interface RateLine extends Line {
 
 const total = /^\W*(grand |sub ?)?(totals?|averages?|avg|mean|median|count|sum)\b/i
 
-/** The lines with a rate, and notes about the other lines: totals, remarks, lines without a rate, repeated headers. */
+/** The lines with a rate, and the other lines: text, such as totals and remarks, and lines without a rate. */
 function* splitLines(
   lines: readonly Line[],
   { rates, columns }: ChosenColumns,
-): Steps<{ rateLines: RateLine[]; notes: string[] }> {
-  const text: number[] = []
-  const without: number[] = []
+): Steps<{ rateLines: RateLine[]; text: Line[]; without: Line[] }> {
+  const text: Line[] = []
+  const without: Line[] = []
   const rateLines: RateLine[] = []
   for (const { line, cells } of lines) {
     const value = (field: MarketFileField) => cellText(cells[rates[0]?.at.get(field) ?? -1])
     const withRate = rates.filter(({ at }) => !isNoAmount(cellText(cells[at.get('mid') ?? -1])))
     const places = ends.filter((end) => endFields(end).some((field) => value(field) !== null))
     const isTotal = total.test(cells.find((cell) => cell.trim() !== '') ?? '') && places.length < 2
-    const isHeader = columns.every(({ name }, index) => (cells[index] ?? '').trim() === name)
-    if (isHeader || isTotal || (places.length < 2 && withRate.length === 0)) text.push(line)
-    else if (withRate.length === 0) without.push(line)
+    if (isTotal || (places.length < 2 && withRate.length === 0)) text.push({ line, cells })
+    else if (withRate.length === 0) without.push({ line, cells })
     else rateLines.push({ line, cells, rates: withRate })
     yield
   }
@@ -260,7 +203,7 @@ function* splitLines(
     const names = columns.filter(({ field }) => field === 'mid').map(({ name }) => JSON.stringify(name))
     throw refused(`The file must have a rate; no line has an amount in ${names.join(' or ')}.`)
   }
-  return { rateLines, notes: [...listed(text, 'text or totals'), ...listed(without, 'without a rate')] }
+  return { rateLines, text, without }
 }
 
 /** @example listed([2, 3], 'without a rate') // ['2 lines are without a rate and were not read: 2, 3.'] */

@@ -1,4 +1,3 @@
-import Papa from 'papaparse'
 import { pastedColumnsMax, pastedRowsMax, unknownPlacesLookedUpMax } from '#contract/limits.ts'
 import { pastedFields } from '#contract/pasted-quotes.ts'
 import { equipmentCode, knownEquipment } from '#engine/equipment.ts'
@@ -19,6 +18,7 @@ import {
   readMoney,
   statedAmount,
 } from '../csv/index.ts'
+import { textRows } from '../tables/index.ts'
 import { amountTerms, headerProblem, isAmount } from './pasted-amounts.ts'
 import {
   type PastedAnswer,
@@ -290,15 +290,16 @@ interface Line {
 
 function linesOf(text: string): { lines: Line[]; isComma: boolean } {
   const delimiter = ['\t', ';'].find((mark) => text.includes(mark)) ?? ','
-  // Removes spaces before a double quote, which would otherwise make the quote part of the cell.
-  const { data } = Papa.parse<string[]>(text.replaceAll(/(^|[,;\t]) +"/gm, '$1"'), { delimiter })
-  const lines = data
-    .map((row, at) => ({
-      line: at + 1,
-      cells: row.map((cell) => (cellText(cell) ?? '').replaceAll(/\s+/g, ' ')),
-    }))
-    .filter(({ cells }) => cells.some((cell) => cell !== ''))
-  return { lines, isComma: delimiter === ',' }
+  const rows = textRows(text, delimiter)
+  // A row with a misplaced double quote is read without its quotes.
+  const raw = rows.some(({ malformed }) => malformed) ? text.split(/\r\n|\n|\r/) : []
+  const lines = rows.map(({ line, cells, malformed }) => ({
+    line,
+    cells: (malformed ? (raw[line - 1] ?? '').replaceAll('"', '').split(delimiter) : cells).map((cell) =>
+      (cellText(cell) ?? '').replaceAll(/\s+/g, ' '),
+    ),
+  }))
+  return { lines: lines.filter(({ cells }) => cells.some((cell) => cell !== '')), isComma: delimiter === ',' }
 }
 
 function isHeader(cells: readonly string[]): boolean {

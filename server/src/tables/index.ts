@@ -1,15 +1,16 @@
 /**
  * Tables from files: bytes to rows with line numbers. Finds the encoding, the delimiter and the header of CSV text, and reads
- * the sheets of Excel workbooks. The meaning of cells is in the room `csv`.
+ * the sheets of Excel workbooks. Large files are read in pieces (`tablePieces`), small ones whole (`readTable`), and pasted text by
+ * `textRows`. The meaning of cells is in the room `csv`.
  */
 
-export type { FileBytes } from './file-bytes.ts'
-export {
-  ImportFileError,
-  openTable,
-  type TableFile,
-  type TableRow,
-  tablePieces,
-} from './table-file.ts'
-export { formOf, refuseCells, tableOf } from './table-text.ts'
-export { isWorkbook, refuseOtherText } from './text-file.ts'
+export { isSingleByteEncoding } from './encoding.ts'
+export { type SingleByteEncoding, singleByteEncodings } from './encoding-words.ts'
+export { type FileBytes, unpacked } from './file-bytes.ts'
+export { ImportFileError } from './refused.ts'
+export { openTable, type TableFile } from './table-file.ts'
+export type { Line } from './table-form.ts'
+export { type LeftOutRow, tablePieces } from './table-pieces.ts'
+export { bytesOfText } from './text-file.ts'
+export { type TableRow, textRows } from './text-rows.ts'
+export { readTable, refuseCells } from './whole-table.ts'

@@ -3,7 +3,10 @@ import { describe, expect, it } from 'vitest'
 import { threadMs } from '#testing/thread-time.ts'
 import { knownNames } from '../csv/index.ts'
 import type { FileBytes } from './file-bytes.ts'
-import { ImportFileError, openTable, type TableRow, tablePieces } from './table-file.ts'
+import { ImportFileError } from './refused.ts'
+import { openTable } from './table-file.ts'
+import { tablePieces } from './table-pieces.ts'
+import type { TableRow } from './text-rows.ts'
 
 const open = (file: FileBytes) => openTable(file, { knownNames })
 

@@ -1,113 +1,204 @@
-import Papa from 'papaparse'
+import { headerAmong, type SearchedLine } from './header-line.ts'
+import { hasSecondRow, joinedHeader, withUnits } from './header-rows.ts'
+import { refused } from './refused.ts'
+import { linesOf, rowsOf, type TableRow } from './text-rows.ts'
+import { isValue } from './value-cells.ts'
+
+/** A line of a table, from 1, with its cells. */
+export interface Line {
+  readonly line: number
+  readonly cells: readonly string[]
+}
 
 /** The form of a table in a text: what separates its cells, and where its header is. */
 export interface TableForm {
   readonly delimiter: string
-  /** The length of the first line `sep=;` that Excel may write; 0 without it. */
-  readonly skipped: number
-  /** The index of the header among the lines after `skipped`, including blank ones. */
-  readonly headerAt: number
   readonly header: readonly string[]
-  /** The first parsed lines: those before the header, the header, and lines after it. */
-  readonly lines: readonly (readonly string[])[]
+  /** The line of the header, from 1: the last one, if it has two rows. */
+  readonly headerLine: number
+  /** The rows of the file that are the header. */
+  readonly headerRows: readonly Line[]
+  /** Whether the names are from two rows, or have units from a row below. */
+  readonly joined: 'two rows' | 'units' | null
+  /** The first line after the header. */
+  readonly rowsLine: number
+  /** The lines above the header that are not blank. */
+  readonly above: readonly Line[]
+  /** The first rows after the header. */
+  readonly rows: readonly TableRow[]
+}
+
+/** The beginning of a text, in which the form is found. */
+export interface TextHead {
+  /** Without a byte-order mark. */
+  readonly text: string
+  readonly newline: '\n' | '\r'
+  /** Whether it is the whole text. */
+  readonly isWhole: boolean
 }
 
 const delimiters = [',', ';', '\t', '|'] as const
-/** Lines that are searched for the header, blank ones not counted: exports begin with a title and the request. */
-const headerLinesMax = 30
-/** Blank lines that may come before the header. */
-const blankLinesMax = 100
-/** Two cells with known names make a line the header, whatever else it contains. */
-const namesMin = 2
+/** The lines that are searched, with those below the last possible header. */
+const linesMax = 400
 
 /**
- * Finds the delimiter and the header of a table. The header is the line with the most known names of columns. If no line has
- * two of them, it is the first line that is nearly as wide as the widest of the first lines, so that a title above it is left
- * out.
+ * Finds the delimiter and the header of a table. The header is the line with the most known names of columns, unless the first line
+ * that is as wide as the table has nearly as many. A line with numbers, amounts or dates is a row of the table (`header-line.ts`).
+ * The header may have two rows, or units below it (`header-rows.ts`).
  *
- * @param head the beginning of the text, without a byte-order mark
  * @param knownNames the number of different known names among the cells of a line
  * @returns null if the text has only blank lines
- * @example tableForm('Quotes of June\nOrigin;Destination\n', namesOf)?.headerAt // 1
+ * @throws ImportFileError if no line can be the header
+ * @example tableForm({ text: 'Quotes of June\nOrigin;Destination\n', newline: '\n', isWhole: true }, knownNames)?.headerLine // 2
  */
 export function tableForm(
-  head: string,
-  newline: string,
+  head: TextHead,
   knownNames: (cells: readonly string[]) => number,
 ): TableForm | null {
-  const separator = /^sep=([^"\r\n])\r?[\n\r]/i.exec(head)
-  const skipped = separator?.[0].length ?? 0
-  const text = head.slice(skipped)
+  const separator = /^sep=([^"\r\n])\r?[\n\r]/i.exec(head.text)
+  const line = separator === null ? 1 : 2
+  const text = head.text.slice(separator?.[0].length ?? 0)
+  const first = firstLines(text, head.newline)
+  const searched = { ...head, text: first, isWhole: head.isWhole && first.length === text.length }
   const candidates = separator?.[1] === undefined ? delimiters : [separator[1]]
-  const forms = candidates.map((delimiter) => formBy(text, { delimiter, newline, knownNames }))
-  const best = forms.reduce((one, other) => (better(other, one) ? other : one))
-  if (best.headerAt < 0) return null
-  const { delimiter, headerAt, lines } = best
-  return { delimiter, skipped, headerAt, header: lines[headerAt] ?? [], lines }
+  const forms = candidates.map((delimiter) => candidateBy(searched, { delimiter, line, knownNames }))
+  const best = forms.reduce((one, other) => (isBetter(other, one) ? other : one))
+  const [top] = best.lines
+  if (top === undefined) return null
+  if (best.at < 0) throw withoutHeader(top)
+  return formAt(best, { newline: head.newline, knownNames })
+}
+
+function firstLines(text: string, newline: string): string {
+  let end = 0
+  for (let count = 0; count < linesMax; count++) {
+    const next = text.indexOf(newline, end)
+    if (next < 0) return text
+    end = next + 1
+  }
+  return text.slice(0, end)
+}
+
+function withoutHeader({ line, cells }: Line) {
+  const value = cells.find((cell) => isValue(cell))?.trim() ?? ''
+  return refused(
+    'header',
+    `The file must have a header: a line with the names of its columns. Line ${line} has a value (${value.slice(0, 40)}), and so has each line after it. Write the names into a line above the rows.`,
+    line,
+  )
 }
 
 interface Candidate {
   readonly delimiter: string
-  readonly lines: readonly (readonly string[])[]
-  readonly headerAt: number
+  readonly lines: readonly SearchedLine[]
+  /** The index of the header in `lines`; -1 if no line can be the header. */
+  readonly at: number
   readonly names: number
   readonly width: number
+  /** Whether most lines have more than one cell. */
+  readonly isTable: boolean
+  /** Whether most rows have as many cells as the header. */
+  readonly isRegular: boolean
+  /** The number of numbers and dates. The right delimiter sets them free. */
+  readonly values: number
 }
 
 /**
- * Whether one candidate is better: more known names, or else more columns. Names count first, because `City, ST` in each row also
- * adds a column.
+ * Whether one candidate is better: more known names, else several cells in most lines and a
+ * header, else rows as wide as the header, else more columns. Names count first, because
+ * `City, ST` in each row also adds a column.
  */
-function better(one: Candidate, other: Candidate): boolean {
-  return one.names !== other.names ? one.names > other.names : one.width > other.width
+function isBetter(one: Candidate, other: Candidate): boolean {
+  const rank = ({ at, names, isTable, isRegular, width, values }: Candidate) => [
+    names,
+    isTable ? 1 : 0,
+    at < 0 ? 0 : 1,
+    isRegular ? 1 : 0,
+    width,
+    values,
+  ]
+  const [ranks, others] = [rank(one), rank(other)]
+  const at = ranks.findIndex((value, index) => value !== others[index])
+  return at >= 0 && (ranks[at] ?? 0) > (others[at] ?? 0)
 }
 
-function formBy(
-  text: string,
+function candidateBy(
+  { text, newline, isWhole }: TextHead,
   {
     delimiter,
-    newline,
+    line,
     knownNames,
-  }: { delimiter: string; newline: string; knownNames: (cells: readonly string[]) => number },
+  }: {
+    readonly delimiter: string
+    readonly line: number
+    readonly knownNames: (cells: readonly string[]) => number
+  },
 ): Candidate {
-  const parser = new Papa.Parser({
-    delimiter,
-    newline: newline as '\n' | '\r',
-    preview: blankLinesMax + headerLinesMax,
+  const read = (isLast: boolean) => rowsOf(text, { delimiter, newline, line, isLast }).rows
+  const complete = read(isWhole)
+  // A header may be longer than the beginning of the file that is searched.
+  const rows = complete.length > 0 || isWhole ? complete : read(true)
+  const raw = rows.some(({ malformed }) => malformed) ? text.split(newline) : []
+  const lines = rows.map((row): SearchedLine => {
+    // A title may have a misplaced quote.
+    const cells = row.malformed
+      ? (raw[row.line - line] ?? '').replaceAll('"', '').split(delimiter)
+      : row.cells
+    const filled = cells.filter((cell) => cell.trim() !== '')
+    const values = filled.filter((cell) => isValue(cell)).length
+    return { line: row.line, malformed: row.malformed, cells, width: filled.length, values }
   })
-  const { data } = parser.parse(text, 0, false) as { data: string[][] }
-  const filled = data.flatMap((cells, at) => {
-    const width = cells.filter((cell) => cell.trim() !== '').length
-    return width === 0 ? [] : [{ at, width, names: knownNames(cells) }]
-  })
-  const searched = filled.slice(0, headerLinesMax)
-  const names = Math.max(0, ...searched.map((line) => line.names))
-  const width = Math.max(0, ...searched.map((line) => line.width))
-  const header =
-    names >= namesMin
-      ? searched.find((line) => line.names === names)
-      : searched.find((line) => line.width >= 0.8 * width)
+  const found = headerAmong(lines, knownNames)
+  const below = lines.slice((found?.at ?? 0) + 1, (found?.at ?? 0) + 31)
+  const length = lines[found?.at ?? -1]?.cells.length
   return {
     delimiter,
-    lines: data,
-    headerAt: header?.at ?? -1,
-    names: names >= namesMin ? names : 0,
-    // The candidates with equally many known names are compared by the width of their header.
-    width: header?.width ?? 0,
+    lines,
+    at: found?.at ?? -1,
+    names: found?.names ?? 0,
+    width: lines[found?.at ?? -1]?.width ?? 0,
+    isTable: lines.filter(({ width }) => width > 1).length * 2 > lines.length,
+    isRegular: below.filter(({ cells }) => cells.length === length).length * 2 >= below.length,
+    values: lines.reduce((sum, { values }) => sum + values, 0),
   }
 }
 
-/**
- * Whether a row is a sum at the end of a table: its first filled cell says "Total", and the others are numbers or words such as
- * "loads".
- *
- * @example isTotal(['Grand Total', '', '', '12,450.00']) // true
- */
-export function isTotal(cells: readonly string[]): boolean {
-  const filled = cells.map((cell) => cell.trim()).filter((cell) => cell !== '')
-  const [first = '', ...others] = filled
-  if (!/^(grand |sub[- ]?|report |column )?totals?( ?\(\d{1,9}\))?:?$/i.test(first)) return false
-  return others.every((cell) =>
-    /^[-+$(]{0,3}\d[\d,. ]{0,20}\)?%?$|^(loads|rows|quotes|records|USD|CAD)$/i.test(cell),
-  )
+function formAt(
+  { delimiter, lines, at }: Candidate,
+  {
+    newline,
+    knownNames,
+  }: { readonly newline: string; readonly knownNames: (cells: readonly string[]) => number },
+): TableForm {
+  const cellsAt = (index: number) => lines[index]?.cells ?? []
+  const two = [at - 1, at].flatMap((upper) => {
+    const names =
+      upper < 0 || lines[upper + 1] === undefined
+        ? null
+        : joinedHeader(cellsAt(upper), cellsAt(upper + 1), knownNames)
+    return names === null ? [] : [{ upper, names }]
+  })[0]
+  if (two === undefined && lines[at + 2] !== undefined && hasSecondRow(cellsAt(at), cellsAt(at + 1))) {
+    throw refused(
+      'header',
+      `The header has two rows (lines ${lines[at]?.line} and ${lines[at + 1]?.line}). Write each name into one row, such as Origin City and Origin State.`,
+      lines[at]?.line ?? null,
+    )
+  }
+  const [from, last] = two === undefined ? [at, at] : [two.upper, two.upper + 1]
+  const names = two?.names ?? cellsAt(at)
+  const header = withUnits(names, cellsAt(last + 1))
+  const end = header === null ? last : last + 1
+  const endLine = lines[end]
+  return {
+    delimiter,
+    header: header ?? names,
+    headerLine: lines[last]?.line ?? 1,
+    headerRows: lines.slice(from, end + 1),
+    joined: two === undefined ? (header === null ? null : 'units') : 'two rows',
+    rowsLine:
+      endLine === undefined ? 1 : endLine.line + (endLine.malformed ? 1 : linesOf(endLine.cells, newline)),
+    above: lines.slice(0, from),
+    rows: lines.slice(end + 1),
+  }
 }

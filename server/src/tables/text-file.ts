@@ -1,10 +1,21 @@
-import { ImportFileError } from './table-file.ts'
+import type { FileBytes } from './file-bytes.ts'
+import { refused } from './refused.ts'
 
-/** Refuses what a person uploads in place of CSV text: a workbook, a web page saved as .xls, a PDF, or UTF-16 sent as UTF-8. */
-export function refuseOtherText(text: string): void {
+/**
+ * The bytes of a file that was sent as text.
+ *
+ * @param sheet the sheet of a workbook that a person must save as CSV
+ * @throws ImportFileError if the text is no text: a workbook, a web page saved as .xls, a PDF, or UTF-16 sent as UTF-8
+ */
+export function bytesOfText(text: string, sheet = 'the sheet with the rates'): FileBytes {
+  refuseOtherText(text, sheet)
+  return [Buffer.from(text)]
+}
+
+function refuseOtherText(text: string, sheet: string): void {
   const start = text.slice(0, 200)
   const other = isWorkbook(start)
-    ? 'an Excel workbook. Open it, save the sheet with the rates as "CSV UTF-8"'
+    ? `an Excel workbook. Save ${sheet} as "CSV UTF-8"`
     : /^\s*<(!doctype|html|\?xml|table)/i.test(start)
       ? 'a web page, as some sites save as .xls. Open it in a spreadsheet, save it as "CSV UTF-8"'
       : start.startsWith('%PDF')
@@ -13,12 +24,11 @@ export function refuseOtherText(text: string): void {
           ? 'UTF-16 text. Save it as "CSV UTF-8"'
           : null
   if (other === null) return
-  const detail = `The file must be CSV text; it is ${other}, and send that file.`
-  throw new ImportFileError([{ code: 'file', row: null, column: null, detail }])
+  throw refused('file', `The file must be CSV text; it is ${other}, and send that file.`)
 }
 
 /** Whether a text is an Excel workbook that was read as text: a ZIP archive or a compound document. */
-export function isWorkbook(text: string): boolean {
+function isWorkbook(text: string): boolean {
   return (
     text.startsWith('PK\u0003\u0004') || text.startsWith('\u00D0\u00CF') || text.startsWith('\uFFFD\uFFFD')
   )

@@ -2,7 +2,9 @@ import { utils, type WorkBook, type WorkSheet, write } from '@e965/xlsx'
 import { zipSync } from 'fflate'
 import { describe, expect, it } from 'vitest'
 import { knownNames } from '../csv/index.ts'
-import { ImportFileError, openTable, tablePieces } from './table-file.ts'
+import { ImportFileError } from './refused.ts'
+import { openTable } from './table-file.ts'
+import { tablePieces } from './table-pieces.ts'
 import { sheetText, UnreadableWorkbook } from './workbook-rows.ts'
 
 const limits = { unpackedBytesMax: 4 * 1024 * 1024, textLengthMax: 1024 * 1024 }

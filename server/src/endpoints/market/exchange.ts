@@ -6,20 +6,20 @@ import type { ExchangeRate } from '#engine/exchange-days.ts'
 import { counted } from '#engine/wording.ts'
 import { recordEvent } from '../../audit/index.ts'
 import { conversions } from '../../database/queries/index.ts'
-import { ImportFileError, readExchangeFile } from '../../imports/index.ts'
+import { bytesOfText, ImportFileError, readExchangeFile } from '../../imports/index.ts'
 import { type ServedEndpoint, serve } from '../endpoint-call.ts'
 
 const exchangeRateAnswer = ({ day, usdPerCad }: ExchangeRate) => ({ day, usd_per_cad: usdPerCad })
 
 /** The exchange rates of a call, oldest day first. */
-function readRates({ rates, text }: BodyOf<typeof addExchangeRates>): ExchangeRate[] {
+async function readRates({ rates, text }: BodyOf<typeof addExchangeRates>): Promise<ExchangeRate[]> {
   const wrong = (pointer: string, code: string, detail: string) => invalid([{ pointer, code, detail }])
   if ((rates === undefined) === (text === undefined)) {
     throw wrong('/rates', 'required', 'Send either rates or text.')
   }
   if (text !== undefined) {
     try {
-      return readExchangeFile(text)
+      return await readExchangeFile(bytesOfText(text))
     } catch (error) {
       if (!(error instanceof ImportFileError)) throw error
       throw invalid(error.problems.map(({ detail }) => ({ pointer: '/text', code: 'file', detail })))
@@ -47,7 +47,7 @@ export const exchangeEndpoints: ServedEndpoint[] = [
 
   serve(addExchangeRates, async (call, { database }) => {
     const { caller, body } = call
-    const rates = readRates(body)
+    const rates = await readRates(body)
     const [first, last] = [rates.at(0), rates.at(-1)]
     if (first === undefined || last === undefined)
       throw new Error('A call without exchange rates is refused before')

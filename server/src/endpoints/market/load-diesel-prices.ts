@@ -5,14 +5,14 @@ import type { DieselPrice } from '#engine/fuel-surcharge.ts'
 import { counted } from '#engine/wording.ts'
 import { recordEvent } from '../../audit/index.ts'
 import { fuel } from '../../database/queries/index.ts'
-import { ImportFileError, readDieselFile } from '../../imports/index.ts'
+import { bytesOfText, ImportFileError, readDieselFile } from '../../imports/index.ts'
 import type { Call } from '../endpoint-call.ts'
 import type { Parts } from '../parts.ts'
 import { weekAnswer } from './fuel-schedule.ts'
 
-function readPrices(text: string): DieselPrice[] {
+async function readPrices(text: string): Promise<DieselPrice[]> {
   try {
-    return readDieselFile(text)
+    return await readDieselFile(bytesOfText(text, 'its sheet "Data 1"'))
   } catch (error) {
     if (!(error instanceof ImportFileError)) throw error
     throw invalid(error.problems.map(({ detail }) => ({ pointer: '/text', code: 'file', detail })))
@@ -25,7 +25,7 @@ export async function loadDieselPrices(
   { database }: Pick<Parts, 'database'>,
 ): Promise<AnswerOf<typeof contract.loadDieselPrices>> {
   const { caller, body } = call
-  const prices = readPrices(body.text)
+  const prices = await readPrices(body.text)
   const [first, last] = [prices.at(0), prices.at(-1)]
   if (first === undefined || last === undefined) throw new Error('A file without prices is refused before')
   return database.inTenant(caller.tenant, async (transaction) => {

@@ -10,7 +10,7 @@ import {
   type TenantId,
   withDeadline,
 } from '../../database/session/index.ts'
-import { ImportFileError, type MarketFile, readMarketFile } from '../../imports/index.ts'
+import { bytesOfText, ImportFileError, type MarketFile, readMarketFile } from '../../imports/index.ts'
 import { countResults } from '../integration/pushed-items.ts'
 import type { Parts } from '../parts.ts'
 import { rateConversions } from '../performance/comparable-rates.ts'
@@ -41,7 +41,9 @@ export async function loadRateFile(
   { database, monotonic }: Pick<Parts, 'database' | 'monotonic'>,
 ): Promise<AnswerOf<typeof loadMarketFile>> {
   const { text, dry_run: dryRun = false, ...defaults } = body
-  const file = await readInTurn(() => readMarketFile(text, defaults, now)).catch(refuseFile)
+  const file = await readInTurn(async () => readMarketFile(bytesOfText(text), defaults, now)).catch(
+    refuseFile,
+  )
   const good = file.rows.filter(({ errors }) => errors.length === 0)
   const items = good.map(({ item }) => item)
   const conversions = await database.inTenant(tenant, (transaction) =>

@@ -187,10 +187,10 @@ async function opened<T>(open: () => Promise<T>): Promise<T> {
 
 /** The header and the first rows of a file. Each row gets as many values as the header. */
 function headerAnswer(table: Awaited<ReturnType<typeof openFile>>): AnswerOf<typeof readImportHeader> {
-  const { header, samples, rowsStart, encoding, delimiter, workbook } = table
+  const { header, headerLine, samples, encoding, delimiter, workbook } = table
   return {
     header: header.map((name) => name.trim()),
-    header_line: rowsStart.line - 1,
+    header_line: headerLine,
     rows: samples.map((cells) => header.map((_, position) => (cells[position] ?? '').trim())),
     encoding,
     delimiter: workbook === null ? delimiter : null,
@@ -307,7 +307,7 @@ export const importEndpoints: ServedEndpoint[] = [
 
   serve(
     readImportHeader,
-    async ({ body, query }) => headerAnswer(await opened(() => openFile(body, query.sheet))),
+    async ({ body, query }) => headerAnswer(await opened(() => openFile(body, query.sheet, query.map))),
     { beforeBody: async ({ caller: { tenant }, bytes }, parts) => reserveFile(parts, tenant, bytes) },
   ),
 

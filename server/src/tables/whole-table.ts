@@ -1,0 +1,111 @@
+import { setImmediate as othersTurn } from 'node:timers/promises'
+import { type FileBytes, unpacked } from './file-bytes.ts'
+import { refused } from './refused.ts'
+import { type OpenOptions, openTable } from './table-file.ts'
+import type { Line } from './table-form.ts'
+import { tablePieces } from './table-pieces.ts'
+import { rowLengthMax } from './text-rows.ts'
+
+/** A table that is read whole, because it is small. */
+export interface WholeTable {
+  readonly header: readonly string[]
+  readonly isWorkbook: boolean
+  /** The lines above the header. */
+  readonly above: readonly Line[]
+  readonly rows: readonly Line[]
+  /** The lines of totals, repeated headers and remarks. */
+  readonly leftOut: readonly Line[]
+  /** The lines with a misplaced double quote. */
+  readonly malformed: readonly Line[]
+  /** All lines that are not blank, those of the header included, in their order. */
+  readonly lines: readonly Line[]
+}
+
+/** How much a table may have. */
+export interface WholeTableLimits {
+  readonly cellsMax?: number
+  readonly linesMax?: number
+  /** Characters of a line. */
+  readonly lengthMax?: number
+}
+
+/**
+ * Reads a whole small table, in each form that `openTable` opens.
+ *
+ * @throws ImportFileError if it has too many cells, lines or columns, or cannot be opened
+ */
+export async function readTable(
+  bytes: FileBytes,
+  options: OpenOptions & WholeTableLimits,
+): Promise<WholeTable> {
+  const { cellsMax = Number.POSITIVE_INFINITY, linesMax = Number.POSITIVE_INFINITY } = options
+  const { lengthMax = rowLengthMax } = options
+  await refuseManyCells(bytes, cellsMax)
+  const file = await openTable(bytes, options)
+  if (file.workbook !== null) await refuseManyCells([file.workbook.text], cellsMax)
+  const rows: Line[] = []
+  const leftOut: Line[] = []
+  const malformed: Line[] = []
+  let read = 0
+  for await (const piece of tablePieces(file, lengthMax)) {
+    for (const row of piece.rows) {
+      if (row.isTooLong) {
+        const most = lengthMax.toLocaleString('en-US')
+        throw refused(
+          'header',
+          `Line ${row.line} must have at most ${most} characters. A double quote before it may not be closed.`,
+        )
+      }
+      if (row.malformed) malformed.push(row)
+      else rows.push(row)
+    }
+    leftOut.push(...piece.leftOut)
+    if ((rows.at(-1)?.line ?? 0) > linesMax) {
+      throw refused(
+        'header',
+        `The file must have at most ${linesMax.toLocaleString('en-US')} lines. Split it.`,
+      )
+    }
+    if (read++ % piecesPerTurn === 0) await othersTurn()
+  }
+  const { header, headerRows, aboveHeader: above } = file
+  const lines = [...above, ...headerRows, ...rows, ...leftOut, ...malformed]
+  lines.sort((one, other) => one.line - other.line)
+  return { header, isWorkbook: file.workbook !== null, above, rows, leftOut, malformed, lines }
+}
+
+/** Requests run after so many pieces. */
+const piecesPerTurn = 4
+
+/**
+ * Refuses a small table with too many cells before it is read: three megabytes of line feeds are three million rows.
+ *
+ * @throws ImportFileError
+ */
+async function refuseManyCells(bytes: FileBytes, cellsMax: number): Promise<void> {
+  if (cellsMax === Number.POSITIVE_INFINITY) return
+  const counts = new Map([...',;\t|\r\n'].map((sign) => [sign.charCodeAt(0), 0]))
+  let isWorkbook: boolean | null = null
+  for await (const piece of unpacked(bytes)) {
+    isWorkbook ??= piece[0] === 0x50 && piece[1] === 0x4b
+    if (isWorkbook) return
+    for (const byte of piece) {
+      const count = counts.get(byte)
+      if (count !== undefined) counts.set(byte, count + 1)
+    }
+    await othersTurn()
+  }
+  const of = (signs: string) => [...signs].map((sign) => counts.get(sign.charCodeAt(0)) ?? 0)
+  // A line may end with both a return and a line feed.
+  refuseCells(1 + Math.max(...of(',;\t|')) + Math.max(...of('\r\n')), cellsMax)
+}
+
+/** @throws ImportFileError if a small table has too many cells */
+export function refuseCells(cells: number, cellsMax: number): void {
+  if (cells <= cellsMax) return
+  const [most, found] = [cellsMax, cells].map((count) => count.toLocaleString('en-US'))
+  throw refused(
+    'file',
+    `The file must have at most ${most} cells; it has ${found}. Remove the empty lines and the columns that are not needed.`,
+  )
+}
