@@ -24,7 +24,7 @@ export const importNoteCodes = ['basis', 'currency', 'encoding', 'header_joined'
 export const textEncodings = ['utf-8', 'utf-16', 'windows-1252', 'macintosh', 'cp850', 'cp437'] as const
 
 /** How a part of a file was read, with the other readings that a person can choose. */
-export const ImportNote = Type.Object({
+const ImportNote = Type.Object({
   code: Type.Enum([...importNoteCodes]),
   column: nullable(Type.String({ description: 'The column; null if the sentence is not about one column' })),
   detail: Type.String(),

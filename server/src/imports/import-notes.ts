@@ -1,10 +1,10 @@
-import type { Static } from 'typebox'
-import type { ImportNote as Note } from '#contract/imports.ts'
+import type { AnswerOf } from '#contract/endpoint.ts'
+import type { getImport } from '#contract/imports.ts'
 import { counted } from '#engine/wording.ts'
 import { quoted } from '../csv/index.ts'
 import type { LeftOutRow, TableFile } from '../tables/index.ts'
 
-export type ImportNote = Static<typeof Note>
+export type ImportNote = AnswerOf<typeof getImport>['understood'][number]
 
 /** The texts of the first lines that are left out, and how many there are. */
 export interface LeftOutLines {

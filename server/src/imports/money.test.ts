@@ -65,7 +65,7 @@ async function marketFile({ header = 'Rate', cell = '1850', column, above }: Sou
   const text = [...(above === undefined ? [] : [above]), ...lines].join('\n')
   try {
     const { rows } = await readMarketFile(
-      text,
+      [Buffer.from(text)],
       { source: 'Export', as_of: '2026-11-20', basis: 'all_in' },
       now,
     )

@@ -64,16 +64,16 @@ const otherUnits =
  * @example withUnits(['Miles', 'Rate'], ['(mi)', '(CAD)']) // ['Miles', 'Rate (CAD)']
  */
 export function withUnits(header: readonly string[], below: readonly string[]): readonly string[] | null {
-  const units = below.map((cell) =>
-    cell
-      .trim()
-      .replace(/^[([]\s*(.{1,30}?)\s*[)\]]$/, '$1')
-      .trim(),
-  )
+  const units = below.map(withoutBrackets)
   if (units.every((unit) => unit === '')) return null
   if (!units.every((unit) => unit === '' || assumedUnits.test(unit) || otherUnits.test(unit))) return null
   return header.map((name, at) => {
     const unit = units[at] ?? ''
     return unit === '' || assumedUnits.test(unit) ? name : `${name.trim()} (${unit})`
   })
+}
+
+function withoutBrackets(cell: string): string {
+  const text = cell.trim()
+  return /^[([]/.test(text) && /[)\]]$/.test(text) ? text.slice(1, -1).trim() : text
 }

@@ -9,7 +9,6 @@ export { type SingleByteEncoding, singleByteEncodings } from './encoding-words.t
 export { type FileBytes, unpacked } from './file-bytes.ts'
 export { ImportFileError } from './refused.ts'
 export { openTable, type TableFile } from './table-file.ts'
-export type { Line } from './table-form.ts'
 export { type LeftOutRow, tablePieces } from './table-pieces.ts'
 export { bytesOfText } from './text-file.ts'
 export { type TableRow, textRows } from './text-rows.ts'

@@ -565,12 +565,15 @@ describe('a file as a spreadsheet saves it', () => {
     const run = await ended(tenant, body.import_id)
     expect([run.status, run.rows_added, run.rows_won, run.rows_refused]).toEqual(['done', 2, 1, 1])
     expect(run.errors[0]).toMatchObject({ row: 6, column: 'Ship From' })
-    const understood = run.understood.filter(
-      ({ code }: { code: string }) => !['basis', 'currency'].includes(code),
+    const ofTheBytes = run.understood.filter(({ code }: { code: string }) =>
+      ['encoding', 'lines_left_out'].includes(code),
     )
-    expect(understood.map(({ detail }: { detail: string }) => detail)).toEqual([
-      ...(kind === 'Windows-1252' ? ['The text is in the encoding Windows-1252.'] : []),
-      '1 line above the header was left out.',
+    expect(ofTheBytes.map(({ detail }: { detail: string }) => detail)).toEqual([
+      ...(kind === 'Windows-1252'
+        ? ['The text is in the encoding Windows-1252, with words such as "Montréal".']
+        : []),
+      '1 line above the header was left out: "Quotes of June 2025".',
+      '1 line with a total was left out.',
     ])
     const { lanes: quotes } = (await call(app, 'GET', '/api/lanes?outcome=won', { token: tenant.owner })).body
     expect(quotes).toMatchObject([{ origin: 'Dallas, TX', quoted_rate: 2150.5 }])
