@@ -110,6 +110,38 @@ describe('equipmentCode', () => {
     expect(equipmentFault('curtain side')).not.toMatch(/rate/)
   })
 
+  const modes = ['TL', 'ftl', 'LTL', 'PTL', 'Truckload', 'truck-load', 'Full Truckload', 'Partial', 'Trailer']
+  it.each(modes)('refuses the mode %s by name', (text) => {
+    expect(equipmentCode(text)).toBeNull()
+    expect(equipmentFault(text)).toMatch(new RegExp(`such as V, R or F; ${text} is a mode, not equipment$`))
+  })
+
+  const none = [
+    'TBD',
+    'NA',
+    'N/A',
+    'None',
+    'null',
+    'undefined',
+    'Any',
+    'All',
+    'Unknown',
+    'x',
+    '-',
+    '0',
+    '#N/A',
+  ]
+  it.each(none)('refuses %s by name, because it names no equipment', (text) => {
+    expect(equipmentCode(text)).toBeNull()
+    expect(equipmentFault(text)).toMatch(new RegExp(`such as V, R or F; ${text} names no equipment$`))
+  })
+
+  it('still accepts codes that contain such a word', () => {
+    expect(
+      ['LTLX', 'ALL-STEEL', 'XL', 'TLR', 'VR', 'BOX'].filter((text) => equipmentCode(text) === null),
+    ).toEqual([])
+  })
+
   it('is idempotent', () => {
     for (const [code] of folded) expect(equipmentCode(code)).toBe(code)
   })

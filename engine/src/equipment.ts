@@ -1,3 +1,5 @@
+import { isNotGiven } from './not-given.ts'
+
 /**
  * Equipment codes as saved, each with its other spellings in use: load board codes, EDI X12 codes (CV, RT, FT) and vendors' names.
  * The trailer length is ignored ("53' van", "flatbed_48"). A space in a spelling may also be written as a hyphen, an underscore or
@@ -37,6 +39,35 @@ const CODE_OF_SPELLING: ReadonlyMap<string, string> = new Map(
   ),
 )
 
+/**
+ * Words that columns of equipment contain and that say how a load is sold, not what it needs. Each code would be a lane of its own, whose
+ * history no answer for V, R or F counts. Intermodal is a mode, too, but it has a container: IMC.
+ */
+const MODES: ReadonlySet<string> = new Set(
+  [
+    ...['TL', 'FTL', 'LTL', 'PTL', 'VLTL', 'VOLUME LTL', 'TRUCKLOAD', 'TRUCK LOAD', 'FULL LOAD', 'FULL'],
+    ...[
+      'FULL TRUCKLOAD',
+      'FULL TRUCK LOAD',
+      'LESS THAN TRUCKLOAD',
+      'PARTIAL',
+      'PARTIAL LOAD',
+      'PARTIAL TRUCKLOAD',
+    ],
+    ...['LTL/PARTIAL', 'PARTIAL/LTL', 'FTL/LTL', 'TL/LTL', 'TRAILER', 'TRAILERS'],
+  ].map(foldedGaps),
+)
+
+/** A text in upper case without the gaps that may separate its words. */
+function foldedGaps(text: string): string {
+  return text
+    .trim()
+    .toUpperCase()
+    .replace(/[\s_-]+/g, '')
+}
+
+const isMode = (text: string) => text.length <= TEXT_LENGTH_MAX && MODES.has(foldedGaps(text))
+
 /** Long enough for the longest known name with a few extra spaces. */
 const TEXT_LENGTH_MAX = 40
 
@@ -51,16 +82,18 @@ const LENGTH_AFTER = /(?<=[A-Z])[ _-]*\(?[2-5]\d(?:['’"]|[ -]?(?:FT|FOOT|FEET)
  * The usual names of van, reefer, flatbed and a few other types map to one code each. Any other text of 1 to 20 letters, digits,
  * `_` and `-` becomes a code in upper case. A number alone is rejected: it is a rate or a length in the wrong column. Spaces and a
  * trailer length are accepted only with a known name ("53' dry van"). `VR` (van or reefer) is a separate code, because mapping it
- * to V or R would be a guess.
+ * to V or R would be a guess. A word for no equipment (`TBD`, `any`) and a mode (`FTL`) are not codes.
  *
  * @example equipmentCode('dry van') // 'V'
  * @example equipmentCode("53' reefer") // 'R'
  * @example equipmentCode('curtain side') // null
  * @example equipmentCode('2150') // null
+ * @example equipmentCode('FTL') // null
  */
 export function equipmentCode(text: string): string | null {
   const known = knownEquipment(text)
   if (known !== null) return known
+  if (isMode(text) || isNotGiven('equipment', text)) return null
   const upper = text.trim().toUpperCase()
   return /^[A-Za-z0-9_-]{1,20}$/.test(text.trim()) && /[A-Z]/.test(upper) ? upper : null
 }
@@ -84,10 +117,14 @@ export function knownEquipment(text: string): string | null {
  * Completes "<field> must be ..." for a text that is not an equipment code.
  *
  * @example equipmentFault('2150') // 'an equipment code of ..., such as V, R or F; 2150 looks like a rate'
+ * @example equipmentFault('FTL') // 'an equipment code of ..., such as V, R or F; FTL is a mode, not equipment'
  */
 export function equipmentFault(text: string): string {
   const wanted = 'an equipment code of 1 to 20 letters, digits, "_" or "-", such as V, R or F'
   const trimmed = text.trim()
+  if (isMode(trimmed)) return `${wanted}; ${trimmed} is a mode, not equipment`
+  if (/[^\s]/.test(trimmed) && isNotGiven('equipment', trimmed))
+    return `${wanted}; ${trimmed} names no equipment`
   if (!/^\$?\s?\d[\d.,]*$/.test(trimmed) || trimmed.length > 20) return wanted
   return `${wanted}; ${trimmed} ${/^\d{1,2}$/.test(trimmed) ? 'is a number' : 'looks like a rate'}`
 }

@@ -294,6 +294,40 @@ describe.each(ways)('$name', (way) => {
   })
 })
 
+const noEquipment = ['TBD', 'NA', 'None', 'null', 'undefined', 'Any', 'All', 'Unknown', 'x', '-', '0']
+const modes = ['TL', 'FTL', 'LTL', 'Truckload', 'Partial', 'Trailer']
+test.each(ways)('by $name, a word that is no equipment is refused by name', async (way) => {
+  const by = await makeIntegration(app, 'quotes:write')
+  const quotes = [...noEquipment, ...modes].map((equipment) => ({ ...sentBy(way, load), equipment }))
+  const { lanes: saved, refused } = await way.enter(by, quotes)
+  expect(saved).toEqual([])
+  for (const word of noEquipment) expect(refused).toContain(`such as V, R or F; ${word} names no equipment`)
+  for (const word of modes) expect(refused).toContain(`such as V, R or F; ${word} is a mode, not equipment`)
+  expect(refused).toContain('equipment must be')
+})
+
+test.each(['FTL', 'undefined', 'any'])(
+  'a question about the equipment %s is refused by name',
+  async (equipment) => {
+    const by = await makeIntegration(app)
+    const query = new URLSearchParams({ origin: 'Dallas, TX', destination: 'Atlanta, GA', equipment })
+    const addresses = [
+      `/api/integrations/insights/markup?${query}&proposed_rate=2000`,
+      `/api/integrations/insights/lane?${query}`,
+    ]
+    for (const address of addresses) {
+      const { status, body } = await call(app, 'GET', address, { token: by.token })
+      expect([status, body.errors[0].parameter, body.errors[0].detail]).toEqual([
+        422,
+        'equipment',
+        expect.stringContaining(`; ${equipment} `),
+      ])
+    }
+    const list = await call(app, 'GET', `/api/lanes?equipment=${equipment}`, { token: by.tenant.owner })
+    expect([list.status, list.body.errors[0].parameter]).toEqual([422, 'equipment'])
+  },
+)
+
 const isRepeated = async (way: Way) => {
   const by = await makeIntegration(app, 'quotes:write')
   const quotes = [sentBy(way, { ...load, ...details }), sentBy(way, { ...load, quoted_rate: 2300 })]
