@@ -3,16 +3,18 @@ import {
   type Cell,
   cellText,
   foldedHeader,
+  givenText,
   headerTerms,
+  kindOfUnit,
   type PushedCellName,
   pushedCells,
   pushedOnlyFieldOfHeader,
   quoteCells,
+  readId,
   readMoment,
   readOutcome,
   readReason,
   readSentCharges,
-  readText,
   statedAmount,
   statedCharges,
 } from '#server/csv/index.ts'
@@ -43,6 +45,15 @@ const pushFields: readonly PushField[] = [
   ...pushedCells.map(({ name }) => name),
   ...outcomeFields,
 ]
+
+type Kind = (typeof kindOfUnit)[keyof typeof kindOfUnit]
+
+/** What the cells of a field contain, for the words that mean that there is no value. */
+const kindOf = new Map<PushField, Kind>([
+  ['external_id', 'id'],
+  ['decided_at', 'time'],
+  ...pushedCells.map(({ name, unit }) => [name, kindOfUnit[unit]] as const),
+])
 
 export const pushFieldNames: readonly string[] = pushFields
 
@@ -168,7 +179,7 @@ function readPushRow(cells: readonly string[], file: PushFile): Pick<PushRow, 'q
   const errors: RowError[] = []
   const tooWide = widthError(cells, file)
   if (tooWide !== null) errors.push({ column: null, detail: tooWide })
-  const text = (field: PushField) => cellText(cells[columns[field] ?? -1])
+  const text = (field: PushField) => givenText(cells[columns[field] ?? -1], kindOf.get(field) ?? null)
   const headerOf = (field: PushField) => file.header[columns[field] ?? -1] ?? ''
   const read = <T>(field: PushField, reader: (cell: string) => Cell<T>): T | undefined => {
     const cell = text(field)
@@ -224,9 +235,11 @@ function readPushRow(cells: readonly string[], file: PushFile): Pick<PushRow, 'q
         return read<string | number | null>(field, quoteCells[unit])
     }
   }
-  const externalId = read('external_id', readText)
+  const externalId = read('external_id', readId)
   if (text('external_id') === null) {
-    errors.push({ column: columnName(file, 'external_id'), detail: 'The id of the quote is missing.' })
+    const written = cellText(cells[columns.external_id ?? -1])
+    const detail = `The id of the quote is missing${written === null ? '' : `; it is ${JSON.stringify(written)}`}.`
+    errors.push({ column: columnName(file, 'external_id'), detail })
   }
   const outcome = read('outcome', readOutcome)
   const reason = outcome?.reason ?? read('outcome_reason', (cell) => ({ value: readReason(cell) }))

@@ -1,6 +1,7 @@
 import { isDisplayText } from '#contract/fields.ts'
 import { nameLengthMax } from '#contract/limits.ts'
 import { equipmentCode, equipmentFault } from '#engine/equipment.ts'
+import { isScientific } from '#engine/not-given.ts'
 
 /** The result of reading one cell: its value, or what it must be, worded to follow "must be". */
 export type Cell<T> = { readonly value: T } | { readonly wrong: string }
@@ -49,6 +50,22 @@ export function readText(text: string): Cell<string> {
   if ([...value].length > nameLengthMax) return { wrong: `at most ${nameLengthMax} characters long` }
   return isDisplayText(value) ? { value } : { wrong: 'text without control characters' }
 }
+
+/**
+ * Reads an id: a text as `readText` reads it. Refuses scientific notation, in which a spreadsheet writes the long numbers of a column
+ * that is not formatted as text: different ids look the same in it.
+ *
+ * @example readId('0012') // { value: '0012' }
+ */
+export function readId(text: string): Cell<string> {
+  return isScientific(text)
+    ? {
+        wrong:
+          'the whole id, not a number in scientific notation, which lacks digits; in the original file, format the column as text and save again',
+      }
+    : readText(text)
+}
+
 /** The words of a text in lower case, with single spaces and without signs. @example foldedWords('Lost - Price') // 'lost price' */
 export function foldedWords(text: string): string {
   return text

@@ -8,6 +8,7 @@ export {
   quoted,
   readCell,
   readEquipment,
+  readId,
   readMiles,
   readText,
   readYesNo,
@@ -15,6 +16,7 @@ export {
 export { csvHead, csvLines, formula } from './csv-lines.ts'
 export { currenciesOfNote, currencyWords, isStored, quoteCurrencies } from './currency-words.ts'
 export { monthOf, readDay, readDayNear, readMoment } from './date-cells.ts'
+export { givenText, kindOfUnit } from './given-cells.ts'
 export { amountFields, guessedHeaders, knownNames, lookedUpName, statusLike } from './guessed-columns.ts'
 export { headerTerms } from './header-terms.ts'
 export {

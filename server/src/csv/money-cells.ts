@@ -1,5 +1,6 @@
 import { AMOUNT_CENTS_MAX } from '#engine/money.ts'
 import { chargesText, readCharges } from '#engine/named-charges.ts'
+import { isNotGiven } from '#engine/not-given.ts'
 import type { Currency, RateBasis } from '#engine/rate-basis.ts'
 import { americanAmount } from '#engine/written-amount.ts'
 import { type Cell, cellLengthMax, foldedWords, formulaWrong, isFormula } from './cells.ts'
@@ -33,7 +34,7 @@ export function statedAmountIn<Known extends string>(
   if (/^\$?[\d.,]+$/.test(cell)) return { text: cell, currency: null, wrong: null }
   const { rest, currencies } = splitCurrency(cell, 'cell')
   const plain = rest.replace(/(?<!\s)\s*dollars?$/i, '')
-  const text = /^(\$?\s*[-–—]+|n\/?a|tbd)$/i.test(plain) ? '' : plain
+  const text = isNotGiven('amount', plain) ? '' : plain
   return { text, ...storedCurrency(currencies, known) }
 }
 

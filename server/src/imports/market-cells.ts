@@ -36,7 +36,7 @@ export function marketAmount(cell: string): StatedAmount<MarketCurrency> {
 export function isNoAmount(text: string | null): boolean {
   if (text === null) return true
   const amount = statedAmount(text).text.trim()
-  return amount === '' || /^\$?\s*0*(\.0*)?$/.test(amount) || /^(null|none|no (rate|data))$/i.test(amount)
+  return amount === '' || /^\$?\s*0*(\.0*)?$/.test(amount)
 }
 
 /** The two amounts of a range such as "$1,790 - $2,140"; null if the text is not a range. */

@@ -1,8 +1,9 @@
 import type { FieldError } from '#contract/errors.ts'
 import { marketCurrencies } from '#contract/market-reference.ts'
 import { areMilesOf, MARKET_RATE_RULE, type MarketScope } from '#engine/market-rate.ts'
+import type { GivenKind } from '#engine/not-given.ts'
 import {
-  cellText,
+  givenText,
   quoted,
   readCell,
   readCurrencyIn,
@@ -69,6 +70,13 @@ export interface Reading {
 export const isPerMile = (field: MarketFileField, { units }: RateColumns, { unit }: MarketFileDefaults) =>
   (units.get(field) ?? (unit === 'per_mile' ? 'per mile' : 'per load')) === 'per mile'
 
+/** What the cells of a field contain, for the words that mean that there is no value. The other fields are needed, or are amounts. */
+const givenKinds: Readonly<Partial<Record<MarketFileField, GivenKind>>> = {
+  valid_until: 'time',
+  sample: 'miles',
+  miles: 'miles',
+}
+
 /** Reads the rate of a line in the columns `of`, in the form of a pushed rate: in dollars per load. */
 export function marketRow(
   { line, cells }: Line,
@@ -76,7 +84,7 @@ export function marketRow(
   { header, defaults, now, above = null, isWorkbook = false }: Reading,
 ): MarketFileRow {
   const errors: { field: string; detail: string }[] = []
-  const text = (field: MarketFileField) => cellText(cells[of.at.get(field) ?? -1])
+  const text = (field: MarketFileField) => givenText(cells[of.at.get(field) ?? -1], givenKinds[field] ?? null)
   const wrong = (field: MarketFileField, must: string) => {
     const name = header[of.at.get(field) ?? -1]?.trim() ?? field
     errors.push({

@@ -45,6 +45,17 @@ export function fingerprintOfId(id: string): Buffer {
   return digest(idDomain + id)
 }
 
+/** The identity that earlier versions gave a row whose id is a text such as N/A; null for other rows. */
+export function formerIdentity({ formerly }: ImportedQuote): FormerIdentity | null {
+  if (formerly === null) return null
+  const { reference, said } = formerly
+  return { fingerprint: fingerprintOfId(reference), said: shortDigest(rowDigest({ said }, 1)) }
+}
+export interface FormerIdentity {
+  readonly fingerprint: Buffer
+  readonly said: string
+}
+
 /** The digest of a row with a lane_ref. */
 export function bookingSaid({ said }: ImportedBooking): string {
   return shortDigest(digest(bookingDomain + said))
@@ -55,7 +66,7 @@ function shortDigest(digest: Buffer): string {
   return digest.toString('base64url', 0, 16)
 }
 
-function rowDigest({ said }: ImportedQuote, count: number): Buffer {
+function rowDigest({ said }: Pick<ImportedQuote, 'said'>, count: number): Buffer {
   return digest(`${rowDomain}${said}\n${count}`)
 }
 

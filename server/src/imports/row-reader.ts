@@ -1,9 +1,14 @@
+import { bookingTable, sentBookingFields } from '#engine/booking-fields.ts'
+import { type GivenKind, isNotGiven } from '#engine/not-given.ts'
+import { quoteFieldsOf, quoteTable } from '#engine/quote-fields.ts'
 import type { Currency, RateBasis } from '#engine/rate-basis.ts'
+
 import {
   amountFields,
   type Cell,
   cellText,
   type ImportFieldName,
+  kindOfUnit,
   quoted,
   readCell,
   readMoment,
@@ -31,6 +36,8 @@ export interface RowContext {
   readonly known: KnownCells
   /** Whether the file is a workbook, whose amounts are rounded to cents. */
   readonly isWorkbook?: boolean
+  /** Called once for each cell whose text says that there is no value, such as N/A. */
+  readonly onNotGiven?: (field: ImportFieldName, text: string) => void
 }
 
 /** The currency that an amount states, and where it states it. */
@@ -41,6 +48,27 @@ interface OwnCurrency {
 
 const dayMs = 24 * 60 * 60 * 1000
 
+/**
+ * What the cells of a field contain, for the words that mean that there is no value. Without a kind, the field's own reader refuses
+ * such a word.
+ */
+const kindOfField: ReadonlyMap<string, GivenKind | null> = new Map<string, GivenKind | null>([
+  ...quoteFieldsOf('file').map(
+    (field) => [quoteTable[field].sent, kindOfUnit[quoteTable[field].unit]] as const,
+  ),
+  ...sentBookingFields.map(
+    (field) => [bookingTable[field].sent, kindOfUnit[bookingTable[field].unit]] as const,
+  ),
+  ['carrier_mc', 'id'],
+  ['decided_at', 'time'],
+  ['reference', 'id'],
+  ['lane_ref', 'id'],
+  ['origin_city', 'city'],
+  ['destination_city', 'city'],
+  ['origin_zip', 'zip'],
+  ['destination_zip', 'zip'],
+])
+
 /** The cells of one row by field, and the errors found while reading them. */
 export class RowReader {
   readonly #errors: (CellError & { readonly position: number })[] = []
@@ -48,28 +76,41 @@ export class RowReader {
   readonly #columns: Columns
   readonly #known: KnownCells
   readonly #isWorkbook: boolean
+  /** The texts that say that there is no value. Most rows have none. */
+  #notGiven: Map<ImportFieldName, string> | undefined
+  readonly #onNotGiven: RowContext['onNotGiven']
 
-  constructor(cells: readonly string[], { columns, known, isWorkbook = false }: RowContext) {
+  constructor(cells: readonly string[], { columns, known, onNotGiven, isWorkbook = false }: RowContext) {
     this.#cells = cells
     this.#columns = columns
     this.#known = known
     this.#isWorkbook = isWorkbook
+    this.#onNotGiven = onNotGiven
   }
 
   has(field: ImportFieldName): boolean {
     return this.#columns.positions[field] !== undefined
   }
 
+  /** The text of a cell as it is written, that of a number in a workbook rounded to cents if it is an amount. */
   #cell(field: ImportFieldName): string | null {
     const position = this.#columns.positions[field]
     const raw = position === undefined ? undefined : this.#cells[position]
     return cellText(this.#isWorkbook && raw !== undefined && isAmount(field) ? roundedAmount(raw) : raw)
   }
 
-  /** The text of a cell, that of an amount without its currency. Null when it is empty or has no column. */
+  /**
+   * The text of a cell, that of an amount without its currency. Null when it is empty, has no column, or says that there is no value, as
+   * `N/A` does.
+   */
   text(field: ImportFieldName): string | null {
     const cell = this.#cell(field)
-    return cell === null ? null : stated(field, cell).text || null
+    if (cell === null) return null
+    const { text } = stated(field, cell)
+    const kind = kindOfField.get(field) ?? null
+    if (text !== '' && (kind === null || !isNotGiven(kind, text))) return text
+    this.#isNotGiven(field, cell)
+    return null
   }
 
   /** The currency that the cell of an amount or the name of its column states. Null without an amount. */
@@ -82,11 +123,22 @@ export class RowReader {
     return named === undefined ? null : { currency: named, place: 'in its name' }
   }
 
+  #isNotGiven(field: ImportFieldName, text: string): void {
+    if (this.#notGiven?.has(field) === true) return
+    this.#notGiven = (this.#notGiven ?? new Map()).set(field, text)
+    this.#onNotGiven?.(field, text)
+  }
+
+  /** The text of a cell that says that there is no value; null for every other cell. Call it after `text` or `read`. */
+  notGiven(field: ImportFieldName): string | null {
+    return this.#notGiven?.get(field) ?? null
+  }
+
   /** Reads a cell. Null when it is empty, has no column, or is invalid; an invalid cell is added to the errors. */
   read<T>(field: ImportFieldName, reader: (text: string) => Cell<T>): T | null {
-    const said = this.#cell(field)
-    const { text, currency, wrong } = said === null ? nothing : stated(field, said)
-    if (said === null || text === '') return null
+    const said = this.text(field) === null ? null : this.#cell(field)
+    if (said === null) return null
+    const { text, currency, wrong } = stated(field, said)
     const cell = wrong === null ? readCell(text, reader) : { wrong }
     const named = this.#columns.currencies[field]
     if ('wrong' in cell) this.wrong(field, `must be ${cell.wrong}; it is ${quoted(said)}`)
@@ -132,7 +184,8 @@ export class RowReader {
   }
 
   missing(field: ImportFieldName): void {
-    this.wrong(field, 'is empty')
+    const text = this.notGiven(field)
+    this.wrong(field, text === null ? 'is empty' : `must be given; it is ${quoted(text)}`)
   }
 }
 

@@ -353,3 +353,81 @@ describe('a cancelled load', () => {
     expect(read('3/1/2026')).toMatchObject({ kind: 'refused' })
   })
 })
+
+describe('cells that say that there is no value', () => {
+  const words = ['N/A', 'TBD', '-', '--', 'None', 'null', 'undefined', 'unknown', '#N/A', '#REF!', '#ERROR']
+  const optional = {
+    customer_name: 'N',
+    carrier_name: 'N',
+    carrier_mc: 'N',
+    rep_name: 'N',
+    miles: 'N',
+    pickup_date: 'N',
+    decided_at: 'N',
+    booked_at: 'N',
+    truck_cost: 'N',
+    customer_rate: 'N',
+    estimated_cost: 'N',
+    market_rate: 'N',
+    quoted_fuel: 'N',
+    quoted_charges: 'N',
+    reference: 'N',
+    lane_ref: 'N',
+    origin_zip: 'N',
+  }
+  const split = { ...good, origin_city: 'Dallas', origin_state: 'TX' }
+  const values = ({ columns, reported, reference, customerName }: ReturnType<typeof quoteOf>) => ({
+    columns,
+    reported,
+    reference,
+    customerName,
+  })
+  const empty = values(
+    quoteOf({ ...split, ...Object.fromEntries(Object.keys(optional).map((key) => [key, ''])) }),
+  )
+
+  it.each(words)('%s is an empty cell in every optional column', (word) => {
+    const cells = Object.fromEntries(Object.keys(optional).map((key) => [key, word]))
+    expect(values(quoteOf({ ...split, ...cells }))).toEqual(empty)
+  })
+
+  it.each(words)(
+    '%s is an error in every needed column, and in one whose empty cells mean a default',
+    (word) => {
+      const named = (field: string, cells: Record<string, string> = { ...good, [field]: word }) =>
+        errorsOf(cells).filter(({ column, detail }) => column === field && detail.includes(`"${word}"`))
+          .length
+      const needed = ['origin', 'destination', 'equipment', 'quoted_rate', 'quoted_at']
+      expect(needed.map((field) => named(field))).toEqual([1, 1, 1, 1, 1])
+      const city = { ...good, origin: '', origin_city: word, origin_state: 'TX' }
+      expect(named('origin_city', city)).toBe(1)
+      const defaults = ['quoted_currency', 'quoted_basis', 'rate_type']
+      expect(defaults.map((field) => named(field))).toEqual([1, 1, 1])
+    },
+  )
+
+  it.each(['0', '00', 'x', 'spot', 'various', 'multiple', 'see notes', '.'])('%s is no id', (word) => {
+    expect(quoteOf({ ...good, reference: word }).reference).toBeNull()
+  })
+
+  it('a customer can be named Spot, zero miles are not known, and TBD is no city', () => {
+    const read = quoteOf({ ...good, customer_name: 'Spot', miles: '0' })
+    expect([read.customerName, read.columns.miles]).toEqual(['Spot', quoteOf(good).columns.miles])
+    expect(errorsOf({ ...good, origin: 'TBD, TX' }).map(({ column }) => column)).toEqual(['origin'])
+  })
+
+  it.each(['1.23457E+11', '1E+11', '1,23457E+11'])('the id %s is refused, with the remedy', (id) => {
+    expect(errorsOf({ ...good, reference: id }).map(({ detail }) => detail)).toEqual([
+      `reference must be the whole id, not a number in scientific notation, which lacks digits; in the original file, format the column as text and save again; it is "${id}".`,
+    ])
+  })
+
+  it('the digest of a row is that of earlier versions, which read N/A as a name or an id', () => {
+    const named = { ...good, customer_name: 'N/A', carrier_name: 'TBD', carrier_mc: '0' }
+    expect(quoteOf(named).said).not.toBe(quoteOf(good).said)
+    expect(quoteOf(named).said).toContain('"N/A","TBD","0"')
+    const { formerly } = quoteOf({ ...named, reference: 'N/A' })
+    expect(formerly).toEqual({ reference: 'N/A', said: quoteOf({ ...named, reference: 'TMS-1' }).said })
+    expect(quoteOf({ ...good, reference: '' }).formerly).toBeNull()
+  })
+})

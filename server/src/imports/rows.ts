@@ -7,6 +7,7 @@ import {
 } from '#engine/booking-fields.ts'
 import { arePlausibleMiles, greatCircleMiles } from '#engine/miles.ts'
 import { formatDollars } from '#engine/money.ts'
+import { isNotGiven } from '#engine/not-given.ts'
 import { foldCity, type Place, readState } from '#engine/place.ts'
 import {
   digestedTerms,
@@ -29,6 +30,7 @@ import {
   type ReadOutcome,
   readDayNear,
   readEquipment,
+  readId,
   readOutcome,
   readReason,
   readText,
@@ -78,6 +80,8 @@ export interface ImportedQuote {
   readonly customerName: string
   /** The file's own id of the row, if any. It identifies the row in later files. */
   readonly reference: string | null
+  /** A text such as N/A, which earlier versions read as the row's id, with the values that they then compared. */
+  readonly formerly: { readonly reference: string; readonly said: string } | null
   readonly quotedAt: number
   readonly columns: NewQuote
   /** The row as an update of a quote that an earlier file added under the same reference. */
@@ -160,7 +164,7 @@ function readQuote(row: RowReader, context: RowContext): ReadRow {
   const own = readOwnFields(row, now)
   const { quotedRateCents: quotedRate, quotedAt, pickupDate } = own
   const quotedTerms = readQuotedCharges(row, quotedRate, end, context.columns)
-  const reference = row.read('reference', readText)
+  const reference = row.read('reference', readId)
   const pickupAt = pickupDate === null ? null : Date.parse(pickupDate)
   // A pickup day can be in the future; a quote cannot, so it is dated now. All quotes of a file without dates are dated now, with a
   // warning.
@@ -212,8 +216,15 @@ function readQuote(row: RowReader, context: RowContext): ReadRow {
       columns: newQuote(cells, known),
       reported: reportedRow(cells),
       said: contentOf(cells, reference !== null, row),
+      formerly: formerReference(cells, row),
     },
   }
+}
+
+/** Null for a row with an id, or with an empty cell. */
+function formerReference(cells: QuoteCells, row: RowReader): ImportedQuote['formerly'] {
+  const reference = formerText(row, 'reference')
+  return reference === null ? null : { reference, said: contentOf(cells, true, row) }
 }
 
 /** Fields of the quoted rate's terms, which `readQuotedCharges` reads. */
@@ -383,9 +394,9 @@ function contentOf({ end, own, quote, ...cells }: QuoteCells, hasId: boolean, ro
     own.estimatedCostCents,
     own.marketRateCents,
     own.miles,
-    end.customerName,
-    end.carrierName,
-    end.carrierNotes,
+    end.customerName ?? formerText(row, 'customer_name'),
+    end.carrierName ?? formerText(row, 'carrier_name'),
+    end.carrierNotes ?? formerText(row, 'carrier_mc'),
     outcomeOf(end),
     end.reason,
     own.quotedAt,
@@ -411,6 +422,16 @@ function digestedCurrency<Value>(row: RowReader, field: ImportFieldName, value: 
     ...(isOfCustomer ? (['customer_currency'] as const) : []),
   ] as const
   return value !== 'USD' || columns.some((one) => row.text(one) !== null) ? value : null
+}
+
+/** A name or an id such as N/A, which earlier versions read as a text. It stays in the digest of its row. */
+function formerText(
+  row: RowReader,
+  field: 'customer_name' | 'carrier_name' | 'carrier_mc' | 'reference',
+): string | null {
+  const text = row.notGiven(field)
+  const cell = text === null ? null : readText(text)
+  return cell !== null && 'value' in cell ? cell.value : null
 }
 
 /** Fields that were added later. A row without them keeps its digest. */
@@ -472,7 +493,7 @@ function readBooking(row: RowReader, ref: string, context: RowContext): ReadRow 
 /** Reads the place of pickup or delivery, from one column or from city, state and ZIP code. */
 function readEndpoint(row: RowReader, end: 'origin' | 'destination'): Place | null {
   const [city, state, zip] = [`${end}_city`, `${end}_state`, `${end}_zip`] as const
-  if (row.text(end) !== null) return row.readCached(end, readAnyPlace)
+  if (row.text(end) !== null) return row.readCached(end, readGivenPlace)
   const parts = { city: row.text(city), state: row.text(state), zip: row.text(zip) }
   if (parts.city === null && parts.zip === null) {
     row.missing([city, zip].find((field) => row.has(field)) ?? end)
@@ -493,6 +514,14 @@ function readEndpoint(row: RowReader, end: 'origin' | 'destination'): Place | nu
     )
   }
   return null
+}
+
+/** Reads a place whose city is given: `TBD, TX` is none. */
+function readGivenPlace(text: string): ReturnType<typeof readAnyPlace> {
+  const read = readAnyPlace(text)
+  return 'value' in read && isNotGiven('city', read.value.city)
+    ? { wrong: 'a city with its state, such as "Portland, OR"' }
+    : read
 }
 
 /** Reads the parts of a place from one text, which is the key of the cache. */
