@@ -18,7 +18,15 @@ export const ImportError = Type.Object({
 })
 
 /** The parts of a file about whose reading an import says a sentence. */
-export const importNoteCodes = ['basis', 'currency', 'encoding', 'header_joined', 'lines_left_out'] as const
+export const importNoteCodes = [
+  'basis',
+  'currency',
+  'encoding',
+  'header_joined',
+  'lines_left_out',
+  'not_given',
+  'same_ids',
+] as const
 
 /** The encodings of CSV text that are read. */
 export const textEncodings = ['utf-8', 'utf-16', 'windows-1252', 'macintosh', 'cp850', 'cp437'] as const
@@ -136,7 +144,7 @@ export const Import = Type.Object({
 const columnMap = Type.Optional(
   Type.String({
     description:
-      'field=column pairs, comma separated, such as quoted_rate=Sell Rate,origin="From, city". #3 means the third column. An empty value after = skips the field. basis=linehaul or basis=all_in states what the rates of the file include, and cost_basis what the truck costs include; without it, the name of their column decides, such as Linehaul or Total Revenue, or else the default basis of the brokerage. currency=USD or currency=CAD states the currency of the amounts without a currency of their own; without it, a line above the header decides, or else they are US dollars. encoding=macintosh (or windows-1252, cp850, cp437) states the encoding of text that is not UTF-8',
+      'field=column pairs, comma separated, such as quoted_rate=Sell Rate,origin="From, city". #3 means the third column. An empty value after = skips the field. basis=linehaul or basis=all_in states what the rates of the file include, and cost_basis what the truck costs include; without it, the name of their column decides, such as Linehaul or Total Revenue, or else the default basis of the brokerage. currency=USD or currency=CAD states the currency of the amounts without a currency of their own; without it, a line above the header decides, or else they are US dollars. encoding=macintosh (or windows-1252, cp850, cp437) states the encoding of text that is not UTF-8. same_ids=update updates a quote also by a row that has its reference and another customer and another day, which is refused otherwise',
     maxLength: 4000,
     'x-expected': 'field=column pairs separated by commas',
   }),

@@ -39,7 +39,7 @@ const accents = /\p{M}+/gu
  *
  * @example bareName('The Harvest-Table Foods, Inc.') // 'harvest table foods'
  */
-function bareName(name: string): string {
+export function bareName(name: string): string {
   const words = customerKey(name)
     .normalize('NFKD')
     .replace(accents, '')

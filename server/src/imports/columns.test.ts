@@ -232,6 +232,19 @@ it('handles a header of a thousand long or misspelled columns quickly', { tags: 
   expect(threadMs() - begun).toBeLessThan(1_500)
 })
 
+it('a map says what happens to rows that share the id of another load', () => {
+  const header = ['Load ID', 'Origin', 'Destination', 'Equipment', 'Quoted Rate', 'Quote Date']
+  const sameIds = (map: string) => matchColumns(header, map).columns.sameIds
+  expect([sameIds(''), sameIds('same_ids=update'), sameIds('same_ids=Update,reference=Load ID')]).toEqual([
+    'ask',
+    'update',
+    'update',
+  ])
+  expect(problemsOf(header, 'same_ids=yes').map(({ detail }) => detail)).toEqual([
+    'The map says same_ids=yes; it must be same_ids=update.',
+  ])
+})
+
 describe('a header or a map with many mistakes', () => {
   const long = 'n'.repeat(3_000)
   const header = Array.from({ length: 40 }, (_, at) => `${long}${at}`)

@@ -15,11 +15,10 @@ import {
   lookedUpName,
   quoteCurrencies,
   quoted,
-  readBasis,
-  readCurrency,
   statusLike,
 } from '../csv/index.ts'
 import { currencyAbove, type FileCurrency, headerFault, inUsDollars } from './column-terms.ts'
+import { isSetting, type MapSettings, readSetting } from './map-settings.ts'
 
 /** A problem of a header or a map, and how to fix it. `column` is null when the problem has no single column. */
 export interface ColumnProblem {
@@ -39,11 +38,15 @@ export interface Columns {
   readonly currencies: Readonly<Partial<Record<ImportFieldName, Currency>>>
   /** The currency of the whole file, if the map or a line above the header states it. */
   readonly fileCurrency: FileCurrency | null
+  /** What happens to a row whose id is that of a quote with another customer and another day: it is refused, or updates the quote. */
+  readonly sameIds: SameIds
   /** Columns that are not read. */
   readonly ignored: readonly string[]
   /** The number of columns of the header. A row with more columns is an error. */
   readonly width: number
 }
+
+export type SameIds = 'ask' | 'update'
 
 /** The fields whose amounts have a basis. */
 export type FieldWithBasis = 'quoted_rate' | 'customer_rate' | 'truck_cost'
@@ -60,7 +63,8 @@ export type ReadColumns = { readonly columns: Columns } | { readonly problems: r
  * Reads the header of a file. `map` (`field=column` pairs separated by commas) takes precedence over the known names. A pair without
  * a column, `outcome=`, leaves that field unread; `outcome=#3` reads the third column. All problems are reported at once.
  * `basis=linehaul` states the basis of all rates in the file, `cost_basis=all_in` that of all truck costs, and `currency=CAD` the
- * currency of all amounts without a currency of their own.
+ * currency of all amounts without a currency of their own. With `same_ids=update`, rows with the id of a quote update it even if customer
+ * and day are others.
  *
  * @example readColumns(['Ship From', 'Ship To', 'Equip', 'Sell Rate', 'Quote Date'])
  *   // { columns: { names: { origin: 'Ship From', destination: 'Ship To', equipment: 'Equip', ... }, ... } }
@@ -168,17 +172,7 @@ interface MatchedHeaders extends Names {
   readonly doubtful: ReadonlyMap<ImportFieldName, number[]>
   readonly guessed: ReadonlySet<ImportFieldName>
   readonly problems: readonly ColumnProblem[]
-  readonly chosen: Chosen
-}
-
-/** What the map states about all amounts. */
-interface Chosen {
-  /** For rates. */
-  basis?: RateBasis
-  /** For truck costs. */
-  cost_basis?: RateBasis
-  /** Null for `currency=`. */
-  currency?: Currency | null
+  readonly settings: MapSettings
 }
 
 function matchHeaders(header: readonly string[], map: string): MatchedHeaders {
@@ -187,8 +181,8 @@ function matchHeaders(header: readonly string[], map: string): MatchedHeaders {
   const problems: ColumnProblem[] = []
   const doubtful = new Map<ImportFieldName, number[]>()
   const positions: Partial<Record<ImportFieldName, number>> = {}
-  const chosen: Chosen = {}
-  const mapped = readMap(map, names, problems, chosen)
+  const settings: MapSettings = {}
+  const mapped = readMap(map, names, problems, settings)
   for (const [field, position] of mapped) if (position !== null) positions[field] = position
   const taken = new Set(mapped.values())
 
@@ -218,7 +212,7 @@ function matchHeaders(header: readonly string[], map: string): MatchedHeaders {
   problems.push(...otherTerms(headers, positions))
   settlePlace(positions, 'origin', 'origin_city', 'origin_state')
   settlePlace(positions, 'destination', 'destination_city', 'destination_state')
-  return { ...names, positions, doubtful, guessed, problems, chosen }
+  return { ...names, positions, doubtful, guessed, problems, settings }
 }
 
 /** The problems of columns whose name says that their amounts are not US or Canadian dollars per load. */
@@ -273,13 +267,13 @@ function problemsOf(matched: MatchedHeaders, free?: readonly FreeColumn[]): read
 }
 
 /** The basis of each amount: as the map states, else as the name of its column does. */
-function basesOf({ headers, positions, chosen }: MatchedHeaders): Columns['bases'] {
+function basesOf({ headers, positions, settings }: MatchedHeaders): Columns['bases'] {
   const words = { quoted_rate: 'basis', customer_rate: 'basis', truck_cost: 'cost_basis' } as const
   return Object.fromEntries(
     (Object.keys(words) as FieldWithBasis[]).flatMap((field): [string, AssumedBasis][] => {
       const position = positions[field]
       if (position === undefined) return []
-      const said = chosen[words[field]]
+      const said = settings[words[field]]
       if (said !== undefined) return [[field, { basis: said, from: 'map' }]]
       const named = headerTerms(headers[position] ?? '').basis
       return named === null ? [] : [[field, { basis: named, from: 'name' }]]
@@ -323,7 +317,7 @@ export function guessedBasis(stored: string | undefined): RateBasis | null {
 }
 
 function columnsOf(matched: MatchedHeaders): Columns {
-  const { headers, positions } = matched
+  const { headers, positions, settings } = matched
   const used = new Set(Object.values(positions))
   return {
     positions,
@@ -332,8 +326,8 @@ function columnsOf(matched: MatchedHeaders): Columns {
     ),
     bases: basesOf(matched),
     currencies: currenciesOf(matched),
-    fileCurrency:
-      matched.chosen.currency === undefined ? null : { currency: matched.chosen.currency, from: 'map' },
+    fileCurrency: settings.currency === undefined ? null : { currency: settings.currency, from: 'map' },
+    sameIds: settings.same_ids ?? 'ask',
     ignored: headers.filter((name, position) => !used.has(position) && name !== ''),
     width: headers.length,
   }
@@ -468,7 +462,7 @@ function readMap(
   map: string,
   names: Names,
   problems: ColumnProblem[],
-  chosen: Chosen,
+  settings: MapSettings,
 ): Map<ImportFieldName, number | null> {
   const { headers } = names
   const mapped = new Map<ImportFieldName, number | null>()
@@ -492,10 +486,8 @@ function readMap(
     const fieldText = pair.slice(0, at).replaceAll('"', '').trim()
     const written = pair.slice(at + 1).trim()
     const column = withoutQuotes(written)
-    // The encoding is chosen before the header is read.
-    if (fieldText === 'encoding') continue
-    if (fieldText === 'basis' || fieldText === 'cost_basis' || fieldText === 'currency') {
-      const fault = choose(fieldText, column, chosen)
+    if (isSetting(fieldText)) {
+      const fault = readSetting(fieldText, column, settings)
       if (fault !== null) wrong(null, fault)
       continue
     }
@@ -539,21 +531,6 @@ function readMap(
     }
   }
   return mapped
-}
-
-/** Notes what a pair of the map states about all amounts. @returns why its value is wrong; null if it is not */
-function choose(what: keyof Chosen, text: string, chosen: Chosen): string | null {
-  const said = `The map says ${what}=${shortName(text)}`
-  if (what === 'currency') {
-    const read = text === '' ? { value: null } : readCurrency(text)
-    if ('value' in read) chosen.currency = read.value
-    return 'value' in read
-      ? null
-      : `${said}; it must be currency=USD or currency=CAD. Other currencies are not stored. A column with the currency of each row is quoted_currency=${shortName(text)}.`
-  }
-  const read = readBasis(text)
-  if ('value' in read) chosen[what] = read.value
-  return 'value' in read ? null : `${said}; it must be ${what}=linehaul or ${what}=all_in.`
 }
 
 /** @example withoutQuotes('"Rate ""all in"""') // 'Rate "all in"' */

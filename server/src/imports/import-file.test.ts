@@ -30,6 +30,7 @@ import {
 } from '../database/session/index.ts'
 import { type ImportEnd, importFile, openImport } from './import-file.ts'
 import { beginUndo } from './one-at-a-time.ts'
+import { fingerprintOfId } from './row-fingerprint.ts'
 import { undoImport } from './undo-import.ts'
 
 let testing: TestDatabase
@@ -188,6 +189,78 @@ describe('an import', () => {
           'destination must be "Atlanta, GA", as in the quote that has this load id; it is "Savannah, GA". A quote of another lane needs its own load id.',
       },
     ])
+  })
+
+  const loadsHeader = 'Load ID,Customer,Origin,Destination,Equipment,Quoted Rate,Quote Date,Truck Cost\n'
+  const loadOf = (id: string, customer: string, rate: number, day: string) =>
+    `${id},${customer},"Dallas, TX","Atlanta, GA",V,${rate},${day},\n`
+
+  it('ids shared: asks about a row with the id of a load of another customer and another day', async () => {
+    const tenant = await newTenant()
+    await runImport(tenant, loadsHeader + loadOf('L-7', 'Acme', 2100, '2026-03-01'))
+    const [acme] = await quotesOf(tenant)
+    const other = loadsHeader + loadOf('L-7', 'Beta', 2600, '2026-03-05')
+    for (const dryRun of [true, false]) {
+      const asked = await runImport(tenant, other, { dryRun })
+      expect(asked).toMatchObject({
+        rowsRead: 1,
+        rowsRefused: 1,
+        rowsUpdated: 0,
+        rowsAdded: 0,
+        rowsPending: 0,
+      })
+      expect(asked.refused).toMatchObject([{ row: 2, column: 'Load ID' }])
+      expect(asked.refused[0]?.detail).toContain(
+        `"L-7" is the Load ID of the quote ${acme?.lane_ref} ("Acme", `,
+      )
+      const [{ code, choices } = { code: null, choices: [] }] = asked.understood
+      expect([code, choices.map(({ map }) => map)]).toEqual(['same_ids', ['same_ids=update', 'reference=']])
+    }
+    expect(await quotesOf(tenant)).toEqual([acme])
+    expect(await runImport(tenant, other, { map: 'same_ids=update', dryRun: true })).toMatchObject({
+      rowsUpdated: 1,
+    })
+    expect(await runImport(tenant, other, { map: 'reference=' })).toMatchObject({ rowsAdded: 1 })
+    const corrected = loadsHeader + loadOf('L-7', 'Acme Foods', 2150, '2026-03-03')
+    expect(await runImport(tenant, corrected)).toMatchObject({
+      rowsUpdated: 1,
+      rowsRefused: 0,
+      understood: [],
+    })
+    expect(await runImport(tenant, other, { map: 'same_ids=update' })).toMatchObject({ rowsUpdated: 1 })
+  })
+
+  it('ids not given: each row is a load, and those that an earlier version imported are repeated', async () => {
+    const tenant = await newTenant()
+    const rows = ['N/A', 'N/A', 'TBD', '#REF!'].map((id, nth) =>
+      loadOf(id, `C${nth}`, 2000 + nth, '2026-03-01'),
+    )
+    const text = loadsHeader + rows.join('')
+    const end = await runImport(tenant, text)
+    expect(end).toMatchObject({ rowsAdded: 4, rowsRefused: 0 })
+    expect(end.understood).toMatchObject([
+      {
+        code: 'not_given',
+        column: 'Load ID',
+        detail: 'Load ID: 4 cells were read as empty: "N/A", "TBD", "#REF!".',
+      },
+    ])
+    expect(await runImport(tenant, text)).toMatchObject({ rowsAdded: 0, rowsRepeated: 4 })
+    // The identity that earlier versions saved for the first row.
+    await database.inTenant(tenant, (transaction) =>
+      transaction
+        .updateTable('quotes')
+        .set({
+          import_fingerprint: fingerprintOfId('N/A'),
+          import_said: sql<string>`rtrim(translate(encode(substr(import_fingerprint, 1, 16), 'base64'), '+/', '-_'), '=')`,
+        })
+        .where('tenant_id', '=', tenant)
+        .where('quoted_customer_name', '=', 'C0')
+        .execute(),
+    )
+    expect(await runImport(tenant, text)).toMatchObject({ rowsAdded: 0, rowsRepeated: 4 })
+    const changed = text.replace('C0', 'C9')
+    expect(await runImport(tenant, changed)).toMatchObject({ rowsAdded: 1, rowsRepeated: 3 })
   })
 
   it('is isolated by tenant: the same file is new to another brokerage', async () => {

@@ -30,7 +30,15 @@ import {
   tablePieces,
 } from '../tables/index.ts'
 import { type Columns, readColumns, withCurrencyAbove } from './columns.ts'
-import { addLeftOut, fileNotes, type ImportNote, type LeftOutLines, noneLeftOut } from './import-notes.ts'
+import {
+  addLeftOut,
+  fileNotes,
+  type ImportNote,
+  type LeftOutLines,
+  NotGivenCells,
+  noneLeftOut,
+  otherLoadsNotes,
+} from './import-notes.ts'
 import { knownCells } from './known-cells.ts'
 import { moneyNotes } from './money-notes.ts'
 import { persist } from './persist.ts'
@@ -172,6 +180,7 @@ interface Saved {
   readonly refused: readonly RowError[]
   /** Only the lists that grew, each complete. */
   readonly lists: ImportLists
+  readonly rowsOfOtherLoads: number
   readonly order: Order
 }
 
@@ -185,6 +194,8 @@ class ImportRun {
   /** The default basis of the brokerage, once it is read. */
   #assumed: RateBasis = 'all_in'
   #leftOut = noneLeftOut
+  readonly #notGiven = new NotGivenCells()
+  #rowsOfOtherLoads = 0
   readonly #lists = { errors: [] as RowError[], changes: [] as RowChange[], kept: [] as NotAppliedValue[] }
 
   constructor(database: Database, job: ImportJob) {
@@ -209,10 +220,15 @@ class ImportRun {
     /** The batch that is being saved. The next batch is read while the database works. */
     let saving: Promise<Order> = Promise.resolve('go on')
     try {
-      const isWorkbook = csv.workbook !== null
       const assumptions = await this.#assumptions()
       this.#assumed = assumptions.assumed
-      const context = { columns, ...assumptions, known: knownCells(), isWorkbook }
+      const context: RowContext = {
+        columns,
+        ...assumptions,
+        known: knownCells(),
+        isWorkbook: csv.workbook !== null,
+        onNotGiven: (field, text) => this.#notGiven.add(columns.names[field] ?? field, text),
+      }
       const settling = { context, identify: rowIdentities() }
       for await (const { batch, bytesRead, leftOut } of batchesOf(csv, settling)) {
         this.#leftOut = leftOut
@@ -244,7 +260,12 @@ class ImportRun {
   #result() {
     const { changes, kept } = this.#lists
     const { csv, columns } = this.#job.file
-    const understood = [...fileNotes(csv, this.#leftOut), ...moneyNotes(columns, this.#assumed)]
+    const understood = [
+      ...fileNotes(csv, this.#leftOut),
+      ...moneyNotes(columns, this.#assumed),
+      ...this.#notGiven.notes,
+      ...otherLoadsNotes(this.#rowsOfOtherLoads, columns.names.reference ?? null),
+    ]
     return { ...this.#progress, changes, kept, understood }
   }
 
@@ -291,6 +312,7 @@ class ImportRun {
       )
     const saved = await (inTurn === undefined ? save() : inTurn(save))
     this.#progress = saved.progress
+    this.#rowsOfOtherLoads += saved.rowsOfOtherLoads
     Object.assign(this.#lists, saved.lists)
     for (const error of saved.refused) onRefused?.(error)
     onProgress?.(saved.progress)
@@ -318,7 +340,7 @@ class ImportRun {
     const lists = this.#grownLists({ ...rows, refused })
     const order = await saveProgress(transaction, tenant, importId, { ...progress, ...lists })
     if (order === 'ended') throw new ImportEnded()
-    return { progress, refused, lists, order }
+    return { progress, refused, lists, rowsOfOtherLoads: rows.rowsOfOtherLoads, order }
   }
 
   /** The lists that grow by the rows of a batch, with these rows. */
@@ -407,7 +429,7 @@ function settleQuote(
     const column = context.columns.names.reference ?? 'reference'
     return refused(
       column,
-      `${column} must be unique; line ${identity.sameIdAt} has the same one with other values.`,
+      `${column} must be unique; line ${identity.sameIdAt} has the same one with other values. Keep one row of each load, with its newest values.`,
     )
   }
   return null

@@ -87,3 +87,45 @@ function leftOutNotes({ aboveHeader }: TableFile, { counts, remarks }: LeftOutLi
     ...note(counts.remark, 'with a single text', remarks),
   ]
 }
+
+/** Counts the cells whose text says that there is no value, by column, for one sentence each. */
+export class NotGivenCells {
+  readonly #columns = new Map<string, { count: number; readonly words: Set<string> }>()
+
+  add(column: string, text: string): void {
+    const known = this.#columns.get(column) ?? { count: 0, words: new Set<string>() }
+    this.#columns.set(column, known)
+    known.count++
+    // A copy, because a part of a text holds the whole text in memory.
+    if (known.words.size < wordsMax) known.words.add(Buffer.from(quoted(text)).toString())
+  }
+
+  get notes(): ImportNote[] {
+    return [...this.#columns].map(([column, { count, words }]) => {
+      const cells = count === 1 ? '1 cell was' : `${count.toLocaleString('en-US')} cells were`
+      const detail = `${column}: ${cells} read as empty: ${[...words].join(', ')}.`
+      return { code: 'not_given' as const, column, detail, choices: [] }
+    })
+  }
+}
+
+/** The most words that a sentence lists. */
+const wordsMax = 3
+
+/** The question about refused rows with the id of a quote of another load; none without such rows. */
+export function otherLoadsNotes(count: number, column: string | null): ImportNote[] {
+  if (count === 0) return []
+  const rows = count === 1 ? '1 row was' : `${count.toLocaleString('en-US')} rows were`
+  const detail = `${rows} refused: ${column} is that of a quote with another customer and another day.`
+  return [
+    {
+      code: 'same_ids',
+      column,
+      detail,
+      choices: [
+        { map: 'same_ids=update', detail: 'The rows update these quotes' },
+        { map: 'reference=', detail: `${column} is not read: each row is a quote of its own` },
+      ],
+    },
+  ]
+}

@@ -1,5 +1,6 @@
 import type { Outcome } from '#engine/history.ts'
 import { formatDollars } from '#engine/money.ts'
+import { quoted } from '../csv/index.ts'
 import {
   databaseNow,
   defaultBasisOf,
@@ -25,7 +26,9 @@ import type { Database, TenantId } from '../database/session/index.ts'
 import { type Entry, enter } from '../entering/index.ts'
 import type { Columns } from './columns.ts'
 import { mergeRow, type NotAppliedField, otherLane } from './merge-row.ts'
+import { formerIdentity } from './row-fingerprint.ts'
 import type { ImportedBooking, ImportedQuote, ReportedRow } from './rows.ts'
+import { isOtherLoad, otherLoadWords } from './same-load.ts'
 
 export interface SettledQuote {
   readonly line: number
@@ -47,6 +50,8 @@ export interface SavedRows {
   rowsRepeated: number
   rowsRefused: number
   rowsNotApplied: number
+  /** Refused rows with the id of a quote of another customer and another day. */
+  rowsOfOtherLoads: number
   readonly refused: RowError[]
   /** The outcomes of the accepted rows. */
   readonly outcomes: Record<Outcome, number>
@@ -101,6 +106,7 @@ export async function saveRows(
     rowsRepeated: 0,
     rowsRefused: 0,
     rowsNotApplied: 0,
+    rowsOfOtherLoads: 0,
     refused: [],
     outcomes: { won: 0, lost: 0, pending: 0 },
     changes: [],
@@ -124,12 +130,14 @@ export async function saveRows(
       quote.reference === null || here.has(fingerprint.toString('hex')) ? [] : quote.reference,
     ),
   )
+  const isFormer = await formerRows(transaction, tenant, quotes)
   const fresh: SettledQuote[] = []
   const known: KnownRow[] = []
   for (const row of quotes) {
     count(rows.outcomes, { quote: row.quote, reported: row.quote.reported }, 1)
     const before = here.get(row.fingerprint.toString('hex')) ?? pushed.get(row.quote.reference ?? '')
-    if (before === undefined) fresh.push(row)
+    if (before === undefined && isFormer(row)) rows.rowsRepeated++
+    else if (before === undefined) fresh.push(row)
     // A row without an id is identified by all its values.
     else if (row.said === null || row.said === before.said) rows.rowsRepeated++
     else {
@@ -160,6 +168,29 @@ export async function saveRows(
   known.push(...(await bookedRows(transaction, job, bookings, rows)))
   if (known.length > 0) await updateQuotes(transaction, database, job, known, rows)
   return rows
+}
+
+/** Finds the rows that an earlier version imported with a text such as N/A as their id. */
+async function formerRows(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  quotes: readonly SettledQuote[],
+): Promise<(row: SettledQuote) => boolean> {
+  const former = new Map(
+    quotes.flatMap((row) => {
+      const identity = formerIdentity(row.quote)
+      return identity === null ? [] : [[row, identity] as const]
+    }),
+  )
+  const found = await findImported(
+    transaction,
+    tenant,
+    [...former.values()].map(({ fingerprint }) => fingerprint),
+  )
+  return (row) => {
+    const identity = former.get(row)
+    return identity !== undefined && found.get(identity.fingerprint.toString('hex'))?.said === identity.said
+  }
 }
 
 /** Returns a function from the name of a rep to the person of the brokerage with that name or e-mail address; null if there is none. */
@@ -217,14 +248,14 @@ async function updateQuotes(
   rows: SavedRows,
 ): Promise<void> {
   const now = await databaseNow(transaction)
-  const { tenant, importId, createdBy, dryRun } = job
+  const { tenant, importId, createdBy, dryRun, file } = job
   const assumed = await defaultBasisOf(transaction, tenant)
   const reps = await repsOf(
     transaction,
     tenant,
     known.map(({ reported }) => reported.quote.repName),
   )
-  const nameOf = (field: keyof Columns['names']) => job.file.columns.names[field] ?? field
+  const nameOf = (field: keyof Columns['names']) => file.columns.names[field] ?? field
   const quoteIds = [...new Set(known.map(({ quoteId }) => quoteId))]
   const found = await quotesById(transaction, tenant, quoteIds, { lock: !dryRun })
   const quotes = new Map(found.map((quote) => [quote.lane_id, quote]))
@@ -245,11 +276,9 @@ async function updateQuotes(
       rows.rowsRepeated++
       continue
     }
-    const other = quote === null ? [] : otherLane(saved, quote.columns)
-    if (other.length > 0) {
-      rows.rowsRefused++
-      count(rows.outcomes, { quote, reported }, -1)
-      rows.refused.push(...other.map((one) => errorOfOther(one, line, nameOf)))
+    const refused = quote === null ? null : otherQuote(saved, quote, { line, columns: file.columns, nameOf })
+    if (refused !== null) {
+      refuse(rows, { quote, reported }, refused)
       continue
     }
     const decidedAt = quote === null ? now.getTime() : saved.created_at.getTime()
@@ -288,6 +317,45 @@ async function updateQuotes(
   }
   await write()
   rows.notApplied.push(...(await notAppliedValues(transaction, tenant, notApplied, nameOf)))
+}
+
+interface OtherQuote {
+  readonly errors: readonly RowError[]
+  readonly isOtherLoad: boolean
+}
+
+/** Takes a row that was counted as accepted as refused. */
+function refuse(
+  rows: SavedRows,
+  row: Pick<KnownRow, 'quote' | 'reported'>,
+  { errors, isOtherLoad }: OtherQuote,
+): void {
+  rows.rowsRefused++
+  if (isOtherLoad) rows.rowsOfOtherLoads++
+  count(rows.outcomes, row, -1)
+  rows.refused.push(...errors)
+}
+
+interface RowPlace {
+  readonly line: number
+  readonly columns: Columns
+  readonly nameOf: (field: keyof Columns['names']) => string
+}
+
+/** The errors of a row that is not of the quote with its id: its lane, or both its customer and its day, are others. Null if it is. */
+function otherQuote(
+  saved: QuoteRow,
+  quote: ImportedQuote,
+  { line, columns, nameOf }: RowPlace,
+): OtherQuote | null {
+  const other = otherLane(saved, quote.columns)
+  if (other.length > 0) {
+    return { errors: other.map((one) => errorOfOther(one, line, nameOf)), isOtherLoad: false }
+  }
+  if (columns.sameIds === 'update' || !isOtherLoad(saved, quote)) return null
+  const column = nameOf('reference')
+  const detail = `${quoted(quote.reference ?? '')} ${otherLoadWords(saved, quote, column)}.`
+  return { errors: [{ row: line, column, detail }], isOtherLoad: true }
 }
 
 /** The error of a row with the id of a quote of another lane. */

@@ -1,0 +1,62 @@
+import type { Currency, RateBasis } from '#engine/rate-basis.ts'
+import { quoted, readBasis, readCurrency } from '../csv/index.ts'
+
+/** What the map of an import states about the whole file, in pairs such as `basis=linehaul`. */
+export interface MapSettings {
+  /** What all rates include. */
+  basis?: RateBasis
+  /** What all truck costs include. */
+  cost_basis?: RateBasis
+  /** The currency of amounts without their own; null for `currency=`, which ignores the lines above the header. */
+  currency?: Currency | null
+  /** What a row does to a quote that has its id, another customer and another day. */
+  same_ids?: 'update'
+}
+
+/** How a setting is read. Returns what its value must be; null if it is right. */
+type Reader = (text: string, settings: MapSettings) => string | null
+
+const readBasisFor =
+  (name: 'basis' | 'cost_basis'): Reader =>
+  (text, settings) => {
+    const read = readBasis(text)
+    if ('value' in read) settings[name] = read.value
+    return 'value' in read ? null : `${name}=linehaul or ${name}=all_in`
+  }
+
+const readers: Readonly<Record<string, Reader>> = {
+  basis: readBasisFor('basis'),
+  cost_basis: readBasisFor('cost_basis'),
+  currency: (text, settings) => {
+    const read = text === '' ? { value: null } : readCurrency(text)
+    if ('value' in read) settings.currency = read.value
+    return 'value' in read
+      ? null
+      : `currency=USD or currency=CAD. Other currencies are not stored. A column with the currency of each row is quoted_currency=${shortened(text)}`
+  },
+  // The encoding is chosen before the header is read.
+  encoding: () => null,
+  same_ids: (text, settings) => {
+    if (text.toLowerCase() !== 'update') return 'same_ids=update'
+    settings.same_ids = 'update'
+    return null
+  },
+}
+
+const shortened = (text: string) => quoted(text).slice(1, -1)
+
+/** Whether a name of a map is a setting of the whole file, and no field. */
+export function isSetting(name: string): boolean {
+  return Object.hasOwn(readers, name)
+}
+
+/**
+ * Notes a setting of a map.
+ *
+ * @returns why its value is wrong; null if it is not
+ * @example readSetting('basis', 'gross', {}) // 'The map says basis=gross; it must be basis=linehaul or basis=all_in.'
+ */
+export function readSetting(name: string, text: string, settings: MapSettings): string | null {
+  const must = readers[name]?.(text, settings) ?? null
+  return must === null ? null : `The map says ${name}=${shortened(text)}; it must be ${must}.`
+}
