@@ -19,7 +19,7 @@ const rooms: Readonly<Record<string, { rooms: readonly string[]; outside: readon
   },
   tables: {
     rooms: ['runtime', 'csv'],
-    outside: ['@e965/xlsx', 'contract/src/', 'fflate', 'iconv-lite', 'node:', 'papaparse'],
+    outside: ['contract/src/', 'iconv-lite', 'node:', 'numfmt', 'papaparse', 'saxes', 'yauzl'],
   },
   signing: {
     rooms: [],

@@ -22,9 +22,13 @@ export const importNoteCodes = [
   'basis',
   'currency',
   'encoding',
+  'formulas_without_results',
   'header_joined',
+  'hidden_columns',
+  'hidden_rows',
   'lines_left_out',
   'not_given',
+  'other_sheets',
   'same_ids',
 ] as const
 
@@ -144,7 +148,7 @@ export const Import = Type.Object({
 const columnMap = Type.Optional(
   Type.String({
     description:
-      'field=column pairs, comma separated, such as quoted_rate=Sell Rate,origin="From, city". #3 means the third column. An empty value after = skips the field. basis=linehaul or basis=all_in states what the rates of the file include, and cost_basis what the truck costs include; without it, the name of their column decides, such as Linehaul or Total Revenue, or else the default basis of the brokerage. currency=USD or currency=CAD states the currency of the amounts without a currency of their own; without it, a line above the header decides, or else they are US dollars. encoding=macintosh (or windows-1252, cp850, cp437) states the encoding of text that is not UTF-8. same_ids=update updates a quote also by a row that has its reference and another customer and another day, which is refused otherwise',
+      'field=column pairs, comma separated, such as quoted_rate=Sell Rate,origin="From, city". #3 means the third column. An empty value after = skips the field. basis=linehaul or basis=all_in states what the rates of the file include, and cost_basis what the truck costs include; without it, the name of their column decides, such as Linehaul or Total Revenue, or else the default basis of the brokerage. currency=USD or currency=CAD states the currency of the amounts without a currency of their own; without it, a line above the header decides, or else they are US dollars. encoding=macintosh (or windows-1252, cp850, cp437) states the encoding of text that is not UTF-8. same_ids=update updates a quote also by a row that has its reference and another customer and another day, which is refused otherwise. hidden=skip leaves out the hidden rows and columns of a workbook',
     maxLength: 4000,
     'x-expected': 'field=column pairs separated by commas',
   }),

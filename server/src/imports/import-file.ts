@@ -40,12 +40,14 @@ import {
   otherLoadsNotes,
 } from './import-notes.ts'
 import { knownCells } from './known-cells.ts'
+import { leavesOutHidden } from './map-settings.ts'
 import { moneyNotes } from './money-notes.ts'
 import { persist } from './persist.ts'
 import { bookingSaid, rowIdentities } from './row-fingerprint.ts'
 import type { RowContext } from './row-reader.ts'
 import { type ImportedQuote, type ReadRow, readRow } from './rows.ts'
 import { type SavedRows, type SettledBooking, type SettledQuote, saveRows } from './save-rows.ts'
+import { workbookNotes } from './workbook-notes.ts'
 
 /** A file with a valid encoding, header and map, ready to be imported. */
 export interface OpenImport {
@@ -58,14 +60,22 @@ export interface OpenImport {
  *
  * @param map `field=column` pairs separated by commas; they take precedence over known column names.
  * @param sheet the sheet of a workbook; without it, the first one with a header
+ * @param workbook the sheet, if it was read before; `bytes` is then its text
  * @throws ImportFileError with every problem of the file
  */
 export async function openImport(
   bytes: FileBytes,
   map: string | undefined,
   sheet?: string | undefined,
+  workbook: TableFile['workbook'] = null,
 ): Promise<OpenImport> {
-  const csv = await openFile(bytes, sheet, map)
+  const csv = await openTable(bytes, {
+    knownNames,
+    sheet,
+    encoding: chosenEncoding(map),
+    leavesOutHidden: leavesOutHidden(map),
+    workbook,
+  })
   const named = readColumns(csv.header, map)
   const read =
     'problems' in named
@@ -261,6 +271,7 @@ class ImportRun {
     const { changes, kept } = this.#lists
     const { csv, columns } = this.#job.file
     const understood = [
+      ...(csv.workbook === null ? [] : workbookNotes(csv.workbook)),
       ...fileNotes(csv, this.#leftOut),
       ...moneyNotes(columns, this.#assumed),
       ...this.#notGiven.notes,

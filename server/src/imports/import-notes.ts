@@ -37,7 +37,10 @@ const encodingNames = {
   cp437: 'DOS (CP437)',
 } as const
 
-/** How a file's bytes were read: its encoding if it is not Unicode, its header if it has several rows, and the lines left out. */
+/**
+ * How a file's bytes were read: its encoding if it is not Unicode, its header if it has several rows, and
+ * the lines left out.
+ */
 export function fileNotes(file: TableFile, leftOut: LeftOutLines): ImportNote[] {
   return [...encodingNotes(file), ...headerNotes(file), ...leftOutNotes(file, leftOut)]
 }

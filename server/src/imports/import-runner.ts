@@ -8,6 +8,7 @@ import {
 } from '../database/queries/index.ts'
 import { type Database, runInBackground, type TenantId } from '../database/session/index.ts'
 import { concurrencyLimit, type Log } from '../runtime/index.ts'
+import type { TableFile } from '../tables/index.ts'
 import { importFile, openImport } from './import-file.ts'
 import { persist } from './persist.ts'
 import { undoImport } from './undo-import.ts'
@@ -17,6 +18,8 @@ export interface ImportOptions {
   readonly map: string | undefined
   readonly dryRun: boolean
   readonly bytesTotal: number
+  /** The sheet of a workbook, whose text the file is; null for CSV text. */
+  readonly workbook?: TableFile['workbook']
 }
 
 /** Runs imports and undos after their request was answered. On shutdown they stop after their current batch. */
@@ -208,7 +211,7 @@ class BackgroundImports implements ImportRunner {
     tenant: TenantId,
     importId: number,
     file: readonly Uint8Array[],
-    { map, dryRun }: ImportOptions,
+    { map, dryRun, workbook }: ImportOptions,
   ): Promise<void> {
     const { database, log } = this.#parts
     try {
@@ -221,7 +224,7 @@ class BackgroundImports implements ImportRunner {
         tenant,
         importId,
         createdBy: row.created_by,
-        file: await this.#inTurn('batch', () => openImport(file, map)),
+        file: await this.#inTurn('batch', () => openImport(file, map, undefined, workbook)),
         dryRun,
         inTurn: (batch) => this.#inTurn('batch', batch),
         isStopping: () => this.#isDraining,

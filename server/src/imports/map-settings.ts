@@ -34,8 +34,12 @@ const readers: Readonly<Record<string, Reader>> = {
       ? null
       : `currency=USD or currency=CAD. Other currencies are not stored. A column with the currency of each row is quoted_currency=${shortened(text)}`
   },
-  // The encoding is chosen before the header is read.
+  // The encoding is chosen before the header is read, as are the hidden cells.
   encoding: () => null,
+  hidden: (text) =>
+    ['skip', 'read'].includes(text)
+      ? null
+      : 'hidden=skip, to leave out hidden rows and columns, or hidden=read',
   same_ids: (text, settings) => {
     if (text.toLowerCase() !== 'update') return 'same_ids=update'
     settings.same_ids = 'update'
@@ -44,6 +48,11 @@ const readers: Readonly<Record<string, Reader>> = {
 }
 
 const shortened = (text: string) => quoted(text).slice(1, -1)
+
+/** Whether a map leaves out the hidden rows and columns of a workbook. @example leavesOutHidden('hidden=skip') // true */
+export function leavesOutHidden(map = ''): boolean {
+  return /(^|,)\s*hidden\s*=\s*skip\s*(,|$)/.test(map)
+}
 
 /** Whether a name of a map is a setting of the whole file, and no field. */
 export function isSetting(name: string): boolean {

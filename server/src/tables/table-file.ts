@@ -8,7 +8,7 @@ import { leftOutOf } from './left-out.ts'
 import { ImportFileError, refused } from './refused.ts'
 import { type Line, tableForm } from './table-form.ts'
 import { newlineOf, rowLengthMax, rowsOf } from './text-rows.ts'
-import { readWorkbook } from './workbook.ts'
+import { readWorkbook, type SheetBytes } from './workbook.ts'
 
 /** A table with a valid encoding and a parsed header. */
 export interface TableFile {
@@ -35,13 +35,8 @@ export interface TableFile {
   readonly encoding: Encoding
   /** How the text reads in each single-byte encoding, if it is in one of them. */
   readonly readings: readonly Reading[]
-  /** The sheet that was read, and all readable sheets; null for CSV text. */
-  readonly workbook: {
-    readonly sheet: string
-    readonly sheets: readonly string[]
-    /** The sheet as CSV text in UTF-8. */
-    readonly text: Uint8Array
-  } | null
+  /** The sheet that was read, as CSV text in UTF-8; null for CSV text. */
+  readonly workbook: SheetBytes | null
 }
 
 /** How a file is opened. */
@@ -54,6 +49,10 @@ export interface OpenOptions {
   readonly columnsMax?: number
   /** The encoding of text that is not UTF-8 or UTF-16, if a person chose it. */
   readonly encoding?: SingleByteEncoding | undefined
+  /** Whether the hidden rows and columns of a workbook are left out. */
+  readonly leavesOutHidden?: boolean
+  /** The sheet of a workbook, if an earlier reading returned it. The workbook is not read again. */
+  readonly workbook?: SheetBytes | null
 }
 
 /**
@@ -63,6 +62,8 @@ export interface OpenOptions {
  * @throws ImportFileError naming the line and column of the first bytes that are not text
  */
 export async function openTable(bytes: FileBytes, options: OpenOptions): Promise<TableFile> {
+  const { workbook = null } = options
+  if (workbook !== null) return { ...(await openCsv([workbook.text], options)), workbook }
   const { first, bytesTotal, newline, isText } = await survey(bytes)
   if (startsLike(first, 'PK\u0003\u0004')) return openWorkbook(bytes, { ...options, bytesTotal })
   refuseOtherKinds(first)
@@ -109,10 +110,10 @@ async function openWorkbook(
     whole.set(piece, at)
     at += piece.length
   }
-  const read = await readWorkbook(whole, options.sheet)
+  const { sheet, leavesOutHidden = false } = options
+  const read = await readWorkbook(whole, { sheet, leavesOutHidden })
   if ('unreadable' in read) throw refused('file', read.unreadable)
-  const { text, sheet, sheets } = read
-  return { ...(await openCsv([text], options)), workbook: { sheet, sheets, text } }
+  return { ...(await openCsv([read.text], options)), workbook: read }
 }
 
 /** Opens CSV text in UTF-8. @throws ImportFileError */

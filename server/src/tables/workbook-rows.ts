@@ -1,16 +1,31 @@
-import { type CellObject, read, SSF, type WorkSheet } from '@e965/xlsx'
-import { unzipSync, zipSync } from 'fflate'
+import Papa from 'papaparse'
+import { Archive, UnreadableWorkbook } from './workbook-archive.ts'
+import { csvCell } from './workbook-cells.ts'
+import { readBook, sheetNamed } from './workbook-parts.ts'
+import { lettersOf, readSheet, type Sheet, tooLong } from './workbook-sheet.ts'
 
-/** The text of a workbook's sheet as CSV: line N of the text is row N of the sheet. */
+/** A sheet of a workbook as CSV text, and what a person may want to know about it. */
 export interface SheetText {
+  /** Line N of the text is row N of the sheet. */
   readonly csv: string
+  readonly facts: SheetFacts
+}
+
+export interface SheetFacts {
   readonly sheet: string
   /** The names of all visible sheets with cells, in order. */
   readonly sheets: readonly string[]
+  /** The names of the other sheets with a table. */
+  readonly otherTables: readonly string[]
+  /** The number of hidden rows and the letters of hidden columns, and whether they were left out. */
+  readonly hidden: {
+    readonly rows: number
+    readonly columns: readonly string[]
+    readonly areLeftOut: boolean
+  }
+  /** The formulas without a result: how many, and the names of the first cells. */
+  readonly unresolved: { readonly count: number; readonly cells: readonly string[] }
 }
-
-/** Why a workbook cannot be read, as a sentence with the remedy. */
-export class UnreadableWorkbook extends Error {}
 
 export interface WorkbookLimits {
   /** Maximum size of all parts, uncompressed, in bytes. */
@@ -19,178 +34,116 @@ export interface WorkbookLimits {
   readonly textLengthMax: number
 }
 
-/** The parts that contain cells. Pictures, macros and links to other files are not unpacked. */
-const neededParts =
-  /^(\[Content_Types\]\.xml|_rels\/\.rels|xl\/(workbook|styles|sharedStrings|metadata)\.xml|xl\/_rels\/workbook\.xml\.rels|xl\/worksheets\/[^/]+\.xml)$/i
+/** Which sheet of a workbook is read, and how. */
+export interface SheetChoice {
+  /** The sheet's name; without it, the first visible sheet for which `isTable` is true, or else the one with the most rows. */
+  readonly sheet?: string | undefined
+  /** Whether rows and columns that are not shown are left out. */
+  readonly leavesOutHidden?: boolean
+  readonly isTable?: (rows: string[][]) => boolean
+}
 
 /**
- * Reads a sheet of an Excel workbook (.xlsx, .xlsm): the values of cells as people see them, without their formulas. Dates are
- * ISO 8601, numbers are not rounded or grouped, and digits keep leading zeros that their format shows. The value of cells that
- * are merged over rows is repeated in each row.
+ * Reads a sheet of an Excel workbook (.xlsx, .xlsm): the values of cells, without their formulas. Dates are ISO 8601, numbers are not
+ * rounded or grouped, amounts in other currencies than US dollars have its code, and digits keep leading zeros that their format
+ * shows. The value of cells that are merged over rows is repeated in each row.
  *
- * @param sheet the sheet's name; without it, the first visible sheet for which `isTable` is true, or else the one with the
- *   most rows
  * @throws UnreadableWorkbook
  */
-export function sheetText(
+export async function sheetText(
   bytes: Uint8Array,
   limits: WorkbookLimits,
-  {
-    sheet,
-    isTable = () => false,
-  }: { sheet?: string | undefined; isTable?: (rows: string[][]) => boolean } = {},
-): SheetText {
-  const workbook = opened(bytes, limits)
-  const visible = workbook.SheetNames.filter((name, at) => {
-    const isHidden = (workbook.Workbook?.Sheets?.[at]?.Hidden ?? 0) !== 0
-    return !isHidden && rowsOf(workbook.Sheets[name]).length > 0
-  })
-  if (visible.length === 0) throw new UnreadableWorkbook('The workbook has no visible sheet with cells.')
-  if (sheet !== undefined && !visible.includes(sheet)) {
-    const names = visible.slice(0, 20).map((name) => `"${name}"`)
-    throw new UnreadableWorkbook(
-      `The workbook has no visible sheet "${sheet.slice(0, 60)}"; its sheets are ${names.join(', ')}.`,
-    )
+  { sheet, leavesOutHidden = false, isTable = () => false }: SheetChoice = {},
+): Promise<SheetText> {
+  const archive = await Archive.open(bytes, limits.unpackedBytesMax)
+  const book = await readBook(archive)
+  const visible: { name: string; part: string; isTable: boolean }[] = []
+  for (const one of book.sheets) {
+    const { rows } = await readSheet(archive, one.part, book, { ...limits, rowsMax: headRows })
+    // The cells of a sheet may begin below the rows in which a header is looked for.
+    const head = Array.from(rows.slice(0, headRows), (row: string | undefined) => cellsOf(row ?? ''))
+    if (rows.length > 0) visible.push({ ...one, isTable: isTable(head) })
   }
-  const use1904 = workbook.Workbook?.WBProps?.date1904 === true
-  const headOf = (name: string) =>
-    rowsOf(workbook.Sheets[name])
-      .slice(0, headRows)
-      .map((row) => cellsOf(row, use1904))
-  const longest = (one: string, other: string) =>
-    rowsOf(workbook.Sheets[other]).length > rowsOf(workbook.Sheets[one]).length ? other : one
-  const chosen = sheet ?? visible.find((name) => isTable(headOf(name))) ?? visible.reduce(longest)
-  return { csv: csvOf(workbook.Sheets[chosen], { use1904, ...limits }), sheet: chosen, sheets: visible }
+  if (visible.length === 0) throw new UnreadableWorkbook('The workbook has no visible sheet with cells.')
+  const named = sheet === undefined ? visible.find((one) => one.isTable) : sheetNamed(visible, sheet)
+  const chosen = named ?? (await longestOf(visible, (part) => readSheet(archive, part, book, limits)))
+  const read = await readSheet(archive, chosen.part, book, limits)
+  return {
+    csv: csvOf(read, { leavesOutHidden, ...limits }),
+    facts: {
+      sheet: chosen.name,
+      sheets: visible.map(({ name }) => name),
+      otherTables: visible.filter((one) => one.isTable && one !== chosen).map(({ name }) => name),
+      hidden: {
+        rows: read.hiddenRows.length,
+        columns: read.hiddenColumns.map(lettersOf),
+        areLeftOut: leavesOutHidden,
+      },
+      unresolved: read.unresolved,
+    },
+  }
 }
 
 /** The header is looked for in this many rows. */
 const headRows = 30
 
-type Row = readonly (CellObject | undefined)[]
-
-function rowsOf(sheet: WorkSheet | undefined): readonly (Row | undefined)[] {
-  // The parser leaves empty rows out of its array.
-  return Array.from((sheet?.['!data'] ?? []) as (Row | undefined)[])
-}
-
-function opened(bytes: Uint8Array, { unpackedBytesMax }: WorkbookLimits) {
-  let total = 0
-  const names = new Set<string>()
-  const parts = (() => {
-    try {
-      return unzipSync(bytes, {
-        filter: ({ name, originalSize }) => {
-          names.add(name)
-          if (!neededParts.test(name)) return false
-          total += originalSize
-          if (total > unpackedBytesMax) {
-            throw new UnreadableWorkbook(
-              `The sheets of the workbook have more than ${unpackedBytesMax / 1024 / 1024} MiB. Save the sheet as "CSV UTF-8" and send that file.`,
-            )
-          }
-          return true
-        },
-      })
-    } catch (error) {
-      if (error instanceof UnreadableWorkbook) throw error
-      throw new UnreadableWorkbook('The workbook is damaged. Open it, save it again, and send the new file.')
-    }
-  })()
-  if (names.has('xl/workbook.bin')) {
-    throw new UnreadableWorkbook(
-      'The file is a binary workbook (.xlsb). Save it as .xlsx, and send that file.',
-    )
+async function longestOf<One extends { readonly part: string }>(
+  sheets: readonly One[],
+  read: (part: string) => Promise<Sheet>,
+): Promise<One> {
+  let [longest] = sheets as readonly [One]
+  let most = 0
+  for (const one of sheets.length === 1 ? [] : sheets) {
+    const { rows } = await read(one.part)
+    if (rows.length > most) [longest, most] = [one, rows.length]
   }
-  if (!names.has('xl/workbook.xml')) {
-    throw new UnreadableWorkbook(
-      'The file is a ZIP archive without a workbook. Send the CSV file or the workbook in it.',
-    )
-  }
-  try {
-    // Only parts whose size was checked reach the parser.
-    return read(zipSync(parts, { level: 0 }), {
-      type: 'array',
-      dense: true,
-      cellText: false,
-      cellHTML: false,
-      cellFormula: false,
-      cellNF: true,
-    })
-  } catch {
-    throw new UnreadableWorkbook('The workbook is damaged. Open it, save it again, and send the new file.')
-  }
+  return longest
 }
 
 function csvOf(
-  sheet: WorkSheet | undefined,
-  { use1904, textLengthMax }: { readonly use1904: boolean; readonly textLengthMax: number },
+  { rows, merges, hiddenRows, hiddenColumns }: Sheet,
+  { leavesOutHidden, textLengthMax }: { readonly leavesOutHidden: boolean; readonly textLengthMax: number },
 ): string {
-  const rows = rowsOf(sheet).map((row) => cellsOf(row, use1904))
-  for (const { s: start, e: end } of sheet?.['!merges'] ?? []) {
-    const value = rows[start.r]?.[start.c] ?? ''
-    for (let row = start.r + 1; row <= Math.min(end.r, rows.length - 1); row++) {
-      const cells = rows[row]
-      if (cells === undefined) continue
-      while (cells.length <= start.c) cells.push('')
-      cells[start.c] = value
-    }
-  }
-  const lines: string[] = []
-  let length = 0
-  for (const cells of rows) {
-    const line = cells.map(quoted).join(',')
-    length += line.length + 1
-    if (length > textLengthMax) {
-      throw new UnreadableWorkbook(
-        `The sheet has more than ${textLengthMax / 1024 / 1024} million characters. Split it into several files.`,
-      )
-    }
-    lines.push(line)
-  }
-  return `${lines.join('\n')}\n`
+  repeatMerged(rows, merges)
+  if (leavesOutHidden) leaveOut(rows, hiddenRows, hiddenColumns)
+  let length = rows.length
+  rows.forEach((row) => {
+    length += row.length
+  })
+  if (length > textLengthMax) throw tooLong(textLengthMax)
+  return `${rows.join('\n')}\n`
 }
 
-const cellsOf = (row: Row | undefined, use1904: boolean) =>
-  Array.from(row ?? [], (cell) => (cell === undefined ? '' : cellText(cell, use1904)))
-
-/** A cell as text. A line break within a cell becomes a space, so that each row is one line. */
-function cellText({ t: type, v: value, z: format }: CellObject, use1904: boolean): string {
-  switch (type) {
-    case 'n': {
-      const code = String(format ?? 'General')
-      if (SSF.is_date(code)) return dateText(Number(value), use1904)
-      // A format such as 00000 shows a ZIP code's leading zeros.
-      if (/^0{2,}$/.test(code)) return String(value).padStart(code.length, '0')
-      return String(value)
+/** Writes the value of merged cells into each of their rows. */
+function repeatMerged(rows: string[], merges: Sheet['merges']): void {
+  for (const { top, left, bottom } of merges) {
+    const value = bottom === top ? '' : (cellsOf(rows[top] ?? '')[left] ?? '')
+    if (value === '') continue
+    for (let row = top + 1; row <= Math.min(bottom, rows.length - 1); row++) {
+      // A row without cells of its own is no row of the table.
+      if (rows[row] !== undefined) rows[row] = withCell(rows[row] ?? '', left, value)
     }
-    case 'd':
-      return (value as Date).toISOString()
-    case 'b':
-      return value === true ? 'TRUE' : 'FALSE'
-    case 'e':
-      return '#ERROR'
-    case 's':
-      return String(value ?? '').replaceAll(/[\r\n\t]+/g, ' ')
-    case 'z':
-      return ''
   }
 }
 
-/** A day count of a spreadsheet as a date, with the time of day if it has one; the number itself if it is no date. */
-function dateText(days: number, use1904: boolean): string {
-  const date = SSF.parse_date_code(days, { date1904: use1904 }) as {
-    y: number
-    m: number
-    d: number
-    H: number
-    M: number
-    S: number
-  } | null
-  if (date === null) return String(days)
-  const two = (part: number) => String(part).padStart(2, '0')
-  const day = `${String(date.y).padStart(4, '0')}-${two(date.m)}-${two(date.d)}`
-  const hasTime = date.H !== 0 || date.M !== 0 || Math.floor(date.S) !== 0
-  return hasTime ? `${day} ${two(date.H)}:${two(date.M)}:${two(Math.floor(date.S))}` : day
+function leaveOut(rows: string[], hiddenRows: readonly number[], hiddenColumns: readonly number[]): void {
+  for (const row of hiddenRows) rows[row] = ''
+  rows.forEach((line, row) => {
+    const width = hiddenColumns.length === 0 ? 0 : cellsOf(line).length
+    rows[row] = hiddenColumns
+      .filter((column) => column < width)
+      .reduce((text, column) => withCell(text, column, ''), line)
+  })
 }
 
-const quoted = (cell: string) => (/[",]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell)
+function withCell(line: string, column: number, value: string): string {
+  const cells = cellsOf(line)
+  while (cells.length <= column) cells.push('')
+  cells[column] = value
+  return cells.map(csvCell).join(',')
+}
+
+/** @example cellsOf('"Dallas, TX",900') // ['Dallas, TX', '900'] */
+function cellsOf(line: string): string[] {
+  return Papa.parse<string[]>(line, { delimiter: ',', newline: '\n' }).data[0] ?? []
+}

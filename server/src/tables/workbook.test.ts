@@ -5,7 +5,8 @@ import { knownNames } from '../csv/index.ts'
 import { ImportFileError } from './refused.ts'
 import { openTable } from './table-file.ts'
 import { tablePieces } from './table-pieces.ts'
-import { sheetText, UnreadableWorkbook } from './workbook-rows.ts'
+import { UnreadableWorkbook } from './workbook-archive.ts'
+import { sheetText } from './workbook-rows.ts'
 
 const limits = { unpackedBytesMax: 4 * 1024 * 1024, textLengthMax: 1024 * 1024 }
 
@@ -17,7 +18,7 @@ function bytesOf(sheets: Record<string, WorkSheet>, change: (workbook: WorkBook)
 }
 
 const sheetOf = (rows: unknown[][]) => utils.aoa_to_sheet(rows)
-const linesOf = (bytes: Uint8Array) => sheetText(bytes, limits).csv.trimEnd().split('\n')
+const linesOf = async (bytes: Uint8Array) => (await sheetText(bytes, limits)).csv.trimEnd().split('\n')
 
 async function read(bytes: Uint8Array, sheet?: string) {
   const table = await openTable([bytes], { knownNames, sheet })
@@ -48,7 +49,7 @@ describe('a workbook', () => {
     expect(workbook).toMatchObject({ sheet: 'Quotes', sheets: ['Quotes'] })
   })
 
-  it('has dates as ISO 8601, in both calendars of Excel, and numbers as they are', () => {
+  it('has dates as ISO 8601, in both calendars of Excel, and numbers as they are', async () => {
     const sheet = sheetOf([[45658, 45658.604166666664, 2150.1, 7501, true, 0.125]])
     const formats: Record<string, string> = {
       A1: 'm/d/yy',
@@ -58,24 +59,24 @@ describe('a workbook', () => {
       F1: '0%',
     }
     for (const [at, format] of Object.entries(formats)) sheet[at].z = format
-    const expected = ['2025-01-01', '2025-01-01 14:30:00', '2150.1', '07501', 'TRUE', '0.125']
-    expect(linesOf(bytesOf({ S: sheet }))).toEqual([expected.join(',')])
+    const expected = ['2025-01-01', '2025-01-01 14:30:00', '2150.1', '07501', 'TRUE', '12.5%']
+    expect(await linesOf(bytesOf({ S: sheet }))).toEqual([expected.join(',')])
     const in1904 = bytesOf({ S: sheet }, (workbook) => {
       workbook.Workbook = { ...workbook.Workbook, WBProps: { date1904: true } }
     })
-    expect(linesOf(in1904)[0]).toMatch(/^2029-01-02,/)
+    expect((await linesOf(in1904))[0]).toMatch(/^2029-01-02,/)
   })
 
-  it('has the values of formulas, and never their text', () => {
+  it('has the values of formulas, and never their text', async () => {
     const sheet = sheetOf([[900, 100, 0]])
     sheet.C1 = { t: 'n', f: 'A1+B1', v: 1000 }
     sheet.D1 = { t: 's', f: 'HYPERLINK("[other.xlsx]S!A1")', v: 'Acme' }
     sheet.E1 = { t: 'e', f: '1/0', v: 7 }
     sheet['!ref'] = 'A1:E1'
-    expect(linesOf(bytesOf({ S: sheet }))).toEqual(['900,100,1000,Acme,#ERROR'])
+    expect(await linesOf(bytesOf({ S: sheet }))).toEqual(['900,100,1000,Acme,#DIV/0!'])
   })
 
-  it('repeats a value that is merged over rows', () => {
+  it('repeats a value that is merged over rows', async () => {
     const sheet = sheetOf([
       ['Acme', 'Dallas'],
       ['', 'Waco'],
@@ -83,7 +84,7 @@ describe('a workbook', () => {
       ['Best', 'El Paso'],
     ])
     sheet['!merges'] = [{ s: { r: 0, c: 0 }, e: { r: 2, c: 0 } }]
-    expect(linesOf(bytesOf({ S: sheet }))).toEqual([
+    expect(await linesOf(bytesOf({ S: sheet }))).toEqual([
       'Acme,Dallas',
       'Acme,Waco',
       'Acme,Austin',
@@ -113,16 +114,16 @@ describe('a workbook', () => {
     )
   })
 
-  it('is the longest sheet if none has known names', () => {
+  it('is the longest sheet if none has known names', async () => {
     const bytes = bytesOf({ A: sheetOf([['x']]), B: sheetOf([['x'], ['y']]) })
-    expect(sheetText(bytes, limits).sheet).toBe('B')
+    expect((await sheetText(bytes, limits)).facts.sheet).toBe('B')
   })
 })
 
 describe('a workbook that cannot be read', () => {
-  const problemOf = (bytes: Uint8Array) => {
+  const problemOf = async (bytes: Uint8Array) => {
     try {
-      sheetText(bytes, limits)
+      await sheetText(bytes, limits)
     } catch (error) {
       if (error instanceof UnreadableWorkbook) return error.message
       throw error
@@ -132,25 +133,25 @@ describe('a workbook that cannot be read', () => {
   const zip = (parts: Record<string, string>) =>
     zipSync(Object.fromEntries(Object.entries(parts).map(([name, text]) => [name, Buffer.from(text)])))
 
-  it('is refused with the remedy: a damaged one, a ZIP archive, a binary workbook, one without cells', () => {
+  it('is refused with the remedy: a damaged one, a ZIP archive, a binary workbook, one without cells', async () => {
     const whole = bytesOf({ S: sheetOf([['Origin']]) })
-    expect(problemOf(whole.slice(0, -30))).toContain('damaged')
-    expect(problemOf(zip({ 'a.csv': 'Origin' }))).toContain('a ZIP archive without a workbook')
-    expect(problemOf(zip({ 'xl/workbook.bin': '' }))).toContain('.xlsb')
-    expect(problemOf(bytesOf({ S: sheetOf([]) }))).toContain('no visible sheet with cells')
-    expect(problemOf(zip({ 'xl/workbook.xml': '<workbook>' }))).toMatch(/damaged|no visible sheet/)
+    expect(await problemOf(whole.slice(0, -30))).toContain('damaged')
+    expect(await problemOf(zip({ 'a.csv': 'Origin' }))).toContain('a ZIP archive without a workbook')
+    expect(await problemOf(zip({ 'xl/workbook.bin': '' }))).toContain('.xlsb')
+    expect(await problemOf(bytesOf({ S: sheetOf([]) }))).toContain('no visible sheet with cells')
+    expect(await problemOf(zip({ 'xl/workbook.xml': '<workbook>' }))).toMatch(/damaged|no visible sheet/)
   })
 
-  it('is refused before it is unpacked if its sheets are too large', () => {
+  it('is refused before it is unpacked if its sheets are too large', async () => {
     const bomb = zip({ 'xl/workbook.xml': '', 'xl/worksheets/sheet1.xml': ' '.repeat(5 * 1024 * 1024) })
     expect(bomb.length).toBeLessThan(20_000)
-    expect(problemOf(bomb)).toContain('more than 4 MiB')
+    expect(await problemOf(bomb)).toContain('more than 4 MiB')
   })
 
-  it('is refused if its sheet has too much text', () => {
+  it('is refused if its sheet has too much text', async () => {
     const long = 'x'.repeat(30_000)
     const bytes = bytesOf({ S: sheetOf(Array.from({ length: 40 }, () => [long])) })
-    expect(problemOf(bytes)).toContain('more than 1 million characters')
+    expect(await problemOf(bytes)).toContain('more than 1 million characters')
   })
 
   it('is an error of the file, and the service goes on', { tags: 'long' }, async () => {

@@ -1,13 +1,15 @@
 import { Worker } from 'node:worker_threads'
 import { workbookTextLengthMax, workbookUnpackedBytesMax } from '#contract/limits.ts'
 import { limitProcessorTime } from '../runtime/index.ts'
-import type { SheetText, WorkbookLimits } from './workbook-rows.ts'
+import type { SheetChoice, SheetFacts, WorkbookLimits } from './workbook-rows.ts'
 
 /** A sheet of a workbook as CSV text in UTF-8: line N is row N of the sheet. */
-export type SheetBytes = Omit<SheetText, 'csv'> & { readonly text: Uint8Array }
+export type SheetBytes = SheetFacts & { readonly text: Uint8Array }
 
 /** The maximum memory of the thread that reads a workbook: four times what the largest text needs. */
-const heapMaxMb = 1_024
+const heapMaxMb = 512
+/** The memory for the newest objects of the thread. Nearly all live as long as one row, so more would not save time. */
+const newestMaxMb = 4
 /** The maximum processor time of the thread. A hundred thousand rows take five seconds. */
 const processorMsMax = 120_000
 
@@ -20,7 +22,7 @@ const tooLarge = 'The workbook is too large to be read. Save the sheet as "CSV U
  */
 export function readWorkbook(
   bytes: Uint8Array<ArrayBuffer>,
-  sheet: string | undefined,
+  choice: Omit<SheetChoice, 'isTable'>,
 ): Promise<SheetBytes | { readonly unreadable: string }> {
   const { promise, resolve, reject } = Promise.withResolvers<SheetBytes | { readonly unreadable: string }>()
   const limits: WorkbookLimits = {
@@ -28,12 +30,12 @@ export function readWorkbook(
     textLengthMax: workbookTextLengthMax,
   }
   const thread = new Worker(new URL('./workbook-worker.ts', import.meta.url), {
-    workerData: { bytes, limits, sheet },
+    workerData: { bytes, limits, choice },
     transferList: [bytes.buffer],
     // The thread gets no environment variables, because they contain the secret keys of the installation.
     env: {},
     execArgv: [],
-    resourceLimits: { maxOldGenerationSizeMb: heapMaxMb },
+    resourceLimits: { maxOldGenerationSizeMb: heapMaxMb, maxYoungGenerationSizeMb: newestMaxMb },
   })
   const unlimited = limitProcessorTime(thread, processorMsMax, () => {
     resolve({ unreadable: tooLarge })

@@ -15,7 +15,7 @@ import {
   undoImport,
 } from '#contract/imports.ts'
 import type { PersonCaller, ServiceCaller } from '../../access/index.ts'
-import { importFieldNames, importFields } from '../../csv/index.ts'
+import { cellText, importFieldNames, importFields } from '../../csv/index.ts'
 import { imports, pricingRules } from '../../database/queries/index.ts'
 import type { TenantTransaction } from '../../database/schema/index.ts'
 import { forBrokerage, type TenantId } from '../../database/session/index.ts'
@@ -191,7 +191,7 @@ function headerAnswer(table: Awaited<ReturnType<typeof openFile>>): AnswerOf<typ
   return {
     header: header.map((name) => name.trim()),
     header_line: headerLine,
-    rows: samples.map((cells) => header.map((_, position) => (cells[position] ?? '').trim())),
+    rows: samples.map((cells) => header.map((_, position) => cellText(cells[position]) ?? '')),
     encoding,
     delimiter: workbook === null ? delimiter : null,
     sheet: workbook?.sheet ?? null,
@@ -281,6 +281,7 @@ async function begin(
         map,
         dryRun: given.dry_run,
         bytesTotal: csv.bytesTotal,
+        workbook: csv.workbook,
       })
     })
   return { answer: importAnswer(row), isNew }
