@@ -4,6 +4,7 @@ import { importRow } from './rows/import.ts'
 import { memoryRow } from './rows/memory.ts'
 import { insightRow, markupRow } from './rows/reads.ts'
 import { updatesRow } from './rows/updates.ts'
+import { workbookRow } from './rows/workbook.ts'
 
 /** All rows of the benchmark, in the order of a run. */
 export const allRows: readonly BenchRow[] = [
@@ -12,5 +13,6 @@ export const allRows: readonly BenchRow[] = [
   insightRow,
   updatesRow,
   importRow,
+  workbookRow,
   memoryRow,
 ]

@@ -1,9 +1,8 @@
 import { setImmediate } from 'node:timers/promises'
-import { insertImport } from '#server/database/queries/index.ts'
-import { type Database, type TenantId, tenantId } from '#server/database/session/index.ts'
-import { importFile, openImport } from '#server/imports/index.ts'
+import { tenantId } from '#server/database/session/index.ts'
 import { type BenchFindings, type BenchRow, ratios, spreadOf } from '../bench-row.ts'
 import { copyIn, copyText, withoutForcedSecurity } from '../scale/copy-rows.ts'
+import { importOne } from '../scale/import-one.ts'
 import { tenantsOf } from '../scale/plan.ts'
 import { csvOf } from '../scale/quotes-csv.ts'
 import { chunksOf, quotesOfChunk, type ScaleQuote } from '../scale/scale-quotes.ts'
@@ -77,7 +76,8 @@ export const importRow: BenchRow = {
   },
 }
 
-function quotesFor(data: ScaleDatabase, id: number, count: number, round: number): ScaleQuote[] {
+/** Generates quotes of a brokerage. */
+export function quotesFor(data: ScaleDatabase, id: number, count: number, round: number): ScaleQuote[] {
   const tenant = { index: round, tenantId: id, kind: 'ordinary' as const, quotes: count, firstQuote: 0 }
   return Array.from({ length: chunksOf(count) }, (_, chunk) =>
     quotesOfChunk({ ...data.access.plan, seed: 100 + round }, [tenant], chunk),
@@ -111,28 +111,4 @@ async function importSeconds(
     for (const file of files) added += await importOne(database, tenantId(id), file)
     return { seconds: (performance.now() - began) / 1000, added }
   })
-}
-
-/** Imports a file, and returns the number of rows added. */
-async function importOne(database: Database, tenant: TenantId, file: Buffer): Promise<number> {
-  const opened = await openImport([file], undefined)
-  const row = await database.inTenant(tenant, (transaction) =>
-    insertImport(transaction, tenant, {
-      file_name: 'bench.csv',
-      dry_run: false,
-      columns: opened.columns.names,
-      ignoredColumns: opened.columns.ignored,
-      bytes_total: file.length,
-      created_by: null,
-    }),
-  )
-  const end = await importFile(database, {
-    tenant,
-    importId: row.import_id,
-    createdBy: null,
-    file: opened,
-    dryRun: false,
-    isStopping: () => false,
-  })
-  return end.rowsAdded
 }

@@ -586,6 +586,46 @@ describe('a file as a spreadsheet saves it', () => {
   })
 })
 
+describe('a workbook with a filter and two sheets', () => {
+  const cells = [
+    ['Ship From', 'Ship To', 'Equip', 'Quote Price', 'Notes'],
+    ['Dallas, TX', 'Atlanta, GA', 'V', 2150],
+    ['Dallas, TX', 'Memphis, TN', 'V', 1900],
+  ]
+  const sheet = utils.aoa_to_sheet(cells)
+  sheet['!rows'] = [{}, {}, { hidden: true }]
+  sheet.E2 = { t: 'n', f: 'D2*2' }
+  const book = utils.book_new()
+  utils.book_append_sheet(book, sheet, 'Mine')
+  utils.book_append_sheet(book, utils.aoa_to_sheet(cells), 'Others')
+  const file = write(book, { type: 'buffer', compression: true }) as Buffer
+
+  it.each([
+    ['', 2, '1 row of the sheet is hidden, as by a filter, and was read.', 'hidden=skip'],
+    [
+      '&map=hidden%3Dskip',
+      1,
+      '1 row of the sheet is hidden, as by a filter, and was left out.',
+      'hidden=read',
+    ],
+  ])('says what it left out or read, after the import, too: %j', async (map, rows, said, choice) => {
+    const tenant = await makeTenant(app)
+    const { body } = await send(tenant, file, `?file_name=a.xlsx${map}`)
+    const { rows_added, understood } = await ended(tenant, body.import_id)
+    expect(rows_added).toBe(rows)
+    expect(understood).toMatchObject([
+      { code: 'hidden_rows', detail: said, choices: [{ map: choice }] },
+      { code: 'formulas_without_results', detail: expect.stringContaining('The cell E2 is a formula') },
+      { code: 'other_sheets', detail: expect.stringContaining('"Others" has columns of quotes, too') },
+    ])
+  })
+
+  it('is refused with another choice', async () => {
+    const { status, body } = await send(await makeTenant(app), file, '?map=hidden%3Dno')
+    expect([status, body.detail]).toEqual([422, expect.stringContaining('it must be hidden=skip')])
+  })
+})
+
 describe('the outcomes of a file', () => {
   const file = (...statuses: string[]) =>
     header +
