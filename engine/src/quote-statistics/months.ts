@@ -66,7 +66,7 @@ export class LocalMonths {
 }
 
 /** The first whole number after `no` for which `isYes` is true. */
-export function firstIn({ no, yes }: { no: number; yes: number }, isYes: (at: number) => boolean): number {
+function firstIn({ no, yes }: { no: number; yes: number }, isYes: (at: number) => boolean): number {
   let [low, high] = [no, yes]
   while (high - low > 1) {
     const middle = Math.floor((low + high) / 2)
