@@ -139,6 +139,7 @@ function rowsOf(
         default_rate_type: 'spot',
         integration_pool: 'all',
         time_zone: label === 'A' ? 'America/Chicago' : 'UTC',
+        date_order: 'month_first',
         pricing_rules: pricingRulesOf(ids, canaryOf(label)),
         created_at: at,
         sandbox_of: null,

@@ -37,6 +37,7 @@ const withoutCanary = [
   'tenants.default_basis',
   'tenants.default_rate_type',
   'tenants.integration_pool',
+  'tenants.date_order',
   'tenants.status',
   'tenants.time_zone',
   'tenants.win_probability_method',

@@ -1,4 +1,5 @@
 import Type from 'typebox'
+import { dateOrders } from './date-orders.ts'
 import { endpoint } from './endpoint.ts'
 import { changeOf, dollars, label, nullable, oneOf, timeZone, wholeNumber } from './fields.ts'
 import { winProbabilityMethods } from './markup.ts'
@@ -22,8 +23,14 @@ export const Tenant = Type.Object({
     { description: 'No rate below these floors is recommended; null means no floor' },
   ),
   time_zone: Type.String({
-    description: 'The IANA time zone in which days and months of the pages and of performance begin',
+    description:
+      'The IANA time zone in which days and months of the pages and of performance begin, and in which times of files are that have no zone',
   }),
+  date_order: {
+    ...Type.Enum([...dateOrders]),
+    description:
+      'The order of day and month in dates of files and pasted rows such as 3/1/2026, if neither the file nor its map shows it',
+  },
   quote_expiry: Type.Object(
     {
       valid_days: nullable(Type.Integer()),
@@ -58,6 +65,7 @@ export const exampleTenant = {
   win_probability_method: 'at_or_below',
   floors: { margin_pct: 8, margin: null, rate_per_mile: null },
   time_zone: 'America/Chicago',
+  date_order: 'month_first',
   quote_expiry: { valid_days: null, counts_as: 'pending' },
   default_basis: 'all_in',
   default_rate_type: 'spot',
@@ -71,7 +79,7 @@ export const updateTenant = endpoint({
   path: '/api/tenant',
   summary: 'Change the settings of the brokerage',
   description:
-    'Changes the given members, at least one: the name, how win_probability is computed, the floors for recommended rates, when quotes expire, the default basis of rates and costs, whether quotes without a rate type are spot or contract, which quotes the integration interface counts, and the time zone. Returns the updated brokerage.',
+    'Changes the given members, at least one: the name, how win_probability is computed, the floors for recommended rates, when quotes expire, the default basis of rates and costs, whether quotes without a rate type are spot or contract, which quotes the integration interface counts, the time zone, and the order of day and month in files. Returns the updated brokerage.',
   tag: 'People',
   who: { kind: 'dashboard', role: 'admin' },
   body: changeOf({
@@ -94,7 +102,15 @@ export const updateTenant = endpoint({
         { description: 'Floors for recommended rates. An absent floor does not change' },
       ),
     ),
-    time_zone: Type.Optional(timeZone('Time zone in which days and months begin')),
+    time_zone: Type.Optional(
+      timeZone('Time zone in which days and months begin, and of times of files without a zone'),
+    ),
+    date_order: Type.Optional(
+      oneOf(
+        'The order of day and month in dates of files such as 3/1/2026, if a file does not show it',
+        dateOrders,
+      ),
+    ),
     quote_expiry: Type.Optional(
       Type.Object(
         {

@@ -314,6 +314,7 @@ const settings: Readonly<Record<string, { name: string; inWords?: (value: number
   name: { name: 'name' },
   win_probability_method: { name: 'win probability method' },
   time_zone: { name: 'time zone' },
+  date_order: { name: 'order of day and month' },
   default_basis: { name: 'default basis' },
   default_rate_type: { name: 'default rate type' },
   integration_pool: { name: 'quotes that the integration interface counts' },

@@ -54,6 +54,7 @@ export function BrokerageForm({ tenant, mayChange }: { tenant: Brokerage; mayCha
   const [name, setName] = useState(tenant.name)
   const [method, setMethod] = useState<Method>(tenant.win_probability_method)
   const [zone, setZone] = useState(tenant.time_zone)
+  const [dateOrder, setDateOrder] = useState(tenant.date_order)
   const [floors, setFloors] = useState(() => floorsAsText(tenant))
   const [validDays, setValidDays] = useState(asText(tenant.quote_expiry.valid_days))
   const [expiredCounts, setExpiredCounts] = useState<ExpiredCounts>(tenant.quote_expiry.counts_as)
@@ -77,6 +78,7 @@ export function BrokerageForm({ tenant, mayChange }: { tenant: Brokerage; mayCha
       win_probability_method: method,
       floors: amounts,
       time_zone: zone,
+      date_order: dateOrder,
       quote_expiry: { valid_days: days, counts_as: expiredCounts },
       default_basis: basis,
       ...poolsOf(pools),
@@ -108,6 +110,7 @@ export function BrokerageForm({ tenant, mayChange }: { tenant: Brokerage; mayCha
           required
         />
         <TimeZoneInput zone={zone} onChange={setZone} error={wrong('time_zone')} disabled={!mayChange} />
+        <DateOrderChoice order={dateOrder} onChange={setDateOrder} disabled={!mayChange} />
         <FloorInputs floors={floors} onChange={setFloors} wrong={wrong} disabled={!mayChange} />
         <ExpiryInputs
           days={validDays}
@@ -128,6 +131,34 @@ export function BrokerageForm({ tenant, mayChange }: { tenant: Brokerage; mayCha
         )}
       </Stack>
     </form>
+  )
+}
+
+type DateOrder = Brokerage['date_order']
+
+/** The choice of the order of day and month in files that do not show it. */
+function DateOrderChoice({
+  order,
+  onChange,
+  disabled,
+}: {
+  order: DateOrder
+  onChange: (order: DateOrder) => void
+  disabled: boolean
+}) {
+  return (
+    <NativeSelect
+      label="Dates of files such as 3/1/2026 are"
+      description="If a file has a date such as 25/3/2026, that date decides."
+      maw={420}
+      value={order}
+      onChange={(event) => onChange(event.currentTarget.value as DateOrder)}
+      data={[
+        { value: 'month_first', label: 'month first: March 1' },
+        { value: 'day_first', label: 'day first: 3 January' },
+      ]}
+      disabled={disabled}
+    />
   )
 }
 

@@ -18,6 +18,7 @@ export function tenantAnswer(tenant: people.TenantRow): Static<typeof contract.T
     win_probability_method: tenant.win_probability_method,
     floors: floorsAnswer(people.minimumOf(tenant)),
     time_zone: tenant.time_zone,
+    date_order: tenant.date_order,
     quote_expiry: {
       valid_days: tenant.quote_valid_days,
       counts_as: tenant.expired_counts_as_lost ? 'lost' : 'pending',
@@ -59,6 +60,7 @@ async function changeSettings(
   const values = {
     name: body.name,
     win_probability_method: body.win_probability_method,
+    date_order: body.date_order,
     quote_valid_days: validDays === 0 ? null : validDays,
     default_basis: body.default_basis,
     default_rate_type: body.default_rate_type,

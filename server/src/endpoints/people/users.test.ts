@@ -376,7 +376,7 @@ describe('422', () => {
     for (const body of [{}, { name: null }, foreign]) expect((await set(body)).status).toBe(422)
     expect((await set(foreign)).headers.get('Ignored-Fields')).toBe('status, tenant_id')
     expect((await set({})).body.detail).toBe(
-      'The body must be a JSON object with at least one of name, win_probability_method, floors, time_zone, quote_expiry, default_basis, default_rate_type, integration_pool; it is an empty object.',
+      'The body must be a JSON object with at least one of name, win_probability_method, floors, time_zone, date_order, quote_expiry, default_basis, default_rate_type, integration_pool; it is an empty object.',
     )
     expect((await change(acme.owner, people.member.id, {})).status).toBe(422)
     expect(

@@ -1,5 +1,6 @@
 import { randomInt } from 'node:crypto'
 import { type Selectable, sql } from 'kysely'
+import type { DateOrder } from '#contract/date-orders.ts'
 import type { Role } from '#contract/endpoint.ts'
 import type { RateBasis } from '#engine/rate-basis.ts'
 import type { RateType } from '#engine/rate-type.ts'
@@ -180,6 +181,7 @@ export async function updateTenant(
       | 'name'
       | 'win_probability_method'
       | 'time_zone'
+      | 'date_order'
       | 'quote_valid_days'
       | 'expired_counts_as_lost'
       | 'default_basis'
@@ -234,6 +236,22 @@ export async function defaultBasisOf(transaction: TenantTransaction, tenant: Ten
     .where('tenant_id', '=', tenant)
     .executeTakeFirstOrThrow()
   return default_basis
+}
+
+/** What amounts and dates of the brokerage's files mean if the file does not state it. `timeZone` is an IANA name. */
+export async function fileDefaultsOf(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+): Promise<{
+  readonly assumed: RateBasis
+  readonly dates: { readonly timeZone: string; readonly order: DateOrder }
+}> {
+  const row = await transaction
+    .selectFrom('tenants')
+    .select(['default_basis', 'time_zone', 'date_order'])
+    .where('tenant_id', '=', tenant)
+    .executeTakeFirstOrThrow()
+  return { assumed: row.default_basis, dates: { timeZone: row.time_zone, order: row.date_order } }
 }
 
 /** Whether the database can compute days and months in a time zone. Names of a newer release may be missing. */

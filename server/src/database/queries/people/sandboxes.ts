@@ -35,7 +35,7 @@ export async function sandboxOf(database: Database, tenant: TenantId): Promise<T
  */
 export async function makeSandbox(
   database: Database,
-  owner: Pick<TenantRow, 'tenant_id' | 'name' | 'win_probability_method' | 'time_zone'>,
+  owner: Pick<TenantRow, 'tenant_id' | 'name' | 'win_probability_method' | 'time_zone' | 'date_order'>,
   now: Date,
 ): Promise<TenantRow> {
   const tenant = tenantId(owner.tenant_id)
@@ -62,6 +62,7 @@ export async function makeSandbox(
           name: `${owner.name} (test)`,
           win_probability_method: owner.win_probability_method,
           time_zone: owner.time_zone,
+          date_order: owner.date_order,
           sandbox_of: tenant,
           created_at: now,
         })
