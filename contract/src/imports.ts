@@ -21,6 +21,7 @@ export const ImportError = Type.Object({
 export const importNoteCodes = [
   'basis',
   'currency',
+  'date_order',
   'encoding',
   'formulas_without_results',
   'header_joined',
@@ -30,6 +31,7 @@ export const importNoteCodes = [
   'not_given',
   'other_sheets',
   'same_ids',
+  'time_zone',
 ] as const
 
 /** The encodings of CSV text that are read. */
@@ -148,7 +150,7 @@ export const Import = Type.Object({
 const columnMap = Type.Optional(
   Type.String({
     description:
-      'field=column pairs, comma separated, such as quoted_rate=Sell Rate,origin="From, city". #3 means the third column. An empty value after = skips the field. basis=linehaul or basis=all_in states what the rates of the file include, and cost_basis what the truck costs include; without it, the name of their column decides, such as Linehaul or Total Revenue, or else the default basis of the brokerage. currency=USD or currency=CAD states the currency of the amounts without a currency of their own; without it, a line above the header decides, or else they are US dollars. encoding=macintosh (or windows-1252, cp850, cp437) states the encoding of text that is not UTF-8. same_ids=update updates a quote also by a row that has its reference and another customer and another day, which is refused otherwise. hidden=skip leaves out the hidden rows and columns of a workbook',
+      'field=column pairs, comma separated, such as quoted_rate=Sell Rate,origin="From, city". #3 means the third column. An empty value after = skips the field. basis=linehaul or basis=all_in states what the rates of the file include, and cost_basis what the truck costs include; without it, the name of their column decides, such as Linehaul or Total Revenue, or else the default basis of the brokerage. currency=USD or currency=CAD states the currency of the amounts without a currency of their own; without it, a line above the header decides, or else they are US dollars. encoding=macintosh (or windows-1252, cp850, cp437) states the encoding of text that is not UTF-8. same_ids=update updates a quote also by a row that has its reference and another customer and another day, which is refused otherwise. hidden=skip leaves out the hidden rows and columns of a workbook. dates=day_first or dates=month_first states the order of day and month of dates such as 3/1/2026, if the file does not show it; without it, the setting date_order of the brokerage decides',
     maxLength: 4000,
     'x-expected': 'field=column pairs separated by commas',
   }),
@@ -187,6 +189,12 @@ const exampleImport = {
       choices: [
         { map: 'currency=CAD', detail: 'Amounts without a currency of their own are Canadian dollars.' },
       ],
+    },
+    {
+      code: 'date_order',
+      column: 'Quote Date',
+      detail: 'Quote Date: month first, so 3/1/2026 is March 1, 2026.',
+      choices: [{ map: 'dates=day_first', detail: 'Day first: 3 January 2026' }],
     },
   ],
   changes: [

@@ -15,7 +15,25 @@ export {
 } from './cells.ts'
 export { csvHead, csvLines, formula } from './csv-lines.ts'
 export { currenciesOfNote, currencyWords, isStored, quoteCurrencies } from './currency-words.ts'
-export { monthOf, readDay, readDayNear, readMoment } from './date-cells.ts'
+export {
+  type DateReader,
+  dateReader,
+  type FileTime,
+  monthOf,
+  readDay,
+  readDayNear,
+  readMoment,
+  utcDates,
+} from './date-cells.ts'
+export {
+  type ColumnOrder,
+  columnOrders,
+  noDates,
+  orderConflict,
+  orderNote,
+  type SeenDates,
+  seeDate,
+} from './date-order.ts'
 export { givenText, kindOfUnit } from './given-cells.ts'
 export { amountFields, guessedHeaders, knownNames, lookedUpName, statusLike } from './guessed-columns.ts'
 export { headerTerms } from './header-terms.ts'

@@ -1,3 +1,4 @@
+import type { DateOrder } from '#contract/date-orders.ts'
 import { bookingTable, sentBookingFields } from '#engine/booking-fields.ts'
 import type { Currency, RateBasis } from '#engine/rate-basis.ts'
 import { editDistance } from '#geography/edit-distance.ts'
@@ -40,6 +41,8 @@ export interface Columns {
   readonly fileCurrency: FileCurrency | null
   /** What happens to a row whose id is that of a quote with another customer and another day: it is refused, or updates the quote. */
   readonly sameIds: SameIds
+  /** The order of day and month that the map chooses, as in `dates=day_first`; null if it chooses none. */
+  readonly dates: DateOrder | null
   /** Columns that are not read. */
   readonly ignored: readonly string[]
   /** The number of columns of the header. A row with more columns is an error. */
@@ -64,7 +67,7 @@ export type ReadColumns = { readonly columns: Columns } | { readonly problems: r
  * a column, `outcome=`, leaves that field unread; `outcome=#3` reads the third column. All problems are reported at once.
  * `basis=linehaul` states the basis of all rates in the file, `cost_basis=all_in` that of all truck costs, and `currency=CAD` the
  * currency of all amounts without a currency of their own. With `same_ids=update`, rows with the id of a quote update it even if customer
- * and day are others.
+ * and day are others. `dates=day_first` chooses the order of day and month.
  *
  * @example readColumns(['Ship From', 'Ship To', 'Equip', 'Sell Rate', 'Quote Date'])
  *   // { columns: { names: { origin: 'Ship From', destination: 'Ship To', equipment: 'Equip', ... }, ... } }
@@ -328,6 +331,7 @@ function columnsOf(matched: MatchedHeaders): Columns {
     currencies: currenciesOf(matched),
     fileCurrency: settings.currency === undefined ? null : { currency: settings.currency, from: 'map' },
     sameIds: settings.same_ids ?? 'ask',
+    dates: settings.dates ?? null,
     ignored: headers.filter((name, position) => !used.has(position) && name !== ''),
     width: headers.length,
   }

@@ -3,7 +3,7 @@ import type { RateBasis } from '#engine/rate-basis.ts'
 import { knownNames } from '../csv/index.ts'
 import {
   databaseNow,
-  defaultBasisOf,
+  fileDefaultsOf,
   finishImport,
   type ImportLists,
   type ImportProgress,
@@ -30,6 +30,7 @@ import {
   tablePieces,
 } from '../tables/index.ts'
 import { type Columns, readColumns, withCurrencyAbove } from './columns.ts'
+import { type DateSettings, FileDates, type SeenInFile, seeDates } from './file-dates.ts'
 import {
   addLeftOut,
   fileNotes,
@@ -53,6 +54,7 @@ import { workbookNotes } from './workbook-notes.ts'
 export interface OpenImport {
   readonly csv: TableFile
   readonly columns: Columns
+  readonly seen: SeenInFile
 }
 
 /**
@@ -61,13 +63,21 @@ export interface OpenImport {
  * @param map `field=column` pairs separated by commas; they take precedence over known column names.
  * @param sheet the sheet of a workbook; without it, the first one with a header
  * @param workbook the sheet, if it was read before; `bytes` is then its text
+ * @param known what `openImport` has seen in the same file, so that it is not looked through again
  * @throws ImportFileError with every problem of the file
  */
 export async function openImport(
   bytes: FileBytes,
   map: string | undefined,
-  sheet?: string | undefined,
-  workbook: TableFile['workbook'] = null,
+  {
+    sheet,
+    workbook = null,
+    known,
+  }: {
+    readonly sheet?: string | undefined
+    readonly workbook?: TableFile['workbook']
+    readonly known?: SeenInFile | undefined
+  } = {},
 ): Promise<OpenImport> {
   const csv = await openTable(bytes, {
     knownNames,
@@ -90,7 +100,7 @@ export async function openImport(
       read.problems.map((problem) => ({ ...problem, row: problem.code === 'header' ? row : null })),
     )
   }
-  return { csv, columns: read.columns }
+  return { csv, columns: read.columns, seen: known ?? (await seeDates(csv, read.columns)) }
 }
 
 /**
@@ -206,6 +216,7 @@ class ImportRun {
   #leftOut = noneLeftOut
   readonly #notGiven = new NotGivenCells()
   #rowsOfOtherLoads = 0
+  #dates: FileDates | null = null
   readonly #lists = { errors: [] as RowError[], changes: [] as RowChange[], kept: [] as NotAppliedValue[] }
 
   constructor(database: Database, job: ImportJob) {
@@ -230,11 +241,14 @@ class ImportRun {
     /** The batch that is being saved. The next batch is read while the database works. */
     let saving: Promise<Order> = Promise.resolve('go on')
     try {
-      const assumptions = await this.#assumptions()
+      const { dates: settings, ...assumptions } = await this.#assumptions()
       this.#assumed = assumptions.assumed
+      const dates = new FileDates(this.#job.file, settings)
+      this.#dates = dates
       const context: RowContext = {
         columns,
         ...assumptions,
+        dates,
         known: knownCells(),
         isWorkbook: csv.workbook !== null,
         onNotGiven: (field, text) => this.#notGiven.add(columns.names[field] ?? field, text),
@@ -256,13 +270,13 @@ class ImportRun {
     }
   }
 
-  /** The time of the database, in epoch milliseconds, and the default basis of the brokerage. */
-  #assumptions(): Promise<Pick<RowContext, 'now' | 'assumed'>> {
+  /** The time of the database, in epoch milliseconds, and what the brokerage's files mean if they do not state it. */
+  #assumptions(): Promise<Pick<RowContext, 'now' | 'assumed'> & { readonly dates: DateSettings }> {
     const { tenant } = this.#job
     return persist(() =>
       this.#database.inTenant(tenant, async (transaction) => ({
         now: (await databaseNow(transaction)).getTime(),
-        assumed: await defaultBasisOf(transaction, tenant),
+        ...(await fileDefaultsOf(transaction, tenant)),
       })),
     )
   }
@@ -274,6 +288,7 @@ class ImportRun {
       ...(csv.workbook === null ? [] : workbookNotes(csv.workbook)),
       ...fileNotes(csv, this.#leftOut),
       ...moneyNotes(columns, this.#assumed),
+      ...(this.#dates?.notes() ?? []),
       ...this.#notGiven.notes,
       ...otherLoadsNotes(this.#rowsOfOtherLoads, columns.names.reference ?? null),
     ]

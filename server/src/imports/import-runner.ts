@@ -9,6 +9,7 @@ import {
 import { type Database, runInBackground, type TenantId } from '../database/session/index.ts'
 import { concurrencyLimit, type Log } from '../runtime/index.ts'
 import type { TableFile } from '../tables/index.ts'
+import type { SeenInFile } from './file-dates.ts'
 import { importFile, openImport } from './import-file.ts'
 import { persist } from './persist.ts'
 import { undoImport } from './undo-import.ts'
@@ -20,6 +21,8 @@ export interface ImportOptions {
   readonly bytesTotal: number
   /** The sheet of a workbook, whose text the file is; null for CSV text. */
   readonly workbook?: TableFile['workbook']
+  /** What `openImport` has seen in the file. */
+  readonly seen?: SeenInFile
 }
 
 /** Runs imports and undos after their request was answered. On shutdown they stop after their current batch. */
@@ -211,7 +214,7 @@ class BackgroundImports implements ImportRunner {
     tenant: TenantId,
     importId: number,
     file: readonly Uint8Array[],
-    { map, dryRun, workbook }: ImportOptions,
+    { map, dryRun, workbook = null, seen }: ImportOptions,
   ): Promise<void> {
     const { database, log } = this.#parts
     try {
@@ -224,7 +227,7 @@ class BackgroundImports implements ImportRunner {
         tenant,
         importId,
         createdBy: row.created_by,
-        file: await this.#inTurn('batch', () => openImport(file, map, undefined, workbook)),
+        file: await this.#inTurn('batch', () => openImport(file, map, { workbook, known: seen })),
         dryRun,
         inTurn: (batch) => this.#inTurn('batch', batch),
         isStopping: () => this.#isDraining,

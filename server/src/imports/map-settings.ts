@@ -1,3 +1,4 @@
+import { type DateOrder, dateOrders } from '#contract/date-orders.ts'
 import type { Currency, RateBasis } from '#engine/rate-basis.ts'
 import { quoted, readBasis, readCurrency } from '../csv/index.ts'
 
@@ -11,6 +12,8 @@ export interface MapSettings {
   currency?: Currency | null
   /** What a row does to a quote that has its id, another customer and another day. */
   same_ids?: 'update'
+  /** The order of day and month. */
+  dates?: DateOrder
 }
 
 /** How a setting is read. Returns what its value must be; null if it is right. */
@@ -33,6 +36,12 @@ const readers: Readonly<Record<string, Reader>> = {
     return 'value' in read
       ? null
       : `currency=USD or currency=CAD. Other currencies are not stored. A column with the currency of each row is quoted_currency=${shortened(text)}`
+  },
+  dates: (text, settings) => {
+    const order = dateOrders.find((one) => one === text)
+    if (order === undefined) return 'dates=day_first or dates=month_first'
+    settings.dates = order
+    return null
   },
   // The encoding is chosen before the header is read, as are the hidden cells.
   encoding: () => null,

@@ -2,7 +2,6 @@ import { bookingTable, sentBookingFields } from '#engine/booking-fields.ts'
 import { type GivenKind, isNotGiven } from '#engine/not-given.ts'
 import { quoteFieldsOf, quoteTable } from '#engine/quote-fields.ts'
 import type { Currency, RateBasis } from '#engine/rate-basis.ts'
-
 import {
   amountFields,
   type Cell,
@@ -11,13 +10,13 @@ import {
   kindOfUnit,
   quoted,
   readCell,
-  readMoment,
   roundedAmount,
   type StatedAmount,
   statedAmount,
   statedCharges,
 } from '../csv/index.ts'
 import type { Columns } from './columns.ts'
+import { type DateField, interfaceDates, type RowDates } from './file-dates.ts'
 import type { KnownCells } from './known-cells.ts'
 
 /** An error in one cell: the column as the file names it, and what the value must be. */
@@ -36,6 +35,8 @@ export interface RowContext {
   readonly known: KnownCells
   /** Whether the file is a workbook, whose amounts are rounded to cents. */
   readonly isWorkbook?: boolean
+  /** How the dates of the file are read; without it, as those of the interface. */
+  readonly dates?: RowDates
   /** Called once for each cell whose text says that there is no value, such as N/A. */
   readonly onNotGiven?: (field: ImportFieldName, text: string) => void
 }
@@ -79,8 +80,14 @@ export class RowReader {
   /** The texts that say that there is no value. Most rows have none. */
   #notGiven: Map<ImportFieldName, string> | undefined
   readonly #onNotGiven: RowContext['onNotGiven']
+  readonly #asUtc: Partial<Record<DateField, number>> = {}
+  readonly dates: RowDates
 
-  constructor(cells: readonly string[], { columns, known, onNotGiven, isWorkbook = false }: RowContext) {
+  constructor(
+    cells: readonly string[],
+    { columns, known, onNotGiven, isWorkbook = false, dates = interfaceDates }: RowContext,
+  ) {
+    this.dates = dates
     this.#cells = cells
     this.#columns = columns
     this.#known = known
@@ -159,11 +166,24 @@ export class RowReader {
   }
 
   /** Reads a time in the past, with a day of tolerance for clocks and time zones. */
-  past(field: ImportFieldName, now: number): number | null {
-    return this.read(field, (text) => {
-      const cell = readMoment(text)
-      return 'value' in cell && cell.value > now + dayMs ? { wrong: 'a time in the past' } : cell
+  past(field: DateField, now: number): number | null {
+    const time = this.read(field, (text) => {
+      const cell = this.dates.time(field, text)
+      return 'value' in cell && cell.value.at > now + dayMs ? { wrong: 'a time in the past' } : cell
     })
+    if (time === null) return null
+    this.#asUtc[field] = time.asUtc
+    return time.at
+  }
+
+  /** A time that `past` read, for a digest: a local time as if it were UTC. Null if there is none. */
+  asUtc(field: DateField): number | null {
+    return this.#asUtc[field] ?? null
+  }
+
+  /** Reads a day whose year may be absent: the one nearest to `now`. */
+  dayNear(field: DateField, now: number): string | null {
+    return this.read(field, (text) => this.dates.day(field, text, now))
   }
 
   wrong(field: ImportFieldName, what: string): void {

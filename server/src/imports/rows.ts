@@ -28,7 +28,6 @@ import {
   quoteCells,
   quoted,
   type ReadOutcome,
-  readDayNear,
   readEquipment,
   readId,
   readOutcome,
@@ -165,7 +164,7 @@ function readQuote(row: RowReader, context: RowContext): ReadRow {
   const { quotedRateCents: quotedRate, quotedAt, pickupDate } = own
   const quotedTerms = readQuotedCharges(row, quotedRate, end, context.columns)
   const reference = row.read('reference', readId)
-  const pickupAt = pickupDate === null ? null : Date.parse(pickupDate)
+  const pickupAt = pickupDate === null ? null : row.dates.startOf(pickupDate)
   // A pickup day can be in the future; a quote cannot, so it is dated now. All quotes of a file without dates are dated now, with a
   // warning.
   const createdAt =
@@ -248,7 +247,7 @@ function readOwnFields(row: RowReader, now: number): OwnValues {
   const values = ownFields.map((field) => {
     const { sent, unit } = quoteTable[field]
     if (unit === 'time') return [field, row.past(sent, now)]
-    if (unit === 'day') return [field, row.read(sent, (text) => readDayNear(text, now))]
+    if (unit === 'day') return [field, row.dayNear(sent, now)]
     // Many rows share a rep or a type of rate; few share an amount.
     const isShared = unit === 'rateType' || field === 'repName'
     const reader = quoteCells[unit] as (text: string) => Cell<string | number | null>
@@ -370,7 +369,8 @@ function reportedRow({ end, quote }: QuoteCells): ReportedRow {
 /**
  * All values of a row as one text, for its digest. Their order is fixed, because digests of earlier files are stored. Charges are in
  * it only if there are any. An assumed basis and the rep are in it only if the row has an id. Without an id, the text identifies the
- * row, so another assumed basis, or the rep, which earlier versions did not read, would make it a second quote.
+ * row, so another assumed basis, or the rep, which earlier versions did not read, would make it a second quote. Local times are in it
+ * as if they were UTC, as earlier versions read them.
  */
 function contentOf({ end, own, quote, ...cells }: QuoteCells, hasId: boolean, row: RowReader): string {
   const digested = (unit: string, sent: ImportFieldName, value: string | number | null) => {
@@ -399,9 +399,9 @@ function contentOf({ end, own, quote, ...cells }: QuoteCells, hasId: boolean, ro
     end.carrierNotes ?? formerText(row, 'carrier_mc'),
     outcomeOf(end),
     end.reason,
-    own.quotedAt,
-    end.decidedAt,
-    end.bookedAt,
+    row.asUtc('quoted_at'),
+    row.asUtc('decided_at'),
+    row.asUtc('booked_at'),
     own.pickupDate,
     ...(all.every((value) => value === null) ? [] : all),
     ...laterFields.flatMap((field) =>
@@ -484,10 +484,9 @@ function readBooking(row: RowReader, ref: string, context: RowContext): ReadRow 
   // Like a signed update, a row without an outcome may have only some booking fields, such as the carrier.
   const hasBooking = end.given === null || outcomeOf(end) === 'won'
   const reported: ReportedRow = { quote: {}, ...reportedEnd(end, hasBooking) }
-  return {
-    kind: 'booking',
-    booking: { laneRef: laneRef ?? ref, reported, said: JSON.stringify(reported) },
-  }
+  const asUtc = { ...end, bookedAt: row.asUtc('booked_at'), decidedAt: row.asUtc('decided_at') }
+  const said = JSON.stringify({ quote: {}, ...reportedEnd(asUtc, hasBooking) })
+  return { kind: 'booking', booking: { laneRef: laneRef ?? ref, reported, said } }
 }
 
 /** Reads the place of pickup or delivery, from one column or from city, state and ZIP code. */

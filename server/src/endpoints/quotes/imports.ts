@@ -259,7 +259,7 @@ async function begin(
   { database, imports: runner }: Pick<Parts, 'database' | 'imports'>,
 ): Promise<{ readonly answer: Static<typeof Import>; readonly isNew: boolean }> {
   const { tenant } = caller
-  const { csv, columns } = await opened(() => openImport(bytes, map, sheet))
+  const { csv, columns, seen } = await opened(() => openImport(bytes, map, { sheet }))
   const { row, isNew } = await database
     .inTenant(tenant, async (transaction) => {
       await refuseWithHiddenCustomers(transaction, tenant)
@@ -282,6 +282,7 @@ async function begin(
         dryRun: given.dry_run,
         bytesTotal: csv.bytesTotal,
         workbook: csv.workbook,
+        seen,
       })
     })
   return { answer: importAnswer(row), isNew }

@@ -1,0 +1,172 @@
+import { setImmediate } from 'node:timers/promises'
+import type { DateOrder } from '#contract/date-orders.ts'
+import { LocalClock } from '#engine/local-clock.ts'
+import {
+  type Cell,
+  type ColumnOrder,
+  cellText,
+  columnOrders,
+  type DateReader,
+  dateReader,
+  type FileTime,
+  noDates,
+  orderConflict,
+  orderNote,
+  type SeenDates,
+  seeDate,
+  utcDates,
+} from '../csv/index.ts'
+import { ImportFileError, type TableFile, tablePieces, unpacked } from '../tables/index.ts'
+import { type Columns, dateFields } from './columns.ts'
+import type { ImportNote } from './import-notes.ts'
+
+export type DateField = (typeof dateFields)[number]
+
+/** How the brokerage of a file writes dates. */
+export interface DateSettings {
+  /** An IANA name. Times without a zone are in it. */
+  readonly timeZone: string
+  /** The order of day and month, if a file does not show it. */
+  readonly order: DateOrder
+}
+
+/** What the columns of a file show about the order of day and month. A field without dates in numbers is absent. */
+export type SeenInFile = ReadonlyMap<DateField, SeenDates>
+
+/** A date in numbers, such as 3/1/2026 or 01.03.26, anywhere in a text. */
+const anyNumbers = /(?<!\d)\d{1,2}([-/.])\d{1,2}\1(?:\d{4}|\d{2})(?!\d)/
+/** Longer than such a date, so that one that is cut by the end of a piece is found with the next one. */
+const overlap = 12
+
+/**
+ * Looks through the columns of dates of a whole file, before any row is saved. Only what decides the order is held. A file without dates
+ * in numbers is searched, but not parsed.
+ *
+ * @throws ImportFileError if the dates of one column need both orders
+ */
+export async function seeDates(csv: TableFile, columns: Columns): Promise<SeenInFile> {
+  const fields = dateFields.flatMap((field) => {
+    const position = columns.positions[field]
+    return position === undefined
+      ? []
+      : [{ field, position, name: columns.names[field] ?? field, seen: noDates() }]
+  })
+  if (fields.length === 0 || !(await hasNumbers(csv))) return new Map()
+  for await (const { rows } of tablePieces(csv)) {
+    for (const { cells, line, malformed } of rows) {
+      // A refused row may have its cells in other columns.
+      if (malformed || isTooWide(cells, columns.width)) continue
+      for (const { position, seen } of fields) {
+        const text = cellText(cells[position])
+        if (text !== null) seeDate(seen, text, line)
+      }
+    }
+    refuseConflict(fields)
+    // Requests run before the next piece.
+    await setImmediate()
+  }
+  return new Map(fields.map(({ field, seen }) => [field, seen]))
+}
+
+const isTooWide = (cells: readonly string[], width: number) =>
+  cells.length > width && cells.slice(width).some((cell) => cell.trim() !== '')
+
+function refuseConflict(fields: readonly { readonly name: string; readonly seen: SeenDates }[]): void {
+  const problems = fields.flatMap(({ name, seen }) => {
+    const conflict = orderConflict(name, seen)
+    return conflict === null
+      ? []
+      : [{ code: 'file' as const, row: conflict.line, column: name, detail: conflict.detail }]
+  })
+  if (problems.length > 0) throw new ImportFileError(problems)
+}
+
+async function hasNumbers(csv: TableFile): Promise<boolean> {
+  let rest = ''
+  for await (const piece of unpacked(csv.bytes)) {
+    const text = rest + piece.toString('latin1')
+    if (anyNumbers.test(text)) return true
+    rest = text.slice(-overlap)
+    await setImmediate()
+  }
+  return false
+}
+
+/** Reads the dates of a row. */
+export interface RowDates {
+  time(field: DateField, text: string): Cell<FileTime>
+  /** A day whose year may be absent. `now` is in epoch milliseconds. */
+  day(field: DateField, text: string, now: number): Cell<string>
+  /** The beginning of a day such as 2026-03-01, in epoch milliseconds. */
+  startOf(day: string): number
+}
+
+/** Dates as the interface reads them: month first, and UTC without a zone. */
+export const interfaceDates: RowDates = {
+  time: (_, text) => utcDates.time(text),
+  day: (_, text, now) => utcDates.dayNear(text, now),
+  startOf: (day) => Date.parse(day),
+}
+
+/** Reads the dates of one file in the time zone of its brokerage, each column in its order of day and month. */
+export class FileDates implements RowDates {
+  readonly #orders: readonly ColumnOrder[]
+  readonly #readers: ReadonlyMap<DateField, DateReader>
+  readonly #default: DateReader
+  readonly #timeZone: string
+  #hasLocalTimes = false
+
+  constructor({ columns, seen }: ReadFile, { order, timeZone }: DateSettings) {
+    const clock = new LocalClock(timeZone)
+    this.#timeZone = timeZone
+    this.#default = dateReader(columns.dates ?? order, clock)
+    const fields = [...seen.keys()]
+    this.#orders = columnOrders(
+      [...seen].map(([field, one]) => ({ name: columns.names[field] ?? field, seen: one })),
+      { chosen: columns.dates, setting: order },
+    )
+    this.#readers = new Map(
+      this.#orders.flatMap((one, at) => {
+        const field = fields[at]
+        return field === undefined ? [] : [[field, dateReader(one.order, clock)]]
+      }),
+    )
+  }
+
+  time(field: DateField, text: string): Cell<FileTime> {
+    const cell = this.#reader(field).time(text)
+    if ('value' in cell && !cell.value.hasZone) this.#hasLocalTimes = true
+    return cell
+  }
+
+  day(field: DateField, text: string, now: number): Cell<string> {
+    return this.#reader(field).dayNear(text, now)
+  }
+
+  startOf(day: string): number {
+    return this.#default.clock.momentOf(Date.parse(day))
+  }
+
+  /** How the dates of the rows that were read until now were understood. */
+  notes(): ImportNote[] {
+    const zone = `Times without a zone are in ${this.#timeZone}.`
+    return [
+      ...this.#orders.flatMap((order): ImportNote[] => {
+        const note = orderNote(order)
+        return note === null ? [] : [{ code: 'date_order', ...note, choices: [...note.choices] }]
+      }),
+      ...(this.#hasLocalTimes
+        ? [{ code: 'time_zone' as const, column: null, detail: zone, choices: [] }]
+        : []),
+    ]
+  }
+
+  #reader(field: DateField): DateReader {
+    return this.#readers.get(field) ?? this.#default
+  }
+}
+
+interface ReadFile {
+  readonly columns: Columns
+  readonly seen: SeenInFile
+}
