@@ -1,4 +1,5 @@
 import Type from 'typebox'
+import { dateOrders } from './date-orders.ts'
 import { endpoint } from './endpoint.ts'
 import {
   dollars,
@@ -200,7 +201,7 @@ export const loadMarketFile = endpoint({
   method: 'POST',
   path: '/api/market-rate-files',
   summary: 'Load market rates from a CSV file',
-  description: `Reads up to ${marketFileRowsMax.toLocaleString('en-US')} rows with a header line, saves the valid ones, and returns the errors of the others by line. Lines that are no rates (titles, totals, remarks, lanes without a rate, repeated lines) are left out, and notes name them. source, basis, kind, equipment, unit and as_of apply where a row or a column does not state the value. Dollars per mile are multiplied by the miles. With dry_run, nothing is saved. A brokerage can send only one file at a time. Saving stops after ${marketFileSecondsMax} seconds: a 503 says how many rates are saved; send the file again. ${replaces}`,
+  description: `Reads up to ${marketFileRowsMax.toLocaleString('en-US')} rows with a header line, saves the valid ones, and returns the errors of the others by line. Lines that are no rates (titles, totals, remarks, lanes without a rate, repeated lines) are left out, and notes name them. source, basis, kind, equipment, unit and as_of apply where a row or a column does not state the value. Dollars per mile are multiplied by the miles. Times without a zone are in the time zone of the brokerage. With dry_run, nothing is saved. A brokerage can send only one file at a time. Saving stops after ${marketFileSecondsMax} seconds: a 503 says how many rates are saved; send the file again. ${replaces}`,
   tag: 'Market',
   who: member,
   bodyBytesMax: 4 * marketFileLengthMax,
@@ -221,6 +222,12 @@ export const loadMarketFile = endpoint({
       ),
     ),
     as_of: Type.Optional(time('The date of rows without one')),
+    dates: Type.Optional(
+      oneOf(
+        'The order of day and month of dates such as 3/1/2026, if the file does not show it; default: the setting date_order of the brokerage',
+        dateOrders,
+      ),
+    ),
     dry_run: Type.Optional(Type.Boolean({ description: 'Check the file and save nothing; default false' })),
   }),
   status: 200,

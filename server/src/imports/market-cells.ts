@@ -5,8 +5,8 @@ import { STATES_OF_REGION } from '#engine/regions.ts'
 import { isPostalArea } from '#geography/markets.ts'
 import {
   type Cell,
+  type DateReader,
   monthOf,
-  readMoment,
   readMoney,
   type StatedAmount,
   statedAmount,
@@ -58,38 +58,52 @@ export function readRate(text: string): Cell<number> {
 
 const monthOnly = /^([a-z]{3,9})\.?(?:-| |, ?)(\d{4}|\d{2})$/i
 
-/**
- * Reads when a rate was published: a day in any form of `readMoment`. A range of days, or a month such as "Nov 2026", means its
- * last day, or today if it is not over.
- *
- * @example readPublished('11/16/2026 - 11/22/2026', now) // { value: Date.UTC(2026, 10, 22) }
- */
-export function readPublished(text: string, now: number): Cell<number> {
+/** The dates of a cell that says when a rate was published: one, or the first and the last of a range. */
+export function publishedDates(text: string): readonly string[] {
   const plain = text.replace(/^\s*week\s*(ending|of|beginning)?\s*:?\s*/i, '')
   const to = /\s(?:-|–|—|to|through|thru)\s/i.exec(plain)
-  const range = to === null ? null : [plain.slice(0, to.index), plain.slice(to.index + to[0].length).trim()]
-  const [, last = plain] = range ?? []
-  const whole = readMoment(last)
-  const today = Math.floor(now / 86_400_000) * 86_400_000
+  return to === null
+    ? [plain]
+    : [plain.slice(0, to.index).trim(), plain.slice(to.index + to[0].length).trim()]
+}
+
+/**
+ * Reads when a rate was published, in epoch milliseconds: a day in any form that `dates` reads. A range of days, or a month such as
+ * "Nov 2026", means its last day, or today if it is not over.
+ *
+ * @example readPublished('11/16/2026 - 11/22/2026', now, utcDates) // { value: Date.UTC(2026, 10, 22) }
+ */
+export function readPublished(text: string, now: number, dates: DateReader): Cell<number> {
+  const { clock } = dates
+  const timeOf = (date: string): Cell<number> => {
+    const cell = dates.time(date)
+    return 'value' in cell ? { value: cell.value.at } : cell
+  }
+  const [first = '', last = first] = publishedDates(text)
+  const isRange = publishedDates(text).length > 1
+  const whole = timeOf(last)
+  const today = clock.momentOf(Math.floor(clock.wallTime(now) / 86_400_000) * 86_400_000)
   if ('value' in whole) {
-    const began = range === null ? null : readMoment((range[0] ?? '').trim())
+    const began = isRange ? timeOf(first) : null
     const isCurrent = began !== null && 'value' in began && began.value <= now && whole.value > today
     return isCurrent ? { value: today } : whole
   }
+  const month = readMonth(last)
+  if (month === null) return whole
+  const end = clock.momentOf(Date.UTC(month.year, month.month + 1, 0))
+  return { value: clock.momentOf(Date.UTC(month.year, month.month, 1)) <= now && end > today ? today : end }
+}
+
+/** A month such as "Nov 2026", 2026-11 or 11/2026, from 0; null for another text. */
+function readMonth(text: string): { readonly year: number; readonly month: number } | null {
   const year = (digits: string | undefined) => Number(digits) + (digits?.length === 2 ? 2000 : 0)
-  const [, only, onlyYear] = monthOnly.exec(last) ?? []
-  const named = only === undefined ? null : monthOf(only)
-  const numbered = /^(\d{4})-(\d{2})$/.exec(last) ?? /^(\d{1,2})\/(\d{4})$/.exec(last)
-  const [first = '', second = ''] = numbered?.slice(1) ?? []
-  const [ofYear, ofMonth] =
-    named !== null
-      ? [year(onlyYear), named - 1]
-      : first.length === 4
-        ? [Number(first), Number(second) - 1]
-        : [Number(second), Number(first) - 1]
-  if ((named === null && numbered === null) || ofMonth < 0 || ofMonth > 11) return whole
-  const end = Date.UTC(ofYear, ofMonth + 1, 0)
-  return { value: Date.UTC(ofYear, ofMonth, 1) <= now && end > today ? today : end }
+  const [, name, ofName] = monthOnly.exec(text) ?? []
+  const named = name === undefined ? null : monthOf(name)
+  if (named !== null) return { year: year(ofName), month: named - 1 }
+  const [, before, after] = /^(\d{4})-(\d{2})$/.exec(text) ?? []
+  const [, month = after, yearAfter = before] = /^(\d{1,2})\/(\d{4})$/.exec(text) ?? []
+  if (month === undefined || Number(month) < 1 || Number(month) > 12) return null
+  return { year: Number(yearAfter), month: Number(month) - 1 }
 }
 
 /** A 3-digit ZIP area as exports write it; null for other text. Spreadsheets drop a leading zero. @example zipAreaOf('21') // '021' */

@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { threadMs } from '#testing/thread-time.ts'
+import { utcDates } from '../csv/index.ts'
 import { bytesOfText } from '../tables/index.ts'
+import type { DateSettings } from './file-dates.ts'
 import { readPublished, zipAreaOf } from './market-cells.ts'
 import { meaningOf } from './market-columns.ts'
 import { readMarketFile } from './market-file.ts'
@@ -8,8 +10,9 @@ import type { MarketFileDefaults } from './market-rows.ts'
 
 const now = Date.UTC(2026, 10, 24, 12)
 const assumed = { source: 'Export', as_of: '2026-11-20' } as const
-const read = (text: string, defaults: MarketFileDefaults = {}) =>
-  Promise.resolve().then(() => readMarketFile(bytesOfText(text), { ...assumed, ...defaults }, now))
+const utc = { timeZone: 'UTC', order: 'month_first' } as const
+const read = (text: string, defaults: MarketFileDefaults = {}, dates: DateSettings = utc) =>
+  Promise.resolve().then(() => readMarketFile(bytesOfText(text), { ...assumed, ...defaults }, { now, dates }))
 const refusal = (text: string, defaults: MarketFileDefaults = {}) =>
   read(text, defaults).then(
     () => 'read',
@@ -289,7 +292,7 @@ test('names of columns and cells', () => {
   expect(zipAreaOf('752xx')).toBe('752')
   expect(zipAreaOf('75201')).toBeNull()
   const day = (text: string) => {
-    const cell = readPublished(text, now)
+    const cell = readPublished(text, now, utcDates)
     return 'value' in cell ? new Date(cell.value).toISOString().slice(0, 10) : cell.wrong
   }
   expect(['22-Nov-26', 'Nov 2, 2026', 'Week ending 11/21/2026', '2026-02', 'Sep-25'].map(day)).toEqual([
@@ -327,6 +330,6 @@ describe('the truck rates of the USDA', () => {
     expect(
       await refusal('report_date,origin,destination,rate_low,rate_high\n"November 17,2026",A,B,1,2', of),
     ).toContain('the rate (which is not always the middle of low and high)')
-    expect(readPublished('November 17,2026', now)).toEqual({ value: Date.UTC(2026, 10, 17) })
+    expect(readPublished('November 17,2026', now, utcDates)).toEqual({ value: Date.UTC(2026, 10, 17) })
   })
 })

@@ -6,6 +6,7 @@ import { cellText, currencyWords, quoted } from '../csv/index.ts'
 import { yieldBetweenSteps } from '../runtime/index.ts'
 import { type FileBytes, ImportFileError, readTable } from '../tables/index.ts'
 import { currencyAbove } from './column-terms.ts'
+import type { DateSettings } from './file-dates.ts'
 import { isNoAmount, marketAmount, readPerMile } from './market-cells.ts'
 import {
   type ChosenColumns,
@@ -14,6 +15,7 @@ import {
   meaningOf,
   type RateColumns,
 } from './market-columns.ts'
+import { marketDates } from './market-dates.ts'
 import {
   endFields,
   ends,
@@ -37,6 +39,12 @@ const columnsMax = 200
 /** Maximum lines of a file, including those without a rate. */
 const linesMax = 4 * marketFileRowsMax
 
+/** The time of the reading in epoch milliseconds, and how the brokerage writes dates. */
+interface FileSurroundings {
+  readonly now: number
+  readonly dates: DateSettings
+}
+
 /**
  * Reads a file of market rates: a header line, then the rates of a lane in each line. Lines above the header, totals, remarks,
  * lanes without a rate and repeated lines are left out, and the notes list them. The name of a column of rates can state their
@@ -47,16 +55,16 @@ const linesMax = 4 * marketFileRowsMax
 export async function readMarketFile(
   bytes: FileBytes,
   defaults: MarketFileDefaults,
-  now: number,
+  { now, dates }: FileSurroundings,
 ): Promise<MarketFile> {
   const table = await readTable(bytes, { knownNames, columnsMax, linesMax, lengthMax: lineLengthMax })
-  return yieldBetweenSteps(readInSteps(table, defaults, now))
+  return yieldBetweenSteps(readInSteps(table, defaults, { now, dates }))
 }
 
 function* readInSteps(
   { header, above, rows, leftOut, malformed, isWorkbook }: Awaited<ReturnType<typeof readTable>>,
   defaults: MarketFileDefaults,
-  now: number,
+  { now, dates: settings }: FileSurroundings,
 ): Steps<MarketFile> {
   const chosen = chooseColumns(header, defaults.kind)
   refuseHeader(chosen, header, defaults)
@@ -68,7 +76,17 @@ function* readInSteps(
   if (said !== null && 'fault' in said) {
     throw refused(`The lines above the header must name one currency, USD, CAD or MXN; they ${said.fault}.`)
   }
-  const read: Reading = { header, chosen, defaults, now, above: said?.stated.currency ?? null, isWorkbook }
+  const dates = marketDates(rateLines, { header, chosen, defaults, now }, settings)
+  if (dates.conflicts.length > 0) throw refused(dates.conflicts.join(' '))
+  const read: Reading = {
+    header,
+    chosen,
+    defaults,
+    now,
+    dates: dates.readers,
+    above: said?.stated.currency ?? null,
+    isWorkbook,
+  }
   refuseUnstatedUnit(rateLines, read)
   const found = rateLines.flatMap(({ rates, ...line }) => rates.map((of) => ({ line, of })))
   if (found.length > marketFileRowsMax) {
@@ -85,6 +103,7 @@ function* readInSteps(
     notes: [
       ...listed(numbers(above), 'above the header'),
       ...chosen.notes,
+      ...dates.notes,
       ...unitNotes(rateLines, read),
       ...currencyNotes(read),
       ...listed(numbers([...text, ...leftOut].sort((one, other) => one.line - other.line)), 'text or totals'),

@@ -1,8 +1,10 @@
+import type { DateOrder } from '#contract/date-orders.ts'
 import type { FieldError } from '#contract/errors.ts'
 import { marketCurrencies } from '#contract/market-reference.ts'
 import { areMilesOf, MARKET_RATE_RULE, type MarketScope } from '#engine/market-rate.ts'
 import type { GivenKind } from '#engine/not-given.ts'
 import {
+  type DateReader,
   givenText,
   quoted,
   readCell,
@@ -33,6 +35,8 @@ export interface MarketFileDefaults {
   readonly as_of?: string
   readonly equipment?: string
   readonly unit?: 'per_load' | 'per_mile'
+  /** The order of day and month that a person chose. */
+  readonly dates?: DateOrder
 }
 
 /** A row in the form of a pushed rate, not yet validated, with the errors of unreadable cells. */
@@ -48,6 +52,9 @@ export interface Line {
   readonly cells: readonly string[]
 }
 
+export const marketDateFields = ['as_of', 'valid_until'] as const
+export type MarketDateField = (typeof marketDateFields)[number]
+
 export const ends = ['origin', 'destination'] as const
 export const endFields = (end: (typeof ends)[number]): MarketFileField[] => [
   end,
@@ -61,6 +68,7 @@ export interface Reading {
   readonly chosen: ChosenColumns
   readonly defaults: MarketFileDefaults
   readonly now: number
+  readonly dates: Readonly<Record<MarketDateField, DateReader>>
   /** The currency that the lines above the header state. */
   readonly above?: MarketCurrency | null
   /** Whether the file is a workbook, whose amounts per load are rounded to cents. */
@@ -81,7 +89,7 @@ const givenKinds: Readonly<Partial<Record<MarketFileField, GivenKind>>> = {
 export function marketRow(
   { line, cells }: Line,
   of: RateColumns,
-  { header, defaults, now, above = null, isWorkbook = false }: Reading,
+  { header, defaults, now, dates, above = null, isWorkbook = false }: Reading,
 ): MarketFileRow {
   const errors: { field: string; detail: string }[] = []
   const text = (field: MarketFileField) => givenText(cells[of.at.get(field) ?? -1], givenKinds[field] ?? null)
@@ -110,10 +118,10 @@ export function marketRow(
     const said = text(field)
     if (said !== null) item[field] = said
   }
-  for (const field of ['as_of', 'valid_until'] as const) {
+  for (const field of marketDateFields) {
     const said = text(field)
     if (said === null) continue
-    const read = readPublished(said, now)
+    const read = readPublished(said, now, dates[field])
     if ('value' in read) item[field] = new Date(read.value).toISOString()
     else wrong(field, read.wrong)
   }

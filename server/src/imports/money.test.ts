@@ -67,7 +67,7 @@ async function marketFile({ header = 'Rate', cell = '1850', column, above }: Sou
     const { rows } = await readMarketFile(
       [Buffer.from(text)],
       { source: 'Export', as_of: '2026-11-20', basis: 'all_in' },
-      now,
+      { now, dates: { timeZone: 'UTC', order: 'month_first' } },
     )
     const [row] = rows
     if (row === undefined) return { refused: 'no row' }

@@ -2,6 +2,7 @@ import type { AnswerOf, BodyOf } from '#contract/endpoint.ts'
 import { invalid, problem } from '#contract/errors.ts'
 import { marketFileSecondsMax } from '#contract/limits.ts'
 import type { loadMarketFile } from '#contract/market-rates.ts'
+import { people } from '../../database/queries/index.ts'
 import {
   DatabaseUnavailable,
   LockTimeout,
@@ -41,9 +42,12 @@ export async function loadRateFile(
   { database, monotonic }: Pick<Parts, 'database' | 'monotonic'>,
 ): Promise<AnswerOf<typeof loadMarketFile>> {
   const { text, dry_run: dryRun = false, ...defaults } = body
-  const file = await readInTurn(async () => readMarketFile(bytesOfText(text), defaults, now)).catch(
-    refuseFile,
+  const { dates } = await database.inTenant(tenant, (transaction) =>
+    people.fileDefaultsOf(transaction, tenant),
   )
+  const file = await readInTurn(async () =>
+    readMarketFile(bytesOfText(text), defaults, { now, dates }),
+  ).catch(refuseFile)
   const good = file.rows.filter(({ errors }) => errors.length === 0)
   const items = good.map(({ item }) => item)
   const conversions = await database.inTenant(tenant, (transaction) =>

@@ -10,7 +10,7 @@ const readLimit = concurrencyLimit<'file'>(filesReadAtOnceMax, filesWaitingMax)
  * Reads a file when it is its turn, because only a few files are read at the same time, over all brokerages.
  *
  * @throws Problem unavailable if too many files are waiting already
- * @example const file = await readInTurn(() => readMarketFile(text, defaults, now))
+ * @example const file = await readInTurn(() => readMarketFile(text, defaults, { now, dates }))
  */
 export async function readInTurn<T>(read: () => Promise<T>): Promise<T> {
   try {
