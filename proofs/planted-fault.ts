@@ -117,9 +117,9 @@ export const faults = {
     also: [
       {
         file: '/server/src/endpoints/quotes/pasted-quotes.ts',
-        text: 'await yieldBetweenSteps(readPasted(text, { now, assumed, chosen }))',
+        text: 'await yieldBetweenSteps(readPasted(text, reading))',
         instead:
-          '((steps) => { for (;;) { const step = steps.next(); if (step.done === true) return step.value } })(readPasted(text, { now, assumed, chosen }))',
+          '((steps) => { for (;;) { const step = steps.next(); if (step.done === true) return step.value } })(readPasted(text, reading))',
       },
     ],
   },

@@ -38,7 +38,7 @@ export const importNoteCodes = [
 export const textEncodings = ['utf-8', 'utf-16', 'windows-1252', 'macintosh', 'cp850', 'cp437'] as const
 
 /** How a part of a file was read, with the other readings that a person can choose. */
-const ImportNote = Type.Object({
+export const ImportNote = Type.Object({
   code: Type.Enum([...importNoteCodes]),
   column: nullable(Type.String({ description: 'The column; null if the sentence is not about one column' })),
   detail: Type.String(),

@@ -1,6 +1,8 @@
 import Type from 'typebox'
+import { dateOrders } from './date-orders.ts'
 import { endpoint } from './endpoint.ts'
-import { nullable, wholeNumber } from './fields.ts'
+import { nullable, oneOf, wholeNumber } from './fields.ts'
+import { ImportNote } from './imports.ts'
 import { pastedColumnsMax, pastedLengthMax, pastedRowsMax } from './limits.ts'
 import { quoteToMake } from './quote-requests.ts'
 import { RateWarnings } from './rate-warnings.ts'
@@ -49,6 +51,12 @@ export const readPastedQuotes = endpoint({
       maxLength: pastedLengthMax,
       'x-expected': `text of at most ${pastedLengthMax.toLocaleString('en-US')} characters`,
     }),
+    dates: Type.Optional(
+      oneOf(
+        'The order of day and month of dates such as 3/1/2026, if the rows do not show it; default: the setting date_order of the brokerage',
+        dateOrders,
+      ),
+    ),
     columns: Type.Optional(
       Type.Array(
         Type.Object({
@@ -82,6 +90,7 @@ export const readPastedQuotes = endpoint({
       }),
     ),
     problem: nullable(Type.String({ description: 'Why no row could be parsed; null if rows were parsed' })),
+    understood: Type.Array(ImportNote, { description: 'How the rows were read, in sentences' }),
     rows: Type.Array(
       Type.Object({
         line: Type.Integer({ description: 'Line number in the text, from 1' }),
@@ -118,6 +127,7 @@ export const readPastedQuotes = endpoint({
         { column: 4, name: null, field: 'quoted_rate' },
       ],
       problem: null,
+      understood: [],
       rows: [
         {
           line: 1,

@@ -85,7 +85,13 @@ function pastedRows({ header = 'Rate', cell = '1850', column }: Source): Reading
     ['Dallas, TX', 'Atlanta, GA', 'V', cell, ...(column === undefined ? [] : [column])],
   ]
   const text = lines.map((cells) => cells.join('\t')).join('\n')
-  const { rows, problem } = finished(readPasted(text, { now, assumed: 'all_in' }))
+  const { rows, problem } = finished(
+    readPasted(text, {
+      now,
+      assumed: 'all_in',
+      dates: { timeZone: 'UTC', order: 'month_first', chosen: null },
+    }),
+  )
   const [row] = rows
   if (problem !== null || row === undefined) return { refused: problem ?? 'no row' }
   if (row.errors.length > 0) return { refused: row.errors.map(({ detail }) => detail).join(' ') }

@@ -6,7 +6,14 @@ import { readPasted } from './pasted-quotes.ts'
 const now = Date.UTC(2026, 10, 25)
 
 const pasted = (text: string, more: Partial<Parameters<typeof readPasted>[1]> = {}) =>
-  finished(readPasted(text, { now, assumed: 'all_in', ...more }))
+  finished(
+    readPasted(text, {
+      now,
+      assumed: 'all_in',
+      dates: { timeZone: 'UTC', order: 'month_first', chosen: null },
+      ...more,
+    }),
+  )
 const lanes = (text: string) =>
   pasted(text).rows.map(({ quote, errors }) =>
     [

@@ -1,6 +1,8 @@
+import { type DateOrder, dateOrders } from '#contract/date-orders.ts'
 import { pastedColumnsMax, pastedRowsMax, unknownPlacesLookedUpMax } from '#contract/limits.ts'
 import { pastedFields } from '#contract/pasted-quotes.ts'
 import { equipmentCode, knownEquipment } from '#engine/equipment.ts'
+import { LocalClock } from '#engine/local-clock.ts'
 import { readState } from '#engine/place.ts'
 import type { RateBasis } from '#engine/rate-basis.ts'
 import type { Steps } from '#engine/steps.ts'
@@ -9,16 +11,24 @@ import { readAnyPlace, readPlaceParts } from '#geography/read-place.ts'
 import {
   ambiguousHeaders,
   cellText,
+  columnOrders,
+  type DateReader,
+  dateReader,
   fieldOfHeader,
   foldedHeader,
   headerTerms,
   type ImportFieldName,
+  noDates,
+  orderConflict,
+  orderNote,
   readDay,
   readDayNear,
   readMoney,
+  seeDate,
   statedAmount,
 } from '../csv/index.ts'
 import { textRows } from '../tables/index.ts'
+import type { DateSettings } from './file-dates.ts'
 import { amountTerms, headerProblem, isAmount } from './pasted-amounts.ts'
 import {
   type PastedAnswer,
@@ -116,8 +126,15 @@ const isWholePlace = (cell: string) =>
 const isZip = (cell: string) => zipForm.test(cell)
 /** Whether a cell is a postal code. Five digits must be a known one, because they may be an amount. */
 const isKnownZip = (cell: string) => isZip(cell) && (isPlace(cell) || !/^\d/.test(cell))
-/** A day with the name of its month may lack the year. A day in numbers needs it, because `12/3` could be something else. */
-const isDate = (cell: string) => 'value' in (/[a-z]/i.test(cell) ? readDayNear(cell, 0) : readDay(cell))
+/**
+ * A day with the name of its month may lack the year. A day in numbers needs it, because `12/3` could be something else. Digits without
+ * a sign may be an id.
+ */
+const isDate = (cell: string) =>
+  !/^\d+$/.test(cell) &&
+  dateOrders.some(
+    (order) => 'value' in (/[a-z]/i.test(cell) ? readDayNear(cell, 0, order) : readDay(cell, order)),
+  )
 const isMoney = (cell: string) => 'value' in readMoney(statedAmount(cell).text || '1')
 const isEquipment = (cell: string) => knownEquipment(cell) !== null
 const isWord = (cell: string) => /\p{L}/u.test(cell)
@@ -333,12 +350,37 @@ class Spellings {
 const noPlaces =
   'We cannot tell which columns are the pickup and the delivery. Put a line of column names above the rows, such as Origin, Destination, Equipment, Rate.'
 
+/** How the brokerage writes dates, and the order of day and month that a person chose for these rows. */
+interface PastedDates extends DateSettings {
+  readonly chosen: DateOrder | null
+}
+
+/** How the column of pickup days is read: its reader and a sentence about it, or why it cannot be read. */
+function pickupDates(
+  rows: readonly Line[],
+  { name, at }: { readonly name: string; readonly at: number },
+  { chosen, order, timeZone }: PastedDates,
+):
+  | { readonly reader: DateReader; readonly note: ReturnType<typeof orderNote> }
+  | { readonly problem: string } {
+  const seen = noDates()
+  for (const { cells, line } of rows) seeDate(seen, cells[at] ?? '', line)
+  const conflict = orderConflict(name, seen)
+  if (conflict !== null) return { problem: conflict.detail }
+  const [decided] = columnOrders([{ name, seen }], { chosen, setting: order })
+  return {
+    reader: dateReader(decided?.order ?? order, new LocalClock(timeZone)),
+    note: decided === undefined ? null : orderNote(decided),
+  }
+}
+
 /** How pasted rows are read. */
 export interface PasteReading {
   /** Epoch milliseconds: a pickup day without a year is the nearest one. */
   readonly now: number
   /** The default basis of the brokerage. */
   readonly assumed: RateBasis
+  readonly dates: PastedDates
   /** Columns whose field a person chose, from 1. */
   readonly chosen?: readonly { readonly column: number; readonly field: PastedField | null }[]
 }
@@ -349,9 +391,12 @@ export interface PasteReading {
  *
  * Reads in steps: each of 18,000 cells is tried as a place, an amount and a day.
  *
- * @example finished(readPasted('Dallas TX 75201\tATL\t2150', { now, assumed })).rows[0]?.quote.quoted_rate // 2150
+ * @example finished(readPasted('Dallas TX 75201\tATL\t2150', { now, assumed, dates })).rows[0]?.quote.quoted_rate // 2150
  */
-export function* readPasted(text: string, { now, assumed, chosen = [] }: PasteReading): Steps<Pasted> {
+export function* readPasted(
+  text: string,
+  { now, assumed, dates: written, chosen = [] }: PasteReading,
+): Steps<Pasted> {
   const { lines, isComma } = linesOf(text)
   const names = lines[0]?.cells ?? []
   const hasHeader = isHeader(names)
@@ -365,13 +410,14 @@ export function* readPasted(text: string, { now, assumed, chosen = [] }: PasteRe
   const answer = (
     fields: readonly (Field | null)[],
     problem: string | null,
-    read: PastedRow[] = [],
+    { read = [], understood = [] }: { read?: PastedRow[]; understood?: Pasted['understood'] } = {},
   ): Pasted => ({
     header: hasHeader ? names.join('\t') : null,
     columns: fields
       .slice(0, pastedColumnsMax)
       .map((field, at) => ({ column: at + 1, name: (hasHeader && names[at]) || null, field })),
     problem,
+    understood,
     rows: read,
   })
   if (rows.length > pastedRowsMax) {
@@ -388,17 +434,22 @@ export function* readPasted(text: string, { now, assumed, chosen = [] }: PasteRe
   const fields = withChosen(recognized, chosen)
   if (rows.length > 0 && !hasEnds(fields)) return answer(fields, noPlaces)
   const named = hasHeader ? amountTerms(names, fields) : new Map()
-  const problem = headerProblem(named)
-  if (problem !== null) return answer(fields, problem)
+  const pickupAt = fields.indexOf('pickup_date')
+  const dates = pickupDates(rows, { name: (hasHeader && names[pickupAt]) || 'Pickup', at: pickupAt }, written)
+  const problem = headerProblem(named) ?? ('problem' in dates ? dates.problem : null)
+  if (problem !== null || 'problem' in dates) return answer(fields, problem)
   const spellings = new Spellings()
-  const context = { fields, named, assumed, now, suggestionsFor: spellings.of }
+  const context = { fields, named, assumed, now, dates: dates.reader, suggestionsFor: spellings.of }
   const read: PastedRow[] = []
   for (const row of rows) {
     read.push(pastedRow(row, context))
     yield
   }
   yield* spellings.lookUp()
-  return answer(fields, null, read)
+  const { note } = dates
+  const understood =
+    note === null ? [] : [{ code: 'date_order' as const, ...note, choices: [...note.choices] }]
+  return answer(fields, null, { read, understood })
 }
 
 /** The recognized fields with those that a person chose. A field has one column, so the recognized one gives way. */

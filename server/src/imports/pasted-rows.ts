@@ -7,6 +7,7 @@ import { type Currency, comparableCents, type RateBasis } from '#engine/rate-bas
 import { placeName, readPlaceParts } from '#geography/read-place.ts'
 import {
   type Cell,
+  type DateReader,
   givenText,
   kindOfUnit,
   quoteCells,
@@ -14,7 +15,6 @@ import {
   readBasis,
   readCell,
   readCurrency,
-  readDayNear,
   readSentCharges,
 } from '../csv/index.ts'
 import { currencyFault, type NamedTerms, StatedCurrencies } from './pasted-amounts.ts'
@@ -34,6 +34,8 @@ export interface PastedContext {
   readonly assumed: RateBasis
   /** Epoch milliseconds: a pickup day without a year is the nearest one. */
   readonly now: number
+  /** Reads the days of pickup. */
+  readonly dates: DateReader
   /** The places with a similar name, for an error. The list may be filled later. */
   readonly suggestionsFor: (place: string) => string[]
 }
@@ -103,14 +105,14 @@ export function pastedRow(
   { line, cells }: { readonly line: number; readonly cells: readonly string[] },
   context: PastedContext,
 ): PastedRow {
-  const { fields, named, assumed, now, suggestionsFor } = context
+  const { fields, named, assumed, now, dates, suggestionsFor } = context
   const row = new PastedCells(cells, fields)
   const quote: Record<string, unknown> = {}
   const currencies = new StatedCurrencies(named)
   for (const field of singleFields) {
     const { sent, unit } = quoteTable[field]
     const read = row.read(sent, words[sent], (text): Cell<unknown> => {
-      if (unit === 'day') return readDayNear(text, now)
+      if (unit === 'day') return dates.dayNear(text, now)
       if (unit === 'charges') return readSentCharges(text)
       const reader: (text: string) => Cell<unknown> = quoteCells[unit]
       return isAmountUnit(unit) ? currencies.read(sent, text, reader) : reader(text)

@@ -14,11 +14,12 @@ type Row = AnswerOf<typeof readPastedQuotes>['rows'][number]
 
 export const pastedQuotesEndpoint = serve(readPastedQuotes, async ({ body, caller, now }, parts) => {
   const { tenant, userId } = caller
-  const assumed = await parts.database.inTenant(tenant, (transaction) =>
-    people.defaultBasisOf(transaction, tenant),
+  const settings = await parts.database.inTenant(tenant, (transaction) =>
+    people.fileDefaultsOf(transaction, tenant),
   )
-  const { text, columns: chosen = [] } = body
-  const pasted = await yieldBetweenSteps(readPasted(text, { now, assumed, chosen }))
+  const { text, columns: chosen = [], dates: order = null } = body
+  const reading = { ...settings, dates: { ...settings.dates, chosen: order }, now, chosen }
+  const pasted = await yieldBetweenSteps(readPasted(text, reading))
   const pricing = pasted.rows.length === 0 ? null : await pricingOf(parts, tenant, now)
   const columnOf = (field: string) => pasted.columns.find((column) => column.field === field)?.column ?? null
   const rows: Row[] = []
