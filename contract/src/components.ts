@@ -44,7 +44,7 @@ import {
 } from './fields.ts'
 import { ForecastMean } from './forecasts.ts'
 import { DieselWeek, FuelStep } from './fuel.ts'
-import { Import, ImportError } from './imports.ts'
+import { Import, ImportError, ImportNote } from './imports.ts'
 import { batchLane, ItemFieldError } from './insight-batch.ts'
 import { AnsweredPool, RateTypeCounts } from './insight-extras.ts'
 import { IntegrationCall } from './integration-calls.ts'
@@ -350,6 +350,7 @@ export const components: Readonly<
   QuoteView: { schema: QuoteView, description: 'A saved view of the list of quotes' },
   Import: { schema: Import, description: 'An import of a CSV file: its progress and result' },
   ImportError: { schema: ImportError, description: 'An error in a row of a file' },
+  ImportNote: { schema: ImportNote, description: 'How a part of a file was read' },
   BacktestDone: { schema: BacktestDone, description: 'The performance of the estimate on past quotes' },
   BacktestRunning: { schema: BacktestRunning, description: 'The quotes are still being judged' },
   MissedSums: { schema: MissedSums, description: 'Sums of quotes that missed margin' },
