@@ -29,7 +29,8 @@ const zoneMinutes: ReadonlyMap<string, number> = new Map([
   ['HST', -600],
 ])
 
-const zone = `${[...zoneMinutes.keys()].join('|')}|[+-]\\d{2}(?::?\\d{2})?`
+/** The names of `zoneMinutes`, or an offset. */
+const zone = '(?:Z|UTC|GMT|(?:AK|[NAECMP])[SD]T|HST|[+-]\\d{2}(?::?\\d{2})?)'
 const time = `(\\d{1,2}):(\\d{2})(?::(\\d{2})(?:[.,]\\d{1,9})?)?(?:\\s*([AP]M))?(?:\\s*(${zone}))?`
 const isoForm = new RegExp(`^(\\d{4})([-/.])(\\d{1,2})\\2(\\d{1,2})(?:[T ]+${time})?$`, 'i')
 const compactForm = new RegExp(`^(\\d{4})(\\d{2})(\\d{2})(?:[T ]+${time})?$`, 'i')

@@ -1,5 +1,4 @@
 import type { ColumnType, Generated, Kysely, Selectable } from 'kysely'
-import type { DateOrder } from '#contract/date-orders.ts'
 import type { BookingField, BookingName, BookingUnitOf } from '#engine/booking-fields.ts'
 import type { SavedOutcome } from '#engine/history.ts'
 import type { SupersededAs } from '#engine/offers.ts'
@@ -126,7 +125,7 @@ interface TenantsTable {
   status: Generated<'active' | 'suspended'>
   win_probability_method: Generated<'at_or_below' | 'literal' | 'revealed'>
   time_zone: Generated<string>
-  date_order: Generated<DateOrder>
+  date_order: Generated<'month_first' | 'day_first'>
   pricing_rules: ColumnType<StoredRule[], string | undefined, string>
   quote_valid_days: Generated<number | null>
   expired_counts_as_lost: Generated<boolean>
