@@ -30,6 +30,7 @@ export const importNoteCodes = [
   'lines_left_out',
   'not_given',
   'other_sheets',
+  'quotes_left_out',
   'same_ids',
   'time_zone',
 ] as const
@@ -106,7 +107,8 @@ export const Import = Type.Object({
   }),
   ignored_columns: Type.Array(Type.String()),
   rows_read: Type.Integer({
-    description: 'The sum of rows_added, rows_updated, rows_repeated, rows_refused and rows_kept',
+    description:
+      'The sum of rows_added, rows_updated, rows_repeated, rows_refused and rows_kept. Rows that understood lists as left out are not in it',
   }),
   rows_added: Type.Integer({ description: 'New quotes (with dry_run: quotes that would be new)' }),
   rows_updated: Type.Integer({
@@ -274,7 +276,7 @@ export const createImport = endpoint({
   path: '/api/imports',
   summary: 'Import past quotes and bookings',
   description:
-    'Accepts a CSV file (text/csv; UTF-8, UTF-16, Windows-1252, Macintosh or DOS), plain or gzip, of at most 128 MiB both compressed and uncompressed, or an Excel workbook (.xlsx) of at most 32 MiB. Send the bytes of a gzip file or a workbook as they are, with Content-Type: text/csv (or the type of a workbook) and without Content-Encoding. Titles above the header, totals, repeated headers and remarks are left out, and understood counts them. Columns are matched by known names, or by map. Valid rows are imported; an invalid row is skipped completely. A row with a known reference or lane_ref updates its quote; importing the same row again changes nothing. Values that the TMS signed and outcomes that a person set are not replaced, and are listed. The import runs in the background: read the import for its progress. A brokerage can run only one import or undo at a time. While pricing rules block quotes or need approval, only an admin or owner can import.',
+    'Accepts a CSV file (text/csv; UTF-8, UTF-16, Windows-1252, Macintosh or DOS), plain or gzip, of at most 128 MiB both compressed and uncompressed, or an Excel workbook (.xlsx) of at most 32 MiB. Send the bytes of a gzip file or a workbook as they are, with Content-Type: text/csv (or the type of a workbook) and without Content-Encoding. Titles above the header, totals, repeated headers and remarks are left out, and understood counts them. Columns are matched by known names, or by map. Valid rows are imported; an invalid row is skipped completely. A row with a known reference or lane_ref updates its quote; importing the same row again changes nothing. Of a row of an exported file, only edited cells are applied. Values that the TMS signed and outcomes that a person set are not replaced, and are listed. The import runs in the background: read the import for its progress. A brokerage can run only one import or undo at a time. While pricing rules block quotes or need approval, only an admin or owner can import.',
   tag: 'Imports',
   who: { kind: 'dashboard', role: 'member' },
   query: Type.Object({

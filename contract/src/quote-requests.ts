@@ -242,7 +242,7 @@ export const exportQuotes = endpoint({
   path: '/api/lanes/export',
   summary: 'Quotes as a CSV file',
   description:
-    'All matching quotes, newest first, without a limit. A cell that a spreadsheet would interpret as a formula starts with an apostrophe. The file can be imported unchanged.',
+    'All matching quotes, newest first, without a limit. A cell that a spreadsheet would interpret as a formula starts with an apostrophe. The file can be edited and imported again: in the same brokerage, edited cells change their quote, and unedited rows change nothing; in another one, the rows are new quotes, without superseded and void ones.',
   tag: 'Quotes',
   who: { kind: 'dashboard', role: 'viewer' },
   query: Type.Object({ ...outcomeFilters, ...quoteFilters }),

@@ -2,6 +2,7 @@ import { isDisplayText } from '#contract/fields.ts'
 import { nameLengthMax } from '#contract/limits.ts'
 import { equipmentCode, equipmentFault } from '#engine/equipment.ts'
 import { isScientific } from '#engine/not-given.ts'
+import { withoutGuards } from './csv-lines.ts'
 
 /** The result of reading one cell: its value, or what it must be, worded to follow "must be". */
 export type Cell<T> = { readonly value: T } | { readonly wrong: string }
@@ -43,10 +44,13 @@ export function isFormula(text: string): boolean {
 
 export const formulaWrong = 'a value, not a formula; save the file with values instead of formulas'
 
-/** A name or an id of at most 200 characters. Line breaks become spaces. */
+/**
+ * A name or an id of at most 200 characters. Line breaks become spaces, and the apostrophe that an exported file has before a name
+ * that looks like a formula is taken away.
+ */
 export function readText(text: string): Cell<string> {
   if (isFormula(text)) return { wrong: formulaWrong }
-  const value = text.replace(/\s+/g, ' ')
+  const value = withoutGuards(text).replace(/\s+/g, ' ')
   if ([...value].length > nameLengthMax) return { wrong: `at most ${nameLengthMax} characters long` }
   return isDisplayText(value) ? { value } : { wrong: 'text without control characters' }
 }

@@ -6,7 +6,16 @@ import Papa from 'papaparse'
  */
 export const formula = /^(?!-\d+(\.\d+)?$)[\p{Z}\p{C}]*[=+\-@\t\r\n＝＋－＠﹦﹢﹣﹫⁼⁺₌₊⩵⩶﬩]/u
 
-const form = { header: false, newline: '\r\n', escapeFormulae: formula } as const
+/**
+ * Matches a cell that is written with one more apostrophe: a formula, and also a formula behind apostrophes. Otherwise, nobody could
+ * tell the name `'+1` from the name `+1` that was written as `'+1`.
+ */
+const guarded = new RegExp(`^'*${formula.source.slice(1)}`, 'u')
+
+const form = { header: false, newline: '\r\n', escapeFormulae: guarded } as const
+
+/** Separators at which a spreadsheet may divide a cell. The group makes every second part of a split text a separator. */
+const separators = /([;\t|])/
 
 /** The start of every file: the byte order mark by which Excel recognizes UTF-8, and the header line. */
 export function csvHead(headers: readonly string[]): string {
@@ -18,10 +27,34 @@ export function csvHead(headers: readonly string[]): string {
  * of the parts, whether or not the cell is in quotes.
  */
 function escaped(cell: string | number | null): string | number | null {
-  if (typeof cell !== 'string' || !/[;\t|]/.test(cell)) return cell
-  // The group makes every second part a separator. The first part is left to Papa Parse, which escapes the start of a cell.
-  const parts = cell.split(/([;\t|])/)
-  return parts.map((part, at) => (at > 0 && at % 2 === 0 && formula.test(part) ? `'${part}` : part)).join('')
+  if (typeof cell !== 'string' || !separators.test(cell)) return cell
+  // The first part is left to Papa Parse, which escapes the start of a cell.
+  const parts = cell.split(separators)
+  return parts.map((part, at) => (at > 0 && at % 2 === 0 && guarded.test(part) ? `'${part}` : part)).join('')
+}
+
+/**
+ * The text of a cell without the apostrophes that `csvLines` wrote: one before each part that would be a formula.
+ *
+ * @example withoutGuards("'+1 Logistics") // '+1 Logistics'
+ * @example withoutGuards("'quoted") // "'quoted"
+ */
+export function withoutGuards(cell: string): string {
+  if (!cell.includes("'")) return cell
+  const parts = cell.split(separators)
+  return parts
+    .map((part, at) => {
+      if (at % 2 === 1 || !part.startsWith("'")) return part
+      // The start of a cell was tested with all that follows it.
+      return guarded.test((at === 0 ? cell : part).slice(1)) ? part.slice(1) : part
+    })
+    .join('')
+}
+
+/** A cell as `csvLines` writes it, before it is put in quotes. @example guardedCell('=1+1') // "'=1+1" */
+export function guardedCell(cell: string | number | null): string {
+  const text = escaped(cell)
+  return typeof text === 'string' && guarded.test(text) ? `'${text}` : String(text ?? '')
 }
 
 /**

@@ -425,7 +425,8 @@ export const importFields = {
     ],
   },
   reference: {
-    description: "the file's own id of the quote or load; a row of a known id updates its quote",
+    description:
+      "the file's own id of the quote or load; a row of a known id, or with a lane_ref of this brokerage, updates its quote",
     aliases: [
       'Load ID',
       'Load',
@@ -455,8 +456,17 @@ export const importFields = {
     ],
   },
   lane_ref: {
-    description: 'a lane_ref of this service: the row is the booking or outcome of that quote, not a new one',
+    description:
+      'a lane_ref of this service: the row changes that quote, or is its booking or outcome, not a new quote',
     aliases: ['Lanewise Ref', 'Lanewise Lane Ref', 'Lane Reference'],
+  },
+  superseded_by: {
+    description: 'the offer that counts instead of this one. A row with it makes no new quote',
+    aliases: [],
+  },
+  voided_at: {
+    description: 'when the quote was voided. A row with it makes no new quote',
+    aliases: [],
   },
 } as const satisfies Record<string, ImportField>
 

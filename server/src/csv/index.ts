@@ -13,7 +13,7 @@ export {
   readText,
   readYesNo,
 } from './cells.ts'
-export { csvHead, csvLines, formula } from './csv-lines.ts'
+export { csvHead, csvLines, formula, guardedCell, withoutGuards } from './csv-lines.ts'
 export { currenciesOfNote, currencyWords, isStored, quoteCurrencies } from './currency-words.ts'
 export {
   type DateReader,

@@ -35,7 +35,9 @@ import {
   addLeftOut,
   fileNotes,
   type ImportNote,
+  type LeftOutCounts,
   type LeftOutLines,
+  leftOutNotes,
   NotGivenCells,
   noneLeftOut,
   otherLoadsNotes,
@@ -44,10 +46,17 @@ import { knownCells } from './known-cells.ts'
 import { leavesOutHidden } from './map-settings.ts'
 import { moneyNotes } from './money-notes.ts'
 import { persist } from './persist.ts'
+import { type ReadLine, readLine } from './returned-rows.ts'
 import { bookingSaid, rowIdentities } from './row-fingerprint.ts'
 import type { RowContext } from './row-reader.ts'
-import { type ImportedQuote, type ReadRow, readRow } from './rows.ts'
-import { type SavedRows, type SettledBooking, type SettledQuote, saveRows } from './save-rows.ts'
+import type { ImportedQuote, ReadRow } from './rows.ts'
+import {
+  type SavedRows,
+  type SettledBooking,
+  type SettledQuote,
+  type SettledReturn,
+  saveRows,
+} from './save-rows.ts'
 import { workbookNotes } from './workbook-notes.ts'
 
 /** A file with a valid encoding, header and map, ready to be imported. */
@@ -167,6 +176,8 @@ interface Batch {
   weight: number
   readonly quotes: SettledQuote[]
   readonly bookings: SettledBooking[]
+  readonly returned: SettledReturn[]
+  readonly leftOut: SavedRows['leftOut']
   readonly refused: RowError[]
   rowsRead: number
   rowsRefused: number
@@ -177,6 +188,8 @@ const emptyBatch = (): Batch => ({
   weight: 0,
   quotes: [],
   bookings: [],
+  returned: [],
+  leftOut: { superseded: 0, void: 0 },
   refused: [],
   rowsRead: 0,
   rowsRefused: 0,
@@ -197,6 +210,7 @@ type Order = 'go on' | 'stop'
 /** What an attempt to save a batch has written. */
 interface Saved {
   readonly progress: ImportProgress
+  readonly leftOut: LeftOutCounts
   readonly refused: readonly RowError[]
   /** Only the lists that grew, each complete. */
   readonly lists: ImportLists
@@ -213,7 +227,8 @@ class ImportRun {
   #progress: ImportProgress
   /** The default basis of the brokerage, once it is read. */
   #assumed: RateBasis = 'all_in'
-  #leftOut = noneLeftOut
+  #leftOutLines = noneLeftOut
+  #leftOut: LeftOutCounts = { superseded: 0, void: 0 }
   readonly #notGiven = new NotGivenCells()
   #rowsOfOtherLoads = 0
   #dates: FileDates | null = null
@@ -255,9 +270,9 @@ class ImportRun {
       }
       const settling = { context, identify: rowIdentities() }
       for await (const { batch, bytesRead, leftOut } of batchesOf(csv, settling)) {
-        this.#leftOut = leftOut
+        this.#leftOutLines = leftOut
         if ((await saving) === 'stop') return await this.#finish('stopped', stoppedOnRequest)
-        saving = this.#save(batch, bytesRead)
+        saving = this.#save(batch, bytesRead, context)
         // An error is handled at the next await, not while the next batch is being read.
         saving.catch(() => {})
       }
@@ -286,10 +301,11 @@ class ImportRun {
     const { csv, columns } = this.#job.file
     const understood = [
       ...(csv.workbook === null ? [] : workbookNotes(csv.workbook)),
-      ...fileNotes(csv, this.#leftOut),
+      ...fileNotes(csv, this.#leftOutLines),
       ...moneyNotes(columns, this.#assumed),
       ...(this.#dates?.notes() ?? []),
       ...this.#notGiven.notes,
+      ...leftOutNotes(this.#leftOut),
       ...otherLoadsNotes(this.#rowsOfOtherLoads, columns.names.reference ?? null),
     ]
     return { ...this.#progress, changes, kept, understood }
@@ -320,7 +336,7 @@ class ImportRun {
   }
 
   /** Saves a batch, and returns whether to continue. */
-  async #save(batch: Batch, bytesRead: number): Promise<Order> {
+  async #save(batch: Batch, bytesRead: number, context: RowContext): Promise<Order> {
     const { tenant, importId, onRefused, onProgress, isStopping, inTurn } = this.#job
     // Declared outside of the transaction, so that the next attempt sees it.
     const attempt: { last: Saved | null } = { last: null }
@@ -332,13 +348,14 @@ class ImportRun {
             const rowsRead = await rowsReadOf(transaction, tenant, importId)
             if (rowsRead === attempt.last.progress.rowsRead) return attempt.last
           }
-          attempt.last = await this.#saveOnce(transaction, batch, bytesRead)
+          attempt.last = await this.#saveOnce(transaction, batch, { bytesRead, context })
           return attempt.last
         }),
       )
     const saved = await (inTurn === undefined ? save() : inTurn(save))
     this.#progress = saved.progress
     this.#rowsOfOtherLoads += saved.rowsOfOtherLoads
+    this.#leftOut = saved.leftOut
     Object.assign(this.#lists, saved.lists)
     for (const error of saved.refused) onRefused?.(error)
     onProgress?.(saved.progress)
@@ -346,13 +363,17 @@ class ImportRun {
   }
 
   /** @throws ImportEnded */
-  async #saveOnce(transaction: TenantTransaction, batch: Batch, bytesRead: number): Promise<Saved> {
+  async #saveOnce(
+    transaction: TenantTransaction,
+    batch: Batch,
+    { bytesRead, context }: { readonly bytesRead: number; readonly context: RowContext },
+  ): Promise<Saved> {
     const { tenant, importId } = this.#job
     const before = this.#progress
-    const rows = await saveRows(transaction, this.#database, this.#job, batch)
+    const rows = await saveRows(transaction, this.#database, { ...this.#job, context }, batch)
     const refused = [...batch.refused, ...rows.refused].sort((a, b) => a.row - b.row)
     const progress: ImportProgress = {
-      rowsRead: before.rowsRead + batch.rowsRead,
+      rowsRead: before.rowsRead + batch.rowsRead - rows.leftOut.superseded - rows.leftOut.void,
       rowsAdded: before.rowsAdded + rows.rowsAdded,
       rowsUpdated: before.rowsUpdated + rows.rowsUpdated,
       rowsRepeated: before.rowsRepeated + batch.rowsRepeated + rows.rowsRepeated,
@@ -366,7 +387,8 @@ class ImportRun {
     const lists = this.#grownLists({ ...rows, refused })
     const order = await saveProgress(transaction, tenant, importId, { ...progress, ...lists })
     if (order === 'ended') throw new ImportEnded()
-    return { progress, refused, lists, rowsOfOtherLoads: rows.rowsOfOtherLoads, order }
+    const leftOut = sumOf(sumOf(this.#leftOut, batch.leftOut), rows.leftOut)
+    return { progress, leftOut, refused, lists, rowsOfOtherLoads: rows.rowsOfOtherLoads, order }
   }
 
   /** The lists that grow by the rows of a batch, with these rows. */
@@ -383,6 +405,11 @@ class ImportRun {
     }
   }
 }
+
+const sumOf = (one: LeftOutCounts, other: LeftOutCounts): LeftOutCounts => ({
+  superseded: one.superseded + other.superseded,
+  void: one.void + other.void,
+})
 
 /** The rows of a file in batches, each with the bytes read and the lines left out so far. The last batch may be empty. */
 async function* batchesOf(
@@ -414,51 +441,59 @@ interface Settling {
 
 /** Reads one row into a batch, as a quote, a booking, a repeated row or errors. */
 function settleRow(batch: Batch, row: TableRow, { context, identify }: Settling): void {
-  batch.rowsRead++
   batch.weight++
-  const read: ReadRow = row.malformed
-    ? refused('', 'A double quote is inside a value or is never closed; write it twice, or remove it.')
-    : readRow(row.cells, context)
-  const settled =
-    read.kind === 'quote' ? settleQuote(batch, row.line, read.quote, { context, identify }) : read
-  if (settled === null) return
-  if (settled.kind === 'booking') {
-    const { booking } = settled
-    batch.bookings.push({ line: row.line, booking, said: bookingSaid(booking) })
+  const { read, returned, leftOut }: ReadLine = row.malformed
+    ? { read: malformed, returned: null, leftOut: null }
+    : readLine(row.cells, context)
+  if (leftOut !== null && returned === null) {
+    batch.leftOut[leftOut]++
+    return
+  }
+  batch.rowsRead++
+  const { line } = row
+  if (read.kind === 'booking') {
+    const { booking } = read
+    batch.bookings.push({ line, booking, said: bookingSaid(booking) })
     batch.weight += rowsPerBooking - 1
     return
   }
-  batch.rowsRefused++
-  for (const { column, detail } of settled.errors) {
-    batch.refused.push({ row: row.line, column: column === '' ? null : column, detail })
-  }
+  const settled = read.kind === 'quote' ? settleQuote(line, read.quote, { context, identify }) : read
+  if (settled === 'repeated') batch.rowsRepeated++
+  else if (returned !== null && !('sameId' in settled)) {
+    const quote = 'kind' in settled ? null : settled
+    const errors = 'kind' in settled ? settled.errors : []
+    batch.returned.push({ line, row: returned, quote, errors, leftOut })
+  } else if ('kind' in settled) {
+    batch.rowsRefused++
+    for (const { column, detail } of settled.errors) {
+      batch.refused.push({ row: line, column: column === '' ? null : column, detail })
+    }
+  } else batch.quotes.push(settled)
 }
 
 type Refused = Extract<ReadRow, { kind: 'refused' }>
+
+const malformed = refused(
+  '',
+  'A double quote is inside a value or is never closed; write it twice, or remove it.',
+)
 
 function refused(column: string, detail: string): Refused {
   return { kind: 'refused', errors: [{ column, detail }] }
 }
 
-/** Null when the row is a new quote or repeats an earlier row of the file. */
+/** A row with its identity, unless an earlier row of the file has the same one. */
 function settleQuote(
-  batch: Batch,
   line: number,
   quote: ImportedQuote,
   { context, identify }: Settling,
-): Refused | null {
+): SettledQuote | 'repeated' | (Refused & { readonly sameId: true }) {
   const identity = identify(quote, line)
-  if ('fingerprint' in identity) {
-    batch.quotes.push({ line, quote, ...identity })
-  } else if (identity.saysTheSame) batch.rowsRepeated++
-  else {
-    const column = context.columns.names.reference ?? 'reference'
-    return refused(
-      column,
-      `${column} must be unique; line ${identity.sameIdAt} has the same one with other values. Keep one row of each load, with its newest values.`,
-    )
-  }
-  return null
+  if ('fingerprint' in identity) return { line, quote, ...identity }
+  if (identity.saysTheSame) return 'repeated'
+  const column = context.columns.names.reference ?? context.columns.names.lane_ref ?? 'reference'
+  const detail = `${column} must be unique; line ${identity.sameIdAt} has the same one with other values. Keep one row of each load, with its newest values.`
+  return { ...refused(column, detail), sameId: true }
 }
 
 /** Why an import ended early, for the person who uploaded the file; null for an unexpected error. */

@@ -3,6 +3,7 @@ import type { getImport } from '#contract/imports.ts'
 import { counted } from '#engine/wording.ts'
 import { quoted } from '../csv/index.ts'
 import type { LeftOutRow, TableFile } from '../tables/index.ts'
+import type { LeftOut } from './returned-rows.ts'
 
 export type ImportNote = AnswerOf<typeof getImport>['understood'][number]
 
@@ -42,7 +43,7 @@ const encodingNames = {
  * the lines left out.
  */
 export function fileNotes(file: TableFile, leftOut: LeftOutLines): ImportNote[] {
-  return [...encodingNotes(file), ...headerNotes(file), ...leftOutNotes(file, leftOut)]
+  return [...encodingNotes(file), ...headerNotes(file), ...linesNotes(file, leftOut)]
 }
 
 const noteOf = (
@@ -75,7 +76,7 @@ function headerNotes({ joined, header, headerRows }: TableFile): ImportNote[] {
   return [noteOf('header_joined', `${what} (lines ${lines}) are read together: ${names}.`)]
 }
 
-function leftOutNotes({ aboveHeader }: TableFile, { counts, remarks }: LeftOutLines): ImportNote[] {
+function linesNotes({ aboveHeader }: TableFile, { counts, remarks }: LeftOutLines): ImportNote[] {
   const note = (count: number, what: string, texts: readonly string[] = []) => {
     if (count === 0) return []
     const shown = texts.length === 0 ? '' : `: ${texts.join(', ')}${texts.length < count ? ', …' : ''}`
@@ -131,4 +132,20 @@ export function otherLoadsNotes(count: number, column: string | null): ImportNot
       ],
     },
   ]
+}
+
+/** Rows that make no new quote, by the reason. */
+export type LeftOutCounts = Readonly<Record<LeftOut, number>>
+
+/** How many rows were left out because their quotes count in no figure. */
+export function leftOutNotes({ superseded, void: voided }: LeftOutCounts): ImportNote[] {
+  const rows = (count: number, one: string, many: string) =>
+    count === 0 ? [] : [`${count.toLocaleString('en-US')} ${count === 1 ? one : many}`]
+  const parts = [
+    ...rows(superseded, 'superseded offer', 'superseded offers'),
+    ...rows(voided, 'void quote', 'void quotes'),
+  ]
+  if (parts.length === 0) return []
+  const detail = `Left out: ${parts.join(' and ')}, because such quotes count in no figure.`
+  return [{ code: 'quotes_left_out', column: null, detail, choices: [] }]
 }

@@ -38,12 +38,25 @@ export interface NotAppliedField {
   readonly column:
     | 'outcome'
     | 'outcome_reason'
+    | 'decided_at'
     | (typeof bookingColumns)[keyof ReportedBooking]
     | QuoteName<'column', ReportedQuoteField>
   readonly fileValue: string | number
   readonly currentValue: string | number | null
   /** Why an amount of the row does not fit the quoted rate. Absent if the quote has a newer value. */
   readonly because?: string
+}
+
+export interface MergeOptions {
+  /** When the customer decided, in epoch milliseconds, if the row does not state it. */
+  readonly decidedAt: number
+  /** The default basis. */
+  readonly assumed: RateBasis
+  /**
+   * Whether the row has only what a person edited in an exported file. Its other cells state the same as the quote, so an edit needs no
+   * rate beside it, and removes nothing.
+   */
+  readonly isEdit?: boolean
 }
 
 export interface MergedRow {
@@ -61,18 +74,15 @@ export interface MergedRow {
  * the booking. A cost or a market rate on other terms than the quoted rate is listed, too. A booking is a win: `outcomeFrom` decides,
  * as for a signed update.
  *
- * `decidedAt` (epoch milliseconds) is when the customer decided, if the row does not state it. `assumed` is the default basis.
- *
  * @example mergeRow(pendingQuote, { booking: { customerRateCents: 215000 }, outcome: 'won', ... }, { decidedAt, assumed })
  *   // { values: { customer_rate_cents: 215000, outcome: 'won', ... }, notApplied: [], rule: 'booking_is_a_win' }
  */
-export function mergeRow(
-  saved: QuoteRow,
-  row: ReportedRow,
-  { decidedAt, assumed }: { readonly decidedAt: number; readonly assumed: RateBasis },
-): MergedRow {
+export function mergeRow(saved: QuoteRow, row: ReportedRow, options: MergeOptions): MergedRow {
+  const { decidedAt, assumed, isEdit = false } = options
   const values: Record<string, unknown> = {}
-  const { quote, notApplied } = quoteToMerge(saved, row, assumed)
+  const { quote, notApplied } = isEdit
+    ? { quote: row.quote, notApplied: [] as NotAppliedField[] }
+    : quoteToMerge(saved, row, assumed)
   for (const [field, value] of Object.entries(quote) as [ReportedQuoteField, string | number][]) {
     const { column, sent, stamp } = quoteTable[field]
     if (plain(saved[column]) === value) continue
@@ -95,7 +105,7 @@ export function mergeRow(
     }
     values[column] = column === 'created_at' ? new Date(value) : value
   }
-  Object.assign(values, removedByTerms(saved, values as NextValues, assumed))
+  if (!isEdit) Object.assign(values, removedByTerms(saved, values as NextValues, assumed))
   for (const [field, value] of Object.entries(row.booking) as [keyof ReportedBooking, string | number][]) {
     const column = bookingColumns[field]
     const current = field === 'customerName' ? (saved[column] ?? saved.quoted_customer_name) : saved[column]
@@ -116,11 +126,14 @@ export function mergeRow(
     values[column] = columnValue(field, value)
     if (field === 'truckCostCents') values.truck_cost_source = 'import'
   }
-  Object.assign(values, chargesInOtherCurrency(saved, values as NextValues))
+  if (!isEdit) Object.assign(values, chargesInOtherCurrency(saved, values as NextValues))
   const held = { ...saved, ...values } as QuoteRow
   // If the TMS cancelled the booking, it stays cancelled, and the row's booking was not applied.
   const books = isBooked(row.booking) && isBooked(bookingOf(held))
-  const ended = mergeOutcome(saved, row, books ? held : null, row.decidedAt ?? decidedAt)
+  const ended = mergeOutcome(saved, row, books ? held : null, {
+    ...options,
+    decidedAt: row.decidedAt ?? decidedAt,
+  })
   return {
     values: { ...values, ...ended.values },
     notApplied: [...notApplied, ...ended.notApplied],
@@ -221,7 +234,7 @@ function mergeOutcome(
   quote: QuoteRow,
   row: ReportedRow,
   booked: QuoteRow | null,
-  decidedAt: number,
+  { decidedAt, isEdit }: MergeOptions,
 ): MergedRow {
   const nothing: MergedRow = { values: {}, notApplied: [], rule: null }
   const { outcome, reason } = row
@@ -242,13 +255,14 @@ function mergeOutcome(
     const mayReplace =
       quote.outcome === 'pending' || ['import', 'lanewise'].includes(quote.outcome_source ?? '')
     if (!mayReplace) return stands
+    const undecided = outcome === 'pending'
     return {
       ...nothing,
       values: {
         outcome,
-        outcome_source: 'import',
+        outcome_source: undecided ? null : 'import',
         outcome_reason: reason,
-        decided_at: new Date(decidedAt),
+        decided_at: undecided ? null : new Date(decidedAt),
       },
     }
   }
@@ -267,14 +281,26 @@ function mergeOutcome(
       ],
     }
   }
+  const staysDecided = isEdit === true && !isOfFile && row.decidedAt !== null
   return {
     ...nothing,
+    notApplied: staysDecided ? [decidedAtStays(quote, row.decidedAt ?? decidedAt)] : [],
     values: {
       ...(reason !== null && reason !== quote.outcome_reason ? { outcome_reason: reason } : {}),
       ...(isOfFile && row.decidedAt !== null && row.decidedAt !== quote.decided_at?.getTime()
         ? { decided_at: new Date(row.decidedAt) }
         : {}),
     },
+  }
+}
+
+/** The edited time of a decision that no file made. */
+function decidedAtStays({ decided_at: current }: QuoteRow, edited: number): NotAppliedField {
+  return {
+    field: 'decided_at',
+    column: 'decided_at',
+    fileValue: new Date(edited).toISOString(),
+    currentValue: current?.toISOString() ?? null,
   }
 }
 

@@ -182,6 +182,17 @@ function basisOfRates(row: RowReader, names: Columns['names'], bases: Columns['b
   return basis !== null && 'value' in basis ? basis.value : null
 }
 
+/** Reads the cells of the quoted rate's terms, each alone. */
+export function readTermsCells(row: RowReader): QuotedTermsRead {
+  return {
+    quotedBasis: row.readCached('quoted_basis', readBasis),
+    quotedFuelCents: row.read('quoted_fuel', readCharge),
+    quotedAccessorialsCents: row.read('quoted_accessorials', readCharge),
+    quotedCharges: row.readCached('quoted_charges', readNamedCharges),
+    quotedCurrency: row.readCached('quoted_currency', readCurrency),
+  }
+}
+
 /** The basis, charges and currency of a row's quoted rate. */
 export type QuotedTermsRead = {
   readonly [F in (typeof quotedTermsFields)[number]]: QuoteValue<F> | null

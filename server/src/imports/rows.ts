@@ -5,6 +5,7 @@ import {
   type SentBookingField,
   sentBookingFields,
 } from '#engine/booking-fields.ts'
+import type { SavedOutcome } from '#engine/history.ts'
 import { arePlausibleMiles, greatCircleMiles } from '#engine/miles.ts'
 import { formatDollars } from '#engine/money.ts'
 import { isNotGiven } from '#engine/not-given.ts'
@@ -34,6 +35,7 @@ import {
   readReason,
   readText,
   readYesNo,
+  withoutGuards,
 } from '../csv/index.ts'
 import { bookedColumns, columnValue, type NewQuote } from '../database/queries/index.ts'
 import { lanePlaces } from '../quotes/index.ts'
@@ -51,7 +53,7 @@ export type ReportedQuoteField = Exclude<
   'origin' | 'destination' | 'equipment' | 'quotedCustomerName'
 >
 const readApart: ReadonlySet<string> = new Set(['origin', 'destination', 'equipment', 'quotedCustomerName'])
-const reportedFields = quoteFieldsOf('file').filter(
+export const reportedFields = quoteFieldsOf('file').filter(
   (field): field is ReportedQuoteField => !readApart.has(field),
 )
 type QuoteValues = { readonly [F in ReportedQuoteField]: QuoteValue<F> | null }
@@ -63,8 +65,8 @@ export type ReportedQuote = { readonly [F in ReportedQuoteField]?: QuoteValue<F>
 export interface ReportedRow {
   readonly quote: ReportedQuote
   readonly booking: ReportedBooking
-  /** Null when the row reports no outcome. */
-  readonly outcome: 'won' | 'lost' | 'expired' | null
+  /** Null when the row reports no outcome. Only an edited row reports that a quote is pending again. */
+  readonly outcome: SavedOutcome | null
   readonly reason: OutcomeReason | null
   readonly decidedAt: number | null
 }
@@ -116,7 +118,21 @@ export function readRow(cells: readonly string[], context: RowContext): ReadRow 
   }
   const row = new RowReader(cells, context)
   const ref = row.text('lane_ref')
-  return ref === null ? readQuote(row, context) : readBooking(row, ref, context)
+  return ref === null || hasPlaces(row) ? readQuote(row, context) : readBooking(row, ref, context)
+}
+
+/** Reads a lane_ref. @example readLaneRef('48211093754-1-1') // { value: '48211093754-1-1' } */
+export function readLaneRef(text: string): Cell<string> {
+  return /^\d{1,16}-\d{1,9}-\d{1,9}$/.test(text)
+    ? { value: text }
+    : { wrong: 'a lane_ref such as 48211093754-1-1' }
+}
+
+/** Whether a row names a place. One with a lane_ref is otherwise the booking or the outcome of that quote. */
+function hasPlaces(row: RowReader): boolean {
+  return (['origin', 'destination'] as const).some((end) =>
+    ([end, `${end}_city`, `${end}_zip`] as const).some((field) => row.text(field) !== null),
+  )
 }
 
 /** Reads the cells that both kinds of row can have: booking and outcome. */
@@ -163,7 +179,8 @@ function readQuote(row: RowReader, context: RowContext): ReadRow {
   const own = readOwnFields(row, now)
   const { quotedRateCents: quotedRate, quotedAt, pickupDate } = own
   const quotedTerms = readQuotedCharges(row, quotedRate, end, context.columns)
-  const reference = row.read('reference', readId)
+  const laneRef = row.read('lane_ref', readLaneRef)
+  const reference = row.read('reference', readId) ?? laneRef
   const pickupAt = pickupDate === null ? null : row.dates.startOf(pickupDate)
   // A pickup day can be in the future; a quote cannot, so it is dated now. All quotes of a file without dates are dated now, with a
   // warning.
@@ -243,7 +260,7 @@ const fixedOwnFields: ReadonlySet<string> = new Set([
 ])
 
 /** Reads the fields of a quote that follow from one cell each, by their unit. */
-function readOwnFields(row: RowReader, now: number): OwnValues {
+export function readOwnFields(row: RowReader, now: number): OwnValues {
   const values = ownFields.map((field) => {
     const { sent, unit } = quoteTable[field]
     if (unit === 'time') return [field, row.past(sent, now)]
@@ -394,9 +411,10 @@ function contentOf({ end, own, quote, ...cells }: QuoteCells, hasId: boolean, ro
     own.estimatedCostCents,
     own.marketRateCents,
     own.miles,
-    end.customerName ?? formerText(row, 'customer_name'),
-    end.carrierName ?? formerText(row, 'carrier_name'),
-    end.carrierNotes ?? formerText(row, 'carrier_mc'),
+    ...(['customerName', 'carrierName', 'carrierNotes'] as const).map((field) => {
+      const { sent } = bookingTable[field]
+      return asWritten(row, sent, end[field] ?? formerText(row, sent))
+    }),
     outcomeOf(end),
     end.reason,
     row.asUtc('quoted_at'),
@@ -405,7 +423,14 @@ function contentOf({ end, own, quote, ...cells }: QuoteCells, hasId: boolean, ro
     own.pickupDate,
     ...(all.every((value) => value === null) ? [] : all),
     ...laterFields.flatMap((field) =>
-      own[field] === null || (field === 'repName' && !hasId) ? [] : [[quoteTable[field].sent, own[field]]],
+      own[field] === null || (field === 'repName' && !hasId)
+        ? []
+        : [
+            [
+              quoteTable[field].sent,
+              field === 'repName' ? asWritten(row, 'rep_name', own[field]) : own[field],
+            ],
+          ],
     ),
   ])
 }
@@ -432,6 +457,12 @@ function formerText(
   const text = row.notGiven(field)
   const cell = text === null ? null : readText(text)
   return cell !== null && 'value' in cell ? cell.value : null
+}
+
+/** A name with the apostrophe that the file has before it. Earlier versions kept it, and their digests are stored. */
+function asWritten(row: RowReader, field: ImportFieldName, name: string | null): string | null {
+  const text = row.text(field)
+  return text === null || withoutGuards(text) === text ? name : text.replace(/\s+/g, ' ')
 }
 
 /** Fields that were added later. A row without them keeps its digest. */
@@ -474,11 +505,7 @@ function plausibleMiles(
 }
 
 function readBooking(row: RowReader, ref: string, context: RowContext): ReadRow {
-  const laneRef = row.read('lane_ref', (text) =>
-    /^\d{1,16}-\d{1,9}-\d{1,9}$/.test(text)
-      ? { value: text }
-      : { wrong: 'a lane_ref such as 48211093754-1-1' },
-  )
+  const laneRef = row.read('lane_ref', readLaneRef)
   const end = readEnd(row, context)
   if (row.isWrong) return { kind: 'refused', errors: row.errors }
   // Like a signed update, a row without an outcome may have only some booking fields, such as the carrier.

@@ -1,6 +1,6 @@
-import type { Outcome } from '#engine/history.ts'
+import type { Outcome, SavedOutcome } from '#engine/history.ts'
 import { formatDollars } from '#engine/money.ts'
-import { quoted } from '../csv/index.ts'
+import { type ImportFieldName, quoted } from '../csv/index.ts'
 import {
   databaseNow,
   defaultBasisOf,
@@ -10,6 +10,7 @@ import {
   findQuoteIds,
   lockImports,
   lockPushes,
+  people,
   pushedQuotes,
   quotesById,
   type Setter,
@@ -24,9 +25,12 @@ import type {
 } from '../database/schema/index.ts'
 import type { Database, TenantId } from '../database/session/index.ts'
 import { type Entry, enter } from '../entering/index.ts'
-import type { Columns } from './columns.ts'
+import { quoteAnswers, quoteCsvCells } from '../quotes/index.ts'
+import type { SameIds } from './columns.ts'
 import { mergeRow, type NotAppliedField, otherLane } from './merge-row.ts'
+import { editedRow, type LeftOut, type ReturnedRow } from './returned-rows.ts'
 import { formerIdentity } from './row-fingerprint.ts'
+import type { CellError, RowContext } from './row-reader.ts'
 import type { ImportedBooking, ImportedQuote, ReportedRow } from './rows.ts'
 import { isOtherLoad, otherLoadWords } from './same-load.ts'
 
@@ -43,8 +47,27 @@ export interface SettledBooking {
   readonly said: string
 }
 
+/** A row with the lane_ref of a quote, perhaps of another brokerage. */
+export interface SettledReturn {
+  readonly line: number
+  readonly row: ReturnedRow
+  /** The row as a new quote; null if it cannot be one, because of `errors`. */
+  readonly quote: SettledQuote | null
+  readonly errors: readonly CellError[]
+  readonly leftOut: LeftOut | null
+}
+
+/** The valid rows of a batch, and the returned rows, also those that are valid only for a known quote. */
+export interface SettledRows {
+  readonly quotes: readonly SettledQuote[]
+  readonly bookings: readonly SettledBooking[]
+  readonly returned: readonly SettledReturn[]
+}
+
 /** The result of saving the valid rows of a batch. */
 export interface SavedRows {
+  /** Rows that make no new quote. They are in no other count. */
+  readonly leftOut: Record<LeftOut, number>
   rowsAdded: number
   rowsUpdated: number
   rowsRepeated: number
@@ -62,22 +85,27 @@ export interface SavedRows {
 /** Adds a row to the counts of outcomes, or with -1 removes it. An expired quote counts as pending. A booking may have no outcome. */
 function count(outcomes: SavedRows['outcomes'], row: Pick<KnownRow, 'quote' | 'reported'>, by: 1 | -1): void {
   const outcome = row.quote === null ? row.reported.outcome : (row.quote.columns.outcome ?? 'pending')
-  if (outcome !== null) outcomes[outcome === 'expired' ? 'pending' : outcome] += by
+  if (outcome !== null) countOutcome(outcomes, outcome, by)
+}
+
+function countOutcome(outcomes: SavedRows['outcomes'], outcome: SavedOutcome, by: 1 | -1): void {
+  outcomes[outcome === 'expired' ? 'pending' : outcome] += by
 }
 
 interface Job {
   readonly tenant: TenantId
   readonly importId: number
   readonly createdBy: number | null
-  readonly file: { readonly columns: Columns }
   readonly dryRun: boolean
+  readonly context: RowContext
 }
 
 /** A row of an existing quote. */
 interface KnownRow {
   readonly line: number
   readonly quoteId: number
-  readonly said: string
+  /** The digest of the row; null for an edited row, so that the row of another system that the quote has keeps its digest. */
+  readonly said: string | null
   readonly reported: ReportedRow
   /** The row as a quote, when it has no lane_ref. */
   readonly quote: ImportedQuote | null
@@ -94,13 +122,11 @@ export async function saveRows(
   transaction: TenantTransaction,
   database: Database,
   job: Job,
-  {
-    quotes,
-    bookings,
-  }: { readonly quotes: readonly SettledQuote[]; readonly bookings: readonly SettledBooking[] },
+  { quotes: ownQuotes, bookings, returned }: SettledRows,
 ): Promise<SavedRows> {
   const { tenant } = job
   const rows: SavedRows = {
+    leftOut: { superseded: 0, void: 0 },
     rowsAdded: 0,
     rowsUpdated: 0,
     rowsRepeated: 0,
@@ -117,6 +143,8 @@ export async function saveRows(
     // A push of the same load must not create a second quote meanwhile.
     await lockPushes(transaction, tenant)
   }
+  const { edits, others } = await returnedRows(transaction, job, returned, rows)
+  const quotes = [...ownQuotes, ...others]
   const here = await findImported(
     transaction,
     tenant,
@@ -165,7 +193,7 @@ export async function saveRows(
     })
     await enter(transaction, entries, { ...job, identifiers: database.identifiers })
   }
-  known.push(...(await bookedRows(transaction, job, bookings, rows)))
+  known.push(...(await bookedRows(transaction, job, bookings, rows)), ...edits)
   if (known.length > 0) await updateQuotes(transaction, database, job, known, rows)
   return rows
 }
@@ -210,7 +238,7 @@ async function repsOf(
 /** The bookings of quotes that exist. The others are rejected. */
 async function bookedRows(
   transaction: TenantTransaction,
-  { tenant, file }: Job,
+  { tenant, context }: Job,
   bookings: readonly SettledBooking[],
   rows: SavedRows,
 ): Promise<KnownRow[]> {
@@ -219,18 +247,83 @@ async function bookedRows(
     tenant,
     bookings.map(({ booking }) => booking.laneRef),
   )
-  const column = file.columns.names.lane_ref ?? 'lane_ref'
   return bookings.flatMap(({ line, booking: { laneRef, reported }, said }) => {
     const quoteId = refs.get(laneRef)
     if (quoteId !== undefined) {
       count(rows.outcomes, { quote: null, reported }, 1)
       return [{ line, quoteId, said, reported, quote: null }]
     }
-    rows.rowsRefused++
-    const detail = `${column} must be a quote of this brokerage; no quote was found for "${laneRef}".`
-    rows.refused.push({ row: line, column, detail })
+    refuse(rows, line, [unknownRef(laneRef, context)])
     return []
   })
+}
+
+function unknownRef(laneRef: string, { columns }: RowContext): CellError {
+  const column = columns.names.lane_ref ?? 'lane_ref'
+  return {
+    column,
+    detail: `${column} must be a quote of this brokerage; no quote was found for "${laneRef}".`,
+  }
+}
+
+function refuse(rows: SavedRows, row: number, errors: readonly CellError[]): void {
+  rows.rowsRefused++
+  rows.refused.push(
+    ...errors.map(({ column, detail }) => ({ row, column: column === '' ? null : column, detail })),
+  )
+}
+
+/** The edits of quotes that came back, and the rows that are quotes of another brokerage. The others are counted here. */
+async function returnedRows(
+  transaction: TenantTransaction,
+  { tenant, context }: Job,
+  returned: readonly SettledReturn[],
+  rows: SavedRows,
+): Promise<{ readonly edits: readonly KnownRow[]; readonly others: readonly SettledQuote[] }> {
+  const edits: KnownRow[] = []
+  const others: SettledQuote[] = []
+  if (returned.length === 0) return { edits, others }
+  const refs = returned.map(({ row }) => row.laneRef)
+  const quoteIds = await findQuoteIds(transaction, tenant, refs)
+  const found = await quotesById(transaction, tenant, [...new Set(quoteIds.values())], { lock: false })
+  const defaults = await people.defaultsOf(transaction, tenant)
+  const answers = await quoteAnswers(transaction, tenant, found)
+  const held = new Map(
+    found.map((quote, nth) => {
+      const answer = answers[nth]
+      if (answer === undefined) throw new Error('Each quote has an answer.')
+      return [quote.lane_ref, { quote, cells: quoteCsvCells(answer, defaults) }]
+    }),
+  )
+  for (const { line, row, quote, errors, leftOut } of returned) {
+    const known = held.get(row.laneRef)
+    if (known === undefined) {
+      if (row.isStated) refuse(rows, line, [unknownRef(row.laneRef, context)])
+      else if (leftOut !== null) rows.leftOut[leftOut]++
+      else if (quote === null) refuse(rows, line, errors)
+      else others.push(quote)
+      continue
+    }
+    const edit = editedRow(
+      { cells: row.cells, quote: quote?.quote ?? null, errors },
+      known.quote,
+      known.cells,
+      context,
+    )
+    if (edit.kind !== 'edited') {
+      const nameOf = (field: ImportFieldName) => context.columns.names[field] ?? field
+      const errors =
+        edit.kind === 'refused' ? edit.errors : edit.others.map((one) => otherLaneError(one, nameOf))
+      refuse(rows, line, errors)
+      continue
+    }
+    const { quote: edited, booking, outcome } = edit.reported
+    const counts = known.quote.superseded_by === null && known.quote.voided_at === null
+    if (counts) countOutcome(rows.outcomes, edit.outcome ?? known.quote.outcome, 1)
+    if (outcome === null && Object.keys({ ...edited, ...booking }).length === 0) rows.rowsRepeated++
+    else edits.push({ line, quoteId: known.quote.lane_id, said: null, reported: edit.reported, quote: null })
+  }
+  return { edits, others }
 }
 
 /** A value of a row that did not change its quote, because a newer or a signed value is there. */
@@ -248,14 +341,14 @@ async function updateQuotes(
   rows: SavedRows,
 ): Promise<void> {
   const now = await databaseNow(transaction)
-  const { tenant, importId, createdBy, dryRun, file } = job
+  const { tenant, importId, createdBy, dryRun } = job
   const assumed = await defaultBasisOf(transaction, tenant)
   const reps = await repsOf(
     transaction,
     tenant,
     known.map(({ reported }) => reported.quote.repName),
   )
-  const nameOf = (field: keyof Columns['names']) => file.columns.names[field] ?? field
+  const nameOf = (field: ImportFieldName) => job.context.columns.names[field] ?? field
   const quoteIds = [...new Set(known.map(({ quoteId }) => quoteId))]
   const found = await quotesById(transaction, tenant, quoteIds, { lock: !dryRun })
   const quotes = new Map(found.map((quote) => [quote.lane_id, quote]))
@@ -272,17 +365,19 @@ async function updateQuotes(
     if (changing.some((one) => one.quote.lane_id === quoteId)) await write()
     const saved = quotes.get(quoteId)
     if (saved === undefined) throw new Error('A quote that was found is not there.')
-    if (said === saved.import_said) {
+    if (said !== null && said === saved.import_said) {
       rows.rowsRepeated++
       continue
     }
-    const refused = quote === null ? null : otherQuote(saved, quote, { line, columns: file.columns, nameOf })
-    if (refused !== null) {
-      refuse(rows, { quote, reported }, refused)
+    const other = quote === null ? null : otherQuote(saved, quote, job.context.columns.sameIds, nameOf)
+    if (other !== null) {
+      count(rows.outcomes, { quote, reported }, -1)
+      if (other.isOtherLoad) rows.rowsOfOtherLoads++
+      refuse(rows, line, other.errors)
       continue
     }
     const decidedAt = quote === null ? now.getTime() : saved.created_at.getTime()
-    const merged = mergeRow(saved, reported, { decidedAt, assumed })
+    const merged = mergeRow(saved, reported, { decidedAt, assumed, isEdit: said === null })
     const isChanged = Object.keys(merged.values).length > 0
     notApplied.push(...merged.notApplied.map((field) => ({ line, quote: saved, field })))
     if (!isChanged && merged.notApplied.length === 0) {
@@ -299,7 +394,7 @@ async function updateQuotes(
     } else rows.rowsNotApplied++
     const { rep_name: rep } = merged.values
     const credited = rep === undefined ? {} : { created_by: reps(rep) }
-    const next = { ...merged.values, ...credited, import_said: said }
+    const next = { ...merged.values, ...credited, ...(said === null ? {} : { import_said: said }) }
     if (dryRun) quotes.set(quoteId, { ...saved, ...next })
     else {
       changing.push({
@@ -320,54 +415,36 @@ async function updateQuotes(
 }
 
 interface OtherQuote {
-  readonly errors: readonly RowError[]
+  readonly errors: readonly CellError[]
   readonly isOtherLoad: boolean
-}
-
-/** Takes a row that was counted as accepted as refused. */
-function refuse(
-  rows: SavedRows,
-  row: Pick<KnownRow, 'quote' | 'reported'>,
-  { errors, isOtherLoad }: OtherQuote,
-): void {
-  rows.rowsRefused++
-  if (isOtherLoad) rows.rowsOfOtherLoads++
-  count(rows.outcomes, row, -1)
-  rows.refused.push(...errors)
-}
-
-interface RowPlace {
-  readonly line: number
-  readonly columns: Columns
-  readonly nameOf: (field: keyof Columns['names']) => string
 }
 
 /** The errors of a row that is not of the quote with its id: its lane, or both its customer and its day, are others. Null if it is. */
 function otherQuote(
   saved: QuoteRow,
   quote: ImportedQuote,
-  { line, columns, nameOf }: RowPlace,
+  sameIds: SameIds,
+  nameOf: (field: ImportFieldName) => string,
 ): OtherQuote | null {
   const other = otherLane(saved, quote.columns)
   if (other.length > 0) {
-    return { errors: other.map((one) => errorOfOther(one, line, nameOf)), isOtherLoad: false }
+    return { errors: other.map((one) => otherLaneError(one, nameOf)), isOtherLoad: false }
   }
-  if (columns.sameIds === 'update' || !isOtherLoad(saved, quote)) return null
+  if (sameIds === 'update' || !isOtherLoad(saved, quote)) return null
   const column = nameOf('reference')
   const detail = `${quoted(quote.reference ?? '')} ${otherLoadWords(saved, quote, column)}.`
-  return { errors: [{ row: line, column, detail }], isOtherLoad: true }
+  return { errors: [{ column, detail }], isOtherLoad: true }
 }
 
 /** The error of a row with the id of a quote of another lane. */
-function errorOfOther(
+function otherLaneError(
   { field, is, was }: ReturnType<typeof otherLane>[number],
-  row: number,
-  nameOf: (field: keyof Columns['names']) => string,
-): RowError {
+  nameOf: (field: ImportFieldName) => string,
+): CellError {
   const column = nameOf(field)
   const id = nameOf('reference')
   const detail = `${column} must be "${was}", as in the quote that has this ${id}; it is "${is}". A quote of another lane needs its own ${id}.`
-  return { row, column, detail }
+  return { column, detail }
 }
 
 /** The values of the file that were not applied, each with the source of the quote's value. */

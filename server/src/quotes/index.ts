@@ -26,5 +26,5 @@ export {
 export { marketPairs, readMarketEnds } from './market-areas.ts'
 export { chargesInOtherCurrency, removedByTerms, termsOf } from './other-terms.ts'
 export { oneQuoteAnswer, pricedQuote, quoteAnswers, shownQuote } from './quote-answer.ts'
-export { quoteCsvHead, quoteCsvLines } from './quote-csv.ts'
+export { quoteCsvCells, quoteCsvHead, quoteCsvHeaders, quoteCsvLines } from './quote-csv.ts'
 export { closestFinder, type FindClosest, unknownPlaces } from './unknown-places.ts'

@@ -3,7 +3,7 @@ import { bookingTable, type CsvBookingField, csvBookingFields } from '#engine/bo
 import { type CsvQuoteField, csvQuoteFields, isAmountUnit, quoteTable } from '#engine/quote-fields.ts'
 import type { RateBasis } from '#engine/rate-basis.ts'
 import type { RateType } from '#engine/rate-type.ts'
-import { csvHead, csvLines } from '../csv/index.ts'
+import { csvHead, csvLines, guardedCell } from '../csv/index.ts'
 
 const money = (dollars: number | null) => (dollars === null ? '' : dollars.toFixed(2))
 
@@ -99,8 +99,9 @@ const laterFields = csvQuoteFields.filter(
 )
 
 /**
- * The columns of an exported quote, named as the industry names them. Any brokerage can import the file, because an import reads
- * "Quote ID" as the reference of the row, not as a lane_ref.
+ * The columns of an exported quote, named as the industry names them. Any brokerage can import the file: an import reads "Quote ID" as
+ * the quote with this lane_ref, and where there is none, as the reference of a new quote. "Superseded by" and "Voided at" mark the
+ * quotes that count in no figure, which the import leaves out of another brokerage.
  */
 const columns: readonly Column[] = [
   ['Quote ID', (quote) => quote.lane_ref],
@@ -129,10 +130,21 @@ const columns: readonly Column[] = [
   ...csvBookingFields.filter((field) => !besideTheQuote.has(field)).map(booked),
   ...laterFields.map(quoted),
   ['Updated at', (quote) => quote.updated_at],
+  ['Superseded by', (quote) => quote.superseded_by],
+  ['Voided at', (quote) => quote.voided_at],
 ]
 
+/** The names of the columns of an exported file of quotes. */
+export const quoteCsvHeaders = columns.map(([header]) => header)
+
 /** The UTF-8 byte order mark and the header line. */
-export const quoteCsvHead = csvHead(columns.map(([header]) => header))
+export const quoteCsvHead = csvHead(quoteCsvHeaders)
+
+/** The cells of a quote in an exported file, as a spreadsheet shows them. */
+export function quoteCsvCells(quote: Quote, { basis, rateType }: AssumedOfQuotes): string[] {
+  const exported = { ...quote, default_basis: basis, default_rate_type: rateType }
+  return columns.map(([, cell]) => guardedCell(cell(exported)))
+}
 
 /** One line per quote: dollars with two decimals, times in ISO 8601, empty cells for unknown values. */
 export function quoteCsvLines(quotes: readonly Quote[], { basis, rateType }: AssumedOfQuotes): string {
