@@ -27,7 +27,7 @@ import type { Database, TenantId } from '../database/session/index.ts'
 import { type Entry, enter } from '../entering/index.ts'
 import { quoteAnswers, quoteCsvCells } from '../quotes/index.ts'
 import type { SameIds } from './columns.ts'
-import { mergeRow, type NotAppliedField, otherLane } from './merge-row.ts'
+import { type MergedRow, mergeRow, type NotAppliedField, otherLane } from './merge-row.ts'
 import { editedRow, type LeftOut, type ReturnedRow } from './returned-rows.ts'
 import { formerIdentity } from './row-fingerprint.ts'
 import type { CellError, RowContext } from './row-reader.ts'
@@ -341,7 +341,7 @@ async function updateQuotes(
   rows: SavedRows,
 ): Promise<void> {
   const now = await databaseNow(transaction)
-  const { tenant, importId, createdBy, dryRun } = job
+  const { tenant, dryRun } = job
   const assumed = await defaultBasisOf(transaction, tenant)
   const reps = await repsOf(
     transaction,
@@ -352,7 +352,7 @@ async function updateQuotes(
   const quoteIds = [...new Set(known.map(({ quoteId }) => quoteId))]
   const found = await quotesById(transaction, tenant, quoteIds, { lock: !dryRun })
   const quotes = new Map(found.map((quote) => [quote.lane_id, quote]))
-  const changing: Extract<Entry, { kind: 'change' }>[] = []
+  const changing: ChangeEntry[] = []
   const notApplied: RowNotApplied[] = []
   async function write(): Promise<void> {
     const by = { tenant, identifiers: database.identifiers, changedAt: now }
@@ -397,17 +397,7 @@ async function updateQuotes(
     const next = { ...merged.values, ...credited, ...(said === null ? {} : { import_said: said }) }
     if (dryRun) quotes.set(quoteId, { ...saved, ...next })
     else {
-      changing.push({
-        kind: 'change',
-        quote: saved,
-        next,
-        origin: {
-          source: 'import',
-          importId,
-          rule: merged.rule,
-          ...(createdBy === null ? {} : { userId: createdBy }),
-        },
-      })
+      changing.push(changeOf(job, saved, next, merged.rule))
     }
   }
   await write()
@@ -434,6 +424,18 @@ function otherQuote(
   const column = nameOf('reference')
   const detail = `${quoted(quote.reference ?? '')} ${otherLoadWords(saved, quote, column)}.`
   return { errors: [{ column, detail }], isOtherLoad: true }
+}
+
+type ChangeEntry = Extract<Entry, { kind: 'change' }>
+
+function changeOf(
+  { importId, createdBy }: Job,
+  quote: QuoteRow,
+  next: ChangeEntry['next'],
+  rule: MergedRow['rule'],
+): ChangeEntry {
+  const by = createdBy === null ? {} : { userId: createdBy }
+  return { kind: 'change', quote, next, origin: { source: 'import', importId, rule, ...by } }
 }
 
 /** The error of a row with the id of a quote of another lane. */
