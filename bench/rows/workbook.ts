@@ -13,6 +13,17 @@ interface Imported {
   readonly growthBytes: number
 }
 
+async function askAndStop(
+  server: Awaited<ReturnType<typeof startServer>>,
+  question: { readonly file: Uint8Array; readonly tenant: number },
+): Promise<Imported> {
+  try {
+    return await server.ask<Imported>(question)
+  } finally {
+    await server.stop()
+  }
+}
+
 /** Processor time and memory of the import of a large workbook. */
 export const workbookRow: BenchRow = {
   name: 'workbook',
@@ -26,9 +37,7 @@ export const workbookRow: BenchRow = {
       const file = workbookOf(quotesFor(data, tenant.tenantId, rowsOfWorkbook, 0))
       const env = { DATABASE_URL: data.url('service') }
       const server = await startServer('import', './workbook-import-main.ts', env, 'ready', 'any')
-      const imported = await server
-        .ask<Imported>({ file, tenant: tenant.tenantId })
-        .finally(() => server.stop())
+      const imported = await askAndStop(server, { file, tenant: tenant.tenantId })
       const megabytes = imported.growthBytes / 1024 / 1024
       return {
         table: {

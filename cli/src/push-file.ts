@@ -174,6 +174,12 @@ export function columnName({ header, columns }: PushFile, field: string): string
   return at === undefined ? null : (header[at] ?? null)
 }
 
+function missingId(cells: readonly string[], file: PushFile): RowError {
+  const written = cellText(cells[file.columns.external_id ?? -1])
+  const detail = `The id of the quote is missing${written === null ? '' : `; it is ${JSON.stringify(written)}`}.`
+  return { column: columnName(file, 'external_id'), detail }
+}
+
 function readPushRow(cells: readonly string[], file: PushFile): Pick<PushRow, 'quote' | 'errors'> {
   const { columns } = file
   const errors: RowError[] = []
@@ -236,11 +242,7 @@ function readPushRow(cells: readonly string[], file: PushFile): Pick<PushRow, 'q
     }
   }
   const externalId = read('external_id', readId)
-  if (text('external_id') === null) {
-    const written = cellText(cells[columns.external_id ?? -1])
-    const detail = `The id of the quote is missing${written === null ? '' : `; it is ${JSON.stringify(written)}`}.`
-    errors.push({ column: columnName(file, 'external_id'), detail })
-  }
+  if (text('external_id') === null) errors.push(missingId(cells, file))
   const outcome = read('outcome', readOutcome)
   const reason = outcome?.reason ?? read('outcome_reason', (cell) => ({ value: readReason(cell) }))
   const decidedAt = time('decided_at')

@@ -61,10 +61,8 @@ export const readPastedQuotes = endpoint({
       Type.Array(
         Type.Object({
           column: wholeNumber('Column number, from 1', 1, pastedColumnsMax),
-          field: nullable(
-            Type.Enum([...pastedFields], {
-              description: 'The field of the column; null to ignore the column',
-            }),
+          field: Type.Optional(
+            oneOf('The field of the column; without it, the column is ignored', pastedFields),
           ),
         }),
         {

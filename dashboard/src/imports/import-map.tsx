@@ -31,6 +31,12 @@ export function mapOf(fields: readonly Pick<Field, 'field'>[], choice: Choice, b
   return [columns, ...said].join(',')
 }
 
+/** A map of `mapOf` with another pair, in place of an earlier one of the same name. @example withPair('basis=all_in', 'dates=day_first') // 'basis=all_in,dates=day_first' */
+export function withPair(map: string, pair: string): string {
+  const [name = ''] = pair.split('=')
+  return [...map.split(',').filter((one) => !one.startsWith(`${name}=`)), pair].join(',')
+}
+
 interface Mapping {
   readonly chosen: ChosenFile
   /** The automatic match of the header. Its order and groups stay the same while the user changes the choice. */

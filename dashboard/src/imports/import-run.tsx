@@ -4,7 +4,7 @@ import { Link } from '@tanstack/react-router'
 import { type ReactNode, useEffect, useRef } from 'react'
 import { pagePaths } from '#contract/pages.ts'
 import { useAnswer, useChange, useMay } from '../api/index.ts'
-import { count, counted, Failed, Heed, Loading, moment } from '../shared-ui/index.ts'
+import { count, counted, Failed, Heed, Loading, moment, Understood } from '../shared-ui/index.ts'
 import { ImportChanges, ImportNotApplied } from './import-changes.tsx'
 import { ImportErrors } from './import-errors.tsx'
 import {
@@ -24,6 +24,7 @@ export function ImportRun({
   importId,
   takesFocus,
   actions,
+  onChoose,
   onEnded,
   onUndo,
   onClose,
@@ -33,6 +34,8 @@ export function ImportRun({
   takesFocus: boolean
   /** Renders the next actions of a finished run. */
   actions: (run: ImportAnswer) => ReactNode
+  /** Checks the file again with another reading, such as `dates=day_first`; null for a run whose file is not at hand. */
+  onChoose: (run: ImportAnswer) => ((map: string) => void) | null
   onEnded: (run: ImportAnswer) => void
   onUndo: (run: ImportAnswer) => void
   onClose: () => void
@@ -81,7 +84,7 @@ export function ImportRun({
         ) : run.data.status === 'undoing' ? (
           <Undoing run={run.data} />
         ) : (
-          <Ended run={run.data} actions={actions} onUndo={onUndo} />
+          <Ended run={run.data} actions={actions} onChoose={onChoose} onUndo={onUndo} />
         )}
         <div role="status" style={{ position: 'absolute', left: -9999 }}>
           {run.data !== undefined && !isBusy(run.data)
@@ -199,10 +202,12 @@ const warningRemedies: Readonly<Record<ImportAnswer['warnings'][number]['code'],
 function Ended({
   run,
   actions,
+  onChoose,
   onUndo,
 }: {
   run: ImportAnswer
   actions: (run: ImportAnswer) => ReactNode
+  onChoose: (run: ImportAnswer) => ((map: string) => void) | null
   onUndo: (run: ImportAnswer) => void
 }) {
   const mayUndo = useMay('admin')
@@ -228,7 +233,7 @@ function Ended({
           {warningRemedies[code]}
         </Heed>
       ))}
-      <Understood run={run} />
+      <Understood notes={run.understood} onChoose={onChoose(run)} />
       <Figures run={run} />
       <Group gap="xs">
         {actions(run)}
@@ -253,21 +258,6 @@ function Ended({
       <ImportErrors run={run} />
       <ColumnsRead run={run} />
     </Stack>
-  )
-}
-
-/** How the file was read, in sentences. */
-function Understood({ run }: { run: ImportAnswer }) {
-  if (run.understood.length === 0) return null
-  return (
-    <section aria-label="How the file was read">
-      <Text fw={600}>How the file was read</Text>
-      <ul style={{ margin: 0, overflowWrap: 'anywhere' }}>
-        {run.understood.map(({ code, column, detail }) => (
-          <li key={`${code} ${column} ${detail}`}>{detail}</li>
-        ))}
-      </ul>
-    </section>
   )
 }
 

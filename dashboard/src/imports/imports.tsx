@@ -8,6 +8,7 @@ import { counted, Failed, Loading, Page, useOwnAddress } from '../shared-ui/inde
 import { GoodFile } from './import-example.tsx'
 import type { ChosenFile } from './import-file.ts'
 import { ImportList } from './import-list.tsx'
+import { withPair } from './import-map.tsx'
 import { NewImport, NotTaken, type ReadyFile, type Sending, sendingWords, useSending } from './import-new.tsx'
 import { ImportRun } from './import-run.tsx'
 import { UndoDialog } from './import-undo.tsx'
@@ -21,7 +22,7 @@ export default function ImportPage() {
   const mayImport = useMay('member')
   const { list, running, shownId, show } = useShownImport()
   const [chosen, setChosen] = useState<ChosenFile | null>(null)
-  const [checked, setChecked] = useState<{ importId: number; ready: ReadyFile } | null>(null)
+  const [checked, setChecked] = useState<Checked | null>(null)
   const [undoing, setUndoing] = useState<ImportAnswer | null>(null)
   const clicked = useRef(false)
   const queries = useQueryClient()
@@ -62,6 +63,7 @@ export default function ImportPage() {
           onEnded={ended}
           onUndo={setUndoing}
           onClose={() => show(null)}
+          onChoose={otherReading(checked, sending)}
           actions={(run) => (
             <ImportAfterCheck
               run={run}
@@ -92,6 +94,20 @@ export default function ImportPage() {
       />
     </Page>
   )
+}
+
+interface Checked {
+  readonly importId: number
+  readonly ready: ReadyFile
+}
+
+/** Checks the file of a run again with another reading, such as `dates=day_first`; null for a run whose file is not at hand. */
+function otherReading(checked: Checked | null, sending: Sending) {
+  return (run: ImportAnswer) => {
+    if (checked?.importId !== run.import_id || sending.isPending) return null
+    const { ready } = checked
+    return (pair: string) => sending.send({ ...ready, map: withPair(ready.map, pair) }, true)
+  }
 }
 
 /** The import in the address, or else the running import, so that a reload of the page shows it again. */

@@ -11,13 +11,22 @@ import {
 } from '@mantine/core'
 import { useState } from 'react'
 import { pastedLengthMax, quotesPerRequestMax } from '#contract/limits.ts'
-import { counted, DataTable, dollars, equipmentName, Failed, sentTerms } from '../shared-ui/index.ts'
+import {
+  counted,
+  DataTable,
+  dollars,
+  equipmentName,
+  Failed,
+  sentTerms,
+  Understood,
+} from '../shared-ui/index.ts'
 import type { DeskQuote } from './desk-draft.ts'
 import {
   byCustomer,
-  type ChosenColumns,
   columnName,
   fieldNames,
+  noChoices,
+  type PasteChoices,
   type PastedRow,
   quoteOf,
   type ReadPaste,
@@ -26,6 +35,8 @@ import {
   withCell,
 } from './desk-paste.ts'
 
+const instructions =
+  'Copy rows from a spreadsheet and paste them here, with or without a header row. A place can be a city and state in one column or two, a ZIP code, or an airport code.'
 const previewed = 200
 const errorsShown = 12
 
@@ -52,18 +63,17 @@ export function PasteDialog({
   onAdd: (quotes: readonly Omit<DeskQuote, 'id'>[], customer: string | null) => void
   onClose: () => void
 }) {
-  const [chosen, setChosen] = useState<ChosenColumns>({})
+  const [chosen, setChosen] = useState(noChoices)
   const read = usePaste(text ?? '', chosen)
   const { pasted, failure, retry } = read
-  const rows = pasted?.rows ?? []
+  const { rows = [], header = null } = pasted ?? {}
   const good = rows.filter(({ errors }) => errors.length === 0)
   const bad = rows.filter(({ errors }) => errors.length > 0)
-  const header = pasted?.header ?? null
   const { customer: named, own, others } = byCustomer(good, customer)
   const tooMany = own.length > room
   const left = rows.filter((row) => !own.includes(row))
   const close = () => {
-    setChosen({})
+    setChosen(noChoices)
     onClose()
   }
   const add = () => {
@@ -78,10 +88,7 @@ export function PasteDialog({
         <Modal.Body>
           <Modal.Title mb="sm">Paste rows</Modal.Title>
           <Stack>
-            <Text size="sm">
-              Copy rows from a spreadsheet and paste them here, with or without a header row. A place can be a
-              city and state in one column or two, a ZIP code, or an airport code.
-            </Text>
+            <Text size="sm">{instructions}</Text>
             <Textarea
               label="Rows"
               data-autofocus
@@ -101,36 +108,68 @@ export function PasteDialog({
             </Text>
             {failure !== null && <Failed error={failure} retry={retry} title="The rows could not be read" />}
             {pasted !== null && (
-              <ColumnsRead
-                columns={pasted.columns}
-                onChoose={(column, field) => setChosen((before) => ({ ...before, [column]: field }))}
+              <PastedRows
+                pasted={pasted}
+                onText={onText}
+                onChoose={(choice) => setChosen((before) => ({ ...before, ...choice(before) }))}
               />
             )}
-            {bad.length > 0 && (
-              <RowErrors
-                rows={bad}
-                nameOf={(column) =>
-                  columnName(pasted?.columns[column - 1] ?? { column, name: null, field: null })
-                }
-                onCell={(line, column, cell) => onText(textOf(header, withCell(rows, line, column, cell)))}
-              />
-            )}
-            <RatesToCheck rows={toCheck(rows)} />
-            {rows.length > 0 && <Preview rows={rows.slice(0, previewed)} />}
             <Group justify="flex-end">
               <Button variant="default" onClick={close}>
                 Close
               </Button>
               <Button disabled={own.length === 0 || tooMany} onClick={add}>
-                {left.length === 0 || own.length === 0
-                  ? `Add ${counted(own.length, 'quote')}`
-                  : `Add the ${counted(own.length, 'good row')}`}
+                {addWords(own.length, left.length)}
               </Button>
             </Group>
           </Stack>
         </Modal.Body>
       </Modal.Content>
     </Modal.Root>
+  )
+}
+
+/** @example addWords(2, 1) // 'Add the 2 good rows' */
+function addWords(good: number, left: number): string {
+  return left === 0 || good === 0 ? `Add ${counted(good, 'quote')}` : `Add the ${counted(good, 'good row')}`
+}
+
+/** How the rows were read: their columns, their dates, their errors, and a preview. */
+function PastedRows({
+  pasted,
+  onText,
+  onChoose,
+}: {
+  pasted: NonNullable<ReadPaste['pasted']>
+  onText: (text: string) => void
+  onChoose: (choice: (before: PasteChoices) => Partial<PasteChoices>) => void
+}) {
+  const { columns, header, rows, understood } = pasted
+  const bad = rows.filter(({ errors }) => errors.length > 0)
+  return (
+    <>
+      <ColumnsRead
+        columns={columns}
+        onChoose={(column, field) =>
+          onChoose((before) => ({ columns: { ...before.columns, [column]: field } }))
+        }
+      />
+      <Understood
+        notes={understood}
+        onChoose={(map) =>
+          onChoose(() => ({ dates: map === 'dates=day_first' ? 'day_first' : 'month_first' }))
+        }
+      />
+      {bad.length > 0 && (
+        <RowErrors
+          rows={bad}
+          nameOf={(column) => columnName(columns[column - 1] ?? { column, name: null, field: null })}
+          onCell={(line, column, cell) => onText(textOf(header, withCell(rows, line, column, cell)))}
+        />
+      )}
+      <RatesToCheck rows={toCheck(rows)} />
+      {rows.length > 0 && <Preview rows={rows.slice(0, previewed)} />}
+    </>
   )
 }
 

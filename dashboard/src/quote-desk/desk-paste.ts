@@ -17,18 +17,28 @@ export interface ReadPaste {
 
 const typingPauseMs = 250
 
-/** The fields of columns that a person chose, by column number. Null: the column is not read. */
-export type ChosenColumns = Readonly<Record<number, PastedColumn['field']>>
+/** What a person chose about the reading of pasted rows. */
+export interface PasteChoices {
+  /** The fields of columns, by column number. Null: the column is not read. */
+  readonly columns: Readonly<Record<number, PastedColumn['field']>>
+  /** The order of day and month, as in `day_first`; null for the order that the rows show, or else that of the brokerage. */
+  readonly dates: 'day_first' | 'month_first' | null
+}
+
+export const noChoices: PasteChoices = { columns: {}, dates: null }
 
 /** Sends all rows to the service in one call. The service reads them by the same rules as an import. */
-export function usePaste(text: string, chosen: ChosenColumns): ReadPaste {
+export function usePaste(text: string, chosen: PasteChoices): ReadPaste {
   const [settled] = useDebouncedValue(text, typingPauseMs)
   const isTooLong = text.length > pastedLengthMax
   const isSettled = settled === text && !isTooLong && text.trim() !== ''
-  const columns = Object.entries(chosen).map(([column, field]) => ({ column: Number(column), field }))
+  const columns = Object.entries(chosen.columns).map(([column, field]) => ({
+    column: Number(column),
+    ...(field === null ? {} : { field }),
+  }))
   const read = useAnswer(
     'read-pasted-quotes',
-    { body: { text: settled, columns } },
+    { body: { text: settled, columns, ...(chosen.dates === null ? {} : { dates: chosen.dates }) } },
     { enabled: isSettled, keeps: true, staleMs: 60_000 },
   )
   return {

@@ -49,6 +49,28 @@ function wrongInWords(
   )
 }
 
+function NameInput({
+  name,
+  onChange,
+  ...input
+}: {
+  name: string
+  onChange: (name: string) => void
+  error: string | undefined
+  disabled: boolean
+}) {
+  return (
+    <TextInput
+      label="Brokerage name"
+      maw={420}
+      value={name}
+      onChange={(event) => onChange(event.currentTarget.value)}
+      required
+      {...input}
+    />
+  )
+}
+
 /** The brokerage's name, its time zone, the counting method of win_probability, and the floors of recommended rates. */
 export function BrokerageForm({ tenant, mayChange }: { tenant: Brokerage; mayChange: boolean }) {
   const [name, setName] = useState(tenant.name)
@@ -100,15 +122,7 @@ export function BrokerageForm({ tenant, mayChange }: { tenant: Brokerage; mayCha
   return (
     <form onSubmit={submit}>
       <Stack maw={720}>
-        <TextInput
-          label="Brokerage name"
-          maw={420}
-          value={name}
-          onChange={(event) => setName(event.currentTarget.value)}
-          error={wrong('name')}
-          disabled={!mayChange}
-          required
-        />
+        <NameInput name={name} onChange={setName} error={wrong('name')} disabled={!mayChange} />
         <TimeZoneInput zone={zone} onChange={setZone} error={wrong('time_zone')} disabled={!mayChange} />
         <DateOrderChoice order={dateOrder} onChange={setDateOrder} disabled={!mayChange} />
         <FloorInputs floors={floors} onChange={setFloors} wrong={wrong} disabled={!mayChange} />

@@ -3,7 +3,6 @@ import type { getImport } from '#contract/imports.ts'
 import { counted } from '#engine/wording.ts'
 import { quoted } from '../csv/index.ts'
 import type { LeftOutRow, TableFile } from '../tables/index.ts'
-import type { LeftOut } from './returned-rows.ts'
 
 export type ImportNote = AnswerOf<typeof getImport>['understood'][number]
 
@@ -134,6 +133,8 @@ export function otherLoadsNotes(count: number, column: string | null): ImportNot
   ]
 }
 
+/** Why a row makes no new quote. */
+export type LeftOut = 'superseded' | 'void'
 /** Rows that make no new quote, by the reason. */
 export type LeftOutCounts = Readonly<Record<LeftOut, number>>
 

@@ -1,7 +1,9 @@
+import type { pastedFields } from '#contract/pasted-quotes.ts'
 import { isAmountUnit, quoteFieldsOf, quoteTable } from '#engine/quote-fields.ts'
 import type { Currency } from '#engine/rate-basis.ts'
 import { type Cell, currencyWords, headerTerms, isStored, quoted, statedAmount } from '../csv/index.ts'
-import type { PastedField } from './pasted-rows.ts'
+
+export type PastedField = (typeof pastedFields)[number]
 
 const amountFields: ReadonlySet<string> = new Set(
   quoteFieldsOf('request').flatMap((field) =>

@@ -29,14 +29,8 @@ import {
 } from '../csv/index.ts'
 import { textRows } from '../tables/index.ts'
 import type { DateSettings } from './file-dates.ts'
-import { amountTerms, headerProblem, isAmount } from './pasted-amounts.ts'
-import {
-  type PastedAnswer,
-  type PastedField,
-  type PastedRow,
-  pastedRow,
-  stateWithZip,
-} from './pasted-rows.ts'
+import { amountTerms, headerProblem, isAmount, type PastedField } from './pasted-amounts.ts'
+import { type PastedAnswer, type PastedRow, pastedRow, stateWithZip } from './pasted-rows.ts'
 
 type Field = PastedField
 type Pasted = Omit<PastedAnswer, 'rows'> & { readonly rows: readonly PastedRow[] }

@@ -1,5 +1,5 @@
 import type { AnswerOf } from '#contract/endpoint.ts'
-import type { pastedFields, readPastedQuotes } from '#contract/pasted-quotes.ts'
+import type { readPastedQuotes } from '#contract/pasted-quotes.ts'
 import { centsFromDollars, dollarsFromCents, formatDollars } from '#engine/money.ts'
 import type { GivenKind } from '#engine/not-given.ts'
 import { isAmountUnit, quoteFieldsOf, quoteTable } from '#engine/quote-fields.ts'
@@ -17,9 +17,8 @@ import {
   readCurrency,
   readSentCharges,
 } from '../csv/index.ts'
-import { currencyFault, type NamedTerms, StatedCurrencies } from './pasted-amounts.ts'
+import { currencyFault, type NamedTerms, type PastedField, StatedCurrencies } from './pasted-amounts.ts'
 
-export type PastedField = (typeof pastedFields)[number]
 export type PastedAnswer = AnswerOf<typeof readPastedQuotes>
 /** A row as it was read. The endpoint adds warnings, which need the brokerage's quotes. */
 export type PastedRow = Omit<PastedAnswer['rows'][number], 'warnings'>

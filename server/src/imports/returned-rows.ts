@@ -12,6 +12,7 @@ import {
 import type { QuoteRow } from '../database/schema/index.ts'
 import { quoteCsvHeaders } from '../quotes/index.ts'
 import { type Columns, readColumns } from './columns.ts'
+import type { LeftOut } from './import-notes.ts'
 import { otherLane } from './merge-row.ts'
 import { readBookingCells, readTermsCells } from './row-charges.ts'
 import { type CellError, type RowContext, RowReader } from './row-reader.ts'
@@ -40,9 +41,6 @@ export interface ReturnedRow {
   readonly isStated: boolean
   readonly cells: readonly string[]
 }
-
-/** Why a row makes no new quote. */
-export type LeftOut = 'superseded' | 'void'
 
 /** A row as `readRow` reads it. If `returned` is a quote of the brokerage, it is changed instead; if not, `leftOut` counts. */
 export interface ReadLine {

@@ -17,7 +17,8 @@ export const pastedQuotesEndpoint = serve(readPastedQuotes, async ({ body, calle
   const settings = await parts.database.inTenant(tenant, (transaction) =>
     people.fileDefaultsOf(transaction, tenant),
   )
-  const { text, columns: chosen = [], dates: order = null } = body
+  const { text, columns = [], dates: order = null } = body
+  const chosen = columns.map(({ column, field = null }) => ({ column, field }))
   const reading = { ...settings, dates: { ...settings.dates, chosen: order }, now, chosen }
   const pasted = await yieldBetweenSteps(readPasted(text, reading))
   const pricing = pasted.rows.length === 0 ? null : await pricingOf(parts, tenant, now)

@@ -81,15 +81,10 @@ describe('each place in the table', () => {
       body: { text },
     })
     expect(status).toBe(200)
-    expect(body.rows.map(({ origin }: { origin: string | null }) => origin)).toEqual(
-      inputs.map(({ stored }) => stored),
-    )
-    expect(
-      body.rows.every(
-        ({ errors, origin }: { errors: unknown[]; origin: unknown }) =>
-          (errors.length === 0) === (origin !== null),
-      ),
-    ).toBe(true)
+    type Row = { readonly quote: { readonly origin?: string }; readonly errors: readonly unknown[] }
+    const rows: Row[] = body.rows
+    expect(rows.map(({ quote }) => quote.origin ?? null)).toEqual(inputs.map(({ stored }) => stored))
+    for (const { quote, errors } of rows) expect(errors.length === 0).toBe(quote.origin !== undefined)
   })
 
   test('is read in a batch, as by lanewise price, and echoed as sent', async () => {

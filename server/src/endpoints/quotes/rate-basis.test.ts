@@ -725,20 +725,6 @@ describe('with a fuel schedule', () => {
       totals: { customer_rate: 2020, truck_cost: 1500, margin: 520 },
     })
   })
-
-  test('a pasted linehaul rate is converted by the schedule of today', async () => {
-    const ours = await makeIntegration(app, scopes)
-    await schedule(ours, { periods: [{ from: '2020-01-01', steps: [{ diesel_price: 3, per_mile: 0.5 }] }] })
-    await diesel(ours, '3.6')
-    const { body } = await call(app, 'POST', '/api/pasted-lanes', {
-      token: ours.tenant.owner,
-      body: { text: 'Origin\tDestination\tEquipment\tLinehaul\nDallas, TX\tAtlanta, GA\tV\t1700' },
-    })
-    // 857 miles at $0.50.
-    expect(body.rows).toMatchObject([
-      { rate: 2128.45, basis: 'linehaul', converted_by: 'schedule', errors: [] },
-    ])
-  })
 })
 
 describe('Canadian dollars', () => {
@@ -829,29 +815,13 @@ describe('Canadian dollars', () => {
     expect((await answers(ours)).performance.totals).toMatchObject({ truck_cost: 1562.5, margin: 637.5 })
   })
 
-  test('of a pasted row are converted by the rate of today, and refused without one', async () => {
-    const ours = await makeIntegration(app, scopes)
-    const pasted = async () =>
-      (
-        await call(app, 'POST', '/api/pasted-lanes', {
-          token: ours.tenant.owner,
-          body: {
-            text: 'Origin\tDestination\tEquipment\tRate\tCurrency\nDallas, TX\tAtlanta, GA\tV\t2500\tCAD',
-          },
-        })
-      ).body.rows[0]
-    expect(await pasted()).toMatchObject({
-      rate: 2500,
-      currency: 'CAD',
-      errors: [{ detail: expect.stringContaining('no exchange rate of today') }],
-    })
-    await enter(ours, { rates: [{ day: today, usd_per_cad: 0.8 }] })
-    expect(await pasted()).toMatchObject({
-      rate: 2000,
-      currency: 'CAD',
-      converted_by: 'exchange',
-      errors: [],
-    })
+  test('of a pasted row stay Canadian dollars', async () => {
+    const { tenant } = await makeIntegration(app, scopes)
+    const text = 'Origin\tDestination\tEquipment\tRate\tCurrency\nDallas, TX\tAtlanta, GA\tV\t2500\tCAD'
+    const { body } = await call(app, 'POST', '/api/pasted-lanes', { token: tenant.owner, body: { text } })
+    expect(body.rows).toMatchObject([
+      { quote: { quoted_rate: 2500, quoted_currency: 'CAD' }, errors: [], notes: [] },
+    ])
   })
 
   test('exchange rates in the other direction, twice for a day, or unreadable are refused and change nothing', async () => {
