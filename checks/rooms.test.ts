@@ -105,7 +105,7 @@ const rooms: Readonly<Record<string, { rooms: readonly string[]; outside: readon
       'audit',
       'entering',
     ],
-    outside: ['contract/src/', 'engine/src/', 'geography/src/', 'node:', 'papaparse', 'typebox'],
+    outside: ['contract/src/', 'engine/src/', 'geography/src/', 'node:', 'papaparse'],
   },
   expiry: {
     rooms: ['runtime', 'database/session', 'database/queries', 'quotes'],

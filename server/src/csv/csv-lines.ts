@@ -1,16 +1,18 @@
 import Papa from 'papaparse'
 
+const formulaForm = String.raw`(?!-\d+(\.\d+)?$)[\p{Z}\p{C}]*[=+\-@\t\r\n＝＋－＠﹦﹢﹣﹫⁼⁺₌₊⩵⩶﬩]`
+
 /**
  * Matches text that a spreadsheet would run as a formula, including signs that are equivalent under NFKC (full-width, small,
  * and superscript forms), and after characters that spreadsheets skip at the start of a cell. Negative amounts are numbers.
  */
-export const formula = /^(?!-\d+(\.\d+)?$)[\p{Z}\p{C}]*[=+\-@\t\r\n＝＋－＠﹦﹢﹣﹫⁼⁺₌₊⩵⩶﬩]/u
+export const formula = new RegExp(`^${formulaForm}`, 'u')
 
 /**
  * Matches a cell that is written with one more apostrophe: a formula, and also a formula behind apostrophes. Otherwise, nobody could
  * tell the name `'+1` from the name `+1` that was written as `'+1`.
  */
-const guarded = new RegExp(`^'*${formula.source.slice(1)}`, 'u')
+const guarded = new RegExp(`^'*${formulaForm}`, 'u')
 
 const form = { header: false, newline: '\r\n', escapeFormulae: guarded } as const
 

@@ -125,10 +125,13 @@ const ofDollar = (letters: string) => dollarsOf[letters.toUpperCase().replaceAll
 
 /** In a cell, a currency stands before or behind the amount: one within it leaves a gap, which no reader accepts. */
 function withoutGaps(marked: string, place: CurrencyPlace): string {
-  if (place === 'cell') return marked.replace(/^([-(]?)[\0\s]+/, '$1').replace(/[\0\s]+(\)?)$/, '$1')
+  if (place === 'cell')
+    return marked.replace(/^([-(]?)[\0\s]+/, '$1').replace(/(?<![\0\s])[\0\s]+(\)?)$/, '$1')
   return marked
-    .replaceAll(/(?:(?<!\ball\s)\bin\s*)?[([]?\s*(?:\bin\s*)?\0+[\0\s$]*[)\]]?/gi, ' ')
     .replaceAll(/\s+/g, ' ')
+    .replaceAll(/\0[\0 $]*/g, gap)
+    .replaceAll(/(?:(?<!\ball )\bin )?[([]? ?(?:\bin )?\0[)\]]?/gi, ' ')
+    .replaceAll(/ {2,}/g, ' ')
     .trim()
 }
 

@@ -52,7 +52,8 @@ const amountNames: ReadonlySet<string> = new Set([
   ),
 ])
 /** A quick check before the currency of a name is looked for: every cell above a table is compared with the names. */
-const mayBeAmount = new RegExp(`^(?:${[...amountNames].join('|')})|(?:${[...amountNames].join('|')})$`)
+const mayStateCurrency =
+  /\p{Sc}|(?<!\p{L})\p{L}{3}(?!\p{L})|dollar|peso|pound|euro|sterling|yen|yuan|renminbi|rupee/iu
 
 /**
  * The folded name by which a column is looked up. The name of an amount is looked up without its currency.
@@ -62,7 +63,7 @@ const mayBeAmount = new RegExp(`^(?:${[...amountNames].join('|')})|(?:${[...amou
  */
 export function lookedUpName(header: string): string {
   const folded = foldedHeader(header)
-  if (amountNames.has(folded) || !mayBeAmount.test(folded)) return folded
+  if (amountNames.has(folded) || !mayStateCurrency.test(header)) return folded
   const bare = foldedHeader(headerTerms(header).name)
   return amountNames.has(bare) ? bare : folded
 }

@@ -31,24 +31,21 @@ export function headerTerms(header: string): HeaderTerms {
   return { name, unit: unitOf(words.toLowerCase()), currencies, basis: basisOf(name) }
 }
 
-const per = String.raw`(?:\bper|/) ?`
 const units: readonly (readonly [RegExp, string])[] = [
   [/%|‰|\bper ?cent(age)?s?\b|\bpct\b/, 'in percent'],
   [/¢|\bcents?\b|\bcts\b/, 'in cents'],
   [/\bthousands?\b|\$ ?k\b|\$ ?000\b/, 'in thousands'],
-  [new RegExp(String.raw`${per}(?:loaded |all )?mi(?:les?)?\b|\bc?rpm\b`), 'per mile'],
-  [new RegExp(String.raw`${per}(?:loaded )?(?:kms?|kilomet(?:er|re)s?)\b`), 'per kilometer'],
+  [/(?:\bper|\/) ?(?:loaded |all )?mi(?:les?)?\b|\bc?rpm\b/, 'per mile'],
+  [/(?:\bper|\/) ?(?:loaded )?(?:kms?|kilomet(?:er|re)s?)\b/, 'per kilometer'],
   [
-    new RegExp(String.raw`${per}(?:100 ?(?:lbs?|pounds?)|hundred ?weights?)\b|\b(?:cwt|hundredweights?)\b`),
+    /(?:\bper|\/) ?(?:100 ?(?:lbs?|pounds?)|hundred ?weights?)\b|\b(?:cwt|hundredweights?)\b/,
     'per hundredweight',
   ],
-  [new RegExp(String.raw`${per}(?:(?:short|long|metric|net|gross) )?(?:tons?|tonnes?|mt)\b`), 'per ton'],
-  [new RegExp(String.raw`${per}(?:lbs?|pounds?)\b`), 'per pound'],
-  [new RegExp(String.raw`${per}(?:kgs?|kilos?|kilograms?)\b`), 'per kilogram'],
+  [/(?:\bper|\/) ?(?:(?:short|long|metric|net|gross) )?(?:tons?|tonnes?|mt)\b/, 'per ton'],
+  [/(?:\bper|\/) ?(?:lbs?|pounds?)\b/, 'per pound'],
+  [/(?:\bper|\/) ?(?:kgs?|kilos?|kilograms?)\b/, 'per kilogram'],
   [
-    new RegExp(
-      String.raw`${per}(?:hours?|hr|days?|pallets?|skids?|pieces?|cases?|units?|stops?|gal(?:lons?)?|lit(?:er|re)s?|f(?:oo|ee)?t)\b`,
-    ),
+    /(?:\bper|\/) ?(?:hours?|hr|days?|pallets?|skids?|pieces?|cases?|units?|stops?|gal(?:lons?)?|lit(?:er|re)s?|f(?:oo|ee)?t)\b/,
     'per another unit than a load',
   ],
 ]

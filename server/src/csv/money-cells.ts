@@ -160,11 +160,13 @@ export function readCurrencyIn<Known extends string>(text: string, known: readon
  */
 export function statedCharges(cell: string): StatedAmount {
   const found = new Set<string>()
-  const parts = cell.split(/[;\n]/).map((part) => {
-    const form = /^(.*?)(?<![\d.,])([\d.,]+)(\D*)$/s.exec(part.slice(0, cellLengthMax))
-    if (form === null) return part
-    const [, before = '', amount = '', behind = ''] = form
-    const name = currencyAtEnd(before)
+  const parts = cell.split(/[;\n]/).map((whole) => {
+    const part = whole.slice(0, cellLengthMax)
+    const last = [...part.matchAll(/[\d.,]+/g)].findLast(([number]) => /\d/.test(number))
+    if (last === undefined) return part
+    const [amount] = last
+    const behind = part.slice(last.index + amount.length)
+    const name = currencyAtEnd(part.slice(0, last.index))
     const after = splitCurrency(behind, 'cell')
     for (const currency of [...name.currencies, ...after.currencies]) found.add(currency)
     return `${name.rest}${amount}${after.currencies.length === 0 ? behind : after.rest}`
@@ -176,7 +178,7 @@ export function statedCharges(cell: string): StatedAmount {
 }
 
 /** A sign, a word or two words at the end of the text before an amount, which may be its currency. */
-const lastWords = [/(?!\$)\p{Sc}$/u, /[^\s:=]+$/, /[^\s:=]+\s+[^\s:=]+$/]
+const lastWords = [/(?!\$)\p{Sc}$/u, /(?<![^\s:=])[^\s:=]+$/, /(?<![^\s:=])[^\s:=]+\s+[^\s:=]+$/]
 
 /** Takes the currency off the end of a charge's name. A currency within the name stays: EUR pallets are pallets. */
 function currencyAtEnd(name: string): CurrencySplit {

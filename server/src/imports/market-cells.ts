@@ -41,7 +41,10 @@ export function isNoAmount(text: string | null): boolean {
 
 /** The two amounts of a range such as "$1,790 - $2,140"; null if the text is not a range. */
 export function rangeOf(text: string): { readonly low: string; readonly high: string } | null {
-  const [low, high, more] = text.trim().split(/\s*(?:-|–|—|\bto\b)\s*/i)
+  const [low, high, more] = text
+    .replaceAll(/\s+/g, ' ')
+    .trim()
+    .split(/ ?(?:-|–|—|\bto\b) ?/i)
   const isAmount = (part: string | undefined) =>
     part !== undefined && /^\$?\s*[\d,.]+$/.test(statedAmount(part).text)
   return low !== undefined && high !== undefined && more === undefined && isAmount(low) && isAmount(high)

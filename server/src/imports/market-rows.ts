@@ -223,7 +223,11 @@ function amountsOf(row: RowParts): Record<string, number> {
   const miles = once(() => milesOf(row))
   const put = (field: 'low' | 'mid' | 'high' | 'fuel', cell: string, from: MarketFileField = field) => {
     const perMile = isPerMile(from, of, defaults)
-    const bare = perMile ? cell.replace(/\s*\/ ?mi(?:les?)?$/i, '') : isWorkbook ? roundedAmount(cell) : cell
+    const bare = perMile
+      ? cell.replace(/(?<!\s)\s*\/ ?mi(?:les?)?$/i, '')
+      : isWorkbook
+        ? roundedAmount(cell)
+        : cell
     const { text: said, currency, wrong: fault } = marketAmount(bare)
     if (currency !== null) say(currency, from)
     if (fault !== null) {

@@ -17,13 +17,8 @@ import {
 } from '../database/queries/index.ts'
 import type { QuoteRow } from '../database/schema/index.ts'
 import { chargesInOtherCurrency, removedByTerms, termsOf } from '../quotes/index.ts'
-import type {
-  ImportedQuote,
-  ReportedBooking,
-  ReportedQuote,
-  ReportedQuoteField,
-  ReportedRow,
-} from './rows.ts'
+import type { ReportedBooking, ReportedQuote, ReportedQuoteField, ReportedRow } from './row-values.ts'
+import type { ImportedQuote } from './rows.ts'
 
 /** Amounts without their own basis and currency: they have those of the row's quoted rate. */
 const costFields = ['estimatedCostCents', 'marketRateCents'] as const satisfies readonly ReportedQuoteField[]

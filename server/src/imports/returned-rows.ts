@@ -16,15 +16,8 @@ import type { LeftOut } from './import-notes.ts'
 import { otherLane } from './merge-row.ts'
 import { readBookingCells, readTermsCells } from './row-charges.ts'
 import { type CellError, type RowContext, RowReader } from './row-reader.ts'
-import {
-  type ImportedQuote,
-  type ReadRow,
-  type ReportedRow,
-  readLaneRef,
-  readOwnFields,
-  readRow,
-  reportedFields,
-} from './rows.ts'
+import { type ReportedRow, readOwnFields, reportedFields } from './row-values.ts'
+import { type ImportedQuote, type ReadRow, readLaneRef, readRow } from './rows.ts'
 
 /**
  * Rows of quotes that came back: an exported file has them, a person edited some cells, and imports the file again.

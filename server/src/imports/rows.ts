@@ -1,75 +1,26 @@
-import {
-  type BookingValue,
-  bookingTable,
-  isSent,
-  type SentBookingField,
-  sentBookingFields,
-} from '#engine/booking-fields.ts'
-import type { SavedOutcome } from '#engine/history.ts'
-import { arePlausibleMiles, greatCircleMiles } from '#engine/miles.ts'
+import { isSent, sentBookingFields } from '#engine/booking-fields.ts'
 import { formatDollars } from '#engine/money.ts'
-import { isNotGiven } from '#engine/not-given.ts'
-import { foldCity, type Place, readState } from '#engine/place.ts'
-import {
-  digestedTerms,
-  type QuoteFieldOf,
-  type QuoteName,
-  type QuoteValue,
-  quoteColumnOf,
-  quotedTermsFields,
-  quoteFieldsOf,
-  quoteTable,
-} from '#engine/quote-fields.ts'
+import { type QuoteName, quoteColumnOf } from '#engine/quote-fields.ts'
 import { comparableCents, sameTerms } from '#engine/rate-basis.ts'
-import { type PartsRead, readAnyPlace, readPlaceParts } from '#geography/read-place.ts'
-import {
-  type Cell,
-  type ImportFieldName,
-  type OutcomeReason,
-  quoteCells,
-  quoted,
-  type ReadOutcome,
-  readEquipment,
-  readId,
-  readOutcome,
-  readReason,
-  readText,
-  readYesNo,
-  withoutGuards,
-} from '../csv/index.ts'
+import { type Cell, quoted, readEquipment, readId, readYesNo } from '../csv/index.ts'
 import { bookedColumns, columnValue, type NewQuote } from '../database/queries/index.ts'
 import { lanePlaces } from '../quotes/index.ts'
 import { dateFields } from './columns.ts'
 import type { KnownCells } from './known-cells.ts'
-import { type QuotedTermsRead, readBookingCells, readQuotedCharges, withAssumedBases } from './row-charges.ts'
+import { type QuotedTermsRead, readQuotedCharges } from './row-charges.ts'
+import { contentOf, formerText } from './row-digest.ts'
+import { hasPlaces, milesBetween, plausibleMiles, readEndpoint } from './row-places.ts'
 import { type CellError, type RowContext, RowReader } from './row-reader.ts'
-
-/** A booking as a row reports it. An absent member is not reported. Amounts in whole cents. */
-export type ReportedBooking = { readonly [F in SentBookingField]?: BookingValue<F> }
-
-/** The fields of a quote that a row reports with one value each. Its places, equipment and customer are read separately. */
-export type ReportedQuoteField = Exclude<
-  QuoteFieldOf<'file'>,
-  'origin' | 'destination' | 'equipment' | 'quotedCustomerName'
->
-const readApart: ReadonlySet<string> = new Set(['origin', 'destination', 'equipment', 'quotedCustomerName'])
-export const reportedFields = quoteFieldsOf('file').filter(
-  (field): field is ReportedQuoteField => !readApart.has(field),
-)
-type QuoteValues = { readonly [F in ReportedQuoteField]: QuoteValue<F> | null }
-
-/** A quote as a row reports it. An absent member is not reported. Amounts in whole cents. */
-export type ReportedQuote = { readonly [F in ReportedQuoteField]?: QuoteValue<F> }
-
-/** What a row reports about a quote that exists already. */
-export interface ReportedRow {
-  readonly quote: ReportedQuote
-  readonly booking: ReportedBooking
-  /** Null when the row reports no outcome. Only an edited row reports that a quote is pending again. */
-  readonly outcome: SavedOutcome | null
-  readonly reason: OutcomeReason | null
-  readonly decidedAt: number | null
-}
+import {
+  type End,
+  outcomeOf,
+  type QuoteCells,
+  type ReportedQuoteField,
+  type ReportedRow,
+  readEnd,
+  readOwnFields,
+  reportedFields,
+} from './row-values.ts'
 
 export type ReadRow =
   | { readonly kind: 'quote'; readonly quote: ImportedQuote }
@@ -100,6 +51,7 @@ export interface ImportedBooking {
 
 /** The customer of a quote whose file names none. */
 export const customerNotGiven = 'Customer not given'
+
 /**
  * Reads one row of a file: a past quote, the booking of an existing quote, or a list of errors.
  *
@@ -127,42 +79,6 @@ export function readLaneRef(text: string): Cell<string> {
     ? { value: text }
     : { wrong: 'a lane_ref such as 48211093754-1-1' }
 }
-
-/** Whether a row names a place. One with a lane_ref is otherwise the booking or the outcome of that quote. */
-function hasPlaces(row: RowReader): boolean {
-  return (['origin', 'destination'] as const).some((end) =>
-    ([end, `${end}_city`, `${end}_zip`] as const).some((field) => row.text(field) !== null),
-  )
-}
-
-/** Reads the cells that both kinds of row can have: booking and outcome. */
-function readEnd(row: RowReader, { now, columns }: RowContext) {
-  const given = row.readCached('outcome', readOutcome)
-  const reasonText = row.text('outcome_reason')
-  return {
-    ...withAssumedBases(readBookingCells(row, now), row, columns),
-    given,
-    reason: given?.reason ?? (reasonText === null ? null : readReason(reasonText)),
-    decidedAt: row.past('decided_at', now),
-  }
-}
-
-type End = ReturnType<typeof readEnd>
-
-function outcomeOf(end: End): ReadOutcome['outcome'] {
-  if (end.given !== null) return end.given.outcome
-  return end.customerRateCents !== null || end.truckCostCents !== null ? 'won' : 'pending'
-}
-
-/** Booking fields with a fixed position in `contentOf`. The others follow at the end. */
-const fixedFields: ReadonlySet<SentBookingField> = new Set([
-  'customerRateCents',
-  'truckCostCents',
-  'customerName',
-  'carrierName',
-  'carrierNotes',
-  'bookedAt',
-])
 
 function readQuote(row: RowReader, context: RowContext): ReadRow {
   const { now, known } = context
@@ -243,36 +159,6 @@ function formerReference(cells: QuoteCells, row: RowReader): ImportedQuote['form
   return reference === null ? null : { reference, said: contentOf(cells, true, row) }
 }
 
-/** Fields of the quoted rate's terms, which `readQuotedCharges` reads. */
-const isOfTerms: ReadonlySet<string> = new Set(quotedTermsFields)
-type TermsField = (typeof quotedTermsFields)[number]
-type OwnValues = { readonly [F in Exclude<ReportedQuoteField, TermsField>]: QuoteValue<F> | null }
-const ownFields = reportedFields.filter((field): field is keyof OwnValues => !isOfTerms.has(field))
-
-/** Own fields with a fixed position in `contentOf`. The others follow at the end. */
-const fixedOwnFields: ReadonlySet<string> = new Set([
-  'quotedRateCents',
-  'estimatedCostCents',
-  'marketRateCents',
-  'miles',
-  'quotedAt',
-  'pickupDate',
-])
-
-/** Reads the fields of a quote that follow from one cell each, by their unit. */
-export function readOwnFields(row: RowReader, now: number): OwnValues {
-  const values = ownFields.map((field) => {
-    const { sent, unit } = quoteTable[field]
-    if (unit === 'time') return [field, row.past(sent, now)]
-    if (unit === 'day') return [field, row.dayNear(sent, now)]
-    // Many rows share a rep or a type of rate; few share an amount.
-    const isShared = unit === 'rateType' || field === 'repName'
-    const reader = quoteCells[unit] as (text: string) => Cell<string | number | null>
-    return [field, isShared ? row.readCached(sent, reader) : row.read(sent, reader)]
-  })
-  return Object.fromEntries(values) as OwnValues
-}
-
 /**
  * The estimated cost of a row that is not won: its truck cost, on the terms of the quoted rate. It is converted by its own charges or
  * those of the quote. Null if they are not known, or if the currencies differ.
@@ -294,12 +180,6 @@ function estimateFromTruckCost(end: End, quote: QuotedTermsRead, { assumed }: Ro
     },
     wanted,
   )
-}
-
-/** The miles of a straight line; null if a place is unknown. */
-function milesBetween([origin, destination]: readonly [Place, Place], known: KnownCells): number | null {
-  const [from, to] = [known.locate(origin), known.locate(destination)]
-  return from === null || to === null ? null : greatCircleMiles(from, to)
 }
 
 /** Below this distance, the unit is not checked: a correct amount per load can be as low or as high per mile as one in another unit. */
@@ -324,27 +204,9 @@ function hasDates(row: RowReader): boolean {
   return dateFields.some((field) => row.has(field))
 }
 
-/** The valid cells of a quote's row. Amounts in whole cents, times in epoch milliseconds. */
-interface QuoteCells {
-  readonly origin: Place
-  readonly destination: Place
-  /** The equipment code. */
-  readonly equipment: string
-  readonly end: End
-  /** The values of the row's own cells. */
-  readonly own: OwnValues
-  /** The quoted rate, or else the booked one. */
-  readonly rate: number
-  /**
-   * What the row reports about its quote. In a row that is not won, the customer rate is the quoted rate, and the truck cost is the
-   * estimated cost. Implausible miles are left out.
-   */
-  readonly quote: QuoteValues
-  readonly createdAt: number
-}
-
 /** The fields that are inserted as reported. The other three are computed. */
 type InsertedField = Exclude<ReportedQuoteField, 'quotedRateCents' | 'quotedAt' | 'miles'>
+
 const insertedFields = reportedFields.filter(
   (field): field is InsertedField => field !== 'quotedRateCents' && field !== 'quotedAt' && field !== 'miles',
 )
@@ -383,91 +245,6 @@ function reportedRow({ end, quote }: QuoteCells): ReportedRow {
   }
 }
 
-/**
- * All values of a row as one text, for its digest. Their order is fixed, because digests of earlier files are stored. Charges are in
- * it only if there are any. An assumed basis and the rep are in it only if the row has an id. Without an id, the text identifies the
- * row, so another assumed basis, or the rep, which earlier versions did not read, would make it a second quote. Local times are in it
- * as if they were UTC, as earlier versions read them.
- */
-function contentOf({ end, own, quote, ...cells }: QuoteCells, hasId: boolean, row: RowReader): string {
-  const digested = (unit: string, sent: ImportFieldName, value: string | number | null) => {
-    if (unit === 'currency') return digestedCurrency(row, sent, value)
-    return unit !== 'basis' || hasId || row.has(sent) ? value : null
-  }
-  const charges = [...sentBookingFields.filter((field) => !fixedFields.has(field))].map((field) =>
-    digested(bookingTable[field].unit, bookingTable[field].sent, end[field]),
-  )
-  const all = [
-    ...charges,
-    ...digestedTerms.map((field) => digested(quoteTable[field].unit, quoteTable[field].sent, quote[field])),
-  ]
-  return JSON.stringify([
-    cells.origin.key,
-    cells.destination.key,
-    cells.equipment,
-    own.quotedRateCents,
-    end.customerRateCents,
-    end.truckCostCents,
-    own.estimatedCostCents,
-    own.marketRateCents,
-    own.miles,
-    ...(['customerName', 'carrierName', 'carrierNotes'] as const).map((field) => {
-      const { sent } = bookingTable[field]
-      return asWritten(row, sent, end[field] ?? formerText(row, sent))
-    }),
-    outcomeOf(end),
-    end.reason,
-    row.asUtc('quoted_at'),
-    row.asUtc('decided_at'),
-    row.asUtc('booked_at'),
-    own.pickupDate,
-    ...(all.every((value) => value === null) ? [] : all),
-    ...laterFields.flatMap((field) =>
-      own[field] === null || (field === 'repName' && !hasId)
-        ? []
-        : [
-            [
-              quoteTable[field].sent,
-              field === 'repName' ? asWritten(row, 'rep_name', own[field]) : own[field],
-            ],
-          ],
-    ),
-  ])
-}
-
-/**
- * The currency of an amount for the digest of its row. US dollars count only if a column of currencies says so: earlier versions did not
- * read them from cells and names of columns.
- */
-function digestedCurrency<Value>(row: RowReader, field: ImportFieldName, value: Value): Value | null {
-  const isOfCustomer = field === 'quoted_currency' && row.text('quoted_rate') === null
-  const columns = [
-    field,
-    'quoted_currency',
-    ...(isOfCustomer ? (['customer_currency'] as const) : []),
-  ] as const
-  return value !== 'USD' || columns.some((one) => row.text(one) !== null) ? value : null
-}
-
-/** A name or an id such as N/A, which earlier versions read as a text. It stays in the digest of its row. */
-function formerText(
-  row: RowReader,
-  field: 'customer_name' | 'carrier_name' | 'carrier_mc' | 'reference',
-): string | null {
-  const text = row.notGiven(field)
-  const cell = text === null ? null : readText(text)
-  return cell !== null && 'value' in cell ? cell.value : null
-}
-
-/** A name with the apostrophe that the file has before it. Earlier versions kept it, and their digests are stored. */
-function asWritten(row: RowReader, field: ImportFieldName, name: string | null): string | null {
-  const text = row.text(field)
-  return text === null || withoutGuards(text) === text ? name : text.replace(/\s+/g, ' ')
-}
-
-/** Fields that were added later. A row without them keeps its digest. */
-const laterFields = ownFields.filter((field) => !fixedOwnFields.has(field))
-
 /** An object with one member, or with none when the value is null. */
 function given<Name extends string, Value>(name: Name, value: Value | null): { [name in Name]?: Value } {
   return value === null ? {} : ({ [name]: value } as { [name in Name]?: Value })
@@ -493,17 +270,6 @@ function decidedAt(end: End, won: boolean, createdAt: number): number {
   return end.decidedAt ?? (won ? end.bookedAt : null) ?? createdAt
 }
 
-/** The given miles, or null if they are not plausible between the places. Unknown places accept any miles. */
-function plausibleMiles(
-  miles: number | null,
-  [origin, destination]: readonly [Place, Place],
-  known: KnownCells,
-): number | null {
-  const [from, to] = [known.locate(origin), known.locate(destination)]
-  if (miles === null || from === null || to === null) return miles
-  return arePlausibleMiles(miles, from, to) ? miles : null
-}
-
 function readBooking(row: RowReader, ref: string, context: RowContext): ReadRow {
   const laneRef = row.read('lane_ref', readLaneRef)
   const end = readEnd(row, context)
@@ -514,52 +280,4 @@ function readBooking(row: RowReader, ref: string, context: RowContext): ReadRow 
   const asUtc = { ...end, bookedAt: row.asUtc('booked_at'), decidedAt: row.asUtc('decided_at') }
   const said = JSON.stringify({ quote: {}, ...reportedEnd(asUtc, hasBooking) })
   return { kind: 'booking', booking: { laneRef: laneRef ?? ref, reported, said } }
-}
-
-/** Reads the place of pickup or delivery, from one column or from city, state and ZIP code. */
-function readEndpoint(row: RowReader, end: 'origin' | 'destination'): Place | null {
-  const [city, state, zip] = [`${end}_city`, `${end}_state`, `${end}_zip`] as const
-  if (row.text(end) !== null) return row.readCached(end, readGivenPlace)
-  const parts = { city: row.text(city), state: row.text(state), zip: row.text(zip) }
-  if (parts.city === null && parts.zip === null) {
-    row.missing([city, zip].find((field) => row.has(field)) ?? end)
-    return null
-  }
-  const site = parts.zip === null ? readSite(parts.city, parts.state) : null
-  if (site !== null) return site
-  const texts = [parts.city, parts.state, parts.zip].map((part) => (part ?? '').replace(/\s+/g, ' '))
-  const read = row.known(readParts, texts.join('\n'))
-  if ('value' in read) return read.value
-  if (parts.city !== null && parts.state === null && parts.zip === null) row.missing(state)
-  else {
-    const field = { city, state, zip }[read.part]
-    const said = read.part === 'state' ? [parts.state] : [parts.city, parts.state, parts.zip]
-    row.wrong(
-      field,
-      `must be ${read.wrong}; it is ${quoted(said.filter((part) => part !== null).join(', '))}`,
-    )
-  }
-  return null
-}
-
-/** Reads a place whose city is given: `TBD, TX` is none. */
-function readGivenPlace(text: string): ReturnType<typeof readAnyPlace> {
-  const read = readAnyPlace(text)
-  return 'value' in read && isNotGiven('city', read.value.city)
-    ? { wrong: 'a city with its state, such as "Portland, OR"' }
-    : read
-}
-
-/** Reads the parts of a place from one text, which is the key of the cache. */
-function readParts(text: string): PartsRead {
-  const [city = '', state = '', zip = ''] = text.split('\n')
-  return readPlaceParts({ city: city || null, state: state || null, zip: zip || null })
-}
-
-/** Reads the site number that some exports have in place of a city. Such a load counts for its state, and is found by no city. */
-function readSite(city: string | null, state: string | null): Place | null {
-  const code = state === null ? null : readState(state)
-  return code !== null && city !== null && /^\d{1,10}$/.test(city)
-    ? { key: `${foldCity(city)}|${code}`, city, state: code }
-    : null
 }

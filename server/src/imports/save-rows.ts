@@ -32,7 +32,8 @@ import { type MergedRow, mergeRow, type NotAppliedField, otherLane } from './mer
 import { editedRow, type ReturnedRow } from './returned-rows.ts'
 import { formerIdentity } from './row-fingerprint.ts'
 import type { CellError, RowContext } from './row-reader.ts'
-import type { ImportedBooking, ImportedQuote, ReportedRow } from './rows.ts'
+import type { ReportedRow } from './row-values.ts'
+import type { ImportedBooking, ImportedQuote } from './rows.ts'
 import { isOtherLoad, otherLoadWords } from './same-load.ts'
 
 export interface SettledQuote {
