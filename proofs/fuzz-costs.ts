@@ -354,11 +354,6 @@ const plantedFaults: readonly {
   readonly quotes?: number
 }[] = [
   { fault: 'charges are read with one pattern', only: ['create-import'], kinds: ['file'] },
-  {
-    fault: 'days of any length are searched for a zone',
-    only: ['load-diesel-prices', 'add-exchange-rates'],
-    kinds: ['file'],
-  },
   { fault: 'places are looked up for each pasted row', only: ['read-pasted-quotes'], kinds: ['file'] },
   {
     fault: 'customers of any name are compared in one turn',

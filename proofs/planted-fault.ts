@@ -77,7 +77,7 @@ export const faults = {
   },
   /** The whole decompressed file is in memory. */
   'files are decompressed as a whole': {
-    file: '/server/src/tables/table-file.ts',
+    file: '/server/src/tables/file-bytes.ts',
     text: 'isPacked ? gunzipped(file) : file',
     instead:
       "isPacked ? [await (await import('node:util')).promisify((await import('node:zlib')).gunzip)(Buffer.concat([...file]))] : file",
@@ -100,13 +100,6 @@ export const faults = {
     text: 'const charge = readCharge(part.trim())',
     instead: String.raw`const whole = /^\s*(\S.*?)\s*(?:[:=]|\s)\s*\$?\s*(\d{1,7}|\d{1,3}(?:,\d{3})+)(?:\.(\d{1,2}))?\s*$/.exec(part)
     const charge = whole === null ? null : readCharge(part.trim())`,
-  },
-  /** In cells of any length, a pattern searches the end of a day again from each space. */
-  'days of any length are searched for a zone': {
-    file: '/server/src/csv/date-cells.ts',
-    text: String.raw`(?<!\s)\s*(Z|UTC|`,
-    instead: String.raw`\s*(Z|UTC|`,
-    also: longCells,
   },
   /** The reader looks up similar places for each wrong cell of pasted rows, in one turn. */
   'places are looked up for each pasted row': {
@@ -181,8 +174,8 @@ export const faults = {
   /** In cells of any length, a pattern searches a cost of zero again from each zero. */
   'costs of any length are searched for zeros': {
     file: '/server/src/csv/money-cells.ts',
-    text: String.raw`(?:0+(?:\.0*)?|\.0+)$/i.test(text)) return { value: null }`,
-    instead: String.raw`0*(0|\.0|0\.)0*$/i.test(text)) return { value: null }`,
+    text: String.raw`(?:0+(?:\.0*)?|\.0+)$/.test(text)) return { value: null }`,
+    instead: String.raw`0*(0|\.0|0\.)0*$/.test(text)) return { value: null }`,
     also: longCells,
   },
   /** With this fault and the next five, the process is killed during its first start; PostgreSQL runs on. */

@@ -291,7 +291,7 @@ describe('event content', () => {
     const quote = await makeQuote(app, integration.tenant, { rate: 2150 })
     await sendEventsTo(app, integration.tenant, receiver.url)
     const csv = `lane_ref,origin,destination,equipment,quoted_rate,quoted_at,outcome,customer_rate
-${quote.lane_ref},"Dallas, TX","Atlanta, GA",V,2150,2026-01-02,won,2150
+${quote.lane_ref},"Dallas, TX","Atlanta, GA",V,2150,,won,2150
 ,"Austin, TX","Atlanta, GA",V,1900,2026-01-03,won,
 `
     const response = await fetch(`${app.url}/api/imports?file_name=history.csv`, {

@@ -167,7 +167,7 @@ describe('a rate that nobody would quote', () => {
     })
     const codes = body.rows.map((row: { warnings: { code: string }[] }) => codesOf(row.warnings))
     expect(codes).toEqual([[], expect.arrayContaining(['below_going_rate']), []])
-    expect(body.rows[1].warnings[0].field).toBe('rate')
+    expect(body.rows[1].warnings[0].field).toBe('quoted_rate')
   })
 
   test('is marked in a requote', async () => {
