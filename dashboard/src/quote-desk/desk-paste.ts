@@ -39,7 +39,7 @@ export function usePaste(text: string, chosen: PasteChoices): ReadPaste {
   const read = useAnswer(
     'read-pasted-quotes',
     { body: { text: settled, columns, ...(chosen.dates === null ? {} : { dates: chosen.dates }) } },
-    { enabled: isSettled, keeps: true, staleMs: 60_000 },
+    { enabled: isSettled, staleMs: 60_000 },
   )
   return {
     pasted: isSettled ? (read.data ?? null) : null,
