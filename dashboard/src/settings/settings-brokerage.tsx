@@ -1,8 +1,9 @@
-import { Button, Group, NativeSelect, Radio, Stack, TextInput } from '@mantine/core'
+import { Button, Group, Radio, Stack, TextInput } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { type Answer, type Body, type CallFailed, useChange } from '../api/index.ts'
 import { Failed, type Method, methods, rateTypeNames, useNotice } from '../shared-ui/index.ts'
+import { SettingChoice } from './settings-choice.tsx'
 import { type ExpiredCounts, ExpiryInputs } from './settings-expiry.tsx'
 import { TimeZoneInput } from './settings-time-zone.tsx'
 
@@ -161,16 +162,12 @@ function DateOrderChoice({
   disabled: boolean
 }) {
   return (
-    <NativeSelect
+    <SettingChoice
       label="Dates of files such as 3/1/2026 are"
       description="If a file has a date such as 25/3/2026, that date decides."
-      maw={420}
       value={order}
-      onChange={(event) => onChange(event.currentTarget.value as DateOrder)}
-      data={[
-        { value: 'month_first', label: 'month first: March 1' },
-        { value: 'day_first', label: 'day first: 3 January' },
-      ]}
+      choices={{ month_first: 'month first: March 1', day_first: 'day first: 3 January' }}
+      onChange={onChange}
       disabled={disabled}
     />
   )
@@ -189,16 +186,15 @@ function BasisChoice({
   disabled: boolean
 }) {
   return (
-    <NativeSelect
+    <SettingChoice
       label="Rates and costs are, unless a quote says something else"
       description="Statistics compare amounts on this basis. An amount on the other basis is converted by its fuel charge, or not counted."
-      maw={420}
       value={basis}
-      onChange={(event) => onChange(event.currentTarget.value as Basis)}
-      data={[
-        { value: 'all_in', label: 'all-in: with fuel and accessorials' },
-        { value: 'linehaul', label: 'linehaul: without fuel and accessorials' },
-      ]}
+      choices={{
+        all_in: 'all-in: with fuel and accessorials',
+        linehaul: 'linehaul: without fuel and accessorials',
+      }}
+      onChange={onChange}
       disabled={disabled}
     />
   )
@@ -223,34 +219,23 @@ function RateTypeSettings({
 }) {
   return (
     <Group align="flex-start" grow preventGrowOverflow={false}>
-      <NativeSelect
+      <SettingChoice
         label="Quotes are, unless they say something else"
         description="Statistics, estimates and costs of spot and contract quotes are separate."
         value={pools.default_rate_type}
-        onChange={(event) =>
-          onChange({
-            ...pools,
-            default_rate_type: event.currentTarget.value as PoolSettings['default_rate_type'],
-          })
-        }
-        data={Object.entries(rateTypeNames).map(([value, label]) => ({ value, label }))}
+        choices={rateTypeNames}
+        onChange={(default_rate_type) => onChange({ ...pools, default_rate_type })}
         disabled={disabled}
+        isWide
       />
-      <NativeSelect
+      <SettingChoice
         label="The integration interface counts"
         description="For markup and lane insight of calls that do not say a rate type."
         value={pools.integration_pool}
-        onChange={(event) =>
-          onChange({
-            ...pools,
-            integration_pool: event.currentTarget.value as PoolSettings['integration_pool'],
-          })
-        }
-        data={[
-          { value: 'all', label: 'Spot and contract' },
-          ...Object.entries(rateTypeNames).map(([value, label]) => ({ value, label })),
-        ]}
+        choices={{ all: 'Spot and contract', ...rateTypeNames }}
+        onChange={(integration_pool) => onChange({ ...pools, integration_pool })}
         disabled={disabled}
+        isWide
       />
     </Group>
   )

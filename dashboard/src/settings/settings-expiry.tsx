@@ -1,5 +1,6 @@
-import { NativeSelect, Stack, Text, TextInput } from '@mantine/core'
+import { Stack, Text, TextInput } from '@mantine/core'
 import type { Answer } from '../api/index.ts'
+import { SettingChoice } from './settings-choice.tsx'
 
 export type ExpiredCounts = Answer<'me'>['tenant']['quote_expiry']['counts_as']
 
@@ -31,15 +32,11 @@ export function ExpiryInputs({
         error={wrong}
         disabled={disabled}
       />
-      <NativeSelect
+      <SettingChoice
         label="Statistics count an expired quote as"
-        maw={420}
         value={counts}
-        onChange={(event) => onCounts(event.currentTarget.value as ExpiredCounts)}
-        data={[
-          { value: 'pending', label: 'pending: nobody knows the answer' },
-          { value: 'lost', label: 'lost: no answer is a no' },
-        ]}
+        choices={{ pending: 'pending: nobody knows the answer', lost: 'lost: no answer is a no' }}
+        onChange={onCounts}
         disabled={disabled}
       />
       <Text size="xs" c="dimmed">
