@@ -111,11 +111,16 @@ export class RowReader {
    * `N/A` does.
    */
   text(field: ImportFieldName): string | null {
+    return this.#given(field)?.stated.text ?? null
+  }
+
+  /** A cell as it is written, and what it states. Null without a value; a cell such as `N/A` is noted. */
+  #given(field: ImportFieldName): { readonly cell: string; readonly stated: StatedAmount } | null {
     const cell = this.#cell(field)
     if (cell === null) return null
-    const { text } = stated(field, cell)
+    const said = stated(field, cell)
     const kind = kindOfField.get(field) ?? null
-    if (text !== '' && (kind === null || !isNotGiven(kind, text))) return text
+    if (said.text !== '' && (kind === null || !isNotGiven(kind, said.text))) return { cell, stated: said }
     this.#isNotGiven(field, cell)
     return null
   }
@@ -143,12 +148,12 @@ export class RowReader {
 
   /** Reads a cell. Null when it is empty, has no column, or is invalid; an invalid cell is added to the errors. */
   read<T>(field: ImportFieldName, reader: (text: string) => Cell<T>): T | null {
-    const said = this.text(field) === null ? null : this.#cell(field)
-    if (said === null) return null
-    const { text, currency, wrong } = stated(field, said)
+    const given = this.#given(field)
+    if (given === null) return null
+    const { text, currency, wrong } = given.stated
     const cell = wrong === null ? readCell(text, reader) : { wrong }
     const named = this.#columns.currencies[field]
-    if ('wrong' in cell) this.wrong(field, `must be ${cell.wrong}; it is ${quoted(said)}`)
+    if ('wrong' in cell) this.wrong(field, `must be ${cell.wrong}; it is ${quoted(given.cell)}`)
     else if (currency !== null && named !== undefined && named !== currency) {
       this.wrong(field, `must be in ${named}, as the name of the column says; the cell says ${currency}`)
     } else return cell.value
