@@ -167,7 +167,11 @@ export function dateReader(order: DateOrder, clock: LocalClock): DateReader {
       return { value: { at, asUtc: at, hasZone: true } }
     },
     day: (text) => readDay(text, order),
-    dayNear: (text, now) => readDayNear(text, clock.wallTime(now), order),
+    dayNear: (text, now) => {
+      const whole = readDay(text, order)
+      // The local time is computed only for a day without its year: a file has many days.
+      return 'value' in whole ? whole : readDayNear(text, clock.wallTime(now), order)
+    },
   }
 }
 

@@ -1,5 +1,6 @@
 import { type DateOrder, dateOrders } from '#contract/date-orders.ts'
-import { dateNumbers, readDay } from './date-cells.ts'
+import type { LocalClock } from '#engine/local-clock.ts'
+import { type DateReader, dateNumbers, dateReader, readDay } from './date-cells.ts'
 
 /** A date of a file that shows the order of day and month. */
 interface SeenDate {
@@ -89,6 +90,26 @@ export function columnOrders(
     if (seen.example !== null && seen.isDotted) return { ...of, order: 'day_first', because: 'dots' }
     return { ...of, order: setting, because: 'setting' }
   })
+}
+
+/** How the columns of dates of one file are read, in the order of the columns. */
+interface ReadColumns {
+  readonly readers: readonly DateReader[]
+  /** Sentences about the order of day and month, for columns where it matters. */
+  readonly notes: readonly OrderNote[]
+}
+
+/** Reads each column of dates in its order (`columnOrders`), on the clock of the brokerage. */
+export function dateColumns(
+  columns: Parameters<typeof columnOrders>[0],
+  choice: Parameters<typeof columnOrders>[1],
+  clock: LocalClock,
+): ReadColumns {
+  const orders = columnOrders(columns, choice)
+  return {
+    readers: orders.map(({ order }) => dateReader(order, clock)),
+    notes: orders.flatMap((order) => orderNote(order) ?? []),
+  }
 }
 
 const words = { month_first: 'month first', day_first: 'day first' } as const

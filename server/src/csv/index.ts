@@ -26,11 +26,10 @@ export {
   utcDates,
 } from './date-cells.ts'
 export {
-  type ColumnOrder,
-  columnOrders,
+  dateColumns,
   noDates,
+  type OrderNote,
   orderConflict,
-  orderNote,
   type SeenDates,
   seeDate,
 } from './date-order.ts'

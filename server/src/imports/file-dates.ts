@@ -3,15 +3,14 @@ import type { DateOrder } from '#contract/date-orders.ts'
 import { LocalClock } from '#engine/local-clock.ts'
 import {
   type Cell,
-  type ColumnOrder,
   cellText,
-  columnOrders,
   type DateReader,
+  dateColumns,
   dateReader,
   type FileTime,
   noDates,
+  type OrderNote,
   orderConflict,
-  orderNote,
   type SeenDates,
   seeDate,
   utcDates,
@@ -110,7 +109,7 @@ export const interfaceDates: RowDates = {
 
 /** Reads the dates of one file in the time zone of its brokerage, each column in its order of day and month. */
 export class FileDates implements RowDates {
-  readonly #orders: readonly ColumnOrder[]
+  readonly #notes: readonly OrderNote[]
   readonly #readers: ReadonlyMap<DateField, DateReader>
   readonly #default: DateReader
   readonly #timeZone: string
@@ -121,14 +120,16 @@ export class FileDates implements RowDates {
     this.#timeZone = timeZone
     this.#default = dateReader(columns.dates ?? order, clock)
     const fields = [...seen.keys()]
-    this.#orders = columnOrders(
+    const { readers, notes } = dateColumns(
       [...seen].map(([field, one]) => ({ name: columns.names[field] ?? field, seen: one })),
       { chosen: columns.dates, setting: order },
+      clock,
     )
+    this.#notes = notes
     this.#readers = new Map(
-      this.#orders.flatMap((one, at) => {
+      readers.flatMap((reader, at) => {
         const field = fields[at]
-        return field === undefined ? [] : [[field, dateReader(one.order, clock)]]
+        return field === undefined ? [] : [[field, reader]]
       }),
     )
   }
@@ -151,10 +152,7 @@ export class FileDates implements RowDates {
   notes(): ImportNote[] {
     const zone = `Times without a zone are in ${this.#timeZone}.`
     return [
-      ...this.#orders.flatMap((order): ImportNote[] => {
-        const note = orderNote(order)
-        return note === null ? [] : [{ code: 'date_order', ...note, choices: [...note.choices] }]
-      }),
+      ...this.#notes.map(orderNote),
       ...(this.#hasLocalTimes
         ? [{ code: 'time_zone' as const, column: null, detail: zone, choices: [] }]
         : []),
@@ -164,6 +162,11 @@ export class FileDates implements RowDates {
   #reader(field: DateField): DateReader {
     return this.#readers.get(field) ?? this.#default
   }
+}
+
+/** A sentence about the order of a column, as a note of an import. */
+export function orderNote(note: OrderNote): ImportNote {
+  return { code: 'date_order', ...note, choices: [...note.choices] }
 }
 
 interface ReadFile {

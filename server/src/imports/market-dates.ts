@@ -1,12 +1,11 @@
 import { LocalClock } from '#engine/local-clock.ts'
 import {
   cellText,
-  columnOrders,
   type DateReader,
+  dateColumns,
   dateReader,
   noDates,
   orderConflict,
-  orderNote,
   seeDate,
 } from '../csv/index.ts'
 import type { DateSettings } from './file-dates.ts'
@@ -36,17 +35,14 @@ export function marketDates(
     return { name: header[at]?.trim() ?? field, seen }
   })
   const clock = new LocalClock(timeZone)
-  const orders = columnOrders(columns, { chosen: defaults.dates ?? null, setting: order })
-  const readers = orders.map((one) => dateReader(one.order, clock))
+  const choice = { chosen: defaults.dates ?? null, setting: order }
+  const { readers, notes } = dateColumns(columns, choice, clock)
   const fallback = dateReader(order, clock)
   return {
     readers: { as_of: readers[0] ?? fallback, valid_until: readers[1] ?? fallback },
-    notes: orders.flatMap((one) => {
-      const note = orderNote(one)
-      if (note === null) return []
-      const [choice] = note.choices
-      return [choice === undefined ? note.detail : `${note.detail} ${choice.detail} with ${choice.map}.`]
-    }),
+    notes: notes.map(({ detail, choices: [other] }) =>
+      other === undefined ? detail : `${detail} ${other.detail} with ${other.map}.`,
+    ),
     conflicts: columns.flatMap(({ name, seen }) => orderConflict(name, seen)?.detail ?? []),
   }
 }

@@ -11,24 +11,22 @@ import { readAnyPlace, readPlaceParts } from '#geography/read-place.ts'
 import {
   ambiguousHeaders,
   cellText,
-  columnOrders,
-  type DateReader,
-  dateReader,
+  dateColumns,
   fieldOfHeader,
   foldedHeader,
   headerTerms,
   type ImportFieldName,
   noDates,
   orderConflict,
-  orderNote,
   readDay,
   readDayNear,
   readMoney,
   seeDate,
   statedAmount,
+  utcDates,
 } from '../csv/index.ts'
 import { textRows } from '../tables/index.ts'
-import type { DateSettings } from './file-dates.ts'
+import { type DateSettings, orderNote } from './file-dates.ts'
 import { amountTerms, headerProblem, isAmount, type PastedField } from './pasted-amounts.ts'
 import { type PastedAnswer, type PastedRow, pastedRow, stateWithZip } from './pasted-rows.ts'
 
@@ -349,23 +347,17 @@ interface PastedDates extends DateSettings {
   readonly chosen: DateOrder | null
 }
 
-/** How the column of pickup days is read: its reader and a sentence about it, or why it cannot be read. */
+/** How the column of pickup days is read, or why it cannot be read. */
 function pickupDates(
   rows: readonly Line[],
   { name, at }: { readonly name: string; readonly at: number },
   { chosen, order, timeZone }: PastedDates,
-):
-  | { readonly reader: DateReader; readonly note: ReturnType<typeof orderNote> }
-  | { readonly problem: string } {
+): ReturnType<typeof dateColumns> | { readonly problem: string } {
   const seen = noDates()
   for (const { cells, line } of rows) seeDate(seen, cells[at] ?? '', line)
   const conflict = orderConflict(name, seen)
   if (conflict !== null) return { problem: conflict.detail }
-  const [decided] = columnOrders([{ name, seen }], { chosen, setting: order })
-  return {
-    reader: dateReader(decided?.order ?? order, new LocalClock(timeZone)),
-    note: decided === undefined ? null : orderNote(decided),
-  }
+  return dateColumns([{ name, seen }], { chosen, setting: order }, new LocalClock(timeZone))
 }
 
 /** How pasted rows are read. */
@@ -432,18 +424,16 @@ export function* readPasted(
   const dates = pickupDates(rows, { name: (hasHeader && names[pickupAt]) || 'Pickup', at: pickupAt }, written)
   const problem = headerProblem(named) ?? ('problem' in dates ? dates.problem : null)
   if (problem !== null || 'problem' in dates) return answer(fields, problem)
+  const [reader = utcDates] = dates.readers
   const spellings = new Spellings()
-  const context = { fields, named, assumed, now, dates: dates.reader, suggestionsFor: spellings.of }
+  const context = { fields, named, assumed, now, dates: reader, suggestionsFor: spellings.of }
   const read: PastedRow[] = []
   for (const row of rows) {
     read.push(pastedRow(row, context))
     yield
   }
   yield* spellings.lookUp()
-  const { note } = dates
-  const understood =
-    note === null ? [] : [{ code: 'date_order' as const, ...note, choices: [...note.choices] }]
-  return answer(fields, null, { read, understood })
+  return answer(fields, null, { read, understood: dates.notes.map(orderNote) })
 }
 
 /** The recognized fields with those that a person chose. A field has one column, so the recognized one gives way. */
