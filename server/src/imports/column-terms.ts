@@ -55,13 +55,14 @@ export function headerFault(name: string, field: ImportFieldName): string | null
 /**
  * The currency that the lines above a header state. Null if they state none.
  *
- * @example currencyAbove(['Loads of March', 'All amounts in CAD'], quoteCurrencies)
+ * @example currencyAbove([{ cells: ['All amounts in CAD'] }], quoteCurrencies)
  *   // { stated: { currency: 'CAD', from: { line: 'All amounts in CAD' } } }
  */
 export function currencyAbove<Known extends string>(
-  lines: readonly string[],
+  above: readonly { readonly cells: readonly string[] }[],
   known: readonly Known[],
 ): { readonly stated: StatedAbove<Known> } | { readonly fault: string } | null {
+  const lines = above.map(({ cells }) => cells.join(' ').trim())
   const found = lines.flatMap((line) => currenciesOfNote(line).map((currency) => ({ line, currency })))
   const [first, ...others] = found
   if (first === undefined) return null

@@ -82,7 +82,7 @@ export function readColumns(header: readonly string[], map = ''): ReadColumns {
  * The columns with the currency that the lines above the header state, unless the map states one. A problem if the lines state two
  * currencies, one that is not stored, or another one than the name of a column.
  */
-export function withCurrencyAbove(columns: Columns, lines: readonly string[]): ReadColumns {
+export function withCurrencyAbove(columns: Columns, lines: Parameters<typeof currencyAbove>[0]): ReadColumns {
   const above = columns.fileCurrency === null ? currencyAbove(lines, quoteCurrencies) : null
   if (above === null) return { columns }
   const choose = 'choose with the map currency=USD or currency=CAD'

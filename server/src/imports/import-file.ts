@@ -96,13 +96,7 @@ export async function openImport(
     workbook,
   })
   const named = readColumns(csv.header, map)
-  const read =
-    'problems' in named
-      ? named
-      : withCurrencyAbove(
-          named.columns,
-          csv.aboveHeader.map(({ cells }) => cells.join(' ').trim()),
-        )
+  const read = 'problems' in named ? named : withCurrencyAbove(named.columns, csv.aboveHeader)
   if ('problems' in read) {
     const row = csv.headerLine
     throw new ImportFileError(

@@ -1,6 +1,5 @@
 import type { AnswerOf } from '#contract/endpoint.ts'
 import type { getImport } from '#contract/imports.ts'
-import { counted } from '#engine/wording.ts'
 import { quoted } from '../csv/index.ts'
 import type { LeftOutRow, TableFile } from '../tables/index.ts'
 
@@ -15,6 +14,12 @@ export interface LeftOutLines {
 export const noneLeftOut: LeftOutLines = { counts: { total: 0, header: 0, remark: 0 }, remarks: [] }
 
 const shownMax = 3
+
+/** A number of rows, lines or cells. @example howMany(1200, 'row') // '1,200 rows' */
+export function howMany(count: number, noun: string): string {
+  return `${count.toLocaleString('en-US')} ${noun}${count === 1 ? '' : 's'}`
+}
+const were = (count: number) => (count === 1 ? 'was' : 'were')
 
 /** Adds rows that are left out. */
 export function addLeftOut(before: LeftOutLines, rows: readonly LeftOutRow[]): LeftOutLines {
@@ -79,8 +84,7 @@ function linesNotes({ aboveHeader }: TableFile, { counts, remarks }: LeftOutLine
   const note = (count: number, what: string, texts: readonly string[] = []) => {
     if (count === 0) return []
     const shown = texts.length === 0 ? '' : `: ${texts.join(', ')}${texts.length < count ? ', …' : ''}`
-    const were = count === 1 ? 'was' : 'were'
-    return [noteOf('lines_left_out', `${counted(count, 'line')} ${what} ${were} left out${shown}.`)]
+    return [noteOf('lines_left_out', `${howMany(count, 'line')} ${what} ${were(count)} left out${shown}.`)]
   }
   const above = aboveHeader.slice(0, shownMax).map(({ cells }) => textOf(cells))
   return [
@@ -105,8 +109,7 @@ export class NotGivenCells {
 
   get notes(): ImportNote[] {
     return [...this.#columns].map(([column, { count, words }]) => {
-      const cells = count === 1 ? '1 cell was' : `${count.toLocaleString('en-US')} cells were`
-      const detail = `${column}: ${cells} read as empty: ${[...words].join(', ')}.`
+      const detail = `${column}: ${howMany(count, 'cell')} ${were(count)} read as empty: ${[...words].join(', ')}.`
       return { code: 'not_given' as const, column, detail, choices: [] }
     })
   }
@@ -118,8 +121,7 @@ const wordsMax = 3
 /** The question about refused rows with the id of a quote of another load; none without such rows. */
 export function otherLoadsNotes(count: number, column: string | null): ImportNote[] {
   if (count === 0) return []
-  const rows = count === 1 ? '1 row was' : `${count.toLocaleString('en-US')} rows were`
-  const detail = `${rows} refused: ${column} is that of a quote with another customer and another day.`
+  const detail = `${howMany(count, 'row')} ${were(count)} refused: ${column} is that of a quote with another customer and another day.`
   return [
     {
       code: 'same_ids',
@@ -140,11 +142,9 @@ export type LeftOutCounts = Readonly<Record<LeftOut, number>>
 
 /** How many rows were left out because their quotes count in no figure. */
 export function leftOutNotes({ superseded, void: voided }: LeftOutCounts): ImportNote[] {
-  const rows = (count: number, one: string, many: string) =>
-    count === 0 ? [] : [`${count.toLocaleString('en-US')} ${count === 1 ? one : many}`]
   const parts = [
-    ...rows(superseded, 'superseded offer', 'superseded offers'),
-    ...rows(voided, 'void quote', 'void quotes'),
+    ...(superseded === 0 ? [] : [howMany(superseded, 'superseded offer')]),
+    ...(voided === 0 ? [] : [howMany(voided, 'void quote')]),
   ]
   if (parts.length === 0) return []
   const detail = `Left out: ${parts.join(' and ')}, because such quotes count in no figure.`

@@ -69,10 +69,7 @@ function* readInSteps(
   const chosen = chooseColumns(header, defaults.kind)
   refuseHeader(chosen, header, defaults)
   const { rateLines, text, without } = yield* splitLines(rows, chosen)
-  const said = currencyAbove(
-    above.map(({ cells }) => cells.join(' ').trim()),
-    marketCurrencies,
-  )
+  const said = currencyAbove(above, marketCurrencies)
   if (said !== null && 'fault' in said) {
     throw refused(`The lines above the header must name one currency, USD, CAD or MXN; they ${said.fault}.`)
   }

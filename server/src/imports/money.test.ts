@@ -28,7 +28,9 @@ interface Source {
 
 function columnsOf(names: readonly string[], { above, map }: Source) {
   const named = readColumns(names, map)
-  return 'problems' in named || above === undefined ? named : withCurrencyAbove(named.columns, [above])
+  return 'problems' in named || above === undefined
+    ? named
+    : withCurrencyAbove(named.columns, [{ cells: [above] }])
 }
 
 function fileRow({ header = 'Quoted Rate', cell = '1850', column, more = {}, ...source }: Source) {

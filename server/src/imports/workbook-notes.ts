@@ -1,5 +1,5 @@
 import type { TableFile } from '../tables/index.ts'
-import type { ImportNote } from './import-notes.ts'
+import { howMany, type ImportNote } from './import-notes.ts'
 
 type Note = ImportNote
 type Workbook = NonNullable<TableFile['workbook']>
@@ -23,8 +23,7 @@ const otherChoice = ({ areLeftOut }: Workbook['hidden']) =>
 
 function rowsNote(hidden: Workbook['hidden']): Note {
   const [are, were] = hidden.rows === 1 ? ['is', 'was'] : ['are', 'were']
-  const rows = `${hidden.rows.toLocaleString('en-US')} ${hidden.rows === 1 ? 'row' : 'rows'}`
-  const detail = `${rows} of the sheet ${are} hidden, as by a filter, and ${were} ${hidden.areLeftOut ? 'left out' : 'read'}.`
+  const detail = `${howMany(hidden.rows, 'row')} of the sheet ${are} hidden, as by a filter, and ${were} ${hidden.areLeftOut ? 'left out' : 'read'}.`
   return { ...note('hidden_rows', detail), choices: otherChoice(hidden) }
 }
 
