@@ -7,6 +7,8 @@ import { AMOUNT_CENTS_MAX, formatDollars } from './money.ts'
  */
 
 export type RateBasis = 'linehaul' | 'all_in'
+/** The bases in words. */
+export const basisWords: Readonly<Record<RateBasis, string>> = { linehaul: 'linehaul', all_in: 'all-in' }
 /** The currencies of amounts. Statistics are in US dollars. */
 export type Currency = 'USD' | 'CAD'
 

@@ -2,8 +2,9 @@ import { IconAlertCircle, IconHelpCircle } from 'virtual:tabler-icons'
 import { Alert, Button, Group, NativeSelect, Stack, Text } from '@mantine/core'
 import { useState } from 'react'
 import type { RateBasis } from '#contract/rate-basis.ts'
+import { basisWords } from '#engine/rate-basis.ts'
 import type { Answer } from '../api/index.ts'
-import { basisNames, DataTable, Heed } from '../shared-ui/index.ts'
+import { DataTable, Heed } from '../shared-ui/index.ts'
 import type { ChosenFile } from './import-file.ts'
 import { columnLabel, fieldLabel } from './import-words.ts'
 
@@ -72,7 +73,7 @@ function BasisQuestions({
           const assumed =
             guess === undefined
               ? 'the default of the brokerage'
-              : `${basisNames[guess.basis]}, by the name “${shortened(match.columns[guess.field] ?? '')}”`
+              : `${basisWords[guess.basis]}, by the name “${shortened(match.columns[guess.field] ?? '')}”`
           return (
             <NativeSelect
               key={name}

@@ -1,9 +1,9 @@
 import { IconChevronDown, IconChevronUp, IconCopyPlus, IconTrash } from 'virtual:tabler-icons'
 import { ActionIcon, Button, Text, TextInput, UnstyledButton } from '@mantine/core'
 import { type ClipboardEvent, type KeyboardEvent, memo, type ReactNode, useEffect, useState } from 'react'
+import { basisWords } from '#engine/rate-basis.ts'
 import { useAnswer, useSession } from '../api/index.ts'
 import {
-  basisNames,
   calendarDay,
   dollars,
   EquipmentInput,
@@ -232,7 +232,7 @@ function RateField({
           title={words}
           onClick={onTerms}
         >
-          {basisNames[quote.basis === '' ? assumed : quote.basis]}
+          {basisWords[quote.basis === '' ? assumed : quote.basis]}
           {quote.currency === 'CAD' ? ' CAD' : ''}
         </UnstyledButton>
       }

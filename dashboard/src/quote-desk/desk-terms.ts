@@ -1,6 +1,6 @@
+import { basisWords } from '#engine/rate-basis.ts'
 import { useSession } from '../api/index.ts'
 import {
-  basisNames,
   converted,
   dollars,
   noTerms,
@@ -35,7 +35,7 @@ export function useComparedQuote(quote: DeskQuote, customer: string): ComparedQu
   const { default_basis: assumed } = useSession().tenant
   const isComplete = hasState(quote.origin) && hasState(quote.destination)
   const conversion = useRateConversion(sentQuote(quote), customer, { isStated: saysTerms(quote), isComplete })
-  const usual = `${basisNames[assumed]}, in US dollars`
+  const usual = `${basisWords[assumed]}, in US dollars`
   const [rate, cost] = [readDollars(quote.rate), readDollars(quote.cost)]
   const stated = `Your ${rate === null ? 'rate' : dollars(rate)} (${termsInWords(quote, assumed)})`
   if (conversion === undefined || conversion === null) {

@@ -1,8 +1,8 @@
 import type { bookedFields, changedQuoteFields } from '#contract/events.ts'
 import type { Quote } from '#contract/quote.ts'
+import { basisWords } from '#engine/rate-basis.ts'
 import type { Answer } from '../api/index.ts'
 import {
-  basisNames,
   calendarDay,
   count,
   dollars,
@@ -85,9 +85,9 @@ export function valueWords(field: string, value: Value | undefined): string {
     outcome_reason: reasonNames,
     outcome_source: sourceNames,
     truck_cost_source: sourceNames,
-    quoted_basis: basisNames,
-    customer_basis: basisNames,
-    truck_basis: basisNames,
+    quoted_basis: basisWords,
+    customer_basis: basisWords,
+    truck_basis: basisWords,
   }
   const text = String(value)
   if (field.endsWith('_at')) return moment(text)

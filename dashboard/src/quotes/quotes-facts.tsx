@@ -2,9 +2,9 @@ import { Paper } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { pagePaths } from '#contract/pages.ts'
 import type { Quote } from '#contract/quote.ts'
+import { basisWords } from '#engine/rate-basis.ts'
 import { useSession } from '../api/index.ts'
 import {
-  basisNames,
   CancelledMark,
   CustomerLink,
   calendarDay,
@@ -91,7 +91,7 @@ export function QuoteFacts({ quote }: { quote: Quote }) {
         <Fact name="Cost from AP history">
           {expected === null
             ? none
-            : `${dollars(expected.amount)}${quote.expected_basis === null ? '' : ` ${basisNames[quote.expected_basis]}`} (80% range: ${dollars(expected.low)} to ${dollars(expected.high)})`}
+            : `${dollars(expected.amount)}${quote.expected_basis === null ? '' : ` ${basisWords[quote.expected_basis]}`} (80% range: ${dollars(expected.low)} to ${dollars(expected.high)})`}
         </Fact>
         {quote.forecast !== null && <Fact name="Forecast when quoted">{forecastWords(quote.forecast)}</Fact>}
         <Fact name="Carrier">{quote.carrier_name ?? none}</Fact>
@@ -168,7 +168,7 @@ function chargesWords({
   const named = charges?.map(({ name, amount }) => `${name} ${dollars(amount)}`).join(', ')
   const parts = [
     ...(currency === 'CAD' ? ['Canadian dollars'] : []),
-    ...(basis === null ? [] : [basisNames[basis]]),
+    ...(basis === null ? [] : [basisWords[basis]]),
     ...(fuel === null ? [] : [`fuel ${dollars(fuel)}`]),
     ...(accessorials === null
       ? []

@@ -1,20 +1,18 @@
 import { Text } from '@mantine/core'
 import type { Quote } from '#contract/quote.ts'
 import type { ComparedBasis, RateBasis } from '#contract/rate-basis.ts'
-import { termsBehind } from '#engine/rate-basis.ts'
+import { basisWords, termsBehind } from '#engine/rate-basis.ts'
 import { counted } from './formats.ts'
-
-export const basisNames: Readonly<Record<RateBasis, string>> = { linehaul: 'linehaul', all_in: 'all-in' }
 
 /** The basis and currency of the amounts of an answer, and the quotes that were converted to them or not counted. */
 export function BasisNote({ basis }: { basis: ComparedBasis | undefined }) {
   if (basis === undefined) return null
-  const other = basisNames[basis.amounts === 'all_in' ? 'linehaul' : 'all_in']
+  const other = basisWords[basis.amounts === 'all_in' ? 'linehaul' : 'all_in']
   const { charges, schedule, exchange } = basis.converted_by
   const apart = basis.kept_apart - basis.kept_apart_in_cad
   return (
     <Text component="p" size="xs" c="dimmed">
-      Rates, costs and margins are {basisNames[basis.amounts]}, in US dollars.
+      Rates, costs and margins are {basisWords[basis.amounts]}, in US dollars.
       {charges > 0 && ` ${counted(charges, 'quote')} with ${other} amounts converted by their charges.`}
       {schedule > 0 &&
         ` ${counted(schedule, 'quote')} with ${other} amounts converted by the fuel schedule of the day.`}

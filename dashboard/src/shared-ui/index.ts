@@ -1,6 +1,6 @@
 /** Components, formats and hooks used by several pages: tables, fields, filters, figures, notices, the win curve. */
 export { type AddressParams, useAddress, useOwnAddress } from './address.ts'
-export { BasisNote, basisNames, OrderNote, sentTerms } from './basis-note.tsx'
+export { BasisNote, OrderNote, sentTerms } from './basis-note.tsx'
 export { CodeBlock } from './code-block.tsx'
 export { ConfirmDialog } from './confirm-dialog.tsx'
 export { CopyButton } from './copy-button.tsx'

@@ -1,7 +1,7 @@
 import { NativeSelect, TextInput } from '@mantine/core'
 import { dollarsFromCents } from '#engine/money.ts'
 import { readCharges } from '#engine/named-charges.ts'
-import { basisNames } from './basis-note.tsx'
+import { basisWords } from '#engine/rate-basis.ts'
 import { readDollars } from './formats.ts'
 
 /** The terms of a rate, as typed: its basis, charges and currency. Empty: the brokerage's default basis, or US dollars. */
@@ -52,7 +52,7 @@ export function termsInWords(
   { basis, currency }: Pick<RateTerms, 'basis' | 'currency'>,
   assumed: 'linehaul' | 'all_in',
 ): string {
-  return `${basisNames[basis === '' ? assumed : basis]}, ${currencyNames[currency === '' ? 'USD' : currency]}`
+  return `${basisWords[basis === '' ? assumed : basis]}, ${currencyNames[currency === '' ? 'USD' : currency]}`
 }
 
 /** The fields for a rate's basis, charges and currency. */
@@ -86,7 +86,7 @@ export function RateTermsFields({
       <NativeSelect
         label="The rate includes"
         data={[
-          { value: '', label: `${basisNames[assumed]} (${why})` },
+          { value: '', label: `${basisWords[assumed]} (${why})` },
           { value: 'linehaul', label: 'linehaul only' },
           { value: 'all_in', label: 'all-in' },
         ]}

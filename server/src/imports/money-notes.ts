@@ -1,4 +1,4 @@
-import type { RateBasis } from '#engine/rate-basis.ts'
+import { basisWords, type RateBasis } from '#engine/rate-basis.ts'
 import { currencyWords, quoted } from '../csv/index.ts'
 import { basisFields, type Columns, type FieldWithBasis } from './columns.ts'
 import type { ImportNote } from './import-notes.ts'
@@ -75,8 +75,6 @@ function currencySaid({ names, currencies, fileCurrency }: Columns, { field, cur
   const why = from === 'map' ? 'as chosen' : `because a line above the header says so: ${quoted(from.line)}`
   return { detail: `${currencyWords(file)}, ${why}`, choices }
 }
-
-const basisWords: Readonly<Record<RateBasis, string>> = { linehaul: 'linehaul', all_in: 'all-in' }
 
 function basisSaid({ names, bases }: Columns, { field, basis: key }: Amount, assumed: RateBasis): Said {
   const stated = bases[field]

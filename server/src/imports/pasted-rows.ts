@@ -3,7 +3,7 @@ import type { readPastedQuotes } from '#contract/pasted-quotes.ts'
 import { centsFromDollars, dollarsFromCents, formatDollars } from '#engine/money.ts'
 import type { GivenKind } from '#engine/not-given.ts'
 import { isAmountUnit, quoteFieldsOf, quoteTable } from '#engine/quote-fields.ts'
-import { type Currency, comparableCents, type RateBasis } from '#engine/rate-basis.ts'
+import { basisWords, type Currency, comparableCents, type RateBasis } from '#engine/rate-basis.ts'
 import { placeName, readPlaceParts } from '#geography/read-place.ts'
 import {
   type Cell,
@@ -169,8 +169,6 @@ function checkCurrencies(
     row.wrong(isCost ? 'cost_currency' : field, currencyFault(name, ofRow, said))
   }
 }
-
-const basisWords: Readonly<Record<RateBasis, string>> = { linehaul: 'linehaul', all_in: 'all-in' }
 
 /** The estimated cost in cents on the basis of the rate, if its own column states another one. Adds the errors of its basis. */
 function costOnBasis(
