@@ -1,7 +1,7 @@
 import { chmodSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import pg from 'pg'
-import { secretKeysOf } from '#server/configuration/index.ts'
+import { makeSecretKey, secretKeysOf } from '#server/configuration/index.ts'
 import { migrate } from '#server/database/schema/index.ts'
 import {
   type DatabaseRole,
@@ -53,6 +53,7 @@ export async function scaleDatabase(
     ...asked,
     until: readAccess(accessFile)?.plan.until ?? new Date(now).toISOString().slice(0, 10),
   }
+  makeSecretKey(directory)
   const postgres = await startEmbeddedPostgres({ directory })
   try {
     const { owner, service } = embeddedConnections(postgres)

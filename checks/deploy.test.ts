@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { parse, parseAllDocuments } from 'yaml'
 import { drainSeconds, stopSecondsMax } from '#contract/limits.ts'
@@ -105,7 +106,7 @@ describe('every file', () => {
   test('sets values that the service accepts', () => {
     const given = (service.env as Part).filter((one) => one.value !== undefined)
     const values = Object.fromEntries(given.map((one) => [text(one.name), text(one.value)]))
-    const secrets = { LANEWISE_SECRET_KEY: 'k'.repeat(44), LANEWISE_SECRET_KEY_FILE: '' }
+    const secrets = { LANEWISE_SECRET_KEY: randomBytes(32).toString('base64'), LANEWISE_SECRET_KEY_FILE: '' }
     const database = { DATABASE_URL: 'postgres://lanewise_service@host/lanewise' }
     const filledIn = { TRUST_PROXY: '10.0.7.0/24' }
     expect(readConfig({ ...values, ...secrets, ...database, ...filledIn }).trustProxy).toHaveLength(1)

@@ -1,4 +1,5 @@
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import {
   chmodSync,
@@ -118,7 +119,7 @@ describe('a start that fails says why in one line, with the remedy', { tags: 'lo
   test('a database that does not answer', async () => {
     const { code, said } = await refusedStart({
       DATABASE_URL: 'postgres://lanewise_service:x@127.0.0.1:9/lanewise',
-      LANEWISE_SECRET_KEY: Buffer.alloc(32, 7).toString('base64'),
+      LANEWISE_SECRET_KEY: randomBytes(32).toString('base64'),
     })
     expect(said).toMatch(oneLine('ECONNREFUSED.*DATABASE_URL'))
     expect(code).toBe(1)

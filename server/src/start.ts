@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:net'
 import type pg from 'pg'
 import { auditHeads } from './audit/index.ts'
-import { type Config, secretKeysOf } from './configuration/index.ts'
+import { type Config, makeSecretKey, secretKeysOf } from './configuration/index.ts'
 import { writeEventsOn, writeKeyNames } from './database/queries/index.ts'
 import { migrate, migrationNames, missingMigrations } from './database/schema/index.ts'
 import {
@@ -14,7 +14,7 @@ import {
   startFactor,
   watchedDatabase,
 } from './database/session/index.ts'
-import { embeddedConnections, startEmbeddedPostgres } from './embedded-postgres/index.ts'
+import { embeddedConnections, findPlace, startEmbeddedPostgres } from './embedded-postgres/index.ts'
 import { firstStart } from './first-start.ts'
 import { joinInstances } from './limits/index.ts'
 import { type Log, runInOrder } from './runtime/index.ts'
@@ -267,6 +267,9 @@ async function connect(
     }
     return { connection, secretKeys: config.secretKeys }
   }
+  // Before the database exists, so that a database without a key file is always one whose key is lost.
+  if (config.secretKeys === null && findPlace(config.dataDirectory) === null)
+    makeSecretKey(config.dataDirectory)
   progress.step('starting PostgreSQL')
   const postgres = await startEmbeddedPostgres({
     directory: config.dataDirectory,

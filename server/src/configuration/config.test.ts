@@ -1,7 +1,10 @@
 import { randomBytes } from 'node:crypto'
-import { availableParallelism } from 'node:os'
-import { describe, expect, test } from 'vitest'
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { availableParallelism, tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { ConfigError, readConfig } from './config.ts'
+import { makeSecretKey, secretKeysOf } from './secret-key-file.ts'
 
 function problemsOf(env: Record<string, string>): readonly string[] {
   try {
@@ -103,5 +106,85 @@ describe('events', () => {
     [{ EVENTS_ALLOW_PRIVATE: '10.0.0.0/64' }, '"10.0.0.0/64" is none of them.'],
   ])('reject invalid values: %o', (env, why) => {
     expect(problemsOf(env)).toEqual([expect.stringContaining(why)])
+  })
+})
+
+describe('a variable with nearly the name of a setting', () => {
+  test.each([
+    ['ALLOW_SIGNUP', 'ALLOW_SIGN_UP'],
+    ['ALLOW_SIGN_UPS', 'ALLOW_SIGN_UP'],
+    ['allow_sign_up', 'ALLOW_SIGN_UP'],
+    ['TRUSTED_PROXY', 'TRUST_PROXY'],
+    ['DATBASE_URL', 'DATABASE_URL'],
+    ['LANEWISE_SECRET_KEYS', 'LANEWISE_SECRET_KEY'],
+    ['EVENTS_ALOW_PRIVATE', 'EVENTS_ALLOW_PRIVATE'],
+    ['data_dir', 'DATA_DIR'],
+  ])('is refused: %s', (name, meant) => {
+    expect(problemsOf({ [name]: 'false' })).toEqual([
+      `${name} is not a setting: did you mean ${meant}? Correct the name, or remove the variable.`,
+    ])
+  })
+
+  test.each([
+    'HOSTNAME',
+    'HOSTS',
+    'PORTS',
+    'LANEWISE_URL',
+    'LANEWISE_TOKEN',
+    'LANEWISE_PORT',
+    'PGDATABASE',
+    'XDG_DATA_DIRS',
+  ])('is none: %s', (name) => {
+    expect(problemsOf({ [name]: 'x' })).toEqual([])
+  })
+})
+
+test.each(['999.1.1.1', '127.0.0.1:80', 'http://host', 'a b', '1.2.3'])('HOST cannot be %s', (host) => {
+  expect(problemsOf({ HOST: host })).toEqual([
+    `HOST must be an address or a name, such as 0.0.0.0 or ::1; it is "${host}".`,
+  ])
+  for (const right of ['0.0.0.0', '::', 'localhost', 'lanewise.internal'])
+    expect(problemsOf({ HOST: right })).toEqual([])
+})
+
+describe('the secret key', () => {
+  const folder = () => {
+    const made = mkdtempSync(join(tmpdir(), 'lanewise-key-'))
+    onTestFinished(() => rmSync(made, { recursive: true }))
+    return made
+  }
+
+  test('must be random', () => {
+    for (const typed of ['00'.repeat(32), 'a'.repeat(64), 'passwordpassword'.repeat(4)]) {
+      expect(problemsOf({ LANEWISE_SECRET_KEY: typed })).toEqual([
+        expect.stringMatching(/^LANEWISE_SECRET_KEY .* different bytes?, and random keys have at least 16/),
+      ])
+    }
+    const old = `${randomBytes(32).toString('hex')},${'00'.repeat(32)}`
+    expect(problemsOf({ LANEWISE_SECRET_KEY: old })).toEqual([])
+  })
+
+  test('in a file that every user can read is refused, with the remedy', () => {
+    const file = join(folder(), 'key')
+    writeFileSync(file, randomBytes(32).toString('hex'))
+    chmodSync(file, 0o644)
+    expect(problemsOf({ LANEWISE_SECRET_KEY_FILE: file })).toEqual([
+      `Every user of this machine can read the secret key ${file}: run chmod 600 ${file}, and replace the key if others may have read it.`,
+    ])
+    for (const mode of [0o600, 0o400, 0o440]) {
+      chmodSync(file, mode)
+      expect(problemsOf({ LANEWISE_SECRET_KEY_FILE: file })).toEqual([])
+    }
+  })
+
+  test('of a data folder is made once, and a folder without one is said to lack it', () => {
+    const data = folder()
+    expect(() => secretKeysOf(data)).toThrow(/secret-key is missing, and the database in .* restore the file/)
+    makeSecretKey(data)
+    const [made] = secretKeysOf(data)
+    makeSecretKey(data)
+    expect(secretKeysOf(data)).toEqual([made])
+    chmodSync(join(data, 'secret-key'), 0o644)
+    expect(() => secretKeysOf(data)).toThrow(/^Every user of this machine can read/)
   })
 })

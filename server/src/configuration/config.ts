@@ -1,7 +1,17 @@
 import { readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { signUpsPerNetworkPerHour } from '#contract/limits.ts'
-import { isNameOrNetwork, isNetwork, type SecretKeys, secretKeys } from '../security/index.ts'
+import {
+  isHost,
+  isNameOrNetwork,
+  isNetwork,
+  isTooWide,
+  type SecretKeys,
+  secretKeys,
+  weakness,
+} from '../security/index.ts'
+import { misspelledVariables } from './misspelled-variables.ts'
+import { exposureOf } from './secret-key-file.ts'
 
 /** All settings of the service, read from environment variables. */
 export interface Config {
@@ -83,7 +93,7 @@ export function readConfig(env: Environment): Config {
   const port = settings.port('PORT', '8080')
   const config: Config = {
     port,
-    host: settings.text('HOST') ?? '127.0.0.1',
+    host: settings.host('HOST'),
     metrics: metricsOf(settings, port),
     databaseUrl,
     ...databasesOf(settings),
@@ -114,6 +124,7 @@ export function readConfig(env: Environment): Config {
     sampleBrokerage: settings.choice('SAMPLE_BROKERAGE', booleans, 'true') === 'true',
     traces: tracesOf(env, problems),
   }
+  problems.push(...misspelledVariables(Object.keys(env), settings.names))
   if (problems.length > 0) throw new ConfigError(problems)
   return config
 }
@@ -126,6 +137,8 @@ type Environment = Readonly<Record<string, string | undefined>>
 class Settings {
   readonly #env: Environment
   readonly problems: string[]
+  /** The variables that were asked for: all that the service knows. */
+  readonly names = new Set<string>()
 
   constructor(env: Environment, problems: string[]) {
     this.#env = env
@@ -133,6 +146,7 @@ class Settings {
   }
 
   text(name: string): string | undefined {
+    this.names.add(name)
     const text = this.#env[name]
     return text === undefined || text === '' ? undefined : text
   }
@@ -154,6 +168,15 @@ class Settings {
       .split(',')
       .map((part) => part.trim())
       .filter((part) => part !== '')
+  }
+
+  /** A name or an address to listen on. */
+  host(name: string): string {
+    const text = this.text(name) ?? '127.0.0.1'
+    if (!isHost(text)) {
+      this.problems.push(`${name} must be an address or a name, such as 0.0.0.0 or ::1; it is "${text}".`)
+    }
+    return text
   }
 
   port(name: string, fallback: string): number {
@@ -204,7 +227,7 @@ function transactionsPerBrokerageOf(settings: Settings, databaseUrl: string | nu
 }
 
 function metricsOf(settings: Settings, servicePort: number): Config['metrics'] {
-  const host = settings.text('METRICS_HOST') ?? '127.0.0.1'
+  const host = settings.host('METRICS_HOST')
   if (settings.text('METRICS_PORT') === undefined) return null
   const port = settings.port('METRICS_PORT', '')
   if (port === servicePort && port !== 0) {
@@ -264,7 +287,12 @@ function secretKeysFrom(settings: Settings, databaseUrl: string | null): SecretK
     problems.push(
       'LANEWISE_SECRET_KEY (or the file of LANEWISE_SECRET_KEY_FILE) must be at least 32 random bytes in base64 or hex, such as the output of: openssl rand -base64 32. During a key rotation, it is a comma-separated list: the new key first, then the old key.',
     )
+    return null
   }
+  const weak = weakness(keys[0])
+  if (weak !== null) problems.push(`LANEWISE_SECRET_KEY (or the file of LANEWISE_SECRET_KEY_FILE) ${weak}`)
+  const exposed = file === undefined ? null : exposureOf(file)
+  if (exposed !== null) problems.push(exposed)
   return keys
 }
 
@@ -282,6 +310,10 @@ function trustedProxiesOf(settings: Settings, { TRUST_PROXY: given }: Environmen
       settings.problems.push(
         `TRUST_PROXY must be a comma-separated list of addresses or networks, such as 10.0.7.0/24,loopback, or none; "${network}" is neither.`,
       )
+    } else if (isTooWide(network)) {
+      settings.problems.push(
+        `TRUST_PROXY must name the proxies only: from "${network}", most callers could choose the address that they are counted and logged under. Name a network of /8 or narrower.`,
+      )
     }
   }
   return networks
@@ -294,6 +326,10 @@ function eventsOf(settings: Settings): Config['events'] {
     if (!isNameOrNetwork(part)) {
       settings.problems.push(
         `EVENTS_ALLOW_PRIVATE must be a comma-separated list of names, addresses, or networks, such as hooks.corp,10.1.0.0/16; "${part}" is none of them.`,
+      )
+    } else if (isNetwork(part) && isTooWide(part)) {
+      settings.problems.push(
+        `EVENTS_ALLOW_PRIVATE must name private hosts only: "${part}" holds most addresses. Name a network of /8 or narrower.`,
       )
     }
   }

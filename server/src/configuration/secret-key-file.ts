@@ -1,22 +1,56 @@
 import { randomBytes } from 'node:crypto'
-import { chmodSync, existsSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  existsSync,
+  linkSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
-import { type SecretKey, type SecretKeys, secretKeys } from '../security/index.ts'
+import { type SecretKey, type SecretKeys, secretKeys, weakness } from '../security/index.ts'
+
+const keyFileOf = (dataDirectory: string) => join(dataDirectory, 'secret-key')
 
 /**
- * The secret keys of an installation with the embedded database: generated once, and saved in a file in the data folder that
- * only its owner can read. To rotate the key, add the new one on a line above the old one.
+ * Creates the secret key of a new installation with the embedded database, in a file in the data folder that only its owner
+ * can read. An existing file stays. A data folder that has a database gets no new key: it could not decrypt that database's
+ * secrets, and would hide that the right key is lost.
+ */
+export function makeSecretKey(dataDirectory: string): void {
+  mkdirSync(dataDirectory, { recursive: true })
+  makeKeyFile(keyFileOf(dataDirectory))
+}
+
+/**
+ * The secret keys of an installation with the embedded database, from the file in its data folder. To rotate the key, add the
+ * new one on a line above the old one.
  *
- * @throws Error if the file does not contain a secret key
+ * @throws Error if the file is missing, contains no secret key or a weak one, or every user of the machine can read it
  */
 export function secretKeysOf(dataDirectory: string): SecretKeys {
-  mkdirSync(dataDirectory, { recursive: true })
-  const file = join(dataDirectory, 'secret-key')
-  makeKeyFile(file)
-  chmodSync(file, 0o600)
+  const file = keyFileOf(dataDirectory)
+  if (!existsSync(file)) {
+    throw new Error(
+      `The secret key ${file} is missing, and the database in ${dataDirectory} was created with it: restore the file from your copy, or set LANEWISE_SECRET_KEY to the key.`,
+    )
+  }
+  const exposed = exposureOf(file)
+  if (exposed !== null) throw new Error(exposed)
   const keys = secretKeys(readFileSync(file, 'utf8'))
   if (keys === null) throw new Error(`${file} does not contain a secret key. Restore it from a backup.`)
+  const weak = weakness(keys[0])
+  if (weak !== null) throw new Error(`The secret key ${file} ${weak}`)
+  chmodSync(file, 0o600)
   return keys
+}
+
+/** A sentence if every user of this machine can read a key file; null if not. Windows has no such modes. */
+export function exposureOf(file: string): string | null {
+  if (process.platform === 'win32' || (statSync(file).mode & 0o004) === 0) return null
+  return `Every user of this machine can read the secret key ${file}: run chmod 600 ${file}, and replace the key if others may have read it.`
 }
 
 /**

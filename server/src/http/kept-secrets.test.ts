@@ -192,7 +192,7 @@ describe('the audit log', () => {
 describe('the key of the installation', () => {
   test("a start with a key that cannot decrypt the database's secrets is refused with an explanation", async () => {
     const wrong = join(folder, 'wrong-key')
-    writeFileSync(wrong, `${randomBytes(32).toString('hex')}\n`)
+    writeFileSync(wrong, `${randomBytes(32).toString('hex')}\n`, { mode: 0o600 })
     await expect(start({ LANEWISE_SECRET_KEY_FILE: wrong })).rejects.toThrow(
       'The secret key is not the one this database was created with',
     )

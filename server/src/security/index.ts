@@ -7,6 +7,7 @@ export { networkHash } from './network-hash.ts'
 export {
   type AllowedPrivate,
   allowedPrivate,
+  isHost,
   isNameOrNetwork,
   mayReach,
   type OutboundTarget,
@@ -31,10 +32,11 @@ export {
   secretKeys,
   unseal,
   unsealWithAny,
+  weakness,
 } from './sealed-secret.ts'
 export { type SignInAttempt, type SignInAttempts, signInAttempts } from './sign-in-attempts.ts'
 export { signUpLimit } from './sign-up-limit.ts'
 export { newSigningSecret } from './signing-secret.ts'
 export { bearerToken, invalidToken, type TokenClaims, type Tokens, tokens } from './token.ts'
-export { isNetwork, trustedProxies } from './trusted-proxies.ts'
+export { isNetwork, isTooWide, trustedProxies } from './trusted-proxies.ts'
 export { newWebhookSecret, webhookSignature } from './webhook-signature.ts'

@@ -50,9 +50,14 @@ const nameForm = /^(?=.{1,253}$)[a-z0-9_]([a-z0-9_-]{0,62})(\.[a-z0-9_]([a-z0-9_
 
 /** Whether a text is a name, an address, or a network: the entries of EVENTS_ALLOW_PRIVATE. */
 export function isNameOrNetwork(part: string): boolean {
-  // Clients parse a host that ends in digits as an address, never as a name.
-  return isNetwork(part) || (nameForm.test(part.toLowerCase()) && !/(^|\.)\d+$/.test(part))
+  return isNetwork(part) || isName(part)
 }
+
+/** Whether a text is an IP address or the name of a host. */
+export const isHost = (text: string): boolean => isIP(text) !== 0 || isName(text)
+
+/** Clients parse a host that ends in digits as an address, never as a name. */
+const isName = (text: string) => nameForm.test(text.toLowerCase()) && !/(^|\.)\d+$/.test(text)
 
 /** Parses the entries of EVENTS_ALLOW_PRIVATE. Each must satisfy `isNameOrNetwork`. */
 export function allowedPrivate(parts: readonly string[]): AllowedPrivate {

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { secretForm } from '#contract/signature.ts'
 import {
@@ -9,6 +10,7 @@ import {
   secretKeys,
   unseal,
   unsealWithAny,
+  weakness,
 } from './sealed-secret.ts'
 import { newSigningSecret } from './signing-secret.ts'
 
@@ -69,6 +71,19 @@ describe('the secret key', () => {
     ' '.repeat(64),
   ])('cannot be %j', (text) => {
     expect(secretKey(text)).toBeNull()
+  })
+
+  test('is weak if it was typed or filled in, and not if it was drawn', () => {
+    const typed = [
+      '00'.repeat(32),
+      Buffer.from('passwordpassword'.repeat(4)).toString('base64'),
+      'ab'.repeat(32),
+    ]
+    const filled = Buffer.from(Array.from({ length: 32 }, (_, at) => at % 15)).toString('base64')
+    for (const text of [...typed, filled])
+      expect(weakness(keyOf(text))).toMatch(/^has \d+ different bytes?, and/)
+    for (let times = 0; times < 1_000; times += 1)
+      expect(weakness(keyOf(randomBytes(32).toString('hex')))).toBeNull()
   })
 
   test('derives a different key for each purpose', () => {

@@ -29,6 +29,18 @@ export function secretKey(text: string): SecretKey | null {
   return bytes !== null && bytes.length >= 32 ? (bytes as SecretKey) : null
 }
 
+/**
+ * A sentence if a key was typed or filled in, not drawn: it has fewer than 16 different bytes. 32 random bytes have so few
+ * less than once in 10^16 keys. Null for other keys.
+ */
+export function weakness(key: SecretKey): string | null {
+  const different = new Set(key).size
+  if (different >= differentBytesMin) return null
+  return `has ${different} different ${different === 1 ? 'byte' : 'bytes'}, and random keys have at least ${differentBytesMin}. Generate one with: openssl rand -base64 32. If a database was created with this key, list it after the new one until npm run rotate-key is done.`
+}
+
+const differentBytesMin = 16
+
 /** Parses a list of keys, separated by commas or white space. Null if it is empty or one of them is not a key. */
 export function secretKeys(text: string): SecretKeys | null {
   const keys = text.split(/[\s,]+/).filter((part) => part !== '')

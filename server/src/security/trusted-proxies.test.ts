@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { ConfigError, readConfig } from '../configuration/index.ts'
-import { isNetwork, trustedProxies } from './trusted-proxies.ts'
+import { isNetwork, isTooWide, trustedProxies } from './trusted-proxies.ts'
 
 test('an address matches a listed network in its IPv4 and IPv6 forms, and no other network', () => {
   const isProxy = trustedProxies(['10.0.0.0/8', '192.0.2.7', '2001:db8::/32', 'loopback'])
@@ -41,4 +41,35 @@ test('an invalid network is reported as a configuration problem before anything 
   expect(() => readConfig({ TRUST_PROXY: ' ' })).toThrow(/TRUST_PROXY is empty: name the network/)
   expect([readConfig({}), readConfig({ TRUST_PROXY: 'none' })].map((one) => one.trustProxy)).toEqual([[], []])
   expect(readConfig({ TRUST_PROXY: 'loopback, fc00::/7' }).trustProxy).toEqual(['loopback', 'fc00::/7'])
+})
+
+test('a network that holds most callers is no network of proxies', () => {
+  const wide = [
+    '0.0.0.0/0',
+    '::/0',
+    '128.0.0.0/1',
+    '10.0.0.0/7',
+    '::ffff:0:0/96',
+    '::ffff:8.0.0.0/103',
+    '::/80',
+    'fe00::/7',
+  ]
+  for (const network of wide) {
+    expect([network, isTooWide(network)]).toEqual([network, true])
+    expect(() => readConfig({ TRUST_PROXY: `loopback,${network}` })).toThrow(
+      /TRUST_PROXY must name the proxies only/,
+    )
+    expect(() => readConfig({ EVENTS_ALLOW_PRIVATE: network })).toThrow(/must name private hosts only/)
+  }
+  const narrow = [
+    '10.0.0.0/8',
+    '10.1.2.3',
+    '::1',
+    'fc00::/7',
+    'fd00::/8',
+    '2000::/8',
+    '::ffff:10.0.0.0/104',
+    'uniquelocal',
+  ]
+  for (const network of narrow) expect([network, isTooWide(network)]).toEqual([network, false])
 })

@@ -15,6 +15,29 @@ export function isNetwork(text: string): boolean {
   return bits > 0 && (prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= bits))
 }
 
+/**
+ * Whether a network has more addresses than a /8: so many addresses are no set of proxies or of private hosts, but most
+ * callers. An IPv4 network in its IPv6 form counts as IPv4. `fc00::/7` holds all private IPv6 addresses, and is permitted.
+ *
+ * @param network for which `isNetwork` is true
+ * @example isTooWide('0.0.0.0/0') // true
+ * @example isTooWide('::ffff:0:0/96') // true, all IPv4 addresses
+ */
+export function isTooWide(network: string): boolean {
+  const { address, prefix } = parts(network)
+  if (prefix === undefined || network === 'fc00::/7') return false
+  const bits = Number(prefix)
+  if (isIP(address) === 4) return bits < 8
+  const list = new BlockList()
+  list.addSubnet(address, bits, 'ipv6')
+  const holdsIpv4 = mappedAddresses.check(address, 'ipv6') || list.check('::ffff:0:0', 'ipv6')
+  return bits < (holdsIpv4 ? 96 : 0) + 8
+}
+
+/** IPv4 addresses in their IPv6 form. */
+const mappedAddresses = new BlockList()
+mappedAddresses.addSubnet('::ffff:0:0', 96, 'ipv6')
+
 function parts(network: string): { address: string; prefix: string | undefined } {
   const [address = '', prefix, ...rest] = network.split('/')
   return { address: rest.length > 0 ? '' : address, prefix }
