@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { estimateOffer } from '#engine/estimate/estimate-offer.ts'
 import { prepareEstimator, prepareEstimatorInSteps } from '#engine/estimate/estimator.ts'
 import { type CostSeen, prepareCosts, prepareCostsInSteps } from '#engine/estimate/expected-cost.ts'
@@ -11,11 +11,14 @@ import { onBehalfOf, yieldBetweenSteps } from './yield-between-steps.ts'
 const DAY_MS = 86_400_000
 const NOW = 20_000 * DAY_MS
 
+// The time of a turn is counted in one place, so each test begins in a new turn.
+beforeEach(() => new Promise<void>((next) => setImmediate(next)))
+
 /** A clock that advances so fast that the work yields after each step. */
 function yieldAfterEachStep(): () => number {
-  let time = 0
-  return () => (time += 1_000)
+  return () => (fastTime += 1_000)
 }
+let fastTime = 0
 
 function* count(to: number, done: number[] = []): Steps<number[]> {
   for (let n = 0; n < to; n++) {
@@ -75,9 +78,30 @@ test('the owners of long work take turns, one slice in each turn of the event lo
   setImmediate(countTurns)
   await Promise.all([start('busy', 'A'), start('busy', 'B'), start('busy', 'C'), start('quiet', 'q')])
   isOver = true
-  // A and q start at once; from then on, the owners alternate until the quiet one is done.
-  expect(order.join('')).toBe('AqAqAqBBBCCC')
-  expect(new Set(turnOf.slice(2)).size).toBe(turnOf.length - 2)
+  // A starts at once; from then on, the owners alternate until the quiet one is done.
+  expect(order.join('')).toBe('AAqAqqBBBCCC')
+  expect(new Set(turnOf.slice(1)).size).toBe(turnOf.length - 1)
+})
+
+test('short works of one request, one after the other, share the time of a turn', async () => {
+  let time = 0
+  const turns: number[] = []
+  let turn = 0
+  let isOver = false
+  const countTurns = (): void => {
+    turn++
+    if (!isOver) setImmediate(countTurns)
+  }
+  setImmediate(countTurns)
+  // Each work has one step of a millisecond, so it never asks for a turn of its own.
+  function* work(): Steps<void> {
+    time += 1
+    turns.push(turn)
+  }
+  for (let at = 0; at < 30; at++) await yieldBetweenSteps(work(), 'one request', () => time)
+  isOver = true
+  const inTurn = [...Map.groupBy(turns, (one) => one).values()].map(({ length }) => length)
+  expect(Math.max(...inTurn)).toBe(3)
 })
 
 test('after work that fails, the next work of its owner starts', async () => {

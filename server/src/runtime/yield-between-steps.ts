@@ -1,7 +1,10 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Steps } from '#engine/steps.ts'
 
-/** How long work runs before it yields, in milliseconds. Other events wait this long plus the current step. */
+/**
+ * How long all work together runs in one turn of the event loop, in milliseconds. Other events wait this long plus the
+ * current step.
+ */
 const sliceMs = 3
 
 /** The owner of the current work, such as a brokerage. */
@@ -11,6 +14,9 @@ const current = new AsyncLocalStorage<unknown>()
 export function onBehalfOf<T>(owner: unknown, work: () => T): T {
   return current.run(owner, work)
 }
+
+/** When the first work of this turn of the event loop began; null if none ran yet. */
+let turnBegan: number | null = null
 
 type Start = () => void
 /** Owners with unfinished work, and their further work, which starts when the earlier work is done. */
@@ -25,10 +31,26 @@ export function takeTurn(start: Start): void {
 }
 
 function runSlice(): void {
+  turnBegan = null
   // It stays in the list while it runs, because adding to an empty list starts another chain of turns.
   ready[0]?.()
   ready.shift()
   if (ready.length > 0) setImmediate(runSlice)
+}
+
+/**
+ * Whether the work of this turn has run as long as it may. Counted for the turn and not for each work: a request with a
+ * hundred short works, one after the other, would run to its end in one turn.
+ */
+function isTurnSpent(monotonic: () => number): boolean {
+  const now = monotonic()
+  if (turnBegan === null) {
+    turnBegan = now
+    setImmediate(() => {
+      turnBegan = null
+    })
+  }
+  return now - turnBegan >= sliceMs
 }
 
 /**
@@ -51,13 +73,14 @@ export async function yieldBetweenSteps<Result>(
   if (earlier === undefined) queues.set(owner, [])
   else await new Promise<void>((start) => earlier.push(start))
   try {
-    let sliceStart = monotonic()
     for (;;) {
+      if (isTurnSpent(monotonic)) {
+        await new Promise<void>(takeTurn)
+        // The time of the new turn begins before the step.
+        isTurnSpent(monotonic)
+      }
       const step = work.next()
       if (step.done === true) return step.value
-      if (monotonic() - sliceStart < sliceMs) continue
-      await new Promise<void>(takeTurn)
-      sliceStart = monotonic()
     }
   } finally {
     const next = queues.get(owner)?.shift()
