@@ -95,6 +95,8 @@ async function fillUnderLoad(
       fill(disk.folder, ballast)
       await delay(100)
     }
+    const readyWhileFull = (await fetch(`${service.url}/readyz`)).status
+    if (readyWhileFull !== 503) faults.push(`/readyz was ${readyWhileFull} while the disk was full`)
     const readsWhileFull = reads.filter(({ began }) => began > full)
     const refusedWhileFull = refused()
     for (const path of ballast) rmSync(path, { force: true })
@@ -104,6 +106,8 @@ async function fillUnderLoad(
     const backMs = performance.now() - freed
     if (!isBack()) faults.push('no update is acknowledged after space was freed')
     await delay(500)
+    const readyAfterwards = (await fetch(`${service.url}/readyz`)).status
+    if (readyAfterwards !== 200) faults.push(`/readyz was ${readyAfterwards} after space was freed`)
     over = true
     await load
     if (service.child.exitCode !== null) faults.push('the service exited')

@@ -166,6 +166,10 @@ describe('the line about an error', () => {
       /no space left on the disk of \/data/,
     ],
     [
+      Object.assign(new Error('cannot execute INSERT in a read-only transaction'), { code: '25006' }),
+      /^The database is read-only: DATABASE_URL must name the primary/,
+    ],
+    [
       Object.assign(new Error('no'), { code: 'EACCES', path: '/data/lock' }),
       /not write to \/data\/lock: run/,
     ],

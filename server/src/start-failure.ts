@@ -25,6 +25,11 @@ const remedies: readonly Remedy[] = [
       `There is no space left on the disk of ${where}: free half a gigabyte and start again. A first start can be repeated.`,
   },
   {
+    signs: /\b25006\b|read-only transaction/i,
+    says: () =>
+      'The database is read-only: DATABASE_URL must name the primary, not a standby, and its transactions must not be read-only by default.',
+  },
+  {
     signs: /EROFS|Read-only file system|readonly database/i,
     says: (where) =>
       `The disk of ${where} is read-only: make it writable, or set DATA_DIR to a folder on another disk.`,

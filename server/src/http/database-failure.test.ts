@@ -184,6 +184,22 @@ describe('503', () => {
     expect(lines).not.toContainEqual(expect.objectContaining({ request_id: body.request_id, level: 'error' }))
   })
 
+  test('readiness while the database refuses writes, with the reason', async () => {
+    const full = await testApp({
+      wrapDatabase: (database) => ({
+        ...database,
+        ping: async () => ({ ...(await database.ping()), writesRefused: 'The disk is full.' }),
+      }),
+    })
+    try {
+      const { status, body } = await call(full, 'GET', '/readyz')
+      expect([status, body.detail]).toEqual([503, 'The disk is full.'])
+      expect(body.checks).toContainEqual({ name: 'writes', status: 'failed', detail: 'The disk is full.' })
+    } finally {
+      await full.close()
+    }
+  })
+
   test('readiness while the database does not respond', async () => {
     const gone = await testApp({
       wrapDatabase: (database) => ({ ...database, ping: () => Promise.reject(outage()) }),

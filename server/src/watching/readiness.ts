@@ -3,7 +3,7 @@ import { clockDifferenceMs } from '../runtime/index.ts'
 
 /** A condition for sending requests to this node. */
 export interface Check {
-  readonly name: 'database' | 'clock' | 'migrations' | 'workers'
+  readonly name: 'database' | 'writes' | 'clock' | 'migrations' | 'workers'
   /** Null when the check was not run because an earlier one failed. */
   readonly holds: boolean | null
   /** The reason of a failure, without internal details. */
@@ -16,7 +16,7 @@ export interface Check {
 const clockSkewMsMax = 2_000
 
 /**
- * Checks whether this node can answer: the database responds, the clocks agree, and every migration of this version has
+ * Checks whether this node can answer: the database responds and accepts writes, the clocks agree, and every migration of this version has
  * run. Newer migrations are accepted, because two versions run side by side during an upgrade.
  */
 export async function readiness({
@@ -36,6 +36,7 @@ export async function readiness({
     const detail = reasonOf(error instanceof DatabaseUnavailable ? error : new DatabaseUnavailable(error))
     return [
       { name: 'database', holds: false, detail },
+      { name: 'writes', holds: null, detail: null },
       { name: 'clock', holds: null, detail: null },
       { name: 'migrations', holds: null, detail: null },
     ]
@@ -45,6 +46,7 @@ export async function readiness({
   const isOff = skewMs > clockSkewMsMax
   return [
     { name: 'database', holds: true, detail: null },
+    { name: 'writes', holds: answer.writesRefused === null, detail: answer.writesRefused },
     {
       name: 'clock',
       holds: !isOff,

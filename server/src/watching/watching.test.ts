@@ -112,7 +112,7 @@ describe('metrics', () => {
         async () => (await scrape()).sum('lanewise_database_connections') - app.database.connections().open,
       )
       .toBe(0)
-    expect(now.sum('lanewise_ready')).toBe(3)
+    expect(now.sum('lanewise_ready')).toBe(4)
     expect(now.sum('process_resident_memory_bytes')).toBeGreaterThan(0)
   })
 

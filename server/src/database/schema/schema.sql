@@ -2322,6 +2322,22 @@ AS $function$
 revoke all on function tenants_with_old_networks(timestamp with time zone) from public;
 grant execute on function tenants_with_old_networks(timestamp with time zone) to lanewise_service;
 
+CREATE OR REPLACE FUNCTION public.try_write()
+ RETURNS void
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public'
+AS $function$
+  -- In the database, because the owner runs it: the service may not create tables. In a new table, because PostgreSQL first
+  -- fills the free pages of an old one, also on a full disk.
+  begin
+    create temporary table write_trial (filler text);
+    insert into pg_temp.write_trial
+    select string_agg(md5(random()::text), '') from generate_series(1, 32), generate_series(1, 1024) as row group by row;
+  end $function$;
+revoke all on function try_write() from public;
+grant execute on function try_write() to lanewise_service;
+
 CREATE OR REPLACE FUNCTION public.unannounced_expiries(notice_days integer)
  RETURNS SETOF integer
  LANGUAGE plpgsql

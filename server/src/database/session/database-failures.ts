@@ -82,6 +82,16 @@ function sqlState(error: unknown): string | undefined {
 }
 
 /**
+ * Why the database refused a write although it answers reads: it is read-only (25006), or its disk is full or fails (53100,
+ * 58030). Null for other errors.
+ */
+export function writeRefusal(error: unknown): 'read-only' | 'no-space' | null {
+  const code = sqlState(error instanceof DatabaseUnavailable ? error.cause : error)
+  if (code === '25006') return 'read-only'
+  return code === '53100' || code === '58030' ? 'no-space' : null
+}
+
+/**
  * Whether the session does not have the named statement (26000), or has it already without our knowledge (42P05): a pooler has given
  * the connection another session.
  */

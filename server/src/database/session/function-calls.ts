@@ -6,6 +6,7 @@ import type { Deadlines } from './deadlines.ts'
 import type { FairConnections } from './fair-connections.ts'
 import { runInBackground } from './request-deadline.ts'
 import type { TenantId, TenantVersions, VersionsListener } from './tenant.ts'
+import type { WriteCheck } from './write-check.ts'
 
 interface FunctionKind {
   /** Whether a call whose answer was lost may have changed data. */
@@ -46,6 +47,7 @@ interface FunctionCallParts {
   readonly isDistributed: boolean
   /** Called with the new versions of each tenant that a function changed. */
   readonly onVersions: VersionsListener
+  readonly writes: WriteCheck
 }
 
 /** Calls functions of the schema. Each call is one message and one transaction of one tenant. */
@@ -124,6 +126,7 @@ class FunctionCalls {
       release()
       return value
     } catch (error) {
+      this.#parts.writes.see(error)
       // The message commits itself. So an error from PostgreSQL came before the commit, but a connection may be lost after it.
       const lost = isConnectionLost(error)
       // A message with parameters is one statement, so after an error of PostgreSQL, there is nothing to roll back.

@@ -12,6 +12,7 @@ import { usualDeadlines } from './deadlines.ts'
 import { type Database, openDatabase } from './open-database.ts'
 import { RequestDeadline, withDeadline } from './request-deadline.ts'
 import { tenantId } from './tenant.ts'
+import { WriteCheck } from './write-check.ts'
 
 let ownDatabase: TestDatabase
 let database: Database
@@ -302,3 +303,37 @@ test('opening waits for a machine that is too busy to connect or to answer, and 
   await expect(refusing).rejects.toThrow(DatabaseUnavailable)
   expect(refused).toBe(1)
 })
+
+test('a ping says why writes cannot work, and tries a write only after one was refused', async () => {
+  expect((await database.ping()).writesRefused).toBeNull()
+  const readOnly = await openDatabase({
+    connection: { ...ownDatabase.service, options: '-c default_transaction_read_only=on' },
+    deadlines: testDeadlines,
+    like: database,
+  })
+  expect((await readOnly.ping()).writesRefused).toMatch(/^The database is read-only/)
+  await readOnly.close()
+
+  const check = new WriteCheck()
+  let isFull = true
+  let trials = 0
+  const inTransaction: Database['outsideTenants'] = (work) => {
+    trials += 1
+    return isFull ? Promise.reject(full()) : database.outsideTenants(work)
+  }
+  expect([await check.reason(false, inTransaction), trials]).toEqual([null, 0])
+  check.see(full())
+  expect(await check.reason(false, inTransaction)).toBe(
+    'The database refuses writes: its disk is full, or fails.',
+  )
+  isFull = false
+  expect([await check.reason(false, inTransaction), trials]).toEqual([null, 2])
+  expect([await check.reason(false, inTransaction), trials]).toEqual([null, 2])
+  const left = await database.outsideTenants((transaction) =>
+    sql`select 1 from pg_class where relname = 'write_trial'`.execute(transaction),
+  )
+  expect(left.rows).toEqual([])
+})
+
+const full = () =>
+  new DatabaseUnavailable(Object.assign(new Error('could not extend file'), { code: '53100' }))

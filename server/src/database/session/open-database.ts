@@ -20,6 +20,7 @@ import {
 } from './transaction-changes.ts'
 import { currentViewer } from './viewer.ts'
 import { readWorkers, type Worker, WorkerWatch } from './workers.ts'
+import { WriteCheck } from './write-check.ts'
 
 export interface Connections {
   readonly open: number
@@ -60,13 +61,20 @@ export interface Database {
   workersLastSeen(): readonly Worker[]
   /** Calls the listener for every commit of this process that changes a tenant, before the caller gets the result. */
   onVersionsMoved(listener: VersionsListener): void
-  /** The database's time and the migrations that it has. Throws if the database does not answer within one deadline. */
-  ping(): Promise<{ readonly databaseNow: Date; readonly migrations: readonly string[] }>
+  /** The database's time, the migrations that it has, and whether writes work. Throws if it does not answer within one deadline. */
+  ping(): Promise<Ping>
   /** Counts of the connections for requests, and of callers that wait for one. */
   connections(): Connections
   /** The newest row of each audit log to which this process has appended since the last call. */
   takeAuditHeads(): AuditHead[]
   close(): Promise<void>
+}
+
+export interface Ping {
+  readonly databaseNow: Date
+  readonly migrations: readonly string[]
+  /** A sentence that says why writes cannot work; null if they can. */
+  readonly writesRefused: string | null
 }
 
 /** Facts that only the database has, and that stay the same while the service runs. */
@@ -131,7 +139,8 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   })
   const connections = fairConnections(pool, deadlines, options.transactionsPerBrokerage)
   const { add: onVersionsMoved, notify: onVersions } = versionsListeners()
-  const transactions = new Transactions(connections, deadlines, onVersions)
+  const writes = new WriteCheck()
+  const transactions = new Transactions(connections, deadlines, onVersions, writes)
   const begin = 'begin'
 
   const inTenant: InTenant = (tenant, work) =>
@@ -153,7 +162,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
     identifiers: kind.identifiers,
     kind,
     inTenant,
-    callInTenant: functionCalls({ connections, deadlines, roleMs, isDistributed, onVersions }),
+    callInTenant: functionCalls({ connections, deadlines, roleMs, isDistributed, onVersions, writes }),
     outsideTenants,
     acrossTenants: (work) =>
       workers.around((away) =>
@@ -176,13 +185,14 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
     workersLastSeen: () => workers.lastSeen(),
     onVersionsMoved,
     ping: () =>
-      withDeadline(new RequestDeadline(deadlines.requestMs), () =>
-        transactions.run(
+      withDeadline(new RequestDeadline(deadlines.requestMs), async () => {
+        const { isReadOnly, ...answer } = await transactions.run(
           null,
           (timeouts) => `begin read only; select ${settingTimeouts(timeouts)}`,
-          timeAndMigrations,
-        ),
-      ),
+          timeMigrationsAndMode,
+        )
+        return { ...answer, writesRefused: await writes.reason(isReadOnly, outsideTenants) }
+      }),
     connections: () => ({
       open: pool.totalCount,
       idle: pool.idleCount,
@@ -266,15 +276,22 @@ class Transactions {
   readonly #connections: FairConnections
   readonly #deadlines: Deadlines
   readonly #onVersions: VersionsListener
+  readonly #writes: WriteCheck
   /** Known only after the first transaction. */
   isDistributed = false
   readonly #queryBuilders = new WeakMap<pg.PoolClient, Kysely<Tables>>()
   #auditHeads = new Map<TenantId, AuditHead>()
 
-  constructor(connections: FairConnections, deadlines: Deadlines, onVersions: VersionsListener) {
+  constructor(
+    connections: FairConnections,
+    deadlines: Deadlines,
+    onVersions: VersionsListener,
+    writes: WriteCheck,
+  ) {
     this.#connections = connections
     this.#deadlines = deadlines
     this.#onVersions = onVersions
+    this.#writes = writes
   }
 
   async run<T>(
@@ -304,6 +321,7 @@ class Transactions {
       release()
       return result
     } catch (error) {
+      this.#writes.see(error)
       releaseAfterRollback(error)
       if (versions !== null && committing && tenant !== null) this.#onVersions(tenant, null)
       throw translated(error, committing, this.isDistributed)
@@ -369,9 +387,10 @@ function queriesOn(client: pg.PoolClient, deadlines: Deadlines): Kysely<Tables> 
   })
 }
 
-async function timeAndMigrations(transaction: TenantTransaction) {
-  const { rows } = await sql<{ databaseNow: Date; migrations: string[] }>`
-    select clock_timestamp() as "databaseNow", array(select name from schema_migrations) as migrations
+async function timeMigrationsAndMode(transaction: TenantTransaction) {
+  const { rows } = await sql<{ databaseNow: Date; migrations: string[]; isReadOnly: boolean }>`
+    select clock_timestamp() as "databaseNow", array(select name from schema_migrations) as migrations,
+      pg_is_in_recovery() or current_setting('default_transaction_read_only')::boolean as "isReadOnly"
   `.execute(transaction)
   const [row] = rows
   if (row === undefined) throw new DatabaseUnavailable('no row')

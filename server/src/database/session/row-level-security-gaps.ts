@@ -17,6 +17,7 @@ const reviewedFunctions = sql.raw(
     'tenants_with_ended_approvals',
     'tenants_with_ended_quotes',
     'tenants_with_old_networks',
+    'try_write',
     'unannounced_expiries',
   ]
     .map((name) => `'${name}'`)
