@@ -97,6 +97,7 @@ test('short works of one request, one after the other, share the time of a turn'
   function* work(): Steps<void> {
     time += 1
     turns.push(turn)
+    yield* []
   }
   for (let at = 0; at < 30; at++) await yieldBetweenSteps(work(), 'one request', () => time)
   isOver = true
