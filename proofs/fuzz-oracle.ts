@@ -151,7 +151,10 @@ export function oracleOf(published: OpenApiDocument, foreign = '\u0000'): Judge 
   }
 }
 
-/** Errors may name only fields that the contract declares, at paths that the sent body has. */
+/** Codes of errors about members that the contract does not declare: unknown ones, and too many in the body as a whole. */
+const undeclaredCodes: ReadonlySet<string> = new Set(['unknown', 'too-many-keys', 'too-many-items'])
+
+/** Other errors may name only fields that the contract declares, at paths that the sent body has. */
 function faultsOfNames(
   { params, query, body }: Endpoint,
   errors: readonly FieldError[],
@@ -159,7 +162,7 @@ function faultsOfNames(
 ): string[] {
   const json = parsed(String(sent ?? ''))
   return errors.flatMap(({ pointer, parameter, code }) => {
-    if (code === 'unknown') return []
+    if (undeclaredCodes.has(code)) return []
     if (parameter !== undefined) {
       const isDeclared = [params, query].some((of) => Object.hasOwn(of?.properties ?? {}, parameter))
       return isDeclared ? [] : [`names the parameter ${parameter}, which is not declared`]
