@@ -1,5 +1,6 @@
+import Papa from 'papaparse'
 import { expect, test } from 'vitest'
-import { csvLines } from './csv-lines.ts'
+import { csvLines, formula, withoutGuards } from './csv-lines.ts'
 
 test.each([
   ['=1+1', `"'=1+1"`],
@@ -11,4 +12,23 @@ test.each([
   ['Acme; Reno, NV', '"Acme; Reno, NV"'],
 ])('no part of %j is a formula for a spreadsheet with another separator', (cell, line) => {
   expect(csvLines([[cell]])).toBe(`${line}\r\n`)
+})
+
+test('no reader with another separator sees a formula, whatever quotes stand before it, and the name comes back', () => {
+  const starts = ['', '"', '""', `'"`, `"'`, '" ', `'`]
+  const names = starts.flatMap((start) => [
+    `A;${start}=1+1&";x`,
+    `A\t${start}@SUM(1)"`,
+    `A|${start}+1`,
+    `${start}=1;${start}=2`,
+  ])
+  for (const name of names) {
+    const text = csvLines([['Acme', name, 'x']])
+    for (const delimiter of [',', ';', '\t', '|']) {
+      const cells = Papa.parse<string[]>(text, { delimiter }).data.flat()
+      expect([name, delimiter, cells.filter((cell) => formula.test(cell))]).toEqual([name, delimiter, []])
+    }
+    const [, read = ''] = Papa.parse<string[]>(text, { delimiter: ',' }).data[0] ?? []
+    expect(withoutGuards(read)).toBe(name)
+  }
 })

@@ -14,6 +14,12 @@ export const formula = new RegExp(`^${formulaForm}`, 'u')
  */
 const guarded = new RegExp(`^'*${formulaForm}`, 'u')
 
+/**
+ * The same for a part of a cell after a separator. A reader that divides there takes quotes at the start of a part as its own:
+ * `x,"A;""=1&"";x"` has the cell `=1&""` for a reader that separates by `;`.
+ */
+const guardedPart = new RegExp(`^['"]*${formulaForm}`, 'u')
+
 const form = { header: false, newline: '\r\n', escapeFormulae: guarded } as const
 
 /** Separators at which a spreadsheet may divide a cell. The group makes every second part of a split text a separator. */
@@ -32,7 +38,9 @@ function escaped(cell: string | number | null): string | number | null {
   if (typeof cell !== 'string' || !separators.test(cell)) return cell
   // The first part is left to Papa Parse, which escapes the start of a cell.
   const parts = cell.split(separators)
-  return parts.map((part, at) => (at > 0 && at % 2 === 0 && guarded.test(part) ? `'${part}` : part)).join('')
+  return parts
+    .map((part, at) => (at > 0 && at % 2 === 0 && guardedPart.test(part) ? `'${part}` : part))
+    .join('')
 }
 
 /**
@@ -48,7 +56,8 @@ export function withoutGuards(cell: string): string {
     .map((part, at) => {
       if (at % 2 === 1 || !part.startsWith("'")) return part
       // The start of a cell was tested with all that follows it.
-      return guarded.test((at === 0 ? cell : part).slice(1)) ? part.slice(1) : part
+      const isGuarded = at === 0 ? guarded.test(cell.slice(1)) : guardedPart.test(part.slice(1))
+      return isGuarded ? part.slice(1) : part
     })
     .join('')
 }
