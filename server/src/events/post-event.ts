@@ -62,7 +62,9 @@ export async function postEvent(
     const addresses = await orAborted(lookUp(target), signal)
     if (addresses.length === 0) return refusedToReach('The host name has no address.')
     if (!addresses.every((address) => mayReach(target, address, allowed))) {
-      return refusedToReach('The host name resolves to an address that is not on the public internet.')
+      return refusedToReach(
+        'The host name resolves to an address that is not on the public internet, or its port is not 443.',
+      )
     }
     return await exchange(target, addresses, sent, signal)
   } catch (error) {

@@ -61,6 +61,10 @@ describe('an address that events may not be sent to', () => {
     'https://hooks.example.com@127.0.0.1/',
     'https://hooks.example.com/#fragment',
     'http://hooks.example.com/',
+    'https://hooks.example.com:8443/',
+    'https://hooks.example.com:22/',
+    'https://hooks.example.com:0/',
+    'https://93.184.216.34:80/',
     'ftp://hooks.example.com/',
     'file:///etc/passwd',
     'gopher://127.0.0.1:6379/',
@@ -76,7 +80,7 @@ describe('an address that events may not be sent to', () => {
 test('an address on the public internet is accepted', () => {
   for (const url of [
     'https://hooks.example.com/lanewise?key=1',
-    'https://hooks.example.com:8443/',
+    'https://hooks.example.com:443/',
     'https://93.184.216.34/',
     'https://[2606:2800:220:1:248:1893:25c8:1946]/',
   ]) {
@@ -132,6 +136,11 @@ describe('an entry of EVENTS_ALLOW_PRIVATE', () => {
     const other = outboundTarget('https://hooks.example.com/', allowed)
     expect(typeof other === 'object' && mayReach(other, '10.2.0.1', allowed)).toBe(false)
     expect(typeof other === 'object' && mayReach(other, '10.1.0.1', allowed)).toBe(true)
+    // Another port reaches the allowed networks only.
+    const otherPort = outboundTarget('https://hooks.example.com:8443/', allowed)
+    expect(typeof otherPort === 'object' && mayReach(otherPort, '10.1.0.1', allowed)).toBe(true)
+    expect(typeof otherPort === 'object' && mayReach(otherPort, '93.184.216.34', allowed)).toBe(false)
+    expect(outboundTarget('https://93.184.216.34:8443/', allowed)).toMatch(/^must use port 443/)
   })
 
   test('is a name, an address, or a network', () => {

@@ -44,6 +44,7 @@ export function isPublicAddress(address: string): boolean {
 export interface AllowedPrivate {
   readonly names: ReadonlySet<string>
   readonly networks: (address: string) => boolean
+  readonly hasNetworks: boolean
 }
 
 const nameForm = /^(?=.{1,253}$)[a-z0-9_]([a-z0-9_-]{0,62})(\.[a-z0-9_]([a-z0-9_-]{0,62}))*$/
@@ -64,6 +65,7 @@ export function allowedPrivate(parts: readonly string[]): AllowedPrivate {
   return {
     names: new Set(parts.filter((part) => !isNetwork(part)).map((name) => name.toLowerCase())),
     networks: inNetworks(parts.filter(isNetwork)),
+    hasNetworks: parts.some(isNetwork),
   }
 }
 
@@ -97,6 +99,8 @@ export function outboundTarget(text: string, allowed: AllowedPrivate): OutboundT
   const isAllowed = isAllowedByName || allowed.networks(host)
   if (url.protocol === 'http:' && !isAllowed) return 'must begin with https://'
   if (isAllowed) return { url, host, isAllowedByName }
+  // The host of another port may still resolve to an allowed network: mayReach decides.
+  if (url.port !== '' && (isIP(host) !== 0 || !allowed.hasNetworks)) return otherPort
   if (isIP(host) !== 0) {
     return isPublicAddress(host)
       ? { url, host, isAllowedByName }
@@ -108,7 +112,13 @@ export function outboundTarget(text: string, allowed: AllowedPrivate): OutboundT
   return { url, host, isAllowedByName }
 }
 
-/** Whether a request to a target may go to an address that its name resolved to. */
+const otherPort = 'must use port 443, unless the operator lists its host (EVENTS_ALLOW_PRIVATE)'
+
+/**
+ * Whether a request to a target may go to an address that its name resolved to. Public addresses are reached on port 443 only:
+ * test events to any port would let every brokerage scan the ports of public hosts from here.
+ */
 export function mayReach(target: OutboundTarget, address: string, allowed: AllowedPrivate): boolean {
-  return target.isAllowedByName || isPublicAddress(address) || allowed.networks(address)
+  if (target.isAllowedByName || allowed.networks(address)) return true
+  return target.url.port === '' && isPublicAddress(address)
 }
