@@ -232,7 +232,7 @@ function checkFirst(
     limitArrival(request, reply, parts)
     // The router also matches an empty parameter: /quotes/ is not the page of a quote. Answering here prevents the framework
     // from reading the body of a request that no route serves.
-    if (!request.is404 && !hasEmptyParameter(request)) {
+    if (!request.is404 && !hasEmptyParameter(request) && !isInOtherForm(request)) {
       if (hasBody(request)) void parsed.then(() => done())
       else done()
       return
@@ -253,6 +253,21 @@ function hasEmptyParameter({ params }: FastifyRequest): boolean {
     if ((params as Record<string, string>)[name] === '') return true
   }
   return false
+}
+
+/**
+ * Whether the address is not written as its route is: the router also decodes `/api/%6canes` and cuts off `#a`, so a rule of a
+ * proxy by path would not see these.
+ */
+function isInOtherForm({ raw, routeOptions }: FastifyRequest): boolean {
+  const [path = ''] = (raw.url ?? '').split('?')
+  if (path.includes('#')) return true
+  const sent = path.split('/')
+  const own = routeOptions.url?.split('/') ?? []
+  return own.some((segment, at) => {
+    if (segment === '*') return sent.slice(at).some((one) => one.includes('%'))
+    return segment !== sent[at] && !segment.startsWith(':')
+  })
 }
 
 function refuseUnserved(): void {
@@ -280,8 +295,11 @@ function refuseDoubtfulFraming({ httpVersion, headers }: IncomingMessage): void 
 
 /** The path and query of an absolute URL, which clients send to proxies. An unreadable URL is returned unchanged. */
 function pathOf(url: string): string {
-  const parsed = /^https?:\/\//i.test(url) ? URL.parse(url) : null
-  return parsed === null ? url : `${parsed.pathname}${parsed.search}`
+  if (!/^https?:\/\//i.test(url) || !URL.canParse(url)) return url
+  // As it was sent: URL would resolve dots and encode characters.
+  const from = url.slice(url.indexOf('//') + 2).search(/[/?#]/)
+  const rest = from < 0 ? '' : url.slice(url.indexOf('//') + 2 + from)
+  return rest.startsWith('/') ? rest : `/${rest}`
 }
 
 /**

@@ -54,7 +54,10 @@ function oddForms(path: string): string[] {
     `${path}/.`,
     `${path}/..;/`,
     `${path}.json`,
+    `${path}#a`,
+    `http://x/y/..${path}`,
     path.replace(last, last.toUpperCase()),
+    path.replace(last, `%${last.charCodeAt(0).toString(16)}${last.slice(1)}`),
     path.replaceAll('/', '\\'),
     path.replaceAll('/', '//'),
   ].filter((form) => form !== path)
