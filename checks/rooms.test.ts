@@ -31,7 +31,7 @@ const rooms: Readonly<Record<string, { rooms: readonly string[]; outside: readon
   },
   configuration: {
     rooms: ['security'],
-    outside: ['contract/src/', 'node:'],
+    outside: ['contract/src/', 'geography/src/edit-distance.ts', 'node:'],
   },
   'database/schema': {
     rooms: [],
