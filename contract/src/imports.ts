@@ -33,6 +33,7 @@ export const importNoteCodes = [
   'quotes_left_out',
   'same_ids',
   'time_zone',
+  'words',
 ] as const
 
 /** The encodings of CSV text that are read. */
@@ -49,6 +50,23 @@ export const ImportNote = Type.Object({
       detail: Type.String({ description: 'How the file is then read' }),
     }),
   ),
+})
+
+/** A word of a file whose meaning is not known, or is stated in the map. */
+export const ImportWord = Type.Object({
+  field: Type.String({ description: 'The field that the column is read as, such as outcome' }),
+  column: Type.String({ description: 'The column of the file' }),
+  word: Type.String({ description: 'In its first spelling. Capitals, signs and accents make no other word' }),
+  rows: Type.Integer({ description: 'Rows with this word. They are refused while its meaning is not known' }),
+  meaning: nullable(
+    Type.String({
+      description: 'What the map says that the word means. skip: its rows are left out. null: not known',
+    }),
+  ),
+  likely: nullable(Type.String({ description: 'What the word may mean. It is not applied' })),
+  map: Type.String({
+    description: 'The left side of the pair that states the meaning, such as outcome:Lost to CHR',
+  }),
 })
 
 const changedValue = nullable(Type.Union([Type.String(), Type.Number()]))
@@ -133,6 +151,10 @@ export const Import = Type.Object({
   understood: Type.Array(ImportNote, {
     description: 'How the file was read, in sentences. Empty while the import runs',
   }),
+  words: Type.Array(ImportWord, {
+    description:
+      'The first 100 words of status, equipment and other columns of words that are not known, and those that the map states, most frequent first. Empty while the import runs',
+  }),
   errors: Type.Array(ImportError, { description: 'The first 1,000 errors' }),
   changes: Type.Array(ImportChange, { description: 'The first 200 rows that changed a quote' }),
   kept: Type.Array(ImportNotApplied, {
@@ -152,7 +174,7 @@ export const Import = Type.Object({
 const columnMap = Type.Optional(
   Type.String({
     description:
-      'field=column pairs, comma separated, such as quoted_rate=Sell Rate,origin="From, city". #3 means the third column. An empty value after = skips the field. basis=linehaul or basis=all_in states what the rates of the file include, and cost_basis what the truck costs include; without it, the name of their column decides, such as Linehaul or Total Revenue, or else the default basis of the brokerage. currency=USD or currency=CAD states the currency of the amounts without a currency of their own; without it, a line above the header decides, or else they are US dollars. encoding=macintosh (or windows-1252, cp850, cp437) states the encoding of text that is not UTF-8. same_ids=update updates a quote also by a row that has its reference and another customer and another day, which is refused otherwise. hidden=skip leaves out the hidden rows and columns of a workbook. dates=day_first or dates=month_first states the order of day and month of dates such as 3/1/2026, if the file does not show it; without it, the setting date_order of the brokerage decides',
+      'field=column pairs, comma separated, such as quoted_rate=Sell Rate,origin="From, city". #3 means the third column. An empty value after = skips the field. basis=linehaul or basis=all_in states what the rates of the file include, and cost_basis what the truck costs include; without it, the name of their column decides, such as Linehaul or Total Revenue, or else the default basis of the brokerage. currency=USD or currency=CAD states the currency of the amounts without a currency of their own; without it, a line above the header decides, or else they are US dollars. encoding=macintosh (or windows-1252, cp850, cp437) states the encoding of text that is not UTF-8. same_ids=update updates a quote also by a row that has its reference and another customer and another day, which is refused otherwise. hidden=skip leaves out the hidden rows and columns of a workbook. dates=day_first or dates=month_first states the order of day and month of dates such as 3/1/2026, if the file does not show it; without it, the setting date_order of the brokerage decides. outcome:Lost to CHR=lost states what a word of a column means, and outcome:Dead=skip leaves out its rows; a word with a comma, an equals sign or a double quote is written in double quotes, and a double quote in it twice. So can words of equipment, rate_type, cancelled, and of the currency and basis of amounts',
     maxLength: 4000,
     'x-expected': 'field=column pairs separated by commas',
   }),
@@ -197,6 +219,17 @@ const exampleImport = {
       column: 'Quote Date',
       detail: 'Quote Date: month first, so 3/1/2026 is March 1, 2026.',
       choices: [{ map: 'dates=day_first', detail: 'Day first: 3 January 2026' }],
+    },
+  ],
+  words: [
+    {
+      field: 'outcome',
+      column: 'Status',
+      word: 'Lost to CHR',
+      rows: 113,
+      meaning: null,
+      likely: 'lost',
+      map: 'outcome:Lost to CHR',
     },
   ],
   changes: [
@@ -255,6 +288,7 @@ const runningImport = {
   rows_lost: 2_198,
   rows_pending: 100,
   understood: [],
+  words: [],
   errors: [],
   changes: [],
   kept: [],
@@ -468,7 +502,7 @@ export const listImports = endpoint({
   status: 200,
   answer: Type.Object({ imports: Type.Array(Import) }),
   problems: ['customer-hidden'],
-  examples: { answer: { imports: [{ ...exampleImport, errors: [], changes: [], kept: [] }] } },
+  examples: { answer: { imports: [{ ...exampleImport, words: [], errors: [], changes: [], kept: [] }] } },
 })
 
 export const getImport = endpoint({

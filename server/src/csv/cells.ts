@@ -70,9 +70,11 @@ export function readId(text: string): Cell<string> {
     : readText(text)
 }
 
-/** The words of a text in lower case, with single spaces and without signs. @example foldedWords('Lost - Price') // 'lost price' */
+/** The words of a text in lower case, with single spaces, without signs and accents. @example foldedWords('Refusé - prix') // 'refuse prix' */
 export function foldedWords(text: string): string {
   return text
+    .normalize('NFD')
+    .replace(/\p{M}+/gu, '')
     .toLowerCase()
     .replace(/[^a-z0-9]+/g, ' ')
     .trim()

@@ -5,6 +5,7 @@
 export {
   type Cell,
   cellText,
+  foldedWords,
   quoted,
   readCell,
   readEquipment,
@@ -44,6 +45,7 @@ export {
   importFieldNames,
   importFields,
 } from './import-fields.ts'
+export { likelyEquipment, likelyOutcome } from './likely-words.ts'
 export {
   readBasis,
   readCharge,

@@ -7,7 +7,7 @@ export interface ReadOutcome {
   readonly reason: OutcomeReason | null
 }
 
-/** The outcome words of TMSs and load boards, folded to lower case with single spaces. */
+/** The outcome words of TMSs and load boards in English, Spanish and French, as `foldedWords` folds them. */
 const outcomeWords: Readonly<Record<string, readonly string[]>> = {
   won: [
     'won',
@@ -38,6 +38,33 @@ const outcomeWords: Readonly<Record<string, readonly string[]>> = {
     'invoiced',
     'billed',
     'paid',
+    'ganado',
+    'ganada',
+    'gano',
+    'aceptado',
+    'aceptada',
+    'adjudicado',
+    'adjudicada',
+    'aprobado',
+    'aprobada',
+    'entregado',
+    'entregada',
+    'facturado',
+    'facturada',
+    'gagne',
+    'gagnee',
+    'accepte',
+    'acceptee',
+    'attribue',
+    'attribuee',
+    'approuve',
+    'approuvee',
+    'remporte',
+    'remportee',
+    'livre',
+    'livree',
+    'facture',
+    'facturee',
   ],
   lost: [
     'lost',
@@ -55,6 +82,28 @@ const outcomeWords: Readonly<Record<string, readonly string[]>> = {
     'not accepted',
     'closed lost',
     'lost other',
+    'perdido',
+    'perdida',
+    'rechazado',
+    'rechazada',
+    'declinado',
+    'declinada',
+    'no aceptado',
+    'no aceptada',
+    'no adjudicado',
+    'no adjudicada',
+    'perdu',
+    'perdue',
+    'refuse',
+    'refusee',
+    'rejete',
+    'rejetee',
+    'decline',
+    'declinee',
+    'non retenu',
+    'non retenue',
+    'non attribue',
+    'non attribuee',
   ],
   'lost price': [
     'lost price',
@@ -67,8 +116,32 @@ const outcomeWords: Readonly<Record<string, readonly string[]>> = {
   ],
   'lost service': ['lost service', 'lost on service'],
   'lost capacity': ['lost capacity', 'no capacity', 'no truck', 'no trucks'],
-  'lost no_response': ['no response', 'no answer', 'no reply', 'lost no response', 'unanswered'],
-  expired: ['expired', 'quote expired', 'lapsed', 'stale'],
+  'lost no_response': [
+    'no response',
+    'no answer',
+    'no reply',
+    'lost no response',
+    'unanswered',
+    'sin respuesta',
+    'sans reponse',
+    'pas de reponse',
+  ],
+  expired: [
+    'expired',
+    'quote expired',
+    'lapsed',
+    'stale',
+    'vencido',
+    'vencida',
+    'expirado',
+    'expirada',
+    'caducado',
+    'caducada',
+    'expire',
+    'expiree',
+    'echu',
+    'echue',
+  ],
   pending: [
     'pending',
     'sent',
@@ -84,6 +157,21 @@ const outcomeWords: Readonly<Record<string, readonly string[]>> = {
     'waiting',
     'undecided',
     'unknown',
+    'pendiente',
+    'enviado',
+    'enviada',
+    'cotizado',
+    'cotizada',
+    'abierto',
+    'abierta',
+    'en espera',
+    'envoye',
+    'envoyee',
+    'soumis',
+    'soumise',
+    'ouvert',
+    'ouverte',
+    'en attente',
   ],
 }
 
@@ -95,6 +183,32 @@ const outcomeOfWord: ReadonlyMap<string, string> = new Map(
 const isOutcome = (word: string | undefined): word is SavedOutcome =>
   word === 'won' || word === 'lost' || word === 'pending' || word === 'expired'
 
+/** Words that say alone that a quote was lost, and can begin a phrase that says why. `No` and `0` cannot: "No price yet". */
+const lossHeads = outcomeWords.lost?.filter((word) => word.length > 3 && word !== 'false') ?? []
+
+/**
+ * Words of which each phrase after a word such as "lost" only says why. "Lost in transit" and "declined by carrier" are none, because
+ * such a load may have been won; nor is "lost, rebid won".
+ */
+const whyWords: ReadonlySet<string> = new Set(
+  [
+    'a an another because by due for of on our the their to too was we were with',
+    'price pricing rate rates cost costs budget market margin bid high higher low lower expensive cheaper',
+    'competition competitor competitors competing incumbent other broker brokers lane',
+    'capacity truck trucks coverage service no not response reply answer available',
+    'a al competencia competidor la el por precio tarifa alto alta caro cara muy capacidad servicio sin respuesta',
+    'au concurrence concurrent de du la le prix tarif trop cher chere eleve elevee capacite manque pas sans reponse',
+  ].flatMap((words) => words.split(' ')),
+)
+
+/** The outcome of a phrase such as "lost to competition", in the form of `outcomeOfWord`; undefined for any other. */
+function lossOfPhrase(folded: string): string | undefined {
+  const head = lossHeads.find((word) => folded.startsWith(`${word} `))
+  if (head === undefined) return undefined
+  const why = folded.slice(head.length + 1)
+  return why.split(' ').every((word) => whyWords.has(word)) ? `lost ${readReason(why)}` : undefined
+}
+
 /**
  * Reads an outcome. An unanswered quote is lost for lack of response; an expired one is neither won nor lost. A cancelled load
  * is rejected, because it was neither won nor lost on its rate.
@@ -103,13 +217,13 @@ const isOutcome = (word: string | undefined): word is SavedOutcome =>
  */
 export function readOutcome(text: string): Cell<ReadOutcome> {
   const word = foldedWords(text)
-  if (/^(load )?(cancell?ed|void|voided|withdrawn|tonu)\b/.test(word)) {
+  if (/^(load )?(cancell?ed|void|voided|withdrawn|tonu|cancelad[oa]|anulad[oa]|annulee?)\b/.test(word)) {
     return {
       wrong:
         'won, lost or pending; remove the rows of cancelled loads, which were neither won nor lost on their rate',
     }
   }
-  const [outcome, reason] = outcomeOfWord.get(word)?.split(' ') ?? []
+  const [outcome, reason] = (outcomeOfWord.get(word) ?? lossOfPhrase(word))?.split(' ') ?? []
   if (!isOutcome(outcome)) {
     return {
       wrong: 'a known word for won, lost, pending or expired, such as WON, LOST, SENT, EXPIRED or Booked',
@@ -119,10 +233,16 @@ export function readOutcome(text: string): Cell<ReadOutcome> {
 }
 
 const reasonWords: readonly (readonly [OutcomeReason, RegExp])[] = [
-  ['price', /\b(price|pricing|rate|rates|cost|expensive|high|cheaper)\b/],
-  ['capacity', /\b(capacity|truck|trucks|coverage)\b/],
-  ['service', /\b(service|transit|late|claims?)\b/],
-  ['no_response', /\b(no (response|reply|answer)|expired|unanswered)\b/],
+  [
+    'price',
+    /\b(price|pricing|rate|rates|cost|expensive|high|cheaper|precio|tarifa|car[oa]|prix|tarif|chere?)\b/,
+  ],
+  ['capacity', /\b(capacity|truck|trucks|coverage|capacidad|capacite)\b/],
+  ['service', /\b(service|transit|late|claims?|servicio)\b/],
+  [
+    'no_response',
+    /\b(no (response|reply|answer)|expired|unanswered|sin respuesta|sans reponse|pas de reponse)\b/,
+  ],
 ]
 
 /** Reads why a quote was lost. The text is free; what matches no known reason becomes `other`. */

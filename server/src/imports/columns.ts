@@ -20,6 +20,7 @@ import {
 } from '../csv/index.ts'
 import { currencyAbove, type FileCurrency, headerFault, inUsDollars } from './column-terms.ts'
 import { isSetting, type MapSettings, readSetting } from './map-settings.ts'
+import { equalsOf, readMeaning, type WordMeanings, withoutQuotes } from './word-meanings.ts'
 
 /** A problem of a header or a map, and how to fix it. `column` is null when the problem has no single column. */
 export interface ColumnProblem {
@@ -43,6 +44,8 @@ export interface Columns {
   readonly sameIds: SameIds
   /** The order of day and month that the map chooses, as in `dates=day_first`; null if it chooses none. */
   readonly dates: DateOrder | null
+  /** What the map says that words of columns mean, as in `outcome:Lost to CHR=lost`. */
+  readonly words: WordMeanings
   /** Columns that are not read. */
   readonly ignored: readonly string[]
   /** The number of columns of the header. A row with more columns is an error. */
@@ -67,7 +70,7 @@ export type ReadColumns = { readonly columns: Columns } | { readonly problems: r
  * a column, `outcome=`, leaves that field unread; `outcome=#3` reads the third column. All problems are reported at once.
  * `basis=linehaul` states the basis of all rates in the file, `cost_basis=all_in` that of all truck costs, and `currency=CAD` the
  * currency of all amounts without a currency of their own. With `same_ids=update`, rows with the id of a quote update it even if customer
- * and day are others. `dates=day_first` chooses the order of day and month.
+ * and day are others. `dates=day_first` chooses the order of day and month. `outcome:Lost to CHR=lost` states what a word means.
  *
  * @example readColumns(['Ship From', 'Ship To', 'Equip', 'Sell Rate', 'Quote Date'])
  *   // { columns: { names: { origin: 'Ship From', destination: 'Ship To', equipment: 'Equip', ... }, ... } }
@@ -332,6 +335,7 @@ function columnsOf(matched: MatchedHeaders): Columns {
     fileCurrency: settings.currency === undefined ? null : { currency: settings.currency, from: 'map' },
     sameIds: settings.same_ids ?? 'ask',
     dates: settings.dates ?? null,
+    words: settings.words ?? {},
     ignored: headers.filter((name, position) => !used.has(position) && name !== ''),
     width: headers.length,
   }
@@ -482,7 +486,7 @@ function readMap(
   for (const pair of map.match(/(?:"[^"]*"|[^,"])+/g) ?? []) {
     if (pair.trim() === '') continue
     if (problems.length > pairProblemsMax) break
-    const at = pair.indexOf('=')
+    const at = equalsOf(pair)
     if (at < 0) {
       wrong(null, `The map ${quoted(pair.trim())} must be a pair such as quoted_rate=Sell Rate.`)
       continue
@@ -490,6 +494,12 @@ function readMap(
     const fieldText = pair.slice(0, at).replaceAll('"', '').trim()
     const written = pair.slice(at + 1).trim()
     const column = withoutQuotes(written)
+    settings.words ??= {}
+    const word = readMeaning(pair.slice(0, at), column, settings.words)
+    if (word !== undefined) {
+      if (word !== null) wrong(null, word)
+      continue
+    }
     if (isSetting(fieldText)) {
       const fault = readSetting(fieldText, column, settings)
       if (fault !== null) wrong(null, fault)
@@ -535,12 +545,6 @@ function readMap(
     }
   }
   return mapped
-}
-
-/** @example withoutQuotes('"Rate ""all in"""') // 'Rate "all in"' */
-function withoutQuotes(written: string): string {
-  const quoted = /^"((?:[^"]|"")*)"$/.exec(written)
-  return (quoted?.[1]?.replaceAll('""', '"') ?? written.replaceAll('"', '')).trim()
 }
 
 /** The columns with the same folded name. */

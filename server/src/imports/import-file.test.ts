@@ -160,6 +160,31 @@ describe('an import', () => {
     expect(await importRow(tenant, end.importId)).toMatchObject({ status: 'done', errors: end.refused })
   })
 
+  it('counts unknown words, and imports their rows as the map says', async () => {
+    const tenant = await newTenant()
+    const rows = ['Lost to CHR', 'LOST TO CHR', 'Dead', 'Perdido', 'won'].map((status, nth) =>
+      rowTo('Atlanta', 2000 + nth).replace('won', status),
+    )
+    const text = header + rows.join('')
+    const asked = await runImport(tenant, text, { dryRun: true })
+    expect(asked).toMatchObject({ rowsRead: 5, rowsAdded: 2, rowsRefused: 3, rowsLost: 1 })
+    expect(asked.words).toMatchObject([
+      { column: 'outcome', word: 'Lost to CHR', rows: 2, meaning: null, likely: 'lost' },
+      { word: 'Dead', rows: 1, meaning: null, likely: null },
+    ])
+    const map = [`${asked.words[0]?.map}=lost`, `${asked.words[1]?.map}=skip`].join(',')
+    const end = await runImport(tenant, text, { map })
+    expect(end).toMatchObject({ rowsRead: 4, rowsAdded: 4, rowsRefused: 0, rowsLost: 3, rowsWon: 1 })
+    expect(end.words.map(({ word, rows, meaning }) => [word, rows, meaning])).toEqual([
+      ['Lost to CHR', 2, 'lost'],
+      ['Dead', 1, 'skip'],
+    ])
+    expect(end.understood.map(({ detail }) => detail)).toContain(
+      'Left out: 1 row with words that the map leaves out.',
+    )
+    expect(await importRow(tenant, end.importId)).toMatchObject({ words: end.words })
+  })
+
   it('adds nothing when a file is imported twice, and adds both of two equal rows of one file', async () => {
     const tenant = await newTenant()
     const text = header + rowTo('Atlanta') + rowTo('Atlanta') + rowTo('Macon')

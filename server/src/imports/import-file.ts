@@ -10,7 +10,13 @@ import {
   rowsReadOf,
   saveProgress,
 } from '../database/queries/index.ts'
-import type { NotAppliedValue, RowChange, RowError, TenantTransaction } from '../database/schema/index.ts'
+import type {
+  ImportWord,
+  NotAppliedValue,
+  RowChange,
+  RowError,
+  TenantTransaction,
+} from '../database/schema/index.ts'
 import {
   type Database,
   DatabaseUnavailable,
@@ -31,6 +37,7 @@ import {
 } from '../tables/index.ts'
 import { type Columns, readColumns, withCurrencyAbove } from './columns.ts'
 import { type DateSettings, FileDates, type SeenInFile, seeDates } from './file-dates.ts'
+import { FileWords } from './file-words.ts'
 import {
   addLeftOut,
   fileNotes,
@@ -57,6 +64,7 @@ import {
   type SettledReturn,
   saveRows,
 } from './save-rows.ts'
+import { type Word, wordsOf } from './word-meanings.ts'
 import { workbookNotes } from './workbook-notes.ts'
 
 /** A file with a valid encoding, header and map, ready to be imported. */
@@ -151,6 +159,7 @@ export interface ImportEnd extends ImportProgress {
   readonly status: 'done' | 'stopped' | 'failed'
   readonly failure: string | null
   readonly understood: readonly ImportNote[]
+  readonly words: readonly ImportWord[]
   readonly changes: readonly RowChange[]
   readonly kept: readonly NotAppliedValue[]
 }
@@ -173,6 +182,8 @@ interface Batch {
   readonly returned: SettledReturn[]
   readonly leftOut: SavedRows['leftOut']
   readonly refused: RowError[]
+  /** Words whose meanings the map states, and words of refused rows that are not known. */
+  readonly words: Word[]
   rowsRead: number
   rowsRefused: number
   rowsRepeated: number
@@ -183,8 +194,9 @@ const emptyBatch = (): Batch => ({
   quotes: [],
   bookings: [],
   returned: [],
-  leftOut: { superseded: 0, void: 0 },
+  leftOut: { superseded: 0, void: 0, skipped: 0 },
   refused: [],
+  words: [],
   rowsRead: 0,
   rowsRefused: 0,
   rowsRepeated: 0,
@@ -206,6 +218,7 @@ interface Saved {
   readonly progress: ImportProgress
   readonly leftOut: LeftOutCounts
   readonly refused: readonly RowError[]
+  readonly unknownWords: readonly Word[]
   /** Only the lists that grew, each complete. */
   readonly lists: ImportLists
   readonly rowsOfOtherLoads: number
@@ -222,7 +235,8 @@ class ImportRun {
   /** The default basis of the brokerage, once it is read. */
   #assumed: RateBasis = 'all_in'
   #leftOutLines = noneLeftOut
-  #leftOut: LeftOutCounts = { superseded: 0, void: 0 }
+  #leftOut: LeftOutCounts = { superseded: 0, void: 0, skipped: 0 }
+  readonly #words: FileWords
   readonly #notGiven = new NotGivenCells()
   #rowsOfOtherLoads = 0
   #dates: FileDates | null = null
@@ -231,6 +245,7 @@ class ImportRun {
   constructor(database: Database, job: ImportJob) {
     this.#database = database
     this.#job = job
+    this.#words = new FileWords(job.file.columns)
     this.#progress = {
       rowsRead: 0,
       rowsAdded: 0,
@@ -298,11 +313,12 @@ class ImportRun {
       ...fileNotes(csv, this.#leftOutLines),
       ...moneyNotes(columns, this.#assumed),
       ...(this.#dates?.notes() ?? []),
+      ...this.#words.notes(),
       ...this.#notGiven.notes,
       ...leftOutNotes(this.#leftOut),
       ...otherLoadsNotes(this.#rowsOfOtherLoads, columns.names.reference ?? null),
     ]
-    return { ...this.#progress, changes, kept, understood }
+    return { ...this.#progress, changes, kept, understood, words: this.#words.list() }
   }
 
   async #finish(status: ImportEnd['status'], failure: string | null): Promise<ImportEnd> {
@@ -351,6 +367,7 @@ class ImportRun {
     this.#rowsOfOtherLoads += saved.rowsOfOtherLoads
     this.#leftOut = saved.leftOut
     Object.assign(this.#lists, saved.lists)
+    for (const word of [...batch.words, ...saved.unknownWords]) this.#words.add(word)
     for (const error of saved.refused) onRefused?.(error)
     onProgress?.(saved.progress)
     return saved.order === 'stop' || isStopping() ? 'stop' : 'go on'
@@ -382,7 +399,8 @@ class ImportRun {
     const order = await saveProgress(transaction, tenant, importId, { ...progress, ...lists })
     if (order === 'ended') throw new ImportEnded()
     const leftOut = sumOf(sumOf(this.#leftOut, batch.leftOut), rows.leftOut)
-    return { progress, leftOut, refused, lists, rowsOfOtherLoads: rows.rowsOfOtherLoads, order }
+    const { rowsOfOtherLoads, unknownWords } = rows
+    return { progress, leftOut, refused, lists, rowsOfOtherLoads, unknownWords, order }
   }
 
   /** The lists that grow by the rows of a batch, with these rows. */
@@ -403,6 +421,7 @@ class ImportRun {
 const sumOf = (one: LeftOutCounts, other: LeftOutCounts): LeftOutCounts => ({
   superseded: one.superseded + other.superseded,
   void: one.void + other.void,
+  skipped: one.skipped + other.skipped,
 })
 
 /** The rows of a file in batches, each with the bytes read and the lines left out so far. The last batch may be empty. */
@@ -436,9 +455,10 @@ interface Settling {
 /** Reads one row into a batch, as a quote, a booking, a repeated row or errors. */
 function settleRow(batch: Batch, row: TableRow, { context, identify }: Settling): void {
   batch.weight++
-  const { read, returned, leftOut }: ReadLine = row.malformed
-    ? { read: malformed, returned: null, leftOut: null }
+  const { read, returned, leftOut, stated }: ReadLine = row.malformed
+    ? { read: malformed, returned: null, leftOut: null, stated: [] }
     : readLine(row.cells, context)
+  batch.words.push(...stated)
   if (leftOut !== null && returned === null) {
     batch.leftOut[leftOut]++
     return
@@ -459,6 +479,7 @@ function settleRow(batch: Batch, row: TableRow, { context, identify }: Settling)
     batch.returned.push({ line, row: returned, quote, errors, leftOut })
   } else if ('kind' in settled) {
     batch.rowsRefused++
+    batch.words.push(...wordsOf(settled.errors))
     for (const { column, detail } of settled.errors) {
       batch.refused.push({ row: line, column: column === '' ? null : column, detail })
     }

@@ -136,17 +136,28 @@ export function otherLoadsNotes(count: number, column: string | null): ImportNot
 }
 
 /** Why a row makes no new quote. */
-export type LeftOut = 'superseded' | 'void'
+export type LeftOut = 'superseded' | 'void' | 'skipped'
 /** Rows that make no new quote, by the reason. */
 export type LeftOutCounts = Readonly<Record<LeftOut, number>>
 
-/** How many rows were left out because their quotes count in no figure. */
-export function leftOutNotes({ superseded, void: voided }: LeftOutCounts): ImportNote[] {
+/** How many rows were left out because their quotes count in no figure, and because the map says so of their words. */
+export function leftOutNotes({ superseded, void: voided, skipped }: LeftOutCounts): ImportNote[] {
+  const note = (detail: string): ImportNote => ({
+    code: 'quotes_left_out',
+    column: null,
+    detail,
+    choices: [],
+  })
   const parts = [
     ...(superseded === 0 ? [] : [howMany(superseded, 'superseded offer')]),
     ...(voided === 0 ? [] : [howMany(voided, 'void quote')]),
   ]
-  if (parts.length === 0) return []
-  const detail = `Left out: ${parts.join(' and ')}, because such quotes count in no figure.`
-  return [{ code: 'quotes_left_out', column: null, detail, choices: [] }]
+  return [
+    ...(parts.length === 0
+      ? []
+      : [note(`Left out: ${parts.join(' and ')}, because such quotes count in no figure.`)]),
+    ...(skipped === 0
+      ? []
+      : [note(`Left out: ${howMany(skipped, 'row')} with words that the map leaves out.`)]),
+  ]
 }

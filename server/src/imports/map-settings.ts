@@ -1,6 +1,7 @@
 import { type DateOrder, dateOrders } from '#contract/date-orders.ts'
 import type { Currency, RateBasis } from '#engine/rate-basis.ts'
 import { quoted, readBasis, readCurrency } from '../csv/index.ts'
+import type { WordField } from './word-meanings.ts'
 
 /** What the map of an import states about the whole file, in pairs such as `basis=linehaul`. */
 export interface MapSettings {
@@ -14,6 +15,8 @@ export interface MapSettings {
   same_ids?: 'update'
   /** The order of day and month. */
   dates?: DateOrder
+  /** What words mean, in pairs such as `outcome:Lost to CHR=lost`. */
+  words?: { [Field in WordField]?: Map<string, string> }
 }
 
 /** How a setting is read. Returns what its value must be; null if it is right. */

@@ -18,6 +18,7 @@ import { readBookingCells, readTermsCells } from './row-charges.ts'
 import { type CellError, type RowContext, RowReader } from './row-reader.ts'
 import { type ReportedRow, readOwnFields, reportedFields } from './row-values.ts'
 import { type ImportedQuote, type ReadRow, readLaneRef, readRow } from './rows.ts'
+import type { Word } from './word-meanings.ts'
 
 /**
  * Rows of quotes that came back: an exported file has them, a person edited some cells, and imports the file again.
@@ -40,6 +41,8 @@ export interface ReadLine {
   readonly read: ReadRow
   readonly returned: ReturnedRow | null
   readonly leftOut: LeftOut | null
+  /** The words of the row whose meanings the map states. */
+  readonly stated: readonly Word[]
 }
 
 /**
@@ -50,12 +53,15 @@ export interface ReadLine {
 export function readLine(cells: readonly string[], context: RowContext): ReadLine {
   const row = new RowReader(cells, quiet(context))
   const read = readRow(cells, context)
+  const { words: stated, isSkipped } = row.statedWords()
+  if (isSkipped) return { read, leftOut: 'skipped', returned: null, stated }
   const isVoid = row.text('voided_at') !== null
   const leftOut = isVoid ? 'void' : row.text('superseded_by') === null ? null : 'superseded'
-  const stated = row.text('lane_ref')
-  const laneRef = stated ?? row.text('reference')
+  const statedRef = row.text('lane_ref')
+  const laneRef = statedRef ?? row.text('reference')
   const isReturned = read.kind !== 'booking' && laneRef !== null && 'value' in readLaneRef(laneRef)
-  return { read, leftOut, returned: isReturned ? { laneRef, isStated: stated !== null, cells } : null }
+  const returned = isReturned ? { laneRef, isStated: statedRef !== null, cells } : null
+  return { read, leftOut, returned, stated }
 }
 
 type Value = string | number | null

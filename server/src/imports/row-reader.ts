@@ -18,11 +18,14 @@ import {
 import type { Columns } from './columns.ts'
 import { type DateField, interfaceDates, type RowDates } from './file-dates.ts'
 import type { KnownCells } from './known-cells.ts'
+import { isWordField, skip, type Word, type WordField, wordKey } from './word-meanings.ts'
 
 /** An error in one cell: the column as the file names it, and what the value must be. */
 export interface CellError {
   readonly column: string
   readonly detail: string
+  /** The word that is not known, in a column of words. */
+  readonly word?: Word
 }
 
 export interface RowContext {
@@ -118,11 +121,31 @@ export class RowReader {
   #given(field: ImportFieldName): { readonly cell: string; readonly stated: StatedAmount } | null {
     const cell = this.#cell(field)
     if (cell === null) return null
-    const said = stated(field, cell)
+    const said = this.#meant(field, stated(field, cell))
     const kind = kindOfField.get(field) ?? null
     if (said.text !== '' && (kind === null || !isNotGiven(kind, said.text))) return { cell, stated: said }
     this.#isNotGiven(field, cell)
     return null
+  }
+
+  /** The amount or word of a cell, or what the map says that the word means. */
+  #meant(field: ImportFieldName, said: StatedAmount): StatedAmount {
+    const text = this.#columns.words[field as WordField]?.get(wordKey(said.text))
+    return text === undefined || text === skip ? said : { ...said, text }
+  }
+
+  /** The words of the row whose meanings the map states, and whether one of them leaves the row out. */
+  statedWords(): { readonly words: readonly Word[]; readonly isSkipped: boolean } {
+    const fields = Object.entries(this.#columns.words) as [WordField, ReadonlyMap<string, string>][]
+    const stated = fields.flatMap(([field, meanings]) => {
+      const text = this.#cell(field)
+      const meaning = text === null ? undefined : meanings.get(wordKey(text))
+      return text === null || meaning === undefined ? [] : [{ word: { field, text }, meaning }]
+    })
+    return {
+      words: stated.map(({ word }) => word),
+      isSkipped: stated.some(({ meaning }) => meaning === skip),
+    }
   }
 
   /** The currency that the cell of an amount or the name of its column states. Null without an amount. */
@@ -153,8 +176,13 @@ export class RowReader {
     const { text, currency, wrong } = given.stated
     const cell = wrong === null ? readCell(text, reader) : { wrong }
     const named = this.#columns.currencies[field]
-    if ('wrong' in cell) this.wrong(field, `must be ${cell.wrong}; it is ${quoted(given.cell)}`)
-    else if (currency !== null && named !== undefined && named !== currency) {
+    if ('wrong' in cell) {
+      this.wrong(
+        field,
+        `must be ${cell.wrong}; it is ${quoted(given.cell)}`,
+        isWordField(field) ? text : null,
+      )
+    } else if (currency !== null && named !== undefined && named !== currency) {
       this.wrong(field, `must be in ${named}, as the name of the column says; the cell says ${currency}`)
     } else return cell.value
     return null
@@ -191,10 +219,12 @@ export class RowReader {
     return this.read(field, (text) => this.dates.day(field, text, now))
   }
 
-  wrong(field: ImportFieldName, what: string): void {
+  /** Adds an error to the row. `word` is the word of a column of words that is not known. */
+  wrong(field: ImportFieldName, what: string, word: string | null = null): void {
     const column = this.#columns.names[field] ?? field
     const position = this.#columns.positions[field] ?? this.#columns.width
-    this.#errors.push({ column, detail: `${column} ${what}.`, position })
+    const unknown = word === null || !isWordField(field) ? {} : { word: { field, text: word } }
+    this.#errors.push({ column, detail: `${column} ${what}.`, position, ...unknown })
   }
 
   get isWrong(): boolean {
@@ -203,9 +233,7 @@ export class RowReader {
 
   /** The errors, in the order of the columns. */
   get errors(): CellError[] {
-    return this.#errors
-      .toSorted((a, b) => a.position - b.position)
-      .map(({ column, detail }) => ({ column, detail }))
+    return this.#errors.toSorted((a, b) => a.position - b.position).map(({ position: _, ...error }) => error)
   }
 
   missing(field: ImportFieldName): void {

@@ -1,4 +1,5 @@
 import { isSent, sentBookingFields } from '#engine/booking-fields.ts'
+import type { SavedOutcome } from '#engine/history.ts'
 import { formatDollars } from '#engine/money.ts'
 import { type QuoteName, quoteColumnOf } from '#engine/quote-fields.ts'
 import { comparableCents, sameTerms } from '#engine/rate-basis.ts'
@@ -21,11 +22,19 @@ import {
   readOwnFields,
   reportedFields,
 } from './row-values.ts'
+import { likelyMeaning } from './word-meanings.ts'
 
 export type ReadRow =
   | { readonly kind: 'quote'; readonly quote: ImportedQuote }
   | { readonly kind: 'booking'; readonly booking: ImportedBooking }
-  | { readonly kind: 'refused'; readonly errors: readonly CellError[] }
+  | RefusedRow
+
+export interface RefusedRow {
+  readonly kind: 'refused'
+  readonly errors: readonly CellError[]
+  /** The outcome of the quote, if the row states one: `unknown` for a word that is not known. */
+  readonly outcome?: SavedOutcome | 'unknown'
+}
 
 /** A past quote. `quotedAt` is in epoch milliseconds. */
 export interface ImportedQuote {
@@ -117,7 +126,7 @@ function readQuote(row: RowReader, context: RowContext): ReadRow {
     const fault = unitFault(rate, milesBetween([origin, destination], known))
     if (fault !== null) row.wrong(quotedRate === null ? 'customer_rate' : 'quoted_rate', fault)
   }
-  if (row.isWrong) return { kind: 'refused', errors: row.errors }
+  if (row.isWrong) return { kind: 'refused', errors: row.errors, outcome: refusedOutcome(row.errors, end) }
   // A null here always has an error. The check narrows the types.
   if (origin === null || destination === null || equipment === null || rate === null || createdAt === null) {
     throw new Error('A row without errors lacks a value.')
@@ -157,6 +166,16 @@ function readQuote(row: RowReader, context: RowContext): ReadRow {
 function formerReference(cells: QuoteCells, row: RowReader): ImportedQuote['formerly'] {
   const reference = formerText(row, 'reference')
   return reference === null ? null : { reference, said: contentOf(cells, true, row) }
+}
+
+/** The outcome of a refused row: as it is written, else as its unknown word is likely meant, else as a booking says. */
+function refusedOutcome(errors: readonly CellError[], end: End): SavedOutcome | 'unknown' {
+  const unknown = errors.find(({ word }) => word?.field === 'outcome')?.word
+  if (unknown === undefined) return outcomeOf(end)
+  const likely = likelyMeaning(unknown)
+  return likely === 'won' || likely === 'lost' || likely === 'pending' || likely === 'expired'
+    ? likely
+    : 'unknown'
 }
 
 /**

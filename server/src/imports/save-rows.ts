@@ -35,6 +35,7 @@ import type { CellError, RowContext } from './row-reader.ts'
 import type { ReportedRow } from './row-values.ts'
 import type { ImportedBooking, ImportedQuote } from './rows.ts'
 import { isOtherLoad, otherLoadWords } from './same-load.ts'
+import { type Word, wordsOf } from './word-meanings.ts'
 
 export interface SettledQuote {
   readonly line: number
@@ -82,6 +83,8 @@ export interface SavedRows {
   readonly outcomes: Record<Outcome, number>
   readonly changes: RowChange[]
   readonly notApplied: NotAppliedValue[]
+  /** Words of refused rows that are not known. */
+  readonly unknownWords: Word[]
 }
 
 /** Adds a row to the counts of outcomes, or with -1 removes it. An expired quote counts as pending. A booking may have no outcome. */
@@ -128,7 +131,7 @@ export async function saveRows(
 ): Promise<SavedRows> {
   const { tenant } = job
   const rows: SavedRows = {
-    leftOut: { superseded: 0, void: 0 },
+    leftOut: { superseded: 0, void: 0, skipped: 0 },
     rowsAdded: 0,
     rowsUpdated: 0,
     rowsRepeated: 0,
@@ -139,6 +142,7 @@ export async function saveRows(
     outcomes: { won: 0, lost: 0, pending: 0 },
     changes: [],
     notApplied: [],
+    unknownWords: [],
   }
   if (!job.dryRun) {
     await lockImports(transaction, tenant)
@@ -270,6 +274,7 @@ function unknownRef(laneRef: string, { columns }: RowContext): CellError {
 
 function refuse(rows: SavedRows, row: number, errors: readonly CellError[]): void {
   rows.rowsRefused++
+  rows.unknownWords.push(...wordsOf(errors))
   rows.refused.push(
     ...errors.map(({ column, detail }) => ({ row, column: column === '' ? null : column, detail })),
   )

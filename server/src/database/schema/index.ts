@@ -26,6 +26,7 @@ export { prepareWorkers, rebalance, type ShardMove } from './rebalance.ts'
 export type { ApprovalRow, StoredRule } from './rule-tables.ts'
 export type {
   ImportNote,
+  ImportWord,
   JsonRow,
   NotAppliedValue,
   QuoteRow,

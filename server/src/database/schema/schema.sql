@@ -336,6 +336,7 @@ create table imports (
   request_digest bytea,
   is_sample boolean not null default false,
   understood jsonb not null default '[]'::jsonb,
+  words jsonb not null default '[]'::jsonb,
   constraint imports_pkey PRIMARY KEY (tenant_id, import_id),
   constraint imports_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(tenant_id),
   constraint imports_status_check CHECK ((status = ANY (ARRAY['running'::text, 'done'::text, 'stopped'::text, 'failed'::text, 'undoing'::text, 'undone'::text])))

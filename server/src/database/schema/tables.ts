@@ -240,6 +240,20 @@ export interface NotAppliedValue {
   detail: string
 }
 
+/**
+ * A word of a column of a file that is not known, or whose meaning the map of the import states. `map` is the left side of the pair that
+ * states it.
+ */
+export interface ImportWord {
+  field: string
+  column: string
+  word: string
+  rows: number
+  meaning: string | null
+  likely: string | null
+  map: string
+}
+
 interface ImportsTable {
   tenant_id: number
   import_id: number
@@ -261,6 +275,7 @@ interface ImportsTable {
   changes: ColumnType<RowChange[], string | undefined, string>
   kept: ColumnType<NotAppliedValue[], string | undefined, string>
   understood: ColumnType<ImportNote[], string | undefined, string>
+  words: ColumnType<ImportWord[], string | undefined, string>
   request_digest: ColumnType<Buffer | null, Buffer | null | undefined, never>
   bytes_read: Generated<number>
   bytes_total: Generated<number>

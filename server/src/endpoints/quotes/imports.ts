@@ -87,6 +87,7 @@ function importAnswer(row: imports.ImportRow): Static<typeof Import> {
     rows_pending: row.rows_pending,
     warnings: importWarnings(row),
     understood: row.understood as Static<typeof Import>['understood'],
+    words: row.words,
     errors: row.errors,
     changes: row.changes,
     kept: row.kept,

@@ -1,6 +1,7 @@
 import { type Insertable, type Selectable, sql } from 'kysely'
 import type {
   ImportNote,
+  ImportWord,
   NotAppliedValue,
   RowChange,
   RowError,
@@ -184,7 +185,7 @@ export async function listImports(transaction: TenantTransaction, tenant: Tenant
     .orderBy('import_id', 'desc')
     .limit(importsListed)
     .execute()
-  return rows.map((row) => ({ ...row, errors: [], changes: [], kept: [], understood: [] }))
+  return rows.map((row) => ({ ...row, errors: [], changes: [], kept: [], understood: [], words: [] }))
 }
 
 /** The import of this tenant that is running or being undone; null if there is none. There is at most one at a time. */
@@ -263,6 +264,7 @@ export async function finishImport(
     status: 'done' | 'stopped' | 'failed'
     failure: string | null
     understood: readonly ImportNote[]
+    words: readonly ImportWord[]
   },
 ): Promise<void> {
   await transaction
@@ -272,6 +274,7 @@ export async function finishImport(
       status: end.status,
       failure: end.failure,
       understood: JSON.stringify(end.understood),
+      words: JSON.stringify(end.words),
       progress_at: databaseClock,
       finished_at: databaseClock,
     })
