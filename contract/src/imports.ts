@@ -31,6 +31,7 @@ export const importNoteCodes = [
   'not_given',
   'other_sheets',
   'quotes_left_out',
+  'refused_rows',
   'same_ids',
   'time_zone',
   'words',

@@ -185,6 +185,25 @@ describe('an import', () => {
     expect(await importRow(tenant, end.importId)).toMatchObject({ words: end.words })
   })
 
+  it.each([
+    [
+      'Lost to CHR',
+      'are refused, most of them lost: with what remains, the share of quotes won would be 91 %; of all rows whose outcome is known, 40 % are won.',
+    ],
+    [
+      'Dead',
+      'are refused, most of them with a status that is not known: with what remains, the share of quotes won would be 91 %.',
+    ],
+    ['lost', null],
+  ])('says what a remainder would do, if the others are %s', async (status, detail) => {
+    const rows = (count: number, word: string) =>
+      Array.from({ length: count }, (_, nth) => rowTo('Atlanta', 2000 + nth).replace('won', word)).join('')
+    const text = header + rows(10, 'won') + rows(1, 'lost') + rows(14, status)
+    const { understood } = await runImport(await newTenant(), text, { dryRun: true })
+    const said = understood.filter(({ code }) => code === 'refused_rows').map((note) => note.detail)
+    expect(said).toEqual(detail === null ? [] : [`14 of 25 rows ${detail}`])
+  })
+
   it('adds nothing when a file is imported twice, and adds both of two equal rows of one file', async () => {
     const tenant = await newTenant()
     const text = header + rowTo('Atlanta') + rowTo('Atlanta') + rowTo('Macon')

@@ -53,6 +53,7 @@ import { knownCells } from './known-cells.ts'
 import { leavesOutHidden } from './map-settings.ts'
 import { moneyNotes } from './money-notes.ts'
 import { persist } from './persist.ts'
+import { addRefused, noneRefused, type RefusedOutcomes, refusedNotes } from './refused-outcomes.ts'
 import { type ReadLine, readLine } from './returned-rows.ts'
 import { bookingSaid, rowIdentities } from './row-fingerprint.ts'
 import type { RowContext } from './row-reader.ts'
@@ -184,6 +185,7 @@ interface Batch {
   readonly refused: RowError[]
   /** Words whose meanings the map states, and words of refused rows that are not known. */
   readonly words: Word[]
+  readonly refusedOutcomes: RefusedOutcomes
   rowsRead: number
   rowsRefused: number
   rowsRepeated: number
@@ -197,6 +199,7 @@ const emptyBatch = (): Batch => ({
   leftOut: { superseded: 0, void: 0, skipped: 0 },
   refused: [],
   words: [],
+  refusedOutcomes: noneRefused(),
   rowsRead: 0,
   rowsRefused: 0,
   rowsRepeated: 0,
@@ -237,6 +240,7 @@ class ImportRun {
   #leftOutLines = noneLeftOut
   #leftOut: LeftOutCounts = { superseded: 0, void: 0, skipped: 0 }
   readonly #words: FileWords
+  readonly #refusedOutcomes = noneRefused()
   readonly #notGiven = new NotGivenCells()
   #rowsOfOtherLoads = 0
   #dates: FileDates | null = null
@@ -313,6 +317,7 @@ class ImportRun {
       ...fileNotes(csv, this.#leftOutLines),
       ...moneyNotes(columns, this.#assumed),
       ...(this.#dates?.notes() ?? []),
+      ...refusedNotes(this.#progress, this.#refusedOutcomes, this.#job.dryRun),
       ...this.#words.notes(),
       ...this.#notGiven.notes,
       ...leftOutNotes(this.#leftOut),
@@ -368,6 +373,7 @@ class ImportRun {
     this.#leftOut = saved.leftOut
     Object.assign(this.#lists, saved.lists)
     for (const word of [...batch.words, ...saved.unknownWords]) this.#words.add(word)
+    addRefused(this.#refusedOutcomes, batch.refusedOutcomes)
     for (const error of saved.refused) onRefused?.(error)
     onProgress?.(saved.progress)
     return saved.order === 'stop' || isStopping() ? 'stop' : 'go on'
@@ -480,6 +486,7 @@ function settleRow(batch: Batch, row: TableRow, { context, identify }: Settling)
   } else if ('kind' in settled) {
     batch.rowsRefused++
     batch.words.push(...wordsOf(settled.errors))
+    if (settled.outcome !== undefined) batch.refusedOutcomes[settled.outcome]++
     for (const { column, detail } of settled.errors) {
       batch.refused.push({ row: line, column: column === '' ? null : column, detail })
     }

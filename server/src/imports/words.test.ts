@@ -121,7 +121,14 @@ it('the words of a file are counted once for a row, with a pair that a map reads
   ])
     words.add(word)
   expect(words.list()).toMatchObject([
-    { field: 'outcome', column: 'Status', word: 'Lost to CHR, again', rows: 2, meaning: null, likely: 'lost' },
+    {
+      field: 'outcome',
+      column: 'Status',
+      word: 'Lost to CHR, again',
+      rows: 2,
+      meaning: null,
+      likely: 'lost',
+    },
     { field: 'equipment', rows: 1, likely: 'F' },
     { word: 'Gone', rows: 1, meaning: 'skip' },
   ])
