@@ -386,6 +386,7 @@ test('a check says how the file was read, and checks it again with another readi
   const tenant = await makeTenant(app)
   const { page } = await openWindow({ person: tenant })
   await page.goto('/settings/imports')
+  const odd = rowTo('Macon').replace('Won', '"Lost to ""CHR"", a=b"')
   const [picker] = await Promise.all([
     page.waitForEvent('filechooser'),
     page.getByRole('button', { name: 'Choose a file' }).click(),
@@ -393,7 +394,7 @@ test('a check says how the file was read, and checks it again with another readi
   await picker.setFiles({
     name: 'loads.csv',
     mimeType: 'text/csv',
-    buffer: Buffer.from(`Loads of March\n${header}${rowTo('Atlanta')}`),
+    buffer: Buffer.from(`Loads of March\n${header}${rowTo('Atlanta')}${odd}`),
   })
   await page.getByRole('button', { name: 'Check the file' }).click()
   const read = page.getByRole('region', { name: 'How it was read' })
@@ -401,9 +402,24 @@ test('a check says how the file was read, and checks it again with another readi
   await read.getByText('month first, so 3/1/2026 is March 1, 2026.').waitFor()
   await read.getByRole('button', { name: 'Day first: 3 January 2026' }).click()
   await read.getByText('day first, so 3/1/2026 is 3 January 2026.').waitFor()
-  await page.getByRole('button', { name: 'Import 1 row' }).click()
+
+  await page.getByRole('button', { name: 'Import 1 row' }).waitFor()
+  await page.getByText('1 of 2 rows are refused, most of them lost').waitFor()
+  const words = page.getByRole('region', { name: 'Words', exact: true })
+  await expect(words.getByLabel('Meaning of Lost to "CHR", a=b in Status')).toHaveValue('lost')
+  await words.getByLabel('Meaning of').selectOption('lost: price')
+  await words.getByRole('button', { name: 'Check again with these words' }).click()
+  await words.getByText('The words of the file are read as chosen.').waitFor()
+  await expect(words.getByRole('button', { name: 'Check again with these words' })).toBeDisabled()
+  await read.getByText('day first, so 3/1/2026 is 3 January 2026.').waitFor()
+  await page.getByRole('button', { name: 'Import 2 rows' }).click()
   await page.getByRole('button', { name: 'Undo this import' }).waitFor()
-  expect(await quotesOf(tenant)).toMatchObject([{ created_at: '2026-01-03T00:00:00.000Z' }])
+  const day = '2026-01-03T00:00:00.000Z'
+  expect(await quotesOf(tenant)).toMatchObject([{ created_at: day }, { created_at: day }])
+
+  await choose(page, header + odd)
+  await check(page)
+  await expect(words.getByLabel('Meaning of')).toHaveValue('lost price')
 })
 
 test('the import works by keyboard', async () => {

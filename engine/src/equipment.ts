@@ -31,6 +31,12 @@ const SPELLINGS_OF_CODE: Readonly<Record<string, readonly string[]>> = {
   IMC: ['INTERMODAL', 'INTERMODAL CONTAINER'],
 }
 
+/** The known codes, each with its usual name. @example equipmentKinds[0] // { code: 'V', name: 'van' } */
+export const equipmentKinds = Object.entries(SPELLINGS_OF_CODE).map(([code, [name = code]]) => ({
+  code,
+  name: name.toLowerCase(),
+}))
+
 const CODE_OF_SPELLING: ReadonlyMap<string, string> = new Map(
   Object.entries(SPELLINGS_OF_CODE).flatMap(([code, spellings]) =>
     [code, ...spellings].flatMap((spelling) =>

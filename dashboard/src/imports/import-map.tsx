@@ -32,10 +32,31 @@ export function mapOf(fields: readonly Pick<Field, 'field'>[], choice: Choice, b
   return [columns, ...said].join(',')
 }
 
+/** The left side of a pair: up to the first equals sign outside of double quotes. */
+const leftOf = (pair: string) => /^(?:"[^"]*"|[^"=])*/.exec(pair)?.[0] ?? ''
+
+/** A map without the pairs with these left sides, and with other pairs. */
+function changedMap(map: string, without: ReadonlySet<string>, pairs: readonly string[]): string {
+  const kept = map.match(/(?:"[^"]*"|[^,"])+/g) ?? []
+  return [...kept.filter((pair) => !without.has(leftOf(pair))), ...pairs].join(',')
+}
+
 /** A map of `mapOf` with another pair, in place of an earlier one of the same name. @example withPair('basis=all_in', 'dates=day_first') // 'basis=all_in,dates=day_first' */
 export function withPair(map: string, pair: string): string {
-  const [name = ''] = pair.split('=')
-  return [...map.split(',').filter((one) => !one.startsWith(`${name}=`)), pair].join(',')
+  return changedMap(map, new Set([leftOf(pair)]), [pair])
+}
+
+/** What words of a file mean: the left side of each pair of the map, such as `outcome:Dead`, and its meaning; empty for none. */
+export type Meanings = Readonly<Record<string, string>>
+
+/** @example withMeanings('basis=all_in', { 'outcome:Dead': 'lost' }) // 'basis=all_in,outcome:Dead=lost' */
+export function withMeanings(map: string, meanings: Meanings): string {
+  const stated = Object.entries(meanings).filter(([, meaning]) => meaning !== '')
+  return changedMap(
+    map,
+    new Set(Object.keys(meanings)),
+    stated.map(([left, meaning]) => `${left}=${meaning}`),
+  )
 }
 
 interface Mapping {

@@ -6,7 +6,8 @@ import { CallFailed, useAnswer, useChange, useSession } from '../api/index.ts'
 import { Failed, Loading } from '../shared-ui/index.ts'
 import { ChooseFile } from './import-choose.tsx'
 import { type ChosenFile, fileSize, readChosenFile, UnfitFile } from './import-file.ts'
-import { type Choice, type ChosenBases, MapColumns, mapOf } from './import-map.tsx'
+import { type Choice, type ChosenBases, MapColumns, mapOf, withMeanings } from './import-map.tsx'
+import { useSavedMeanings } from './import-meanings.tsx'
 import type { ImportAnswer } from './import-words.ts'
 
 /** A file with its column map. The check and the import use the same map. */
@@ -200,6 +201,7 @@ function Columns({
 }) {
   const headers = [...chosen.header]
   const { kept, keep } = useSavedMap(headers)
+  const { meanings } = useSavedMeanings()
   const [choices, setChoices] = useState<Choice | null>(kept?.choice ?? null)
   const [bases, setBases] = useState<ChosenBases>(kept?.bases ?? noBases)
   const preset = useAnswer(
@@ -260,7 +262,7 @@ function Columns({
         busy={busy}
         check={() => {
           if (choices !== null) keep({ choice: choices, bases })
-          sending.send({ file: chosen.file, map, sheet: chosen.sheet }, true)
+          sending.send({ file: chosen.file, map: withMeanings(map, meanings), sheet: chosen.sheet }, true)
         }}
       />
     </Stack>

@@ -7,6 +7,8 @@ import { useAnswer, useChange, useMay } from '../api/index.ts'
 import { count, counted, Failed, Heed, Loading, moment, Understood } from '../shared-ui/index.ts'
 import { ImportChanges, ImportNotApplied } from './import-changes.tsx'
 import { ImportErrors } from './import-errors.tsx'
+import { withMeanings, withPair } from './import-map.tsx'
+import { ImportMeanings } from './import-meanings.tsx'
 import {
   canBeUndone,
   fieldLabel,
@@ -18,6 +20,9 @@ import {
 } from './import-words.ts'
 
 const pollEveryMs = 500
+
+/** Checks a file again. Receives a function that changes the map of the last check. */
+export type Recheck = (change: (map: string) => string) => void
 
 /** One import: its progress, then its result. */
 export function ImportRun({
@@ -34,8 +39,8 @@ export function ImportRun({
   takesFocus: boolean
   /** Renders the next actions of a finished run. */
   actions: (run: ImportAnswer) => ReactNode
-  /** Checks the file again with another reading, such as `dates=day_first`; null for a run whose file is not at hand. */
-  onChoose: (run: ImportAnswer) => ((map: string) => void) | null
+  /** Checks the file again with a changed map; null for a run whose file is not at hand. */
+  onChoose: (run: ImportAnswer) => Recheck | null
   onEnded: (run: ImportAnswer) => void
   onUndo: (run: ImportAnswer) => void
   onClose: () => void
@@ -207,9 +212,10 @@ function Ended({
 }: {
   run: ImportAnswer
   actions: (run: ImportAnswer) => ReactNode
-  onChoose: (run: ImportAnswer) => ((map: string) => void) | null
+  onChoose: (run: ImportAnswer) => Recheck | null
   onUndo: (run: ImportAnswer) => void
 }) {
+  const recheck = onChoose(run)
   const mayUndo = useMay('admin')
   return (
     <Stack gap="md">
@@ -233,7 +239,23 @@ function Ended({
           {warningRemedies[code]}
         </Heed>
       ))}
-      <Understood notes={run.understood} onChoose={onChoose(run)} />
+      {run.understood.map(
+        ({ code, detail }) =>
+          code === 'refused_rows' && (
+            <Heed key={code} title={detail}>
+              Advice learns from the share of quotes won. Correct the refused rows first, or choose what their
+              words mean.
+            </Heed>
+          ),
+      )}
+      <ImportMeanings
+        words={run.words}
+        onChoose={recheck && ((meanings) => recheck((map) => withMeanings(map, meanings)))}
+      />
+      <Understood
+        notes={run.understood.filter(({ code }) => code !== 'refused_rows' && code !== 'words')}
+        onChoose={recheck && ((pair) => recheck((map) => withPair(map, pair)))}
+      />
       <Figures run={run} />
       <Group gap="xs">
         {actions(run)}

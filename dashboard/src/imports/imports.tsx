@@ -8,9 +8,8 @@ import { counted, Failed, Loading, Page, useOwnAddress } from '../shared-ui/inde
 import { GoodFile } from './import-example.tsx'
 import type { ChosenFile } from './import-file.ts'
 import { ImportList } from './import-list.tsx'
-import { withPair } from './import-map.tsx'
 import { NewImport, NotTaken, type ReadyFile, type Sending, sendingWords, useSending } from './import-new.tsx'
-import { ImportRun } from './import-run.tsx'
+import { ImportRun, type Recheck } from './import-run.tsx'
 import { UndoDialog } from './import-undo.tsx'
 import { type ImportAnswer, isBusy } from './import-words.ts'
 
@@ -101,12 +100,12 @@ interface Checked {
   readonly ready: ReadyFile
 }
 
-/** Checks the file of a run again with another reading, such as `dates=day_first`; null for a run whose file is not at hand. */
+/** Checks the file of a run again with a changed map; null for a run whose file is not at hand. */
 function otherReading(checked: Checked | null, sending: Sending) {
   return (run: ImportAnswer) => {
     if (checked?.importId !== run.import_id || sending.isPending) return null
     const { ready } = checked
-    return (pair: string) => sending.send({ ...ready, map: withPair(ready.map, pair) }, true)
+    return (change: Parameters<Recheck>[0]) => sending.send({ ...ready, map: change(ready.map) }, true)
   }
 }
 
