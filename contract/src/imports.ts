@@ -20,6 +20,7 @@ export const ImportError = Type.Object({
 /** The parts of a file about whose reading an import says a sentence. */
 export const importNoteCodes = [
   'basis',
+  'content',
   'currency',
   'date_order',
   'encoding',

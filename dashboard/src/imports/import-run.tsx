@@ -204,6 +204,13 @@ const warningRemedies: Readonly<Record<ImportAnswer['warnings'][number]['code'],
     'If the quotes are older, add a column with their dates and import that file. To replace quotes without dates, first undo their import.',
 }
 
+/** What to do about notes that are shown before the others, unless they have choices of their own. */
+const remedies: Readonly<Partial<Record<ImportAnswer['understood'][number]['code'], string>>> = {
+  content: 'Look at the first values of the column above, choose the columns, and check the file again.',
+  refused_rows:
+    'Advice learns from the share of quotes won. Correct the refused rows first, or choose what their words mean.',
+}
+
 function Ended({
   run,
   actions,
@@ -239,21 +246,24 @@ function Ended({
           {warningRemedies[code]}
         </Heed>
       ))}
-      {run.understood.map(
-        ({ code, detail }) =>
-          code === 'refused_rows' && (
-            <Heed key={code} title={detail}>
-              Advice learns from the share of quotes won. Correct the refused rows first, or choose what their
-              words mean.
+      {run.understood.map(({ code, detail, choices }) => {
+        const remedy = choices.length > 0 ? undefined : remedies[code]
+        return (
+          remedy !== undefined && (
+            <Heed key={detail} title={detail}>
+              {remedy}
             </Heed>
-          ),
-      )}
+          )
+        )
+      })}
       <ImportMeanings
         words={run.words}
         onChoose={recheck && ((meanings) => recheck((map) => withMeanings(map, meanings)))}
       />
       <Understood
-        notes={run.understood.filter(({ code }) => code !== 'refused_rows' && code !== 'words')}
+        notes={run.understood.filter(
+          ({ code, choices }) => code !== 'words' && (remedies[code] === undefined || choices.length > 0),
+        )}
         onChoose={recheck && ((pair) => recheck((map) => withPair(map, pair)))}
       />
       <Figures run={run} />

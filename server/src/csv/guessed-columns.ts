@@ -55,14 +55,21 @@ const amountNames: ReadonlySet<string> = new Set([
 const mayStateCurrency =
   /\p{Sc}|(?<!\p{L})\p{L}{3}(?!\p{L})|dollar|peso|pound|euro|sterling|yen|yuan|renminbi|rupee/iu
 
+/** Whether a name ends with # and is no amount: "Quote #" is the number of a quote, not a rate. */
+function isNumberOf(header: string, folded: string): boolean {
+  return header.trimEnd().endsWith('#') && (amountNames.has(folded) || fieldOfHeader.has(`${folded}number`))
+}
+
 /**
  * The folded name by which a column is looked up. The name of an amount is looked up without its currency.
  *
  * @example lookedUpName('Sell Rate (CAD)') // 'sellrate'
  * @example lookedUpName('Customer CAD') // 'customercad'
+ * @example lookedUpName('Quote #') // 'quotenumber'
  */
 export function lookedUpName(header: string): string {
   const folded = foldedHeader(header)
+  if (isNumberOf(header, folded)) return `${folded}number`
   if (amountNames.has(folded) || !mayStateCurrency.test(header)) return folded
   const bare = foldedHeader(headerTerms(header).name)
   return amountNames.has(bare) ? bare : folded

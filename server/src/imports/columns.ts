@@ -46,6 +46,8 @@ export interface Columns {
   readonly dates: DateOrder | null
   /** What the map says that words of columns mean, as in `outcome:Lost to CHR=lost`. */
   readonly words: WordMeanings
+  /** The fields whose columns the map chooses. */
+  readonly chosen: ReadonlySet<ImportFieldName>
   /** Columns that are not read. */
   readonly ignored: readonly string[]
   /** The number of columns of the header. A row with more columns is an error. */
@@ -177,6 +179,7 @@ interface MatchedHeaders extends Names {
   /** Fields that two columns match. */
   readonly doubtful: ReadonlyMap<ImportFieldName, number[]>
   readonly guessed: ReadonlySet<ImportFieldName>
+  readonly chosen: ReadonlySet<ImportFieldName>
   readonly problems: readonly ColumnProblem[]
   readonly settings: MapSettings
 }
@@ -218,7 +221,7 @@ function matchHeaders(header: readonly string[], map: string): MatchedHeaders {
   problems.push(...otherTerms(headers, positions))
   settlePlace(positions, 'origin', 'origin_city', 'origin_state')
   settlePlace(positions, 'destination', 'destination_city', 'destination_state')
-  return { ...names, positions, doubtful, guessed, problems, settings }
+  return { ...names, positions, doubtful, guessed, chosen: new Set(mapped.keys()), problems, settings }
 }
 
 /** The problems of columns whose name says that their amounts are not US or Canadian dollars per load. */
@@ -336,6 +339,7 @@ function columnsOf(matched: MatchedHeaders): Columns {
     sameIds: settings.same_ids ?? 'ask',
     dates: settings.dates ?? null,
     words: settings.words ?? {},
+    chosen: matched.chosen,
     ignored: headers.filter((name, position) => !used.has(position) && name !== ''),
     width: headers.length,
   }

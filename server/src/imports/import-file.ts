@@ -35,6 +35,7 @@ import {
   type TableRow,
   tablePieces,
 } from '../tables/index.ts'
+import { amountsLikeIds, SameId } from './column-content.ts'
 import { type Columns, readColumns, withCurrencyAbove } from './columns.ts'
 import { type DateSettings, FileDates, type SeenInFile, seeDates } from './file-dates.ts'
 import { FileWords } from './file-words.ts'
@@ -73,6 +74,8 @@ export interface OpenImport {
   readonly csv: TableFile
   readonly columns: Columns
   readonly seen: SeenInFile
+  /** Questions about columns whose cells are not what their fields need. */
+  readonly doubts: readonly ImportNote[]
 }
 
 /**
@@ -112,7 +115,9 @@ export async function openImport(
       read.problems.map((problem) => ({ ...problem, row: problem.code === 'header' ? row : null })),
     )
   }
-  return { csv, columns: read.columns, seen: known ?? (await seeDates(csv, read.columns)) }
+  const { columns } = read
+  const doubts = await amountsLikeIds(csv, columns)
+  return { csv, columns, doubts, seen: known ?? (await seeDates(csv, columns)) }
 }
 
 /**
@@ -240,6 +245,7 @@ class ImportRun {
   #leftOutLines = noneLeftOut
   #leftOut: LeftOutCounts = { superseded: 0, void: 0, skipped: 0 }
   readonly #words: FileWords
+  readonly #sameId = new SameId()
   readonly #refusedOutcomes = noneRefused()
   readonly #notGiven = new NotGivenCells()
   #rowsOfOtherLoads = 0
@@ -281,7 +287,7 @@ class ImportRun {
         isWorkbook: csv.workbook !== null,
         onNotGiven: (field, text) => this.#notGiven.add(columns.names[field] ?? field, text),
       }
-      const settling = { context, identify: rowIdentities() }
+      const settling = { context, identify: rowIdentities(), sameId: this.#sameId }
       for await (const { batch, bytesRead, leftOut } of batchesOf(csv, settling)) {
         this.#leftOutLines = leftOut
         if ((await saving) === 'stop') return await this.#finish('stopped', stoppedOnRequest)
@@ -318,6 +324,8 @@ class ImportRun {
       ...moneyNotes(columns, this.#assumed),
       ...(this.#dates?.notes() ?? []),
       ...refusedNotes(this.#progress, this.#refusedOutcomes, this.#job.dryRun),
+      ...this.#job.file.doubts,
+      ...this.#sameId.notes(columns.names.reference),
       ...this.#words.notes(),
       ...this.#notGiven.notes,
       ...leftOutNotes(this.#leftOut),
@@ -456,10 +464,12 @@ async function* batchesOf(
 interface Settling {
   readonly context: RowContext
   readonly identify: ReturnType<typeof rowIdentities>
+  readonly sameId: SameId
 }
 
 /** Reads one row into a batch, as a quote, a booking, a repeated row or errors. */
-function settleRow(batch: Batch, row: TableRow, { context, identify }: Settling): void {
+function settleRow(batch: Batch, row: TableRow, settling: Settling): void {
+  const { context } = settling
   batch.weight++
   const { read, returned, leftOut, stated }: ReadLine = row.malformed
     ? { read: malformed, returned: null, leftOut: null, stated: [] }
@@ -477,7 +487,7 @@ function settleRow(batch: Batch, row: TableRow, { context, identify }: Settling)
     batch.weight += rowsPerBooking - 1
     return
   }
-  const settled = read.kind === 'quote' ? settleQuote(line, read.quote, { context, identify }) : read
+  const settled = read.kind === 'quote' ? settleQuote(line, read.quote, settling) : read
   if (settled === 'repeated') batch.rowsRepeated++
   else if (returned !== null && !('sameId' in settled)) {
     const quote = 'kind' in settled ? null : settled
@@ -508,9 +518,10 @@ function refused(column: string, detail: string): Refused {
 function settleQuote(
   line: number,
   quote: ImportedQuote,
-  { context, identify }: Settling,
+  { context, identify, sameId }: Settling,
 ): SettledQuote | 'repeated' | (Refused & { readonly sameId: true }) {
   const identity = identify(quote, line)
+  sameId.add(quote.reference)
   if ('fingerprint' in identity) return { line, quote, ...identity }
   if (identity.saysTheSame) return 'repeated'
   const column = context.columns.names.reference ?? context.columns.names.lane_ref ?? 'reference'

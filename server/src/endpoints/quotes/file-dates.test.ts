@@ -130,7 +130,7 @@ describe('the order of day and month', () => {
     const tenant = await brokerage()
     const rows = Array.from(
       { length: 400 },
-      (_, at) => `"Dallas, TX","Atlanta, GA",Van,${2000 + at},2026-03-05,03/04/2026,Lost\n`,
+      (_, at) => `"Dallas, TX","Atlanta, GA",Van,${2000 + 5 * at},2026-03-05,03/04/2026,Lost\n`,
     )
     const last = '"Dallas, TX","Atlanta, GA",Van,2500,25/02/2026,03/04/2026,Lost\n'
     const file = `${header.replace('Quote Date', 'Quote Date,Pickup Date')}${rows.join('')}${last}`
