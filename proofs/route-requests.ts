@@ -302,6 +302,7 @@ export const requestOf: Readonly<Record<Operation, (of: TenantIds) => WalkReques
   }),
   'list-imports': () => ({ path: '/api/imports' }),
   'get-import': (of) => ({ path: `/api/imports/${of.import}` }),
+  'get-refused-rows': (of) => ({ path: `/api/imports/${of.import}/refused-rows` }),
   'stop-import': (of) => ({ path: `/api/imports/${of.import}/stop` }),
   'undo-import': (of) => ({ path: `/api/imports/${of.import}/undo` }),
   'get-backtest': () => ({ path: '/api/backtest', body: { rule: otherRule } }),

@@ -29,6 +29,7 @@ import { changeFuelSchedule, getFuel, getFuelSurcharge, loadDieselPrices } from 
 import {
   createImport,
   getImport,
+  getRefusedRows,
   integrationCreateImport,
   integrationGetImport,
   listImports,
@@ -214,6 +215,7 @@ export const allEndpoints = [
   createImport,
   listImports,
   getImport,
+  getRefusedRows,
   stopImport,
   undoImport,
   getBacktest,

@@ -4,6 +4,7 @@ import { nullable, oneOf, recordId } from './fields.ts'
 import { importBytesMax, importColumnsMax, importHeadersBytesMax, workbookBytesMax } from './limits.ts'
 import { changeSources } from './quote.ts'
 import { rateBases } from './rate-basis.ts'
+import { refusedColumn } from './refused-column.ts'
 
 export const importStates = ['running', 'done', 'stopped', 'failed', 'undoing', 'undone'] as const
 
@@ -69,6 +70,14 @@ export const ImportWord = Type.Object({
   map: Type.String({
     description: 'The left side of the pair that states the meaning, such as outcome:Lost to CHR',
   }),
+})
+
+/** Errors of a file with one cause: they have the same column, and the same sentence except for its values. */
+const ImportCause = Type.Object({
+  column: nullable(Type.String()),
+  detail: Type.String({ description: 'The first error' }),
+  rows: Type.Integer(),
+  lines: Type.Array(Type.Integer(), { description: 'The first 8 lines' }),
 })
 
 const changedValue = nullable(Type.Union([Type.String(), Type.Number()]))
@@ -157,6 +166,13 @@ export const Import = Type.Object({
     description:
       'The first 100 words of status, equipment and other columns of words that are not known, and those that the map states, most frequent first. Empty while the import runs',
   }),
+  causes: Type.Array(ImportCause, {
+    description:
+      'All errors of the file by cause, most frequent first; at most 50. Empty while the import runs',
+  }),
+  refused_rows_saved: Type.Integer({
+    description: 'Rows in the file of refused rows (get-refused-rows): at most 5,000, or some 2 MB',
+  }),
   errors: Type.Array(ImportError, { description: 'The first 1,000 errors' }),
   changes: Type.Array(ImportChange, { description: 'The first 200 rows that changed a quote' }),
   kept: Type.Array(ImportNotApplied, {
@@ -234,6 +250,15 @@ const exampleImport = {
       map: 'outcome:Lost to CHR',
     },
   ],
+  causes: [
+    {
+      column: 'Quote Price',
+      detail: 'Quote Price must be an amount of dollars; it is "call".',
+      rows: 1,
+      lines: [18],
+    },
+  ],
+  refused_rows_saved: 1,
   changes: [
     {
       row: 4,
@@ -291,6 +316,8 @@ const runningImport = {
   rows_pending: 100,
   understood: [],
   words: [],
+  causes: [],
+  refused_rows_saved: 0,
   errors: [],
   changes: [],
   kept: [],
@@ -504,7 +531,9 @@ export const listImports = endpoint({
   status: 200,
   answer: Type.Object({ imports: Type.Array(Import) }),
   problems: ['customer-hidden'],
-  examples: { answer: { imports: [{ ...exampleImport, words: [], errors: [], changes: [], kept: [] }] } },
+  examples: {
+    answer: { imports: [{ ...exampleImport, words: [], causes: [], errors: [], changes: [], kept: [] }] },
+  },
 })
 
 export const getImport = endpoint({
@@ -520,6 +549,25 @@ export const getImport = endpoint({
   answer: Import,
   problems: ['customer-hidden', 'not-found'],
   examples: { answer: undoneImport },
+})
+
+export const getRefusedRows = endpoint({
+  name: 'get-refused-rows',
+  method: 'GET',
+  path: '/api/imports/{import_id}/refused-rows',
+  summary: 'The refused rows of an import as a CSV file',
+  description: `The rows as they were sent, with the reasons in the last column, "${refusedColumn}". Correct the cells and import the file again: this column is not read. Its name states settings that fewer rows may not show, such as dates=day_first. refused_rows_saved counts the rows; without any, the file has the header only.`,
+  tag: 'Imports',
+  who: { kind: 'dashboard', role: 'viewer' },
+  params: importId,
+  status: 200,
+  answerKind: 'csv',
+  answer: Type.String({ description: 'A header line, then one line per row; UTF-8 with a byte order mark' }),
+  problems: ['customer-hidden', 'not-found'],
+  examples: {
+    answer:
+      '\uFEFFShip From,Ship To,Equip,Quote Price,Why refused\r\n"Dallas, TX","Atlanta, GA",V,call,"Quote Price must be an amount of dollars; it is ""call""."\r\n',
+  },
 })
 
 export const stopImport = endpoint({

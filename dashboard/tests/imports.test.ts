@@ -96,7 +96,10 @@ test.describe('a file', () => {
     const row = page.getByRole('row', { name: /^3 Rate .*"=cmd"/ })
     await row.waitFor()
     expect(await quotesOf(tenant)).toEqual([])
-    expect(await saved(page, 'Download errors as CSV')).toMatch(/^Line,Column,Error\r\n3,Rate,/)
+    await expect(page.getByRole('link', { name: 'Download 1 refused row' })).toHaveAttribute(
+      'href',
+      /\/api\/imports\/\d+\/refused-rows$/,
+    )
 
     await page.getByRole('button', { name: 'Import 1 row' }).click()
     await page.getByRole('button', { name: 'Undo this import' }).waitFor()

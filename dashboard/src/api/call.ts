@@ -139,8 +139,12 @@ export async function call<Name extends OperationName>(
  *
  * @example addressOfCall('export-shipments', {}) // '/api/shipments/export'
  */
-export function addressOfCall<Name extends OperationName>(name: Name, query: Query<Name>): string {
-  return addressOf(operationCalled(name).path, undefined, query)
+export function addressOfCall<Name extends OperationName>(
+  name: Name,
+  query: Query<Name>,
+  params?: Readonly<Record<string, number>>,
+): string {
+  return addressOf(operationCalled(name).path, params, query)
 }
 
 /** Loads a JSON file that is part of the dashboard's build. */

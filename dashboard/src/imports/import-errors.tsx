@@ -1,15 +1,15 @@
 import { IconDownload } from 'virtual:tabler-icons'
 import { Button, Group, Pagination, Stack, Text, Title } from '@mantine/core'
 import { useNavigate, useSearch } from '@tanstack/react-router'
+import { addressOfCall } from '../api/index.ts'
 import { count, counted, DataTable } from '../shared-ui/index.ts'
-import { csvText, saveText } from './import-file.ts'
 import type { ImportAnswer } from './import-words.ts'
 
 const perPage = 25
 /** The service saves at most this many errors per import. */
 const errorsSavedMax = 1_000
 
-/** The errors of a file by line and column, with a CSV download. */
+/** The errors of a file by cause, and by line and column, with a download of the rows to correct. */
 export function ImportErrors({ run }: { run: ImportAnswer }) {
   const { errors } = run
   const search = useSearch({ strict: false })
@@ -17,92 +17,82 @@ export function ImportErrors({ run }: { run: ImportAnswer }) {
   const page = Math.min(Math.max(1, Math.trunc(Number(search.page ?? 1)) || 1), Math.max(1, pages))
   if (errors.length === 0) return null
   const shown = errors.map((error, at) => ({ ...error, at })).slice((page - 1) * perPage, page * perPage)
-  const save = async () => {
-    const rows = errors.map(({ row, column, detail }) => [row, column, detail])
-    saveText(`errors-of-import-${run.import_id}.csv`, await csvText(['Line', 'Column', 'Error'], rows))
-  }
+  const byLine = (
+    <>
+      <ErrorsTable errors={shown} />
+      {pages > 1 && <ErrorPages page={page} pages={pages} />}
+    </>
+  )
   return (
     <Stack gap="xs">
       <Group justify="space-between" gap="xs">
         <div>
           <Title order={3} size="h5">
-            Errors by line
+            Errors
           </Title>
           <Text size="sm" c="dimmed" style={{ overflowWrap: 'anywhere' }}>
             {errors.length >= errorsSavedMax
               ? `Showing the first ${count(errorsSavedMax)} errors; ${counted(run.rows_refused, 'row')} were rejected. `
               : ''}
             {columnsWithErrors(errors)}
+            {run.refused_rows_saved > 0 &&
+              ' Download the rows, correct them, and choose the file above: the reasons are in its last column, which is not imported.'}
           </Text>
         </div>
-        <Button
-          size="xs"
-          variant="default"
-          leftSection={<IconDownload size={16} aria-hidden />}
-          onClick={() => void save()}
-        >
-          Download errors as CSV
-        </Button>
+        {run.refused_rows_saved > 0 && (
+          <Button
+            component="a"
+            href={addressOfCall('get-refused-rows', {}, { import_id: run.import_id })}
+            download
+            size="xs"
+            variant="default"
+            leftSection={<IconDownload size={16} aria-hidden />}
+          >
+            Download {counted(run.refused_rows_saved, 'refused row')}
+          </Button>
+        )}
       </Group>
-      <Causes errors={errors} />
-      <ErrorsTable errors={shown} />
-      {pages > 1 && <ErrorPages page={page} pages={pages} />}
+      {run.causes.some(({ rows }) => rows > 1) ? (
+        <>
+          <Causes causes={run.causes} />
+          <details>
+            <summary>Each error by line</summary>
+            <Stack gap="xs" mt="xs">
+              {byLine}
+            </Stack>
+          </details>
+        </>
+      ) : (
+        byLine
+      )}
     </Stack>
   )
 }
 
-/** Errors with one cause: they have the same column, and the same message except for its values. */
-export interface Cause {
-  readonly column: string | null
-  /** The message of the first error. */
-  readonly detail: string
-  readonly lines: readonly number[]
+/** The first lines of a cause. @example linesInWords({ lines: [2, 3, 9], rows: 4 }) // '2, 3, 9 and 1 more' */
+function linesInWords({ lines, rows }: Pick<Cause, 'lines' | 'rows'>): string {
+  const shown = lines.map(count).join(', ')
+  return rows > lines.length ? `${shown} and ${count(rows - lines.length)} more` : shown
 }
 
-/**
- * The errors by cause, the most frequent first.
- *
- * @example causesOf([{ row: 2, column: 'Rate', detail: 'Rate must be dollars; it is "x".' }, …'"y".' }]) // one cause of two lines
- */
-export function causesOf(errors: ImportAnswer['errors']): Cause[] {
-  const causes = Map.groupBy(errors, ({ column, detail }) =>
-    JSON.stringify([column, detail.replaceAll(/"[^"]*"/g, '""').replaceAll(/\d+/g, '0')]),
-  )
-  return [...causes.values()]
-    .map((same) => ({
-      column: same[0]?.column ?? null,
-      detail: same[0]?.detail ?? '',
-      lines: same.map(({ row }) => row),
-    }))
-    .sort((one, other) => other.lines.length - one.lines.length)
-}
+type Cause = ImportAnswer['causes'][number]
 
-const linesShown = 8
-
-/** @example linesInWords([2, 3, 9]) // '2, 3, 9' */
-function linesInWords(lines: readonly number[]): string {
-  const shown = lines.slice(0, linesShown).map(count).join(', ')
-  return lines.length > linesShown ? `${shown} and ${count(lines.length - linesShown)} more` : shown
-}
-
-/** The causes of the errors with their lines. Renders nothing if each error has its own cause. */
-function Causes({ errors }: { errors: ImportAnswer['errors'] }) {
-  const causes = causesOf(errors)
-  if (causes.length === errors.length) return null
+/** The causes of the errors with their lines. */
+function Causes({ causes }: { causes: ImportAnswer['causes'] }) {
   return (
     <DataTable
       caption="Errors by cause"
       rows={causes}
       rowKey={({ column, detail }) => `${column} ${detail}`}
       columns={[
-        { key: 'rows', header: 'Rows', align: 'right', cell: ({ lines }) => count(lines.length) },
+        { key: 'rows', header: 'Rows', align: 'right', cell: ({ rows }) => count(rows) },
         {
           key: 'cause',
           header: 'Cause, with the first value',
           wraps: true,
           cell: ({ detail }) => <span style={{ overflowWrap: 'anywhere' }}>{detail}</span>,
         },
-        { key: 'lines', header: 'Lines', wraps: true, cell: ({ lines }) => linesInWords(lines) },
+        { key: 'lines', header: 'Lines', wraps: true, cell: linesInWords },
       ]}
     />
   )

@@ -89,7 +89,8 @@ export function ImportMeanings({
   const [chosen, setChosen] = useState<Meanings>({})
   if (words.length === 0) return null
   const unknown = words.filter(({ meaning }) => meaning === null)
-  const meaningOf = ({ map, meaning, likely }: Word) => chosen[map] ?? meaning ?? likely ?? ''
+  const guess = ({ likely }: Word) => (onChoose === null ? null : likely)
+  const meaningOf = (word: Word) => chosen[word.map] ?? word.meaning ?? guess(word) ?? ''
   const isChanged = words.some((word) => meaningOf(word) !== (word.meaning ?? ''))
   const check = (send: (meanings: Meanings) => void) => () => {
     const meanings = Object.fromEntries(words.map((word) => [word.map, meaningOf(word)]))
@@ -105,51 +106,14 @@ export function ImportMeanings({
         <Text size="sm" c="dimmed">
           {unknown.length === 0
             ? 'The words of the file are read as chosen.'
-            : `${counted(unknown.length, 'word')} of the file ${unknown.length === 1 ? 'is' : 'are'} not known. Choose what each means, and check the file again. The choice is saved in this browser for the next file.`}
+            : `${counted(unknown.length, 'word')} of the file ${unknown.length === 1 ? 'is' : 'are'} not known. ${onChoose === null ? 'Their rows were refused. To choose what they mean, choose the file above and check it.' : 'Choose what each means, and check the file again. The choice is saved in this browser for the next file.'}`}
         </Text>
       </div>
-      <div style={{ maxHeight: 300, overflowY: 'auto' }}>
-        <DataTable
-          caption="Words of the file"
-          rows={words}
-          rowKey={({ map }) => map}
-          columns={[
-            { key: 'column', header: 'Column', from: 'sm', cell: ({ column }) => column },
-            {
-              key: 'word',
-              header: 'Word',
-              wraps: true,
-              cell: ({ word }) => (
-                <Text size="sm" fw={600} style={{ overflowWrap: 'anywhere' }}>
-                  {word}
-                </Text>
-              ),
-            },
-            { key: 'rows', header: 'Rows', align: 'right', cell: ({ rows }) => count(rows) },
-            {
-              key: 'means',
-              header: 'Means',
-              cell: (word) => (
-                <Group gap="xs" wrap="nowrap">
-                  <NativeSelect
-                    size="xs"
-                    aria-label={`Meaning of ${word.word} in ${word.column}`}
-                    disabled={onChoose === null}
-                    value={meaningOf(word)}
-                    onChange={(event) => setChosen({ ...chosen, [word.map]: event.currentTarget.value })}
-                    data={choicesFor(word)}
-                  />
-                  {word.meaning === null && word.likely !== null && chosen[word.map] === undefined && (
-                    <Text size="xs" c="dimmed">
-                      guessed
-                    </Text>
-                  )}
-                </Group>
-              ),
-            },
-          ]}
-        />
-      </div>
+      <WordsTable
+        words={words}
+        meaningOf={meaningOf}
+        onMeaning={onChoose === null ? null : (map, meaning) => setChosen({ ...chosen, [map]: meaning })}
+      />
       {onChoose !== null && (
         <Group>
           <Button size="xs" disabled={!isChanged} onClick={check(onChoose)}>
@@ -158,5 +122,60 @@ export function ImportMeanings({
         </Group>
       )}
     </Stack>
+  )
+}
+
+function WordsTable({
+  words,
+  meaningOf,
+  onMeaning,
+}: {
+  words: ImportAnswer['words']
+  meaningOf: (word: Word) => string
+  onMeaning: ((map: string, meaning: string) => void) | null
+}) {
+  return (
+    <div style={{ maxHeight: 300, overflowY: 'auto' }}>
+      <DataTable
+        caption="Words of the file"
+        rows={words}
+        rowKey={({ map }) => map}
+        columns={[
+          { key: 'column', header: 'Column', from: 'sm', cell: ({ column }) => column },
+          {
+            key: 'word',
+            header: 'Word',
+            wraps: true,
+            cell: ({ word }) => (
+              <Text size="sm" fw={600} style={{ overflowWrap: 'anywhere' }}>
+                {word}
+              </Text>
+            ),
+          },
+          { key: 'rows', header: 'Rows', align: 'right', cell: ({ rows }) => count(rows) },
+          {
+            key: 'means',
+            header: 'Means',
+            cell: (word) => (
+              <Group gap="xs" wrap="nowrap">
+                <NativeSelect
+                  size="xs"
+                  aria-label={`Meaning of ${word.word} in ${word.column}`}
+                  disabled={onMeaning === null}
+                  value={meaningOf(word)}
+                  onChange={(event) => onMeaning?.(word.map, event.currentTarget.value)}
+                  data={choicesFor(word)}
+                />
+                {word.meaning === null && word.likely !== null && meaningOf(word) === word.likely && (
+                  <Text size="xs" c="dimmed">
+                    guessed
+                  </Text>
+                )}
+              </Group>
+            ),
+          },
+        ]}
+      />
+    </div>
   )
 }

@@ -2,6 +2,7 @@ import { Alert, Button, Group, Stack, Text } from '@mantine/core'
 import { useLocalStorage } from '@mantine/hooks'
 import { useQueryClient } from '@tanstack/react-query'
 import { useCallback, useEffect, useState } from 'react'
+import { refusedColumn } from '#contract/refused-column.ts'
 import { CallFailed, useAnswer, useChange, useSession } from '../api/index.ts'
 import { Failed, Loading } from '../shared-ui/index.ts'
 import { ChooseFile } from './import-choose.tsx'
@@ -158,7 +159,8 @@ function useSavedMap(headers: readonly string[]) {
     defaultValue: [],
     getInitialValueInEffect: false,
   })
-  const key = JSON.stringify(headers)
+  // A file of refused rows has the columns of its file, and one with the reasons.
+  const key = JSON.stringify(headers.filter((name) => !name.startsWith(refusedColumn)))
   const [kept] = useState(() => maps.find((map) => map.headers === key) ?? null)
   return {
     kept,

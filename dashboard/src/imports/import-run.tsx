@@ -211,6 +211,29 @@ const remedies: Readonly<Partial<Record<ImportAnswer['understood'][number]['code
     'Advice learns from the share of quotes won. Correct the refused rows first, or choose what their words mean.',
 }
 
+/** What to look at before the file is imported. */
+function Notices({ run }: { run: ImportAnswer }) {
+  return (
+    <>
+      {run.warnings.map(({ code, detail }) => (
+        <Heed key={code} title={detail}>
+          {warningRemedies[code]}
+        </Heed>
+      ))}
+      {run.understood.map(({ code, detail, choices }) => {
+        const remedy = choices.length > 0 ? undefined : remedies[code]
+        return (
+          remedy !== undefined && (
+            <Heed key={detail} title={detail}>
+              {remedy}
+            </Heed>
+          )
+        )
+      })}
+    </>
+  )
+}
+
 function Ended({
   run,
   actions,
@@ -241,21 +264,7 @@ function Ended({
           {run.undo !== null && undoSummary(run.undo)} The figures below describe the import before the undo.
         </Alert>
       )}
-      {run.warnings.map(({ code, detail }) => (
-        <Heed key={code} title={detail}>
-          {warningRemedies[code]}
-        </Heed>
-      ))}
-      {run.understood.map(({ code, detail, choices }) => {
-        const remedy = choices.length > 0 ? undefined : remedies[code]
-        return (
-          remedy !== undefined && (
-            <Heed key={detail} title={detail}>
-              {remedy}
-            </Heed>
-          )
-        )
-      })}
+      <Notices run={run} />
       <ImportMeanings
         words={run.words}
         onChoose={recheck && ((meanings) => recheck((map) => withMeanings(map, meanings)))}

@@ -148,6 +148,13 @@ export class FileDates implements RowDates {
     return this.#default.clock.momentOf(Date.parse(day))
   }
 
+  /** The order of day and month of all columns with dates in numbers; null without such dates, or with two orders. */
+  get order(): DateOrder | null {
+    const orders = new Set([...this.#readers.values()].map(({ order }) => order))
+    const [order] = orders
+    return orders.size === 1 ? (order ?? null) : null
+  }
+
   /** How the dates of the rows that were read until now were understood. */
   notes(): ImportNote[] {
     const zone = `Times without a zone are in ${this.#timeZone}.`

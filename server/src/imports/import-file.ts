@@ -11,6 +11,7 @@ import {
   saveProgress,
 } from '../database/queries/index.ts'
 import type {
+  ImportCause,
   ImportWord,
   NotAppliedValue,
   RowChange,
@@ -37,6 +38,7 @@ import {
 } from '../tables/index.ts'
 import { amountsLikeIds, SameId } from './column-content.ts'
 import { type Columns, readColumns, withCurrencyAbove } from './columns.ts'
+import { ErrorCauses } from './error-causes.ts'
 import { type DateSettings, FileDates, type SeenInFile, seeDates } from './file-dates.ts'
 import { FileWords } from './file-words.ts'
 import {
@@ -54,6 +56,7 @@ import { knownCells } from './known-cells.ts'
 import { leavesOutHidden } from './map-settings.ts'
 import { moneyNotes } from './money-notes.ts'
 import { persist } from './persist.ts'
+import { RefusedFile, settingsOfReasons } from './refused-file.ts'
 import { addRefused, noneRefused, type RefusedOutcomes, refusedNotes } from './refused-outcomes.ts'
 import { type ReadLine, readLine } from './returned-rows.ts'
 import { bookingSaid, rowIdentities } from './row-fingerprint.ts'
@@ -107,7 +110,8 @@ export async function openImport(
     leavesOutHidden: leavesOutHidden(map),
     workbook,
   })
-  const named = readColumns(csv.header, map)
+  const carried = settingsOfReasons(csv.header)
+  const named = readColumns(csv.header, carried === '' ? map : `${carried},${map ?? ''}`)
   const read = 'problems' in named ? named : withCurrencyAbove(named.columns, csv.aboveHeader)
   if ('problems' in read) {
     const row = csv.headerLine
@@ -166,6 +170,9 @@ export interface ImportEnd extends ImportProgress {
   readonly failure: string | null
   readonly understood: readonly ImportNote[]
   readonly words: readonly ImportWord[]
+  readonly causes: readonly ImportCause[]
+  /** The refused rows as a CSV file. */
+  readonly refusedFile: { readonly rows: number; readonly text: string }
   readonly changes: readonly RowChange[]
   readonly kept: readonly NotAppliedValue[]
 }
@@ -191,6 +198,8 @@ interface Batch {
   /** Words whose meanings the map states, and words of refused rows that are not known. */
   readonly words: Word[]
   readonly refusedOutcomes: RefusedOutcomes
+  /** The cells of the rows by line, for those that are refused. */
+  readonly cells: Map<number, readonly string[]>
   rowsRead: number
   rowsRefused: number
   rowsRepeated: number
@@ -205,6 +214,7 @@ const emptyBatch = (): Batch => ({
   refused: [],
   words: [],
   refusedOutcomes: noneRefused(),
+  cells: new Map(),
   rowsRead: 0,
   rowsRefused: 0,
   rowsRepeated: 0,
@@ -246,6 +256,8 @@ class ImportRun {
   #leftOut: LeftOutCounts = { superseded: 0, void: 0, skipped: 0 }
   readonly #words: FileWords
   readonly #sameId = new SameId()
+  readonly #causes = new ErrorCauses()
+  readonly #refusedFile: RefusedFile
   readonly #refusedOutcomes = noneRefused()
   readonly #notGiven = new NotGivenCells()
   #rowsOfOtherLoads = 0
@@ -256,6 +268,7 @@ class ImportRun {
     this.#database = database
     this.#job = job
     this.#words = new FileWords(job.file.columns)
+    this.#refusedFile = new RefusedFile(job.file.csv, job.file.columns)
     this.#progress = {
       rowsRead: 0,
       rowsAdded: 0,
@@ -331,7 +344,25 @@ class ImportRun {
       ...leftOutNotes(this.#leftOut),
       ...otherLoadsNotes(this.#rowsOfOtherLoads, columns.names.reference ?? null),
     ]
-    return { ...this.#progress, changes, kept, understood, words: this.#words.list() }
+    return {
+      ...this.#progress,
+      changes,
+      kept,
+      understood,
+      words: this.#words.list(),
+      causes: this.#causes.list(),
+      refusedFile: { rows: this.#refusedFile.rows, text: this.#refusedFile.text(this.#settings()) },
+    }
+  }
+
+  /** The settings that a part of the file needs to be read as the whole file was. */
+  #settings(): string[] {
+    const { fileCurrency } = this.#job.file.columns
+    const order = this.#dates?.order ?? null
+    return [
+      ...(order === null ? [] : [`dates=${order}`]),
+      ...(fileCurrency?.from === 'map' ? [`currency=${fileCurrency.currency ?? ''}`] : []),
+    ]
   }
 
   async #finish(status: ImportEnd['status'], failure: string | null): Promise<ImportEnd> {
@@ -382,7 +413,11 @@ class ImportRun {
     Object.assign(this.#lists, saved.lists)
     for (const word of [...batch.words, ...saved.unknownWords]) this.#words.add(word)
     addRefused(this.#refusedOutcomes, batch.refusedOutcomes)
-    for (const error of saved.refused) onRefused?.(error)
+    this.#refusedFile.add(saved.refused, batch.cells)
+    for (const error of saved.refused) {
+      this.#causes.add(error)
+      onRefused?.(error)
+    }
     onProgress?.(saved.progress)
     return saved.order === 'stop' || isStopping() ? 'stop' : 'go on'
   }
@@ -475,6 +510,7 @@ function settleRow(batch: Batch, row: TableRow, settling: Settling): void {
     ? { read: malformed, returned: null, leftOut: null, stated: [] }
     : readLine(row.cells, context)
   batch.words.push(...stated)
+  batch.cells.set(row.line, row.cells)
   if (leftOut !== null && returned === null) {
     batch.leftOut[leftOut]++
     return

@@ -25,6 +25,7 @@ export { type FieldColumnKind, fieldColumns } from './quote-columns.ts'
 export { prepareWorkers, rebalance, type ShardMove } from './rebalance.ts'
 export type { ApprovalRow, StoredRule } from './rule-tables.ts'
 export type {
+  ImportCause,
   ImportNote,
   ImportWord,
   JsonRow,

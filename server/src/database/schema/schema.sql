@@ -337,6 +337,9 @@ create table imports (
   is_sample boolean not null default false,
   understood jsonb not null default '[]'::jsonb,
   words jsonb not null default '[]'::jsonb,
+  causes jsonb not null default '[]'::jsonb,
+  refused_rows text not null default ''::text,
+  refused_rows_saved integer not null default 0,
   constraint imports_pkey PRIMARY KEY (tenant_id, import_id),
   constraint imports_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(tenant_id),
   constraint imports_status_check CHECK ((status = ANY (ARRAY['running'::text, 'done'::text, 'stopped'::text, 'failed'::text, 'undoing'::text, 'undone'::text])))

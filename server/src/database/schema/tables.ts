@@ -254,6 +254,14 @@ export interface ImportWord {
   map: string
 }
 
+/** Errors of a file with one cause: the first one, the number of rows, and their first lines. */
+export interface ImportCause {
+  column: string | null
+  detail: string
+  rows: number
+  lines: number[]
+}
+
 interface ImportsTable {
   tenant_id: number
   import_id: number
@@ -276,6 +284,9 @@ interface ImportsTable {
   kept: ColumnType<NotAppliedValue[], string | undefined, string>
   understood: ColumnType<ImportNote[], string | undefined, string>
   words: ColumnType<ImportWord[], string | undefined, string>
+  causes: ColumnType<ImportCause[], string | undefined, string>
+  refused_rows: Generated<string>
+  refused_rows_saved: Generated<number>
   request_digest: ColumnType<Buffer | null, Buffer | null | undefined, never>
   bytes_read: Generated<number>
   bytes_total: Generated<number>

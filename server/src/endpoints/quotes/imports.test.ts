@@ -629,6 +629,57 @@ describe('a workbook with a filter and two sheets', () => {
   })
 })
 
+describe('the refused rows of a file', () => {
+  async function refusedRows(tenant: MadeTenant, importId: number): Promise<string> {
+    const answer = await fetch(`${app.url}/api/imports/${importId}/refused-rows`, {
+      headers: { Authorization: `Bearer ${tenant.owner}` },
+    })
+    expect(answer.status).toBe(200)
+    return answer.text()
+  }
+
+  it('are a file with reasons, which can be corrected and means what it meant in the whole file', async () => {
+    const tenant = await makeTenant(app)
+    const line = (rate: string, day: string, customer = '+1 Logistics, Inc.') =>
+      `"Dallas, TX","Atlanta, GA",Van,${rate},${day},${customer.includes(',') ? `"${customer}"` : customer},note\n`
+    const columns = 'Ship From,Ship To,Equip,Sell Rate,Quote Date,Customer,Notes\n'
+    // Only the whole file shows that the day is first.
+    const file = `All amounts in CAD,,,,,,\n${columns}${line('2150', '25/02/2026')}${line('call', '03/01/2026')}${line('call me', '3.1.26,')}`
+    const check = await imported(tenant, file, '?dry_run=true')
+    expect(check).toMatchObject({ rows_refused: 2, refused_rows_saved: 2 })
+    expect(check.causes).toMatchObject([
+      { column: 'Sell Rate', rows: 1, lines: [4] },
+      { rows: 1, lines: [5] },
+    ])
+
+    const text = await refusedRows(tenant, check.import_id)
+    const lines = text.split('\r\n')
+    expect(lines.slice(0, 2)).toEqual([
+      'All amounts in CAD',
+      'Ship From,Ship To,Equip,Sell Rate,Quote Date,Customer,Notes,Why refused (dates=day_first)',
+    ])
+    expect(lines[2]).toContain(`call,03/01/2026,"'+1 Logistics, Inc.",note,"Sell Rate must be an amount`)
+
+    const corrected = await imported(tenant, lines.slice(0, 3).join('\r\n').replace(',call,', ',1850,'))
+    expect(corrected).toMatchObject({ rows_added: 1, rows_refused: 0 })
+    expect(corrected.ignored_columns).toContain('Why refused (dates=day_first)')
+    const { body } = await call(app, 'GET', '/api/lanes', { token: tenant.owner })
+    expect(body.lanes).toMatchObject([
+      {
+        quoted_rate: 1850,
+        quoted_currency: 'CAD',
+        created_at: '2026-01-03T00:00:00.000Z',
+        quoted_customer_name: '+1 Logistics, Inc.',
+      },
+    ])
+    expect(await refusedRows(tenant, corrected.import_id)).toBe('Why refused\r\n')
+
+    // A second correction has one column of reasons.
+    const again = await imported(tenant, lines.slice(0, 3).join('\r\n'), '?dry_run=true')
+    expect((await refusedRows(tenant, again.import_id)).split('\r\n')).toEqual([...lines.slice(0, 3), ''])
+  })
+})
+
 describe('the outcomes of a file', () => {
   const file = (...statuses: string[]) =>
     header +

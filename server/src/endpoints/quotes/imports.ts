@@ -5,6 +5,7 @@ import { isDisplayText } from '#contract/fields.ts'
 import {
   createImport,
   getImport,
+  getRefusedRows,
   type Import,
   integrationCreateImport,
   integrationGetImport,
@@ -14,8 +15,9 @@ import {
   stopImport,
   undoImport,
 } from '#contract/imports.ts'
+import { refusedColumn } from '#contract/refused-column.ts'
 import type { PersonCaller, ServiceCaller } from '../../access/index.ts'
-import { cellText, importFieldNames, importFields } from '../../csv/index.ts'
+import { cellText, csvHead, importFieldNames, importFields } from '../../csv/index.ts'
 import { imports, pricingRules } from '../../database/queries/index.ts'
 import type { TenantTransaction } from '../../database/schema/index.ts'
 import { forBrokerage, type TenantId } from '../../database/session/index.ts'
@@ -88,6 +90,8 @@ function importAnswer(row: imports.ImportRow): Static<typeof Import> {
     warnings: importWarnings(row),
     understood: row.understood as Static<typeof Import>['understood'],
     words: row.words,
+    causes: row.causes,
+    refused_rows_saved: row.refused_rows_saved,
     errors: row.errors,
     changes: row.changes,
     kept: row.kept,
@@ -177,6 +181,11 @@ function fileErrors(error: ImportFileError): FieldError[] {
     code,
     detail: row === null || detail.includes(`line ${row}`) ? detail : `Line ${row}: ${detail}`,
   }))
+}
+
+/** A text that is at hand, as the text of a file. */
+async function* textOf(text: string): AsyncGenerator<string, void> {
+  yield text
 }
 
 /** Opens a file when its turn has come. @throws Problem validation */
@@ -345,6 +354,14 @@ export const importEndpoints: ServedEndpoint[] = [
     database.inTenant(caller.tenant, async (transaction) =>
       importAnswer(await importOf(transaction, caller.tenant, params.import_id)),
     ),
+  ),
+
+  serve(getRefusedRows, async ({ caller, params }, { database }) =>
+    database.inTenant(caller.tenant, async (transaction) => {
+      const row = await importOf(transaction, caller.tenant, params.import_id)
+      const fileName = `lanewise-refused-rows-of-import-${row.import_id}.csv`
+      return { fileName, text: textOf(row.refused_rows || csvHead([refusedColumn])) }
+    }),
   ),
 
   serve(integrationGetImport, async ({ caller, params }, { database }) =>

@@ -1,5 +1,6 @@
 import { type Insertable, type Selectable, sql } from 'kysely'
 import type {
+  ImportCause,
   ImportNote,
   ImportWord,
   NotAppliedValue,
@@ -158,6 +159,7 @@ export async function listImports(transaction: TenantTransaction, tenant: Tenant
       'rows_updated',
       'rows_repeated',
       'rows_refused',
+      'refused_rows_saved',
       'rows_kept',
       'rows_won',
       'rows_lost',
@@ -185,7 +187,17 @@ export async function listImports(transaction: TenantTransaction, tenant: Tenant
     .orderBy('import_id', 'desc')
     .limit(importsListed)
     .execute()
-  return rows.map((row) => ({ ...row, errors: [], changes: [], kept: [], understood: [], words: [] }))
+  return rows.map((row) => ({ ...row, ...noLists }))
+}
+
+const noLists = {
+  errors: [],
+  changes: [],
+  kept: [],
+  understood: [],
+  words: [],
+  causes: [],
+  refused_rows: '',
 }
 
 /** The import of this tenant that is running or being undone; null if there is none. There is at most one at a time. */
@@ -265,6 +277,8 @@ export async function finishImport(
     failure: string | null
     understood: readonly ImportNote[]
     words: readonly ImportWord[]
+    causes: readonly ImportCause[]
+    refusedFile: { readonly rows: number; readonly text: string }
   },
 ): Promise<void> {
   await transaction
@@ -275,6 +289,9 @@ export async function finishImport(
       failure: end.failure,
       understood: JSON.stringify(end.understood),
       words: JSON.stringify(end.words),
+      causes: JSON.stringify(end.causes),
+      refused_rows: end.refusedFile.text,
+      refused_rows_saved: end.refusedFile.rows,
       progress_at: databaseClock,
       finished_at: databaseClock,
     })
