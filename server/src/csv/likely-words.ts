@@ -1,5 +1,6 @@
 import { knownEquipment } from '#engine/equipment.ts'
 import { foldedWords } from './cells.ts'
+import { cancelledForm } from './outcome-cells.ts'
 
 /** Beginnings of words that hint at an outcome, in English, Spanish and French. */
 const hints = [
@@ -18,12 +19,14 @@ const hints = [
 const negations = /\b(not|never|no|non|un|pas|sin|didn t|wasn t)\b/
 
 /**
- * What an unknown status may mean, to be confirmed by a person; null without a hint, with two different ones, or with a negation.
+ * What an unknown status may mean, to be confirmed by a person: `skip` for a cancelled load. Null without a hint, with two different ones,
+ * or with a negation.
  *
  * @example likelyOutcome('Perdido - se fue con CHR') // 'lost'
  */
 export function likelyOutcome(text: string): string | null {
   const folded = foldedWords(text)
+  if (cancelledForm.test(folded)) return 'skip'
   const found = hints.filter(([, hint]) => hint.test(folded)).map(([outcome]) => outcome)
   const [outcome] = found
   if (outcome === undefined || found.length > 1) return null

@@ -180,6 +180,9 @@ const outcomeOfWord: ReadonlyMap<string, string> = new Map(
     words.map((word): [string, string] => [word, outcome]),
   ),
 )
+/** Folded words of a cancelled load. */
+export const cancelledForm =
+  /^(load )?(cancell?ed|void|voided|withdrawn|tonu|cancelad[oa]|anulad[oa]|annulee?)\b/
 const isOutcome = (word: string | undefined): word is SavedOutcome =>
   word === 'won' || word === 'lost' || word === 'pending' || word === 'expired'
 
@@ -217,7 +220,7 @@ function lossOfPhrase(folded: string): string | undefined {
  */
 export function readOutcome(text: string): Cell<ReadOutcome> {
   const word = foldedWords(text)
-  if (/^(load )?(cancell?ed|void|voided|withdrawn|tonu|cancelad[oa]|anulad[oa]|annulee?)\b/.test(word)) {
+  if (cancelledForm.test(word)) {
     return {
       wrong:
         'won, lost or pending; remove the rows of cancelled loads, which were neither won nor lost on their rate',

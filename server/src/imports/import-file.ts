@@ -532,7 +532,7 @@ function settleRow(batch: Batch, row: TableRow, settling: Settling): void {
   } else if ('kind' in settled) {
     batch.rowsRefused++
     batch.words.push(...wordsOf(settled.errors))
-    if (settled.outcome !== undefined) batch.refusedOutcomes[settled.outcome]++
+    if (settled.outcome != null) batch.refusedOutcomes[settled.outcome]++
     for (const { column, detail } of settled.errors) {
       batch.refused.push({ row: line, column: column === '' ? null : column, detail })
     }

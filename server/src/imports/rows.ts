@@ -22,7 +22,7 @@ import {
   readOwnFields,
   reportedFields,
 } from './row-values.ts'
-import { likelyMeaning } from './word-meanings.ts'
+import { likelyMeaning, skip } from './word-meanings.ts'
 
 export type ReadRow =
   | { readonly kind: 'quote'; readonly quote: ImportedQuote }
@@ -32,8 +32,8 @@ export type ReadRow =
 export interface RefusedRow {
   readonly kind: 'refused'
   readonly errors: readonly CellError[]
-  /** The outcome of the quote, if the row states one: `unknown` for a word that is not known. */
-  readonly outcome?: SavedOutcome | 'unknown'
+  /** The outcome of the quote: `unknown` for a word that is not known, and null for a cancelled load. */
+  readonly outcome?: SavedOutcome | 'unknown' | null
 }
 
 /** A past quote. `quotedAt` is in epoch milliseconds. */
@@ -169,10 +169,11 @@ function formerReference(cells: QuoteCells, row: RowReader): ImportedQuote['form
 }
 
 /** The outcome of a refused row: as it is written, else as its unknown word is likely meant, else as a booking says. */
-function refusedOutcome(errors: readonly CellError[], end: End): SavedOutcome | 'unknown' {
+function refusedOutcome(errors: readonly CellError[], end: End): SavedOutcome | 'unknown' | null {
   const unknown = errors.find(({ word }) => word?.field === 'outcome')?.word
   if (unknown === undefined) return outcomeOf(end)
   const likely = likelyMeaning(unknown)
+  if (likely === skip) return null
   return likely === 'won' || likely === 'lost' || likely === 'pending' || likely === 'expired'
     ? likely
     : 'unknown'

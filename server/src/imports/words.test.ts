@@ -57,8 +57,12 @@ describe('status words', () => {
     expect(likelyOutcome(text)).toBe(likely)
   })
 
-  it('a cancelled load in Spanish or French is no outcome', () => {
-    for (const text of ['Cancelado', 'Anulada', 'Annulé']) expect(readOutcome(text)).toHaveProperty('wrong')
+  it('a cancelled load is no outcome, and its row is likely left out', () => {
+    for (const text of ['Cancelled', 'Cancelado', 'Anulada', 'Annulé']) {
+      expect(readOutcome(text)).toHaveProperty('wrong')
+      expect(likelyOutcome(text)).toBe('skip')
+      expect(lineOf({ status: text }).read).toMatchObject({ kind: 'refused', outcome: null })
+    }
   })
 })
 
