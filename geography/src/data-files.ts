@@ -10,6 +10,8 @@ export interface ZipRow {
   readonly zip: string
   readonly city: string
   readonly state: string
+  /** Without the word County: `Jefferson`. */
+  readonly county: string
   readonly latitude: number
   readonly longitude: number
 }
@@ -43,9 +45,9 @@ export function readZips(): ZipRow[] {
   return readFileSync(fileURLToPath(file), 'utf8')
     .split('\n')
     .flatMap((line) => {
-      const [, zip, city, , state, , , , , latitude, longitude] = line.split('\t')
+      const [, zip, city, , state, county = '', , , , latitude, longitude] = line.split('\t')
       if (!zip || !city || !state || !latitude || !longitude) return []
-      return [{ zip, city, state, latitude: Number(latitude), longitude: Number(longitude) }]
+      return [{ zip, city, state, county, latitude: Number(latitude), longitude: Number(longitude) }]
     })
 }
 

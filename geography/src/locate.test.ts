@@ -1,13 +1,16 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { roadMiles } from '#engine/miles.ts'
-import { readPlace } from '#engine/place.ts'
+import { foldCity, readPlace } from '#engine/place.ts'
+import { gazetteer } from '#geography/gazetteer.ts'
 import { type LocatedPlace, locate } from '#geography/locate.ts'
 
 function at(text: string): LocatedPlace | null {
   const place = readPlace(text)
   return place && locate(place)
 }
+
+const withoutSpaces = (name: string) => foldCity(name).replaceAll(' ', '')
 
 /** Alternative spellings in use, each with the city it means. */
 const aliases = readFileSync(new URL('alias-spellings.tsv', import.meta.url), 'utf8')
@@ -37,12 +40,52 @@ describe('other spellings', () => {
   })
 })
 
+describe('names of the Census Bureau', () => {
+  const { byName } = gazetteer()
+
+  test('every known place is found by its own name', () => {
+    expect(byName.filter((one) => locate(one)?.key !== one.key)).toEqual([])
+  })
+
+  test.each(['city', 'town', 'village', 'township', 'CDP'])(
+    'a known place followed by "%s" is that place, a place of that whole name, or unknown',
+    (description) => {
+      // Every fifth place, because all of them take seconds.
+      const wrong = byName.filter((one, at) => {
+        const city = `${one.city} ${description}`
+        const found = at % 5 === 0 ? locate({ city, state: one.state }) : null
+        const isWhole = found !== null && withoutSpaces(found.city) === withoutSpaces(city)
+        // Greenwich Village is a part of New York City.
+        return found !== null && found.key !== one.key && !isWhole && one.key !== 'greenwich|NY'
+      })
+      expect(wrong).toEqual([])
+    },
+  )
+
+  test('99 % of the larger US cities are known with their description', () => {
+    const larger = byName.filter((one) => one.country === 'US' && one.population >= 100_000)
+    const unknown = larger.filter((one) => locate({ city: `${one.city} city`, state: one.state }) === null)
+    expect(unknown.length / larger.length, JSON.stringify(unknown)).toBeLessThanOrEqual(0.01)
+  })
+
+  test('a consolidated city is known with its own county, and with no other', () => {
+    expect(at('Nashville-Davidson, TN')?.city).toBe('Nashville')
+    expect(at('Nashville-Shelby, TN')).toBeNull()
+    expect(at('Macon-Bibb County, GA')?.city).toBe('Macon')
+    expect(at('Macon-Fulton County, GA')).toBeNull()
+  })
+})
+
 describe('never another city', () => {
   test.each([
     'Dalas, TX',
     'Chciago, IL',
     'Saintes, QC',
     'Kansas City, OK',
+    'Carson City, CA',
+    'Junction City village, IL',
+    'Dallas County, TX',
+    'Laredo MX',
     'Denver, TX 75',
     'Lake Chicago, IL',
     'Nowhereville, TX',

@@ -1,5 +1,5 @@
 import type { Coordinates } from '#engine/miles.ts'
-import { foldCity, type Place } from '#engine/place.ts'
+import { foldCity, type Place, readState } from '#engine/place.ts'
 import { regionOf } from '#engine/regions.ts'
 import type { KnownPlace } from '#geography/gazetteer.ts'
 import { marketOf, postalArea } from '#geography/markets.ts'
@@ -42,7 +42,16 @@ export function locate(place: Pick<Place, 'city' | 'state'>): LocatedPlace | nul
     if (found.length > 1) return null
     if (found[0]) return describe(found[0])
   }
-  return null
+  return place.state === 'MX' ? inMexico(folded) : null
+}
+
+/** The place of a name with its state, such as `monterrey nl`, after which MX is the country and no state. */
+function inMexico(folded: string): LocatedPlace | null {
+  const words = folded.split(' ')
+  const state = words.length < 2 ? null : readState(words.at(-1) ?? '')
+  if (state === null || state === 'MX') return null
+  const located = locate({ city: words.slice(0, -1).join(' '), state })
+  return located?.country === 'MX' ? located : null
 }
 
 const described = new WeakMap<KnownPlace, LocatedPlace>()

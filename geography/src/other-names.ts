@@ -1,24 +1,34 @@
 import { foldCity, readPlace } from '#engine/place.ts'
+import { placeOfCensusName } from '#geography/census-names.ts'
 import { airports, nicknames } from '#geography/freight-names.ts'
 import { gazetteer, type KnownPlace } from '#geography/gazetteer.ts'
 
 /**
- * Abbreviations of words in city names. If an abbreviation has two meanings, the one that names a known place is
- * used.
+ * Abbreviations of words in city names, most of them from appendix C1 of Publication 28 of the United States Postal Service. If an
+ * abbreviation has two meanings, the one that names a known place is used.
  */
 const longForms: Readonly<Record<string, readonly string[]>> = {
   bch: ['beach'],
+  blf: ['bluff'],
+  blfs: ['bluffs'],
   boro: ['borough'],
   cd: ['ciudad'],
+  cdad: ['ciudad'],
   centre: ['center'],
   center: ['centre'],
   ctr: ['center', 'centre'],
   crk: ['creek'],
   cty: ['city'],
   cy: ['city'],
+  cyn: ['canyon'],
   fls: ['falls'],
+  frk: ['fork'],
+  frst: ['forest'],
+  gdn: ['garden'],
   gdns: ['gardens'],
+  gln: ['glen'],
   gr: ['grand', 'grove'],
+  gral: ['general'],
   grd: ['grand'],
   grv: ['grove'],
   harbour: ['harbor'],
@@ -32,12 +42,25 @@ const longForms: Readonly<Record<string, readonly string[]>> = {
   isl: ['island'],
   jct: ['junction'],
   lk: ['lake'],
+  lks: ['lakes'],
+  lndg: ['landing'],
+  mdws: ['meadows'],
+  mls: ['mills'],
+  mnr: ['manor'],
+  mount: ['mountain'],
   mtn: ['mountain'],
   mtns: ['mountains'],
   no: ['north'],
+  pete: ['petersburg'],
   pk: ['park'],
+  pln: ['plain'],
+  plns: ['plains'],
+  prt: ['port'],
   pt: ['port', 'point'],
   pto: ['puerto'],
+  rch: ['ranch', 'rancho'],
+  rdg: ['ridge'],
+  riv: ['river'],
   rpds: ['rapids'],
   sn: ['san'],
   so: ['south'],
@@ -45,8 +68,13 @@ const longForms: Readonly<Record<string, readonly string[]>> = {
   spgs: ['springs'],
   spr: ['spring', 'springs'],
   sprgs: ['springs'],
+  sq: ['square'],
+  sta: ['station', 'santa'],
+  sto: ['santo'],
+  trl: ['trail'],
   twp: ['township'],
   twnshp: ['township'],
+  vl: ['ville'],
   vlg: ['village'],
   vly: ['valley'],
   vw: ['view'],
@@ -60,12 +88,16 @@ const municipalityPrefix =
 /** Nicknames that name a city only with a state. The others are in `nicknames`. */
 const calledByMany: readonly (readonly [string, string, string])[] = [
   ['Manhattan', 'NY', 'New York'],
+  ['Greenwich Village', 'NY', 'New York'],
   ['South SF', 'CA', 'South San Francisco'],
   ['KC', 'KS', 'Kansas City'],
   ['Wash', 'DC', 'Washington'],
   ['29 Palms', 'CA', 'Twentynine Palms'],
   ['Twenty Nine Palms', 'CA', 'Twentynine Palms'],
   ['San Buenaventura', 'CA', 'Ventura'],
+  ['El Paso de Robles', 'CA', 'Paso Robles'],
+  ['Urban Honolulu', 'HI', 'Honolulu'],
+  ['Boise City', 'ID', 'Boise'],
   ['96', 'SC', 'Ninety Six'],
   ['W Sacto', 'CA', 'West Sacramento'],
   ['Ville de Québec', 'QC', 'Québec'],
@@ -86,7 +118,7 @@ const calledByMany: readonly (readonly [string, string, string])[] = [
   ['General Escobedo', 'NLE', 'Ciudad General Escobedo'],
 ]
 
-/** Mexican cities with at least this population are also known by their name without "de ...". */
+/** Mexican cities with at least this population are also known by their name without "Nuevo" or "de ...". */
 const shortenedPopulationMin = 100_000
 const neverShortened = /^(san|santa|santo|santiago|playa|ciudad|puerto|valle|villa|ojo|delegacion|colonia)$/
 
@@ -98,11 +130,16 @@ let keysWithoutSpaces: ReadonlyMap<string, string | null> | undefined
  * The place with a normalized city name and a state, by its name or by another spelling of it. Null if no place or
  * more than one matches. Tried in this order: the name itself; alternative names (NYC, Querétaro, Juarez for Ciudad
  * Juárez); abbreviations (Hts, Spgs, Twp, Pt); the name without the type of municipality (Hillsborough Township); the
- * name without spaces (La Vergne, Lavergne). Typing errors are not corrected.
+ * name without spaces (La Vergne, Lavergne); the name as the Census Bureau writes it (see `placeOfCensusName`). Typing
+ * errors are not corrected.
  *
  * @example placeCalled('arlington hts', 'IL')?.city // 'Arlington Heights'
  */
 export function placeCalled(folded: string, state: string): KnownPlace | null {
+  return placeSpelled(folded, state) ?? placeOfCensusName(folded, state, placeSpelled)
+}
+
+function placeSpelled(folded: string, state: string): KnownPlace | null {
   const { byKey } = gazetteer()
   const exact = byKey.get(`${folded}|${state}`)
   if (exact) return exact
@@ -197,15 +234,15 @@ export function placeNamedAlone(folded: string): KnownPlace | null {
 }
 
 /**
- * Alternative names with and without "Ciudad" and "Heroica", and without an honorary suffix (León de los Aldama is
- * León).
+ * Alternative names with and without "Ciudad" and "Heroica", without "Nuevo" (Laredo in Tamaulipas is Nuevo Laredo), and without an
+ * honorary suffix (León de los Aldama is León).
  */
 function mexicanNames(place: KnownPlace): string[] {
   const plain = place.folded.replace(/^(ciudad|heroica) /, '')
   const short = plain.replace(/ (de|del) .*$/, '')
   const names = [plain, `ciudad ${plain}`]
   if (place.population >= shortenedPopulationMin) {
-    names.push(`heroica ${plain}`)
+    names.push(`heroica ${plain}`, plain.replace(/^nuev[ao] /, ''))
     if (!neverShortened.test(short)) names.push(short)
   }
   return names.filter((name) => name !== place.folded && name !== '')

@@ -36,7 +36,7 @@ export function readAnyPlace(text: string): PlaceRead {
   if (!tidy) return { wrong: notAPlace }
   const read = readWithoutCountry(tidy)
   if ('value' in read) return read
-  const abroad = /(?<=[,\s])(?:USA|U\.S\.A\.|US|U\.S\.|United States|Canada|M[eé]xico)$/iu.exec(tidy)
+  const abroad = /(?<=[,\s])(?:USA|U\.S\.A\.|US|U\.S\.|United States|Canada|M[eé]xico|MX)$/iu.exec(tidy)
   const [country = ''] = abroad ?? []
   const rest = tidy.slice(0, abroad?.index ?? 0).replace(/(?<![\s,])[\s,]+$/, '')
   if (rest === '') return read
