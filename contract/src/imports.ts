@@ -37,6 +37,7 @@ export const importNoteCodes = [
   'same_ids',
   'time_zone',
   'words',
+  'unknown_places',
 ] as const
 
 /** The encodings of CSV text that are read. */

@@ -239,7 +239,7 @@ export const listColumnsMax = 30
 /** The filters of a saved view as the query string of an address: ten filters of ordinary length. */
 export const quoteViewTextMax = 1_000
 
-/** Different unknown places of a batch or a push for which similar names are looked up. Each lookup takes 1 to 2 ms of CPU. */
+/** Different unknown places of a batch, a push or a file for which similar names are looked up. Each lookup takes 1 to 2 ms of CPU. */
 export const unknownPlacesLookedUpMax = 20
 
 /** Number of autocomplete suggestions: a list that can be read at a glance. */

@@ -39,11 +39,15 @@ function placesNear(city: string, place: Place | null): string[] {
   const states = place === null ? [] : statesMeantBy(place.state).flat()
   const { byName, byState } = gazetteer()
   const spelledNearly = states.length === 0 ? byName : states.flatMap((state) => byState.get(state) ?? [])
+  const letters = lettersOf(folded)
   const most = Math.min(3, Math.max(1, Math.floor(folded.length / 4)))
   const near = spelledNearly.flatMap((known) => {
-    if (Math.abs(known.folded.length - folded.length) > most) return []
-    const rank = editDistance(folded, known.folded, most)
-    return rank <= most ? [{ known, rank }] : []
+    const difference = Math.abs(known.folded.length - folded.length)
+    if (difference > most) return []
+    // Exchanged letters, as in Chigaco, are two errors at once.
+    const isExchange = difference === 0 && lettersOf(known.folded) === letters
+    const rank = editDistance(folded, known.folded, isExchange ? most + 1 : most)
+    return rank <= (isExchange ? most + 1 : most) ? [{ known, rank }] : []
   })
   const sameName = states.length === 0 ? [] : placesNamed(folded)
   return [...near, ...sameName.map((known) => ({ known, rank: sameNameRank }))]
@@ -51,6 +55,9 @@ function placesNear(city: string, place: Place | null): string[] {
     .slice(0, spellingsMax)
     .map(({ known }) => nameOf(known))
 }
+
+/** The letters of a name in the order of the alphabet. */
+const lettersOf = (name: string) => [...name].sort().join('')
 
 /** The rank of the same name in another state: after one typing error in this state, before two. */
 const sameNameRank = 1.5

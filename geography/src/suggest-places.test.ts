@@ -204,6 +204,7 @@ describe('for an unknown place', () => {
     ['Dallas TX', 'Dallas, TX'],
     ['Dallas', 'Dallas, TX'],
     ['Dallas, OK', 'Dallas, TX'],
+    ['Chigaco, IL', 'Chicago, IL'],
   ])('%s suggests %s first', (text, nearest) => {
     expect(nearestSpellings(text)[0]).toBe(nearest)
   })

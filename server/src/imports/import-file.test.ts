@@ -272,6 +272,15 @@ describe('an import', () => {
     expect(await runImport(tenant, other, { map: 'same_ids=update' })).toMatchObject({ rowsUpdated: 1 })
   })
 
+  it('a check counts the places that are not known, and says what they may mean', async () => {
+    const text = header + rowTo('Atlanta') + rowTo('Savanah') + rowTo('Savanah')
+    const end = await runImport(await newTenant(), text, { dryRun: true })
+    expect(end.understood.filter(({ code }) => code === 'unknown_places')).toMatchObject([
+      { detail: '1 place in 2 rows is not known and is stored as written.' },
+      { detail: '"Savanah, GA" (line 3 and 1 more row) is not known. Did you mean Savannah, GA?' },
+    ])
+  })
+
   it('ids not given: each row is a load, and those that an earlier version imported are repeated', async () => {
     const tenant = await newTenant()
     const rows = ['N/A', 'N/A', 'TBD', '#REF!'].map((id, nth) =>

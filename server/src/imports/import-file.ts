@@ -56,6 +56,7 @@ import { knownCells } from './known-cells.ts'
 import { leavesOutHidden } from './map-settings.ts'
 import { moneyNotes } from './money-notes.ts'
 import { persist } from './persist.ts'
+import { UnknownPlaces } from './place-notes.ts'
 import { RefusedFile, settingsOfReasons } from './refused-file.ts'
 import { addRefused, noneRefused, type RefusedOutcomes, refusedNotes } from './refused-outcomes.ts'
 import { type ReadLine, readLine } from './returned-rows.ts'
@@ -260,6 +261,7 @@ class ImportRun {
   readonly #refusedFile: RefusedFile
   readonly #refusedOutcomes = noneRefused()
   readonly #notGiven = new NotGivenCells()
+  readonly #unknownPlaces = new UnknownPlaces()
   #rowsOfOtherLoads = 0
   #dates: FileDates | null = null
   readonly #lists = { errors: [] as RowError[], changes: [] as RowChange[], kept: [] as NotAppliedValue[] }
@@ -300,7 +302,12 @@ class ImportRun {
         isWorkbook: csv.workbook !== null,
         onNotGiven: (field, text) => this.#notGiven.add(columns.names[field] ?? field, text),
       }
-      const settling = { context, identify: rowIdentities(), sameId: this.#sameId }
+      const settling = {
+        context,
+        identify: rowIdentities(),
+        sameId: this.#sameId,
+        unknownPlaces: this.#unknownPlaces,
+      }
       for await (const { batch, bytesRead, leftOut } of batchesOf(csv, settling)) {
         this.#leftOutLines = leftOut
         if ((await saving) === 'stop') return await this.#finish('stopped', stoppedOnRequest)
@@ -309,6 +316,7 @@ class ImportRun {
         saving.catch(() => {})
       }
       await saving
+      await this.#unknownPlaces.lookUp()
       return await this.#finish('done', null)
     } catch (error) {
       // When reading fails, the batch before it is still saved or rolled back first.
@@ -341,6 +349,7 @@ class ImportRun {
       ...this.#sameId.notes(columns.names.reference),
       ...this.#words.notes(),
       ...this.#notGiven.notes,
+      ...this.#unknownPlaces.notes,
       ...leftOutNotes(this.#leftOut),
       ...otherLoadsNotes(this.#rowsOfOtherLoads, columns.names.reference ?? null),
     ]
@@ -500,11 +509,12 @@ interface Settling {
   readonly context: RowContext
   readonly identify: ReturnType<typeof rowIdentities>
   readonly sameId: SameId
+  readonly unknownPlaces: UnknownPlaces
 }
 
 /** Reads one row into a batch, as a quote, a booking, a repeated row or errors. */
 function settleRow(batch: Batch, row: TableRow, settling: Settling): void {
-  const { context } = settling
+  const { context, unknownPlaces } = settling
   batch.weight++
   const { read, returned, leftOut, stated }: ReadLine = row.malformed
     ? { read: malformed, returned: null, leftOut: null, stated: [] }
@@ -523,6 +533,7 @@ function settleRow(batch: Batch, row: TableRow, settling: Settling): void {
     batch.weight += rowsPerBooking - 1
     return
   }
+  if (read.kind === 'quote') unknownPlaces.add(line, read.quote.columns)
   const settled = read.kind === 'quote' ? settleQuote(line, read.quote, settling) : read
   if (settled === 'repeated') batch.rowsRepeated++
   else if (returned !== null && !('sameId' in settled)) {
