@@ -35,6 +35,7 @@ export const importNoteCodes = [
   'quotes_left_out',
   'refused_rows',
   'same_ids',
+  'same_value',
   'time_zone',
   'words',
   'unknown_places',
@@ -133,7 +134,7 @@ export const Import = Type.Object({
   status: Type.Enum([...importStates]),
   columns: Type.Record(Type.String(), Type.String(), {
     description:
-      'Lanewise field -> the column of the file that it is read from. quoted_basis, customer_basis and truck_basis without a column: what was assumed',
+      'Lanewise field -> the column of the file that it is read from, or "Van" in all rows for a value that the map states. quoted_basis, customer_basis and truck_basis without a column: what was assumed',
   }),
   ignored_columns: Type.Array(Type.String()),
   rows_read: Type.Integer({
@@ -193,7 +194,7 @@ export const Import = Type.Object({
 const columnMap = Type.Optional(
   Type.String({
     description:
-      'field=column pairs, comma separated, such as quoted_rate=Sell Rate,origin="From, city". #3 means the third column. An empty value after = skips the field. basis=linehaul or basis=all_in states what the rates of the file include, and cost_basis what the truck costs include; without it, the name of their column decides, such as Linehaul or Total Revenue, or else the default basis of the brokerage. currency=USD or currency=CAD states the currency of the amounts without a currency of their own; without it, a line above the header decides, or else they are US dollars. encoding=macintosh (or windows-1252, cp850, cp437) states the encoding of text that is not UTF-8. same_ids=update updates a quote also by a row that has its reference and another customer and another day, which is refused otherwise. hidden=skip leaves out the hidden rows and columns of a workbook. dates=day_first or dates=month_first states the order of day and month of dates such as 3/1/2026, if the file does not show it; without it, the setting date_order of the brokerage decides. outcome:Lost to CHR=lost states what a word of a column means, and outcome:Dead=skip leaves out its rows; a word with a comma, an equals sign or a double quote is written in double quotes, and a double quote in it twice. So can words of equipment, rate_type, cancelled, and of the currency and basis of amounts',
+      'field=column pairs, comma separated, such as quoted_rate=Sell Rate,origin="From, city". #3 means the third column. An empty value after = skips the field. equipment==Van states one value for all rows, as if each had such a cell; so do origin_state==TX for cities without a state, customer_name=="Acme, Inc" and other fields, but not ids, amounts and miles. basis=linehaul or basis=all_in states what the rates of the file include, and cost_basis what the truck costs include; without it, the name of their column decides, such as Linehaul or Total Revenue, or else the default basis of the brokerage. currency=USD or currency=CAD states the currency of the amounts without a currency of their own; without it, a line above the header decides, or else they are US dollars. encoding=macintosh (or windows-1252, cp850, cp437) states the encoding of text that is not UTF-8. same_ids=update updates a quote also by a row that has its reference and another customer and another day, which is refused otherwise. hidden=skip leaves out the hidden rows and columns of a workbook. dates=day_first or dates=month_first states the order of day and month of dates such as 3/1/2026, if the file does not show it; without it, the setting date_order of the brokerage decides. outcome:Lost to CHR=lost states what a word of a column means, and outcome:Dead=skip leaves out its rows; a word with a comma, an equals sign or a double quote is written in double quotes, and a double quote in it twice. So can words of equipment, rate_type, cancelled, and of the currency and basis of amounts',
     maxLength: 4000,
     'x-expected': 'field=column pairs separated by commas',
   }),
@@ -393,6 +394,9 @@ export const matchImportColumns = endpoint({
     positions: Type.Record(Type.String(), column, {
       description: 'Lanewise field -> the number of that column',
     }),
+    constants: Type.Record(Type.String(), Type.String(), {
+      description: 'Lanewise field -> the value that the map states for all rows',
+    }),
     bases: Type.Array(
       Type.Object({
         field,
@@ -426,6 +430,9 @@ export const matchImportColumns = endpoint({
         is_guessed: Type.Boolean({
           description: 'true if the column has an ambiguous name, such as Price, and was guessed',
         }),
+        takes_constant: Type.Boolean({
+          description: 'true if the map can state one value for all rows, as in equipment==Van',
+        }),
       }),
     ),
     needs: Type.Array(
@@ -455,6 +462,7 @@ export const matchImportColumns = endpoint({
         quoted_rate: 'Quote Price',
       },
       positions: { origin: 1, destination: 2, equipment: 3, quoted_rate: 4 },
+      constants: {},
       bases: [],
       ignored_columns: ['Notes'],
       problems: [],
@@ -465,6 +473,7 @@ export const matchImportColumns = endpoint({
           required: true,
           may_be: [4],
           is_guessed: false,
+          takes_constant: false,
         },
       ],
       needs: [{ what: 'the place of pickup', any_of: [['origin']], is_met: true, assumed: null }],

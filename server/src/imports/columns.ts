@@ -19,6 +19,7 @@ import {
   statusLike,
 } from '../csv/index.ts'
 import { currencyAbove, type FileCurrency, headerFault, inUsDollars } from './column-terms.ts'
+import { constantFault } from './map-constants.ts'
 import { isSetting, type MapSettings, readSetting } from './map-settings.ts'
 import { equalsOf, readMeaning, type WordMeanings, withoutQuotes } from './word-meanings.ts'
 
@@ -30,10 +31,12 @@ export interface ColumnProblem {
 }
 
 export interface Columns {
-  /** The position of each field's column in a row, from 0. */
+  /** The position of each field's column in a row, from 0. That of a value for all rows is after the last column. */
   readonly positions: Readonly<Partial<Record<ImportFieldName, number>>>
-  /** The name of each field's column in the file. */
+  /** The name of each field's column in the file; of a value for all rows, the field. */
   readonly names: Readonly<Partial<Record<ImportFieldName, string>>>
+  /** The values that the map states for all rows, as if each row had such a cell. */
+  readonly constants: Readonly<Partial<Record<ImportFieldName, string>>>
   /** The basis of amounts, if the map or the name of their column states it. A row can state another one. */
   readonly bases: Readonly<Partial<Record<FieldWithBasis, AssumedBasis>>>
   /** The currencies that the names of columns state. */
@@ -69,7 +72,7 @@ export type ReadColumns = { readonly columns: Columns } | { readonly problems: r
 
 /**
  * Reads the header of a file. `map` (`field=column` pairs separated by commas) takes precedence over the known names. A pair without
- * a column, `outcome=`, leaves that field unread; `outcome=#3` reads the third column. All problems are reported at once.
+ * a column, `outcome=`, leaves that field unread; `outcome=#3` reads the third column; `equipment==Van` states a value for all rows. All problems are reported at once.
  * `basis=linehaul` states the basis of all rates in the file, `cost_basis=all_in` that of all truck costs, and `currency=CAD` the
  * currency of all amounts without a currency of their own. With `same_ids=update`, rows with the id of a quote update it even if customer
  * and day are others. `dates=day_first` chooses the order of day and month. `outcome:Lost to CHR=lost` states what a word means.
@@ -176,6 +179,7 @@ function namesOf(header: readonly string[]): Names {
 
 interface MatchedHeaders extends Names {
   readonly positions: Readonly<Partial<Record<ImportFieldName, number>>>
+  readonly constants: ReadonlyMap<ImportFieldName, string>
   /** Fields that two columns match. */
   readonly doubtful: ReadonlyMap<ImportFieldName, number[]>
   readonly guessed: ReadonlySet<ImportFieldName>
@@ -191,8 +195,9 @@ function matchHeaders(header: readonly string[], map: string): MatchedHeaders {
   const doubtful = new Map<ImportFieldName, number[]>()
   const positions: Partial<Record<ImportFieldName, number>> = {}
   const settings: MapSettings = {}
-  const mapped = readMap(map, names, problems, settings)
+  const { mapped, constants } = readMap(map, names, problems, settings)
   for (const [field, position] of mapped) if (position !== null) positions[field] = position
+  for (const [nth, field] of [...constants.keys()].entries()) positions[field] = headers.length + nth
   const taken = new Set(mapped.values())
 
   const ofField = Map.groupBy(headers.keys(), (position) => fieldOfHeader.get(folded[position] ?? ''))
@@ -219,9 +224,12 @@ function matchHeaders(header: readonly string[], map: string): MatchedHeaders {
     guessed.add(field)
   }
   problems.push(...otherTerms(headers, positions))
-  settlePlace(positions, 'origin', 'origin_city', 'origin_state')
-  settlePlace(positions, 'destination', 'destination_city', 'destination_state')
-  return { ...names, positions, doubtful, guessed, chosen: new Set(mapped.keys()), problems, settings }
+  for (const end of ends) {
+    settlePlace(positions, end, constants)
+    problems.push(...partsOfWhole(positions, end, constants))
+  }
+  const chosen = new Set(mapped.keys())
+  return { ...names, positions, constants, doubtful, guessed, chosen, problems, settings }
 }
 
 /** The problems of columns whose name says that their amounts are not US or Canadian dollars per load. */
@@ -309,15 +317,16 @@ export const basisFields = {
 const byName = ' (by the name of the column)'
 
 /**
- * The columns in the form that is saved with an import: the name of each field's column, and the basis of amounts without a basis
- * column.
+ * The columns in the form that is saved with an import: the name of each field's column, the values for all rows, and the basis of
+ * amounts without a basis column.
  */
-export function storedColumns({ names, bases }: Columns): Readonly<Record<string, string>> {
+export function storedColumns({ names, bases, constants }: Columns): Readonly<Record<string, string>> {
   const assumed = (Object.entries(bases) as [FieldWithBasis, AssumedBasis][]).flatMap(([field, one]) => {
     const at = basisFields[field]
     return names[at] === undefined ? [[at, `${one.basis}${one.from === 'map' ? ' (chosen)' : byName}`]] : []
   })
-  return { ...names, ...Object.fromEntries(assumed) }
+  const stated = Object.entries(constants).map(([field, text]) => [field, `${quoted(text)} in all rows`])
+  return { ...names, ...Object.fromEntries([...assumed, ...stated]) }
 }
 
 /** The basis that was guessed from the name of a column, in stored columns. */
@@ -326,13 +335,14 @@ export function guessedBasis(stored: string | undefined): RateBasis | null {
 }
 
 function columnsOf(matched: MatchedHeaders): Columns {
-  const { headers, positions, settings } = matched
+  const { headers, positions, constants, settings } = matched
   const used = new Set(Object.values(positions))
   return {
     positions,
     names: Object.fromEntries(
-      Object.entries(positions).map(([field, position]) => [field, headers[position] ?? '']),
+      Object.entries(positions).map(([field, position]) => [field, headers[position] ?? field]),
     ),
+    constants: Object.fromEntries(constants),
     bases: basesOf(matched),
     currencies: currenciesOf(matched),
     fileCurrency: settings.currency === undefined ? null : { currency: settings.currency, from: 'map' },
@@ -345,16 +355,42 @@ function columnsOf(matched: MatchedHeaders): Columns {
   }
 }
 
-/** Separate city and state columns take precedence over one column for both. "Origin" next to "Origin State" is a city. */
+/**
+ * Separate city and state columns take precedence over one column for both. "Origin" next to "Origin State" is a city. A place that the
+ * map states for all rows takes precedence over all columns.
+ */
 function settlePlace(
   positions: Partial<Record<ImportFieldName, number>>,
-  both: 'origin' | 'destination',
-  city: 'origin_city' | 'destination_city',
-  state: 'origin_state' | 'destination_state',
+  { both, city, state, zip }: (typeof ends)[number],
+  constants: ReadMap['constants'],
 ): void {
+  if (constants.has(both)) {
+    for (const part of [city, state, zip]) if (!constants.has(part)) delete positions[part]
+    return
+  }
   if (positions[both] === undefined || positions[state] === undefined) return
   if (positions[city] === undefined) positions[city] = positions[both]
   delete positions[both]
+}
+
+/** The problems of parts of a place that the map states for all rows while the whole place is given: they would count in no row. */
+function partsOfWhole(
+  positions: Readonly<Partial<Record<ImportFieldName, number>>>,
+  { both, city, state, zip }: (typeof ends)[number],
+  constants: ReadMap['constants'],
+): ColumnProblem[] {
+  if (positions[both] === undefined) return []
+  return [city, state, zip].flatMap((part) =>
+    constants.has(part)
+      ? [
+          {
+            code: 'map',
+            column: part,
+            detail: `The map says ${part}==${shortName(constants.get(part) ?? '')}, but ${both} is the whole place; leave one of them out.`,
+          },
+        ]
+      : [],
+  )
 }
 
 function twoColumns(
@@ -466,18 +502,20 @@ function closestField(name: string): ImportFieldName | null {
   return null
 }
 
+interface ReadMap {
+  /** The position of each named field's column; null if it has none. */
+  readonly mapped: ReadonlyMap<ImportFieldName, number | null>
+  readonly constants: ReadonlyMap<ImportFieldName, string>
+}
+
 /**
  * Reads `field=column` pairs. Double quotes enclose a column name with a comma; double quotes inside it are doubled.
- * `#3` without quotes is the third column, for headers with missing or repeated names.
+ * `#3` without quotes is the third column, for headers with missing or repeated names. `field==value` states a value for all rows.
  */
-function readMap(
-  map: string,
-  names: Names,
-  problems: ColumnProblem[],
-  settings: MapSettings,
-): Map<ImportFieldName, number | null> {
+function readMap(map: string, names: Names, problems: ColumnProblem[], settings: MapSettings): ReadMap {
   const { headers } = names
   const mapped = new Map<ImportFieldName, number | null>()
+  const constants = new Map<ImportFieldName, string>()
   const wrong = (column: string | null, detail: string) =>
     problems.push({ code: 'map', column: column === null ? null : shortName(column), detail })
   const said = new Set<string>()
@@ -523,8 +561,12 @@ function readMap(
       wrong(column, `The map names ${field} twice; name it once.`)
       continue
     }
-    if (column === '') {
+    const constant = written.startsWith('=') ? withoutQuotes(written.slice(1).trim()) : null
+    if (column === '' || constant !== null) {
       mapped.set(field, null)
+      const fault = constant === null ? null : constantFault(field, constant)
+      if (fault !== null) wrong(field, fault)
+      else if (constant !== null) constants.set(field, constant)
       continue
     }
     const numbered = /^#([1-9]\d{0,3})$/.exec(written)
@@ -548,7 +590,7 @@ function readMap(
       )
     }
   }
-  return mapped
+  return { mapped, constants }
 }
 
 /** The columns with the same folded name. */

@@ -46,7 +46,7 @@ const overlap = 12
 export async function seeDates(csv: TableFile, columns: Columns): Promise<SeenInFile> {
   const fields = dateFields.flatMap((field) => {
     const position = columns.positions[field]
-    return position === undefined
+    return position === undefined || columns.constants[field] !== undefined
       ? []
       : [{ field, position, name: columns.names[field] ?? field, seen: noDates() }]
   })

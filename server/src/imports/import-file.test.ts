@@ -281,6 +281,23 @@ describe('an import', () => {
     ])
   })
 
+  it('a value for all rows is a cell of each row: the file with that column repeats the same rows', async () => {
+    const tenant = await newTenant()
+    const text = header + rowTo('Atlanta') + rowTo('Savannah')
+    const without = text.replaceAll(',V,', ',').replace(',equipment,', ',')
+    const end = await runImport(tenant, without, { map: 'equipment==V' })
+    expect(end).toMatchObject({ rowsAdded: 2, rowsRefused: 0 })
+    expect(end.understood).toContainEqual({
+      code: 'same_value',
+      column: null,
+      detail: 'equipment is "V" in all rows, as the map says.',
+      choices: [],
+    })
+    expect(await runImport(tenant, text)).toMatchObject({ rowsAdded: 0, rowsRepeated: 2 })
+    expect(await runImport(tenant, without, { map: 'equipment==Van' })).toMatchObject({ rowsRepeated: 2 })
+    await expect(runImport(tenant, without, { map: 'equipment==FTL' })).rejects.toThrow('equipment==FTL')
+  })
+
   it('ids not given: each row is a load, and those that an earlier version imported are repeated', async () => {
     const tenant = await newTenant()
     const rows = ['N/A', 'N/A', 'TBD', '#REF!'].map((id, nth) =>

@@ -43,6 +43,7 @@ import { type DateSettings, FileDates, type SeenInFile, seeDates } from './file-
 import { FileWords } from './file-words.ts'
 import {
   addLeftOut,
+  constantNotes,
   fileNotes,
   type ImportNote,
   type LeftOutCounts,
@@ -342,6 +343,7 @@ class ImportRun {
     const understood = [
       ...(csv.workbook === null ? [] : workbookNotes(csv.workbook)),
       ...fileNotes(csv, this.#leftOutLines),
+      ...constantNotes(columns),
       ...moneyNotes(columns, this.#assumed),
       ...(this.#dates?.notes() ?? []),
       ...refusedNotes(this.#progress, this.#refusedOutcomes, this.#job.dryRun),

@@ -2,6 +2,7 @@ import type { AnswerOf } from '#contract/endpoint.ts'
 import type { getImport } from '#contract/imports.ts'
 import { quoted } from '../csv/index.ts'
 import type { LeftOutRow, TableFile } from '../tables/index.ts'
+import type { Columns } from './columns.ts'
 
 export type ImportNote = AnswerOf<typeof getImport>['understood'][number]
 
@@ -93,6 +94,13 @@ function linesNotes({ aboveHeader }: TableFile, { counts, remarks }: LeftOutLine
     ...note(counts.header, 'with the header again'),
     ...note(counts.remark, 'with a single text', remarks),
   ]
+}
+
+/** The values that the map states for all rows. */
+export function constantNotes({ constants }: Pick<Columns, 'constants'>): ImportNote[] {
+  return Object.entries(constants).map(([field, text]) =>
+    noteOf('same_value', `${field} is ${quoted(text)} in all rows, as the map says.`),
+  )
 }
 
 /** Counts the cells whose text says that there is no value, by column, for one sentence each. */

@@ -1,9 +1,9 @@
 import { arePlausibleMiles, greatCircleMiles } from '#engine/miles.ts'
-import { isNotGiven } from '#engine/not-given.ts'
-import { foldCity, type Place, readState } from '#engine/place.ts'
-import { type PartsRead, readAnyPlace, readPlaceParts } from '#geography/read-place.ts'
+import { foldCity, type Place, readPlace, readState } from '#engine/place.ts'
+import { type PartsRead, readPlaceParts } from '#geography/read-place.ts'
 import { quoted } from '../csv/index.ts'
 import type { KnownCells } from './known-cells.ts'
+import { readGivenPlace } from './place-cells.ts'
 import type { RowReader } from './row-reader.ts'
 
 /** Whether a row names a place. One with a lane_ref is otherwise the booking or the outcome of that quote. */
@@ -37,7 +37,10 @@ export function plausibleMiles(
 export function readEndpoint(row: RowReader, end: 'origin' | 'destination'): Place | null {
   const [city, state, zip] = [`${end}_city`, `${end}_state`, `${end}_zip`] as const
   if (row.text(end) !== null) return row.readCached(end, readGivenPlace)
-  const parts = { city: row.text(city), state: row.text(state), zip: row.text(zip) }
+  const cityText = row.text(city)
+  // A state for all rows completes the cities that are written without one.
+  const hasOwnState = row.isForAllRows(state) && cityText !== null && readPlace(cityText) !== null
+  const parts = { city: cityText, state: hasOwnState ? null : row.text(state), zip: row.text(zip) }
   if (parts.city === null && parts.zip === null) {
     row.missing([city, zip].find((field) => row.has(field)) ?? end)
     return null
@@ -57,14 +60,6 @@ export function readEndpoint(row: RowReader, end: 'origin' | 'destination'): Pla
     )
   }
   return null
-}
-
-/** Reads a place whose city is given: `TBD, TX` is none. */
-function readGivenPlace(text: string): ReturnType<typeof readAnyPlace> {
-  const read = readAnyPlace(text)
-  return 'value' in read && isNotGiven('city', read.value.city)
-    ? { wrong: 'a city with its state, such as "Portland, OR"' }
-    : read
 }
 
 /** Reads the parts of a place from one text, which is the key of the cache. */

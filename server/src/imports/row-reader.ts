@@ -102,10 +102,15 @@ export class RowReader {
     return this.#columns.positions[field] !== undefined
   }
 
+  /** Whether the map states the value of a field for all rows. */
+  isForAllRows(field: ImportFieldName): boolean {
+    return this.#columns.constants[field] !== undefined
+  }
+
   /** The text of a cell as it is written, that of a number in a workbook rounded to cents if it is an amount. */
   #cell(field: ImportFieldName): string | null {
     const position = this.#columns.positions[field]
-    const raw = position === undefined ? undefined : this.#cells[position]
+    const raw = this.#columns.constants[field] ?? (position === undefined ? undefined : this.#cells[position])
     return cellText(this.#isWorkbook && raw !== undefined && isAmount(field) ? roundedAmount(raw) : raw)
   }
 

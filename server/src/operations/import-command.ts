@@ -208,9 +208,15 @@ async function begin(
 }
 
 function describeColumns({ columns }: FileToImport['file'], remark: (line: string) => void): void {
-  const read = Object.entries(columns.names).map(([field, column]) =>
-    field === column ? field : `${field} from "${column}"`,
-  )
+  const constants: Readonly<Record<string, string>> = columns.constants
+  const read = Object.entries(columns.names).map(([field, column]) => {
+    const text = constants[field]
+    return text !== undefined
+      ? `${field} "${text}" in all rows`
+      : field === column
+        ? field
+        : `${field} from "${column}"`
+  })
   remark(`Reading ${read.join(', ')}.`)
   if (columns.ignored.length > 0) remark(`Ignoring ${columns.ignored.map((one) => `"${one}"`).join(', ')}.`)
 }

@@ -153,6 +153,25 @@ describe('a row of a known reference', () => {
     expect(await imported(tenant, [columns, booked])).toMatchObject({ rows_updated: 1 })
   })
 
+  test('of an exported file: a value for all rows is compared like a cell', async () => {
+    const tenant = await makeTenant(app)
+    await imported(tenant, [columns, open])
+    const [quote] = await quotesOfTenant(tenant)
+    const rows = [
+      'Quote ID,origin,destination,quoted_rate',
+      `${quote.lane_ref},"Dallas, TX","Atlanta, GA",2000`,
+    ]
+    const sent = (map: string) => imported(tenant, rows, `?map=${encodeURIComponent(map)}`)
+    expect(await sent('equipment==Van')).toMatchObject({ rows_repeated: 1, rows_updated: 0 })
+    expect(await sent('equipment==Reefer')).toMatchObject({ rows_refused: 1, rows_added: 0 })
+    const edited = await sent('equipment==Van,rep_name=="Dana Reyes"')
+    expect(edited).toMatchObject({
+      rows_updated: 1,
+      columns: { equipment: '"Van" in all rows', rep_name: '"Dana Reyes" in all rows' },
+      changes: [{ fields: [{ field: 'rep_name', after: 'Dana Reyes' }] }],
+    })
+  })
+
   test('keeps fields without a value in the row', async () => {
     const tenant = await makeTenant(app)
     await imported(tenant, [columns, booked])

@@ -322,6 +322,7 @@ describe('200', () => {
       required: false,
       is_guessed: false,
       may_be: [4],
+      takes_constant: false,
     })
     expect(body.fields.filter(({ required }: { required: boolean }) => required)).toMatchObject([
       { field: 'equipment' },
@@ -330,7 +331,12 @@ describe('200', () => {
       { what: 'the rate', any_of: [['quoted_rate'], ['customer_rate']], is_met: false, assumed: null },
     ])
     const mapped = await match({ headers, map: 'quoted_rate=#4' })
-    expect(mapped.body).toMatchObject({ columns: { quoted_rate: 'Rate' }, problems: [] })
+    expect(mapped.body).toMatchObject({ columns: { quoted_rate: 'Rate' }, constants: {}, problems: [] })
+    const constant = await match({ headers, map: 'quoted_rate=#4,equipment==Van' })
+    expect(constant.body).toMatchObject({ constants: { equipment: 'Van' }, problems: [] })
+    expect(constant.body.columns.equipment).toBeUndefined()
+    const wrong = await match({ headers, map: 'quoted_rate=#4,equipment==FTL' })
+    expect(wrong.body.problems).toMatchObject([{ code: 'map', column: 'equipment' }])
   })
 
   it('reports who uploaded a file', async () => {

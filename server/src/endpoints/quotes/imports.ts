@@ -26,6 +26,7 @@ import {
   beginImport,
   beginUndo,
   type ColumnMatch,
+  constantFields,
   dateFields,
   guessedBasis,
   ImportConflict,
@@ -150,11 +151,15 @@ function matchAnswer({
   needs,
 }: ColumnMatch): AnswerOf<typeof matchImportColumns> {
   const number = (position: number) => position + 1
+  const { constants } = columns
+  const ofColumns = <Value>(all: Readonly<Record<string, Value>>) =>
+    Object.entries(all).filter(([field]) => !Object.hasOwn(constants, field))
   return {
-    columns: columns.names,
+    columns: Object.fromEntries(ofColumns(columns.names)),
     positions: Object.fromEntries(
-      Object.entries(columns.positions).map(([field, position]) => [field, number(position)]),
+      ofColumns(columns.positions).map(([field, position]) => [field, number(position)]),
     ),
+    constants,
     bases: Object.entries(columns.bases).map(([field, one]) => ({ field, ...one })),
     ignored_columns: [...columns.ignored],
     problems: problems.map((one) => ({ ...one })),
@@ -164,6 +169,7 @@ function matchAnswer({
       required: needs.some(({ anyOf }) => anyOf.every((fields) => fields.includes(field))),
       may_be: (mayBe[field] ?? []).map(number),
       is_guessed: guessed.has(field),
+      takes_constant: constantFields.has(field),
     })),
     needs: needs.map(({ what, anyOf, isMet, assumed }) => ({
       what,
