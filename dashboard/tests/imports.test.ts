@@ -74,6 +74,30 @@ test.describe('a file', () => {
     expect(troubles).toEqual([])
   })
 
+  test('without equipment and states gets them for all rows, and misspelled places are named', async () => {
+    const tenant = await makeTenant(app)
+    const { page, troubles } = await openWindow({ person: tenant })
+    await page.goto('/settings/imports')
+    const row = (city: string) => `Dallas,"${city}",2150,2026-03-01\n`
+    await choose(page, `Ship From,Ship To,Quoted Rate,Quote Date\n${row('Atlanta, GA')}${row('Savanah, GA')}`)
+    await page.getByText('Or write a value below that is the same for all rows.').waitFor()
+    const same = page.getByRole('group').filter({ hasText: 'Same value for all rows' })
+    await same.getByLabel('Equipment').fill('FTL')
+    await same.getByLabel('Origin state').fill('TX')
+    await same.getByText('FTL is a mode, not equipment').waitFor()
+    await expect(page.getByRole('button', { name: 'Check the file' })).toBeDisabled()
+    await same.getByLabel('Equipment').fill('Van')
+    await same.getByLabel('Equipment').press('Enter')
+    await check(page)
+    await page.getByText('equipment is "Van" in all rows, as the map says.').waitFor()
+    await page.getByText('"Savanah, GA" (line 3) is not known. Did you mean Savannah, GA?').waitFor()
+    expect(await accessibilityProblems(page)).toEqual([])
+    await page.getByRole('button', { name: /^Import/ }).click()
+    await expect.poll(async () => (await quotesOf(tenant)).length).toBe(2)
+    expect(await quotesOf(tenant)).toMatchObject([{ origin: 'Dallas, TX' }, { origin: 'Dallas, TX' }])
+    expect(troubles).toEqual([])
+  })
+
   test('with unusual headers is mapped manually, checked, imported and undone', async () => {
     const tenant = await makeTenant(app)
     const { page, troubles } = await openWindow({ person: tenant })

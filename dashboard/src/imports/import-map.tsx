@@ -5,6 +5,7 @@ import type { RateBasis } from '#contract/rate-basis.ts'
 import { basisWords } from '#engine/rate-basis.ts'
 import type { Answer } from '../api/index.ts'
 import { DataTable, Heed } from '../shared-ui/index.ts'
+import { type Constants, SameValues } from './import-constants.tsx'
 import type { ChosenFile } from './import-file.ts'
 import { columnLabel, fieldLabel } from './import-words.ts'
 
@@ -21,11 +22,17 @@ export interface ChosenBases {
 }
 
 /** The choice as the `map` parameter of an import. It names every field, so that the service guesses none. */
-export function mapOf(fields: readonly Pick<Field, 'field'>[], choice: Choice, bases: ChosenBases): string {
+export function mapOf(
+  fields: readonly Pick<Field, 'field'>[],
+  choice: Choice,
+  { bases, constants }: { readonly bases: ChosenBases; readonly constants: Constants },
+): string {
   const columns = fields
     .map(({ field }) => {
       const position = choice[field] ?? null
-      return `${field}=${position === null ? '' : `#${position}`}`
+      if (position !== null) return `${field}=#${position}`
+      const value = constants[field]
+      return value === undefined ? `${field}=` : `${field}=="${value.replaceAll('"', '""')}"`
     })
     .join(',')
   const said = Object.entries(bases).flatMap(([name, basis]) => (basis === '' ? [] : [`${name}=${basis}`]))
@@ -120,11 +127,15 @@ export function MapColumns({
   match,
   bases,
   onBases,
+  constants,
+  onConstant,
   ...mapping
 }: Mapping & {
   readonly match: Match
   readonly bases: ChosenBases
   readonly onBases: (bases: ChosenBases) => void
+  readonly constants: Constants
+  readonly onConstant: (field: string, value: string) => void
   /** The requirements that the current choice does not meet. */
   readonly unmet: Match['needs']
   /** The facts that no column provides, and that the import assumes. */
@@ -132,7 +143,7 @@ export function MapColumns({
 }) {
   return (
     <Stack gap="md">
-      <div aria-live="polite">{unmet.length > 0 && <StillNeeded unmet={unmet} />}</div>
+      <div aria-live="polite">{unmet.length > 0 && <StillNeeded unmet={unmet} fields={match.fields} />}</div>
       {assumed.map(({ what, any_of, assumed: words }) => (
         <Heed key={what} title={`No column has ${what}`}>
           {words} If a column has {what}, choose it as{' '}
@@ -142,6 +153,7 @@ export function MapColumns({
       <StatusQuestions {...mapping} />
       <BasisQuestions match={match} bases={bases} onBases={onBases} />
       <ColumnsTable {...mapping} />
+      <SameValues match={match} constants={constants} onConstant={onConstant} />
     </Stack>
   )
 }
@@ -199,7 +211,9 @@ function shortened(text: string): string {
   return text.length > 40 ? `${text.slice(0, 39)}…` : text
 }
 
-function StillNeeded({ unmet }: { unmet: Match['needs'] }) {
+function StillNeeded({ unmet, fields }: { unmet: Match['needs']; fields: readonly Field[] }) {
+  const needed = new Set(unmet.flatMap(({ any_of }) => any_of.flat()))
+  const canBeStated = fields.some(({ field, takes_constant }) => takes_constant && needed.has(field))
   return (
     <Alert
       color="gray"
@@ -215,6 +229,7 @@ function StillNeeded({ unmet }: { unmet: Match['needs'] }) {
           </li>
         ))}
       </ul>
+      {canBeStated && 'Or write a value below that is the same for all rows.'}
     </Alert>
   )
 }

@@ -6,6 +6,7 @@ import { refusedColumn } from '#contract/refused-column.ts'
 import { CallFailed, useAnswer, useChange, useSession } from '../api/index.ts'
 import { Failed, Loading } from '../shared-ui/index.ts'
 import { ChooseFile } from './import-choose.tsx'
+import type { Constants } from './import-constants.tsx'
 import { type ChosenFile, fileSize, readChosenFile, UnfitFile } from './import-file.ts'
 import { type Choice, type ChosenBases, MapColumns, mapOf, withMeanings } from './import-map.tsx'
 import { useSavedMeanings } from './import-meanings.tsx'
@@ -146,6 +147,8 @@ interface SavedMap {
   readonly headers: string
   readonly choice: Choice
   readonly bases: ChosenBases
+  /** Absent in maps that an earlier version saved. */
+  readonly constants?: Constants
 }
 
 /** The number of headers whose column choice is saved: enough for all kinds of files of a brokerage. */
@@ -190,6 +193,61 @@ function SavedColumnsNote({ onForget }: { onForget: () => void }) {
   )
 }
 
+/** What a person chose for the columns of a header, and how the service reads the file with it. */
+function useChosenColumns(headers: string[], onChanged: () => void) {
+  const { kept, keep } = useSavedMap(headers)
+  const [choices, setChoices] = useState<Choice | null>(kept?.choice ?? null)
+  const [bases, setBases] = useState<ChosenBases>(kept?.bases ?? noBases)
+  const [constants, setConstants] = useState<Constants>(kept?.constants ?? {})
+  const preset = useAnswer(
+    'match-import-columns',
+    { body: { headers } },
+    { staleMs: Number.POSITIVE_INFINITY },
+  )
+  const choice = choices ?? preset.data?.positions ?? {}
+  const map = preset.data === undefined ? '' : mapOf(preset.data.fields, choice, { bases, constants })
+  const asChosen = useAnswer(
+    'match-import-columns',
+    { body: { headers, map } },
+    { enabled: choices !== null, keeps: true, staleMs: Number.POSITIVE_INFINITY },
+  )
+  const changed =
+    <Values extends unknown[]>(change: (...values: Values) => void) =>
+    (...values: Values) => {
+      change(...values)
+      onChanged()
+    }
+  return {
+    preset,
+    asChosen,
+    match: choices === null ? preset.data : (asChosen.data ?? preset.data),
+    isSettled: choices === null || (!asChosen.isPlaceholderData && asChosen.data !== undefined),
+    isAsSaved: kept !== null && choices === kept.choice,
+    choice,
+    bases,
+    constants,
+    map,
+    save: () => {
+      if (choices !== null) keep({ choice: choices, bases, constants })
+    },
+    forget: changed(() => {
+      setChoices(null)
+      setBases(noBases)
+      setConstants({})
+    }),
+    onBases: changed(setBases),
+    onConstant: changed((field: string, value: string) => {
+      const { [field]: _, ...others } = constants
+      setConstants(value === '' ? others : { ...others, [field]: value })
+      // The automatic match of the columns is now a choice, because the map names every field.
+      setChoices(choice)
+    }),
+    onChoose: changed((column: number, field: string | null) =>
+      setChoices(withColumn(choice, column, field)),
+    ),
+  }
+}
+
 function Columns({
   chosen,
   sending,
@@ -201,24 +259,9 @@ function Columns({
   busy: ImportAnswer | null
   onChanged: () => void
 }) {
-  const headers = [...chosen.header]
-  const { kept, keep } = useSavedMap(headers)
+  const columns = useChosenColumns([...chosen.header], onChanged)
+  const { preset, asChosen, match, map } = columns
   const { meanings } = useSavedMeanings()
-  const [choices, setChoices] = useState<Choice | null>(kept?.choice ?? null)
-  const [bases, setBases] = useState<ChosenBases>(kept?.bases ?? noBases)
-  const preset = useAnswer(
-    'match-import-columns',
-    { body: { headers } },
-    { staleMs: Number.POSITIVE_INFINITY },
-  )
-  const choice = choices ?? preset.data?.positions ?? {}
-  const map = preset.data === undefined ? '' : mapOf(preset.data.fields, choice, bases)
-  const asChosen = useAnswer(
-    'match-import-columns',
-    { body: { headers, map } },
-    { enabled: choices !== null, keeps: true, staleMs: Number.POSITIVE_INFINITY },
-  )
-  const match = choices === null ? preset.data : (asChosen.data ?? preset.data)
   if (preset.error !== null) {
     const retry = () => void preset.refetch()
     return <Failed error={preset.error} retry={retry} title="The columns could not be matched" />
@@ -227,43 +270,32 @@ function Columns({
     return <Loading rows={10} label="Matching the columns" />
   const unmet = match.needs.filter(({ is_met, assumed }) => !is_met && assumed === null)
   const assumed = match.needs.filter((need) => !need.is_met && need.assumed !== null)
-  const settled = choices === null || (!asChosen.isPlaceholderData && asChosen.data !== undefined)
+  const isWrong = match.problems.some(({ code }) => code === 'map')
   return (
     <Stack gap="md">
-      {kept !== null && choices === kept.choice && (
-        <SavedColumnsNote
-          onForget={() => {
-            setChoices(null)
-            setBases(noBases)
-            onChanged()
-          }}
-        />
-      )}
+      {columns.isAsSaved && <SavedColumnsNote onForget={columns.forget} />}
       <MapColumns
         chosen={chosen}
         preset={preset.data}
-        choice={choice}
+        choice={columns.choice}
         unmet={unmet}
         assumed={assumed}
         match={match}
-        bases={bases}
-        onBases={(next) => {
-          setBases(next)
-          onChanged()
-        }}
-        onChoose={(column, field) => {
-          setChoices(withColumn(choice, column, field))
-          onChanged()
-        }}
+        bases={columns.bases}
+        onBases={columns.onBases}
+        constants={columns.constants}
+        onConstant={columns.onConstant}
+        onChoose={columns.onChoose}
       />
       {asChosen.error !== null && <Failed error={asChosen.error} retry={() => void asChosen.refetch()} />}
       <CheckFile
         chosen={chosen}
         sending={sending}
-        isReady={settled && unmet.length === 0}
+        isReady={columns.isSettled && unmet.length === 0 && !isWrong}
+        isWrong={isWrong}
         busy={busy}
         check={() => {
-          if (choices !== null) keep({ choice: choices, bases })
+          columns.save()
           sending.send({ file: chosen.file, map: withMeanings(map, meanings), sheet: chosen.sheet }, true)
         }}
       />
@@ -275,12 +307,15 @@ function CheckFile({
   chosen,
   sending,
   isReady,
+  isWrong,
   busy,
   check,
 }: {
   chosen: ChosenFile
   sending: Sending
   isReady: boolean
+  /** Whether a value for all rows is wrong. */
+  isWrong: boolean
   busy: ImportAnswer | null
   check: () => void
 }) {
@@ -299,7 +334,9 @@ function CheckFile({
                 : 'Only one import can run at a time. Wait until the import below has finished, or stop it.'
               : isReady
                 ? 'A check reads every row and imports nothing.'
-                : 'Choose the missing columns first.'}
+                : isWrong
+                  ? 'Correct the value for all rows first.'
+                  : 'Choose the missing columns first.'}
         </Text>
       </Group>
       {sending.checkError !== null && <NotTaken error={sending.checkError} />}
