@@ -1,5 +1,5 @@
 import { utils, write } from '@e965/xlsx'
-import type { Endpoint } from '#contract/endpoint.ts'
+import { bodyBytesMaxOf, type Endpoint } from '#contract/endpoint.ts'
 import {
   importBytesMax,
   importColumnsMax,
@@ -47,7 +47,7 @@ const marketReader: TableReader = {
   valid: { ...lane, mid: '1960', as_of: '2026-02-27' },
   rowsMax: marketFileRowsMax,
   separators: [',', '\t'],
-  member: 'text',
+  member: null,
   bytes: 300_000,
 }
 
@@ -93,15 +93,15 @@ const readers: Readonly<Partial<Record<string, TableReader>>> = {
     valid: { period: '2026-03-02', series: 'EMD_EPD2D_PTE_NUS_DPG', value: '3.879' },
     rowsMax: 5_200,
     separators: [','],
-    member: 'text',
+    member: null,
     bytes: 300_000,
   },
-  'add-exchange-rates': {
+  'load-exchange-file': {
     columns: ['date', 'usd_per_cad'],
     valid: { date: '2026-03-02', usd_per_cad: '0.7312' },
     rowsMax: 8_000,
     separators: [','],
-    member: 'text',
+    member: null,
     bytes: 300_000,
   },
 }
@@ -230,13 +230,23 @@ const largestStarts: readonly (readonly [string, string])[] = [
   ['quotes in a cell', 'origin,destination,equipment,quoted_rate,quoted_at,outcome\n"Dallas, TX","'],
 ]
 
+/**
+ * The longest text that the contract permits, in characters. The readers refuse most such texts for their length. Null for past
+ * quotes, of which `largestStarts` are the longest.
+ */
+function longestOf(endpoint: Endpoint, member: string | null): number | null {
+  if (member !== null) return (endpoint.body as ValueSchema).properties?.[member]?.maxLength ?? null
+  const bytes = bodyBytesMaxOf(endpoint)
+  return bytes > 8 * 1024 * 1024 ? null : bytes
+}
+
 /** Every long file of an endpoint that reads tables; none of another endpoint. */
 export function* longFiles(endpoint: Endpoint, { path, body }: WalkRequest): Generator<FuzzRequest> {
   const reader = readers[endpoint.name]
   if (reader === undefined) return
   const { member, columns, separators } = reader
   const bytesOf = (text: string) =>
-    member === null ? text : JSON.stringify({ ...(body as object), rates: undefined, [member]: text })
+    member === null ? text : JSON.stringify({ ...(body as object), [member]: text })
   const file = (what: string, text: () => string, at = path) =>
     requestTo(endpoint, {
       kind: 'file',
@@ -269,10 +279,9 @@ export function* longFiles(endpoint: Endpoint, { path, body }: WalkRequest): Gen
         body: bytes,
       })
     }
-    return
   }
-  // The longest text that the contract permits. The readers refuse most such texts for their length, after the JSON is parsed.
-  const longest = (endpoint.body as ValueSchema).properties?.[member]?.maxLength ?? 2_900_000
+  const longest = longestOf(endpoint, member)
+  if (longest === null) return
   const header = `${columns.join(separators[0])}\n`
   for (const word of [' ', '\n', ',', '"', '0', 'a', '1,', '""', 'a\n', '\t', ';']) {
     const said = JSON.stringify(word)

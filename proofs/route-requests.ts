@@ -16,12 +16,9 @@ export interface WalkRequest {
 export type Operation = (typeof allEndpoints)[number]['name']
 
 const corridor = 'origin=Dallas,%20TX&destination=Atlanta,%20GA&equipment=V'
-const marketFile = {
-  text: 'Origin,Destination,Equipment,Rate\n"Dallas, TX","Atlanta, GA",V,1960\n',
-  source: 'Walk',
-  basis: 'all_in',
-  as_of: '2026-02-27',
-}
+const csv = (bytes: string) => ({ type: 'text/csv', bytes })
+const marketFile = csv('Origin,Destination,Equipment,Rate\n"Dallas, TX","Atlanta, GA",V,1960\n')
+const ofMarketFile = 'source=Walk&basis=all_in&as_of=2026-02-27'
 
 const marketRate = {
   origin: 'Dallas, TX',
@@ -245,12 +242,16 @@ export const requestOf: Readonly<Record<Operation, (of: TenantIds) => WalkReques
   }),
   'load-diesel-prices': () => ({
     path: '/api/fuel/diesel-prices',
-    body: { text: 'period,series,value\n2026-03-02,EMD_EPD2D_PTE_NUS_DPG,3.879\n' },
+    text: csv('period,series,value\n2026-03-02,EMD_EPD2D_PTE_NUS_DPG,3.879\n'),
   }),
   'list-exchange-rates': () => ({ path: '/api/exchange-rates' }),
   'add-exchange-rates': () => ({
     path: '/api/exchange-rates',
     body: { rates: [{ day: '2026-03-02', usd_per_cad: 0.7312 }] },
+  }),
+  'load-exchange-file': () => ({
+    path: '/api/exchange-rate-files',
+    text: csv('date,usd_per_cad\n2026-03-02,0.7312\n'),
   }),
   'change-quote-list-settings': () => ({
     path: '/api/quote-list-settings',
@@ -270,8 +271,11 @@ export const requestOf: Readonly<Record<Operation, (of: TenantIds) => WalkReques
   'export-market-standing': () => ({ path: `/api/market-standing/export?${period}` }),
   'list-market-rates': () => ({ path: '/api/market-rates' }),
   'add-market-rates': () => ({ path: '/api/market-rates', body: { rates: [marketRate] } }),
-  'load-market-file': () => ({ path: '/api/market-rate-files', body: marketFile }),
-  'push-market-file': () => ({ path: '/api/integrations/market-rate-files', body: marketFile }),
+  'load-market-file': () => ({ path: `/api/market-rate-files?${ofMarketFile}`, text: marketFile }),
+  'push-market-file': () => ({
+    path: `/api/integrations/market-rate-files?${ofMarketFile}`,
+    text: marketFile,
+  }),
   'erase-market-source': (of) => ({
     path: `/api/market-rate-sources/${encodeURIComponent(marketSourceOf(of))}`,
   }),

@@ -116,12 +116,18 @@ export class Lanewise {
     return this.call('push-market-rates', { body }, options)
   }
 
-  /** Saves the market rates of a CSV file of up to 5,000 rates. Signed and idempotent. `dry_run` only checks the file. */
+  /**
+   * Saves the market rates of a file of up to 5,000 rates, in its own bytes: CSV, plain or gzip, or an Excel workbook. Signed and
+   * idempotent. `dry_run: 'true'` only checks the file.
+   *
+   * @example await lanewise.pushMarketFile(new Blob([await readFile('lanes.xlsx')]), { source: 'DAT' })
+   */
   pushMarketFile(
-    body: Body<'push-market-file'>,
+    file: Blob,
+    query: Query<'push-market-file'> = {},
     options?: CallOptions,
   ): PendingAnswer<Answer<'push-market-file'>> {
-    return this.call('push-market-file', { body }, options)
+    return this.call('push-market-file', { query, body: file }, options)
   }
 
   /** A page of quotes that changed after `cursor`, each with its newest state. Not cached. */

@@ -74,8 +74,12 @@ test('an integration pushes quotes and outcomes under its own ids, books in bulk
   const rate = { ...quote, basis: 'all_in' as const, mid: 1960, source: 'DAT', as_of: '2026-01-05' }
   expect(await tms.pushMarketRates({ rates: [rate] })).toMatchObject({ created: 1, failed: 0 })
   const text = 'Origin,Destination,Equipment,All-In Rate\n"Dallas, TX","Atlanta, GA",V,1980\n'
-  const file = { text, source: 'DAT', as_of: '2026-01-12' }
-  expect(await tms.pushMarketFile(file)).toMatchObject({ stored: true, created: 1, failed: 0 })
+  const about = { source: 'DAT', as_of: '2026-01-12' }
+  expect(await tms.pushMarketFile(new Blob([text]), about)).toMatchObject({
+    stored: true,
+    created: 1,
+    failed: 0,
+  })
   const booked = await tms.pushShipmentUpdates({ updates: [{ external_id: 'B', customer_rate: 2100 }] })
   expect(booked).toMatchObject({ applied: 1 })
   const page = await tms.readQuotes()

@@ -22,7 +22,7 @@ import {
   rotateEventSecret,
   testEventEndpoint,
 } from './event-endpoints.ts'
-import { addExchangeRates, listExchangeRates } from './exchange.ts'
+import { addExchangeRates, listExchangeRates, loadExchangeFile } from './exchange.ts'
 import { firstSteps } from './first-steps.ts'
 import { exportForecasts, getForecasts } from './forecasts.ts'
 import { changeFuelSchedule, getFuel, getFuelSurcharge, loadDieselPrices } from './fuel.ts'
@@ -191,6 +191,7 @@ export const allEndpoints = [
   loadDieselPrices,
   listExchangeRates,
   addExchangeRates,
+  loadExchangeFile,
   getQuote,
   listShipments,
   exportShipments,

@@ -1,7 +1,8 @@
 import Type from 'typebox'
 import { endpoint } from './endpoint.ts'
 import { day } from './fields.ts'
-import { dieselFileBytesMax, exchangeRatesMax, exchangeRatesShown } from './limits.ts'
+import { datedFileBytesMax, exchangeBytesMax, exchangeRatesMax, exchangeRatesShown } from './limits.ts'
+import { fileBody, fileForms, settingsMap, sheet } from './sent-file.ts'
 
 const usdPerCad = Type.Number({
   description: 'US dollars per Canadian dollar',
@@ -28,41 +29,51 @@ export const listExchangeRates = endpoint({
   examples: { answer: { rates: [exampleRate] } },
 })
 
+const whatHappens =
+  'A day that has one gets the new one; other days do not change. Statistics then convert amounts in Canadian dollars by the exchange rate of the day of the quote. If one is not valid, nothing is saved.'
+const saved = Type.Object({
+  days: Type.Integer({ description: 'Days with an exchange rate', minimum: 1 }),
+  changed: Type.Integer({ description: 'Days that are new, or had another one', minimum: 0 }),
+  first: ExchangeRate,
+  last: ExchangeRate,
+})
+const exampleSaved = { days: 1, changed: 1, first: exampleRate, last: exampleRate }
+
 export const addExchangeRates = endpoint({
   name: 'add-exchange-rates',
   method: 'POST',
   path: '/api/exchange-rates',
   summary: 'Enter exchange rates of the Canadian dollar',
-  description:
-    'Saves exchange rates from a list, or from the text of a CSV file with a column date and a column usd_per_cad, FXCADUSD, cad_per_usd or FXUSDCAD (the last two are Canadian per US dollar). A day that has one gets the new one; other days do not change. Statistics then convert amounts in Canadian dollars by the exchange rate of the day of the quote. If one is not valid, nothing is saved.',
+  description: `Saves a list of exchange rates. ${whatHappens}`,
   tag: 'Quotes',
   who: { kind: 'dashboard', role: 'admin' },
-  bodyBytesMax: dieselFileBytesMax,
+  bodyBytesMax: exchangeBytesMax,
   body: Type.Object({
-    rates: Type.Optional(
-      Type.Array(ExchangeRate, {
-        minItems: 1,
-        maxItems: exchangeRatesMax,
-        'x-expected': `a list of 1 to ${exchangeRatesMax} exchange rates`,
-      }),
-    ),
-    text: Type.Optional(
-      Type.String({
-        description: 'Instead of rates: the text of a CSV file',
-        minLength: 1,
-        'x-expected': 'the text of a CSV file',
-      }),
-    ),
+    rates: Type.Array(ExchangeRate, {
+      minItems: 1,
+      maxItems: exchangeRatesMax,
+      'x-expected': `a list of 1 to ${exchangeRatesMax} exchange rates`,
+    }),
   }),
   status: 200,
-  answer: Type.Object({
-    days: Type.Integer({ description: 'Days with an exchange rate', minimum: 1 }),
-    changed: Type.Integer({ description: 'Days that are new, or had another one', minimum: 0 }),
-    first: ExchangeRate,
-    last: ExchangeRate,
-  }),
-  examples: {
-    body: { rates: [exampleRate] },
-    answer: { days: 1, changed: 1, first: exampleRate, last: exampleRate },
-  },
+  answer: saved,
+  examples: { body: { rates: [exampleRate] }, answer: exampleSaved },
+})
+
+export const loadExchangeFile = endpoint({
+  name: 'load-exchange-file',
+  method: 'POST',
+  path: '/api/exchange-rate-files',
+  summary: 'Load exchange rates of the Canadian dollar from a file',
+  description: `Reads a file with a column date and a column usd_per_cad, FXCADUSD, cad_per_usd or FXUSDCAD (the last two are Canadian per US dollar), such as a download of the Bank of Canada. ${fileForms} ${whatHappens}`,
+  tag: 'Quotes',
+  who: { kind: 'dashboard', role: 'admin' },
+  query: Type.Object({ map: settingsMap(['encoding', 'hidden']), sheet }),
+  body: fileBody,
+  bodyKind: 'csv',
+  bodyBytesMax: datedFileBytesMax,
+  status: 200,
+  answer: saved,
+  problems: ['state-conflict'],
+  examples: { body: 'date,usd_per_cad\n2026-03-02,0.7312\n', answer: exampleSaved },
 })

@@ -1,7 +1,8 @@
 import Type from 'typebox'
 import { endpoint } from './endpoint.ts'
 import { day, dollars, nullable, oneOf, text } from './fields.ts'
-import { dieselFileBytesMax, dieselWeeksShown, fuelBytesMax, fuelPeriodsMax, fuelStepsMax } from './limits.ts'
+import { datedFileBytesMax, dieselWeeksShown, fuelBytesMax, fuelPeriodsMax, fuelStepsMax } from './limits.ts'
+import { fileBody, fileForms, settingsMap, sheet } from './sent-file.ts'
 
 /** An amount of dollars with up to three decimals, as diesel and surcharges per mile are priced. */
 function mills(description: string, minimum: number, maximum: number) {
@@ -142,18 +143,13 @@ export const loadDieselPrices = endpoint({
   method: 'POST',
   path: '/api/fuel/diesel-prices',
   summary: 'Load weekly diesel prices from a file of the EIA',
-  description:
-    'Reads the U.S. average retail price of No. 2 diesel (series EMD_EPD2D_PTE_NUS_DPG) in each text form in which the EIA publishes it: rows of its API saved as CSV, the sheet "Data 1" of its Excel file saved as CSV, or the download of the series page. Weeks that are saved get the price of the file; other saved weeks do not change. A file with an unreadable week or price changes nothing.',
+  description: `Reads the U.S. average retail price of No. 2 diesel (series EMD_EPD2D_PTE_NUS_DPG) in each form in which the EIA publishes it: an answer of its API or its rows as CSV, the sheet "Data 1" of its Excel file saved as .xlsx or CSV, or the download of the series page. ${fileForms} Weeks that are saved get the price of the file; other saved weeks do not change. A file with an unreadable week or price changes nothing.`,
   tag: 'Quotes',
   who: { kind: 'dashboard', role: 'admin' },
-  bodyBytesMax: dieselFileBytesMax,
-  body: Type.Object({
-    text: Type.String({
-      description: 'The text of the file',
-      minLength: 1,
-      'x-expected': 'the text of a file of the EIA',
-    }),
-  }),
+  query: Type.Object({ map: settingsMap(['encoding', 'hidden']), sheet }),
+  body: fileBody,
+  bodyKind: 'csv',
+  bodyBytesMax: datedFileBytesMax,
   status: 200,
   answer: Type.Object({
     weeks: Type.Integer({ description: 'Weeks with a price in the file', minimum: 1 }),
@@ -161,8 +157,9 @@ export const loadDieselPrices = endpoint({
     first: DieselWeek,
     last: DieselWeek,
   }),
+  problems: ['state-conflict'],
   examples: {
-    body: { text: 'period,series,value\n2026-03-02,EMD_EPD2D_PTE_NUS_DPG,3.879\n' },
+    body: 'period,series,value\n2026-03-02,EMD_EPD2D_PTE_NUS_DPG,3.879\n',
     answer: {
       weeks: 1,
       changed: 1,

@@ -5,6 +5,7 @@ import { importBytesMax, importColumnsMax, importHeadersBytesMax, workbookBytesM
 import { changeSources } from './quote.ts'
 import { rateBases } from './rate-basis.ts'
 import { refusedColumn } from './refused-column.ts'
+import { fileBody, fileForms, sheet } from './sent-file.ts'
 
 export const importStates = ['running', 'done', 'stopped', 'failed', 'undoing', 'undone'] as const
 
@@ -327,21 +328,12 @@ const runningImport = {
   finished_at: null,
 }
 
-const sheet = Type.Optional(
-  Type.String({
-    description: 'The sheet of a workbook. Without it, the first visible sheet with a header',
-    maxLength: 100,
-    'x-expected': 'the name of a sheet, of at most 100 characters',
-  }),
-)
-
 export const createImport = endpoint({
   name: 'create-import',
   method: 'POST',
   path: '/api/imports',
   summary: 'Import past quotes and bookings',
-  description:
-    'Accepts a CSV file (text/csv; UTF-8, UTF-16, Windows-1252, Macintosh or DOS), plain or gzip, of at most 128 MiB both compressed and uncompressed, or an Excel workbook (.xlsx) of at most 32 MiB. Send the bytes of a gzip file or a workbook as they are, with Content-Type: text/csv (or the type of a workbook) and without Content-Encoding. Titles above the header, totals, repeated headers and remarks are left out, and understood counts them. Columns are matched by known names, or by map. Valid rows are imported; an invalid row is skipped completely. A row with a known reference or lane_ref updates its quote; importing the same row again changes nothing. Of a row of an exported file, only edited cells are applied. Values that the TMS signed and outcomes that a person set are not replaced, and are listed. The import runs in the background: read the import for its progress. A brokerage can run only one import or undo at a time. While pricing rules block quotes or need approval, only an admin or owner can import.',
+  description: `Accepts a table of at most 128 MiB, both compressed and uncompressed, or an Excel workbook of at most 32 MiB. ${fileForms} Titles above the header, totals, repeated headers and remarks are left out, and understood counts them. Columns are matched by known names, or by map. Valid rows are imported; an invalid row is skipped completely. A row with a known reference or lane_ref updates its quote; importing the same row again changes nothing. Of a row of an exported file, only edited cells are applied. Values that the TMS signed and outcomes that a person set are not replaced, and are listed. The import runs in the background: read the import for its progress. A brokerage can run only one import or undo at a time. While pricing rules block quotes or need approval, only an admin or owner can import.`,
   tag: 'Imports',
   who: { kind: 'dashboard', role: 'member' },
   query: Type.Object({
@@ -352,7 +344,7 @@ export const createImport = endpoint({
     map: columnMap,
     sheet,
   }),
-  body: Type.String({ description: 'The file, plain or gzip' }),
+  body: fileBody,
   bodyKind: 'csv',
   bodyBytesMax: importBytesMax,
   status: 202,
@@ -493,7 +485,8 @@ export const readImportHeader = endpoint({
   query: Type.Object({
     map: Type.Optional(
       Type.String({
-        description: 'May choose the encoding, as in encoding=macintosh. Other pairs are not read',
+        description:
+          'May choose the encoding, as in encoding=macintosh, and leave out hidden cells, with hidden=skip. Other pairs are not read',
         maxLength: 4000,
         'x-expected': 'field=column pairs separated by commas',
       }),

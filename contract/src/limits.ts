@@ -183,10 +183,11 @@ export const pastedLengthMax = 60_000
 
 /**
  * A file of market rates: a weekly export of some thousand lanes, at 400 characters a line (the multi-lane output of DAT has 35
- * columns). It is held in memory, so it is smaller than an import.
+ * columns) have 2 MB, or 4 in UTF-16. The limit holds for the file as sent and unpacked. It is held in memory, so it is smaller than
+ * an import.
  */
 export const marketFileRowsMax = 5_000
-export const marketFileLengthMax = 2_000_000
+export const marketFileBytesMax = 4 * 1024 * 1024
 /**
  * No more rates of a file are saved after this time. It is enough for ten transactions of 500 rates, even if each takes the longest
  * database time of a request, 2.5 seconds. With a shorter time, a slow file might never be complete, because sending it again
@@ -215,14 +216,19 @@ export const pageSizeMax = 200
 export const chargesPerAmountMax = 20
 /** Days of an exchange table in one call: thirty years of working days. */
 export const exchangeRatesMax = 8_000
+/** A list of so many exchange rates as JSON, in lines of their own. */
+export const exchangeBytesMax = 1024 * 1024
 export const exchangeRatesShown = 30
 
 /** Periods of a fuel schedule, and steps of a period: ten years of half-years, and prices from $1 to $7 in steps of 10 cents. */
 export const fuelPeriodsMax = 20
 export const fuelStepsMax = 60
 export const fuelBytesMax = 128 * 1024
-/** The EIA has published some 1,700 weeks of up to 100 bytes each. A file of all regions is ten times as long. */
-export const dieselFileBytesMax = 3 * 1024 * 1024
+/**
+ * A file of diesel prices or exchange rates, as sent and unpacked. The EIA has published some 1,700 weeks of up to 100 bytes each. A
+ * file of all regions is ten times as long.
+ */
+export const datedFileBytesMax = 3 * 1024 * 1024
 /** Weeks of a file: a century. */
 export const dieselWeeksMax = 5_200
 /** Weekly diesel prices shown with the schedules. Two months include the price of any schedule that changes monthly. */

@@ -1,5 +1,4 @@
 import Type from 'typebox'
-import { dateOrders } from './date-orders.ts'
 import { endpoint } from './endpoint.ts'
 import {
   dollars,
@@ -15,7 +14,7 @@ import {
 } from './fields.ts'
 import {
   labelLengthMax,
-  marketFileLengthMax,
+  marketFileBytesMax,
   marketFileRowsMax,
   marketFileSecondsMax,
   pageSizeMax,
@@ -31,6 +30,7 @@ import {
 } from './market-reference.ts'
 import { countedAs, pushCounts, pushedItems, RefusedItem, signsAddress } from './push-items.ts'
 import { rateBases } from './rate-basis.ts'
+import { fileBody, fileForms, settingsMap, sheet } from './sent-file.ts'
 
 const area = (end: string) =>
   place(
@@ -200,17 +200,11 @@ export const loadMarketFile = endpoint({
   name: 'load-market-file',
   method: 'POST',
   path: '/api/market-rate-files',
-  summary: 'Load market rates from a CSV file',
-  description: `Reads up to ${marketFileRowsMax.toLocaleString('en-US')} rows with a header line, saves the valid ones, and returns the errors of the others by line. Lines that are no rates (titles, totals, remarks, lanes without a rate, repeated lines) are left out, and notes name them. source, basis, kind, equipment, unit and as_of apply where a row or a column does not state the value. Dollars per mile are multiplied by the miles. Times without a zone are in the time zone of the brokerage. With dry_run, nothing is saved. A brokerage can send only one file at a time. Saving stops after ${marketFileSecondsMax} seconds: a 503 says how many rates are saved; send the file again. ${replaces}`,
+  summary: 'Load market rates from a file',
+  description: `Reads up to ${marketFileRowsMax.toLocaleString('en-US')} rows with a header line, saves the valid ones, and returns the errors of the others by line. ${fileForms} Unpacked, it has at most ${marketFileBytesMax / 1024 / 1024} MiB. Lines that are no rates (titles, totals, remarks, lanes without a rate, repeated lines) are left out, and notes name them. source, basis, kind, equipment, unit and as_of apply where a row or a column does not state the value. Dollars per mile are multiplied by the miles. Times without a zone are in the time zone of the brokerage. With dry_run, nothing is saved. A brokerage can send only one file at a time. Saving stops after ${marketFileSecondsMax} seconds: a 503 says how many rates are saved; send the file again. ${replaces}`,
   tag: 'Market',
   who: member,
-  bodyBytesMax: 4 * marketFileLengthMax,
-  body: Type.Object({
-    text: Type.String({
-      description: 'The text of the file',
-      maxLength: marketFileLengthMax,
-      'x-expected': `text of at most ${marketFileLengthMax.toLocaleString('en-US')} characters`,
-    }),
+  query: Type.Object({
     source: Type.Optional(label('The source of rows without one')),
     basis: Type.Optional(oneOf('The basis of rows without one', rateBases)),
     kind: Type.Optional(oneOf('The kind of rows without one; default buy', marketKinds)),
@@ -222,14 +216,13 @@ export const loadMarketFile = endpoint({
       ),
     ),
     as_of: Type.Optional(time('The date of rows without one')),
-    dates: Type.Optional(
-      oneOf(
-        'The order of day and month of dates such as 3/1/2026, if the file does not show it; default: the setting date_order of the brokerage',
-        dateOrders,
-      ),
-    ),
-    dry_run: Type.Optional(Type.Boolean({ description: 'Check the file and save nothing; default false' })),
+    dry_run: Type.Optional(oneOf('true checks the file and saves nothing', ['true', 'false'])),
+    map: settingsMap(['dates', 'encoding', 'hidden']),
+    sheet,
   }),
+  body: fileBody,
+  bodyKind: 'csv',
+  bodyBytesMax: marketFileBytesMax,
   status: 200,
   answer: Type.Object({
     rows: Type.Integer(),
@@ -252,11 +245,8 @@ export const loadMarketFile = endpoint({
   }),
   problems: ['state-conflict'],
   examples: {
-    body: {
-      text: 'Origin,Destination,Equipment,Rate,Date\nDallas TX,Atlanta GA,V,1960,2026-02-27\n',
-      source: 'DAT',
-      basis: 'all_in',
-    },
+    query: { source: 'DAT', basis: 'all_in' },
+    body: 'Origin,Destination,Equipment,Rate,Date\nDallas TX,Atlanta GA,V,1960,2026-02-27\n',
     answer: {
       rows: 1,
       stored: true,
@@ -283,7 +273,7 @@ export const pushMarketFile = endpoint({
   ...loadMarketFile,
   name: 'push-market-file',
   path: '/api/integrations/market-rate-files',
-  summary: 'Load market rates from a CSV file, for a service token',
+  summary: 'Load market rates from a file, for a service token',
   description: `The same as ${loadMarketFile.path}, for a service token. A file counts as one request. The signed time counts as the time of its rates: a rate of an older signature does not replace one of a newer signature. ${loadMarketFile.description}`,
   tag: 'Integration',
   who: { kind: 'service', signed: true, signs: signsAddress, scope: 'quotes:write' },

@@ -20,16 +20,25 @@ export async function call(
   app: TestApp,
   method: string,
   path: string,
-  options: { token?: string; body?: unknown; headers?: Record<string, string> } = {},
+  options: {
+    token?: string
+    body?: unknown
+    /** A table in its own bytes, instead of `body`. */
+    file?: string | Uint8Array<ArrayBuffer>
+    headers?: Record<string, string>
+  } = {},
 ): Promise<Answer> {
+  const { body: json, file } = options
   const response = await fetch(`${app.url}${path}`, {
     method,
     headers: {
       ...(options.token === undefined ? {} : { Authorization: `Bearer ${options.token}` }),
-      ...(options.body === undefined ? {} : { 'Content-Type': 'application/json' }),
+      ...(json === undefined ? {} : { 'Content-Type': 'application/json' }),
+      ...(file === undefined ? {} : { 'Content-Type': 'text/csv' }),
       ...options.headers,
     },
-    ...(options.body === undefined ? {} : { body: JSON.stringify(options.body) }),
+    ...(json === undefined ? {} : { body: JSON.stringify(json) }),
+    ...(file === undefined ? {} : { body: file }),
   })
   const text = await response.text()
   const isCsv = response.headers.get('content-type')?.startsWith('text/csv') === true
@@ -216,6 +225,22 @@ export async function pushSigned(
   const answer = await response.json()
   checkAgainstContract(method, path, response.status, answer)
   return { status: response.status, headers: response.headers, body: answer }
+}
+
+/** Sends a signed file to an endpoint. The timestamp defaults to the server's clock. */
+export async function pushFile(
+  app: TestApp,
+  integration: Pick<Integration, 'token' | 'secret'>,
+  { method, path: route }: Pick<Endpoint, 'method' | 'path'>,
+  { file, query }: { readonly file: string; readonly query: string },
+  timestampSeconds: number = Math.floor(app.now / 1000),
+): Promise<Answer> {
+  const path = `${route}${query}`
+  const headers = {
+    ...signedHeaders(integration, file, timestampSeconds, { method, path }),
+    'Content-Type': 'text/csv',
+  }
+  return call(app, method, path, { file, headers })
 }
 
 /** A quote that another system pushes. */

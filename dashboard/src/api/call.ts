@@ -67,8 +67,6 @@ export class CallFailed extends Error {
 
 const timeoutMs = 20_000
 const uploadTimeoutMs = 300_000
-/** A file of market rates may wait in the service's queue, and saving it then takes up to 30 seconds. */
-const marketFileTimeoutMs = 60_000
 
 /** Called when the session ends while a page is open. The shell then asks for the password. */
 let onSessionEnded: () => void = () => {}
@@ -117,8 +115,7 @@ export async function call<Name extends OperationName>(
     ...(body === undefined ? {} : { body: body instanceof Blob ? body : JSON.stringify(body) }),
   }
   try {
-    const ordinaryMs = name === 'load-market-file' ? marketFileTimeoutMs : timeoutMs
-    const limitMs = body instanceof Blob ? uploadTimeoutMs : ordinaryMs
+    const limitMs = body instanceof Blob ? uploadTimeoutMs : timeoutMs
     return (await answerTo(addressOf(path, params, query), init, limitMs, signal)) as Answer<Name>
   } catch (failed) {
     // The client rejects values that a URL path cannot contain, for example a lane_ref of ".." in a link.

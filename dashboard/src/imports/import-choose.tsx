@@ -2,10 +2,8 @@ import { IconFileSpreadsheet, IconUpload } from 'virtual:tabler-icons'
 import { Button, FileButton, Group, NativeSelect, Paper, Stack, Text } from '@mantine/core'
 import { useEffect, useState } from 'react'
 import { importBytesMax } from '#contract/limits.ts'
-import { counted } from '../shared-ui/index.ts'
+import { counted, tableFiles } from '../shared-ui/index.ts'
 import { type ChosenFile, fileSize } from './import-file.ts'
-
-const accepted = '.csv,.txt,.tsv,.xlsx,.gz,text/csv,text/plain,text/tab-separated-values,application/gzip'
 
 /** Selects the file to import, by a file dialog or by dropping it anywhere on the page. */
 export function ChooseFile({
@@ -23,7 +21,7 @@ export function ChooseFile({
 }) {
   const over = useDroppedFile(onFile)
   const pick = (label: string, variant: 'filled' | 'default') => (
-    <FileButton onChange={(file) => file !== null && onFile(file)} accept={accepted} disabled={busy}>
+    <FileButton onChange={(file) => file !== null && onFile(file)} accept={tableFiles} disabled={busy}>
       {(props) => (
         <Button
           {...props}

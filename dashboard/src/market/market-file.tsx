@@ -1,14 +1,14 @@
 import { Button, NativeSelect, SimpleGrid, Stack, Text, TextInput } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { type Answer, type Body, useChange } from '../api/index.ts'
-import { counted, FileForm, textOfFile } from '../shared-ui/index.ts'
+import { type Answer, type Query, useChange } from '../api/index.ts'
+import { counted, FileForm } from '../shared-ui/index.ts'
 
 type Loaded = Answer<'load-market-file'>
 
 const errorsShown = 10
 
-/** Loads market rates from a CSV file: checks it first, and saves it on request. */
+/** Loads market rates from a file: checks it first, and saves it on request. */
 export function RateFile() {
   const [file, setFile] = useState<File | null>(null)
   const [assumed, setAssumed] = useState<WholeFile>({
@@ -21,20 +21,22 @@ export function RateFile() {
   })
   const load = useChange('load-market-file')
   const queries = useQueryClient()
-  const send = async (dryRun: boolean) => {
+  const send = (dryRun: boolean) => {
     if (file === null) return
     const { source, basis, kind, unit, equipment, asOf } = assumed
-    const body: Body<'load-market-file'> = {
-      text: await textOfFile(file),
+    const query: Query<'load-market-file'> = {
       ...(source.trim() === '' ? {} : { source: source.trim() }),
       ...(basis === '' ? {} : { basis: basis as 'all_in' | 'linehaul' }),
       kind: kind as 'buy' | 'sell',
       ...(unit === '' ? {} : { unit: unit as 'per_load' | 'per_mile' }),
       ...(equipment.trim() === '' ? {} : { equipment: equipment.trim() }),
       ...(asOf === '' ? {} : { as_of: asOf }),
-      dry_run: dryRun,
+      dry_run: dryRun ? 'true' : 'false',
     }
-    load.mutate({ body }, { onSuccess: () => (dryRun ? undefined : void queries.invalidateQueries()) })
+    load.mutate(
+      { query, body: file },
+      { onSuccess: () => (dryRun ? undefined : void queries.invalidateQueries()) },
+    )
   }
   const changed =
     <Value,>(set: (value: Value) => void) =>
@@ -47,9 +49,8 @@ export function RateFile() {
     <FileForm
       label="Load a file of market rates"
       titleOrder={2}
-      hint="A CSV file, such as an export of DAT or Greenscreens, with the columns origin, destination, equipment and rate; also low, high, fuel, reports, miles, source, date and basis. Amounts are dollars per load, or dollars per mile if the column or you say so."
-      fileLabel="CSV file"
-      accept=".csv,.txt,.tsv,text/csv,text/plain"
+      hint="A CSV or Excel file (.xlsx), such as an export of DAT or Greenscreens, with the columns origin, destination, equipment and rate; also low, high, fuel, reports, miles, source, date and basis. Amounts are dollars per load, or dollars per mile if the column or you say so."
+      fileLabel="File of market rates"
       file={file}
       onFile={changed(setFile)}
       fields={<Assumed assumed={assumed} onChange={changed(setAssumed)} />}
@@ -57,11 +58,11 @@ export function RateFile() {
       errorTitle="The file was not loaded"
       pending={load.isPending}
       action="Check the file"
-      onSend={() => void send(true)}
+      onSend={() => send(true)}
       result={checked !== undefined && <Result loaded={checked} />}
       then={
         checked?.stored === false && checked.failed < checked.rows ? (
-          <Button loading={load.isPending} onClick={() => void send(false)}>
+          <Button loading={load.isPending} onClick={() => send(false)}>
             Save {counted(checked.rows - checked.failed, 'rate')}
           </Button>
         ) : null

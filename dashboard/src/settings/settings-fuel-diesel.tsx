@@ -47,9 +47,9 @@ function DieselFile() {
   return (
     <DatedFile
       load={load}
-      send={(text, then) => load.mutate({ body: { text } }, then)}
+      send={(file, then) => load.mutate({ body: file }, then)}
       label="Load diesel prices"
-      hint='Rows of the API of the EIA, saved as CSV, the sheet "Data 1" of its Excel file saved as CSV, or the download of the series page. A week that was loaded before gets the price of the file.'
+      hint='Rows of the API of the EIA, its Excel file saved as .xlsx, its sheet "Data 1" saved as CSV, or the download of the series page. A week that was loaded before gets the price of the file.'
       fileLabel="File of the EIA"
       unit="week"
       value="price"

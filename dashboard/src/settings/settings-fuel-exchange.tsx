@@ -45,13 +45,13 @@ export function ExchangeRates({ mayChange }: { mayChange: boolean }) {
 }
 
 function ExchangeFile() {
-  const load = useChange('add-exchange-rates')
+  const load = useChange('load-exchange-file')
   return (
     <DatedFile
       load={load}
-      send={(text, then) => load.mutate({ body: { text } }, then)}
+      send={(file, then) => load.mutate({ body: file }, then)}
       label="Load exchange rates"
-      hint="A CSV file with the columns date and usd_per_cad, or the download of FXCADUSD or FXUSDCAD from the Bank of Canada. A day that was loaded before gets the rate of the file."
+      hint="A CSV or Excel file (.xlsx) with the columns date and usd_per_cad, or the download of FXCADUSD or FXUSDCAD from the Bank of Canada. A day that was loaded before gets the rate of the file."
       fileLabel="File of exchange rates"
       unit="day"
       value="rate"

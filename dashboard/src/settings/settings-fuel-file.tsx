@@ -2,7 +2,7 @@ import { Text } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { useChange } from '../api/index.ts'
-import { calendarDay, counted, FileForm, textOfFile } from '../shared-ui/index.ts'
+import { calendarDay, counted, FileForm } from '../shared-ui/index.ts'
 
 /** The contents of a file: how many dated values it has, and how many changed. The last value is in words. */
 interface LoadedFile {
@@ -30,7 +30,7 @@ export function DatedFile({
   value,
 }: {
   load: Pick<ReturnType<typeof useChange>, 'error' | 'isPending' | 'reset'>
-  send: (text: string, then: { onSuccess: () => void }) => void
+  send: (file: File, then: { onSuccess: () => void }) => void
   loaded: LoadedFile | undefined
   label: string
   hint: string
@@ -40,8 +40,8 @@ export function DatedFile({
 }) {
   const [file, setFile] = useState<File | null>(null)
   const queries = useQueryClient()
-  const onSend = async () => {
-    if (file !== null) send(await textOfFile(file), { onSuccess: () => void queries.invalidateQueries() })
+  const onSend = () => {
+    if (file !== null) send(file, { onSuccess: () => void queries.invalidateQueries() })
   }
   return (
     <FileForm
@@ -49,7 +49,6 @@ export function DatedFile({
       titleOrder={3}
       hint={hint}
       fileLabel={fileLabel}
-      accept=".csv,.txt,text/csv,text/plain"
       file={file}
       onFile={(next) => {
         load.reset()
@@ -59,7 +58,7 @@ export function DatedFile({
       errorTitle="Nothing was saved"
       pending={load.isPending}
       action="Load the file"
-      onSend={() => void onSend()}
+      onSend={onSend}
       result={
         loaded !== undefined && (
           <Text size="sm" role="status">

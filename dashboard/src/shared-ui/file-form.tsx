@@ -3,13 +3,16 @@ import type { FormEvent, ReactNode } from 'react'
 import type { CallFailed } from '../api/index.ts'
 import { Failed } from './states.tsx'
 
+/** The files with tables that are read, for the file dialog. */
+export const tableFiles =
+  '.csv,.txt,.tsv,.xlsx,.gz,text/csv,text/plain,text/tab-separated-values,application/gzip'
+
 interface FileFormProps {
   /** The name of the form for screen readers. */
   readonly label: string
   readonly titleOrder: TitleOrder
   readonly hint: ReactNode
   readonly fileLabel: string
-  readonly accept: string
   readonly file: File | null
   readonly onFile: (file: File | null) => void
   readonly error: CallFailed | null
@@ -42,7 +45,7 @@ export function FileForm(props: FileFormProps) {
         </Text>
         <FileInput
           label={props.fileLabel}
-          accept={props.accept}
+          accept={tableFiles}
           required
           clearable
           clearButtonProps={{ 'aria-label': 'Remove the file' }}

@@ -10,7 +10,7 @@ export { type Column, DataTable } from './data-table.tsx'
 export { Difference } from './difference.tsx'
 export { ExportLink } from './export-link.tsx'
 export { type Figure, Figures } from './figures.tsx'
-export { FileForm } from './file-form.tsx'
+export { FileForm, tableFiles } from './file-form.tsx'
 export {
   calendarDay,
   count,
@@ -116,7 +116,6 @@ export {
 } from './shortcuts.ts'
 export { useShortcutsSwitch } from './shortcuts-switch.ts'
 export { Failed, Loading, Nothing } from './states.tsx'
-export { textOfFile } from './text-of-file.ts'
 export { shownZone, showTimeZone, startOfDay, viewerZone, wallTime } from './time-zone.ts'
 export { Understood } from './understood.tsx'
 export { ValidFor } from './valid-for.tsx'

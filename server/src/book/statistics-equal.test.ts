@@ -170,7 +170,8 @@ async function randomBrokerage(seed: number, { isMixed }: { isMixed: boolean }):
     const monday = new Date(start + 7 * n * day).toISOString().slice(0, 10)
     return `${monday},EMD_EPD2D_PTE_NUS_DPG,${3.5 + n / 100}`
   })
-  await as('POST', '/api/fuel/diesel-prices', { text: `period,series,value\n${weeks.join('\n')}` })
+  const prices = `period,series,value\n${weeks.join('\n')}`
+  await call(app, 'POST', '/api/fuel/diesel-prices', { token: tenant.owner, file: prices })
   const random = seededNumbers(seed)
   const quotes = Array.from({ length: 500 }, () => randomQuote(random, memberId)).map((quote) =>
     isMixed

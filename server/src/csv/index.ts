@@ -35,7 +35,7 @@ export {
   seeDate,
 } from './date-order.ts'
 export { givenText, kindOfUnit } from './given-cells.ts'
-export { amountFields, guessedHeaders, knownNames, lookedUpName, statusLike } from './guessed-columns.ts'
+export { amountFields, guessedHeaders, lookedUpName, statusLike } from './guessed-columns.ts'
 export { headerTerms } from './header-terms.ts'
 export {
   ambiguousHeaders,
@@ -46,6 +46,7 @@ export {
   importFields,
 } from './import-fields.ts'
 export { likelyEquipment, likelyOutcome } from './likely-words.ts'
+export { type MarketFileField, type MarketMeaning, marketMeaning } from './market-names.ts'
 export {
   readBasis,
   readCharge,
@@ -64,3 +65,4 @@ export {
 export { type OutcomeReason, type ReadOutcome, readOutcome, readReason } from './outcome-cells.ts'
 export { pushedOnlyFieldOfHeader } from './pushed-fields.ts'
 export { type PushedCellName, pushedCells, quoteCells } from './quote-cells.ts'
+export { exchangeNames, isNamed, type Vocabulary, vocabularies } from './vocabularies.ts'

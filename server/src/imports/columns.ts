@@ -20,8 +20,9 @@ import {
 } from '../csv/index.ts'
 import { currencyAbove, type FileCurrency, headerFault, inUsDollars } from './column-terms.ts'
 import { constantFault } from './map-constants.ts'
+import { mapPairs, withoutQuotes } from './map-pairs.ts'
 import { isSetting, type MapSettings, readSetting } from './map-settings.ts'
-import { equalsOf, readMeaning, type WordMeanings, withoutQuotes } from './word-meanings.ts'
+import { readMeaning, type WordMeanings } from './word-meanings.ts'
 
 /** A problem of a header or a map, and how to fix it. `column` is null when the problem has no single column. */
 export interface ColumnProblem {
@@ -509,8 +510,8 @@ interface ReadMap {
 }
 
 /**
- * Reads `field=column` pairs. Double quotes enclose a column name with a comma; double quotes inside it are doubled.
- * `#3` without quotes is the third column, for headers with missing or repeated names. `field==value` states a value for all rows.
+ * Reads `field=column` pairs. `#3` without quotes is the third column, for headers with missing or repeated names. `field==value`
+ * states a value for all rows.
  */
 function readMap(map: string, names: Names, problems: ColumnProblem[], settings: MapSettings): ReadMap {
   const { headers } = names
@@ -525,19 +526,15 @@ function readMap(map: string, names: Names, problems: ColumnProblem[], settings:
     said.add(list)
     return ` ${list}`
   }
-  for (const pair of map.match(/(?:"[^"]*"|[^,"])+/g) ?? []) {
-    if (pair.trim() === '') continue
+  for (const pair of mapPairs(map)) {
     if (problems.length > pairProblemsMax) break
-    const at = equalsOf(pair)
-    if (at < 0) {
-      wrong(null, `The map ${quoted(pair.trim())} must be a pair such as quoted_rate=Sell Rate.`)
+    if (typeof pair === 'string') {
+      wrong(null, `The map ${quoted(pair)} must be a pair such as quoted_rate=Sell Rate.`)
       continue
     }
-    const fieldText = pair.slice(0, at).replaceAll('"', '').trim()
-    const written = pair.slice(at + 1).trim()
-    const column = withoutQuotes(written)
+    const { left, name: fieldText, value: column, written } = pair
     settings.words ??= {}
-    const word = readMeaning(pair.slice(0, at), column, settings.words)
+    const word = readMeaning(left, column, settings.words)
     if (word !== undefined) {
       if (word !== null) wrong(null, word)
       continue

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { threadMs } from '#testing/thread-time.ts'
-import { bytesOfText, ImportFileError } from '../tables/index.ts'
+import { ImportFileError } from '../tables/index.ts'
 import { readDieselFile } from './diesel-file.ts'
 
 const prices = [
@@ -12,7 +12,7 @@ const title = 'Weekly U.S. No 2 Diesel Retail Prices'
 /** The details with which a file is refused. */
 async function refusals(text: string): Promise<string[]> {
   try {
-    await readDieselFile(bytesOfText(text, 'its sheet "Data 1"'))
+    await readDieselFile([Buffer.from(text)])
   } catch (error) {
     if (error instanceof ImportFileError) return error.problems.map(({ detail }) => detail)
     throw error
@@ -54,7 +54,7 @@ test.each([
     ],
   ],
 ])('reads %s', async (_, lines) => {
-  expect(await readDieselFile(bytesOfText(`\uFEFF${lines.join('\r\n')}\r\n`))).toEqual(prices)
+  expect(await readDieselFile([Buffer.from(`\uFEFF${lines.join('\r\n')}\r\n`)])).toEqual(prices)
 })
 
 test.each([
@@ -64,7 +64,7 @@ test.each([
     ['period,series,value', '2026-03-02,EMD_EPD2D_PTE_R10_DPG,4.1'],
     /must contain the series/,
   ],
-  ['an Excel workbook', ['PK\u0003\u0004'], /Save its sheet "Data 1" as "CSV UTF-8"/],
+  ['half a workbook', ['PK\u0003\u0004'], /workbook/],
   [
     'a price in cents',
     ['period,series,value', '2026-03-02,EMD_EPD2D_PTE_NUS_DPG,387.9'],

@@ -1,8 +1,9 @@
 import Papa from 'papaparse'
-import { dieselFileBytesMax, dieselWeeksMax } from '#contract/limits.ts'
+import { datedFileBytesMax, dieselWeeksMax } from '#contract/limits.ts'
 import type { DieselPrice } from '#engine/fuel-surcharge.ts'
 import { cellText, quoted, readCell, readDay } from '../csv/index.ts'
 import { type FileBytes, ImportFileError, readTable, refuseCells, unpacked } from '../tables/index.ts'
+import type { CellSettings } from './file-settings.ts'
 
 /** The EIA's series of the average U.S. retail price of No. 2 diesel. Fuel surcharges are customarily computed from it. */
 const usDieselSeries = 'EMD_EPD2D_PTE_NUS_DPG'
@@ -14,20 +15,25 @@ const millsMax = 20_000
 const problemsMax = 20
 
 /**
- * Reads the weekly diesel prices of the EIA, in each of the forms in which it publishes them as text:
+ * Reads the weekly diesel prices of the EIA, in each of the forms in which it publishes them:
  * - an answer of its API (`api.eia.gov/v2/petroleum/pri/gnd/data`), or its rows saved as CSV: period, series and value;
- * - the sheet "Data 1" of its Excel file, saved as CSV: a row "Sourcekey" with the series, then a row per week;
+ * - the sheet "Data 1" of its Excel file, saved as .xlsx or CSV: a row "Sourcekey" with the series, then a row per week;
  * - the download of a series page: lines about the source, a header "Week of", then a row per week.
  *
  * A week without a price (an empty cell, NA, W, or -) is left out. Only the U.S. average is read.
  *
  * @returns the prices, oldest week first
  * @throws ImportFileError with the line and the remedy, if the file has another form or a price or date that cannot be read
- * @example await readDieselFile(bytesOfText('period,series,value\n2026-03-02,EMD_EPD2D_PTE_NUS_DPG,3.879'))
+ * @example await readDieselFile([Buffer.from('period,series,value\n2026-03-02,EMD_EPD2D_PTE_NUS_DPG,3.879')])
  *   // [{ week: '2026-03-02', mills: 3879 }]
  */
-export async function readDieselFile(file: FileBytes): Promise<DieselPrice[]> {
-  const { lines } = await readTable(await asCsv(file), { knownNames: namesOfDiesel, cellsMax })
+export async function readDieselFile(file: FileBytes, cells: CellSettings = {}): Promise<DieselPrice[]> {
+  const { lines } = await readTable(await asCsv(file), {
+    vocabulary: 'diesel prices',
+    ...cells,
+    cellsMax,
+    bytesMax: datedFileBytesMax,
+  })
   const data = lines.map(({ cells }) => cells)
   const form = apiForm(data) ?? sheetForm(data) ?? pageForm(data)
   if (form === null) {
@@ -72,7 +78,7 @@ async function asCsv(file: FileBytes): Promise<FileBytes> {
     pieces.push(piece)
     length += piece.length
     const isAnswer = /^\uFEFF?\s*\{/.test(pieces[0]?.subarray(0, 100).toString() ?? '')
-    if (!isAnswer || length > dieselFileBytesMax) return file
+    if (!isAnswer || length > datedFileBytesMax) return file
   }
   return [Buffer.from(csvOfAnswer(Buffer.concat(pieces).toString()))]
 }
@@ -80,7 +86,7 @@ async function asCsv(file: FileBytes): Promise<FileBytes> {
 /** The EIA publishes a workbook of Excel 97, which is not read. */
 function refuseXls(first: Buffer): void {
   if (first.subarray(0, 4).toString('latin1') === '\u00d0\u00cf\u0011\u00e0') {
-    throw refused('The file is an Excel workbook (.xls). Save its sheet "Data 1" as CSV and send that file.')
+    throw refused('The file is an Excel workbook (.xls). Save it as .xlsx and send that file.')
   }
 }
 
@@ -115,10 +121,6 @@ function apiForm(data: readonly (readonly string[])[]): DieselForm | null {
   const isRead = (cells: readonly string[]) => cells[series]?.trim().toUpperCase() === usDieselSeries
   return data.some(isRead) ? { header, week, price, isRead } : null
 }
-
-/** The number of column names of the three forms among cells. */
-const namesOfDiesel = (cells: readonly string[]) =>
-  cells.filter((cell) => /^(period|series|value|sourcekey|week of)$/i.test(cell.trim())).length
 
 const hasWeek = (cells: readonly string[]) => (cells[0] ?? '').trim() !== ''
 

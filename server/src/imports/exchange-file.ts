@@ -1,36 +1,34 @@
-import { exchangeRatesMax } from '#contract/limits.ts'
+import { datedFileBytesMax, exchangeRatesMax } from '#contract/limits.ts'
 import { type ExchangeRate, USD_PER_CAD } from '#engine/exchange-days.ts'
-import { cellText, quoted, readCell, readDay } from '../csv/index.ts'
+import { cellText, exchangeNames, isNamed, quoted, readCell, readDay } from '../csv/index.ts'
 import { type FileBytes, ImportFileError, readTable } from '../tables/index.ts'
+import type { CellSettings } from './file-settings.ts'
 
-/** The names of the columns. The Bank of Canada publishes FXCADUSD and FXUSDCAD. FXUSDCAD is the Canadian dollars for one US dollar. */
-const dayNames = ['date', 'day']
-const usdPerCadNames = ['usdpercad', 'fxcadusd', 'cadusd']
-const cadPerUsdNames = ['cadperusd', 'fxusdcad', 'usdcad']
 const problemsMax = 20
 /** The most cells of the file. The Bank of Canada publishes 26 currencies, since 2017. */
 const cellsMax = 250_000
 
-const folded = (cell: string) => cell.toLowerCase().replaceAll(/[^a-z]/g, '')
-
 /**
- * Reads exchange rates of the Canadian dollar from a CSV file, such as a download of the Bank of Canada: lines about the source, a
+ * Reads exchange rates of the Canadian dollar from a table, such as a download of the Bank of Canada: lines about the source, a
  * header with the columns date and an exchange rate, then a row per day. A day without an exchange rate is left out.
  *
  * @returns the exchange rates, oldest day first
  * @throws ImportFileError with the line and the remedy, if the file has another form or a value that cannot be read
- * @example await readExchangeFile(bytesOfText('date,FXUSDCAD\n2026-03-02,1.25')) // [{ day: '2026-03-02', usdPerCad: 0.8 }]
+ * @example await readExchangeFile([Buffer.from('date,FXUSDCAD\n2026-03-02,1.25')]) // [{ day: '2026-03-02', usdPerCad: 0.8 }]
  */
-export async function readExchangeFile(file: FileBytes): Promise<ExchangeRate[]> {
-  const known = [...dayNames, ...usdPerCadNames, ...cadPerUsdNames]
-  const namesOf = (cells: readonly string[]) => cells.filter((cell) => known.includes(folded(cell))).length
-  const { lines } = await readTable(file, { knownNames: namesOf, cellsMax })
+export async function readExchangeFile(file: FileBytes, cells: CellSettings = {}): Promise<ExchangeRate[]> {
+  const { lines } = await readTable(file, {
+    vocabulary: 'exchange rates',
+    ...cells,
+    cellsMax,
+    bytesMax: datedFileBytesMax,
+  })
   const data = lines.map(({ cells }) => cells)
-  const at = data.findIndex((cells) => cells.some((cell) => dayNames.includes(folded(cell))))
-  const names = (data[at] ?? []).map(folded)
-  const dayAt = names.findIndex((name) => dayNames.includes(name))
-  const direct = names.findIndex((name) => usdPerCadNames.includes(name))
-  const inverse = names.findIndex((name) => cadPerUsdNames.includes(name))
+  const at = data.findIndex((cells) => cells.some(isNamed(exchangeNames.day)))
+  const header = data[at] ?? []
+  const dayAt = header.findIndex(isNamed(exchangeNames.day))
+  const direct = header.findIndex(isNamed(exchangeNames.usdPerCad))
+  const inverse = header.findIndex(isNamed(exchangeNames.cadPerUsd))
   if (dayAt < 0 || (direct < 0 && inverse < 0)) {
     throw refused(
       'The file must have a header with the columns date and usd_per_cad (or FXCADUSD), or cad_per_usd (or FXUSDCAD).',

@@ -1,6 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
 import type { RateBasis } from '#engine/rate-basis.ts'
-import { knownNames } from '../csv/index.ts'
 import {
   databaseNow,
   fileDefaultsOf,
@@ -28,10 +27,7 @@ import {
 import {
   type FileBytes,
   ImportFileError,
-  isSingleByteEncoding,
   openTable,
-  type SingleByteEncoding,
-  singleByteEncodings,
   type TableFile,
   type TableRow,
   tablePieces,
@@ -41,6 +37,7 @@ import { type Columns, readColumns, withCurrencyAbove } from './columns.ts'
 import { ErrorCauses } from './error-causes.ts'
 import { type DateSettings, FileDates, type SeenInFile, seeDates } from './file-dates.ts'
 import { FileWords } from './file-words.ts'
+import { cellSettings } from './file-settings.ts'
 import {
   addLeftOut,
   constantNotes,
@@ -54,7 +51,6 @@ import {
   otherLoadsNotes,
 } from './import-notes.ts'
 import { knownCells } from './known-cells.ts'
-import { leavesOutHidden } from './map-settings.ts'
 import { moneyNotes } from './money-notes.ts'
 import { persist } from './persist.ts'
 import { UnknownPlaces } from './place-notes.ts'
@@ -106,10 +102,8 @@ export async function openImport(
   } = {},
 ): Promise<OpenImport> {
   const csv = await openTable(bytes, {
-    knownNames,
-    sheet,
-    encoding: chosenEncoding(map),
-    leavesOutHidden: leavesOutHidden(map),
+    vocabulary: 'quotes',
+    ...cellSettings({ sheet, map }),
     workbook,
   })
   const carried = settingsOfReasons(csv.header)
@@ -130,7 +124,7 @@ export async function openImport(
  * Opens a file of quotes. Its header is recognized by known column names.
  *
  * @param sheet the sheet of a workbook; without it, the first one with a header
- * @param map may choose the encoding, as in `encoding=macintosh`
+ * @param map may choose the encoding, as in `encoding=macintosh`, and leave out hidden cells
  * @throws ImportFileError
  */
 export async function openFile(
@@ -138,15 +132,7 @@ export async function openFile(
   sheet: string | undefined,
   map: string | undefined,
 ): Promise<TableFile> {
-  return openTable(bytes, { knownNames, sheet, encoding: chosenEncoding(map) })
-}
-
-/** @throws ImportFileError if the map names an encoding that is not read */
-function chosenEncoding(map = ''): SingleByteEncoding | undefined {
-  const name = /(?:^|,)\s*encoding\s*=\s*([^,"]{0,40})/.exec(map)?.[1]?.trim().toLowerCase()
-  if (name === undefined || isSingleByteEncoding(name)) return name
-  const detail = `The map says encoding=${name}; it must be encoding=${singleByteEncodings.join(' or ')}. UTF-8 and UTF-16 need no choice.`
-  throw new ImportFileError([{ code: 'map', row: null, column: null, detail }])
+  return openTable(bytes, { vocabulary: 'quotes', ...cellSettings({ sheet, map }) })
 }
 
 /** Runs the work of a batch when it is the turn of its import or undo. */

@@ -2,7 +2,7 @@
  * CSV imports: parsing a file, validating its rows, saving them, and undoing an import.
  */
 
-export { bytesOfText, type FileBytes, ImportFileError } from '../tables/index.ts'
+export { type FileBytes, ImportFileError } from '../tables/index.ts'
 export {
   basisFields,
   type ColumnMatch,
@@ -14,6 +14,7 @@ export {
 } from './columns.ts'
 export { readDieselFile } from './diesel-file.ts'
 export { readExchangeFile } from './exchange-file.ts'
+export { fileSettings } from './file-settings.ts'
 export { type ImportEnd, importFile, openFile, openImport } from './import-file.ts'
 export { type ImportCounts, type ImportRunner, importRunner } from './import-runner.ts'
 export { knownCells } from './known-cells.ts'

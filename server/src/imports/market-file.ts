@@ -1,20 +1,15 @@
-import { marketFileRowsMax } from '#contract/limits.ts'
+import { marketFileBytesMax, marketFileRowsMax } from '#contract/limits.ts'
 import { marketCurrencies } from '#contract/market-reference.ts'
 import { MARKET_RATE_RULE } from '#engine/market-rate.ts'
 import type { Steps } from '#engine/steps.ts'
-import { cellText, currencyWords, quoted } from '../csv/index.ts'
+import { cellText, currencyWords, type MarketFileField, quoted } from '../csv/index.ts'
 import { yieldBetweenSteps } from '../runtime/index.ts'
 import { type FileBytes, ImportFileError, readTable } from '../tables/index.ts'
 import { currencyAbove } from './column-terms.ts'
 import type { DateSettings } from './file-dates.ts'
+import type { CellSettings } from './file-settings.ts'
 import { isNoAmount, marketAmount, readPerMile } from './market-cells.ts'
-import {
-  type ChosenColumns,
-  chooseColumns,
-  type MarketFileField,
-  meaningOf,
-  type RateColumns,
-} from './market-columns.ts'
+import { type ChosenColumns, chooseColumns, type RateColumns } from './market-columns.ts'
 import { marketDates } from './market-dates.ts'
 import {
   endFields,
@@ -39,10 +34,11 @@ const columnsMax = 200
 /** Maximum lines of a file, including those without a rate. */
 const linesMax = 4 * marketFileRowsMax
 
-/** The time of the reading in epoch milliseconds, and how the brokerage writes dates. */
+/** The time of the reading in epoch milliseconds, how the brokerage writes dates, and how a person chose to read the cells. */
 interface FileSurroundings {
   readonly now: number
   readonly dates: DateSettings
+  readonly cells?: CellSettings
 }
 
 /**
@@ -55,9 +51,16 @@ interface FileSurroundings {
 export async function readMarketFile(
   bytes: FileBytes,
   defaults: MarketFileDefaults,
-  { now, dates }: FileSurroundings,
+  { now, dates, cells }: FileSurroundings,
 ): Promise<MarketFile> {
-  const table = await readTable(bytes, { knownNames, columnsMax, linesMax, lengthMax: lineLengthMax })
+  const table = await readTable(bytes, {
+    vocabulary: 'market rates',
+    ...cells,
+    columnsMax,
+    linesMax,
+    lengthMax: lineLengthMax,
+    bytesMax: marketFileBytesMax,
+  })
   return yieldBetweenSteps(readInSteps(table, defaults, { now, dates }))
 }
 
@@ -137,10 +140,6 @@ function refused(detail: string): ImportFileError {
 
 /** A longer line has more columns than are read, longer cells, or a double quote that is never closed. */
 const lineLengthMax = 512_000
-
-function knownNames(cells: readonly string[]): number {
-  return new Set(cells.slice(0, columnsMax).flatMap((cell) => meaningOf(cell)?.field ?? [])).size
-}
 
 /** Fields for which the person can choose one value for the whole file. */
 const fieldsWithDefault = ['equipment', 'source', 'basis', 'as_of'] as const

@@ -6,6 +6,7 @@ import type { GivenKind } from '#engine/not-given.ts'
 import {
   type DateReader,
   givenText,
+  type MarketFileField,
   quoted,
   readCell,
   readCurrencyIn,
@@ -25,7 +26,7 @@ import {
   scopeOfAreas,
   zipAreaOf,
 } from './market-cells.ts'
-import type { ChosenColumns, MarketFileField, RateColumns } from './market-columns.ts'
+import type { ChosenColumns, RateColumns } from './market-columns.ts'
 
 /** The values for rows and columns that do not state their own. */
 export interface MarketFileDefaults {
@@ -36,7 +37,7 @@ export interface MarketFileDefaults {
   readonly equipment?: string
   readonly unit?: 'per_load' | 'per_mile'
   /** The order of day and month that a person chose. */
-  readonly dates?: DateOrder
+  readonly dates?: DateOrder | null
 }
 
 /** A row in the form of a pushed rate, not yet validated, with the errors of unreadable cells. */

@@ -15,6 +15,7 @@ import {
   readOutcome,
   readYesNo,
 } from '../csv/index.ts'
+import { withoutQuotes } from './map-pairs.ts'
 
 /** The fields whose cells are words, not names, numbers or times. */
 export const wordFields = [
@@ -91,22 +92,6 @@ export function likelyMeaning({ field, text }: Word): string | null {
 /** The left side of the pair that states a word in a map. @example wordPair({ field: 'outcome', text: 'No, lost' }) // 'outcome:"No, lost"' */
 export function wordPair({ field, text }: Word): string {
   return `${field}:${/[",=]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text}`
-}
-
-/** @example withoutQuotes('"Rate ""all in"""') // 'Rate "all in"' */
-export function withoutQuotes(written: string): string {
-  const inside = /^"((?:[^"]|"")*)"$/.exec(written)
-  return (inside?.[1]?.replaceAll('""', '"') ?? written.replaceAll('"', '')).trim()
-}
-
-/** The position of the equals sign of a pair, outside of double quotes; -1 if there is none. */
-export function equalsOf(pair: string): number {
-  let isInside = false
-  for (let at = 0; at < pair.length; at++) {
-    if (pair[at] === '"') isInside = !isInside
-    else if (pair[at] === '=' && !isInside) return at
-  }
-  return -1
 }
 
 /**

@@ -1,14 +1,13 @@
 import { gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
 import { threadMs } from '#testing/thread-time.ts'
-import { knownNames } from '../csv/index.ts'
 import type { FileBytes } from './file-bytes.ts'
 import { ImportFileError } from './refused.ts'
 import { openTable } from './table-file.ts'
 import { tablePieces } from './table-pieces.ts'
 import type { TableRow } from './text-rows.ts'
 
-const open = (file: FileBytes) => openTable(file, { knownNames })
+const open = (file: FileBytes) => openTable(file, { vocabulary: 'quotes' })
 
 /** The bytes in pieces of a size that also splits characters. */
 function inPieces(text: string | Buffer, pieceBytes = 64_001): Buffer[] {

@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import { setImmediate as othersTurn } from 'node:timers/promises'
 import { importColumnsMax, importHeadBytesMax, workbookBytesMax } from '#contract/limits.ts'
+import { type Vocabulary, vocabularies } from '../csv/index.ts'
 import { type Encoding, inUtf8, type Reading, singleByteEncodingOf, utf16Of } from './encoding.ts'
 import type { SingleByteEncoding } from './encoding-words.ts'
 import { type FileBytes, unpacked } from './file-bytes.ts'
@@ -41,8 +42,8 @@ export interface TableFile {
 
 /** How a file is opened. */
 export interface OpenOptions {
-  /** The number of different known names of columns among the cells of a line, to find the header. */
-  readonly knownNames: (cells: readonly string[]) => number
+  /** What the table is about. The header, and the sheet of a workbook, are found by its names. */
+  readonly vocabulary: Vocabulary
   /** The sheet of a workbook; without it, the first one with a header. */
   readonly sheet?: string | undefined
   /** The maximum columns; `importColumnsMax` without it. */
@@ -110,8 +111,8 @@ async function openWorkbook(
     whole.set(piece, at)
     at += piece.length
   }
-  const { sheet, leavesOutHidden = false } = options
-  const read = await readWorkbook(whole, { sheet, leavesOutHidden })
+  const { vocabulary, sheet, leavesOutHidden = false } = options
+  const read = await readWorkbook(whole, { vocabulary, sheet, leavesOutHidden })
   if ('unreadable' in read) throw refused('file', read.unreadable)
   return { ...(await openCsv([read.text], options)), workbook: read }
 }
@@ -123,7 +124,7 @@ async function openCsv(bytes: FileBytes, options: OpenOptions): Promise<TableFil
 
 async function openText(
   { bytes, first, bytesTotal, newline, isText }: Survey & { readonly bytes: FileBytes },
-  { knownNames, columnsMax = importColumnsMax }: OpenOptions,
+  { vocabulary, columnsMax = importColumnsMax }: OpenOptions,
 ): Promise<TableFile> {
   const start = first[0] === 0xef && first[1] === 0xbb && first[2] === 0xbf ? 3 : 0
   const badLine = isText ? null : await firstBadLine(bytes, newline)
@@ -132,7 +133,7 @@ async function openText(
     .subarray(start, start + importHeadBytesMax)
     .toString(badLine === null ? 'utf8' : 'latin1')
   const isWhole = bytesTotal <= start + importHeadBytesMax
-  const form = tableForm({ text, newline, isWhole }, knownNames)
+  const form = tableForm({ text, newline, isWhole }, vocabularies[vocabulary].count)
   if (form === null) throw refused('file', 'The file must have a header and rows; it is empty.', 1)
   const { delimiter, header, headerRows, headerLine } = form
   const columns = header.findLastIndex((name) => name.trim() !== '') + 1

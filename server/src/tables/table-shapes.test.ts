@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import iconv from 'iconv-lite'
 import { describe, expect, it } from 'vitest'
-import { knownNames } from '../csv/index.ts'
 import { ImportFileError } from './refused.ts'
 import { openTable } from './table-file.ts'
 import { tablePieces } from './table-pieces.ts'
@@ -13,7 +12,7 @@ interface Read {
 }
 
 async function read(bytes: Uint8Array, encoding?: 'macintosh'): Promise<Read> {
-  const file = await openTable([bytes], { knownNames, encoding })
+  const file = await openTable([bytes], { vocabulary: 'quotes', encoding })
   const trimmed = (cells: readonly string[]) => cells.map((cell) => cell.trim())
   const rows: string[][] = []
   const leftOut: string[] = []
@@ -217,7 +216,7 @@ describe('line ends and blanks', () => {
 describe('single-byte encodings', () => {
   const text = 'Origin,Destination,Customer\n"Montréal, QC","Québec, QC",Café Bélanger\n'
   it.each(['windows-1252', 'macintosh', 'cp850', 'cp437'])('%s is recognized', async (encoding) => {
-    const file = await openTable([iconv.encode(text, encoding)], { knownNames })
+    const file = await openTable([iconv.encode(text, encoding)], { vocabulary: 'quotes' })
     // Both DOS encodings read these words alike.
     expect(file.encoding).toBe(encoding === 'cp437' ? 'cp850' : encoding)
     expect((await read(iconv.encode(text, encoding))).rows).toEqual([

@@ -23,6 +23,8 @@ export interface WholeTable {
 
 /** How much a table may have. */
 export interface WholeTableLimits {
+  /** Bytes as sent and unpacked, and of the sheet of a workbook as text. */
+  readonly bytesMax: number
   readonly cellsMax?: number
   readonly linesMax?: number
   /** Characters of a line. */
@@ -39,10 +41,10 @@ export async function readTable(
   options: OpenOptions & WholeTableLimits,
 ): Promise<WholeTable> {
   const { cellsMax = Number.POSITIVE_INFINITY, linesMax = Number.POSITIVE_INFINITY } = options
-  const { lengthMax = rowLengthMax } = options
-  await refuseManyCells(bytes, cellsMax)
+  const { bytesMax, lengthMax = rowLengthMax } = options
+  await refuseLarge(bytes, { bytesMax, cellsMax })
   const file = await openTable(bytes, options)
-  if (file.workbook !== null) await refuseManyCells([file.workbook.text], cellsMax)
+  if (file.workbook !== null) await refuseLarge([file.workbook.text], { bytesMax, cellsMax })
   const rows: Line[] = []
   const leftOut: Line[] = []
   const malformed: Line[] = []
@@ -78,23 +80,35 @@ export async function readTable(
 const piecesPerTurn = 4
 
 /**
- * Refuses a small table with too many cells before it is read: three megabytes of line feeds are three million rows.
+ * Refuses a small table with too many bytes or cells before it is read: three megabytes of line feeds are three million rows, and a
+ * small gzip file can be unpacked to any size.
  *
  * @throws ImportFileError
  */
-async function refuseManyCells(bytes: FileBytes, cellsMax: number): Promise<void> {
-  if (cellsMax === Number.POSITIVE_INFINITY) return
+async function refuseLarge(
+  bytes: FileBytes,
+  { bytesMax, cellsMax }: { readonly bytesMax: number; readonly cellsMax: number },
+): Promise<void> {
   const counts = new Map([...',;\t|\r\n'].map((sign) => [sign.charCodeAt(0), 0]))
+  let length = 0
   let isWorkbook: boolean | null = null
   for await (const piece of unpacked(bytes)) {
     isWorkbook ??= piece[0] === 0x50 && piece[1] === 0x4b
-    if (isWorkbook) return
+    length += piece.length
+    if (length > bytesMax) {
+      throw refused(
+        'file',
+        `The file must have at most ${bytesMax / 1024 / 1024} MiB, also unpacked. Split it.`,
+      )
+    }
+    if (isWorkbook || cellsMax === Number.POSITIVE_INFINITY) continue
     for (const byte of piece) {
       const count = counts.get(byte)
       if (count !== undefined) counts.set(byte, count + 1)
     }
     await othersTurn()
   }
+  if (isWorkbook === true) return
   const of = (signs: string) => [...signs].map((sign) => counts.get(sign.charCodeAt(0)) ?? 0)
   // A line may end with both a return and a line feed.
   refuseCells(1 + Math.max(...of(',;\t|')) + Math.max(...of('\r\n')), cellsMax)

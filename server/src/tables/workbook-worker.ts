@@ -1,5 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads'
-import { knownNames } from '../csv/index.ts'
+import { type Vocabulary, vocabularies } from '../csv/index.ts'
 import { UnreadableWorkbook } from './workbook-archive.ts'
 import { type SheetChoice, sheetText, type WorkbookLimits } from './workbook-rows.ts'
 
@@ -7,10 +7,11 @@ import { type SheetChoice, sheetText, type WorkbookLimits } from './workbook-row
 const { bytes, limits, choice } = workerData as {
   readonly bytes: Uint8Array
   readonly limits: WorkbookLimits
-  readonly choice: SheetChoice
+  readonly choice: SheetChoice & { readonly vocabulary: Vocabulary }
 }
 try {
-  const isTable = (rows: string[][]) => rows.some((cells) => knownNames(cells) >= 2)
+  const { count, least } = vocabularies[choice.vocabulary]
+  const isTable = (rows: string[][]) => rows.some((cells) => count(cells) >= least)
   const { csv, facts } = await sheetText(bytes, limits, { ...choice, isTable })
   const text = new TextEncoder().encode(csv)
   parentPort?.postMessage({ ...facts, text }, [text.buffer])

@@ -1,7 +1,6 @@
 import { utils, type WorkBook, type WorkSheet, write } from '@e965/xlsx'
 import { zipSync } from 'fflate'
 import { describe, expect, it } from 'vitest'
-import { knownNames } from '../csv/index.ts'
 import { ImportFileError } from './refused.ts'
 import { openTable } from './table-file.ts'
 import { tablePieces } from './table-pieces.ts'
@@ -21,7 +20,7 @@ const sheetOf = (rows: unknown[][]) => utils.aoa_to_sheet(rows)
 const linesOf = async (bytes: Uint8Array) => (await sheetText(bytes, limits)).csv.trimEnd().split('\n')
 
 async function read(bytes: Uint8Array, sheet?: string) {
-  const table = await openTable([bytes], { knownNames, sheet })
+  const table = await openTable([bytes], { vocabulary: 'quotes', sheet })
   const rows = []
   for await (const piece of tablePieces(table)) rows.push(...piece.rows)
   return { ...table, rows }

@@ -1,5 +1,6 @@
 import { Worker } from 'node:worker_threads'
 import { workbookTextLengthMax, workbookUnpackedBytesMax } from '#contract/limits.ts'
+import type { Vocabulary } from '../csv/index.ts'
 import { limitProcessorTime } from '../runtime/index.ts'
 import type { SheetChoice, SheetFacts, WorkbookLimits } from './workbook-rows.ts'
 
@@ -22,7 +23,7 @@ const tooLarge = 'The workbook is too large to be read. Save the sheet as "CSV U
  */
 export function readWorkbook(
   bytes: Uint8Array<ArrayBuffer>,
-  choice: Omit<SheetChoice, 'isTable'>,
+  choice: Omit<SheetChoice, 'isTable'> & { readonly vocabulary: Vocabulary },
 ): Promise<SheetBytes | { readonly unreadable: string }> {
   const { promise, resolve, reject } = Promise.withResolvers<SheetBytes | { readonly unreadable: string }>()
   const limits: WorkbookLimits = {

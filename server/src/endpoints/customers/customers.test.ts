@@ -277,8 +277,9 @@ describe('renaming', () => {
   })
 
   test('copies the fuel schedule to the new name, and replaces no schedule of that', async () => {
-    const text = 'period,series,value\n2026-03-02,EMD_EPD2D_PTE_NUS_DPG,3.6'
-    expect((await ask('POST', '/api/fuel/diesel-prices', { text })).status).toBe(200)
+    const file = 'period,series,value\n2026-03-02,EMD_EPD2D_PTE_NUS_DPG,3.6'
+    const loaded = await call(app, 'POST', '/api/fuel/diesel-prices', { token: acme.tenant.owner, file })
+    expect(loaded.status).toBe(200)
     const schedule = (customer_name: string, base_price: number) =>
       ask('PATCH', '/api/fuel/schedule', {
         customer_name,

@@ -1,39 +1,54 @@
-import type { BodyOf } from '#contract/endpoint.ts'
+import type { AnswerOf, BodyOf } from '#contract/endpoint.ts'
 import { invalid } from '#contract/errors.ts'
-import { addExchangeRates, listExchangeRates } from '#contract/exchange.ts'
+import { addExchangeRates, listExchangeRates, loadExchangeFile } from '#contract/exchange.ts'
 import { exchangeRatesShown } from '#contract/limits.ts'
 import type { ExchangeRate } from '#engine/exchange-days.ts'
 import { counted } from '#engine/wording.ts'
 import { recordEvent } from '../../audit/index.ts'
 import { conversions } from '../../database/queries/index.ts'
-import { bytesOfText, ImportFileError, readExchangeFile } from '../../imports/index.ts'
-import { type ServedEndpoint, serve } from '../endpoint-call.ts'
+import { fileSettings, readExchangeFile } from '../../imports/index.ts'
+import { type Call, type ServedEndpoint, serve } from '../endpoint-call.ts'
+import type { Parts } from '../parts.ts'
+import { placeForFile, readInTurn } from '../quotes/received-files.ts'
 
 const exchangeRateAnswer = ({ day, usdPerCad }: ExchangeRate) => ({ day, usd_per_cad: usdPerCad })
 
-/** The exchange rates of a call, oldest day first. */
-async function readRates({ rates, text }: BodyOf<typeof addExchangeRates>): Promise<ExchangeRate[]> {
-  const wrong = (pointer: string, code: string, detail: string) => invalid([{ pointer, code, detail }])
-  if ((rates === undefined) === (text === undefined)) {
-    throw wrong('/rates', 'required', 'Send either rates or text.')
-  }
-  if (text !== undefined) {
-    try {
-      return await readExchangeFile(bytesOfText(text))
-    } catch (error) {
-      if (!(error instanceof ImportFileError)) throw error
-      throw invalid(error.problems.map(({ detail }) => ({ pointer: '/text', code: 'file', detail })))
-    }
-  }
+/**
+ * The exchange rates of a list, oldest day first.
+ *
+ * @throws Problem validation if a day is in the list twice
+ */
+function ofList({ rates }: BodyOf<typeof addExchangeRates>): ExchangeRate[] {
   const days = new Set<string>()
-  for (const [index, { day }] of (rates ?? []).entries()) {
-    if (days.has(day))
-      throw wrong(`/rates/${index}/day`, 'repeated', `${day} is in the list twice; keep one of them.`)
+  for (const [index, { day }] of rates.entries()) {
+    if (days.has(day)) {
+      const detail = `${day} is in the list twice; keep one of them.`
+      throw invalid([{ pointer: `/rates/${index}/day`, code: 'repeated', detail }])
+    }
     days.add(day)
   }
-  return (rates ?? [])
+  return rates
     .map(({ day, usd_per_cad: usdPerCad }) => ({ day, usdPerCad }))
     .sort((one, other) => (one.day < other.day ? -1 : 1))
+}
+
+async function save(
+  call: Call<typeof addExchangeRates | typeof loadExchangeFile>,
+  rates: readonly ExchangeRate[],
+  { database }: Pick<Parts, 'database'>,
+): Promise<AnswerOf<typeof addExchangeRates>> {
+  const { tenant } = call.caller
+  const [first, last] = [rates.at(0), rates.at(-1)]
+  if (first === undefined || last === undefined)
+    throw new Error('A call without exchange rates is refused before')
+  return database.inTenant(tenant, async (transaction) => {
+    const changed = await conversions.saveExchangeRates(transaction, tenant, rates)
+    if (changed > 0) {
+      const after = { exchange_rates: `${counted(changed, 'day')} up to ${last.day}` }
+      await recordEvent(transaction, call, 'settings-changed', { about: { before: {}, after } })
+    }
+    return { days: rates.length, changed, first: exchangeRateAnswer(first), last: exchangeRateAnswer(last) }
+  })
 }
 
 export const exchangeEndpoints: ServedEndpoint[] = [
@@ -45,19 +60,17 @@ export const exchangeEndpoints: ServedEndpoint[] = [
     })),
   ),
 
-  serve(addExchangeRates, async (call, { database }) => {
-    const { caller, body } = call
-    const rates = await readRates(body)
-    const [first, last] = [rates.at(0), rates.at(-1)]
-    if (first === undefined || last === undefined)
-      throw new Error('A call without exchange rates is refused before')
-    return database.inTenant(caller.tenant, async (transaction) => {
-      const changed = await conversions.saveExchangeRates(transaction, caller.tenant, rates)
-      if (changed > 0) {
-        const after = { exchange_rates: `${counted(changed, 'day')} up to ${last.day}` }
-        await recordEvent(transaction, call, 'settings-changed', { about: { before: {}, after } })
-      }
-      return { days: rates.length, changed, first: exchangeRateAnswer(first), last: exchangeRateAnswer(last) }
-    })
-  }),
+  serve(addExchangeRates, async (call, parts) => save(call, ofList(call.body), parts)),
+
+  serve(
+    loadExchangeFile,
+    async (call, parts) => {
+      const { body, query } = call
+      const rates = await readInTurn(async () =>
+        readExchangeFile(body, fileSettings(query, ['encoding', 'hidden'])),
+      )
+      return save(call, rates, parts)
+    },
+    { beforeBody: placeForFile },
+  ),
 ]

@@ -18,7 +18,7 @@ const change = (body: object) => call(app, 'PATCH', '/api/fuel/schedule', { toke
 const load = (...rows: string[]) =>
   call(app, 'POST', '/api/fuel/diesel-prices', {
     token: acme.owner,
-    body: { text: ['period,series,value', ...rows].join('\n') },
+    file: ['period,series,value', ...rows].join('\n'),
   })
 const surcharge = async (query: string) =>
   (await call(app, 'GET', `/api/fuel/surcharge?${query}`, { token: acme.owner })).body
@@ -197,7 +197,7 @@ describe('422, which changes nothing', () => {
 
   test('a file with a price in cents, whose line is named', async () => {
     const { status, body } = await load(week('2026-03-02', '3.6'), week('2026-03-09', '387.9'))
-    expect([status, body.errors[0].pointer]).toEqual([422, '/text'])
+    expect([status, body.errors[0].pointer]).toEqual([422, ''])
     expect(body.errors[0].detail).toMatch(/^Line 3: the price "387.9"/)
     expect((await read()).diesel).toBeNull()
   })

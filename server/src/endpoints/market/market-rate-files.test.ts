@@ -44,9 +44,9 @@ const text = () =>
   ].join('\n')
 
 const load = (source: string, dryRun = false) =>
-  call(app, 'POST', '/api/market-rate-files', {
+  call(app, 'POST', `/api/market-rate-files?source=${source}&basis=all_in&dry_run=${dryRun}`, {
     token: tenant.owner,
-    body: { text: text(), source, basis: 'all_in', dry_run: dryRun },
+    file: text(),
   })
 
 /** Loads the file, and calls `event` before the nth of the transactions that store its rates. */

@@ -1,5 +1,5 @@
-import type { AnswerOf, BodyOf } from '#contract/endpoint.ts'
-import { invalid, problem } from '#contract/errors.ts'
+import type { AnswerOf, QueryOf } from '#contract/endpoint.ts'
+import { problem } from '#contract/errors.ts'
 import { marketFileSecondsMax } from '#contract/limits.ts'
 import type { loadMarketFile } from '#contract/market-rates.ts'
 import { people } from '../../database/queries/index.ts'
@@ -11,7 +11,7 @@ import {
   type TenantId,
   withDeadline,
 } from '../../database/session/index.ts'
-import { bytesOfText, ImportFileError, type MarketFile, readMarketFile } from '../../imports/index.ts'
+import { fileSettings, type MarketFile, readMarketFile } from '../../imports/index.ts'
 import { countResults } from '../integration/pushed-items.ts'
 import type { Parts } from '../parts.ts'
 import { rateConversions } from '../performance/comparable-rates.ts'
@@ -29,7 +29,8 @@ const rowsAtOnce = 500
 
 interface SentFile {
   readonly tenant: TenantId
-  readonly body: BodyOf<typeof loadMarketFile>
+  readonly query: QueryOf<typeof loadMarketFile>
+  readonly body: readonly Uint8Array[]
   /** When the rates were sent. They do not replace rates that were sent later. */
   readonly saidAt: Date
   /** Epoch milliseconds. */
@@ -38,16 +39,18 @@ interface SentFile {
 
 /** Reads a file of market rates, checks its rows, and saves the valid ones, unless it is a dry run. */
 export async function loadRateFile(
-  { tenant, body, saidAt, now }: SentFile,
+  { tenant, query, body, saidAt, now }: SentFile,
   { database, monotonic }: Pick<Parts, 'database' | 'monotonic'>,
 ): Promise<AnswerOf<typeof loadMarketFile>> {
-  const { text, dry_run: dryRun = false, ...defaults } = body
+  const { dry_run, map, sheet, ...defaults } = query
+  const dryRun = dry_run === 'true'
   const { dates } = await database.inTenant(tenant, (transaction) =>
     people.fileDefaultsOf(transaction, tenant),
   )
-  const file = await readInTurn(async () =>
-    readMarketFile(bytesOfText(text), defaults, { now, dates }),
-  ).catch(refuseFile)
+  const file = await readInTurn(async () => {
+    const { dates: chosen, ...cells } = fileSettings({ map, sheet }, ['dates', 'encoding', 'hidden'])
+    return readMarketFile(body, { ...defaults, dates: chosen }, { now, dates, cells })
+  })
   const good = file.rows.filter(({ errors }) => errors.length === 0)
   const items = good.map(({ item }) => item)
   const conversions = await database.inTenant(tenant, (transaction) =>
@@ -142,9 +145,4 @@ function errorsByLine(
       })),
     ),
   ].sort((one, other) => one.line - other.line)
-}
-
-function refuseFile(error: unknown): never {
-  if (!(error instanceof ImportFileError)) throw error
-  throw invalid(error.problems.map(({ detail }) => ({ pointer: '/text', code: 'file', detail })))
 }

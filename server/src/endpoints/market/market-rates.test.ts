@@ -10,6 +10,7 @@ import {
   makeIntegration,
   makePerson,
   makeQuote,
+  pushFile,
   pushSigned,
   pushUpdate,
   quoteToPush,
@@ -56,6 +57,8 @@ const markup = (of: Integration, more: string) =>
   })
 const owner = (method: string, path: string, body?: unknown) =>
   call(app, method, path, { token: ours.tenant.owner, ...(body === undefined ? {} : { body }) })
+const load = (file: string, query = '') =>
+  call(app, 'POST', `/api/market-rate-files${query}`, { token: ours.tenant.owner, file })
 
 describe('200', () => {
   test('a push creates rates, repeats without an effect, and an older signature changes nothing', async () => {
@@ -220,9 +223,9 @@ describe('200', () => {
       'Denver,CO,Nowhereville,AZ,Van,1850,,,9,2026-01-05',
       'Denver,CO,Phoenix,AZ,Van,x,,,9,2026-01-05',
     ].join('\r\n')
-    const dry = await owner('POST', '/api/market-rate-files', { text, source: 'Export', dry_run: true })
+    const dry = await load(text, '?source=Export&dry_run=true')
     expect(dry.body).toMatchObject({ rows: 4, stored: false, created: 0, failed: 3, not_used: 1 })
-    const { body } = await owner('POST', '/api/market-rate-files', { text, source: 'Export' })
+    const { body } = await load(text, '?source=Export')
     expect(body).toMatchObject({ rows: 4, stored: true, created: 1, failed: 3 })
     expect(body.errors.map(({ line, field }: Record<string, unknown>) => [line, field])).toEqual([
       [3, 'mid'],
@@ -242,8 +245,7 @@ describe('200', () => {
       'Fargo,ND,Omaha,NE,Van,420,900,800,1000,176.4,30,21,148,1100,176.4,60',
       'Fargo,ND,Omaha,NE,Reefer,420,900,800,1000,0.42,30,21,148,,,',
     ].join('\n')
-    const sent = { text, source: 'Multi', as_of: daysAgo(1) }
-    const { body } = await owner('POST', '/api/market-rate-files', sent)
+    const { body } = await load(text, `?source=Multi&as_of=${daysAgo(1)}`)
     expect(body).toMatchObject({ created: 1, not_used: 0, errors: [{ line: 3, field: 'fuel' }] })
     const listed = await owner('GET', '/api/market-rates?source=Multi')
     expect(listed.body.rates).toMatchObject([
@@ -260,8 +262,7 @@ describe('200', () => {
       'Columbus Mkt,Atlanta Mkt,Reefers,2.50,11/03/2025 - 11/09/2025',
       'TX_DAL,GA_ATL,Flatbeds,2.50,11/03/2025 - 11/09/2025',
     ].join('\n')
-    const sent = { text, source: 'Markets' }
-    const { body } = await owner('POST', '/api/market-rate-files', sent)
+    const { body } = await load(text, '?source=Markets')
     expect(body).toMatchObject({ rows: 4, created: 1, failed: 3 })
     expect(body.notes[0]).toContain('above the header')
     expect(body.errors.map(({ line, detail }: Record<string, unknown>) => [line, detail])).toEqual([
@@ -276,28 +277,24 @@ describe('200', () => {
     ])
     const header = 'Origin,Destination,Equipment,Rate,Date\n'
     const many = header + 'Dallas TX,Atlanta GA,V,1960,2026-01-05\n'.repeat(5_001)
-    const refused = await owner('POST', '/api/market-rate-files', {
-      text: many,
-      source: 'X',
-      basis: 'all_in',
-    })
+    const refused = await load(many, '?source=X&basis=all_in')
     expect(refused.body.detail).toContain('at most 5,000 rows; it has 5,001')
   })
 
   test('a signed file has the answer of the page; its rates are those of the signed time', async () => {
     const text = 'Origin,Destination,Equipment,RPM\nSalem OR,Boise ID,V,2.5\nSalem OR,Boise ID,R,x\n'
-    const sent = { text, source: 'Signed', basis: 'all_in', as_of: daysAgo(3) }
+    const query = `?source=Signed&basis=all_in&as_of=${daysAgo(3)}`
     const at = Math.floor(app.now / 1000)
-    const dry = await pushSigned(app, ours, pushMarketFile, { ...sent, dry_run: true }, at)
-    const onPage = await owner('POST', '/api/market-rate-files', { ...sent, dry_run: true })
+    const dry = await pushFile(app, ours, pushMarketFile, { file: text, query: `${query}&dry_run=true` }, at)
+    const onPage = await load(text, `${query}&dry_run=true`)
     expect([dry.status, dry.body]).toEqual([200, onPage.body])
     expect(dry.body).toMatchObject({ stored: false, created: 0, failed: 1, errors: [{ line: 3 }] })
     expect(dry.body.notes[0]).toContain('multiplied by the road miles')
     expect((await owner('GET', '/api/market-rates?source=Signed')).body.rates).toEqual([])
-    const stored = await pushSigned(app, ours, pushMarketFile, sent, at)
+    const stored = await pushFile(app, ours, pushMarketFile, { file: text, query }, at)
     expect(stored.body).toMatchObject({ stored: true, created: 1, failed: 1 })
-    const older = { ...sent, text: text.replace('2.5', '3.5') }
-    const late = await pushSigned(app, ours, pushMarketFile, older, at - 60)
+    const older = { file: text.replace('2.5', '3.5'), query }
+    const late = await pushFile(app, ours, pushMarketFile, older, at - 60)
     expect(late.body).toMatchObject({ created: 0, updated: 0, unchanged: 1 })
   })
 
@@ -388,9 +385,8 @@ describe('200', () => {
     const periods = [{ from: daysAgo(90).slice(0, 10), base_price: 1.2, miles_per_gallon: 6 }]
     await call(app, 'PATCH', '/api/fuel/schedule', { ...token, body: { periods } })
     const text = `period,series,value\n${daysAgo(7).slice(0, 10)},EMD_EPD2D_PTE_NUS_DPG,3.6\n`
-    expect((await call(app, 'POST', '/api/fuel/diesel-prices', { ...token, body: { text } })).status).toBe(
-      200,
-    )
+    const loaded = await call(app, 'POST', '/api/fuel/diesel-prices', { ...token, file: text })
+    expect(loaded.status).toBe(200)
     const { compared } = (await markup(of, 'reference=market&include=market')).body.market.market
     expect(compared).toBeGreaterThan(1960)
     const { totals } = (await call(app, 'GET', '/api/market-standing', token)).body
@@ -556,40 +552,41 @@ describe('422', () => {
       'basis',
     ],
   ])('a file with %s changes nothing', async (_, text, words) => {
-    const { status, body } = await owner('POST', '/api/market-rate-files', { text })
+    const { status, body } = await load(text)
     expect(status).toBe(422)
-    expect(body.errors).toMatchObject([{ pointer: '/text', detail: expect.stringContaining(words) }])
-    const signed = await pushSigned(app, ours, pushMarketFile, { text })
+    expect(body.errors).toMatchObject([{ pointer: '', detail: expect.stringContaining(words) }])
+    const signed = await pushFile(app, ours, pushMarketFile, { file: text, query: '' })
     expect([signed.status, signed.body.errors]).toEqual([422, body.errors])
   })
 
   test('a file whose column contradicts the chosen basis is refused', async () => {
     const text =
       'Origin,Destination,Equipment,Linehaul Rate,Date,Source\nDallas TX,Atlanta GA,V,1960,2026-01-01,X\n'
-    const { status, body } = await owner('POST', '/api/market-rate-files', { text, basis: 'all_in' })
+    const { status, body } = await load(text, '?basis=all_in')
     expect(status).toBe(422)
     expect(body.detail).toContain('basis must be linehaul')
   })
 })
 
 test('409: a brokerage sends one file at a time, signed or on the page, and another brokerage need not wait', async () => {
-  const text = 'Origin,Destination,Equipment,Rate\nDallas TX,Atlanta GA,V,1960\n'
-  const sent = { text, source: 'Busy', basis: 'all_in', as_of: daysAgo(1), dry_run: true }
-  const bytes = JSON.stringify(sent)
-  const { method, path } = pushMarketFile
+  const file = 'Origin,Destination,Equipment,Rate\nDallas TX,Atlanta GA,V,1960\n'
+  const query = `?source=Busy&basis=all_in&as_of=${daysAgo(1)}&dry_run=true`
+  const { method } = pushMarketFile
+  const path = `${pushMarketFile.path}${query}`
   const first = request(`${app.url}${path}`, {
     method,
     headers: {
-      ...signedHeaders(ours, bytes, Math.floor(app.now / 1000), { method, path }),
-      'Content-Length': Buffer.byteLength(bytes),
+      ...signedHeaders(ours, file, Math.floor(app.now / 1000), { method, path }),
+      'Content-Type': 'text/csv',
+      'Content-Length': Buffer.byteLength(file),
       Expect: '100-continue',
     },
   })
   first.flushHeaders()
   await once(first, 'continue')
   for (const second of [
-    await pushSigned(app, ours, pushMarketFile, sent),
-    await owner('POST', '/api/market-rate-files', sent),
+    await pushFile(app, ours, pushMarketFile, { file, query }),
+    await load(file, query),
   ]) {
     expect(second).toMatchObject({
       status: 409,
@@ -599,11 +596,11 @@ test('409: a brokerage sends one file at a time, signed or on the page, and anot
       },
     })
   }
-  expect((await pushSigned(app, theirs, pushMarketFile, sent)).status).toBe(200)
-  first.end(bytes)
+  expect((await pushFile(app, theirs, pushMarketFile, { file, query })).status).toBe(200)
+  first.end(file)
   const [answer] = await once(first, 'response')
   answer.resume()
   await once(answer, 'end')
   expect(answer.statusCode).toBe(200)
-  expect((await pushSigned(app, ours, pushMarketFile, sent)).status).toBe(200)
+  expect((await pushFile(app, ours, pushMarketFile, { file, query })).status).toBe(200)
 })

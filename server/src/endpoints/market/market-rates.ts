@@ -1,6 +1,6 @@
 import * as contract from '#contract/market-rates.ts'
 import { type ServedEndpoint, serve } from '../endpoint-call.ts'
-import { reserveFile } from '../quotes/received-files.ts'
+import { placeForFile } from '../quotes/received-files.ts'
 import { eraseMarketSource } from './erase-market-source.ts'
 import { listMarketRates } from './list-market-rates.ts'
 import { loadRateFile } from './market-rate-files.ts'
@@ -11,15 +11,15 @@ export const marketRateEndpoints: ServedEndpoint[] = [
   serve(contract.addMarketRates, addMarketRates),
   serve(
     contract.loadMarketFile,
-    async ({ caller, body, now }, parts) =>
-      loadRateFile({ tenant: caller.tenant, body, saidAt: new Date(now), now }, parts),
-    { beforeBody: async ({ caller, bytes }, parts) => reserveFile(parts, caller.tenant, bytes) },
+    async ({ caller, query, body, now }, parts) =>
+      loadRateFile({ tenant: caller.tenant, query, body, saidAt: new Date(now), now }, parts),
+    { beforeBody: placeForFile },
   ),
   serve(
     contract.pushMarketFile,
-    async ({ caller, body, signed, now }, parts) =>
-      loadRateFile({ tenant: caller.tenant, body, saidAt: saidAt(signed), now }, parts),
-    { beforeBody: async ({ caller, bytes }, parts) => reserveFile(parts, caller.tenant, bytes) },
+    async ({ caller, query, body, signed, now }, parts) =>
+      loadRateFile({ tenant: caller.tenant, query, body, saidAt: saidAt(signed), now }, parts),
+    { beforeBody: placeForFile },
   ),
   serve(contract.listMarketRates, listMarketRates),
   serve(contract.eraseMarketSource, eraseMarketSource),

@@ -167,7 +167,8 @@ describe('a rule', () => {
     expect((await quote('Any', 1000, padded)).status).toBe(201)
     const monday = new Date(app.now - ((new Date(app.now).getUTCDay() + 6) % 7) * 86_400_000)
     const price = `${monday.toISOString().slice(0, 10)},EMD_EPD2D_PTE_NUS_DPG,3.6`
-    await post('/api/fuel/diesel-prices', { text: `period,series,value\n${price}` })
+    const file = `period,series,value\n${price}`
+    await call(app, 'POST', '/api/fuel/diesel-prices', { token: owner, file })
     await call(app, 'PATCH', '/api/fuel/schedule', {
       token: owner,
       body: { periods: [{ from: '2020-01-01', base_price: 1.2, miles_per_gallon: 6 }] },

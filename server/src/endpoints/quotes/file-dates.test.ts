@@ -178,8 +178,8 @@ describe('the order of day and month', () => {
     const tenant = await brokerage()
     const text =
       'Origin,Destination,Equipment,Rate,Date\n"Dallas, TX","Atlanta, GA",V,1960,03/11/2026\n"Dallas, TX","Macon, GA",V,1860,22/11/2026\n'
-    const file = { text, source: 'Export', basis: 'all_in' }
-    const { body } = await call(app, 'POST', '/api/market-rate-files', { token: tenant.owner, body: file })
+    const path = '/api/market-rate-files?source=Export&basis=all_in'
+    const { body } = await call(app, 'POST', path, { token: tenant.owner, file: text })
     expect([body.created, body.failed, body.notes]).toEqual([
       2,
       0,

@@ -1,6 +1,6 @@
 import type { Static } from 'typebox'
 import { type AnswerOf, roleAtLeast } from '#contract/endpoint.ts'
-import { type FieldError, invalid, problem } from '#contract/errors.ts'
+import { invalid, problem } from '#contract/errors.ts'
 import { isDisplayText } from '#contract/fields.ts'
 import {
   createImport,
@@ -30,7 +30,6 @@ import {
   dateFields,
   guessedBasis,
   ImportConflict,
-  ImportFileError,
   matchColumns,
   openFile,
   openImport,
@@ -41,7 +40,7 @@ import {
 import { type BeforeBody, type Call, Reply, type ServedEndpoint, serve } from '../endpoint-call.ts'
 import type { Parts } from '../parts.ts'
 import { refuseWithHiddenCustomers } from './hidden-customers.ts'
-import { readInTurn, reserveFile } from './received-files.ts'
+import { placeForFile, readInTurn, reserveFile } from './received-files.ts'
 
 /** Warnings about a file. Without lost quotes, every rate looks like a winning rate; without dates, like a current one. */
 function importWarnings(row: imports.ImportRow): Static<typeof Import>['warnings'] {
@@ -180,25 +179,9 @@ function matchAnswer({
   }
 }
 
-/** The problems of a file as errors of the request. The map is a query parameter; the file is the body. */
-function fileErrors(error: ImportFileError): FieldError[] {
-  return error.problems.map(({ code, row, detail }) => ({
-    ...(code === 'map' ? { parameter: 'map' } : { pointer: '' }),
-    code,
-    detail: row === null || detail.includes(`line ${row}`) ? detail : `Line ${row}: ${detail}`,
-  }))
-}
-
 /** A text that is at hand, as the text of a file. */
 async function* textOf(text: string): AsyncGenerator<string, void> {
   yield text
-}
-
-/** Opens a file when its turn has come. @throws Problem validation */
-async function opened<T>(open: () => Promise<T>): Promise<T> {
-  return readInTurn(open).catch((error: unknown) => {
-    throw error instanceof ImportFileError ? invalid(fileErrors(error)) : error
-  })
 }
 
 /** The header and the first rows of a file. Each row gets as many values as the header. */
@@ -216,7 +199,7 @@ function headerAnswer(table: Awaited<ReturnType<typeof openFile>>): AnswerOf<typ
 }
 
 /** Refuses a file while another one of the brokerage is read or imported, and reserves memory for it. */
-const placeForFile: BeforeBody<typeof createImport> = async ({ caller: { tenant }, bytes }, parts) => {
+const placeForImport: BeforeBody<typeof createImport> = async ({ caller: { tenant }, bytes }, parts) => {
   await parts.database.inTenant(tenant, (transaction) => refuseWhileBusy(transaction, tenant)).catch(conflict)
   return reserveFile(parts, tenant, bytes)
 }
@@ -275,7 +258,7 @@ async function begin(
   { database, imports: runner }: Pick<Parts, 'database' | 'imports'>,
 ): Promise<{ readonly answer: Static<typeof Import>; readonly isNew: boolean }> {
   const { tenant } = caller
-  const { csv, columns, seen } = await opened(() => openImport(bytes, map, { sheet }))
+  const { csv, columns, seen } = await readInTurn(() => openImport(bytes, map, { sheet }))
   const { row, isNew } = await database
     .inTenant(tenant, async (transaction) => {
       await refuseWithHiddenCustomers(transaction, tenant)
@@ -325,8 +308,8 @@ export const importEndpoints: ServedEndpoint[] = [
 
   serve(
     readImportHeader,
-    async ({ body, query }) => headerAnswer(await opened(() => openFile(body, query.sheet, query.map))),
-    { beforeBody: async ({ caller: { tenant }, bytes }, parts) => reserveFile(parts, tenant, bytes) },
+    async ({ body, query }) => headerAnswer(await readInTurn(() => openFile(body, query.sheet, query.map))),
+    { beforeBody: placeForFile },
   ),
 
   serve(
@@ -335,7 +318,7 @@ export const importEndpoints: ServedEndpoint[] = [
       if (call.query.dry_run !== 'true') await refuseAround(call, parts)
       return (await receiveFile(call, null, parts)).answer
     },
-    { beforeBody: placeForFile },
+    { beforeBody: placeForImport },
   ),
 
   serve(
@@ -344,8 +327,8 @@ export const importEndpoints: ServedEndpoint[] = [
       const { answer, isNew } = await receiveFile(call, call.signed.requestDigest, parts)
       return isNew ? answer : new Reply(answer, { 'Idempotent-Replayed': 'true' })
     },
-    // Unlike `placeForFile`, this allows a running import, because a repetition of its request must be answered.
-    { beforeBody: async ({ caller, bytes }, parts) => reserveFile(parts, caller.tenant, bytes) },
+    // Unlike `placeForImport`, this allows a running import, because a repetition of its request must be answered.
+    { beforeBody: placeForFile },
   ),
 
   serve(listImports, async ({ caller }, { database }) => {

@@ -548,9 +548,9 @@ test('charges and the basis of a row belong to the amount that its columns name'
 test('findings of lists and tests of rules compare the amounts that statistics compare', async () => {
   const ours = await makeIntegration(app, scopes)
   const { owner } = ours.tenant
-  await call(app, 'POST', '/api/exchange-rates', {
+  await call(app, 'POST', '/api/exchange-rate-files', {
     token: owner,
-    body: { text: 'date,usd_per_cad\n2026-05-20,0.75' },
+    file: 'date,usd_per_cad\n2026-05-20,0.75',
   })
   const linehaul = { quoted_basis: 'linehaul', quoted_rate: 1700, quoted_fuel: 300, estimated_cost: 1500 }
   const { body } = await push(ours, [
@@ -659,7 +659,7 @@ describe('with a fuel schedule', () => {
   const diesel = (ours: Integration, price: string) =>
     call(app, 'POST', '/api/fuel/diesel-prices', {
       token: ours.tenant.owner,
-      body: { text: `period,series,value\n${monday},EMD_EPD2D_PTE_NUS_DPG,${price}` },
+      file: `period,series,value\n${monday},EMD_EPD2D_PTE_NUS_DPG,${price}`,
     })
   const linehaul = (id: string, more: object = {}) =>
     quoteToPush(id, { quoted_basis: 'linehaul', quoted_rate: 1700, miles: 800, ...more })
@@ -745,6 +745,8 @@ describe('Canadian dollars', () => {
 
   const enter = (ours: Integration, body: object) =>
     call(app, 'POST', '/api/exchange-rates', { token: ours.tenant.owner, body })
+  const load = (ours: Integration, file: string) =>
+    call(app, 'POST', '/api/exchange-rate-files', { token: ours.tenant.owner, file })
   const today = '2026-06-01'
 
   test('are stored with their currency at every point of entry, and counted only with an exchange rate of their day', async () => {
@@ -811,7 +813,7 @@ describe('Canadian dollars', () => {
     })
     expect(await quote(ref)).toMatchObject({ truck_cost: 2500, margin: 200, margin_currency: 'USD' })
     // A corrected rate changes the next answer.
-    await enter(ours, { text: `date,FXUSDCAD\n${today},1.6\n` })
+    await load(ours, `date,FXUSDCAD\n${today},1.6\n`)
     expect((await answers(ours)).performance.totals).toMatchObject({ truck_cost: 1562.5, margin: 637.5 })
   })
 
@@ -828,22 +830,22 @@ describe('Canadian dollars', () => {
     const ours = await makeIntegration(app, scopes)
     const wrong = await Promise.all([
       enter(ours, { rates: [{ day: today, usd_per_cad: 1.35 }] }),
-      enter(ours, { text: `date,FXCADUSD\n${today},1.35` }),
+      load(ours, `date,FXCADUSD\n${today},1.35`),
       enter(ours, {
         rates: [
           { day: today, usd_per_cad: 0.7 },
           { day: today, usd_per_cad: 0.8 },
         ],
       }),
-      enter(ours, { text: `day,rate\n${today},0.7` }),
+      load(ours, `day,rate\n${today},0.7`),
       enter(ours, {}),
     ])
     expect(wrong.map(({ status }) => status)).toEqual([422, 422, 422, 422, 422])
     expect(wrong.map(({ body }) => body.errors[0]?.pointer)).toEqual([
       '/rates/0/usd_per_cad',
-      '/text',
+      '',
       '/rates/1/day',
-      '/text',
+      '',
       '/rates',
     ])
     const { body } = await call(app, 'GET', '/api/exchange-rates', { token: ours.tenant.owner })
@@ -971,7 +973,7 @@ test('stored amounts on all terms are converted as the engine converts them', as
     body: { periods: [{ from: '2020-01-01', base_price: 1.2, miles_per_gallon: 6 }] },
   })
   const prices = `period,series,value\n${day},EMD_EPD2D_PTE_NUS_DPG,3.66`
-  await call(app, 'POST', '/api/fuel/diesel-prices', { token, body: { text: prices } })
+  await call(app, 'POST', '/api/fuel/diesel-prices', { token, file: prices })
   const known = { scheduledFuelCents: fuelOfMiles(410, miles), usdPerCad: 0.7305 }
   for (const wanted of ['linehaul', 'all_in'] as const) {
     await call(app, 'PATCH', '/api/tenant', { token, body: { default_basis: wanted } })

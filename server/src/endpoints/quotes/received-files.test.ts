@@ -31,17 +31,13 @@ beforeAll(async () => {
 })
 afterAll(() => app.close())
 
-const rates = JSON.stringify({
-  text: 'Origin,Destination,Equipment,Rate\nDallas TX,Atlanta GA,V,1960\n',
-  source: 'DAT',
-  basis: 'all_in',
-  as_of: '2026-01-05',
-})
+const rates =
+  'Origin,Destination,Equipment,All-In Rate,Source,Date\nDallas TX,Atlanta GA,V,1960,DAT,2026-01-05\n'
 const quotes =
   'Reference,Ship From,Ship To,Equip,Sell Rate,Quote Date,Status\nA,"Dallas, TX","Macon, GA",Van,2150,3/1/2026,Won\n'
 
 /** A request whose file is sent only by `end(file)`. Until then, it has no answer. */
-function begun(of: Integration, { method, path, who, bodyKind }: Endpoint, file: string): ClientRequest {
+function begun(of: Integration, { method, path, who }: Endpoint, file: string): ClientRequest {
   const isSigned = who.kind === 'service'
   const sent = request(`${app.url}${path}`, {
     method,
@@ -49,7 +45,7 @@ function begun(of: Integration, { method, path, who, bodyKind }: Endpoint, file:
       ...(isSigned
         ? signedHeaders(of, file, Math.floor(app.now / 1000), { method, path })
         : { Authorization: `Bearer ${of.tenant.owner}` }),
-      'Content-Type': bodyKind === 'csv' ? 'text/csv' : 'application/json',
+      'Content-Type': 'text/csv',
       'Content-Length': Buffer.byteLength(file),
       Expect: '100-continue',
     },
