@@ -65,12 +65,18 @@ describe('a file', () => {
         '',
       ].join('\r\n'),
     )
-    const pushed = await push(['quotes.csv'])
+    const inChicago = ['quotes.csv', '--time-zone', 'America/Chicago', '--dates', 'month_first']
+    const pushed = await push(inChicago)
     expect(pushed).toMatchObject({
       exit: 0,
       printed: expect.stringMatching(/^rows +2\ncreated +2\nupdated +0\nunchanged +0\nwith errors +0$/),
     })
-    expect(pushed.remarked).toBe('Not pushed: the columns "Market".\n2 of 2 rows')
+    expect(pushed.remarked.split('\n')).toEqual([
+      'Quote Date: month first, so 3/1/2026 is March 1, 2026.',
+      'Expires: month first, so 3/1/2030 is March 1, 2030.',
+      'Not pushed: the columns "Market".',
+      '2 of 2 rows',
+    ])
     expect(existsSync(join(folder, 'quotes.csv.push.jsonl'))).toBe(false)
     expect(await quoteOf('A-1')).toMatchObject({
       origin: 'Dallas, TX',
@@ -80,10 +86,10 @@ describe('a file', () => {
       estimated_cost: null,
       customer_name: 'Café Zürich',
       rep_name: 'Dana Reyes',
-      valid_until: '2030-03-01T00:00:00.000Z',
+      valid_until: '2030-03-01T06:00:00.000Z',
       rate_type: 'spot',
       outcome: 'pending',
-      created_at: '2026-03-01T14:30:00.000Z',
+      created_at: '2026-03-01T20:30:00.000Z',
     })
     expect(await quoteOf('A-2')).toMatchObject({
       estimated_cost: 1500,
@@ -92,7 +98,7 @@ describe('a file', () => {
       outcome_reason: 'price',
     })
 
-    const again = JSON.parse((await push(['quotes.csv', '--json'])).printed)
+    const again = JSON.parse((await push([...inChicago, '--json'])).printed)
     expect(again).toMatchObject({ rows: 2, created: 0, updated: 0, unchanged: 2, refused: 0 })
     file('quotes.csv', `${header}\n${row('A-1', '2200,Harvest,,,Won')}\n${row('A-3')}\n`)
     const changed = JSON.parse((await push(['quotes.csv', '--json'])).printed)
@@ -103,11 +109,47 @@ describe('a file', () => {
     expect(await quoteOf('A-1')).toMatchObject({ quoted_rate: 2200, outcome: 'won' })
   })
 
+  test.each([
+    ['Quote Date', '3/1/2026', [], '"Quote Date" have no time zone: row 2 has "3/1/2026"'],
+    ['Quote Date', '2026-03-01T14:30', ['--dates', 'day_first'], '--time-zone America/Chicago'],
+    ['Expires', '25/3/2026', [], 'have no time zone'],
+    ['Quote Date', '3/1/2026 2:30 PM CST', [], 'Choose --dates month_first or --dates day_first'],
+    ['Pickup Date', '3/1/2026', ['--time-zone', 'America/Chicago'], '3/1/2026 may have the month first'],
+    [
+      'Quote Date',
+      '2026-03-01',
+      ['--time-zone', 'CST'],
+      '--time-zone must be a name such as America/Chicago',
+    ],
+    ['Quote Date', '2026-03-01', ['--dates', 'american'], '--dates must be month_first or day_first'],
+  ])('whose %s is %s is not pushed, and the remedy is named', async (name, date, options, words) => {
+    file(
+      'dates.csv',
+      `Load ID,Ship From,Ship To,Equip,Sell,Customer,${name}\nD-1,"Dallas, TX","Atlanta, GA",V,1,H,${date}\n`,
+    )
+    expect(await push(['dates.csv', ...options])).toMatchObject({
+      exit: 2,
+      printed: '',
+      remarked: expect.stringContaining(words),
+    })
+    expect(await quoteOf('D-1')).toBeNull()
+  })
+
+  test.each([
+    ['25/3/2026 08:00 CST', ['2026-03-25T14:00:00.000Z']],
+    ['3/25/2026 00:00Z', ['2026-03-25T00:00:00.000Z']],
+    ['3/4/2026 08:00Z\n25/3/2026 08:00Z', ['2026-04-03T08:00:00.000Z', '2026-03-25T08:00:00.000Z']],
+  ])('reads the dates %s in the order that they show', (dates, times) => {
+    const lines = dates.split('\n').map((date, at) => `E-${at},${date}`)
+    const read = readPushFile(Buffer.from(`Load ID,Quote Date\n${lines.join('\n')}\n`), [])
+    expect(pushRows(read).map(({ quote }) => quote.quoted_at)).toEqual(times)
+  })
+
   test('with only ids and outcomes updates known quotes', async () => {
     file('quotes.csv', `${header}\n${row('B-1')}\n${row('B-3')}\n`)
     await push(['quotes.csv'])
     file('outcomes.csv', 'My Id;Result;Decided\nB-1;Declined;2026-03-02\nB-2;Won;\nB-3;Expired;2026-03-02\n')
-    const pushed = await push(['outcomes.csv', '--column', 'external_id=My Id'])
+    const pushed = await push(['outcomes.csv', '--column', 'external_id=My Id', '--time-zone', 'UTC'])
     expect(pushed).toMatchObject({
       exit: 6,
       printed: expect.stringContaining(

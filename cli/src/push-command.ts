@@ -9,6 +9,7 @@ import { serviceClient, urlOf } from './clients.ts'
 import { type AddCommands, type Run, withExample } from './command.ts'
 import { listed } from './csv-file.ts'
 import { CommandFailed, failureOutput } from './exits.ts'
+import type { DateOptions } from './push-dates.ts'
 import {
   columnName,
   type PushedQuote,
@@ -35,7 +36,7 @@ interface RowResult {
   readonly errors?: readonly { readonly column: string | null; readonly detail: string }[]
 }
 
-interface PushOptions {
+interface PushOptions extends DateOptions {
   readonly column?: string[]
   readonly dryRun?: boolean
   readonly restart?: boolean
@@ -52,6 +53,8 @@ const addPush: AddCommands = (quotes, action) => {
       '-c, --column <field=column...>',
       `the column of a field, by name or number (#3). Fields: ${pushFieldNames.join(', ')}`,
     )
+    .option('--time-zone <zone>', 'the zone of times without one, such as America/Chicago')
+    .option('--dates <order>', 'the order of dates such as 3/1/2026: month_first or day_first')
     .option('--dry-run', 'show what would change, and which rows have errors, without pushing anything')
     .option('--restart', 'start again, and discard an unfinished run')
     .addHelpText(
@@ -64,7 +67,8 @@ const addPush: AddCommands = (quotes, action) => {
     .action(
       action<PushOptions>(async (run, [name = ''], own) => {
         const bytes = await readBytes(run, name)
-        const file = readPushFile(bytes, own.column ?? [])
+        const file = readPushFile(bytes, own.column ?? [], own)
+        for (const note of file.dates.notes) run.remark(note)
         if (file.unused.length > 0) run.remark(`Not pushed: the columns ${listed(file.unused)}.`)
         const rows = pushRows(file)
         const wrong = rows.flatMap(wrongRow)
@@ -80,7 +84,7 @@ const addPush: AddCommands = (quotes, action) => {
           return
         }
         const of = createHash('sha256')
-          .update(JSON.stringify([file.columns, urlOf(run.options, run)]))
+          .update(JSON.stringify([file.columns, own.timeZone, own.dates, urlOf(run.options, run)]))
           .update(bytes)
           .digest('hex')
         const journal = await openJournal(

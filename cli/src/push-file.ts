@@ -11,7 +11,6 @@ import {
   pushedOnlyFieldOfHeader,
   quoteCells,
   readId,
-  readMoment,
   readOutcome,
   readReason,
   readSentCharges,
@@ -32,6 +31,7 @@ import {
   widthError,
 } from './csv-file.ts'
 import { CommandFailed } from './exits.ts'
+import { type DateOptions, type PushDates, pushDates } from './push-dates.ts'
 
 const outcomeFields = ['outcome', 'outcome_reason', 'decided_at'] as const
 type PushField =
@@ -64,6 +64,7 @@ const amountCells = pushedCells
 
 export interface PushFile extends CsvFile {
   readonly columns: ColumnsOf<PushField>
+  readonly dates: PushDates
   /** The names of the columns that are not pushed. */
   readonly unused: readonly string[]
 }
@@ -96,8 +97,8 @@ function means(field: PushField, header: string): boolean {
   return isNamed(field, header) || pushedOnlyFieldOfHeader.get(foldedHeader(header)) === field
 }
 
-/** Reads a CSV file of quotes. @throws CommandFailed if the file is invalid, or has no column with your ids */
-export function readPushFile(bytes: Buffer, map: readonly string[]): PushFile {
+/** Reads a CSV file of quotes. @throws CommandFailed if the file is invalid, has no column with your ids, or dates that can be read in two ways */
+export function readPushFile(bytes: Buffer, map: readonly string[], options: DateOptions = {}): PushFile {
   const file = readCsvFile(bytes)
   const columns = withCustomerTerms(columnsOf(file.header, map, pushFields, means), file.header, map)
   if (columns.external_id === undefined) {
@@ -117,6 +118,7 @@ export function readPushFile(bytes: Buffer, map: readonly string[]): PushFile {
   return {
     ...file,
     columns,
+    dates: pushDates({ ...file, columns }, options),
     unused: file.header.filter((name, at) => !used.has(at) && name.trim() !== ''),
   }
 }
@@ -214,8 +216,8 @@ function readPushRow(cells: readonly string[], file: PushFile): Pick<PushRow, 'q
     return typeof cents === 'number' ? cents / 100 : undefined
   }
   const time = (field: PushField) => {
-    const moment = read(field, readMoment)
-    return moment === undefined ? undefined : new Date(moment).toISOString()
+    const moment = read(field, file.dates.readerOf(field).time)
+    return moment === undefined ? undefined : new Date(moment.at).toISOString()
   }
   /** A cell as it is sent: amounts in dollars, times in ISO 8601. */
   const sent = (field: PushedCellName, unit: (typeof pushedCells)[number]['unit']) => {
@@ -237,8 +239,9 @@ function readPushRow(cells: readonly string[], file: PushFile): Pick<PushRow, 'q
       case 'currency':
       case 'rateType':
       case 'text':
-      case 'day':
         return read<string | number | null>(field, quoteCells[unit])
+      case 'day':
+        return read(field, file.dates.readerOf(field).day)
     }
   }
   const externalId = read('external_id', readId)

@@ -27,10 +27,13 @@ export {
   utcDates,
 } from './date-cells.ts'
 export {
+  type ColumnOrder,
+  columnOrders,
   dateColumns,
   noDates,
   type OrderNote,
   orderConflict,
+  orderNote,
   type SeenDates,
   seeDate,
 } from './date-order.ts'
