@@ -131,13 +131,16 @@ describe('from a quote to its margin', () => {
   test('import reports the imported rows, the rows with errors, and a missing scope', async () => {
     file(
       'past.csv',
-      'Origin,Destination,Equipment,Quoted Rate,Quoted At,Outcome\nReno,"Boise, ID",V,1,2026-01-01,won\n"Reno, NV","Boise, ID",V,1400,2026-01-02,won\n',
+      'Origin,Destination,Equipment,Quoted Rate,Quoted At,Outcome\nReno,"Boise, ID",V,1,1/1/2026,won\n"Reno, NV","Boise, ID",V,1400,1/2/2026,won\n',
     )
     const { owner } = integration.tenant
     env.LANEWISE_TOKEN = await makeServiceToken(app, owner, 'imports:write')
     const done = await lanewise(['import', 'past.csv', '--dry-run'])
     expect(done.printed).toMatch(/rows read +2\nwould be added +1/)
     expect(done.printed).toContain('line 2')
+    expect(done.printed).toContain(
+      'Quoted At: month first, so 1/2/2026 is January 2, 2026.\n  --map dates=day_first: Day first',
+    )
     expect(done.exit).toBe(6)
     env.LANEWISE_TOKEN = await makeServiceToken(app, owner, 'read')
     expect(await lanewise(['import', 'past.csv'])).toMatchObject({

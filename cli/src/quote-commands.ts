@@ -148,12 +148,13 @@ function appliedResult(run: Run, [result]: readonly PushedResult[]): Extract<Pus
 const addImport: AddCommands = (program, action) => {
   program
     .command('import <file>')
-    .summary('import past quotes and bookings from a CSV file, signed')
+    .summary('import past quotes and bookings from a file, signed')
     .description(
-      'Valid rows are imported; invalid rows are skipped. A row with a known reference updates its quote. Importing the same row again changes nothing. The service token needs the scope imports:write.',
+      'The file is CSV text in any usual encoding, or an Excel workbook (.xlsx), also gzip. Valid rows are imported; invalid rows are skipped. A row with a known reference updates its quote. Importing the same row again changes nothing. The service token needs the scope imports:write.',
     )
     .option('--dry-run', 'check the file without importing it')
     .option('--map <pairs>', 'field=column pairs, such as quoted_rate=Sell Rate,outcome=#7')
+    .option('--sheet <name>', 'the sheet of a workbook; the first one with a header if absent')
     .addHelpText(
       'after',
       withExample(
@@ -162,13 +163,13 @@ const addImport: AddCommands = (program, action) => {
       ),
     )
     .action(
-      action<{ dryRun?: boolean; map?: string }>(async (run, [file = ''], own) => {
+      action<{ dryRun?: boolean; map?: string; sheet?: string }>(async (run, [file = ''], own) => {
         const lanewise = serviceClient(run.options, run, 'token and secret', longTimeouts)
         const bytes = await readBytes(run, file)
         const query = {
           file_name: basename(file),
           ...(own.dryRun === true ? { dry_run: 'true' as const } : {}),
-          ...given({ map: own.map }),
+          ...given({ map: own.map, sheet: own.sheet }),
         }
         let now = await lanewise.call(
           'integration-create-import',
@@ -210,6 +211,7 @@ function printImport(run: Run, done: Answer<'integration-get-import'>): void {
   run.answer(
     done,
     [
+      ...done.understood.flatMap(understoodLines),
       pairs([
         ['rows read', rows_read],
         [done.dry_run ? 'would be added' : 'added', rows_added],
@@ -232,6 +234,12 @@ function printImport(run: Run, done: Answer<'integration-get-import'>): void {
     throw new CommandFailed(1, done.failure ?? `The import was ${done.status}.`)
   if (rows_refused > 0) run.exitWith(6)
 }
+
+/** How a part of the file was read, and the other choices for --map. */
+const understoodLines = ({ detail, choices }: Answer<'integration-get-import'>['understood'][number]) => [
+  detail,
+  ...choices.map((choice) => `  --map ${choice.map}: ${choice.detail}`),
+]
 
 /** A progress bar; null if the standard error is not a terminal. */
 export function progressBar(run: Run, total: number, unit: string): cliProgress.SingleBar | null {

@@ -816,9 +816,13 @@ describe('the command', { tags: 'long' }, () => {
       await newTenant('Listing Brokers')
       const path = join(folder, 'loads.csv')
       const errors = join(folder, 'errors.csv')
-      await writeFile(path, `${header}${rowTo('Atlanta')}"=cmd, TX","Macon, GA",V,x,2026-03-01,won\n`)
+      const row = rowTo('Atlanta').replace('2026-03-01', '3/1/2026')
+      await writeFile(path, `${header}${row}"=cmd, TX","Macon, GA",V,x,2026-03-01,won\n`)
       const first = await command([path, '--tenant', 'Listing Brokers', '--errors', errors]).ended
       expect(first.code).toBe(0)
+      expect(first.output).toContain(
+        'quoted_at: month first, so 3/1/2026 is March 1, 2026.\n  --map "dates=day_first": Day first: 3 January 2026',
+      )
       expect(first.output).toContain('line 3, quoted_rate: quoted_rate must be an amount of dollars')
       expect(await readFile(errors, 'utf8')).toContain('3,"quoted_rate","quoted_rate must be')
       expect((await command(['--list', '--tenant', 'Listing Brokers']).ended).output).toContain('1 added')
@@ -839,7 +843,7 @@ describe('the command', { tags: 'long' }, () => {
       })
       expect(await command([]).ended).toMatchObject({
         code: 2,
-        output: expect.stringContaining('Name the CSV file'),
+        output: expect.stringContaining('Name the file'),
       })
       expect(await command([join(folder, 'no.csv')]).ended).toMatchObject({
         code: 1,

@@ -11,6 +11,7 @@ export type ImportCommand =
       readonly tenant: string | undefined
       readonly file: string
       readonly map: string | undefined
+      readonly sheet: string | undefined
       readonly dryRun: boolean
       readonly errorsFile: string | undefined
     }
@@ -42,12 +43,13 @@ export function readCommandLine(words: readonly string[]): ImportCommand {
     return { kind: 'undo', tenant, importId: Number(values.undo) }
   }
   const [file] = positionals
-  if (file === undefined) throw new UsageError('Name the CSV file to import.')
+  if (file === undefined) throw new UsageError('Name the file to import.')
   return {
     kind: 'import',
     tenant,
     file,
     map: values.map?.join(','),
+    sheet: values.sheet,
     dryRun: values['dry-run'] === true,
     errorsFile: values.errors,
   }
@@ -60,6 +62,7 @@ function parsed(words: readonly string[]) {
       allowPositionals: true,
       options: {
         map: { type: 'string', multiple: true },
+        sheet: { type: 'string' },
         'dry-run': { type: 'boolean' },
         tenant: { type: 'string' },
         undo: { type: 'string' },
@@ -73,17 +76,19 @@ function parsed(words: readonly string[]) {
   }
 }
 
-export const usage = `Import past quotes and bookings from a CSV file.
+export const usage = `Import past quotes and bookings from a file.
 
-  npm run import -- FILE [--dry-run] [--map FIELD=COLUMN,...] [--tenant NAME] [--errors FILE]
+  npm run import -- FILE [--dry-run] [--map FIELD=COLUMN,...] [--sheet NAME] [--tenant NAME]
+                    [--errors FILE]
   npm run import -- --list [--tenant NAME]
   npm run import -- --undo ID [--tenant NAME]
 
-  FILE             CSV in UTF-8, also packed with gzip. Separated by commas, semicolons or tabs; the first row
-                   names the columns.
+  FILE             CSV text in any usual encoding and with any usual delimiter, or an Excel workbook (.xlsx); also
+                   packed with gzip.
   --dry-run        check the file and save nothing
   --map            the columns of fields, where their names are not recognized: --map "quoted_rate=Our Price,origin=From"
-                   FIELD= without a column ignores a field
+                   FIELD= without a column ignores a field. Settings such as dates=day_first are pairs, too
+  --sheet          the sheet of a workbook; the first one with a header if absent
   --tenant         the brokerage, by name or number; optional while there is one
   --errors FILE    write every refused row there, as CSV
   --undo ID        undo an import: remove the quotes it added, restore those it changed, and keep later changes
@@ -92,7 +97,9 @@ export const usage = `Import past quotes and bookings from a CSV file.
 Valid rows are imported; an invalid row is rejected whole. A row whose reference or lane_ref is known updates its quote, but not a
 value that the TMS signed, or an outcome that a person set. The same row again changes nothing: after Ctrl-C, or with the bad
 rows corrected, import the same file again. One import or undo of a brokerage runs at a time. After Ctrl-C, an undo is resumed
-by the running service, or by the same command. Dates without a time zone are UTC, and 3/4/2026 is March 4.
+by the running service, or by the same command. How the file was read is printed with other
+choices: times without a zone are in that of the brokerage, and the dates of a column, the map or the brokerage decide whether
+3/4/2026 is March 4.
 
 Exit code: 0 imported (refused rows are listed), 1 failed or every row refused, 2 wrong usage, 130 stopped by Ctrl-C.
 

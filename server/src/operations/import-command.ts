@@ -55,16 +55,18 @@ export async function runImportCommand(command: Work, around: CommandSurrounding
 
 async function readImportFile(command: Extract<Work, { kind: 'import' }>, folder: string) {
   const path = resolve(folder, command.file)
-  return openImport(await bytesAt(path), command.map).catch((error: NodeJS.ErrnoException) => {
-    if (error.syscall === undefined) throw error
-    const why =
-      error.code === 'ENOENT'
-        ? 'there is no such file'
-        : error.code === 'EISDIR'
-          ? 'it is a folder'
-          : error.message
-    throw new CommandRefused(`Cannot read ${path}: ${why}.`)
-  })
+  return openImport(await bytesAt(path), command.map, { sheet: command.sheet }).catch(
+    (error: NodeJS.ErrnoException) => {
+      if (error.syscall === undefined) throw error
+      const why =
+        error.code === 'ENOENT'
+          ? 'there is no such file'
+          : error.code === 'EISDIR'
+            ? 'it is a folder'
+            : error.message
+      throw new CommandRefused(`Cannot read ${path}: ${why}.`)
+    },
+  )
 }
 
 /** A regular file is read from disk each time. Anything else, such as a pipe, can be read only once and is held in memory. */
@@ -178,6 +180,7 @@ async function importOne(
   }).finally(shown.end)
   await errors.end()
 
+  printUnderstood(end, print)
   errors.print(print)
   printChanges(end, command.dryRun, print)
   print(summary(end, importId, command.dryRun))
@@ -242,6 +245,14 @@ function errorList(errorsFile: string | undefined, folder: string) {
         errorsFile === undefined ? 'write them all with --errors FILE' : `all are in ${errorsFile}`
       print(`  and ${count(total - first.length, 'more error')}; ${where}`)
     },
+  }
+}
+
+/** Prints how the file was read, and the other choices. */
+function printUnderstood({ understood }: ImportEnd, print: (line: string) => void): void {
+  for (const { detail, choices } of understood) {
+    print(detail)
+    for (const choice of choices) print(`  --map "${choice.map}": ${choice.detail}`)
   }
 }
 
