@@ -15,7 +15,13 @@ export {
   readYesNo,
 } from './cells.ts'
 export { csvHead, csvLines, formula, guardedCell, withoutGuards } from './csv-lines.ts'
-export { currenciesOfNote, currencyWords, isStored, quoteCurrencies } from './currency-words.ts'
+export {
+  currenciesOfNote,
+  currencyWords,
+  isStored,
+  quoteCurrencies,
+  splitCurrency,
+} from './currency-words.ts'
 export {
   type DateReader,
   dateReader,

@@ -1,3 +1,4 @@
+import { splitCurrency } from '../csv/index.ts'
 import { isValue } from './value-cells.ts'
 
 type KnownNames = (cells: readonly string[]) => number
@@ -54,9 +55,17 @@ export function hasSecondRow(header: readonly string[], below: readonly string[]
 
 /** Units that say no more than the name of a column, because they are what Lanewise assumes. */
 const assumedUnits =
-  /^(us ?)?\$$|^usd$|^us dollars$|^mi(les?)?$|^lbs?$|^pounds$|^[md]{1,2}[-/.][md]{1,2}[-/.]y{2,4}$|^y{4}-m{2}-d{2}$/i
+  /^\$?$|^mi(les?)?$|^lbs?$|^pounds$|^[md]{1,2}[-/.][md]{1,2}[-/.]y{2,4}$|^y{4}-m{2}-d{2}$/i
 const otherUnits =
-  /^((c|ca|mx) ?)?\$$|^(cad|mxn|eur|gbp|canadian dollars|euros?|cents?|¢|€|£)$|^km$|^kilomet(er|re)s$|^k(g|ilos?)$|^(short |metric )?tons?$|^t$|^%$|^percent$|^cwt$|^((us)?\$|usd|cad)? ?(\/|per) ?(mi(le)?|km|load|cwt)$|^(days?|hours?|hrs?|minutes?|min)$|^(ft|feet|in|inches)$/i
+  /^(cents?|¢)$|^km$|^kilomet(er|re)s$|^k(g|ilos?)$|^(short |metric )?tons?$|^t$|^%$|^percent$|^cwt$|^\$? ?(\/|per) ?(mi(le)?|km|load|cwt)$|^(days?|hours?|hrs?|minutes?|min)$|^(ft|feet|in|inches)$/i
+
+/** Whether a cell is a unit. `assumed`: it says no more than the name of a column. Null for another text. */
+function kindOfUnit(cell: string): 'assumed' | 'other' | null {
+  const { rest, currencies } = splitCurrency(cell, 'header')
+  const isForeign = currencies.some((currency) => currency !== 'USD')
+  if (!isForeign && assumedUnits.test(rest)) return 'assumed'
+  return (isForeign && /^\$?$/.test(rest)) || otherUnits.test(rest) ? 'other' : null
+}
 
 /**
  * The names of a header with the units of a row directly below it, such as `(CAD)`. Null if the row has anything else.
@@ -66,11 +75,9 @@ const otherUnits =
 export function withUnits(header: readonly string[], below: readonly string[]): readonly string[] | null {
   const units = below.map(withoutBrackets)
   if (units.every((unit) => unit === '')) return null
-  if (!units.every((unit) => unit === '' || assumedUnits.test(unit) || otherUnits.test(unit))) return null
-  return header.map((name, at) => {
-    const unit = units[at] ?? ''
-    return unit === '' || assumedUnits.test(unit) ? name : `${name.trim()} (${unit})`
-  })
+  const kinds = units.map(kindOfUnit)
+  if (kinds.includes(null)) return null
+  return header.map((name, at) => (kinds[at] === 'other' ? `${name.trim()} (${units[at]})` : name))
 }
 
 function withoutBrackets(cell: string): string {
