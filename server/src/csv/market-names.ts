@@ -1,7 +1,7 @@
 import type { marketFileFields } from '#contract/market-rates.ts'
 import { knownEquipment } from '#engine/equipment.ts'
 import { headerTerms } from './header-terms.ts'
-import { foldedHeader } from './import-fields.ts'
+import { foldedHeader, type ImportFieldName, importFields } from './import-fields.ts'
 
 export type MarketFileField = (typeof marketFileFields)[number]
 
@@ -81,22 +81,18 @@ const amountNames: Readonly<Partial<Record<MarketFileField, readonly string[]>>>
   ],
 }
 
+/** The names of fields that files of quotes have, too. */
+const shared = (...fields: readonly ImportFieldName[]) =>
+  fields.flatMap((field) => [field, ...importFields[field].aliases])
+
 const otherNames: Readonly<Partial<Record<MarketFileField, readonly string[]>>> = {
   scope: ['Scope', 'Area Type', 'Geography', 'Geography Type'],
-  origin: ['Origin', 'Origin City', 'Orig City', 'Origin Name', 'Pickup City', 'From'],
-  origin_state: ['Origin State', 'Orig State', 'Origin St', 'Pickup State'],
+  origin: [...shared('origin', 'origin_city'), 'Origin Name'],
+  origin_state: shared('origin_state'),
   origin_market: ['Origin Market', 'Orig Market', 'Origin KMA', 'Origin Market Area'],
-  origin_zip: [
-    'Origin Zip',
-    'Orig Zip',
-    'Origin Zip3',
-    'Orig Zip3',
-    'Origin 3 Digit Zip',
-    'Origin Postal Code',
-    'Orig Postal Code',
-  ],
-  destination: ['Destination', 'Destination City', 'Dest City', 'Destination Name', 'Delivery City', 'To'],
-  destination_state: ['Destination State', 'Dest State', 'Destination St', 'Delivery State'],
+  origin_zip: [...shared('origin_zip'), 'Origin Zip3', 'Orig Zip3', 'Origin 3 Digit Zip', 'Orig Postal Code'],
+  destination: [...shared('destination', 'destination_city'), 'Destination Name'],
+  destination_state: shared('destination_state'),
   destination_market: [
     'Destination Market',
     'Dest Market',
@@ -105,30 +101,18 @@ const otherNames: Readonly<Partial<Record<MarketFileField, readonly string[]>>> 
     'Destination Market Area',
   ],
   destination_zip: [
-    'Destination Zip',
-    'Dest Zip',
+    ...shared('destination_zip'),
     'Destination Zip3',
     'Dest Zip3',
     'Destination 3 Digit Zip',
-    'Destination Postal Code',
     'Dest Postal Code',
   ],
-  equipment: [
-    'Equipment',
-    'Equipment Type',
-    'Truck Type',
-    'Transport Type',
-    'Trailer',
-    'Trailer Type',
-    'Equip',
-  ],
+  equipment: [...shared('equipment'), 'Transport Type'],
   basis: ['Basis', 'Rate Basis'],
   kind: ['Kind', 'Rate Kind', 'Side', 'Buy Sell'],
   currency: ['Currency', 'Currency Code'],
   miles: [
-    'Miles',
-    'Mileage',
-    'Distance',
+    ...shared('miles'),
     'Distance Miles',
     'Practical Miles',
     'PC Miler Miles',

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { threadMs } from '#testing/thread-time.ts'
-import { marketMeaning, utcDates } from '../csv/index.ts'
+import { importFields, marketMeaning, utcDates } from '../csv/index.ts'
 import type { DateSettings } from './file-dates.ts'
 import { readPublished, zipAreaOf } from './market-cells.ts'
 import { readMarketFile } from './market-file.ts'
@@ -274,6 +274,30 @@ test('a long name of a column is shortened in answers and errors', async () => {
   expect(await refusal(`Origin,Destination,${name}\nDallas TX,Reno NV,x\n`)).toContain(
     `it is "Origin", "Destination", "${'n'.repeat(60)}…".`,
   )
+})
+
+test.each([
+  ['origin', ['origin', 'origin_city']],
+  ['origin_state', ['origin_state']],
+  ['origin_zip', ['origin_zip']],
+  ['destination', ['destination', 'destination_city']],
+  ['destination_state', ['destination_state']],
+  ['destination_zip', ['destination_zip']],
+  ['equipment', ['equipment']],
+  ['miles', ['miles']],
+] as const)('%s has each name that it has in files of quotes', (field, ofQuotes) => {
+  const names = ofQuotes.flatMap((one) => [one, ...importFields[one].aliases])
+  expect(names.filter((name) => marketMeaning(name)?.field !== field)).toEqual([])
+})
+
+test('a file with the names of a TMS is read', async () => {
+  const file = await read(
+    'Ship From City,Ship From State,Ship To,EQP,Loaded Miles,Market Rate ($/mi)\nDallas,TX,"Atlanta, GA",V,800,2.50\n',
+    { basis: 'all_in' },
+  )
+  expect(file.rows).toMatchObject([
+    { errors: [], item: { origin: 'Dallas, TX', destination: 'Atlanta, GA', mid: 2000 } },
+  ])
 })
 
 test('names of columns and cells', () => {
