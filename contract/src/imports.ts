@@ -23,6 +23,7 @@ export const ImportError = Type.Object({
 export const importNoteCodes = [
   'basis',
   'content',
+  'columns',
   'currency',
   'date_order',
   'encoding',
@@ -40,6 +41,7 @@ export const importNoteCodes = [
   'time_zone',
   'words',
   'unknown_places',
+  'unit',
 ] as const
 
 /** The encodings of CSV text that are read. */

@@ -12,6 +12,7 @@ import {
   time,
   wholeNumber,
 } from './fields.ts'
+import { ImportNote } from './imports.ts'
 import {
   labelLengthMax,
   marketFileBytesMax,
@@ -201,7 +202,7 @@ export const loadMarketFile = endpoint({
   method: 'POST',
   path: '/api/market-rate-files',
   summary: 'Load market rates from a file',
-  description: `Reads up to ${marketFileRowsMax.toLocaleString('en-US')} rows with a header line, saves the valid ones, and returns the errors of the others by line. ${fileForms} Unpacked, it has at most ${marketFileBytesMax / 1024 / 1024} MiB. Lines that are no rates (titles, totals, remarks, lanes without a rate, repeated lines) are left out, and notes name them. source, basis, kind, equipment, unit and as_of apply where a row or a column does not state the value. Dollars per mile are multiplied by the miles. Times without a zone are in the time zone of the brokerage. With dry_run, nothing is saved. A brokerage can send only one file at a time. Saving stops after ${marketFileSecondsMax} seconds: a 503 says how many rates are saved; send the file again. ${replaces}`,
+  description: `Reads up to ${marketFileRowsMax.toLocaleString('en-US')} rows with a header line, saves the valid ones, and returns the errors of the others by line. ${fileForms} Unpacked, it has at most ${marketFileBytesMax / 1024 / 1024} MiB. Lines that are no rates (titles, totals, remarks, lanes without a rate, repeated lines) are left out, and understood names them. source, basis, kind, equipment, unit and as_of apply where a row or a column does not state the value. Dollars per mile are multiplied by the miles. Times without a zone are in the time zone of the brokerage. With dry_run, nothing is saved. A brokerage can send only one file at a time. Saving stops after ${marketFileSecondsMax} seconds: a 503 says how many rates are saved; send the file again. ${replaces}`,
   tag: 'Market',
   who: member,
   query: Type.Object({
@@ -233,8 +234,9 @@ export const loadMarketFile = endpoint({
         field: { ...nullable(Type.Enum([...marketFileFields])), description: 'null: the column is not read' },
       }),
     ),
-    notes: Type.Array(Type.String(), {
-      description: 'What was assumed, and the lines that are no rates, in words for people',
+    understood: Type.Array(ImportNote, {
+      description:
+        'How the file was read, in sentences: what was assumed, and the lines that are no rates. Choices are pairs for map',
     }),
     ...pushCounts,
     failed: Type.Integer({ description: 'Rows that are not valid' }),
@@ -257,7 +259,7 @@ export const loadMarketFile = endpoint({
         { name: 'Rate', field: 'mid' },
         { name: 'Date', field: 'as_of' },
       ],
-      notes: [],
+      understood: [],
       created: 1,
       updated: 0,
       unchanged: 0,

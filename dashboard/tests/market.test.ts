@@ -1,6 +1,6 @@
 import { pushMarketRates } from '#contract/market-rates.ts'
 import type { TestApp } from '#testing/app-on-database.ts'
-import { type Integration, makeIntegration, makeQuote, pushSigned, pushUpdate } from '#testing/make.ts'
+import { call, type Integration, makeIntegration, makeQuote, pushSigned, pushUpdate } from '#testing/make.ts'
 import { accessibilityProblems, expect, openWindow, ownApp, test } from '../testing/pages.ts'
 
 let app: TestApp
@@ -86,4 +86,29 @@ test('a rate is entered by hand, a wrong one names its field, and a source is er
   await page.getByRole('dialog').getByRole('button', { name: 'Erase 1 rate' }).click()
   await page.getByText('1 market rate of Phone erased.').waitFor()
   await sources.getByRole('row').filter({ hasText: 'Phone' }).waitFor({ state: 'detached' })
+})
+
+test('a file of a Macintosh says how it was read, and another reading is chosen before it is saved', async () => {
+  const { page, troubles } = await openWindow({ url: app.url, person: ours.tenant })
+  await page.goto('/settings/market')
+  const form = page.getByRole('form', { name: 'Load a file of market rates' })
+  const year = new Date(app.now).getUTCFullYear() - 1
+  // \x8e is é in the encoding of the Macintosh.
+  const text = `Ship From;Ship To;Equip;All-In Rate;Date\nMontr\x8eal, QC;Qu\x8ebec, QC;V;1960;2/1/${year}\n`
+  await form
+    .locator('input[type=file]')
+    .setInputFiles({ name: 'rates.csv', mimeType: 'text/csv', buffer: Buffer.from(text, 'latin1') })
+  await form.getByLabel('Source, if the file has none').fill('Régie')
+  await form.getByRole('button', { name: 'Check the file' }).click()
+  const read = form.getByRole('region', { name: 'How it was read' })
+  await read.getByText('The text is in the encoding Macintosh, with words such as "Montréal"').waitFor()
+  await read.getByText(`Date: month first, so 2/1/${year} is February 1, ${year}.`).waitFor()
+  await read.getByRole('button', { name: `Day first: 2 January ${year}` }).click()
+  await read.getByText(`Date: day first, so 2/1/${year} is 2 January ${year}.`).waitFor()
+  expect(await accessibilityProblems(page)).toEqual([])
+  await form.getByRole('button', { name: 'Save 1 rate' }).click()
+  await form.getByText('1 rate added').waitFor()
+  const { body } = await call(app, 'GET', '/api/market-rates?source=R%C3%A9gie', { token: ours.tenant.owner })
+  expect(body.rates).toMatchObject([{ origin: 'Montréal, QC', as_of: `${year}-01-02T00:00:00.000Z` }])
+  expect(troubles).toEqual([])
 })

@@ -2,7 +2,7 @@ import { Button, NativeSelect, SimpleGrid, Stack, Text, TextInput } from '@manti
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { type Answer, type Query, useChange } from '../api/index.ts'
-import { counted, FileForm } from '../shared-ui/index.ts'
+import { counted, FileForm, Understood } from '../shared-ui/index.ts'
 
 type Loaded = Answer<'load-market-file'>
 
@@ -18,12 +18,15 @@ export function RateFile() {
     unit: '',
     equipment: '',
     asOf: '',
+    sheet: '',
   })
+  /** How parts of the file are read, in pairs such as dates=day_first. */
+  const [chosen, setChosen] = useState<readonly string[]>([])
   const load = useChange('load-market-file')
   const queries = useQueryClient()
-  const send = (dryRun: boolean) => {
+  const send = (dryRun: boolean, map = chosen) => {
     if (file === null) return
-    const { source, basis, kind, unit, equipment, asOf } = assumed
+    const { source, basis, kind, unit, equipment, asOf, sheet } = assumed
     const query: Query<'load-market-file'> = {
       ...(source.trim() === '' ? {} : { source: source.trim() }),
       ...(basis === '' ? {} : { basis: basis as 'all_in' | 'linehaul' }),
@@ -31,6 +34,8 @@ export function RateFile() {
       ...(unit === '' ? {} : { unit: unit as 'per_load' | 'per_mile' }),
       ...(equipment.trim() === '' ? {} : { equipment: equipment.trim() }),
       ...(asOf === '' ? {} : { as_of: asOf }),
+      ...(sheet.trim() === '' ? {} : { sheet: sheet.trim() }),
+      ...(map.length === 0 ? {} : { map: map.join() }),
       dry_run: dryRun ? 'true' : 'false',
     }
     load.mutate(
@@ -44,6 +49,12 @@ export function RateFile() {
       load.reset()
       set(value)
     }
+  const choose = (pair: string) => {
+    const [name] = pair.split('=')
+    const next = [...chosen.filter((one) => one.split('=')[0] !== name), pair]
+    setChosen(next)
+    send(true, next)
+  }
   const checked = load.data
   return (
     <FileForm
@@ -52,14 +63,17 @@ export function RateFile() {
       hint="A CSV or Excel file (.xlsx), such as an export of DAT or Greenscreens, with the columns origin, destination, equipment and rate; also low, high, fuel, reports, miles, source, date and basis. Amounts are dollars per load, or dollars per mile if the column or you say so."
       fileLabel="File of market rates"
       file={file}
-      onFile={changed(setFile)}
+      onFile={changed((next: File | null) => {
+        setFile(next)
+        setChosen([])
+      })}
       fields={<Assumed assumed={assumed} onChange={changed(setAssumed)} />}
       error={load.error}
       errorTitle="The file was not loaded"
       pending={load.isPending}
       action="Check the file"
       onSend={() => send(true)}
-      result={checked !== undefined && <Result loaded={checked} />}
+      result={checked !== undefined && <Result loaded={checked} onChoose={checked.stored ? null : choose} />}
       then={
         checked?.stored === false && checked.failed < checked.rows ? (
           <Button loading={load.isPending} onClick={() => send(false)}>
@@ -78,6 +92,7 @@ interface WholeFile {
   readonly unit: string
   readonly equipment: string
   readonly asOf: string
+  readonly sheet: string
 }
 
 /** The values for rows that do not state them. */
@@ -129,6 +144,11 @@ function Assumed({ assumed, onChange }: { assumed: WholeFile; onChange: (next: W
         value={assumed.asOf}
         onChange={(event) => onChange({ ...assumed, asOf: event.currentTarget.value })}
       />
+      <TextInput
+        label="Sheet of a workbook, if not the first one with rates"
+        value={assumed.sheet}
+        onChange={(event) => onChange({ ...assumed, sheet: event.currentTarget.value })}
+      />
     </SimpleGrid>
   )
 }
@@ -137,12 +157,19 @@ function Assumed({ assumed, onChange }: { assumed: WholeFile; onChange: (next: W
 const fieldWords = (field: string | null) =>
   field === 'mid' ? 'the rate' : (field ?? '').replaceAll('_', ' ')
 
-function Result({ loaded }: { loaded: Loaded }) {
+function Result({
+  loaded,
+  onChoose,
+}: {
+  loaded: Loaded
+  /** Reads the file again with another choice; null after it was saved. */
+  onChoose: ((map: string) => void) | null
+}) {
   const read = loaded.columns.filter(({ field }) => field !== null)
   const unread = loaded.columns.filter(({ name, field }) => field === null && name !== '')
   return (
-    <Stack gap={4} role="status">
-      <Text size="sm" fw={600}>
+    <Stack gap={4}>
+      <Text size="sm" fw={600} role="status">
         {loaded.stored
           ? `${counted(loaded.created, 'rate')} added, ${loaded.updated} replaced, ${loaded.unchanged} unchanged, ${loaded.failed} refused.`
           : `${counted(loaded.rows - loaded.failed, 'valid rate')}, ${loaded.failed} refused. Nothing is saved yet.`}
@@ -153,11 +180,7 @@ function Result({ loaded }: { loaded: Loaded }) {
           or not in US dollars.
         </Text>
       )}
-      {loaded.notes.map((note) => (
-        <Text key={note} size="sm">
-          {note}
-        </Text>
-      ))}
+      <Understood notes={loaded.understood} onChoose={onChoose} />
       <Text size="xs" c="dimmed">
         Columns read: {read.map(({ name, field }) => `${name} as ${fieldWords(field)}`).join(', ')}.
         {unread.length > 0 && ` Not read: ${unread.map(({ name }) => name).join(', ')}.`}

@@ -48,10 +48,16 @@ const encodingNames = {
  * the lines left out.
  */
 export function fileNotes(file: TableFile, leftOut: LeftOutLines): ImportNote[] {
-  return [...encodingNotes(file), ...headerNotes(file), ...linesNotes(file, leftOut)]
+  return [...formNotes(file), ...linesNotes(file, leftOut)]
 }
 
-const noteOf = (
+/** The encoding of a file if it is not Unicode, and its header if it has several rows. */
+export function formNotes(file: TableFile): ImportNote[] {
+  return [...encodingNotes(file), ...headerNotes(file)]
+}
+
+/** A sentence that is not about one column. */
+export const noteOf = (
   code: ImportNote['code'],
   detail: string,
   choices: ImportNote['choices'] = [],

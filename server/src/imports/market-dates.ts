@@ -8,14 +8,15 @@ import {
   orderConflict,
   seeDate,
 } from '../csv/index.ts'
-import type { DateSettings } from './file-dates.ts'
+import { type DateSettings, orderNote } from './file-dates.ts'
+import type { ImportNote } from './import-notes.ts'
 import { publishedDates } from './market-cells.ts'
 import { type Line, type MarketDateField, marketDateFields, type Reading } from './market-rows.ts'
 
 interface MarketDates {
   readonly readers: Readonly<Record<MarketDateField, DateReader>>
   /** Sentences about the order of day and month. */
-  readonly notes: readonly string[]
+  readonly notes: readonly ImportNote[]
   /** Why the dates of a column cannot be read. */
   readonly conflicts: readonly string[]
 }
@@ -40,9 +41,7 @@ export function marketDates(
   const fallback = dateReader(order, clock)
   return {
     readers: { as_of: readers[0] ?? fallback, valid_until: readers[1] ?? fallback },
-    notes: notes.map(({ detail, choices: [other] }) =>
-      other === undefined ? detail : `${detail} ${other.detail} with ${other.map}.`,
-    ),
+    notes: notes.map(orderNote),
     conflicts: columns.flatMap(({ name, seen }) => orderConflict(name, seen)?.detail ?? []),
   }
 }

@@ -13,6 +13,11 @@ const read = (text: string, defaults: MarketFileDefaults = {}, dates: DateSettin
   Promise.resolve().then(() =>
     readMarketFile([Buffer.from(text)], { ...assumed, ...defaults }, { now, dates }),
   )
+/** As `read`, with the sentences of `understood` only. */
+const readWords = async (text: string, defaults: MarketFileDefaults = {}, dates: DateSettings = utc) => {
+  const { rows, understood } = await read(text, defaults, dates)
+  return { rows, notes: understood.map(({ detail }) => detail) }
+}
 const refusal = (text: string, defaults: MarketFileDefaults = {}) =>
   read(text, defaults).then(
     () => 'read',
@@ -38,7 +43,7 @@ describe('the output of a DAT multi-lane request', () => {
 
   test('in dollars per mile is refused until the unit is chosen, and then multiplied by its miles', async () => {
     expect(await refusal(perMile)).toContain('unit must be chosen')
-    const { rows, notes } = await read(perMile, { unit: 'per_mile' })
+    const { rows, notes } = await readWords(perMile, { unit: 'per_mile' })
     expect(rows.map(({ item }) => item)).toEqual([
       {
         ...assumed,
@@ -82,7 +87,7 @@ Total,,2,,,"$1,960.00",,,48,
 
 "For internal use only, and not to be redistributed."
 `
-  const { rows, notes } = await read(text, { basis: 'all_in' })
+  const { rows, notes } = await readWords(text, { basis: 'all_in' })
   expect(rows).toMatchObject([
     { line: 5, item: { mid: 1960, low: 1790, high: 2140, sample: 48 }, errors: [] },
   ])
@@ -97,7 +102,7 @@ describe('the unit', () => {
   test('is that of the name of each column, and miles that are missing are computed', async () => {
     const text =
       'Origin,Destination,Equipment,Miles,RPM,Fuel Surcharge\n"Dallas, TX","Atlanta, GA",V,800,$2.455,200\n"Dallas, TX","Atlanta, GA",R,,2.50,200\n'
-    const { rows, notes } = await read(text, { basis: 'all_in' })
+    const { rows, notes } = await readWords(text, { basis: 'all_in' })
     expect(rows[0]?.item).toMatchObject({ mid: 1964, fuel: 200 })
     expect(rows[1]?.item.mid).toBeGreaterThan(1900)
     expect(notes).toEqual([
@@ -132,7 +137,7 @@ test('a file with a column for each equipment has a rate in each, of a pair of s
 test('of several time frames the shortest is read, and the delimiter is found behind a title', async () => {
   const text =
     'Rates, by lane, of the week\n\nOrigin City\tOrigin State\tDestination City\tDestination State\tTrailer\t15-Day Avg\t7-Day Avg\nDallas\tTX\tAtlanta\tGA\tDry Van\t1,941\t1,960\n'
-  const { rows, notes } = await read(text, { basis: 'all_in' })
+  const { rows, notes } = await readWords(text, { basis: 'all_in' })
   expect(rows).toMatchObject([{ line: 4, item: { origin: 'Dallas, TX', mid: 1960 } }])
   expect(notes[1]).toContain('Of the time frames, the 7 days are read')
 })
@@ -203,7 +208,7 @@ test('the name of a column decides over the default where the cell of the basis 
 })
 
 test('a range on the other basis is not read with the rate', async () => {
-  const { rows, notes } = await read(
+  const { rows, notes } = await readWords(
     'Origin,Destination,Equipment,All-In Rate,Low Linehaul Rate\n"Dallas, TX","Atlanta, GA",V,1960,1400\n',
   )
   expect(rows).toMatchObject([{ item: { basis: 'all_in', mid: 1960 } }])

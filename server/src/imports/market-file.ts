@@ -8,6 +8,7 @@ import { type FileBytes, ImportFileError, readTable } from '../tables/index.ts'
 import { currencyAbove } from './column-terms.ts'
 import type { DateSettings } from './file-dates.ts'
 import type { CellSettings } from './file-settings.ts'
+import { formNotes, type ImportNote, noteOf } from './import-notes.ts'
 import { isNoAmount, marketAmount, readPerMile } from './market-cells.ts'
 import { type ChosenColumns, chooseColumns, type RateColumns } from './market-columns.ts'
 import { marketDates } from './market-dates.ts'
@@ -21,12 +22,13 @@ import {
   marketRow,
   type Reading,
 } from './market-rows.ts'
+import { workbookNotes } from './workbook-notes.ts'
 
 export interface MarketFile {
   readonly columns: ChosenColumns['columns']
   readonly rows: readonly MarketFileRow[]
-  /** Sentences about assumptions and about lines that were not read. */
-  readonly notes: readonly string[]
+  /** How the file was read: its encoding, assumptions, and lines that were not read. */
+  readonly understood: readonly ImportNote[]
 }
 
 /** Maximum columns of a file: the comparison of more names would block other requests. The multi-lane output of DAT has 35. */
@@ -43,7 +45,7 @@ interface FileSurroundings {
 
 /**
  * Reads a file of market rates: a header line, then the rates of a lane in each line. Lines above the header, totals, remarks,
- * lanes without a rate and repeated lines are left out, and the notes list them. The name of a column of rates can state their
+ * lanes without a rate and repeated lines are left out, and `understood` lists them. The name of a column of rates can state their
  * basis.
  *
  * @throws ImportFileError if the file has no header with the necessary columns, or too many rows
@@ -65,10 +67,11 @@ export async function readMarketFile(
 }
 
 function* readInSteps(
-  { header, above, rows, leftOut, malformed, isWorkbook }: Awaited<ReturnType<typeof readTable>>,
+  { file, rows, leftOut, malformed }: Awaited<ReturnType<typeof readTable>>,
   defaults: MarketFileDefaults,
   { now, dates: settings }: FileSurroundings,
 ): Steps<MarketFile> {
+  const { header, aboveHeader: above, workbook } = file
   const chosen = chooseColumns(header, defaults.kind)
   refuseHeader(chosen, header, defaults)
   const { rateLines, text, without } = yield* splitLines(rows, chosen)
@@ -85,7 +88,7 @@ function* readInSteps(
     now,
     dates: dates.readers,
     above: said?.stated.currency ?? null,
-    isWorkbook,
+    isWorkbook: workbook !== null,
   }
   refuseUnstatedUnit(rateLines, read)
   const found = rateLines.flatMap(({ rates, ...line }) => rates.map((of) => ({ line, of })))
@@ -100,12 +103,14 @@ function* readInSteps(
     // A column that is not read may have a name of any length.
     columns: chosen.columns.map((column) => ({ ...column, name: quoted(column.name).slice(1, -1) })),
     rows: single,
-    notes: [
+    understood: [
+      ...formNotes(file),
+      ...(workbook === null ? [] : workbookNotes(workbook)),
       ...listed(numbers(above), 'above the header'),
-      ...chosen.notes,
+      ...chosen.notes.map((detail) => noteOf('columns', detail)),
       ...dates.notes,
-      ...unitNotes(rateLines, read),
-      ...currencyNotes(read),
+      ...unitNotes(rateLines, read).map((detail) => noteOf('unit', detail)),
+      ...currencyNotes(read).map((detail) => noteOf('currency', detail)),
       ...listed(numbers([...text, ...leftOut].sort((one, other) => one.line - other.line)), 'text or totals'),
       ...listed(numbers(without), 'without a rate'),
       ...listed(numbers(malformed), 'with a misplaced double quote'),
@@ -221,13 +226,16 @@ function* splitLines(
   return { rateLines, text, without }
 }
 
-/** @example listed([2, 3], 'without a rate') // ['2 lines are without a rate and were not read: 2, 3.'] */
-function listed(lines: readonly number[], what: string): string[] {
+/** @example listed([2, 3], 'without a rate')[0]?.detail // '2 lines are without a rate and were not read: 2, 3.' */
+function listed(lines: readonly number[], what: string): ImportNote[] {
   if (lines.length === 0) return []
   const shown = lines.slice(0, 10).join(', ')
   const more = lines.length > 10 ? ` and ${lines.length - 10} more` : ''
   return [
-    `${lines.length === 1 ? '1 line is' : `${lines.length.toLocaleString('en-US')} lines are`} ${what} and ${lines.length === 1 ? 'was' : 'were'} not read: ${shown}${more}.`,
+    noteOf(
+      'lines_left_out',
+      `${lines.length === 1 ? '1 line is' : `${lines.length.toLocaleString('en-US')} lines are`} ${what} and ${lines.length === 1 ? 'was' : 'were'} not read: ${shown}${more}.`,
+    ),
   ]
 }
 

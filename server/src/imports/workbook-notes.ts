@@ -45,7 +45,7 @@ function formulasNote({ count, cells }: Workbook['unresolved']): Note {
 
 function sheetsNote(sheet: string, others: readonly string[]): Note {
   const names = others.map((name) => `"${name}"`)
-  const detail = `The sheet "${sheet}" was read. ${listed(names)} ${others.length === 1 ? 'has' : 'have'} columns of quotes, too: choose the sheet and import it as well, if you need it.`
+  const detail = `The sheet "${sheet}" was read. ${listed(names)} ${others.length === 1 ? 'has' : 'have'} a table, too: choose the sheet and send it as well, if you need it.`
   return note('other_sheets', detail)
 }
 

@@ -1,17 +1,15 @@
 import { setImmediate as othersTurn } from 'node:timers/promises'
 import { type FileBytes, unpacked } from './file-bytes.ts'
 import { refused } from './refused.ts'
-import { type OpenOptions, openTable } from './table-file.ts'
+import { type OpenOptions, openTable, type TableFile } from './table-file.ts'
 import type { Line } from './table-form.ts'
 import { tablePieces } from './table-pieces.ts'
 import { rowLengthMax } from './text-rows.ts'
 
 /** A table that is read whole, because it is small. */
 export interface WholeTable {
-  readonly header: readonly string[]
-  readonly isWorkbook: boolean
-  /** The lines above the header. */
-  readonly above: readonly Line[]
+  /** The file as it was opened: its header, its encoding, and the sheet of a workbook. */
+  readonly file: TableFile
   readonly rows: readonly Line[]
   /** The lines of totals, repeated headers and remarks. */
   readonly leftOut: readonly Line[]
@@ -70,10 +68,9 @@ export async function readTable(
     }
     if (read++ % piecesPerTurn === 0) await othersTurn()
   }
-  const { header, headerRows, aboveHeader: above } = file
-  const lines = [...above, ...headerRows, ...rows, ...leftOut, ...malformed]
+  const lines = [...file.aboveHeader, ...file.headerRows, ...rows, ...leftOut, ...malformed]
   lines.sort((one, other) => one.line - other.line)
-  return { header, isWorkbook: file.workbook !== null, above, rows, leftOut, malformed, lines }
+  return { file, rows, leftOut, malformed, lines }
 }
 
 /** Requests run after so many pieces. */

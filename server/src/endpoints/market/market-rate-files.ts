@@ -70,7 +70,7 @@ export async function loadRateFile(
     rows: file.rows.length,
     stored: !dryRun,
     columns: file.columns.map((column) => ({ ...column })),
-    notes: [...file.notes],
+    understood: [...file.understood],
     created,
     updated,
     unchanged,

@@ -264,7 +264,7 @@ describe('200', () => {
     ].join('\n')
     const { body } = await load(text, '?source=Markets')
     expect(body).toMatchObject({ rows: 4, created: 1, failed: 3 })
-    expect(body.notes[0]).toContain('above the header')
+    expect(body.understood[0].detail).toContain('above the header')
     expect(body.errors.map(({ line, detail }: Record<string, unknown>) => [line, detail])).toEqual([
       [4, expect.stringContaining('is also on line 3, which counts')],
       [5, expect.stringContaining('a market with its state: Columbus, ')],
@@ -289,7 +289,7 @@ describe('200', () => {
     const onPage = await load(text, `${query}&dry_run=true`)
     expect([dry.status, dry.body]).toEqual([200, onPage.body])
     expect(dry.body).toMatchObject({ stored: false, created: 0, failed: 1, errors: [{ line: 3 }] })
-    expect(dry.body.notes[0]).toContain('multiplied by the road miles')
+    expect(dry.body.understood[0].detail).toContain('multiplied by the road miles')
     expect((await owner('GET', '/api/market-rates?source=Signed')).body.rates).toEqual([])
     const stored = await pushFile(app, ours, pushMarketFile, { file: text, query }, at)
     expect(stored.body).toMatchObject({ stored: true, created: 1, failed: 1 })

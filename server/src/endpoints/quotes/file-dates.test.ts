@@ -180,10 +180,13 @@ describe('the order of day and month', () => {
       'Origin,Destination,Equipment,Rate,Date\n"Dallas, TX","Atlanta, GA",V,1960,03/11/2026\n"Dallas, TX","Macon, GA",V,1860,22/11/2026\n'
     const path = '/api/market-rate-files?source=Export&basis=all_in'
     const { body } = await call(app, 'POST', path, { token: tenant.owner, file: text })
-    expect([body.created, body.failed, body.notes]).toEqual([
+    const [order] = body.understood
+    expect([body.created, body.failed, order.code, order.choices, order.detail]).toEqual([
       2,
       0,
-      ['Date: day first as in 22/11/2026 on line 3, so 03/11/2026 is 3 November 2026.'],
+      'date_order',
+      [],
+      'Date: day first as in 22/11/2026 on line 3, so 03/11/2026 is 3 November 2026.',
     ])
     const { rates } = (await call(app, 'GET', '/api/market-rates', { token: tenant.owner })).body
     expect(rates.map(({ as_of: at }: { as_of: string }) => at).toSorted()).toEqual([

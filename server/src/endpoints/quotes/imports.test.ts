@@ -625,7 +625,7 @@ describe('a workbook with a filter and two sheets', () => {
     expect(ofTheSheet).toMatchObject([
       { code: 'hidden_rows', detail: said, choices: [{ map: choice }] },
       { code: 'formulas_without_results', detail: expect.stringContaining('The cell E2 is a formula') },
-      { code: 'other_sheets', detail: expect.stringContaining('"Others" has columns of quotes, too') },
+      { code: 'other_sheets', detail: expect.stringContaining('"Others" has a table, too') },
     ])
   })
 
