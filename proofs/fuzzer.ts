@@ -226,7 +226,11 @@ export function senderTo(app: TestApp, tenants: SeededTenants) {
   }
 
   function headersOf(request: FuzzRequest, body: string | Buffer): (readonly [string, string])[] {
-    const { caller, signature, operation, method, target, headers } = request
+    const { caller, signature, operation, method, headers } = request
+    // `inject` writes apostrophes of a query so, as browsers do.
+    const target = request.target.replace(/\?.*/s, (query) =>
+      request.overSocket === true ? query : query.replaceAll("'", '%27'),
+    )
     const seconds = Math.floor(app.now / 1000) - (signature === 'stale' ? 301 : 0)
     const secret = signature === 'wrong' ? 'lwsec_of_nobody' : signingSecretOf('A')
     const endpoint = endpoints.get(operation)
