@@ -14,6 +14,7 @@ import {
   readOutcome,
   readReason,
   readSentCharges,
+  StatedCurrencies,
   statedAmount,
   statedCharges,
 } from '#server/csv/index.ts'
@@ -198,11 +199,9 @@ function readPushRow(cells: readonly string[], file: PushFile): Pick<PushRow, 'q
     errors.push({ column, detail: `${column} must be ${result.wrong}; it is ${JSON.stringify(cell)}.` })
     return undefined
   }
-  /** The currencies that amounts state, each with the column that states it. */
-  const currencies = new Map<string, string | null>()
-  const say = (field: PushField, currency: string | null) => {
-    if (currency !== null) currencies.set(currency, currencies.get(currency) ?? columnName(file, field))
-  }
+  const currencies = new StatedCurrencies<string>()
+  const say = (field: PushField, currency: string | null) =>
+    currencies.say(currency, columnName(file, field) ?? field)
   const stated = <T>(field: PushField, split: typeof statedAmount, reader: (cell: string) => Cell<T>) =>
     read<T | undefined>(field, (cell) => {
       const { text: plain, currency, wrong } = split(cell)
@@ -252,7 +251,11 @@ function readPushRow(cells: readonly string[], file: PushFile): Pick<PushRow, 'q
   const isDecided = outcome?.outcome === 'won' || outcome?.outcome === 'lost'
   const values = Object.fromEntries(pushedCells.map(({ name, unit }) => [name, sent(name, unit)]))
   if (typeof values.quoted_currency === 'string') say('quoted_currency', values.quoted_currency)
-  errors.push(...settleCurrency(values, currencies))
+  if (currencies.currency === 'CAD' && currencies.contradiction === null) values.quoted_currency = 'CAD'
+  if (currencies.contradiction !== null) {
+    const { detail, by } = currencies.contradiction
+    errors.push({ column: by, detail: `The amounts must be ${detail}.` })
+  }
   const quote: PushedQuote = {
     external_id: externalId ?? '',
     origin: placeOf(cells, columns, 'origin') || undefined,
@@ -263,21 +266,4 @@ function readPushRow(cells: readonly string[], file: PushFile): Pick<PushRow, 'q
     ...(isDecided ? { decided_at: decidedAt } : {}),
   }
   return { quote, errors }
-}
-
-/**
- * Sets the currency of a row to Canadian dollars if its amounts state them.
- *
- * @param currencies the currencies that the amounts state, each with its column
- * @returns an error if they state two
- */
-function settleCurrency(
-  values: Record<string, unknown>,
-  currencies: ReadonlyMap<string, string | null>,
-): readonly RowError[] {
-  const [first, second] = [...currencies]
-  if (first?.[0] === 'CAD' && second === undefined) values.quoted_currency = 'CAD'
-  if (first === undefined || second === undefined) return []
-  const detail = `The amounts must be in one currency; ${first[1]} says ${first[0]}, and ${second[1]} says ${second[0]}.`
-  return [{ column: second[1], detail }]
 }

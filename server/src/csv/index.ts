@@ -74,4 +74,5 @@ export {
 export { type OutcomeReason, type ReadOutcome, readOutcome, readReason } from './outcome-cells.ts'
 export { pushedOnlyFieldOfHeader } from './pushed-fields.ts'
 export { type PushedCellName, pushedCells, quoteCells } from './quote-cells.ts'
+export { StatedCurrencies } from './stated-currencies.ts'
 export { exchangeNames, isNamed, type Vocabulary, vocabularies } from './vocabularies.ts'

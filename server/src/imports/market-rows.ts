@@ -13,6 +13,7 @@ import {
   readMiles,
   readMoney,
   roundedAmount,
+  StatedCurrencies,
 } from '../csv/index.ts'
 import { readMarketEnds } from '../quotes/index.ts'
 import {
@@ -135,24 +136,22 @@ export function marketRow(
     const said = text(field)
     if (said !== null) item[field] = read(said)
   }
-  const currencies = new Map<string, string>()
+  const currencies = new StatedCurrencies<MarketCurrency>()
   const nameAt = (field: MarketFileField) => header[of.at.get(field) ?? -1]?.trim() ?? field
-  const say = (currency: string, where: string) => {
-    if (!currencies.has(currency)) currencies.set(currency, where)
-  }
-  if (above !== null) say(above, 'a line above the header')
-  if (of.currency !== null) say(of.currency, `the name of the column ${nameAt('mid')}`)
+  currencies.say(above, 'a line above the header')
+  const ofName = marketCurrencies.find((one) => one === of.currency) ?? null
+  currencies.say(ofName, `the name of the column ${nameAt('mid')}`)
   const word = text('currency')
   const stated = word === null ? null : readCurrencyIn(word, marketCurrencies)
   if (stated !== null && 'wrong' in stated) wrong('currency', stated.wrong)
-  else if (stated !== null) say(stated.value, `the column ${nameAt('currency')}`)
-  const sayCell = (currency: string, field: MarketFileField) => say(currency, `the cell of ${nameAt(field)}`)
+  else if (stated !== null) currencies.say(stated.value, `the column ${nameAt('currency')}`)
+  const sayCell = (currency: MarketCurrency, field: MarketFileField) =>
+    currencies.say(currency, `the cell of ${nameAt(field)}`)
   Object.assign(item, amountsOf({ text, wrong, say: sayCell, errors, of, defaults, item, isWorkbook }))
-  const [first, second] = [...currencies]
-  if (first !== undefined && second !== undefined) {
-    const detail = `The rate must be in one currency: ${first[1]} says ${first[0]}, and ${second[1]} says ${second[0]}.`
-    errors.push({ field: 'currency', detail })
-  } else if (first !== undefined) item.currency = first[0]
+  const { currency, contradiction } = currencies
+  if (contradiction !== null) {
+    errors.push({ field: 'currency', detail: `The rate must be ${contradiction.detail}.` })
+  } else if (currency !== null) item.currency = currency
   return { line, errors, item }
 }
 
@@ -209,7 +208,7 @@ interface RowParts {
   /** Adds an error of a cell: what it must be. */
   readonly wrong: (field: MarketFileField, must: string) => void
   /** Notes the currency that the cell of an amount states. */
-  readonly say: (currency: string, field: MarketFileField) => void
+  readonly say: (currency: MarketCurrency, field: MarketFileField) => void
   readonly isWorkbook: boolean
   readonly errors: { field: string; detail: string }[]
   readonly of: RateColumns

@@ -292,7 +292,9 @@ describe('the amounts of one row', () => {
     expect(errors).toEqual([
       {
         column: header,
-        detail: expect.stringMatching(`must be in the currency of the ${of}, which is USD; it says CAD`),
+        detail: expect.stringMatching(
+          `must be in the currency of the ${of}, which is USD; its (cell|name) says CAD`,
+        ),
       },
     ])
   })

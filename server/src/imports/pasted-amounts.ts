@@ -1,7 +1,7 @@
 import type { pastedFields } from '#contract/pasted-quotes.ts'
 import { isAmountUnit, quoteFieldsOf, quoteTable } from '#engine/quote-fields.ts'
-import type { Currency } from '#engine/rate-basis.ts'
-import { type Cell, currencyWords, headerTerms, isStored, quoted, statedAmount } from '../csv/index.ts'
+import { type Cell, headerTerms, isStored, quoted, statedAmount } from '../csv/index.ts'
+import type { OwnCurrency } from './row-currencies.ts'
 
 export type PastedField = (typeof pastedFields)[number]
 
@@ -38,10 +38,10 @@ export function headerProblem(named: NamedTerms): string | null {
   return null
 }
 
-/** The currencies that the amounts of a row state, each in its cell or in the name of its column. */
-export class StatedCurrencies {
+/** The amounts of a pasted row, and the currencies that they state: each in its cell, or in the name of its column. */
+export class PastedAmounts {
   readonly #named: NamedTerms
-  readonly #said = new Map<PastedField, Currency>()
+  readonly #said = new Map<PastedField, OwnCurrency>()
   constructor(named: NamedTerms) {
     this.#named = named
   }
@@ -55,31 +55,22 @@ export class StatedCurrencies {
     if (currency !== null && ofName !== undefined && currency !== ofName) {
       return { wrong: `in ${ofName}, as the name of the column says` }
     }
-    const said = currency ?? ofName
-    if (said !== undefined) this.#said.set(field, said)
+    if (currency !== null) this.#said.set(field, { currency, by: 'its cell' })
+    else if (ofName !== undefined) this.#said.set(field, { currency: ofName, by: 'its name' })
     return reader(plain)
   }
 
-  say(field: PastedField, currency: Currency): void {
-    this.#said.set(field, currency)
+  /** Remembers the currency in another column, for an amount that states none. */
+  say(field: PastedField, own: OwnCurrency): void {
+    if (!this.#said.has(field)) this.#said.set(field, own)
   }
 
-  of(field: PastedField): Currency | null {
+  currencyOf(field: PastedField): OwnCurrency | null {
     return this.#said.get(field) ?? null
   }
 
-  /** The currency of the first amount that states one; null if none does. */
-  first(): Currency | null {
-    return [...this.#said.values()][0] ?? null
+  /** The amounts that state a currency, in the order in which they were read. */
+  get stating(): PastedField[] {
+    return [...this.#said.keys()]
   }
-
-  /** The amounts that are not in the currency of their row. */
-  others(ofRow: Currency): { readonly field: PastedField; readonly said: Currency }[] {
-    return [...this.#said].flatMap(([field, said]) => (said === ofRow ? [] : [{ field, said }]))
-  }
-}
-
-/** Why an amount cannot be read in the currency of its row. */
-export function currencyFault(name: string, ofRow: Currency, said: Currency): string {
-  return `The currency of the ${name} must be ${ofRow}, as that of the row; it is "${said}". Convert the ${name.replace('estimated ', '')} to ${currencyWords(ofRow)}, or remove it`
 }

@@ -17,7 +17,8 @@ import {
   readCurrency,
   readSentCharges,
 } from '../csv/index.ts'
-import { currencyFault, type NamedTerms, type PastedField, StatedCurrencies } from './pasted-amounts.ts'
+import { type NamedTerms, PastedAmounts, type PastedField } from './pasted-amounts.ts'
+import { checkCurrencies, currencyOfAmount, type RowOfAmounts } from './row-currencies.ts'
 
 export type PastedAnswer = AnswerOf<typeof readPastedQuotes>
 /** A row as it was read. The endpoint adds warnings, which need the brokerage's quotes. */
@@ -107,14 +108,14 @@ export function pastedRow(
   const { fields, named, assumed, now, dates, suggestionsFor } = context
   const row = new PastedCells(cells, fields)
   const quote: Record<string, unknown> = {}
-  const currencies = new StatedCurrencies(named)
+  const amounts = new PastedAmounts(named)
   for (const field of singleFields) {
     const { sent, unit } = quoteTable[field]
     const read = row.read(sent, words[sent], (text): Cell<unknown> => {
       if (unit === 'day') return dates.dayNear(text, now)
       if (unit === 'charges') return readSentCharges(text)
       const reader: (text: string) => Cell<unknown> = quoteCells[unit]
-      return isAmountUnit(unit) ? currencies.read(sent, text, reader) : reader(text)
+      return isAmountUnit(unit) ? amounts.read(sent, text, reader) : reader(text)
     })
     if (read !== null) quote[sent] = isAmountUnit(unit) ? dollarsFromCents(Number(read)) : read
   }
@@ -122,7 +123,7 @@ export function pastedRow(
   if (quote.quoted_basis === undefined && quote.quoted_rate !== undefined && ofRate !== null) {
     quote.quoted_basis = ofRate
   }
-  checkCurrencies(quote, row, currencies)
+  settleCurrency(quote, row, amounts)
   for (const end of ['origin', 'destination'] as const) {
     const place = endOf(end, row, suggestionsFor)
     if (place !== null) quote[end] = place
@@ -138,37 +139,41 @@ export function pastedRow(
 }
 
 /**
- * Sets the currency of the row: that of its column, else that of the rate, else, without a rate, that of the first amount. Adds an error
- * for each amount in another currency, because a quote has one.
+ * Sets the currency of the row: that of the rate or of its column, else, without a rate, that of the first amount. Adds an error for
+ * each amount in another currency, because a quote has one.
  */
-function checkCurrencies(
-  quote: Record<string, unknown>,
-  row: PastedCells,
-  currencies: StatedCurrencies,
-): void {
-  const ofCost = row.read('cost_currency', 'currency of the cost', readCurrency)
+function settleCurrency(quote: Record<string, unknown>, row: PastedCells, amounts: PastedAmounts): void {
   const ofColumn = (quote.quoted_currency ?? null) as Currency | null
-  const stated =
-    ofColumn ?? currencies.of('quoted_rate') ?? (quote.quoted_rate === undefined ? currencies.first() : null)
-  if (stated !== null) quote.quoted_currency = stated
+  const ofCost = row.read('cost_currency', 'currency of the cost', readCurrency)
+  const compared: RowOfAmounts<AmountField> = {
+    currencyOf: (field) => amounts.currencyOf(field),
+    wrong: (field, what) => {
+      const isCost = field === 'estimated_cost' && ofCost !== null
+      row.wrong(isCost ? 'cost_currency' : field, `The ${words[field]} ${what}`)
+    },
+    leaveOut: () => 'remove it',
+  }
+  const column = ofColumn === null ? null : { currency: ofColumn, by: 'the column of currencies' }
+  const hasRate = quote.quoted_rate !== undefined
+  const [first = 'quoted_rate'] = amounts.stating
+  const ofRate = hasRate ? currencyOfAmount(compared, 'quoted_rate', { column, file: null }) : ofColumn
+  const currency = ofRate ?? (hasRate ? null : (amounts.currencyOf(first)?.currency ?? null))
+  if (currency !== null) quote.quoted_currency = currency
   // A row with an unknown currency already has an error.
   if (ofColumn === null && row.text('quoted_currency') !== null) return
-  const inCell = currencies.of('estimated_cost')
   if (ofCost !== null && quote.estimated_cost !== undefined) {
-    if (inCell !== null && inCell !== ofCost) {
-      const detail = `The estimated cost must be in one currency; it is in ${inCell}, and its currency is ${ofCost}`
-      row.wrong('cost_currency', detail)
-      return
-    }
-    currencies.say('estimated_cost', ofCost)
+    const ofItsColumn = { currency: ofCost, by: 'the column of its currency' }
+    const errors = row.errors.length
+    currencyOfAmount(compared, 'estimated_cost', { column: ofItsColumn, file: null })
+    if (row.errors.length > errors) return
+    amounts.say('estimated_cost', ofItsColumn)
   }
-  const ofRow = stated ?? 'USD'
-  for (const { field, said } of currencies.others(ofRow)) {
-    const isCost = field === 'estimated_cost' && ofCost !== null
-    const name = isCost ? 'cost' : words[field as keyof typeof words]
-    row.wrong(isCost ? 'cost_currency' : field, currencyFault(name, ofRow, said))
-  }
+  const others = amounts.stating.flatMap((field) => (isOtherAmount(field) ? field : []))
+  checkCurrencies(compared, others, { name: hasRate ? 'the rate' : 'the row', currency })
 }
+
+type AmountField = keyof typeof words
+const isOtherAmount = (field: PastedField): field is AmountField => field !== 'quoted_rate' && field in words
 
 /** The estimated cost in cents on the basis of the rate, if its own column states another one. Adds the errors of its basis. */
 function costOnBasis(

@@ -1,7 +1,7 @@
 import { bookingTable, sentBookingFields } from '#engine/booking-fields.ts'
 import { type GivenKind, isNotGiven } from '#engine/not-given.ts'
 import { quoteFieldsOf, quoteTable } from '#engine/quote-fields.ts'
-import type { Currency, RateBasis } from '#engine/rate-basis.ts'
+import type { RateBasis } from '#engine/rate-basis.ts'
 import {
   amountFields,
   type Cell,
@@ -18,6 +18,7 @@ import {
 import type { Columns } from './columns.ts'
 import { type DateField, interfaceDates, type RowDates } from './file-dates.ts'
 import type { KnownCells } from './known-cells.ts'
+import type { OwnCurrency, RowOfAmounts } from './row-currencies.ts'
 import { isWordField, skip, type Word, type WordField, wordKey } from './word-meanings.ts'
 
 /** An error in one cell: the column as the file names it, and what the value must be. */
@@ -44,12 +45,6 @@ export interface RowContext {
   readonly onNotGiven?: (field: ImportFieldName, text: string) => void
 }
 
-/** The currency that an amount states, and where it states it. */
-interface OwnCurrency {
-  readonly currency: Currency
-  readonly place: 'in its cell' | 'in its name'
-}
-
 const dayMs = 24 * 60 * 60 * 1000
 
 /**
@@ -74,7 +69,7 @@ const kindOfField: ReadonlyMap<string, GivenKind | null> = new Map<string, Given
 ])
 
 /** The cells of one row by field, and the errors found while reading them. */
-export class RowReader {
+export class RowReader implements RowOfAmounts<ImportFieldName> {
   readonly #errors: (CellError & { readonly position: number })[] = []
   readonly #cells: readonly string[]
   readonly #columns: Columns
@@ -159,8 +154,8 @@ export class RowReader {
     const { text, currency } = cell === null ? nothing : stated(field, cell)
     if (text === '') return null
     const named = this.#columns.currencies[field]
-    if (currency !== null) return { currency, place: 'in its cell' }
-    return named === undefined ? null : { currency: named, place: 'in its name' }
+    if (currency !== null) return { currency, by: 'its cell' }
+    return named === undefined ? null : { currency: named, by: 'its name' }
   }
 
   #isNotGiven(field: ImportFieldName, text: string): void {
@@ -222,6 +217,10 @@ export class RowReader {
   /** Reads a day whose year may be absent: the one nearest to `now`. */
   dayNear(field: DateField, now: number): string | null {
     return this.read(field, (text) => this.dates.day(field, text, now))
+  }
+
+  leaveOut(field: ImportFieldName): string {
+    return `leave it out with the map ${field}=`
   }
 
   /** Adds an error to the row. `word` is the word of a column of words that is not known. */

@@ -74,7 +74,7 @@ test('a cost in another currency than its row is refused', async () => {
     [
       {
         detail:
-          'The currency of the cost must be USD, as that of the row; it is "CAD". Convert the cost to US dollars, or remove it',
+          'The estimated cost must be in the currency of the rate, which is USD; the column of its currency says CAD. Convert it to US dollars, or remove it',
       },
     ],
     [],
