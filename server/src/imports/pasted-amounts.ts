@@ -1,16 +1,6 @@
-import type { pastedFields } from '#contract/pasted-quotes.ts'
-import { isAmountUnit, quoteFieldsOf, quoteTable } from '#engine/quote-fields.ts'
 import { type Cell, headerTerms, isStored, quoted, statedAmount } from '../csv/index.ts'
+import { isPastedAmount, type PastedField } from './pasted-names.ts'
 import type { OwnCurrency } from './row-currencies.ts'
-
-export type PastedField = (typeof pastedFields)[number]
-
-const amountFields: ReadonlySet<string> = new Set(
-  quoteFieldsOf('request').flatMap((field) =>
-    isAmountUnit(quoteTable[field].unit) ? quoteTable[field].sent : [],
-  ),
-)
-export const isAmount = (field: PastedField) => amountFields.has(field)
 
 /** What the name of a column states about its amounts. */
 type Terms = ReturnType<typeof headerTerms> & { readonly column: string }
@@ -21,7 +11,7 @@ export function amountTerms(names: readonly string[], fields: readonly (PastedFi
   return new Map(
     fields.flatMap((field, at): [PastedField, Terms][] => {
       const column = names[at] ?? ''
-      return field === null || !isAmount(field) ? [] : [[field, { ...headerTerms(column), column }]]
+      return field === null || !isPastedAmount(field) ? [] : [[field, { ...headerTerms(column), column }]]
     }),
   )
 }

@@ -1,6 +1,5 @@
 import { type DateOrder, dateOrders } from '#contract/date-orders.ts'
 import { pastedColumnsMax, pastedRowsMax, unknownPlacesLookedUpMax } from '#contract/limits.ts'
-import { pastedFields } from '#contract/pasted-quotes.ts'
 import { equipmentCode, knownEquipment } from '#engine/equipment.ts'
 import { LocalClock } from '#engine/local-clock.ts'
 import { readState } from '#engine/place.ts'
@@ -9,13 +8,9 @@ import type { Steps } from '#engine/steps.ts'
 import { nearestSpellings } from '#geography/nearest-spellings.ts'
 import { readAnyPlace, readPlaceParts } from '#geography/read-place.ts'
 import {
-  ambiguousHeaders,
   cellText,
   dateColumns,
-  fieldOfHeader,
   foldedHeader,
-  headerTerms,
-  type ImportFieldName,
   noDates,
   orderConflict,
   readDay,
@@ -27,84 +22,12 @@ import {
 } from '../csv/index.ts'
 import { textRows } from '../tables/index.ts'
 import { type DateSettings, orderNote } from './file-dates.ts'
-import { amountTerms, headerProblem, isAmount, type PastedField } from './pasted-amounts.ts'
+import { amountTerms, headerProblem } from './pasted-amounts.ts'
+import { isPastedName, type PastedField, pastedFieldsNamed, stateNames, zipNames } from './pasted-names.ts'
 import { type PastedAnswer, type PastedRow, pastedRow, stateWithZip } from './pasted-rows.ts'
 
 type Field = PastedField
 type Pasted = Omit<PastedAnswer, 'rows'> & { readonly rows: readonly PastedRow[] }
-
-/** The field of a pasted row for each field of an import that has another name. Columns of other fields are ignored. */
-const otherNames: Readonly<Partial<Record<ImportFieldName, Field>>> = {
-  origin_city: 'origin',
-  destination_city: 'destination',
-  customer_rate: 'quoted_rate',
-  customer_basis: 'quoted_basis',
-  customer_fuel: 'quoted_fuel',
-  customer_accessorials: 'quoted_accessorials',
-  customer_charges: 'quoted_charges',
-  customer_currency: 'quoted_currency',
-  truck_cost: 'estimated_cost',
-  truck_basis: 'cost_basis',
-  truck_currency: 'cost_currency',
-}
-const isField = (name: string): name is Field => (pastedFields as readonly string[]).includes(name)
-
-/** Column names with a different or more specific meaning in pasted rows than in a file of past quotes. */
-const meansHere: ReadonlyMap<string, readonly Field[]> = new Map(
-  Object.entries<readonly Field[]>({
-    Rate: ['quoted_rate'],
-    Price: ['quoted_rate'],
-    Amount: ['quoted_rate'],
-    Total: ['quoted_rate'],
-    'All In': ['quoted_rate'],
-    'Line Haul': ['quoted_rate'],
-    'Target Rate': ['quoted_rate'],
-    'Flat Rate': ['quoted_rate'],
-    'All In Rate': ['quoted_rate'],
-    Cost: ['estimated_cost'],
-    Date: ['pickup_date'],
-    Pickup: ['origin', 'pickup_date'],
-    'Pick Up': ['origin', 'pickup_date'],
-    PU: ['origin', 'pickup_date'],
-    Delivery: ['destination'],
-    Shipper: ['origin', 'customer_name'],
-    Consignee: ['destination'],
-    Type: ['equipment'],
-    Mode: ['equipment'],
-  }).map(([name, fields]) => [foldedHeader(name), fields]),
-)
-
-/** The possible fields of a column name, most likely first. */
-function fieldsNamed(name: string): readonly Field[] {
-  const fields = fieldsOfName(foldedHeader(name))
-  if (fields.length > 0) return fields
-  const { currencies, name: bare } = headerTerms(name)
-  return currencies.length === 0 ? [] : fieldsOfName(foldedHeader(bare)).filter(isAmount)
-}
-
-function fieldsOfName(folded: string): readonly Field[] {
-  const here = meansHere.get(folded)
-  if (here !== undefined) return here
-  const named = fieldOfHeader.get(folded)
-  if (named === undefined) return []
-  const field = isField(named) ? named : otherNames[named]
-  return field === undefined ? [] : [field]
-}
-
-const stateNames: ReadonlySet<string> = new Set(['state', 'st', 'province', 'prov'])
-const zipNames: ReadonlySet<string> = new Set(['zip', 'zipcode', 'postalcode', 'postal'])
-
-/** True for a known column name. */
-function isName(cell: string): boolean {
-  const folded = foldedHeader(cell)
-  return (
-    fieldsNamed(cell).length > 0 ||
-    stateNames.has(folded) ||
-    zipNames.has(folded) ||
-    fieldOfHeader.has(folded) ||
-    ambiguousHeaders.has(folded)
-  )
-}
 
 const zipForm = /^(\d{5}(-?\d{4})?|[A-Z]\d[A-Z]([ -]?\d[A-Z]\d)?)$/i
 function isState(cell: string): boolean {
@@ -207,7 +130,7 @@ function* fieldsByName(names: readonly string[], cells: Cells): Steps<(Field | n
           : zipNames.has(folded)
             ? [`${place}_zip`]
             : []
-    const may = [...ofPlace, ...fieldsNamed(name)].filter((field) => !fields.includes(field))
+    const may = [...ofPlace, ...pastedFieldsNamed(name)].filter((field) => !fields.includes(field))
     let best: Field | undefined
     for (const field of may) {
       if (!(yield* cells.mostly(at, fits(field)))) continue
@@ -313,7 +236,7 @@ function linesOf(text: string): { lines: Line[]; isComma: boolean } {
 
 function isHeader(cells: readonly string[]): boolean {
   const filled = cells.filter((cell) => cell !== '')
-  const names = filled.filter(isName)
+  const names = filled.filter(isPastedName)
   return names.length >= 2 && names.length * 2 >= filled.length && !filled.some((cell) => /\d{3}/.test(cell))
 }
 

@@ -17,7 +17,8 @@ import {
   readCurrency,
   readSentCharges,
 } from '../csv/index.ts'
-import { type NamedTerms, PastedAmounts, type PastedField } from './pasted-amounts.ts'
+import { type NamedTerms, PastedAmounts } from './pasted-amounts.ts'
+import type { PastedField } from './pasted-names.ts'
 import { checkCurrencies, currencyOfAmount, type RowOfAmounts } from './row-currencies.ts'
 
 export type PastedAnswer = AnswerOf<typeof readPastedQuotes>
