@@ -251,11 +251,7 @@ function readPushRow(cells: readonly string[], file: PushFile): Pick<PushRow, 'q
   const isDecided = outcome?.outcome === 'won' || outcome?.outcome === 'lost'
   const values = Object.fromEntries(pushedCells.map(({ name, unit }) => [name, sent(name, unit)]))
   if (typeof values.quoted_currency === 'string') say('quoted_currency', values.quoted_currency)
-  if (currencies.currency === 'CAD' && currencies.contradiction === null) values.quoted_currency = 'CAD'
-  if (currencies.contradiction !== null) {
-    const { detail, by } = currencies.contradiction
-    errors.push({ column: by, detail: `The amounts must be ${detail}.` })
-  }
+  errors.push(...settleCurrency(values, currencies))
   const quote: PushedQuote = {
     external_id: externalId ?? '',
     origin: placeOf(cells, columns, 'origin') || undefined,
@@ -266,4 +262,16 @@ function readPushRow(cells: readonly string[], file: PushFile): Pick<PushRow, 'q
     ...(isDecided ? { decided_at: decidedAt } : {}),
   }
   return { quote, errors }
+}
+
+/** Sets the currency of a row to Canadian dollars if its amounts state them. Returns an error if they state two. */
+function settleCurrency(
+  values: Record<string, unknown>,
+  { currency, contradiction }: StatedCurrencies<string>,
+): readonly RowError[] {
+  if (contradiction !== null) {
+    return [{ column: contradiction.by, detail: `The amounts must be ${contradiction.detail}.` }]
+  }
+  if (currency === 'CAD') values.quoted_currency = 'CAD'
+  return []
 }
