@@ -22,8 +22,8 @@ export const ImportError = Type.Object({
 /** The parts of a file about whose reading an import says a sentence. */
 export const importNoteCodes = [
   'basis',
-  'content',
   'columns',
+  'content',
   'currency',
   'date_order',
   'encoding',
@@ -39,9 +39,9 @@ export const importNoteCodes = [
   'same_ids',
   'same_value',
   'time_zone',
-  'words',
-  'unknown_places',
   'unit',
+  'unknown_places',
+  'words',
 ] as const
 
 /** The encodings of CSV text that are read. */

@@ -36,8 +36,8 @@ import { amountsLikeIds, SameId } from './column-content.ts'
 import { type Columns, readColumns, withCurrencyAbove } from './columns.ts'
 import { ErrorCauses } from './error-causes.ts'
 import { type DateSettings, FileDates, type SeenInFile, seeDates } from './file-dates.ts'
-import { FileWords } from './file-words.ts'
 import { cellSettings } from './file-settings.ts'
+import { FileWords } from './file-words.ts'
 import {
   addLeftOut,
   constantNotes,
