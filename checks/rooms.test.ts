@@ -86,7 +86,7 @@ const rooms: Readonly<Record<string, { rooms: readonly string[]; outside: readon
     outside: ['contract/src/', 'engine/src/', 'node:'],
   },
   backtests: {
-    rooms: ['runtime', 'database/schema', 'database/session', 'database/queries'],
+    rooms: ['runtime', 'database/schema', 'database/session', 'database/queries', 'quotes'],
     outside: ['contract/src/', 'engine/src/', 'node:'],
   },
   entering: {

@@ -7,7 +7,7 @@ import { readPlace } from '#engine/place.ts'
 import { countRates } from '#engine/rate-counts.ts'
 import { readTenantQuotes } from '#server/database/queries/index.ts'
 import { type Database, tenantId } from '#server/database/session/index.ts'
-import { type AskedLane, knownOrFolded } from '#server/quotes/index.ts'
+import { type AskedLane, countedMiles, knownOrFolded } from '#server/quotes/index.ts'
 import { appOn, type TestApp } from '#testing/app-on-database.ts'
 import { call, type Integration, makeIntegration, requireStatus, signedHeaders } from '#testing/make.ts'
 import {
@@ -154,7 +154,11 @@ const ratesTried = [160_000, 199_999, 240_000]
 async function expectedAnswers(world: World, lane: AskedLane, now: number) {
   const tenant = tenantId(world.ours.tenant.id)
   return world.database.inTenant(tenant, async (transaction) => {
-    const read = await readTenantQuotes(transaction, tenant, null, Number.MAX_SAFE_INTEGER)
+    const read = await readTenantQuotes(transaction, tenant, {
+      since: null,
+      max: Number.MAX_SAFE_INTEGER,
+      milesOf: countedMiles,
+    })
     // An offer that a later one superseded is evidence for estimates, but no count includes it.
     const superseded = await transaction
       .selectFrom('quotes')

@@ -132,6 +132,11 @@ export const Quote = Type.Object({
   lane_id: Type.Integer(),
   request_id: Type.Integer(),
   ...quotedFields,
+  counted_miles: {
+    ...nullable(Type.Number()),
+    description:
+      'The loaded miles that conversions, costs, pricing rules and rates per mile use: miles if they are within 25 % of the distance that the service measures or if it measures none, else that distance',
+  },
   ...bookingFields,
   reference: { ...nullable(Type.String()), description: "The shipper's own reference of the quote request" },
   quoted_by: {
@@ -259,6 +264,7 @@ export const exampleQuote: Quote = {
   carrier_notes: 'MC-481920',
   market_rate: null,
   miles: 781,
+  counted_miles: 781,
   pickup_date: '2026-03-04',
   outcome: 'won',
   outcome_reason: null,

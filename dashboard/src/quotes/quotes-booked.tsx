@@ -78,13 +78,13 @@ function compared(quote: Quote, assumed: RateBasis): readonly Compared[] {
     },
     {
       what: 'Rate per mile',
-      quoted: sent(ratePerMile(rpm(quote.quoted_rate, quote.miles)), quote.miles, ofQuote),
+      quoted: sent(ratePerMile(rpm(quote.quoted_rate, quote.counted_miles)), quote.counted_miles, ofQuote),
       booked: sent(
-        ratePerMile(rpm(quote.customer_rate, quote.miles)),
-        quote.miles === null ? null : quote.customer_rate,
+        ratePerMile(rpm(quote.customer_rate, quote.counted_miles)),
+        quote.counted_miles === null ? null : quote.customer_rate,
         ofCustomer,
       ),
-      difference: perMile(rateDifference, quote.miles),
+      difference: perMile(rateDifference, quote.counted_miles),
     },
     {
       what: 'Truck cost (AP)',

@@ -239,7 +239,7 @@ const quotesColumns: readonly QuotesColumn[] = [
         first={<Amount of={quote.quoted_rate} />}
         second={
           sentTerms(quote.quoted_basis, quote.quoted_currency) ??
-          ratePerMile(rpm(quote.quoted_rate, quote.miles))
+          ratePerMile(rpm(quote.quoted_rate, quote.counted_miles))
         }
       />
     ),

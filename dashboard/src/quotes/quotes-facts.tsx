@@ -74,6 +74,9 @@ export function QuoteFacts({ quote }: { quote: Quote }) {
         )}
         <Fact name="Equipment">{equipmentName(quote.equipment)}</Fact>
         <Fact name="Loaded miles">{count(quote.miles)}</Fact>
+        {quote.counted_miles !== quote.miles && (
+          <Fact name="Miles that count">{count(quote.counted_miles)}</Fact>
+        )}
         <Fact name="Pickup">{calendarDay(quote.pickup_date)}</Fact>
         <TypeFact quote={quote} />
         <Fact name="Quoted by">{quote.quoted_by?.name ?? quote.rep_name ?? 'Imported'}</Fact>

@@ -31,7 +31,7 @@ export function LastQuote({ quote }: { quote: Quote }) {
       <Text size="sm" c="dimmed">
         {quote.lane_ref}: quoted {dollars(quote.quoted_rate)}
         {termsBehind({ basis: quote.quoted_basis, currency: quote.quoted_currency })}
-        {quote.miles !== null && ` (${ratePerMile(rpm(quote.quoted_rate, quote.miles))})`}
+        {quote.counted_miles !== null && ` (${ratePerMile(rpm(quote.quoted_rate, quote.counted_miles))})`}
         {margin !== null && `, expected cost ${dollars(margin.cost)}`}
       </Text>
     </div>
@@ -92,7 +92,7 @@ export function NewRate({ quote, read, rate }: { quote: Quote; read: ReadRequote
           : isComparable
             ? `${signedDollars(rate - quote.quoted_rate)} vs the last quote`
             : 'The last quote was on other terms'}
-        {rate !== null && quote.miles !== null && ` · ${ratePerMile(rpm(rate, quote.miles))}`}
+        {rate !== null && quote.counted_miles !== null && ` · ${ratePerMile(rpm(rate, quote.counted_miles))}`}
       </Text>
     </>
   )

@@ -176,7 +176,7 @@ export function* appraise(
   const fold = book === null ? null : yield* laneInSteps(book.estimator, lane.key)
   const { load, expected } = loadOf(book, lane, input)
   const { miles } = load
-  const conversion = conversionOf(input, basis, miles)
+  const conversion = conversionOf(input, basis)
   const entered = enteredOf(input, conversion)
   const then = input.expectedThenCents
   const ownCents = then === undefined ? (isOwnCost(expected) ? expected.costCents : null) : then
@@ -222,7 +222,7 @@ export function* appraise(
       return rates()
     },
     at: (sentCents) =>
-      rateOf(sentCents, { input, basis, miles, conversion, rules, cost, quotes, goingCents, known }),
+      rateOf(sentCents, { input, basis, conversion, rules, cost, quotes, goingCents, known }),
     explain: (rateCents) =>
       book === null
         ? null
@@ -318,11 +318,12 @@ function wholeCost(costs: CostModel, load: LoadToCost): ExpectedCost | null {
   }
 }
 
+/** Only a distance of the quote itself converts it, as in statistics: the usual one of its lane changes with each quote. */
 function conversionOf(
-  { terms, day }: Pick<QuoteToAppraise, 'terms' | 'day'>,
+  { terms, day, miles: known }: Pick<QuoteToAppraise, 'terms' | 'day' | 'miles'>,
   basis: RateBasis,
-  miles: number | null,
 ): AmountConversion | null {
+  const miles = decidedMiles(known)
   const { fuelMillsPerMile: mills, usdPerCad } = day
   const scheduledFuelCents = mills === null || miles === null ? null : fuelOfMiles(mills, miles)
   return amountConversion(terms, basis, { scheduledFuelCents, usdPerCad })
@@ -360,8 +361,7 @@ function factsOf(
 }
 
 /** The results that `rateOf` needs to judge a rate of a quote. */
-interface KnownOfQuote
-  extends Pick<Appraisal, 'miles' | 'conversion' | 'rules' | 'cost' | 'quotes' | 'goingCents'> {
+interface KnownOfQuote extends Pick<Appraisal, 'conversion' | 'rules' | 'cost' | 'quotes' | 'goingCents'> {
   readonly input: QuoteToAppraise
   readonly basis: RateBasis
   readonly known: () => LaneWinCurve | null
@@ -394,10 +394,10 @@ function rateOf(sentCents: number, about: KnownOfQuote): AppraisedRate {
 }
 
 /** The lower of the rates with the entered and with the scheduled fuel surcharge: a too high entered one must not satisfy a minimum. */
-function leastOf(sentCents: number, rateCents: number, { input, basis, miles }: KnownOfQuote): number {
-  const { terms, day } = input
-  if (day.fuelMillsPerMile === null || miles === null) return rateCents
-  const scheduled = conversionOf({ terms: { ...terms, fuelCents: null }, day }, basis, miles)
+function leastOf(sentCents: number, rateCents: number, { input, basis }: KnownOfQuote): number {
+  const { terms, day, miles } = input
+  if (day.fuelMillsPerMile === null || decidedMiles(miles) === null) return rateCents
+  const scheduled = conversionOf({ terms: { ...terms, fuelCents: null }, day, miles }, basis)
   const least = scheduled === null ? null : convertedCents(scheduled, sentCents)
   return Math.min(rateCents, least ?? 0)
 }

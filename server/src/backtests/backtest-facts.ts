@@ -4,6 +4,7 @@ import { reachDays } from '#engine/estimate/reach.ts'
 import { findTenant, minimumOf, readTenantQuotes } from '../database/queries/index.ts'
 import type { TenantTransaction } from '../database/schema/index.ts'
 import type { TenantId } from '../database/session/index.ts'
+import { countedMiles } from '../quotes/index.ts'
 
 /** The inputs of a backtest: plain values that can be passed to a thread. */
 export type BacktestFacts = Omit<BacktestQuestion, 'onProgress'>
@@ -19,7 +20,11 @@ export async function readBacktestFacts(
   { now, windowDays = TESTED_DAYS }: { now: number; windowDays?: number },
 ): Promise<BacktestFacts> {
   const since = new Date(now - (reachDays + windowDays) * dayMs)
-  const quotes = await readTenantQuotes(transaction, tenant, since, quotesMax)
+  const quotes = await readTenantQuotes(transaction, tenant, {
+    since,
+    max: quotesMax,
+    milesOf: countedMiles,
+  })
   const row = await findTenant(transaction, tenant)
   return {
     quotes: quotes.map(

@@ -21,7 +21,7 @@ import {
 } from '../database/queries/index.ts'
 import type { TenantTransaction } from '../database/schema/index.ts'
 import type { Database, TenantId } from '../database/session/index.ts'
-import { measuredMiles } from '../quotes/index.ts'
+import { milesBetweenKeys } from '../quotes/index.ts'
 import { yieldBetweenSteps } from '../runtime/index.ts'
 import type { Books } from './books.ts'
 import type { BrokerageBook, EffectsByType } from './brokerage-book.ts'
@@ -63,7 +63,7 @@ export type Reader = <Value>(read: (transaction: TenantTransaction) => Promise<V
 /** The lane of a quote to appraise, as columns of the database. */
 export type LaneInColumns = Pick<
   NewQuote,
-  'origin' | 'destination' | 'origin_market' | 'destination_market' | Exclude<CostColumn, 'equipment_code'>
+  'origin_market' | 'destination_market' | Exclude<CostColumn, 'equipment_code'>
 > & { readonly equipment_code: string | null }
 
 /** A quote to appraise, in the form of the database: `appraiser` makes a `QuoteToAppraise` of it. */
@@ -114,7 +114,7 @@ const noDayRates: DayCharges = { fuelMillsPerMile: null, usdPerCad: null }
 /** The lane and the miles of a quote to appraise, from its columns. */
 export function placedAs(
   lane: LaneInColumns,
-  measured: number | null = measuredMiles(lane.origin, lane.destination),
+  measured: number | null = milesBetweenKeys(lane.origin_key, lane.destination_key),
 ): Pick<QuoteToAppraise, 'lane' | 'miles'> {
   return {
     lane: {

@@ -6,6 +6,7 @@ import { mapBook } from '#testing/map-book.ts'
 import { type TestApp, testApp } from '#testing/test-app.ts'
 import { pricingRules, readTenantQuotes, recordBytes, updateTenant } from '../database/queries/index.ts'
 import { DatabaseUnavailable, type TenantId, tenantId } from '../database/session/index.ts'
+import { countedMiles } from '../quotes/index.ts'
 import { followQuotes, openQuotes, type QuotesRead, unpackInSteps } from './quote-rows.ts'
 
 let app: TestApp
@@ -56,7 +57,7 @@ async function brokerage(quotes: number): Promise<TenantId> {
 async function plainRows(own: TenantId): Promise<Map<number, string>> {
   const book = mapBook()
   const quotes = await app.database.inTenant(own, (transaction) =>
-    readTenantQuotes(transaction, own, null, 100_000),
+    readTenantQuotes(transaction, own, { since: null, max: 100_000, milesOf: countedMiles }),
   )
   for (const quote of quotes) {
     const { originKey, destinationKey, originState, destinationState, equipmentCode } = quote

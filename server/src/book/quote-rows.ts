@@ -1,3 +1,4 @@
+import { decidedMiles } from '#engine/appraisal/decided-miles.ts'
 import type { LanePlaces } from '#engine/book/quote-book.ts'
 import type { QuoteNames } from '#engine/book/quote-names.ts'
 import {
@@ -55,6 +56,7 @@ import {
   type TenantId,
   type TenantVersions,
 } from '../database/session/index.ts'
+import { milesBetweenKeys } from '../quotes/index.ts'
 import { yieldBetweenSteps } from '../runtime/index.ts'
 
 /** Receives the quotes of one brokerage, in no particular order, and the ids of deleted quotes. */
@@ -111,15 +113,21 @@ export interface UnpackedQuotes {
   readonly apart: QuotePortion
 }
 
+/** A lane of the book, with the miles that the service measures between its places. */
+interface NumberedLane {
+  readonly lane: number
+  readonly measured: number | null
+}
+
 /**
  * Unpacks quotes, converts their amounts, and numbers their lanes. Quotes with a time that a Date cannot represent are left out.
- * `lanes` caches lane numbers between portions.
+ * `lanes` caches them between portions, by the text of their places.
  */
 export function* unpackInSteps(
   { records, terms, places, customers, carriers }: PackedQuotes,
   sink: Pick<QuoteSink, 'lane' | 'names'>,
   { basis, rateType, expiredCountsAsLost, days }: Counting,
-  lanes: Map<string, number>,
+  lanes: Map<string, NumberedLane>,
 ): Steps<UnpackedQuotes> {
   const counted = emptyPortion(records === null ? 0 : records.length / recordBytes)
   if (records === null || places === null || customers === null || carriers === null) {
@@ -147,12 +155,7 @@ export function* unpackInSteps(
     const quotedAt = timeAt(numbers, start + recordAt.quotedAt)
     if (Math.abs(quotedAt) > dateMsMax) continue
     const places = ofPlaces[index] as string
-    let lane = lanes.get(places)
-    if (lane === undefined) {
-      const own = ownText(places)
-      lane = sink.lane(placesIn(own))
-      lanes.set(own, lane)
-    }
+    const { lane, measured } = lanes.get(places) ?? numberedLane(places, sink, lanes)
     const ofQuote = ofCustomers[index] as string
     if (ofQuote !== lastCustomers) {
       // Quotes with the same customers follow each other, so the last names are reused.
@@ -161,7 +164,7 @@ export function* unpackInSteps(
     }
     const codes = numbers.getInt32(start + recordAt.codes)
     const sent = sentAmounts(numbers, start, ownTerms === null ? null : { numbers: ofTerms, at: ownTerms })
-    const miles = numbers.getFloat64(start + recordAt.miles)
+    const miles = milesThatCount(numbers.getFloat64(start + recordAt.miles), measured)
     const converted =
       ownTerms === null
         ? null
@@ -200,6 +203,26 @@ export function* unpackInSteps(
 
 /** A time of PostgreSQL in epoch milliseconds. */
 const timeAt = (numbers: DataView, at: number) => Math.floor(int8At(numbers, at) / 1000) + postgresEpochMs
+
+function numberedLane(
+  places: string,
+  sink: Pick<QuoteSink, 'lane'>,
+  lanes: Map<string, NumberedLane>,
+): NumberedLane {
+  const own = ownText(places)
+  const read = placesIn(own)
+  const made = {
+    lane: sink.lane(read),
+    measured: milesBetweenKeys(read.originKey, read.destinationKey),
+  }
+  lanes.set(own, made)
+  return made
+}
+
+/** Unknown miles are NaN. */
+function milesThatCount(stored: number, measured: number | null): number {
+  return decidedMiles({ typed: Number.isNaN(stored) ? null : stored, measured }) ?? Number.NaN
+}
 
 /** A copy of a text: a substring would hold the text of the whole portion in memory. */
 const ownText = (text: string) => Buffer.from(text).toString()
@@ -407,7 +430,7 @@ export async function openQuotes(
       // The database reads each portion while the previous one is unpacked.
       let coming = portions.next()
       coming.catch(() => {})
-      const lanes = new Map<string, number>()
+      const lanes = new Map<string, NumberedLane>()
       let put = 0
       let skipped = 0
       for (;;) {
@@ -498,7 +521,7 @@ export async function followQuotes(
   const { standing, days, ids, portions } = found
   const counting = { ...standing.settings, days }
   const left = new Set(ids)
-  const lanes = new Map<string, number>()
+  const lanes = new Map<string, NumberedLane>()
   let put = 0
   let skipped = 0
   for (const packed of portions) {

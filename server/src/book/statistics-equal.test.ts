@@ -30,7 +30,7 @@ import { type TestApp, testApp } from '#testing/test-app.ts'
 import { idsOfQuotes, matching, type QuoteFilter, readTenantQuotes } from '../database/queries/index.ts'
 import type { Tables } from '../database/schema/index.ts'
 import { type TenantId, tenantId, withViewer } from '../database/session/index.ts'
-import { convertedBookings } from '../quotes/index.ts'
+import { convertedBookings, countedMiles } from '../quotes/index.ts'
 import { type Books, BrokerageBook, statisticsOf, statisticsOfSome } from './index.ts'
 import { openQuotes } from './quote-rows.ts'
 
@@ -108,7 +108,12 @@ function randomQuote(random: () => number, memberId: number) {
     expected_cost_cents: pick([null, 0, amount()]),
     expected_basis: pick([null, 'linehaul', 'all_in']),
     market_rate_cents: pick([null, amount()]),
-    miles: pick([null, 100 + random() * 1500]),
+    // The queries of this test take stored miles as they are.
+    miles: countedMiles({
+      origin_key: from[0],
+      destination_key: to[0],
+      miles: pick([null, 100 + random() * 1500]),
+    }),
     outcome,
     outcome_source: outcome === 'expired' ? 'lanewise' : null,
     decided_at: outcome === 'pending' ? null : new Date(at + cents(5 * day)),
@@ -564,7 +569,12 @@ function equalForAll({ seed, isMixed, basis }: (typeof brokerages)[number], step
           coalesce(nullif(estimated_cost_cents, 0), nullif(expected_cost_cents, 0)) as "quotedCostCents"
         from counted_lanes where tenant_id = ${own} order by created_at, lane_id`.execute(transaction)
       const names = Object.keys(rows[0] ?? {})
-      const read = await readTenantQuotes(transaction, own, null, 10_000, 100)
+      const read = await readTenantQuotes(transaction, own, {
+        since: null,
+        max: 10_000,
+        perReadMax: 100,
+        milesOf: countedMiles,
+      })
       expect(
         read.map((quote) => Object.fromEntries(names.map((name) => [name, quote[name as 'quoteId']]))),
       ).toEqual(rows.map((row) => ({ ...row, rateType: row.rateType ?? 'spot' })))

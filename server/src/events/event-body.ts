@@ -15,7 +15,7 @@ import {
   quoteOfJson,
   sentAmounts,
 } from '../database/queries/index.ts'
-import { landedIn, shownQuote } from '../quotes/index.ts'
+import { countedMiles, landedIn, shownQuote } from '../quotes/index.ts'
 
 type BookedName = (typeof bookedFields)[number]
 
@@ -52,7 +52,7 @@ function convertedThen(
         costMillsPerMile: rates.cost_mills_per_mile,
         usdPerCad: rates.usd_per_cad,
       },
-      columns.miles ?? Number.NaN,
+      countedMiles(columns) ?? Number.NaN,
     ),
   )
   return landedIn(amounts, basis) ?? undefined

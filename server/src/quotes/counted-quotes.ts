@@ -4,6 +4,7 @@ import type { LandedAmounts, RateBasis } from '#engine/rate-basis.ts'
 import { conversions, countedQuote } from '../database/queries/index.ts'
 import type { QuoteRow, TenantTransaction } from '../database/schema/index.ts'
 import type { TenantId } from '../database/session/index.ts'
+import { countedMiles } from './lane-places.ts'
 
 /**
  * AR and AP of booked quotes, by lane_id, converted to US dollars on the default basis as statistics do. Omits voided quotes and
@@ -23,7 +24,7 @@ export async function convertedBookings(
   })
   return new Map(
     standing.flatMap((quote) => {
-      const landed = landedIn(countedQuote(quote, basis, days), basis)
+      const landed = landedIn(countedQuote(quote, { basis, days, miles: countedMiles(quote) }), basis)
       return landed === null ? [] : [[quote.lane_id, landed] as const]
     }),
   )

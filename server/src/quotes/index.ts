@@ -12,9 +12,9 @@ export {
 export { convertedBookings, landedIn } from './counted-quotes.ts'
 export {
   type AskedLane,
+  countedMiles,
   knownOrFolded,
   lanePlaces,
-  measuredMiles,
   milesBetweenKeys,
   placesMeantMax,
   readAskedLane,

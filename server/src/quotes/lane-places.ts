@@ -1,4 +1,5 @@
 import { type FieldError, invalid } from '#contract/errors.ts'
+import { decidedMiles } from '#engine/appraisal/decided-miles.ts'
 import { arePlausibleMiles, roadMiles } from '#engine/miles.ts'
 import type { Place } from '#engine/place.ts'
 import { type LocatedPlace, locate } from '#geography/locate.ts'
@@ -6,6 +7,7 @@ import { nearestSpellings } from '#geography/nearest-spellings.ts'
 import { placeName, readAnyPlace } from '#geography/read-place.ts'
 import { readEquipment as readEquipmentCell } from '../csv/index.ts'
 import type { NewQuote } from '../database/queries/index.ts'
+import type { QuoteRow } from '../database/schema/index.ts'
 
 /** The location of a field in the request: a pointer into the body, or the name of a query parameter. */
 type At = Pick<FieldError, 'pointer' | 'parameter'>
@@ -137,7 +139,7 @@ export function lanePlaces(
   where: (place: Place) => LocatedPlace | null = locate,
 ): LanePlaces {
   const [from, to] = [where(origin), where(destination)]
-  const measured = from === null || to === null ? null : Math.round(roadMiles(from, to) * 10) / 10
+  const measured = measuredBetween(from, to)
   const isGiven =
     milesGiven !== null && (from === null || to === null || arePlausibleMiles(milesGiven, from, to))
   return {
@@ -153,20 +155,41 @@ export function lanePlaces(
   }
 }
 
-/** The miles between two places as stored, measured by this service; null if one of them is unknown. */
-export function measuredMiles(origin: string, destination: string): number | null {
-  const [from, to] = [readAnyPlace(origin), readAnyPlace(destination)]
-  if (!('value' in from) || !('value' in to)) return null
-  return lanePlaces(from.value, to.value, null).miles ?? null
+/** The miles between two places as this service measures them, in tenths of a mile; null if one of them is unknown. */
+function measuredBetween(from: LocatedPlace | null, to: LocatedPlace | null): number | null {
+  return from === null || to === null ? null : Math.round(roadMiles(from, to) * 10) / 10
 }
 
-/** The miles between two places by their keys, measured by this service; null if one of them is unknown. */
+/** The location of a place by its stored name, such as `Dallas, TX`, or by its key, such as `dallas|TX`. */
+function locateStored(text: string, separator: ', ' | '|'): LocatedPlace | null {
+  const end = text.lastIndexOf(separator)
+  return locate({ city: text.slice(0, end), state: text.slice(end + separator.length) })
+}
+
+/**
+ * The miles between two places by their keys, measured by this service; null if one of them is unknown.
+ *
+ * @example milesBetweenKeys('dallas|TX', 'atlanta|GA') // 857
+ */
 export function milesBetweenKeys(originKey: string, destinationKey: string): number | null {
-  const placeOf = (key: string) => {
-    const end = key.lastIndexOf('|')
-    return { key, city: key.slice(0, end), state: key.slice(end + 1) }
-  }
-  return lanePlaces(placeOf(originKey), placeOf(destinationKey), null).miles ?? null
+  return measuredBetween(locateStored(originKey, '|'), locateStored(destinationKey, '|'))
+}
+
+/** The miles of a stored quote, and its places: by their keys, or in an event, which lacks them, by their names. */
+type StoredMiles = Pick<QuoteRow, 'miles'> &
+  (Pick<QuoteRow, 'origin_key' | 'destination_key'> | Pick<QuoteRow, 'origin' | 'destination'>)
+
+/**
+ * The miles of a stored quote that every conversion, cost and rate per mile uses (`decidedMiles`); null if they are unknown.
+ *
+ * @example countedMiles({ origin: 'Dallas, TX', destination: 'Atlanta, GA', miles: 2_000 }) // 857
+ */
+export function countedMiles(quote: StoredMiles): number | null {
+  const measured =
+    'origin_key' in quote
+      ? milesBetweenKeys(quote.origin_key, quote.destination_key)
+      : measuredBetween(locateStored(quote.origin, ', '), locateStored(quote.destination, ', '))
+  return decidedMiles({ typed: quote.miles, measured })
 }
 
 /** The columns by which a place is matched: key, state and market. An unknown place has its folded text as key, and no market. */

@@ -29,6 +29,7 @@ import {
 import type { QuoteRow, TenantTransaction, UnshownQuoteColumn } from '../database/schema/index.ts'
 import type { TenantId } from '../database/session/index.ts'
 import { convertedBookings } from './counted-quotes.ts'
+import { countedMiles } from './lane-places.ts'
 
 /** Quotes in the form of the API, in the given order. Each has its booking, its margin, and the user who quoted it. */
 export async function quoteAnswers(
@@ -80,6 +81,7 @@ export function shownQuote(
     ...bookingAnswer(quote),
     customer_name: quote.customer_name ?? quote.quoted_customer_name,
     ...quoteAnswer(quote),
+    counted_miles: countedMiles(quote),
     reference: origin?.reference ?? null,
     quoted_by: quotedBy === null ? null : { user_id: quotedBy.userId, name: quotedBy.name },
     // An event from before pushed quotes lacks these columns.

@@ -71,7 +71,7 @@ const decide = (tenant: Sender, laneRef: string, outcome: string) =>
 async function quotesOf(tenant: MadeTenant) {
   const id = tenantId(tenant.id)
   const quotes = await app.database.inTenant(id, (transaction) =>
-    readTenantQuotes(transaction, id, null, 5_000),
+    readTenantQuotes(transaction, id, { since: null, max: 5_000, milesOf: ({ miles }) => miles }),
   )
   return quotes.map(({ quoteId: _, ...quote }) => JSON.stringify(quote)).sort()
 }

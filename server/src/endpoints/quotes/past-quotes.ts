@@ -14,6 +14,7 @@ import {
 } from '../../database/queries/index.ts'
 import type { TenantTransaction } from '../../database/schema/index.ts'
 import type { TenantId } from '../../database/session/index.ts'
+import { countedMiles } from '../../quotes/index.ts'
 import { yieldBetweenSteps } from '../../runtime/index.ts'
 import type { Parts } from '../parts.ts'
 
@@ -49,7 +50,7 @@ async function countedPastQuotes(
   const days = await conversions.conversionDays(transaction, tenant)
   const rows = await pastQuotes(transaction, tenant, which)
   return rows.flatMap((row) => {
-    const amounts = countedQuote(row, basis, days)
+    const amounts = countedQuote(row, { basis, days, miles: countedMiles(row) })
     return amounts === null ? [] : [{ row, amounts }]
   })
 }

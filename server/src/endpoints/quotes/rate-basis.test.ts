@@ -11,6 +11,7 @@ import {
   type RateBasis,
 } from '#engine/rate-basis.ts'
 import { readTenantQuotes } from '#server/database/queries/index.ts'
+import { countedMiles } from '#server/quotes/index.ts'
 import {
   backtestReport,
   call,
@@ -943,7 +944,11 @@ test('stored amounts on all terms are converted as the engine converts them', as
   const nthOf = new Map(stored.map(({ id, nth }) => [id, nth]))
   const counted = async () => {
     const quotes = await app.database.inTenant(ours.tenant.id as never, (transaction) =>
-      readTenantQuotes(transaction, ours.tenant.id as never, null, cases.length),
+      readTenantQuotes(transaction, ours.tenant.id as never, {
+        since: null,
+        max: cases.length,
+        milesOf: countedMiles,
+      }),
     )
     return quotes
       .map((quote) => ({

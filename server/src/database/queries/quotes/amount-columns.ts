@@ -63,21 +63,37 @@ export function sentAmounts(quote: Pick<QuoteRow, SentColumn>): SentAmounts {
   }
 }
 
+interface CountedBy {
+  readonly basis: RateBasis
+  readonly days: ConversionDays | null
+  readonly miles: number | null
+}
+
 /** The columns of a quote that its amounts are converted from. */
-export const countedColumns = [...sentColumns, 'quoted_customer_name', 'miles', 'created_at'] as const
+export const countedColumns = [
+  ...sentColumns,
+  'quoted_customer_name',
+  'origin_key',
+  'destination_key',
+  'miles',
+  'created_at',
+] as const
 export type CountedColumn = (typeof countedColumns)[number]
 
-/** The amounts of a quote as statistics count them; null if one of them cannot be converted. */
+/**
+ * The amounts of a quote as statistics count them; null if one of them cannot be converted.
+ *
+ * @param miles the miles that count (see `decidedMiles`), not the stored ones; null if they are unknown
+ */
 export function countedQuote(
   quote: Pick<QuoteRow, CountedColumn>,
-  basis: RateBasis,
-  days: ConversionDays | null,
+  { basis, days, miles }: CountedBy,
 ): CountedAmounts | null {
   return countedAmounts(sentAmounts(quote), basis, () =>
     chargesOfDay(days, {
       customerKey: customerKey(quote.quoted_customer_name),
       day: conversionDayOf(quote.created_at.getTime()),
-      miles: quote.miles ?? Number.NaN,
+      miles: miles ?? Number.NaN,
     }),
   )
 }

@@ -14,10 +14,6 @@ export interface PastQuoteRow extends Pick<QuoteRow, CountedColumn> {
   readonly tier: string | null
   /** The teams that the person who quoted is in today. */
   readonly team_ids: readonly number[]
-  readonly origin: string
-  readonly destination: string
-  readonly origin_key: string
-  readonly destination_key: string
   readonly origin_state: string
   readonly destination_state: string
   readonly origin_market: string | null
@@ -44,8 +40,8 @@ export async function pastQuotes(
       hashtext(coalesce(known.main_key, customer_key(quotes.quoted_customer_name))) as customer_hash,
       array(select of_rep.team_id from team_members as of_rep
         where of_rep.tenant_id = ${tenant} and of_rep.user_id = quotes.created_by) as team_ids,
-      customers.tier, quotes.origin, quotes.destination,
-      quotes.origin_key, quotes.destination_key, quotes.origin_state, quotes.destination_state, quotes.origin_market,
+      customers.tier,
+      quotes.origin_state, quotes.destination_state, quotes.origin_market,
       quotes.destination_market, quotes.equipment_code, quotes.rate_type, quotes.created_by, ${countedOutcome(tenant)} as outcome,
       ${sql.join(countedColumns.map((column) => sql.ref(`quotes.${column}`)))}
     from quotes

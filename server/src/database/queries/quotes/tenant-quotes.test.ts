@@ -20,7 +20,14 @@ test('the quotes of a tenant are read in parts, each quote once, also if many ha
   const own = tenantId(tenant.id)
   const read = (max: number, perRead?: number) =>
     app.database.inTenant(own, async (transaction) =>
-      (await readTenantQuotes(transaction, own, null, max, perRead)).map(({ quoteId }) => quoteId),
+      (
+        await readTenantQuotes(transaction, own, {
+          since: null,
+          max,
+          ...(perRead === undefined ? {} : { perReadMax: perRead }),
+          milesOf: ({ miles }) => miles,
+        })
+      ).map(({ quoteId }) => quoteId),
     )
   const all = await read(100)
   expect(new Set(all).size).toBe(5)

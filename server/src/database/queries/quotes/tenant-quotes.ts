@@ -1,7 +1,5 @@
 import { sql } from 'kysely'
-import type { ConversionDays } from '#engine/counted-amounts.ts'
 import { costThatCounts, type Outcome, type PastQuote, rateThatCounts } from '#engine/history.ts'
-import type { RateBasis } from '#engine/rate-basis.ts'
 import type { RateType } from '#engine/rate-type.ts'
 import type { QuoteRow, TenantTransaction } from '../../schema/index.ts'
 import type { TenantId, TenantVersions } from '../../session/index.ts'
@@ -27,8 +25,6 @@ export async function readVersions(
 const quoteColumns = [
   ...countedColumns,
   'lane_id',
-  'origin_key',
-  'destination_key',
   'origin_state',
   'destination_state',
   'equipment_code',
@@ -37,15 +33,14 @@ const quoteColumns = [
 /** A quote with the rate and the cost that pricing uses; null if its amounts cannot be converted. */
 function counted(
   row: Pick<QuoteRow, (typeof quoteColumns)[number]> & Pick<TenantQuote, 'outcome' | 'rateType'>,
-  basis: RateBasis,
-  days: ConversionDays,
+  by: Parameters<typeof countedQuote>[1],
 ): TenantQuote | null {
-  const amounts = countedQuote(row, basis, days)
+  const amounts = countedQuote(row, by)
   if (amounts === null) return null
   const { quotedCents, estimatedCents, expectedCents, customerRateCents, truckCostCents } = amounts
   return {
     quoteId: row.lane_id,
-    miles: row.miles,
+    miles: by.miles,
     originKey: row.origin_key,
     destinationKey: row.destination_key,
     originState: row.origin_state,
@@ -80,13 +75,25 @@ export interface TenantQuote extends PastQuote {
 /** Quotes read by one statement, which takes some ten milliseconds. Other work runs between two statements. */
 const quotesPerReadMax = 5_000
 
-/** The newest quotes of a tenant (since a time, when one is given), at most `max`, oldest first. */
+/**
+ * The newest quotes of a tenant (since a time, when one is given), at most `max`, oldest first.
+ *
+ * @param milesOf the miles of a quote that count
+ */
 export async function readTenantQuotes(
   transaction: TenantTransaction,
   tenant: TenantId,
-  since: Date | null,
-  max: number,
-  perReadMax: number = quotesPerReadMax,
+  {
+    since,
+    max,
+    perReadMax = quotesPerReadMax,
+    milesOf,
+  }: {
+    readonly since: Date | null
+    readonly max: number
+    readonly perReadMax?: number
+    readonly milesOf: (quote: Pick<QuoteRow, 'origin_key' | 'destination_key' | 'miles'>) => number | null
+  },
 ): Promise<TenantQuote[]> {
   const { basis } = await defaultsOf(transaction, tenant)
   const days = await conversionDays(transaction, tenant)
@@ -112,7 +119,7 @@ export async function readTenantQuotes(
     const asked = Math.min(perReadMax, max - quotes.length)
     const rows = await part.limit(asked).execute()
     for (const row of rows) {
-      const quote = counted(row, basis, days)
+      const quote = counted(row, { basis, days, miles: milesOf(row) })
       if (quote !== null) quotes.push(quote)
     }
     const last = rows.at(-1)
