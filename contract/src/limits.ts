@@ -12,8 +12,12 @@ export const signatureToleranceSeconds = 300
  * check.
  */
 export const bodyBytesMax = 64 * 1024
-/** Maximum body of a quote request: 100 quotes, each under 2 KiB. */
-export const quoteRequestBytesMax = 256 * 1024
+/** Maximum body of a quote request: 100 quotes, each under 2 KiB, and their advice. */
+export const quoteRequestBytesMax = 512 * 1024
+/** How long a save can be judged by the advice that it returns. */
+export const adviceMinutes = 10
+/** Maximum characters of `advice`. It has three rules at most, packed in some 1,500 characters. */
+export const adviceLengthMax = 8_000
 /**
  * Maximum CSV file of past quotes: a million rows of about 120 bytes. Applies to the compressed and the uncompressed
  * file.

@@ -22,7 +22,7 @@ import {
   quotesPerRequestMax,
 } from './limits.ts'
 import { Change, decisions, exampleQuote, openQuote, outcomeReasons, outcomes, Quote } from './quote.ts'
-import { quotedDetails, quotedValidity } from './quoted-details.ts'
+import { quotedAdvice, quotedDetails, quotedValidity } from './quoted-details.ts'
 import { ComparedBasis, exampleBasis, quotedCharges } from './rate-basis.ts'
 import { ofRateType } from './rate-types.ts'
 import { RateWarnings } from './rate-warnings.ts'
@@ -101,7 +101,7 @@ export const createQuoteRequest = endpoint({
         'x-expected': 'true or false',
       }),
     ),
-    lanes: Type.Array(quoteToMake, {
+    lanes: Type.Array(Type.Object({ ...quoteToMake.properties, ...quotedAdvice }), {
       minItems: 1,
       maxItems: quotesPerRequestMax,
       'x-expected': `a list of 1 to ${quotesPerRequestMax} quotes`,
@@ -109,7 +109,7 @@ export const createQuoteRequest = endpoint({
   }),
   status: 201,
   answer: Type.Object({ ...QuoteRequest.properties, lanes: Type.Array(QuoteWithWarnings) }),
-  problems: ['customer-hidden', 'request-key-reused'],
+  problems: ['customer-hidden', 'request-key-reused', 'state-conflict'],
   examples: {
     body: {
       customer_name: 'Harvest Table Foods',
@@ -391,6 +391,7 @@ export const requote = endpoint({
     market_rate: Type.Optional(positiveDollars('Current external market rate')),
     ...quotedDetails,
     ...quotedValidity,
+    ...quotedAdvice,
   }),
   status: 201,
   answer: QuoteWithWarnings,

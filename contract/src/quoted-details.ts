@@ -1,6 +1,6 @@
 import Type from 'typebox'
-import { day, oneOf, wholeNumber } from './fields.ts'
-import { validHoursMax } from './limits.ts'
+import { day, oneOf, text, wholeNumber } from './fields.ts'
+import { adviceLengthMax, adviceMinutes, validHoursMax } from './limits.ts'
 import { rateTypes } from './rate-types.ts'
 
 /** Fields of a quote beside places and amounts, in pushes, quote requests and requotes. */
@@ -16,6 +16,16 @@ export const quotedValidity = {
       'For how many hours from now the rate is valid; saved as valid_until. A pricing rule that limits the validity is an upper bound. If absent, the rule sets it, or else the quote has no valid_until',
       1,
       validHoursMax,
+    ),
+  ),
+}
+
+/** The advice by which a quote that a person makes is judged. */
+export const quotedAdvice = {
+  advice: Type.Optional(
+    text(
+      `advice of a result of POST /api/advice/lanes on this quote: the rate is checked, and the forecast made, by the numbers that were shown. 422 if it is for another quote or brokerage; 409 with the current numbers if it is older than ${adviceMinutes} minutes or the pricing rules changed. If absent, current numbers are used`,
+      adviceLengthMax,
     ),
   ),
 }

@@ -3,7 +3,7 @@ import { endpoint } from './endpoint.ts'
 import { Estimate, Optimum, trustLevels } from './estimate.ts'
 import { equipment, nullable, place, positiveDollars, text } from './fields.ts'
 import { ItemFieldError } from './insight-batch.ts'
-import { quoteRequestBytesMax, quotesPerRequestMax } from './limits.ts'
+import { adviceMinutes, quoteRequestBytesMax, quotesPerRequestMax } from './limits.ts'
 import { AppliedRules, OutsideRules } from './pricing-rules.ts'
 import { quotedDetails } from './quoted-details.ts'
 import { quotedCharges } from './rate-basis.ts'
@@ -121,6 +121,9 @@ export const adviseQuotes = endpoint({
           warnings: RateWarnings,
           outside_rules: OutsideRules,
           rules: AppliedRules,
+          advice: Type.String({
+            description: `What the result was computed from, sealed. A quote request, a requote or a request for approval that returns it within ${adviceMinutes} minutes is judged by these same numbers, whatever was written meanwhile`,
+          }),
           conversion: {
             ...nullable(QuoteConversion),
             description:
@@ -164,6 +167,7 @@ export const adviseQuotes = endpoint({
           ],
           outside_rules: [],
           rules: exampleRules,
+          advice: 'mW1vKc0yq3oZ…',
           conversion: { times: 1, plus: 0, by: null },
           counter_offer: null,
         },

@@ -34,14 +34,14 @@ export function onSaveKey(event: KeyboardEvent, save: () => void): void {
 
 /** The rates to confirm before the save, because they look wrong or could not be checked. */
 export type ToConfirm = Pick<CheckedRates, 'toConfirm' | 'isUnchecked'>
-const nothing: ToConfirm = { toConfirm: [], isUnchecked: false }
+const nothing: CheckedRates = { toConfirm: [], isUnchecked: false, advice: new Map() }
 
 /** Saves the draft, after one confirmation when a rate is far from cost, floor or going rate, or could not be checked. */
 export function useConfirmedSave({ draft, saving }: { readonly draft: Draft; readonly saving: DeskSave }) {
   const [toConfirm, setToConfirm] = useState(nothing)
   const [checking, setChecking] = useState(false)
   const busy = useRef(false)
-  const confirmed = useRef('')
+  const confirmed = useRef({ content: '', advice: nothing.advice })
   const checkRates = useDraftCheck()
   return {
     toConfirm,
@@ -50,7 +50,8 @@ export function useConfirmedSave({ draft, saving }: { readonly draft: Draft; rea
     begin: async (acceptUnknown: boolean, asked: Draft = draft) => {
       if (busy.current) return
       const content = JSON.stringify(asked)
-      if (gapsIn(asked).length === 0 && confirmed.current !== content) {
+      let { advice } = confirmed.current
+      if (gapsIn(asked).length === 0 && confirmed.current.content !== content) {
         busy.current = true
         setChecking(true)
         const found = await checkRates(asked)
@@ -60,13 +61,15 @@ export function useConfirmedSave({ draft, saving }: { readonly draft: Draft; rea
           setToConfirm(found)
           return
         }
+        advice = found.advice
       }
-      saving.save(asked, acceptUnknown)
+      saving.save(asked, acceptUnknown, advice)
     },
     confirm: (acceptUnknown: boolean) => {
-      confirmed.current = JSON.stringify(draft)
+      const { advice } = toConfirm
+      confirmed.current = { content: JSON.stringify(draft), advice }
       setToConfirm(nothing)
-      saving.save(draft, acceptUnknown)
+      saving.save(draft, acceptUnknown, advice)
     },
     goBack: () => {
       const [first] = toConfirm.toConfirm

@@ -10,11 +10,13 @@ export function AskApproval({
   failure,
   draft,
   acceptUnknown,
+  advice,
   onAsked,
 }: {
   failure: CallFailed
   draft: Draft
   acceptUnknown: boolean
+  advice: ReadonlyMap<number, string>
   onAsked: () => void
 }) {
   const [note, setNote] = useState('')
@@ -31,7 +33,7 @@ export function AskApproval({
   }
   const send = () => {
     const text = note.trim()
-    const body = { ...requestOf(draft, acceptUnknown, usual), ...(text === '' ? {} : { note: text }) }
+    const body = { ...requestOf(draft, acceptUnknown, usual, advice), ...(text === '' ? {} : { note: text }) }
     ask.mutate(
       { body },
       {

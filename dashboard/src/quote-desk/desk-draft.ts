@@ -234,11 +234,13 @@ export function sentQuote(quote: DeskQuote) {
  * The API request of a draft without missing fields.
  *
  * @param usualHours the hours that the brokerage's quotes are valid if nobody chose
+ * @param advice that the rates were checked by, by the number of the quote
  */
 export function requestOf(
   draft: Draft,
   acceptUnknownPlaces: boolean,
   usualHours: number,
+  advice: ReadonlyMap<number, string> = new Map(),
 ): Body<'create-quote-request'> {
   const reference = draft.reference.trim()
   const valid_hours = draft.validHours ?? usualHours
@@ -246,12 +248,16 @@ export function requestOf(
     customer_name: draft.customer.trim(),
     ...(reference === '' ? {} : { reference }),
     ...(acceptUnknownPlaces ? { accept_unknown_places: true } : {}),
-    lanes: quotesToSave(draft).map((quote) => ({
-      equipment: '',
-      quoted_rate: 0,
-      ...sentQuote(quote),
-      valid_hours,
-    })),
+    lanes: quotesToSave(draft).map((quote) => {
+      const seen = advice.get(quote.id)
+      return {
+        equipment: '',
+        quoted_rate: 0,
+        ...sentQuote(quote),
+        valid_hours,
+        ...(seen === undefined ? {} : { advice: seen }),
+      }
+    }),
   }
 }
 

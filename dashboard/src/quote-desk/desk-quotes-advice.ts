@@ -71,9 +71,11 @@ export interface CheckedRates {
   readonly toConfirm: readonly RateToConfirm[]
   /** True when the service did not check the rates in time. Then nobody knows whether there are rates to confirm. */
   readonly isUnchecked: boolean
+  /** The advice that the rates were checked by, by the number of the quote in the draft. The save returns it. */
+  readonly advice: ReadonlyMap<number, string>
 }
 
-const nothingToCheck: CheckedRates = { toConfirm: [], isUnchecked: false }
+const nothingToCheck: CheckedRates = { toConfirm: [], isUnchecked: false, advice: new Map() }
 
 /** Checks the rates of a draft before it is saved. */
 export function useDraftCheck(): (draft: Draft) => Promise<CheckedRates> {
@@ -95,7 +97,13 @@ export function useDraftCheck(): (draft: Draft) => Promise<CheckedRates> {
       const reasons = reasonsToConfirm(result)
       return quote === undefined || reasons.length === 0 ? [] : [{ lane: quote, reasons }]
     })
-    return { toConfirm, isUnchecked }
+    const advice = new Map(
+      results.flatMap((result) => {
+        const quote = lanes[result.index]?.lane
+        return quote === undefined || result.status !== 200 ? [] : [[quote.id, result.advice] as const]
+      }),
+    )
+    return { toConfirm, isUnchecked, advice }
   }
 }
 

@@ -11,7 +11,10 @@ export interface DeskSave {
   /** True when the service did not confirm the request. Saving a changed request can then create a second quote. */
   readonly mayBeSaved: boolean
   readonly errors: readonly DeskError[]
-  readonly save: (draft: Draft, acceptUnknownPlaces: boolean) => void
+  /** @param advice that the rates were checked by, by the number of the quote in the draft */
+  readonly save: (draft: Draft, acceptUnknownPlaces: boolean, advice: ReadonlyMap<number, string>) => void
+  /** The advice of the last save, for a request for approval. */
+  readonly advice: ReadonlyMap<number, string>
   /** Removes the error of a field after the user changed the field. */
   readonly forget: (quoteId: number | null, field: DeskError['field']) => void
   readonly reset: () => void
@@ -76,7 +79,8 @@ export function useDeskSave(): DeskSave {
     setErrors(found)
     if (found[0] !== undefined) focusOn(found[0])
   }
-  const save: DeskSave['save'] = (draft, acceptUnknownPlaces) => {
+  const [advice, setAdvice] = useState<ReadonlyMap<number, string>>(new Map())
+  const save: DeskSave['save'] = (draft, acceptUnknownPlaces, checkedBy) => {
     if (busy.current || create.isSuccess) return
     const gaps = gapsIn(draft)
     show(gaps)
@@ -85,9 +89,12 @@ export function useDeskSave(): DeskSave {
       return
     }
     busy.current = true
-    const request = requestOf(draft, acceptUnknownPlaces, usual)
+    setAdvice(checkedBy)
+    // The key does not depend on the advice: the same request checked again is not another one.
+    const request_key = keyOf(requestOf(draft, acceptUnknownPlaces, usual))
+    const request = requestOf(draft, acceptUnknownPlaces, usual, checkedBy)
     create.mutate(
-      { body: { ...request, request_key: keyOf(request) } },
+      { body: { ...request, request_key } },
       {
         onSuccess: (saved) => {
           saveKey('')
@@ -100,6 +107,8 @@ export function useDeskSave(): DeskSave {
         },
         onError: (error) => {
           if (error.code === 'request-key-reused') saveKey('')
+          // The advice may be too old. The next save gets a new one.
+          if (error.code === 'state-conflict') void queries.invalidateQueries({ queryKey: ['advise-quotes'] })
           // Evaluated now, because isWithoutAnswer depends on whether the browser is online.
           setMayBeSaved(isWithoutAnswer(error))
           show(errorsAt(error.errors, quotesToSave(draft)))
@@ -117,6 +126,7 @@ export function useDeskSave(): DeskSave {
     mayBeSaved,
     errors,
     save,
+    advice,
     forget: (quoteId, field) =>
       setErrors((all) => all.filter((error) => error.quoteId !== quoteId || error.field !== field)),
     reset: () => {

@@ -362,6 +362,7 @@ function SaveProblems({
           failure={saving.failure}
           draft={draft}
           acceptUnknown={acceptUnknown}
+          advice={saving.advice}
           onAsked={() => {
             // The quotes that wait for approval are no draft any more. Their state is above the form.
             drafts.discard(drafts.drafts.openId)

@@ -158,6 +158,7 @@ function RequoteForm({ quote, onSaved }: { quote: Quote; onSaved: (kept: Kept) =
             body: requoteBody(read, choice.rate, validHours),
             advice: advice.body,
             index: name === 'accept' ? 1 : 0,
+            seen: (name === 'accept' ? advice.ofNamed : advice.ofRate)?.advice ?? null,
           }
     return {
       choice,

@@ -16,6 +16,8 @@ interface ToSave {
   /** The request for advice on the requote, and the index of its rate in this request. */
   readonly advice: Body<'advise-quotes'>
   readonly index: number
+  /** The advice that the dialog shows; null while there is none. */
+  readonly seen: string | null
 }
 
 export interface Saving {
@@ -31,9 +33,30 @@ export interface Saving {
   readonly decline: (counterRate: number, reason: Reason) => void
 }
 
-const nothingFound = { about: '', reasons: [] as readonly string[] }
-const aboutOf = (choice: ChoiceName, { body, advice }: ToSave) =>
+interface Found {
+  readonly about: string
+  readonly reasons: readonly string[]
+  /** The advice that the rate was checked by. */
+  readonly advice: string | null
+}
+
+const nothingFound: Found = { about: '', reasons: [], advice: null }
+const adviceOf = ({ advice }: Pick<Found, 'advice'>) => (advice === null ? {} : { advice })
+const aboutOf = (choice: ChoiceName, { body, advice }: Pick<ToSave, 'body' | 'advice'>) =>
   JSON.stringify([choice, body.quoted_rate, advice])
+
+/** The reasons to check a rate, and the advice that it was checked by. */
+function foundBy(
+  about: string,
+  { results, isUnchecked }: Awaited<ReturnType<ReturnType<typeof useRateCheck>>>,
+  index: number,
+): Found {
+  const result = results[index]
+  const reasons = isUnchecked
+    ? ['It could not be compared with cost and going rate, because the service did not answer in time.']
+    : reasonsToConfirm(result)
+  return { about, reasons, advice: result?.status === 200 ? result.advice : null }
+}
 
 /** Saves a requote, a request for its approval, or the loss of the quote with the rate that the customer named. */
 export function useRequote(quote: Quote, onSaved: (kept: Kept) => void): Saving {
@@ -65,19 +88,23 @@ export function useRequote(quote: Quote, onSaved: (kept: Kept) => void): Saving 
     save: async (pressed, asked) => {
       if (isPending) return
       begin(pressed)
+      let checked = found
       if (!isAbout(pressed, asked)) {
         setChecking(true)
-        const { results, isUnchecked } = await check(asked.advice)
+        checked = foundBy(aboutOf(pressed, asked), await check(asked.advice), asked.index)
         setChecking(false)
-        const reasons = isUnchecked
-          ? ['It could not be compared with cost and going rate, because the service did not answer in time.']
-          : reasonsToConfirm(results[asked.index])
-        setFound({ about: aboutOf(pressed, asked), reasons })
-        if (reasons.length > 0) return
+        setFound(checked)
+        if (checked.reasons.length > 0) return
       }
       requote.mutate(
-        { params, body: asked.body },
+        { params, body: { ...asked.body, ...adviceOf(checked) } },
         {
+          onError: ({ code }) => {
+            if (code !== 'state-conflict') return
+            // The advice may be too old. The next save gets a new one.
+            setFound(nothingFound)
+            void queries.invalidateQueries({ queryKey: ['advise-quotes'] })
+          },
           onSuccess: (made) => {
             onSaved({ kind: 'quoted', lane: made, isAnswer: asked.body.counter_rate !== undefined })
             changed()
@@ -85,10 +112,10 @@ export function useRequote(quote: Quote, onSaved: (kept: Kept) => void): Saving 
         },
       )
     },
-    askApproval: (pressed, { body }) => {
+    askApproval: (pressed, { body, seen }) => {
       begin(pressed)
       ask.mutate(
-        { params, body },
+        { params, body: { ...body, ...adviceOf({ advice: seen }) } },
         {
           onSuccess: ({ approval_id }) => {
             onSaved({ kind: 'asked', approvalId: approval_id, rate: body.quoted_rate })

@@ -10,7 +10,7 @@ import {
   expectedCost,
   type LoadToCost,
 } from '../estimate/expected-cost.ts'
-import { type Interval, intervalsAt } from '../estimate/interval.ts'
+import { intervalsAt } from '../estimate/interval.ts'
 import { referenceRateCents } from '../estimate/lane-reference.ts'
 import {
   type LaneWinCurve,
@@ -19,6 +19,7 @@ import {
   positionOf,
 } from '../estimate/lane-win-curve.ts'
 import { bestRate, chanceOn } from '../estimate/optimum.ts'
+import { outcomesBehind } from '../estimate/outcomes-behind.ts'
 import { isOwnCost } from '../estimate/own-cost.ts'
 import { type ModelsByType, modelsFor, type PreparedModels } from '../estimate/prepared-models.ts'
 import { fuelOfMiles } from '../fuel-surcharge.ts'
@@ -32,20 +33,23 @@ import {
 } from '../rate-basis.ts'
 import type { RateType } from '../rate-type.ts'
 import { type RateWarning, rateWarnings } from '../rate-warnings.ts'
+import { laneWinRate } from '../recorded-forecast.ts'
 import {
   type AppliedRules,
-  applyRules,
   checkRate,
   checkUnknownRate,
+  limitsOf,
   type PricingRule,
   type RuleCosts,
   type RuleVerdict,
+  termsFor,
 } from '../rules/pricing-rules.ts'
 import type { QuoteFacts } from '../rules/rule-conditions.ts'
 import { median } from '../statistics/median.ts'
 import type { Steps } from '../steps.ts'
 import { decidedMiles, type KnownMiles } from './decided-miles.ts'
 import { type RatesToQuote, ratesToQuote } from './rates-to-quote.ts'
+import { type Chance, type DayCharges, dayShown, type ShownAppraisal } from './shown-appraisal.ts'
 
 /** The customer of a quote, and the rep who makes it. */
 export interface QuoteParties extends Pick<QuoteFacts, 'customerKeys' | 'tier' | 'repId' | 'teamIds'> {
@@ -60,13 +64,6 @@ export interface AppraisalSettings {
   readonly basis: RateBasis
   /** The rate type of quotes that do not state one. */
   readonly rateType: RateType
-}
-
-/** The fuel surcharge per mile and the exchange rate on the day of a quote. Null if not known or not needed. */
-export interface DayCharges {
-  /** Mills (tenths of a cent) per mile, by the customer's schedule. */
-  readonly fuelMillsPerMile: number | null
-  readonly usdPerCad: number | null
 }
 
 /** A quote to appraise. It has no rate: `Appraisal.at` judges rates. */
@@ -86,6 +83,8 @@ export interface QuoteToAppraise {
   readonly enteredCents: number | null
   /** For a past quote: the cost expected when it was made (null: none). It replaces today's expected cost. */
   readonly expectedThenCents?: number | null
+  /** The appraisal that a person saw, to judge the quote by it; null or absent: by current quotes and rules. */
+  readonly shown?: ShownAppraisal | null
   /** Epoch milliseconds. */
   readonly now: number
 }
@@ -96,11 +95,7 @@ export interface AppraisedRate {
   readonly rateCents: number | null
   readonly verdict: RuleVerdict
   /** Null if there is no history to estimate the chance from. */
-  readonly chance: {
-    readonly probability: number
-    readonly interval80: Interval
-    readonly interval95: Interval
-  } | null
+  readonly chance: Chance | null
   /** Rate minus cost; null without a cost. */
   readonly marginCents: number | null
   /** Reasons to confirm the rate. Empty for a quote in Canadian dollars, because the sentences name US dollars. */
@@ -117,6 +112,8 @@ export interface Appraisal {
   readonly models: (PreparedModels & { readonly rateType: RateType }) | null
   /** Null if unknown. */
   readonly miles: number | null
+  /** The miles of the quote itself, which convert its amounts; not the usual ones of its lane. Null if unknown. */
+  readonly ownMiles: number | null
   /** The number of decided quotes of the lane that count in the estimate. */
   readonly decided: number
   /** The number of quotes of the lane that count, decided or not. */
@@ -149,6 +146,10 @@ export interface Appraisal {
   readonly at: (sentCents: number) => AppraisedRate
   /** The estimate at a comparable rate, its explanations and the win curve around it. Null without a book. */
   readonly explain: (rateCents: number) => OfferExplanation | null
+  /** The win rate of the lane and its plain forecast (see `laneWinRate`); null without a book. */
+  readonly laneWinRate: number | null
+  /** What to judge this quote by later, as it is shown now at a comparable rate; null without one. */
+  readonly shownAt: (rateCents: number | null) => ShownAppraisal
 }
 
 /**
@@ -174,33 +175,36 @@ export function* appraise(
   const from = book?.estimator.borrowing?.from
   if (from !== undefined) yield* laneInSteps(from, lane.key)
   const fold = book === null ? null : yield* laneInSteps(book.estimator, lane.key)
-  const { load, expected } = loadOf(book, lane, input)
-  const { miles } = load
-  const conversion = conversionOf(input, basis)
-  const entered = enteredOf(input, conversion)
-  const then = input.expectedThenCents
-  const ownCents = then === undefined ? (isOwnCost(expected) ? expected.costCents : null) : then
+  const shown = input.shown ?? null
+  const { load, expected: current } = loadOf(book, lane, input)
+  const { expected, miles } = shown ?? { expected: current, miles: load.miles }
+  const { day, conversion, entered, costs, optimumCostCents } = amountsOf(input, basis, { expected, miles })
   const facts = factsOf(input, settings, { miles, decided: fold?.decided ?? 0 })
-  const costs = { enteredCents: entered, expectedCents: ownCents, miles }
-  const rules = applyRules(given, facts, costs)
+  const terms = shown?.terms ?? termsFor(given, facts)
+  const rules = limitsOf(terms, costs)
   const cost = believedCost(costs)
-  const optimumCostCents = entered ?? then ?? expected?.costCents ?? null
   // Other lanes support a rate for this lane only through its miles. Without miles, it needs decided quotes of its own.
   const ground = miles !== null || (fold?.decided ?? 0) > 0 ? book : null
-  const goingCents = ground === null ? null : referenceRateCents(ground.estimator, lane, miles)
+  const goingNow = ground === null ? null : referenceRateCents(ground.estimator, lane, miles)
+  const goingCents = shown === null ? goingNow : shown.goingCents
   const recommended = recommendations(ground, input, {
     lane,
     miles,
     rules,
+    entered,
     optimumCostCents,
     goingCents,
   })
   const { known, optimum, rates } = recommended
-  const quotes = fold?.quotes.length ?? 0
+  const quotes = shown?.quotes ?? fold?.quotes.length ?? 0
+  const at = (sentCents: number) =>
+    rateOf(sentCents, { input: { ...input, day }, basis, conversion, rules, cost, quotes, goingCents, known })
+  const winRate = shown?.laneWinRate ?? (book === null ? null : winRateOf(book.estimator, lane))
   return {
     lane,
     models: book,
     miles,
+    ownMiles: decidedMiles(input.miles),
     decided: fold?.decided ?? 0,
     quotes,
     conversion,
@@ -221,8 +225,7 @@ export function* appraise(
     get rates() {
       return rates()
     },
-    at: (sentCents) =>
-      rateOf(sentCents, { input, basis, conversion, rules, cost, quotes, goingCents, known }),
+    at,
     explain: (rateCents) =>
       book === null
         ? null
@@ -234,20 +237,55 @@ export function* appraise(
             costCents: optimumCostCents,
             optimum: optimum(),
           }),
+    laneWinRate: winRate,
+    shownAt: (rateCents) => ({
+      ...{ terms, expected, miles, day, quotes, goingCents, laneWinRate: winRate },
+      at: rateCents === null ? null : { rateCents, chance: chanceAt(input, known, rateCents) },
+      best: { enteredCents: entered, rate: rates().best },
+    }),
   }
+}
+
+/** The charges of the day, the conversion, and the costs that the rules and the optimum use. */
+function amountsOf(
+  input: QuoteToAppraise,
+  basis: RateBasis,
+  { expected, miles }: Pick<Appraisal, 'expected' | 'miles'>,
+) {
+  const day = dayShown(input.shown ?? null, input.day)
+  const conversion = conversionOf({ ...input, day }, basis)
+  const entered = enteredOf(input, conversion)
+  const then = input.expectedThenCents
+  const ownCents = then === undefined ? (isOwnCost(expected) ? expected.costCents : null) : then
+  return {
+    day,
+    conversion,
+    entered,
+    costs: { enteredCents: entered, expectedCents: ownCents, miles },
+    optimumCostCents: entered ?? then ?? expected?.costCents ?? null,
+  }
+}
+
+/** The plain win rate of the lane, to compare forecasts with. */
+function winRateOf(estimator: Estimator, lane: LaneIdentity): number {
+  const behind = outcomesBehind(estimator, lane)
+  return laneWinRate(behind.lane, behind.all)
 }
 
 /** The win curve and the rates that follow from it. They take long, so each is computed when it is first read. */
 function recommendations(
   book: PreparedModels | null,
-  { customer }: QuoteToAppraise,
+  { customer, shown }: QuoteToAppraise,
   {
     lane,
     miles,
     rules,
+    entered,
     optimumCostCents,
     goingCents,
-  }: Pick<Appraisal, 'lane' | 'miles' | 'rules' | 'optimumCostCents' | 'goingCents'>,
+  }: Pick<Appraisal, 'lane' | 'miles' | 'rules' | 'optimumCostCents' | 'goingCents'> & {
+    readonly entered: number | null
+  },
 ) {
   const known = once((): LaneWinCurve | null =>
     book === null ? null : laneWinCurve({ estimator: book.estimator, lane, miles, customer }),
@@ -258,7 +296,10 @@ function recommendations(
     if (belief === null || optimumCostCents === null) return null
     return bestRate({ ...belief, costCents: optimumCostCents, floorCents })
   })
-  const rates = once((): RatesToQuote => ratesToQuote({ rules, optimum: optimum(), goingCents }))
+  const rates = once((): RatesToQuote => {
+    const found = ratesToQuote({ rules, optimum: optimum(), goingCents })
+    return shown == null || shown.best.enteredCents !== entered ? found : { ...found, best: shown.best.rate }
+  })
   return { known, optimum, rates }
 }
 
@@ -378,7 +419,7 @@ function rateOf(sentCents: number, about: KnownOfQuote): AppraisedRate {
     rateCents,
     verdict: checkRate(rules, rateCents, { leastCents: leastOf(sentCents, rateCents, about) }),
     get chance() {
-      return chanceAt(known(), rateCents)
+      return chanceAt(input, known, rateCents)
     },
     marginCents: cost === null ? null : rateCents - cost.cents,
     get warnings() {
@@ -402,7 +443,14 @@ function leastOf(sentCents: number, rateCents: number, { input, basis }: KnownOf
   return Math.min(rateCents, least ?? 0)
 }
 
-function chanceAt(belief: LaneWinCurve | null, rateCents: number): AppraisedRate['chance'] {
+/** The chance that was shown at the rate, else the current one. */
+function chanceAt(
+  { shown }: Pick<QuoteToAppraise, 'shown'>,
+  known: () => LaneWinCurve | null,
+  rateCents: number,
+): AppraisedRate['chance'] {
+  if (shown?.at?.rateCents === rateCents) return shown.at.chance
+  const belief = known()
   if (belief === null || !(rateCents > 0)) return null
   const probability = chanceOn(belief)(rateCents)
   return {

@@ -3,10 +3,11 @@ import {
   type Appraisal,
   type AppraisalSettings,
   appraise,
-  type DayCharges,
   expectedOf,
   type QuoteToAppraise,
 } from '#engine/appraisal/appraisal.ts'
+import type { DayCharges, ShownAppraisal } from '#engine/appraisal/shown-appraisal.ts'
+import type { ExpectedCost } from '#engine/estimate/expected-cost.ts'
 import type { OfferCustomer } from '#engine/estimate/lane-win-curve.ts'
 import type { ModelsByType } from '#engine/estimate/prepared-models.ts'
 import { AMOUNT_CENTS_MAX } from '#engine/money.ts'
@@ -79,6 +80,8 @@ interface QuoteInColumns {
   readonly at?: Date | undefined
   /** Null: the appraisal is for no particular customer. */
   readonly customer: NamedCustomer | null
+  /** The appraisal that a person saw, to judge the quote by it; absent: by current quotes and rules. */
+  readonly shown?: ShownAppraisal | undefined
 }
 
 /** Returns a function that appraises quotes of a brokerage. It reads tables only with `read`, and most quotes need none. */
@@ -87,7 +90,8 @@ export function appraiser(
   { tenant, now, read }: { readonly tenant: TenantId; readonly now: number; readonly read: Reader },
 ): (quote: QuoteInColumns) => Promise<Appraisal> {
   const { book, settings } = pricing
-  return async ({ lane, measured, quotedFor, quoted = {}, enteredCents, at = new Date(now), customer }) => {
+  return async (quote) => {
+    const { lane, measured, quotedFor, quoted = {}, enteredCents, at = new Date(now), customer } = quote
     const terms = termsOfQuote(quoted)
     const input: QuoteToAppraise = {
       ...placedAs(lane, measured),
@@ -102,6 +106,7 @@ export function appraiser(
           )
         : noDayRates,
       enteredCents,
+      shown: quote.shown ?? null,
       now,
     }
     // A lane with many quotes takes long, so the work yields between steps.
@@ -167,17 +172,11 @@ export async function namedCustomer(
 
 type CostExpected = Pick<NewQuote, ExpectedColumn>
 
-/** The expected truck cost of a quote, as in its appraisal, in the columns of the quote. */
-export function costExpected(
-  pricing: Pricing | null,
-  lane: LaneInColumns & Pick<NewQuote, 'rate_type'>,
+/** The expected truck cost of a quote, from its appraisal, in the columns of the quote. */
+export function costColumns(
+  expected: ExpectedCost | null,
+  { settings }: Pick<Pricing, 'settings'>,
 ): CostExpected {
-  if (pricing === null) return {}
-  const { book, settings } = pricing
-  const expected =
-    book === null
-      ? null
-      : expectedOf(book, { ...placedAs(lane), rateType: lane.rate_type ?? settings.rateType })
   if (expected === null) return {}
   const kept = (cents: number) => Math.min(AMOUNT_CENTS_MAX, cents)
   return {
@@ -186,4 +185,16 @@ export function costExpected(
     expected_cost_high_cents: kept(expected.highCents),
     expected_basis: settings.basis,
   }
+}
+
+/** The expected truck cost of a quote that is not appraised. */
+export function costExpected(
+  pricing: Pricing | null,
+  lane: LaneInColumns & Pick<NewQuote, 'rate_type'>,
+): CostExpected {
+  if (pricing === null) return {}
+  const { book, settings } = pricing
+  if (book === null) return {}
+  const quote = { ...placedAs(lane), rateType: lane.rate_type ?? settings.rateType }
+  return costColumns(expectedOf(book, quote), pricing)
 }

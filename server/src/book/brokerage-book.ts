@@ -24,6 +24,13 @@ interface Prepared extends ModelsByType {
   readonly readyAt: number
 }
 
+/** The effects of customers by one estimator, and the merged customers that it counts as one. */
+interface KnownEffects {
+  readonly estimator: Estimator
+  readonly merged: string
+  readonly effects: Promise<CustomerEffects>
+}
+
 /** The effects of customers on win probabilities, for each rate type. */
 export type EffectsByType = Readonly<Record<RateType, CustomerEffects>>
 
@@ -55,11 +62,8 @@ export class BrokerageBook implements QuoteSink {
   #prepared: Prepared | null = null
   #preparing: Promise<void> | null = null
   #restMs = 0
-  /** The effects of customers by rate type, with their estimator. */
-  readonly #customers = new Map<
-    RateType,
-    { readonly estimator: Estimator; readonly merged: string; readonly effects: Promise<CustomerEffects> }
-  >()
+  readonly #customers = new Map<RateType, KnownEffects>()
+  readonly #renewing = new Map<RateType, Promise<void>>()
 
   /** Approximate memory in bytes: the quotes, and the totals of each scope (two arrays of 615 numbers). */
   bytes(): number {
@@ -206,8 +210,8 @@ export class BrokerageBook implements QuoteSink {
   }
 
   /**
-   * The effects of customers, by the hash of their key. Computed when an offer names a customer. A large brokerage's are cached for a
-   * day, because they change slowly; a small one's until the next preparation.
+   * The effects of customers, by the hash of their key. Computed when an offer names a customer, for each preparation. In a large
+   * brokerage, those of the preparation before answer until they are ready.
    */
   async customerEffects(
     prepared: ModelsByType,
@@ -225,23 +229,53 @@ export class BrokerageBook implements QuoteSink {
   ): Promise<CustomerEffects> {
     const merged = [...mergedInto].join(';')
     const known = this.#customers.get(rateType)
-    const isCurrent =
-      known?.estimator === estimator || (known?.estimator.day === estimator.day && !this.#isQuick())
-    if (known !== undefined && known.merged === merged && isCurrent) return known.effects
+    if (known?.estimator === estimator && known.merged === merged) return known.effects
+    const mayAnswer = known?.merged === merged && known.estimator.day === estimator.day && !this.#isQuick()
+    if (!mayAnswer) return this.#computeEffects(rateType, { estimator, merged }, mergedInto).effects
+    // A reader with the preparation before must not replace newer effects.
+    const isNewest = [this.#prepared?.spot, this.#prepared?.contract].some(
+      (one) => one?.estimator === estimator,
+    )
+    if (isNewest && !this.#renewing.has(rateType))
+      this.#renewEffects(rateType, { estimator, merged }, mergedInto)
+    return known.effects
+  }
+
+  #renewEffects(
+    rateType: RateType,
+    of: Omit<KnownEffects, 'effects'>,
+    mergedInto: ReadonlyMap<number, number>,
+  ): void {
+    const before = this.#customers.get(rateType)
+    const made = this.#computeEffects(rateType, of, mergedInto)
+    if (before !== undefined) this.#customers.set(rateType, before)
+    const renewing = made.effects
+      .then(() => void this.#customers.set(rateType, made))
+      // The readers have other effects. The next reader tries again.
+      .catch(() => {})
+      .finally(() => this.#renewing.delete(rateType))
+    this.#renewing.set(rateType, renewing)
+  }
+
+  #computeEffects(
+    rateType: RateType,
+    of: Omit<KnownEffects, 'effects'>,
+    mergedInto: ReadonlyMap<number, number>,
+  ): KnownEffects {
     const { columns } = this.quotes
     const effects = yieldBetweenSteps(
-      customerEffectsInSteps(estimator, (row) => {
+      customerEffectsInSteps(of.estimator, (row) => {
         const hash = columns.customer[row] as number
         return mergedInto.get(hash) ?? hash
       }),
       this.quotes,
     )
-    const made = { estimator, merged, effects }
+    const made = { ...of, effects }
     this.#customers.set(rateType, made)
     effects.catch(() => {
       if (this.#customers.get(rateType) === made) this.#customers.delete(rateType)
     })
-    return effects
+    return made
   }
 
   async #prepare(now: number): Promise<void> {

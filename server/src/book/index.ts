@@ -5,6 +5,7 @@
 
 export {
   appraiser,
+  costColumns,
   costExpected,
   type NamedCustomer,
   namedCustomer,

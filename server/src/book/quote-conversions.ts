@@ -1,4 +1,4 @@
-import type { DayCharges } from '#engine/appraisal/appraisal.ts'
+import type { DayCharges } from '#engine/appraisal/shown-appraisal.ts'
 import type { AmountTerms, Currency, RateBasis } from '#engine/rate-basis.ts'
 import { conversions, fuel, type NewQuote, statedTerms, type TermColumn } from '../database/queries/index.ts'
 import type { TenantTransaction } from '../database/schema/index.ts'

@@ -1,7 +1,6 @@
 import type { Appraisal, AppraisedRate } from '#engine/appraisal/appraisal.ts'
-import { outcomesBehind } from '#engine/estimate/outcomes-behind.ts'
 import { dollarsIfKnown } from '#engine/money.ts'
-import { laneWinRate, quotedAs, type RecordedForecast } from '#engine/recorded-forecast.ts'
+import { quotedAs, type RecordedForecast } from '#engine/recorded-forecast.ts'
 import type { NewQuote, QuotedAmountColumn } from '../database/queries/index.ts'
 import type { TenantId } from '../database/session/index.ts'
 import { appraiser, type LaneInColumns, namedCustomer, type Pricing, type Reader } from './appraiser.ts'
@@ -22,9 +21,8 @@ export function recordedForecast(
   quoted: Pick<NewQuote, QuotedAmountColumn>,
   now: number,
 ): string | null {
-  const { lane, models, cost, goingCents, rates } = appraisal
-  if (chance === null || models === null) return null
-  const behind = outcomesBehind(models.estimator, lane)
+  const { laneWinRate, cost, goingCents, rates } = appraisal
+  if (chance === null || laneWinRate === null) return null
   const forecast: RecordedForecast = {
     made_at: new Date(now).toISOString(),
     win_probability: six(chance.probability),
@@ -34,7 +32,7 @@ export function recordedForecast(
     cost_from: cost?.source ?? null,
     going_rate: dollarsIfKnown(goingCents),
     best_rate: dollarsIfKnown(rates.best?.rateCents ?? null),
-    lane_win_rate: six(laneWinRate(behind.lane, behind.all)),
+    lane_win_rate: six(laneWinRate),
     quoted_as: quotedAs(quoted.quoted_rate_cents, termsOfQuote(quoted)),
     model: modelVersion,
   }

@@ -22,7 +22,7 @@ import {
 } from '../../quotes/index.ts'
 import { type Call, type ServedEndpoint, serve } from '../endpoint-call.ts'
 import type { Parts } from '../parts.ts'
-import type { CheckedRate } from '../quotes/check-rates.ts'
+import { type CheckedRate, refuseOtherAdvice } from '../quotes/check-rates.ts'
 import { checkQuoteRequest, makeQuotes, withStoredNames } from '../quotes/make-quotes.ts'
 import { outsideErrors, outsideRules } from '../quotes/outside-rules.ts'
 import { checkRequote, saveRequote } from '../quotes/save-requote.ts'
@@ -35,6 +35,7 @@ const namesOf = people.namesOfUsers
 
 /** The reasons why quotes need approval. @throws if a rule blocks one, or if none needs approval */
 function reasonsOf(checked: readonly CheckedRate[], pointerOf: (index: number) => string): string[] {
+  refuseOtherAdvice(checked)
   const errors = checked.flatMap(({ offer }, index) => outsideErrors(offer.verdict, false, pointerOf(index)))
   if (errors.some(({ code }) => code === 'blocked')) throw outsideRules(errors)
   if (errors.length === 0) {
@@ -246,7 +247,7 @@ async function refuseForRequester(transaction: TenantTransaction, tenant: Tenant
 async function makeApproved(
   call: DecideCall,
   row: ApprovalRow,
-  parts: Pick<Parts, 'books' | 'database'>,
+  parts: Pick<Parts, 'books' | 'database' | 'secretKeys'>,
 ): Promise<Approval> {
   const { caller, now } = call
   let answer: Approval | null = null
@@ -308,9 +309,11 @@ export const approvalEndpoints: ServedEndpoint[] = [
   serve(contract.askRequoteApproval, async (call, parts) => {
     const { caller, params, now } = call
     const { tenant, userId } = caller
-    const { note, ...body } = call.body
+    const { note, ...sent } = call.body
+    // The advice does not last until the decision.
+    const { advice: _, ...body } = sent
     const by = { tenant, userId, now, isApproved: false }
-    const checked = await checkRequote(params.lane_ref, body, by, parts)
+    const checked = await checkRequote(params.lane_ref, sent, by, parts)
     const request = {
       kind: 'requote' as const,
       laneRef: checked.next.lane_ref,

@@ -188,7 +188,8 @@ async function askAll(tenant: MadeTenant, quote: Quote): Promise<Saved | null> {
 
   // Once saved, the quote itself counts in the book, so advice and counter-offer are compared again.
   const counter = Math.round(rate * 93) / 100
-  const after = await advised(tenant, quote, counter)
+  // Sealed advice differs each time.
+  const { advice: _, ...after } = await advised(tenant, quote, counter)
   const counter_offer = { refused_rate: rate, counter_rate: counter }
   const named = { ...shown, quoted_rate: counter, counter_offer }
   const asked = { customer: quote.customer, lanes: [named] }

@@ -16,6 +16,7 @@ import { offerAppraiser } from './appraise-offer.ts'
 import { appraiseCounterOffer, counterOfferAnswer } from './counter-offer.ts'
 import { estimatedOffer } from './markup-estimate.ts'
 import { fieldWarnings } from './rate-warnings.ts'
+import { sealAdvice } from './shown-advice.ts'
 
 type Quote = BodyOf<typeof adviseQuotes>['lanes'][number]
 type Result = AnswerOf<typeof adviseQuotes>['results'][number]
@@ -54,7 +55,7 @@ function counterOfferOf({ counter_offer: sent }: Quote): CounterOffer | null {
 async function answersFor(
   { lanes: quotes, customer: customerName }: BodyOf<typeof adviseQuotes>,
   { caller, now }: AskedBy & { readonly caller: { readonly userId: number } },
-  parts: Pick<Parts, 'books' | 'database'>,
+  parts: Pick<Parts, 'books' | 'database' | 'secretKeys'>,
 ): Promise<AnswerOf<typeof adviseQuotes>> {
   const open = await parts.books.read(caller.tenant)
   const askedFor = { tenant: caller.tenant, now, repId: caller.userId, customerName }
@@ -96,6 +97,12 @@ async function answersFor(
       warnings: sent === null ? [] : fieldWarnings('quoted_rate', sent),
       outside_rules: sent === null ? [] : outsideAnswer(sent),
       rules,
+      advice: sealAdvice(
+        appraisal,
+        atCents,
+        { ...askedFor, userId: caller.userId, customerName: customerName ?? null, settings: open.settings },
+        parts.secretKeys,
+      ),
       conversion: conversionAnswer(appraisal.conversion),
       counter_offer: countered === null ? null : counterOfferAnswer(countered, sentCents, estimate, now),
     }

@@ -1,7 +1,7 @@
 import type { AnswerOf, BodyOf } from '#contract/endpoint.ts'
 import { type FieldError, invalid, type Problem, problem } from '#contract/errors.ts'
 import type { createQuoteRequest } from '#contract/quote-requests.ts'
-import { costExpected, type Pricing, pricingOf } from '../../book/index.ts'
+import { costColumns, type Pricing, pricingOf } from '../../book/index.ts'
 import { newQuotes, savedQuotes } from '../../database/queries/index.ts'
 import type { QuoteRow, TenantTransaction } from '../../database/schema/index.ts'
 import type { TenantId } from '../../database/session/index.ts'
@@ -13,6 +13,7 @@ import {
   checkRates,
   customerToQuote,
   type QuotedBy,
+  refuseOtherAdvice,
   refuseOutside,
   validUntil,
   warningsOf,
@@ -52,10 +53,10 @@ export function readQuoteRequest(body: BodyOf<typeof createQuoteRequest>): newQu
   return read.filter((quote) => quote !== null)
 }
 
-/** The request with its places and equipment as they will be saved. */
+/** The request for approval with its places and equipment as they will be saved. Its advice does not last until the decision. */
 export function withStoredNames<Body extends BodyOf<typeof createQuoteRequest>>(body: Body): Body {
   const read = readQuoteRequest(body)
-  const lanesNamed = body.lanes.map((quote, index) => {
+  const lanesNamed = body.lanes.map(({ advice: _, ...quote }, index) => {
     const { origin, destination, equipment } = read[index] ?? quote
     return { ...quote, origin, destination, equipment }
   })
@@ -65,22 +66,26 @@ export function withStoredNames<Body extends BodyOf<typeof createQuoteRequest>>(
 /** Appraises the quotes of a request, to check their rates. @throws a 403 if the customer is hidden from the person */
 async function checkQuotes(
   read: readonly newQuotes.NewQuote[],
-  { customer_name: name }: BodyOf<typeof createQuoteRequest>,
+  { customer_name: name, lanes }: BodyOf<typeof createQuoteRequest>,
   by: QuotedBy,
   pricing: Pricing,
-  parts: Pick<Parts, 'database'>,
+  parts: Pick<Parts, 'database' | 'secretKeys'>,
 ): Promise<CheckedRate[]> {
   const customer = await customerToQuote(name, pricing, by.tenant, parts)
   if (customer?.isHidden === true) throw hiddenCustomer(name)
   const quoted = read.map((quote) => ({ ...quote, quoted_customer_name: name }))
-  return checkRates(quoted, customer, by, pricing, parts)
+  return checkRates(quoted, { customer, by, pricing }, parts, {
+    advice: lanes.map(({ advice }) => advice),
+    pointerOf: (index) => `/lanes/${index}`,
+    secretKeys: parts.secretKeys,
+  })
 }
 
 /** Checks the rates of a quote request without saving it. @throws a 422 for a wrong field, and a 403 for a hidden customer */
 export async function checkQuoteRequest(
   body: BodyOf<typeof createQuoteRequest>,
   by: QuotedBy,
-  parts: Pick<Parts, 'books' | 'database'>,
+  parts: Pick<Parts, 'books' | 'database' | 'secretKeys'>,
 ): Promise<CheckedRate[]> {
   return checkQuotes(readQuoteRequest(body), body, by, await pricingOf(parts, by.tenant, by.now), parts)
 }
@@ -102,12 +107,13 @@ function keyReused(key: string | undefined, madeId?: number): Problem {
 export async function makeQuotes(
   body: BodyOf<typeof createQuoteRequest>,
   by: QuotedBy,
-  { books, database }: Pick<Parts, 'books' | 'database'>,
+  parts: Pick<Parts, 'books' | 'database' | 'secretKeys'>,
 ): Promise<AnswerOf<typeof createQuoteRequest>> {
   const { tenant, userId, now } = by
+  const { database } = parts
   const read = readQuoteRequest(body)
-  const pricing = await pricingOf({ books, database }, tenant, now)
-  const checked = await checkQuotes(read, body, by, pricing, { database })
+  const pricing = await pricingOf(parts, tenant, now)
+  const checked = await checkQuotes(read, body, by, pricing, parts)
   const make = async (transaction: TenantTransaction) => {
     const key = body.request_key
     const digest = requestDigest(body)
@@ -120,6 +126,7 @@ export async function makeQuotes(
       return quoteRequestAnswer(transaction, tenant, made)
     }
     // The rules are checked only now, because a repeated request returns its quotes even if the rules changed.
+    refuseOtherAdvice(checked)
     refuseOutside(checked, by, (index) => `/lanes/${index}/quoted_rate`)
     const request: newQuotes.NewQuoteRequest = {
       customerName: body.customer_name,
@@ -132,7 +139,7 @@ export async function makeQuotes(
         const rate = checked[index]
         return {
           ...quote,
-          ...costExpected(pricing, quote),
+          ...costColumns(rate?.appraisal.expected ?? null, pricing),
           valid_until: rate === undefined ? null : validUntil(rate, body.lanes[index]?.valid_hours, now),
           forecast: rate?.forecast ?? null,
         }

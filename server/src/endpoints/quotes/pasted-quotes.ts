@@ -61,9 +61,7 @@ async function checkedRow(
   const customer = await customerToQuote(name === '' ? undefined : name, pricing, by.tenant, parts)
   const [checked] = await checkRates(
     [{ ...quote, quoted_customer_name: name }],
-    customer,
-    { ...by, isApproved: false },
-    pricing,
+    { customer, by: { ...by, isApproved: false }, pricing },
     parts,
   )
   return { ...row, warnings: warningsOf(checked) }

@@ -50,7 +50,7 @@ export async function refusedReopenings(
   const pricing = await pricingOf(parts, tenant, now)
   const by = { tenant, userId, now, isApproved: false }
   // No customer is passed: the rules find it by its name in the quote, and its effect on the chance does not matter here.
-  const checked = await checkRates(toCheck, null, by, pricing, parts)
+  const checked = await checkRates(toCheck, { customer: null, by, pricing }, parts)
   return new Map(
     toCheck.flatMap(({ lane_id }, index) => {
       const verdict = checked[index]?.offer.verdict

@@ -3,7 +3,7 @@ import { type FieldError, invalid, problem } from '#contract/errors.ts'
 import type { requote } from '#contract/quote-requests.ts'
 import { centsFromDollars, formatDollars } from '#engine/money.ts'
 import { chargesFit, type RateBasis } from '#engine/rate-basis.ts'
-import { costExpected, type Pricing, pricingOf, termsOfQuote } from '../../book/index.ts'
+import { costColumns, type Pricing, pricingOf, termsOfQuote } from '../../book/index.ts'
 import { people, savedQuotes } from '../../database/queries/index.ts'
 import type { QuoteRow, TenantTransaction } from '../../database/schema/index.ts'
 import type { TenantId } from '../../database/session/index.ts'
@@ -15,6 +15,7 @@ import {
   checkRates,
   customerToQuote,
   type QuotedBy,
+  refuseOtherAdvice,
   refuseOutside,
   validUntil,
   warningsOf,
@@ -70,7 +71,7 @@ async function checkNext(
   body: Requote,
   by: QuotedBy,
   pricing: Pricing,
-  parts: Pick<Parts, 'database'>,
+  parts: Pick<Parts, 'database' | 'secretKeys'>,
 ): Promise<CheckedRequote> {
   const { quoted, assumed } = await parts.database.inTenant(by.tenant, async (transaction) => {
     const found = await savedQuotes.findQuote(transaction, by.tenant, askedRef(ref))
@@ -84,7 +85,8 @@ async function checkNext(
   if (errors.length > 0) throw invalid(errors)
   const next = { ...quoted, ...requoteOf(body, quoted, assumed) }
   const customer = await customerToQuote(next.quoted_customer_name, pricing, by.tenant, parts)
-  const [checked] = await checkRates([next], customer, by, pricing, parts)
+  const seen = { advice: [body.advice], pointerOf: () => '', secretKeys: parts.secretKeys }
+  const [checked] = await checkRates([next], { customer, by, pricing }, parts, seen)
   if (checked === undefined) throw new Error('A rate that is checked has an appraisal.')
   return { ...checked, next }
 }
@@ -94,7 +96,7 @@ export async function checkRequote(
   ref: string,
   body: Requote,
   by: QuotedBy,
-  parts: Pick<Parts, 'books' | 'database'>,
+  parts: Pick<Parts, 'books' | 'database' | 'secretKeys'>,
 ): Promise<CheckedRequote> {
   return checkNext(ref, body, by, await pricingOf(parts, by.tenant, by.now), parts)
 }
@@ -109,11 +111,13 @@ export async function saveRequote(
   ref: string,
   body: Requote,
   by: QuotedBy,
-  { books, database }: Pick<Parts, 'books' | 'database'>,
+  parts: Pick<Parts, 'books' | 'database' | 'secretKeys'>,
 ): Promise<AnswerOf<typeof requote>> {
   const { tenant, userId, now } = by
-  const pricing = await pricingOf({ books, database }, tenant, now)
-  const checked = await checkNext(ref, body, by, pricing, { database })
+  const { database } = parts
+  const pricing = await pricingOf(parts, tenant, now)
+  const checked = await checkNext(ref, body, by, pricing, parts)
+  refuseOtherAdvice([checked])
   refuseOutside([checked], by, () => '/quoted_rate')
   const recorded = { userId, at: new Date(now) }
   const make = async (transaction: TenantTransaction) => {
@@ -125,7 +129,7 @@ export async function saveRequote(
       await recordCounterOffer(transaction, tenant, quoted, body.counter_rate, recorded)
     const next = {
       ...requoteOf(body, quoted, await people.defaultBasisOf(transaction, tenant)),
-      ...costExpected(pricing, quoted),
+      ...costColumns(checked.appraisal.expected, pricing),
       valid_until: validUntil(checked, body.valid_hours, now),
       createdBy: userId,
       createdAt: recorded.at,
