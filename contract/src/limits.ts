@@ -16,7 +16,7 @@ export const bodyBytesMax = 64 * 1024
 export const quoteRequestBytesMax = 512 * 1024
 /** How long a save can be judged by the advice that it returns. */
 export const adviceMinutes = 10
-/** Maximum characters of `advice`. It has three rules at most, packed in some 1,500 characters. */
+/** Maximum characters of `advice`. It usually has some 1,500, and more with up to five rules in it. */
 export const adviceLengthMax = 8_000
 /**
  * Maximum CSV file of past quotes: a million rows of about 120 bytes. Applies to the compressed and the uncompressed
