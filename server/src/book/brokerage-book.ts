@@ -36,7 +36,10 @@ export type EffectsByType = Readonly<Record<RateType, CustomerEffects>>
 
 /** With up to this many quotes, every answer waits for a current preparation (some 30 ms), which includes all changes of all lanes. */
 const quickQuotesMax = 1_000
-/** After a preparation, the next one waits three times its duration. Constant changes then use at most a quarter of a core. */
+/**
+ * After a preparation, the next one waits three times its duration, with that of the effects of customers. Constant changes then use at
+ * most a quarter of a core.
+ */
 const restShare = 3
 const restMsMax = 30_000
 /** The maximum age of a preparation that answers requests while a newer one is made. */
@@ -62,6 +65,8 @@ export class BrokerageBook implements QuoteSink {
   #prepared: Prepared | null = null
   #preparing: Promise<void> | null = null
   #restMs = 0
+  /** How long the effects of customers of the last preparation took. */
+  #effectsMs = 0
   readonly #customers = new Map<RateType, KnownEffects>()
   readonly #renewing = new Map<RateType, Promise<void>>()
 
@@ -246,11 +251,15 @@ export class BrokerageBook implements QuoteSink {
     of: Omit<KnownEffects, 'effects'>,
     mergedInto: ReadonlyMap<number, number>,
   ): void {
+    const began = performance.now()
     const before = this.#customers.get(rateType)
     const made = this.#computeEffects(rateType, of, mergedInto)
     if (before !== undefined) this.#customers.set(rateType, before)
     const renewing = made.effects
-      .then(() => void this.#customers.set(rateType, made))
+      .then(() => {
+        this.#customers.set(rateType, made)
+        this.#effectsMs = performance.now() - began
+      })
       // The readers have other effects. The next reader tries again.
       .catch(() => {})
       .finally(() => this.#renewing.delete(rateType))
@@ -299,7 +308,7 @@ export class BrokerageBook implements QuoteSink {
       this.#unlisten()
       this.#unlisten = unlisten
       const readyAt = performance.now()
-      this.#restMs = Math.min(restMsMax, restShare * (readyAt - began))
+      this.#restMs = Math.min(restMsMax, restShare * (readyAt - began + this.#effectsMs))
       this.#prepared = {
         spot: adviceOf('spot'),
         contract: adviceOf('contract'),

@@ -143,8 +143,8 @@ test.each([{ count: lanes.length, seed: 3 }])(
       const markup = await as('GET', `/api/advice/markup?${lane}&proposed_rate=${allIn}`)
       expect(markup.rate_band).toEqual({ floor: allIn, median: allIn, ceiling: allIn })
       const csv = await call(app, 'GET', `/api/lanes/export?q=${saved.lane_ref}`, { token: tenant.owner })
-      const [row] = Papa.parse<Record<string, string>>(csv.body, { header: true }).data
-      expect(row?.['Margin']).toBe(margin.toFixed(2))
+      const [row] = Papa.parse<{ Margin: string }>(csv.body, { header: true }).data
+      expect(row?.Margin).toBe(margin.toFixed(2))
     }
 
     // The test of the same rule on these quotes.
