@@ -17,6 +17,7 @@ const outcomeReasons = [
   'service',
   'capacity',
   'no_response',
+  'withdrawn',
   'other',
 ] as const satisfies readonly PushedOutcome['outcome_reason'][]
 

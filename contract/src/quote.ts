@@ -8,7 +8,8 @@ import { rateTypes } from './rate-types.ts'
 export const decisions = ['won', 'lost', 'pending'] as const
 /** An expired quote got no answer while it was valid. */
 export const outcomes = [...decisions, 'expired'] as const
-export const outcomeReasons = ['price', 'service', 'capacity', 'no_response', 'other'] as const
+/** Only losses for the price, or without a reason, say that a rate was too high. `withdrawn`: the customer no longer needs the truck. */
+export const outcomeReasons = ['price', 'service', 'capacity', 'no_response', 'withdrawn', 'other'] as const
 /** The rules that change an outcome automatically. */
 export const outcomeRules = [
   'booking_is_a_win',

@@ -26,7 +26,8 @@ import type { SavedOutcome } from './history.ts'
 
 /** `lanewise` is the service itself. */
 export type OutcomeSource = 'dashboard' | 'tms' | 'import' | 'lanewise'
-export type OutcomeReason = 'price' | 'service' | 'capacity' | 'no_response' | 'other'
+/** Why a quote was lost. Only losses for the price, or without a reason, say that a rate was too high: estimate/other-losses.ts. */
+export type OutcomeReason = 'price' | 'service' | 'capacity' | 'no_response' | 'withdrawn' | 'other'
 
 /** The rules that change an outcome automatically. The history of a quote records the rule behind each change. */
 export type OutcomeRule =

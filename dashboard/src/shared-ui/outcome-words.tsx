@@ -29,6 +29,7 @@ export const reasonNames: Readonly<Record<Reason, string>> = {
   service: 'Service',
   capacity: 'Capacity',
   no_response: 'No response',
+  withdrawn: 'Customer withdrew',
   other: 'Other',
 }
 

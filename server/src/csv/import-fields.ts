@@ -333,7 +333,7 @@ export const importFields = {
     ],
   },
   outcome_reason: {
-    description: 'why it was lost: price, service, capacity, no response, other',
+    description: 'why it was lost: price, service, capacity, no response, customer withdrew, other',
     aliases: ['Reason', 'Lost Reason', 'Loss Reason', 'Reason Lost', 'Status Reason', 'Win Loss Reason'],
   },
   cancelled: {

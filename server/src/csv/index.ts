@@ -71,7 +71,7 @@ export {
   statedAmountIn,
   statedCharges,
 } from './money-cells.ts'
-export { type OutcomeReason, type ReadOutcome, readOutcome, readReason } from './outcome-cells.ts'
+export { type ReadOutcome, readOutcome, readReason } from './outcome-cells.ts'
 export { pushedOnlyFieldOfHeader } from './pushed-fields.ts'
 export { type PushedCellName, pushedCells, quoteCells } from './quote-cells.ts'
 export { StatedCurrencies } from './stated-currencies.ts'

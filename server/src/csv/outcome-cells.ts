@@ -1,7 +1,7 @@
 import type { SavedOutcome } from '#engine/history.ts'
+import type { OutcomeReason } from '#engine/quote-outcome.ts'
 import { type Cell, foldedWords } from './cells.ts'
 
-export type OutcomeReason = 'price' | 'service' | 'capacity' | 'no_response' | 'other'
 export interface ReadOutcome {
   readonly outcome: SavedOutcome
   readonly reason: OutcomeReason | null
@@ -116,6 +116,7 @@ const outcomeWords: Readonly<Record<string, readonly string[]>> = {
   ],
   'lost service': ['lost service', 'lost on service'],
   'lost capacity': ['lost capacity', 'no capacity', 'no truck', 'no trucks'],
+  'lost withdrawn': ['lost withdrawn', 'customer withdrew', 'no longer needed'],
   'lost no_response': [
     'no response',
     'no answer',
@@ -242,6 +243,7 @@ const reasonWords: readonly (readonly [OutcomeReason, RegExp])[] = [
   ],
   ['capacity', /\b(capacity|truck|trucks|coverage|capacidad|capacite)\b/],
   ['service', /\b(service|transit|late|claims?|servicio)\b/],
+  ['withdrawn', /\b(withdr[ae]wn?|cancell?ed|no longer|not needed)\b/],
   [
     'no_response',
     /\b(no (response|reply|answer)|expired|unanswered|sin respuesta|sans reponse|pas de reponse)\b/,

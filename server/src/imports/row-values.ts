@@ -8,14 +8,8 @@ import {
   quoteFieldsOf,
   quoteTable,
 } from '#engine/quote-fields.ts'
-import {
-  type Cell,
-  type OutcomeReason,
-  quoteCells,
-  type ReadOutcome,
-  readOutcome,
-  readReason,
-} from '../csv/index.ts'
+import type { OutcomeReason } from '#engine/quote-outcome.ts'
+import { type Cell, quoteCells, type ReadOutcome, readOutcome, readReason } from '../csv/index.ts'
 import { readBookingCells, withAssumedBases } from './row-charges.ts'
 import type { RowContext, RowReader } from './row-reader.ts'
 

@@ -114,6 +114,7 @@ describe('outcomes', () => {
     ['Lost - Price', 'lost', 'price'],
     ['EXPIRED', 'expired', null],
     ['no response', 'lost', 'no_response'],
+    ['Customer withdrew', 'lost', 'withdrawn'],
     ['SENT', 'pending', null],
   ])('reads %s', (text, outcome, reason) => expect(readOutcome(text)).toEqual({ value: { outcome, reason } }))
 

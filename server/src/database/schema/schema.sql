@@ -620,7 +620,7 @@ create table quotes (
   constraint quotes_market_rate_cents_check CHECK (((market_rate_cents >= 0) AND (market_rate_cents <= 999999999))),
   constraint quotes_miles_check CHECK (((miles > (0)::double precision) AND (miles <= (10000)::double precision))),
   constraint quotes_outcome_check CHECK ((outcome = ANY (ARRAY['won'::text, 'lost'::text, 'pending'::text, 'expired'::text]))),
-  constraint quotes_outcome_reason_check CHECK ((outcome_reason = ANY (ARRAY['price'::text, 'service'::text, 'capacity'::text, 'no_response'::text, 'other'::text]))),
+  constraint quotes_outcome_reason_check CHECK ((outcome_reason = ANY (ARRAY['price'::text, 'service'::text, 'capacity'::text, 'no_response'::text, 'withdrawn'::text, 'other'::text]))) NOT VALID,
   constraint quotes_outcome_source_check CHECK ((outcome_source = ANY (ARRAY['dashboard'::text, 'tms'::text, 'import'::text, 'lanewise'::text]))),
   constraint quotes_quote_count_check CHECK ((quote_count >= 1)),
   constraint quotes_quoted_accessorials_cents_check CHECK (((quoted_accessorials_cents >= 0) AND (quoted_accessorials_cents <= 999999999))),

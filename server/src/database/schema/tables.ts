@@ -3,7 +3,7 @@ import type { BookingField, BookingName, BookingUnitOf } from '#engine/booking-f
 import type { SavedOutcome } from '#engine/history.ts'
 import type { SupersededAs } from '#engine/offers.ts'
 import type { QuoteField, QuoteName, QuoteUnitOf, QuoteValue, quoteTable } from '#engine/quote-fields.ts'
-import type { OutcomeRule, OutcomeSource, SavedFacts } from '#engine/quote-outcome.ts'
+import type { OutcomeReason, OutcomeRule, OutcomeSource, SavedFacts } from '#engine/quote-outcome.ts'
 import type { QuoteStamps } from '#engine/quote-update.ts'
 import type { Currency, RateBasis } from '#engine/rate-basis.ts'
 import type { Pool, RateType } from '#engine/rate-type.ts'
@@ -356,7 +356,7 @@ export interface QuotesTable extends BookingColumns, QuoteColumns {
   destination_market: string | null
   equipment_code: string
   outcome: Generated<SavedOutcome>
-  outcome_reason: 'price' | 'service' | 'capacity' | 'no_response' | 'other' | null
+  outcome_reason: OutcomeReason | null
   outcome_source: OutcomeSource | null
   decided_at: MaybeMoment
   truck_cost_source: 'dashboard' | 'tms' | 'import' | null

@@ -81,7 +81,7 @@ beforeAll(async () => {
   })
   await quoted('canadian', { quoted_currency: 'CAD', estimated_cost: 1500, equipment: 'Reefer' })
   await marked('won', { outcome: 'won' })
-  for (const reason of ['price', 'service', 'capacity', 'no_response', 'other'])
+  for (const reason of ['price', 'service', 'capacity', 'no_response', 'withdrawn', 'other'])
     await marked(`lost ${reason}`, { outcome: 'lost', reason })
   await quoted('void')
   await post(`/api/lanes/${refs.void}/void`, { reason: 'Typo' })

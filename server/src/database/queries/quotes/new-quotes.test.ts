@@ -107,7 +107,7 @@ const request: fc.Arbitrary<NewQuoteRequest> = fc
     miles: orNull(miles),
     pickupDate: orNull(day),
     outcome: fc.constantFrom('won', 'lost', 'pending'),
-    reason: orNull(fc.constantFrom('price', 'service', 'capacity', 'no_response', 'other')),
+    reason: orNull(fc.constantFrom('price', 'service', 'capacity', 'no_response', 'withdrawn', 'other')),
     decidedAt: moment,
     bookedAt: orNull(moment),
     carrier: orNull(text),
