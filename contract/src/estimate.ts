@@ -61,7 +61,10 @@ const ExpectedCost = Type.Object({
 export const CustomerOfEstimate = Type.Object(
   {
     name: Type.String(),
-    decided: Type.Integer({ description: 'Its decided quotes of the last year, on all lanes' }),
+    decided: Type.Integer({
+      description:
+        'Its decided quotes of the last year, on all lanes, without losses that are not about price',
+    }),
     won: Type.Integer(),
     differ: Type.Boolean({
       description:
@@ -127,6 +130,22 @@ export const Estimate = Type.Object({
       description:
         'The decided quotes of this lane that count in the estimate: not older than 600 days, and not left out. decided and won count all ages',
     },
+  ),
+  losses: Type.Object(
+    {
+      lost: Type.Integer({ description: 'Lost quotes among the decided ones of this lane' }),
+      not_about_price: Type.Integer({
+        description:
+          'Those with another reason than the price. They lower the probability at every rate alike, and do not say that a rate was too high',
+      }),
+      about_price_share: Type.Number({
+        minimum: 0,
+        maximum: 1,
+        description:
+          'The share of such losses, over all lanes, that count as about the price, because their rates are higher than those of other quotes. 0: the reasons are taken at their word',
+      }),
+    },
+    { description: "What the reasons of the lane's losses say" },
   ),
   customer: Type.Optional(CustomerOfEstimate),
   trust: Type.Enum([...trustLevels], {

@@ -8,6 +8,7 @@ const estimate = {
   decided: 26,
   won: 17,
   used: { decided: 26, won: 17, newest_quoted_at: '2026-05-20T12:00:00Z' },
+  losses: { lost: 9, not_about_price: 0, about_price_share: 0 },
   pool: { rate_type: 'spot', answered_by: 'spot', borrowed: null },
   borrowed_share: 0.2,
   borrowed_from: [{ scope: 'state_pair', decided: 20, won: 9, lanes: 4 }],
@@ -38,6 +39,14 @@ describe('the line about trust', () => {
     expect(trust).toBe('weak')
     expect(basis).toBe(
       'The range of 6–95% is wide. Estimated from your other lanes; the 876 decided quotes on this lane are too old to count. Nearest: 20 decided quotes from lanes between the same two states.',
+    )
+  })
+
+  test('says how many losses were not about price, and whether their rates agree', () => {
+    const some = { lost: 40, not_about_price: 12, about_price_share: 0 }
+    expect(words({ losses: some }).basis).toContain('. 12 of 40 losses were not about price. ')
+    expect(words({ losses: { ...some, not_about_price: 1, about_price_share: 0.3 } }).basis).toContain(
+      '. 1 of 40 losses was not about price, by the reasons given; the rates of all such losses say that about 30% were. ',
     )
   })
 

@@ -85,6 +85,17 @@ export function poolInWords({ pool }: Estimate): string | null {
   return borrowed === null && asked === 'spot' ? null : name
 }
 
+/** @example lossesInWords(estimate) // '12 of 40 losses were not about price' */
+function lossesInWords({ losses }: Estimate): string | null {
+  if (losses.not_about_price === 0) return null
+  const were = losses.not_about_price === 1 ? 'was' : 'were'
+  const all = `${losses.not_about_price} of ${counted(losses.lost, 'loss', 'losses')} ${were} not about price`
+  const share = Math.round(100 * losses.about_price_share)
+  return share === 0
+    ? all
+    : `${all}, by the reasons given; the rates of all such losses say that about ${share}% were`
+}
+
 const trustWords: Readonly<Record<Trust, string>> = { good: 'Good', fair: 'Fair', weak: 'Weak', none: 'None' }
 
 /** The quotes that an estimate uses, as the start of a sentence. */
@@ -109,10 +120,12 @@ export function trustInWords(
       ? ''
       : `, the newest ${newestDays === 0 ? 'today' : `${counted(newestDays, 'day')} ago`}`
   const borrowed = borrowedInWords(estimate)
+  const losses = lossesInWords(estimate)
   const pool = poolInWords(estimate)
   const basis = [
     ...(trust === 'weak' ? [`The range of ${range(interval80)} is wide`] : []),
     `${quotesInWords(estimate)}${age}`,
+    ...(losses === null ? [] : [losses]),
     ...(borrowed === null ? [] : [borrowed]),
     ...(pool === null ? [] : [pool]),
   ].join('. ')

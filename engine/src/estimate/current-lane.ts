@@ -56,8 +56,8 @@ export function beforeChange(model: Estimator, lane: number): void {
     !model.changed.has(lane) &&
     model.quoted.columns.countOf(lane) <= FOLDED_AT_ONCE_MAX
   ) {
-    const { knots, decided, won } = model.folded.get(lane) ?? foldLane(model, lane)
-    model.changed.set(lane, { knots, decided, won })
+    const { knots, decided, byPrice, won } = model.folded.get(lane) ?? foldLane(model, lane)
+    model.changed.set(lane, { knots, decided, byPrice, won })
   }
   model.folded.delete(lane)
   model.changing.add(lane)

@@ -11,8 +11,8 @@ import { isPooled, type QuotedLanes } from '../quotes/quoted-lanes.ts'
 import type { Steps } from '../steps.ts'
 import type { CountedRates } from './counted-rates.ts'
 import { BANK_SIZE, bankLogLikelihood } from './curve-bank.ts'
-import { emptyKnots, type Knots } from './knots.ts'
-import { type FoldedAgainst, HALF_LIFE_DAYS, laneOutcomesInSteps } from './lane-fold.ts'
+import { emptyKnots, HALF_LIFE_DAYS, type Knots } from './knots.ts'
+import { type FoldedAgainst, laneOutcomesInSteps } from './lane-fold.ts'
 import type { CurveShape } from './price-response.ts'
 import {
   addMessageUp,

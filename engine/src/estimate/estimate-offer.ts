@@ -28,7 +28,7 @@ import { clip } from './vector.ts'
 const CURVE_STEP = 0.02
 const CURVE_HALF_WIDTH = 0.3
 const CURVE_LIMIT = 0.6
-/** Below this number of decided quotes on the lane, `few_quotes` is set. Medium confidence starts at this number. */
+/** Below this number of quotes that the price decided on the lane, `few_quotes` is set. Medium confidence starts at this number. */
 const FEW_QUOTES = 5
 /** An offer further than this from the reference rate (in ln) is flagged, because hardly any quotes are that far from it. */
 const FAR_FROM_REFERENCE = 0.5
@@ -102,6 +102,8 @@ export interface OfferExplanation {
   readonly referenceRateCents: number | null
   readonly decided: number
   readonly won: number
+  /** How many of the lost quotes were lost for other reasons than the price. */
+  readonly lostForOtherReasons: number
   /** The win probability without regard to the customer. */
   readonly probabilityOfAll: number | null
   /** The share of the estimate that comes from other lanes: 1 without own decided quotes, near 0 with many. */
@@ -139,6 +141,7 @@ function noAnswer(flags: EstimateFlag[], borrowed: readonly BorrowedFrom[]): Off
     referenceRateCents: null,
     decided: 0,
     won: 0,
+    lostForOtherReasons: 0,
     borrowedShare: null,
     probabilityOfAll: null,
     borrowedFrom: borrowed,
@@ -174,7 +177,7 @@ function laneFlags(lane: LaneFold | null): EstimateFlag[] {
   const flags: EstimateFlag[] = []
   if (!lane || lane.quotes.length === 0) flags.push('unseen_lane')
   else if (lane.decided === 0) flags.push('no_decided_quotes')
-  else if (lane.decided < FEW_QUOTES) flags.push('few_quotes')
+  else if (lane.byPrice < FEW_QUOTES) flags.push('few_quotes')
   if (lane && lane.decided > 0) {
     if (lane.won === lane.decided) flags.push('all_won')
     if (lane.won === 0) flags.push('all_lost')
@@ -272,7 +275,7 @@ function undecidedRange(
 ): UndecidedRange | null {
   const pending = (lane?.quotes ?? []).filter(({ outcome }) => outcome === 'pending')
   if (lane === null || pending.length === 0) return null
-  const share = lane.decided === 0 ? probability : lane.won / lane.decided
+  const share = lane.byPrice === 0 ? probability : lane.won / lane.byPrice
   const ifWon = (winShare: number) => {
     const settled = pending.flatMap(({ x: at, weight }) => [
       { x: at, won: true, weight: weight * winShare },
@@ -322,6 +325,7 @@ export function explainOffer(offer: OfferToExplain): OfferExplanation {
     referenceRateCents: referenceCents,
     decided: (lane?.decided ?? 0) - (lane?.refused ?? 0),
     won: lane?.won ?? 0,
+    lostForOtherReasons: lane?.other ?? 0,
     borrowedShare,
     probabilityOfAll: winMean(ofAll, x),
     borrowedFrom: borrowed,

@@ -16,6 +16,7 @@ import { type CurveFamily, chooseFamily } from './curve-family.ts'
 import { emptyKnots } from './knots.ts'
 import { type FoldedAgainst, type LaneFold, type LaneOutcomes, laneOutcomesInSteps } from './lane-fold.ts'
 import { marketDaysInSteps } from './market-days.ts'
+import { otherLossesInSteps } from './other-losses.ts'
 import { haulQuotesInSteps, rateByMilesInSteps } from './rate-by-miles.ts'
 import type { LaneLevel } from './reference-rate.ts'
 import { emptyScope, type ScopeModel, type ScopeTree, scopePath, sendScopes } from './scope-tree.ts'
@@ -134,8 +135,9 @@ export function* groundworkInSteps(quoted: QuotedLanes, now: number, rows: Int32
   const { logRates, middle } = counted
   const market = yield* marketDaysInSteps(columns, rows, logRates)
   const answers = yield* answerTimesInSteps(quoted, day)
-  const against: FoldedAgainst = { quoted, day, haulLog, tenantMiddle: middle, market, answers }
-  const swings = yield* swingsInSteps(quoted, rows, { logRates, day, answers })
+  const otherLosses = yield* otherLossesInSteps(quoted, rows, { logRates, day, market })
+  const against: FoldedAgainst = { quoted, day, haulLog, tenantMiddle: middle, market, answers, otherLosses }
+  const swings = yield* swingsInSteps(quoted, rows, { logRates, day, answers, otherLosses })
   return { against, counted, swings, family: yield* chooseFamily(against, counted) }
 }
 
@@ -172,10 +174,12 @@ export function* sendLanes(
     const fold = yield* laneOutcomesInSteps(model, lane, rowsOf(lane), knots)
     model.sent[lane] = 1
     if (fold.level !== undefined) see(lane, fold.level)
-    if (fold.decided > 0) {
+    if (fold.byPrice > 0) {
       // The buffers are shared by all lanes: new ones would be ten kilobytes of garbage per lane.
       scaledLikelihood(bankLogLikelihood(fold.knots, logLikelihood, model.family.shape), likelihood)
-      addMessageUp(scope.total, likelihood, laneKinship(fold.decided, model.family.spreadIndex))
+      addMessageUp(scope.total, likelihood, laneKinship(fold.byPrice, model.family.spreadIndex))
+    }
+    if (fold.decided > 0) {
       for (let above: ScopeModel | null = scope; above; above = above.parent) {
         above.decided += fold.decided
         above.won += fold.won

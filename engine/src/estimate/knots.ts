@@ -14,6 +14,9 @@ export const KNOT_COUNT = 61
 const KNOT_FIRST = -0.6
 const KNOT_STEP = 0.02
 
+/** The half-life of a decided quote's weight, in days. */
+export const HALF_LIFE_DAYS = 60
+
 /** The decided quotes of a lane as two histograms over relative rate: wins and losses. */
 export interface Knots {
   readonly wins: Float64Array

@@ -7,19 +7,17 @@
 
 import { dayOf } from '../day.ts'
 import type { Outcome } from '../history.ts'
-import { OUTCOMES, PENDING, REFUSED, WON } from '../quotes/quote-columns.ts'
+import { LOST, OUTCOMES, PENDING, REFUSED, WON } from '../quotes/quote-columns.ts'
 import { pooledRows, type QuotedLanes } from '../quotes/quoted-lanes.ts'
 import { finished, type Steps } from '../steps.ts'
 import { type AnswerTimes, leaningAt } from './answer-times.ts'
-import { addQuote, clearKnots, emptyKnots, type Knots } from './knots.ts'
+import { addQuote, clearKnots, emptyKnots, HALF_LIFE_DAYS, type Knots } from './knots.ts'
 import { type LeftOutReason, outlierTest } from './left-out.ts'
 import { type MarketDays, marketDay } from './market-days.ts'
+import { aboutPrice, type OtherLosses, type OutcomeWeights } from './other-losses.ts'
 import { relativeRate } from './price-response.ts'
 import type { HaulLog } from './rate-by-miles.ts'
 import { firstReference, type LaneLevel, movedLevel, referenceOf } from './reference-rate.ts'
-
-/** The half-life of a decided quote's weight, in days. */
-export const HALF_LIFE_DAYS = 60
 
 /** A quote that counts in the estimate. `x` is ln(rate / reference rate before the first quote of its day). */
 export interface QuoteUsed {
@@ -29,7 +27,7 @@ export interface QuoteUsed {
   readonly outcome: Outcome
   /**
    * The quote's weight among the lane's outcomes: 1 today, less with age. For a pending quote, without the part that counts as won or lost:
-   * see `leaningAt`.
+   * see `leaningAt`. For a loss for another reason than the price, only the part that may be about the price: see `OtherLosses`.
    */
   readonly weight: number
 }
@@ -38,17 +36,21 @@ export interface QuoteUsed {
 export interface LaneOutcomes {
   readonly knots: Knots
   readonly decided: number
+  /** How many of the decided quotes the price decided, rounded: all of them without losses for other reasons. */
+  readonly byPrice: number
   readonly won: number
 }
 
 /** A lane's current quotes, relative to the market of a preparation. */
-export interface LaneFold extends LaneOutcomes {
+export interface LaneFold extends LaneOutcomes, OutcomeWeights {
   readonly quotes: readonly QuoteUsed[]
   /**
    * How many decided quotes were superseded by a later offer for their load. The win curve counts them, but they are no loads of
    * their own.
    */
   readonly refused: number
+  /** How many decided quotes were lost for other reasons than the price. */
+  readonly other: number
   /** The lane's level above the market index; undefined if no quote counts. */
   readonly level: LaneLevel | undefined
   readonly leftOut: readonly { readonly quoteId: number; readonly reason: LeftOutReason }[]
@@ -62,6 +64,7 @@ export interface FoldedAgainst {
   readonly tenantMiddle: number | null
   readonly market: MarketDays
   readonly answers: AnswerTimes
+  readonly otherLosses: OtherLosses
 }
 
 /** The reason to exclude a quote that does not depend on other quotes: an invalid rate or a future date. Null if there is none. */
@@ -90,8 +93,8 @@ export function* foldLaneInSteps(against: FoldedAgainst, lane: number): Steps<La
   const leftOut: { quoteId: number; reason: LeftOutReason }[] = []
   const list = { quotes, leftOut }
   const counted = yield* countedRowsInSteps(against, lane, list)
-  const { knots, decided, won, refused, level } = yield* foldRowsInSteps(against, counted, emptyKnots(), list)
-  return { knots, decided, won, refused, level, quotes, leftOut }
+  const { rows: _, logRates: __, ...folded } = yield* foldRowsInSteps(against, counted, emptyKnots(), list)
+  return { ...folded, quotes, leftOut }
 }
 
 /** The rows of a lane that count, in the order of time, and their log rates (see `logRateOf`). */
@@ -117,11 +120,15 @@ export function* laneOutcomesInSteps(
 }
 
 /** The results so far of reading a lane's quotes. */
-interface Folding extends LaneOutcomes, CountedRows {
+interface Folding extends CountedRows {
+  readonly knots: Knots
   level: LaneLevel | undefined
   decided: number
   won: number
   refused: number
+  other: number
+  decidedWeight: number
+  otherWeight: number
 }
 
 interface FoldedQuotes {
@@ -171,10 +178,11 @@ function* foldRowsInSteps(
   { rows, logRates }: CountedRows,
   knots: Knots,
   list: FoldedQuotes | null,
-): Steps<Folding> {
+): Steps<Folding & LaneOutcomes> {
   const { columns } = against.quoted
   const counted = rows.length
-  const folding: Folding = { knots, level: undefined, decided: 0, won: 0, refused: 0, rows, logRates }
+  const counts = { decided: 0, won: 0, refused: 0, other: 0, decidedWeight: 0, otherWeight: 0 }
+  const folding: Folding = { ...counts, knots, level: undefined, rows, logRates }
   let sinceYield = 0
   for (let from = 0; from < counted; ) {
     const day = dayOf(columns.quotedAt[rows[from]!]!)
@@ -187,12 +195,13 @@ function* foldRowsInSteps(
     sinceYield = 0
     yield
   }
-  return folding
+  const { mislabeled } = against.otherLosses
+  return { ...folding, byPrice: folding.decided - Math.round((1 - mislabeled) * folding.other) }
 }
 
 /** Adds a lane's quotes of one day: rows `from` (inclusive) to `to` (exclusive). */
 function foldDay(
-  { quoted: { columns }, day: today, market, answers }: FoldedAgainst,
+  { quoted: { columns }, day: today, market, answers, otherLosses }: FoldedAgainst,
   folding: Folding,
   { day, from, to }: { readonly day: number; readonly from: number; readonly to: number },
   list: FoldedQuotes | null,
@@ -220,19 +229,26 @@ function foldDay(
     const row = rows[at]!
     const x = relativeRate(Math.exp(logRates[at]! - reference), 1)
     const outcome = columns.outcomeOf(row)
+    const isOther = outcome === LOST && columns.isForOtherReason(row)
+    const evidence = isOther ? weight * aboutPrice(otherLosses, x) : weight
     list?.quotes.push({
       quoteId: columns.quoteId[row]!,
       rateCents: columns.rateCents[row]!,
       x,
       outcome: OUTCOMES[outcome] ?? 'pending',
-      weight: outcome === PENDING ? weight * (1 - leaning.weight) : weight,
+      weight: outcome === PENDING ? weight * (1 - leaning.weight) : evidence,
     })
     if (outcome === PENDING) {
       if (leaning.weight > 0) addQuote(knots, { x, won: leaning.won, weight: weight * leaning.weight })
       continue
     }
-    addQuote(knots, { x, won: outcome === WON, weight })
+    if (evidence > 0) addQuote(knots, { x, won: outcome === WON, weight: evidence })
     folding.decided++
+    folding.decidedWeight += weight
+    if (isOther) {
+      folding.other++
+      folding.otherWeight += weight
+    }
     if (outcome === WON) folding.won++
     if (outcome === REFUSED) folding.refused++
   }

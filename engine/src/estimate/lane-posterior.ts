@@ -11,6 +11,7 @@ import { bankLogLikelihood } from './curve-bank.ts'
 import type { Estimator } from './estimator.ts'
 import { emptyKnots, type Knots } from './knots.ts'
 import { otherReference } from './lane-reference.ts'
+import { decidedByPrice, type OutcomeWeights } from './other-losses.ts'
 import { type Posterior, posteriorOf } from './posterior.ts'
 import { type CurveBelief, priorOf } from './prior.ts'
 import { beliefFromAbove, scopeOf } from './scope-tree.ts'
@@ -26,15 +27,15 @@ export function lanePrior(model: Estimator, identity: LaneIdentity): CurveBelief
   const scope = scopeOf(model, identity)
   const belief = beliefFromAbove(scope)
   const counted = countedOutcomes(model, identity.key)
-  if (counted === null || counted.decided === 0) addInto(belief, scope.total)
+  if (counted === null || counted.byPrice === 0) addInto(belief, scope.total)
   else {
     const message = messageUp(
       bankLogLikelihood(counted.knots, undefined, model.family.shape),
-      laneKinship(counted.decided, model.family.spreadIndex),
+      laneKinship(counted.byPrice, model.family.spreadIndex),
     )
     addInto(belief, difference(scope.total, message))
   }
-  const decided = laneOf(model, identity.key)?.decided ?? 1
+  const decided = laneOf(model, identity.key)?.byPrice ?? 1
   // A rate of the other type (spot or contract) makes the lane's reference rate as certain as `weight` more quotes of this type.
   const known = decided + Math.round(otherReference(model, identity, null)?.weight ?? 0)
   return priorOf(messageDown(belief, laneKinship(known, model.family.spreadIndex)))
@@ -42,16 +43,25 @@ export function lanePrior(model: Estimator, identity: LaneIdentity): CurveBelief
 
 /** The possible win curves of a lane (the posterior): its prior, updated with its own decided quotes. */
 export function lanePosterior(model: Estimator, identity: LaneIdentity): Posterior {
-  const knots = laneOf(model, identity.key)?.knots ?? emptyKnots()
-  return posteriorWith(model, knots, lanePrior(model, identity))
+  const lane = laneOf(model, identity.key)
+  return posteriorWith(model, lane?.knots ?? emptyKnots(), { prior: lanePrior(model, identity), lane })
 }
 
-/** The posterior of outcomes and a prior, with the curve family, the drift and the swings of the brokerage. */
-export function posteriorWith(model: Estimator, knots: Knots, prior: CurveBelief): Posterior {
-  const posterior = posteriorOf(knots, prior, model.family.shape)
+/**
+ * The posterior of outcomes and a prior, with the curve family, the drift and the swings of the brokerage. Its curves are those of
+ * quotes that the price decides, times the share of such quotes.
+ */
+export function posteriorWith(
+  model: Estimator,
+  knots: Knots,
+  { prior, lane }: { readonly prior: CurveBelief; readonly lane: OutcomeWeights | null },
+): Posterior {
+  const { shape } = model.family
+  const posterior = posteriorOf(knots, prior, shape)
   const { drift, ofLanes } = model.swings
   return {
     ...posterior,
+    shape: { ...shape, ceiling: shape.ceiling * decidedByPrice(model.otherLosses, lane) },
     levels: posterior.levels.map((level) => level + drift),
     noise: Math.max(posterior.noise, ofLanes),
   }

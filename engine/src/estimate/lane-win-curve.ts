@@ -68,8 +68,8 @@ export function laneWinCurve({
   const fold = laneOf(estimator, identity.key)
   const knots = fold?.knots ?? emptyKnots()
   const prior = lanePrior(estimator, identity)
-  const ofAll = posteriorWith(estimator, knots, prior)
-  const borrowedShare = fold && fold.decided > 0 ? clip(ofAll.belief.varianceA / prior.varianceA, 0, 1) : 1
+  const ofAll = posteriorWith(estimator, knots, { prior, lane: fold })
+  const borrowedShare = fold && fold.byPrice > 0 ? clip(ofAll.belief.varianceA / prior.varianceA, 0, 1) : 1
   const lane = estimator.quoted.laneOf(identity.key) ?? null
   const shift =
     customer === null
@@ -85,7 +85,7 @@ export function laneWinCurve({
     posterior,
     ofAll,
     knots,
-    posteriorFor: (of) => shifted(posteriorWith(estimator, of, prior)),
+    posteriorFor: (of) => shifted(posteriorWith(estimator, of, { prior, lane: fold })),
     priceWeight: priceWeight(estimator, identity),
     intervals: () => {
       intervals ??= intervalCurve(posterior)

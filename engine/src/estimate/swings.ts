@@ -6,10 +6,11 @@
  */
 
 import { dayOf } from '../day.ts'
-import { PENDING, WON } from '../quotes/quote-columns.ts'
+import { LOST, PENDING, WON } from '../quotes/quote-columns.ts'
 import type { QuotedLanes } from '../quotes/quoted-lanes.ts'
 import type { Steps } from '../steps.ts'
 import { type AnswerTimes, type Leaning, leaningAt } from './answer-times.ts'
+import type { OtherLosses } from './other-losses.ts'
 import { clip } from './vector.ts'
 
 /** After this many days, an unexpected outcome counts half as much in the drift. */
@@ -93,7 +94,13 @@ export function* swingsInSteps(
     logRates,
     day: today,
     answers,
-  }: { readonly logRates: Float64Array; readonly day: number; readonly answers: AnswerTimes },
+    otherLosses,
+  }: {
+    readonly logRates: Float64Array
+    readonly day: number
+    readonly answers: AnswerTimes
+    readonly otherLosses: OtherLosses
+  },
 ): Steps<Swings> {
   const lanes: LaneWinRates = {
     won: new Float64Array(laneCount),
@@ -127,6 +134,7 @@ export function* swingsInSteps(
       rows: ofDay,
       day,
       leaning: leaningAt(answers, today - day),
+      mislabeled: otherLosses.mislabeled,
       brokerageWinRate: (won + 1) / (decided + 2),
     })
     const gainFade = Number.isNaN(yesterday) ? 0 : 2 ** (-(day - yesterday) / GAIN_HALF_LIFE_DAYS)
@@ -164,19 +172,26 @@ function daySums(
     rows,
     day,
     leaning,
+    mislabeled,
     brokerageWinRate,
   }: {
     readonly rows: Int32Array
     readonly day: number
     /** The leaning of a pending quote of the day. */
     readonly leaning: Leaning
+    /** How much a loss for another reason than the price counts. */
+    readonly mislabeled: number
     readonly brokerageWinRate: number
   },
 ): DaySums {
   const sums: DaySums = { surprise: 0, information: 0, won: 0, decided: 0 }
   const block = Math.floor(day / BLOCK_DAYS)
   const fadeOf = (lane: number) => 2 ** (-(day - lanes.day[lane]!) / LANE_HALF_LIFE_DAYS)
-  const weightOf = (row: number) => (columns.outcomeOf(row) === PENDING ? leaning.weight : 1)
+  const weightOf = (row: number) => {
+    const outcome = columns.outcomeOf(row)
+    if (outcome === PENDING) return leaning.weight
+    return outcome === LOST && columns.isForOtherReason(row) ? mislabeled : 1
+  }
   const winOf = (row: number) => {
     const outcome = columns.outcomeOf(row)
     return (outcome === PENDING ? leaning.won : outcome === WON) ? 1 : 0

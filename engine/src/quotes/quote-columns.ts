@@ -25,6 +25,8 @@ export interface QuoteRow {
   readonly customer?: number
   /** True for a contract quote. Absent: a spot quote. */
   readonly contract?: boolean
+  /** True for a quote that was lost for another reason than its price. */
+  readonly otherReason?: boolean
   /** The values that only statistics use. Absent: all are unknown. */
   readonly details?: QuoteDetails
 }
@@ -85,9 +87,10 @@ export function bitsOfConvertedBy(by: (typeof CONVERTED_BY)[number]): number {
   return CONVERTED_BY.indexOf(by) << CONVERTED_SHIFT
 }
 
-/** The bits of `traits` for the outcome, and the bit for a contract quote. */
+/** The bits of `traits` for the outcome, and the bits for a contract quote and for a loss for another reason than the price. */
 const OUTCOME_BITS = 3
 export const CONTRACT_BIT = 4
+export const OTHER_REASON_BIT = 8
 
 /**
  * Quotes in columns, each with its lane: entry n of every column is a value of quote n. Only the first `count` entries are
@@ -102,7 +105,7 @@ export interface QuotePortion {
   /** `UNKNOWN_COST` if unknown. */
   readonly costCents: Int32Array
   readonly miles: Float64Array
-  /** An index of `OUTCOMES`, plus `CONTRACT_BIT` for a contract quote. */
+  /** An index of `OUTCOMES`, and the bits `CONTRACT_BIT` and `OTHER_REASON_BIT`. */
   readonly traits: Uint8Array
   readonly customer: Int32Array
   /** See `QuoteDetails`. */
@@ -155,6 +158,7 @@ export function quoteAt(portion: QuotePortion, at: number): QuoteRow {
     miles: portion.miles[at]!,
     customer: portion.customer[at]!,
     contract: (traits & CONTRACT_BIT) !== 0,
+    otherReason: (traits & OTHER_REASON_BIT) !== 0,
     details: {
       quotedCents: portion.quotedCents[at]!,
       quotedCostCents: portion.quotedCostCents[at]!,
@@ -310,7 +314,10 @@ export class QuoteColumns {
     this.quotedAt[row] = quote.quotedAt
     this.rateCents[row] = quote.rateCents
     this.costCents[row] = Number.isNaN(quote.costCents) ? UNKNOWN_COST : quote.costCents
-    this.traits[row] = quote.outcome | (quote.contract === true ? CONTRACT_BIT : 0)
+    this.traits[row] =
+      quote.outcome |
+      (quote.contract === true ? CONTRACT_BIT : 0) |
+      (quote.otherReason === true ? OTHER_REASON_BIT : 0)
     this.miles[row] = quote.miles
     this.customer[row] = quote.customer ?? 0
     this.#putDetails(row, quote.details ?? noDetails)
@@ -337,6 +344,11 @@ export class QuoteColumns {
   /** An index of `OUTCOMES`. */
   outcomeOf(row: number): number {
     return this.traits[row]! & OUTCOME_BITS
+  }
+
+  /** Whether a lost quote was lost for another reason than its price. */
+  isForOtherReason(row: number): boolean {
+    return (this.traits[row]! & OTHER_REASON_BIT) !== 0
   }
 
   rateTypeOf(row: number): RateType {

@@ -53,6 +53,8 @@ export interface LaneQuote extends PastQuote {
   readonly lane: LaneIdentity
   /** Absent: spot. */
   readonly rateType?: RateType
+  /** True for a quote that was lost for another reason than its price. */
+  readonly otherReason?: boolean
 }
 
 /**
@@ -74,6 +76,7 @@ export function quotedLanes(quotes: readonly LaneQuote[]): QuotedLanes {
     miles,
     lane: identity,
     rateType,
+    otherReason,
   } of quotes) {
     let lane = lanes.get(identity.key)
     if (lane === undefined) {
@@ -88,6 +91,7 @@ export function quotedLanes(quotes: readonly LaneQuote[]): QuotedLanes {
       outcome: OUTCOMES.indexOf(outcome),
       miles: miles ?? Number.NaN,
       contract: rateType === 'contract',
+      otherReason: otherReason === true,
     })
   }
   return {

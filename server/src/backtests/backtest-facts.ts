@@ -39,6 +39,7 @@ export async function readBacktestFacts(
         quotedAt,
         miles,
         rateType,
+        otherReason,
         ...places
       }): BacktestQuote => ({
         quoteId,
@@ -51,6 +52,7 @@ export async function readBacktestFacts(
         quotedAt,
         miles,
         rateType,
+        otherReason,
         lane: identityOf(places),
       }),
     ),

@@ -16,6 +16,7 @@ import {
   emptyPortion,
   FACTS,
   LOST,
+  OTHER_REASON_BIT,
   PENDING,
   type QuotePortion,
   type QuoteRow,
@@ -251,7 +252,11 @@ function traitsIn(
   codes: number,
   { rateType, expiredCountsAsLost }: Pick<Counting, 'rateType' | 'expiredCountsAsLost'>,
 ): number {
-  return outcomeIn(codes, expiredCountsAsLost) | (isContract(codes, rateType) ? CONTRACT_BIT : 0)
+  return (
+    outcomeIn(codes, expiredCountsAsLost) |
+    (isContract(codes, rateType) ? CONTRACT_BIT : 0) |
+    ((codes & recordCodes.lostForOtherReason) === 0 ? 0 : OTHER_REASON_BIT)
+  )
 }
 
 function isContract(codes: number, ofUnstated: RateType): boolean {

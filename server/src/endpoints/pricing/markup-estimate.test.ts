@@ -55,6 +55,39 @@ async function markup(query: Record<string, string | number>, integration = brok
   return { ...answer, text: JSON.stringify(answer.body) }
 }
 
+describe('losses for other reasons than the price', () => {
+  /** A brokerage with the lane's quotes, and six more losses at low rates, for a reason. */
+  async function brokerWith(reason: string) {
+    const one = await makeIntegration(app)
+    const more = [1700, 1750, 1800, 1820, 1850, 1880].map((rate) => ({ rate, outcome: 'lost' as const }))
+    for (const quote of quotes) await makeQuote(app, one.tenant, quote)
+    for (const quote of more) {
+      const { lane_ref: ref } = await makeQuote(app, one.tenant, quote)
+      const body = { outcome: 'lost', reason }
+      await call(app, 'POST', `/api/lanes/${ref}/outcome`, { token: one.tenant.owner, body })
+    }
+    return one
+  }
+
+  test('count as lost, but do not say that a low rate was too high, and the sentence says so', async () => {
+    const [priced, withdrawn] = [await brokerWith('price'), await brokerWith('withdrawn')]
+    const estimateAt = async (proposed_rate: number, one: Integration) =>
+      (await markup({ proposed_rate, include: 'estimate' }, one)).body
+    const [high, low] = [await estimateAt(1750, withdrawn), await estimateAt(1750, priced)]
+    expect(high.estimate.losses).toMatchObject({ lost: 16, not_about_price: 6 })
+    expect(low.estimate.losses).toEqual({ lost: 16, not_about_price: 0, about_price_share: 0 })
+    expect(high.estimate).toMatchObject({ decided: 26, won: 10 })
+    expect(high.estimate.sentence).toMatch(/ 6 of 16 losses were not about price\.$/)
+    // The interface's own numbers count every loss.
+    expect(high.win_probability).toBe(low.win_probability)
+    // Without losses at low rates among the evidence, the curve falls more steeply.
+    const [far, flat] = [await estimateAt(2300, withdrawn), await estimateAt(2300, priced)]
+    expect(high.estimate.probability / far.estimate.probability).toBeGreaterThan(
+      low.estimate.probability / flat.estimate.probability,
+    )
+  })
+})
+
 describe('the default answer', () => {
   test('the answer has the documented shape with and without extras', async () => {
     const { body } = await markup({})

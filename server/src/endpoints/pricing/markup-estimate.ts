@@ -72,6 +72,11 @@ export function estimatedOffer(offer: AppraisedOffer, rateCents: number, now: nu
         won: used.won,
         newest_quoted_at: used.newestAt === null ? null : new Date(used.newestAt).toISOString(),
       },
+      losses: {
+        lost: estimate.decided - estimate.won,
+        not_about_price: estimate.lostForOtherReasons,
+        about_price_share: rounded(models.estimator.otherLosses.mislabeled),
+      },
       ...customerAnswer(customer, estimate, appraisal.facts.rateType),
       trust: trustOf({
         interval80: estimate.interval80,
@@ -294,6 +299,13 @@ function ofOtherType({ rate_type, answered_by, borrowed }: Static<typeof Estimat
   return `; up to ${percent(share)} from ${rate_type === 'spot' ? 'contract' : 'spot'} quotes`
 }
 
+/** How many losses of the lane were not about price, as a sentence. Empty if all were. */
+function otherLosses({ decided, won, lostForOtherReasons: other }: OfferExplanation): string {
+  const lost = decided - won
+  if (other === 0) return ''
+  return ` ${other} of ${lost} ${lost === 1 ? 'loss was' : `losses ${other === 1 ? 'was' : 'were'}`} not about price.`
+}
+
 /** One sentence from the fields of the estimate, with its range and its basis. */
 function sentence(
   estimate: OfferExplanation,
@@ -311,5 +323,5 @@ function sentence(
       ? 'entirely from your other lanes'
       : `from ${used} decided ${used === 1 ? 'quote' : 'quotes'} on this lane, ${percent(borrowedShare ?? 1)} borrowed from your other lanes`
   const age = used === 0 && decided > 0 ? "; this lane's own decided quotes are too old to count" : ''
-  return `An estimated ${percent(probability)} of quotes at ${formatDollars(offerCents)} win, ${spokenRange(interval80)} with 80% confidence, ${basis}${age}${ofOtherType(pool)}.`
+  return `An estimated ${percent(probability)} of quotes at ${formatDollars(offerCents)} win, ${spokenRange(interval80)} with 80% confidence, ${basis}${age}${ofOtherType(pool)}.${otherLosses(estimate)}`
 }

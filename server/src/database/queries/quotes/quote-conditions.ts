@@ -11,6 +11,10 @@ export function countedOutcome(tenant: TenantId): RawBuilder<Outcome> {
     else 'pending' end`
 }
 
+/** Whether a quote was lost for another reason than its price. A loss without a reason counts as about the price. */
+export const isLostForOtherReason = sql<boolean>`coalesce(
+  outcome = 'lost' and outcome_reason <> 'price' and superseded_by is null, false)`
+
 /** The stated rate type of a quote, else the default of the brokerage. */
 export function rateTypeOf(tenant: TenantId): RawBuilder<RateType> {
   return sql<RateType>`coalesce(quotes.rate_type,

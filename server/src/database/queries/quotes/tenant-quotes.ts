@@ -6,7 +6,7 @@ import type { TenantId, TenantVersions } from '../../session/index.ts'
 import { defaultsOf } from '../people/people.ts'
 import { conversionDays } from '../pricing/conversions.ts'
 import { countedColumns, countedQuote } from './amount-columns.ts'
-import { countedOutcome, rateTypeOf } from './quote-conditions.ts'
+import { countedOutcome, isLostForOtherReason, rateTypeOf } from './quote-conditions.ts'
 
 /** The versions of a tenant's facts and access. Anything read after this call has at least these versions. */
 export async function readVersions(
@@ -32,7 +32,8 @@ const quoteColumns = [
 
 /** A quote with the rate and the cost that pricing uses; null if its amounts cannot be converted. */
 function counted(
-  row: Pick<QuoteRow, (typeof quoteColumns)[number]> & Pick<TenantQuote, 'outcome' | 'rateType'>,
+  row: Pick<QuoteRow, (typeof quoteColumns)[number]> &
+    Pick<TenantQuote, 'outcome' | 'otherReason' | 'rateType'>,
   by: Parameters<typeof countedQuote>[1],
 ): TenantQuote | null {
   const amounts = countedQuote(row, by)
@@ -53,6 +54,7 @@ function counted(
     quotedCostCents: estimatedCents || expectedCents || null,
     quotedAt: row.created_at.getTime(),
     outcome: row.outcome,
+    otherReason: row.otherReason,
     rateType: row.rateType,
   }
 }
@@ -68,6 +70,8 @@ export interface TenantQuote extends PastQuote {
   readonly truckCostCents: number | null
   readonly quotedRateCents: number
   readonly rateType: RateType
+  /** True for a quote that was lost for another reason than its price. */
+  readonly otherReason: boolean
   /** The truck cost that was known when the quote was made: the rep's estimate, else the cost expected then. */
   readonly quotedCostCents: number | null
 }
@@ -107,6 +111,7 @@ export async function readTenantQuotes(
         'outcome',
       ),
     )
+    .select(isLostForOtherReason.as('otherReason'))
     .where('tenant_id', '=', tenant)
     .where('voided_at', 'is', null)
     .where(sql<boolean>`(superseded_by is null or superseded_as = 'refused')`)
