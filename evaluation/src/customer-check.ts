@@ -64,7 +64,7 @@ function bothEstimates(
   const referenceCents = referenceRateCents(model, identity, null) ?? rateCents
   const lane = laneOf(model, identity.key)
   const prior = lanePrior(model, identity)
-  const posterior = posteriorWith(model, lane?.knots ?? emptyKnots(), prior)
+  const posterior = posteriorWith(model, lane?.knots ?? emptyKnots(), { prior, lane })
   const borrowedShare =
     lane !== null && lane.decided > 0
       ? Math.min(1, Math.max(0, posterior.belief.varianceA / prior.varianceA))

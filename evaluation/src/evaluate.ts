@@ -23,6 +23,7 @@ import { hindsight } from './hindsight-check.ts'
 import { readTruckloads, type Truckload } from './loadsmart.ts'
 import { type LongTable, lateTables, shapeTables, tenderBars, type Walk } from './long-tables.ts'
 import { checkMiles } from './miles-check.ts'
+import { otherLossesBars } from './other-losses-check.ts'
 import { rateTypeBars } from './rate-type-check.ts'
 import { type Findings, htmlReport } from './report.ts'
 import { evaluateSample } from './sample.ts'
@@ -35,8 +36,8 @@ import { walkForward } from './walk.ts'
 const WARM_UP_DAYS = 30
 const TENANTS = 80
 const SEED = 20_260_101
-/** The number of simulated brokerages per plan of rate types. */
-const RATE_TYPE_BROKERAGES = 24
+/** The number of simulated brokerages per plan of rate types, and of losses for other reasons. */
+const BROKERAGES_PER_PLAN = 24
 /** The only measure that decides the exit code: a model that is worse than this baseline is useless. */
 const WORSE_THAN_LANE_WIN_RATE = 'Brier minus the lane win rate'
 const DAY = 86_400_000
@@ -423,7 +424,8 @@ function evaluate(folder: string): Findings {
       ...ahead.bars,
       ...signals,
       ...customerBars(copper, SEED),
-      ...rateTypeBars(RATE_TYPE_BROKERAGES),
+      ...rateTypeBars(BROKERAGES_PER_PLAN),
+      ...otherLossesBars(BROKERAGES_PER_PLAN),
     ],
   }
 }

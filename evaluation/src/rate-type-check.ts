@@ -1,13 +1,11 @@
 import { type Estimator, prepareEstimator } from '#engine/estimate/estimator.ts'
-import { laneWinCurve, positionOf } from '#engine/estimate/lane-win-curve.ts'
-import { bestRate } from '#engine/estimate/optimum.ts'
-import { winMean } from '#engine/estimate/posterior.ts'
 import { estimatorsByType } from '#engine/estimate/rate-type-estimators.ts'
 import type { LaneIdentity } from '#engine/quotes/lane-identity.ts'
 import type { LaneQuote } from '#engine/quotes/quoted-lanes.ts'
 import { type RateType, rateTypes } from '#engine/rate-type.ts'
 import { seededNumbers } from '#engine/statistics/seeded-numbers.ts'
 import type { Bar } from './bar.ts'
+import { type EstimateQuality, estimateQuality } from './estimate-quality.ts'
 import { normal } from './simulation.ts'
 
 const DAY = 86_400_000
@@ -31,14 +29,6 @@ export interface RateTypePlan {
 /** The quotes behind an estimate: all together, those of its rate type alone, or those with what they borrow from the other type. */
 export const waysToEstimate = ['one pool', 'apart', 'borrowing'] as const
 export type WayToEstimate = (typeof waysToEstimate)[number]
-
-/** How far estimates are from the truth on average, and what their best rates earn. */
-export interface RateTypeQuality {
-  /** The log loss of the forecasts beyond that of the true chances (Kullback-Leibler divergence). */
-  readonly logLoss: number
-  /** The expected margin of the estimated best rates, as a share of the highest possible. */
-  readonly earned: number
-}
 
 interface TrueLane {
   readonly identity: LaneIdentity
@@ -101,36 +91,20 @@ function simulatedQuotes(plan: RateTypePlan, lanes: readonly TrueLane[], random:
   return quotes
 }
 
-/** How far the estimates of a rate type are from the truth, over all lanes. */
-function measured(estimator: Estimator, lanes: readonly TrueLane[], rateType: RateType): RateTypeQuality {
-  let [loss, offers, earned, possible] = [0, 0, 0, 0]
-  for (const { identity, of } of lanes) {
+/** The quality of the estimates of a rate type. */
+function measured(estimator: Estimator, lanes: readonly TrueLane[], rateType: RateType): EstimateQuality {
+  const truths = lanes.map(({ identity, of }) => {
     const truth = of[rateType]
-    const belief = laneWinCurve({ estimator, lane: identity, miles: null, customer: null })
-    if (belief === null) throw new Error('A simulated brokerage has quotes.')
-    for (const x of [-0.1, -0.05, 0, 0.05, 0.1]) {
-      const p = chanceOf(truth, x)
-      const q = winMean(belief.posterior, positionOf(belief, Math.exp(truth.logMarket + x)))
-      loss += p * Math.log(p / q) + (1 - p) * Math.log((1 - p) / (1 - q))
-      offers++
-    }
-    const costCents = 0.85 * Math.exp(truth.logMarket)
-    const marginAt = (rateCents: number) =>
-      chanceOf(truth, Math.log(rateCents) - truth.logMarket) * (rateCents - costCents)
-    const best = bestRate({ ...belief, costCents, floorCents: null })
-    earned += marginAt(best.rateCents)
-    possible += Math.max(
-      ...Array.from({ length: 101 }, (_, k) => marginAt(Math.exp(truth.logMarket + 0.005 * (k - 40)))),
-    )
-  }
-  return { logLoss: loss / offers, earned: earned / possible }
+    return { identity, logMarket: truth.logMarket, chanceAt: (x: number) => chanceOf(truth, x) }
+  })
+  return estimateQuality(estimator, truths)
 }
 
 /** Simulates brokerages, and compares the three ways to estimate with the truth, for each rate type. */
 export function checkRateTypes(
   plan: RateTypePlan,
   brokerages: number,
-): Record<RateType, Record<WayToEstimate, RateTypeQuality>> {
+): Record<RateType, Record<WayToEstimate, EstimateQuality>> {
   const sums = Object.fromEntries(
     rateTypes.map((rateType) => [
       rateType,
