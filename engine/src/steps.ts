@@ -106,7 +106,8 @@ export function* medianInSteps(values: Float64Array): Steps<number | null> {
   return (lower + upper) / 2
 }
 
-function* nthInSteps(values: Float64Array, nth: number): Steps<number> {
+/** The value at a position of the sorted values, by quickselect. Reorders `values`. @example finished(nthInSteps(Float64Array.of(3, 1), 0)) // 1 */
+export function* nthInSteps(values: Float64Array, nth: number): Steps<number> {
   let low = 0
   let high = values.length - 1
   let work = 0

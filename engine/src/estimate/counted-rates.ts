@@ -5,22 +5,34 @@
  * docs/model-estimate.md, "Excluded quotes".
  */
 
+import { dayOf } from '../day.ts'
+import { PENDING } from '../quotes/quote-columns.ts'
 import type { QuotedLanes } from '../quotes/quoted-lanes.ts'
-import { medianInSteps, type Steps } from '../steps.ts'
+import type { Steps } from '../steps.ts'
 import { type CountedRows, logRateOf, whyUndated } from './lane-fold.ts'
-import { outlierTest, tenantMiddle } from './left-out.ts'
+import {
+  distancesOfRates,
+  type RatesOfLane,
+  type TenantRates,
+  tenantRatesInSteps,
+  usualSpreadInSteps,
+  weightsOfRates,
+} from './left-out.ts'
 import type { HaulLog } from './rate-by-miles.ts'
 
 const ROWS_PER_STEP = 5_000
+/** Lanes with at least this many rates say how far the rates of a lane usually are from each other. */
+const SPREAD_RATES_MIN = 5
 
 /** The rates of a brokerage that count in its estimates. */
 export interface CountedRates {
   /** The log rate of each quote that counts, by row; NaN for the others. */
   readonly logRates: Float64Array
+  /** How much each rate counts, by row: from 0 to 1. */
+  readonly weights: Float64Array
   /** The lanes with a rate that counts, in the order of their first quotes. */
   readonly laneOrder: readonly number[]
-  /** The brokerage's median log rate; null with few rates. */
-  readonly middle: number | null
+  readonly tenantRates: TenantRates
   /** The rows of a lane that count; null if quotes changed since. */
   readonly rowsOf: (lane: number) => CountedRows | null
 }
@@ -46,19 +58,27 @@ export function* countedRatesInSteps(
     }
     if (at % ROWS_PER_STEP === 0) yield
   }
-  const middle = tenantMiddle(count, yield* medianInSteps(dated.subarray(0, count)))
   const byLane = yield* sortedByLane(quoted, rows, logRates)
-  const laneOrder = yield* withoutOutliers(quoted, byLane, { rows, logRates, middle })
+  const ofAll = yield* tenantRatesInSteps(dated.subarray(0, count))
+  const tenantRates = { ...ofAll, ...(yield* usualSpread(quoted, byLane)) }
+  const weights = new Float64Array(columns.rows)
+  const spreads = new Float64Array(quoted.laneCount)
+  const laneOrder = yield* weighted(quoted, byLane, { rows, logRates, weights, spreads, tenantRates })
   const rowsOf = (lane: number): CountedRows | null => {
     if (columns.changes !== changes) return null
     const [from, to] = [byLane.from[lane] ?? 0, byLane.to[lane] ?? 0]
-    return { rows: byLane.rows.subarray(from, to), logRates: byLane.logRates.subarray(from, to) }
+    return {
+      rows: byLane.rows.subarray(from, to),
+      logRates: byLane.logRates.subarray(from, to),
+      weights: byLane.weights.subarray(from, to),
+      spread: spreads[lane] ?? ofAll.spread,
+    }
   }
-  return { logRates, laneOrder, middle, rowsOf }
+  return { logRates, weights, laneOrder, tenantRates, rowsOf }
 }
 
 /** Rows by lane, and in the order of time within a lane: those of a lane are at `from` (inclusive) to `to` (exclusive). */
-interface RowsByLane extends CountedRows {
+interface RowsByLane extends Omit<CountedRows, 'spread'> {
   readonly from: Int32Array
   readonly to: Int32Array
 }
@@ -82,6 +102,7 @@ function* sortedByLane(
     to,
     rows: new Int32Array(from[laneCount] ?? 0),
     logRates: new Float64Array(from[laneCount] ?? 0),
+    weights: new Float64Array(from[laneCount] ?? 0),
   }
   for (let at = 0; at < rows.length; at++) {
     const row = rows[at]!
@@ -98,26 +119,74 @@ function* sortedByLane(
   return sorted
 }
 
-/** Removes outliers from the rows of each lane, and from `logRates`. Returns the lanes in the order of their first quotes. */
-function* withoutOutliers(
-  { columns, laneCount }: QuotedLanes,
+/** The rates of a lane in the order of time, without those that are left out already. */
+function ratesOfLane({ columns }: QuotedLanes, byLane: RowsByLane, lane: number): RatesOfLane {
+  const [from, to] = [byLane.from[lane]!, byLane.to[lane]!]
+  return {
+    logRates: byLane.logRates.subarray(from, to),
+    isPending: (at) => columns.outcomeOf(byLane.rows[from + at]!) === PENDING,
+    dayOf: (at) => dayOf(columns.quotedAt[byLane.rows[from + at]!]!),
+  }
+}
+
+/** The usual spread of lanes with at least five rates. */
+function* usualSpread(quoted: QuotedLanes, byLane: RowsByLane): Steps<Pick<TenantRates, 'spread' | 'tail'>> {
+  const distances = new Float64Array(byLane.rows.length)
+  let count = 0
+  let looked = 0
+  for (let lane = 0; lane < quoted.laneCount; lane++) {
+    const rates = ratesOfLane(quoted, byLane, lane)
+    if (rates.logRates.length < SPREAD_RATES_MIN) continue
+    const { compared } = distancesOfRates(rates, null)
+    distances.set(compared, count)
+    count += compared.length
+    looked += rates.logRates.length
+    if (looked < ROWS_PER_STEP) continue
+    looked = 0
+    yield
+  }
+  return yield* usualSpreadInSteps(distances.subarray(0, count))
+}
+
+/**
+ * Gives each row its weight, and removes those without weight from the rows of their lane and from `logRates`. Returns the lanes in the
+ * order of their first quotes.
+ */
+function* weighted(
+  quoted: QuotedLanes,
   byLane: RowsByLane,
-  { rows, logRates, middle }: { rows: Int32Array; logRates: Float64Array; middle: number | null },
+  {
+    rows,
+    logRates,
+    weights,
+    spreads,
+    tenantRates,
+  }: {
+    readonly rows: Int32Array
+    readonly logRates: Float64Array
+    readonly weights: Float64Array
+    readonly spreads: Float64Array
+    readonly tenantRates: TenantRates
+  },
 ): Steps<number[]> {
+  const { columns, laneCount } = quoted
   let looked = 0
   for (let lane = 0; lane < laneCount; lane++) {
     const [from, to] = [byLane.from[lane]!, byLane.to[lane]!]
-    const isOutlier = outlierTest(byLane.logRates.subarray(from, to), middle)
+    const found = weightsOfRates(ratesOfLane(quoted, byLane, lane), tenantRates)
+    spreads[lane] = found.spread
     let kept = from
     for (let at = from; at < to; at++) {
       const row = byLane.rows[at]!
-      const logRate = byLane.logRates[at]!
-      if (isOutlier(logRate)) {
+      const weight = found.weights[at - from]!
+      if (weight === 0) {
         logRates[row] = Number.NaN
         continue
       }
+      weights[row] = weight
       byLane.rows[kept] = row
-      byLane.logRates[kept++] = logRate
+      byLane.weights[kept] = weight
+      byLane.logRates[kept++] = byLane.logRates[at]!
     }
     byLane.to[lane] = kept
     looked += to - from + 20

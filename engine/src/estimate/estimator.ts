@@ -132,11 +132,11 @@ export function* groundworkInSteps(quoted: QuotedLanes, now: number, rows: Int32
   const hauls = isEnough ? own : yield* haulQuotesInSteps({ columns, pool: 'all' }, day)
   const haulLog = yield* rateByMilesInSteps(hauls, day)
   const counted = yield* countedRatesInSteps(quoted, rows, { day, haulLog })
-  const { logRates, middle } = counted
-  const market = yield* marketDaysInSteps(columns, rows, logRates)
+  const { logRates, tenantRates } = counted
+  const market = yield* marketDaysInSteps(columns, rows, counted)
   const answers = yield* answerTimesInSteps(quoted, day)
   const otherLosses = yield* otherLossesInSteps(quoted, rows, { logRates, day, market })
-  const against: FoldedAgainst = { quoted, day, haulLog, tenantMiddle: middle, market, answers, otherLosses }
+  const against: FoldedAgainst = { quoted, day, haulLog, tenantRates, market, answers, otherLosses }
   const swings = yield* swingsInSteps(quoted, rows, { logRates, day, answers, otherLosses })
   return { against, counted, swings, family: yield* chooseFamily(against, counted) }
 }

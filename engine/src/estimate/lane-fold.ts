@@ -12,7 +12,7 @@ import { pooledRows, type QuotedLanes } from '../quotes/quoted-lanes.ts'
 import { finished, type Steps } from '../steps.ts'
 import { type AnswerTimes, leaningAt } from './answer-times.ts'
 import { addQuote, clearKnots, emptyKnots, HALF_LIFE_DAYS, type Knots } from './knots.ts'
-import { type LeftOutReason, outlierTest } from './left-out.ts'
+import { type LeftOutReason, type TenantRates, weightsOfRates } from './left-out.ts'
 import { type MarketDays, marketDay } from './market-days.ts'
 import { aboutPrice, type OtherLosses, type OutcomeWeights } from './other-losses.ts'
 import { relativeRate } from './price-response.ts'
@@ -26,7 +26,7 @@ export interface QuoteUsed {
   readonly x: number
   readonly outcome: Outcome
   /**
-   * The quote's weight among the lane's outcomes: 1 today, less with age. For a pending quote, without the part that counts as won or lost:
+   * The quote's weight among the lane's outcomes: 1 today, less with age, and less far from the lane's other rates. For a pending quote, without the part that counts as won or lost:
    * see `leaningAt`. For a loss for another reason than the price, only the part that may be about the price: see `OtherLosses`.
    */
   readonly weight: number
@@ -61,7 +61,7 @@ export interface FoldedAgainst {
   readonly quoted: QuotedLanes
   readonly day: number
   readonly haulLog: HaulLog
-  readonly tenantMiddle: number | null
+  readonly tenantRates: TenantRates
   readonly market: MarketDays
   readonly answers: AnswerTimes
   readonly otherLosses: OtherLosses
@@ -93,14 +93,17 @@ export function* foldLaneInSteps(against: FoldedAgainst, lane: number): Steps<La
   const leftOut: { quoteId: number; reason: LeftOutReason }[] = []
   const list = { quotes, leftOut }
   const counted = yield* countedRowsInSteps(against, lane, list)
-  const { rows: _, logRates: __, ...folded } = yield* foldRowsInSteps(against, counted, emptyKnots(), list)
+  const folded = yield* foldRowsInSteps(against, counted, emptyKnots(), list)
   return { ...folded, quotes, leftOut }
 }
 
-/** The rows of a lane that count, in the order of time, and their log rates (see `logRateOf`). */
+/** The rows of a lane that count, in the order of time, their log rates (see `logRateOf`), and how much each counts. */
 export interface CountedRows {
   readonly rows: Int32Array
   readonly logRates: Float64Array
+  readonly weights: Float64Array
+  /** See `RateWeights`. */
+  readonly spread: number
 }
 
 /**
@@ -120,7 +123,7 @@ export function* laneOutcomesInSteps(
 }
 
 /** The results so far of reading a lane's quotes. */
-interface Folding extends CountedRows {
+interface Folding {
   readonly knots: Knots
   level: LaneLevel | undefined
   decided: number
@@ -157,38 +160,49 @@ function* countedRowsInSteps(
     } else list?.leftOut.push({ quoteId: columns.quoteId[row]!, reason })
     if (at % QUOTES_PER_STEP === QUOTES_PER_STEP - 1) yield
   }
-  const isOutlier = outlierTest(logRates.subarray(0, dated), against.tenantMiddle)
+  const isPending = (at: number) => columns.outcomeOf(rows[at]!) === PENDING
+  const dayAt = (at: number) => dayOf(columns.quotedAt[rows[at]!]!)
+  const ofLane = { logRates: logRates.subarray(0, dated), isPending, dayOf: dayAt }
+  const { weights, spread } = weightsOfRates(ofLane, against.tenantRates)
   let counted = 0
   for (let at = 0; at < dated; at++) {
     const row = rows[at]!
     const logRate = logRates[at]!
-    if (isOutlier(logRate)) {
+    const weight = weights[at]!
+    if (weight === 0) {
       list?.leftOut.push({ quoteId: columns.quoteId[row]!, reason: 'outlier' })
     } else {
       rows[counted] = row
+      weights[counted] = weight
       logRates[counted++] = logRate
     }
   }
   if (counted > QUOTES_PER_STEP) yield
-  return { rows: rows.subarray(0, counted), logRates: logRates.subarray(0, counted) }
+  return {
+    rows: rows.subarray(0, counted),
+    logRates: logRates.subarray(0, counted),
+    weights: weights.subarray(0, counted),
+    spread,
+  }
 }
 
 function* foldRowsInSteps(
   against: FoldedAgainst,
-  { rows, logRates }: CountedRows,
+  countedRows: CountedRows,
   knots: Knots,
   list: FoldedQuotes | null,
 ): Steps<Folding & LaneOutcomes> {
   const { columns } = against.quoted
+  const { rows } = countedRows
   const counted = rows.length
   const counts = { decided: 0, won: 0, refused: 0, other: 0, decidedWeight: 0, otherWeight: 0 }
-  const folding: Folding = { ...counts, knots, level: undefined, rows, logRates }
+  const folding: Folding = { ...counts, knots, level: undefined }
   let sinceYield = 0
   for (let from = 0; from < counted; ) {
     const day = dayOf(columns.quotedAt[rows[from]!]!)
     let to = from + 1
     while (to < counted && dayOf(columns.quotedAt[rows[to]!]!) === day) to++
-    foldDay(against, folding, { day, from, to }, list)
+    foldDay(against, folding, { ...countedRows, day, from, to }, list)
     sinceYield += to - from
     from = to
     if (sinceYield < QUOTES_PER_STEP) continue
@@ -203,31 +217,46 @@ function* foldRowsInSteps(
 function foldDay(
   { quoted: { columns }, day: today, market, answers, otherLosses }: FoldedAgainst,
   folding: Folding,
-  { day, from, to }: { readonly day: number; readonly from: number; readonly to: number },
+  {
+    day,
+    from,
+    to,
+    rows,
+    logRates,
+    weights,
+    spread,
+  }: CountedRows & { readonly day: number; readonly from: number; readonly to: number },
   list: FoldedQuotes | null,
 ): void {
-  const { rows, logRates, knots } = folding
+  const { knots } = folding
   const { morning, indexAfter } = marketDay(market, day)
   const known =
     folding.level === undefined || morning === null ? null : referenceOf(folding.level, morning, day)
-  let [pendingSum, pendingCount] = [0, 0]
+  let [pendingSum, pendingWeight, pendingCount] = [0, 0, 0]
   for (let at = from; at < to; at++) {
     if (columns.outcomeOf(rows[at]!) === PENDING) {
-      pendingSum += logRates[at]!
+      pendingSum += weights[at]! * logRates[at]!
+      pendingWeight += weights[at]!
       pendingCount++
       continue
     }
-    folding.level = movedLevel(folding.level, logRates[at]! - indexAfter, day)
+    const seen = { value: logRates[at]! - indexAfter, weight: weights[at]!, spread }
+    folding.level = movedLevel(folding.level, seen, day)
   }
   // The pending quotes of a day count as one: see `marketDaysInSteps`.
-  if (pendingCount > 0) folding.level = movedLevel(folding.level, pendingSum / pendingCount - indexAfter, day)
+  if (pendingCount > 0) {
+    const value = pendingSum / pendingWeight - indexAfter
+    const seen = { value, weight: pendingWeight / pendingCount, spread }
+    folding.level = movedLevel(folding.level, seen, day)
+  }
   // A lane first quoted on this day is compared with its own rates: see `addDay`.
   const reference = known ?? firstReference(folding.level, indexAfter, morning)
-  const weight = 2 ** (-(today - day) / HALF_LIFE_DAYS)
+  const weightOfDay = 2 ** (-(today - day) / HALF_LIFE_DAYS)
   const leaning = leaningAt(answers, today - day)
   for (let at = from; at < to; at++) {
     const row = rows[at]!
     const x = relativeRate(Math.exp(logRates[at]! - reference), 1)
+    const weight = weights[at]! * weightOfDay
     const outcome = columns.outcomeOf(row)
     const isOther = outcome === LOST && columns.isForOtherReason(row)
     const evidence = isOther ? weight * aboutPrice(otherLosses, x) : weight

@@ -28,21 +28,22 @@ export interface MarketDays {
  * one odd rate would move it.
  *
  * @param rows the rows to read, in the order of time
- * @param logRates by row; NaN for quotes that are left out
+ * @param counted the log rates by row, NaN for quotes that are left out, and how much each counts
  */
 export function* marketDaysInSteps(
   columns: QuoteColumns,
   rows: Int32Array,
-  logRates: Float64Array,
+  { logRates, weights }: { readonly logRates: Float64Array; readonly weights: Float64Array },
 ): Steps<MarketDays> {
   const market = emptyMarket()
   const days: MarketDay[] = []
   let seen: RateSeen[] = []
-  /** The sum of the log rates of the day's pending quotes, by lane. */
-  const pending = new Map<number, { sum: number; count: number }>()
+  /** The weighted sum of the log rates of the day's pending quotes, and of their weights, by lane. */
+  const pending = new Map<number, { sum: number; weight: number; count: number }>()
   let day = Number.NaN
   const endDay = () => {
-    for (const [lane, { sum, count }] of pending) seen.push({ lane, logRate: sum / count })
+    for (const [lane, { sum, weight, count }] of pending)
+      seen.push({ lane, logRate: sum / weight, weight: weight / count })
     pending.clear()
     if (seen.length === 0) return
     const morning = morningOf(market)
@@ -63,11 +64,12 @@ export function* marketDaysInSteps(
     }
     if (columns.outcomeOf(row) === PENDING) {
       const lane = columns.lane[row]!
-      const of = pending.get(lane) ?? { sum: 0, count: 0 }
-      of.sum += logRate
+      const of = pending.get(lane) ?? { sum: 0, weight: 0, count: 0 }
+      of.sum += weights[row]! * logRate
+      of.weight += weights[row]!
       of.count++
       pending.set(lane, of)
-    } else seen.push({ lane: columns.lane[row]!, logRate })
+    } else seen.push({ lane: columns.lane[row]!, logRate, weight: weights[row]! })
   }
   endDay()
   return { days, now: morningOf(market) }

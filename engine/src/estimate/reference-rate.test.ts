@@ -65,4 +65,18 @@ describe('the weight of the brokerage average', () => {
     expect(morning?.tenantWeight).toBeGreaterThanOrEqual(10)
     expect(morning?.likeness).toBeGreaterThan(0.9)
   })
+
+  test('moves by a few percent at most with one more quote', () => {
+    const market = emptyMarket()
+    const random = seededNumbers(5)
+    let before = Number.NaN
+    for (let day = 0; day < 400; day++) {
+      addDay(market, day, [{ lane: day % 8, logRate: 7.6 + 0.5 * (random() - 0.5) }])
+      const { tenantWeight = Number.NaN, usualWeight = Number.NaN } = morningOf(market) ?? {}
+      const raised = tenantWeight / usualWeight
+      if (day > 0) expect(Math.abs(Math.log(raised / before))).toBeLessThan(0.1)
+      before = raised
+    }
+    expect(before).toBeGreaterThan(5)
+  })
 })

@@ -9,6 +9,9 @@ import { clip } from './vector.ts'
 
 /** A rate counts half as much in the level of its lane after this many days. */
 const LEVEL_HALF_LIFE_DAYS = 40
+/** A quote moves the level of a lane with this many quotes by at most this share of the lane's spread. */
+const SETTLED_QUOTES = 5
+const STEP_MAX = 0.13
 /** The brokerage's average counts as much as this many quotes of a lane. */
 const TENANT_WEIGHT = 0.3
 /** How far the rates of a new truckload lane usually are from the brokerage's average for its miles: the squared log distance. */
@@ -26,6 +29,8 @@ export type LaneKey = string | number
 export interface RateSeen {
   readonly lane: LaneKey
   readonly logRate: number
+  /** How much the rate counts, from 0 to 1: see `weightsOfRates`. Absent: 1. */
+  readonly weight?: number
 }
 
 /** How far a lane's rates are above the market index (its level), and the weight of its quotes, both on the day of the last quote. */
@@ -33,6 +38,8 @@ export interface LaneLevel {
   weight: number
   mean: number
   day: number
+  /** How many quotes moved it. */
+  quotes: number
 }
 
 /** The market before the first quote of a day, with which all quotes of the day are compared. */
@@ -40,13 +47,13 @@ export interface Morning {
   readonly index: number
   /** The average level of the brokerage's quotes. */
   readonly mean: number
-  /** How similar the lanes are: see `laneLikeness`. If k of `TENANT_WEIGHTS` is in use, at least k / (k + 1). */
+  /** How similar the lanes are: see `laneLikeness`. If the weight in use is k above the usual one, at least k / (k + 1). */
   readonly likeness: number
   /** The brokerage's average counts as this many quotes of a lane: 0.3 x likeness. */
   readonly usualWeight: number
-  /** The weight in use: the usual one, or one of `TENANT_WEIGHTS` that predicted rates better. */
+  /** The weight in use: the usual one, or on the way to one of `TENANT_WEIGHTS` that predicted rates better. */
   readonly tenantWeight: number
-  /** The weight on the day of a lane's first quotes: 0 if the usual weight is in use. */
+  /** The weight on the day of a lane's first quotes: how far the weight in use is above the usual one. */
   readonly firstDayWeight: number
 }
 
@@ -65,6 +72,8 @@ export interface Market {
   knownQuotes: number
   /** The sums of how far these quotes were from their reference rates: with the usual weight and with each of `TENANT_WEIGHTS`. */
   readonly distances: number[]
+  /** ln(the weight of the brokerage's average in use / the usual one). */
+  raised: number
   seen: number
   mean: number
   readonly levels: Map<LaneKey, LaneLevel>
@@ -77,6 +86,7 @@ export function emptyMarket(): Market {
     newLaneDistances: 0,
     knownQuotes: 0,
     distances: [0, 0, 0, 0, 0],
+    raised: 0,
     seen: 0,
     mean: 0,
     levels: new Map(),
@@ -103,6 +113,8 @@ export function laneLikeness(market: Market): number {
 const TENANT_WEIGHTS = [1, 3, 10, 30] as const
 /** One of `TENANT_WEIGHTS` replaces the usual weight only after this many quotes on known lanes. */
 const QUOTES_TO_CHOOSE = 100
+/** The weight in use moves toward a better one as far as 1 - 1/e with this many quotes. */
+const QUOTES_TO_MOVE = 50
 /** Such a weight must also decrease the mean distance of quotes from their reference rates by this share. */
 const DISTANCE_GAIN_MIN = 0.01
 /** At most this much of a quote's distance counts in the choice of the weight. */
@@ -120,19 +132,30 @@ function betterWeight(market: Market): number | null {
   return TENANT_WEIGHTS[best] ?? null
 }
 
+/**
+ * Moves the weight in use toward the one that predicted rates best, in ln, by a hundredth of the way for each quote. So no single quote
+ * switches it.
+ */
+function moveWeight(market: Market, known: number): void {
+  const usual = TENANT_WEIGHT * laneLikeness(market)
+  const aim = Math.log((betterWeight(market) ?? usual) / usual)
+  market.raised += (1 - Math.exp(-known / QUOTES_TO_MOVE)) * (aim - market.raised)
+}
+
 /** The market before the next day's quotes; null if there are no quotes yet. */
 export function morningOf(market: Market): Morning | null {
   if (market.seen === 0) return null
   const likeness = laneLikeness(market)
-  const better = betterWeight(market)
   const usualWeight = TENANT_WEIGHT * likeness
+  const tenantWeight = usualWeight * Math.exp(market.raised)
+  const more = Math.max(0, tenantWeight - usualWeight)
   return {
     index: market.index,
     mean: market.mean,
-    likeness: better === null ? likeness : Math.max(likeness, better / (better + 1)),
+    likeness: Math.max(likeness, more / (more + 1)),
     usualWeight,
-    tenantWeight: better ?? usualWeight,
-    firstDayWeight: better ?? 0,
+    tenantWeight,
+    firstDayWeight: more,
   }
 }
 
@@ -149,18 +172,20 @@ export function referenceOf(level: LaneLevel | undefined, morning: Morning, day:
   return index + (weight * level.mean + tenantWeight * mean) / (weight + tenantWeight)
 }
 
+const weightOf = ({ weight = 1 }: RateSeen) => weight
+
 /** Adds how far a quote on a known lane is from its reference rate with each of the weights. */
 function countDistances(
   market: Market,
   level: LaneLevel,
-  { morning, day, logRate }: { morning: Morning; day: number; logRate: number },
+  { morning, day, quote }: { morning: Morning; day: number; quote: RateSeen },
 ): void {
   const weight = level.weight * 2 ** (-(day - level.day) / LEVEL_HALF_LIFE_DAYS)
-  const value = logRate - morning.index
+  const value = quote.logRate - morning.index
   for (let i = 0; i < market.distances.length; i++) {
     const tenantWeight = i === 0 ? morning.usualWeight : TENANT_WEIGHTS[i - 1]!
     const mean = (weight * level.mean + tenantWeight * morning.mean) / (weight + tenantWeight)
-    market.distances[i]! += Math.min(Math.abs(value - mean), DISTANCE_MAX)
+    market.distances[i]! += weightOf(quote) * Math.min(Math.abs(value - mean), DISTANCE_MAX)
   }
   market.knownQuotes++
 }
@@ -180,13 +205,25 @@ export function levelWeight({ weight, day: since }: LaneLevel, day: number): num
   return weight * 2 ** (-(day - since) / LEVEL_HALF_LIFE_DAYS)
 }
 
-/** Updates a lane's level (undefined for a new lane) with a quote whose log rate is `value` above the index. */
-export function movedLevel(level: LaneLevel | undefined, value: number, day: number): LaneLevel {
-  if (!level) return { weight: 1, mean: value, day }
+/** A quote of a lane: how far its log rate is above the index, how much it counts, and the spread of the lane (infinity: no limit). */
+interface LevelSeen {
+  readonly value: number
+  readonly weight: number
+  readonly spread: number
+}
+
+/**
+ * Updates a lane's level (undefined for a new lane) with a quote. On a lane with five quotes, one more moves the level by 0.13 of the
+ * lane's spread at most.
+ */
+export function movedLevel(level: LaneLevel | undefined, seen: LevelSeen, day: number): LaneLevel {
+  if (!level) return { weight: seen.weight, mean: seen.value, day, quotes: 1 }
   const weight = level.weight * 2 ** (-(day - level.day) / LEVEL_HALF_LIFE_DAYS)
-  level.mean = (weight * level.mean + value) / (weight + 1)
-  level.weight = weight + 1
+  const most = level.quotes < SETTLED_QUOTES ? Number.POSITIVE_INFINITY : STEP_MAX * seen.spread
+  level.mean += clip((seen.weight * (seen.value - level.mean)) / (weight + seen.weight), -most, most)
+  level.weight = weight + seen.weight
   level.day = day
+  level.quotes++
   return level
 }
 
@@ -206,24 +243,28 @@ export function addDay(market: Market, day: number, quotes: readonly RateSeen[])
     const level = market.levels.get(quote.lane)
     if (level === undefined || morning === null) return null
     const reference = referenceOf(level, morning, day)
-    surprise += clip(quote.logRate - reference, -SURPRISE_MAX, SURPRISE_MAX)
-    countDistances(market, level, { morning, day, logRate: quote.logRate })
-    known++
+    surprise += weightOf(quote) * clip(quote.logRate - reference, -SURPRISE_MAX, SURPRISE_MAX)
+    countDistances(market, level, { morning, day, quote })
+    known += weightOf(quote)
     return reference
   })
   // The index moves once per day, which makes it stable, and further the more quotes on known lanes the day has.
-  if (known > 0) market.index += (1 - Math.exp(-INDEX_SPEED * known)) * (surprise / known)
+  if (known > 0) {
+    market.index += (1 - Math.exp(-INDEX_SPEED * known)) * (surprise / known)
+    moveWeight(market, known)
+  }
 
   for (const quote of quotes) {
     const value = quote.logRate - market.index
+    const weight = weightOf(quote)
     const level = market.levels.get(quote.lane)
     if (!level && market.seen > 0) {
       market.newLanes++
       market.newLaneDistances += (value - market.mean) ** 2
     }
-    market.seen++
-    market.mean += (value - market.mean) / market.seen
-    const moved = movedLevel(level, value, day)
+    market.seen += weight
+    market.mean += (weight * (value - market.mean)) / market.seen
+    const moved = movedLevel(level, { value, weight, spread: Number.POSITIVE_INFINITY }, day)
     if (!level) market.levels.set(quote.lane, moved)
   }
   return references.map(
