@@ -7,6 +7,7 @@ import { adviseMarkup, type MarkupQuestion } from './markup.ts'
 import { roundToCent } from './money.ts'
 import { countRates } from './rate-counts.ts'
 import { nonIncreasingFit } from './statistics/isotonic.ts'
+import { median } from './statistics/median.ts'
 import type { WinProbabilityMethod } from './win-probability.ts'
 
 /** Two property tests, with some and with many random values. */
@@ -72,9 +73,22 @@ describe('laneRates', () => {
   })
 })
 
+/** Without pending quotes that are more than three robust deviations from five or more decided ones. */
+function withoutFarPending(priced: readonly Quote[]): readonly Quote[] {
+  const logs = priced.filter(isDecided).map((quote) => Math.log(quote.rateCents))
+  const middle = median(logs) ?? 0
+  const deviation = 1.4826 * (median(logs.map((log) => Math.abs(log - middle))) ?? 0)
+  return priced.filter(
+    (quote) =>
+      isDecided(quote) ||
+      logs.length < 5 ||
+      Math.abs(Math.log(quote.rateCents) - middle) <= 3 * Math.max(deviation, 0.05),
+  )
+}
+
 /** Computes each number quote by quote, as docs/model.md defines it. */
 function advisedFromRows(history: readonly Quote[], { proposedRateCents: offer, method }: MarkupQuestion) {
-  const priced = history.filter((quote) => quote.rateCents > 0)
+  const priced = withoutFarPending(history.filter((quote) => quote.rateCents > 0))
   const decided = priced.filter(isDecided)
   const rates = priced.map((quote) => quote.rateCents).sort((a, b) => a - b)
   const middle =

@@ -16,7 +16,7 @@ export const OUTLIER_RULE = {
 } as const
 
 /** Converts a median absolute deviation to a standard deviation, for normally distributed data. */
-const DEVIATIONS_PER_MEDIAN_DEVIATION = 1.4826
+export const DEVIATIONS_PER_MEDIAN_DEVIATION = 1.4826
 
 export interface Outlier {
   readonly quoteId: number

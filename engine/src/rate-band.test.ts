@@ -13,6 +13,15 @@ it('covers all quotes, decided or not', () => {
   })
 })
 
+it('leaves out pending quotes far from five decided ones, but no decided quote', () => {
+  const decided = '2000W 2050L 2100W 2150L 1950W'
+  const band = { floorCents: 195000, medianCents: 205000, ceilingCents: 215000 }
+  expect(bandOf(`${decided} 205P 20500P`)).toEqual(band)
+  expect(bandOf(`${decided} 2200P`)?.ceilingCents).toBe(220000)
+  expect(bandOf(`${decided} 20500L`)?.ceilingCents).toBe(2050000)
+  expect(bandOf('2000W 2050L 2100W 2150L 205P')?.floorCents).toBe(20500)
+})
+
 it('has equal values for a single or repeated rate', () => {
   const one = { floorCents: 200000, medianCents: 200000, ceilingCents: 200000 }
   expect(bandOf('2000P')).toEqual(one)

@@ -38,7 +38,7 @@ export const firstSteps: readonly { readonly heading: string; readonly steps: re
       {
         name: 'outcomes',
         title: 'Mark a quote won or lost',
-        why: 'All probabilities are based on your won and lost quotes. Pending quotes do not count.',
+        why: 'All probabilities are based on your won and lost quotes. Pending quotes only say which rates are usual.',
         action: 'Open quotes',
         to: pagePaths.quotes,
         needs: 'member',

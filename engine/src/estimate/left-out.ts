@@ -6,6 +6,7 @@
  * docs/model-estimate.md, "Rates that count less".
  */
 
+import { DEVIATIONS_PER_MEDIAN_DEVIATION } from '../outliers.ts'
 import { median } from '../statistics/median.ts'
 import { medianInSteps, nthInSteps, type Steps } from '../steps.ts'
 
@@ -31,8 +32,6 @@ const USUAL_RATES = 15
 /** The spread of lanes before any evidence, and the least spread: standard deviations of log rates. */
 const USUAL_SPREAD = 0.1
 const SPREAD_MIN = 0.02
-/** Converts a median distance to a standard deviation, for normally distributed data. */
-const DEVIATIONS_PER_MEDIAN_DISTANCE = 1.4826
 
 /** A twentieth of a normal distribution is further away than this many standard deviations. */
 const DEVIATIONS_OF_A_TWENTIETH = 1.96
@@ -57,13 +56,13 @@ export function* tenantRatesInSteps(logRates: Float64Array): Steps<TenantRates> 
   const middle = logRates.length < TENANT_RATES_MIN ? null : yield* medianInSteps(logRates)
   if (middle === null) return { middle: null, deviation: 0, spread: USUAL_SPREAD, tail: 1 }
   const distance = (yield* medianInSteps(logRates.map((value) => Math.abs(value - middle)))) ?? 0
-  return { middle, deviation: DEVIATIONS_PER_MEDIAN_DISTANCE * distance, spread: USUAL_SPREAD, tail: 1 }
+  return { middle, deviation: DEVIATIONS_PER_MEDIAN_DEVIATION * distance, spread: USUAL_SPREAD, tail: 1 }
 }
 
 /** The usual spread of lanes and its tail, from the distances of all rates on lanes with at least five. Reorders `distances`. */
 export function* usualSpreadInSteps(distances: Float64Array): Steps<Pick<TenantRates, 'spread' | 'tail'>> {
   if (distances.length < TENANT_RATES_MIN) return { spread: USUAL_SPREAD, tail: 1 }
-  const spread = DEVIATIONS_PER_MEDIAN_DISTANCE * ((yield* medianInSteps(distances)) ?? 0)
+  const spread = DEVIATIONS_PER_MEDIAN_DEVIATION * ((yield* medianInSteps(distances)) ?? 0)
   const far = yield* nthInSteps(distances, Math.floor(0.95 * distances.length))
   return {
     spread: Math.max(SPREAD_MIN, spread),
@@ -98,7 +97,7 @@ export function weightsOfRates(rates: RatesOfLane, tenant: TenantRates): RateWei
   const own =
     compared.length < SPREAD_RATES_MIN
       ? tenant.spread
-      : Math.max(SPREAD_MIN, DEVIATIONS_PER_MEDIAN_DISTANCE * (median(compared) ?? 0))
+      : Math.max(SPREAD_MIN, DEVIATIONS_PER_MEDIAN_DEVIATION * (median(compared) ?? 0))
   const spread = (compared.length * own + USUAL_RATES * tenant.spread) / (compared.length + USUAL_RATES)
   if (tenant.middle === null && count < SPREAD_RATES_MIN) return { weights, spread }
   const scale =
