@@ -57,7 +57,8 @@ async function brokerage(app: TestApp): Promise<MadeTenant> {
   const periods = [{ from: '2020-01-01', base_price: 1.2, miles_per_gallon: 6 }]
   await send(app, tenant, 'PATCH', '/api/fuel/schedule', { periods })
   const text = `period,series,value\n${day},EMD_EPD2D_PTE_NUS_DPG,3.5`
-  await send(app, tenant, 'POST', '/api/fuel/diesel-prices', { text })
+  const loaded = await call(app, 'POST', '/api/fuel/diesel-prices', { token: tenant.owner, file: text })
+  expect(loaded.status).toBe(200)
   return tenant
 }
 
