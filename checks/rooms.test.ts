@@ -187,6 +187,7 @@ const rooms: Readonly<Record<string, { rooms: readonly string[]; outside: readon
       'database/session',
       'access',
       'limits',
+      'audit',
       'watching',
       'endpoints',
       'agents',

@@ -37,6 +37,8 @@ export const auditKindsOf = {
     'pricing-rule-changed',
     'pricing-rule-removed',
     'change-rolled-back',
+    'data-exported',
+    'import-started',
     'import-undone',
     'team-changed',
     'team-removed',

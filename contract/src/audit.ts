@@ -57,7 +57,7 @@ export const listAuditEvents = endpoint({
   path: '/api/audit',
   summary: 'The audit log of the brokerage',
   description:
-    'Sign-ins, people, tokens, secrets, settings, rollbacks and refusals, newest first. Rows are never changed or deleted, and each row includes the hash of the previous row. Changes of a quote are in its history. The first refused request of a kind is listed at once. Further ones are counted in a row that is written after one minute, then after intervals that double up to one hour while the refusals continue.',
+    'Sign-ins, people, tokens, secrets, settings, rollbacks, exports, imports and refusals, newest first. Rows are never changed or deleted, and each row includes the hash of the previous row. Changes of a quote are in its history. The first refused request of a kind is listed at once. Further ones are counted in a row that is written after one minute, then after intervals that double up to one hour while the refusals continue.',
   tag: 'People',
   who: { kind: 'dashboard', role: 'admin' },
   query: Type.Object({

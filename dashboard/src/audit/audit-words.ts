@@ -51,6 +51,8 @@ export const kindNames: Readonly<Record<AuditKind, string>> = {
   'events-replayed': 'Events sent again',
   'settings-changed': 'Settings changed',
   'change-rolled-back': 'Change rolled back',
+  'data-exported': 'Data exported',
+  'import-started': 'Import started',
   'import-undone': 'Import undone',
   'approval-requested': 'Approval requested',
   'approval-decided': 'Approval decided',
@@ -127,6 +129,13 @@ function dataOf(about: AuditEvent['about'], name: string): string {
   return typeof value === 'string' || typeof value === 'number' ? String(value) : 'not recorded'
 }
 
+/** What was exported, from the name of the operation. @example exportName({ export: 'export-market-standing' }) // 'market standing' */
+function exportName(about: AuditEvent['about']): string {
+  return dataOf(about, 'export')
+    .replace(/^export-/, '')
+    .replaceAll('-', ' ')
+}
+
 const problems: Readonly<Partial<Record<string, string>>> = {
   'signature-missing': 'it was not signed',
   'signature-malformed': 'its signature was malformed',
@@ -201,6 +210,14 @@ const sentences: Readonly<Record<AuditKind, (event: AuditEvent) => Sentence>> = 
   ],
   'change-rolled-back': ({ done_by, about }) =>
     words`${someone(done_by)} rolled back change ${dataOf(about, 'change_id')} of the quote ${dataOf(about, 'lane_ref')}`,
+  'data-exported': ({ done_by, about }) => [
+    ...words`${someone(done_by)} exported ${exportName(about)}`,
+    ...('filter' in about ? words` with the filter ${dataOf(about, 'filter')}` : []),
+  ],
+  'import-started': ({ done_by, about }) =>
+    done_by === null
+      ? words`The operator of the service started import ${dataOf(about, 'import_id')} of the file ${dataOf(about, 'file')}`
+      : words`${someone(done_by)} started import ${dataOf(about, 'import_id')} of the file ${dataOf(about, 'file')}`,
   'import-undone': ({ done_by, about }) =>
     words`${someone(done_by)} undid import ${dataOf(about, 'import_id')}`,
   'approval-requested': ({ done_by, about }) =>

@@ -4,5 +4,6 @@
 export { auditCsvHead, auditCsvLines } from './audit-csv.ts'
 export { auditHeads } from './audit-heads.ts'
 export { type CallLog, type CallLogCounts, callLog, type OpenCall } from './call-log.ts'
+export { recordExport } from './exports.ts'
 export { type CameFrom, type Refusals, refusals, type TokenOwner } from './refusals.ts'
 export { byOperator, type Doing, recordEvent } from './security-events.ts'

@@ -65,13 +65,23 @@ const loggedParameters = new Set([
 ])
 
 function loggedQuery(url: string): string | null {
-  const start = url.indexOf('?')
-  if (start === -1) return null
-  const sent = [...new URLSearchParams(url.slice(start + 1))].filter(([name]) => loggedParameters.has(name))
-  if (sent.length === 0) return null
-  const text = new URLSearchParams(
-    sent.map(([name, value]): [string, string] => [name, loggedText(value)]),
-  ).toString()
+  const text = loggedParametersOf(url, loggedParameters)
+  if (text === null) return null
   // Drop a percent-encoded character that was cut in half.
   return text.slice(0, queryLengthMax).replace(/%[0-9A-F]?$/, '')
+}
+
+/**
+ * The parameters of a URL that are named in `names`, as a query string without credentials; null if there is none.
+ *
+ * @example loggedParametersOf('/api/lanes/export?outcome=won&key=x', new Set(['outcome'])) // 'outcome=won'
+ */
+export function loggedParametersOf(url: string, names: ReadonlySet<string>): string | null {
+  const start = url.indexOf('?')
+  if (start === -1) return null
+  const sent = [...new URLSearchParams(url.slice(start + 1))].filter(([name]) => names.has(name))
+  if (sent.length === 0) return null
+  return new URLSearchParams(
+    sent.map(([name, value]): [string, string] => [name, loggedText(value)]),
+  ).toString()
 }

@@ -3,9 +3,9 @@ import { type AuditEvent, appendAudit } from '../database/queries/index.ts'
 import type { TenantTransaction } from '../database/schema/index.ts'
 import type { TenantId } from '../database/session/index.ts'
 
-/** Who acts, when, and with which request. A signed-in person's call to an endpoint has these members. */
+/** Who acts, when, and with which request. The call of a person or a service token to an endpoint has these members. */
 export interface Doing extends From {
-  readonly caller: { readonly tenant: TenantId; readonly userId: number | null }
+  readonly caller: { readonly tenant: TenantId; readonly userId: number | null; readonly tokenId?: number }
 }
 
 interface From {
@@ -51,6 +51,7 @@ export async function recordEvent(
   kind: AuditKind,
   details: { subject?: number; about?: AuditEvent['about'] } = {},
 ): Promise<void> {
-  const { tenant, userId } = doing.caller
-  await appendAudit(transaction, tenant, auditEvent(userId, doing, kind, details))
+  const { tenant, userId, tokenId } = doing.caller
+  const event = auditEvent(userId, doing, kind, details)
+  await appendAudit(transaction, tenant, tokenId === undefined ? event : { ...event, tokenId })
 }

@@ -5,17 +5,28 @@ import type { CsvFile } from '../endpoints/index.ts'
 
 /**
  * Streams a CSV file as fast as the caller reads. The first piece is made before the answer begins, within the request's
- * deadline, so that a failure of the database is answered with an error status. A later failure is reported to `onCut`
+ * deadline, so that a failure of the database is answered with an error status. `onBegin` then
+ * records the export; if it fails, the file is not sent. A later failure is reported to `onCut`
  * and closes the connection before the end of the body, so that the caller sees an incomplete file.
  */
 export async function sendCsv(
   file: CsvFile,
   request: FastifyRequest,
   reply: FastifyReply,
-  onCut: (error: unknown) => void,
+  { onBegin, onCut }: { readonly onBegin: () => Promise<void>; readonly onCut: (error: unknown) => void },
   deadline: RequestDeadline,
 ): Promise<FastifyReply> {
-  const first = await withDeadline(deadline, () => file.text.next())
+  const first = await withDeadline(deadline, async () => {
+    const piece = await file.text.next()
+    if (request.method === 'HEAD') return piece
+    try {
+      await onBegin()
+    } catch (error) {
+      await file.text.return()
+      throw error
+    }
+    return piece
+  })
   reply
     .code(200)
     .type('text/csv; charset=utf-8')

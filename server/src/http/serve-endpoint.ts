@@ -9,6 +9,7 @@ import { type BodyPath, knownMembers, readParameters, type Shape, shape } from '
 import { type SignedAddress, type Signs, signatureHeader, timestampHeader } from '#contract/signature.ts'
 import { finished, type Steps } from '#engine/steps.ts'
 import type { Callers } from '../access/index.ts'
+import { recordExport } from '../audit/index.ts'
 import { type CsvFile, type Parts, Reply, type ServedEndpoint, type Signed } from '../endpoints/index.ts'
 import { andThen, type NowOrLater, takeTurn, yieldBetweenSteps } from '../runtime/index.ts'
 import { type JsonLimits, readJsonInSteps, readSignatureHeaders, verifySignature } from '../signing/index.ts'
@@ -73,7 +74,7 @@ export function serveEndpoint(
         }),
       )
       if (endpoint.answerKind === 'csv') {
-        return sendFile(result as CsvFile, request, reply, { parts, deadline: admitted.deadline })
+        return sendFile(result as CsvFile, request, reply, { endpoint, parts, admitted })
       }
       const body = result instanceof Reply ? result.body : result
       if (result instanceof Reply) reply.headers(result.headers)
@@ -102,18 +103,25 @@ function sendFile(
   file: CsvFile,
   request: FastifyRequest,
   reply: FastifyReply,
-  { parts, deadline }: { parts: Pick<Parts, 'log' | 'traces'>; deadline: Admitted['deadline'] },
+  {
+    endpoint,
+    parts: { database, log, traces },
+    admitted: { caller, deadline, now, network },
+  }: { endpoint: Endpoint; parts: Pick<Parts, 'database' | 'log' | 'traces'>; admitted: Admitted },
 ): Promise<FastifyReply> {
+  if (caller.kind === 'anyone') throw new Error('Data is exported only for a known caller.')
+  // An export that leaves no trace is refused: if the row cannot be written, the answer is 503.
+  const onBegin = () =>
+    database.inTenant(caller.tenant, (transaction) =>
+      recordExport(transaction, { caller, now, network, requestId: request.id }, endpoint, request.url),
+    )
   const onCut = (error: unknown) => {
     const { code, cause } = asProblem(error, true)
     const tenant = request.record?.signer?.tenant ?? null
-    parts.log.error(
-      { request_id: request.id, tenant_id: tenant, code, err: cause },
-      'a CSV answer ended early',
-    )
+    log.error({ request_id: request.id, tenant_id: tenant, code, err: cause }, 'a CSV answer ended early')
   }
-  return parts.traces.within(request.record?.span ?? null, () =>
-    sendCsv(file, request, reply, onCut, deadline),
+  return traces.within(request.record?.span ?? null, () =>
+    sendCsv(file, request, reply, { onBegin, onCut }, deadline),
   )
 }
 

@@ -16,15 +16,17 @@ import type { TenantId } from '../database/session/index.ts'
 export class ImportConflict extends Error {}
 
 /**
- * Begins an import. A signed request that has already begun one gets that import, and `isNew` is false.
+ * Begins an import, and records it in the audit log unless it is a dry run. A signed request that has already begun one gets that
+ * import, and `isNew` is false.
  *
  * @throws ImportConflict
  */
 export async function beginImport(
   transaction: TenantTransaction,
-  tenant: TenantId,
-  given: Parameters<typeof insertImport>[2],
+  doing: Doing,
+  given: Omit<Parameters<typeof insertImport>[2], 'created_by'>,
 ): Promise<{ readonly row: ImportRow; readonly isNew: boolean }> {
+  const { tenant, userId } = doing.caller
   const { request_digest: digest = null } = given
   if (digest !== null) {
     await lockImports(transaction, tenant)
@@ -32,9 +34,12 @@ export async function beginImport(
     if (begun !== null) return { row: begun, isNew: false }
   }
   await refuseWhileBusy(transaction, tenant)
-  const { import_id } = await insertImport(transaction, tenant, given)
+  const { import_id } = await insertImport(transaction, tenant, { ...given, created_by: userId })
   const row = await findImport(transaction, tenant, import_id)
   if (row === null) throw new Error('The import that was just inserted is not there.')
+  if (!row.dry_run) {
+    await recordEvent(transaction, doing, 'import-started', { about: { import_id, file: row.file_name } })
+  }
   return { row, isNew: true }
 }
 

@@ -155,7 +155,7 @@ async function importOne(
   around: CommandSurroundings,
 ): Promise<number> {
   const { print, remark } = around
-  const importId = await begin(database, tenant, { command, file })
+  const importId = await begin(database, tenant, { command, file }, around)
   remark(`Importing ${command.file} into ${name} as import ${importId}${command.dryRun ? ' (dry run)' : ''}.`)
   describeColumns(file, remark)
   const shown = progressShown(file.csv.bytesTotal, around, {
@@ -194,16 +194,16 @@ async function begin(
   database: Database,
   tenant: NamedTenant['tenant'],
   { command, file: { columns, csv } }: FileToImport,
+  { clock }: Pick<CommandSurroundings, 'clock'>,
 ): Promise<number> {
   const { row } = await database
     .inTenant(tenant, (transaction) =>
-      beginImport(transaction, tenant, {
+      beginImport(transaction, byOperator(tenant, clock()), {
         file_name: basename(command.file).slice(0, 255),
         dry_run: command.dryRun,
         columns: storedColumns(columns),
         ignoredColumns: columns.ignored,
         bytes_total: csv.bytesTotal,
-        created_by: null,
       }),
     )
     .catch(refuse)

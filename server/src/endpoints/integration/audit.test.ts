@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import Papa from 'papaparse'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { allEndpoints } from '#contract/all-endpoints.ts'
 import {
   type AuditKind,
   auditGroups,
@@ -11,6 +12,7 @@ import {
   auditKindsOf,
   formerAuditKinds,
 } from '#contract/audit-kinds.ts'
+import type { Endpoint } from '#contract/endpoint.ts'
 import { byOperator, recordEvent } from '#server/audit/index.ts'
 import { eraseTenantRows } from '#server/database/queries/index.ts'
 import { tenantId } from '#server/database/session/index.ts'
@@ -27,6 +29,7 @@ import {
   makeTenant,
   password,
   pushUpdate,
+  signedHeaders,
 } from '#testing/make.ts'
 import { quotesFile } from '#testing/quotes-file.ts'
 import { type TestApp, testApp } from '#testing/test-app.ts'
@@ -262,6 +265,8 @@ const events: Partial<
     make: (tenant, quote: { lane_ref: string }) =>
       byOwner(tenant, 'POST', `/api/lanes/${quote.lane_ref}/rollback`, { change_id: 1 }),
   },
+  'data-exported': { make: (tenant) => byOwner(tenant, 'GET', '/api/lanes/export?outcome=won') },
+  'import-started': { make: makeImport },
   'import-undone': {
     before: makeImport,
     make: (tenant, id) => byOwner(tenant, 'POST', `/api/imports/${id}/undo`),
@@ -620,10 +625,10 @@ describe('200', () => {
         skipEmptyLines: true,
       }).data
     }
+    const { body } = await byOwner(tenant, 'GET', path)
     const rows = await exported()
     expect(rows.map(({ Event }) => Event)).toEqual(['5', '4', '3', '2', '1'])
     expect(rows.map((row) => row['Done to'])).toEqual(['', 'Café "Süd"', "'@sum", "'=1+1", ''])
-    const { body } = await byOwner(tenant, 'GET', path)
     const [newest] = body.events
     expect(rows[0]).toEqual({
       Event: '5',
@@ -642,7 +647,7 @@ describe('200', () => {
       Hash: newest.hash,
     })
     expect((await exported('?group=people')).map(({ Event }) => Event)).toEqual(['4', '3', '2'])
-    expect(await exported('?group=brokerage')).toEqual([])
+    expect(await exported('?group=events')).toEqual([])
   })
 
   test('a file longer than a piece has no gap', async () => {
@@ -652,6 +657,9 @@ describe('200', () => {
         `insert into audit_log select tenant_id, n, at, kind, user_id, token_id, subject_user_id, about, count, network, request_id, hash
          from audit_log, generate_series(2, 2500) as n where entry_number = 1`,
       ),
+    )
+    await asTableOwner(owner, tenant.id, () =>
+      owner.query(`update tenant_counters set last_number = 2500 where counter = 'audit'`),
     )
     const { body } = await byOwner(tenant, 'GET', `${path}/export`)
     const numbers = body
@@ -667,6 +675,99 @@ describe('200', () => {
     await asTableOwner(owner, tenant.id, () => owner.query("update audit_log set about = '{never happened'"))
     const { body } = await byOwner(tenant, 'GET', path)
     expect(body.events[0].about).toEqual({ text: '{never happened' })
+  })
+})
+
+describe('an export of data', () => {
+  const endpoints: readonly Endpoint[] = allEndpoints
+  const exported = endpoints.filter(({ answerKind }) => answerKind === 'csv')
+  /** Requests a file as its example does. */
+  const fileOf = (tenant: MadeTenant, { path: address, examples }: Endpoint, more: object = {}) =>
+    byOwner(
+      tenant,
+      'GET',
+      `${address}?${new URLSearchParams({ ...examples?.query, ...more } as Record<string, string>)}`,
+    )
+  /** A brokerage with few quotes has no backtest. */
+  const refusedHere: ReadonlySet<string> = new Set(['export-backtest'])
+  const exportsOf = async (tenant: MadeTenant) =>
+    (await logOf(tenant)).filter(({ kind }) => kind === 'data-exported')
+
+  test('every endpoint that answers with a file leaves one row with its filter, without what is not its filter', async () => {
+    const tenant = await makeTenant(app)
+    expect(exported.length).toBeGreaterThan(5)
+    for (const endpoint of exported) {
+      const { name, examples } = endpoint
+      const before = await exportsOf(tenant)
+      const { status } = await fileOf(tenant, endpoint, { key: `lwsec_${'a'.repeat(49)}` })
+      const isRefused = refusedHere.has(name)
+      const rows = (await exportsOf(tenant)).slice(before.length)
+      expect([name, status, rows.length]).toEqual([name, isRefused ? 409 : 200, isRefused ? 0 : 1])
+      if (isRefused) continue
+      const filter = new URLSearchParams((examples?.query ?? {}) as Record<string, string>).toString()
+      expect(JSON.parse(String(rows.at(-1)?.about))).toEqual({
+        export: name,
+        ...(filter === '' ? {} : { filter }),
+      })
+      expect(rows.at(-1)).toMatchObject({ user_id: 1, network: '127.0.0.1', count: 1 })
+    }
+  })
+
+  test('a refused export, and a request for the headers only, leave no row', async () => {
+    const tenant = await makeTenant(app)
+    const viewer = await makePerson(app, tenant, 'viewer')
+    expect((await call(app, 'GET', `${path}/export`, { token: viewer.token })).status).toBe(403)
+    expect((await byOwner(tenant, 'GET', '/api/lanes/export?outcome=perhaps')).status).toBe(422)
+    expect((await byOwner(tenant, 'HEAD', '/api/lanes/export')).status).toBe(200)
+    expect(await exportsOf(tenant)).toEqual([])
+  })
+
+  test('without its row, an export is refused', async () => {
+    const tenant = await makeTenant(app)
+    await owner.query(`
+      create function refuse_row() returns trigger language plpgsql as
+        $$ begin raise 'cannot execute INSERT in a read-only transaction' using errcode = '25006'; end $$;
+      create trigger refuse_row before insert on audit_log for each row execute function refuse_row()`)
+    try {
+      for (const endpoint of exported) {
+        const { name } = endpoint
+        const { status, headers } = await fileOf(tenant, endpoint)
+        const expected = refusedHere.has(name) ? 409 : 503
+        expect([name, status, headers.get('Content-Disposition')]).toEqual([name, expected, null])
+      }
+    } finally {
+      await owner.query('drop trigger refuse_row on audit_log; drop function refuse_row')
+    }
+  })
+})
+
+describe('the start of an import', () => {
+  test('leaves a row with the file; a dry run, a refused file and a repeated request leave none', async () => {
+    const { tenant, secret } = await makeIntegration(app)
+    const token = await makeServiceToken(app, tenant.owner, 'imports:write')
+    const started = async () => (await logOf(tenant)).filter(({ kind }) => kind === 'import-started')
+    const file = quotesFile({ seed: 1, quotes: 2, until: app.now, hours: 24 })
+    const send = (address: string, body: string, headers: Record<string, string>) =>
+      fetch(`${app.url}${address}`, { method: 'POST', headers, body })
+    const asOwner = { Authorization: `Bearer ${tenant.owner}`, 'Content-Type': 'text/csv' }
+    expect((await send('/api/imports?dry_run=true', file, asOwner)).status).toBe(202)
+    await expect
+      .poll(async () => (await send('/api/imports?file_name=a.csv', 'no header', asOwner)).status)
+      .toBe(422)
+    expect(await started()).toEqual([])
+    const address = '/api/integrations/imports?file_name=loads.csv'
+    const signed = {
+      ...signedHeaders({ token, secret }, file, Math.floor(app.now / 1000), {
+        method: 'POST',
+        path: address,
+      }),
+      'Content-Type': 'text/csv',
+    }
+    for (let sent = 0; sent < 2; sent++) expect((await send(address, file, signed)).status).toBe(202)
+    const rows = await started()
+    expect(rows).toHaveLength(1)
+    expect(rows[0]).toMatchObject({ user_id: 1, token_id: expect.any(Number) })
+    expect(JSON.parse(String(rows[0]?.about))).toEqual({ import_id: 2, file: 'loads.csv' })
   })
 })
 

@@ -204,8 +204,8 @@ const placeForImport: BeforeBody<typeof createImport> = async ({ caller: { tenan
   return reserveFile(parts, tenant, bytes)
 }
 
-type FileCall = Pick<Call<typeof createImport>, 'query' | 'body'> & {
-  readonly caller: Pick<PersonCaller | ServiceCaller, 'tenant' | 'userId'>
+type FileCall = Omit<Call<typeof createImport>, 'caller' | 'signed'> & {
+  readonly caller: PersonCaller | ServiceCaller
 }
 
 /**
@@ -214,10 +214,11 @@ type FileCall = Pick<Call<typeof createImport>, 'query' | 'body'> & {
  * @param digest identifies a signed request; null for a request of a person
  */
 async function receiveFile(
-  { caller, query, body }: FileCall,
+  call: FileCall,
   digest: Buffer | null,
   { database, imports: runner }: Pick<Parts, 'database' | 'imports'>,
 ): Promise<{ readonly answer: Static<typeof Import>; readonly isNew: boolean }> {
+  const { query, body } = call
   const fileName = query.file_name?.trim() || 'import.csv'
   if (!isDisplayText(fileName)) {
     throw invalid([
@@ -231,7 +232,7 @@ async function receiveFile(
   const dryRun = query.dry_run === 'true'
   return begin(
     {
-      caller,
+      call,
       bytes: body,
       map: query.map,
       sheet: query.sheet,
@@ -243,13 +244,13 @@ async function receiveFile(
 
 async function begin(
   {
-    caller,
+    call,
     bytes,
     map,
     sheet,
     given,
   }: {
-    readonly caller: FileCall['caller']
+    readonly call: FileCall
     readonly bytes: readonly Uint8Array[]
     readonly map?: string | undefined
     readonly sheet?: string | undefined
@@ -257,17 +258,16 @@ async function begin(
   },
   { database, imports: runner }: Pick<Parts, 'database' | 'imports'>,
 ): Promise<{ readonly answer: Static<typeof Import>; readonly isNew: boolean }> {
-  const { tenant } = caller
+  const { tenant } = call.caller
   const { csv, columns, seen } = await readInTurn(() => openImport(bytes, map, { sheet }))
   const { row, isNew } = await database
     .inTenant(tenant, async (transaction) => {
       await refuseWithHiddenCustomers(transaction, tenant)
-      return beginImport(transaction, tenant, {
+      return beginImport(transaction, call, {
         ...given,
         columns: storedColumns(columns),
         ignoredColumns: columns.ignored,
         bytes_total: csv.bytesTotal,
-        created_by: caller.userId,
       })
     })
     .catch(conflict)

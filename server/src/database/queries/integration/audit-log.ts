@@ -10,7 +10,8 @@ export interface AuditEvent {
   readonly kind: string
   /** The actor; null for the operator of the service and for unauthenticated requests. */
   readonly userId: number | null
-  /** The jti of the service token that was used. */
+  /** The service token that was used; or its jti, if only that is known. */
+  readonly tokenId?: number
   readonly jti?: string | null
   readonly subjectUserId: number | null
   /** Details, such as the id and name of a token. Never a secret. */
@@ -93,7 +94,7 @@ export async function appendAudit(
     entry_number: entry,
     kind: event.kind,
     user_id: event.userId,
-    token_id: await tokenOf(transaction, tenant, event.jti ?? null),
+    token_id: event.tokenId ?? (await tokenOf(transaction, tenant, event.jti ?? null)),
     subject_user_id: event.subjectUserId,
     about: JSON.stringify(event.about),
     count: event.count,
