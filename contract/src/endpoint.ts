@@ -71,6 +71,8 @@ export interface Endpoint<
   readonly cacheSeconds?: number
   /** True if the response starts or ends the browser session with a cookie. */
   readonly setsSession?: boolean
+  /** True if a success response may have the header `Lanewise-Update`, because the update was not applied. */
+  readonly mayNotApply?: boolean
   /** Problems in addition to those that follow from `who`, `query` and `body`. */
   readonly problems?: readonly ProblemCode[]
   readonly examples?: {

@@ -2,6 +2,7 @@ import { type Endpoint, underTenantLimit } from './endpoint.ts'
 import { signatureToleranceSeconds, tenantRequestsPerWindowMax, tenantWindowSeconds } from './limits.ts'
 import type { Json } from './openapi-schemas.ts'
 import { signatureForm, timestampForm } from './signature.ts'
+import { notAppliedHeader, notAppliedReasons } from './update-header.ts'
 
 /** The request and response headers of the OpenAPI document. */
 
@@ -73,6 +74,10 @@ export const responseHeaders = {
     'true: this is the saved response to an identical earlier signed request, and nothing was changed',
     'true',
   ),
+  LanewiseUpdate: header(
+    `Present only if updated is false: nothing of this update was applied. The reason is ${notAppliedReasons.join(' or ')}: newer signed values remain, or the body had only lane_ref`,
+    notAppliedHeader('older-signature')['Lanewise-Update'],
+  ),
   WwwAuthenticate: header('How to authenticate', 'Bearer realm="integrations"'),
   AcceptPost: header('The content type that the address accepts', 'application/json'),
   AcceptEncoding: header('The content encoding that the address accepts', 'identity'),
@@ -103,9 +108,10 @@ const namesOfIgnored = {
 } as const
 
 /** The response headers that depend on the properties of the endpoint. */
-function ownHeaders({ who, answerKind, setsSession }: Endpoint) {
+function ownHeaders({ who, answerKind, setsSession, mayNotApply }: Endpoint) {
   return {
     ...(who.kind === 'service' && who.signed ? { 'Idempotent-Replayed': 'IdempotentReplayed' as const } : {}),
+    ...(mayNotApply === true ? { 'Lanewise-Update': 'LanewiseUpdate' as const } : {}),
     ...(answerKind === 'csv' ? { 'Content-Disposition': 'ContentDisposition' as const } : {}),
     ...(setsSession === true ? { 'Set-Cookie': 'SetCookie' as const } : {}),
   }

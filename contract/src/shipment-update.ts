@@ -10,7 +10,7 @@ export const shipmentUpdate = endpoint({
   path: '/api/integrations/tms/shipment-update',
   summary: 'Push booked revenue and cost for a lane',
   description:
-    'Records AR (customer_rate) and AP (truck_cost) of a booking. A value replaces the current value; an absent or null value does not change it. Sending the same payload twice is safe. A value signed earlier than the current value of a field is recorded but not applied. customer_basis and truck_basis state what an amount includes; without them, the default basis of the brokerage is assumed. cancelled: true cancels the booking; a newer booking books the quote again.',
+    'Records AR (customer_rate) and AP (truck_cost) of a booking. A value replaces the current value; an absent or null value does not change it. Sending the same payload twice is safe. A value signed earlier than the current value of a field is recorded but not applied; if nothing of an update is applied, the response has the header Lanewise-Update. customer_basis and truck_basis state what an amount includes; without them, the default basis of the brokerage is assumed. cancelled: true cancels the booking; a newer booking books the quote again.',
   tag: 'Integration',
   who: { kind: 'service', signed: true, signs: 'body', scope: 'integrations:write' },
   body: Type.Object({
@@ -41,6 +41,7 @@ export const shipmentUpdate = endpoint({
     cancel_reason: Type.Optional(text('Why the booking was cancelled; only with cancelled: true')),
   }),
   status: 200,
+  mayNotApply: true,
   answer: Type.Object({
     status: Type.Literal('ok'),
     lane_id: Type.Integer(),

@@ -21,6 +21,17 @@ export interface Stamp {
 /** The stamp of a field's current value, followed by the newest stamp of each other sender of the field. */
 export type FieldStamps = readonly Stamp[]
 
+/**
+ * The most seconds that a signed time may lie ahead of the clock: the window of signatures. A saved time that lies further ahead was
+ * accepted while the service's clock was wrong.
+ */
+export const signedAheadSecondsMax = 300
+
+/** Whether a time (epoch seconds) lies further ahead of the clock (`now`, epoch milliseconds) than a signature may. */
+export function isTooFarAhead(seconds: number, now: number): boolean {
+  return seconds > Math.floor(now / 1000) + signedAheadSecondsMax
+}
+
 /** Whether the sender's clock was ahead of the database's clock when the update arrived. */
 function isAhead({ signed, effective }: Stamp): boolean {
   return signed > effective
@@ -44,6 +55,25 @@ function isNewest(stamps: FieldStamps, incoming: Stamp): boolean {
   const [currentTime, incomingTime] =
     isAhead(held) && isAhead(incoming) ? [held.signed, incoming.signed] : [held.effective, incoming.effective]
   return compared(currentTime, incomingTime, held, incoming) <= 0
+}
+
+/**
+ * Whether an incoming value that arrived at `now` replaces the current value of a field. A saved time that is too far ahead does not
+ * count against a message whose own time is possible; otherwise no update would be applied until the clock reaches that time. If the
+ * current value has such a time, the incoming message must be newer than the stamps of all other senders.
+ */
+function replaces(stamps: FieldStamps, incoming: Stamp, now: number): boolean {
+  if (isTooFarAhead(incoming.signed, now)) return isNewest(stamps, incoming)
+  const possible = possibleStamps(stamps, now)
+  return possible[0] === stamps[0]
+    ? isNewest(possible, incoming)
+    : possible.every((stamp) => isNewest([stamp], incoming))
+}
+
+function possibleStamps(stamps: FieldStamps, now: number): FieldStamps {
+  return stamps.some(({ signed }) => isTooFarAhead(signed, now))
+    ? stamps.filter(({ signed }) => !isTooFarAhead(signed, now))
+    : stamps
 }
 
 /** Negative if the incoming message is newer than the current one, or of the same second with a higher rank. */
@@ -136,22 +166,28 @@ export function stampOf({ sender, signedAtSeconds, rank = 0, content }: SignedMe
 }
 
 /**
- * Decides which of the `carried` fields a message writes: the value with the newest stamp is applied. With `staleWrites` `apply`,
- * every sent value is applied.
+ * Decides which of the `carried` fields a message that arrived at `now` (epoch milliseconds of the database's clock) writes: the value
+ * with the newest stamp is applied (see `replaces`). With `staleWrites` `apply`, every sent value is applied.
  *
- * @example stampFields({}, ['rate'], stampOf(3, 120, 120_000)).written // Set { 'rate' }
+ * @example stampFields({}, ['rate'], stampOf({ sender: 3, signedAtSeconds: 120, content: '{}' }, 120_000), 120_000).written
+ *   // Set { 'rate' }
  */
 export function stampFields<Field extends string>(
   held: Readonly<Partial<Record<Field, FieldStamps>>>,
   carried: readonly Field[],
   stamp: Stamp,
+  now: number,
   staleWrites: 'reject' | 'apply' = 'reject',
 ): StampedFields<Field> {
   const written = new Set(
-    carried.filter((field) => staleWrites === 'apply' || isNewest(held[field] ?? [], stamp)),
+    carried.filter((field) => staleWrites === 'apply' || replaces(held[field] ?? [], stamp, now)),
   )
   const stamps: Partial<Record<Field, FieldStamps>> = { ...held }
-  for (const field of carried) stamps[field] = stampsAfter(held[field] ?? [], stamp, written.has(field))
+  for (const field of carried) {
+    const before = held[field] ?? []
+    const isReplaced = written.has(field) && !isTooFarAhead(stamp.signed, now)
+    stamps[field] = stampsAfter(isReplaced ? possibleStamps(before, now) : before, stamp, written.has(field))
+  }
   return { written, stamps, changed: carried.some((field) => !sameStamps(stamps[field], held[field])) }
 }
 

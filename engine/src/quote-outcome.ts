@@ -146,6 +146,19 @@ export function withCancellation(facts: OutcomeFacts, second: number): OutcomeFa
   return cancellations === facts.cancellations ? facts : { ...facts, cancellations }
 }
 
+/** The facts with `instead` in place of each second of a booking or cancellation that is not possible. The same object if all are. */
+export function withPossibleTimes(
+  facts: OutcomeFacts,
+  isImpossible: (second: number) => boolean,
+  instead: number,
+): OutcomeFacts {
+  const { bookings, cancellations } = facts
+  if (![...bookings, ...cancellations].some(isImpossible)) return facts
+  const possible = (times: readonly number[]) =>
+    [...new Set(times.map((time) => (isImpossible(time) ? instead : time)))].sort((a, b) => a - b)
+  return { ...facts, bookings: possible(bookings), cancellations: possible(cancellations) }
+}
+
 export interface ReportedOutcome {
   readonly outcome: SavedOutcome
   readonly reason: OutcomeReason | null

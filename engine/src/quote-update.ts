@@ -76,7 +76,7 @@ export function stampOfQuote({ outcome, content, sender, signedAtSeconds }: Push
 export function applyPushedQuote(saved: SavedQuote, quote: PushedQuote, now: number): AppliedQuote {
   const { carried, outcome } = quote
   const stamp = stampOfQuote(quote, now)
-  const { written, stamps, changed } = stampFields(saved.stamps, carried, stamp)
+  const { written, stamps, changed } = stampFields(saved.stamps, carried, stamp, now)
   const reported =
     outcome === null ? saved.facts : withReport(saved.facts, outcome, stamp.effective, written.has('outcome'))
   const facts = afterValidity(reported, written.has('validUntil') ? quote.validUntil : null, stamps, now)

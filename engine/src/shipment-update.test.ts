@@ -479,3 +479,55 @@ test('an update without effect reports no change, and an older update only recor
     { sender: 2, signed: start - 1, effective: start - 1 },
   ])
 })
+
+describe('after a clock that was ahead is set right', () => {
+  const ahead = 7_200
+  const from = (sender: number, second: number, rate: number): Arrival => ({
+    update: { fields: { customerRateCents: rate }, sender, signedAtSeconds: start + second },
+    at: start + second,
+  })
+  const cancelledBy = (sender: number, second: number): Arrival => ({
+    update: { fields: {}, cancellation: { reason: null }, sender, signedAtSeconds: start + second },
+    at: start + second,
+  })
+  /** Signed, and mostly received, by clocks that are ahead. */
+  const wrong = [from(1, ahead, 5_000)]
+  const beforeAndWrong = [from(2, -10, 1_000), from(1, ahead, 5_000)]
+  const cases: readonly (readonly [name: string, arrivals: readonly Arrival[], rate: number | null])[] = [
+    ['the same sender', [...wrong, from(1, 60, 2_000)], 2_000],
+    ['another sender', [...wrong, from(2, 60, 2_000)], 2_000],
+    ['a sender whose clock is a little ahead', [...wrong, { ...from(2, 340, 2_000), at: start + 60 }], 2_000],
+    ['two right updates in signed order', [...wrong, from(1, 60, 2_000), from(1, 70, 3_000)], 3_000],
+    [
+      'two right updates, the older one late',
+      [...wrong, from(1, 70, 3_000), { ...from(1, 60, 2_000), at: start + 80 }],
+      3_000,
+    ],
+    ['a right update that is older than one before', [...beforeAndWrong, from(3, -20, 4_000)], 5_000],
+    ['a right update after one before', [...beforeAndWrong, from(3, 60, 4_000)], 4_000],
+    ['a cancellation', [...wrong, cancelledBy(1, 60)], null],
+    ['a booking after a cancellation that was ahead', [cancelledBy(1, ahead), from(1, 60, 2_000)], 2_000],
+    [
+      'only the clock of the service was ahead',
+      [{ ...from(1, ahead, 5_000), at: start }, from(1, 60, 2_000)],
+      2_000,
+    ],
+    ['the wrong time is within the window', [from(1, 290, 5_000), from(1, 10, 2_000)], 5_000],
+    ['the clock reached the wrong time', [...wrong, from(1, ahead - 10, 2_000)], 5_000],
+    [
+      'a second message from the clock that is ahead',
+      [...wrong, { ...from(1, ahead - 5, 6_000), at: start + 10 }],
+      5_000,
+    ],
+  ]
+
+  test.each(cases)('%s', (_name, arrivals, rate) => {
+    const before = quoteAfter(arrivals.slice(0, -1))
+    const { update, at } = arrivals.at(-1) as Arrival
+    const { lane: quote, updated } = applyShipmentUpdate(before, update, at * 1000)
+    const isApplied = rate === (update.fields.customerRateCents ?? null)
+    expect([quote.booking.customerRateCents, updated]).toEqual([rate, isApplied])
+    expect(quote.outcome.outcome).toBe(rate === null ? 'pending' : 'won')
+    expect(quote.booking.cancelledAt).toBe(rate === null ? at * 1000 : null)
+  })
+})

@@ -8,7 +8,7 @@ import {
   ofEachBookingField,
   type SentBookingField,
 } from './booking-fields.ts'
-import { type FieldStamps, stampFields, stampOf } from './field-stamps.ts'
+import { type FieldStamps, isTooFarAhead, stampFields, stampOf } from './field-stamps.ts'
 import {
   type CurrentBooking,
   cancelledAtFrom,
@@ -19,6 +19,7 @@ import {
   type QuoteOutcome,
   withBooking,
   withCancellation,
+  withPossibleTimes,
 } from './quote-outcome.ts'
 
 export type BookingStamps = Readonly<Partial<Record<BookingField, FieldStamps>>>
@@ -74,10 +75,15 @@ export function applyShipmentUpdate(
   const isCancellation = update.cancellation !== undefined
   const content = JSON.stringify([update.fields, update.cancellation ?? null])
   const stamp = stampOf({ ...update, rank: isCancellation ? 1 : 0, content }, now)
-  const facts = factsAfter(quote.facts, update, stamp.effective)
+  // Times that are too far ahead were recorded while the clock was wrong: they count as just before this message.
+  const known = isTooFarAhead(update.signedAtSeconds, now)
+    ? quote.facts
+    : withPossibleTimes(quote.facts, (second) => isTooFarAhead(second, now), stamp.effective - 1)
+  const added = factsAfter(known, update, stamp.effective)
+  const facts = added === known ? quote.facts : added
   const fields = carriedFields(update, facts)
   const carried = bookingFields.filter((field) => fields[field] !== undefined)
-  const { written, stamps } = stampFields(quote.stamps, carried, stamp, staleWrites)
+  const { written, stamps } = stampFields(quote.stamps, carried, stamp, now, staleWrites)
   const merged = { ...quote.booking, ...only(fields, written) }
   // The update that clears the last amount cancels the booking, even if another sender's cancellation has a later time.
   const cleared = isBooked(quote.booking) && !isBooked(merged) ? only(fields, cancelFields) : {}

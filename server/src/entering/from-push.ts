@@ -266,7 +266,7 @@ export function newOfPush(
         ...(saved as NewQuote),
         ...(isRecent(quotedAt, by.now) ? costExpected(pricing, saved as NewQuote) : {}),
         external_id: externalId,
-        quote_signed_at: stampFields<PushedQuoteField>({}, [...columns.keys()], stamp).stamps,
+        quote_signed_at: stampFields<PushedQuoteField>({}, [...columns.keys()], stamp, now.getTime()).stamps,
         outcome: decided.outcome,
         outcome_reason: decided.reason,
         outcome_source: decided.source,

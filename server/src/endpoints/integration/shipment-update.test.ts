@@ -1,5 +1,7 @@
 import pg from 'pg'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { signatureToleranceSeconds } from '#contract/limits.ts'
+import { signedAheadSecondsMax } from '#engine/field-stamps.ts'
 import { appOn } from '#testing/app-on-database.ts'
 import { asTableOwner } from '#testing/as-table-owner.ts'
 import {
@@ -36,8 +38,14 @@ beforeEach(() => {
 })
 
 const seconds = () => Math.floor(app.now / 1000)
-const push = (update: Record<string, unknown>, timestamp = seconds()) =>
-  pushUpdate(app, acme, update, timestamp)
+/** Pushes an update. The response names an update that is not applied in a header, too. */
+async function push(update: Record<string, unknown>, timestamp = seconds()): Promise<Answer> {
+  const answer = await pushUpdate(app, acme, update, timestamp)
+  expect(answer.headers.get('Lanewise-Update')?.split(';')[0]).toBe(
+    answer.body.updated === false ? 'not-applied' : undefined,
+  )
+  return answer
+}
 const quoteOf = async (ref: string) =>
   (await call(app, 'GET', `/api/lanes/${ref}`, { token: acme.tenant.owner })).body
 const changesOf = async (ref: string) =>
@@ -147,11 +155,9 @@ describe('200', () => {
 
   test('only lane_ref: nothing was there to apply, so updated is false', async () => {
     const quote = await makeQuote(app, acme.tenant)
-    expect((await push({ lane_ref: quote.lane_ref })).body).toEqual({
-      status: 'ok',
-      lane_id: quote.lane_id,
-      updated: false,
-    })
+    const { headers, body } = await push({ lane_ref: quote.lane_ref })
+    expect(body).toEqual({ status: 'ok', lane_id: quote.lane_id, updated: false })
+    expect(headers.get('Lanewise-Update')).toBe('not-applied; reason=nothing-to-apply')
     expect(await quoteOf(quote.lane_ref)).toEqual(quote)
   })
 
@@ -278,6 +284,7 @@ describe('200', () => {
     await push({ lane_ref: quote.lane_ref, customer_rate: 2200 })
     const late = await push({ lane_ref: quote.lane_ref, customer_rate: 2100 }, seconds() - 10)
     expect(late.body.updated).toBe(false)
+    expect(late.headers.get('Lanewise-Update')).toBe('not-applied; reason=older-signature')
     expect((await quoteOf(quote.lane_ref)).customer_rate).toBe(2200)
     const { rows } = await owner
       .query('begin')
@@ -412,6 +419,24 @@ describe('200', () => {
     } finally {
       await behind.close()
     }
+  })
+
+  test('a time that was signed two hours ahead does not keep a right update out', async () => {
+    expect(signedAheadSecondsMax).toBe(signatureToleranceSeconds)
+    const quote = await makeQuote(app, acme.tenant)
+    app.now += 7_200_000
+    try {
+      await push({ lane_ref: quote.lane_ref, customer_rate: 5000, truck_cost: 4000 })
+    } finally {
+      app.now -= 7_200_000
+    }
+    await push({ lane_ref: quote.lane_ref, customer_rate: 2000, truck_cost: 1500 })
+    expect(await quoteOf(quote.lane_ref)).toMatchObject({ customer_rate: 2000, truck_cost: 1500 })
+    const older = await push({ lane_ref: quote.lane_ref, customer_rate: 1900 }, seconds() - 1)
+    expect(older.body.updated).toBe(false)
+    const { body } = await push({ lane_ref: quote.lane_ref, cancelled: true }, seconds() + 1)
+    expect(body.updated).toBe(true)
+    expect(await quoteOf(quote.lane_ref)).toMatchObject({ customer_rate: null, outcome: 'pending' })
   })
 
   test('the window follows the server’s clock', async () => {

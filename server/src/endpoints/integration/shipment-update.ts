@@ -2,6 +2,7 @@ import type { BodyOf } from '#contract/endpoint.ts'
 import { type FieldError, invalid } from '#contract/errors.ts'
 import { readTime } from '#contract/fields.ts'
 import { shipmentUpdate } from '#contract/shipment-update.ts'
+import { notAppliedHeader } from '#contract/update-header.ts'
 import {
   type BookingName,
   type BookingUnit,
@@ -168,6 +169,11 @@ export function decideUpdate(
   }
 }
 
+/** Whether an update names only its quote. */
+function carriesNothing(body: UpdateFields): boolean {
+  return body.cancelled !== true && Object.keys(carriedFields(body)).length === 0
+}
+
 /**
  * A repeated request gets its stored answer. Otherwise the quote is found by its ref, the update is merged, and the quote,
  * its change and the update are saved in one commit. The next read uses the new facts.
@@ -183,5 +189,11 @@ export const shipmentUpdateEndpoint = serve(shipmentUpdate, async ({ caller, bod
   )
   if (answer === null) throw noQuote(body.lane_ref)
   const result = { status: 'ok' as const, lane_id: answer.quoteId, updated: answer.updated }
-  return answer.replayed ? new Reply(result, { 'Idempotent-Replayed': 'true' }) : result
+  const headers = {
+    ...(answer.replayed ? { 'Idempotent-Replayed': 'true' } : {}),
+    ...(answer.updated
+      ? {}
+      : notAppliedHeader(carriesNothing(body) ? 'nothing-to-apply' : 'older-signature')),
+  }
+  return new Reply(result, headers)
 })
