@@ -33,7 +33,12 @@ export const IntegrationCall = Type.Object({
       description: 'Problem code of the response, as listed under /problems; null if there was no problem',
     }),
   ),
-  detail: nullable(Type.String({ description: 'The problem detail that the caller received' })),
+  detail: nullable(
+    Type.String({
+      description:
+        'The problem detail that the caller received; for a shipment update that was answered with 200 and not applied, the reason',
+    }),
+  ),
   request_id: Type.String(),
   token: {
     ...nullable(Type.Object({ id: Type.Integer(), name: Type.String() })),
@@ -57,10 +62,10 @@ export const listIntegrationCalls = endpoint({
   who: admin,
   query: Type.Object({
     outcome: Type.Optional(
-      oneOf('refused: only calls with a status of 400 or above; ok: only calls with a status below 400', [
-        'refused',
-        'ok',
-      ]),
+      oneOf(
+        'refused: only calls with a status of 400 or above; ok: only calls with a status below 400; not_applied: only shipment updates that were answered with 200 and not applied',
+        ['refused', 'ok', 'not_applied'],
+      ),
     ),
     operation: Type.Optional(
       Type.String({
@@ -81,7 +86,14 @@ export const listIntegrationCalls = endpoint({
     limit: Type.Optional(wholeNumber(`Calls per page; default ${pageSizeDefault}`, 1, pageSizeMax)),
   }),
   status: 200,
-  answer: Type.Object({ calls: Type.Array(IntegrationCall), next_cursor: nullable(Type.String()) }),
+  answer: Type.Object({
+    calls: Type.Array(IntegrationCall),
+    updates_not_applied: Type.Integer({
+      description:
+        'Number of logged shipment updates that were answered with 200 and not applied, whatever the filter',
+    }),
+    next_cursor: nullable(Type.String()),
+  }),
   examples: {
     answer: {
       calls: [
@@ -102,6 +114,7 @@ export const listIntegrationCalls = endpoint({
           not_kept: 0,
         },
       ],
+      updates_not_applied: 0,
       next_cursor: null,
     },
   },

@@ -30,11 +30,13 @@ const loggedOperations = [
   'mcp',
 ]
 
+const outcomes = ['refused', 'ok', 'not_applied'] as const
+
 /** The latest calls to the integration API, updated live, with the reason of each rejection. */
 export function IntegrationLog() {
   const { params, go } = useIntegrationAddress()
   const [paused, setPaused] = useState(false)
-  const outcome = params.outcome === 'refused' || params.outcome === 'ok' ? params.outcome : undefined
+  const outcome = outcomes.find((one) => one === params.outcome)
   const operation = loggedOperations.find((name) => name === params.operation)
   const tokenId = /^[1-9]\d{0,8}$/.test(params.token ?? '') ? Number(params.token) : undefined
   const before = params.before
@@ -80,6 +82,12 @@ export function IntegrationLog() {
                 : 'Updates every 2 seconds'}
         </Text>
       </Group>
+      {calls.data !== undefined && calls.data.updates_not_applied > 0 && (
+        <Text size="sm">
+          Shipment updates that were accepted and not applied: {count(calls.data.updates_not_applied)}. Often
+          a clock was ahead when an earlier update was signed.
+        </Text>
+      )}
       <Calls answer={calls} isFiltered={Boolean(outcome ?? operation ?? tokenId)} go={go} before={before} />
     </Section>
   )
@@ -93,7 +101,7 @@ function Filters({
   tokenId,
   go,
 }: {
-  outcome: 'refused' | 'ok' | undefined
+  outcome: (typeof outcomes)[number] | undefined
   operation: string | undefined
   tokenId: number | undefined
   go: Go
@@ -109,6 +117,7 @@ function Filters({
           { value: '', label: 'All' },
           { value: 'refused', label: 'Rejected' },
           { value: 'ok', label: 'OK' },
+          { value: 'not_applied', label: 'Not applied' },
         ]}
         value={outcome ?? ''}
         onChange={(next) => filter({ outcome: next })}
@@ -229,7 +238,7 @@ const columns: Column<Call>[] = [
     ),
   },
   { key: 'status', header: 'Status, ms', cell: (call) => <Status call={call} /> },
-  { key: 'why', header: 'Why rejected', cell: (call) => <Why call={call} />, wraps: true },
+  { key: 'why', header: 'Why rejected or not applied', cell: (call) => <Why call={call} />, wraps: true },
   { key: 'query', header: 'Query', cell: ({ query }) => readable(query), wraps: true },
   {
     key: 'token',
@@ -269,10 +278,13 @@ function Time({ at }: { at: string }) {
 
 function Status({ call }: { call: Call }) {
   const refused = call.status >= 400
+  // Only an update that was accepted and not applied has a detail without a refusal.
+  const notApplied = !refused && call.detail !== null
   return (
     <>
-      <span style={{ color: refused ? 'var(--lost)' : 'var(--won)', fontWeight: 600 }}>
-        {refused ? '✕' : '✓'} {call.status} {refused ? 'rejected' : 'OK'}
+      <span style={{ color: refused || notApplied ? 'var(--lost)' : 'var(--won)', fontWeight: 600 }}>
+        {refused ? '✕' : notApplied ? '!' : '✓'} {call.status}{' '}
+        {refused ? 'rejected' : notApplied ? 'not applied' : 'OK'}
       </span>
       <Text size="xs" c="dimmed">
         {call.ms.toFixed(1)} ms

@@ -17,6 +17,8 @@ export interface LastMinuteCounts {
 export interface OpenCall {
   /** Records the parameters of a call as a query string, if they are in its body. */
   asks(query: string): void
+  /** Records what the caller of an answered call should know. */
+  remark(text: string): void
   /** Records why a call is refused, even if its answer has status 200. */
   refuse(why: Problem): void
   /** `answered` is false if the caller closed the connection before the answer. */
@@ -80,6 +82,10 @@ class CallInProgress implements OpenCall {
 
   asks(query: string): void {
     this.#call = { ...this.#call, url: `?${query}` }
+  }
+
+  remark(text: string): void {
+    this.#call = { ...this.#call, remark: text }
   }
 
   refuse(why: Problem): void {

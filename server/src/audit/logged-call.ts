@@ -11,7 +11,9 @@ const detailLengthMax = 2_000
 /** The row of the log for a call, without credentials. */
 export function loggedCall({ call, problem, answer, notKept }: DraftCall): LoggedCall {
   const { status, ms, answered } = answer
-  const why = problem?.message ?? (answered ? null : 'The caller closed the connection before the answer.')
+  const why =
+    problem?.message ??
+    (answered ? (call.remark ?? null) : 'The caller closed the connection before the answer.')
   return {
     at: call.at,
     operation: call.endpoint.name,

@@ -19,6 +19,8 @@ export interface BegunCall {
   readonly requestId: string
   readonly network: string
   readonly at: number
+  /** What the caller of an answered call should know. */
+  readonly remark?: string
 }
 
 export interface CallAnswer {

@@ -37,13 +37,15 @@ export interface AskedBy {
 /** The part of a call that a read needs. Reads serve both people and machines with the same code. */
 export type ReadCall<E extends Endpoint> = Pick<Call<E>, 'query'> & AskedBy
 
-/** An answer with additional headers, such as a cookie. */
+/** An answer with additional headers, such as a cookie, and a remark for the log of calls. */
 export class Reply<Body> {
   readonly body: Body
   readonly headers: Readonly<Record<string, string>>
-  constructor(body: Body, headers: Readonly<Record<string, string>>) {
+  readonly remark: string | null
+  constructor(body: Body, headers: Readonly<Record<string, string>>, remark: string | null = null) {
     this.body = body
     this.headers = headers
+    this.remark = remark
   }
 }
 

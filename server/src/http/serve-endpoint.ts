@@ -77,7 +77,10 @@ export function serveEndpoint(
         return sendFile(result as CsvFile, request, reply, { endpoint, parts, admitted })
       }
       const body = result instanceof Reply ? result.body : result
-      if (result instanceof Reply) reply.headers(result.headers)
+      if (result instanceof Reply) {
+        reply.headers(result.headers)
+        if (result.remark !== null) request.record?.call?.remark(result.remark)
+      }
       return reply
         .code(endpoint.status)
         .headers(headers)

@@ -87,6 +87,26 @@ describe('200', () => {
     })
   })
 
+  test('an update that was not applied is listed with its reason, selected and counted', async () => {
+    const own = await makeIntegration(app)
+    const { lane_ref } = await makeQuote(app, own.tenant)
+    const at = Math.floor(app.now / 1000)
+    const sent = [
+      await pushUpdate(app, own, { lane_ref, customer_rate: 2200 }, at),
+      await pushUpdate(app, own, { lane_ref, customer_rate: 2100 }, at - 10),
+      await pushUpdate(app, own, { lane_ref }, at),
+      await pushUpdate(app, { ...own, secret: 'wrong' }, { lane_ref }, at),
+    ]
+    expect(sent.map(({ status }) => status)).toEqual([200, 200, 200, 401])
+    for (const answer of sent) await entryOf(answer, own)
+    const { body } = await call(app, 'GET', `${listPath}?outcome=not_applied`, { token: own.tenant.owner })
+    expect(body.updates_not_applied).toBe(2)
+    expect(body.calls.map(({ status, problem, detail }: ListedCall) => [status, problem, detail])).toEqual([
+      [200, null, 'Not applied: the body had only lane_ref.'],
+      [200, null, 'Not applied: the quote has values with a newer signature.'],
+    ])
+  })
+
   test('a read is listed with its lane and rate, and nothing else of its query', async () => {
     const markup = `/api/integrations/insights/markup?origin=Dallas,%20TX&destination=Atlanta,GA&equipment=V&proposed_rate=2000&api_key=canary&note=canary`
     const entry = await entryOf(await read(acme.token, markup))
@@ -214,7 +234,7 @@ describe('200', () => {
     const none = await call(app, 'GET', listPath, { token: fresh.owner })
     expect(JSON.stringify(theirs.body)).not.toContain('Canaryville')
     expect(JSON.stringify(theirs.body)).not.toContain(canary.headers.get('Request-Id'))
-    expect(none.body).toEqual({ calls: [], next_cursor: null })
+    expect(none.body).toEqual({ calls: [], updates_not_applied: 0, next_cursor: null })
   })
 
   test('no token, secret or body is ever stored', async () => {

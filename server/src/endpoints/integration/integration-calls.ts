@@ -51,13 +51,18 @@ export const integrationCallEndpoints: ServedEndpoint[] = [
       ...(query.token_id === undefined ? {} : { tokenId: query.token_id }),
     }
     const before = readCursor(query.cursor)
-    const rows = await database.inTenant(caller.tenant, (transaction) =>
-      calls.listIntegrationCalls(transaction, caller.tenant, filter, { before, limit: limit + 1 }),
-    )
+    const { rows, notApplied } = await database.inTenant(caller.tenant, async (transaction) => ({
+      rows: await calls.listIntegrationCalls(transaction, caller.tenant, filter, {
+        before,
+        limit: limit + 1,
+      }),
+      notApplied: await calls.countNotApplied(transaction, caller.tenant, filter.from),
+    }))
     const page = rows.slice(0, limit)
     const last = page.at(-1)
     return {
       calls: page.map(callAnswer),
+      updates_not_applied: notApplied,
       next_cursor: rows.length > limit && last !== undefined ? String(last.call_id) : null,
     }
   }),

@@ -2,7 +2,7 @@ import type { BodyOf } from '#contract/endpoint.ts'
 import { type FieldError, invalid } from '#contract/errors.ts'
 import { readTime } from '#contract/fields.ts'
 import { shipmentUpdate } from '#contract/shipment-update.ts'
-import { notAppliedHeader } from '#contract/update-header.ts'
+import { type NotAppliedReason, notAppliedHeader } from '#contract/update-header.ts'
 import {
   type BookingName,
   type BookingUnit,
@@ -169,6 +169,11 @@ export function decideUpdate(
   }
 }
 
+const notAppliedRemarks: Readonly<Record<NotAppliedReason, string>> = {
+  'older-signature': 'Not applied: the quote has values with a newer signature.',
+  'nothing-to-apply': 'Not applied: the body had only lane_ref.',
+}
+
 /** Whether an update names only its quote. */
 function carriesNothing(body: UpdateFields): boolean {
   return body.cancelled !== true && Object.keys(carriedFields(body)).length === 0
@@ -189,11 +194,8 @@ export const shipmentUpdateEndpoint = serve(shipmentUpdate, async ({ caller, bod
   )
   if (answer === null) throw noQuote(body.lane_ref)
   const result = { status: 'ok' as const, lane_id: answer.quoteId, updated: answer.updated }
-  const headers = {
-    ...(answer.replayed ? { 'Idempotent-Replayed': 'true' } : {}),
-    ...(answer.updated
-      ? {}
-      : notAppliedHeader(carriesNothing(body) ? 'nothing-to-apply' : 'older-signature')),
-  }
-  return new Reply(result, headers)
+  const replayed: Readonly<Record<string, string>> = answer.replayed ? { 'Idempotent-Replayed': 'true' } : {}
+  if (answer.updated) return new Reply(result, replayed)
+  const reason = carriesNothing(body) ? 'nothing-to-apply' : 'older-signature'
+  return new Reply(result, { ...replayed, ...notAppliedHeader(reason) }, notAppliedRemarks[reason])
 })

@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import type { TenantTransaction } from '../../schema/index.ts'
 import type { Database, TenantId } from '../../session/index.ts'
 
@@ -54,7 +55,7 @@ export async function saveIntegrationCalls(
 }
 
 export interface CallFilter {
-  readonly outcome?: 'refused' | 'ok'
+  readonly outcome?: 'refused' | 'ok' | 'not_applied'
   readonly operation?: string
   readonly tokenId?: number
   /** Only calls from this time on. */
@@ -79,6 +80,9 @@ export async function listIntegrationCalls(
     .where('call.called_at', '>=', filter.from)
   if (filter.outcome === 'refused') query = query.where('call.status', '>=', 400)
   if (filter.outcome === 'ok') query = query.where('call.status', '<', 400)
+  if (filter.outcome === 'not_applied') {
+    query = query.where('call.status', '<', 400).where('call.detail', 'is not', null)
+  }
   if (filter.operation !== undefined) query = query.where('call.operation', '=', filter.operation)
   if (filter.tokenId !== undefined) query = query.where('call.token_id', '=', filter.tokenId)
   if (page.before !== null) query = query.where('call.call_id', '<', page.before)
@@ -86,3 +90,20 @@ export async function listIntegrationCalls(
 }
 
 export type IntegrationCallRow = Awaited<ReturnType<typeof listIntegrationCalls>>[number]
+
+/** The number of logged updates since `from` that were answered with 200 and not applied: only these have a detail without a refusal. */
+export async function countNotApplied(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  from: Date,
+): Promise<number> {
+  const { count } = await transaction
+    .selectFrom('integration_calls')
+    .select(sql<number>`count(*)::int`.as('count'))
+    .where('tenant_id', '=', tenant)
+    .where('called_at', '>=', from)
+    .where('status', '<', 400)
+    .where('detail', 'is not', null)
+    .executeTakeFirstOrThrow()
+  return count
+}
