@@ -213,7 +213,7 @@ it('the margin of a booking in Canadian dollars is in US dollars, like all amoun
     secret: await makeSecret(app, tenant.owner),
   }
   const booking = {
-    ...{ lane_ref: made.lane_ref, customer_rate: 1000, truck_cost: 800 },
+    ...{ lane_ref: made.lane_ref, customer_rate: 2600, truck_cost: 2400 },
     ...{ customer_currency: 'CAD', truck_currency: 'CAD' },
   }
   expect((await pushUpdate(app, integration, booking)).status).toBe(200)
