@@ -111,7 +111,7 @@ test.each([
   ['the zone at the end of a day', String.raw`const p = /\s*(Z|UTC|[+-]\d{2}:\d{2})$/i`],
   ['zeros', String.raw`const p = /^(USD\s*|US\$\s*|\$\s*)?0*(0|\.0|0\.)0*$/i`],
   ['words in a loop', String.raw`const p = /^(\w+\s?)*$/`],
-  ['a constant in a template', 'const many = `\\\\s*`\nconst p = new RegExp(`${many}$`)'],
+  ['a constant in a template', `const many = \`\\\\s*\`\nconst p = new RegExp(\`\${many}$\`)`],
 ])('a pattern that backtracks is found: %s', (_what, text) => {
   const { patterns } = patternsOf('planted.ts', text)
   expect(patterns).toHaveLength(1)
