@@ -93,7 +93,7 @@ function lossesInWords({ losses }: Estimate): string | null {
   const share = Math.round(100 * losses.about_price_share)
   return share === 0
     ? all
-    : `${all}, by the reasons given; the rates of all such losses say that about ${share}% were`
+    : `${all}, say their reasons; their rates are so high that about ${share}% of them count as about price`
 }
 
 const trustWords: Readonly<Record<Trust, string>> = { good: 'Good', fair: 'Fair', weak: 'Weak', none: 'None' }
