@@ -80,8 +80,8 @@ export function withRanks(all: ReadonlyMap<string, readonly string[]>): Map<stri
         (_, column, id) => `"${column}": ${quotes.get(id) ?? 'L'}`,
       )
       .replaceAll(/"request_id": (\d+)/g, (_, id) => `"request_id": ${requests.get(id) ?? 'R'}`)
-      // The first part of a lane_ref. The parts of a date have fewer digits.
-      .replaceAll(/\d{6,}(?=-\d+-\d+)/g, (id) => requests.get(id) ?? 'R')
+      // The first part of a lane_ref, however few digits it has, and not the year of a date.
+      .replaceAll(/(?<![\w-])(?!\d{4}-\d\d-\d\d)\d+(?=-\d+-\d+)/g, (id) => requests.get(id) ?? 'R')
   const ranked = (all.get('quotes') ?? [])
     .map((row) => ({ key: JSON.parse(row) as QuoteKey, sorted: rank(row) }))
     .sort((a, b) => (a.sorted < b.sorted ? -1 : 1))
