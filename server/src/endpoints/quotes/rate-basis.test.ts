@@ -829,18 +829,19 @@ describe('Canadian dollars', () => {
 
   test('exchange rates in the other direction, twice for a day, or unreadable are refused and change nothing', async () => {
     const ours = await makeIntegration(app, scopes)
-    const wrong = await Promise.all([
-      enter(ours, { rates: [{ day: today, usd_per_cad: 1.35 }] }),
-      load(ours, `date,FXCADUSD\n${today},1.35`),
-      enter(ours, {
+    // One after the other, because a brokerage sends one file at a time.
+    const wrong = [
+      await enter(ours, { rates: [{ day: today, usd_per_cad: 1.35 }] }),
+      await load(ours, `date,FXCADUSD\n${today},1.35`),
+      await enter(ours, {
         rates: [
           { day: today, usd_per_cad: 0.7 },
           { day: today, usd_per_cad: 0.8 },
         ],
       }),
-      load(ours, `day,rate\n${today},0.7`),
-      enter(ours, {}),
-    ])
+      await load(ours, `day,rate\n${today},0.7`),
+      await enter(ours, {}),
+    ]
     expect(wrong.map(({ status }) => status)).toEqual([422, 422, 422, 422, 422])
     expect(wrong.map(({ body }) => body.errors[0]?.pointer)).toEqual([
       '/rates/0/usd_per_cad',
