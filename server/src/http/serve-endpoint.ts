@@ -116,7 +116,10 @@ function sendFile(
   // An export that leaves no trace is refused: if the row cannot be written, the answer is 503.
   const onBegin = () =>
     database.inTenant(caller.tenant, (transaction) =>
-      recordExport(transaction, { caller, now, network, requestId: request.id }, endpoint, request.url),
+      recordExport(transaction, { caller, now, network, requestId: request.id }, endpoint, {
+        url: request.url,
+        params: request.params as Record<string, string>,
+      }),
     )
   const onCut = (error: unknown) => {
     const { code, cause } = asProblem(error, true)

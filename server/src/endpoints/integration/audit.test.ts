@@ -681,20 +681,30 @@ describe('200', () => {
 describe('an export of data', () => {
   const endpoints: readonly Endpoint[] = allEndpoints
   const exported = endpoints.filter(({ answerKind }) => answerKind === 'csv')
-  /** Requests a file as its example does. */
+  /** Requests a file as its example does, of the first import if it is the file of an import. */
   const fileOf = (tenant: MadeTenant, { path: address, examples }: Endpoint, more: object = {}) =>
     byOwner(
       tenant,
       'GET',
-      `${address}?${new URLSearchParams({ ...examples?.query, ...more } as Record<string, string>)}`,
+      `${address.replace('{import_id}', '1')}?${new URLSearchParams({ ...examples?.query, ...more } as Record<string, string>)}`,
     )
+  async function tenantWithImport(): Promise<MadeTenant> {
+    const tenant = await makeTenant(app)
+    const file = quotesFile({ seed: 1, quotes: 2, until: app.now, hours: 24 })
+    const { status, body } = await call(app, 'POST', '/api/imports?dry_run=true', {
+      token: tenant.owner,
+      file,
+    })
+    expect([status, body.import_id]).toEqual([202, 1])
+    return tenant
+  }
   /** A brokerage with few quotes has no backtest. */
   const refusedHere: ReadonlySet<string> = new Set(['export-backtest'])
   const exportsOf = async (tenant: MadeTenant) =>
     (await logOf(tenant)).filter(({ kind }) => kind === 'data-exported')
 
   test('every endpoint that answers with a file leaves one row with its filter, without what is not its filter', async () => {
-    const tenant = await makeTenant(app)
+    const tenant = await tenantWithImport()
     expect(exported.length).toBeGreaterThan(5)
     for (const endpoint of exported) {
       const { name, examples } = endpoint
@@ -707,6 +717,7 @@ describe('an export of data', () => {
       const filter = new URLSearchParams((examples?.query ?? {}) as Record<string, string>).toString()
       expect(JSON.parse(String(rows.at(-1)?.about))).toEqual({
         export: name,
+        ...(endpoint.path.includes('{import_id}') ? { import_id: '1' } : {}),
         ...(filter === '' ? {} : { filter }),
       })
       expect(rows.at(-1)).toMatchObject({ user_id: 1, network: '127.0.0.1', count: 1 })
@@ -723,7 +734,7 @@ describe('an export of data', () => {
   })
 
   test('without its row, an export is refused', async () => {
-    const tenant = await makeTenant(app)
+    const tenant = await tenantWithImport()
     await owner.query(`
       create function refuse_row() returns trigger language plpgsql as
         $$ begin raise 'cannot execute INSERT in a read-only transaction' using errcode = '25006'; end $$;
