@@ -34,6 +34,12 @@ const forms: readonly (readonly [string, (text: string) => Buffer])[] = [
   ['a workbook in gzip', (text) => gzipSync(workbook(text, 'Data 1'))],
 ]
 
+/** All forms for one of the readers, and the two least usual ones for the others: one function opens the files of all. */
+const formsOf = (path: string) =>
+  path === files['market rates'].path
+    ? forms
+    : forms.filter(([form]) => ['Macintosh', 'a workbook in gzip'].includes(form))
+
 /** A file of each reader, its address, and what its answer has in each form. */
 const files = {
   'market rates': {
@@ -61,7 +67,7 @@ const send = (path: string, file: Buffer | string) =>
 
 describe.each(Object.entries(files))('a file of %s', (_, { path, text, answer }) => {
   test('is read in its own bytes, in each encoding and form', async () => {
-    for (const [form, encoded] of forms) {
+    for (const [form, encoded] of formsOf(path)) {
       const { status, body } = await send(path, encoded(text))
       expect({ form, status, body }).toMatchObject({ form, status: 200, body: answer })
     }
