@@ -18,7 +18,7 @@ export type TestDatabase = {
 
 /**
  * Clones the migrated template of a cluster into a database for one test file or one proof. With `drop`, it takes about 0.3 s of
- * processor time.
+ * processor time on a disk, and less than 0.1 s in memory.
  */
 export async function cloneDatabase(cluster: DatabaseCluster): Promise<TestDatabase> {
   const { makerUrl, ownerUrl, serviceUrl, template } = cluster

@@ -1,5 +1,15 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { chmodSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
+import {
+  accessSync,
+  chmodSync,
+  constants,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  statfsSync,
+  statSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
@@ -126,9 +136,28 @@ type Server = {
 
 const folderPrefix = 'lanewise-test-'
 
+/** A file system in memory, on most machines with Linux. */
+const memory = '/dev/shm'
+/** The log of PostgreSQL takes up to half a gigabyte, and the databases of two workers less than that. */
+const memoryBytesMin = 2 * 1024 ** 3
+
+/**
+ * The folder for the databases of tests: in memory, if there is enough. The 500 files of a clone take 0.2 s of processor time on a
+ * disk, and 0.02 s in memory: 30 of 280 s of a run.
+ */
+function folderOfClusters(): string {
+  try {
+    accessSync(memory, constants.W_OK)
+    const { bavail, bsize } = statfsSync(memory)
+    return bavail * bsize >= memoryBytesMin ? memory : tmpdir()
+  } catch {
+    return tmpdir()
+  }
+}
+
 async function startOwnServer(): Promise<Server> {
   await removeAbandonedFolders()
-  const directory = mkdtempSync(join(tmpdir(), folderPrefix))
+  const directory = mkdtempSync(join(folderOfClusters(), folderPrefix))
   // If the tests run as root, PostgreSQL runs as another user, which must be able to enter the folder.
   if (process.getuid?.() === 0) chmodSync(directory, 0o711)
   const folder = await lockDataFolder(directory)
@@ -161,10 +190,16 @@ async function startOwnServer(): Promise<Server> {
   }
 }
 
+/** The folders of clusters in a folder, which may not exist. */
+function clustersIn(folder: string): string[] {
+  if (!existsSync(folder)) return []
+  const names = readdirSync(folder).filter((entry) => entry.startsWith(folderPrefix))
+  return names.map((name) => join(folder, name))
+}
+
 /** Removes the folders and PostgreSQL servers of killed test runs. The lock of a live run is held, so its folder stays. */
 async function removeAbandonedFolders(): Promise<void> {
-  for (const name of readdirSync(tmpdir()).filter((entry) => entry.startsWith(folderPrefix))) {
-    const directory = join(tmpdir(), name)
+  for (const directory of [tmpdir(), memory].flatMap(clustersIn)) {
     try {
       // A folder this new may belong to a run that has not locked it yet.
       if (Date.now() - statSync(directory).ctimeMs < 10_000) continue
