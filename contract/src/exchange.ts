@@ -1,8 +1,8 @@
 import Type from 'typebox'
 import { endpoint } from './endpoint.ts'
 import { day } from './fields.ts'
-import { datedFileBytesMax, exchangeBytesMax, exchangeRatesMax, exchangeRatesShown } from './limits.ts'
-import { fileBody, fileForms, settingsMap, sheet } from './sent-file.ts'
+import { exchangeBytesMax, exchangeRatesMax, exchangeRatesShown } from './limits.ts'
+import { datedFile, fileForms } from './sent-file.ts'
 
 const usdPerCad = Type.Number({
   description: 'US dollars per Canadian dollar',
@@ -68,10 +68,7 @@ export const loadExchangeFile = endpoint({
   description: `Reads a file with a column date and a column usd_per_cad, FXCADUSD, cad_per_usd or FXUSDCAD (the last two are Canadian per US dollar), such as a download of the Bank of Canada. ${fileForms} ${whatHappens}`,
   tag: 'Quotes',
   who: { kind: 'dashboard', role: 'admin' },
-  query: Type.Object({ map: settingsMap(['encoding', 'hidden']), sheet }),
-  body: fileBody,
-  bodyKind: 'csv',
-  bodyBytesMax: datedFileBytesMax,
+  ...datedFile,
   status: 200,
   answer: saved,
   problems: ['state-conflict'],

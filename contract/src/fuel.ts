@@ -1,8 +1,8 @@
 import Type from 'typebox'
 import { endpoint } from './endpoint.ts'
 import { day, dollars, nullable, oneOf, text } from './fields.ts'
-import { datedFileBytesMax, dieselWeeksShown, fuelBytesMax, fuelPeriodsMax, fuelStepsMax } from './limits.ts'
-import { fileBody, fileForms, settingsMap, sheet } from './sent-file.ts'
+import { dieselWeeksShown, fuelBytesMax, fuelPeriodsMax, fuelStepsMax } from './limits.ts'
+import { datedFile, fileForms } from './sent-file.ts'
 
 /** An amount of dollars with up to three decimals, as diesel and surcharges per mile are priced. */
 function mills(description: string, minimum: number, maximum: number) {
@@ -146,10 +146,7 @@ export const loadDieselPrices = endpoint({
   description: `Reads the U.S. average retail price of No. 2 diesel (series EMD_EPD2D_PTE_NUS_DPG) in each form in which the EIA publishes it: an answer of its API or its rows as CSV, the sheet "Data 1" of its Excel file saved as .xlsx or CSV, or the download of the series page. ${fileForms} Weeks that are saved get the price of the file; other saved weeks do not change. A file with an unreadable week or price changes nothing.`,
   tag: 'Quotes',
   who: { kind: 'dashboard', role: 'admin' },
-  query: Type.Object({ map: settingsMap(['encoding', 'hidden']), sheet }),
-  body: fileBody,
-  bodyKind: 'csv',
-  bodyBytesMax: datedFileBytesMax,
+  ...datedFile,
   status: 200,
   answer: Type.Object({
     weeks: Type.Integer({ description: 'Weeks with a price in the file', minimum: 1 }),

@@ -1,4 +1,5 @@
 import Type from 'typebox'
+import { datedFileBytesMax } from './limits.ts'
 
 /** The parts of a request whose body is a file of a table in its own bytes. */
 
@@ -35,3 +36,11 @@ export function settingsMap(names: readonly (keyof typeof settings)[]) {
     }),
   )
 }
+
+/** What an endpoint declares that takes a file with one value for each day or week. */
+export const datedFile = {
+  query: Type.Object({ map: settingsMap(['encoding', 'hidden']), sheet }),
+  body: fileBody,
+  bodyKind: 'csv',
+  bodyBytesMax: datedFileBytesMax,
+} as const
