@@ -37,6 +37,9 @@ export function quoted(text: string): string {
   return `"${shown}${shown.length < text.length ? '…' : ''}"`
 }
 
+/** The text of `quoted` without its quotes. @example shortened('Rate') // 'Rate' */
+export const shortened = (text: string): string => quoted(text).slice(1, -1)
+
 /** Rejects a formula: a spreadsheet that opens an export would run it, and its result is not in the file. */
 export function isFormula(text: string): boolean {
   return text.startsWith('=')

@@ -13,6 +13,7 @@ export {
   readMiles,
   readText,
   readYesNo,
+  shortened,
 } from './cells.ts'
 export { csvHead, csvLines, formula, guardedCell, withoutGuards } from './csv-lines.ts'
 export {

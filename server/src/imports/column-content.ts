@@ -1,4 +1,11 @@
-import { amountFields, cellText, foldedHeader, type ImportFieldName, quoted } from '../csv/index.ts'
+import {
+  amountFields,
+  cellText,
+  foldedHeader,
+  type ImportFieldName,
+  quoted,
+  shortened,
+} from '../csv/index.ts'
 import { ImportFileError, type TableFile, tablePieces } from '../tables/index.ts'
 import type { Columns } from './columns.ts'
 import { howMany, type ImportNote } from './import-notes.ts'
@@ -48,7 +55,7 @@ export async function amountsLikeIds(csv: TableFile, columns: Columns): Promise<
       unasked.map(({ field, name, detail }) => ({
         code: 'header',
         row: csv.headerLine,
-        column: quoted(name).slice(1, -1),
+        column: shortened(name),
         detail: `The column ${quoted(name)} would be ${field}, but ${detail}. If they are ids, use the map reference=${name},${field}=COLUMN with the column of the amounts; if they are amounts, use the map ${field}=${name}.`,
       })),
     )

@@ -16,6 +16,7 @@ import {
   lookedUpName,
   quoteCurrencies,
   quoted,
+  shortened,
   statusLike,
 } from '../csv/index.ts'
 import { currencyAbove, type FileCurrency, headerFault, inUsDollars } from './column-terms.ts'
@@ -111,7 +112,7 @@ export function withCurrencyAbove(columns: Columns, lines: Parameters<typeof cur
   if (other === undefined) return { columns: { ...columns, fileCurrency: above.stated } }
   const name = columns.names[other[0] as ImportFieldName] ?? ''
   const detail = `The column ${quoted(name)} says ${other[1]}, and a line above the header says ${currency}: ${quoted(from.line)}. For the amounts without a currency of their own, ${choose}.`
-  return { problems: [{ code: 'header', column: shortName(name), detail }] }
+  return { problems: [{ code: 'header', column: shortened(name), detail }] }
 }
 
 /** The match of a header with the fields, before a person has chosen columns. */
@@ -241,7 +242,7 @@ function otherTerms(
   return (Object.entries(positions) as [ImportFieldName, number][]).flatMap(([field, position]) => {
     const name = headers[position] ?? ''
     const fault = amountFields.has(field) ? headerFault(name, field) : null
-    return fault === null ? [] : [{ code: 'header', column: shortName(name), detail: fault }]
+    return fault === null ? [] : [{ code: 'header', column: shortened(name), detail: fault }]
   })
 }
 
@@ -387,7 +388,7 @@ function partsOfWhole(
           {
             code: 'map',
             column: part,
-            detail: `The map says ${part}==${shortName(constants.get(part) ?? '')}, but ${both} is the whole place; leave one of them out.`,
+            detail: `The map says ${part}==${shortened(constants.get(part) ?? '')}, but ${both} is the whole place; leave one of them out.`,
           },
         ]
       : [],
@@ -403,10 +404,10 @@ function twoColumns(
   const same = new Set(names).size === 1
   return {
     code: 'header',
-    column: names[1] === undefined ? null : shortName(names[1]),
+    column: names[1] === undefined ? null : shortened(names[1]),
     detail: same
       ? `The column ${quoted(names[0] ?? '')} appears ${names.length} times; rename all but one, or choose one with the map ${field}=#${(candidates[0] ?? 0) + 1}.`
-      : `The columns ${listed(names)} could each be ${field} (${importFields[field].description}); choose one with the map ${field}=${shortName(names[0] ?? '')}.`,
+      : `The columns ${listed(names)} could each be ${field} (${importFields[field].description}); choose one with the map ${field}=${shortened(names[0] ?? '')}.`,
   }
 }
 
@@ -483,11 +484,11 @@ function missing({ what, anyOf }: ColumnNeed, free: readonly FreeColumn[]): Colu
   const which = fields.find((one) => close?.closest === one) ?? field
   return {
     code: 'header',
-    column: shortName(close?.name ?? field),
+    column: shortened(close?.name ?? field),
     detail:
       close === undefined
         ? `${wanted} Or name its column with the map ${field}=COLUMN.`
-        : `${wanted} If the column ${quoted(close.name)} is the right one, use the map ${which}=${shortName(close.name)}.`,
+        : `${wanted} If the column ${quoted(close.name)} is the right one, use the map ${which}=${shortened(close.name)}.`,
   }
 }
 
@@ -518,7 +519,7 @@ function readMap(map: string, names: Names, problems: ColumnProblem[], settings:
   const mapped = new Map<ImportFieldName, number | null>()
   const constants = new Map<ImportFieldName, string>()
   const wrong = (column: string | null, detail: string) =>
-    problems.push({ code: 'map', column: column === null ? null : shortName(column), detail })
+    problems.push({ code: 'map', column: column === null ? null : shortened(column), detail })
   const said = new Set<string>()
   /** A list that explains several problems is shown only with the first. */
   const once = (list: string) => {
@@ -547,7 +548,7 @@ function readMap(map: string, names: Names, problems: ColumnProblem[], settings:
     const field = importFieldNames.find((name) => name === fieldText.toLowerCase())
     if (field === undefined) {
       const meant = fieldOfHeader.get(foldedHeader(fieldText)) ?? closestField(foldedHeader(fieldText))
-      const hint = meant === null ? '' : ` Did you mean ${meant}=${shortName(column)}?`
+      const hint = meant === null ? '' : ` Did you mean ${meant}=${shortened(column)}?`
       wrong(
         column,
         `The map names the field ${quoted(fieldText)}, which does not exist.${hint}${once(`The fields are ${importFieldNames.join(', ')}.`)}`,
@@ -606,9 +607,6 @@ function shownProblems(problems: readonly ColumnProblem[]): readonly ColumnProbl
   const detail = `${last.detail} There are ${problems.length - problemsMax} more problems.`
   return [...problems.slice(0, problemsMax - 1), { ...last, detail }]
 }
-
-/** The name of a column for the member `column` of a problem. */
-const shortName = (name: string) => quoted(name).slice(1, -1)
 
 const listedMax = 40
 

@@ -7,9 +7,9 @@ import {
   importFieldNames,
   kindOfUnit,
   quoteCells,
-  quoted,
   readCell,
   readOutcome,
+  shortened,
 } from '../csv/index.ts'
 import { readCity, readGivenPlace, readStateCell, readZip } from './place-cells.ts'
 
@@ -87,5 +87,3 @@ export function constantFault(field: ImportFieldName, text: string): string | nu
   const cell = text === '' ? { wrong: 'a value, as in equipment==Van' } : readCell(text, reader)
   return 'wrong' in cell ? `The map says ${field}==${shortened(text)}; it must be ${cell.wrong}.` : null
 }
-
-const shortened = (text: string) => quoted(text).slice(1, -1)

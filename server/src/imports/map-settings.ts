@@ -1,6 +1,6 @@
 import { type DateOrder, dateOrders } from '#contract/date-orders.ts'
 import type { Currency, RateBasis } from '#engine/rate-basis.ts'
-import { quoted, readBasis, readCurrency } from '../csv/index.ts'
+import { readBasis, readCurrency, shortened } from '../csv/index.ts'
 import type { WordField } from './word-meanings.ts'
 
 /** What the map of an import states about the whole file, in pairs such as `basis=linehaul`. */
@@ -58,8 +58,6 @@ const readers: Readonly<Record<string, Reader>> = {
     return null
   },
 }
-
-const shortened = (text: string) => quoted(text).slice(1, -1)
 
 /** Whether a map leaves out the hidden rows and columns of a workbook. @example leavesOutHidden('hidden=skip') // true */
 export function leavesOutHidden(map = ''): boolean {

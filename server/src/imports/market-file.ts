@@ -2,7 +2,7 @@ import { marketFileBytesMax, marketFileRowsMax } from '#contract/limits.ts'
 import { marketCurrencies } from '#contract/market-reference.ts'
 import { MARKET_RATE_RULE } from '#engine/market-rate.ts'
 import type { Steps } from '#engine/steps.ts'
-import { cellText, currencyWords, type MarketFileField, quoted } from '../csv/index.ts'
+import { cellText, currencyWords, type MarketFileField, quoted, shortened } from '../csv/index.ts'
 import { yieldBetweenSteps } from '../runtime/index.ts'
 import { type FileBytes, ImportFileError, readTable } from '../tables/index.ts'
 import { currencyAbove } from './column-terms.ts'
@@ -101,7 +101,7 @@ function* readInSteps(
   const numbers = (lines: readonly { readonly line: number }[]) => lines.map(({ line }) => line)
   return {
     // A column that is not read may have a name of any length.
-    columns: chosen.columns.map((column) => ({ ...column, name: quoted(column.name).slice(1, -1) })),
+    columns: chosen.columns.map((column) => ({ ...column, name: shortened(column.name) })),
     rows: single,
     understood: [
       ...formNotes(file),
