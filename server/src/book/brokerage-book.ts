@@ -68,7 +68,7 @@ export class BrokerageBook implements QuoteSink {
   /** How long the effects of customers of the last preparation took. */
   #effectsMs = 0
   readonly #customers = new Map<RateType, KnownEffects>()
-  readonly #renewing = new Map<RateType, Promise<void>>()
+  readonly #renewing = new Set<RateType>()
 
   /** Approximate memory in bytes: the quotes, and the totals of each scope (two arrays of 615 numbers). */
   bytes(): number {
@@ -236,7 +236,14 @@ export class BrokerageBook implements QuoteSink {
     const known = this.#customers.get(rateType)
     if (known?.estimator === estimator && known.merged === merged) return known.effects
     const mayAnswer = known?.merged === merged && known.estimator.day === estimator.day && !this.#isQuick()
-    if (!mayAnswer) return this.#computeEffects(rateType, { estimator, merged }, mergedInto).effects
+    if (!mayAnswer) {
+      const made = this.#computeEffects({ estimator, merged }, mergedInto)
+      this.#customers.set(rateType, made)
+      made.effects.catch(() => {
+        if (this.#customers.get(rateType) === made) this.#customers.delete(rateType)
+      })
+      return made.effects
+    }
     // A reader with the preparation before must not replace newer effects.
     const isNewest = [this.#prepared?.spot, this.#prepared?.contract].some(
       (one) => one?.estimator === estimator,
@@ -252,10 +259,9 @@ export class BrokerageBook implements QuoteSink {
     mergedInto: ReadonlyMap<number, number>,
   ): void {
     const began = performance.now()
-    const before = this.#customers.get(rateType)
-    const made = this.#computeEffects(rateType, of, mergedInto)
-    if (before !== undefined) this.#customers.set(rateType, before)
-    const renewing = made.effects
+    const made = this.#computeEffects(of, mergedInto)
+    this.#renewing.add(rateType)
+    void made.effects
       .then(() => {
         this.#customers.set(rateType, made)
         this.#effectsMs = performance.now() - began
@@ -263,14 +269,9 @@ export class BrokerageBook implements QuoteSink {
       // The readers have other effects. The next reader tries again.
       .catch(() => {})
       .finally(() => this.#renewing.delete(rateType))
-    this.#renewing.set(rateType, renewing)
   }
 
-  #computeEffects(
-    rateType: RateType,
-    of: Omit<KnownEffects, 'effects'>,
-    mergedInto: ReadonlyMap<number, number>,
-  ): KnownEffects {
+  #computeEffects(of: Omit<KnownEffects, 'effects'>, mergedInto: ReadonlyMap<number, number>): KnownEffects {
     const { columns } = this.quotes
     const effects = yieldBetweenSteps(
       customerEffectsInSteps(of.estimator, (row) => {
@@ -279,12 +280,7 @@ export class BrokerageBook implements QuoteSink {
       }),
       this.quotes,
     )
-    const made = { ...of, effects }
-    this.#customers.set(rateType, made)
-    effects.catch(() => {
-      if (this.#customers.get(rateType) === made) this.#customers.delete(rateType)
-    })
-    return made
+    return { ...of, effects }
   }
 
   async #prepare(now: number): Promise<void> {
