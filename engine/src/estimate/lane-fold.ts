@@ -26,8 +26,9 @@ export interface QuoteUsed {
   readonly x: number
   readonly outcome: Outcome
   /**
-   * The quote's weight among the lane's outcomes: 1 today, less with age, and less far from the lane's other rates. For a pending quote, without the part that counts as won or lost:
-   * see `leaningAt`. For a loss for another reason than the price, only the part that may be about the price: see `OtherLosses`.
+   * The quote's weight among the lane's outcomes: 1 today, less with age, and less far from the lane's other rates. For a pending quote,
+   * without the part that counts as won or lost: see `leaningAt`. For a loss for another reason than the price, only the part that may
+   * be about the price: see `OtherLosses`.
    */
   readonly weight: number
 }

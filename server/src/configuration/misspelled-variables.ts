@@ -2,8 +2,8 @@ import { editDistance } from '#geography/edit-distance.ts'
 
 /**
  * A sentence for each variable whose name is nearly that of a setting: ignored, it would leave the setting at its default.
- * Names are compared without case and underscores, with up to two letters wrong. Short names such as HOST resemble variables
- * of other programs, so only names of eight letters and more are compared.
+ * Names are compared without case and underscores, with up to two letters wrong. Names of fewer than eight letters
+ * resemble variables of other programs: of these, only another case of a name with an underscore is found (data_dir).
  *
  * @param given the names of all environment variables
  * @param known the names of all settings
