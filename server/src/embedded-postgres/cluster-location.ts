@@ -9,7 +9,7 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { type Account, canEnter, giveTo, postgresAccount } from './account.ts'
 import { mkdirOrSay } from './data-folder.ts'
 
@@ -99,7 +99,9 @@ export function findPlace(directory: string): Place | null {
 
 const noteFile = 'postgres-folder'
 
-function placeAt(folder: string, elsewhere: boolean): Place {
+function placeAt(stated: string, elsewhere: boolean): Place {
+  // PostgreSQL and `canEnter` run in another working folder than the service.
+  const folder = resolve(stated)
   const cluster = join(folder, 'cluster')
   return {
     folder,

@@ -11,12 +11,13 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import pg from 'pg'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { type Holder, holdDataFolder } from '#testing/data-folder-holder.ts'
 import { canEnter } from './account.ts'
+import { findPlace } from './cluster-location.ts'
 import {
   type EmbeddedConnection,
   type EmbeddedPostgres,
@@ -108,6 +109,13 @@ function running(holder: Holder): EmbeddedConnection {
 }
 
 describe('a started PostgreSQL', () => {
+  // The default data folder is ./data, and each start looks for the cluster there before anything else.
+  test('is found by the relative path of its data folder, too', () => {
+    const found = findPlace(relative(process.cwd(), startedBefore))
+    expect(found).toEqual(findPlace(startedBefore))
+    expect(found?.cluster).toBe(clusterOf(startedBefore))
+  })
+
   test('a commit is on disk, the clock is UTC, text is UTF-8, and no network can reach it', async () => {
     const { service } = embeddedConnections(first)
     const shown: Record<string, unknown> = {}

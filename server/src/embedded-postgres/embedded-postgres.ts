@@ -105,7 +105,7 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
  * alongside the service.
  */
 export function runningEmbeddedPostgres(directory: string): EmbeddedConnection | null {
-  const place = findPlace(resolve(directory))
+  const place = findPlace(directory)
   if (place === null || !dataFolderUse(place.folder).inUse) return null
   const postmaster = readPostmaster(place.cluster)
   if (postmaster === null || !postmaster.ready) return null
@@ -128,7 +128,7 @@ export function embeddedConnections(postgres: EmbeddedConnection): {
  * caller may delete together with it. Throws `DataFolderInUse` if the service is running.
  */
 export async function stopAbandonedPostgres(directory: string): Promise<string[]> {
-  const place = findPlace(resolve(directory))
+  const place = findPlace(directory)
   if (place === null) return []
   const lock = await lockDataFolder(place.folder)
   try {

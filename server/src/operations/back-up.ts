@@ -27,7 +27,7 @@ export async function backUp({
 }): Promise<void> {
   const final = resolve(folder)
   if (existsSync(final)) throw new CommandRefused(`${final} already exists. Name a new folder.`)
-  const place = findPlace(resolve(dataDirectory))
+  const place = findPlace(dataDirectory)
   if (place === null || !existsSync(place.cluster)) {
     throw new CommandRefused(`There is no embedded database in ${resolve(dataDirectory)}: set DATA_DIR.`)
   }
