@@ -13,7 +13,7 @@ import {
 import { useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { type CallFailed, useAnswer, useChange } from '../api/index.ts'
-import { Failed, useNotice } from '../shared-ui/index.ts'
+import { Failed, peopleChoices, useNotice } from '../shared-ui/index.ts'
 import { blankRule, fieldAt, fieldsOf, type RuleField, type RuleFields, ruleOf } from './rules-fields.ts'
 import { RuleTest, type TestedRule, useRuleTest } from './rules-test.tsx'
 import type { Rule } from './rules-words.ts'
@@ -86,9 +86,9 @@ function errorsOf(error: CallFailed | null): Partial<Record<RuleField, string>> 
   )
 }
 
-interface Named {
-  readonly id: number
-  readonly name: string
+interface Choice {
+  readonly value: string
+  readonly label: string
 }
 
 /** The fields of a rule: its conditions and its terms. */
@@ -101,8 +101,8 @@ function RuleInputs({
 }: {
   fields: RuleFields
   wrong: Partial<Record<RuleField, string>>
-  people: readonly Named[]
-  teams: readonly Named[]
+  people: readonly Choice[]
+  teams: readonly Choice[]
   set: (name: RuleField) => (event: { currentTarget: { value: string } }) => void
 }) {
   const text = ([name, label]: readonly [RuleField, string]) => (
@@ -125,14 +125,14 @@ function RuleInputs({
       error={wrong[name]}
     />
   )
-  const named = (name: 'rep_id' | 'team_id', label: string, all: readonly Named[]) => (
+  const named = (name: 'rep_id' | 'team_id', label: string, all: readonly Choice[]) => (
     <NativeSelect
       label={label}
       data={[
         { value: '', label: 'any' },
-        ...all.map((one) => ({ value: String(one.id), label: one.name })),
+        ...all,
         // The person or the team of the rule may have left since.
-        ...(fields[name] === '' || all.some(({ id }) => String(id) === fields[name])
+        ...(fields[name] === '' || all.some(({ value }) => value === fields[name])
           ? []
           : [{ value: fields[name], label: `no longer here (${fields[name]})` }]),
       ]}
@@ -169,10 +169,12 @@ export function RuleForm({ rule, onDone }: { rule: Rule | null; onDone: () => vo
   const test = useRuleTest(tested)
   const add = useChange('add-pricing-rule')
   const change = useChange('change-pricing-rule')
-  const people = (useAnswer('list-users', {}).data?.users ?? []).filter(({ status }) => status === 'active')
+  const people = peopleChoices(
+    (useAnswer('list-users', {}).data?.users ?? []).filter(({ status }) => status === 'active'),
+  )
   const teams = (useAnswer('list-teams', {}).data?.teams ?? []).map(({ team_id, name }) => ({
-    id: team_id,
-    name,
+    value: String(team_id),
+    label: name,
   }))
   const queries = useQueryClient()
   const notify = useNotice()

@@ -37,7 +37,14 @@ export { CustomerInput, EquipmentInput, PlaceInput } from './lane-inputs.tsx'
 export { ButtonLink, CustomerLink, TextLink } from './links.tsx'
 export { InRed, Margin, MarginPct } from './margin.tsx'
 export { ageInWords, basisName, MarketReferences, marketScopeName } from './market-references.tsx'
-export { FilterRow, PersonFilter, PlaceFilters, SearchFilter, WhoFilters } from './money-filters.tsx'
+export {
+  FilterRow,
+  PersonFilter,
+  PlaceFilters,
+  peopleChoices,
+  SearchFilter,
+  WhoFilters,
+} from './money-filters.tsx'
 export { MonthCharts } from './month-charts.tsx'
 export { CopyAsEmail, DoneButtons, NewQuote } from './new-quote.tsx'
 export { Notices, useNotice } from './notices.tsx'

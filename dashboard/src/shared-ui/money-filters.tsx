@@ -97,18 +97,34 @@ export function WhoFilters(filters: FiltersProps) {
   )
 }
 
+/**
+ * People as choices of a field. Those who share a name are told apart by their email address.
+ * @example peopleChoices(users) // [{ value: '7', label: 'Rita Rep (rita@summit.example)' }, ...]
+ */
+export function peopleChoices(
+  people: readonly { readonly id: number; readonly name: string; readonly email: string }[],
+): { readonly value: string; readonly label: string }[] {
+  const shared = (name: string) => people.filter((one) => one.name === name).length > 1
+  return people.map(({ id, name, email }) => ({
+    value: String(id),
+    label: shared(name) ? `${name} (${email})` : name,
+  }))
+}
+
 export function PersonFilter({
   name,
   label,
   search,
   change,
-}: Pick<FiltersProps, 'search' | 'change'> & { name: string; label: string }) {
+  size,
+}: Pick<FiltersProps, 'search' | 'change'> & { name: string; label: string; size?: 'xs' }) {
   const users = useAnswer('list-users', {}, { staleMs: 300_000 })
   const chosen = search[name] ?? ''
-  const known = (users.data?.users ?? []).map((user) => ({ value: String(user.id), label: user.name }))
+  const known = peopleChoices(users.data?.users ?? [])
   const isMissing = chosen !== '' && !known.some(({ value }) => value === chosen)
   return (
     <NativeSelect
+      {...(size === undefined ? {} : { size })}
       label={label}
       value={chosen}
       onChange={(event) => change({ [name]: event.currentTarget.value })}

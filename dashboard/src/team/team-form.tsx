@@ -1,10 +1,10 @@
 import { Button, Checkbox, Group, Paper, Pill, Stack, Text, TextInput, Title } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
-import { roleAtLeast } from '#contract/roles.ts'
+import { type Role, roleAtLeast } from '#contract/roles.ts'
 import { customerKey } from '#engine/customer-name.ts'
 import { type Answer, type CallFailed, useAnswer, useChange } from '../api/index.ts'
-import { CustomerInput, Failed, useNotice } from '../shared-ui/index.ts'
+import { CustomerInput, Failed, peopleChoices, useNotice } from '../shared-ui/index.ts'
 
 export type Team = Answer<'list-teams'>['teams'][number]
 
@@ -103,6 +103,9 @@ function useSaving(team: Team | null, onDone: () => void) {
   return { save, error: add.error ?? change.error, isPending: add.isPending || change.isPending }
 }
 
+const withRole = (name: string, role: Role | undefined) =>
+  role !== undefined && roleAtLeast(role, 'admin') ? `${name} (${role})` : name
+
 function MembersField({
   chosen,
   onChange,
@@ -122,11 +125,11 @@ function MembersField({
       error={error}
     >
       <Group gap="md" mt="xs">
-        {people.data?.users.map(({ id, name, role }) => (
+        {peopleChoices(people.data?.users ?? []).map(({ value, label }, at) => (
           <Checkbox
-            key={id}
-            value={String(id)}
-            label={roleAtLeast(role, 'admin') ? `${name} (${role})` : name}
+            key={value}
+            value={value}
+            label={withRole(label, people.data?.users[at]?.role)}
             style={{ overflowWrap: 'anywhere' }}
           />
         ))}
