@@ -253,7 +253,7 @@ function Dollars({ result }: { result: Tested }) {
                 note: `80% range: ${signedDollars(Math.round(dollars.difference_80.low))} to ${signedDollars(Math.round(dollars.difference_80.high))}, ${counted(dollars.lanes, 'lane')}`,
               },
               {
-                label: 'Quoted too low',
+                label: 'Quoted below the best rate',
                 value: dollars.quoted_below.toLocaleString('en-US'),
                 note: `${dollars.quoted_as_good.toLocaleString('en-US')} as good as best, ${dollars.quoted_above.toLocaleString('en-US')} too high`,
               },

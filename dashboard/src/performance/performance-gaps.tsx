@@ -192,7 +192,8 @@ export function MarginGaps({
           {below.toLocaleString('en-US')} of {counted(compared, 'compared shipment')}
         </b>{' '}
         landed below the quoted margin, by <b>{roundDollars(shortfall)}</b> in total. The quoted margin is the
-        quoted rate minus the expected truck cost at that time.
+        quoted rate minus the expected truck cost at that time. A gain of a shipment on one side is set
+        against its loss on the other; <i>Booked against quoted</i> shows both in full.
       </Text>
       <DataTable
         caption="Shipments whose margin landed below the quote, largest shortfall first"

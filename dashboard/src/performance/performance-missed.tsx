@@ -27,7 +27,7 @@ type Sums = Missed['not_worth']
 /** Long names take two lines, and leave room for the amount on a phone. */
 const nameStyle = { width: 'min(17rem, 38vw)', whiteSpace: 'normal', overflowWrap: 'anywhere' } as const
 
-/** Where rates were too low: quotes that were won for less than needed, and quotes below their cost. */
+/** Where rates missed margin: quotes that were won for less than needed, and quotes below their cost. */
 export function MissedMargin({ missed, basis }: { missed: Missed; basis: Done['basis'] }) {
   const total = missed.won_too_low.quotes + missed.not_worth.quotes
   return (
@@ -42,7 +42,7 @@ export function MissedMargin({ missed, basis }: { missed: Missed; basis: Done['b
         <Stack gap="sm">
           <Totals missed={missed} />
           {total === 0 ? (
-            <Text size="sm">No judged quote was clearly too low or below its cost.</Text>
+            <Text size="sm">No judged quote was clearly below the best rate or below its cost.</Text>
           ) : (
             <DataTable
               caption="Quotes that missed margin, the largest amount first"
@@ -69,13 +69,13 @@ function Definitions() {
     <Alert color="gray" variant="outline" icon={<IconInfoCircle aria-hidden />} title="These are estimates">
       <Text component="div" size="xs">
         Each quote is judged by what was known on the morning of its day: the win curve, the going rate and
-        the expected truck cost, all from earlier days. <b>Won too low</b>: the rate was clearly below the
-        lowest rate that was nearly as good as the best one. The amount is the expected margin at that rate
-        minus the margin as quoted: it allows for the chance of losing the quote. <b>Not worth winning</b>:
-        the rate was below the truck cost that was known then. The amount is the expected loss; a pending
-        quote counts with its chance of winning. A truck that was cheaper than the entered cost looks like a
-        loss here. The 80% range covers the uncertainty of the win curves and of the costs.{' '}
-        <b>Booked later</b> is known only afterwards, and is not part of the estimate.
+        the expected truck cost, all from earlier days. <b>Won below the best rate</b>: the rate was clearly
+        below the lowest rate that was nearly as good as the best one. The amount is the expected margin at
+        that rate minus the margin as quoted: it allows for the chance of losing the quote.{' '}
+        <b>Not worth winning</b>: the rate was below the truck cost that was known then. The amount is the
+        expected loss; a pending quote counts with its chance of winning. A truck that was cheaper than the
+        entered cost looks like a loss here. The 80% range covers the uncertainty of the win curves and of the
+        costs. <b>Booked later</b> is known only afterwards, and is not part of the estimate.
       </Text>
     </Alert>
   )
@@ -91,7 +91,7 @@ function NoCosts() {
         </Button>
       }
     >
-      A rate is too low only compared with a truck cost. Enter an estimated cost with each quote, or import
+      A rate misses margin only compared with a truck cost. Enter an estimated cost with each quote, or import
       bookings with their truck costs (AP): the expected cost is learned from them.
     </Nothing>
   )
@@ -128,7 +128,7 @@ function Totals({ missed: { won_too_low: low, not_worth: notWorth } }: { missed:
       label="Missed margin"
       loading={false}
       figures={[
-        { label: 'Won too low (estimate)', value: roundDollars(low.amount), note: note(low, 1) },
+        { label: 'Won below the best rate (estimate)', value: roundDollars(low.amount), note: note(low, 1) },
         {
           label: 'Not worth winning (estimate)',
           value: <Margin amount={-notWorth.amount} isRounded />,
@@ -189,7 +189,7 @@ const columns: readonly Column<MissedQuote>[] = [
       <>
         {finding === 'not_worth' ? <Margin amount={-amount} isRounded /> : roundDollars(amount)}
         <Text size="xs" c="dimmed">
-          {finding === 'not_worth' ? 'below its cost' : 'won too low'}
+          {finding === 'not_worth' ? 'below its cost' : 'won below the best rate'}
         </Text>
       </>
     ),
