@@ -63,7 +63,7 @@ export const CustomerOfEstimate = Type.Object(
     name: Type.String(),
     decided: Type.Integer({
       description:
-        'Its decided quotes of the last year, on all lanes, without losses that are not about price',
+        'Its decided quotes of the last year, on all lanes, each load once, without losses that are not about price',
     }),
     won: Type.Integer(),
     differ: Type.Boolean({

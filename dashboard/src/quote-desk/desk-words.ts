@@ -281,13 +281,15 @@ export function spokenAdvice(pricing: Pricing | null, typed: RateValue | null): 
  *
  * @param rate the typed rate that the estimate is for; null without one
  * @example customerInWords(estimate, 2480)
- * // 'For Harvest, which bought 12 of 40 decided quotes; for all customers, the chance at $2,480 is 48%.'
+ * // 'For Harvest, which bought 12 of 40 quotes that price decided in a year; for all customers, the chance at $2,480 is 48%.'
  */
 export function customerInWords({ customer }: Pick<Estimate, 'customer'>, rate: number | null): string {
   if (customer === undefined || !customer.differ || customer.probability_of_all === null) return ''
   const { name, decided, won, probability_of_all: ofAll } = customer
   const known =
-    decided === 0 ? 'a customer without decided quotes' : `which bought ${won} of ${decided} decided quotes`
+    decided === 0
+      ? 'a customer without decided quotes'
+      : `which bought ${won} of ${decided} quotes that price decided in a year`
   const all =
     rate === null ? '' : `; for all customers, the chance at ${dollars(rate)} is ${probability(ofAll)}`
   return `For ${name}, ${known}${all}.`

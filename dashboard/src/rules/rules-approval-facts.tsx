@@ -127,7 +127,7 @@ function Figures({ quote, advice }: { quote: ApprovalQuote; advice: QuoteAdvice 
       </Fact>
       <Fact name="To quote" value={rules.rate === null ? 'not known' : dollars(rules.rate)} />
       {customer !== undefined && customer.decided > 0 && (
-        <Fact name="Customer" value={`bought ${customer.won} of ${customer.decided}`} />
+        <Fact name="Customer" value={`bought ${customer.won} of ${customer.decided} in a year`} />
       )}
     </Group>
   )

@@ -5,7 +5,7 @@
  * docs/model-estimate.md, "The customer".
  */
 
-import { PENDING, WON } from '../quotes/quote-columns.ts'
+import { PENDING, REFUSED, WON } from '../quotes/quote-columns.ts'
 import type { Steps } from '../steps.ts'
 import type { Estimator } from './estimator.ts'
 import { foldLaneInSteps } from './lane-fold.ts'
@@ -35,6 +35,7 @@ export interface CustomerEffect {
   /** How much more often the customer says yes, in log odds, shrunk toward zero. */
   readonly level: number
   readonly variance: number
+  /** Its quotes that the estimate uses, each load once. */
   readonly decided: number
   readonly won: number
 }
@@ -52,6 +53,8 @@ interface Decided {
   readonly x: Float64Array
   readonly weight: Float64Array
   readonly won: Uint8Array
+  /** 1 for a quote; 0 for a superseded offer that the customer refused, which is evidence, but is not counted as a quote. */
+  readonly counted: Uint8Array
   readonly lanes: number
   readonly customers: number
   /** The numbers of the lanes and customers: `lane` and `customer` are positions in these lists. */
@@ -89,6 +92,7 @@ function* decidedInSteps(model: Estimator, customerOf: (row: number) => number):
   const { columns } = model.quoted
   const found = { lane: [] as number[], customer: [] as number[], x: [] as number[], weight: [] as number[] }
   const won: number[] = []
+  const counted: number[] = []
   const laneNumbers: number[] = []
   const places = new Map<number, number>()
   const customerNumbers: number[] = []
@@ -114,6 +118,7 @@ function* decidedInSteps(model: Estimator, customerOf: (row: number) => number):
       found.x.push(x)
       found.weight.push(weight)
       won.push(outcome === WON ? 1 : 0)
+      counted.push(outcome === REFUSED ? 0 : 1)
     }
     yield
   }
@@ -123,6 +128,7 @@ function* decidedInSteps(model: Estimator, customerOf: (row: number) => number):
     x: Float64Array.from(found.x),
     weight: Float64Array.from(found.weight),
     won: Uint8Array.from(won),
+    counted: Uint8Array.from(counted),
     lanes: laneNumbers.length,
     customers: customerNumbers.length,
     laneNumbers,
@@ -272,7 +278,7 @@ function countsOf(decided: Decided): { decided: number; won: number }[] {
   for (let at = 0; at < decided.customer.length; at++) {
     const count = counts[decided.customer[at]!]
     if (count === undefined) continue
-    count.decided++
+    count.decided += decided.counted[at]!
     count.won += decided.won[at]!
   }
   return counts
