@@ -170,9 +170,21 @@ const page = {
   limit: Type.Optional(wholeNumber(`Quotes per page; default ${pageSizeDefault}`, 1, pageSizeMax)),
 }
 
-const quoteFindings = ['lost_to_cost', 'lost_to_rate', 'quoted_too_low', 'booked_at_a_loss'] as const
+const quoteFindings = [
+  'lost_to_cost',
+  'lost_to_rate',
+  'landed_vs_quoted',
+  'quoted_too_low',
+  'booked_at_a_loss',
+] as const
 
 const quoteFilters = {
+  offers: Type.Optional(
+    oneOf(
+      'last: only the offer that counts for its load, as statistics count quotes; superseded: only the others. Without it, all offers',
+      ['last', 'superseded'] as const,
+    ),
+  ),
   origin: Type.Optional(place('Only quotes from this place')),
   destination: Type.Optional(place('Only quotes to this place')),
   equipment: Type.Optional(equipment('Only quotes with this equipment')),
@@ -201,18 +213,26 @@ const quotePage = {
     ...nullable(Type.Integer()),
     description: 'Number of matching quotes. Only on the first page; null on later pages',
   },
+  loads: {
+    ...nullable(Type.Integer()),
+    description: 'Of total, those that are the last offer for their load, as statistics count quotes',
+  },
 }
 
-const listed = [...outcomes, 'superseded', 'void'] as const
+const listed = [...outcomes, 'void'] as const
 const outcomeFilters = {
   outcome: Type.Optional(
     oneOf(
-      'Only quotes with this outcome, without superseded ones; superseded: only those; void: only voided quotes, which are in no other list',
+      'Only quotes with this outcome, superseded ones too (see offers); void: only voided quotes, which are in no other list',
       listed,
     ),
   ),
   pending_days: Type.Optional(
-    wholeNumber('Only pending quotes that were made at least this many days ago', 1, pendingDaysMax),
+    wholeNumber(
+      'Only pending quotes that were made at least this many days ago, without superseded ones',
+      1,
+      pendingDaysMax,
+    ),
   ),
 }
 
@@ -233,7 +253,7 @@ export const listQuotes = endpoint({
   }),
   status: 200,
   answer: Type.Object(quotePage),
-  examples: { answer: { lanes: [openQuote], next_cursor: null, total: 1 } },
+  examples: { answer: { lanes: [openQuote], next_cursor: null, total: 1, loads: 1 } },
 })
 
 export const exportQuotes = endpoint({
@@ -320,6 +340,7 @@ export const listShipments = endpoint({
       lanes: [exampleQuote],
       next_cursor: null,
       total: 1,
+      loads: 1,
       totals: {
         shipments: 1,
         cancelled: 0,

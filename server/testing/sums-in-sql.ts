@@ -255,6 +255,8 @@ function comparedAsTheyAre(
       return sql<boolean>`(${marginComparable} and ${lostToCostCents} > 0)`
     case 'lost_to_rate':
       return sql<boolean>`(${marginComparable} and ${lostToRateCents} > 0)`
+    case 'landed_vs_quoted':
+      return marginComparable
     case 'booked_at_a_loss':
       return bookedAtALoss
     case 'quoted_too_low':

@@ -19,7 +19,7 @@ export function CustomerFigures({ customer }: { customer: CustomerRecord }) {
   const { name, totals, response } = customer
   const range = totals.win_rate_interval
   const quotes = (query: AddressParams, text: ReactNode) => (
-    <TextLink to={pagePaths.quotes} query={{ customer: name, ...query }}>
+    <TextLink to={pagePaths.quotes} query={{ customer: name, offers: 'last', ...query }}>
       {text}
     </TextLink>
   )

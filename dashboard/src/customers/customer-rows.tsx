@@ -23,6 +23,7 @@ const rowName = ({ key, lane }: Row) => (lane === null ? month(key) : laneName(l
 /** The filters for a row's quotes. The Quotes page filters by first and last day, the Shipments page by named months. */
 const quotesOf = (customer: string, { key, lane }: Row): AddressParams => ({
   customer,
+  offers: 'last',
   ...(lane ?? daysOf(periodOf({ period: key }, 'all', new Date()))),
 })
 const shipmentsOf = (customer: string, { key, lane }: Row): AddressParams => ({

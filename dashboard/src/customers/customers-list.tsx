@@ -187,7 +187,11 @@ const columns: readonly Column<Customer>[] = [
     align: 'right',
     sorts: ['quotes', 'quotes.asc'],
     cell: ({ name, quotes }) => (
-      <TextLink to={pagePaths.quotes} query={{ customer: name }} label={`${count(quotes)} quotes of ${name}`}>
+      <TextLink
+        to={pagePaths.quotes}
+        query={{ customer: name, offers: 'last' }}
+        label={`${count(quotes)} quotes of ${name}`}
+      >
         {count(quotes)}
       </TextLink>
     ),

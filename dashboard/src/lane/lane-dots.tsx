@@ -444,7 +444,7 @@ function Notes({
         <>
           {' '}
           Shows the newest {count(record.points.length)} of {count(record.points_total)};{' '}
-          <TextLink to={pagePaths.quotes} query={laneOf(address)}>
+          <TextLink to={pagePaths.quotes} query={{ ...laneOf(address), offers: 'last' }}>
             see all
           </TextLink>
           .

@@ -243,7 +243,7 @@ function LaneTable({ lanes, days }: { lanes: readonly Lane[]; days: AddressParam
               <span>{lane.equipment}</span>
               <TextLink
                 to={pagePaths.quotes}
-                query={{ ...lane, ...days }}
+                query={{ ...lane, ...days, offers: 'last' }}
                 label={`Quotes of ${name}, ${lane.equipment}`}
               >
                 Quotes

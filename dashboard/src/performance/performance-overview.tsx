@@ -138,7 +138,10 @@ function LargestLeak({ selection, search, period, today }: Omit<OverviewProps, '
       {params === null ? (
         nameOfRow('lane', row)
       ) : (
-        <TextLink to={pagePaths.quotes} query={quotesParams(params, today)}>
+        <TextLink
+          to={pagePaths.quotes}
+          query={{ ...quotesParams(params, today), finding: 'landed_vs_quoted' }}
+        >
           {nameOfRow('lane', row)}
         </TextLink>
       )}{' '}

@@ -19,6 +19,7 @@ export const filterNames = [
   'reason',
   'carrier',
   'finding',
+  'offers',
   'from',
   'to',
 ] as const
@@ -30,12 +31,17 @@ export type QuotesView = Readonly<Partial<Record<(typeof viewNames)[number], str
 export const pageSizes = ['50', '100', '200'] as const
 const pageSizeShown = '50'
 
+export interface QuotesTotals {
+  readonly total: number
+  readonly loads: number
+}
+
 declare module '@tanstack/react-router' {
   interface HistoryState {
     /** The cursors of the previous pages, first page first. They are in the history state, because an address is too short. */
     quotesTrail?: readonly string[]
-    /** The number of quotes in the selection. The API returns it only with the first page. */
-    quotesTotal?: number
+    /** The numbers of quotes and loads in the selection. The API returns them only with the first page. */
+    quotesTotals?: QuotesTotals
   }
 }
 
@@ -46,10 +52,21 @@ function beginningOf(day: string, daysLater: number): string {
   return startOfDay(Number(year), Number(month) - 1, Number(date) + daysLater).toISOString()
 }
 
+/** Which offers a view has. By outcome, a load counts once, as on every other page, by its last offer. */
+export function offersOf({ outcome, offers }: QuotesView): string | undefined {
+  if (outcome === 'superseded') return 'superseded'
+  return outcome === undefined || outcome === 'void' ? offers : 'last'
+}
+
 /** The filters as API parameters. Days become the moments at which they begin and end. */
 export function requestedFilters(view: QuotesView): Query<'export-quotes'> {
+  const chosen = {
+    ...view,
+    outcome: view.outcome === 'superseded' ? undefined : view.outcome,
+    offers: offersOf(view),
+  }
   const asked = Object.fromEntries(
-    filterNames.flatMap((name) => (view[name] === undefined ? [] : [[name, view[name]]])),
+    filterNames.flatMap((name) => (chosen[name] === undefined ? [] : [[name, chosen[name]]])),
   )
   return {
     ...asked,
@@ -98,7 +115,7 @@ type QuotesPatch = Readonly<Partial<Record<keyof QuotesView, string>>>
 interface Going {
   readonly replace?: boolean
   readonly trail?: readonly string[]
-  readonly total?: number
+  readonly totals?: QuotesTotals
 }
 
 function wordsOf(view: QuotesView): Record<string, string> {
@@ -109,7 +126,7 @@ function wordsOf(view: QuotesView): Record<string, string> {
 export function useQuotesView({ plainIsAll }: { plainIsAll: boolean }) {
   const view = viewOf(useSearch({ strict: false }))
   const trail = useLocation({ select: ({ state }) => state.quotesTrail }) ?? []
-  const total = useLocation({ select: ({ state }) => state.quotesTotal }) ?? null
+  const totals = useLocation({ select: ({ state }) => state.quotesTotals }) ?? null
   const goOn = useOwnAddress(pagePaths.quotes)
   useEffect(() => {
     lastView = view
@@ -123,13 +140,13 @@ export function useQuotesView({ plainIsAll }: { plainIsAll: boolean }) {
       replace,
       state: {
         ...(known.trail === undefined ? {} : { quotesTrail: known.trail }),
-        ...(known.total === undefined ? {} : { quotesTotal: known.total }),
+        ...(known.totals === undefined ? {} : { quotesTotals: known.totals }),
       },
     })
   // The plain address opens the default view. If that is another view, the view of all quotes needs its name.
   const named = (name: string) => (name === allQuotes && plainIsAll ? {} : { view: name })
   const { cursor, page: _page, ...first } = view
-  const known = total === null ? {} : { total }
+  const known = totals === null ? {} : { totals }
   const before = trail.at(-1)
   return {
     view,
@@ -147,7 +164,7 @@ export function useQuotesView({ plainIsAll }: { plainIsAll: boolean }) {
       .length,
     limit: Number(limit) || 0,
     page,
-    total,
+    totals,
     /** Changes filters, order or page size, and goes to the first page. */
     change: (patch: QuotesPatch, replace = false) =>
       goOn({
@@ -177,10 +194,10 @@ export function useQuotesView({ plainIsAll }: { plainIsAll: boolean }) {
         : before === '' || page === 2
           ? () => go(first, known)
           : null,
-    toNext: (next: string, totalKnown: number | null) =>
+    toNext: (next: string, totalsKnown: QuotesTotals | null) =>
       go(
         { ...first, cursor: next, page: String((page ?? 1) + 1) },
-        { trail: [...trail, cursor ?? ''], ...(totalKnown === null ? {} : { total: totalKnown }) },
+        { trail: [...trail, cursor ?? ''], ...(totalsKnown === null ? {} : { totals: totalsKnown }) },
       ),
   }
 }

@@ -2,17 +2,18 @@ import { IconFilter, IconSearch } from 'virtual:tabler-icons'
 import { Button, Collapse, Group, NativeSelect, SegmentedControl, Stack, TextInput } from '@mantine/core'
 import { type FormEvent, useEffect, useState } from 'react'
 import { pendingDaysMax } from '#contract/limits.ts'
-import { type CallFailed, useAnswer } from '../api/index.ts'
+import type { CallFailed } from '../api/index.ts'
 import {
   CustomerInput,
   EquipmentInput,
   outcomeNames,
+  PersonFilter,
   PlaceInput,
   RateTypeFilter,
   reasonNames,
   useOnceSettled,
 } from '../shared-ui/index.ts'
-import type { QuotesPlace } from './quotes-address.ts'
+import { offersOf, type QuotesPlace } from './quotes-address.ts'
 import { sortNames } from './quotes-columns.tsx'
 
 const searchPauseMs = 300
@@ -31,6 +32,7 @@ const draftNames = [
 const findingNames = {
   lost_to_cost: 'Lost to cost',
   lost_to_rate: 'Lost to rate',
+  landed_vs_quoted: 'Landed vs quoted',
   quoted_too_low: 'Quoted too low',
   booked_at_a_loss: 'Booked at a loss',
 } as const
@@ -170,8 +172,8 @@ function Fields({ place, error }: { place: QuotesPlace; error: CallFailed | null
       <PlaceInput label="Origin" {...typed('origin')} />
       <PlaceInput label="Destination" {...typed('destination')} />
       <EquipmentInput label="Equipment" {...typed('equipment')} />
-      <RateTypeFilter size="xs" search={view} change={change} />
-      <RepSelect place={place} />
+      <RateTypeFilter size="xs" search={view} change={(patch) => change(patch)} />
+      <PersonFilter size="xs" name="quoted_by" label="Rep" search={view} change={(patch) => change(patch)} />
       <NativeSelect
         size="xs"
         label="Loss reason"
@@ -198,6 +200,7 @@ function Fields({ place, error }: { place: QuotesPlace; error: CallFailed | null
       />
       <CarrierInput {...typed('carrier')} />
       <FindingSelect place={place} />
+      <OffersSelect place={place} />
       <TextInput label="Quoted from" {...dated('from')} />
       <TextInput label="Quoted to" {...dated('to')} />
       <button type="submit" hidden>
@@ -222,6 +225,25 @@ function FindingSelect({ place: { view, change } }: { place: QuotesPlace }) {
   )
 }
 
+function OffersSelect({ place: { view, change } }: { place: QuotesPlace }) {
+  const isByOutcome = offersOf({ ...view, offers: '' }) !== ''
+  return (
+    <NativeSelect
+      size="xs"
+      label="Offers"
+      data={[
+        { value: '', label: 'All offers for a load' },
+        { value: 'last', label: 'Without superseded ones' },
+        { value: 'superseded', label: 'Superseded ones' },
+      ]}
+      disabled={isByOutcome}
+      title={isByOutcome ? 'The outcome above decides' : undefined}
+      value={offersOf(view) ?? ''}
+      onChange={(event) => change({ offers: event.currentTarget.value })}
+    />
+  )
+}
+
 function CarrierInput({
   onChange,
   onDone,
@@ -239,28 +261,6 @@ function CarrierInput({
       label="Carrier"
       onChange={(event) => onChange(event.currentTarget.value)}
       onBlur={(event) => onDone(event.currentTarget.value)}
-    />
-  )
-}
-
-function RepSelect({ place: { view, change } }: { place: QuotesPlace }) {
-  const people = useAnswer('list-users', {}, { staleMs: 300_000 })
-  const chosen = view.quoted_by ?? ''
-  const known = people.data?.users.map(({ id, name }) => ({ value: String(id), label: name })) ?? []
-  return (
-    <NativeSelect
-      size="xs"
-      label="Rep"
-      data={[
-        { value: '', label: 'Anyone' },
-        ...known,
-        // An old address can name a person who was removed.
-        ...(chosen === '' || known.some(({ value }) => value === chosen)
-          ? []
-          : [{ value: chosen, label: `User ${chosen}` }]),
-      ]}
-      value={chosen}
-      onChange={(event) => change({ quoted_by: event.currentTarget.value })}
     />
   )
 }

@@ -1,28 +1,43 @@
 import { Button, Group, NativeSelect, Text } from '@mantine/core'
-import { count } from '../shared-ui/index.ts'
-import { pageSizes, type QuotesPlace } from './quotes-address.ts'
+import { count, counted } from '../shared-ui/index.ts'
+import { offersOf, pageSizes, type QuotesPlace, type QuotesTotals } from './quotes-address.ts'
 
-/** The range of shown quotes. @example shownWords(place, 50, 12253) // '1–50 of 12,253 quotes' */
-export function shownWords({ page, limit }: QuotesPlace, rows: number, total: number | null): string {
-  const of = total === null ? '' : ` of ${count(total)}`
+/**
+ * The range of shown quotes, with the number of loads if some are earlier offers for the same load.
+ * @example shownWords(place, 50, { total: 12309, loads: 11875 }) // '1–50 of 12,309 offers for 11,875 loads'
+ */
+export function shownWords(
+  { page, limit, view }: Pick<QuotesPlace, 'page' | 'limit' | 'view'>,
+  rows: number,
+  totals: QuotesTotals | null,
+): string {
   if (rows === 0) return 'No quotes'
-  if (page === null) return `${count(rows)} quotes${of}`
-  const before = (page - 1) * limit
-  return `${count(before + 1)}–${count(before + rows)}${of} quotes`
+  const offers = offersOf(view)
+  const before = page === null ? null : (page - 1) * limit
+  const range = before === null ? count(rows) : `${count(before + 1)}–${count(before + rows)}`
+  const isAll = page === 1 && totals?.total === rows
+  const of = (what: string) =>
+    isAll
+      ? counted(rows, what)
+      : `${range}${totals === null ? ` ${what}s` : ` of ${counted(totals.total, what)}`}`
+  if (offers === 'superseded') return of('superseded offer')
+  if (totals !== null && totals.loads < totals.total)
+    return `${of('offer')} for ${counted(totals.loads, 'load')}`
+  return offers === 'last' ? `${of('quote')}, without superseded offers` : of('quote')
 }
 
 /** The page controls of the list, with the page size. */
 export function QuotesPager({
   place,
   next,
-  total,
+  totals,
   label,
   withSize = false,
   onMoved,
 }: {
   place: QuotesPlace
   next: string | null
-  total: number | null
+  totals: QuotesTotals | null
   label: string
   withSize?: boolean
   onMoved?: () => void
@@ -66,7 +81,7 @@ export function QuotesPager({
         size="xs"
         variant="default"
         disabled={next === null}
-        onClick={next === null ? undefined : moved(() => place.toNext(next, total))}
+        onClick={next === null ? undefined : moved(() => place.toNext(next, totals))}
       >
         Next
       </Button>

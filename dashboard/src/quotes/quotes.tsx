@@ -3,9 +3,9 @@ import { Button, Group, Text } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { pagePaths } from '#contract/pages.ts'
-import { addressOfCall, type CallFailed, useAnswer, useMay } from '../api/index.ts'
+import { type Answer, addressOfCall, type CallFailed, useAnswer, useMay } from '../api/index.ts'
 import { Failed, Loading, Nothing, Page, showShortcuts } from '../shared-ui/index.ts'
-import { filterNames, type QuotesPlace, useQuotesView } from './quotes-address.ts'
+import { filterNames, type QuotesPlace, type QuotesTotals, useQuotesView } from './quotes-address.ts'
 import { ColumnChoice } from './quotes-column-choice.tsx'
 import { QuotesFilters } from './quotes-filters.tsx'
 import { QuotesList } from './quotes-list.tsx'
@@ -27,7 +27,7 @@ export default function QuotesPage() {
   const answer = useAnswer('list-quotes', { query: place.asked }, { keeps: true })
   const mayMark = useMay('member')
   const columns = useChosenColumns(place, settings)
-  const total = place.page === 1 ? (answer.data?.total ?? null) : place.total
+  const totals = place.page === 1 ? totalsOf(answer.data) : place.totals
   const data = isOpened ? answer.data : undefined
   const { error } = answer
   const isLoading = answer.isPlaceholderData || (data === undefined && error === null)
@@ -46,12 +46,12 @@ export default function QuotesPage() {
             ? 'Loading quotes'
             : data === undefined
               ? 'No quotes loaded'
-              : shownWords(place, data.lanes.length, total)}
+              : shownWords(place, data.lanes.length, totals)}
         </Text>
         <QuotesPager
           place={place}
           next={data?.next_cursor ?? null}
-          total={total}
+          totals={totals}
           label="Pages of quotes"
           withSize
         />
@@ -69,11 +69,16 @@ export default function QuotesPage() {
             onSort={(sort) => place.change({ sort })}
             mayMark={mayMark}
           />
-          <PagerBelow place={place} next={shown.next_cursor} total={total} />
+          <PagerBelow place={place} next={shown.next_cursor} totals={totals} />
         </>
       )}
     </Page>
   )
+}
+
+function totalsOf(data: Answer<'list-quotes'> | undefined): QuotesTotals | null {
+  const { total = null, loads = null } = data ?? {}
+  return total === null || loads === null ? null : { total, loads }
 }
 
 /** The columns of the active view, else of the person. A new choice shows at once, and is saved with `onDone`. */
@@ -145,18 +150,18 @@ function Actions({
 function PagerBelow({
   place,
   next,
-  total,
+  totals,
 }: {
   place: QuotesPlace
   next: string | null
-  total: number | null
+  totals: QuotesTotals | null
 }) {
   return (
     <Group justify="flex-end">
       <QuotesPager
         place={place}
         next={next}
-        total={total}
+        totals={totals}
         label="Pages of quotes, below the list"
         onMoved={() => document.getElementById(listTop)?.scrollIntoView({ block: 'start' })}
       />

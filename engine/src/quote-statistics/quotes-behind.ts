@@ -11,7 +11,12 @@ import { ROWS_PER_STEP } from './performance-sums.ts'
 import type { IsSelected } from './quote-selection.ts'
 
 /** A figure whose quotes can be listed. */
-export type FigureOfQuotes = 'lost_to_cost' | 'lost_to_rate' | 'quoted_too_low' | 'booked_at_a_loss'
+export type FigureOfQuotes =
+  | 'lost_to_cost'
+  | 'lost_to_rate'
+  | 'landed_vs_quoted'
+  | 'quoted_too_low'
+  | 'booked_at_a_loss'
 
 /** The ids of the selected quotes that count in a figure, in no particular order. */
 export function* quotesBehind(
@@ -41,6 +46,8 @@ function counts(columns: QuoteColumns, row: number, figure: FigureOfQuotes, lowe
       const shipment = comparedShipment(columns, row)
       return shipment !== null && shipment.quotedRateCents > shipment.customerRateCents
     }
+    case 'landed_vs_quoted':
+      return comparedShipment(columns, row) !== null
     case 'quoted_too_low': {
       const quoted = columns.quotedCents[row]!
       return quoted !== 0 && lowestRate(columns, row) > quoted

@@ -470,7 +470,13 @@ function equalForAll({ seed, isMixed, basis }: (typeof brokerages)[number], step
   test('the quotes behind a figure are the rows of the database that count in it', async () => {
     const { own, memberId } = brokerage
     const { statistics } = await opened(own)
-    for (const figure of ['lost_to_cost', 'lost_to_rate', 'quoted_too_low', 'booked_at_a_loss'] as const) {
+    for (const figure of [
+      'lost_to_cost',
+      'lost_to_rate',
+      'landed_vs_quoted',
+      'quoted_too_low',
+      'booked_at_a_loss',
+    ] as const) {
       for (const viewer of [null, { userId: memberId }]) {
         for (const selection of selections) {
           const filter = filterOf(own, selection)

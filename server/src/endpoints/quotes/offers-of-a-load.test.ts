@@ -197,15 +197,23 @@ describe('counts and the curve', () => {
     ]
     const { totals } = (await as('/api/performance?by=customer')).body
     expect(totals).toMatchObject({ quotes: 3, won: 2, lost: 1 })
-    for (const [outcome, total] of [
-      ['won', 2],
-      ['lost', 1],
-      ['pending', 0],
-      ['superseded', 3],
+    for (const [filter, total, loads] of [
+      ['outcome=won&offers=last', 2, 2],
+      ['outcome=lost&offers=last', 1, 1],
+      ['outcome=lost', 4, 1],
+      ['outcome=pending', 0, 0],
+      ['offers=superseded', 3, 0],
+      ['offers=last', 3, 3],
+      ['customer=Harvest', 6, 3],
+      ['customer=Harvest&limit=2', 6, 3],
     ] as const) {
-      expect((await as(`/api/lanes?outcome=${outcome}`)).body.total, outcome).toBe(total)
+      expect((await as(`/api/lanes?${filter}`)).body, filter).toMatchObject({ total, loads })
     }
-    const listed = (await as('/api/lanes?outcome=superseded')).body.lanes
+    // The same count at every place that names the customer's quotes.
+    expect((await as('/api/customers?q=harv')).body.customers).toMatchObject([{ quotes: 3 }])
+    expect((await as('/api/customers/list')).body.customers).toMatchObject([{ quotes: 3 }])
+    expect((await as('/api/customers/record?name=Harvest')).body.totals).toMatchObject({ quotes: 3 })
+    const listed = (await as('/api/lanes?offers=superseded')).body.lanes
     expect(listed.map(({ lane_ref }: { lane_ref: string }) => lane_ref).sort()).toEqual(refs.toSorted())
     const lane = (await as('/api/advice/lane?origin=Dallas, TX&destination=Atlanta, GA&equipment=V')).body
     expect(lane.history).toMatchObject({ total_quotes: 3, wins: 2, losses: 1 })

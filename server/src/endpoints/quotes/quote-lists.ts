@@ -57,6 +57,7 @@ async function quoteFilter(
   const [from, to] = [moment(query.from), moment(query.to)]
   const filter: lists.QuoteFilter = {
     ...(query.outcome === undefined ? {} : { outcome: query.outcome }),
+    ...(query.offers === undefined ? {} : { offers: query.offers }),
     ...(pendingDays === undefined ? {} : { pendingSince: new Date(now - pendingDays * dayMs) }),
     ...(query.reason === undefined ? {} : { reason: query.reason }),
     ...(originKey === null ? {} : { originKey }),
@@ -87,6 +88,7 @@ function selectionOf(filter: lists.QuoteFilter): { selection: QuoteSelection; is
     from,
     to,
     booked: _,
+    offers,
     ...others
   } = filter
   return {
@@ -100,7 +102,8 @@ function selectionOf(filter: lists.QuoteFilter): { selection: QuoteSelection; is
       ...(from === undefined ? {} : { from: from.getTime() }),
       ...(to === undefined ? {} : { to: to.getTime() }),
     },
-    isAll: Object.keys(others).length === 0,
+    // A book has the last offer of each load.
+    isAll: Object.keys(others).length === 0 && offers !== 'superseded',
   }
 }
 
@@ -135,24 +138,23 @@ async function quotePage(
     lanes: await quoteAnswers(transaction, tenant, page),
     next_cursor:
       rows.length > limit && last !== undefined ? cursorText([sort, last.sort_key, last.lane_id]) : null,
-    total:
-      cursor !== null
-        ? null
-        : rows.length <= limit
-          ? rows.length
-          : await totalOf(transaction, tenant, filter),
+    ...(cursor !== null
+      ? { total: null, loads: null }
+      : rows.length <= limit
+        ? { total: rows.length, loads: rows.filter((row) => row.superseded_by === null).length }
+        : await totalsOf(transaction, tenant, filter)),
   }
 }
 
 /**
- * The number of quotes of a filter. Counting the quotes behind a figure in the database takes as long as their page, and the book
+ * The number of quotes of a filter, and of their loads. Counting the quotes behind a figure in the database takes as long as their page, and the book
  * has counted them already, unless the filter has a condition that the book did not apply.
  */
-async function totalOf(transaction: TenantTransaction, tenant: TenantId, filter: lists.QuoteFilter) {
+async function totalsOf(transaction: TenantTransaction, tenant: TenantId, filter: lists.QuoteFilter) {
   const { quoteIds, ...others } = filter
   const areCounted = others.booked !== true && selectionOf(others).isAll
   return quoteIds !== undefined && areCounted
-    ? quoteIds.length
+    ? { total: quoteIds.length, loads: quoteIds.length }
     : lists.countQuotes(transaction, tenant, filter)
 }
 

@@ -203,7 +203,7 @@ describe('a file that was exported and is imported into the same brokerage', () 
     '/api/lanes/export',
     '/api/shipments/export',
     '/api/lanes/export?outcome=void',
-    '/api/lanes/export?outcome=superseded',
+    '/api/lanes/export?offers=superseded',
   ])('changes nothing: %s', async (path) => {
     const before = await shown(ours.tenant)
     const { text, rows } = await exported(path)

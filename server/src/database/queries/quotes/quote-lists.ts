@@ -10,8 +10,10 @@ import { packedIds, unpackedIds } from './packed-quotes.ts'
 import { isOfRateType } from './quote-conditions.ts'
 
 export interface QuoteFilter {
-  /** `void`: only voided quotes, which no other selection has. `superseded`: only superseded offers, which no other outcome has. */
-  readonly outcome?: QuoteRow['outcome'] | 'superseded' | 'void'
+  /** `void`: only voided quotes, which no other selection has. */
+  readonly outcome?: QuoteRow['outcome'] | 'void'
+  /** Only the last offer of each load, as statistics count quotes, or only the others. */
+  readonly offers?: 'last' | 'superseded'
   /** Only pending quotes that were quoted at or before this time. */
   readonly pendingSince?: Date
   readonly reason?: NonNullable<QuoteRow['outcome_reason']>
@@ -61,22 +63,18 @@ function matchingPage(filter: QuoteFilter, tenant: TenantId, sort: QuoteSort) {
     quote.and([matching(others, tenant)(quote), sql<boolean>`coalesce(${isAmong(quoteIds)}, false)`])
 }
 
-function outcomeConditions(
-  quote: ExpressionBuilder<Tables, 'quotes'>,
-  { outcome }: Pick<QuoteFilter, 'outcome'>,
-) {
-  if (outcome === undefined || outcome === 'void') return []
-  if (outcome === 'superseded') return [quote('superseded_by', 'is not', null)]
-  return [quote('outcome', '=', outcome), quote('superseded_by', 'is', null)]
-}
-
 /** The conditions of a filter, for a query over quotes, and that the current person may see the customer. */
 export function matching(filter: QuoteFilter, tenant: TenantId) {
   return (quote: ExpressionBuilder<Tables, 'quotes'>) => {
     return quote.and([
       quoteSeenByViewer(tenant),
       quote('voided_at', filter.outcome === 'void' ? 'is not' : 'is', null),
-      ...outcomeConditions(quote, filter),
+      ...(filter.outcome === undefined || filter.outcome === 'void'
+        ? []
+        : [quote('outcome', '=', filter.outcome)]),
+      ...(filter.offers === undefined
+        ? []
+        : [quote('superseded_by', filter.offers === 'last' ? 'is' : 'is not', null)]),
       ...(filter.pendingSince === undefined
         ? []
         : [
@@ -220,18 +218,21 @@ export async function listQuotes(
     .execute()
 }
 
-export async function countQuotes(
+/** The number of matching quotes, and of the loads that they are offers of. */
+export function countQuotes(
   transaction: TenantTransaction,
   tenant: TenantId,
   filter: QuoteFilter,
-): Promise<number> {
-  const { count } = await transaction
+): Promise<{ readonly total: number; readonly loads: number }> {
+  return transaction
     .selectFrom('quotes')
-    .select(sql<number>`count(*)`.as('count'))
+    .select([
+      sql<number>`count(*)`.as('total'),
+      sql<number>`count(*) filter (where superseded_by is null)`.as('loads'),
+    ])
     .where('tenant_id', '=', tenant)
     .where(matching(filter, tenant))
     .executeTakeFirstOrThrow()
-  return count
 }
 
 /** The source of a quote: the shipper's reference of its request, and the rep who quoted it. */

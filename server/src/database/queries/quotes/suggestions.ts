@@ -47,7 +47,8 @@ export async function customersCalled(
   // Group by the exact name first, so that the rest processes some hundred names instead of every quote.
   const { rows } = await sql<CustomerUse>`
     with written as (
-      select coalesce(customer_name, quoted_customer_name) as name, customer_key, count(*) as quotes,
+      select coalesce(customer_name, quoted_customer_name) as name, customer_key,
+        count(*) filter (where voided_at is null and superseded_by is null) as quotes,
         max(created_at) as last_quoted_at
       from quotes where tenant_id = ${tenant} and ${quoteSeenByViewer(tenant)}
       group by 1, 2
