@@ -19,7 +19,8 @@ import { sharedApp, type TestApp } from '#testing/shared-app.ts'
  * kind and signed time, as a TMS would. The answers of `GET /api/lanes/{lane_ref}` are compared without the names and times that each
  * load has of its own. `engine/src/delivery-order.test.ts` does the same with the decisions alone, for many more messages.
  *
- * No set has two different messages of one kind signed in the same second: only for them does the order of arrival decide.
+ * No set has two different messages of one kind signed in the same second, or a cancellation and a booking of one second after an
+ * earlier booking: only for them does the order of arrival decide.
  *
  * Faults: the order of arrival decides between kinds; a booking forgets the outcome that was pushed before it; a win is dated on arrival.
  */
@@ -76,7 +77,13 @@ function messagesOf(length: number, uniform: () => number, seconds: number): Mes
     const at = Math.floor(uniform() * seconds)
     messages.set(`${groupOf(kind)} ${at}`, kinds[kind](at))
   }
-  return [...messages.values()]
+  const has = (kind: Kind, at: number) => messages.has(`${kind} ${at}`)
+  const all = Array.from({ length: seconds }, (_, at) => at)
+  const replaces = (at: number) =>
+    has('booking', at) &&
+    has('cancellation', at) &&
+    all.some((before) => before < at && has('booking', before))
+  return all.some(replaces) ? messagesOf(length, uniform, seconds) : [...messages.values()]
 }
 
 const endpoints = { quotes: pushQuotes, outcomes: pushOutcomes, updates: pushShipmentUpdates } as const

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { type Booking, bookingFields, ofEachBookingField } from './booking-fields.ts'
 import { assertMove, factsOf, isSame, noFacts, outcomeFrom, savedFacts, undecided } from './quote-outcome.ts'
 import { applyPushedQuote, type PushedQuoteField, type QuoteStamps } from './quote-update.ts'
-import { applyShipmentUpdate, type BookedQuote, currentBooking } from './shipment-update.ts'
+import { applyShipmentUpdate, type BookedQuote, currentBooking, isBooked } from './shipment-update.ts'
 
 /** Two property tests, with some and with many random values. */
 const property = (name: string, check: (numRuns: number) => void) => {
@@ -11,8 +11,8 @@ const property = (name: string, check: (numRuns: number) => void) => {
   test(`${name}: many`, { tags: 'long' }, () => check(2_000))
 }
 
-// Promise: the state of a quote does not depend on the order in which messages about it arrive. Only two different messages of one
-// kind that one sender signs in the same second count in the order of their arrival.
+// Promise: the state of a quote does not depend on the order in which messages about it arrive. Only of one second of one sender do
+// two different messages of one kind, and a cancellation and a booking that replaces an earlier one, count in the order of their arrival.
 
 const start = 1_000_000
 /** Messages arrive after all of them were signed. */
@@ -145,12 +145,24 @@ const report = fc
 const correction = fc
   .record({ at: second, quotedRate: amount, customer: fc.constantFrom(undefined, 'A', 'B') })
   .map(({ at, ...values }): Message => ({ kind: 'quote', at, values: given(values) }))
-/** Messages of which no two have the same kind and the same second. */
+/** Messages of which no two have the same kind and the same second, and no booking of a cancellation's second follows an earlier one. */
 const messagesOf = (length: { minLength: number; maxLength: number }) =>
-  fc.uniqueArray(fc.oneof(booking, cancellation, report, report, correction), {
-    ...length,
-    selector: kindAndSecond,
-  })
+  fc
+    .uniqueArray(fc.oneof(booking, cancellation, report, report, correction), {
+      ...length,
+      selector: kindAndSecond,
+    })
+    .filter((messages) => !messages.some((message) => mayReplace(message, messages)))
+
+function mayReplace(message: Message, messages: readonly Message[]): boolean {
+  const isBooking = (one: Message) => one.kind === 'update' && isBooked(one.fields)
+  return (
+    isBooking(message) &&
+    messages.some((one) => one.kind === 'update' && one.cancels && one.at === message.at) &&
+    messages.some((one) => isBooking(one) && one.at < message.at)
+  )
+}
+
 function kindAndSecond(message: Message): string {
   const kind = message.kind === 'update' ? message.cancels : String(message.values.outcome)
   return `${message.kind} ${kind} ${message.at}`
@@ -180,6 +192,51 @@ describe('the end state of a quote does not depend on the order of delivery', ()
       }),
       { numRuns },
     )
+  })
+})
+
+describe('of one second, a booking that arrives after the cancellation of another one stands', () => {
+  const booked = (customerRateCents: number, at = start): Message => ({
+    kind: 'update',
+    fields: { customerRateCents, carrierName: `For ${customerRateCents}` },
+    cancels: false,
+    at,
+  })
+  const cancelled: Message = { kind: 'update', fields: {}, cancels: true, at: start }
+  const [one, other, third] = [200_000, 210_000, 220_000].map((rate) => booked(rate))
+  const rateOf = (messages: readonly (Message | undefined)[]) =>
+    endOf(messages.filter((message) => message !== undefined)).customerRateCents
+
+  test.each([
+    ['of the same second', one],
+    ['of an earlier second', booked(200_000, start - 9)],
+  ])('the other one is %s', (_when, before) => {
+    const replaced = [before, cancelled, other]
+    const end = endOf(replaced.filter((message) => message !== undefined))
+    expect(end).toMatchObject({
+      ...{ customerRateCents: 210_000, carrierName: 'For 210000', cancelledAt: null, cancelReason: null },
+      ...{ outcome: 'won', source: 'tms' },
+    })
+    // Repetitions change nothing, in any order.
+    for (const again of ordersOf(replaced)) expect(rateOf([...replaced, ...again])).toBe(210_000)
+    // The booking that was cancelled stays so, however often it is repeated.
+    expect(rateOf([before, cancelled, before, cancelled, before])).toBeNull()
+    expect(rateOf([before, other, cancelled])).toBeNull()
+    // It can be cancelled and replaced once more.
+    const again: Message = { kind: 'update', fields: { carrierName: null }, cancels: true, at: start }
+    expect(rateOf([...replaced, again, before, other, cancelled])).toBeNull()
+    expect(rateOf([...replaced, again, third, before, other, cancelled, again])).toBe(220_000)
+  })
+
+  test('a cancellation that overtakes the booking that it follows still cancels it, and no other one', () => {
+    for (const order of ordersOf([one, cancelled])) expect(rateOf([...order, ...order])).toBeNull()
+    expect(rateOf([cancelled, one, one, other])).toBe(210_000)
+    expect(rateOf([cancelled, one, other, one, cancelled])).toBe(210_000)
+  })
+
+  test('it was won in that second, and not when the earlier booking was signed', () => {
+    const decided = (...messages: readonly Message[]) => endOf(messages).decidedAt
+    expect(decided(booked(200_000, start - 9), cancelled, booked(210_000))).toBe(start * 1_000)
   })
 })
 

@@ -14,7 +14,7 @@ export interface Stamp {
   readonly rank?: number
   /** A hash of the message, by which a repetition is recognized. Absent for a rollback. */
   readonly hash?: number
-  /** The hashes of the sender's earlier messages of the same second and rank. */
+  /** The hashes of the sender's other messages of the same second that do not count. */
   readonly before?: readonly number[]
 }
 
@@ -82,36 +82,57 @@ function compared(currentTime: number, incomingTime: number, held: Stamp, incomi
 }
 
 /** Whether the incoming message was replaced before by another one of its second, so that it is a repetition. */
-function isReplaced(own: Stamp, { signed, hash }: Stamp): boolean {
+function isReplacedBy(own: Stamp, { signed, hash }: Pick<Stamp, 'signed' | 'hash'>): boolean {
   return own.signed === signed && hash !== undefined && own.before?.includes(hash) === true
 }
 
 /** Whether the sender's own stamp is newer than the incoming message. */
 function isOlder(own: Stamp, incoming: Stamp): boolean {
-  return compared(own.signed, incoming.signed, own, incoming) > 0 || isReplaced(own, incoming)
+  return compared(own.signed, incoming.signed, own, incoming) > 0 || isReplacedBy(own, incoming)
 }
 
 /** The most messages of one second that are remembered. */
 const maxBefore = 16
 
-/** The incoming stamp, with the hashes of the messages of its second and rank that it replaces. */
-function replacing(own: Stamp | undefined, incoming: Stamp): Stamp {
-  if (own === undefined || compared(own.signed, incoming.signed, own, incoming) !== 0) return incoming
-  const before = [...(own.before ?? []), own.hash].filter(
-    (hash) => hash !== undefined && hash !== incoming.hash,
-  )
-  return before.length === 0 ? incoming : { ...incoming, before: before.slice(-maxBefore) as number[] }
+/** The stamp of the message that counts, with the hashes of `other` messages of its second. */
+function withOthers(counting: Stamp, other: Stamp | undefined): Stamp {
+  if (counting.signed !== other?.signed) return counting
+  const before = new Set([...(counting.before ?? []), ...(other.before ?? []), other.hash])
+  before.delete(counting.hash)
+  const hashes = [...before].filter((hash) => hash !== undefined)
+  return hashes.length === 0 ? counting : { ...counting, before: hashes.slice(-maxBefore) }
 }
 
 /** The stamps of a field after a value arrived. `applied` is whether the value became the field's current value. */
 function stampsAfter(stamps: FieldStamps, incoming: Stamp, applied: boolean): FieldStamps {
   const others = stamps.filter(({ sender }) => sender !== incoming.sender)
   const own = stamps.find(({ sender }) => sender === incoming.sender)
-  const stamp = replacing(own, incoming)
+  const stamp = withOthers(incoming, own)
   // A rollback has no sender, so its stamp is dropped when a newer value replaces the restored one.
   if (applied) return [stamp, ...others.filter(({ sender }) => sender !== null)]
-  const isOld = own !== undefined && (isOlder(own, incoming) || sameStamp(own, stamp))
-  return isOld ? stamps : [...others, stamp]
+  if (own === undefined || !(isOlder(own, incoming) || sameStamp(own, stamp))) return [...others, stamp]
+  const kept = withOthers(own, incoming)
+  return sameStamp(kept, own) ? stamps : stamps.map((held) => (held === own ? kept : held))
+}
+
+/**
+ * The sender's messages of the second of a message, as far as the stamps of fields know them: the highest of their ranks, its time, and
+ * the rank of the same message; null if it is new, 0 if another one replaced it.
+ */
+export function messagesOfSecond(
+  fields: readonly FieldStamps[],
+  message: Pick<Stamp, 'sender' | 'signed' | 'hash'>,
+): { readonly top: Stamp | null; readonly repeated: number | null } {
+  const stamps = fields
+    .flat()
+    .filter(({ sender, signed }) => sender === message.sender && signed === message.signed)
+  const top = stamps.reduce<Stamp | null>(
+    (high, stamp) => ((stamp.rank ?? 0) > (high?.rank ?? -1) ? stamp : high),
+    null,
+  )
+  const same = stamps.find(({ hash }) => hash === message.hash)
+  const isReplaced = stamps.some((stamp) => isReplacedBy(stamp, message))
+  return { top, repeated: same !== undefined ? (same.rank ?? 0) : isReplaced ? 0 : null }
 }
 
 /**
@@ -148,7 +169,7 @@ export interface SignedMessage {
   readonly sender: number
   readonly signedAtSeconds: number
   /** Of two messages of one second, the one with the higher rank counts. */
-  readonly rank?: 0 | 1 | 2 | 3
+  readonly rank?: number
   /** The message's content as one text, by which a repetition is recognized. */
   readonly content: string
 }

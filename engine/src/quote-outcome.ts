@@ -281,10 +281,10 @@ function wonAt(facts: OutcomeFacts, apart: QuoteOutcome, bookedAt: number | null
   return bookedAt === null || first === null ? (bookedAt ?? first) : Math.min(bookedAt, first)
 }
 
-/** The second of the first booking since the last cancellation. */
+/** The second of the first booking since the last cancellation, which may be of the same second. */
 function firstBooking({ bookings, cancellations }: OutcomeFacts): number | undefined {
   const cancelled = newest(cancellations)
-  return bookings.find((at) => at > cancelled) ?? bookings[0]
+  return bookings.find((at) => at >= cancelled) ?? bookings[0]
 }
 
 /** When the booking was cancelled, epoch milliseconds: the first cancellation since the last booking. Null without any. */

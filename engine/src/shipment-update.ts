@@ -8,7 +8,14 @@ import {
   ofEachBookingField,
   type SentBookingField,
 } from './booking-fields.ts'
-import { type FieldStamps, isTooFarAhead, stampFields, stampOf } from './field-stamps.ts'
+import {
+  type FieldStamps,
+  isTooFarAhead,
+  messagesOfSecond,
+  type Stamp,
+  stampFields,
+  stampOf,
+} from './field-stamps.ts'
 import {
   type CurrentBooking,
   cancelledAtFrom,
@@ -74,7 +81,9 @@ export function applyShipmentUpdate(
 ): AppliedShipmentUpdate {
   const isCancellation = update.cancellation !== undefined
   const content = JSON.stringify([update.fields, update.cancellation ?? null])
-  const stamp = stampOf({ ...update, rank: isCancellation ? 1 : 0, content }, now)
+  const message = stampOf({ ...update, content }, now)
+  const rank = rankOf(message, update, quote)
+  const stamp = rank === 0 ? message : { ...message, rank }
   // Times that are too far ahead were recorded while the clock was wrong: they count as just before this message.
   const known = isTooFarAhead(update.signedAtSeconds, now)
     ? quote.facts
@@ -113,6 +122,33 @@ export function applyShipmentUpdate(
       facts !== quote.facts ||
       carried.some((field) => written.has(field) || stamps[field] !== quote.stamps[field]),
   }
+}
+
+/**
+ * The rank of a message among those of its second: bookings have even ranks, and cancellations odd ones. A cancellation cancels the
+ * bookings that arrived before it. A booking that arrives after it follows it, if there was a booking to cancel; else the cancellation
+ * overtook this booking.
+ */
+function rankOf(
+  message: Stamp,
+  { fields, cancellation }: ShipmentUpdate,
+  { stamps, facts }: BookedQuote,
+): number {
+  const { top, repeated } = messagesOfSecond(Object.values(stamps), message)
+  const base = cancellation === undefined ? 0 : 1
+  if (repeated !== null) return Math.max(base, repeated)
+  const highest = top?.rank ?? 0
+  const isSameKind = highest % 2 === base
+  if (top === null || isSameKind) return Math.max(base, highest)
+  const follows = base === 1 || (isBooked(fields) && cancelledOne(facts, top.effective))
+  return follows ? highest + 1 : highest - 1
+}
+
+/** Whether the cancellation of a second cancelled a booking that is known. */
+function cancelledOne({ bookings, cancellations }: OutcomeFacts, second: number): boolean {
+  return bookings.some(
+    (booked) => booked <= second && !cancellations.some((at) => at >= booked && at < second),
+  )
 }
 
 /** The facts after an update. An update with a customer rate or a truck cost is a booking. */

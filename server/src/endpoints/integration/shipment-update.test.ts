@@ -332,6 +332,25 @@ describe('200', () => {
     }
   })
 
+  test('a booking that replaces a cancelled one in the same second stands, however often all three are repeated', async () => {
+    const { lane_ref } = await makeQuote(app, acme.tenant)
+    const at = seconds()
+    const send = async (body: object) => (await push({ lane_ref, ...body }, at)).body.updated
+    const three = [
+      { customer_rate: 2000, carrier_name: 'Blue Mesa' },
+      { cancelled: true },
+      { customer_rate: 2100 },
+    ]
+    for (const body of three) expect(await send(body)).toBe(true)
+    for (const body of [...three, ...three.toReversed()]) await send(body)
+    expect(await quoteOf(lane_ref)).toMatchObject({
+      ...{ customer_rate: 2100, carrier_name: null, cancelled_at: null, outcome: 'won' },
+    })
+    expect(await send({ cancelled: true, cancel_reason: 'No truck' })).toBe(true)
+    for (const body of three) await send(body)
+    expect(await quoteOf(lane_ref)).toMatchObject({ customer_rate: null, outcome: 'pending' })
+  })
+
   test.each([3, 20, 120])(
     'of a sender whose clock is %i s ahead, the newest signature wins, however late the older one arrives',
     async (ahead) => {
