@@ -1,5 +1,8 @@
 import { expect, test } from 'vitest'
-import { type Change, ruleWords } from './quote-changes-words.ts'
+import { exampleQuote } from '#contract/quote.ts'
+import { bookingTable } from '#engine/booking-fields.ts'
+import { isAmountUnit, quoteTable } from '#engine/quote-fields.ts'
+import { type Change, restoredBy, ruleWords, valueWords } from './quote-changes-words.ts'
 
 const change = (change_id: number, more: Partial<Change>): Change => ({
   change_id,
@@ -42,4 +45,27 @@ test('a change by a rule is explained, with the source of the previous outcome',
     'Won, because the TMS booked it; before: pending.',
   )
   expect(ruleWords(lost, changes)).toBeNull()
+})
+
+test('a value is written by the unit of its field: only amounts are dollars', () => {
+  const isAmount = (unit: string) => unit === 'cents' || isAmountUnit(unit as 'rate')
+  for (const { shown, unit } of [...Object.values(quoteTable), ...Object.values(bookingTable)])
+    expect([shown, valueWords(shown, 34).startsWith('$')]).toEqual([shown, isAmount(unit)])
+  expect(valueWords('a_later_field', 34)).toBe('34')
+  expect(valueWords('miles', 1250)).toBe('1,250')
+  expect(valueWords('valid_until', '2026-03-01T14:00:00.000Z')).toMatch(/^Mar.* 1, 2026/)
+  expect(valueWords('quoted_basis', 'all_in')).toBe('all-in')
+  expect([valueWords('truck_cost', 0), valueWords('customer_name', null)]).toEqual(['$0', 'as on the quote'])
+})
+
+test('a rollback writes the charges that a quote has as those that its history has', () => {
+  const quoted_charges = [
+    { name: 'lumper', amount: 120 },
+    { name: 'detention', amount: 75.5 },
+  ]
+  const restored = (before: string) =>
+    restoredBy({ ...exampleQuote, quoted_charges }, change(5, { before: { quoted_charges: before } }))
+  const now = 'lumper 120.00; detention 75.50'
+  expect(restored(now)).toMatchObject([{ now, back: now, differs: false }])
+  expect(restored('lumper 90.00')).toMatchObject([{ now, back: 'lumper 90.00', differs: true }])
 })

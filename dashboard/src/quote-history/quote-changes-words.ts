@@ -1,5 +1,7 @@
 import type { bookedFields, changedQuoteFields } from '#contract/events.ts'
 import type { Quote } from '#contract/quote.ts'
+import { type BookingUnit, bookingTable } from '#engine/booking-fields.ts'
+import { type QuoteUnit, quoteTable } from '#engine/quote-fields.ts'
 import { basisWords } from '#engine/rate-basis.ts'
 import type { Answer } from '../api/index.ts'
 import {
@@ -14,7 +16,8 @@ import {
 } from '../shared-ui/index.ts'
 
 export type Change = Answer<'list-changes'>['changes'][number]
-type Value = Change['before'][string]
+/** A value in the history, or of the quote as it is answered, where charges are a list. */
+type Value = Change['before'][string] | Quote['quoted_charges']
 
 const bookingNames: Readonly<Record<(typeof bookedFields)[number], string>> = {
   customer_rate: 'Customer rate (AR)',
@@ -62,14 +65,66 @@ const quoteNames: Readonly<Record<(typeof changedQuoteFields)[number], string>> 
   superseded_by: 'Superseded by',
 }
 
-const fieldNames: Readonly<Record<string, string>> = {
-  ...bookingNames,
-  ...quoteNames,
+const otherNames = {
   truck_cost_source: 'Truck cost source',
   outcome: 'Outcome',
   outcome_reason: 'Reason',
   outcome_source: 'Outcome source',
   decided_at: 'Decided',
+}
+
+const fieldNames: Readonly<Record<string, string>> = { ...bookingNames, ...quoteNames, ...otherNames }
+
+type Unit = QuoteUnit | BookingUnit | 'outcome' | 'reason' | 'source'
+type TableName = (typeof quoteTable)[keyof typeof quoteTable]['shown'] | keyof typeof bookingNames
+/** The units of the fields of the history that are in no table. */
+const otherUnits: Readonly<
+  Record<Exclude<keyof typeof quoteNames | keyof typeof otherNames, TableName>, Unit>
+> = {
+  truck_cost_source: 'source',
+  outcome: 'outcome',
+  outcome_reason: 'reason',
+  outcome_source: 'source',
+  decided_at: 'time',
+  voided_at: 'time',
+  void_reason: 'text',
+  superseded_by: 'text',
+}
+
+const units = new Map<string, Unit>([
+  ...[...Object.values(quoteTable), ...Object.values(bookingTable)].map(({ shown, unit }): [string, Unit] => [
+    shown,
+    unit,
+  ]),
+  ...Object.entries(otherUnits),
+])
+
+const named = (names: Readonly<Record<string, string>>) => (value: unknown) =>
+  names[String(value)] ?? String(value)
+const amount = (value: unknown) => dollars(Number(value))
+
+/** How a value of each unit is written. */
+const unitWords: Readonly<Record<Unit, (value: NonNullable<Value>) => string>> = {
+  cents: amount,
+  rate: amount,
+  cost: amount,
+  charge: amount,
+  charges: (value) =>
+    typeof value === 'object'
+      ? value.map(({ name, amount: of }) => `${name} ${of.toFixed(2)}`).join('; ')
+      : String(value),
+  miles: (value) => count(Number(value)),
+  time: (value) => moment(String(value)),
+  day: (value) => calendarDay(String(value)),
+  basis: named(basisWords),
+  outcome: named(outcomeNames),
+  reason: named(reasonNames),
+  source: named(sourceNames),
+  place: String,
+  equipment: String,
+  currency: String,
+  rateType: String,
+  text: String,
 }
 
 /** @example fieldName('truck_cost') // 'Truck cost (AP)' */
@@ -80,21 +135,7 @@ export function fieldName(field: string): string {
 /** A value of a change in words. A missing value is "none", because a change to no value is significant. */
 export function valueWords(field: string, value: Value | undefined): string {
   if (value === null || value === undefined) return field === 'customer_name' ? 'as on the quote' : 'none'
-  const names: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-    outcome: outcomeNames,
-    outcome_reason: reasonNames,
-    outcome_source: sourceNames,
-    truck_cost_source: sourceNames,
-    quoted_basis: basisWords,
-    customer_basis: basisWords,
-    truck_basis: basisWords,
-  }
-  const text = String(value)
-  if (field.endsWith('_at')) return moment(text)
-  if (field === 'pickup_date') return calendarDay(text)
-  if (field === 'miles') return count(Number(value))
-  if (typeof value === 'number') return dollars(value)
-  return names[field]?.[text] ?? text
+  return unitWords[units.get(field) ?? 'text'](value)
 }
 
 /** The quote's current value of a changed field. */
