@@ -76,30 +76,26 @@ export function withQuotes(
   return [...kept, ...added.map((quote, index) => ({ ...quote, id: from + index }))]
 }
 
-/** A saved draft, also of an earlier version, whose quotes lack later fields; null for another value. */
-export function readDraft(kept: unknown): Draft | null {
-  if (typeof kept !== 'object' || kept === null || !('lanes' in kept) || !Array.isArray(kept.lanes))
-    return null
-  const draft = { ...kept, lanes: kept.lanes.map((quote: unknown) => Object.assign(blankQuote(0), quote)) }
-  return isDraft(draft) ? draft : null
+/** The members of a saved value with the types of `blank`; a member that is missing or has another type is blank, others are dropped. */
+function readMembers<Blank extends object>(kept: unknown, blank: Blank): Blank {
+  const members = new Map<string, unknown>(Object.entries(kept ?? {}))
+  const read = Object.entries(blank).map(([name, none]) => {
+    const value = members.get(name)
+    return [name, typeof value === typeof none ? value : none]
+  })
+  return Object.fromEntries(read) as Blank
 }
 
-function isDraft(kept: object): kept is Draft {
-  const { customer, reference, validHours, lanes: quotes } = kept as Partial<Record<keyof Draft, unknown>>
-  const isDeskQuote = (quote: unknown) =>
-    typeof quote === 'object' &&
-    quote !== null &&
-    Object.entries(blankQuote(0)).every(
-      ([field, text]) => typeof (quote as Record<string, unknown>)[field] === typeof text,
-    )
-  return (
-    typeof customer === 'string' &&
-    typeof reference === 'string' &&
-    (validHours === undefined || typeof validHours === 'number') &&
-    Array.isArray(quotes) &&
-    quotes.length > 0 &&
-    quotes.every(isDeskQuote)
-  )
+/** A saved draft, also of an earlier or later version, whose quotes lack fields or have others; null for another value. */
+export function readDraft(kept: unknown): Draft | null {
+  const { lanes } = readMembers(kept, { lanes: [] as readonly unknown[] })
+  if (!Array.isArray(lanes) || lanes.length === 0) return null
+  const { validHours } = readMembers(kept, { validHours: 0 })
+  return {
+    ...readMembers(kept, { customer: '', reference: '' }),
+    ...(validHours > 0 ? { validHours } : {}),
+    lanes: lanes.map((quote, index) => ({ ...readMembers(quote, blankQuote(0)), id: index + 1 })),
+  }
 }
 
 /** True for a city with a comma and a state. The service checks whether the place exists. */

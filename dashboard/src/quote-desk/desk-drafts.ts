@@ -97,16 +97,17 @@ export function saveDrafts(tenantId: number, drafts: Drafts): void {
   }
 }
 
-/** The saved drafts; null for another value. */
+/** The saved drafts that can be read; null if there are none. */
 function readDrafts(kept: unknown): Drafts | null {
   if (typeof kept !== 'object' || kept === null) return null
   const { all, openId } = kept as Partial<Record<keyof Drafts, unknown>>
-  if (!Array.isArray(all) || typeof openId !== 'number') return null
-  const drafts = all.flatMap(({ id, draft }: { id: unknown; draft: unknown }) => {
+  if (!Array.isArray(all)) return null
+  const drafts = all.flatMap((saved: unknown) => {
+    const { id, draft } = (saved ?? {}) as Partial<Record<keyof SavedDraft, unknown>>
     const read = readDraft(draft)
     return typeof id === 'number' && read !== null ? [{ id, draft: read }] : []
   })
-  return drafts.length === all.length && drafts.some(({ id }) => id === openId)
-    ? { all: drafts, openId }
-    : null
+  const [first] = drafts
+  if (first === undefined) return null
+  return { all: drafts, openId: drafts.some(({ id }) => id === openId) ? Number(openId) : first.id }
 }
