@@ -2,7 +2,7 @@ import { useDebouncedValue } from '@mantine/hooks'
 import { useEffect, useState } from 'react'
 import { typingPauseMs } from '#client/debounce.ts'
 import { type Answer, type CallFailed, useAnswer } from '../api/index.ts'
-import type { PricedQuote, RateType } from '../shared-ui/index.ts'
+import { knownFields, type PricedQuote, type RateType } from '../shared-ui/index.ts'
 import { type DeskQuote, hasState, sentQuote } from './desk-draft.ts'
 
 /** The rate of the request while no rate is typed. The page shows no value that depends on this rate. */
@@ -10,6 +10,7 @@ const fallbackRate = 2_000
 /** The number of the lane's quotes drawn in the chart. */
 const quotesDrawn = 100
 
+/** What of a quote its history depends on. */
 type LaneAsked = Pick<PricedQuote, 'origin' | 'destination'> & {
   readonly equipment?: string
   readonly rate_type?: RateType
@@ -24,18 +25,9 @@ interface Asked {
 /** The query for a row as typed so far; null while origin or destination is incomplete. */
 function askedOf(typed: DeskQuote): Asked | null {
   if (!hasState(typed.origin) || !hasState(typed.destination)) return null
-  const { quoted_rate = null, market_rate = null, ...lane } = sentQuote(typed)
-  const { origin, destination, equipment, rate_type } = lane
-  return {
-    lane: {
-      origin,
-      destination,
-      ...(equipment === undefined ? {} : { equipment }),
-      ...(rate_type === undefined ? {} : { rate_type }),
-    },
-    rate: quoted_rate,
-    market: market_rate,
-  }
+  const { origin, destination, equipment, rate_type, quoted_rate, market_rate } = sentQuote(typed)
+  const lane = { origin, destination, ...knownFields({ equipment, rate_type }) }
+  return { lane, rate: quoted_rate, market: market_rate ?? null }
 }
 
 export interface DeskAnswer {

@@ -1,10 +1,13 @@
+import type { QuoteFieldOf, QuoteName } from '#engine/quote-fields.ts'
 import type { Body } from '../api/index.ts'
 import {
+  knownFields,
   noTerms,
+  type PricedQuote,
   type RateTerms,
   readDollars,
   requestedRateType,
-  termsBody,
+  statedTerms,
   termsErrors,
 } from '../shared-ui/index.ts'
 
@@ -35,7 +38,7 @@ export interface Draft {
   readonly lanes: readonly DeskQuote[]
 }
 
-const defaultEquipment = 'V'
+export const defaultEquipment = 'V'
 
 export function blankQuote(id: number, equipment = defaultEquipment): DeskQuote {
   return {
@@ -202,27 +205,28 @@ export function quotesToSave({ lanes: quotes }: Draft): readonly DeskQuote[] {
   return filled.length === 0 ? quotes.slice(0, 1) : filled
 }
 
-/** A quote as typed so far, in the form of the API. Empty and unreadable fields are left out, and the places may be incomplete. */
-export function sentQuote(quote: DeskQuote) {
-  const { origin, destination, equipment, pickup } = quote
-  const miles = readMiles(quote.miles)
-  const [code, rate, cost, market] = [
-    equipment.trim(),
-    readDollars(quote.rate),
-    readDollars(quote.cost),
-    readDollars(quote.market),
-  ]
+type SentQuote = Body<'create-quote-request'>['lanes'][number]
+type RequestName = Exclude<QuoteName<'sent', QuoteFieldOf<'request'>>, 'customer_name'>
+
+/**
+ * A quote as typed so far, in the form of the API: null for empty and unreadable fields. The places may be incomplete. A field of quote
+ * requests that is left out here does not compile.
+ */
+export function sentQuote(quote: DeskQuote): PricedQuote & {
+  readonly [Name in RequestName]: Exclude<SentQuote[Name], undefined> | null
+} {
+  const equipment = quote.equipment.trim()
   return {
-    origin: origin.trim(),
-    destination: destination.trim(),
-    ...(code === '' ? {} : { equipment: code }),
-    ...(rate === null ? {} : { quoted_rate: rate }),
-    ...(cost === null ? {} : { estimated_cost: cost }),
-    ...(market === null ? {} : { market_rate: market }),
-    ...(pickup === '' ? {} : { pickup_date: pickup }),
-    ...(miles === null ? {} : { miles }),
-    ...requestedRateType({ rate_type: quote.rateType }),
-    ...termsBody(quote),
+    origin: quote.origin.trim(),
+    destination: quote.destination.trim(),
+    equipment: equipment === '' ? null : equipment,
+    quoted_rate: readDollars(quote.rate),
+    estimated_cost: readDollars(quote.cost),
+    market_rate: readDollars(quote.market),
+    pickup_date: quote.pickup === '' ? null : quote.pickup,
+    miles: readMiles(quote.miles),
+    rate_type: requestedRateType({ rate_type: quote.rateType }).rate_type ?? null,
+    ...statedTerms(quote),
   }
 }
 
@@ -249,7 +253,7 @@ export function requestOf(
       return {
         equipment: '',
         quoted_rate: 0,
-        ...sentQuote(quote),
+        ...knownFields(sentQuote(quote)),
         valid_hours,
         ...(seen === undefined ? {} : { advice: seen }),
       }

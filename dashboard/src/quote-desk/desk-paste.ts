@@ -1,7 +1,7 @@
 import { useDebouncedValue } from '@mantine/hooks'
 import { pastedLengthMax } from '#contract/limits.ts'
 import { type Answer, type CallFailed, useAnswer } from '../api/index.ts'
-import { blankQuote, type DeskQuote } from './desk-draft.ts'
+import { type DeskQuote, defaultEquipment } from './desk-draft.ts'
 
 type Pasted = Answer<'read-pasted-quotes'>
 type PastedColumn = Pasted['columns'][number]
@@ -51,14 +51,12 @@ export function usePaste(text: string, chosen: PasteChoices): ReadPaste {
 
 /** The quote of a row, with all fields as text. */
 export function quoteOf({ quote }: PastedRow): Omit<DeskQuote, 'id'> {
-  const { id: _, ...blank } = blankQuote(0)
   const text = (value: number | undefined) => (value === undefined ? '' : String(value))
   const charges = quote.quoted_charges?.map(({ name, amount }) => `${name} ${amount}`).join('; ')
   return {
-    ...blank,
     origin: quote.origin ?? '',
     destination: quote.destination ?? '',
-    equipment: quote.equipment ?? blank.equipment,
+    equipment: quote.equipment ?? defaultEquipment,
     rate: text(quote.quoted_rate),
     cost: text(quote.estimated_cost),
     market: text(quote.market_rate),

@@ -7,7 +7,6 @@ import {
   converted,
   type PricedQuote,
   type QuoteAdvice,
-  quoteFacts,
   readDollars,
   reasonsToConfirm,
   useRateCheck,
@@ -15,9 +14,10 @@ import {
 import { changedInWords, deskAppraisal } from './desk-appraisal.ts'
 import { type DeskQuote, type Draft, hasState, quotesToSave, sentQuote } from './desk-draft.ts'
 
-/** A row in the form of a request for advice; null while its places are incomplete. */
+/** The facts of a row that its price depends on; null while its places are incomplete. */
 function askedOf(quote: DeskQuote): PricedQuote | null {
-  return hasState(quote.origin) && hasState(quote.destination) ? quoteFacts(sentQuote(quote)) : null
+  const { market_rate: _, pickup_date: __, ...facts } = sentQuote(quote)
+  return hasState(quote.origin) && hasState(quote.destination) ? facts : null
 }
 
 const noResults: ReadonlyMap<string, QuoteAdvice> = new Map()

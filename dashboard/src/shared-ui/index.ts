@@ -72,9 +72,9 @@ export { daysOf, isBackwards, monthWithin, type Period, periodBefore, periodOf }
 export { type Method, methods } from './price-methods.ts'
 export {
   adviceOn,
+  knownFields,
   type PricedQuote,
   type QuoteAdvice,
-  quoteFacts,
   reasonsToConfirm,
   useRateCheck,
 } from './quote-facts.ts'
@@ -97,6 +97,7 @@ export {
   type RateTerms,
   RateTermsFields,
   saysTerms,
+  statedTerms,
   termsBody,
   termsErrors,
   termsInWords,

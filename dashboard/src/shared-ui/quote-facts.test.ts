@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { exampleQuote } from '#contract/quote.ts'
 import { deskQuote } from '#contract/quotes-advice.ts'
 import { pricedFields, quoteTable } from '#engine/quote-fields.ts'
-import { adviceOn, quoteFacts, reasonsToConfirm } from './quote-facts.ts'
+import { adviceOn, type PricedQuote, reasonsToConfirm } from './quote-facts.ts'
 
 /** A saved quote with a value in each field that its price depends on. */
 const contractQuote = {
@@ -33,15 +33,10 @@ test('advice on a saved quote has every field that its price depends on', () => 
 })
 
 test('what is not known is left out: a cost of zero is not known, a charge of zero is', () => {
-  const bare = {
-    origin: 'Dallas, TX',
-    destination: 'Atlanta, GA',
-    estimated_cost: 0,
-    quoted_fuel: 0,
-    miles: null,
-  }
-  expect(quoteFacts(bare)).toEqual({ origin: 'Dallas, TX', destination: 'Atlanta, GA', quoted_fuel: 0 })
-  expect(adviceOn(' ', [bare])).not.toHaveProperty('customer')
+  const ends = { origin: 'Dallas, TX', destination: 'Atlanta, GA' }
+  const nothing = Object.fromEntries(pricedFields.map((field) => [quoteTable[field].sent, null]))
+  const bare = { ...nothing, ...ends, estimated_cost: 0, quoted_fuel: 0 } as unknown as PricedQuote
+  expect(adviceOn(' ', [bare])).toEqual({ lanes: [{ ...ends, quoted_fuel: 0 }] })
 })
 
 test('what a rule refuses is not asked about', () => {

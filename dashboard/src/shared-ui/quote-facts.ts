@@ -12,9 +12,23 @@ export type QuoteAdvice = Extract<Result, { status: 200 }>
 /** The API names of the quote fields that the price depends on, except the customer, which a request for advice has only once. */
 type FactName = Exclude<(typeof quoteTable)[(typeof pricedFields)[number]]['sent'], 'customer_name'>
 
-/** A quote that was saved, or one that is typed. Null or absent where nothing is known. */
-export type PricedQuote = Pick<Facts, 'origin' | 'destination'> & {
-  readonly [Name in Exclude<FactName, 'origin' | 'destination'>]?: Facts[Name] | null | undefined
+/**
+ * A quote that was saved, or one that is typed. Each fact that the price depends on is there, null where it is not known: a page that
+ * leaves one out does not compile.
+ */
+export type PricedQuote = {
+  readonly [Name in FactName]:
+    | NonNullable<Facts[Name]>
+    | (Name extends 'origin' | 'destination' ? never : null)
+}
+
+type Known<Fields> = { [Name in keyof Fields as null extends Fields[Name] ? never : Name]: Fields[Name] } & {
+  [Name in keyof Fields as null extends Fields[Name] ? Name : never]?: NonNullable<Fields[Name]>
+}
+
+/** The fields that are known, for a request. @example knownFields({ miles: null, quoted_rate: 2150 }) // { quoted_rate: 2150 } */
+export function knownFields<Fields extends object>(fields: Fields): Known<Fields> {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null)) as Known<Fields>
 }
 
 const facts = pricedFields.flatMap((field) => {
@@ -28,13 +42,10 @@ const facts = pricedFields.flatMap((field) => {
  *
  * @example quoteFacts(lane) // { origin: 'Dallas, TX', destination: 'Atlanta, GA', equipment: 'V', rate_type: 'contract', … }
  */
-export function quoteFacts(quote: PricedQuote): Facts {
-  const known = facts.flatMap(({ sent, isCost }) => {
-    const value = quote[sent]
-    // A cost of zero means that nobody knows it.
-    return value === undefined || value === null || (isCost && value === 0) ? [] : [[sent, value]]
-  })
-  return Object.fromEntries(known) as Facts
+function quoteFacts(quote: PricedQuote): Facts {
+  // A cost of zero means that nobody knows it.
+  const known = facts.map(({ sent, isCost }) => [sent, isCost && quote[sent] === 0 ? null : quote[sent]])
+  return knownFields(Object.fromEntries(known)) as Facts
 }
 
 /** The request for advice on quotes of one customer; an empty name is any customer. */

@@ -3,6 +3,7 @@ import { dollarsFromCents } from '#engine/money.ts'
 import { readCharges } from '#engine/named-charges.ts'
 import { basisWords } from '#engine/rate-basis.ts'
 import { readDollars } from './formats.ts'
+import { knownFields } from './quote-facts.ts'
 
 /** The terms of a rate, as typed: its basis, charges and currency. Empty: the brokerage's default basis, or US dollars. */
 export interface RateTerms {
@@ -31,19 +32,23 @@ export function termsErrors({ fuel, charges }: RateTerms): Partial<Record<TermsF
   }
 }
 
-/** Terms in the form of the API, without empty fields. */
-export function termsBody({ basis, fuel, charges, currency }: RateTerms) {
-  const [fuelCharge, total, named] = [readDollars(fuel), readDollars(charges), readCharges(charges)]
+/** Terms in the form of the API; null where nothing is stated. */
+export function statedTerms({ basis, fuel, charges, currency }: RateTerms) {
+  const [total, named] = [readDollars(charges), readCharges(charges) ?? []]
+  const isNamed = total === null && named.length > 0
   return {
-    ...(basis === '' ? {} : { quoted_basis: basis }),
-    ...(fuelCharge === null ? {} : { quoted_fuel: fuelCharge }),
-    ...(total === null ? {} : { quoted_accessorials: total }),
-    ...(total !== null || named === null || named.length === 0
-      ? {}
-      : { quoted_charges: named.map(({ name, cents }) => ({ name, amount: dollarsFromCents(cents) })) }),
-    ...(currency === '' ? {} : { quoted_currency: currency }),
+    quoted_basis: basis === '' ? null : basis,
+    quoted_fuel: readDollars(fuel),
+    quoted_accessorials: total,
+    quoted_charges: isNamed
+      ? named.map(({ name, cents }) => ({ name, amount: dollarsFromCents(cents) }))
+      : null,
+    quoted_currency: currency === '' ? null : currency,
   }
 }
+
+/** Terms in the form of the API, without empty fields. */
+export const termsBody = (terms: RateTerms) => knownFields(statedTerms(terms))
 
 const currencyNames = { USD: 'US dollars', CAD: 'Canadian dollars' } as const
 
