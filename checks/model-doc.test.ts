@@ -3,6 +3,7 @@ import { BUCKET_DAYS, BUCKETS_MAX, laneBuckets } from '#engine/buckets.ts'
 import { confidence } from '#engine/confidence.ts'
 import { costThatCounts, type Outcome, type PastQuote, rateThatCounts } from '#engine/history.ts'
 import { countHistory } from '#engine/history-counts.ts'
+import { describeLane } from '#engine/lane-insight.ts'
 import { adviseMarkup } from '#engine/markup.ts'
 import { greatCircleMiles, roadMiles } from '#engine/miles.ts'
 import { OUTLIER_RULE, outliersInSteps } from '#engine/outliers.ts'
@@ -127,6 +128,38 @@ describe('the examples in docs/model.md', () => {
       method: 'at_or_below',
     } as const
     expect(adviseMarkup(ratesOfText(quotes), offer).verdict).toBe(sentence)
+  })
+
+  /** Lane insight about a history, as if it were all that the brokerage has. */
+  const insightOf = (quotes = '') =>
+    describeLane({
+      counts: countHistory(historyOf(quotes), Date.UTC(2026, 2, 1)),
+      parent: { wins: 0, decided: 0 },
+      askedScope: 'equipment',
+      usedScope: 'equipment',
+      avgRateCents: null,
+    }).history
+
+  test.each(examples('History'))('the history of %s', (quotes, ...expected) => {
+    const { totalQuotes, wins, losses, winRatePct, monthsActive, avgRateCents } = insightOf(quotes)
+    const found = [totalQuotes, wins, losses, winRatePct, monthsActive, avgRateCents / 100]
+    expect(found.map(String)).toEqual(expected)
+  })
+
+  test.each(examples('Other readings'))('%s of %s at %s is %s', (member = '', quotes, proposed, here) => {
+    const { winProbability, suggestedRateCents, rateBand } = adviseMarkup(ratesOfText(quotes), {
+      proposedRateCents: optionalCents(proposed) ?? 0,
+      marketRateCents: null,
+      method: 'at_or_below',
+    })
+    const found: Readonly<Record<string, string>> = {
+      win_probability: winProbability === null ? '-' : String(Math.round(winProbability * 1e6) / 1e6),
+      suggested_rate: shownDollars(suggestedRateCents),
+      'rate_band.floor': shownDollars(rateBand.floorCents),
+      'rate_band.ceiling': shownDollars(rateBand.ceilingCents),
+      win_rate_pct: String(insightOf(quotes).winRatePct),
+    }
+    expect(found[member]).toBe(here)
   })
 
   test('the scopes, most trusted first, with their minimums', () => {
