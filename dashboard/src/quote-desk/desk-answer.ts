@@ -83,8 +83,8 @@ export function useDeskAnswer(row: DeskQuote, customer: string): DeskAnswer {
   const shown =
     isCurrentLane && advice.data !== undefined && isOf(advice.data.query, asked) ? advice.data : null
   const failed = useLastFailure(advice)
-  const milesUnknown = shown?.estimate?.miles === null
-  const record = useAnswer('lane-record', { query: asked?.lane ?? nowhere }, { enabled: milesUnknown })
+  const endUnknown = shown?.estimate?.miles === null || shown?.estimate?.flags.includes('no_ground') === true
+  const record = useAnswer('lane-record', { query: asked?.lane ?? nowhere }, { enabled: endUnknown })
   return {
     advice: shown,
     rate: current?.rate ?? null,
@@ -104,7 +104,7 @@ export function useDeskAnswer(row: DeskQuote, customer: string): DeskAnswer {
       void advice.refetch()
     },
     asking: current !== null,
-    unknown: unknownEnds(milesUnknown ? record.data : undefined),
+    unknown: unknownEnds(endUnknown ? record.data : undefined),
   }
 }
 

@@ -19,7 +19,7 @@ type Estimate = NonNullable<Advice['estimate']>
 const flagWords: Readonly<Record<string, string>> = {
   bad_offer: 'This rate cannot be priced.',
   no_quotes: 'Your brokerage has no quotes to learn from yet.',
-  no_ground: 'The miles of this lane are not known, and it has no answered quotes.',
+  no_ground: 'An end of this lane is not a known place, and the lane has fewer than 5 answered quotes.',
   unseen_lane: 'You have not quoted this lane with this equipment before.',
   no_decided_quotes: 'None of your quotes on this lane is decided yet.',
   few_quotes: 'This lane has few decided quotes, so most of the estimate is based on other lanes.',

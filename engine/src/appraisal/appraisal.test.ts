@@ -157,6 +157,16 @@ describe('an appraisal', () => {
   test('takes the miles of a lane that nobody measured from its quotes', () => {
     expect(appraised([], { miles: { typed: null, measured: null } }).miles).toBe(780)
   })
+
+  test('has no rate and no chance for a lane with an unknown end and few decided quotes, whatever miles are typed', () => {
+    const unknownEnd = { ...places, destinationKey: 'smallville|TX' }
+    const typed = { typed: 300, measured: null }
+    const { goingCents, at, rates } = appraised([], { lane: unknownEnd, miles: typed })
+    expect([goingCents, at(190_000).chance, rates.best]).toEqual([null, null, null])
+    const known = appraised([], { lane: unknownEnd, miles: { typed: null, measured: 300 } })
+    expect(known.goingCents).toBeGreaterThan(0)
+    expect(appraised([], { miles: { typed: 780, measured: null } }).goingCents).toBeGreaterThan(0)
+  })
 })
 
 describe('the distance', () => {

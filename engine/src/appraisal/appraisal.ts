@@ -134,8 +134,8 @@ export interface Appraisal {
   readonly costs: RuleCosts
   readonly rules: AppliedRules
   /**
-   * The going rate of the lane, in fractional cents. Null if the brokerage has no quotes or does not fit into memory, or if the miles are
-   * unknown and the lane has no decided quotes.
+   * The going rate of the lane, in fractional cents. Null if the brokerage has no quotes or does not fit into memory, or if an end is
+   * unknown and the lane has fewer than five decided quotes.
    */
   readonly goingCents: number | null
   /** The estimated win curve of the lane. Null if the going rate is null. */
@@ -151,6 +151,12 @@ export interface Appraisal {
   /** What to judge this quote by later, as it is shown now at a comparable rate; null without one. */
   readonly shownAt: (rateCents: number | null) => ShownAppraisal
 }
+
+/**
+ * A lane whose distance is not measured, because an end is no known place, has a going rate and a chance from this many decided quotes of
+ * its own on. Typed miles are not enough: with a misspelled city, they may be those of another lane.
+ */
+const OWN_GROUND_MIN = 5
 
 /**
  * What should this load be quoted at, what does it cost, do the rules allow it, and how likely is it won? This function alone decides the
@@ -183,8 +189,8 @@ export function* appraise(
   const terms = shown?.terms ?? termsFor(given, facts)
   const rules = limitsOf(terms, costs)
   const cost = believedCost(costs)
-  // Other lanes support a rate for this lane only through its miles. Without miles, it needs decided quotes of its own.
-  const ground = miles !== null || (fold?.decided ?? 0) > 0 ? book : null
+  // Other lanes say something about this lane if both its ends are known places. Else it needs decided quotes of its own.
+  const ground = input.miles.measured !== null || (fold?.decided ?? 0) >= OWN_GROUND_MIN ? book : null
   const goingNow = ground === null ? null : referenceRateCents(ground.estimator, lane, miles)
   const goingCents = shown === null ? goingNow : shown.goingCents
   const recommended = recommendations(ground, input, {

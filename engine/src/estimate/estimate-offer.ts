@@ -125,7 +125,7 @@ export interface OfferExplanation {
 export interface OfferToExplain {
   readonly estimator: Estimator
   readonly lane: LaneIdentity
-  /** Null if the brokerage has no quotes, or if the lane has neither miles nor decided quotes. */
+  /** Null if the brokerage has no quotes, or if an end of the lane is unknown and the lane has too few decided quotes. */
   readonly belief: LaneWinCurve | null
   readonly offerRateCents: number
   /** The truck cost that the best rate was computed with; null if none is known. */

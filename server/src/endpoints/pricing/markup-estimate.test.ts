@@ -174,7 +174,7 @@ describe('include=estimate', () => {
     expect(text).not.toContain('NaN')
   })
 
-  test('has no rate and no chance for a lane with an unknown end and no answered quotes of its own', async () => {
+  test('has no rate and no chance for a lane with an unknown end and fewer than five answered quotes', async () => {
     const unknown = { destination: 'Smallville, TX', include: 'estimate,curve,optimum' }
     const { body } = await markup(unknown)
     expect(body.estimate).toMatchObject({
@@ -184,18 +184,22 @@ describe('include=estimate', () => {
       reference_rate: null,
       trust: 'none',
       sentence:
-        'There is not enough to go on: the miles of this lane are not known, and it has no answered quotes.',
+        'There is not enough to go on: an end of this lane is not a known place, and it has fewer than 5 answered quotes.',
     })
     expect(body.estimate.flags).toEqual(expect.arrayContaining(['no_ground', 'miles_unknown']))
     expect(body.estimate.flags).not.toContain('no_quotes')
     expect([body.optimum, body.curve]).toEqual([null, []])
-    // A pending quote of the lane gives no basis for an estimate; an answered one does.
-    const pending = await makeQuote(app, broker.tenant, { destination: 'Smallville, TX', rate: 1900 })
-    expect((await markup(unknown)).body.estimate.probability).toBeNull()
-    await call(app, 'POST', `/api/lanes/${pending.lane_ref}/outcome`, {
-      token: broker.tenant.owner,
-      body: { outcome: 'won' },
-    })
+    // Pending quotes of the lane give no basis for an estimate, and neither do four answered ones; five do.
+    const made = Array.from({ length: 5 }, (_, nth) =>
+      makeQuote(app, broker.tenant, { destination: 'Smallville, TX', rate: 1900 + nth }),
+    )
+    for (const { lane_ref: ref } of await Promise.all(made)) {
+      expect((await markup(unknown)).body.estimate).toMatchObject({ probability: null, reference_rate: null })
+      await call(app, 'POST', `/api/lanes/${ref}/outcome`, {
+        token: broker.tenant.owner,
+        body: { outcome: 'won' },
+      })
+    }
     const { estimate } = (await markup(unknown)).body
     expect(estimate.probability).toBeGreaterThan(0)
     expect(estimate.reference_rate).toBeGreaterThan(0)

@@ -315,7 +315,7 @@ function sentence(
   const { probability, interval80, decided, borrowedShare } = estimate
   if (probability === null || interval80 === null) {
     return estimate.flags.includes('no_ground')
-      ? 'There is not enough to go on: the miles of this lane are not known, and it has no answered quotes.'
+      ? 'There is not enough to go on: an end of this lane is not a known place, and it has fewer than 5 answered quotes.'
       : 'There is no estimate: this brokerage has no quotes to learn from yet.'
   }
   const basis =
