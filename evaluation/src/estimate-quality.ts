@@ -1,7 +1,8 @@
 import type { Estimator } from '#engine/estimate/estimator.ts'
-import { laneWinCurve, positionOf } from '#engine/estimate/lane-win-curve.ts'
+import { laneWinCurve } from '#engine/estimate/lane-win-curve.ts'
 import { bestRate } from '#engine/estimate/optimum.ts'
 import { winMean } from '#engine/estimate/posterior.ts'
+import { curvePosition } from '#engine/estimate/price-response.ts'
 import type { LaneIdentity } from '#engine/quotes/lane-identity.ts'
 
 /** The mean distance of estimates from the truth, and what their best rates earn. */
@@ -29,7 +30,7 @@ export function estimateQuality(estimator: Estimator, lanes: readonly LaneTruth[
     if (belief === null) throw new Error('A simulated brokerage has quotes.')
     for (const x of [-0.1, -0.05, 0, 0.05, 0.1]) {
       const p = chanceAt(x)
-      const q = winMean(belief.posterior, positionOf(belief, Math.exp(logMarket + x)))
+      const q = winMean(belief.posterior, curvePosition(belief, Math.exp(logMarket + x)))
       loss += p * Math.log(p / q) + (1 - p) * Math.log((1 - p) / (1 - q))
       offers++
     }

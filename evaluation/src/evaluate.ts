@@ -23,6 +23,7 @@ import { hindsight } from './hindsight-check.ts'
 import { readTruckloads, type Truckload } from './loadsmart.ts'
 import { type LongTable, lateTables, shapeTables, tenderBars, type Walk } from './long-tables.ts'
 import { checkMiles } from './miles-check.ts'
+import { simulatedLaneBars, withheldLaneBars } from './never-quoted-check.ts'
 import { otherLossesBars } from './other-losses-check.ts'
 import { rateTypeBars } from './rate-type-check.ts'
 import { type Findings, htmlReport } from './report.ts'
@@ -423,6 +424,8 @@ function evaluate(folder: string): Findings {
       ...costs.bars,
       ...ahead.bars,
       ...signals,
+      ...simulatedLaneBars(BROKERAGES_PER_PLAN),
+      ...(copper ? withheldLaneBars(copper) : []),
       ...customerBars(copper, SEED),
       ...rateTypeBars(BROKERAGES_PER_PLAN),
       ...otherLossesBars(BROKERAGES_PER_PLAN),

@@ -1,4 +1,4 @@
-import { daysSince, type Trust, trustOf } from '#engine/estimate/trust.ts'
+import { daysSince, nearbyDecided, TRUST_RULE, type Trust, trustOf } from '#engine/estimate/trust.ts'
 import type { Answer } from '../api/index.ts'
 import {
   basedOn,
@@ -111,10 +111,12 @@ export function trustInWords(
   interval80: { readonly low: number; readonly high: number },
   now: number,
 ): { readonly trust: Trust; readonly word: string; readonly basis: string } {
-  const { used, borrowed_share: borrowedShare } = estimate
+  const { used, borrowed_share: borrowedShare, borrowed_from: borrowedFrom } = estimate
   const newest = used.newest_quoted_at === null ? null : Date.parse(used.newest_quoted_at)
   const newestDays = newest === null ? null : daysSince(newest, now)
-  const trust = trustOf({ interval80, borrowedShare, newestDays })
+  const nearby = nearbyDecided(used, borrowedFrom)
+  const trust = trustOf({ interval80, borrowedShare, newestDays, nearby })
+  const isFarAway = nearby < TRUST_RULE.fair.nearbyMin
   const age =
     newestDays === null
       ? ''
@@ -123,7 +125,9 @@ export function trustInWords(
   const losses = lossesInWords(estimate)
   const pool = poolInWords(estimate)
   const basis = [
-    ...(trust === 'weak' ? [`The range of ${range(interval80)} is wide`] : []),
+    ...(trust === 'weak'
+      ? [isFarAway ? 'Hardly any decided quotes near this lane' : `The range of ${range(interval80)} is wide`]
+      : []),
     `${quotesInWords(estimate)}${age}`,
     ...(losses === null ? [] : [losses]),
     ...(borrowed === null ? [] : [borrowed]),

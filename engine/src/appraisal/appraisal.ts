@@ -12,16 +12,12 @@ import {
 } from '../estimate/expected-cost.ts'
 import { intervalsAt } from '../estimate/interval.ts'
 import { referenceRateCents } from '../estimate/lane-reference.ts'
-import {
-  type LaneWinCurve,
-  laneWinCurve,
-  type OfferCustomer,
-  positionOf,
-} from '../estimate/lane-win-curve.ts'
+import { type LaneWinCurve, laneWinCurve, type OfferCustomer } from '../estimate/lane-win-curve.ts'
 import { bestRate, chanceOn } from '../estimate/optimum.ts'
 import { outcomesBehind } from '../estimate/outcomes-behind.ts'
 import { isOwnCost } from '../estimate/own-cost.ts'
 import { type ModelsByType, modelsFor, type PreparedModels } from '../estimate/prepared-models.ts'
+import { curvePosition } from '../estimate/price-response.ts'
 import { fuelOfMiles } from '../fuel-surcharge.ts'
 import type { LaneIdentity } from '../quotes/lane-identity.ts'
 import {
@@ -461,6 +457,6 @@ function chanceAt(
   const probability = chanceOn(belief)(rateCents)
   return {
     probability,
-    ...intervalsAt(belief.intervals(), { x: positionOf(belief, rateCents), mean: probability }),
+    ...intervalsAt(belief.intervals(), { x: curvePosition(belief, rateCents), mean: probability }),
   }
 }

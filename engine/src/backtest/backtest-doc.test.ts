@@ -4,6 +4,7 @@ import { docTable } from '../../testing/doc-table.ts'
 import { addQuote, emptyKnots } from '../estimate/knots.ts'
 import { bestRate, expectedMarginCents } from '../estimate/optimum.ts'
 import { posteriorOf } from '../estimate/posterior.ts'
+import { FULL_WEIGHT } from '../estimate/price-response.ts'
 import { quality } from '../statistics/forecast-quality.ts'
 import { DECIDED_MIN, OUTCOME_DELAY_DAYS, TESTED_DAYS, TESTED_MIN, WARM_UP_DAYS } from './backtest.ts'
 import { DOLLAR_LANES_MIN, DOLLAR_QUOTES_MIN, rangeOfSum } from './dollars.ts'
@@ -32,7 +33,7 @@ test('a quote in dollars', () => {
     addQuote(knots, { x: Math.log(rate / 2025), won, weight: 1 })
   }
   const prior = { a: 0.5, b: Math.log(8), varianceA: 2.25, covariance: 0, varianceB: 1 }
-  const curve = { posterior: posteriorOf(knots, prior), referenceCents: 202_500, priceWeight: 1 }
+  const curve = { posterior: posteriorOf(knots, prior), referenceCents: 202_500, priceWeight: FULL_WEIGHT }
   const best = bestRate({ ...curve, costCents: 170_000, floorCents: null })
   const rows = tableOf('dollars').slice(1)
   expect(rows.length).toBe(2)

@@ -7,7 +7,7 @@
 
 import type { Interval } from './interval.ts'
 import type { WinCurve } from './optimum.ts'
-import { brake, effectiveRate, sigmoid } from './price-response.ts'
+import { brake, curvePosition, effectiveRate, sigmoid } from './price-response.ts'
 
 /** A rate that was quoted, and the lower one that the customer named instead. In cents. */
 export interface CounterOffer {
@@ -45,15 +45,15 @@ export const REFUSES_ANY_INCREASE = { share: 0.25, low: 0.11, high: 0.41 } as co
  * @example counterChances(belief, { quotedCents: 230000, counterCents: 205000 })(205000).probability // 1
  */
 export function counterChances(
-  { posterior, referenceCents, priceWeight }: WinCurve,
+  curve: WinCurve,
   { quotedCents, counterCents }: CounterOffer,
 ): (rateCents: number) => ChanceAfterCounter {
-  const { levels, steepness, weights, shape } = posterior
+  const { levels, steepness, weights, shape } = curve.posterior
   /** The win chance by each possible curve, without the ceiling, which cancels in the ratio below. */
   const chances = (rateCents: number) => {
-    const x = priceWeight * Math.log(rateCents / referenceCents)
+    const x = curvePosition(curve, rateCents)
     const [stop, rate] = [brake(x), effectiveRate(x, shape)]
-    return levels.map((level, curve) => sigmoid(level - (steepness[curve] ?? 0) * rate - stop))
+    return levels.map((level, nth) => sigmoid(level - (steepness[nth] ?? 0) * rate - stop))
   }
   const [atCounter, atQuoted] = [chances(counterCents), chances(quotedCents)]
   /**

@@ -8,6 +8,7 @@ import { finished } from '../steps.ts'
 import { beforeChange } from './current-lane.ts'
 import { estimateOffer, type OfferExplanation } from './estimate-offer.ts'
 import { prepareEstimator, prepareEstimatorInSteps } from './estimator.ts'
+import { offerPosition } from './lane-reference.ts'
 
 /** Two property tests, with some and with many random values. */
 const property = (name: string, check: (numRuns: number) => void) => {
@@ -358,6 +359,16 @@ describe('lanes with very different price levels', () => {
     expectConsistent(dear)
     expect(dear.probability).toBeLessThan(cheap.probability ?? 0)
     expect((cheap.probability ?? 1) - (dear.probability ?? 0)).toBeLessThan(0.3)
+  })
+
+  test('count a rate below the going rate of a lane never quoted half as much as one above', () => {
+    const referenceCents = 200_000
+    const at = (factor: number) =>
+      offerPosition(estimator, LANE, { rateCents: referenceCents * factor, referenceCents })
+    expect(at(1.1)).toBeGreaterThan(0)
+    expect(at(1 / 1.1)).toBeCloseTo(-at(1.1) / 2, 10)
+    const [quoted = LANE] = lanes
+    expect(offerPosition(estimator, quoted, { rateCents: 180_000, referenceCents })).toBe(Math.log(0.9))
   })
 
   test('do not change the reference rate of a quoted lane', () => {

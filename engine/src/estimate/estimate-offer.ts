@@ -13,15 +13,10 @@ import { type Interval, type IntervalCurve, intervalsAt, winQuantiles, withEnds 
 import { addQuote, type Knots } from './knots.ts'
 import type { LaneFold } from './lane-fold.ts'
 import { referenceRateCents } from './lane-reference.ts'
-import {
-  type LaneForCustomer,
-  type LaneWinCurve,
-  laneWinCurve,
-  type PosteriorFor,
-  positionOf,
-} from './lane-win-curve.ts'
-import { bestRate, expectedMarginCents } from './optimum.ts'
+import { type LaneForCustomer, type LaneWinCurve, laneWinCurve, type PosteriorFor } from './lane-win-curve.ts'
+import { bestRate, chanceOn, expectedMarginCents } from './optimum.ts'
 import { type Posterior, winMean } from './posterior.ts'
+import { curvePosition, rateAtPosition } from './price-response.ts'
 import { scopeOf } from './scope-tree.ts'
 import { clip } from './vector.ts'
 
@@ -200,7 +195,7 @@ function withQuotes(knots: Knots, quotes: readonly { x: number; won: boolean; we
 function curveOf(
   posterior: Posterior,
   intervals: IntervalCurve,
-  lane: { x: number; referenceCents: number; priceWeight: number; quotes: LaneFold['quotes'] },
+  lane: Pick<LaneWinCurve, 'referenceCents' | 'priceWeight'> & { x: number; quotes: LaneFold['quotes'] },
 ): CurvePoint[] {
   const first = Math.floor(
     clip(Math.min(-CURVE_HALF_WIDTH, lane.x), -CURVE_LIMIT, CURVE_LIMIT) / CURVE_STEP + 1e-9,
@@ -219,7 +214,7 @@ function curveOf(
     const x = (first + i) * CURVE_STEP
     const mean = winMean(posterior, x)
     return {
-      rateCents: lane.referenceCents * Math.exp(x / lane.priceWeight),
+      rateCents: rateAtPosition(lane, x),
       probability: mean,
       ...intervalsAt(intervals, { x, mean }),
       nearby: nearby.get(first + i) ?? { won: 0, lost: 0, pending: 0 },
@@ -248,10 +243,8 @@ function raisedConfidence(
   })
 }
 
-function changedAnswers(
-  lane: { knots: Knots; posteriorFor: PosteriorFor; posterior: Posterior; priceWeight: number },
-  x: number,
-): ChangedAnswer[] {
+function changedAnswers(lane: LaneWinCurve, rateCents: number): ChangedAnswer[] {
+  const x = curvePosition(lane, rateCents)
   const afterNext = (won: boolean) =>
     winMean(lane.posteriorFor(withQuotes(lane.knots, [{ x, won, weight: 1 }])), x)
   return [
@@ -259,11 +252,11 @@ function changedAnswers(
     { change: 'next_lost', probability: afterNext(false) },
     {
       change: 'market_up_5_pct',
-      probability: winMean(lane.posterior, x - lane.priceWeight * Math.log(1 + MARKET_MOVE)),
+      probability: chanceOn(lane)(rateCents / (1 + MARKET_MOVE)),
     },
     {
       change: 'market_down_5_pct',
-      probability: winMean(lane.posterior, x - lane.priceWeight * Math.log(1 - MARKET_MOVE)),
+      probability: chanceOn(lane)(rateCents / (1 - MARKET_MOVE)),
     },
   ]
 }
@@ -308,7 +301,7 @@ export function explainOffer(offer: OfferToExplain): OfferExplanation {
 
   const { referenceCents, borrowedShare, posterior, ofAll, knots, posteriorFor, priceWeight } = belief
   const intervals = belief.intervals()
-  const x = positionOf(belief, offerRateCents)
+  const x = curvePosition(belief, offerRateCents)
   if (Math.abs(x) > FAR_FROM_REFERENCE) flags.push('far_from_reference')
   const probability = winMean(posterior, x)
   const { interval80, interval95 } = intervalsAt(intervals, { x, mean: probability })
@@ -338,7 +331,7 @@ export function explainOffer(offer: OfferToExplain): OfferExplanation {
       { knots, posteriorFor },
       { x, probability, width80: interval80.high - interval80.low },
     ),
-    wouldChangeAnswer: changedAnswers({ knots, posteriorFor, posterior, priceWeight }, x),
+    wouldChangeAnswer: changedAnswers(belief, offerRateCents),
     undecided: undecidedRange(lane, posteriorFor, { x, probability }),
   }
 }

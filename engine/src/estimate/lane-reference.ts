@@ -8,7 +8,7 @@
 import type { LaneIdentity } from '../quotes/lane-identity.ts'
 import { laneOf } from './current-lane.ts'
 import type { Estimator } from './estimator.ts'
-import { relativeRate } from './price-response.ts'
+import { curvePosition, FULL_WEIGHT, type PriceWeight } from './price-response.ts'
 import { levelWeight, type Morning, referenceOf } from './reference-rate.ts'
 
 /**
@@ -81,23 +81,31 @@ const FIRST_MORNING: Morning = {
   firstDayWeight: 0,
 }
 
-/**
- * The position of an offer on its lane's curve: ln(rate / reference) x `priceWeight`. A high rate on a lane never quoted may mean
- * that the lane is expensive, not the offer, unless the brokerage's lanes are similar (`laneLikeness`).
- *
- * @example offerPosition(model, lane, { rateCents: 210000, referenceCents: 200000 }) // 0.04879 on a known lane
- */
+/** The position of an offer on its lane's curve: see `curvePosition` and `priceWeight`. */
 export function offerPosition(
   model: Estimator,
   identity: LaneIdentity,
   offer: { rateCents: number; referenceCents: number },
 ): number {
-  return relativeRate(offer.rateCents, offer.referenceCents) * priceWeight(model, identity)
+  const { rateCents, referenceCents } = offer
+  return curvePosition({ referenceCents, priceWeight: priceWeight(model, identity) }, rateCents)
 }
 
-/** How much a difference from the reference rate counts on a lane: 1, or `laneLikeness` if neither rate type was ever quoted on it. */
-export function priceWeight(model: Estimator, identity: LaneIdentity): number {
+/**
+ * Below the reference rate of a lane never quoted, a distance counts this much less than above it. Whoever quotes a new lane knows
+ * something about it: a low rate is often no bargain, but the rate of a cheap lane (errors in variables attenuate a slope; Fuller,
+ * Measurement Error Models, 1987). Above, the same would make the best rate the highest one that is tried.
+ */
+const BARGAIN_SHARE = 0.5
+
+/**
+ * How much a difference from the reference rate counts on a lane: fully, or if neither rate type was ever quoted on it, as much as the
+ * brokerage's lanes are alike (`laneLikeness`), and less below the reference rate.
+ */
+export function priceWeight(model: Estimator, identity: LaneIdentity): PriceWeight {
   const isKnown =
     laneOf(model, identity.key)?.level !== undefined || otherReference(model, identity, null) !== null
-  return isKnown ? 1 : (model.market.now?.likeness ?? 1)
+  if (isKnown) return FULL_WEIGHT
+  const likeness = model.market.now?.likeness ?? 1
+  return { below: BARGAIN_SHARE * likeness, above: likeness }
 }

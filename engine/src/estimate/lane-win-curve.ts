@@ -16,7 +16,6 @@ import { lanePrior, posteriorWith } from './lane-posterior.ts'
 import { priceWeight, referenceRateCents } from './lane-reference.ts'
 import type { WinCurve } from './optimum.ts'
 import type { Posterior } from './posterior.ts'
-import { relativeRate } from './price-response.ts'
 import { clip } from './vector.ts'
 
 /** The customer of an offer, and the effects of all customers. */
@@ -92,16 +91,4 @@ export function laneWinCurve({
       return intervals
     },
   }
-}
-
-/**
- * The position of a rate on the curve of a lane: ln(rate / reference) x `priceWeight`.
- *
- * @example positionOf({ referenceCents: 200000, priceWeight: 1 }, 210000) // 0.04879
- */
-export function positionOf(
-  { referenceCents, priceWeight: weight }: Pick<WinCurve, 'referenceCents' | 'priceWeight'>,
-  rateCents: number,
-): number {
-  return relativeRate(rateCents, referenceCents) * weight
 }

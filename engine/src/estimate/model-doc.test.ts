@@ -12,6 +12,7 @@ import { DEFAULT_HAUL_CURVE, haulLogDollars } from './length-of-haul.ts'
 import { marginAtRisk } from './margin-at-risk.ts'
 import { bestRate } from './optimum.ts'
 import { posteriorOf, winMean } from './posterior.ts'
+import { FULL_WEIGHT } from './price-response.ts'
 import { priorOf } from './prior.ts'
 import { addDay, emptyMarket } from './reference-rate.ts'
 import { LANE_KINSHIP, messageDown, messageUp, rootBelief, SCOPE_KINSHIP } from './tree.ts'
@@ -109,7 +110,7 @@ test('the optimum', () => {
   const best = bestRate({
     posterior: example,
     referenceCents: 202_500,
-    priceWeight: 1,
+    priceWeight: FULL_WEIGHT,
     costCents: Number(cost) * 100,
     floorCents: null,
   })
@@ -125,12 +126,13 @@ test('the optimum', () => {
 
 test('trust', () => {
   const rows = tableOf('trust').slice(1)
-  expect(rows.length).toBe(6)
-  for (const [low, high, borrowed, days = '', trust] of rows) {
+  expect(rows.length).toBe(7)
+  for (const [low, high, borrowed, days = '', nearby, trust] of rows) {
     const found = trustOf({
       interval80: { low: Number(low), high: Number(high) },
       borrowedShare: Number(borrowed),
       newestDays: days === '-' ? null : Number(days),
+      nearby: Number(nearby),
     })
     expect(found).toBe(trust)
   }
@@ -138,7 +140,9 @@ test('trust', () => {
   expect(page).toContain(
     `the interval is at most ${good.widthMax} wide, at most ${good.borrowedMax} is borrowed, and the newest quote is at most ${good.daysMax} days old`,
   )
-  expect(page).toContain(`fair: the interval is at most ${fair.widthMax} wide`)
+  expect(page).toContain(
+    `fair: the interval is at most ${fair.widthMax} wide, and at least ${fair.nearbyMin} decided quotes are near by`,
+  )
 })
 
 test('the length-of-haul curve and the residual chain', () => {

@@ -1,32 +1,27 @@
 import { bestRateOver, type Optimum } from './best-rate.ts'
 import { type Posterior, winMean } from './posterior.ts'
+import { curvePosition, type PriceWeight } from './price-response.ts'
 
-/**
- * A lane's win curve. `priceWeight` is below 1 only for lanes never quoted: see lane-reference.ts.
- */
+/** A lane's win curve. `priceWeight` is below 1 only for lanes never quoted: see lane-reference.ts. */
 export interface WinCurve {
   readonly posterior: Posterior
   readonly referenceCents: number
-  readonly priceWeight: number
+  readonly priceWeight: PriceWeight
 }
 
 /**
  * The win probability at each rate.
  *
- * @example chanceOn({ posterior, referenceCents: 202500, priceWeight: 1 })(202500) // 0.52
+ * @example chanceOn({ posterior, referenceCents: 202500, priceWeight: FULL_WEIGHT })(202500) // 0.52
  */
-export function chanceOn({
-  posterior,
-  referenceCents,
-  priceWeight,
-}: WinCurve): (rateCents: number) => number {
-  return (rateCents) => winMean(posterior, priceWeight * Math.log(rateCents / referenceCents))
+export function chanceOn(curve: WinCurve): (rateCents: number) => number {
+  return (rateCents) => winMean(curve.posterior, curvePosition(curve, rateCents))
 }
 
 /**
  * The expected margin of a rate: P(win at the rate) x (rate - cost), in cents.
  *
- * @example expectedMarginCents({ posterior, referenceCents: 202500, priceWeight: 1, costCents: 170000 }, 197500) // 18732.02
+ * @example expectedMarginCents({ posterior, referenceCents: 202500, priceWeight: FULL_WEIGHT, costCents: 170000 }, 197500) // 18732.02
  */
 export function expectedMarginCents(
   lane: WinCurve & { readonly costCents: number },
@@ -38,7 +33,7 @@ export function expectedMarginCents(
 /**
  * The rate with the best expected margin on a lane's win curve: see `bestRateOver`.
  *
- * @example bestRate({ posterior, referenceCents: 202500, priceWeight: 1, costCents: 170000, floorCents: null }).rateCents // 197499.6
+ * @example bestRate({ posterior, referenceCents: 202500, priceWeight: FULL_WEIGHT, costCents: 170000, floorCents: null }).rateCents // 197499.6
  */
 export function bestRate(
   lane: WinCurve & {

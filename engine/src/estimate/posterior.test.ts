@@ -4,6 +4,7 @@ import { intervalCurve, intervalsAt, winQuantiles, withEnds } from './interval.t
 import { addQuote, emptyKnots, type Knots } from './knots.ts'
 import { bestRate } from './optimum.ts'
 import { posteriorOf, winMean } from './posterior.ts'
+import { FULL_WEIGHT } from './price-response.ts'
 import { priorOf } from './prior.ts'
 import { LANE_KINSHIP, messageDown, messageUp, rootBelief, SCOPE_KINSHIP } from './tree.ts'
 import { addInto, difference } from './vector.ts'
@@ -65,7 +66,7 @@ describe('the posterior of ten quotes around 2,025', () => {
     const optimum = bestRate({
       posterior,
       referenceCents: 202_500,
-      priceWeight: 1,
+      priceWeight: FULL_WEIGHT,
       costCents: 170_000,
       floorCents: null,
     })
@@ -81,7 +82,7 @@ describe('the posterior of ten quotes around 2,025', () => {
     const optimum = bestRate({
       posterior,
       referenceCents: 202_500,
-      priceWeight: 1,
+      priceWeight: FULL_WEIGHT,
       costCents: 170_000,
       floorCents: 200_000,
     })

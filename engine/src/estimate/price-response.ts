@@ -72,6 +72,39 @@ export function logSigmoid(logOdds: number): number {
 }
 
 /**
+ * How much a distance from the reference rate counts, below it and above it: 1, or less on lanes never quoted (see `priceWeight` in
+ * lane-reference.ts).
+ */
+export interface PriceWeight {
+  readonly below: number
+  readonly above: number
+}
+
+/** The weight on lanes whose rates are known. */
+export const FULL_WEIGHT: PriceWeight = { below: 1, above: 1 }
+
+/**
+ * The position of a rate on a lane's curve: its relative rate times the weight.
+ *
+ * @example curvePosition({ referenceCents: 200000, priceWeight: FULL_WEIGHT }, 210000) // 0.04879
+ */
+export function curvePosition(
+  { referenceCents, priceWeight }: { readonly referenceCents: number; readonly priceWeight: PriceWeight },
+  rateCents: number,
+): number {
+  const x = relativeRate(rateCents, referenceCents)
+  return x * (x < 0 ? priceWeight.below : priceWeight.above)
+}
+
+/** The rate at a position on a lane's curve: the inverse of `curvePosition`. */
+export function rateAtPosition(
+  { referenceCents, priceWeight }: { readonly referenceCents: number; readonly priceWeight: PriceWeight },
+  position: number,
+): number {
+  return referenceCents * Math.exp(position / (position < 0 ? priceWeight.below : priceWeight.above))
+}
+
+/**
  * The relative rate of an offer: ln(rate / reference), limited to +-12, where every curve is practically 0 or 1.
  *
  * @example relativeRate(210000, 200000) // 0.04879

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { daysSince, quotesUsed, trustOf } from './trust.ts'
+import { daysSince, nearbyDecided, quotesUsed, trustOf } from './trust.ts'
 
-const solid = { interval80: { low: 0.4, high: 0.62 }, borrowedShare: 0.2, newestDays: 12 }
+const solid = { interval80: { low: 0.4, high: 0.62 }, borrowedShare: 0.2, newestDays: 12, nearby: 5 }
 const dayMs = 86_400_000
 const now = Date.UTC(2026, 5, 1)
 
@@ -23,8 +23,21 @@ describe('trust', () => {
     expect(trustOf({ ...solid, interval80: { low: 0.06, high: 0.95 } })).toBe('weak')
   })
 
+  test('is weak with fewer than five decided quotes on the lane and in its state pair, however narrow the interval is', () => {
+    const far = { scope: 'region', decided: 900 }
+    const nearby = (decided: number) =>
+      nearbyDecided({ decided: 1 }, [
+        { scope: 'state_pair', decided },
+        far,
+        { scope: 'tenant', decided: 2_000 },
+      ])
+    expect(trustOf({ ...solid, newestDays: null, borrowedShare: 1, nearby: nearby(4) })).toBe('fair')
+    expect(trustOf({ ...solid, nearby: nearby(3) })).toBe('weak')
+    expect(trustOf({ ...solid, nearby: nearbyDecided({ decided: 0 }, [far]) })).toBe('weak')
+  })
+
   test('is none without an estimate', () => {
-    expect(trustOf({ interval80: null, borrowedShare: null, newestDays: null })).toBe('none')
+    expect(trustOf({ interval80: null, borrowedShare: null, newestDays: null, nearby: 0 })).toBe('none')
   })
 })
 

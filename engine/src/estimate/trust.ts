@@ -8,7 +8,8 @@ export type Trust = 'good' | 'fair' | 'weak' | 'none'
 export const TRUST_RULE = {
   /** `widthMax`: the width of the 80 % interval, high minus low. */
   good: { widthMax: 0.3, borrowedMax: 0.5, daysMax: 90 },
-  fair: { widthMax: 0.55 },
+  /** `nearbyMin`: decided quotes on the lane and on the other lanes of its state pair. */
+  fair: { widthMax: 0.55, nearbyMin: 5 },
 } as const
 
 /** The quotes of a lane that an estimate uses, and the time of the newest one. */
@@ -26,6 +27,16 @@ export interface TrustBasis {
   readonly borrowedShare: number | null
   /** The age of the newest decided quote that the estimate uses; null if it uses none of this lane. */
   readonly newestDays: number | null
+  /** See `nearbyDecided`. */
+  readonly nearby: number
+}
+
+/** The decided quotes near by: those of the lane that the estimate uses, and those of the other lanes of its state pair. */
+export function nearbyDecided(
+  used: Pick<QuotesUsed, 'decided'>,
+  borrowedFrom: readonly { readonly scope: string; readonly decided: number }[],
+): number {
+  return used.decided + (borrowedFrom.find(({ scope }) => scope === 'state_pair')?.decided ?? 0)
 }
 
 const dayMs = 86_400_000
@@ -33,16 +44,16 @@ const dayMs = 86_400_000
 /**
  * May I rely on this estimate? A rule of thumb, from its interval, its borrowed share and its age: docs/model-estimate.md, "Trust".
  * "good" needs a narrow interval, at least half of the evidence from the lane itself, and a recent quote. "weak" is an interval so
- * wide that the probability says little.
+ * wide that the probability says little, or an estimate that is only from far away.
  *
- * @example trustOf({ interval80: { low: 0.4, high: 0.62 }, borrowedShare: 0.2, newestDays: 12 }) // 'good'
- * @example trustOf({ interval80: { low: 0.06, high: 0.95 }, borrowedShare: 1, newestDays: null }) // 'weak'
+ * @example trustOf({ interval80: { low: 0.4, high: 0.62 }, borrowedShare: 0.2, newestDays: 12, nearby: 20 }) // 'good'
+ * @example trustOf({ interval80: { low: 0.06, high: 0.95 }, borrowedShare: 1, newestDays: null, nearby: 0 }) // 'weak'
  */
-export function trustOf({ interval80, borrowedShare, newestDays }: TrustBasis): Trust {
+export function trustOf({ interval80, borrowedShare, newestDays, nearby }: TrustBasis): Trust {
   if (interval80 === null || borrowedShare === null) return 'none'
   const { good, fair } = TRUST_RULE
   const width = interval80.high - interval80.low
-  if (width > fair.widthMax) return 'weak'
+  if (width > fair.widthMax || nearby < fair.nearbyMin) return 'weak'
   const isOwn = borrowedShare <= good.borrowedMax
   const isRecent = newestDays !== null && newestDays <= good.daysMax
   return width <= good.widthMax && isOwn && isRecent ? 'good' : 'fair'

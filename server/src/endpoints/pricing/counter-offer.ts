@@ -7,7 +7,7 @@ import {
   type CounterOffer,
   counterChances,
 } from '#engine/estimate/counter-offer.ts'
-import { daysSince, trustOf } from '#engine/estimate/trust.ts'
+import { daysSince, nearbyDecided, trustOf } from '#engine/estimate/trust.ts'
 import { dollarsIfKnown } from '#engine/money.ts'
 import { unconvertedCents } from '#engine/rate-basis.ts'
 import type { EstimatedOffer } from './markup-estimate.ts'
@@ -61,7 +61,7 @@ function limitsOf({ rules, conversion }: Appraisal) {
 export function counterOfferAnswer(
   { chanceAt, suggestedCents }: CounteredAppraisal,
   sentCents: number | null,
-  { borrowed_share: borrowedShare, used }: EstimatedOffer['estimate'],
+  { borrowed_share: borrowedShare, borrowed_from: borrowedFrom, used }: EstimatedOffer['estimate'],
   now: number,
 ): Answer {
   const chance = sentCents === null ? null : (chanceAt?.(sentCents) ?? null)
@@ -76,6 +76,7 @@ export function counterOfferAnswer(
             interval80: chance.interval80,
             borrowedShare,
             newestDays: newest === null ? null : daysSince(Date.parse(newest), now),
+            nearby: nearbyDecided(used, borrowedFrom),
           }),
     suggested_rate: dollarsIfKnown(suggestedCents),
   }

@@ -16,7 +16,7 @@ import {
 import type { Interval } from '#engine/estimate/interval.ts'
 import { marginAtRisk, riskSentence } from '#engine/estimate/margin-at-risk.ts'
 import { reachDays } from '#engine/estimate/reach.ts'
-import { daysSince, quotesUsed, trustOf } from '#engine/estimate/trust.ts'
+import { daysSince, nearbyDecided, quotesUsed, trustOf } from '#engine/estimate/trust.ts'
 import { dollarsFromCents, dollarsIfKnown, formatDollars } from '#engine/money.ts'
 import type { RateType } from '#engine/rate-type.ts'
 import type { NamedCustomer } from '../../book/index.ts'
@@ -82,6 +82,7 @@ export function estimatedOffer(offer: AppraisedOffer, rateCents: number, now: nu
         interval80: estimate.interval80,
         borrowedShare: estimate.borrowedShare,
         newestDays: used.newestAt === null ? null : daysSince(used.newestAt, now),
+        nearby: nearbyDecided(used, estimate.borrowedFrom),
       }),
       borrowed_share: estimate.borrowedShare,
       borrowed_from: estimate.borrowedFrom.map((from) => ({ ...from })),
