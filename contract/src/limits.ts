@@ -115,10 +115,10 @@ export const callsKeptDaysMax = 7
 /** A check is expensive: for each secret, it computes at least one signature per frequent mistake. */
 export const signatureChecksPerMinuteMax = 30
 /**
- * Maximum request of a signature check: the largest push of quotes as a JSON string, where a quote, a backslash or a line break
- * needs two bytes.
+ * Maximum request of a signature check: a body of `bodyBytesMax` as a JSON string, where a control character needs six bytes, and the
+ * headers. A longer body is refused: it is rewritten and signed some thirty times, and a short one shows the same mistake.
  */
-export const signatureCheckBytesMax = 6 * 1024 * 1024
+export const signatureCheckBytesMax = 6 * bodyBytesMax + 32 * 1024
 
 export const liveSecretsPerNameMax = 2
 export const secretOverlapHoursDefault = 24

@@ -1,7 +1,7 @@
 import Type from 'typebox'
 import { endpoint } from './endpoint.ts'
 import { label, nullable } from './fields.ts'
-import { pushBytesMax, signatureCheckBytesMax, signatureChecksPerMinuteMax } from './limits.ts'
+import { bodyBytesMax, signatureCheckBytesMax, signatureChecksPerMinuteMax } from './limits.ts'
 
 /** The parts of a signed write, in the order of the check. */
 export const signedParts = ['timestamp', 'signature', 'body', 'secret'] as const
@@ -29,11 +29,11 @@ export const checkSignature = endpoint({
     ),
     body: Type.Refine(
       Type.String({
-        description: `The body exactly as sent, at most ${pushBytesMax.toLocaleString('en-US')} bytes, the limit of the largest push of quotes. To check the signer of a larger file, sign a smaller file`,
-        maxLength: pushBytesMax,
-        'x-expected': `text of at most ${pushBytesMax.toLocaleString('en-US')} bytes`,
+        description: `The body exactly as sent, at most ${bodyBytesMax.toLocaleString('en-US')} bytes. To check the signer of larger requests, sign a smaller one`,
+        maxLength: bodyBytesMax,
+        'x-expected': `text of at most ${bodyBytesMax.toLocaleString('en-US')} bytes; sign a smaller request to check your signer`,
       }),
-      (value) => value.length <= pushBytesMax && encoder.encode(value).length <= pushBytesMax,
+      (value) => value.length <= bodyBytesMax && encoder.encode(value).length <= bodyBytesMax,
       () => 'body',
     ),
     signature: pasted('The value of X-Service-Signature', 1000),

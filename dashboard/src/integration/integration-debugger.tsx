@@ -13,7 +13,7 @@ import {
 } from '@mantine/core'
 import { type FormEvent, useId, useState } from 'react'
 import { operations } from '#client/operations.ts'
-import { pushBytesMax } from '#contract/limits.ts'
+import { bodyBytesMax } from '#contract/limits.ts'
 import { type Answer, useChange } from '../api/index.ts'
 import { count, counted, Failed, Section } from '../shared-ui/index.ts'
 
@@ -147,9 +147,9 @@ function BodyInput({ pasted, change }: { pasted: Pasted; change: (part: Partial<
   const [wrongFile, setWrongFile] = useState<string | null>(null)
   const load = async (file: File | null) => {
     if (file === null) return
-    if (file.size > pushBytesMax) {
+    if (file.size > bodyBytesMax) {
       setWrongFile(
-        `${file.name} has ${count(file.size)} bytes. At most ${count(pushBytesMax)} can be checked. Sign a smaller file to check your signer.`,
+        `${file.name} has ${count(file.size)} bytes. At most ${count(bodyBytesMax)} can be checked. Sign a smaller request to check your signer.`,
       )
       return
     }

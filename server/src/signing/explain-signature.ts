@@ -1,8 +1,8 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
-import { setImmediate } from 'node:timers/promises'
 import { Problem } from '#contract/errors.ts'
 import { jsonDepthMax, signatureToleranceSeconds } from '#contract/limits.ts'
 import { textBeforeBody } from '#contract/signature.ts'
+import { finished, type Steps } from '#engine/steps.ts'
 import { frequentMistakes, type Mistake, type SignedPart, type Write } from './frequent-mistakes.ts'
 import { type Finding, readAnySignature, wrongTimestamp } from './signature-form.ts'
 import type { SignedOperation, SignedTarget } from './signed-operation.ts'
@@ -84,30 +84,17 @@ const endedSecretsMax = 20
  *
  * @example explainSignature({ timestamp: '1772373600', signature: '', body: '{}', target }, [], 0, setting).ok // false
  */
-export function explainSignature(...asked: Parameters<typeof explanationSteps>): Explanation {
-  const steps = explanationSteps(...asked)
-  for (;;) {
-    const step = steps.next()
-    if (step.done === true) return step.value
-  }
+export function explainSignature(...asked: Parameters<typeof explainInSteps>): Explanation {
+  return finished(explainInSteps(...asked))
 }
 
-/** As `explainSignature`, with a pause after each step: a body of 2.5 MB that matches nothing takes 0.3 s in all. */
-export async function explainWithPauses(...asked: Parameters<typeof explanationSteps>): Promise<Explanation> {
-  const steps = explanationSteps(...asked)
-  for (;;) {
-    const step = steps.next()
-    if (step.done === true) return step.value
-    await setImmediate()
-  }
-}
-
-function* explanationSteps(
+/** Like `explainSignature`, in steps: for a body of 64 KiB, a step takes some milliseconds. */
+export function* explainInSteps(
   pasted: PastedWrite,
   secrets: readonly KnownSecret[],
   now: number,
   setting: Setting,
-): Generator<void, Explanation> {
+): Steps<Explanation> {
   const timestamp = headerValue(pasted.timestamp, 'x-service-timestamp')
   const signature = readAnySignature(headerValue(pasted.signature, 'x-service-signature'))
   const body = Buffer.from(pasted.body)
@@ -123,7 +110,14 @@ function* explanationSteps(
       createHmac('sha256', secret.plaintext).update(textBeforeBody(timestamp, address)).update(body).digest(),
     )
 
-  const matched = digest === null ? undefined : (live.find(isExact) ?? ended.find(isExact))
+  let matched: KnownSecret | undefined
+  for (const secret of digest === null ? [] : [...live, ...ended]) {
+    if (isExact(secret)) {
+      matched = secret
+      break
+    }
+    yield
+  }
   const mistaken =
     matched === undefined && digest !== null
       ? yield* findMistake(
@@ -269,7 +263,7 @@ function* findMistake(
   write: Write,
   secrets: readonly KnownSecret[],
   matches: (digest: Buffer) => boolean,
-): Generator<void, { mistake: Mistake; secret: KnownSecret } | null> {
+): Steps<{ mistake: Mistake; secret: KnownSecret } | null> {
   if (secrets.length === 0) return null
   for (const mistake of frequentMistakes(write)) {
     const { key = (secret) => secret, texts } = mistake
@@ -279,8 +273,8 @@ function* findMistake(
           return { mistake, secret }
         }
       }
+      yield
     }
-    yield
   }
   return null
 }

@@ -3,8 +3,8 @@
  */
 export {
   atTheService,
+  explainInSteps,
   explainSignature,
-  explainWithPauses,
   type KnownSecret,
   type Setting,
 } from './explain-signature.ts'

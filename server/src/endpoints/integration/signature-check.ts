@@ -7,11 +7,12 @@ import { checkSignature } from '#contract/signature-check.ts'
 import { signedEndpoints } from '#contract/signed-endpoints.ts'
 import { secretPlace } from '../../access/index.ts'
 import { listSigningSecrets, type SigningSecretRow } from '../../database/queries/index.ts'
+import { yieldBetweenSteps } from '../../runtime/index.ts'
 import { unsealWithAny } from '../../security/index.ts'
 import {
   addressText,
   atTheService,
-  explainWithPauses,
+  explainInSteps,
   type KnownSecret,
   type SignedOperation,
   type SignedTarget,
@@ -50,7 +51,7 @@ function endOf(secret: SigningSecretRow, now: number): KnownSecret['ended'] {
   return expiresAt === undefined || expiresAt > now ? null : { how: 'expired', at: expiresAt }
 }
 
-/** Counts a check before its body arrives, because reading six megabytes is most of its work. */
+/** Counts a check before its body arrives, because reading it is most of the work. */
 const admitCheck: BeforeBody<typeof checkSignature> = async ({ caller }, parts) => {
   const { admitted, retryAfterMs } = parts.signatureCheckLimit.admit(caller.tenant, parts.monotonic())
   if (!admitted) {
@@ -83,7 +84,7 @@ async function check(
     ok,
     parts: explained,
     matched,
-  } = await explainWithPauses({ ...body, target }, secrets, now, atTheService)
+  } = await yieldBetweenSteps(explainInSteps({ ...body, target }, secrets, now, atTheService))
   return {
     ok,
     parts: explained.map((one) => ({ ...one })),
