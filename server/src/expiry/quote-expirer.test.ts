@@ -4,6 +4,7 @@ import {
   call,
   type Integration,
   makeIntegration,
+  makePerson,
   makeQuote,
   pushSigned,
   pushUpdate,
@@ -121,6 +122,35 @@ describe('where pricing rules say how long quotes are valid', () => {
     expect(await app.expireQuotes()).toBe(2)
     // A person's decision from before the rule existed is not changed.
     expect((await quoteOf(ours, kept)).outcome).toBe('pending')
+  })
+
+  test('a member takes no quote out of its validity by closing and reopening it, and an admin can', async () => {
+    const ours = await makeIntegration(app, everything)
+    const { owner } = ours.tenant
+    const rule = { conditions: {}, terms: { valid_days: 7 } }
+    await call(app, 'POST', '/api/pricing-rules', { token: owner, body: rule })
+    const { token } = await makePerson(app, ours.tenant, 'member')
+    const markAs = (as: string, ref: string, outcome: string) =>
+      call(app, 'POST', `/api/lanes/${ref}/outcome`, { token: as, body: { outcome } })
+
+    const open = await pushed(ours, 'open', { valid_until: daysAgo(-1) })
+    await markAs(token, open, 'lost')
+    expect((await markAs(token, open, 'pending')).body).toMatchObject({
+      outcome: 'pending',
+      outcome_source: null,
+    })
+    const over = await pushed(ours, 'over', { quoted_at: daysAgo(3), valid_until: daysAgo(1) })
+    await markAs(token, over, 'lost')
+    const refused = await markAs(token, over, 'pending')
+    expect([refused.status, refused.body.type]).toEqual([422, '/problems/outside-rules'])
+    expect(refused.body.errors).toMatchObject([{ pointer: '/outcome', code: 'blocked' }])
+    const lanes = [{ lane_ref: over, outcome: 'pending' }]
+    const several = await call(app, 'POST', '/api/lane-outcomes', { token, body: { lanes } })
+    expect(several.body).toMatchObject({ marked: 0, results: [{ status: 409, lane: { outcome: 'lost' } }] })
+
+    const kept = await pushed(ours, 'kept by an admin', { valid_until: daysAgo(-1) })
+    await markAs(token, kept, 'lost')
+    expect((await markAs(owner, kept, 'pending')).body.outcome_source).toBe('dashboard')
   })
 })
 

@@ -15,13 +15,7 @@ import { quoteAnswers } from '../../quotes/index.ts'
 import { type Call, serve } from '../endpoint-call.ts'
 import type { Parts } from '../parts.ts'
 import { noQuote } from './named-quote.ts'
-import {
-  keepsPendingAsIs,
-  outcomeByPerson,
-  replacedWords,
-  voidWords,
-  wrongReason,
-} from './outcome-by-person.ts'
+import { outcomesByPerson, replacedWords, voidWords, wrongReason } from './outcome-by-person.ts'
 import { refusedReopenings, reopeningWords } from './reopened-quotes.ts'
 
 type Asked = BodyOf<typeof markQuotes>['lanes'][number]
@@ -125,8 +119,7 @@ export const markQuotesEndpoint = serve(markQuotes, async (call, parts) => {
     const named = { externalIds: [], laneRefs: asked.map(({ lane_ref }) => lane_ref) }
     const locked = await pushedQuotes.lockNamedQuotes(transaction, tenant, named)
     const byRef = new Map(locked.map((quote) => [quote.lane_ref, quote]))
-    const clock = await changes.databaseNow(transaction)
-    const isKept = await keepsPendingAsIs(transaction, tenant)
+    const outcomeOf = await outcomesByPerson(transaction, caller, new Date(now))
     const changing: (ChangingQuote & { readonly index: number })[] = []
     const conflicts: Conflict[] = []
     const results = new Map<number, Result>()
@@ -144,8 +137,7 @@ export const markQuotesEndpoint = serve(markQuotes, async (call, parts) => {
       else if (outside !== undefined) {
         conflicts.push({ index, quote, refused: reopeningWords(item.outcome, outside.detail) })
       } else {
-        const next = isKept(quote, item) ? {} : outcomeByPerson(quote, item, { at: new Date(now), clock })
-        changing.push({ index, quote, next, origin: { source: 'dashboard', userId } })
+        changing.push({ index, quote, next: outcomeOf(quote, item), origin: { source: 'dashboard', userId } })
       }
     }
     const changed = await changes.changeQuotes(transaction, tenant, changing, new Date(now))

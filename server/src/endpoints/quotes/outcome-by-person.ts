@@ -1,9 +1,11 @@
-import type { BodyOf } from '#contract/endpoint.ts'
+import { type BodyOf, type Role, roleAtLeast } from '#contract/endpoint.ts'
 import type { FieldError } from '#contract/errors.ts'
 import type { setOutcome } from '#contract/quote-requests.ts'
 import { quoteChanges as changes, pricingRules } from '../../database/queries/index.ts'
 import type { QuoteRow, TenantTransaction } from '../../database/schema/index.ts'
 import type { TenantId } from '../../database/session/index.ts'
+
+type Asked = Pick<BodyOf<typeof setOutcome>, 'outcome' | 'reason'>
 
 /** Why a voided quote cannot be marked. */
 export function voidWords({ lane_ref }: Pick<QuoteRow, 'lane_ref'>): string {
@@ -38,26 +40,37 @@ export function wrongReason(path: string): FieldError {
 }
 
 /**
- * Whether a mark of pending leaves a pending quote unchanged. Otherwise, the quote would never expire, because a person decided that
- * it stays open. That would be a way around rules that limit how long a rate is valid.
+ * Returns the function that gives the columns to change of a quote that a person marks at `at`, the time of the request.
+ *
+ * A quote that a person set to pending does not expire. Where rules limit how long a rate is valid, that would be a way around them: a
+ * mark of pending leaves a pending quote as it is, and a quote that a member reopens expires as one that nobody marked.
  */
-export async function keepsPendingAsIs(transaction: TenantTransaction, tenant: TenantId) {
+export async function outcomesByPerson(
+  transaction: TenantTransaction,
+  { tenant, role }: { readonly tenant: TenantId; readonly role: Role },
+  at: Date,
+) {
+  const clock = await changes.databaseNow(transaction)
   const isLimited = pricingRules.limitValidity(await pricingRules.readRules(transaction, tenant))
-  return (quote: QuoteRow, { outcome }: Pick<BodyOf<typeof setOutcome>, 'outcome'>) =>
-    isLimited && outcome === 'pending' && quote.outcome === 'pending'
+  return (quote: QuoteRow, asked: Asked) => {
+    const { outcome } = asked
+    if (isLimited && outcome === 'pending' && quote.outcome === 'pending') return {}
+    const stillExpires = isLimited && outcome === 'pending' && !roleAtLeast(role, 'admin')
+    return outcomeByPerson(quote, asked, { at, clock, stillExpires })
+  }
 }
 
 /** The columns to change of a quote that a person marks at `at`, the time of the request. `clock` is the time of the database. */
 export function outcomeByPerson(
   quote: QuoteRow,
-  { outcome, reason }: Pick<BodyOf<typeof setOutcome>, 'outcome' | 'reason'>,
-  { at, clock }: { readonly at: Date; readonly clock: Date },
+  { outcome, reason }: Asked,
+  { at, clock, stillExpires = false }: { at: Date; clock: Date; stillExpires?: boolean },
 ) {
   const decided = quote.outcome === outcome ? (quote.decided_at ?? at) : at
   const decision = {
     outcome,
     reason: reason ?? null,
-    source: 'dashboard',
+    source: stillExpires ? null : 'dashboard',
     decidedAt: outcome === 'pending' ? null : decided.getTime(),
   } as const
   return changes.decisionValues(quote, decision, clock)

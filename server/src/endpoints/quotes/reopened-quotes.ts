@@ -23,21 +23,24 @@ function isReopened(quote: QuoteRow, to: QuoteOutcome['outcome']): boolean {
   return !isBooked(bookingOf(quote))
 }
 
+type Errors = ReturnType<typeof outsideErrors>
+
 /**
  * The quotes that a person may not mark, by lane_id, each with the errors: the mark would offer its rate again, and the pricing rules
- * do not let this person quote that rate today. Without this check, an old or imported quote that was lost would be a way around
- * approval. Empty for admins, who could also import such a quote.
+ * do not let this person quote that rate today, or limit validity, and that of the quote has ended. Without this check, an old or
+ * imported quote that was lost would be a way around approval. Empty for admins, who could also import such a quote.
  */
 export async function refusedReopenings(
   asked: readonly { readonly quote: QuoteRow; readonly outcome: QuoteOutcome['outcome'] }[],
   { caller, now }: { readonly caller: PersonCaller; readonly now: number },
   parts: Pick<Parts, 'books' | 'database'>,
-): Promise<ReadonlyMap<number, ReturnType<typeof outsideErrors>>> {
+): Promise<ReadonlyMap<number, Errors>> {
   const { tenant, userId } = caller
-  const reopened = asked.filter(({ quote, outcome }) => isReopened(quote, outcome)).map(({ quote }) => quote)
-  if (reopened.length === 0 || roleAtLeast(caller.role, 'admin')) return new Map()
-  const { isStrict, recent } = await parts.database.inTenant(tenant, async (transaction) => ({
-    isStrict: pricingRules.refuseQuotes(await pricingRules.readRules(transaction, tenant)),
+  const reopenings = asked.filter(({ quote, outcome }) => isReopened(quote, outcome))
+  if (reopenings.length === 0 || roleAtLeast(caller.role, 'admin')) return new Map()
+  const reopened = reopenings.map(({ quote }) => quote)
+  const { rules, recent } = await parts.database.inTenant(tenant, async (transaction) => ({
+    rules: await pricingRules.readRules(transaction, tenant),
     recent: await quoteHistory.quotesPendingSince(
       transaction,
       tenant,
@@ -45,19 +48,34 @@ export async function refusedReopenings(
       new Date(now - correctionMs),
     ),
   }))
-  if (!isStrict) return new Map()
+  const over = pricingRules.limitValidity(rules)
+    ? new Map(reopenings.flatMap(({ quote, outcome }) => validityErrors(quote, outcome, now)))
+    : new Map<number, Errors>()
+  if (!pricingRules.refuseQuotes(rules)) return over
   const toCheck = reopened.filter(({ lane_id }) => !recent.has(lane_id))
   const pricing = await pricingOf(parts, tenant, now)
   const by = { tenant, userId, now, isApproved: false }
   // No customer is passed: the rules find it by its name in the quote, and its effect on the chance does not matter here.
   const checked = await checkRates(toCheck, { customer: null, by, pricing }, parts)
-  return new Map(
-    toCheck.flatMap(({ lane_id }, index) => {
+  return new Map([
+    ...over,
+    ...toCheck.flatMap(({ lane_id }, index) => {
       const verdict = checked[index]?.offer.verdict
       const errors = verdict === undefined ? [] : outsideErrors(verdict, false, '/outcome')
       return errors.length === 0 ? [] : [[lane_id, errors] as const]
     }),
-  )
+  ])
+}
+
+/** The error of a quote that would be pending after the end of its validity, by its lane_id. */
+function validityErrors(
+  { lane_id, valid_until: end }: QuoteRow,
+  to: QuoteOutcome['outcome'],
+  now: number,
+): (readonly [number, Errors])[] {
+  if (to !== 'pending' || end === null || end.getTime() > now) return []
+  const detail = `It was valid until ${end.toISOString()}.`
+  return [[lane_id, [{ pointer: '/outcome', code: 'blocked', detail }]]]
 }
 
 /** Why a quote cannot be marked, in words. */

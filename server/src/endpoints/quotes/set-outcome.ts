@@ -7,13 +7,7 @@ import type { Call } from '../endpoint-call.ts'
 import type { Parts } from '../parts.ts'
 import { counterErrors, counterOfferTo } from './counter-offers.ts'
 import { askedRef, lockedQuote, noQuote } from './named-quote.ts'
-import {
-  keepsPendingAsIs,
-  outcomeByPerson,
-  replacedWords,
-  voidWords,
-  wrongReason,
-} from './outcome-by-person.ts'
+import { outcomesByPerson, replacedWords, voidWords, wrongReason } from './outcome-by-person.ts'
 import { refusedReopenings, reopeningWords } from './reopened-quotes.ts'
 
 /** Sets the outcome of a quote as a person marks it. @throws Problem not-found, state-conflict for a void or superseded quote, outside-rules, 422 */
@@ -48,10 +42,9 @@ export async function setOutcome(
         errors: outside,
       })
     }
-    const isKept = await keepsPendingAsIs(transaction, caller.tenant)
-    if (isKept(quote, body)) return oneQuoteAnswer(transaction, caller.tenant, quote)
+    const outcomeOf = await outcomesByPerson(transaction, caller, at)
     const next = {
-      ...outcomeByPerson(quote, body, { at, clock: await changes.databaseNow(transaction) }),
+      ...outcomeOf(quote, body),
       ...(named === null ? {} : { counter_rate_cents: named.counterCents }),
     }
     const origin = { source: 'dashboard', userId: caller.userId } as const
