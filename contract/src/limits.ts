@@ -37,6 +37,31 @@ export const workbookBytesMax = 32 * 1024 * 1024
 export const workbookUnpackedBytesMax = 256 * 1024 * 1024
 /** Maximum length of the text of a sheet, in characters: half a million rows of 120. */
 export const workbookTextLengthMax = 64 * 1024 * 1024
+/**
+ * What a workbook may become in memory. A file of 32 MiB has some 2.5 million cells and 1.2 million different texts; spreadsheet
+ * programs write at most 65,490 styles and 16,384 columns.
+ */
+export const workbookPartsMax = {
+  cells: 5_000_000,
+  texts: 2_000_000,
+  merges: 100_000,
+  styles: 65_536,
+  formats: 10_000,
+  columns: 16_384,
+  sheets: 1_000,
+  parts: 10_000,
+} as const
+/** Maximum length of one text of a workbook, in characters. A cell has at most 32,767, each of which may need seven. */
+export const workbookCellLengthMax = 256 * 1024
+/** Maximum processor time for one workbook. The largest of the usual kind takes five seconds. */
+export const workbookProcessorSecondsMax = 30
+/**
+ * Maximum memory of the process that reads a workbook. The program has 110 MB of it. The largest workbook of the usual kind, with a
+ * hundred thousand rows, needs 220 MB.
+ */
+export const workbookMemoryBytesMax = 256 * 1024 * 1024
+/** Maximum nesting of the XML of a workbook. Spreadsheet programs write ten levels. */
+export const workbookDepthMax = 100
 /** The names of `importColumnsMax` columns. A character may need up to six bytes in JSON. */
 export const importHeadersBytesMax = 512 * 1024
 

@@ -105,14 +105,11 @@ async function openWorkbook(
   if (bytesTotal > workbookBytesMax) {
     throw refused('file', `A workbook must have at most ${workbookBytesMax / 1024 / 1024} MiB; split it.`)
   }
-  const whole = new Uint8Array(bytesTotal)
-  let at = 0
-  for await (const piece of unpacked(bytes)) {
-    whole.set(piece, at)
-    at += piece.length
-  }
   const { vocabulary, sheet, leavesOutHidden = false } = options
-  const read = await readWorkbook(whole, { vocabulary, sheet, leavesOutHidden })
+  const read = await readWorkbook(bytes, {
+    bytes: bytesTotal,
+    choice: { vocabulary, sheet, leavesOutHidden },
+  })
   if ('unreadable' in read) throw refused('file', read.unreadable)
   return { ...(await openCsv([read.text], options)), workbook: read }
 }

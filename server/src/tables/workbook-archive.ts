@@ -1,5 +1,6 @@
 import { SaxesParser } from 'saxes'
 import yauzl, { type Entry, type ZipFile } from 'yauzl'
+import { workbookCellLengthMax, workbookDepthMax, workbookPartsMax } from '#contract/limits.ts'
 import { utf16Of } from './encoding.ts'
 
 /** Why a workbook cannot be read, as a sentence with the remedy. */
@@ -7,6 +8,36 @@ export class UnreadableWorkbook extends Error {}
 
 const damaged = () =>
   new UnreadableWorkbook('The workbook is damaged. Open it, save it again, and send the new file.')
+
+/** The number of things of one kind that were read of a workbook, each of which takes memory or time. */
+export class Count {
+  readonly #what: keyof typeof workbookPartsMax
+  #value = 0
+
+  constructor(what: keyof typeof workbookPartsMax) {
+    this.#what = what
+  }
+
+  /** @throws UnreadableWorkbook if there are more than a workbook may have */
+  add(more = 1): void {
+    this.#value += more
+    const most = workbookPartsMax[this.#what]
+    if (this.#value > most) throw tooMany(most.toLocaleString('en-US'), this.#what)
+  }
+}
+
+function tooMany(most: string, what: string): UnreadableWorkbook {
+  return new UnreadableWorkbook(
+    `The workbook has more than ${most} ${what}, so it would take too much memory. Save the sheet as "CSV UTF-8" and send that file.`,
+  )
+}
+
+/** @throws UnreadableWorkbook for a text that is longer than any cell */
+export function refuseLongText(length: number): void {
+  if (length > workbookCellLengthMax) {
+    throw tooMany(workbookCellLengthMax.toLocaleString('en-US'), 'characters in one text')
+  }
+}
 
 /** The parts of a workbook that contain cells. Pictures, macros and links to other files are not unpacked. */
 const partsWithCells = /^xl\/(workbook|styles|sharedStrings|worksheets\/[^/]+)\.xml$/i
@@ -46,13 +77,15 @@ export class Archive {
           Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength),
           { autoClose: false },
         )
+        const parts = new Count('parts')
         for await (const entry of opened.eachEntry()) {
+          parts.add()
           entries.set(entry.fileName.toLowerCase(), entry)
           if (partsWithCells.test(entry.fileName)) total += entry.uncompressedSize
         }
         return opened
-      } catch {
-        throw damaged()
+      } catch (error) {
+        throw error instanceof UnreadableWorkbook ? error : damaged()
       }
     })()
     if (total > unpackedBytesMax) throw tooLarge(unpackedBytesMax)
@@ -82,8 +115,19 @@ export class Archive {
     if (entry === undefined) return
     if (entry.uncompressedSize > this.#unpackedBytesMax) throw tooLarge(this.#unpackedBytesMax)
     const parser = new SaxesParser({ position: false, xmlns: false as const })
-    parser.on('opentag', ({ name, attributes }) => open(localName(name), attributes))
-    parser.on('closetag', ({ name }) => close(localName(name)))
+    let depth = 0
+    // The parser collects a tag or text until its end.
+    let collected = 0
+    parser.on('opentag', ({ name, attributes }) => {
+      collected = 0
+      if (++depth > workbookDepthMax) throw tooMany(String(workbookDepthMax), 'levels of XML')
+      open(localName(name), attributes)
+    })
+    parser.on('closetag', ({ name }) => {
+      collected = 0
+      depth--
+      close(localName(name))
+    })
     parser.on('text', text)
     parser.on('cdata', text)
     parser.on('doctype', () => {
@@ -97,8 +141,11 @@ export class Archive {
       for await (const piece of await this.#zip.openReadStreamPromise(entry)) {
         const bytes = piece as Uint8Array
         decoder ??= new TextDecoder(utf16Of(bytes) ?? 'utf-8')
-        parser.write(decoder.decode(bytes, { stream: true }))
+        const written = decoder.decode(bytes, { stream: true })
+        collected += written.length
+        parser.write(written)
         if (isDone()) return
+        refuseLongText(collected)
       }
       parser.close()
     } catch (error) {

@@ -29,7 +29,10 @@ const header = `<row r="1">${text('A1', 'Origin')}${text('B1', 'Destination')}${
 const load = (row: number, attributes = '') =>
   `<row r="${row}" ${attributes}>${text(`A${row}`, 'Dallas')}${text(`B${row}`, 'Waco')}<c r="C${row}"><v>${900 + row}</v></c></row>`
 
-const read = (parts: Record<string, string>, choice?: SheetChoice) => sheetText(zip(parts), limits, choice)
+async function read(parts: Record<string, string>, choice?: SheetChoice) {
+  const { lines, facts } = await sheetText(zip(parts), limits, choice)
+  return { csv: `${lines.join('\n')}\n`, facts }
+}
 const linesOf = async (parts: Record<string, string>, choice?: SheetChoice) =>
   (await read(parts, choice)).csv.split('\n').slice(0, -1)
 

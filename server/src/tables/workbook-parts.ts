@@ -1,4 +1,4 @@
-import { type Archive, UnreadableWorkbook } from './workbook-archive.ts'
+import { type Archive, Count, refuseLongText, UnreadableWorkbook } from './workbook-archive.ts'
 import { builtInFormats, csvCell, type NumberWriter, numberWriter, textCell } from './workbook-cells.ts'
 
 /** What the cells of a workbook's sheets refer to. */
@@ -34,9 +34,11 @@ const nothing = () => {}
 
 async function relatedParts(archive: Archive): Promise<RelatedPart[]> {
   const parts: RelatedPart[] = []
+  const count = new Count('parts')
   await archive.read('xl/_rels/workbook.xml.rels', {
     open(name, { Id: id = '', Type: type = '', Target: target = '' }) {
       if (name !== 'Relationship') return
+      count.add()
       const part = target.startsWith('/') ? target.slice(1) : new URL(target, 'file:///xl/').pathname.slice(1)
       parts.push({ id, type: type.slice(type.lastIndexOf('/') + 1), part })
     },
@@ -50,10 +52,12 @@ async function readSheets(archive: Archive, parts: readonly RelatedPart[]) {
   const sheets: { name: string; part: string }[] = []
   let use1904 = false
   let isUncalculated = false
+  const count = new Count('sheets')
   await archive.read('xl/workbook.xml', {
     open(name, attributes) {
       if (name === 'workbookPr') use1904 = isTrue(attributes.date1904)
       if (name === 'calcPr') isUncalculated = isTrue(attributes.fullCalcOnLoad)
+      if (name === 'sheet') count.add()
       if (name !== 'sheet' || (attributes.state ?? 'visible') !== 'visible') return
       const id = Object.entries(attributes).find(([key]) => /^(.+:)?id$/.test(key))?.[1]
       const part = parts.find((one) => one.id === id && one.type === 'worksheet')?.part
@@ -72,11 +76,16 @@ async function readStyles(archive: Archive, part: string, use1904: boolean): Pro
   const writers: NumberWriter[] = []
   const known = new Map<string, NumberWriter>()
   let inCellStyles = false
+  const [formats, styles] = [new Count('formats'), new Count('styles')]
   await archive.read(part, {
     open(name, attributes) {
-      if (name === 'numFmt') codes.set(attributes.numFmtId ?? '', attributes.formatCode ?? '')
+      if (name === 'numFmt') {
+        formats.add()
+        codes.set(attributes.numFmtId ?? '', attributes.formatCode ?? '')
+      }
       if (name === 'cellXfs') inCellStyles = true
       if (name !== 'xf' || !inCellStyles) return
+      styles.add()
       const code = codes.get(attributes.numFmtId ?? '') ?? 'General'
       const writer = known.get(code) ?? numberWriter(code, use1904)
       known.set(code, writer)
@@ -93,6 +102,7 @@ async function readStyles(archive: Archive, part: string, use1904: boolean): Pro
 async function readStrings(archive: Archive, part: string): Promise<string[]> {
   const strings: string[] = []
   const text = new RichText()
+  const count = new Count('texts')
   await archive.read(part, {
     open(name) {
       if (name === 'si') text.clear()
@@ -100,7 +110,9 @@ async function readStrings(archive: Archive, part: string): Promise<string[]> {
     },
     close(name) {
       text.close(name)
-      if (name === 'si') strings.push(csvCell(textCell(text.read)))
+      if (name !== 'si') return
+      count.add()
+      strings.push(csvCell(textCell(text.read)))
     },
     text: (piece) => text.add(piece),
   })
@@ -128,7 +140,9 @@ export class RichText {
   }
 
   add(piece: string): void {
-    if (this.#isText) this.read += piece
+    if (!this.#isText) return
+    this.read += piece
+    refuseLongText(this.read.length)
   }
 }
 

@@ -1,13 +1,13 @@
 import Papa from 'papaparse'
-import { Archive, UnreadableWorkbook } from './workbook-archive.ts'
+import { Archive, Count, UnreadableWorkbook } from './workbook-archive.ts'
 import { csvCell } from './workbook-cells.ts'
 import { readBook, sheetNamed } from './workbook-parts.ts'
 import { lettersOf, readSheet, type Sheet, tooLong } from './workbook-sheet.ts'
 
-/** A sheet of a workbook as CSV text, and what a person may want to know about it. */
+/** A sheet of a workbook as lines of CSV, and what a person may want to know about it. */
 export interface SheetText {
-  /** Line N of the text is row N of the sheet. */
-  readonly csv: string
+  /** Line N is row N of the sheet. Blank lines may be missing. */
+  readonly lines: readonly (string | undefined)[]
   readonly facts: SheetFacts
 }
 
@@ -69,7 +69,7 @@ export async function sheetText(
   const chosen = named ?? (await longestOf(visible, (part) => readSheet(archive, part, book, limits)))
   const read = await readSheet(archive, chosen.part, book, limits)
   return {
-    csv: csvOf(read, { leavesOutHidden, ...limits }),
+    lines: linesOf(read, { leavesOutHidden, ...limits }),
     facts: {
       sheet: chosen.name,
       sheets: visible.map(({ name }) => name),
@@ -100,10 +100,10 @@ async function longestOf<One extends { readonly part: string }>(
   return longest
 }
 
-function csvOf(
+function linesOf(
   { rows, merges, hiddenRows, hiddenColumns }: Sheet,
   { leavesOutHidden, textLengthMax }: { readonly leavesOutHidden: boolean; readonly textLengthMax: number },
-): string {
+): readonly (string | undefined)[] {
   repeatMerged(rows, merges)
   if (leavesOutHidden) leaveOut(rows, hiddenRows, hiddenColumns)
   let length = rows.length
@@ -111,16 +111,18 @@ function csvOf(
     length += row.length
   })
   if (length > textLengthMax) throw tooLong(textLengthMax)
-  return `${rows.join('\n')}\n`
+  return rows
 }
 
 /** Writes the value of merged cells into each of their rows. */
 function repeatMerged(rows: string[], merges: Sheet['merges']): void {
+  const repeated = new Count('cells')
   for (const { top, left, bottom } of merges) {
     const value = bottom === top ? '' : (cellsOf(rows[top] ?? '')[left] ?? '')
     if (value === '') continue
     for (let row = top + 1; row <= Math.min(bottom, rows.length - 1); row++) {
       // A row without cells of its own is no row of the table.
+      repeated.add()
       if (rows[row] !== undefined) rows[row] = withCell(rows[row] ?? '', left, value)
     }
   }

@@ -1,4 +1,10 @@
-import { type Archive, type ElementReader, UnreadableWorkbook } from './workbook-archive.ts'
+import {
+  type Archive,
+  Count,
+  type ElementReader,
+  refuseLongText,
+  UnreadableWorkbook,
+} from './workbook-archive.ts'
 import { csvCell, textCell } from './workbook-cells.ts'
 import { type Book, isTrue, RichText } from './workbook-parts.ts'
 
@@ -53,6 +59,11 @@ class SheetReader implements ElementReader {
   readonly #hiddenRows: number[] = []
   readonly #hiddenRanges: { readonly from: number; readonly to: number }[] = []
   readonly #usedColumns: boolean[] = []
+  readonly #counts = {
+    cells: new Count('cells'),
+    merges: new Count('merges'),
+    columns: new Count('columns'),
+  }
   readonly #unresolved = { count: 0, cells: [] as string[] }
   #length = 0
   #rowsSeen = 0
@@ -84,8 +95,11 @@ class SheetReader implements ElementReader {
     if (this.#inCell) this.#openInCell(name)
     else if (name === 'c') this.#openCell(attributes)
     else if (name === 'row') this.#openRow(attributes)
-    else if (name === 'mergeCell') this.#merges.push(rangeOf(attributes.ref ?? ''))
-    else if (name === 'col' && isTrue(attributes.hidden)) {
+    else if (name === 'mergeCell') {
+      this.#counts.merges.add()
+      this.#merges.push(rangeOf(attributes.ref ?? ''))
+    } else if (name === 'col' && isTrue(attributes.hidden)) {
+      this.#counts.columns.add()
       this.#hiddenRanges.push({ from: Number(attributes.min) - 1, to: Number(attributes.max) - 1 })
     }
   }
@@ -102,6 +116,7 @@ class SheetReader implements ElementReader {
     if (this.#reads === 'value') this.#value += piece
     else if (this.#reads === 'formula') this.#formula += piece
     else if (this.#inCell) this.#inline.add(piece)
+    refuseLongText(this.#value.length + this.#formula.length)
   }
 
   sheet(): Sheet {
@@ -139,8 +154,10 @@ class SheetReader implements ElementReader {
   }
 
   #openCell({ r: cell, t: type = 'n', s: style = '0' }: Readonly<Record<string, string>>): void {
+    this.#counts.cells.add()
     this.#column = cell === undefined ? this.#column + 1 : columnOf(cell)
-    if (!(this.#column >= 0 && this.#column < sheetMax.columns)) throw outside(`cell ${cell}`)
+    if (!(this.#column >= 0 && this.#column < sheetMax.columns))
+      throw outside(cell === undefined ? `column ${this.#column + 1}` : `cell ${cell}`)
     this.#inCell = true
     this.#type = type
     this.#style = Number(style)

@@ -17,7 +17,7 @@ function bytesOf(sheets: Record<string, WorkSheet>, change: (workbook: WorkBook)
 }
 
 const sheetOf = (rows: unknown[][]) => utils.aoa_to_sheet(rows)
-const linesOf = async (bytes: Uint8Array) => (await sheetText(bytes, limits)).csv.trimEnd().split('\n')
+const linesOf = async (bytes: Uint8Array) => [...(await sheetText(bytes, limits)).lines]
 
 async function read(bytes: Uint8Array, sheet?: string) {
   const table = await openTable([bytes], { vocabulary: 'quotes', sheet })

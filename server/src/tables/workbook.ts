@@ -1,52 +1,171 @@
-import { Worker } from 'node:worker_threads'
-import { workbookTextLengthMax, workbookUnpackedBytesMax } from '#contract/limits.ts'
-import type { Vocabulary } from '../csv/index.ts'
-import { limitProcessorTime } from '../runtime/index.ts'
-import type { SheetChoice, SheetFacts, WorkbookLimits } from './workbook-rows.ts'
+import { type ChildProcess, spawn } from 'node:child_process'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { fileURLToPath } from 'node:url'
+import {
+  workbookMemoryBytesMax,
+  workbookProcessorSecondsMax,
+  workbookTextLengthMax,
+  workbookUnpackedBytesMax,
+} from '#contract/limits.ts'
+import { type ReadingTurn, readingTurn, TurnEnded } from '../runtime/index.ts'
+import { type FileBytes, unpacked } from './file-bytes.ts'
+import { compiledCodeFolder } from './workbook-code.ts'
+import type { ProcessLimits, WorkbookAnswer, WorkbookQuestion } from './workbook-main.ts'
+import type { SheetFacts } from './workbook-rows.ts'
 
 /** A sheet of a workbook as CSV text in UTF-8: line N is row N of the sheet. */
 export type SheetBytes = SheetFacts & { readonly text: Uint8Array }
 
-/** The maximum memory of the thread that reads a workbook: four times what the largest text needs. */
-const heapMaxMb = 512
-/** The memory for the newest objects of the thread. Nearly all live as long as one row, so more would not save time. */
-const newestMaxMb = 4
-/** The maximum processor time of the thread. A hundred thousand rows take five seconds. */
-const processorMsMax = 120_000
+/** The heap of the process that reads a workbook. It is only a part of its memory, so the process watches the whole, too. */
+const heapMaxMb = 128
+/** The memory for the newest objects. Nearly all live as long as one row, so more would not save time. */
+const newestMaxMb = 2
+/** The maximum length of the first line of the answer: the names of a thousand sheets. */
+const answerLengthMax = 1024 * 1024
 
 const tooLarge = 'The workbook is too large to be read. Save the sheet as "CSV UTF-8" and send that file.'
 
 /**
- * Reads a sheet of a workbook in a thread with its own memory, so that requests are not delayed.
+ * Reads a sheet of a workbook in a process with its own memory. However the process ends, the service goes on. It ends with the turn
+ * of the file.
  *
  * @returns the sheet, or why the workbook cannot be read
+ * @throws TurnEnded if the turn of the file ended before, and the file may be read in another
  */
-export function readWorkbook(
-  bytes: Uint8Array<ArrayBuffer>,
-  choice: Omit<SheetChoice, 'isTable'> & { readonly vocabulary: Vocabulary },
+export async function readWorkbook(
+  file: FileBytes,
+  { bytes, choice }: Pick<WorkbookQuestion, 'bytes' | 'choice'>,
 ): Promise<SheetBytes | { readonly unreadable: string }> {
-  const { promise, resolve, reject } = Promise.withResolvers<SheetBytes | { readonly unreadable: string }>()
-  const limits: WorkbookLimits = {
-    unpackedBytesMax: workbookUnpackedBytesMax,
-    textLengthMax: workbookTextLengthMax,
+  const turn = readingTurn()
+  if (turn?.signal.aborted === true) throw new TurnEnded(false)
+  const processorMsMax = workbookProcessorSecondsMax * 1_000
+  const question: WorkbookQuestion = {
+    bytes,
+    choice,
+    limits: { unpackedBytesMax: workbookUnpackedBytesMax, textLengthMax: workbookTextLengthMax },
   }
-  const thread = new Worker(new URL('./workbook-worker.ts', import.meta.url), {
-    workerData: { bytes, limits, choice },
-    transferList: [bytes.buffer],
-    // The thread gets no environment variables, because they contain the secret keys of the installation.
-    env: {},
-    execArgv: [],
-    resourceLimits: { maxOldGenerationSizeMb: heapMaxMb, maxYoungGenerationSizeMb: newestMaxMb },
+  const most: ProcessLimits = {
+    residentBytes: workbookMemoryBytesMax,
+    processorMs: Math.min(turn?.processorMsMax ?? processorMsMax, processorMsMax),
+  }
+  const child = startProcess(most)
+  const kill = () => child.kill('SIGKILL')
+  turn?.signal.addEventListener('abort', kill, { once: true })
+  try {
+    return await answerOf(child, { question, file, most, turn })
+  } finally {
+    turn?.signal.removeEventListener('abort', kill)
+    kill()
+  }
+}
+
+function startProcess(most: ProcessLimits) {
+  const folder = compiledCodeFolder()
+  return spawn(
+    process.execPath,
+    [
+      `--max-old-space-size=${heapMaxMb}`,
+      `--max-semi-space-size=${newestMaxMb}`,
+      fileURLToPath(new URL('./workbook-main.ts', import.meta.url)),
+      JSON.stringify(most),
+    ],
+    {
+      // No other variables, because they contain the secret keys of the installation.
+      env: folder === null ? {} : { NODE_COMPILE_CACHE: folder },
+      stdio: ['pipe', 'pipe', 'pipe'],
+    },
+  )
+}
+
+type Process = ReturnType<typeof startProcess>
+
+async function answerOf(
+  child: Process,
+  {
+    question,
+    file,
+    most,
+    turn,
+  }: {
+    readonly question: WorkbookQuestion
+    readonly file: FileBytes
+    readonly most: ProcessLimits
+    readonly turn: ReadingTurn | null
+  },
+): Promise<SheetBytes | { readonly unreadable: string }> {
+  const [ended, answer, said] = [endOf(child), readAnswer(child.stdout), readEnd(child.stderr)]
+  // Also of a process that could not start, whose end is then reported below.
+  for (const one of [ended, answer, said]) one.catch(() => {})
+  const sent = pipeline(Readable.from(asked(question, file)), child.stdin)
+  // A process that has ended no longer reads its input. A file that cannot be unpacked ends the process.
+  const failed = sent.then(
+    () => null,
+    (error: NodeJS.ErrnoException) => (error.code === 'EPIPE' || error.code === 'ECONNRESET' ? null : error),
+  )
+  const { code, signal } = await ended
+  const error = await failed
+  if (code === 0) {
+    const read = await answer
+    if (read !== null) {
+      turn?.used(read.processorMs)
+      return 'unreadable' in read ? { unreadable: read.unreadable } : { ...read.facts, text: read.text }
+    }
+  }
+  if (turn?.signal.aborted === true) throw new TurnEnded(false)
+  if (error !== null && signal === null) throw error
+  const words = await said
+  const used = Number(/^{"processorMs":(\d+)/.exec(words)?.[1] ?? most.processorMs)
+  turn?.used(used)
+  const isLast = most.processorMs >= workbookProcessorSecondsMax * 1_000
+  if (!isLast && used > most.processorMs) throw new TurnEnded(true)
+  // The process has ended itself or was ended by the system: it needed too much memory or time.
+  if (signal !== null || /heap out of memory/i.test(words)) return { unreadable: tooLarge }
+  throw new Error(`The process of a workbook ended without an answer (${code}): ${words.slice(0, 2_000)}`)
+}
+
+async function* asked(question: WorkbookQuestion, file: FileBytes): AsyncGenerator<Uint8Array> {
+  yield Buffer.from(`${JSON.stringify(question)}\n`)
+  yield* unpacked(file)
+}
+
+function endOf(child: ChildProcess): Promise<{ code: number | null; signal: NodeJS.Signals | null }> {
+  return new Promise((resolve, reject) => {
+    child.once('error', reject)
+    child.once('close', (code, signal) => resolve({ code, signal }))
   })
-  const unlimited = limitProcessorTime(thread, processorMsMax, () => {
-    resolve({ unreadable: tooLarge })
-    void thread.terminate()
-  })
-  thread.on('message', resolve)
-  thread.on('error', (error: Error & { code?: string }) => {
-    if (error.code === 'ERR_WORKER_OUT_OF_MEMORY') resolve({ unreadable: tooLarge })
-    else reject(error)
-  })
-  thread.on('exit', (code) => reject(new Error(`The workbook's thread ended without a result (${code}).`)))
-  return promise.finally(unlimited)
+}
+
+type Answer = Extract<WorkbookAnswer, { unreadable: string }> | (Sheet & { readonly text: Uint8Array })
+type Sheet = Exclude<WorkbookAnswer, { unreadable: string }>
+
+/** The answer of the process; null if it is incomplete. */
+async function readAnswer(output: Readable): Promise<Answer | null> {
+  let line = Buffer.alloc(0)
+  let sheet: Answer | null = null
+  let at = 0
+  for await (const piece of output as AsyncIterable<Buffer>) {
+    let rest = piece
+    if (sheet === null) {
+      line = Buffer.concat([line, piece])
+      const end = line.indexOf('\n')
+      if (end < 0 && line.length > answerLengthMax) return null
+      if (end < 0) continue
+      const said = JSON.parse(line.toString('utf8', 0, end)) as WorkbookAnswer
+      if ('unreadable' in said) return said
+      sheet = { ...said, text: new Uint8Array(said.bytes) }
+      rest = line.subarray(end + 1)
+    }
+    if (!('text' in sheet)) continue
+    sheet.text.set(rest, at)
+    at += rest.length
+  }
+  return sheet !== null && 'text' in sheet && at === sheet.text.length ? sheet : null
+}
+
+/** The first words that the process has said about its end. */
+async function readEnd(output: Readable): Promise<string> {
+  let words = ''
+  for await (const piece of output) if (words.length < 4_000) words += String(piece)
+  return words
 }
