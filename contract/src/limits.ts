@@ -65,10 +65,22 @@ export const workbookDepthMax = 100
 /** The names of `importColumnsMax` columns. A character may need up to six bytes in JSON. */
 export const importHeadersBytesMax = 512 * 1024
 
-/** Files that an instance reads at the same time, over all brokerages. The limit leaves processor time for requests. */
-export const filesReadAtOnceMax = 2
-/** Files that wait to be read. Each takes up to a second, and two are read at once, so the last file waits up to ten seconds. */
-export const filesWaitingMax = 20
+/** Files that an instance reads at the same time, over all brokerages. The limit leaves processor time and memory for requests. */
+export const filesReadAtOnceMax = { small: 2, large: 1, workbook: 1 } as const
+/** Files that wait to be read. Each is in memory, and a brokerage has one at a time. */
+export const filesWaitingMax = 100
+/** The size up to which a file is small: some 10,000 rows, which take a fifth of a second. */
+export const smallFileBytesMax = 1024 * 1024
+/**
+ * Reading time of one brokerage: ten seconds at once, and half of a processor. Then its next file waits, for at most twice ten
+ * seconds.
+ */
+export const fileReadingMsMax = 10_000
+export const fileReadingMsPerSecond = 500
+/** The processor time of the first turn of a small workbook. One of 10,000 rows takes half of it. */
+export const firstWorkbookTurnMs = 1_500
+/** How often a long workbook begins again after small ones of others. Then it is read to its end. */
+export const fileRestartsMax = 5
 
 /** How long an approval can be decided: a quote that waits longer than a day is no longer wanted. */
 export const approvalHours = 24

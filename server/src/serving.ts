@@ -11,7 +11,7 @@ import { eventSender } from './events/index.ts'
 import { quoteExpirer } from './expiry/index.ts'
 import { buildApp } from './http/index.ts'
 import { importRunner } from './imports/index.ts'
-import { ownLimit, sharedLimit, type TenantLimit, tenantWindow } from './limits/index.ts'
+import { fileTurns, ownLimit, sharedLimit, type TenantLimit, tenantWindow } from './limits/index.ts'
 import { loadPlaces } from './quotes/index.ts'
 import { runInOrder } from './runtime/index.ts'
 import {
@@ -143,6 +143,7 @@ export function connectParts(
     ...made,
     config,
     database,
+    files: fileTurns(),
     tokens: tokens(...secretKeys),
     secretKeys,
     signInAttempts: signInAttempts(),

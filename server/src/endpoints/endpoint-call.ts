@@ -21,6 +21,8 @@ export interface Call<E extends Endpoint> {
   /** The parsed JSON; a CSV endpoint gets the received bytes, in pieces. */
   readonly body: E['bodyKind'] extends 'csv' ? readonly Buffer[] : BodyOf<E>
   readonly signed: E['who'] extends { signed: true } ? Signed : undefined
+  /** Aborted when the caller of an upload hangs up. */
+  readonly gone: E['bodyKind'] extends 'csv' ? AbortSignal : undefined
   /** When the request arrived, epoch milliseconds. */
   readonly now: number
   /** The caller's network: an IPv4 address or an IPv6 /64. */

@@ -5,7 +5,7 @@ import type { TenantMemory } from '../cache/index.ts'
 import type { Config } from '../configuration/index.ts'
 import type { Database } from '../database/session/index.ts'
 import type { ImportRunner } from '../imports/index.ts'
-import type { TenantLimit } from '../limits/index.ts'
+import type { FileTurns, TenantLimit } from '../limits/index.ts'
 import type { Log } from '../runtime/index.ts'
 import type { RateLimit, SecretKeys, SignInAttempts, Tokens } from '../security/index.ts'
 import type { Metrics, Traces } from '../watching/index.ts'
@@ -21,6 +21,7 @@ export interface Parts {
   readonly signInAttempts: SignInAttempts
   readonly signUps: Pick<RateLimit, 'admit'>
   readonly imports: ImportRunner
+  readonly files: FileTurns
   readonly backtests: BacktestRunner
   readonly books: Books<BrokerageBook>
   readonly memory: TenantMemory

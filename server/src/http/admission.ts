@@ -168,7 +168,7 @@ export class Admission {
   handle(
     request: FastifyRequest,
     { endpoint, handler }: ServedEndpoint,
-    sent: { readonly [Name in 'params' | 'query' | 'body' | 'signed']: unknown },
+    sent: { readonly [Name in 'params' | 'query' | 'body' | 'signed' | 'gone']: unknown },
   ): NowOrLater<unknown> {
     const { caller, now, network } = this.admitted(request)
     // An agent's message is admitted once and may then call other endpoints, so check its rights for each.

@@ -118,7 +118,13 @@ function toolCaller(
         const read = reads.get(name)
         if (read === undefined) throw new Error(`No code serves ${name}.`)
         const ignored: string[] = []
-        const sent = { params: {}, query: read.readQuery(`?${query}`, ignored), body: {}, signed: undefined }
+        const sent = {
+          params: {},
+          query: read.readQuery(`?${query}`, ignored),
+          body: {},
+          signed: undefined,
+          gone: undefined,
+        }
         // Ignoring a misspelled argument would answer a different question.
         if (ignored.length > 0) throw unknownFields({ query: ignored, body: [] })
         const answer = await admission.handle(request, read.served, sent)

@@ -68,7 +68,13 @@ export function serveEndpoint(
               : admission.run(request, () => verifySigned(request, signs, admitted, gates.callers))
           return andThen(signed, (signed) =>
             andThen(readRequest(request, reply), ({ params, query, body }) =>
-              admission.handle(request, served, { params, query, body, signed }),
+              admission.handle(request, served, {
+                params,
+                query,
+                body,
+                signed,
+                gone: endpoint.bodyKind === 'csv' ? goneOf(reply) : undefined,
+              }),
             ),
           )
         }),
@@ -89,6 +95,14 @@ export function serveEndpoint(
   }
   if (endpoint.bodyKind === 'csv') routeUpload(app, route, bytesMax)
   else app.route(route)
+}
+
+/** A signal that aborts when the caller hangs up before the answer. */
+function goneOf({ raw }: FastifyReply): AbortSignal {
+  const gone = new AbortController()
+  if (raw.closed) gone.abort()
+  else raw.once('close', () => gone.abort())
+  return gone.signal
 }
 
 /** Adds a route whose body is collected in pieces, in a context of its own because parsers belong to a context. */

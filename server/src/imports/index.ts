@@ -2,7 +2,7 @@
  * CSV imports: parsing a file, validating its rows, saving them, and undoing an import.
  */
 
-export { type FileBytes, ImportFileError } from '../tables/index.ts'
+export { type FileBytes, ImportFileError, kindOfFile } from '../tables/index.ts'
 export {
   basisFields,
   type ColumnMatch,

@@ -31,6 +31,27 @@ export async function* unpacked(file: FileBytes): AsyncGenerator<Buffer> {
   }
 }
 
+/** Whether a file is a workbook, or small or large text by its unpacked size. @throws ImportFileError when it cannot be unpacked */
+export async function kindOfFile(
+  file: FileBytes,
+  smallBytesMax: number,
+): Promise<'small' | 'large' | 'workbook'> {
+  let total = 0
+  let start = ''
+  for await (const piece of unpacked(file)) {
+    if (start.length < workbookStart.length) {
+      start += piece.toString('latin1', 0, workbookStart.length - start.length)
+      if (start === workbookStart) return 'workbook'
+    }
+    total += piece.length
+    if (total > smallBytesMax) return 'large'
+  }
+  return 'small'
+}
+
+/** The first bytes of a workbook, which is a ZIP archive. */
+export const workbookStart = 'PK\u0003\u0004'
+
 async function isGzip(file: FileBytes): Promise<boolean> {
   const start: number[] = []
   for await (const chunk of file) {

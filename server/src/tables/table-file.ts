@@ -4,7 +4,7 @@ import { importColumnsMax, importHeadBytesMax, workbookBytesMax } from '#contrac
 import { type Vocabulary, vocabularies } from '../csv/index.ts'
 import { type Encoding, inUtf8, type Reading, singleByteEncodingOf, utf16Of } from './encoding.ts'
 import type { SingleByteEncoding } from './encoding-words.ts'
-import { type FileBytes, unpacked } from './file-bytes.ts'
+import { type FileBytes, unpacked, workbookStart } from './file-bytes.ts'
 import { leftOutOf } from './left-out.ts'
 import { ImportFileError, refused } from './refused.ts'
 import { type Line, tableForm } from './table-form.ts'
@@ -66,7 +66,7 @@ export async function openTable(bytes: FileBytes, options: OpenOptions): Promise
   const { workbook = null } = options
   if (workbook !== null) return { ...(await openCsv([workbook.text], options)), workbook }
   const { first, bytesTotal, newline, isText } = await survey(bytes)
-  if (startsLike(first, 'PK\u0003\u0004')) return openWorkbook(bytes, { ...options, bytesTotal })
+  if (startsLike(first, workbookStart)) return openWorkbook(bytes, { ...options, bytesTotal })
   refuseOtherKinds(first)
   const utf16 = utf16Of(first)
   if (utf16 !== null) {

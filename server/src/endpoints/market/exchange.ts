@@ -66,7 +66,7 @@ export const exchangeEndpoints: ServedEndpoint[] = [
     loadExchangeFile,
     async (call, parts) => {
       const { body, query } = call
-      const rates = await readInTurn(async () =>
+      const rates = await readInTurn(call, parts, async () =>
         readExchangeFile(body, fileSettings(query, ['encoding', 'hidden'])),
       )
       return save(call, rates, parts)

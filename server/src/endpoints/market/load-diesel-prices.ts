@@ -12,10 +12,10 @@ import { weekAnswer } from './fuel-schedule.ts'
 /** Saves the weekly diesel prices of a file of the EIA. Repeating a file changes nothing. @throws Problem with what is wrong in the file */
 export async function loadDieselPrices(
   call: Call<typeof contract.loadDieselPrices>,
-  { database }: Pick<Parts, 'database'>,
+  { database, files }: Pick<Parts, 'database' | 'files'>,
 ): Promise<AnswerOf<typeof contract.loadDieselPrices>> {
   const { caller, query, body } = call
-  const prices = await readInTurn(async () =>
+  const prices = await readInTurn(call, { files }, async () =>
     readDieselFile(body, fileSettings(query, ['encoding', 'hidden'])),
   )
   const [first, last] = [prices.at(0), prices.at(-1)]

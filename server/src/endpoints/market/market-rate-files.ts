@@ -15,7 +15,7 @@ import { fileSettings, type MarketFile, readMarketFile } from '../../imports/ind
 import { countResults } from '../integration/pushed-items.ts'
 import type { Parts } from '../parts.ts'
 import { rateConversions } from '../performance/comparable-rates.ts'
-import { readInTurn } from '../quotes/received-files.ts'
+import { readInTurn, type SentFile } from '../quotes/received-files.ts'
 import {
   type CheckedRate,
   checkMarketRates,
@@ -27,10 +27,8 @@ const fileErrorsMax = 100
 /** Rows of a file per transaction. */
 const rowsAtOnce = 500
 
-interface SentFile {
-  readonly tenant: TenantId
+interface RateFile extends SentFile {
   readonly query: QueryOf<typeof loadMarketFile>
-  readonly body: readonly Uint8Array[]
   /** When the rates were sent. They do not replace rates that were sent later. */
   readonly saidAt: Date
   /** Epoch milliseconds. */
@@ -39,15 +37,17 @@ interface SentFile {
 
 /** Reads a file of market rates, checks its rows, and saves the valid ones, unless it is a dry run. */
 export async function loadRateFile(
-  { tenant, query, body, saidAt, now }: SentFile,
-  { database, monotonic }: Pick<Parts, 'database' | 'monotonic'>,
+  sent: RateFile,
+  { database, files, monotonic }: Pick<Parts, 'database' | 'files' | 'monotonic'>,
 ): Promise<AnswerOf<typeof loadMarketFile>> {
+  const { query, body, saidAt, now } = sent
+  const { tenant } = sent.caller
   const { dry_run, map, sheet, ...defaults } = query
   const dryRun = dry_run === 'true'
   const { dates } = await database.inTenant(tenant, (transaction) =>
     people.fileDefaultsOf(transaction, tenant),
   )
-  const file = await readInTurn(async () => {
+  const file = await readInTurn(sent, { files }, async () => {
     const { dates: chosen, ...cells } = fileSettings({ map, sheet }, ['dates', 'encoding', 'hidden'])
     return readMarketFile(body, { ...defaults, dates: chosen }, { now, dates, cells })
   })

@@ -11,14 +11,12 @@ export const marketRateEndpoints: ServedEndpoint[] = [
   serve(contract.addMarketRates, addMarketRates),
   serve(
     contract.loadMarketFile,
-    async ({ caller, query, body, now }, parts) =>
-      loadRateFile({ tenant: caller.tenant, query, body, saidAt: new Date(now), now }, parts),
+    async (call, parts) => loadRateFile({ ...call, saidAt: new Date(call.now) }, parts),
     { beforeBody: placeForFile },
   ),
   serve(
     contract.pushMarketFile,
-    async ({ caller, query, body, signed, now }, parts) =>
-      loadRateFile({ tenant: caller.tenant, query, body, saidAt: saidAt(signed), now }, parts),
+    async (call, parts) => loadRateFile({ ...call, saidAt: saidAt(call.signed) }, parts),
     { beforeBody: placeForFile },
   ),
   serve(contract.listMarketRates, listMarketRates),

@@ -216,7 +216,7 @@ type FileCall = Omit<Call<typeof createImport>, 'caller' | 'signed'> & {
 async function receiveFile(
   call: FileCall,
   digest: Buffer | null,
-  { database, imports: runner }: Pick<Parts, 'database' | 'imports'>,
+  parts: Pick<Parts, 'database' | 'imports' | 'files'>,
 ): Promise<{ readonly answer: Static<typeof Import>; readonly isNew: boolean }> {
   const { query, body } = call
   const fileName = query.file_name?.trim() || 'import.csv'
@@ -238,7 +238,7 @@ async function receiveFile(
       sheet: query.sheet,
       given: { file_name: fileName, dry_run: dryRun, request_digest: digest },
     },
-    { database, imports: runner },
+    parts,
   )
 }
 
@@ -256,10 +256,11 @@ async function begin(
     readonly sheet?: string | undefined
     readonly given: Pick<Parameters<typeof beginImport>[2], 'file_name' | 'dry_run' | 'request_digest'>
   },
-  { database, imports: runner }: Pick<Parts, 'database' | 'imports'>,
+  parts: Pick<Parts, 'database' | 'imports' | 'files'>,
 ): Promise<{ readonly answer: Static<typeof Import>; readonly isNew: boolean }> {
+  const { database, imports: runner } = parts
   const { tenant } = call.caller
-  const { csv, columns, seen } = await readInTurn(() => openImport(bytes, map, { sheet }))
+  const { csv, columns, seen } = await readInTurn(call, parts, () => openImport(bytes, map, { sheet }))
   const { row, isNew } = await database
     .inTenant(tenant, async (transaction) => {
       await refuseWithHiddenCustomers(transaction, tenant)
@@ -308,7 +309,10 @@ export const importEndpoints: ServedEndpoint[] = [
 
   serve(
     readImportHeader,
-    async ({ body, query }) => headerAnswer(await readInTurn(() => openFile(body, query.sheet, query.map))),
+    async (call, parts) => {
+      const { body, query } = call
+      return headerAnswer(await readInTurn(call, parts, () => openFile(body, query.sheet, query.map)))
+    },
     { beforeBody: placeForFile },
   ),
 

@@ -1,13 +1,20 @@
 import { once } from 'node:events'
 import { type ClientRequest, request } from 'node:http'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import type { Endpoint } from '#contract/endpoint.ts'
 import { createImport, integrationCreateImport } from '#contract/imports.ts'
-import { filesReadAtOnceMax, filesWaitingMax } from '#contract/limits.ts'
 import { loadMarketFile, pushMarketFile } from '#contract/market-rates.ts'
 import { type Integration, makeIntegration, signedHeaders } from '#testing/make.ts'
 import { type TestApp, testApp } from '#testing/test-app.ts'
-import { readInTurn } from './received-files.ts'
+
+/** Files that may wait to be read. */
+const waiting = vi.hoisted(() => ({ max: 100 }))
+vi.mock('#contract/limits.ts', async (original) => ({
+  ...(await original<typeof import('#contract/limits.ts')>()),
+  get filesWaitingMax() {
+    return waiting.max
+  },
+}))
 
 let app: TestApp
 /** Called before the next transaction of a brokerage, which waits for its promise. */
@@ -116,12 +123,8 @@ test.each(endpoints)(
 
 test('503: a file is asked to come back when too many are waiting to be read', async () => {
   const of = await makeIntegration(app)
-  const read = Promise.withResolvers<void>()
-  const others = Array.from({ length: filesReadAtOnceMax + filesWaitingMax }, () =>
-    readInTurn(() => read.promise),
-  )
+  waiting.max = 0
   expect(await answerTo(of, loadMarketFile, rates)).toEqual({ status: 503, retryAfter: '10' })
-  read.resolve()
-  await Promise.all(others)
+  waiting.max = 100
   expect((await answerTo(of, loadMarketFile, rates)).status).toBe(200)
 })

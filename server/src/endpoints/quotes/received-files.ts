@@ -1,23 +1,38 @@
 import { type FieldError, invalid, problem } from '#contract/errors.ts'
-import { filesReadAtOnceMax, filesWaitingMax } from '#contract/limits.ts'
+import { smallFileBytesMax } from '#contract/limits.ts'
+import type { PersonCaller, ServiceCaller } from '../../access/index.ts'
 import type { TenantId } from '../../database/session/index.ts'
-import { ImportFileError } from '../../imports/index.ts'
-import { concurrencyLimit, QueueFull } from '../../runtime/index.ts'
+import { ImportFileError, kindOfFile } from '../../imports/index.ts'
+import { QueueFull, TurnEnded } from '../../runtime/index.ts'
 import type { Parts } from '../parts.ts'
 
-const readLimit = concurrencyLimit<'file'>(filesReadAtOnceMax, filesWaitingMax)
+/** A request that has brought a file. */
+export interface SentFile {
+  readonly caller: Pick<PersonCaller | ServiceCaller, 'tenant'>
+  readonly body: readonly Uint8Array[]
+  /** Aborted when the caller hangs up. */
+  readonly gone: AbortSignal
+}
 
 /**
- * Reads a file when it is its turn, because only a few files are read at the same time, over all brokerages.
+ * Reads a file when it is its turn.
  *
  * @throws Problem unavailable if too many files are waiting already; validation with what is wrong in the file
- * @example const prices = await readInTurn(() => readDieselFile(body, fileSettings(query, ['encoding', 'hidden'])))
+ * @example const prices = await readInTurn(call, parts, () => readDieselFile(body, fileSettings(query, ['encoding', 'hidden'])))
  */
-export async function readInTurn<T>(read: () => Promise<T>): Promise<T> {
+export async function readInTurn<T>(
+  { caller, body, gone }: SentFile,
+  { files }: Pick<Parts, 'files'>,
+  read: () => Promise<T>,
+): Promise<T> {
   try {
-    return await readLimit('file', read)
+    const kind = await kindOfFile(body, smallFileBytesMax)
+    const bytes = body.reduce((sum, piece) => sum + piece.length, 0)
+    return await files.read(caller.tenant, { kind, bytes }, gone, read)
   } catch (error) {
     if (error instanceof ImportFileError) throw invalid(fileErrors(error))
+    if (error instanceof TurnEnded)
+      throw problem('malformed-request', 'The connection was closed while the file was read.')
     if (!(error instanceof QueueFull)) throw error
     throw problem(
       'unavailable',
