@@ -1,6 +1,14 @@
 import { type Coordinates, greatCircleMiles } from '#engine/miles.ts'
 import { foldCity } from '#engine/place.ts'
-import { type CityRow, readCities, readZips, type ZipRow } from '#geography/data-files.ts'
+import {
+  type CityRow,
+  type PrefixRow,
+  readCanadianPrefixes,
+  readCities,
+  readZips,
+  type ZipRow,
+} from '#geography/data-files.ts'
+import { industrialPlaces } from '#geography/industrial-places.ts'
 import { stateOfAdminCode } from '#geography/state-codes.ts'
 
 /** A known place. `key` is the normalized city and the state, as in `Place` of the engine. */
@@ -46,7 +54,7 @@ let loaded: Gazetteer | undefined
  * second; they use about 26 MB. The server loads them before it accepts requests.
  */
 export function gazetteer(): Gazetteer {
-  loaded ??= buildGazetteer(readZips(), readCities())
+  loaded ??= buildGazetteer(readZips(), readCities(), readCanadianPrefixes())
   return loaded
 }
 
@@ -70,7 +78,11 @@ export function placesNamed(folded: string): readonly KnownPlace[] {
  * population and position from a nearby city with the same name. Of two cities with the same name in a state, the
  * larger is used.
  */
-function buildGazetteer(zips: readonly ZipRow[], cities: readonly CityRow[]): Gazetteer {
+function buildGazetteer(
+  zips: readonly ZipRow[],
+  cities: readonly CityRow[],
+  prefixes: readonly PrefixRow[],
+): Gazetteer {
   const named = cities.filter(isTown).map(nameCity)
   const citiesByLetters = Map.groupBy(named, (city) => withoutSpaces(city.key))
   const keyOfWritten = new Map<string, string>()
@@ -94,6 +106,7 @@ function buildGazetteer(zips: readonly ZipRow[], cities: readonly CityRow[]): Ga
     const postal = postalByLetters.get(withoutSpaces(key)) ?? []
     if (!postal.some((place) => greatCircleMiles(place, largest) <= samePlaceMiles)) byKey.set(key, largest)
   }
+  for (const place of smallPlaces(zips, prefixes)) if (!byKey.has(place.key)) byKey.set(place.key, place)
   const places = [...byKey.values()]
   return {
     byKey,
@@ -101,6 +114,23 @@ function buildGazetteer(zips: readonly ZipRow[], cities: readonly CityRow[]): Ga
     byName: places.sort((a, b) => (a.folded < b.folded ? -1 : a.folded > b.folded ? 1 : 0)),
     zipsByState: Map.groupBy(zips, (zip) => zip.state),
   }
+}
+
+/** The places of `industrialPlaces`, each at the middle of its postal area. */
+function smallPlaces(zips: readonly ZipRow[], prefixes: readonly PrefixRow[]): KnownPlace[] {
+  const zipRows = new Map(zips.map((row) => [row.zip, row]))
+  const prefixRows = new Map(prefixes.map((row) => [row.prefix, row]))
+  return industrialPlaces.flatMap(([city, state, code]) => {
+    const isZip = /^\d/.test(code)
+    const area = isZip ? zipRows.get(code) : prefixRows.get(code)
+    if (area === undefined) return []
+    const { latitude, longitude } = area
+    const folded = foldCity(city)
+    const zip3 = isZip ? code.slice(0, 3) : null
+    const country = isZip ? 'US' : 'CA'
+    const key = `${folded}|${state}`
+    return [{ key, folded, city, marketCity: city, state, country, population: 0, latitude, longitude, zip3 }]
+  })
 }
 
 /** A key without spaces, which is equal for Du Bois and DuBois. */

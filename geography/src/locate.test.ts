@@ -53,7 +53,9 @@ describe('names of the Census Bureau', () => {
       // Every fifth place, because all of them take seconds.
       const wrong = byName.filter((one, at) => {
         const city = `${one.city} ${description}`
-        const found = at % 5 === 0 ? locate({ city, state: one.state }) : null
+        // A "Township of Washington township" is not a name.
+        const isNamed = at % 5 === 0 && !one.folded.startsWith(`${description} of `)
+        const found = isNamed ? locate({ city, state: one.state }) : null
         const isWhole = found !== null && withoutSpaces(found.city) === withoutSpaces(city)
         // Greenwich Village is a part of New York City.
         return found !== null && found.key !== one.key && !isWhole && one.key !== 'greenwich|NY'

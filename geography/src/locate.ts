@@ -3,7 +3,7 @@ import { foldCity, type Place, readState } from '#engine/place.ts'
 import { regionOf } from '#engine/regions.ts'
 import type { KnownPlace } from '#geography/gazetteer.ts'
 import { marketOf, postalArea } from '#geography/markets.ts'
-import { placeCalled } from '#geography/other-names.ts'
+import { placeCalled, placeInCountry } from '#geography/other-names.ts'
 import { statesMeantBy } from '#geography/state-codes.ts'
 
 /**
@@ -45,8 +45,10 @@ export function locate(place: Pick<Place, 'city' | 'state'>): LocatedPlace | nul
   return place.state === 'MX' ? inMexico(folded) : null
 }
 
-/** The place of a name with its state, such as `monterrey nl`, after which MX is the country and no state. */
+/** The place of a name, with its state as in `monterrey nl` or without, after which MX is the country and no state. */
 function inMexico(folded: string): LocatedPlace | null {
+  const alone = placeInCountry('MX', folded)
+  if (alone !== null) return describe(alone)
   const words = folded.split(' ')
   const state = words.length < 2 ? null : readState(words.at(-1) ?? '')
   if (state === null || state === 'MX') return null

@@ -1,4 +1,4 @@
-import { foldCity, readPlace } from '#engine/place.ts'
+import { foldCity, readPlace, readState } from '#engine/place.ts'
 import { placeOfCensusName } from '#geography/census-names.ts'
 import { airports, nicknames } from '#geography/freight-names.ts'
 import { gazetteer, type KnownPlace } from '#geography/gazetteer.ts'
@@ -137,6 +137,34 @@ let keysWithoutSpaces: ReadonlyMap<string, string | null> | undefined
  */
 export function placeCalled(folded: string, state: string): KnownPlace | null {
   return placeSpelled(folded, state) ?? placeOfCensusName(folded, state, placeSpelled)
+}
+
+/**
+ * The places with a normalized name in a country, the largest first.
+ *
+ * @example placesCalledIn('CA', 'toronto').map((place) => place.state) // ['ON']
+ */
+export function placesCalledIn(country: KnownPlace['country'], folded: string): KnownPlace[] {
+  const { byState } = gazetteer()
+  const states = [...byState].flatMap(([state, [first]]) => (first?.country === country ? [state] : []))
+  const places = new Set(states.flatMap((state) => placeCalled(folded, state) ?? []))
+  return [...places].sort((a, b) => b.population - a.population || (a.key < b.key ? -1 : 1))
+}
+
+/** A city that has this many times the people of the next one of its name is meant, if only the country is named. */
+const muchLarger = 100
+
+/**
+ * The place that a name and a country mean: the only one of this name, or the city among hamlets. Null if there is none or more than
+ * one, and for a name that is a state's, too: "Quebec, Canada" may mean the province.
+ *
+ * @example placeInCountry('MX', 'monterrey')?.state // 'NLE': the other one, in Chiapas, has 1,086 people
+ */
+export function placeInCountry(country: KnownPlace['country'], folded: string): KnownPlace | null {
+  if (readState(folded) !== null) return null
+  const [largest, next] = placesCalledIn(country, folded)
+  if (largest === undefined || next === undefined) return largest ?? null
+  return largest.population > Math.max(1, next.population) * muchLarger ? largest : null
 }
 
 function placeSpelled(folded: string, state: string): KnownPlace | null {

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { readPlace } from '#engine/place.ts'
 import { airports, nicknames } from '#geography/freight-names.ts'
+import { industrialPlaces } from '#geography/industrial-places.ts'
 import { locate } from '#geography/locate.ts'
 import { nearestSpellings } from '#geography/nearest-spellings.ts'
 import { placeName, readAnyPlace, readPlaceParts } from '#geography/read-place.ts'
@@ -35,6 +36,25 @@ describe('readAnyPlace', () => {
     expect(nearestSpellings('Portland').slice(0, 2)).toEqual(['Portland, OR', 'Portland, ME'])
     expect(nearestSpellings('1 Main St, Dallas, TX 75201')).toEqual(['Dallas, TX'])
     expect(nearestSpellings('Dalas TX')[0]).toBe('Dallas, TX')
+  })
+
+  test('names the choices for a city of which only the country is given', () => {
+    const wrongOf = (text: string) => expect(readAnyPlace(text))
+    wrongOf('Guadalupe, Mexico').toEqual({
+      wrong: 'a city with its state, such as "Guadalupe, NLE" or "Guadalupe, ZAC" or "Guadalupe, VER"',
+    })
+    wrongOf('Quebec, Canada').toEqual({ wrong: 'a city with its state, such as "Québec, QC"' })
+    wrongOf('Nowhere at all, Canada').toEqual({ wrong: expect.stringContaining('such as "Dallas, TX"') })
+    expect(readPlaceParts({ city: 'Toronto', state: 'Canada', zip: null })).toEqual(
+      readAnyPlace('Toronto, ON'),
+    )
+  })
+
+  test('knows industrial places where few people live, and keeps them apart from towns of their name', () => {
+    const unknown = industrialPlaces.filter(([city, state]) => locate({ city, state })?.state !== state)
+    expect(unknown).toEqual([])
+    expect(locate({ city: 'Vernon', state: 'CA' })).toMatchObject({ market: 'Los Angeles, CA', zip3: '900' })
+    expect(locate({ city: 'Woodbridge', state: 'ON' })?.market).toBe('Toronto, ON')
   })
 
   test('explains a conflict between a ZIP code and a state', () => {

@@ -2,7 +2,7 @@ import { greatCircleMiles } from '#engine/miles.ts'
 import { foldCity, type Place, readPlace, readState, tidyPlaceText } from '#engine/place.ts'
 import { type KnownPlace, placesNamed } from '#geography/gazetteer.ts'
 import { locate } from '#geography/locate.ts'
-import { placeNamedAlone } from '#geography/other-names.ts'
+import { placeInCountry, placeNamedAlone, placesCalledIn } from '#geography/other-names.ts'
 import {
   type PostalCode,
   placeOfPostalCode,
@@ -36,14 +36,39 @@ export function readAnyPlace(text: string): PlaceRead {
   if (!tidy) return { wrong: notAPlace }
   const read = readWithoutCountry(tidy)
   if ('value' in read) return read
-  const abroad = /(?<=[,\s])(?:USA|U\.S\.A\.|US|U\.S\.|United States|Canada|M[eé]xico|MX)$/iu.exec(tidy)
-  const [country = ''] = abroad ?? []
-  const rest = tidy.slice(0, abroad?.index ?? 0).replace(/(?<![\s,])[\s,]+$/, '')
+  const abroad = countryAtEnd.exec(tidy)
+  if (abroad === null) return read
+  const country = countryCode(abroad[0])
+  const rest = tidy.slice(0, abroad.index).replace(/(?<![\s,])[\s,]+$/, '')
   if (rest === '') return read
   const named = readPlace(rest)
   const inCountry = named === null ? readWithoutCountry(rest) : { value: named }
-  return 'value' in inCountry && isIn(inCountry.value, country) ? inCountry : read
+  if ('value' in inCountry && locate(inCountry.value)?.country === country) return inCountry
+  return rest.includes(',') ? read : (readInCountry(rest, country) ?? read)
 }
+
+const countryName = '(?:USA|U\\.S\\.A\\.|US|U\\.S\\.|United States|Canada|M[eé]xico|MX)'
+const countryAtEnd = new RegExp(`(?<=[,\\s])${countryName}$`, 'iu')
+const countryAlone = new RegExp(`^${countryName}$`, 'iu')
+
+function countryCode(name: string): KnownPlace['country'] {
+  const [letter = ''] = name.toUpperCase()
+  return letter === 'U' ? 'US' : letter === 'C' ? 'CA' : 'MX'
+}
+
+/** Parses a city of which only the country is named. Null if the country has no such city. */
+function readInCountry(city: string, country: KnownPlace['country']): PlaceRead | null {
+  const folded = foldCity(city)
+  const only = placeInCountry(country, folded)
+  if (only !== null) return { value: placeOf(only) }
+  const choices = placesCalledIn(country, folded)
+    .slice(0, choicesMax)
+    .map((place) => `"${nameOf(place)}"`)
+  return choices.length === 0 ? null : { wrong: `a city with its state, such as ${choices.join(' or ')}` }
+}
+
+/** The most places of one name that an error lists, the largest first. */
+const choicesMax = 3
 
 /** Like `PlaceRead`, with the name of the wrong part. */
 export type PartsRead =
@@ -66,14 +91,16 @@ export function readPlaceParts({
   readonly zip: string | null
 }): PartsRead {
   const code = state === null ? null : readState(state)
-  if (state !== null && code === null) {
+  const isCountry = state !== null && code === null && countryAlone.test(state.trim())
+  if (state !== null && code === null && !isCountry) {
     return { wrong: 'a state of the US, Canada or Mexico such as TX', part: 'state' }
   }
   const whole = city === null ? null : readPlace(city)
   if (whole !== null && code !== null && whole.state !== code) {
     return { wrong: `the state of "${city}"`, part: 'state' }
   }
-  const named = whole !== null || code === null ? (city ?? '') : `${city ?? ''}, ${code}`
+  const within = isCountry ? state.trim() : code
+  const named = whole !== null || within === null ? (city ?? '') : `${city ?? ''}, ${within}`
   // Spreadsheets drop the leading zero of a ZIP code such as 07030.
   const postal = zip === null ? '' : /^\d{4}$/.test(zip) ? `0${zip}` : zip
   const read = readAnyPlace(`${named} ${postal}`.replace(/^[\s,]+/, ''))
@@ -191,9 +218,4 @@ function placeOf({ key, city, state }: KnownPlace): Place {
 /** Mexican states have three-letter codes. */
 function isMexicanState(state: string): boolean {
   return state.length === 3
-}
-
-function isIn(place: Place, country: string): boolean {
-  const code = country[0]?.toUpperCase() === 'U' ? 'US' : country[0]?.toUpperCase() === 'C' ? 'CA' : 'MX'
-  return locate(place)?.country === code
 }
