@@ -60,18 +60,27 @@ export const ImportNote = Type.Object({
   ),
 })
 
-/** A word of a file whose meaning is not known, or is stated in the map. */
+/** A word of a file whose meaning is not known, or is stated in the map, and a code of equipment that only this file uses. */
 export const ImportWord = Type.Object({
   field: Type.String({ description: 'The field that the column is read as, such as outcome' }),
   column: Type.String({ description: 'The column of the file' }),
   word: Type.String({ description: 'In its first spelling. Capitals, signs and accents make no other word' }),
-  rows: Type.Integer({ description: 'Rows with this word. They are refused while its meaning is not known' }),
+  rows: Type.Integer({
+    description:
+      'Rows with this word. They are refused while its meaning is not known, except codes of equipment',
+  }),
   meaning: nullable(
     Type.String({
       description: 'What the map says that the word means. skip: its rows are left out. null: not known',
     }),
   ),
   likely: nullable(Type.String({ description: 'What the word may mean. It is not applied' })),
+  saved_as: nullable(
+    Type.String({
+      description:
+        'The code of equipment that the rows are saved with: it is not known, and may be one that the brokerage uses. Its history is in no answer for another code. null: the rows are refused, or read as the map says',
+    }),
+  ),
   map: Type.String({
     description: 'The left side of the pair that states the meaning, such as outcome:Lost to CHR',
   }),
@@ -252,6 +261,7 @@ const exampleImport = {
       rows: 113,
       meaning: null,
       likely: 'lost',
+      saved_as: null,
       map: 'outcome:Lost to CHR',
     },
   ],

@@ -37,7 +37,12 @@ async function check(page: Page) {
 
 async function quotesOf(tenant: MadeTenant) {
   const { body } = await call(app, 'GET', '/api/lanes', { token: tenant.owner })
-  return body.lanes as { customer_rate: number; destination: string; quoted_rate: number }[]
+  return body.lanes as {
+    customer_rate: number
+    destination: string
+    equipment: string
+    quoted_rate: number
+  }[]
 }
 
 async function saved(page: Page, button: string): Promise<string> {
@@ -421,7 +426,7 @@ test('a check says how the file was read, and checks it again with another readi
   await picker.setFiles({
     name: 'loads.csv',
     mimeType: 'text/csv',
-    buffer: Buffer.from(`Loads of March\n${header}${rowTo('Atlanta')}${odd}`),
+    buffer: Buffer.from(`Loads of March\n${header}${rowTo('Atlanta').replace(',Van,', ',Tarped,')}${odd}`),
   })
   await page.getByRole('button', { name: 'Check the file' }).click()
   const read = page.getByRole('region', { name: 'How it was read' })
@@ -434,7 +439,11 @@ test('a check says how the file was read, and checks it again with another readi
   await page.getByText('1 of 2 rows are refused, most of them lost').waitFor()
   const words = page.getByRole('region', { name: 'Words', exact: true })
   await expect(words.getByLabel('Meaning of Lost to "CHR", a=b in Status')).toHaveValue('lost')
-  await words.getByLabel('Meaning of').selectOption('lost: price')
+  await words.getByText('1 code of equipment is not known. It is saved as written').waitFor()
+  const tarped = words.getByLabel('Meaning of TARPED in Equip')
+  await expect(tarped).toHaveValue('TARPED')
+  await tarped.selectOption('F (flatbed)')
+  await words.getByLabel('Meaning of Lost').selectOption('lost: price')
   await words.getByRole('button', { name: 'Check again with these words' }).click()
   await words.getByText('The words of the file are read as chosen.').waitFor()
   await expect(words.getByRole('button', { name: 'Check again with these words' })).toBeDisabled()
@@ -442,7 +451,9 @@ test('a check says how the file was read, and checks it again with another readi
   await page.getByRole('button', { name: 'Import 2 rows' }).click()
   await page.getByRole('button', { name: 'Undo this import' }).waitFor()
   const day = '2026-01-03T00:00:00.000Z'
-  expect(await quotesOf(tenant)).toMatchObject([{ created_at: day }, { created_at: day }])
+  const saved = await quotesOf(tenant)
+  expect(saved).toMatchObject([{ created_at: day }, { created_at: day }])
+  expect(saved.map(({ equipment }) => equipment).sort()).toEqual(['F', 'V'])
 
   await choose(page, header + odd)
   await check(page)

@@ -37,6 +37,11 @@ export const equipmentKinds = Object.entries(SPELLINGS_OF_CODE).map(([code, [nam
   name: name.toLowerCase(),
 }))
 
+/** Whether a code is among the known ones, and no code that a brokerage defines itself. @example isUsualCode('TARPED') // false */
+export function isUsualCode(code: string): boolean {
+  return Object.hasOwn(SPELLINGS_OF_CODE, code)
+}
+
 const CODE_OF_SPELLING: ReadonlyMap<string, string> = new Map(
   Object.entries(SPELLINGS_OF_CODE).flatMap(([code, spellings]) =>
     [code, ...spellings].flatMap((spelling) =>

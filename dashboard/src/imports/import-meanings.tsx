@@ -62,13 +62,19 @@ const choices: Readonly<Record<string, readonly { readonly value: string; readon
 const ofAmounts = { currency: pairsOf(['USD', 'CAD']), basis: pairsOf(['linehaul', 'all_in']) }
 
 /** The choices for a word, with a meaning that is not among the usual ones. */
-function choicesFor({ field, meaning }: Word) {
+function choicesFor({ field, meaning, saved_as }: Word) {
   const usual = choices[field] ?? (field.endsWith('currency') ? ofAmounts.currency : ofAmounts.basis)
-  const own = meaning === null || meaning === leftOut.value || usual.some(({ value }) => value === meaning)
+  const isListed =
+    meaning === null ||
+    meaning === leftOut.value ||
+    meaning === saved_as ||
+    usual.some(({ value }) => value === meaning)
   return [
-    { value: '', label: 'not known: refuse these rows' },
+    saved_as === null
+      ? { value: '', label: 'not known: refuse these rows' }
+      : { value: saved_as, label: `${saved_as}: an equipment of its own` },
     ...usual,
-    ...(own ? [] : [{ value: meaning, label: meaning }]),
+    ...(isListed ? [] : [{ value: meaning, label: meaning }]),
     leftOut,
   ]
 }
@@ -88,8 +94,9 @@ export function ImportMeanings({
   const { save } = useSavedMeanings()
   const [chosen, setChosen] = useState<Meanings>({})
   if (words.length === 0) return null
-  const unknown = words.filter(({ meaning }) => meaning === null)
-  const guess = ({ likely }: Word) => (onChoose === null ? null : likely)
+  const unknown = words.filter(({ meaning, saved_as }) => meaning === null && saved_as === null)
+  const own = words.filter(({ meaning, saved_as }) => meaning === null && saved_as !== null)
+  const guess = ({ likely, saved_as }: Word) => (onChoose === null ? saved_as : (likely ?? saved_as))
   const meaningOf = (word: Word) => chosen[word.map] ?? word.meaning ?? guess(word) ?? ''
   const isChanged = words.some((word) => meaningOf(word) !== (word.meaning ?? ''))
   const check = (send: (meanings: Meanings) => void) => () => {
@@ -104,8 +111,10 @@ export function ImportMeanings({
           Words
         </Title>
         <Text size="sm" c="dimmed">
+          {own.length > 0 &&
+            `${counted(own.length, 'code')} of equipment ${own.length === 1 ? 'is' : 'are'} not known. ${own.length === 1 ? 'It is' : 'They are'} saved as written unless you choose another equipment, and no answer for another equipment has their history. `}
           {unknown.length === 0
-            ? 'The words of the file are read as chosen.'
+            ? own.length === 0 && 'The words of the file are read as chosen.'
             : `${counted(unknown.length, 'word')} of the file ${unknown.length === 1 ? 'is' : 'are'} not known. ${onChoose === null ? 'Their rows were refused. To choose what they mean, choose the file above and check it.' : 'Choose what each means, and check the file again. The choice is saved in this browser for the next file.'}`}
         </Text>
       </div>

@@ -25,16 +25,19 @@ export class FileWords {
     this.#columns = columns
   }
 
-  add({ field, text }: Word): void {
+  add({ field, text, savedAs }: Word): void {
     const key = `${field} ${wordKey(text)}`
     const known = this.#counts.get(key)
     if (known !== undefined) known.rows++
     else if (text.length > textMax || this.#counts.size >= wordsMax) this.#otherRows++
     // A copy, because a part of a text holds the whole text in memory.
-    else this.#counts.set(key, { field, text: Buffer.from(text).toString(), rows: 1 })
+    else {
+      const own = savedAs === undefined ? {} : { savedAs }
+      this.#counts.set(key, { field, text: Buffer.from(text).toString(), rows: 1, ...own })
+    }
   }
 
-  /** The words, most frequent first. `rows` of an unknown word are refused. */
+  /** The words, most frequent first. `rows` of an unknown word are refused, unless it is the code of an equipment. */
   list(): ImportWord[] {
     return [...this.#counts.values()]
       .toSorted((one, other) => other.rows - one.rows)
@@ -45,6 +48,7 @@ export class FileWords {
         rows: word.rows,
         meaning: this.#columns.words[word.field]?.get(wordKey(word.text)) ?? null,
         likely: likelyMeaning(word),
+        saved_as: word.savedAs ?? null,
         map: wordPair(word),
       }))
   }
@@ -52,16 +56,24 @@ export class FileWords {
   /** A sentence for each column with unknown words. */
   notes(): ImportNote[] {
     const unknown = this.list().filter(({ meaning }) => meaning === null)
-    const notes = [...Map.groupBy(unknown, ({ column }) => column)].map(([column, words]): ImportNote => {
-      const shown = words.slice(0, shownMax).map(({ word, rows }) => `"${word}" (${howMany(rows, 'row')})`)
-      const more = words.length > shownMax ? ` and ${words.length - shownMax} more` : ''
-      const [first] = words
-      const example = first === undefined ? '' : `${first.map}=${first.likely ?? 'skip'}`
-      const detail = `${column}: words that are not known: ${shown.join(', ')}${more}. State what they mean in the map, such as ${example}.`
-      return { code: 'words', column, detail, choices: [] }
-    })
+    const groups = Map.groupBy(unknown, ({ column, saved_as }) => `${saved_as === null} ${column}`)
+    const notes = [...groups.values()].flatMap((words) => wordsNote(words))
     if (this.#otherRows === 0) return notes
     const detail = `${howMany(this.#otherRows, 'row')} ${this.#otherRows === 1 ? 'has' : 'have'} further words that are not listed.`
     return [...notes, { code: 'words', column: null, detail, choices: [] }]
   }
+}
+
+/** A sentence for unknown words of one column, which are refused, or for its codes of equipment that are not known. */
+function wordsNote(words: readonly ImportWord[]): ImportNote[] {
+  const [first] = words
+  if (first === undefined) return []
+  const { column } = first
+  const shown = words.slice(0, shownMax).map(({ word, rows }) => `"${word}" (${howMany(rows, 'row')})`)
+  const all = `${shown.join(', ')}${words.length > shownMax ? ` and ${words.length - shownMax} more` : ''}`
+  const detail =
+    first.saved_as === null
+      ? `${column}: words that are not known: ${all}. State what they mean in the map, such as ${first.map}=${first.likely ?? 'skip'}.`
+      : `${column}: codes that are not known are saved as written, each as an equipment of its own: ${all}. If one means another equipment, state it in the map, such as ${first.map}=${first.likely ?? 'V'}.`
+  return [{ code: 'words', column, detail, choices: [] }]
 }

@@ -185,6 +185,36 @@ describe('an import', () => {
     expect(await importRow(tenant, end.importId)).toMatchObject({ words: end.words })
   })
 
+  it('saves unknown equipment as written, and lists it until the map says what it is', async () => {
+    const tenant = await newTenant()
+    const own = (city: string, code: string) => rowTo(city).replace(',V,', `,${code},`)
+    const text =
+      header + rowTo('Macon') + own('Rome', 'TARPED') + own('Athens', 'Tarped') + own('Savannah', 'VR')
+    const asked = await runImport(tenant, text, { dryRun: true })
+    expect(asked).toMatchObject({ rowsRead: 4, rowsAdded: 4, rowsRefused: 0 })
+    expect(asked.words).toMatchObject([
+      { word: 'TARPED', rows: 2, meaning: null, saved_as: 'TARPED', map: 'equipment:TARPED' },
+      { word: 'VR', rows: 1, meaning: null, saved_as: 'VR' },
+    ])
+    expect(asked.understood.map(({ detail }) => detail)).toContain(
+      'equipment: codes that are not known are saved as written, each as an equipment of its own: "TARPED" (2 rows), "VR" (1 row). If one means another equipment, state it in the map, such as equipment:TARPED=V.',
+    )
+    const map = 'equipment:TARPED=F,equipment:VR=skip'
+    const end = await runImport(tenant, text, { map })
+    expect(end.words.map(({ word, meaning, saved_as }) => [word, meaning, saved_as])).toEqual([
+      ['TARPED', 'F', null],
+      ['VR', 'skip', null],
+    ])
+    expect((await quotesOf(tenant)).map(({ equipment_code }) => equipment_code).sort()).toEqual([
+      'F',
+      'F',
+      'V',
+    ])
+    const kept = await runImport(await newTenant(), text, { map: 'equipment:TARPED=TARPED,equipment:VR=VR' })
+    expect(kept.words.map(({ meaning }) => meaning)).toEqual(['TARPED', 'VR'])
+    expect(kept.understood.filter(({ code }) => code === 'words')).toEqual([])
+  })
+
   it.each([
     [
       'Lost to CHR',

@@ -1,4 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
+import { isUsualCode } from '#engine/equipment.ts'
 import type { RateBasis } from '#engine/rate-basis.ts'
 import {
   databaseNow,
@@ -535,7 +536,21 @@ function settleRow(batch: Batch, row: TableRow, settling: Settling): void {
     for (const { column, detail } of settled.errors) {
       batch.refused.push({ row: line, column: column === '' ? null : column, detail })
     }
-  } else batch.quotes.push(settled)
+  } else {
+    batch.quotes.push(settled)
+    batch.words.push(...ownEquipment(settled.quote, context, stated))
+  }
+}
+
+/** The equipment code of a quote, if it is neither known nor stated in the map. */
+function ownEquipment(
+  { columns: { equipment_code: code } }: ImportedQuote,
+  { columns }: RowContext,
+  stated: readonly Word[],
+): Word[] {
+  const isStated =
+    columns.constants.equipment !== undefined || stated.some(({ field }) => field === 'equipment')
+  return isUsualCode(code) || isStated ? [] : [{ field: 'equipment', text: code, savedAs: code }]
 }
 
 type Refused = Extract<ReadRow, { kind: 'refused' }>

@@ -36,6 +36,8 @@ export type WordField = (typeof wordFields)[number]
 export interface Word {
   readonly field: WordField
   readonly text: string
+  /** The code of equipment that is not known, if its rows are saved with it. */
+  readonly savedAs?: string
 }
 
 /** What words mean, by their folded text: another text, which the field reads, or `skip` to leave the row out. */

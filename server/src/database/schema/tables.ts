@@ -242,7 +242,7 @@ export interface NotAppliedValue {
 
 /**
  * A word of a column of a file that is not known, or whose meaning the map of the import states. `map` is the left side of the pair that
- * states it.
+ * states it. `saved_as` is the code of unknown equipment; earlier imports have none.
  */
 export interface ImportWord {
   field: string
@@ -251,6 +251,7 @@ export interface ImportWord {
   rows: number
   meaning: string | null
   likely: string | null
+  saved_as?: string | null
   map: string
 }
 

@@ -89,7 +89,7 @@ function importAnswer(row: imports.ImportRow): Static<typeof Import> {
     rows_pending: row.rows_pending,
     warnings: importWarnings(row),
     understood: row.understood as Static<typeof Import>['understood'],
-    words: row.words,
+    words: row.words.map((word) => ({ ...word, saved_as: word.saved_as ?? null })),
     causes: row.causes,
     refused_rows_saved: row.refused_rows_saved,
     errors: row.errors,
