@@ -1,6 +1,7 @@
 import { IconAlertCircle, IconHelpCircle } from 'virtual:tabler-icons'
 import { Alert, Button, Group, NativeSelect, Stack, Text } from '@mantine/core'
 import { useState } from 'react'
+import { mapWith } from '#contract/import-map.ts'
 import type { RateBasis } from '#contract/rate-basis.ts'
 import { basisWords } from '#engine/rate-basis.ts'
 import type { Answer } from '../api/index.ts'
@@ -39,30 +40,16 @@ export function mapOf(
   return [columns, ...said].join(',')
 }
 
-/** The left side of a pair: up to the first equals sign outside of double quotes. */
-const leftOf = (pair: string) => /^(?:"[^"]*"|[^"=])*/.exec(pair)?.[0] ?? ''
-
-/** A map without the pairs with these left sides, and with other pairs. */
-function changedMap(map: string, without: ReadonlySet<string>, pairs: readonly string[]): string {
-  const kept = map.match(/(?:"[^"]*"|[^,"])+/g) ?? []
-  return [...kept.filter((pair) => !without.has(leftOf(pair))), ...pairs].join(',')
-}
-
-/** A map of `mapOf` with another pair, in place of an earlier one of the same name. @example withPair('basis=all_in', 'dates=day_first') // 'basis=all_in,dates=day_first' */
-export function withPair(map: string, pair: string): string {
-  return changedMap(map, new Set([leftOf(pair)]), [pair])
-}
-
 /** What words of a file mean: the left side of each pair of the map, such as `outcome:Dead`, and its meaning; empty for none. */
 export type Meanings = Readonly<Record<string, string>>
 
 /** @example withMeanings('basis=all_in', { 'outcome:Dead': 'lost' }) // 'basis=all_in,outcome:Dead=lost' */
 export function withMeanings(map: string, meanings: Meanings): string {
   const stated = Object.entries(meanings).filter(([, meaning]) => meaning !== '')
-  return changedMap(
+  return mapWith(
     map,
-    new Set(Object.keys(meanings)),
     stated.map(([left, meaning]) => `${left}=${meaning}`),
+    Object.keys(meanings),
   )
 }
 

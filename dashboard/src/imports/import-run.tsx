@@ -2,12 +2,13 @@ import { Alert, Anchor, Button, Group, Paper, Progress, SimpleGrid, Stack, Text,
 import { useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { type ReactNode, useEffect, useRef } from 'react'
+import { mapWith } from '#contract/import-map.ts'
 import { pagePaths } from '#contract/pages.ts'
 import { useAnswer, useChange, useMay } from '../api/index.ts'
 import { count, counted, Failed, Heed, Loading, moment, Understood } from '../shared-ui/index.ts'
 import { ImportChanges, ImportNotApplied } from './import-changes.tsx'
 import { ImportErrors } from './import-errors.tsx'
-import { withMeanings, withPair } from './import-map.tsx'
+import { withMeanings } from './import-map.tsx'
 import { ImportMeanings } from './import-meanings.tsx'
 import {
   canBeUndone,
@@ -273,7 +274,7 @@ function Ended({
         notes={run.understood.filter(
           ({ code, choices }) => code !== 'words' && (remedies[code] === undefined || choices.length > 0),
         )}
-        onChoose={recheck && ((pair) => recheck((map) => withPair(map, pair)))}
+        onChoose={recheck && ((pair) => recheck((map) => mapWith(map, [pair])))}
       />
       <Figures run={run} />
       <Group gap="xs">

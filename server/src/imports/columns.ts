@@ -1,4 +1,5 @@
 import type { DateOrder } from '#contract/date-orders.ts'
+import { mapPairs, withoutQuotes } from '#contract/import-map.ts'
 import { bookingTable, sentBookingFields } from '#engine/booking-fields.ts'
 import type { Currency, RateBasis } from '#engine/rate-basis.ts'
 import { editDistance } from '#geography/edit-distance.ts'
@@ -21,7 +22,6 @@ import {
 } from '../csv/index.ts'
 import { currencyAbove, type FileCurrency, headerFault, inUsDollars } from './column-terms.ts'
 import { constantFault } from './map-constants.ts'
-import { mapPairs, withoutQuotes } from './map-pairs.ts'
 import { isSetting, type MapSettings, readSetting } from './map-settings.ts'
 import { readMeaning, type WordMeanings } from './word-meanings.ts'
 

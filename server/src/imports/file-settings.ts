@@ -1,12 +1,12 @@
 import type { DateOrder } from '#contract/date-orders.ts'
-import { quoted } from '../csv/index.ts'
+import { mapPairs, settingIn } from '#contract/import-map.ts'
+import { quoted, shortened } from '../csv/index.ts'
 import {
   ImportFileError,
   isSingleByteEncoding,
   type SingleByteEncoding,
   singleByteEncodings,
 } from '../tables/index.ts'
-import { mapPairs } from './map-pairs.ts'
 import { leavesOutHidden, type MapSettings, readSetting } from './map-settings.ts'
 
 /** How a person chose that the cells of a file are read. */
@@ -67,8 +67,8 @@ export function cellSettings({ sheet, map }: FileQuery): CellSettings {
 }
 
 function chosenEncoding(map = ''): SingleByteEncoding | undefined {
-  const name = /(?:^|,)\s*encoding\s*=\s*([^,"]{0,40})/.exec(map)?.[1]?.trim().toLowerCase()
+  const name = settingIn(map, 'encoding')?.toLowerCase()
   if (name === undefined || isSingleByteEncoding(name)) return name
-  const detail = `The map says encoding=${name}; it must be encoding=${singleByteEncodings.join(' or ')}. UTF-8 and UTF-16 need no choice.`
+  const detail = `The map says encoding=${shortened(name)}; it must be encoding=${singleByteEncodings.join(' or ')}. UTF-8 and UTF-16 need no choice.`
   throw new ImportFileError([{ code: 'map', row: null, column: null, detail }])
 }

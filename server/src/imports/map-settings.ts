@@ -1,4 +1,5 @@
 import { type DateOrder, dateOrders } from '#contract/date-orders.ts'
+import { settingIn } from '#contract/import-map.ts'
 import type { Currency, RateBasis } from '#engine/rate-basis.ts'
 import { readBasis, readCurrency, shortened } from '../csv/index.ts'
 import type { WordField } from './word-meanings.ts'
@@ -61,7 +62,7 @@ const readers: Readonly<Record<string, Reader>> = {
 
 /** Whether a map leaves out the hidden rows and columns of a workbook. @example leavesOutHidden('hidden=skip') // true */
 export function leavesOutHidden(map = ''): boolean {
-  return /(^|,)\s*hidden\s*=\s*skip\s*(,|$)/.test(map)
+  return settingIn(map, 'hidden') === 'skip'
 }
 
 /** Whether a name of a map is a setting of the whole file, and no field. */

@@ -1,3 +1,4 @@
+import { withoutQuotes } from '#contract/import-map.ts'
 import { basisWords } from '#engine/rate-basis.ts'
 import {
   type Cell,
@@ -15,7 +16,6 @@ import {
   readOutcome,
   readYesNo,
 } from '../csv/index.ts'
-import { withoutQuotes } from './map-pairs.ts'
 
 /** The fields whose cells are words, not names, numbers or times. */
 export const wordFields = [
