@@ -571,7 +571,7 @@ export const getRefusedRows = endpoint({
   method: 'GET',
   path: '/api/imports/{import_id}/refused-rows',
   summary: 'The refused rows of an import as a CSV file',
-  description: `The rows as they were sent, with the reasons in the last column, "${refusedColumn}". Correct the cells and import the file again: this column is not read. Its name states settings that fewer rows may not show, such as dates=day_first. refused_rows_saved counts the rows; without any, the file has the header only.`,
+  description: `The rows as they were sent, with the reasons in the last column, "${refusedColumn}". Correct the cells and import the file again: this column is not read. Its name has the pairs of a map by which the rows are read as they were, such as dates=day_first and what map stated; pairs of the next import prevail over them. refused_rows_saved counts the rows; without any, the file has the header only.`,
   tag: 'Imports',
   who: { kind: 'dashboard', role: 'viewer' },
   params: importId,

@@ -3,7 +3,7 @@ import { useLocalStorage } from '@mantine/hooks'
 import { useQueryClient } from '@tanstack/react-query'
 import { useCallback, useEffect, useState } from 'react'
 import { refusedColumn } from '#contract/refused-column.ts'
-import { CallFailed, useAnswer, useChange, useSession } from '../api/index.ts'
+import { type Answer, CallFailed, useAnswer, useChange, useSession } from '../api/index.ts'
 import { Failed, Loading } from '../shared-ui/index.ts'
 import { ChooseFile } from './import-choose.tsx'
 import type { Constants } from './import-constants.tsx'
@@ -141,8 +141,6 @@ export function NewImport({
   )
 }
 
-const noBases: ChosenBases = { basis: '', cost_basis: '' }
-
 interface SavedMap {
   readonly headers: string
   readonly choice: Choice
@@ -193,18 +191,29 @@ function SavedColumnsNote({ onForget }: { onForget: () => void }) {
   )
 }
 
+/** The bases that the file itself states, as one of refused rows does. */
+function statedBases(match: Answer<'match-import-columns'> | undefined): ChosenBases {
+  const stated = (match?.bases ?? []).filter(({ from }) => from === 'map')
+  const of = (isCost: boolean) => stated.find(({ field }) => (field === 'truck_cost') === isCost)?.basis ?? ''
+  return { basis: of(false), cost_basis: of(true) }
+}
+
 /** What a person chose for the columns of a header, and how the service reads the file with it. */
 function useChosenColumns(headers: string[], onChanged: () => void) {
-  const { kept, keep } = useSavedMap(headers)
+  const { kept: keptHere, keep } = useSavedMap(headers)
+  // A file of refused rows says how its import was read.
+  const kept = headers.some((name) => name.startsWith(`${refusedColumn} (`)) ? null : keptHere
   const [choices, setChoices] = useState<Choice | null>(kept?.choice ?? null)
-  const [bases, setBases] = useState<ChosenBases>(kept?.bases ?? noBases)
-  const [constants, setConstants] = useState<Constants>(kept?.constants ?? {})
+  const [chosenBases, setBases] = useState<ChosenBases | null>(kept?.bases ?? null)
+  const [chosenConstants, setConstants] = useState<Constants | null>(kept?.constants ?? null)
   const preset = useAnswer(
     'match-import-columns',
     { body: { headers } },
     { staleMs: Number.POSITIVE_INFINITY },
   )
   const choice = choices ?? preset.data?.positions ?? {}
+  const bases = chosenBases ?? statedBases(preset.data)
+  const constants = chosenConstants ?? preset.data?.constants ?? {}
   const map = preset.data === undefined ? '' : mapOf(preset.data.fields, choice, { bases, constants })
   const asChosen = useAnswer(
     'match-import-columns',
@@ -232,8 +241,8 @@ function useChosenColumns(headers: string[], onChanged: () => void) {
     },
     forget: changed(() => {
       setChoices(null)
-      setBases(noBases)
-      setConstants({})
+      setBases(null)
+      setConstants(null)
     }),
     onBases: changed(setBases),
     onConstant: changed((field: string, value: string) => {

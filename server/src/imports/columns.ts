@@ -20,6 +20,7 @@ import {
   shortened,
   statusLike,
 } from '../csv/index.ts'
+import { withCarried } from './carried-map.ts'
 import { currencyAbove, type FileCurrency, headerFault, inUsDollars } from './column-terms.ts'
 import { constantFault } from './map-constants.ts'
 import { isSetting, type MapSettings, readSetting } from './map-settings.ts'
@@ -197,7 +198,7 @@ function matchHeaders(header: readonly string[], map: string): MatchedHeaders {
   const doubtful = new Map<ImportFieldName, number[]>()
   const positions: Partial<Record<ImportFieldName, number>> = {}
   const settings: MapSettings = {}
-  const { mapped, constants } = readMap(map, names, problems, settings)
+  const { mapped, constants } = readMap(withCarried(header, map), names, problems, settings)
   for (const [field, position] of mapped) if (position !== null) positions[field] = position
   for (const [nth, field] of [...constants.keys()].entries()) positions[field] = headers.length + nth
   const taken = new Set(mapped.values())

@@ -55,7 +55,7 @@ import { knownCells } from './known-cells.ts'
 import { moneyNotes } from './money-notes.ts'
 import { persist } from './persist.ts'
 import { UnknownPlaces } from './place-notes.ts'
-import { RefusedFile, settingsOfReasons } from './refused-file.ts'
+import { RefusedFile } from './refused-file.ts'
 import { addRefused, noneRefused, type RefusedOutcomes, refusedNotes } from './refused-outcomes.ts'
 import { type ReadLine, readLine } from './returned-rows.ts'
 import { bookingSaid, rowIdentities } from './row-fingerprint.ts'
@@ -107,8 +107,7 @@ export async function openImport(
     ...cellSettings({ sheet, map }),
     workbook,
   })
-  const carried = settingsOfReasons(csv.header)
-  const named = readColumns(csv.header, carried === '' ? map : `${carried},${map ?? ''}`)
+  const named = readColumns(csv.header, map)
   const read = 'problems' in named ? named : withCurrencyAbove(named.columns, csv.aboveHeader)
   if ('problems' in read) {
     const row = csv.headerLine
@@ -326,6 +325,7 @@ class ImportRun {
 
   #result() {
     const { changes, kept } = this.#lists
+    const order = this.#dates?.order == null ? [] : [`dates=${this.#dates.order}`]
     const { csv, columns } = this.#job.file
     const understood = [
       ...(csv.workbook === null ? [] : workbookNotes(csv.workbook)),
@@ -349,18 +349,8 @@ class ImportRun {
       understood,
       words: this.#words.list(),
       causes: this.#causes.list(),
-      refusedFile: { rows: this.#refusedFile.rows, text: this.#refusedFile.text(this.#settings()) },
+      refusedFile: { rows: this.#refusedFile.rows, text: this.#refusedFile.text(order) },
     }
-  }
-
-  /** The settings that a part of the file needs to be read as the whole file was. */
-  #settings(): string[] {
-    const { fileCurrency } = this.#job.file.columns
-    const order = this.#dates?.order ?? null
-    return [
-      ...(order === null ? [] : [`dates=${order}`]),
-      ...(fileCurrency?.from === 'map' ? [`currency=${fileCurrency.currency ?? ''}`] : []),
-    ]
   }
 
   async #finish(status: ImportEnd['status'], failure: string | null): Promise<ImportEnd> {

@@ -1,27 +1,27 @@
-import { refusedColumn } from '#contract/refused-column.ts'
 import {
   amountFields,
   cellText,
   csvHead,
   csvLines,
   type ImportFieldName,
+  importFieldNames,
   roundedAmount,
   withoutGuards,
 } from '../csv/index.ts'
 import type { RowError } from '../database/schema/index.ts'
 import type { TableFile } from '../tables/index.ts'
-import type { Columns } from './columns.ts'
+import { isReason, reasonsName } from './carried-map.ts'
+import { type Columns, matchColumns } from './columns.ts'
+import { type WordField, wordPair } from './word-meanings.ts'
 
 /** What a file of refused rows holds at most: a person corrects fewer rows, and the text is saved with the import. */
 const rowsMax = 5_000
 const lettersMax = 2_000_000
 
-const isReason = (name: string) => name.trim().startsWith(refusedColumn)
-
 /**
  * The refused rows of an import as a CSV file: their cells as they were sent, and a last column with the reasons. Corrected, the file can
- * be imported: the last column is not read. Its name has the settings that the rows need, because fewer rows may not show them: the order
- * of day and month is decided by all dates of a column.
+ * be imported: the last column is not read. Its name has the pairs of a map by which the rows are read as they were: what a person
+ * stated, and what fewer rows may not show, as the order of day and month that all dates of a column decide.
  */
 export class RefusedFile {
   readonly #csv: TableFile
@@ -60,15 +60,43 @@ export class RefusedFile {
     return this.#lines.length
   }
 
-  /** @param settings pairs of a map, such as `dates=day_first` */
-  text(settings: readonly string[]): string {
-    const reason = settings.length === 0 ? refusedColumn : `${refusedColumn} (${settings.join(' ')})`
+  /** @param dates the order of day and month of the file, such as `dates=day_first` */
+  text(dates: readonly string[]): string {
+    if (this.rows === 0) return ''
+    const own = this.#positions.map((position) => this.#csv.header[position] ?? '')
+    const reason = reasonsName([...this.#pairs(own), ...dates])
     const from = this.#columns.fileCurrency?.from
     // A line above the header can state the currency of all amounts.
     const above = from === undefined || from === 'map' ? [] : [[from.line]]
-    const header = [...this.#positions.map((position) => this.#csv.header[position] ?? ''), reason]
+    const header = [...own, reason]
     const [first = header, ...others] = [...above, header]
-    return this.rows === 0 ? '' : [csvHead(first), csvLines(others), ...this.#lines].join('')
+    return [csvHead(first), csvLines(others), ...this.#lines].join('')
+  }
+
+  /** The pairs of a map by which a header is read as the file was. Columns that are read so by their names alone need none. */
+  #pairs(header: readonly string[]): string[] {
+    const { bases, chosen, constants, fileCurrency, positions, sameIds, words } = this.#columns
+    const byName = matchColumns(header).columns.positions
+    const ofField = (field: ImportFieldName) => {
+      const constant = constants[field]
+      if (constant !== undefined) return [`${field}==${valueText(constant)}`]
+      const position = positions[field]
+      const at = position === undefined ? undefined : this.#positions.indexOf(position)
+      // A chosen column of amounts is not asked about, even if its cells count like ids.
+      if (at === byName[field] && !(chosen.has(field) && amountFields.has(field))) return []
+      return [`${field}=${at === undefined || at < 0 ? '' : columnText(at, header)}`]
+    }
+    const rates = bases.quoted_rate ?? bases.customer_rate
+    return [
+      ...importFieldNames.flatMap(ofField),
+      ...(rates?.from === 'map' ? [`basis=${rates.basis}`] : []),
+      ...(bases.truck_cost?.from === 'map' ? [`cost_basis=${bases.truck_cost.basis}`] : []),
+      ...(fileCurrency?.from === 'map' ? [`currency=${fileCurrency.currency ?? ''}`] : []),
+      ...(sameIds === 'update' ? ['same_ids=update'] : []),
+      ...(Object.entries(words) as [WordField, ReadonlyMap<string, string>][]).flatMap(([field, meanings]) =>
+        [...meanings].map(([text, meaning]) => `${wordPair({ field, text })}=${meaning}`),
+      ),
+    ]
   }
 
   /** A cell as it was sent. A number of a workbook is rounded to cents, as it was read. */
@@ -81,12 +109,12 @@ export class RefusedFile {
   }
 }
 
-/** The settings that the name of a column of reasons states, as pairs of a map. @example settingsOfReasons(['Why refused (dates=day_first)']) // 'dates=day_first' */
-export function settingsOfReasons(header: readonly string[]): string {
-  const reason = header.find(isReason)?.trim() ?? ''
-  return reason
-    .slice(refusedColumn.length)
-    .split(/[\s()]/)
-    .filter((pair) => /^(dates|currency|basis|cost_basis)=\w*$/.test(pair))
-    .join(',')
+/** A text as a value of a map. */
+const valueText = (text: string) => `"${text.replaceAll('"', '""')}"`
+
+/** A column as a value of a map: its name, or its number if it has no name of its own. */
+function columnText(at: number, header: readonly string[]): string {
+  const names = header.map((name) => name.trim())
+  const name = names[at] ?? ''
+  return name === '' || names.filter((one) => one === name).length > 1 ? `#${at + 1}` : valueText(name)
 }

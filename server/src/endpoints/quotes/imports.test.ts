@@ -686,6 +686,47 @@ describe('the refused rows of a file', () => {
   })
 })
 
+describe('a corrected file of refused rows', () => {
+  const columns = 'From here,Goes to,"Offer, all",When,Result,Cost,Cost\n'
+  const row = (rate: string) => `"Dallas, TX","Macon, GA",${rate},03/01/2026,"Dead, ""gone""",1500,9\n`
+  const map = [
+    'origin=From here,destination=#2,quoted_rate="Offer, all",quoted_at=When,outcome=Result,truck_cost=#6',
+    'equipment==Van,customer_name=="Acme, Inc",basis=linehaul,cost_basis=all_in,currency=CAD,dates=day_first',
+    'same_ids=update,outcome:"Dead, ""gone"""=lost price',
+  ].join(',')
+
+  it('is read with what was stated for the whole file, except what is stated anew', async () => {
+    const tenant = await makeTenant(app)
+    const first = await imported(
+      tenant,
+      columns + row('2100') + row('call'),
+      `?map=${encodeURIComponent(map)}`,
+    )
+    expect(first).toMatchObject({ rows_added: 1, rows_refused: 1 })
+    const answer = await fetch(`${app.url}/api/imports/${first.import_id}/refused-rows`, {
+      headers: { Authorization: `Bearer ${tenant.owner}` },
+    })
+    const text = (await answer.text()).replace(',call,', ',2150,')
+    const second = await imported(tenant, text)
+    expect(second).toMatchObject({ rows_added: 1, rows_refused: 0, columns: first.columns })
+    const { body } = await call(app, 'GET', '/api/lanes', { token: tenant.owner })
+    const said = [
+      ...['origin', 'equipment', 'quoted_basis', 'quoted_currency', 'estimated_cost', 'created_at'],
+      ...['quoted_customer_name', 'outcome', 'outcome_reason'],
+    ]
+    const facts = (body.lanes as Record<string, unknown>[]).map((lane) => said.map((name) => lane[name]))
+    expect(facts).toHaveLength(2)
+    expect(facts[0]).toEqual(facts[1])
+    expect(facts[0]?.slice(1, 4)).toEqual(['V', 'linehaul', 'CAD'])
+    expect(facts[0]?.slice(5)).toEqual(['2026-01-03T00:00:00.000Z', 'Acme, Inc', 'lost', 'price'])
+
+    const anew = `?dry_run=true&map=${encodeURIComponent('outcome:DEAD gone=skip,equipment==R')}`
+    const other = await imported(tenant, text, anew)
+    expect(other).toMatchObject({ rows_added: 0, columns: { equipment: '"R" in all rows' } })
+    expect(other.words).toMatchObject([{ meaning: 'skip', rows: 1 }])
+  })
+})
+
 describe('the outcomes of a file', () => {
   const file = (...statuses: string[]) =>
     header +
