@@ -5,7 +5,7 @@ import {
   foldedHeader,
   givenText,
   headerTerms,
-  kindOfUnit,
+  kindOfField,
   type PushedCellName,
   pushedCells,
   pushedOnlyFieldOfHeader,
@@ -46,15 +46,6 @@ const pushFields: readonly PushField[] = [
   ...pushedCells.map(({ name }) => name),
   ...outcomeFields,
 ]
-
-type Kind = (typeof kindOfUnit)[keyof typeof kindOfUnit]
-
-/** What the cells of a field contain, for the words that mean that there is no value. */
-const kindOf = new Map<PushField, Kind>([
-  ['external_id', 'id'],
-  ['decided_at', 'time'],
-  ...pushedCells.map(({ name, unit }) => [name, kindOfUnit[unit]] as const),
-])
 
 export const pushFieldNames: readonly string[] = pushFields
 
@@ -188,7 +179,7 @@ function readPushRow(cells: readonly string[], file: PushFile): Pick<PushRow, 'q
   const errors: RowError[] = []
   const tooWide = widthError(cells, file)
   if (tooWide !== null) errors.push({ column: null, detail: tooWide })
-  const text = (field: PushField) => givenText(cells[columns[field] ?? -1], kindOf.get(field) ?? null)
+  const text = (field: PushField) => givenText(cells[columns[field] ?? -1], kindOfField.get(field) ?? null)
   const headerOf = (field: PushField) => file.header[columns[field] ?? -1] ?? ''
   const read = <T>(field: PushField, reader: (cell: string) => Cell<T>): T | undefined => {
     const cell = text(field)

@@ -1,6 +1,6 @@
-import type { BookingUnit } from '#engine/booking-fields.ts'
+import { type BookingUnit, bookingTable, sentBookingFields } from '#engine/booking-fields.ts'
 import { type GivenKind, isNotGiven } from '#engine/not-given.ts'
-import type { QuoteUnit } from '#engine/quote-fields.ts'
+import { type QuoteUnit, quoteFields, quoteTable } from '#engine/quote-fields.ts'
 import { cellText } from './cells.ts'
 
 /**
@@ -23,6 +23,23 @@ export const kindOfUnit: Readonly<Record<QuoteUnit | BookingUnit, GivenKind | nu
   place: null,
   equipment: null,
 }
+
+/** As `kindOfUnit`, by the name of a field. Fields without a kind are not in it. */
+export const kindOfField: ReadonlyMap<string, GivenKind | null> = new Map<string, GivenKind | null>([
+  ...[
+    ...quoteFields.map((field) => quoteTable[field]),
+    ...sentBookingFields.map((field) => bookingTable[field]),
+  ].map(({ sent, unit }) => [sent ?? '', kindOfUnit[unit]] as const),
+  ['carrier_mc', 'id'],
+  ['decided_at', 'time'],
+  ['reference', 'id'],
+  ['external_id', 'id'],
+  ['lane_ref', 'id'],
+  ['origin_city', 'city'],
+  ['destination_city', 'city'],
+  ['origin_zip', 'zip'],
+  ['destination_zip', 'zip'],
+])
 
 /**
  * The trimmed text of a cell, as `cellText`. Null also for a text that says that there is no value of this kind, such as `N/A`.

@@ -44,7 +44,7 @@ export {
   type SeenDates,
   seeDate,
 } from './date-order.ts'
-export { givenText, kindOfUnit } from './given-cells.ts'
+export { givenText, kindOfField, kindOfUnit } from './given-cells.ts'
 export { amountFields, guessedHeaders, lookedUpName, statusLike } from './guessed-columns.ts'
 export { headerTerms } from './header-terms.ts'
 export {

@@ -1,7 +1,6 @@
 import type { AnswerOf } from '#contract/endpoint.ts'
 import type { readPastedQuotes } from '#contract/pasted-quotes.ts'
 import { centsFromDollars, dollarsFromCents, formatDollars } from '#engine/money.ts'
-import type { GivenKind } from '#engine/not-given.ts'
 import { isAmountUnit, quoteFieldsOf, quoteTable } from '#engine/quote-fields.ts'
 import { basisWords, type Currency, comparableCents, type RateBasis } from '#engine/rate-basis.ts'
 import { placeName, readPlaceParts } from '#geography/read-place.ts'
@@ -9,7 +8,7 @@ import {
   type Cell,
   type DateReader,
   givenText,
-  kindOfUnit,
+  kindOfField,
   quoteCells,
   quoted,
   readBasis,
@@ -58,15 +57,6 @@ const words = {
   customer_name: 'customer',
 } as const satisfies Readonly<Partial<Record<PastedField, string>>>
 
-/** What the cells of a field contain, for the words that mean that there is no value. `statedAmount` knows those of amounts. */
-const kindOf = new Map<PastedField, GivenKind | null>([
-  ...quoteFieldsOf('request').map(
-    (field) => [quoteTable[field].sent, kindOfUnit[quoteTable[field].unit]] as const,
-  ),
-  ['origin_zip', 'zip'],
-  ['destination_zip', 'zip'],
-])
-
 const singleFields = quoteFieldsOf('request').filter((field) => field !== 'origin' && field !== 'destination')
 
 /** The cells of a pasted row by field, and the errors found while reading them. */
@@ -80,7 +70,7 @@ class PastedCells {
   }
 
   text(field: PastedField): string | null {
-    return givenText(this.#cells[this.#fields.indexOf(field)], kindOf.get(field) ?? null)
+    return givenText(this.#cells[this.#fields.indexOf(field)], kindOfField.get(field) ?? null)
   }
 
   wrong(field: PastedField, detail: string, suggestions: string[] = []): void {

@@ -1,13 +1,11 @@
-import { bookingTable, sentBookingFields } from '#engine/booking-fields.ts'
-import { type GivenKind, isNotGiven } from '#engine/not-given.ts'
-import { quoteFieldsOf, quoteTable } from '#engine/quote-fields.ts'
+import { isNotGiven } from '#engine/not-given.ts'
 import type { RateBasis } from '#engine/rate-basis.ts'
 import {
   amountFields,
   type Cell,
   cellText,
   type ImportFieldName,
-  kindOfUnit,
+  kindOfField,
   quoted,
   readCell,
   roundedAmount,
@@ -46,27 +44,6 @@ export interface RowContext {
 }
 
 const dayMs = 24 * 60 * 60 * 1000
-
-/**
- * What the cells of a field contain, for the words that mean that there is no value. Without a kind, the field's own reader refuses
- * such a word.
- */
-const kindOfField: ReadonlyMap<string, GivenKind | null> = new Map<string, GivenKind | null>([
-  ...quoteFieldsOf('file').map(
-    (field) => [quoteTable[field].sent, kindOfUnit[quoteTable[field].unit]] as const,
-  ),
-  ...sentBookingFields.map(
-    (field) => [bookingTable[field].sent, kindOfUnit[bookingTable[field].unit]] as const,
-  ),
-  ['carrier_mc', 'id'],
-  ['decided_at', 'time'],
-  ['reference', 'id'],
-  ['lane_ref', 'id'],
-  ['origin_city', 'city'],
-  ['destination_city', 'city'],
-  ['origin_zip', 'zip'],
-  ['destination_zip', 'zip'],
-])
 
 /** The cells of one row by field, and the errors found while reading them. */
 export class RowReader implements RowOfAmounts<ImportFieldName> {
