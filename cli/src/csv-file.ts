@@ -1,5 +1,5 @@
 import Papa from 'papaparse'
-import { fieldOfHeader, headerTerms, isStored, lookedUpName } from '#server/csv/index.ts'
+import { fieldOfHeader, headerFault, lookedUpName, matchFields } from '#server/csv/index.ts'
 import { CommandFailed } from './exits.ts'
 
 /** A parsed CSV file, with its format, so that it can be written in the same format. */
@@ -69,19 +69,9 @@ export const isNamed = (field: string, header: string) => fieldOfHeader.get(look
 
 /** Refuses a column of amounts whose name says that they are not US or Canadian dollars per load. @throws CommandFailed */
 export function refuseOtherAmounts(header: string): void {
-  const { unit, currencies } = headerTerms(header)
-  if (unit !== null) {
-    throw new CommandFailed(
-      2,
-      `The column "${header}" has amounts ${unit}. An amount is in dollars per load: convert it in the file first.`,
-    )
-  }
-  if (currencies.length > 1 || !currencies.every(isStored)) {
-    throw new CommandFailed(
-      2,
-      `The column "${header}" has amounts in ${currencies.join(' and ')}. Only US and Canadian dollars are stored: convert it in the file first.`,
-    )
-  }
+  const fault = headerFault(header)
+  if (fault !== null)
+    throw new CommandFailed(2, `The column "${header}" ${fault}: convert it in the file first.`)
 }
 
 /**
@@ -100,17 +90,18 @@ export function columnsOf<Field extends string>(
     Record<PlaceField | Field, number>
   >
   const taken = new Set(Object.values(columns))
-  for (const field of fields) {
-    if (columns[field] !== undefined) continue
-    const fits = header.flatMap((name, at) => (!taken.has(at) && means(field, name) ? [at] : []))
-    if (fits.length > 1) {
-      throw new CommandFailed(
-        2,
-        `Several columns may be the ${field}: ${listed(fits.map((at) => header[at] ?? ''))}. Choose one with --column ${field}=NAME.`,
-      )
-    }
-    if (fits[0] !== undefined) columns[field] = fits[0]
+  const candidates = fields.flatMap((field) =>
+    header.flatMap((name, at) => (!taken.has(at) && means(field, name) ? [{ field, at, rank: 0 }] : [])),
+  )
+  const given = Object.keys(columns) as Field[]
+  const { of, doubtful } = matchFields(candidates, 'ask', given)
+  for (const [field, several] of doubtful) {
+    throw new CommandFailed(
+      2,
+      `Several columns may be the ${field}: ${listed(several.map((at) => header[at] ?? ''))}. Choose one with --column ${field}=NAME.`,
+    )
   }
+  for (const [field, { at }] of of) columns[field] = at
   for (const end of ['origin', 'destination'] as const) {
     // If there is a column "Origin State", the column "Origin" is the city.
     if (columns[end] !== undefined && columns[`${end}_state`] !== undefined) {

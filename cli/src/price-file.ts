@@ -1,8 +1,8 @@
 import Papa from 'papaparse'
 import {
-  ambiguousHeaders,
   fieldOfHeader,
   formula,
+  guessedInPastes,
   headerTerms,
   lookedUpName,
   readBasis,
@@ -90,22 +90,15 @@ function withTerms(columns: PriceColumns, header: readonly string[]): PriceColum
 
 /**
  * Whether a column name means a field, by the names of the import. For the rate, the quoted rate, the customer rate
- * and a plain "Rate", which is ambiguous in imports, are accepted.
+ * and a plain "Rate", as in pasted rows, are accepted.
  */
 function names(field: PriceField, header: string): boolean {
   // These belong to the column of rates: see `withTerms`.
   if (field === 'basis' || field === 'currency') return false
   if (field !== 'rate') return isNamed(field, header)
   const folded = lookedUpName(header)
-  const known = fieldOfHeader.get(folded)
-  return (
-    folded === 'proposedrate' ||
-    known === 'quoted_rate' ||
-    known === 'customer_rate' ||
-    (known === undefined &&
-      ambiguousHeaders.get(folded)?.includes('quoted_rate') === true &&
-      folded !== 'quoted')
-  )
+  const meant = fieldOfHeader.get(folded) ?? guessedInPastes.get(folded)
+  return folded === 'proposedrate' || meant === 'quoted_rate' || meant === 'customer_rate'
 }
 
 function amountError(text: string): string {

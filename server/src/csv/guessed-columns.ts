@@ -9,15 +9,35 @@ import {
   nameLengthMax,
 } from './import-fields.ts'
 
+const byName = (
+  names: Readonly<Partial<Record<ImportFieldName, readonly string[]>>>,
+): (readonly [string, ImportFieldName])[] =>
+  (Object.keys(names) as ImportFieldName[]).flatMap((field) =>
+    (names[field] ?? []).map((name) => [foldedHeader(name), field] as const),
+  )
+
 /** Ambiguous names that are read as this field when no other column has it. The person who imports the file can change it. */
 export const guessedHeaders: ReadonlyMap<string, ImportFieldName> = new Map(
-  Object.entries<ImportFieldName>({
-    Pickup: 'origin',
-    Delivery: 'destination',
-    Type: 'equipment',
-    Price: 'quoted_rate',
-  }).map(([name, field]) => [foldedHeader(name), field]),
+  byName({
+    origin: ['Pickup', 'PU'],
+    destination: ['Delivery'],
+    equipment: ['Type'],
+    quoted_rate: ['Price'],
+    customer_name: ['Shipper'],
+  }),
 )
+
+/** As `guessedHeaders`, for pasted rows: their rates are rates to quote, and a person looks at each row before it is saved. */
+export const guessedInPastes: typeof guessedHeaders = new Map([
+  ...guessedHeaders,
+  ...byName({
+    quoted_rate: ['Rate', 'Amount', 'Total', 'Flat Rate', 'All In', 'All In Rate', 'Target Rate'],
+    truck_cost: ['Cost'],
+    pickup_date: ['Date'],
+    destination: ['Consignee'],
+    equipment: ['Mode'],
+  }),
+])
 
 /**
  * The field that an unknown column may have, by a word in its name: a status, or a cancellation. It is never matched, because

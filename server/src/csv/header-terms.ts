@@ -1,5 +1,5 @@
 import type { RateBasis } from '#engine/rate-basis.ts'
-import { splitCurrency } from './currency-words.ts'
+import { isStored, splitCurrency } from './currency-words.ts'
 import { foldedHeader, nameLengthMax } from './import-fields.ts'
 
 /** What the name of a column states about its amounts. */
@@ -29,6 +29,19 @@ export function headerTerms(header: string): HeaderTerms {
   const { rest, currencies } = splitCurrency(words, 'header')
   const name = currencies.length === 0 ? header : rest
   return { name, unit: unitOf(words.toLowerCase()), currencies, basis: basisOf(name) }
+}
+
+/**
+ * Why the amounts of a column are not US or Canadian dollars per load, by its name, worded to follow the column; null if they are.
+ *
+ * @example headerFault('Rate ($/cwt)') // 'has amounts per hundredweight, and amounts are read in dollars per load'
+ */
+export function headerFault(header: string): string | null {
+  const { unit, currencies } = headerTerms(header)
+  if (unit !== null) return `has amounts ${unit}, and amounts are read in dollars per load`
+  const named = currencies.join(' and ')
+  if (currencies.length > 1) return `has amounts in ${named}, and the amounts of a column are in one currency`
+  return currencies.every(isStored) ? null : `has amounts in ${named}, and ${named} is not stored`
 }
 
 const units: readonly (readonly [RegExp, string])[] = [

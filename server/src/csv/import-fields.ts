@@ -17,7 +17,6 @@ export const importFields = {
     description: 'pickup place in one column, such as "Dallas, TX", "Dallas TX 75201", 75201 or DFW',
     aliases: [
       'O',
-      'PU',
       'Pickup City State',
       'Pickup City/ST',
       'Ship From',
@@ -298,7 +297,6 @@ export const importFields = {
     description: 'the customer the quote was for',
     aliases: [
       'Customer',
-      'Shipper',
       'Shipper Name',
       'Client',
       'Client Name',
@@ -484,19 +482,28 @@ export const ambiguousHeaders: ReadonlyMap<string, readonly ImportFieldName[]> =
     Amount: ['quoted_rate', 'customer_rate', 'truck_cost'],
     Total: ['quoted_rate', 'customer_rate', 'truck_cost'],
     'Flat Rate': ['quoted_rate', 'customer_rate', 'truck_cost'],
+    'All In': ['quoted_rate', 'customer_rate', 'truck_cost'],
     'All In Rate': ['quoted_rate', 'customer_rate', 'truck_cost'],
+    'Target Rate': ['quoted_rate', 'customer_rate', 'truck_cost'],
     Cost: ['truck_cost', 'estimated_cost'],
     Date: ['quoted_at', 'booked_at', 'pickup_date'],
     Time: ['quoted_at', 'booked_at', 'pickup_date'],
     Pickup: ['origin', 'pickup_date'],
+    PU: ['origin', 'pickup_date'],
     Delivery: ['destination'],
+    Shipper: ['origin', 'customer_name'],
+    Consignee: ['destination'],
     Type: ['equipment'],
     Mode: ['equipment'],
     City: ['origin_city', 'destination_city'],
     Zip: ['origin_zip', 'destination_zip'],
     'Zip Code': ['origin_zip', 'destination_zip'],
     'Postal Code': ['origin_zip', 'destination_zip'],
+    Postal: ['origin_zip', 'destination_zip'],
     State: ['origin_state', 'destination_state'],
+    ST: ['origin_state', 'destination_state'],
+    Province: ['origin_state', 'destination_state'],
+    Prov: ['origin_state', 'destination_state'],
     Lane: ['origin', 'destination', 'lane_ref'],
     Quoted: ['quoted_rate', 'quoted_at'],
     Booked: ['booked_at', 'outcome', 'customer_rate'],
@@ -504,6 +511,9 @@ export const ambiguousHeaders: ReadonlyMap<string, readonly ImportFieldName[]> =
     Cancelled: ['cancelled'],
   }).map(([name, fields]) => [foldedHeader(name), fields]),
 )
+
+export type PartOfPlace = Extract<ImportFieldName, `${string}_${'state' | 'zip'}`>
+export const isPartOfPlace = (field: ImportFieldName): field is PartOfPlace => /_(state|zip)$/.test(field)
 
 /**
  * Removes the differences between spellings of a header: case, spaces, underscores, dashes, and signs.

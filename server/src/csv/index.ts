@@ -45,8 +45,8 @@ export {
   seeDate,
 } from './date-order.ts'
 export { givenText, kindOfField, kindOfUnit } from './given-cells.ts'
-export { amountFields, guessedHeaders, lookedUpName, statusLike } from './guessed-columns.ts'
-export { headerTerms } from './header-terms.ts'
+export * from './guessed-columns.ts'
+export { headerFault, headerTerms } from './header-terms.ts'
 export {
   ambiguousHeaders,
   fieldOfHeader,
@@ -57,6 +57,7 @@ export {
 } from './import-fields.ts'
 export { likelyEquipment, likelyOutcome } from './likely-words.ts'
 export { type MarketFileField, type MarketMeaning, marketMeaning } from './market-names.ts'
+export * from './match-columns.ts'
 export {
   readBasis,
   readCharge,
@@ -76,4 +77,4 @@ export { type ReadOutcome, readOutcome, readReason } from './outcome-cells.ts'
 export { pushedOnlyFieldOfHeader } from './pushed-fields.ts'
 export { type PushedCellName, pushedCells, quoteCells } from './quote-cells.ts'
 export { StatedCurrencies } from './stated-currencies.ts'
-export { exchangeNames, isNamed, type Vocabulary, vocabularies } from './vocabularies.ts'
+export { exchangeNames, type Vocabulary, vocabularies } from './vocabularies.ts'

@@ -1,5 +1,6 @@
 import { knownNames } from './guessed-columns.ts'
 import { marketMeaning } from './market-names.ts'
+import { isNamed } from './match-columns.ts'
 
 /** What a table is about. The names of its columns follow from it. */
 export type Vocabulary = 'quotes' | 'market rates' | 'diesel prices' | 'exchange rates'
@@ -21,12 +22,6 @@ export const exchangeNames = {
 /** The names of columns of the forms in which the EIA publishes diesel prices. */
 const dieselNames = ['period', 'series', 'value', 'sourcekey', 'weekof']
 
-/** A longer cell is a sentence, not the name of a column. */
-const nameLengthMax = 100
-
-/** Whether the letters of a cell are one of some names. @example isNamed(exchangeNames.usdPerCad)('USD_per_CAD') // true */
-export const isNamed = (names: readonly string[]) => (cell: string) =>
-  cell.length <= nameLengthMax && names.includes(cell.toLowerCase().replaceAll(/[^a-z]/g, ''))
 const among = (names: readonly string[]) => (cells: readonly string[]) => cells.filter(isNamed(names)).length
 
 export const vocabularies: Readonly<Record<Vocabulary, KnownNames>> = {

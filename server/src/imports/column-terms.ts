@@ -1,12 +1,5 @@
 import type { Currency } from '#engine/rate-basis.ts'
-import {
-  amountFields,
-  currenciesOfNote,
-  headerTerms,
-  type ImportFieldName,
-  isStored,
-  quoted,
-} from '../csv/index.ts'
+import { currenciesOfNote, quoted } from '../csv/index.ts'
 
 /** The currency of the amounts of a file that state none of their own. */
 export interface FileCurrency {
@@ -19,37 +12,6 @@ export interface FileCurrency {
 interface StatedAbove<Known extends string> {
   readonly currency: Known
   readonly from: { readonly line: string }
-}
-
-/** Of several columns for an amount, those in US dollars per load, if there are any. */
-export function inUsDollars(
-  candidates: readonly number[],
-  field: ImportFieldName,
-  headers: readonly string[],
-): readonly number[] {
-  if (candidates.length < 2 || !amountFields.has(field)) return candidates
-  const plain = candidates.filter((position) => {
-    const { unit, currencies } = headerTerms(headers[position] ?? '')
-    return unit === null && currencies.every((currency) => currency === 'USD')
-  })
-  return plain.length > 0 ? plain : candidates
-}
-
-/** Why the amounts of a column cannot be read as a field, by the name of the column; null if they can. */
-export function headerFault(name: string, field: ImportFieldName): string | null {
-  const { unit, currencies } = headerTerms(name)
-  const [currency, other] = currencies
-  const orLeaveOut = `or leave the field out with the map ${field}=.`
-  const column = `The column ${quoted(name)}`
-  if (unit !== null) {
-    return `${column} has amounts ${unit}, and ${field} is in dollars per load. Choose a column with dollars per load, ${orLeaveOut}`
-  }
-  if (other !== undefined) {
-    return `${column} names ${currencies.join(' and ')}. Rename it, so that it names one currency, ${orLeaveOut}`
-  }
-  return currency === undefined || isStored(currency)
-    ? null
-    : `${column} has amounts in ${currency}, and ${currency} is not stored. Convert them to US or Canadian dollars, ${orLeaveOut}`
 }
 
 /**

@@ -1,7 +1,12 @@
 import { describe, expect, it } from 'vitest'
+import { finished } from '#engine/steps.ts'
 import { threadMs } from '#testing/thread-time.ts'
 import { importFieldNames, importFields } from '../csv/index.ts'
-import { matchColumns, readColumns } from './columns.ts'
+import { matchColumns as columnsInSteps, readColumns } from './columns.ts'
+import { pastedFieldOf } from './pasted-names.ts'
+import { readPasted } from './pasted-quotes.ts'
+
+const matchColumns = (header: readonly string[], map?: string) => finished(columnsInSteps(header, map))
 
 function namesOf(header: string[], map?: string) {
   const read = readColumns(header, map)
@@ -258,4 +263,64 @@ describe('a header or a map with many mistakes', () => {
     expect(problems[0]?.detail).toContain('Its columns are "nnn')
     expect(problems[1]?.detail).not.toContain('Its columns are')
   })
+})
+
+describe('a name means in pasted rows what it means in a file', () => {
+  const pastedAs = (header: readonly string[]) => {
+    const dates = { timeZone: 'UTC', order: 'month_first', chosen: null } as const
+    const text = [header, header.map(() => '?')].map((cells) => cells.join('\t')).join('\n')
+    const { columns } = finished(readPasted(text, { now: 0, assumed: 'all_in', dates }))
+    return columns.map(({ field }) => field)
+  }
+
+  it.each(importFieldNames)('each name of %s', (field) => {
+    const names = [field, ...importFields[field].aliases]
+    const meant = pastedFieldOf(field)
+    // Two columns around it make the line a header.
+    for (const name of names) {
+      const others =
+        meant === 'equipment' || meant === 'miles' ? ['Customer', 'Rate Type'] : ['Equip', 'Mileage']
+      expect([name, pastedAs([...others, name])[2]]).toEqual([name, meant])
+    }
+  })
+
+  it('also a State behind each place, the number of a quote, and a shipper', () => {
+    const header = [
+      'Origin',
+      'State',
+      'Destination',
+      'State',
+      'Equip',
+      'Quote #',
+      'Shipper',
+      'Sell Rate',
+      'Sell',
+    ]
+    const { positions } = matchColumns(header).columns
+    expect(positions).toMatchObject({ origin_state: 1, destination_state: 3, reference: 5, customer_name: 6 })
+    expect(pastedAs(header)).toEqual([
+      'origin',
+      'origin_state',
+      'destination',
+      'destination_state',
+      'equipment',
+      null,
+      'customer_name',
+      'quoted_rate',
+      null,
+    ])
+  })
+})
+
+it('a State belongs to the place before it only if both places have one', () => {
+  const header = ['Origin', 'Destination', 'State', 'Equipment', 'Quoted Rate']
+  expect(namesOf(header)).toMatchObject({ origin: 'Origin', destination: 'Destination' })
+  expect(matchColumns(header).mayBe).toMatchObject({ origin_state: [2], destination_state: [2] })
+})
+
+it('reads a header of a thousand columns in short steps', () => {
+  const header = Array.from({ length: 1_000 }, (_, at) => `orgin stat ${at}`)
+  let steps = 0
+  for (const _ of columnsInSteps(header)) steps++
+  expect(steps).toBeGreaterThanOrEqual(100)
 })

@@ -2,6 +2,7 @@ import type { DateOrder } from '#contract/date-orders.ts'
 import { mapPairs, withoutQuotes } from '#contract/import-map.ts'
 import { bookingTable, sentBookingFields } from '#engine/booking-fields.ts'
 import type { Currency, RateBasis } from '#engine/rate-basis.ts'
+import { finished, type Steps } from '#engine/steps.ts'
 import { editDistance } from '#geography/edit-distance.ts'
 import {
   ambiguousHeaders,
@@ -9,19 +10,24 @@ import {
   fieldOfHeader,
   foldedHeader,
   guessedHeaders,
+  type HeaderNames,
+  headerFault,
+  headerNames,
   headerTerms,
   type ImportFieldName,
   importFieldNames,
   importFields,
+  isGuess,
   isStored,
-  lookedUpName,
+  matchFields,
+  quoteCandidates,
   quoteCurrencies,
   quoted,
   shortened,
   statusLike,
 } from '../csv/index.ts'
 import { withCarried } from './carried-map.ts'
-import { currencyAbove, type FileCurrency, headerFault, inUsDollars } from './column-terms.ts'
+import { currencyAbove, type FileCurrency } from './column-terms.ts'
 import { constantFault } from './map-constants.ts'
 import { isSetting, type MapSettings, readSetting } from './map-settings.ts'
 import { readMeaning, type WordMeanings } from './word-meanings.ts'
@@ -84,9 +90,8 @@ export type ReadColumns = { readonly columns: Columns } | { readonly problems: r
  *   // { columns: { names: { origin: 'Ship From', destination: 'Ship To', equipment: 'Equip', ... }, ... } }
  */
 export function readColumns(header: readonly string[], map = ''): ReadColumns {
-  const matched = matchHeaders(header, map)
-  const problems = problemsOf(matched)
-  return problems.length > 0 ? { problems } : { columns: columnsOf(matched) }
+  const { columns, problems } = finished(matchColumns(header, map))
+  return problems.length > 0 ? { problems } : { columns }
 }
 
 /**
@@ -131,20 +136,15 @@ export interface ColumnMatch {
  * Reads a header as `readColumns` does, and reports a partial result for an invalid one: the matched fields, the
  * candidate columns of the others, and the fields that are still required.
  *
- * @example matchColumns(['Ship From', 'Ship To', 'Equip', 'Rate', 'Quote Date']).mayBe
+ * @example finished(matchColumns(['Ship From', 'Ship To', 'Equip', 'Rate', 'Quote Date'])).mayBe
  *   // { quoted_rate: [3], customer_rate: [3], truck_cost: [3] }
  */
-export function matchColumns(header: readonly string[], map = ''): ColumnMatch {
-  const matched = matchHeaders(header, map)
+export function* matchColumns(header: readonly string[], map = ''): Steps<ColumnMatch> {
+  const matched = yield* matchHeaders(header, map)
   const { positions, doubtful } = matched
-  const mayBe: Partial<Record<ImportFieldName, number[]>> = Object.fromEntries(doubtful)
-  const free = freeColumns(matched)
-  for (const { name, position, closest } of free) {
-    const status = statusLike(name)
-    const fields =
-      status === null
-        ? (ambiguousHeaders.get(foldedHeader(name)) ?? (closest === null ? [] : [closest]))
-        : [status]
+  const mayBe: Partial<Record<ImportFieldName, readonly number[]>> = Object.fromEntries(doubtful)
+  const free = yield* freeColumns(matched)
+  for (const { position, fields } of free) {
     for (const field of fields) {
       if (positions[field] !== undefined || doubtful.has(field)) continue
       mayBe[field] = [...(mayBe[field] ?? []), position]
@@ -159,131 +159,106 @@ export function matchColumns(header: readonly string[], map = ''): ColumnMatch {
   }
 }
 
-/** The names of a header, each folded once, because a header may have a thousand names or 512 KiB. */
-interface Names {
-  readonly headers: readonly string[]
-  /** The names by which fields are looked up: folded, and those of amounts without their currency. */
-  readonly folded: readonly string[]
-  /** The columns with exactly this name, and those with the same folded name. */
+/** The names of a header, and the columns with exactly a name, and with the same folded name. */
+interface Names extends HeaderNames {
   readonly exact: ReadonlyMap<string, readonly number[]>
   readonly similar: ReadonlyMap<string, readonly number[]>
 }
 
-function namesOf(header: readonly string[]): Names {
-  const headers = header.map((name) => name.trim())
-  const positions = (names: readonly string[]) => Map.groupBy(names.keys(), (at) => names[at] ?? '')
-  return {
-    headers,
-    folded: headers.map(lookedUpName),
-    exact: positions(headers),
-    similar: positions(headers.map(foldedHeader)),
-  }
+function* namesOf(header: readonly string[]): Steps<Names> {
+  const names = yield* headerNames(header)
+  const positions = (of: readonly string[]) => Map.groupBy(of.keys(), (at) => of[at] ?? '')
+  return { ...names, exact: positions(names.headers), similar: positions(names.plain) }
 }
 
+type Positions = Readonly<Partial<Record<ImportFieldName, number>>>
+
 interface MatchedHeaders extends Names {
-  readonly positions: Readonly<Partial<Record<ImportFieldName, number>>>
+  readonly positions: Positions
   readonly constants: ReadonlyMap<ImportFieldName, string>
   /** Fields that two columns match. */
-  readonly doubtful: ReadonlyMap<ImportFieldName, number[]>
+  readonly doubtful: ReadonlyMap<ImportFieldName, readonly number[]>
   readonly guessed: ReadonlySet<ImportFieldName>
   readonly chosen: ReadonlySet<ImportFieldName>
   readonly problems: readonly ColumnProblem[]
   readonly settings: MapSettings
 }
 
-function matchHeaders(header: readonly string[], map: string): MatchedHeaders {
-  const names = namesOf(header)
-  const { headers, folded } = names
+function* matchHeaders(header: readonly string[], map: string): Steps<MatchedHeaders> {
+  const names = yield* namesOf(header)
+  const { headers } = names
   const problems: ColumnProblem[] = []
-  const doubtful = new Map<ImportFieldName, number[]>()
-  const positions: Partial<Record<ImportFieldName, number>> = {}
   const settings: MapSettings = {}
   const { mapped, constants } = readMap(withCarried(header, map), names, problems, settings)
-  for (const [field, position] of mapped) if (position !== null) positions[field] = position
+  const positions: Partial<Record<ImportFieldName, number>> = {}
+  for (const [field, at] of mapped) if (at !== null) positions[field] = at
   for (const [nth, field] of [...constants.keys()].entries()) positions[field] = headers.length + nth
   const taken = new Set(mapped.values())
-
-  const ofField = Map.groupBy(headers.keys(), (position) => fieldOfHeader.get(folded[position] ?? ''))
-  for (const field of importFieldNames) {
-    if (mapped.has(field)) continue
-    const named = (ofField.get(field) ?? []).filter((position) => !taken.has(position))
-    const found = inUsDollars(named, field, headers)
-    // The exact name of a field takes precedence over its aliases.
-    const own = found.filter((position) => folded[position] === foldedHeader(field))
-    const candidates = own.length > 0 ? own : found
-    if (candidates.length > 1) {
-      doubtful.set(field, [...candidates])
-      problems.push(twoColumns(field, candidates, headers))
-    } else if (candidates[0] !== undefined) positions[field] = candidates[0]
-  }
-  const guessed = new Set<ImportFieldName>()
-  const byFolded = Map.groupBy(headers.keys(), (position) => folded[position] ?? '')
-  for (const [name, field] of guessedHeaders) {
-    const found = inUsDollars(byFolded.get(name) ?? [], field, headers)
-    const [position] = found
-    if (position === undefined || found.length > 1 || taken.has(position) || mapped.has(field)) continue
-    if (sameMeaning(field).some((one) => positions[one] !== undefined || doubtful.has(one))) continue
-    positions[field] = position
-    guessed.add(field)
-  }
+  const named = yield* quoteCandidates(names, { fieldOf: (field) => field, guesses: guessedHeaders })
+  const candidates = named.filter(({ field, at }) => !mapped.has(field) && !taken.has(at))
+  const given = Object.keys(positions) as ImportFieldName[]
+  const { of, doubtful } = matchFields(candidates, 'ask', given, (field) => sameMeaning[field] ?? [])
+  for (const [field, { at }] of of) positions[field] = at
+  for (const [field, several] of doubtful) problems.push(twoColumns(field, several, headers))
   problems.push(...otherTerms(headers, positions))
   for (const end of ends) {
     settlePlace(positions, end, constants)
     problems.push(...partsOfWhole(positions, end, constants))
   }
+  const guessed = new Set([...of].flatMap(([field, one]) => (isGuess(one) ? field : [])))
   const chosen = new Set(mapped.keys())
   return { ...names, positions, constants, doubtful, guessed, chosen, problems, settings }
 }
 
 /** The problems of columns whose name says that their amounts are not US or Canadian dollars per load. */
-function otherTerms(
-  headers: readonly string[],
-  positions: Readonly<Partial<Record<ImportFieldName, number>>>,
-): ColumnProblem[] {
+function otherTerms(headers: readonly string[], positions: Positions): ColumnProblem[] {
   return (Object.entries(positions) as [ImportFieldName, number][]).flatMap(([field, position]) => {
     const name = headers[position] ?? ''
-    const fault = amountFields.has(field) ? headerFault(name, field) : null
-    return fault === null ? [] : [{ code: 'header', column: shortened(name), detail: fault }]
+    const fault = amountFields.has(field) ? headerFault(name) : null
+    if (fault === null) return []
+    const detail = `The column ${quoted(name)} ${fault}. Convert them, choose another column for ${field}, or leave the field out with the map ${field}=.`
+    return [{ code: 'header', column: shortened(name), detail }]
   })
 }
 
-const sameMeaningAs: Partial<Record<ImportFieldName, readonly ImportFieldName[]>> = {
+/** Other fields with the same meaning. If one of them has a column, no column is guessed for the field. */
+const sameMeaning: Partial<Record<ImportFieldName, readonly ImportFieldName[]>> = {
   origin: ['origin_city', 'origin_zip'],
   destination: ['destination_city', 'destination_zip'],
   quoted_rate: ['customer_rate'],
 }
 
-/** A field and the fields with the same meaning. If one of them has a column, no column is guessed for the field. */
-function sameMeaning(field: ImportFieldName): readonly ImportFieldName[] {
-  return [field, ...(sameMeaningAs[field] ?? [])]
-}
-
-/** An unread column, and the field whose name has a similar spelling. */
+/** An unread column, and the fields that it may be, by its name or by one with a similar spelling. */
 interface FreeColumn {
   readonly name: string
-  readonly folded: string
   readonly position: number
-  readonly closest: ImportFieldName | null
+  readonly fields: readonly ImportFieldName[]
 }
 
-function freeColumns({ headers, folded: names, positions }: MatchedHeaders): FreeColumn[] {
+const COLUMNS_PER_STEP = 20
+
+function* freeColumns({ headers, folded: names, positions }: MatchedHeaders): Steps<FreeColumn[]> {
   const used = new Set(Object.values(positions))
-  return headers.flatMap((name, position) => {
+  const free: FreeColumn[] = []
+  for (const [position, name] of headers.entries()) {
+    if (position % COLUMNS_PER_STEP === 0) yield
+    if (used.has(position)) continue
     const folded = names[position] ?? ''
-    return used.has(position) ? [] : [{ name, folded, position, closest: closestField(folded) }]
-  })
+    const status = statusLike(name)
+    const fields = status === null ? (ambiguousHeaders.get(folded) ?? closestField(folded)) : [status]
+    free.push({ name, position, fields: [fields ?? []].flat() })
+  }
+  return free
 }
 
 /** The problems of a header: two columns for one field, an invalid map, or missing fields. */
-function problemsOf(matched: MatchedHeaders, free?: readonly FreeColumn[]): readonly ColumnProblem[] {
+function problemsOf(matched: MatchedHeaders, free: readonly FreeColumn[]): readonly ColumnProblem[] {
   const { positions, problems } = matched
   if (problems.length > 0) return shownProblems(problems)
   const missed = columnNeeds((field) => positions[field] !== undefined).filter(
     ({ isMet, assumed }) => !isMet && assumed === null,
   )
-  if (missed.length === 0) return []
-  const columns = free ?? freeColumns(matched)
-  return missed.map((need) => missing(need, columns))
+  return missed.map((need) => missing(need, free))
 }
 
 /** The basis of each amount: as the map states, else as the name of its column does. */
@@ -378,7 +353,7 @@ function settlePlace(
 
 /** The problems of parts of a place that the map states for all rows while the whole place is given: they would count in no row. */
 function partsOfWhole(
-  positions: Readonly<Partial<Record<ImportFieldName, number>>>,
+  positions: Positions,
   { both, city, state, zip }: (typeof ends)[number],
   constants: ReadMap['constants'],
 ): ColumnProblem[] {
@@ -474,15 +449,13 @@ const bookingFields = [...sentBookingFields.map((field) => bookingTable[field].s
 function missing({ what, anyOf }: ColumnNeed, free: readonly FreeColumn[]): ColumnProblem {
   const fields = anyOf.flatMap(([first]) => (first === undefined ? [] : [first]))
   const [field = 'origin'] = fields
-  const close =
-    free.find(({ folded }) => ambiguousHeaders.get(folded)?.some((one) => fields.includes(one)) ?? false) ??
-    free.find(({ closest }) => closest !== null && fields.includes(closest))
+  const close = free.find(({ fields: may }) => may.some((one) => fields.includes(one)))
   const start =
     what === bookingNeed ? `A file with lane_ref needs a column with ${what}:` : `No column has ${what}:`
   const wanted = `${start} the column must be named ${fields.join(' or ')}, or a known other name such as ${listed(
     importFields[field].aliases.slice(0, 3),
   )}.`
-  const which = fields.find((one) => close?.closest === one) ?? field
+  const which = fields.find((one) => close?.fields.includes(one)) ?? field
   return {
     code: 'header',
     column: shortened(close?.name ?? field),

@@ -1,18 +1,46 @@
 import Papa from 'papaparse'
 import { datedFileBytesMax, dieselWeeksMax } from '#contract/limits.ts'
 import type { DieselPrice } from '#engine/fuel-surcharge.ts'
-import { cellText, quoted, readCell, readDay } from '../csv/index.ts'
-import { type FileBytes, ImportFileError, readTable, refuseCells, unpacked } from '../tables/index.ts'
+import { type FileBytes, refuseCells, unpacked } from '../tables/index.ts'
+import { type DatedTable, datedCellsMax, readDatedFile, refused } from './dated-file.ts'
 import type { CellSettings } from './file-settings.ts'
 
 /** The EIA's series of the average U.S. retail price of No. 2 diesel. Fuel surcharges are customarily computed from it. */
 const usDieselSeries = 'EMD_EPD2D_PTE_NUS_DPG'
-const usDieselTitle = /weekly u\.?s\.? no\.? 2 diesel retail prices/i
+const usDieselTitle = 'weeklyusnodieselretailprices'
 
 /** Diesel never cost less than half a dollar per gallon in this survey; more than $20 is a price in cents or per barrel. */
 const millsMin = 500
 const millsMax = 20_000
-const problemsMax = 20
+
+function millsOf(written: string): number | null {
+  const [, dollars, decimals = ''] = /^\$?(\d+)(?:\.(\d{1,3})0*)?$/.exec(written) ?? []
+  const mills = Number(dollars ?? Number.NaN) * 1000 + Number(decimals.padEnd(3, '0'))
+  return mills >= millsMin && mills <= millsMax ? mills : null
+}
+
+const price = {
+  read: millsOf,
+  must: 'dollars per gallon from 0.500 to 20.000, with at most three decimals',
+} as const
+
+/** The forms in which the EIA publishes diesel prices: by its API, as a sheet, and as a page. */
+const dieselTable: DatedTable = {
+  vocabulary: 'diesel prices',
+  forms: [
+    { ...price, names: { day: ['period'], series: ['series'], value: ['value'] }, series: usDieselSeries },
+    // The row after the keys has the names of the columns.
+    { ...price, names: { day: ['sourcekey'], series: [], value: ['emdepddptenusdpg'] }, linesBelow: 1 },
+    {
+      ...price,
+      names: { day: ['weekof'], series: [], value: [usDieselTitle, `${usDieselTitle}dollarspergallon`] },
+    },
+  ],
+  needed: `contain the series ${usDieselSeries} as the EIA publishes it: rows with the columns period, series and value; the sheet "Data 1" with its row "Sourcekey"; or the download of the series page with its row "Week of"`,
+  words: { day: 'week', value: 'price', one: `price of the series ${usDieselSeries}` },
+  blank: /^(na|w|-+)?$/i,
+  daysMax: dieselWeeksMax,
+}
 
 /**
  * Reads the weekly diesel prices of the EIA, in each of the forms in which it publishes them:
@@ -28,46 +56,9 @@ const problemsMax = 20
  *   // [{ week: '2026-03-02', mills: 3879 }]
  */
 export async function readDieselFile(file: FileBytes, cells: CellSettings = {}): Promise<DieselPrice[]> {
-  const { lines } = await readTable(await asCsv(file), {
-    vocabulary: 'diesel prices',
-    ...cells,
-    cellsMax,
-    bytesMax: datedFileBytesMax,
-  })
-  const data = lines.map(({ cells }) => cells)
-  const form = apiForm(data) ?? sheetForm(data) ?? pageForm(data)
-  if (form === null) {
-    throw refused(
-      `The file must contain the series ${usDieselSeries} as the EIA publishes it: rows with the columns period, series and value; the sheet "Data 1" with its row "Sourcekey"; or the download of the series page with its row "Week of".`,
-    )
-  }
-  const prices = new Map<string, number>()
-  const problems: string[] = []
-  for (const [index, cells] of data.entries()) {
-    if (index <= form.header || !form.isRead(cells)) continue
-    if (problems.length >= problemsMax) break
-    const line = lines[index]?.line
-    const read = readWeek(cells[form.week] ?? '', cells[form.price] ?? '')
-    if (read === null) continue
-    if ('wrong' in read) problems.push(`Line ${line}: ${read.wrong}`)
-    else if ((prices.get(read.week) ?? read.mills) !== read.mills) {
-      problems.push(
-        `Line ${line}: the week ${read.week} has another price on an earlier line; keep one of them.`,
-      )
-    } else prices.set(read.week, read.mills)
-  }
-  if (problems.length > 0) throw new ImportFileError(problems.map(fileProblem))
-  if (prices.size > dieselWeeksMax) {
-    throw refused(`The file must have at most ${dieselWeeksMax.toLocaleString('en-US')} weeks.`)
-  }
-  if (prices.size === 0) throw refused(`The file has no price of the series ${usDieselSeries}.`)
-  return [...prices]
-    .map(([week, mills]) => ({ week, mills }))
-    .sort((one, other) => (one.week < other.week ? -1 : 1))
+  const prices = await readDatedFile(await asCsv(file), dieselTable, cells)
+  return prices.map(({ day, value }) => ({ week: day, mills: value }))
 }
-
-/** The most cells of the file: ten times the largest file of the EIA with all its regions. */
-const cellsMax = 250_000
 
 /** Converts an answer of the API to CSV. Returns any other file unchanged. */
 async function asCsv(file: FileBytes): Promise<FileBytes> {
@@ -86,7 +77,7 @@ async function asCsv(file: FileBytes): Promise<FileBytes> {
 /** The EIA publishes a workbook of Excel 97, which is not read. */
 function refuseXls(first: Buffer): void {
   if (first.subarray(0, 4).toString('latin1') === '\u00d0\u00cf\u0011\u00e0') {
-    throw refused('The file is an Excel workbook (.xls). Save it as .xlsx and send that file.')
+    throw refused(['The file is an Excel workbook (.xls). Save it as .xlsx and send that file.'])
   }
 }
 
@@ -100,63 +91,6 @@ function csvOfAnswer(text: string): string {
   const data = answer.response?.data
   const rows = Array.isArray(data) ? (data as (Record<string, unknown> | null)[]) : []
   const fields = ['period', 'series', 'value']
-  refuseCells(rows.length * fields.length, cellsMax)
+  refuseCells(rows.length * fields.length, datedCellsMax)
   return Papa.unparse({ fields, data: rows.map((row) => fields.map((field) => String(row?.[field] ?? ''))) })
 }
-
-/** Where the weeks and prices of a file are: the row of its header and two columns, from 0. */
-interface DieselForm {
-  readonly header: number
-  readonly week: number
-  readonly price: number
-  readonly isRead: (cells: readonly string[]) => boolean
-}
-
-function apiForm(data: readonly (readonly string[])[]): DieselForm | null {
-  const header = data.findIndex((cells) => cells.some((cell) => cell.trim().toLowerCase() === 'period'))
-  const names = (data[header] ?? []).map((cell) => cell.trim().toLowerCase())
-  const [week, series, price] = ['period', 'series', 'value'].map((name) => names.indexOf(name))
-  if (week === undefined || series === undefined || price === undefined) return null
-  if (week < 0 || series < 0 || price < 0) return null
-  const isRead = (cells: readonly string[]) => cells[series]?.trim().toUpperCase() === usDieselSeries
-  return data.some(isRead) ? { header, week, price, isRead } : null
-}
-
-const hasWeek = (cells: readonly string[]) => (cells[0] ?? '').trim() !== ''
-
-function sheetForm(data: readonly (readonly string[])[]): DieselForm | null {
-  const row = data.findIndex((cells) => cells[0]?.trim().toLowerCase() === 'sourcekey')
-  const price = (data[row] ?? []).findIndex((cell) => cell.trim().toUpperCase() === usDieselSeries)
-  // The row after the keys has the names of the columns.
-  return price < 0 ? null : { header: row + 1, week: 0, price, isRead: hasWeek }
-}
-
-function pageForm(data: readonly (readonly string[])[]): DieselForm | null {
-  const header = data.findIndex((cells) => /^week of$/i.test(cells[0]?.trim() ?? ''))
-  const price = (data[header] ?? []).findIndex((cell) => usDieselTitle.test(cell))
-  return price < 0 ? null : { header, week: 0, price, isRead: hasWeek }
-}
-
-function readWeek(
-  weekCell: string,
-  priceCell: string,
-): { readonly week: string; readonly mills: number } | { readonly wrong: string } | null {
-  const written = cellText(priceCell) ?? ''
-  if (/^(na|w|-+)?$/i.test(written)) return null
-  const week = readCell(cellText(weekCell) ?? '', readDay)
-  if ('wrong' in week) {
-    return {
-      wrong: `the week ${quoted(weekCell)} must be a date such as 2026-03-02 or Mar 02, 2026.`,
-    }
-  }
-  const match = /^\$?(\d+)(?:\.(\d{1,3})0*)?$/.exec(written)
-  const mills =
-    match === null ? Number.NaN : Number(match[1]) * 1000 + Number((match[2] ?? '').padEnd(3, '0'))
-  if (mills >= millsMin && mills <= millsMax) return { week: week.value, mills }
-  return {
-    wrong: `the price ${quoted(priceCell)} must be dollars per gallon from 0.500 to 20.000, with at most three decimals.`,
-  }
-}
-
-const fileProblem = (detail: string) => ({ code: 'header' as const, row: null, column: null, detail })
-const refused = (detail: string) => new ImportFileError([fileProblem(detail)])

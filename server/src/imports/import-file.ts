@@ -25,6 +25,7 @@ import {
   reasonOf,
   type TenantId,
 } from '../database/session/index.ts'
+import { yieldBetweenSteps } from '../runtime/index.ts'
 import {
   type FileBytes,
   ImportFileError,
@@ -34,7 +35,7 @@ import {
   tablePieces,
 } from '../tables/index.ts'
 import { amountsLikeIds, SameId } from './column-content.ts'
-import { type Columns, readColumns, withCurrencyAbove } from './columns.ts'
+import { type Columns, matchColumns, withCurrencyAbove } from './columns.ts'
 import { ErrorCauses } from './error-causes.ts'
 import { type DateSettings, FileDates, type SeenInFile, seeDates } from './file-dates.ts'
 import { cellSettings } from './file-settings.ts'
@@ -107,8 +108,8 @@ export async function openImport(
     ...cellSettings({ sheet, map }),
     workbook,
   })
-  const named = readColumns(csv.header, map)
-  const read = 'problems' in named ? named : withCurrencyAbove(named.columns, csv.aboveHeader)
+  const matched = await yieldBetweenSteps(matchColumns(csv.header, map))
+  const read = matched.problems.length > 0 ? matched : withCurrencyAbove(matched.columns, csv.aboveHeader)
   if ('problems' in read) {
     const row = csv.headerLine
     throw new ImportFileError(

@@ -1,4 +1,11 @@
-import { headerTerms, type MarketFileField, type MarketMeaning, marketMeaning } from '../csv/index.ts'
+import {
+  type Candidate,
+  headerTerms,
+  type MarketFileField,
+  type MarketMeaning,
+  marketMeaning,
+  matchFields,
+} from '../csv/index.ts'
 
 /** The columns with the rates of one equipment, or of all equipment. */
 export interface RateColumns {
@@ -26,9 +33,8 @@ export interface ChosenColumns {
   readonly isContractOnly: boolean
 }
 
-interface Candidate extends MarketMeaning {
+interface NamedColumn extends MarketMeaning, Candidate<MarketFileField> {
   readonly name: string
-  readonly index: number
 }
 
 const amounts: ReadonlySet<MarketFileField> = new Set(['low', 'mid', 'high', 'range', 'fuel', 'sample'])
@@ -39,9 +45,10 @@ const amounts: ReadonlySet<MarketFileField> = new Set(['low', 'mid', 'high', 'ra
  * and no rate is for all equipment, each column with an equipment in its name gives a rate.
  */
 export function chooseColumns(header: readonly string[], kind: string | undefined): ChosenColumns {
-  const known = header.flatMap((cell, index): Candidate[] => {
+  const known = header.flatMap((cell, at): NamedColumn[] => {
     const meaning = marketMeaning(cell)
-    return meaning === null ? [] : [{ ...meaning, name: cell.trim(), index }]
+    const name = cell.trim()
+    return meaning === null ? [] : [{ ...meaning, name, at, rank: rankOf(meaning, name) }]
   })
   const rates = known.filter(({ field }) => field === 'mid')
   const wanted = kind === 'sell' && rates.some(({ market }) => market === 'contract') ? 'contract' : 'spot'
@@ -100,7 +107,7 @@ export function chooseColumns(header: readonly string[], kind: string | undefine
 }
 
 /** Whether a column of amounts without an equipment in its name is unused because the file has a column for each equipment. */
-function belongsToNoEquipment({ field }: Candidate, equipment: string | null): boolean {
+function belongsToNoEquipment({ field }: NamedColumn, equipment: string | null): boolean {
   return equipment !== null && amounts.has(field)
 }
 
@@ -110,40 +117,37 @@ function isVague(field: MarketFileField, name: string): boolean {
   return field === 'as_of' && /^(week|month)$/i.test(name)
 }
 
-function columnsOf(candidates: readonly Candidate[], equipment: string | null): RateColumns {
-  const rank = ({ market, unit, field, name, index, currency }: Candidate) =>
-    (currency === null || currency === 'USD' ? 0 : 8_000) +
-    (market === null ? 4_000 : 0) +
-    (unit === 'per mile' ? 2_000 : 0) +
-    (isVague(field, name) ? 1_000 : 0) +
-    index / 1_000
-  const ranked = [...candidates].sort((one, other) => rank(one) - rank(other))
-  const first = new Map<MarketFileField, Candidate>()
-  const otherBasis: string[] = []
-  const otherCurrency: string[] = []
-  const mid = ranked.find(({ field }) => field === 'mid')
+/** Of several columns for a field, the one with the lowest rank is read. */
+function rankOf({ market, unit, field, currency }: MarketMeaning, name: string): number {
+  return (
+    (currency === null || currency === 'USD' ? 0 : 8) +
+    (market === null ? 4 : 0) +
+    (unit === 'per mile' ? 2 : 0) +
+    (isVague(field, name) ? 1 : 0)
+  )
+}
+
+function columnsOf(candidates: readonly NamedColumn[], equipment: string | null): RateColumns {
+  const mid = matchFields(candidates, 'first').of.get('mid')
   const basis = basisNamed(mid?.name ?? '')
-  const isOfMid = ({ currency }: Candidate) => (currency ?? 'USD') === (mid?.currency ?? 'USD')
-  for (const one of ranked) {
-    if (first.has(one.field)) continue
-    const named = basisNamed(one.name)
-    const isOther = named !== null && named !== basis && ['low', 'high', 'range'].includes(one.field)
-    if (isOther) otherBasis.push(one.name)
-    else if (amounts.has(one.field) && !isOfMid(one)) {
-      // With a currency in the name of the rate only, the other columns are in the same one.
-      if (one.currency === null) first.set(one.field, one)
-      else otherCurrency.push(one.name)
-    } else first.set(one.field, one)
-  }
+  const isOfOtherBasis = ({ name, field }: NamedColumn) =>
+    ['low', 'high', 'range'].includes(field) && ![null, basis].includes(basisNamed(name))
+  // With a currency in the name of the rate only, the other columns are in the same one.
+  const isOfOtherCurrency = ({ field, currency }: NamedColumn) =>
+    amounts.has(field) && currency !== null && currency !== (mid?.currency ?? 'USD')
+  const { of } = matchFields(
+    candidates.filter((one) => one === mid || !(isOfOtherBasis(one) || isOfOtherCurrency(one))),
+    'first',
+  )
+  const otherBasis = candidates.filter(isOfOtherBasis)
+  const otherCurrency = candidates.filter((one) => one.field !== 'mid' && isOfOtherCurrency(one))
   return {
     equipment,
-    otherBasis,
-    otherCurrency,
+    otherBasis: otherBasis.map(({ name }) => name),
+    otherCurrency: otherCurrency.map(({ name }) => name),
     currency: mid?.currency ?? null,
-    at: new Map([...first].map(([field, { index }]) => [field, index])),
-    units: new Map(
-      [...first].flatMap(([field, { unit }]) => (unit === null ? [] : [[field, unit] as const])),
-    ),
+    at: new Map([...of].map(([field, { at }]) => [field, at])),
+    units: new Map([...of].flatMap(([field, { unit }]) => (unit === null ? [] : [[field, unit] as const]))),
     basis,
   }
 }

@@ -1,5 +1,13 @@
-import { type Cell, headerTerms, isStored, quoted, statedAmount } from '../csv/index.ts'
-import { isPastedAmount, type PastedField } from './pasted-names.ts'
+import {
+  amountFields,
+  type Cell,
+  headerFault,
+  headerTerms,
+  isStored,
+  quoted,
+  statedAmount,
+} from '../csv/index.ts'
+import type { PastedField } from './pasted-names.ts'
 import type { OwnCurrency } from './row-currencies.ts'
 
 /** What the name of a column states about its amounts. */
@@ -11,19 +19,16 @@ export function amountTerms(names: readonly string[], fields: readonly (PastedFi
   return new Map(
     fields.flatMap((field, at): [PastedField, Terms][] => {
       const column = names[at] ?? ''
-      return field === null || !isPastedAmount(field) ? [] : [[field, { ...headerTerms(column), column }]]
+      return field === null || !amountFields.has(field) ? [] : [[field, { ...headerTerms(column), column }]]
     }),
   )
 }
 
 /** The problem of a column whose name says that its amounts are not US or Canadian dollars per load; null without one. */
 export function headerProblem(named: NamedTerms): string | null {
-  for (const { column, unit, currencies } of named.values()) {
-    const start = `The column ${quoted(column)} has amounts`
-    if (unit !== null) return `${start} ${unit}. Paste a column with dollars per load, or leave it out.`
-    if (currencies.length > 1 || !currencies.every(isStored)) {
-      return `${start} in ${currencies.join(' and ')}. Only US and Canadian dollars are stored; convert the amounts, or leave the column out.`
-    }
+  for (const { column } of named.values()) {
+    const fault = headerFault(column)
+    if (fault !== null) return `The column ${quoted(column)} ${fault}. Convert them, or leave the column out.`
   }
   return null
 }

@@ -10,9 +10,13 @@ import { readAnyPlace, readPlaceParts } from '#geography/read-place.ts'
 import {
   cellText,
   dateColumns,
-  foldedHeader,
+  guessedInPastes,
+  headerNames,
+  knownNames,
+  matchFields,
   noDates,
   orderConflict,
+  quoteCandidates,
   readDay,
   readDayNear,
   readMoney,
@@ -23,7 +27,7 @@ import {
 import { textRows } from '../tables/index.ts'
 import { type DateSettings, orderNote } from './file-dates.ts'
 import { amountTerms, headerProblem } from './pasted-amounts.ts'
-import { isPastedName, type PastedField, pastedFieldsNamed, stateNames, zipNames } from './pasted-names.ts'
+import { type PastedField, pastedFieldOf } from './pasted-names.ts'
 import { type PastedAnswer, type PastedRow, pastedRow, stateWithZip } from './pasted-rows.ts'
 
 type Field = PastedField
@@ -70,7 +74,6 @@ const fitting: Readonly<Partial<Record<Field, (cell: string) => boolean>>> = {
   miles: isMoney,
   pickup_date: isDate,
 }
-const fits = (field: Field) => fitting[field] ?? isWord
 
 /** The columns of a text. A column has a kind if at least half of its cells fit: the others may contain mistakes. */
 class Cells {
@@ -115,31 +118,14 @@ class Cells {
   }
 }
 
-/** Assigns columns by their names. When a name has two meanings, the cells decide. */
-function* fieldsByName(names: readonly string[], cells: Cells): Steps<(Field | null)[]> {
-  const fields: (Field | null)[] = []
-  for (const [at, name] of names.entries()) {
-    const folded = foldedHeader(name)
-    const end = fields.findLast((field) => field?.startsWith('origin') || field?.startsWith('destination'))
-    const place = end?.startsWith('origin') ? 'origin' : end === undefined ? null : 'destination'
-    const ofPlace: readonly Field[] =
-      place === null
-        ? []
-        : stateNames.has(folded)
-          ? [`${place}_state`]
-          : zipNames.has(folded)
-            ? [`${place}_zip`]
-            : []
-    const may = [...ofPlace, ...pastedFieldsNamed(name)].filter((field) => !fields.includes(field))
-    let best: Field | undefined
-    for (const field of may) {
-      if (!(yield* cells.mostly(at, fits(field)))) continue
-      best = field
-      break
-    }
-    fields.push(best ?? may[0] ?? null)
-  }
-  return fields
+/** Assigns columns by their names. If a name means fields of different kinds, the cells decide. */
+function* fieldsByName(header: readonly string[], cells: Cells): Steps<(Field | null)[]> {
+  const names = yield* headerNames(header)
+  const fits = (at: number, field: Field) => cells.mostly(at, fitting[field] ?? isWord)
+  const table = { fieldOf: pastedFieldOf, guesses: guessedInPastes, fits }
+  const { of } = matchFields(yield* quoteCandidates(names, table), 'first')
+  const fieldAt = new Map([...of].map(([field, { at }]) => [at, field]))
+  return header.map((_, at) => fieldAt.get(at) ?? null)
 }
 
 /**
@@ -236,7 +222,7 @@ function linesOf(text: string): { lines: Line[]; isComma: boolean } {
 
 function isHeader(cells: readonly string[]): boolean {
   const filled = cells.filter((cell) => cell !== '')
-  const names = filled.filter(isPastedName)
+  const names = filled.filter((cell) => knownNames([cell]) > 0)
   return names.length >= 2 && names.length * 2 >= filled.length && !filled.some((cell) => /\d{3}/.test(cell))
 }
 

@@ -1,3 +1,4 @@
+import { finished } from '#engine/steps.ts'
 import {
   amountFields,
   cellText,
@@ -76,7 +77,7 @@ export class RefusedFile {
   /** The pairs of a map by which a header is read as the file was. Columns that are read so by their names alone need none. */
   #pairs(header: readonly string[]): string[] {
     const { bases, chosen, constants, fileCurrency, positions, sameIds, words } = this.#columns
-    const byName = matchColumns(header).columns.positions
+    const byName = finished(matchColumns(header)).columns.positions
     const ofField = (field: ImportFieldName) => {
       const constant = constants[field]
       if (constant !== undefined) return [`${field}==${valueText(constant)}`]

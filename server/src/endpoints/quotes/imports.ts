@@ -37,6 +37,7 @@ import {
   storedColumns,
   undoRowsTotal,
 } from '../../imports/index.ts'
+import { yieldBetweenSteps } from '../../runtime/index.ts'
 import { type BeforeBody, type Call, Reply, type ServedEndpoint, serve } from '../endpoint-call.ts'
 import type { Parts } from '../parts.ts'
 import { refuseWithHiddenCustomers } from './hidden-customers.ts'
@@ -305,7 +306,9 @@ async function refuseAround(
 }
 
 export const importEndpoints: ServedEndpoint[] = [
-  serve(matchImportColumns, async ({ body }) => matchAnswer(matchColumns(body.headers, body.map))),
+  serve(matchImportColumns, async ({ body }) =>
+    matchAnswer(await yieldBetweenSteps(matchColumns(body.headers, body.map))),
+  ),
 
   serve(
     readImportHeader,

@@ -1,0 +1,109 @@
+import { datedFileBytesMax } from '#contract/limits.ts'
+import {
+  cellText,
+  matchFields,
+  namedCandidates,
+  quoted,
+  readCell,
+  readDay,
+  type Vocabulary,
+} from '../csv/index.ts'
+import { type FileBytes, ImportFileError, readTable } from '../tables/index.ts'
+import type { CellSettings } from './file-settings.ts'
+
+const dated = ['day', 'value', 'series'] as const
+
+/** A form of a file with a value for each day: the names of its columns, and how its values are read. */
+interface DatedForm {
+  readonly names: Readonly<Record<(typeof dated)[number], readonly string[]>>
+  /** The only series that is read, if the file has a column of series. */
+  readonly series?: string
+  /** The lines between the names of the columns and the rows. */
+  readonly linesBelow?: number
+  /** Null for a value that is wrong. */
+  readonly read: (written: string) => number | null
+  /** What a value must be. */
+  readonly must: string
+}
+
+export interface DatedTable {
+  readonly vocabulary: Vocabulary
+  readonly forms: readonly DatedForm[]
+  /** What a file must have, worded to follow "The file must". */
+  readonly needed: string
+  /** The words for a day, a value and what a file has at least one of. */
+  readonly words: { readonly day: string; readonly value: string; readonly one: string }
+  /** The cells of days without a value. */
+  readonly blank: RegExp
+  readonly daysMax: number
+}
+
+/** The most cells of the file: ten times the largest file of the EIA with all its regions, and more than the Bank of Canada has. */
+export const datedCellsMax = 250_000
+const problemsMax = 20
+
+/**
+ * Reads a file with a value for each day, in the first of its forms that it has. Days without a value are left out.
+ *
+ * @returns the values, oldest day first
+ * @throws ImportFileError with the line and the remedy, if the file has another form or a value or date that cannot be read
+ */
+export async function readDatedFile(
+  file: FileBytes,
+  { vocabulary, forms, needed, words, blank, daysMax }: DatedTable,
+  settings: CellSettings,
+): Promise<{ readonly day: string; readonly value: number }[]> {
+  const limits = { cellsMax: datedCellsMax, bytesMax: datedFileBytesMax }
+  const { lines } = await readTable(file, { vocabulary, ...settings, ...limits })
+  const found = formOf(
+    lines.map(({ cells }) => cells),
+    forms,
+  )
+  if (found === null) throw refused([`The file must ${needed}.`])
+  const values = new Map<string, number>()
+  const problems: string[] = []
+  for (const { line, cells } of lines.slice(found.first)) {
+    const written = cellText(cells[found.valueAt]) ?? ''
+    if (!found.isRead(cells) || blank.test(written)) continue
+    if (problems.length >= problemsMax) break
+    const wrong = (detail: string) => problems.push(`Line ${line}: ${detail}.`)
+    const day = readCell(cellText(cells[found.dayAt]) ?? '', readDay)
+    const value = found.form.read(written)
+    if ('wrong' in day) {
+      wrong(
+        `the ${words.day} ${quoted(cells[found.dayAt] ?? '')} must be a date such as 2026-03-02 or Mar 02, 2026`,
+      )
+    } else if (value === null) wrong(`the ${words.value} ${quoted(written)} must be ${found.form.must}`)
+    else if ((values.get(day.value) ?? value) !== value) {
+      wrong(`the ${words.day} ${day.value} has another ${words.value} on an earlier line; keep one of them`)
+    } else values.set(day.value, value)
+  }
+  if (problems.length > 0) throw refused(problems)
+  if (values.size === 0) throw refused([`The file has no ${words.one}.`])
+  if (values.size > daysMax) {
+    throw refused([`The file must have at most ${daysMax.toLocaleString('en-US')} ${words.day}s.`])
+  }
+  return [...values]
+    .map(([day, value]) => ({ day, value }))
+    .sort((one, other) => (one.day < other.day ? -1 : 1))
+}
+
+function formOf(data: readonly (readonly string[])[], forms: readonly DatedForm[]) {
+  for (const form of forms) {
+    for (const [line, cells] of data.entries()) {
+      const { of } = matchFields(namedCandidates(cells, form.names), 'first')
+      const [dayAt, valueAt, seriesAt = -1] = dated.map((field) => of.get(field)?.at)
+      if (dayAt === undefined || valueAt === undefined) continue
+      const isRead = (row: readonly string[]) =>
+        form.series === undefined || row[seriesAt]?.trim().toUpperCase() === form.series
+      const first = line + 1 + (form.linesBelow ?? 0)
+      if (form.series === undefined || data.some(isRead)) return { form, first, dayAt, valueAt, isRead }
+    }
+  }
+  return null
+}
+
+/** The refusal of a file of rates. */
+export function refused(details: readonly string[]): ImportFileError {
+  return new ImportFileError(details.map((detail) => ({ code: 'header', row: null, column: null, detail })))
+}
