@@ -233,6 +233,7 @@ export const withoutTenant: Readonly<Record<string, string>> = {
   'installation.writeKeyNames': 'concerns the installation',
   'instances.leaveInstance': 'concerns the installation',
   'instances.seeInstance': 'concerns the installation',
+  'quote-conditions.isOfMode': 'makes a part of a query',
   'quote-conditions.isOfRateType': 'makes a part of a query',
   'quote-lists.sortKeyKind': 'computes a value',
   'offers.supersedingOf': 'computes a value',

@@ -24,6 +24,7 @@ const withoutCanary = [
   'quotes.outcome_source',
   'quotes.quoted_basis',
   'quotes.quoted_currency',
+  'quotes.mode',
   'quotes.rate_type',
   'quotes.truck_basis',
   'quotes.truck_currency',

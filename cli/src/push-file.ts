@@ -14,6 +14,7 @@ import {
   readOutcome,
   readReason,
   readSentCharges,
+  readSentStops,
   StatedCurrencies,
   statedAmount,
   statedCharges,
@@ -228,8 +229,11 @@ function readPushRow(cells: readonly string[], file: PushFile): Pick<PushRow, 'q
       case 'miles':
       case 'currency':
       case 'rateType':
+      case 'mode':
       case 'text':
         return read<string | number | null>(field, quoteCells[unit])
+      case 'stops':
+        return read(field, readSentStops)
       case 'day':
         return read(field, file.dates.readerOf(field).day)
     }
@@ -239,7 +243,6 @@ function readPushRow(cells: readonly string[], file: PushFile): Pick<PushRow, 'q
   const outcome = read('outcome', readOutcome)
   const reason = outcome?.reason ?? read('outcome_reason', (cell) => ({ value: readReason(cell) }))
   const decidedAt = time('decided_at')
-  const isDecided = outcome?.outcome === 'won' || outcome?.outcome === 'lost'
   const values = Object.fromEntries(pushedCells.map(({ name, unit }) => [name, sent(name, unit)]))
   if (typeof values.quoted_currency === 'string') say('quoted_currency', values.quoted_currency)
   errors.push(...settleCurrency(values, currencies))
@@ -250,7 +253,7 @@ function readPushRow(cells: readonly string[], file: PushFile): Pick<PushRow, 'q
     ...values,
     outcome: outcome?.outcome,
     ...(outcome?.outcome === 'lost' ? { outcome_reason: reason } : {}),
-    ...(isDecided ? { decided_at: decidedAt } : {}),
+    ...(outcome?.outcome === 'won' || outcome?.outcome === 'lost' ? { decided_at: decidedAt } : {}),
   }
   return { quote, errors }
 }

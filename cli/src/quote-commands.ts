@@ -35,6 +35,8 @@ interface QuoteOptions {
   readonly currency?: string
   readonly miles?: string
   readonly rateType?: string
+  readonly mode?: string
+  readonly stops?: string
   readonly pickupDate?: string
   readonly repName?: string
   readonly quotedAt?: string
@@ -58,6 +60,8 @@ const addQuote: AddCommands = (program, action) => {
     .option('--currency <currency>', 'the currency of all amounts: USD or CAD')
     .option('--miles <miles>', 'the loaded miles; computed from the places if absent')
     .option('--rate-type <type>', 'spot or contract')
+    .option('--mode <mode>', 'truckload, partial, ltl, drayage or intermodal')
+    .option('--stops <places>', 'between origin and destination: "Memphis, TN; Nashville, TN"')
     .option('--pickup-date <day>', 'YYYY-MM-DD')
     .option('--rep-name <name>', 'who quoted: a name or an e-mail address')
     .option('--quoted-at <time>', 'when it was quoted, ISO 8601; default now')
@@ -92,6 +96,8 @@ const addQuote: AddCommands = (program, action) => {
             quoted_currency: own.currency as PushedQuote['quoted_currency'],
             miles: amount(own.miles, '--miles'),
             rate_type: own.rateType as PushedQuote['rate_type'],
+            mode: own.mode as PushedQuote['mode'],
+            stops: own.stops?.split(';').map((place) => place.trim()),
             pickup_date: own.pickupDate,
             rep_name: own.repName,
             quoted_at: own.quotedAt,

@@ -24,6 +24,7 @@ interface Compared {
   readonly amounts: 'linehaul' | 'all_in'
   readonly converted: number
   readonly kept_apart: number
+  readonly other_modes?: number
 }
 
 /**
@@ -33,24 +34,35 @@ interface Compared {
  */
 export function basisText(basis: Compared | undefined): string | null {
   if (basis === undefined) return null
-  const { amounts, converted, kept_apart: apart } = basis
+  const { amounts, converted, kept_apart: apart, other_modes: others = 0 } = basis
   const quotes = (count: number) => `${count} quote${count === 1 ? '' : 's'}`
-  const others = [
+  const counts = [
     ...(converted === 0 ? [] : [`${quotes(converted)} converted`]),
     ...(apart === 0 ? [] : [`${quotes(apart)} left out`]),
+    ...(others === 0 ? [] : [`${quotes(others)} of other modes or with stops not counted`]),
   ]
   const said = `${amounts === 'all_in' ? 'all-in' : 'linehaul'}, US dollars`
-  return others.length === 0 ? said : `${said}; ${others.join(', ')}`
+  return counts.length === 0 ? said : `${said}; ${counts.join(', ')}`
 }
 
-/** A line about the quotes that statistics leave out, for an answer without data; none without such quotes. */
+/** Lines about the quotes that statistics leave out, for an answer without data; none without such quotes. */
 export function leftOutText(basis: Compared | undefined): string[] {
-  if (basis === undefined || basis.kept_apart === 0) return []
-  const { kept_apart: apart } = basis
+  const { kept_apart: apart = 0, other_modes: others = 0 } = basis ?? {}
   return [
-    apart === 1
-      ? '1 quote is left out, because it cannot be converted to the basis and currency of the statistics.'
-      : `${apart} quotes are left out, because they cannot be converted to the basis and currency of the statistics.`,
+    ...(apart === 0
+      ? []
+      : [
+          apart === 1
+            ? '1 quote is left out, because it cannot be converted to the basis and currency of the statistics.'
+            : `${apart} quotes are left out, because they cannot be converted to the basis and currency of the statistics.`,
+        ]),
+    ...(others === 0
+      ? []
+      : [
+          others === 1
+            ? '1 quote of another mode or with stops is not counted.'
+            : `${others} quotes of other modes or with stops are not counted.`,
+        ]),
   ]
 }
 

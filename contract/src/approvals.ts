@@ -53,6 +53,8 @@ export const Approval = Type.Object({
       quoted_currency: shownCurrency('rate and counter_rate'),
       miles: quotedFields.miles,
       rate_type: quotedFields.rate_type,
+      mode: quotedFields.mode,
+      stops: quotedFields.stops,
     }),
   ),
   reasons: Type.Array(Type.String(), {
@@ -93,6 +95,8 @@ export const exampleApproval = {
       quoted_currency: null,
       miles: null,
       rate_type: null,
+      mode: null,
+      stops: [],
     },
   ],
   reasons: ['$1,900 is below the minimum of $2,000 (rule 3, because: customer Harvest Table Foods).'],

@@ -29,6 +29,8 @@ export const pastedFields = [
   'miles',
   'pickup_date',
   'rate_type',
+  'mode',
+  'stops',
   'customer_name',
 ] as const
 

@@ -2,6 +2,7 @@ import Type from 'typebox'
 import { endpoint } from './endpoint.ts'
 import { dollars, equipment, oneOf, place, positiveDollars, text, time } from './fields.ts'
 import { pushBytesMax, pushedItemsMax } from './limits.ts'
+import { sentStops } from './load-modes.ts'
 import {
   appliedItem,
   countedAs,
@@ -24,6 +25,7 @@ export const pushedQuote = Type.Object({
   external_id: externalId(ownId),
   origin: Type.Optional(place('Pickup city and state; sent together with destination')),
   destination: Type.Optional(place('Delivery city and state; sent together with origin')),
+  stops: sentStops,
   miles: Type.Optional(
     Type.Number({
       description: 'Loaded miles; computed from the places if absent. Sent together with origin',

@@ -21,6 +21,7 @@ import {
   quoteRequestBytesMax,
   quotesPerRequestMax,
 } from './limits.ts'
+import { ofMode, sentStops } from './load-modes.ts'
 import { Change, decisions, exampleQuote, openQuote, outcomeReasons, outcomes, Quote } from './quote.ts'
 import { quotedAdvice, quotedDetails, quotedValidity } from './quoted-details.ts'
 import { ComparedBasis, exampleBasis, quotedCharges } from './rate-basis.ts'
@@ -63,6 +64,7 @@ const quotedExample = {
 export const quoteToMake = Type.Object({
   origin: place('Pickup city and state'),
   destination: place('Delivery city and state'),
+  stops: sentStops,
   equipment: equipment('Equipment code'),
   quoted_rate: positiveDollars('The rate quoted to the customer'),
   estimated_cost: Type.Optional(dollars('The expected truck cost')),
@@ -189,6 +191,7 @@ const quoteFilters = {
   destination: Type.Optional(place('Only quotes to this place')),
   equipment: Type.Optional(equipment('Only quotes with this equipment')),
   rate_type: ofRateType,
+  mode: ofMode,
   customer: Type.Optional(text('Only quotes for this customer, any case')),
   quoted_by: Type.Optional({ ...recordId, description: 'Only quotes of this user' }),
   carrier: Type.Optional(text('Only quotes with this carrier, any case')),

@@ -1,6 +1,7 @@
 import Type from 'typebox'
 import { laneRef, nullable } from './fields.ts'
 import { forecastQuotesPerPushMax } from './limits.ts'
+import { shownMode, shownStops } from './load-modes.ts'
 import { currencies, rateBases, shownBasis, shownCharge, shownCharges, shownCurrency } from './rate-basis.ts'
 import { rateTypes } from './rate-types.ts'
 
@@ -90,6 +91,8 @@ export const quotedFields = {
     ...nullable(Type.Enum([...rateTypes])),
     description: 'Spot or contract. null: the default of the brokerage',
   },
+  mode: shownMode,
+  stops: shownStops,
   valid_until: { ...moment, description: 'Until when the quoted rate is valid, if known' },
   counter_rate: {
     ...money,
@@ -233,6 +236,8 @@ export const exampleQuote: Quote = {
   external_id: null,
   rep_name: null,
   rate_type: null,
+  mode: null,
+  stops: [],
   valid_until: null,
   quoted_rate: 2150,
   quoted_basis: null,

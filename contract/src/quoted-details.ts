@@ -1,11 +1,13 @@
 import Type from 'typebox'
 import { day, oneOf, text, wholeNumber } from './fields.ts'
 import { adviceLengthMax, adviceMinutes, validHoursMax } from './limits.ts'
+import { sentMode } from './load-modes.ts'
 import { rateTypes } from './rate-types.ts'
 
 /** Fields of a quote beside places and amounts, in pushes, quote requests and requotes. */
 export const quotedDetails = {
   rate_type: Type.Optional(oneOf('Whether the rate is for one load or for a period', rateTypes)),
+  mode: sentMode,
   pickup_date: Type.Optional(day('Date of pickup')),
 }
 

@@ -4,6 +4,7 @@ import { Estimate, Optimum, trustLevels } from './estimate.ts'
 import { equipment, nullable, place, positiveDollars, text } from './fields.ts'
 import { ItemFieldError } from './insight-batch.ts'
 import { adviceMinutes, quoteRequestBytesMax, quotesPerRequestMax } from './limits.ts'
+import { sentStops } from './load-modes.ts'
 import { AppliedRules, OutsideRules } from './pricing-rules.ts'
 import { quotedDetails } from './quoted-details.ts'
 import { quotedCharges } from './rate-basis.ts'
@@ -25,6 +26,7 @@ const exampleRules = {
 export const deskQuote = Type.Object({
   origin: place('Pickup city and state'),
   destination: place('Delivery city and state'),
+  stops: sentStops,
   equipment: Type.Optional(equipment('Equipment code; all types if absent')),
   quoted_rate: Type.Optional(
     positiveDollars(
@@ -42,6 +44,7 @@ export const deskQuote = Type.Object({
     }),
   ),
   rate_type: quotedDetails.rate_type,
+  mode: quotedDetails.mode,
   ...quotedCharges,
   counter_offer: Type.Optional(
     Type.Object(
@@ -116,6 +119,12 @@ export const adviseQuotes = endpoint({
           rate: nullable(
             Type.Number({ description: 'The rate that the estimate is for; null if there is none' }),
           ),
+          not_priced: Type.Optional(
+            Type.String({
+              description:
+                'Why the load has no price: it has stops, or another mode than truckload. Absent for a direct truckload. Such a result has no estimate and no optimum; pricing rules apply to the cost that was sent',
+            }),
+          ),
           estimate: nullable(Estimate),
           optimum: nullable(Optimum),
           warnings: RateWarnings,
@@ -131,7 +140,7 @@ export const adviseQuotes = endpoint({
           },
           counter_offer: {
             ...nullable(AfterCounterOffer),
-            description: 'null without counter_offer in the request',
+            description: 'null without counter_offer in the request, and for a load without a price',
           },
         }),
         Type.Object({

@@ -110,6 +110,13 @@ export const ComparedBasis = Type.Object({
       'Quotes of the selection that are not counted, because an amount is on the other basis and neither its fuel charge nor the surcharge of the day is known, or because it is in Canadian dollars and the exchange rate of the day is not known',
   }),
   kept_apart_in_cad: Type.Integer({ description: 'Those of them with an amount in Canadian dollars' }),
+  other_modes: Type.Optional(
+    Type.Integer({
+      description:
+        'Quotes of the selection that are not counted, because they have stops or another mode than truckload; absent if there are none',
+      minimum: 1,
+    }),
+  ),
 })
 export const exampleBasis: Type.Static<typeof ComparedBasis> = {
   currency: 'USD',

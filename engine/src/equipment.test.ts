@@ -29,7 +29,6 @@ describe('equipmentCode', () => {
     ['PO', ['PO', 'Power Only', 'power only', 'POWER_ONLY', 'POWERONLY']],
     ['HS', ['HS', 'HOTSHOT', 'hot shot']],
     ['CON', ['CON', 'Conestoga']],
-    ['IMC', ['IMC', 'intermodal']],
   ]
   it.each(folded)('maps every spelling of %s to one code', (code, spellings) => {
     for (const spelling of spellings) expect([spelling, equipmentCode(spelling)]).toEqual([spelling, code])
@@ -110,10 +109,24 @@ describe('equipmentCode', () => {
     expect(equipmentFault('curtain side')).not.toMatch(/rate/)
   })
 
-  const modes = ['TL', 'ftl', 'LTL', 'PTL', 'Truckload', 'truck-load', 'Full Truckload', 'Partial', 'Trailer']
+  const modes = ['TL', 'ftl', 'Truckload', 'truck-load', 'Full Truckload', 'LTL/Partial', 'Trailer']
   it.each(modes)('refuses the mode %s by name', (text) => {
     expect(equipmentCode(text)).toBeNull()
     expect(equipmentFault(text)).toMatch(new RegExp(`such as V, R or F; ${text} is a mode, not equipment$`))
+  })
+
+  it.each([
+    ['LTL', 'ltl'],
+    ['less-than-truckload', 'ltl'],
+    ['Partial', 'partial'],
+    ['DRAYAGE', 'drayage'],
+    ['IMC', 'intermodal'],
+    ['Intermodal', 'intermodal'],
+  ])('refuses the mode %s, and says where it belongs', (text, mode) => {
+    expect(equipmentCode(text)).toBeNull()
+    expect(equipmentFault(text)).toMatch(
+      `; ${text} is a mode, not equipment: mode says ${mode}, and equipment what it moves in`,
+    )
   })
 
   const none = [

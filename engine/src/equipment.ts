@@ -1,3 +1,4 @@
+import { modeOfWord } from './load-mode.ts'
 import { isNotGiven } from './not-given.ts'
 
 /**
@@ -28,7 +29,6 @@ const SPELLINGS_OF_CODE: Readonly<Record<string, readonly string[]>> = {
   PO: ['POWER ONLY', 'POWER', 'PWR ONLY', 'TOW AWAY'],
   HS: ['HOTSHOT', 'HOT SHOT'],
   CON: ['CONESTOGA', 'CN', 'CONNIE', 'CONESTOGA TRAILER', 'FLATBED CONESTOGA', 'CONESTOGA FLATBED'],
-  IMC: ['INTERMODAL', 'INTERMODAL CONTAINER'],
 }
 
 /** The known codes, each with its usual name. @example equipmentKinds[0] // { code: 'V', name: 'van' } */
@@ -52,7 +52,7 @@ const CODE_OF_SPELLING: ReadonlyMap<string, string> = new Map(
 
 /**
  * Words that columns of equipment contain and that say how a load is sold, not what it needs. Each code would be a lane of its own, whose
- * history no answer for V, R or F counts. Intermodal is a mode, too, but it has a container: IMC.
+ * history no answer for V, R or F counts.
  */
 const MODES: ReadonlySet<string> = new Set(
   [
@@ -65,6 +65,7 @@ const MODES: ReadonlySet<string> = new Set(
       'PARTIAL LOAD',
       'PARTIAL TRUCKLOAD',
     ],
+    ...['DRAYAGE', 'DRAY', 'INTERMODAL', 'INTERMODAL CONTAINER', 'IMC', 'IMDL'],
     ...['LTL/PARTIAL', 'PARTIAL/LTL', 'FTL/LTL', 'TL/LTL', 'TRAILER', 'TRAILERS'],
   ].map(foldedGaps),
 )
@@ -129,11 +130,17 @@ export function knownEquipment(text: string): string | null {
  *
  * @example equipmentFault('2150') // 'an equipment code of ..., such as V, R or F; 2150 looks like a rate'
  * @example equipmentFault('FTL') // 'an equipment code of ..., such as V, R or F; FTL is a mode, not equipment'
+ * @example equipmentFault('LTL') // '...; LTL is a mode, not equipment: mode says ltl, and equipment what it moves in'
  */
 export function equipmentFault(text: string): string {
   const wanted = 'an equipment code of 1 to 20 letters, digits, "_" or "-", such as V, R or F'
   const trimmed = text.trim()
-  if (isMode(trimmed)) return `${wanted}; ${trimmed} is a mode, not equipment`
+  if (isMode(trimmed)) {
+    const mode = modeOfWord(trimmed)
+    const other =
+      mode === null || mode === 'truckload' ? '' : `: mode says ${mode}, and equipment what it moves in`
+    return `${wanted}; ${trimmed} is a mode, not equipment${other}`
+  }
   if (/[^\s]/.test(trimmed) && isNotGiven('equipment', trimmed))
     return `${wanted}; ${trimmed} names no equipment`
   if (!/^\$?\s?\d[\d.,]*$/.test(trimmed) || trimmed.length > 20) return wanted

@@ -36,13 +36,26 @@ export function roadMiles(from: Coordinates, to: Coordinates): number {
 }
 
 /**
- * Whether given miles can be the road miles between two points: at least 0.9 times the great-circle distance less 5 miles, because
- * cities have a size, and at most 3 times that distance plus 50 miles, because a load may have stops.
+ * Whether given miles can be the road miles of a route: at least 0.9 times the great-circle distance from point to point less 5 miles,
+ * because cities have a size, and at most 3 times that distance plus 50 miles, because a load may have stops that nobody stated.
  *
  * @example arePlausibleMiles(1257, dallas, atlanta) // true
  * @example arePlausibleMiles(500, dallas, atlanta) // false
  */
-export function arePlausibleMiles(miles: number, from: Coordinates, to: Coordinates): boolean {
-  const straight = greatCircleMiles(from, to)
+export function arePlausibleMiles(miles: number, ...route: readonly Coordinates[]): boolean {
+  const straight = sumOfLegs(route, greatCircleMiles)
   return miles >= straight * 0.9 - 5 && miles <= straight * 3 + 50
+}
+
+/** The sum of the miles from each point of a route to the next. @example sumOfLegs([dallas, memphis, atlanta], roadMiles) // 951.6 */
+export function sumOfLegs<Point extends Coordinates>(
+  route: readonly Point[],
+  between: (from: Point, to: Point) => number,
+): number {
+  let sum = 0
+  for (const [nth, to] of route.entries()) {
+    const from = route[nth - 1]
+    if (from !== undefined) sum += between(from, to)
+  }
+  return sum
 }

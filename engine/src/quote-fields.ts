@@ -1,3 +1,4 @@
+import type { Mode } from './load-mode.ts'
 import type { Currency, RateBasis } from './rate-basis.ts'
 
 /** How a quote enters the service: by a request of the quote desk or the API, a signed push, a row of a file, or a requote. */
@@ -6,7 +7,7 @@ export type QuoteWay = 'request' | 'push' | 'file' | 'requote'
 /**
  * The form in which the value of a field is saved. `rate`, `cost` and `charge` are whole cents: a rate is more than zero, a cost of
  * zero in a file means that it is not known, and a charge of zero means that there is none. `charges` are charges by name, as
- * `chargesText` writes them. A time is epoch milliseconds, a day is YYYY-MM-DD.
+ * `chargesText` writes them; stops are places, as `stopsText` writes them. A time is epoch milliseconds, a day is YYYY-MM-DD.
  */
 interface UnitValues {
   readonly place: string
@@ -18,6 +19,8 @@ interface UnitValues {
   readonly basis: RateBasis
   readonly currency: Currency
   readonly rateType: 'spot' | 'contract'
+  readonly mode: Mode
+  readonly stops: string
   readonly miles: number
   readonly text: string
   readonly time: number
@@ -289,6 +292,32 @@ export const quoteTable = {
     copiedByRequote: true,
     priced: true,
     csv: 'Rate type',
+  },
+  /** Null: a truckload. */
+  mode: {
+    ...text,
+    shown: 'mode',
+    sent: 'mode',
+    column: 'mode',
+    unit: 'mode',
+    ways: allWays,
+    stamp: 'mode',
+    copiedByRequote: true,
+    priced: true,
+    csv: 'Mode',
+  },
+  /** The places between origin and destination. */
+  stops: {
+    ...text,
+    shown: 'stops',
+    sent: 'stops',
+    column: 'stops',
+    unit: 'stops',
+    ways: ['request', 'push', 'file'],
+    stamp: 'places',
+    copiedByRequote: true,
+    priced: true,
+    csv: 'Stops',
   },
   validUntil: {
     ...text,

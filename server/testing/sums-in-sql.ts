@@ -22,6 +22,8 @@ const migration = (name: string) =>
 const between = (text: string, from: string, to: string) =>
   text.slice(text.indexOf(from), text.indexOf(to, text.indexOf(from)))
 
+const direct = `coalesce(mode, 'truckload') = 'truckload' and stops is null`
+
 /** Creates the view `counted_lanes` of earlier versions, which converts amounts in the database. The owner runs it. */
 export const countedQuotes = [
   between(migration('0006-quotes.sql'), 'create function on_basis', '-- The lanes that statistics count'),
@@ -33,7 +35,9 @@ export const countedQuotes = [
     ),
   )
     // The column was renamed since.
-    .replace('advice', 'forecast'),
+    .replace('advice', 'forecast')
+    // Since modes and stops, only direct truckloads count.
+    .replace('where voided_at is null', `where ${direct} and voided_at is null`),
   'grant select on counted_lanes to lanewise_service;',
 ].join('\n')
 
@@ -219,7 +223,13 @@ export async function readBasisCounts(
   filter: QuoteFilter,
 ): Promise<BasisCounts> {
   const { basis, mixed } = await comparedBasis(transaction, tenant)
-  if (!mixed) return { basis, ...noneConverted }
+  const { rows: others } = await sql<Pick<BasisCounts, 'notDirect'>>`
+    select count(*) as "notDirect" from quotes
+    where tenant_id = ${tenant} and not (${sql.raw(direct)})
+      and superseded_by is null and ${matching(filter, tenant)(expressionBuilder<Tables, 'quotes'>())}
+  `.execute(transaction)
+  const notDirect = others[0]?.notDirect ?? 0
+  if (!mixed) return { basis, ...noneConverted, notDirect }
   // Reads the view once for all these quotes, because each read of the view reads all days of fuel and exchange.
   const { rows } = await sql<
     BasisCounts['convertedBy'] & Pick<BasisCounts, 'notConverted' | 'notConvertedInCad'>
@@ -227,7 +237,7 @@ export async function readBasisCounts(
     with other as materialized (
       select lane_id, coalesce(${inCad}, false) as in_cad
       from quotes
-      where tenant_id = ${tenant} and (${says(basis === 'all_in' ? 'linehaul' : 'all_in')} or ${inCad})
+      where tenant_id = ${tenant} and ${sql.raw(direct)} and (${says(basis === 'all_in' ? 'linehaul' : 'all_in')} or ${inCad})
         and superseded_by is null and ${matching(filter, tenant)(expressionBuilder<Tables, 'quotes'>())}
     ), counted as materialized (
       select lane_id, coalesce(converted_by, 'none') as how from counted_lanes
@@ -239,9 +249,9 @@ export async function readBasisCounts(
     from other left join counted using (lane_id)
   `.execute(transaction)
   const [found] = rows
-  if (found === undefined) return { basis, ...noneConverted }
+  if (found === undefined) return { basis, ...noneConverted, notDirect }
   const { notConverted, notConvertedInCad, ...convertedBy } = found
-  return { basis, convertedBy, notConverted, notConvertedInCad }
+  return { basis, convertedBy, notConverted, notConvertedInCad, notDirect }
 }
 
 /** The condition of a figure, for amounts that can be compared as they are. */

@@ -57,6 +57,7 @@ const choices: Readonly<Record<string, readonly { readonly value: string; readon
   ],
   equipment: equipmentKinds.map(({ code, name }) => ({ value: code, label: `${code} (${name})` })),
   rate_type: pairsOf(['spot', 'contract']),
+  mode: pairsOf(['truckload', 'partial', 'ltl', 'drayage', 'intermodal']),
   cancelled: pairsOf(['yes', 'no']),
 }
 const ofAmounts = { currency: pairsOf(['USD', 'CAD']), basis: pairsOf(['linehaul', 'all_in']) }

@@ -226,6 +226,8 @@ export function sentQuote(quote: DeskQuote): PricedQuote & {
     pickup_date: quote.pickup === '' ? null : quote.pickup,
     miles: readMiles(quote.miles),
     rate_type: requestedRateType({ rate_type: quote.rateType }).rate_type ?? null,
+    mode: null,
+    stops: null,
     ...statedTerms(quote),
   }
 }

@@ -92,6 +92,8 @@ export const fieldNames: Readonly<Record<NonNullable<PastedColumn['field']>, str
   miles: 'miles',
   pickup_date: 'pickup date',
   rate_type: 'rate type',
+  mode: 'mode',
+  stops: 'stops',
   customer_name: 'customer',
 }
 

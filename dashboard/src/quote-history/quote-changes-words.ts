@@ -59,6 +59,8 @@ const quoteNames: Readonly<Record<(typeof changedQuoteFields)[number], string>> 
   quoted_at: 'Quoted',
   rep_name: 'Rep',
   rate_type: 'Rate type',
+  mode: 'Mode',
+  stops: 'Stops',
   valid_until: 'Valid until',
   voided_at: 'Voided',
   void_reason: 'Reason for voiding',
@@ -124,6 +126,8 @@ const unitWords: Readonly<Record<Unit, (value: NonNullable<Value>) => string>> =
   equipment: String,
   currency: String,
   rateType: String,
+  mode: String,
+  stops: String,
   text: String,
 }
 

@@ -22,6 +22,8 @@ export function BasisNote({ basis }: { basis: ComparedBasis | undefined }) {
         ` ${counted(apart, 'quote')} with ${other} amounts not counted: neither a fuel charge nor the surcharge of the day is known.`}
       {basis.kept_apart_in_cad > 0 &&
         ` ${counted(basis.kept_apart_in_cad, 'quote')} with Canadian dollars not counted: the exchange rate of the day or the fuel charge is not known.`}
+      {basis.other_modes !== undefined &&
+        ` ${counted(basis.other_modes, 'quote')} with stops or of another mode than truckload not counted.`}
     </Text>
   )
 }

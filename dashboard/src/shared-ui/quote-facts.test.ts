@@ -15,6 +15,8 @@ const contractQuote = {
   quoted_currency: 'USD' as const,
   miles: 792,
   rate_type: 'contract' as const,
+  mode: 'partial' as const,
+  stops: ['Memphis, TN'],
 }
 
 test('advice on a saved quote has every field that its price depends on', () => {

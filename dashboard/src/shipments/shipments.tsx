@@ -90,7 +90,7 @@ export default function Shipments() {
 
 /** The number of shipments in the list. A shipment with a cancelled booking is in the list, but not in the totals. */
 function listedCount({ totals, basis }: Answer<'list-shipments'>): number {
-  return totals.shipments + totals.cancelled + basis.kept_apart
+  return totals.shipments + totals.cancelled + basis.kept_apart + (basis.other_modes ?? 0)
 }
 
 interface PartProps {

@@ -52,7 +52,8 @@ function* stillJudged(
     const isApart = columns.rowOf(quoteId) < 0
     const of = isApart ? apart : columns
     const row = of.rowOf(quoteId)
-    if (row < 0 || !isSelected(of, row)) continue
+    // A quote that turned out to be of no direct truckload was judged by the wrong lane.
+    if (row < 0 || !isSelected(of, row) || (of.facts[row]! & FACTS.notDirect) !== 0) continue
     const [kind, outcome] = [judged.kind[at]!, of.outcomeOf(row)]
     if (outcome !== WON && !(kind === NOT_WORTH && outcome === PENDING)) continue
     const bookedCents = marginOf(of, row, isApart)

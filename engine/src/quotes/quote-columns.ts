@@ -71,6 +71,8 @@ export const FACTS = {
   atALoss: 2_048,
   /** AR or AP states its basis or its currency. */
   bookingTerms: 4_096,
+  /** It has stops, or another mode than truckload: it counts nowhere, and statistics say how many such quotes there are. */
+  notDirect: 8_192,
 } as const
 const CONVERTED_SHIFT = 6
 

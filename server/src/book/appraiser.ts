@@ -10,6 +10,7 @@ import type { DayCharges, ShownAppraisal } from '#engine/appraisal/shown-apprais
 import type { ExpectedCost } from '#engine/estimate/expected-cost.ts'
 import type { OfferCustomer } from '#engine/estimate/lane-win-curve.ts'
 import type { ModelsByType } from '#engine/estimate/prepared-models.ts'
+import { isDirect } from '#engine/load-mode.ts'
 import { AMOUNT_CENTS_MAX } from '#engine/money.ts'
 import type { RateType } from '#engine/rate-type.ts'
 import {
@@ -20,7 +21,7 @@ import {
   type NewQuote,
   pricingRules,
 } from '../database/queries/index.ts'
-import type { TenantTransaction } from '../database/schema/index.ts'
+import type { QuoteRow, TenantTransaction } from '../database/schema/index.ts'
 import type { Database, TenantId } from '../database/session/index.ts'
 import { milesBetweenKeys } from '../quotes/index.ts'
 import { yieldBetweenSteps } from '../runtime/index.ts'
@@ -65,7 +66,8 @@ export type Reader = <Value>(read: (transaction: TenantTransaction) => Promise<V
 export type LaneInColumns = Pick<
   NewQuote,
   'origin_market' | 'destination_market' | Exclude<CostColumn, 'equipment_code'>
-> & { readonly equipment_code: string | null }
+> &
+  Partial<Pick<QuoteRow, 'mode' | 'stops'>> & { readonly equipment_code: string | null }
 
 /** A quote to appraise, in the form of the database: `appraiser` makes a `QuoteToAppraise` of it. */
 interface QuoteInColumns {
@@ -84,7 +86,10 @@ interface QuoteInColumns {
   readonly shown?: ShownAppraisal | undefined
 }
 
-/** Returns a function that appraises quotes of a brokerage. It reads tables only with `read`, and most quotes need none. */
+/**
+ * Returns a function that appraises quotes of a brokerage. It reads tables only with `read`, and most quotes need none. A load that is
+ * no direct truckload is appraised without a book, because no lane's history is that of such loads: it has the limits of the rules.
+ */
 export function appraiser(
   pricing: Pricing,
   { tenant, now, read }: { readonly tenant: TenantId; readonly now: number; readonly read: Reader },
@@ -110,7 +115,7 @@ export function appraiser(
       now,
     }
     // A lane with many quotes takes long, so the work yields between steps.
-    return yieldBetweenSteps(appraise(book, settings, input))
+    return yieldBetweenSteps(appraise(isDirect(lane) ? book : null, settings, input))
   }
 }
 
@@ -119,7 +124,7 @@ const noDayRates: DayCharges = { fuelMillsPerMile: null, usdPerCad: null }
 /** The lane and the miles of a quote to appraise, from its columns. */
 export function placedAs(
   lane: LaneInColumns,
-  measured: number | null = milesBetweenKeys(lane.origin_key, lane.destination_key),
+  measured: number | null = milesBetweenKeys(lane.origin_key, lane.destination_key, lane.stops),
 ): Pick<QuoteToAppraise, 'lane' | 'miles'> {
   return {
     lane: {
@@ -187,14 +192,14 @@ export function costColumns(
   }
 }
 
-/** The expected truck cost of a quote that is not appraised. */
+/** The expected truck cost of a quote that is not appraised. A load that is no direct truckload has none. */
 export function costExpected(
   pricing: Pricing | null,
   lane: LaneInColumns & Pick<NewQuote, 'rate_type'>,
 ): CostExpected {
   if (pricing === null) return {}
   const { book, settings } = pricing
-  if (book === null) return {}
+  if (book === null || !isDirect(lane)) return {}
   const quote = { ...placedAs(lane), rateType: lane.rate_type ?? settings.rateType }
   return costColumns(expectedOf(book, quote), pricing)
 }

@@ -7,6 +7,7 @@ export {
   appraiser,
   costColumns,
   costExpected,
+  type LaneInColumns,
   type NamedCustomer,
   namedCustomer,
   type Pricing,

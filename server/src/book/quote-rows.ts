@@ -68,7 +68,7 @@ export interface QuoteSink {
   readonly names: QuoteNames
   /** Adds or replaces a quote. `lane` is a number that `lane()` returned. */
   put(lane: number, quote: QuoteRow): void
-  /** Like `put`, for a quote that does not count, because an amount cannot be converted. */
+  /** Like `put`, for a quote that does not count: an amount cannot be converted, or it is of no direct truckload. */
   putApart(lane: number, quote: QuoteRow): void
   /** Removes a quote. An unknown id is ignored. */
   remove(quoteId: number): void
@@ -108,7 +108,7 @@ const unpackedPerStep = 1_000
 /** Quotes put in one step: each may cause its lane to be folded, which takes from 20 us to a millisecond. */
 const putPerStep = 10
 
-/** Quotes of a portion: those that count, and those that do not, because an amount cannot be converted. */
+/** Quotes of a portion: those that count, and those that do not: an amount cannot be converted, or the load is no direct truckload. */
 export interface UnpackedQuotes {
   readonly counted: QuotePortion
   readonly apart: QuotePortion
@@ -140,7 +140,7 @@ export function* unpackInSteps(
     throw new Error('The quotes and their places do not match.')
   const numbers = viewOf(records)
   const ofTerms = viewOf(terms ?? Buffer.alloc(0))
-  const apart = emptyPortion(ofTerms.byteLength / termsBytes)
+  const apart = emptyPortion(ofTerms.byteLength / termsBytes + countNotDirect(numbers))
   counted.count = 0
   apart.count = 0
   let lastCustomers: string | null = null
@@ -173,7 +173,7 @@ export function* unpackInSteps(
             const customerKey = sink.names.customers[names]?.quotedKey ?? ''
             return chargesOfDay(days, { customerKey, day: conversionDayOf(quotedAt), miles })
           })
-    const isApart = ownTerms !== null && converted === null
+    const isApart = (ownTerms !== null && converted === null) || isNotDirect(codes)
     // Amounts that state no terms are in US dollars on the default basis. Those that cannot be converted count nowhere.
     const amounts = converted ?? sent
     const portion = isApart ? apart : counted
@@ -196,10 +196,21 @@ export function* unpackInSteps(
     portion.carrier[count] = carrierIn(ofCarriers[index] as string, sink.names)
     portion.person[count] = numbers.getInt32(start + recordAt.person)
     portion.facts[count] =
-      factsOf(codes, sent, { converted: ownTerms === null ? sent : converted, basis }) |
+      factsOf(codes, sent, { converted: ownTerms === null ? sent : isApart ? null : converted, basis }) |
       bitsOfConvertedBy(converted?.convertedBy ?? null)
   }
   return { counted, apart }
+}
+
+const isNotDirect = (codes: number) => (codes & recordCodes.notDirect) !== 0
+
+/** The quotes of packed records with stops, or of another mode than truckload. */
+function countNotDirect(numbers: DataView): number {
+  let count = 0
+  for (let at = recordAt.codes; at < numbers.byteLength; at += recordBytes) {
+    if (isNotDirect(numbers.getInt32(at))) count++
+  }
+  return count
 }
 
 /** A time of PostgreSQL in epoch milliseconds. */
@@ -324,6 +335,7 @@ function factsOf(
     bit((codes & recordCodes.outcome) === EXPIRED, FACTS.expired) |
     bit((codes & recordCodes.decidedByService) !== 0, FACTS.decidedByService) |
     bit(statesTerms(customer) || statesTerms(truck), FACTS.bookingTerms) |
+    bit(isNotDirect(codes), FACTS.notDirect) |
     bit(isAtALoss(sent, { converted, basis }), FACTS.atALoss)
   )
 }

@@ -126,6 +126,8 @@ function randomQuote(random: () => number, memberId: number) {
     created_by: pick([1, 1, memberId, null]),
     import_id: random() < 0.2 ? 1 : null,
     rate_type: pick([null, 'spot', 'contract']),
+    mode: random() < 0.1 ? pick(['truckload', 'ltl', 'drayage']) : null,
+    stops: random() < 0.05 ? 'Memphis, TN' : null,
     cancelled_at: random() < 0.05 ? new Date(at) : null,
     voided_at: random() < 0.05 ? new Date(at) : null,
     created_at: new Date(at),
@@ -460,6 +462,7 @@ function equalForAll({ seed, isMixed, basis }: (typeof brokerages)[number], step
       }
     }
     const all = await (await statistics()).converted({})
+    expect(all.notDirect).toBeGreaterThan(3)
     if (isMixed) {
       expect(
         Math.min(...Object.values(all.convertedBy), all.notConverted, all.notConvertedInCad),
@@ -587,7 +590,10 @@ function equalForAll({ seed, isMixed, basis }: (typeof brokerages)[number], step
       expect(read.length).toBeGreaterThan(200)
 
       const quotes = await transaction.selectFrom('quotes').selectAll().where('tenant_id', '=', own).execute()
-      const booked = await convertedBookings(transaction, own, quotes, basis)
+      const direct = quotes.filter(
+        ({ mode, stops }) => (mode ?? 'truckload') === 'truckload' && stops === null,
+      )
+      const booked = await convertedBookings(transaction, own, direct, basis)
       const { rows: converted } = await sql<{ quoteId: number; revenueCents: number; costCents: number }>`
         select lane_id as "quoteId", customer_rate_cents as "revenueCents", truck_cost_cents as "costCents"
         from counted_lanes

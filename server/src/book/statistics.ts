@@ -78,7 +78,7 @@ export interface Statistics {
     market: MarketOfBook,
     lanes: readonly number[],
   ): Promise<(MarketRate | null)[]>
-  /** How many quotes of a selection were converted, and how many do not count because they cannot be. */
+  /** How many quotes of a selection were converted, and how many do not count because they cannot be, or are of no direct truckload. */
   converted(selection: QuoteSelection): Promise<ConvertedCounts>
   /** The ids of the quotes of a selection that count in a figure, in no particular order. */
   behind(figure: FigureOfQuotes, selection: QuoteSelection): Promise<readonly number[]>
@@ -237,7 +237,7 @@ function ofLists({
 }: Read): Pick<Statistics, 'converted' | 'behind' | 'shipments' | 'laneRecord'> {
   return {
     async converted(selection) {
-      if (!settings.mixed) return noneConverted
+      if (!settings.mixed && book.quotes.apart.size === 0) return noneConverted
       const lanes = quotesOf(book.quotes, selection)
       if (lanes === null) {
         return book.statistics(

@@ -20,6 +20,8 @@ export const kindOfUnit: Readonly<Record<QuoteUnit | BookingUnit, GivenKind | nu
   basis: null,
   currency: null,
   rateType: null,
+  mode: null,
+  stops: 'name',
   place: null,
   equipment: null,
 }

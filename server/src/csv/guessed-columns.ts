@@ -35,7 +35,6 @@ export const guessedInPastes: typeof guessedHeaders = new Map([
     truck_cost: ['Cost'],
     pickup_date: ['Date'],
     destination: ['Consignee'],
-    equipment: ['Mode'],
   }),
 ])
 

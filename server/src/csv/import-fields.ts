@@ -405,6 +405,22 @@ export const importFields = {
     description: 'spot or contract',
     aliases: ['Spot Contract', 'Spot or Contract', 'Contract Type', 'Pricing Type', 'Quote Type'],
   },
+  mode: {
+    description: 'how the load moves: truckload, partial, LTL, drayage or intermodal',
+    aliases: [
+      'Shipment Mode',
+      'Transport Mode',
+      'Transportation Mode',
+      'Freight Mode',
+      'Load Mode',
+      'Mode of Transport',
+    ],
+  },
+  stops: {
+    description:
+      'the places between origin and destination, separated by semicolons; a load with stops is in no statistic of a lane',
+    aliases: ['Intermediate Stops', 'Stop Cities', 'Stop Offs'],
+  },
   rep_name: {
     description: 'who quoted it: the name or e-mail address of a person of the brokerage, or another name',
     aliases: [
@@ -494,7 +510,7 @@ export const ambiguousHeaders: ReadonlyMap<string, readonly ImportFieldName[]> =
     Shipper: ['origin', 'customer_name'],
     Consignee: ['destination'],
     Type: ['equipment'],
-    Mode: ['equipment'],
+    Mode: ['mode', 'equipment'],
     City: ['origin_city', 'destination_city'],
     Zip: ['origin_zip', 'destination_zip'],
     'Zip Code': ['origin_zip', 'destination_zip'],
@@ -535,9 +551,9 @@ export const foldedNames = <Field extends string>(
   { aliases }: ImportField,
 ): [string, Field][] => [field, ...aliases].map((name) => [foldedHeader(name), field])
 
-/** Folded header -> field, for unambiguous headers. */
+/** Folded header -> field, for unambiguous headers, and for `mode`, which may mean equipment only where the cells are known. */
 export const fieldOfHeader: ReadonlyMap<string, ImportFieldName> = new Map(
   importFieldNames
     .flatMap((field) => foldedNames(field, importFields[field]))
-    .filter(([name]) => !ambiguousHeaders.has(name)),
+    .filter(([name]) => name === 'mode' || !ambiguousHeaders.has(name)),
 )

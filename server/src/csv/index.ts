@@ -75,6 +75,6 @@ export {
 } from './money-cells.ts'
 export { type ReadOutcome, readOutcome, readReason } from './outcome-cells.ts'
 export { pushedOnlyFieldOfHeader } from './pushed-fields.ts'
-export { type PushedCellName, pushedCells, quoteCells } from './quote-cells.ts'
+export { type PushedCellName, pushedCells, quoteCells, readSentStops } from './quote-cells.ts'
 export { StatedCurrencies } from './stated-currencies.ts'
 export { exchangeNames, type Vocabulary, vocabularies } from './vocabularies.ts'

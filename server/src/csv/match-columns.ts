@@ -133,7 +133,7 @@ export function* quoteCandidates<Field extends string>(
     const wanted = meant === undefined ? null : fieldOf(meant)
     if (meant === undefined || wanted === null) continue
     const terms = amountFields.has(meant) && isOnOtherTerms(headers[at] ?? '') ? 8 : 0
-    if (known !== undefined) {
+    if (known !== undefined && may.length === 0) {
       const own = name === foldedHeader(wanted) ? 0 : 4
       found.push({ field: wanted, at, rank: terms + own + ((yield* fits(at, wanted)) ? 0 : 1) })
       continue

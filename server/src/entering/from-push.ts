@@ -94,6 +94,7 @@ function togetherErrors(item: Partial<Quote>): FieldError[] {
     ...needs('origin', 'destination'),
     ...needs('destination', 'origin'),
     ...needs('miles', 'origin'),
+    ...needs('stops', 'origin'),
     ...(item.outcome_reason !== undefined && outcome !== 'lost'
       ? [wrong('outcome_reason', 'outcome_reason is only accepted with outcome lost; remove it.')]
       : []),

@@ -1,5 +1,6 @@
 import type { FieldError } from '#contract/errors.ts'
 import { readTime } from '#contract/fields.ts'
+import type { Mode } from '#engine/load-mode.ts'
 import { centsFromDollars } from '#engine/money.ts'
 import {
   type QuoteFieldOf,
@@ -27,6 +28,8 @@ interface SentUnits {
   readonly basis: RateBasis
   readonly currency: Currency
   readonly rateType: 'spot' | 'contract'
+  readonly mode: Mode
+  readonly stops: readonly string[]
   readonly miles: number
   readonly text: string
   readonly time: string
@@ -51,6 +54,7 @@ const inColumn: {
 } = {
   place: null,
   miles: null,
+  stops: null,
   equipment: null,
   charges: null,
   rate: centsFromDollars,
@@ -60,6 +64,7 @@ const inColumn: {
   basis: (sent) => sent,
   currency: (sent) => sent,
   rateType: (sent) => sent,
+  mode: (sent) => sent,
   text: (sent) => sent,
   day: (sent) => sent,
 }
@@ -83,10 +88,15 @@ export function readSentFields<Way extends SentWay>(
   const columns = new Map<QuoteStampGroup | 'marketRate', NextValues>()
   const fields = sent as SentQuote<'push'>
   const at = (name: string) => ({ pointer: `${pointer}/${name}` })
-  const { origin, destination, miles, equipment } = fields
+  const { origin, destination, stops, miles, equipment } = fields
   if (origin !== undefined && destination !== undefined) {
-    const ends = { origin, destination, ...(miles === undefined ? {} : { miles }) }
-    const places = readLanePlaces(ends, at, errors, acceptUnknown)
+    const route = {
+      origin,
+      destination,
+      ...(stops === undefined ? {} : { stops }),
+      ...(miles === undefined ? {} : { miles }),
+    }
+    const places = readLanePlaces(route, at, errors, acceptUnknown)
     if (places !== null) columns.set('places', places as NextValues)
   }
   if (equipment !== undefined) {

@@ -190,22 +190,25 @@ const details = {
   miles: 790,
   pickup_date: '2026-03-04',
   rate_type: 'contract',
+  mode: 'partial',
+  stops: 'Memphis, TN; Birmingham, AL',
   quoted_at: '2026-02-27T14:30:00.000Z',
   rep_name: 'Avery Stone',
   valid_until: '2026-03-06T14:30:00.000Z',
 } satisfies Record<Exclude<SentName, keyof typeof load | 'quoted_accessorials'>, string | number>
 
+const charges = [
+  { name: 'detention', amount: 75 },
+  { name: 'lumper', amount: 45 },
+]
+const stopsIn = (text: unknown) => String(text).split('; ')
+
 /** A value in the form of a body of JSON. */
-const inBody = (quote: Sent): Sent =>
-  quote.quoted_charges === undefined
-    ? quote
-    : {
-        ...quote,
-        quoted_charges: [
-          { name: 'detention', amount: 75 },
-          { name: 'lumper', amount: 45 },
-        ] as unknown as string,
-      }
+const inBody = ({ quoted_charges, stops, ...quote }: Sent): Sent => ({
+  ...quote,
+  ...(quoted_charges === undefined ? {} : { quoted_charges: charges as unknown as string }),
+  ...(stops === undefined ? {} : { stops: stopsIn(stops) as unknown as string }),
+})
 /** The fields that a way in can set. */
 function setBy({ sets }: Way, quote: Sent): Sent {
   const names: readonly string[] = [
@@ -232,6 +235,8 @@ const wrong = {
   miles: 40_000,
   pickup_date: '2026-02-30',
   rate_type: 'auction',
+  mode: 'airplane',
+  stops: 'somewhere',
   quoted_at: '2026-02-30',
   valid_until: 'soon',
 } satisfies Record<Exclude<SentName, 'customer_name' | 'rep_name'>, string | number>
@@ -242,16 +247,13 @@ describe.each(ways)('$name', (way) => {
     const quote = sentBy(way, { ...load, ...details })
     const { lanes: quotes, refused } = await way.enter(by, [quote])
     expect(refused).toBe('')
-    const charges = [
-      { name: 'detention', amount: 75 },
-      { name: 'lumper', amount: 45 },
-    ]
     const { customer_name, quoted_at, ...others } = quote
     expect(quotes).toEqual([
       expect.objectContaining({
         ...others,
         ...(quoted_at === undefined ? {} : { created_at: quoted_at }),
         quoted_customer_name: customer_name,
+        stops: ['Memphis, TN', 'Birmingham, AL'],
         quoted_charges: charges,
         quoted_accessorials: 120,
       }),
@@ -307,7 +309,7 @@ describe.each(ways)('$name', (way) => {
 })
 
 const noEquipment = ['TBD', 'NA', 'None', 'null', 'undefined', 'Any', 'All', 'Unknown', 'x', '-', '0']
-const modes = ['TL', 'FTL', 'LTL', 'Truckload', 'Partial', 'Trailer']
+const modes = ['TL', 'FTL', 'LTL', 'Truckload', 'Partial', 'Drayage', 'IMC', 'Trailer']
 test.each(ways)('by $name, a word that is no equipment is refused by name', async (way) => {
   const by = await makeIntegration(app, 'quotes:write')
   const quotes = [...noEquipment, ...modes].map((equipment) => ({ ...sentBy(way, load), equipment }))
@@ -381,6 +383,7 @@ test('a requote has the values that are sent with it, and else those of the quot
     market_rate: 2040,
     pickup_date: '2026-03-09',
     rate_type: 'spot',
+    mode: 'ltl',
   } satisfies Record<NonNullable<QuoteName<'sent', QuoteFieldOf<'requote'>>>, string | number>
   const copied = quoteFields.flatMap((field) =>
     quoteTable[field].copiedByRequote
@@ -410,3 +413,47 @@ test.each(ways)(
     expect([milesOf(2150), milesOf(2160)]).toEqual([856.9, 1100])
   },
 )
+
+/** Sets of stops that no load has, with a part of the reason. */
+const wrongStops: readonly (readonly [why: string, stops: string, reason: RegExp])[] = [
+  [
+    'more than twelve with both ends',
+    Array.from({ length: 11 }, (_, nth) => `Town ${'abcdefghijk'[nth]}, TX`).join('; '),
+    /at most 12 stops/,
+  ],
+  ['a city twice', 'Memphis, TN; Nashville, TN; memphis tn', /(twice|not on the route yet)/],
+  ['the origin again', 'Memphis, TN; Dallas, TX', /(twice|not on the route yet)/],
+  ['a text that is no place', 'Memphis, TN; somewhere', /(a city|City, ST)/],
+]
+test.each(ways)('stops that no load has are refused with the reason, by $name', async (way) => {
+  const by = await makeIntegration(app, 'quotes:write')
+  for (const [why, stops, reason] of wrongStops) {
+    const { lanes: saved, refused } = await way.enter(by, [sentBy(way, { ...load, stops })])
+    expect(refused, why).toContain('stops')
+    expect(refused, why).toMatch(reason)
+    expect(saved, why).toEqual([])
+  }
+  const twelve = Array.from({ length: 10 }, (_, nth) => `Town ${'abcdefghij'[nth]}, TX`)
+  const { lanes: saved } = await way.enter(by, [sentBy(way, { ...load, stops: twelve.join('; ') })])
+  expect(saved).toMatchObject([{ stops: twelve }])
+})
+
+test('a number of stops in a file does not say where they are; two are the ends', async () => {
+  const by = await makeIntegration(app, 'quotes:write')
+  const rows = ['2', '0', '4'].map((stops) => ({ ...load, stops, quoted_rate: 2000 + Number(stops) }))
+  const { lanes: saved, refused } = await csv.enter(by, rows)
+  expect(saved.map(({ stops }) => stops)).toEqual([[], []])
+  expect(refused).toContain('a number of stops does not say where they are')
+})
+
+test('the miles of a load with stops are those of its legs', async () => {
+  const by = await makeIntegration(app, 'quotes:write')
+  const { lanes: quotes } = await push.enter(by, [
+    sentBy(push, load),
+    sentBy(push, { ...load, quoted_rate: 2160, stops: 'Denver, CO' }),
+  ])
+  const milesOf = (rate: number) => quotes.find(({ quoted_rate }) => quoted_rate === rate)
+  expect(milesOf(2150)).toMatchObject({ miles: 856.9, counted_miles: 856.9 })
+  expect(milesOf(2160)?.miles).toBeGreaterThan(2000)
+  expect(milesOf(2160)?.counted_miles).toBe(milesOf(2160)?.miles)
+})

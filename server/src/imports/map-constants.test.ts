@@ -28,6 +28,7 @@ const values: Readonly<Partial<Record<ImportFieldName, string>>> = {
   booked_at: '2026-03-03T10:00:00-06:00',
   pickup_date: '2026-03-04',
   rate_type: 'Contracted',
+  mode: 'LTL',
   rep_name: 'Dana',
 }
 

@@ -28,6 +28,7 @@ const withoutConstants: ReadonlySet<Unit> = new Set([
   'charge',
   'charges',
   'miles',
+  'stops',
   'basis',
   'currency',
 ])

@@ -1,6 +1,7 @@
 import { type DateOrder, dateOrders } from '#contract/date-orders.ts'
 import { pastedColumnsMax, pastedRowsMax, unknownPlacesLookedUpMax } from '#contract/limits.ts'
 import { equipmentCode, knownEquipment } from '#engine/equipment.ts'
+import { modeOfWord } from '#engine/load-mode.ts'
 import { LocalClock } from '#engine/local-clock.ts'
 import { readState } from '#engine/place.ts'
 import type { RateBasis } from '#engine/rate-basis.ts'
@@ -66,6 +67,7 @@ const fitting: Readonly<Partial<Record<Field, (cell: string) => boolean>>> = {
   destination_state: isState,
   destination_zip: isZip,
   equipment: (cell) => equipmentCode(cell) !== null,
+  mode: (cell) => modeOfWord(cell) !== null,
   quoted_rate: isMoney,
   estimated_cost: isMoney,
   quoted_fuel: isMoney,

@@ -1,5 +1,6 @@
 import type { AnswerOf } from '#contract/endpoint.ts'
 import type { readPastedQuotes } from '#contract/pasted-quotes.ts'
+import { repeatedStop, stopsOf } from '#engine/load-stops.ts'
 import { centsFromDollars, dollarsFromCents, formatDollars } from '#engine/money.ts'
 import { isAmountUnit, quoteFieldsOf, quoteTable } from '#engine/quote-fields.ts'
 import { basisWords, type Currency, comparableCents, type RateBasis } from '#engine/rate-basis.ts'
@@ -18,6 +19,7 @@ import {
 } from '../csv/index.ts'
 import { type NamedTerms, PastedAmounts } from './pasted-amounts.ts'
 import type { PastedField } from './pasted-names.ts'
+import { readStops } from './place-cells.ts'
 import { checkCurrencies, currencyOfAmount, type RowOfAmounts } from './row-currencies.ts'
 
 export type PastedAnswer = AnswerOf<typeof readPastedQuotes>
@@ -54,6 +56,8 @@ const words = {
   miles: 'miles',
   pickup_date: 'pickup date',
   rate_type: 'rate type',
+  mode: 'mode',
+  stops: 'stops',
   customer_name: 'customer',
 } as const satisfies Readonly<Partial<Record<PastedField, string>>>
 
@@ -105,10 +109,16 @@ export function pastedRow(
     const read = row.read(sent, words[sent], (text): Cell<unknown> => {
       if (unit === 'day') return dates.dayNear(text, now)
       if (unit === 'charges') return readSentCharges(text)
+      if (unit === 'stops') return readStops(text)
       const reader: (text: string) => Cell<unknown> = quoteCells[unit]
       return isAmountUnit(unit) ? amounts.read(sent, text, reader) : reader(text)
     })
-    if (read !== null) quote[sent] = isAmountUnit(unit) ? dollarsFromCents(Number(read)) : read
+    if (read === null) continue
+    quote[sent] = isAmountUnit(unit)
+      ? dollarsFromCents(Number(read))
+      : unit === 'stops'
+        ? stopsOf(String(read))
+        : read
   }
   const ofRate = named.get('quoted_rate')?.basis ?? null
   if (quote.quoted_basis === undefined && quote.quoted_rate !== undefined && ofRate !== null) {
@@ -119,6 +129,7 @@ export function pastedRow(
     const place = endOf(end, row, suggestionsFor)
     if (place !== null) quote[end] = place
   }
+  checkStops(quote, row)
   const { cost, note } = costOnBasis(quote, row, { named, assumed })
   if (cost !== null) quote.estimated_cost = dollarsFromCents(cost)
   const extra = cells.slice(fields.length).find((text) => text !== '')
@@ -161,6 +172,16 @@ function settleCurrency(quote: Record<string, unknown>, row: PastedCells, amount
   }
   const others = amounts.stating.flatMap((field) => (isOtherAmount(field) ? field : []))
   checkCurrencies(compared, others, { name: hasRate ? 'the rate' : 'the row', currency })
+}
+
+/** Adds an error if a stop is on the route twice. */
+function checkStops({ origin, destination, stops = [] }: PastedQuote, row: PastedCells): void {
+  if (stops.length === 0 || origin === undefined || destination === undefined) return
+  const again = repeatedStop([origin, ...stops, destination])
+  const twice = again === null ? undefined : stops[again]
+  if (twice !== undefined) {
+    row.wrong('stops', `The stops must have each place of the route once; ${quoted(twice)} is there twice`)
+  }
 }
 
 type AmountField = keyof typeof words

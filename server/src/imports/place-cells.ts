@@ -1,7 +1,8 @@
+import { stopsText } from '#engine/load-stops.ts'
 import { isNotGiven } from '#engine/not-given.ts'
 import { readState } from '#engine/place.ts'
-import { readAnyPlace, readPlaceParts } from '#geography/read-place.ts'
-import { type Cell, readText } from '../csv/index.ts'
+import { placeName, readAnyPlace, readPlaceParts } from '#geography/read-place.ts'
+import { type Cell, quoted, readSentStops, readText } from '../csv/index.ts'
 
 /** Reads a place whose city is given: `TBD, TX` is none. */
 export function readGivenPlace(text: string): ReturnType<typeof readAnyPlace> {
@@ -25,4 +26,21 @@ export function readStateCell(text: string): Cell<string> {
 /** Reads a ZIP code or a Canadian postal code alone, as its place. */
 export function readZip(zip: string): ReturnType<typeof readPlaceParts> {
   return readPlaceParts({ city: null, state: null, zip })
+}
+
+/**
+ * Reads the places between origin and destination, by their names as they are saved.
+ *
+ * @example readStops('memphis tn; Nashville, TN') // { value: 'Memphis, TN; Nashville, TN' }
+ */
+export function readStops(text: string): Cell<string | null> {
+  const written = readSentStops(text)
+  if ('wrong' in written) return written
+  const names: string[] = []
+  for (const one of written.value) {
+    const read = readGivenPlace(one)
+    if ('wrong' in read) return { wrong: `places; ${quoted(one)} is not ${read.wrong}` }
+    names.push(placeName(read.value))
+  }
+  return { value: stopsText(names) }
 }

@@ -43,8 +43,8 @@ export function contentOf({ end, own, quote, ...cells }: QuoteCells, hasId: bool
     ...digestedTerms.map((field) => digested(quoteTable[field].unit, quoteTable[field].sent, quote[field])),
   ]
   return JSON.stringify([
-    cells.origin.key,
-    cells.destination.key,
+    cells.route[0]?.key,
+    cells.route.at(-1)?.key,
     cells.equipment,
     own.quotedRateCents,
     end.customerRateCents,

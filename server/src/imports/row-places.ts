@@ -1,4 +1,5 @@
-import { arePlausibleMiles, greatCircleMiles } from '#engine/miles.ts'
+import { repeatedStop, stopsOf } from '#engine/load-stops.ts'
+import { arePlausibleMiles, greatCircleMiles, sumOfLegs } from '#engine/miles.ts'
 import { foldCity, type Place, readPlace, readState } from '#engine/place.ts'
 import { type PartsRead, readPlaceParts } from '#geography/read-place.ts'
 import { quoted } from '../csv/index.ts'
@@ -13,24 +14,45 @@ export function hasPlaces(row: RowReader): boolean {
   )
 }
 
-/** The miles of a straight line; null if a place is unknown. */
-export function milesBetween(
-  [origin, destination]: readonly [Place, Place],
-  known: KnownCells,
-): number | null {
-  const [from, to] = [known.locate(origin), known.locate(destination)]
-  return from === null || to === null ? null : greatCircleMiles(from, to)
+/** The places of a route as the service knows them; null if one of them is unknown. */
+function located(route: readonly Place[], known: KnownCells) {
+  const places = route.map((place) => known.locate(place)).filter((place) => place !== null)
+  return places.length < route.length ? null : places
 }
 
-/** The given miles, or null if they are not plausible between the places. Unknown places accept any miles. */
+/** The miles of a straight line from place to place; null if a place is unknown. */
+export function straightMiles(route: readonly Place[], known: KnownCells): number | null {
+  const places = located(route, known)
+  return places === null ? null : sumOfLegs(places, greatCircleMiles)
+}
+
+/** The given miles, or null if they are not plausible along the route. Unknown places accept any miles. */
 export function plausibleMiles(
   miles: number | null,
-  [origin, destination]: readonly [Place, Place],
+  route: readonly Place[],
   known: KnownCells,
 ): number | null {
-  const [from, to] = [known.locate(origin), known.locate(destination)]
-  if (miles === null || from === null || to === null) return miles
-  return arePlausibleMiles(miles, from, to) ? miles : null
+  const places = located(route, known)
+  if (miles === null || places === null) return miles
+  return arePlausibleMiles(miles, ...places) ? miles : null
+}
+
+/** The places of a row from its origin to its destination. Adds an error if a stop is on the route twice. */
+export function routeOf(
+  row: RowReader,
+  ends: readonly [Place, Place],
+  stops: string | null,
+  known: KnownCells,
+): readonly Place[] {
+  if (stops === null) return ends
+  const names = stopsOf(stops)
+  const between = names.flatMap((name) => readPlace(name) ?? [])
+  const route = [ends[0], ...between, ends[1]]
+  const again = repeatedStop(route.map((place) => known.locate(place)?.key ?? place.key))
+  if (again !== null) {
+    row.wrong('stops', `must have each place of the route once; ${quoted(names[again] ?? '')} is there twice`)
+  }
+  return route
 }
 
 /** Reads the place of pickup or delivery, from one column or from city, state and ZIP code. */

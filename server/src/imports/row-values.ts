@@ -10,6 +10,7 @@ import {
 } from '#engine/quote-fields.ts'
 import type { OutcomeReason } from '#engine/quote-outcome.ts'
 import { type Cell, quoteCells, type ReadOutcome, readOutcome, readReason } from '../csv/index.ts'
+import { readStops } from './place-cells.ts'
 import { readBookingCells, withAssumedBases } from './row-charges.ts'
 import type { RowContext, RowReader } from './row-reader.ts'
 
@@ -78,8 +79,10 @@ export function readOwnFields(row: RowReader, now: number): OwnValues {
     if (unit === 'time') return [field, row.past(sent, now)]
     if (unit === 'day') return [field, row.dayNear(sent, now)]
     // Many rows share a rep or a type of rate; few share an amount.
-    const isShared = unit === 'rateType' || field === 'repName'
-    const reader = quoteCells[unit] as (text: string) => Cell<string | number | null>
+    const isShared = unit === 'rateType' || unit === 'mode' || field === 'repName'
+    const reader = (unit === 'stops' ? readStops : quoteCells[unit]) as (
+      text: string,
+    ) => Cell<string | number | null>
     return [field, isShared ? row.readCached(sent, reader) : row.read(sent, reader)]
   })
   return Object.fromEntries(values) as OwnValues
@@ -87,8 +90,8 @@ export function readOwnFields(row: RowReader, now: number): OwnValues {
 
 /** The valid cells of a quote's row. Amounts in whole cents, times in epoch milliseconds. */
 export interface QuoteCells {
-  readonly origin: Place
-  readonly destination: Place
+  /** From the origin to the destination. */
+  readonly route: readonly Place[]
   /** The equipment code. */
   readonly equipment: string
   readonly end: End

@@ -5,12 +5,12 @@ import { type QuoteName, quoteColumnOf } from '#engine/quote-fields.ts'
 import { comparableCents, sameTerms } from '#engine/rate-basis.ts'
 import { type Cell, quoted, readEquipment, readId, readYesNo } from '../csv/index.ts'
 import { bookedColumns, columnValue, type NewQuote } from '../database/queries/index.ts'
-import { lanePlaces } from '../quotes/index.ts'
+import { routePlaces } from '../quotes/index.ts'
 import { dateFields } from './columns.ts'
 import type { KnownCells } from './known-cells.ts'
 import { type QuotedTermsRead, readQuotedCharges } from './row-charges.ts'
 import { contentOf, formerText } from './row-digest.ts'
-import { hasPlaces, milesBetween, plausibleMiles, readEndpoint } from './row-places.ts'
+import { hasPlaces, plausibleMiles, readEndpoint, routeOf, straightMiles } from './row-places.ts'
 import { type CellError, type RowContext, RowReader } from './row-reader.ts'
 import {
   type End,
@@ -115,6 +115,8 @@ function readQuote(row: RowReader, context: RowContext): ReadRow {
     end.decidedAt ??
     (pickupAt === null && hasDates(row) ? null : Math.min(pickupAt ?? now, now))
   const rate = quotedRate ?? end.customerRateCents
+  const route =
+    origin === null || destination === null ? [] : routeOf(row, [origin, destination], own.stops, known)
   if (!row.isWrong) {
     if (rate === null)
       row.missing(context.columns.names.quoted_rate === undefined ? 'customer_rate' : 'quoted_rate')
@@ -122,19 +124,18 @@ function readQuote(row: RowReader, context: RowContext): ReadRow {
       row.missing(dateFields.find((field) => row.has(field)) ?? 'quoted_at')
     }
   }
-  if (rate !== null && origin !== null && destination !== null && !row.isWrong) {
-    const fault = unitFault(rate, milesBetween([origin, destination], known))
+  if (rate !== null && !row.isWrong) {
+    const fault = unitFault(rate, straightMiles(route, known))
     if (fault !== null) row.wrong(quotedRate === null ? 'customer_rate' : 'quoted_rate', fault)
   }
   if (row.isWrong) return { kind: 'refused', errors: row.errors, outcome: refusedOutcome(row.errors, end) }
   // A null here always has an error. The check narrows the types.
-  if (origin === null || destination === null || equipment === null || rate === null || createdAt === null) {
+  if (equipment === null || rate === null || createdAt === null) {
     throw new Error('A row without errors lacks a value.')
   }
 
   const cells: QuoteCells = {
-    origin,
-    destination,
+    route,
     equipment,
     end,
     own,
@@ -144,7 +145,7 @@ function readQuote(row: RowReader, context: RowContext): ReadRow {
       ...quotedTerms,
       quotedRateCents: quotedRate ?? (outcomeOf(end) === 'won' ? null : end.customerRateCents),
       estimatedCostCents: own.estimatedCostCents ?? estimateFromTruckCost(end, quotedTerms, context),
-      miles: plausibleMiles(own.miles, [origin, destination], known),
+      miles: plausibleMiles(own.miles, route, known),
     },
     createdAt,
   }
@@ -224,19 +225,24 @@ function hasDates(row: RowReader): boolean {
   return dateFields.some((field) => row.has(field))
 }
 
-/** The fields that are inserted as reported. The other three are computed. */
-type InsertedField = Exclude<ReportedQuoteField, 'quotedRateCents' | 'quotedAt' | 'miles'>
+/** The fields that are inserted as reported. The other four are computed. */
+type InsertedField = Exclude<ReportedQuoteField, ComputedField>
+type ComputedField = 'quotedRateCents' | 'quotedAt' | 'miles' | 'stops'
+const computedFields: ReadonlySet<string> = new Set<ComputedField>([
+  'quotedRateCents',
+  'quotedAt',
+  'miles',
+  'stops',
+])
 
-const insertedFields = reportedFields.filter(
-  (field): field is InsertedField => field !== 'quotedRateCents' && field !== 'quotedAt' && field !== 'miles',
-)
+const insertedFields = reportedFields.filter((field): field is InsertedField => !computedFields.has(field))
 
 function newQuote(cells: QuoteCells, known: KnownCells): ImportedQuote['columns'] {
   const { end } = cells
   const outcome = outcomeOf(end)
   const won = outcome === 'won'
   return {
-    ...lanePlaces(cells.origin, cells.destination, cells.quote.miles, known.locate),
+    ...routePlaces(cells.route, cells.quote.miles, known.locate),
     equipment: cells.equipment,
     equipment_code: cells.equipment,
     ...(Object.fromEntries(insertedFields.map((field) => [quoteColumnOf(field), cells.quote[field]])) as Pick<

@@ -52,6 +52,8 @@ export function askedRates(request: AskedQuote): AskedRate[] {
       quoted_currency: quote.quoted_currency ?? null,
       miles: quote.miles ?? null,
       rate_type: quote.rate_type ?? null,
+      mode: quote.mode ?? null,
+      stops: quote.stops ?? [],
     },
     rateCents: centsFromDollars(quote.quoted_rate) ?? 0,
     terms: { basis: quote.quoted_basis ?? null, currency: quote.quoted_currency ?? null },

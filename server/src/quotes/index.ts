@@ -22,6 +22,7 @@ export {
   readLanePlaces,
   readPlaceAt,
   readPlaceKey,
+  routePlaces,
 } from './lane-places.ts'
 export { marketPairs, readMarketEnds } from './market-areas.ts'
 export { chargesInOtherCurrency, removedByTerms, termsOf } from './other-terms.ts'

@@ -1,6 +1,7 @@
 import { type FieldError, invalid } from '#contract/errors.ts'
 import { decidedMiles } from '#engine/appraisal/decided-miles.ts'
-import { arePlausibleMiles, roadMiles } from '#engine/miles.ts'
+import { repeatedStop, stopsOf, stopsText } from '#engine/load-stops.ts'
+import { arePlausibleMiles, roadMiles, sumOfLegs } from '#engine/miles.ts'
 import type { Place } from '#engine/place.ts'
 import { type LocatedPlace, locate } from '#geography/locate.ts'
 import { nearestSpellings } from '#geography/nearest-spellings.ts'
@@ -138,13 +139,31 @@ export function lanePlaces(
   milesGiven: number | null,
   where: (place: Place) => LocatedPlace | null = locate,
 ): LanePlaces {
-  const [from, to] = [where(origin), where(destination)]
-  const measured = measuredBetween(from, to)
+  const { stops: _, ...places } = routePlaces([origin, destination], milesGiven, where)
+  return places
+}
+
+/**
+ * Like `lanePlaces`, for a load with stops: its places in the order of the route, from the origin to the destination. The miles are
+ * those of all legs.
+ */
+export function routePlaces(
+  route: readonly Place[],
+  milesGiven: number | null,
+  where: (place: Place) => LocatedPlace | null = locate,
+): LanePlaces & { readonly stops: string | null } {
+  const [origin, destination] = [route[0], route.at(-1)]
+  if (origin === undefined || destination === undefined) throw new Error('A route has two ends.')
+  const located = route.map(where)
+  const [from = null, to = null] = [located[0], located.at(-1)]
+  const known = located.filter((place) => place !== null)
+  const measured = measuredAlong(located)
   const isGiven =
-    milesGiven !== null && (from === null || to === null || arePlausibleMiles(milesGiven, from, to))
+    milesGiven !== null && (known.length < located.length || arePlausibleMiles(milesGiven, ...known))
+  const names = route.map((place, nth) => placeName(place, located[nth] ?? null))
   return {
-    origin: placeName(origin, from),
-    destination: placeName(destination, to),
+    origin: names[0] ?? '',
+    destination: names.at(-1) ?? '',
     origin_key: from?.key ?? origin.key,
     destination_key: to?.key ?? destination.key,
     origin_state: from?.state ?? origin.state,
@@ -152,12 +171,14 @@ export function lanePlaces(
     origin_market: from?.market ?? null,
     destination_market: to?.market ?? null,
     miles: isGiven ? milesGiven : measured,
+    stops: stopsText(names.slice(1, -1)),
   }
 }
 
-/** The miles between two places as this service measures them, in tenths of a mile; null if one of them is unknown. */
-function measuredBetween(from: LocatedPlace | null, to: LocatedPlace | null): number | null {
-  return from === null || to === null ? null : Math.round(roadMiles(from, to) * 10) / 10
+/** The miles of a route as this service measures them, in tenths of a mile; null if one of its places is unknown. */
+function measuredAlong(route: readonly (LocatedPlace | null)[]): number | null {
+  const known = route.filter((place) => place !== null)
+  return known.length < route.length ? null : Math.round(sumOfLegs(known, roadMiles) * 10) / 10
 }
 
 /** The location of a place by its stored name, such as `Dallas, TX`, or by its key, such as `dallas|TX`. */
@@ -166,17 +187,32 @@ function locateStored(text: string, separator: ', ' | '|'): LocatedPlace | null 
   return locate({ city: text.slice(0, end), state: text.slice(end + separator.length) })
 }
 
+const locateStops = (stops: string | null | undefined) =>
+  stopsOf(stops).map((name) => locateStored(name, ', '))
+
 /**
- * The miles between two places by their keys, measured by this service; null if one of them is unknown.
+ * The miles between two places by their keys, by way of the stops, measured by this service; null if a place is unknown.
  *
  * @example milesBetweenKeys('dallas|TX', 'atlanta|GA') // 857
  */
-export function milesBetweenKeys(originKey: string, destinationKey: string): number | null {
-  return measuredBetween(locateStored(originKey, '|'), locateStored(destinationKey, '|'))
+export function milesBetweenKeys(
+  originKey: string,
+  destinationKey: string,
+  stops: string | null = null,
+): number | null {
+  return measuredAlong([
+    locateStored(originKey, '|'),
+    ...locateStops(stops),
+    locateStored(destinationKey, '|'),
+  ])
 }
 
-/** The miles of a stored quote, and its places: by their keys, or in an event, which lacks them, by their names. */
+/**
+ * The miles of a stored quote, and its places: by their keys, or in an event, which lacks them, by their names. An event from before
+ * stops lacks these, too.
+ */
 type StoredMiles = Pick<QuoteRow, 'miles'> &
+  Partial<Pick<QuoteRow, 'stops'>> &
   (Pick<QuoteRow, 'origin_key' | 'destination_key'> | Pick<QuoteRow, 'origin' | 'destination'>)
 
 /**
@@ -187,8 +223,12 @@ type StoredMiles = Pick<QuoteRow, 'miles'> &
 export function countedMiles(quote: StoredMiles): number | null {
   const measured =
     'origin_key' in quote
-      ? milesBetweenKeys(quote.origin_key, quote.destination_key)
-      : measuredBetween(locateStored(quote.origin, ', '), locateStored(quote.destination, ', '))
+      ? milesBetweenKeys(quote.origin_key, quote.destination_key, quote.stops)
+      : measuredAlong([
+          locateStored(quote.origin, ', '),
+          ...locateStops(quote.stops),
+          locateStored(quote.destination, ', '),
+        ])
   return decidedMiles({ typed: quote.miles, measured })
 }
 
@@ -209,29 +249,64 @@ export function knownOrFolded(place: Place): KnownPlace {
 }
 
 /**
- * Parses both ends of a lane to quote. An unknown city with a name similar to a known one is rejected with suggestions,
- * unless the caller confirms the spelling. A city is never replaced by another one.
+ * Parses the places of a lane to quote. An unknown city with a name similar to a known one is rejected with suggestions,
+ * unless the caller confirms the spelling. A city is never replaced by another one. Each stop is on the route once; origin and
+ * destination may be the same place.
  */
 export function readLanePlaces(
-  lane: { origin: string; destination: string; miles?: number },
-  at: (field: 'origin' | 'destination') => At,
+  { stops: sent = [], ...lane }: SentRoute,
+  at: (field: string) => At,
   errors: FieldError[],
   acceptUnknown: boolean,
-): LanePlaces | null {
-  const end = (field: 'origin' | 'destination') => {
-    const place = readPlaceAt(lane[field], at(field), errors)
-    if (place === null || acceptUnknown || locate(place) !== null) return place
-    const meant = nearestSpellings(placeName(place, null))
-    if (meant.length === 0) return place
+): ReturnType<typeof routePlaces> | null {
+  const atStop = (nth: number) => at(`stops/${nth}`)
+  const origin = readEnd(lane.origin, at('origin'), errors, acceptUnknown)
+  const destination = readEnd(lane.destination, at('destination'), errors, acceptUnknown)
+  const stops = sent.map((text, nth) => readStop(text, atStop(nth), errors, acceptUnknown))
+  if (origin === null || destination === null || stops.includes(null)) return null
+  const route = [origin, ...stops.filter((stop) => stop !== null), destination]
+  const again = stops.length === 0 ? null : repeatedStop(route.map((place) => knownOrFolded(place).key))
+  if (again !== null) {
     errors.push({
-      ...at(field),
-      code: 'unknown-place',
-      suggestions: meant,
-      detail: `${fieldName(at(field))} "${lane[field]}" is not a known place. Did you mean ${meant.map((name) => `"${name}"`).join(' or ')}? If the spelling is correct, send accept_unknown_places: true.`,
+      ...atStop(again),
+      code: 'invalid',
+      detail: `${fieldName(atStop(again))} must be a place that is not on the route yet; it is ${JSON.stringify(sent[again])}. Two stops in one city are one stop.`,
     })
     return null
   }
-  const [origin, destination] = [end('origin'), end('destination')]
-  if (origin === null || destination === null) return null
-  return lanePlaces(origin, destination, lane.miles ?? null)
+  return routePlaces(route, lane.miles ?? null)
+}
+
+/** The places and the miles of a quote, as they were sent. */
+interface SentRoute {
+  readonly origin: string
+  readonly destination: string
+  readonly stops?: readonly string[]
+  readonly miles?: number
+}
+
+function readEnd(text: string, at: At, errors: FieldError[], acceptUnknown: boolean): Place | null {
+  const place = readPlaceAt(text, at, errors)
+  if (place === null || acceptUnknown || locate(place) !== null) return place
+  const meant = nearestSpellings(placeName(place, null))
+  if (meant.length === 0) return place
+  errors.push({
+    ...at,
+    code: 'unknown-place',
+    suggestions: meant,
+    detail: `${fieldName(at)} "${text}" is not a known place. Did you mean ${meant.map((name) => `"${name}"`).join(' or ')}? If the spelling is correct, send accept_unknown_places: true.`,
+  })
+  return null
+}
+
+/** Reads a stop. Semicolons separate stops where they are saved, so a name has none. */
+function readStop(text: string, at: At, errors: FieldError[], acceptUnknown: boolean): Place | null {
+  const place = readEnd(text, at, errors, acceptUnknown)
+  if (place === null || !placeName(place).includes(';')) return place
+  errors.push({
+    ...at,
+    code: 'invalid',
+    detail: `${fieldName(at)} must be one place, without a semicolon; it is ${JSON.stringify(text.toWellFormed())}.`,
+  })
+  return null
 }

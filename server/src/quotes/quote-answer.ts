@@ -6,6 +6,7 @@ import {
   bookingFields,
   bookingTable,
 } from '#engine/booking-fields.ts'
+import { stopsOf } from '#engine/load-stops.ts'
 import { dollarsFromCents, dollarsIfKnown } from '#engine/money.ts'
 import { chargesOf } from '#engine/named-charges.ts'
 import {
@@ -87,6 +88,7 @@ export function shownQuote(
     // An event from before pushed quotes lacks these columns.
     external_id: quote.external_id ?? null,
     quoted_charges: chargesAnswer(quote.quoted_charges, quote.quoted_accessorials_cents),
+    stops: stopsOf(quote.stops),
     expected_cost: expectedCost(quote),
     // If the rate states no basis, the rate and this cost are both on the default basis.
     expected_basis: (quote.quoted_basis ?? null) === null ? null : (quote.expected_basis ?? null),
@@ -124,12 +126,14 @@ function landedOf(quote: BookedColumns, assumed: RateBasis): LandedAmounts | nul
   )
 }
 
-type QuoteAnswer = Pick<Quote, Exclude<QuoteName<'shown'>, 'quoted_at' | 'quoted_charges'>>
+type QuoteAnswer = Pick<Quote, Exclude<QuoteName<'shown'>, 'quoted_at' | 'quoted_charges' | 'stops'>>
 /**
- * The fields that are answered alike. The other two are not: `created_at` is the time of the quote, and charges by name depend on
- * their sum.
+ * The fields that are answered alike. The other three are not: `created_at` is the time of the quote, charges by name depend on their
+ * sum, and stops are a list.
  */
-const answeredFields = quoteFields.filter((field) => field !== 'quotedAt' && field !== 'quotedCharges')
+const answeredFields = quoteFields.filter(
+  (field) => field !== 'quotedAt' && field !== 'quotedCharges' && field !== 'stops',
+)
 
 /** The fields of the quote in the form of the API: amounts in dollars, times in ISO 8601. */
 function quoteAnswer(quote: Pick<QuoteRow, QuoteColumn>): QuoteAnswer {
@@ -149,6 +153,7 @@ export function pricedQuote(quote: Pick<QuoteRow, QuoteColumn>): PricedQuote {
   const shown = {
     ...quoteAnswer(quote),
     quoted_charges: chargesAnswer(quote.quoted_charges, quote.quoted_accessorials_cents),
+    stops: stopsOf(quote.stops),
   }
   const priced = pricedFields.map((field) => [quoteTable[field].shown, shown[quoteTable[field].shown]])
   return Object.fromEntries(priced) as PricedQuote

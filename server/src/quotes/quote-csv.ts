@@ -1,5 +1,6 @@
 import type { Quote } from '#contract/quote.ts'
 import { bookingTable, type CsvBookingField, csvBookingFields } from '#engine/booking-fields.ts'
+import { stopsText } from '#engine/load-stops.ts'
 import { type CsvQuoteField, csvQuoteFields, isAmountUnit, quoteTable } from '#engine/quote-fields.ts'
 import type { RateBasis } from '#engine/rate-basis.ts'
 import type { RateType } from '#engine/rate-type.ts'
@@ -63,6 +64,7 @@ const besideTheQuote: ReadonlySet<CsvBookingField> = new Set([
 /** The column of a field of the quote. A basis or a rate type that was not stated is the default one. */
 function quoted(field: CsvQuoteField): Column {
   const { csv, shown, unit } = quoteTable[field]
+  if (shown === 'stops') return [csv, ({ stops }) => stopsText(stops)]
   const name = shown === 'quoted_at' ? 'created_at' : shown
   return [
     csv,

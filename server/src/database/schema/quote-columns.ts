@@ -12,6 +12,8 @@ const ofQuoteUnit = {
   basis: 'text',
   currency: 'text',
   rateType: 'text',
+  mode: 'text',
+  stops: 'text',
   miles: 'double',
   text: 'text',
   time: 'time',

@@ -599,6 +599,8 @@ create table quotes (
   counter_rate_cents integer,
   superseded_by text,
   superseded_as text,
+  mode text,
+  stops text,
   constraint quotes_pkey PRIMARY KEY (tenant_id, lane_id),
   constraint quotes_tenant_id_lane_ref_key UNIQUE (tenant_id, lane_ref),
   constraint quotes_tenant_id_import_id_fkey FOREIGN KEY (tenant_id, import_id) REFERENCES imports(tenant_id, import_id),
@@ -619,6 +621,7 @@ create table quotes (
   constraint quotes_lane_number_check CHECK ((lane_number >= 1)),
   constraint quotes_market_rate_cents_check CHECK (((market_rate_cents >= 0) AND (market_rate_cents <= 999999999))),
   constraint quotes_miles_check CHECK (((miles > (0)::double precision) AND (miles <= (10000)::double precision))),
+  constraint quotes_mode_check CHECK ((mode = ANY (ARRAY['truckload'::text, 'partial'::text, 'ltl'::text, 'drayage'::text, 'intermodal'::text]))) NOT VALID,
   constraint quotes_outcome_check CHECK ((outcome = ANY (ARRAY['won'::text, 'lost'::text, 'pending'::text, 'expired'::text]))),
   constraint quotes_outcome_reason_check CHECK ((outcome_reason = ANY (ARRAY['price'::text, 'service'::text, 'capacity'::text, 'no_response'::text, 'withdrawn'::text, 'other'::text]))) NOT VALID,
   constraint quotes_outcome_source_check CHECK ((outcome_source = ANY (ARRAY['dashboard'::text, 'tms'::text, 'import'::text, 'lanewise'::text]))),
@@ -1284,6 +1287,10 @@ AS $function$
           then (new_values ->> 'created_by')::integer else known.created_by end,
         rate_type = case when new_values ? 'rate_type'
           then new_values ->> 'rate_type' else known.rate_type end,
+        mode = case when new_values ? 'mode'
+          then new_values ->> 'mode' else known.mode end,
+        stops = case when new_values ? 'stops'
+          then new_values ->> 'stops' else known.stops end,
         valid_until = case when new_values ? 'valid_until'
           then new_valid_until else known.valid_until end,
         counter_rate_cents = case when new_values ? 'counter_rate_cents'
@@ -1402,6 +1409,10 @@ AS $function$
           then (new_values ->> 'created_by')::integer else known.created_by end,
         rate_type = case when new_values ? 'rate_type'
           then new_values ->> 'rate_type' else known.rate_type end,
+        mode = case when new_values ? 'mode'
+          then new_values ->> 'mode' else known.mode end,
+        stops = case when new_values ? 'stops'
+          then new_values ->> 'stops' else known.stops end,
         valid_until = case when new_values ? 'valid_until'
           then new_valid_until else known.valid_until end,
         counter_rate_cents = case when new_values ? 'counter_rate_cents'

@@ -17,6 +17,7 @@ export function basisAnswer({
   convertedBy,
   notConverted,
   notConvertedInCad,
+  notDirect,
 }: BasisCounts): ComparedBasis {
   const { charges, schedule, exchange } = convertedBy
   return {
@@ -26,6 +27,7 @@ export function basisAnswer({
     converted_by: { charges, schedule, exchange },
     kept_apart: notConverted,
     kept_apart_in_cad: notConvertedInCad,
+    ...(notDirect === 0 ? {} : { other_modes: notDirect }),
   }
 }
 
@@ -35,13 +37,14 @@ export const basisCells = (basis: RateBasis): [RateBasis, 'USD'] => [basis, 'USD
 
 /** The basis of an answer about a lane. Its counts are of the exact city pair, and of the requested equipment, if any. */
 export async function basisOfLane(
-  { settings }: OpenBook<BrokerageBook>,
+  { settings, quotes }: OpenBook<BrokerageBook>,
   { places: { origin, destination }, equipmentCode }: AskedLane,
   tenant: TenantId,
   parts: Pick<Parts, 'books' | 'database'>,
 ): Promise<ComparedBasis> {
-  // If all amounts are on one basis, there is nothing to count.
-  if (!settings.mixed) return basisAnswer({ basis: settings.basis, ...noneConverted })
+  // If all amounts are on one basis and all quotes of direct truckloads, there is nothing to count.
+  if (!settings.mixed && quotes.quotes.apart.size === 0)
+    return basisAnswer({ basis: settings.basis, ...noneConverted })
   const statistics = await statisticsOf(parts, tenant)
   const converted = await statistics.converted({
     originKey: origin.key,

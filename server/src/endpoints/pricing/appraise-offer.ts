@@ -4,6 +4,7 @@ import type { RateType } from '#engine/rate-type.ts'
 import {
   appraiser,
   type BrokerageBook,
+  type LaneInColumns,
   type NamedCustomer,
   namedCustomer,
   type OpenBook,
@@ -37,6 +38,8 @@ export interface AskedOffer {
   readonly miles?: number | null
   /** Null: the brokerage's default rate type. */
   readonly rateType: RateType | null
+  /** The mode and the stops; absent for a direct truckload. */
+  readonly load?: Pick<LaneInColumns, 'mode' | 'stops'>
 }
 
 /** An appraisal, with the other data of its explanation. */
@@ -60,7 +63,7 @@ export async function offerAppraiser(
   const read: Reader = (work) => database.inTenant(tenant, work)
   const appraisalOf = appraiser(pricing, { tenant, now, read })
   const customer = await namedCustomer(customerName, pricing, tenant, read)
-  return async ({ asked, enteredCents, quoted, miles = null, rateType }) => {
+  return async ({ asked, enteredCents, quoted, miles = null, rateType, load }) => {
     const { places } = asked
     const pool = rateType ?? settings.rateType
     const scope = ownScope(quotes.quotes, asked, { equipmentCode: asked.equipmentCode, pool })
@@ -68,8 +71,8 @@ export async function offerAppraiser(
     const equipmentCode = asked.equipmentCode ?? mostQuoted(history)
     const lane = lanePlaces(places.origin, places.destination, null)
     const appraisal = await appraisalOf({
-      lane: { ...lane, miles, equipment_code: equipmentCode },
-      measured: lane.miles ?? null,
+      lane: { ...lane, ...load, miles, equipment_code: equipmentCode },
+      ...(load === undefined ? { measured: lane.miles ?? null } : {}),
       quotedFor: { customerName: customerName ?? null, repId, rateType },
       quoted,
       enteredCents,

@@ -1,22 +1,25 @@
 import type { AnswerOf, BodyOf } from '#contract/endpoint.ts'
-import { type FieldError, Problem } from '#contract/errors.ts'
+import { type FieldError, invalid, Problem } from '#contract/errors.ts'
 import { adviseQuotes, deskQuote } from '#contract/quotes-advice.ts'
 import { shape } from '#contract/shape.ts'
 import type { CounterOffer } from '#engine/estimate/counter-offer.ts'
+import { unpricedBecause } from '#engine/load-mode.ts'
 import { centsFromDollars, dollarsFromCents } from '#engine/money.ts'
 import type { AmountConversion } from '#engine/rate-basis.ts'
+import type { LaneInColumns } from '../../book/index.ts'
 import { chargesErrors, quotedTerms } from '../../entering/index.ts'
-import { readAskedLane } from '../../quotes/index.ts'
+import { readAskedLane, readLanePlaces } from '../../quotes/index.ts'
 import { type AskedBy, serve } from '../endpoint-call.ts'
 import { itemErrors } from '../integration/item-errors.ts'
 import type { Parts } from '../parts.ts'
 import { counterErrors } from '../quotes/counter-offers.ts'
 import { outsideAnswer } from '../quotes/outside-rules.ts'
+import { rulesAnswer } from './applied-rules.ts'
 import { offerAppraiser } from './appraise-offer.ts'
 import { appraiseCounterOffer, counterOfferAnswer } from './counter-offer.ts'
 import { estimatedOffer } from './markup-estimate.ts'
 import { fieldWarnings } from './rate-warnings.ts'
-import { sealAdvice } from './shown-advice.ts'
+import { loadText, sealAdvice } from './shown-advice.ts'
 
 type Quote = BodyOf<typeof adviseQuotes>['lanes'][number]
 type Result = AnswerOf<typeof adviseQuotes>['results'][number]
@@ -52,6 +55,20 @@ function counterOfferOf({ counter_offer: sent }: Quote): CounterOffer | null {
   }
 }
 
+/**
+ * The mode and the stops of a quote, as they are saved.
+ *
+ * @throws a 422 for stops that are no places, or that repeat a place
+ */
+function loadOf({ mode, ...places }: Quote): Pick<LaneInColumns, 'mode' | 'stops'> {
+  if (places.stops === undefined) return { mode: mode ?? null, stops: null }
+  const errors: FieldError[] = []
+  const { origin, destination, stops } = places
+  const read = readLanePlaces({ origin, destination, stops }, inQuote, errors, true)
+  if (errors.length > 0) throw invalid(errors)
+  return { mode: mode ?? null, stops: read?.stops ?? null }
+}
+
 async function answersFor(
   { lanes: quotes, customer: customerName }: BodyOf<typeof adviseQuotes>,
   { caller, now }: AskedBy & { readonly caller: { readonly userId: number } },
@@ -67,6 +84,8 @@ async function answersFor(
     const errors = quoteShape.errors(quote)
     if (errors.length > 0) return wrong(index, errors)
     const asked = readAskedLane(quote, inQuote, guessed < guessedQuotesMax)
+    const load = loadOf(quote)
+    const notPriced = unpricedBecause({ ...load, equipment_code: asked.equipmentCode })
     const offer = counterOfferOf(quote)
     const amounts = [
       ...chargesErrors('quoted', 'quoted_rate', quote),
@@ -79,6 +98,7 @@ async function answersFor(
       quoted: quotedTerms(quote),
       miles: quote.miles ?? null,
       rateType: quote.rate_type ?? null,
+      ...(notPriced === null ? {} : { load }),
     })
     const { appraisal } = appraised
     const countered = offer === null ? null : appraiseCounterOffer(appraisal, offer)
@@ -86,25 +106,35 @@ async function answersFor(
     const sent = sentCents === null ? null : appraisal.at(sentCents)
     // If no rate was sent, the rate to quote is explained.
     const atCents = sent?.rateCents ?? appraisal.rates.toQuote?.rateCents ?? anyRateCents
-    const { estimate, optimum, rules } = estimatedOffer(appraised, atCents, now)
-    const isKnown = estimate.probability !== null
+    const explained = notPriced === null ? estimatedOffer(appraised, atCents, now) : null
+    const estimate = explained?.estimate.probability == null ? null : explained.estimate
     return {
       index,
       status: 200,
-      rate: sent?.rateCents == null && !isKnown ? null : dollarsFromCents(atCents),
-      estimate: isKnown ? estimate : null,
-      optimum,
+      ...(notPriced === null ? {} : { not_priced: notPriced }),
+      rate: sent?.rateCents == null && estimate === null ? null : dollarsFromCents(atCents),
+      estimate,
+      optimum: explained?.optimum ?? null,
       warnings: sent === null ? [] : fieldWarnings('quoted_rate', sent),
       outside_rules: sent === null ? [] : outsideAnswer(sent),
-      rules,
+      rules: rulesAnswer(appraisal, atCents),
       advice: sealAdvice(
         appraisal,
         atCents,
-        { ...askedFor, userId: caller.userId, customerName: customerName ?? null, settings: open.settings },
+        {
+          ...askedFor,
+          userId: caller.userId,
+          customerName: customerName ?? null,
+          load: loadText(load),
+          settings: open.settings,
+        },
         parts.secretKeys,
       ),
       conversion: conversionAnswer(appraisal.conversion),
-      counter_offer: countered === null ? null : counterOfferAnswer(countered, sentCents, estimate, now),
+      counter_offer:
+        countered === null || explained === null
+          ? null
+          : counterOfferAnswer(countered, sentCents, explained.estimate, now),
     }
   }
 

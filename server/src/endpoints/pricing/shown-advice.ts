@@ -5,6 +5,7 @@ import { adviceMinutes } from '#contract/limits.ts'
 import type { Appraisal, AppraisedRate } from '#engine/appraisal/appraisal.ts'
 import type { ShownAppraisal } from '#engine/appraisal/shown-appraisal.ts'
 import { customerKey } from '#engine/customer-name.ts'
+import type { Mode } from '#engine/load-mode.ts'
 import { formatDollars } from '#engine/money.ts'
 import type { Pricing } from '../../book/index.ts'
 import type { TenantId } from '../../database/session/index.ts'
@@ -20,6 +21,8 @@ interface AdvisedBy {
   readonly tenant: TenantId
   readonly userId: number
   readonly customerName: string | null
+  /** See `loadText`. */
+  readonly load: string | null
   readonly now: number
 }
 
@@ -32,6 +35,8 @@ interface AdvisedOn {
   readonly miles: number | null
   readonly customer: string | null
   readonly person: number
+  /** Absent for a direct truckload. */
+  readonly load?: string
 }
 
 interface Advised {
@@ -46,7 +51,7 @@ interface Advised {
 /** The name under which advice is sealed. Another brokerage's cannot be opened. */
 const placeOf = (tenant: TenantId) => `advice ${tenant}`
 
-function advisedOn({ facts, ownMiles }: Appraisal, { userId, customerName }: AdvisedBy): AdvisedOn {
+function advisedOn({ facts, ownMiles }: Appraisal, { userId, customerName, load }: AdvisedBy): AdvisedOn {
   return {
     origin: facts.origin.place,
     destination: facts.destination.place,
@@ -55,7 +60,20 @@ function advisedOn({ facts, ownMiles }: Appraisal, { userId, customerName }: Adv
     miles: ownMiles,
     customer: customerName === null ? null : customerKey(customerName),
     person: userId,
+    ...(load === null ? {} : { load }),
   }
+}
+
+/** The mode and the stops of a load as one text; null for a direct truckload. @example loadText({ mode: 'ltl' }) // 'ltl' */
+export function loadText({
+  mode,
+  stops,
+}: {
+  readonly mode?: Mode | null
+  readonly stops?: string | null
+}): string | null {
+  const own = [mode === 'truckload' ? null : mode, stops].filter((one) => one != null)
+  return own.length === 0 ? null : own.join('; ')
 }
 
 function digestOf({ rules, basis, rateType }: Pricing['settings']): string {
@@ -102,6 +120,7 @@ const wordsOf: Readonly<Record<keyof AdvisedOn, string>> = {
   miles: 'distance',
   customer: 'customer',
   person: 'person',
+  load: 'mode or other stops',
 }
 
 const names = Object.keys(wordsOf) as (keyof AdvisedOn)[]

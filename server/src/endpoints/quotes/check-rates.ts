@@ -13,7 +13,7 @@ import type { QuoteRow, TenantTransaction } from '../../database/schema/index.ts
 import type { TenantId } from '../../database/session/index.ts'
 import type { Parts } from '../parts.ts'
 import { fieldWarnings } from '../pricing/rate-warnings.ts'
-import { type AdviceRefused, shownAdvice } from '../pricing/shown-advice.ts'
+import { type AdviceRefused, loadText, shownAdvice } from '../pricing/shown-advice.ts'
 import { outsideErrors, outsideRules } from './outside-rules.ts'
 
 /** Who makes a quote, and when. If `isApproved`, an approver has approved its rates, so only a rule that blocks can refuse it. */
@@ -35,7 +35,8 @@ export type RateToCheck = Pick<
   | 'destination_market'
   | newQuotes.CostColumn
   | newQuotes.QuotedAmountColumn
-> & { readonly quoted_customer_name: string; readonly rate_type?: QuoteRow['rate_type'] }
+> &
+  Partial<Pick<QuoteRow, 'rate_type' | 'mode' | 'stops'>> & { readonly quoted_customer_name: string }
 
 /** The advice that a person saw on quotes to check. */
 export interface AdviceSeen {
@@ -117,7 +118,7 @@ export async function checkRates(
 /** The advice that the person saw on a quote, or why it does not count; null if none was sent. */
 function adviceOn(
   index: number,
-  { quoted_customer_name: customerName, quoted_rate_cents: rateCents }: RateToCheck,
+  { quoted_customer_name: customerName, quoted_rate_cents: rateCents, ...load }: RateToCheck,
   { current, by, pricing }: { readonly current: Appraisal } & Pick<CheckedBy, 'by' | 'pricing'>,
   seen: AdviceSeen | null,
 ): ReturnType<typeof shownAdvice> | null {
@@ -128,7 +129,7 @@ function adviceOn(
   return shownAdvice(
     text,
     { appraisal: current, offer: current.at(rateCents) },
-    { tenant, userId, customerName, now, settings: pricing.settings, pointer },
+    { tenant, userId, customerName, load: loadText(load), now, settings: pricing.settings, pointer },
     seen.secretKeys,
   )
 }

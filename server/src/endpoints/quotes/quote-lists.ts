@@ -64,6 +64,7 @@ async function quoteFilter(
     ...(destinationKey === null ? {} : { destinationKey }),
     ...(equipmentCode === null ? {} : { equipmentCode }),
     ...(query.rate_type === undefined ? {} : { rateType: query.rate_type }),
+    ...(query.mode === undefined ? {} : { mode: query.mode }),
     ...(query.customer === undefined ? {} : { customer: { tenant, name: query.customer } }),
     ...(query.carrier === undefined ? {} : { carrier: query.carrier }),
     ...(query.quoted_by === undefined ? {} : { quotedBy: query.quoted_by }),

@@ -8,7 +8,7 @@ import type { TenantId, TenantVersions } from '../../session/index.ts'
 import { isMixed } from '../performance/compared-basis.ts'
 import { rulesInForce } from '../pricing/pricing-rules.ts'
 import { sentColumns, statedAmounts } from './amount-columns.ts'
-import { isLostForOtherReason } from './quote-conditions.ts'
+import { isDirectLoad, isLostForOtherReason } from './quote-conditions.ts'
 
 /** The settings of a brokerage that pricing applies to its quotes. */
 export interface BookSettings {
@@ -50,7 +50,8 @@ const record = sql`int8send(lane_id) || timestamptz_send(created_at) || float8se
     + case when outcome_source = 'lanewise' then 64 else 0 end
     + case when carrier_name is null and carrier_notes is null and booked_at is null then 0 else 128 end
     + case when superseded_by is null then 0 else 256 end
-    + case when ${isLostForOtherReason} then 1024 else 0 end)`
+    + case when ${isLostForOtherReason} then 1024 else 0 end
+    + case when ${isDirectLoad} then 0 else 2048 end)`
 export const recordBytes = 68
 /** The byte at which each value of a record begins. */
 export const recordAt = {
@@ -82,6 +83,8 @@ export const recordCodes = {
   /** A superseded offer whose rate the customer refused. */
   refusedOffer: 256,
   lostForOtherReason: 1024,
+  /** It has stops, or another mode than truckload. */
+  notDirect: 2048,
 } as const
 
 /*
@@ -139,6 +142,8 @@ const packedColumns = sql.join(
     'outcome_source',
     'superseded_by',
     'rate_type',
+    'mode',
+    'stops',
     'cancelled_at',
     'carrier_name',
     'carrier_notes',

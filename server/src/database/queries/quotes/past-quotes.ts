@@ -3,7 +3,7 @@ import type { Outcome } from '#engine/history.ts'
 import type { QuoteRow, TenantTransaction } from '../../schema/index.ts'
 import type { TenantId } from '../../session/index.ts'
 import { type CountedColumn, countedColumns } from './amount-columns.ts'
-import { countedOutcome } from './quote-conditions.ts'
+import { countedOutcome, isDirectLoad } from './quote-conditions.ts'
 
 /** A quote as it was made, with the costs that were known then. Its amounts are as they were sent. */
 export interface PastQuoteRow extends Pick<QuoteRow, CountedColumn> {
@@ -24,7 +24,7 @@ export interface PastQuoteRow extends Pick<QuoteRow, CountedColumn> {
   readonly outcome: Outcome
 }
 
-/** The newest quotes with a rate since a time, newest first, without voided ones and superseded offers. */
+/** The newest quotes of direct truckloads since a time, newest first, without voided ones and superseded offers. */
 export async function pastQuotes(
   transaction: TenantTransaction,
   tenant: TenantId,
@@ -49,7 +49,7 @@ export async function pastQuotes(
       on known.tenant_id = ${tenant} and known.customer_key = customer_key(quotes.quoted_customer_name)
     left join customers on customers.tenant_id = ${tenant} and customers.customer_id = known.customer_id
     where quotes.tenant_id = ${tenant} and quotes.created_at >= ${since} and quotes.quoted_rate_cents > 0
-      and quotes.voided_at is null and quotes.superseded_by is null
+      and quotes.voided_at is null and quotes.superseded_by is null and ${isDirectLoad}
     order by quotes.created_at desc, quotes.lane_id desc
     limit ${limit}
   `.execute(transaction)

@@ -7,7 +7,7 @@ import { binaryArrays } from '../binary-arrays.ts'
 import { ofCustomer } from '../customers/customers.ts'
 import { quoteSeenByViewer } from '../customers/teams.ts'
 import { packedIds, unpackedIds } from './packed-quotes.ts'
-import { isOfRateType } from './quote-conditions.ts'
+import { isOfMode, isOfRateType, type ListedMode } from './quote-conditions.ts'
 
 export interface QuoteFilter {
   /** `void`: only voided quotes, which no other selection has. */
@@ -21,6 +21,7 @@ export interface QuoteFilter {
   readonly destinationKey?: string
   readonly equipmentCode?: string
   readonly rateType?: RateType
+  readonly mode?: ListedMode
   /** A customer by its name in any spelling, with the names that were merged into it. */
   readonly customer?: { readonly tenant: TenantId; readonly name: string }
   readonly carrier?: string
@@ -87,6 +88,7 @@ export function matching(filter: QuoteFilter, tenant: TenantId) {
       ...(filter.destinationKey === undefined ? [] : [quote('destination_key', '=', filter.destinationKey)]),
       ...(filter.equipmentCode === undefined ? [] : [quote('equipment_code', '=', filter.equipmentCode)]),
       ...(filter.rateType === undefined ? [] : [isOfRateType(tenant, filter.rateType)]),
+      ...(filter.mode === undefined ? [] : [isOfMode(filter.mode)]),
       ...(filter.customer === undefined ? [] : [ofCustomer(filter.customer.tenant, filter.customer.name)]),
       ...(filter.carrier === undefined
         ? []

@@ -6,7 +6,7 @@ import type { TenantId, TenantVersions } from '../../session/index.ts'
 import { defaultsOf } from '../people/people.ts'
 import { conversionDays } from '../pricing/conversions.ts'
 import { countedColumns, countedQuote } from './amount-columns.ts'
-import { countedOutcome, isLostForOtherReason, rateTypeOf } from './quote-conditions.ts'
+import { countedOutcome, isDirectLoad, isLostForOtherReason, rateTypeOf } from './quote-conditions.ts'
 
 /** The versions of a tenant's facts and access. Anything read after this call has at least these versions. */
 export async function readVersions(
@@ -80,7 +80,7 @@ export interface TenantQuote extends PastQuote {
 const quotesPerReadMax = 5_000
 
 /**
- * The newest quotes of a tenant (since a time, when one is given), at most `max`, oldest first.
+ * The newest quotes of direct truckloads of a tenant (since a time, when one is given), at most `max`, oldest first.
  *
  * @param milesOf the miles of a quote that count
  */
@@ -114,6 +114,7 @@ export async function readTenantQuotes(
     .select(isLostForOtherReason.as('otherReason'))
     .where('tenant_id', '=', tenant)
     .where('voided_at', 'is', null)
+    .where(isDirectLoad)
     .where(sql<boolean>`(superseded_by is null or superseded_as = 'refused')`)
     .orderBy('created_at', 'desc')
     .orderBy('lane_id', 'desc')
