@@ -19,7 +19,7 @@ const rooms: Readonly<Record<string, { rooms: readonly string[]; outside: readon
   },
   tables: {
     rooms: ['runtime', 'csv'],
-    outside: ['contract/src/', 'iconv-lite', 'node:', 'numfmt', 'papaparse', 'saxes', 'yauzl'],
+    outside: ['contract/src/', 'engine/src/', 'iconv-lite', 'node:', 'numfmt', 'papaparse', 'saxes', 'yauzl'],
   },
   signing: {
     rooms: [],

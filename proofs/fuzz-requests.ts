@@ -218,6 +218,16 @@ function* longTexts(places: readonly Place[], bytesMax: number): Generator<Heavy
     const room = bytesMax - Buffer.byteLength(bytesWith(place, '""'))
     for (const [nth, word] of repeated.entries()) {
       const all = fitting(word, room)
+      // A text that is a body by itself is parsed and rewritten.
+      const { maxLength = 0 } = place.schema
+      for (const bytes of maxLength < 60_000 ? [] : new Set([Math.min(room, maxLength), room])) {
+        const object = () => JSON.stringify({ a: runOf(word, fitting(word, bytes) / 2) })
+        yield {
+          kind: 'text',
+          what: `${place.name}: a JSON object of ${bytes} bytes of ${said(word)}`,
+          body: () => bytesWith(place, JSON.stringify(object())),
+        }
+      }
       for (const length of new Set([Math.min(all, place.schema.maxLength ?? textLengthDefault), all])) {
         // The longest text that the schema permits gets two forms, the longest that can be sent one form.
         for (const form of length === all ? [nth] : [nth, nth + 2]) {

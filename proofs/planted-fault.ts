@@ -18,6 +18,10 @@ interface Fault extends Edit {
   readonly also?: readonly Edit[]
 }
 
+/** The code of a function that runs all steps of long work without a pause. */
+const inOneTurn =
+  '((steps) => { for (;;) { const step = steps.next(); if (step.done === true) return step.value } })'
+
 /** With these edits, readers of files take cells of any length. */
 const longCells = [
   {
@@ -111,8 +115,7 @@ export const faults = {
       {
         file: '/server/src/endpoints/quotes/pasted-quotes.ts',
         text: 'await yieldBetweenSteps(readPasted(text, reading))',
-        instead:
-          '((steps) => { for (;;) { const step = steps.next(); if (step.done === true) return step.value } })(readPasted(text, reading))',
+        instead: `${inOneTurn}(readPasted(text, reading))`,
       },
     ],
   },
@@ -125,8 +128,7 @@ export const faults = {
       {
         file: '/server/src/endpoints/customers/customer-variants.ts',
         text: 'await yieldBetweenSteps(nameVariants(found.map(({ name }) => name)))',
-        instead:
-          '((steps) => { for (;;) { const step = steps.next(); if (step.done === true) return step.value } })(nameVariants(found.map(({ name }) => name)))',
+        instead: `${inOneTurn}(nameVariants(found.map(({ name }) => name)))`,
       },
     ],
   },
@@ -177,6 +179,43 @@ export const faults = {
     text: String.raw`(?:0+(?:\.0*)?|\.0+)$/.test(text)) return { value: null }`,
     instead: String.raw`0*(0|\.0|0\.)0*$/.test(text)) return { value: null }`,
     also: longCells,
+  },
+  /** A signature check takes bodies of megabytes, and rewrites and signs them in one turn. */
+  'signatures of any length are explained in one turn': {
+    file: '/server/src/endpoints/integration/signature-check.ts',
+    text: 'await yieldBetweenSteps(explainInSteps({ ...body, target }, secrets, now, atTheService))',
+    instead: `${inOneTurn}(explainInSteps({ ...body, target }, secrets, now, atTheService))`,
+    also: [
+      { file: '/contract/src/signature-check.ts', text: 'maxLength: bodyBytesMax,', instead: '' },
+      {
+        file: '/contract/src/signature-check.ts',
+        text: '(value) => value.length <= bodyBytesMax && encoder.encode(value).length <= bodyBytesMax,',
+        instead: '(value) => encoder.encode(value).length > 0,',
+      },
+      {
+        file: '/contract/src/limits.ts',
+        text: 'signatureCheckBytesMax = 6 * bodyBytesMax + 32 * 1024',
+        instead: 'signatureCheckBytesMax = 6 * 1024 * 1024',
+      },
+    ],
+  },
+  /** The search for a header compares every cell of every line with the known names, in one turn. */
+  'headers are guessed in one turn': {
+    file: '/server/src/tables/table-file.ts',
+    text: 'await yieldBetweenSteps(',
+    instead: `${inOneTurn}(`,
+    also: [
+      {
+        file: '/server/src/tables/header-line.ts',
+        text: '.slice(0, importColumnsMax)\n      .filter',
+        instead: '.filter',
+      },
+      {
+        file: '/server/src/tables/header-line.ts',
+        text: 'knownNames([...new Set(possibleNames)])',
+        instead: 'knownNames(possibleNames)',
+      },
+    ],
   },
   /** With this fault and the next five, the process is killed during its first start; PostgreSQL runs on. */
   'killed during initdb': {

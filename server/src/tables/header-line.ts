@@ -1,3 +1,6 @@
+import { importColumnsMax } from '#contract/limits.ts'
+import type { Steps } from '#engine/steps.ts'
+
 /** A line of the beginning of a table. */
 export interface SearchedLine {
   readonly line: number
@@ -20,24 +23,27 @@ const comparedLinesMax = 60
  * Finds the header among the first lines that are not blank. Two lines compete: the one with the most known names, and the first one
  * that is as wide as the table. The second wins a near tie, because words such as Truck, Won and Account are both names and values.
  * A line with numbers or dates is no header, unless it has more known names than those. A word that a row with numbers has in the same
- * column is a value.
+ * column is a value. Cells beyond the most columns of a file have no names. A step compares the cells of one line.
  *
  * @returns the index of the header with its known names; null if no line can be the header
  */
-export function headerAmong(
+export function* headerAmong(
   lines: readonly SearchedLine[],
   knownNames: (cells: readonly string[]) => number,
-): { readonly at: number; readonly names: number } | null {
+): Steps<{ readonly at: number; readonly names: number } | null> {
   const searched = lines.slice(0, headerLinesMax)
   const table = Math.max(0, ...searched.map(({ width }) => width))
-  const words = wordsOfRows(lines)
-  const scored = searched.map(({ cells, values, width }, at) => {
-    const names = knownNames(
-      cells.filter((cell, column) => (words[column]?.get(cell) ?? 0) < (values > 0 ? 2 : 1)),
-    )
+  const words = yield* wordsOfRows(lines)
+  const scored: Scored[] = []
+  for (const [at, { cells, values, width }] of searched.entries()) {
+    const possibleNames = cells
+      .slice(0, importColumnsMax)
+      .filter((cell, column) => (words[column]?.get(cell) ?? 0) < (values > 0 ? 2 : 1))
+    const names = knownNames([...new Set(possibleNames)])
     const mayBe = width > 0 && (values === 0 || names > values)
-    return { at, width, names, mayBe, score: names - 2 * values }
-  })
+    scored.push({ at, width, names, mayBe, score: names - 2 * values })
+    yield
+  }
   const possible = scored.filter(({ mayBe }) => mayBe)
   const named = possible
     .filter(({ names }) => names >= namesMin)
@@ -69,14 +75,15 @@ function winner(named: Scored, wide: Scored, scored: readonly Scored[], table: n
 }
 
 /** How many rows with numbers or dates have a word in a column. */
-function wordsOfRows(lines: readonly SearchedLine[]): readonly ReadonlyMap<string, number>[] {
+function* wordsOfRows(lines: readonly SearchedLine[]): Steps<readonly ReadonlyMap<string, number>[]> {
   const words: Map<string, number>[] = []
   for (const { cells, values } of lines.slice(0, comparedLinesMax)) {
     if (values === 0) continue
-    for (const [column, cell] of cells.entries()) {
+    for (const [column, cell] of cells.slice(0, importColumnsMax).entries()) {
       words[column] ??= new Map()
       words[column].set(cell, (words[column].get(cell) ?? 0) + 1)
     }
+    yield
   }
   return words
 }

@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer'
 import { setImmediate as othersTurn } from 'node:timers/promises'
 import { importColumnsMax, importHeadBytesMax, workbookBytesMax } from '#contract/limits.ts'
 import { type Vocabulary, vocabularies } from '../csv/index.ts'
+import { yieldBetweenSteps } from '../runtime/index.ts'
 import { type Encoding, inUtf8, type Reading, singleByteEncodingOf, utf16Of } from './encoding.ts'
 import type { SingleByteEncoding } from './encoding-words.ts'
 import { type FileBytes, unpacked, workbookStart } from './file-bytes.ts'
@@ -130,7 +131,7 @@ async function openText(
     .subarray(start, start + importHeadBytesMax)
     .toString(badLine === null ? 'utf8' : 'latin1')
   const isWhole = bytesTotal <= start + importHeadBytesMax
-  const form = tableForm({ text, newline, isWhole }, vocabularies[vocabulary].count)
+  const form = await yieldBetweenSteps(tableForm({ text, newline, isWhole }, vocabularies[vocabulary].count))
   if (form === null) throw refused('file', 'The file must have a header and rows; it is empty.', 1)
   const { delimiter, header, headerRows, headerLine } = form
   const columns = header.findLastIndex((name) => name.trim() !== '') + 1
@@ -156,7 +157,8 @@ async function openText(
   return {
     bytes,
     bytesTotal,
-    header,
+    // Without the blank names beyond the most columns, which a line of nothing but separators has.
+    header: header.slice(0, columnsMax),
     headerRows,
     headerLine,
     joined: form.joined,

@@ -1,3 +1,5 @@
+import { importColumnsMax } from '#contract/limits.ts'
+import type { Steps } from '#engine/steps.ts'
 import { headerAmong, type SearchedLine } from './header-line.ts'
 import { hasSecondRow, joinedHeader, withUnits } from './header-rows.ts'
 import { refused } from './refused.ts'
@@ -44,24 +46,27 @@ const linesMax = 400
 /**
  * Finds the delimiter and the header of a table. The header is the line with the most known names of columns, unless the first line
  * that is as wide as the table has nearly as many. A line with numbers, amounts or dates is a row of the table (`header-line.ts`).
- * The header may have two rows, or units below it (`header-rows.ts`).
+ * The header may have two rows, or units below it (`header-rows.ts`). A step reads the text with one delimiter, or looks at a thousand
+ * cells.
  *
  * @param knownNames the number of different known names among the cells of a line
  * @returns null if the text has only blank lines
  * @throws ImportFileError if no line can be the header
- * @example tableForm({ text: 'Quotes of June\nOrigin;Destination\n', newline: '\n', isWhole: true }, knownNames)?.headerLine // 2
+ * @example finished(tableForm({ text: 'Quotes of June\nOrigin;Destination\n', newline: '\n', isWhole: true }, knownNames))?.headerLine // 2
  */
-export function tableForm(
+export function* tableForm(
   head: TextHead,
   knownNames: (cells: readonly string[]) => number,
-): TableForm | null {
+): Steps<TableForm | null> {
   const separator = /^sep=([^"\r\n])\r?[\n\r]/i.exec(head.text)
   const line = separator === null ? 1 : 2
   const text = head.text.slice(separator?.[0].length ?? 0)
   const first = firstLines(text, head.newline)
   const searched = { ...head, text: first, isWhole: head.isWhole && first.length === text.length }
   const candidates = separator?.[1] === undefined ? delimiters : [separator[1]]
-  const forms = candidates.map((delimiter) => candidateBy(searched, { delimiter, line, knownNames }))
+  const forms: Candidate[] = []
+  for (const delimiter of candidates)
+    forms.push(yield* candidateBy(searched, { delimiter, line, knownNames }))
   const best = forms.reduce((one, other) => (isBetter(other, one) ? other : one))
   const [top] = best.lines
   if (top === undefined) return null
@@ -122,7 +127,7 @@ function isBetter(one: Candidate, other: Candidate): boolean {
   return at >= 0 && (ranks[at] ?? 0) > (others[at] ?? 0)
 }
 
-function candidateBy(
+function* candidateBy(
   { text, newline, isWhole }: TextHead,
   {
     delimiter,
@@ -133,22 +138,23 @@ function candidateBy(
     readonly line: number
     readonly knownNames: (cells: readonly string[]) => number
   },
-): Candidate {
+): Steps<Candidate> {
   const read = (isLast: boolean) => rowsOf(text, { delimiter, newline, line, isLast }).rows
   const complete = read(isWhole)
   // A header may be longer than the beginning of the file that is searched.
   const rows = complete.length > 0 || isWhole ? complete : read(true)
   const raw = rows.some(({ malformed }) => malformed) ? text.split(newline) : []
-  const lines = rows.map((row): SearchedLine => {
+  yield
+  const lines: SearchedLine[] = []
+  for (const row of rows) {
     // A title may have a misplaced quote.
     const cells = row.malformed
       ? (raw[row.line - line] ?? '').replaceAll('"', '').split(delimiter)
       : row.cells
-    const filled = cells.filter((cell) => cell.trim() !== '')
-    const values = filled.filter((cell) => isValue(cell)).length
-    return { line: row.line, malformed: row.malformed, cells, width: filled.length, values }
-  })
-  const found = headerAmong(lines, knownNames)
+    const counts = yield* countsOf(cells)
+    lines.push({ line: row.line, malformed: row.malformed, cells, ...counts })
+  }
+  const found = yield* headerAmong(lines, knownNames)
   const below = lines.slice((found?.at ?? 0) + 1, (found?.at ?? 0) + 31)
   const length = lines[found?.at ?? -1]?.cells.length
   return {
@@ -163,6 +169,27 @@ function candidateBy(
   }
 }
 
+const cellsPerStep = 1_000
+
+function* countsOf(cells: readonly string[]): Steps<Pick<SearchedLine, 'width' | 'values'>> {
+  let width = 0
+  let values = 0
+  for (let at = 0; at < cells.length; at += cellsPerStep) {
+    const filled = cells.slice(at, at + cellsPerStep).filter((cell) => cell.trim() !== '')
+    width += filled.length
+    values += filled.filter((cell) => isValue(cell)).length
+    yield
+  }
+  return { width, values }
+}
+
+/** The cells of a line for the search of a second row or units; none of a line wider than any file, whose header is refused. */
+const columnsAt = (line: SearchedLine | undefined) => {
+  const cells = line?.cells ?? []
+  const width = cells.findLastIndex((cell) => cell.trim() !== '') + 1
+  return width > importColumnsMax ? [] : cells.slice(0, width)
+}
+
 function formAt(
   { delimiter, lines, at }: Candidate,
   {
@@ -170,7 +197,7 @@ function formAt(
     knownNames,
   }: { readonly newline: string; readonly knownNames: (cells: readonly string[]) => number },
 ): TableForm {
-  const cellsAt = (index: number) => lines[index]?.cells ?? []
+  const cellsAt = (index: number) => columnsAt(lines[index])
   const two = [at - 1, at].flatMap((upper) => {
     const names =
       upper < 0 || lines[upper + 1] === undefined
@@ -186,7 +213,7 @@ function formAt(
     )
   }
   const [from, last] = two === undefined ? [at, at] : [two.upper, two.upper + 1]
-  const names = two?.names ?? cellsAt(at)
+  const names = two?.names ?? lines[at]?.cells ?? []
   const header = withUnits(names, cellsAt(last + 1))
   const end = header === null ? last : last + 1
   const endLine = lines[end]
