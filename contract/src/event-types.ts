@@ -7,6 +7,7 @@ export const eventTypes = [
   'quote.updated',
   'lane.booked',
   'lane.booking_cancelled',
+  'lane.update_not_applied',
   'lane.outcome_changed',
   'quote.expired',
   'approval.changed',

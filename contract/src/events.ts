@@ -66,6 +66,15 @@ export const OutcomeChanged = Type.Object({
   previous_outcome: Type.Enum([...outcomes]),
   previous_outcome_reason: nullable(Type.Enum([...outcomeReasons])),
 })
+/** The data of an event about a signed update of which nothing was applied. */
+export const UpdateNotApplied = Type.Object({
+  lane,
+  reason: Type.Literal('older-signature', { description: 'The quote has values with a newer signature' }),
+  signed_at: Type.String({ format: 'date-time', description: 'When the update was signed' }),
+  fields: Type.Array(Type.String(), {
+    description: 'The fields that the update had, by their names in its body',
+  }),
+})
 export const QuoteCreated = Type.Object({ lane })
 export const ApprovalChanged = Type.Object({
   approval: { ...Approval, description: 'The request for approval, in the form of GET /api/approvals' },
@@ -157,6 +166,22 @@ export const eventBodies = {
         },
         change_id: 2,
         source: 'tms',
+      },
+    },
+  },
+  'lane.update_not_applied': {
+    summary: 'A signed update was accepted and not applied',
+    description:
+      'Sent when nothing of a signed update is applied, because the quote has values with a newer signature: usually a late delivery, otherwise the clock of a signer is wrong. The answer to the update was 200 with updated: false.',
+    schema: body('lane.update_not_applied', UpdateNotApplied),
+    example: {
+      type: 'lane.update_not_applied',
+      timestamp: at,
+      data: {
+        lane: exampleQuote,
+        reason: 'older-signature',
+        signed_at: '2026-03-01T13:58:00.000Z',
+        fields: ['customer_rate'],
       },
     },
   },

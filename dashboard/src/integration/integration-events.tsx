@@ -85,6 +85,7 @@ const typeWords: Readonly<Record<EventType, string>> = {
   'quote.updated': 'a quote changes',
   'lane.booked': 'a load is booked',
   'lane.booking_cancelled': 'a booking is cancelled',
+  'lane.update_not_applied': 'a signed update is accepted and not applied',
   'lane.outcome_changed': 'an outcome changes',
   'quote.expired': 'a quote expires',
   'approval.changed': 'approval of a quote is requested, decided or expires',

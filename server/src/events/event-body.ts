@@ -104,6 +104,14 @@ export function eventBody({ type, occurredAt, about }: ClaimedEvent, endpointId:
       }
     case 'lane.booking_cancelled':
       return { type, timestamp, data: changeOf(about) }
+    case 'lane.update_not_applied': {
+      const { signed_at = timestamp, fields = [] } = about
+      return {
+        type,
+        timestamp,
+        data: { lane: quoteOf(about), reason: 'older-signature', signed_at, fields: [...fields] },
+      }
+    }
     case 'lane.outcome_changed': {
       const data = changeOf(about)
       // The change trail has only the fields that changed. The others have the quote's current values.

@@ -1088,6 +1088,24 @@ AS $function$
 revoke all on function announce(integer, text, quotes, jsonb) from public;
 grant execute on function announce(integer, text, quotes, jsonb) to lanewise_service;
 
+CREATE OR REPLACE FUNCTION public.announce_not_applied(tenant integer, quote bigint, about jsonb)
+ RETURNS void
+ LANGUAGE plpgsql
+ SET enable_seqscan TO 'off'
+AS $function$
+  -- In the database because book_shipment calls it within the transaction of the update.
+  declare
+    of_quote public.quotes;
+  begin
+    if not public.has_subscriber(tenant, 'lane.update_not_applied') then
+      return;
+    end if;
+    select * into of_quote from public.quotes where tenant_id = tenant and lane_id = quote;
+    perform public.announce(tenant, 'lane.update_not_applied', of_quote, about);
+  end $function$;
+revoke all on function announce_not_applied(integer, bigint, jsonb) from public;
+grant execute on function announce_not_applied(integer, bigint, jsonb) to lanewise_service;
+
 CREATE OR REPLACE FUNCTION public.announce_quotes(tenant integer, lane_ids bigint[])
  RETURNS void
  LANGUAGE plpgsql
@@ -1115,7 +1133,7 @@ CREATE OR REPLACE FUNCTION public.book_shipment(tenant integer, digest bytea, re
  SET enable_seqscan TO 'off'
 AS $function$
   -- In the database because it must be atomic across connections (two equal requests at once are booked once), in one round
-  -- trip: it makes five statements.
+  -- trip: it makes six statements.
   declare
     quote constant bigint := booking ->> 'lane_id';
     expected_version constant text := booking ->> 'seen';
@@ -1167,6 +1185,9 @@ AS $function$
       -- The first of two equal requests did not change the quote, so this one found the expected version and changed it.
       -- Their decisions differ because they were made at different times.
       raise exception 'The same request was answered meanwhile.' using errcode = 'serialization_failure';
+    end if;
+    if booking ? 'not_applied' then
+      perform public.announce_not_applied(tenant, quote, booking -> 'not_applied');
     end if;
     for offer in select sent from jsonb_array_elements(booking -> 'offers') as sent where sent ? 'held' loop
       perform public.change_quote(tenant, (offer ->> 'lane_id')::bigint, null, offer -> 'held', offer -> 'change');

@@ -1,6 +1,7 @@
 import Papa from 'papaparse'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { pushShipmentUpdates } from '#contract/push-shipment-updates.ts'
 import {
   type BookingField,
   bookingFields,
@@ -12,7 +13,7 @@ import {
 } from '#engine/booking-fields.ts'
 import { quoteFields, quoteTable } from '#engine/quote-fields.ts'
 import { type EventReceiver, eventReceiver, type Received, sendEventsTo } from '#testing/event-receiver.ts'
-import { call, type Integration, makeIntegration, makeQuote, pushUpdate } from '#testing/make.ts'
+import { call, type Integration, makeIntegration, makeQuote, pushSigned, pushUpdate } from '#testing/make.ts'
 import { type TestApp, testApp } from '#testing/test-app.ts'
 
 /** Tests every field in the table of booking fields. A new field fails here until each tested place handles it. */
@@ -205,6 +206,32 @@ describe('a cancellation', () => {
     const { status } = await pushUpdate(app, acme, body, second)
     expect(status).toBe(cancellation === 'clears' ? 422 : 200)
   })
+})
+
+test('an update that is accepted and not applied has one event, alone and in a bulk call', async () => {
+  const { lane_ref: ref } = await makeQuote(app, acme.tenant)
+  await push(ref, { customer_rate: 2100, truck_cost: 1700 })
+  const late = { lane_ref: ref, customer_rate: 2000 }
+  const signed = second - 100
+  for (let sent = 0; sent < 2; sent++)
+    expect((await pushUpdate(app, acme, late, signed)).body.updated).toBe(false)
+  const nothing = await pushUpdate(app, acme, { lane_ref: ref }, signed + 1)
+  expect(nothing.body.updated).toBe(false)
+  const bulk = { updates: [{ ...late, truck_cost: 1600 }] }
+  const many = await pushSigned(app, acme, pushShipmentUpdates, bulk, signed + 2)
+  expect(many.body.results).toMatchObject([{ status: 200, updated: false }])
+  // Events of a quote arrive in order, so this one comes after all others.
+  await push(ref, { carrier_name: 'The last event' })
+  await eventOf(ref, 'lane.booked', (await newestChange(ref)).change_id)
+  const events = receiver.received.flatMap(({ event: { type, data } }) =>
+    type === 'lane.update_not_applied' ? data : [],
+  )
+  const at = (seconds: number) => new Date(seconds * 1000).toISOString()
+  expect(events).toMatchObject([
+    { reason: 'older-signature', signed_at: at(signed), fields: ['customer_rate'] },
+    { reason: 'older-signature', signed_at: at(signed + 2), fields: ['customer_rate', 'truck_cost'] },
+  ])
+  expect(events[0]?.lane).toMatchObject({ lane_ref: ref, customer_rate: 2100 })
 })
 
 test('an imported file can set every field that a signed update can set', async () => {

@@ -35,6 +35,7 @@ describe('201 and 200', () => {
           'quote.updated',
           'lane.booked',
           'lane.booking_cancelled',
+          'lane.update_not_applied',
           'lane.outcome_changed',
           'quote.expired',
           'approval.changed',

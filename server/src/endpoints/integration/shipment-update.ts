@@ -158,16 +158,22 @@ export function decideUpdate(
   const { applied, updated, rule } = merged
   const truckCostApplied = applied.includes('truckCostCents')
   const isBooking = merged.lane.facts.bookings !== held.facts.bookings
+  const signedAt = new Date(by.timestampSeconds * 1000)
   return {
     next: merged.changed ? changeableValues(quote, merged.lane, { truckCostApplied, isBooking }) : null,
     origin: { source: 'tms', tokenId: by.tokenId, rule },
-    signedAt: new Date(by.timestampSeconds * 1000),
+    signedAt,
     tokenId: by.tokenId,
     carried: body,
     applied,
     updated,
+    notApplied:
+      updated || carriesNothing(body) ? null : { signed_at: signedAt.toISOString(), fields: sentNames(body) },
   }
 }
+
+const namesOfQuotes: ReadonlySet<string> = new Set(['lane_ref', 'external_id'])
+const sentNames = (body: UpdateFields) => Object.keys(body).filter((name) => !namesOfQuotes.has(name))
 
 const notAppliedRemarks: Readonly<Record<NotAppliedReason, string>> = {
   'older-signature': 'Not applied: the quote has values with a newer signature.',

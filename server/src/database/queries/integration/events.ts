@@ -44,6 +44,9 @@ export interface EventFacts {
   readonly rule?: OutcomeRule | null
   readonly before?: Readonly<Record<string, unknown>>
   readonly after?: Readonly<Record<string, unknown>>
+  /** Of a signed update of which nothing was applied. */
+  readonly signed_at?: string
+  readonly fields?: readonly string[]
 }
 
 /** One event that was claimed for delivery to one endpoint. */

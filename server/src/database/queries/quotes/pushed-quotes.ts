@@ -5,6 +5,7 @@ import { quotesChanged, type TenantId } from '../../session/index.ts'
 import { binaryArrays } from '../binary-arrays.ts'
 import { bookingColumns } from './booking-columns.ts'
 import { inShipments } from './shipment-lists.ts'
+import type { NotApplied } from './shipment-updates.ts'
 
 /**
  * Makes concurrent pushes of one brokerage wait for each other until the end of the transaction, because two pushes could create
@@ -133,8 +134,10 @@ export interface RecordedUpdate {
   readonly carried: unknown
   readonly applied: readonly string[]
   readonly updated: boolean
+  readonly notApplied: NotApplied | null
 }
 
+/** Saves updates, and the events of those that were not applied. */
 export async function insertRecordedUpdates(
   transaction: TenantTransaction,
   tenant: TenantId,
@@ -157,6 +160,14 @@ export async function insertRecordedUpdates(
       })),
     )
     .execute()
+  const notApplied = updates.flatMap(({ quoteId, notApplied: about }) =>
+    about === null ? [] : { lane_id: quoteId, about },
+  )
+  if (notApplied.length === 0) return
+  await sql`
+    select announce_not_applied(${tenant}, (one ->> 'lane_id')::bigint, one -> 'about')
+    from jsonb_array_elements(${JSON.stringify(notApplied)}::jsonb) as one
+  `.execute(transaction)
 }
 
 /** A place in the order of changes: after this quote of this version. */

@@ -26,6 +26,12 @@ interface OtherOffer {
   readonly lane: JsonRow<BookedQuoteRow>
 }
 
+/** The facts of the event about an update of which nothing was applied. */
+export interface NotApplied {
+  readonly signed_at: string
+  readonly fields: readonly string[]
+}
+
 /** The effect of a signed update on its quote, and the saved record of the update, applied or not. */
 export interface ShipmentBooking {
   /** The new values of the quote; null if nothing is applied. */
@@ -36,6 +42,8 @@ export interface ShipmentBooking {
   readonly carried: unknown
   readonly applied: readonly string[]
   readonly updated: boolean
+  /** Null if something was applied, or there was nothing to apply. */
+  readonly notApplied: NotApplied | null
 }
 
 /** The result of find_booking: an earlier answer to the request, or its quote, the row's version, and the database's time. */
@@ -114,6 +122,7 @@ function bookingOf(
     carried: booking.carried,
     applied: booking.applied,
     updated: booking.updated,
+    ...(booking.notApplied === null ? {} : { not_applied: booking.notApplied }),
   }
 }
 
