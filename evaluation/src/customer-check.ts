@@ -210,7 +210,7 @@ export function forecastCustomers(
         day: dayOf(quote.quotedAt),
         won,
         x,
-        posterior,
+        posterior: { ...posterior, noise: Math.hypot(posterior.noise, shift?.swing ?? 0) },
         model: both.withCustomer.mean,
         customer:
           shift === null

@@ -5,6 +5,7 @@
  * docs/model-estimate.md, "The customer".
  */
 
+import { dayOf } from '../day.ts'
 import { PENDING, REFUSED, WON } from '../quotes/quote-columns.ts'
 import type { Steps } from '../steps.ts'
 import type { Estimator } from './estimator.ts'
@@ -29,6 +30,8 @@ export interface CustomerEffects {
   /** The mean effect of the customers of a lane's decided quotes, by number of the lane. `mean` is that of all lanes. */
   readonly laneMeans: ReadonlyMap<number, number>
   readonly mean: number
+  /** How far a customer's win rate in a month is from what its effect says: a standard deviation in log odds. See `swingOf`. */
+  readonly swing: number
 }
 
 export interface CustomerEffect {
@@ -40,6 +43,12 @@ export interface CustomerEffect {
   readonly won: number
 }
 
+/** The outcomes of a customer in a block of this many days are compared with what its effect says. */
+const BLOCK_DAYS = 30
+/** "Win rates of customers do not swing" counts as much as this sum of squared information. */
+const STEADY_INFORMATION = 50
+const SWING_MAX = 1.5
+
 /** Quotes with a lower weight, older than about a year, do not count. */
 const WEIGHT_MIN = 1 / 64
 /** Effects are zero unless the differences between customers exceed chance by this many standard deviations. */
@@ -50,6 +59,8 @@ const QUOTES_PER_STEP = 4_000
 interface Decided {
   readonly lane: Int32Array
   readonly customer: Int32Array
+  /** The block of `BLOCK_DAYS` in which the quote was made. */
+  readonly block: Int32Array
   readonly x: Float64Array
   readonly weight: Float64Array
   readonly won: Uint8Array
@@ -90,7 +101,8 @@ export function* customerEffectsInSteps(
 
 function* decidedInSteps(model: Estimator, customerOf: (row: number) => number): Steps<Decided> {
   const { columns } = model.quoted
-  const found = { lane: [] as number[], customer: [] as number[], x: [] as number[], weight: [] as number[] }
+  const found = { lane: [] as number[], customer: [] as number[], block: [] as number[] }
+  const measured = { x: [] as number[], weight: [] as number[] }
   const won: number[] = []
   const counted: number[] = []
   const laneNumbers: number[] = []
@@ -115,8 +127,9 @@ function* decidedInSteps(model: Estimator, customerOf: (row: number) => number):
       }
       found.lane.push(place)
       found.customer.push(customer)
-      found.x.push(x)
-      found.weight.push(weight)
+      found.block.push(Math.floor(dayOf(columns.quotedAt[row]!) / BLOCK_DAYS))
+      measured.x.push(x)
+      measured.weight.push(weight)
       won.push(outcome === WON ? 1 : 0)
       counted.push(outcome === REFUSED ? 0 : 1)
     }
@@ -125,8 +138,9 @@ function* decidedInSteps(model: Estimator, customerOf: (row: number) => number):
   return {
     lane: Int32Array.from(found.lane),
     customer: Int32Array.from(found.customer),
-    x: Float64Array.from(found.x),
-    weight: Float64Array.from(found.weight),
+    block: Int32Array.from(found.block),
+    x: Float64Array.from(measured.x),
+    weight: Float64Array.from(measured.weight),
     won: Uint8Array.from(won),
     counted: Uint8Array.from(counted),
     lanes: laneNumbers.length,
@@ -296,11 +310,73 @@ function noEffects(decided: Decided): CustomerEffects {
     ),
     laneMeans: new Map(),
     mean: 0,
+    swing: 0,
   }
+}
+
+/** What a customer's quotes of a block say: how much better than expected it went, the chance part of that, and the information. */
+interface Block {
+  readonly customer: number
+  surprise: number
+  chance: number
+  information: number
+}
+
+function blocksOf(decided: Decided, fit: Fit): Block[] {
+  const blocks = new Map<string, Block>()
+  for (let at = 0; at < decided.x.length; at++) {
+    const customer = decided.customer[at]!
+    const key = `${customer} ${decided.block[at]}`
+    const block = blocks.get(key) ?? { customer, surprise: 0, chance: 0, information: 0 }
+    const weight = decided.weight[at]!
+    const p = sigmoid(logOddsOf(decided, fit, at))
+    block.surprise += weight * (decided.won[at]! - p)
+    block.chance += weight * weight * p * (1 - p)
+    block.information += weight * p * (1 - p)
+    blocks.set(key, block)
+  }
+  return [...blocks.values()]
+}
+
+/** A block that is this much of what is known about its customer says little about how the customer moves. */
+const OWN_SHARE_MAX = 0.8
+
+/**
+ * How much the win rates of customers move from month to month beyond chance: extra-binomial variation by moments (Williams, 1982), as
+ * for lanes in swings.ts. It is far above 0 where a customer decides whole orders at once. The effects are fitted to the same outcomes, so
+ * that each block is compared with what the rest of its customer's blocks say: its surprise is divided by 1 - h, where h is its part of
+ * the information (its leverage; Pregibon, Annals of Statistics 9, 1981).
+ */
+function swingOf(blocks: readonly Block[], { customerSpread, customerLevels }: Fit): number {
+  const known = new Float64Array(customerLevels.length).fill(1 / Math.max(1e-6, customerSpread ** 2))
+  for (const { customer, information } of blocks) known[customer]! += information
+  let [excess, squares] = [0, STEADY_INFORMATION]
+  for (const { customer, surprise, chance, information } of blocks) {
+    const rest = 1 - information / known[customer]!
+    if (rest < 1 - OWN_SHARE_MAX) continue
+    excess += (surprise / rest) ** 2 - chance / rest
+    squares += information * information
+  }
+  return clip(Math.sqrt(Math.max(0, excess / squares)), 0, SWING_MAX)
+}
+
+/** The variances of the effects: a month says less about its customer, the more customers swing. */
+function variancesOf(
+  blocks: readonly Block[],
+  { customerSpread, customerLevels }: Fit,
+  swing: number,
+): Float64Array {
+  const precisions = new Float64Array(customerLevels.length).fill(1 / Math.max(1e-6, customerSpread ** 2))
+  for (const { customer, information } of blocks)
+    precisions[customer]! += information / (1 + swing * swing * information)
+  return precisions.map((precision) => 1 / precision)
 }
 
 function effectsOf(decided: Decided, fit: Fit): CustomerEffects {
   const counts = countsOf(decided)
+  const blocks = blocksOf(decided, fit)
+  const swing = swingOf(blocks, fit)
+  const variances = variancesOf(blocks, fit, swing)
   const sums = new Float64Array(decided.lanes)
   const weights = new Float64Array(decided.lanes)
   let [sum, total] = [0, 0]
@@ -320,7 +396,7 @@ function effectsOf(decided: Decided, fit: Fit): CustomerEffects {
         number,
         {
           level: fit.customerLevels[at]!,
-          variance: fit.customerVariances[at]!,
+          variance: variances[at]!,
           decided: counts[at]?.decided ?? 0,
           won: counts[at]?.won ?? 0,
         },
@@ -328,6 +404,7 @@ function effectsOf(decided: Decided, fit: Fit): CustomerEffects {
     ),
     laneMeans: new Map(decided.laneNumbers.map((number, at) => [number, sums[at]! / weights[at]!])),
     mean: total > 0 ? sum / total : 0,
+    swing,
   }
 }
 
@@ -335,6 +412,8 @@ function effectsOf(decided: Decided, fit: Fit): CustomerEffects {
 export interface CustomerShift {
   readonly level: number
   readonly variance: number
+  /** See `CustomerEffects`. */
+  readonly swing: number
 }
 
 /**
@@ -344,7 +423,7 @@ export interface CustomerShift {
  * @param customer null for a customer without decided quotes
  */
 export function customerShift(
-  { spread, effects, laneMeans, mean }: CustomerEffects,
+  { spread, effects, laneMeans, mean, swing }: CustomerEffects,
   { customer, lane, borrowedShare }: { customer: number | null; lane: number | null; borrowedShare: number },
 ): CustomerShift | null {
   if (spread === 0) return null
@@ -353,6 +432,7 @@ export function customerShift(
   return {
     level: (own?.level ?? 0) - (1 - borrowedShare) * ofLane - borrowedShare * mean,
     variance: own?.variance ?? spread * spread,
+    swing,
   }
 }
 
@@ -363,8 +443,8 @@ const POINTS = [
   { at: Math.sqrt(3), weight: 1 / 6 },
 ] as const
 
-/** The curves of a lane for one customer: shifted by the customer's effect, and spread by its uncertainty. */
-export function shiftedPosterior(posterior: Posterior, { level, variance }: CustomerShift): Posterior {
+/** The curves of a lane for one customer: shifted by the customer's effect, and spread by its uncertainty and by how customers swing. */
+export function shiftedPosterior(posterior: Posterior, { level, variance, swing }: CustomerShift): Posterior {
   const size = posterior.weights.length
   const levels = new Float64Array(POINTS.length * size)
   const steepness = new Float64Array(POINTS.length * size)
@@ -382,6 +462,7 @@ export function shiftedPosterior(posterior: Posterior, { level, variance }: Cust
     levels,
     steepness,
     weights,
+    noise: Math.hypot(posterior.noise, swing),
     mode: { a: posterior.mode.a + level, b: posterior.mode.b },
     belief: {
       ...posterior.belief,
