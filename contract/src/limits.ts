@@ -24,10 +24,15 @@ export const adviceLengthMax = 8_000
  */
 export const importBytesMax = 128 * 1024 * 1024
 /**
- * Total size of the files of all brokerages that an instance holds in memory while it receives, queues or imports
- * them, as sent. An instance reserves the memory before it reads a file.
+ * Total size of the files of all brokerages that an instance holds in memory while it receives, queues or imports them, as sent. The
+ * memory is reserved as the bytes arrive.
  */
 export const importBytesHeldMax = 256 * 1024 * 1024
+/** The share of one brokerage, with its test brokerage: the largest file. */
+export const importBytesPerBrokerageMax = importBytesHeldMax / 2
+/** A quarter of the memory is only for brokerages that hold little, so that large files never refuse small ones. */
+export const importBytesForSmallFiles = importBytesHeldMax / 4
+export const smallImportBytesMax = 4 * 1024 * 1024
 /** The header of an imported file must end within this many bytes. */
 export const importHeadBytesMax = 256 * 1024
 export const importColumnsMax = 1_000
@@ -341,6 +346,9 @@ export const passwordHashesWaitingMax = 100
 export const bodyArrivalSecondsMax = 15
 export const headersArrivalSecondsMax = 10
 export const uploadArrivalSecondsMax = 300
+/** The rate that an upload keeps after its first seconds, in bytes per second: a slow telephone sends 30,000. */
+export const uploadBytesPerSecondMin = 16_000
+export const uploadGraceSeconds = 10
 export const keepAliveSeconds = 65
 /** If a client reads nothing of a response for this long, the response is aborted and the connection closed. */
 export const answerStallSecondsMax = 60

@@ -67,7 +67,7 @@ export type Handler<E extends Endpoint> = (call: Call<E>, parts: Parts) => Promi
 /** An admitted request whose body has not been read yet. */
 export interface Arriving<E extends Endpoint> {
   readonly caller: CallerOf<E>
-  /** The declared length of the body, or the maximum when none is declared. */
+  /** The declared length of the body; 0 when none is declared. */
   readonly bytes: number
   readonly now: number
 }
@@ -77,11 +77,14 @@ export interface Arriving<E extends Endpoint> {
  * service calls that function after the handler, even if the caller hung up, or when the request ends without a handler. It may call
  * it twice.
  */
-export type BeforeBody<E extends Endpoint> = (arriving: Arriving<E>, parts: Parts) => Promise<() => void>
+export type BeforeBody<E extends Endpoint> = (arriving: Arriving<E>, parts: Parts) => Promise<Release>
+
+/** Releases what was reserved. `take` reserves memory for further bytes of the body, and throws if there is too little. */
+export type Release = (() => void) & { readonly take?: (bytes: number) => void }
 
 export interface ServedEndpoint {
   readonly endpoint: Endpoint
-  readonly beforeBody?: (arriving: never, parts: Parts) => Promise<() => void>
+  readonly beforeBody?: (arriving: never, parts: Parts) => Promise<Release>
   readonly handler: (call: never, parts: Parts) => Promise<unknown>
 }
 

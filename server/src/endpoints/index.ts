@@ -5,7 +5,14 @@
 
 export { customerEndpoints } from './customers/customers.ts'
 export { teamEndpoints } from './customers/teams.ts'
-export { type Call, type CsvFile, Reply, type ServedEndpoint, type Signed } from './endpoint-call.ts'
+export {
+  type Call,
+  type CsvFile,
+  type Release,
+  Reply,
+  type ServedEndpoint,
+  type Signed,
+} from './endpoint-call.ts'
 export { auditEndpoints } from './integration/audit.ts'
 export { credentialEndpoints } from './integration/credentials.ts'
 export { eventEndpoints } from './integration/event-endpoints.ts'

@@ -9,7 +9,7 @@ import {
   withDeadline,
   withViewer,
 } from '../database/session/index.ts'
-import type { Call, CsvFile, Parts, ServedEndpoint } from '../endpoints/index.ts'
+import type { Call, CsvFile, Parts, Release, ServedEndpoint } from '../endpoints/index.ts'
 import { type DashboardShare, quotaExceeded } from '../limits/index.ts'
 import { andThen, type NowOrLater, onBehalfOf } from '../runtime/index.ts'
 import { callerNetwork, type Admission as Permit, type RateLimit } from '../security/index.ts'
@@ -41,20 +41,17 @@ export interface Admitted {
   /** The deadline for the request's database work. */
   readonly deadline: RequestDeadline
   /** Releases what `beforeBody` reserved. Called by `holding`, or when the request ends before its body has arrived. */
-  readonly end: () => void
+  readonly end: Release
 }
 
 /** The checks of one route in addition to the checks of every route. */
 interface OwnChecks {
   readonly refuse?: (request: FastifyRequest) => void
   /** The last check. Returns a function that releases what it reserved. */
-  readonly beforeBody?: (
-    request: FastifyRequest,
-    known: Pick<Admitted, 'caller' | 'now'>,
-  ) => Promise<() => void>
+  readonly beforeBody?: (request: FastifyRequest, known: Pick<Admitted, 'caller' | 'now'>) => Promise<Release>
 }
 
-const nothingReserved = () => {}
+const nothingReserved: Release = () => {}
 
 /** The person whose teams decide which customers the answer may show. Admins, owners and service tokens see all. */
 function viewerOf(caller: Admitted['caller']): TeamViewer | null {

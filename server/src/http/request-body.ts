@@ -2,9 +2,10 @@ import type { IncomingMessage } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Endpoint } from '#contract/endpoint.ts'
 import { type Problem, problem, problemContentType } from '#contract/errors.ts'
-import { bodyArrivalSecondsMax } from '#contract/limits.ts'
+import { bodyArrivalSecondsMax, uploadBytesPerSecondMin, uploadGraceSeconds } from '#contract/limits.ts'
 import type { Parts } from '../endpoints/index.ts'
 import { recordRefusal } from './error-response.ts'
+import { watchRate } from './upload-rate.ts'
 
 export function hasBody(request: FastifyRequest): boolean {
   const length = request.headers['content-length']
@@ -92,14 +93,29 @@ export function limitArrival(
   if (!hasBody(request)) return
   const { raw } = request
   const timer = setTimeout(() => {
-    if (raw.complete || raw.socket.destroyed) return
-    if (reply.sent) raw.destroy()
-    else if (request.routeOptions.config.isUpload !== true) answerLate(request, reply, parts)
+    unlessRead(raw, () => {
+      if (reply.sent) raw.destroy()
+      else if (request.routeOptions.config.isUpload !== true) answerLate(request, reply, parts)
+    })
   }, bodyArrivalSecondsMax * 1000)
   timer.unref()
   // When the answer is sent before the body has arrived, the timer runs on.
   reply.raw.once('close', () => {
     if (raw.complete) clearTimeout(timer)
+  })
+}
+
+/** Many more than a body needs that has arrived while the process was busy: each reads 64 KiB. */
+const looksMax = 100
+
+/** Calls `onLate`, unless the body has arrived and was only not read yet, because the process was busy. */
+function unlessRead(raw: IncomingMessage, onLate: () => void, looks = 0): void {
+  const { bytesRead } = raw.socket
+  // What the system has received is read between the timers and this call.
+  setImmediate(() => {
+    if (raw.complete || raw.socket.destroyed) return
+    if (raw.socket.bytesRead > bytesRead && looks < looksMax) unlessRead(raw, onLate, looks + 1)
+    else onLate()
   })
 }
 
@@ -125,36 +141,64 @@ function answerLate(
   reply.raw.end(body, () => request.raw.destroy())
 }
 
-/** The size of a buffer that collects chunks, so that thousands of tiny chunks take no more memory than one large one. */
-const pieceBytesMax = 1024 * 1024
+/** The size of the buffers that collect chunks, so that thousands of tiny chunks take no more memory than one large one. */
+const [firstPieceBytes, pieceBytesMax] = [64 * 1024, 1024 * 1024]
 
 /**
  * Reads a body into pieces of up to a megabyte, without concatenating them at the end.
  *
- * @throws Problem body-too-large
+ * @param take reserves memory for a piece before its bytes are read
+ * @throws Problem body-too-large; request-timeout if the body does not keep its rate; what `take` throws
  */
 export async function readPieces(
   body: IncomingMessage,
-  { bytes, bytesMax }: { bytes: number | undefined; bytesMax: number },
+  { bytes, bytesMax, take }: { bytes: number | undefined; bytesMax: number; take: (bytes: number) => void },
 ): Promise<readonly Buffer[]> {
   const pieces: Buffer[] = []
   let total = 0
   let free = Buffer.alloc(0)
-  // The 413 answer needs the connection, so the iterator must not destroy it.
-  for await (const chunk of body.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
-    if (total + chunk.length > bytesMax) throw tooLarge(bytesMax)
-    for (let at = 0; at < chunk.length; ) {
-      if (free.length === 0) {
-        free = Buffer.allocUnsafeSlow(Math.min(pieceBytesMax, Math.max((bytes ?? bytesMax) - total, 1)))
-        pieces.push(free)
+  const slow = Promise.withResolvers<never>()
+  slow.promise.catch(() => {})
+  const end = watchRate(
+    () => total,
+    () => slow.reject(tooSlow()),
+  )
+  try {
+    // The answer of a refusal needs the connection, so the iterator must not destroy it.
+    const arriving = body.iterator({ destroyOnReturn: false })[Symbol.asyncIterator]()
+    for (;;) {
+      const { value, done } = await Promise.race([
+        arriving.next() as Promise<IteratorResult<Buffer>>,
+        slow.promise,
+      ])
+      if (done === true) break
+      if (total + value.length > bytesMax) throw tooLarge(bytesMax)
+      for (let at = 0; at < value.length; ) {
+        if (free.length === 0) {
+          const left = (bytes ?? bytesMax) - total
+          const size = Math.min(pieceBytesMax, Math.max(firstPieceBytes, total), Math.max(left, 1))
+          take(size)
+          free = Buffer.allocUnsafeSlow(size)
+          pieces.push(free)
+        }
+        const copied = value.copy(free, 0, at)
+        free = free.subarray(copied)
+        at += copied
+        total += copied
       }
-      const copied = chunk.copy(free, 0, at)
-      free = free.subarray(copied)
-      at += copied
-      total += copied
     }
+  } finally {
+    end()
   }
   const last = pieces.pop()
   if (last !== undefined) pieces.push(last.subarray(0, last.length - free.length))
   return pieces
+}
+
+function tooSlow(): Problem {
+  return problem(
+    'request-timeout',
+    `The file arrived too slowly: after ${uploadGraceSeconds} seconds, an upload must bring ${uploadBytesPerSecondMin.toLocaleString('en-US')} bytes per second.`,
+    { headers: { Connection: 'close' } },
+  )
 }

@@ -18,7 +18,7 @@ import { answerHeaders } from './answer-headers.ts'
 import { asProblem } from './error-response.ts'
 import { asksStrictHandling, type Ignored, ignoredHeaders, unknownFields } from './ignored-fields.ts'
 import { queryReader } from './query-parameters.ts'
-import { bytesOf, declaredBytes, hasBody, readPieces } from './request-body.ts'
+import { bytesOf, declaredBytes, readPieces } from './request-body.ts'
 import { sendCsv } from './send-csv.ts'
 
 /**
@@ -38,7 +38,7 @@ export function serveEndpoint(
       ? {}
       : {
           beforeBody: (request, { caller, now }) => {
-            const bytes = declaredBytes(request) ?? (hasBody(request) ? bytesMax : 0)
+            const bytes = declaredBytes(request) ?? 0
             return beforeBody({ caller, bytes, now } as never, parts)
           },
         }),
@@ -110,7 +110,11 @@ function routeUpload(app: FastifyInstance, route: RouteOptions, bytesMax: number
   app.register(async (context) => {
     context.removeAllContentTypeParsers()
     context.addContentTypeParser('*', (request: FastifyRequest, body: IncomingMessage) =>
-      readPieces(body, { bytes: declaredBytes(request), bytesMax }),
+      readPieces(body, {
+        bytes: declaredBytes(request),
+        bytesMax,
+        take: (bytes) => request.admitted?.end.take?.(bytes),
+      }),
     )
     context.route(route)
   })

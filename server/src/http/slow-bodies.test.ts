@@ -1,8 +1,9 @@
 /** @module-tag long */
-import { once } from 'node:events'
+import { EventEmitter, once } from 'node:events'
 import { connect } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
+import { matchImportColumns } from '#contract/imports.ts'
 import { type Integration, makeIntegration } from '#testing/make.ts'
 import { announcedBodies, head, jsonHeader, refusedForAddress, sendHead } from '#testing/raw-http.ts'
 import { type TestApp, testApp } from '#testing/test-app.ts'
@@ -21,9 +22,14 @@ beforeEach(() => {
 })
 
 let app: TestApp
+/** Says when a request has begun. */
+const requests = new EventEmitter()
 let ours: Integration
 beforeAll(async () => {
-  app = await testApp()
+  app = await testApp({
+    plant: (server) =>
+      server.addHook('onRequest', async () => void setImmediate(() => requests.emit('begun'))),
+  })
   ours = await makeIntegration(app)
 })
 afterAll(() => app.close())
@@ -106,4 +112,28 @@ test('an upload that arrives slowly is accepted, longer than other bodies may ta
   await once(socket, 'close')
   expect(performance.now() - began).toBeGreaterThan(2_000 * shortSeconds)
   expect(answer).toMatch(/^HTTP\/1\.1 202 /)
+})
+
+test('a body that arrived while the process was busy is read, however late', async () => {
+  const { path } = matchImportColumns
+  const body = JSON.stringify({ headers: ['Origin', 'Destination'], padding: ' '.repeat(20_000) })
+  const socket = connect(Number(new URL(app.url).port), '127.0.0.1')
+  await once(socket, 'connect')
+  const begun = once(requests, 'begun')
+  socket.write(
+    head(`POST ${path} HTTP/1.1`, [
+      ['Host', 'x'],
+      ['Authorization', `Bearer ${ours.tenant.owner}`],
+      jsonHeader,
+      ['Content-Length', String(body.length)],
+      ['Connection', 'close'],
+    ]),
+  )
+  await begun
+  socket.write(body)
+  // Nothing runs in this process until the time of the body is over.
+  const until = performance.now() + 2_000 * shortSeconds
+  while (performance.now() < until);
+  const [answer] = await once(socket, 'data')
+  expect(String(answer)).toMatch(/^HTTP\/1\.1 200 /)
 })

@@ -23,28 +23,35 @@ vi.mock('./save-rows.ts', async (original) => {
   }
 })
 
-test('a file reserves memory if enough is free, one file per brokerage, until it is imported', async () => {
+test('a file takes memory as it arrives, one file per brokerage, until it is imported', async () => {
   const ownDatabase = await testDatabase()
   const database = await openDatabase({ connection: ownDatabase.service, deadlines: testDeadlines })
   const log = pino({ level: 'silent' })
-  const runner = importRunner({ database, log }, { bytesHeldMax: 1_000 })
+  const runner = importRunner({ database, log }, { bytesHeldMax: 1_024 })
   const [ours, theirs, others] = [tenantId(7), tenantId(8), tenantId(9)] as const
-  const place = runner.reserve(ours, 400) as number
-  expect([runner.reserve(ours, 1), runner.reserve(theirs, 601)]).toEqual(['busy', 'full'])
-  const second = runner.reserve(theirs, 600) as number
-  expect(runner.reserve(others, 1)).toBe('full')
-  runner.release(second)
-  runner.release(second)
-  runner.start(ours, 1, [Buffer.alloc(200), Buffer.alloc(300)], {
+  // What is declared takes nothing, however much it is.
+  const place = runner.reserve(ours, 512) as number
+  expect([runner.reserve(ours, 1), runner.reserve(theirs, 513)]).toEqual(['busy', 'share'])
+  expect(runner.counts().bytesHeld).toBe(0)
+  expect([runner.take(place, 400), runner.take(place, 113)]).toEqual([null, 'share'])
+  const second = runner.reserve(theirs, 368) as number
+  expect(runner.take(second, 368)).toBeNull()
+  // The last quarter is for brokerages with little.
+  expect([runner.take(second, 1), runner.reserve(others, 17)]).toEqual(['full', 'full'])
+  const third = runner.reserve(others, 0) as number
+  expect([runner.take(third, 16), runner.take(third, 1)]).toEqual([null, 'full'])
+  for (const one of [second, second, third]) runner.release(one)
+  expect(runner.take(second, 1)).toBe('share')
+  runner.start(ours, 1, [Buffer.alloc(200), Buffer.alloc(200)], {
     map: undefined,
     dryRun: false,
-    bytesTotal: 500,
+    bytesTotal: 400,
   })
   runner.release(place)
-  expect(runner.counts().bytesHeld).toBe(500)
-  expect(runner.reserve(others, 501)).toBe('full')
+  expect(runner.counts().bytesHeld).toBe(400)
+  expect(runner.reserve(ours, 113)).toBe('share')
   await runner.drain()
-  expect(runner.reserve(ours, 1_000)).toEqual(expect.any(Number))
+  expect(runner.reserve(ours, 512)).toEqual(expect.any(Number))
   await database.close()
   await ownDatabase.drop()
 })

@@ -1,4 +1,9 @@
-import { importBytesHeldMax } from '#contract/limits.ts'
+import {
+  importBytesForSmallFiles,
+  importBytesHeldMax,
+  importBytesPerBrokerageMax,
+  smallImportBytesMax,
+} from '#contract/limits.ts'
 import {
   findImport,
   type ImportProgress,
@@ -25,15 +30,21 @@ export interface ImportOptions {
   readonly seen?: SeenInFile
 }
 
+/** The share of the brokerage is in use, or the memory of all. */
+export type NoMemory = 'share' | 'full'
+
 /** Runs imports and undos after their request was answered. On shutdown they stop after their current batch. */
 export interface ImportRunner {
   /**
-   * Reserves memory for a brokerage's file before the file is read.
+   * Reserves the place for a brokerage's file before the file is read. It takes no memory yet.
    *
-   * @returns a reservation to release; `busy` while another file of the same brokerage is being read; `full` when the
-   *   files in memory leave too little room
+   * @param bytes the declared size, which is refused if there is no memory for it now
+   * @returns a reservation to release; `busy` while another file of the same brokerage is being read; otherwise why there is too
+   *   little memory
    */
-  reserve(tenant: TenantId, bytes: number): number | 'busy' | 'full'
+  reserve(tenant: TenantId, bytes: number): number | 'busy' | NoMemory
+  /** Reserves memory for further bytes of the file of a reservation, when they arrive. Returns why there is too little, or null. */
+  take(reservation: number, bytes: number): NoMemory | null
   /** Releases a reservation. Releasing it again has no effect. */
   release(reservation: number): void
   /** Imports a file, in the pieces in which it was sent. */
@@ -59,6 +70,13 @@ const shortBytesMax = 4 * 1024 * 1024
 const touchEveryMs = 10_000
 /** How often the service looks for undos whose process died. */
 const resumeEveryMs = 5_000
+
+/** The parts of the memory that one brokerage may have, that only brokerages with little may have, and how much is little. */
+const [shareMax, forLittle, littleMax] = [
+  importBytesPerBrokerageMax / importBytesHeldMax,
+  importBytesForSmallFiles / importBytesHeldMax,
+  smallImportBytesMax / importBytesHeldMax,
+] as const
 
 interface Waiting {
   readonly tenant: TenantId
@@ -119,7 +137,7 @@ class BackgroundImports implements ImportRunner {
   readonly #waiting: Waiting[] = []
   readonly #running = new Map<Waiting, Promise<void>>()
   /** Files that are being read, by reservation. */
-  readonly #reserved = new Map<number, { readonly tenant: TenantId; readonly bytes: number }>()
+  readonly #reserved = new Map<number, { readonly tenant: TenantId; bytes: number }>()
   #lastReservation = 0
   #isDraining = false
   readonly #ended = { done: 0, stopped: 0, failed: 0, broken: 0 }
@@ -138,11 +156,20 @@ class BackgroundImports implements ImportRunner {
     this.#heartbeat.unref()
   }
 
-  reserve(tenant: TenantId, bytes: number): number | 'busy' | 'full' {
+  reserve(tenant: TenantId, bytes: number): number | 'busy' | NoMemory {
     if ([...this.#reserved.values()].some((one) => one.tenant === tenant)) return 'busy'
-    if (this.#bytesHeld() + bytes > this.#options.bytesHeldMax) return 'full'
-    this.#reserved.set(++this.#lastReservation, { tenant, bytes })
+    const refusal = this.#noMemory(tenant, bytes)
+    if (refusal !== null) return refusal
+    this.#reserved.set(++this.#lastReservation, { tenant, bytes: 0 })
     return this.#lastReservation
+  }
+
+  take(reservation: number, bytes: number): NoMemory | null {
+    const place = this.#reserved.get(reservation)
+    if (place === undefined) return 'share'
+    const refusal = this.#noMemory(place.tenant, bytes)
+    if (refusal === null) place.bytes += bytes
+    return refusal
   }
 
   release(reservation: number): void {
@@ -183,8 +210,19 @@ class BackgroundImports implements ImportRunner {
     return [...this.#running.keys(), ...this.#waiting]
   }
 
-  #bytesHeld(): number {
-    return [...this.#held(), ...this.#reserved.values()].reduce((sum, one) => sum + one.bytes, 0)
+  #bytesHeld(isCounted = (_: { readonly tenant: TenantId }) => true): number {
+    return [...this.#held(), ...this.#reserved.values()]
+      .filter(isCounted)
+      .reduce((sum, one) => sum + one.bytes, 0)
+  }
+
+  /** Why a brokerage cannot have memory for further bytes; null if it can. */
+  #noMemory(tenant: TenantId, bytes: number): NoMemory | null {
+    const { bytesHeldMax } = this.#options
+    const own = this.#bytesHeld((one) => one.tenant === tenant) + bytes
+    if (own > bytesHeldMax * shareMax) return 'share'
+    const most = own > bytesHeldMax * littleMax ? bytesHeldMax * (1 - forLittle) : bytesHeldMax
+    return this.#bytesHeld() + bytes > most ? 'full' : null
   }
 
   #enqueue(job: Waiting): void {

@@ -3,6 +3,7 @@ import { type ClientRequest, request } from 'node:http'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import type { Endpoint } from '#contract/endpoint.ts'
 import { createImport, integrationCreateImport } from '#contract/imports.ts'
+import { importBytesMax } from '#contract/limits.ts'
 import { loadMarketFile, pushMarketFile } from '#contract/market-rates.ts'
 import { type Integration, makeIntegration, signedHeaders } from '#testing/make.ts'
 import { type TestApp, testApp } from '#testing/test-app.ts'
@@ -44,7 +45,12 @@ const quotes =
   'Reference,Ship From,Ship To,Equip,Sell Rate,Quote Date,Status\nA,"Dallas, TX","Macon, GA",Van,2150,3/1/2026,Won\n'
 
 /** A request whose file is sent only by `end(file)`. Until then, it has no answer. */
-function begun(of: Integration, { method, path, who }: Endpoint, file: string): ClientRequest {
+function begun(
+  of: Integration,
+  { method, path, who }: Endpoint,
+  file: string,
+  length = Buffer.byteLength(file),
+): ClientRequest {
   const isSigned = who.kind === 'service'
   const sent = request(`${app.url}${path}`, {
     method,
@@ -53,7 +59,7 @@ function begun(of: Integration, { method, path, who }: Endpoint, file: string): 
         ? signedHeaders(of, file, Math.floor(app.now / 1000), { method, path })
         : { Authorization: `Bearer ${of.tenant.owner}` }),
       'Content-Type': 'text/csv',
-      'Content-Length': Buffer.byteLength(file),
+      'Content-Length': length,
       Expect: '100-continue',
     },
   })
@@ -120,6 +126,21 @@ test.each(endpoints)(
     expect((await answerTo(of, endpoint, file)).status).toBeLessThan(300)
   },
 )
+
+test('uploads that declare much and send nothing do not refuse the files of others', async () => {
+  const idle = await Promise.all([makeIntegration(app), makeIntegration(app), makeIntegration(app)])
+  const sent = idle.map((of) => begun(of, createImport, quotes, importBytesMax))
+  await Promise.all(
+    sent.map(async (one) => {
+      await once(one, 'continue')
+      one.write('Origin,')
+    }),
+  )
+  const other = await makeIntegration(app)
+  expect((await answerTo(other, loadMarketFile, rates)).status).toBe(200)
+  expect((await answerTo(other, createImport, quotes)).status).toBe(202)
+  for (const one of sent) await hangUp(one)
+})
 
 test('503: a file is asked to come back when too many are waiting to be read', async () => {
   const of = await makeIntegration(app)

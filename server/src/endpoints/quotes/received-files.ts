@@ -1,8 +1,8 @@
-import { type FieldError, invalid, problem } from '#contract/errors.ts'
-import { smallFileBytesMax } from '#contract/limits.ts'
+import { type FieldError, invalid, type Problem, problem } from '#contract/errors.ts'
+import { importBytesPerBrokerageMax, smallFileBytesMax } from '#contract/limits.ts'
 import type { PersonCaller, ServiceCaller } from '../../access/index.ts'
 import type { TenantId } from '../../database/session/index.ts'
-import { ImportFileError, kindOfFile } from '../../imports/index.ts'
+import { ImportFileError, kindOfFile, type NoMemory } from '../../imports/index.ts'
 import { QueueFull, TurnEnded } from '../../runtime/index.ts'
 import type { Parts } from '../parts.ts'
 
@@ -53,14 +53,15 @@ function fileErrors(error: ImportFileError): FieldError[] {
   }))
 }
 
-/** Reserves memory for the file of a call. */
+/** Reserves the place of the file of a call. */
 export const placeForFile = async (
   { caller, bytes }: { readonly caller: { readonly tenant: TenantId }; readonly bytes: number },
   parts: Pick<Parts, 'imports'>,
 ) => reserveFile(parts, caller.tenant, bytes)
 
 /**
- * Reserves memory for a file, one file per brokerage at a time. Returns the function that releases it.
+ * Reserves the place of a file, one file per brokerage at a time. The memory is taken as its bytes arrive. Returns the function that
+ * releases both.
  *
  * @throws Problem state-conflict, unavailable
  */
@@ -72,10 +73,25 @@ export function reserveFile({ imports: runner }: Pick<Parts, 'imports'>, tenant:
       'Another file of this brokerage is being received. Wait until it is answered, and send this file again.',
     )
   }
-  if (place === 'full') {
-    throw problem('unavailable', 'Too many files are being received. Send the file again in a minute.', {
-      headers: { 'Retry-After': '60' },
-    })
+  if (typeof place === 'string') throw noMemory(place)
+  return Object.assign(() => runner.release(place), {
+    take: (more: number) => {
+      const refusal = runner.take(place, more)
+      if (refusal !== null) throw noMemory(refusal)
+    },
+  })
+}
+
+/** The rest of the file is not read, so the connection ends. */
+function noMemory(why: NoMemory): Problem {
+  if (why === 'share') {
+    return problem(
+      'state-conflict',
+      `The files of this brokerage that are being received or imported may have ${importBytesPerBrokerageMax / 1024 / 1024} MiB together. Wait until its import has ended, and send this file again.`,
+      { headers: { Connection: 'close' } },
+    )
   }
-  return () => runner.release(place)
+  return problem('unavailable', 'Too many files are being received. Send the file again in a minute.', {
+    headers: { 'Retry-After': '60', Connection: 'close' },
+  })
 }
