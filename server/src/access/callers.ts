@@ -29,6 +29,8 @@ import {
 export interface PersonCaller {
   readonly kind: 'dashboard'
   readonly tenant: TenantId
+  /** Whose share of the process the work takes: a test brokerage has one with its brokerage. */
+  readonly sharesOf: TenantId
   readonly userId: number
   readonly role: Role
   readonly sessionId: string
@@ -40,6 +42,8 @@ export interface PersonCaller {
 export interface ServiceCaller {
   readonly kind: 'service'
   readonly tenant: TenantId
+  /** Whose share of the process the work takes: a test brokerage has one with its brokerage. */
+  readonly sharesOf: TenantId
   readonly userId: number
   readonly tokenId: number
   readonly scopes: readonly TokenScope[]
@@ -93,6 +97,8 @@ interface LiveToken {
   readonly tokenId: number
   readonly userId: number
   readonly scopes: readonly TokenScope[]
+  /** The brokerage of a test brokerage. */
+  readonly sandboxOf: number | null
   /** Epoch milliseconds. */
   lastUsedAt: number | null
   lastUsedFrom: string | null
@@ -115,14 +121,18 @@ function liveToken(row: NonNullable<Awaited<ReturnType<typeof findLiveServiceTok
     tokenId: row.token_id,
     userId: row.user_id,
     scopes: scopesIn(row.scope),
+    sandboxOf: row.sandbox_of,
     lastUsedAt: row.last_used_at?.getTime() ?? null,
     lastUsedFrom: row.last_used_from,
   }
 }
 
-function serviceCaller(tenant: TenantId, { userId, tokenId, scopes }: LiveToken): ServiceCaller {
-  return { kind: 'service', tenant, userId, tokenId, scopes }
+function serviceCaller(tenant: TenantId, { userId, tokenId, scopes, sandboxOf }: LiveToken): ServiceCaller {
+  return { kind: 'service', tenant, sharesOf: shareOf(tenant, sandboxOf), userId, tokenId, scopes }
 }
+
+const shareOf = (tenant: TenantId, sandboxOf: number | null) =>
+  sandboxOf === null ? tenant : tenantId(sandboxOf)
 
 /** How often "last used" is written. It helps people to clean up keys, so five minutes are precise enough. */
 const lastUsedGrainMs = 300_000
@@ -217,6 +227,7 @@ class CachedCallers implements Callers {
     return {
       kind: 'dashboard',
       tenant,
+      sharesOf: shareOf(tenant, session.sandbox_of),
       userId: session.user_id,
       role: session.role,
       sessionId: claims.jti,

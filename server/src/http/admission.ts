@@ -150,7 +150,7 @@ export class Admission {
   inTurn<T>(request: FastifyRequest, work: () => NowOrLater<T>): NowOrLater<T> {
     const { caller } = this.admitted(request)
     if (caller.kind === 'anyone' || this.#isLimited) return work()
-    return this.run(request, () => this.#gates.share.run(caller.tenant, async () => work()))
+    return this.run(request, () => this.#gates.share.run(caller.sharesOf, async () => work()))
   }
 
   /** Runs work that does not yield, such as writing an answer, and counts its time against the brokerage of a dashboard request. */
@@ -158,7 +158,7 @@ export class Admission {
     const { caller } = this.admitted(request)
     return caller.kind === 'anyone' || this.#isLimited
       ? work()
-      : this.#gates.share.charge(caller.tenant, work)
+      : this.#gates.share.charge(caller.sharesOf, work)
   }
 
   /** Runs the handler of an endpoint with the caller that was admitted. */
@@ -189,7 +189,7 @@ export class Admission {
           }))
         }),
       )
-    return caller.kind === 'anyone' ? answer() : onBehalfOf(caller.tenant, answer)
+    return caller.kind === 'anyone' ? answer() : onBehalfOf(caller.sharesOf, answer)
   }
 
   #run<T>(

@@ -28,6 +28,8 @@ export interface ImportOptions {
   readonly workbook?: TableFile['workbook']
   /** What `openImport` has seen in the file. */
   readonly seen?: SeenInFile
+  /** The brokerage whose share of the memory the file takes; without it, that of the import. */
+  readonly sharesOf?: TenantId
 }
 
 /** The share of the brokerage is in use, or the memory of all. */
@@ -42,7 +44,7 @@ export interface ImportRunner {
    * @returns a reservation to release; `busy` while another file of the same brokerage is being read; otherwise why there is too
    *   little memory
    */
-  reserve(tenant: TenantId, bytes: number): number | 'busy' | NoMemory
+  reserve(sharesOf: TenantId, bytes: number): number | 'busy' | NoMemory
   /** Reserves memory for further bytes of the file of a reservation, when they arrive. Returns why there is too little, or null. */
   take(reservation: number, bytes: number): NoMemory | null
   /** Releases a reservation. Releasing it again has no effect. */
@@ -80,6 +82,7 @@ const [shareMax, forLittle, littleMax] = [
 
 interface Waiting {
   readonly tenant: TenantId
+  readonly sharesOf: TenantId
   readonly importId: number
   readonly bytes: number
   readonly kind: keyof typeof runningMax
@@ -137,7 +140,7 @@ class BackgroundImports implements ImportRunner {
   readonly #waiting: Waiting[] = []
   readonly #running = new Map<Waiting, Promise<void>>()
   /** Files that are being read, by reservation. */
-  readonly #reserved = new Map<number, { readonly tenant: TenantId; bytes: number }>()
+  readonly #reserved = new Map<number, { readonly sharesOf: TenantId; bytes: number }>()
   #lastReservation = 0
   #isDraining = false
   readonly #ended = { done: 0, stopped: 0, failed: 0, broken: 0 }
@@ -156,18 +159,18 @@ class BackgroundImports implements ImportRunner {
     this.#heartbeat.unref()
   }
 
-  reserve(tenant: TenantId, bytes: number): number | 'busy' | NoMemory {
-    if ([...this.#reserved.values()].some((one) => one.tenant === tenant)) return 'busy'
-    const refusal = this.#noMemory(tenant, bytes)
+  reserve(sharesOf: TenantId, bytes: number): number | 'busy' | NoMemory {
+    if ([...this.#reserved.values()].some((one) => one.sharesOf === sharesOf)) return 'busy'
+    const refusal = this.#noMemory(sharesOf, bytes)
     if (refusal !== null) return refusal
-    this.#reserved.set(++this.#lastReservation, { tenant, bytes: 0 })
+    this.#reserved.set(++this.#lastReservation, { sharesOf, bytes: 0 })
     return this.#lastReservation
   }
 
   take(reservation: number, bytes: number): NoMemory | null {
     const place = this.#reserved.get(reservation)
     if (place === undefined) return 'share'
-    const refusal = this.#noMemory(place.tenant, bytes)
+    const refusal = this.#noMemory(place.sharesOf, bytes)
     if (refusal === null) place.bytes += bytes
     return refusal
   }
@@ -180,12 +183,19 @@ class BackgroundImports implements ImportRunner {
     const bytes = file.reduce((sum, piece) => sum + piece.length, 0)
     const kind = options.bytesTotal > this.#options.shortBytesMax ? 'long' : 'short'
     const work = () => this.#import(tenant, importId, file, options)
-    this.#enqueue({ tenant, importId, bytes, kind, work })
+    this.#enqueue({ tenant, sharesOf: options.sharesOf ?? tenant, importId, bytes, kind, work })
   }
 
   startUndo(tenant: TenantId, importId: number): void {
     if (this.#held().some((one) => one.tenant === tenant && one.importId === importId)) return
-    this.#enqueue({ tenant, importId, bytes: 0, kind: 'undo', work: () => this.#undo(tenant, importId) })
+    this.#enqueue({
+      tenant,
+      sharesOf: tenant,
+      importId,
+      bytes: 0,
+      kind: 'undo',
+      work: () => this.#undo(tenant, importId),
+    })
   }
 
   readonly counts = (): ImportCounts => ({
@@ -210,16 +220,16 @@ class BackgroundImports implements ImportRunner {
     return [...this.#running.keys(), ...this.#waiting]
   }
 
-  #bytesHeld(isCounted = (_: { readonly tenant: TenantId }) => true): number {
+  #bytesHeld(isCounted = (_: { readonly sharesOf: TenantId }) => true): number {
     return [...this.#held(), ...this.#reserved.values()]
       .filter(isCounted)
       .reduce((sum, one) => sum + one.bytes, 0)
   }
 
   /** Why a brokerage cannot have memory for further bytes; null if it can. */
-  #noMemory(tenant: TenantId, bytes: number): NoMemory | null {
+  #noMemory(sharesOf: TenantId, bytes: number): NoMemory | null {
     const { bytesHeldMax } = this.#options
-    const own = this.#bytesHeld((one) => one.tenant === tenant) + bytes
+    const own = this.#bytesHeld((one) => one.sharesOf === sharesOf) + bytes
     if (own > bytesHeldMax * shareMax) return 'share'
     const most = own > bytesHeldMax * littleMax ? bytesHeldMax * (1 - forLittle) : bytesHeldMax
     return this.#bytesHeld() + bytes > most ? 'full' : null

@@ -200,9 +200,12 @@ function headerAnswer(table: Awaited<ReturnType<typeof openFile>>): AnswerOf<typ
 }
 
 /** Refuses a file while another one of the brokerage is read or imported, and reserves memory for it. */
-const placeForImport: BeforeBody<typeof createImport> = async ({ caller: { tenant }, bytes }, parts) => {
+const placeForImport: BeforeBody<typeof createImport> = async (
+  { caller: { tenant, sharesOf }, bytes },
+  parts,
+) => {
   await parts.database.inTenant(tenant, (transaction) => refuseWhileBusy(transaction, tenant)).catch(conflict)
-  return reserveFile(parts, tenant, bytes)
+  return reserveFile(parts, sharesOf, bytes)
 }
 
 type FileCall = Omit<Call<typeof createImport>, 'caller' | 'signed'> & {
@@ -284,6 +287,7 @@ async function begin(
         bytesTotal: csv.bytesTotal,
         workbook: csv.workbook,
         seen,
+        sharesOf: call.caller.sharesOf,
       })
     })
   return { answer: importAnswer(row), isNew }

@@ -5,7 +5,14 @@ import type { Endpoint } from '#contract/endpoint.ts'
 import { createImport, integrationCreateImport } from '#contract/imports.ts'
 import { importBytesMax } from '#contract/limits.ts'
 import { loadMarketFile, pushMarketFile } from '#contract/market-rates.ts'
-import { type Integration, makeIntegration, signedHeaders } from '#testing/make.ts'
+import {
+  call,
+  type Integration,
+  makeIntegration,
+  makeSecret,
+  makeServiceToken,
+  signedHeaders,
+} from '#testing/make.ts'
 import { type TestApp, testApp } from '#testing/test-app.ts'
 
 /** Files that may wait to be read. */
@@ -140,6 +147,23 @@ test('uploads that declare much and send nothing do not refuse the files of othe
   expect((await answerTo(other, loadMarketFile, rates)).status).toBe(200)
   expect((await answerTo(other, createImport, quotes)).status).toBe(202)
   for (const one of sent) await hangUp(one)
+})
+
+test('a test brokerage has one place for files with its brokerage', async () => {
+  const of = await makeIntegration(app)
+  const { body: session } = await call(app, 'POST', '/api/sandbox/session', {
+    token: of.tenant.owner,
+    body: {},
+  })
+  const sandbox = { ...of, tenant: { ...of.tenant, id: session.tenant.id, owner: session.token } }
+  const token = await makeServiceToken(app, session.token, 'integrations:write quotes:write imports:write')
+  const signed = { ...sandbox, token, secret: await makeSecret(app, session.token) }
+  const sent = begun(of, createImport, quotes)
+  await once(sent, 'continue')
+  expect((await answerTo(sandbox, loadMarketFile, rates)).status).toBe(409)
+  expect((await answerTo(signed, pushMarketFile, rates)).status).toBe(409)
+  await hangUp(sent)
+  expect((await answerTo(sandbox, loadMarketFile, rates)).status).toBe(200)
 })
 
 test('503: a file is asked to come back when too many are waiting to be read', async () => {

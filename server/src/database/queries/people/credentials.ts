@@ -169,6 +169,7 @@ export async function findLiveServiceToken(
         'service_tokens.expires_at',
         'last_used_at',
         'last_used_from',
+        'tenants.sandbox_of',
       ])
       .where('service_tokens.tenant_id', '=', tenant)
       .where('jti', '=', jti)

@@ -433,7 +433,7 @@ export async function findSession(
           .onRef('users.user_id', '=', 'sessions.user_id'),
       )
       .innerJoin('tenants', 'tenants.tenant_id', 'sessions.tenant_id')
-      .select(['users.user_id', 'users.role', 'sessions.expires_at'])
+      .select(['users.user_id', 'users.role', 'sessions.expires_at', 'tenants.sandbox_of'])
       .where('sessions.tenant_id', '=', tenant)
       .where('session_id', '=', sessionId)
       .where('ended_at', 'is', null)
