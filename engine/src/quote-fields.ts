@@ -327,6 +327,7 @@ export const quoteTable = {
     unit: 'time',
     ways: ['push'],
     stamp: 'validUntil',
+    csv: 'Valid until',
   },
   /** The lower rate that the customer named instead of this quote. A person records it when answering the customer. */
   counterRateCents: {

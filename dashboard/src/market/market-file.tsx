@@ -19,14 +19,16 @@ export function RateFile() {
     equipment: '',
     asOf: '',
     sheet: '',
+    encoding: '',
   })
   /** How parts of the file are read, in pairs such as dates=day_first. */
   const [chosen, setChosen] = useState<readonly string[]>([])
   const load = useChange('load-market-file')
   const queries = useQueryClient()
-  const send = (dryRun: boolean, map = chosen) => {
+  const send = (dryRun: boolean, pairs = chosen) => {
     if (file === null) return
-    const { source, basis, kind, unit, equipment, asOf, sheet } = assumed
+    const { source, basis, kind, unit, equipment, asOf, sheet, encoding } = assumed
+    const map = encoding === '' ? pairs : [...pairs, `encoding=${encoding}`]
     const query: Query<'load-market-file'> = {
       ...(source.trim() === '' ? {} : { source: source.trim() }),
       ...(basis === '' ? {} : { basis: basis as 'all_in' | 'linehaul' }),
@@ -93,6 +95,8 @@ interface WholeFile {
   readonly equipment: string
   readonly asOf: string
   readonly sheet: string
+  /** How text that is not UTF-8 is read. Empty: by its words; a file that fits two encodings is refused without a choice. */
+  readonly encoding: string
 }
 
 /** The values for rows that do not state them. */
@@ -148,6 +152,18 @@ function Assumed({ assumed, onChange }: { assumed: WholeFile; onChange: (next: W
         label="Sheet of a workbook, if not the first one with rates"
         value={assumed.sheet}
         onChange={(event) => onChange({ ...assumed, sheet: event.currentTarget.value })}
+      />
+      <NativeSelect
+        label="Encoding, if names look wrong"
+        value={assumed.encoding}
+        onChange={(event) => onChange({ ...assumed, encoding: event.currentTarget.value })}
+        data={[
+          { value: '', label: 'As its words say' },
+          { value: 'windows-1252', label: 'Windows-1252' },
+          { value: 'macintosh', label: 'Macintosh' },
+          { value: 'cp850', label: 'DOS (CP850)' },
+          { value: 'cp437', label: 'DOS (CP437)' },
+        ]}
       />
     </SimpleGrid>
   )

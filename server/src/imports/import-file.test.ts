@@ -770,6 +770,21 @@ describe('the command', { tags: 'long' }, () => {
       expect(await countOf(tenant, 'quotes')).toBe(5_000)
     }))
 
+  it('prints the words that are not known with their pairs, and what a remainder would do', () =>
+    inFolder(async (folder) => {
+      const tenant = await newTenant('Wordy Brokers')
+      const path = join(folder, 'loads.csv')
+      const rows = (count: number, word: string, from: number) =>
+        Array.from({ length: count }, (_, nth) => rowTo('Atlanta', from + nth).replace('won', word)).join('')
+      await writeFile(
+        path,
+        header + rows(10, 'won', 2000) + rows(1, 'lost', 2100) + rows(14, 'Lost to CHR', 2200),
+      )
+      const { output } = await command([path, '--tenant', String(tenant), '--dry-run']).ended
+      expect(output).toContain("--map 'outcome:Lost to CHR=lost': 14 rows")
+      expect(output).toContain('14 of 25 rows are refused, most of them lost: with what remains')
+    }))
+
   it('stops at Ctrl-C after the current rows, and says how to continue', () =>
     inFolder(async (folder) => {
       const tenant = await newTenant('Patient Brokers')

@@ -142,6 +142,7 @@ function refuse(error: unknown): never {
 
 const errorsPrintedMax = 20
 const changesPrintedMax = 20
+const wordsPrintedMax = 20
 
 interface FileToImport {
   readonly command: Extract<Work, { kind: 'import' }>
@@ -181,6 +182,7 @@ async function importOne(
   await errors.end()
 
   printUnderstood(end, print)
+  printWords(end, print)
   errors.print(print)
   printChanges(end, command.dryRun, print)
   print(summary(end, importId, command.dryRun))
@@ -253,6 +255,15 @@ function printUnderstood({ understood }: ImportEnd, print: (line: string) => voi
   for (const { detail, choices } of understood) {
     print(detail)
     for (const choice of choices) print(`  --map "${choice.map}": ${choice.detail}`)
+  }
+}
+
+/** Prints the pair of the map that states each word without a meaning, most frequent first. */
+function printWords({ words }: ImportEnd, print: (line: string) => void): void {
+  for (const { map, rows, likely } of words
+    .filter((word) => word.meaning === null)
+    .slice(0, wordsPrintedMax)) {
+    print(`  --map '${map}=${likely ?? 'skip'}': ${count(rows, 'row')}`)
   }
 }
 

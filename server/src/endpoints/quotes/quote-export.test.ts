@@ -176,6 +176,7 @@ describe('200', () => {
       'Margin currency',
       'Cancelled at',
       'Cancel reason',
+      'Valid until',
       'Updated at',
     ])
   })
