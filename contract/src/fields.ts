@@ -111,8 +111,31 @@ export const laneRef = Type.String({
   examples: ['48211093754-1-1'],
 })
 
+/** The offsets from UTC that abbreviations of time zones in North America name, in minutes. */
+export const zoneMinutes: ReadonlyMap<string, number> = new Map([
+  ['Z', 0],
+  ['UTC', 0],
+  ['GMT', 0],
+  ['NST', -210],
+  ['NDT', -150],
+  ['AST', -240],
+  ['ADT', -180],
+  ['EST', -300],
+  ['EDT', -240],
+  ['CST', -360],
+  ['CDT', -300],
+  ['MST', -420],
+  ['MDT', -360],
+  ['PST', -480],
+  ['PDT', -420],
+  ['AKST', -540],
+  ['AKDT', -480],
+  ['HST', -600],
+])
+
+/** The extended form, also as RFC 3339 and logs write it: a blank or a small t before the time, a blank before the zone, a leap second. */
 const isoTime =
-  /^(\d{4})-(\d{2})-(\d{2})(?:T((?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:[.,]\d{1,9})?)?)(Z|[+-](?:[01]\d|2[0-3])(?::?[0-5]\d)?)?)?$/
+  /^(\d{4})-(\d{2})-(\d{2})(?:[Tt ]((?:[01]\d|2[0-3]):[0-5]\d(?::(?:[0-5]\d|60)(?:[.,]\d{1,9})?)?|24:00(?::00)?) ?([Zz]|UTC|GMT|(?:AK|[NAECMP])[SD]T|HST|[+-](?:[01]\d|2[0-3])(?::?[0-5]\d)?)?)?$/
 
 /** The basic form, without separators. */
 const basicTime =
@@ -125,14 +148,20 @@ const basicTime =
  * @example readTime('2026-03-01T14:00:00Z') // 1772373600000
  * @example readTime('2026-03-01T14:00') // 1772373600000
  * @example readTime('20260301T140000Z') // 1772373600000
+ * @example readTime('2026-03-01 08:00 CST') // 1772373600000
  */
 export function readTime(value: string): number | null {
   const match = isoTime.exec(value) ?? basicTime.exec(value)
   if (match === null) return null
   const [, year, month, day, sent = '00:00', zone = 'Z'] = match
   const clock = sent.replace(/^(\d{2})(\d{2})/, '$1:$2').replace(/^(\d{2}:\d{2})(\d{2})/, '$1:$2')
-  const hoursAndMinutes = zone.length === 3 ? `${zone}:00` : zone
-  const milliseconds = Date.parse(`${year}-${month}-${day}T${clock.replace(',', '.')}${hoursAndMinutes}`)
+  const named = zoneMinutes.get(zone.toUpperCase())
+  const offset = named !== undefined ? 'Z' : zone.length === 3 ? `${zone}:00` : zone
+  // A leap second is the beginning of the next minute.
+  const isLeap = /^\d{2}:\d{2}:60/.test(clock)
+  const read = isLeap ? `${clock.slice(0, 6)}59` : clock.replace(',', '.')
+  const milliseconds =
+    Date.parse(`${year}-${month}-${day}T${read}${offset}`) - (named ?? 0) * 60_000 + (isLeap ? 1_000 : 0)
   if (Number.isNaN(milliseconds) || !isRealDay(Number(year), Number(month), Number(day))) return null
   return milliseconds
 }

@@ -1,33 +1,11 @@
 import type { DateOrder } from '#contract/date-orders.ts'
-import { isDay, readTime } from '#contract/fields.ts'
+import { isDay, readTime, zoneMinutes } from '#contract/fields.ts'
 import { LocalClock } from '#engine/local-clock.ts'
 import { type Cell, formulaWrong, isFormula } from './cells.ts'
 
 /** What a date must be, with the order in which the numbers of 3/1/2026 are read. */
 const dateWrong = (order: DateOrder) =>
   `a date such as 2026-03-01, 2026-03-01 14:30, 2026-03-01T14:30:00Z, ${order === 'day_first' ? '1/3/2026 2:30 PM (day first)' : '3/1/2026 2:30 PM (month first)'}, 1-Mar-2026 or Mar 1, 2026`
-
-/** The offsets from UTC that abbreviations of time zones in North America name, in minutes. */
-const zoneMinutes: ReadonlyMap<string, number> = new Map([
-  ['Z', 0],
-  ['UTC', 0],
-  ['GMT', 0],
-  ['NST', -210],
-  ['NDT', -150],
-  ['AST', -240],
-  ['ADT', -180],
-  ['EST', -300],
-  ['EDT', -240],
-  ['CST', -360],
-  ['CDT', -300],
-  ['MST', -420],
-  ['MDT', -360],
-  ['PST', -480],
-  ['PDT', -420],
-  ['AKST', -540],
-  ['AKDT', -480],
-  ['HST', -600],
-])
 
 /** The names of `zoneMinutes`, or an offset. */
 const zone = '(?:Z|UTC|GMT|(?:AK|[NAECMP])[SD]T|HST|[+-]\\d{2}(?::?\\d{2})?)'
