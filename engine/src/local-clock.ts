@@ -1,4 +1,5 @@
 const dayMs = 86_400_000
+const quarterMs = 900_000
 
 /**
  * The clock of a time zone: the local time of a moment, and the moment of a local time. A local time is written as epoch milliseconds, as
@@ -8,6 +9,8 @@ export class LocalClock {
   readonly #form: Intl.DateTimeFormat
   /** The offset from UTC on each day that was asked for; null for a day near which it changes. */
   readonly #offsets = new Map<number, number | null>()
+  /** The offsets at moments near a change, which are asked for again and again. */
+  readonly #offsetsNear = new Map<number, number>()
 
   /** @param timeZone an IANA name */
   constructor(timeZone: string) {
@@ -43,8 +46,8 @@ export class LocalClock {
     const offset = this.#offsetOnDay(Math.floor(wall / dayMs))
     if (offset !== null) return wall - offset
     // One of the two offsets applies, unless the clock changes twice within two days.
-    const moments = [wall - this.#offsetAt(wall - dayMs), wall - this.#offsetAt(wall + dayMs)]
-    return Math.min(...moments.filter((at) => this.wallTime(at) >= wall))
+    const moments = [wall - this.#offsetNear(wall - dayMs), wall - this.#offsetNear(wall + dayMs)]
+    return Math.min(...moments.filter((at) => at + this.#offsetNear(at) >= wall))
   }
 
   #offsetOnDay(day: number): number | null {
@@ -53,6 +56,16 @@ export class LocalClock {
     const before = this.#offsetAt((day - 1) * dayMs)
     const offset = before === this.#offsetAt((day + 2) * dayMs) ? before : null
     this.#offsets.set(day, offset)
+    return offset
+  }
+
+  /** As `#offsetAt`: clocks change at full quarters of an hour. */
+  #offsetNear(at: number): number {
+    const quarter = Math.floor(at / quarterMs)
+    const known = this.#offsetsNear.get(quarter)
+    if (known !== undefined) return known
+    const offset = this.#offsetAt(quarter * quarterMs)
+    this.#offsetsNear.set(quarter, offset)
     return offset
   }
 

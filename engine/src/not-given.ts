@@ -82,6 +82,8 @@ const wordSets: Readonly<Record<GivenKind, ReadonlySet<string>>> = {
 /** Longer texts are none of the words. */
 const WORD_LENGTH_MAX = 30
 
+const isLetter = (code: number) => (code >= 65 && code <= 90) || (code >= 97 && code <= 122)
+
 /**
  * Whether a text says that there is no value: a word such as `N/A` or `TBD`, also in brackets, signs alone such as `--`, or an error of a
  * spreadsheet. A text without characters is not given either.
@@ -93,6 +95,12 @@ const WORD_LENGTH_MAX = 30
 export function isNotGiven(kind: GivenKind, text: string): boolean {
   const trimmed = text.trim()
   if (trimmed.length > WORD_LENGTH_MAX) return false
+  // Most cells of a file begin with a letter or a digit, and are no such word.
+  const first = trimmed.charCodeAt(0)
+  if (first >= 50 && first <= 57) return false
+  if (isLetter(first)) {
+    return wordSets[kind].has(trimmed.toLowerCase().replace(/\s+/g, ' ')) || isSheetError(trimmed)
+  }
   if (isSignsAlone(trimmed) || isSheetError(trimmed)) return true
   if (kind === 'amount' && /^\$\s*[-–—]+$/.test(trimmed)) return true
   const word = trimmed

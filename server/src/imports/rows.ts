@@ -237,6 +237,15 @@ const computedFields: ReadonlySet<string> = new Set<ComputedField>([
 
 const insertedFields = reportedFields.filter((field): field is InsertedField => !computedFields.has(field))
 
+const insertedNames = insertedFields.map((field) => [field, quoteColumnOf(field)] as const)
+
+/** A loop, because each row of a file passes here. */
+function insertedColumns(quote: QuoteCells['quote']): Pick<NewQuote, QuoteName<'column', InsertedField>> {
+  const columns: Record<string, unknown> = {}
+  for (const [field, column] of insertedNames) columns[column] = quote[field]
+  return columns as Pick<NewQuote, QuoteName<'column', InsertedField>>
+}
+
 function newQuote(cells: QuoteCells, known: KnownCells): ImportedQuote['columns'] {
   const { end } = cells
   const outcome = outcomeOf(end)
@@ -245,10 +254,7 @@ function newQuote(cells: QuoteCells, known: KnownCells): ImportedQuote['columns'
     ...routePlaces(cells.route, cells.quote.miles, known.locate),
     equipment: cells.equipment,
     equipment_code: cells.equipment,
-    ...(Object.fromEntries(insertedFields.map((field) => [quoteColumnOf(field), cells.quote[field]])) as Pick<
-      NewQuote,
-      QuoteName<'column', InsertedField>
-    >),
+    ...insertedColumns(cells.quote),
     quoted_rate_cents: cells.rate,
     outcome,
     outcome_reason: outcome === 'lost' ? end.reason : null,
@@ -261,11 +267,21 @@ function newQuote(cells: QuoteCells, known: KnownCells): ImportedQuote['columns'
   }
 }
 
+/** The members of a quote that the row gives. */
+function givenValues(quote: QuoteCells['quote']): ReportedRow['quote'] {
+  const values: Record<string, unknown> = {}
+  for (const name in quote) {
+    const value = quote[name as keyof typeof quote]
+    if (value !== null) values[name] = value
+  }
+  return values
+}
+
 /** What a row reports about a quote that exists already. */
 function reportedRow({ end, quote }: QuoteCells): ReportedRow {
   const ended = reportedEnd(end, outcomeOf(end) === 'won')
   return {
-    quote: Object.fromEntries(Object.entries(quote).filter(([, value]) => value !== null)),
+    quote: givenValues(quote),
     ...ended,
     booking: { ...given('customerName', end.customerName), ...ended.booking },
   }
