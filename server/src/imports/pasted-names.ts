@@ -1,5 +1,14 @@
 import { pastedFields } from '#contract/pasted-quotes.ts'
-import type { ImportFieldName } from '../csv/index.ts'
+import type { RateBasis } from '#engine/rate-basis.ts'
+import {
+  amountFields,
+  headerFault,
+  headerTerms,
+  type ImportFieldName,
+  isStored,
+  quoted,
+} from '../csv/index.ts'
+import type { RowColumns } from './row-reader.ts'
 
 export type PastedField = (typeof pastedFields)[number]
 
@@ -22,3 +31,77 @@ const isField = (name: string): name is PastedField => (pastedFields as readonly
 /** The field of a pasted row for a field of quotes; null if pasted rows have none. */
 export const pastedFieldOf = (name: ImportFieldName): PastedField | null =>
   isField(name) ? name : (otherNames[name] ?? null)
+
+/** The field of quotes whose cells are read like those of a field of pasted rows. */
+export function quoteFieldOf(field: PastedField): ImportFieldName {
+  if (field === 'cost_basis') return 'truck_basis'
+  return field === 'cost_currency' ? 'truck_currency' : field
+}
+
+/** The words for fields in an error. */
+const words = {
+  origin: 'The origin',
+  origin_state: 'The origin',
+  origin_zip: 'The origin',
+  destination: 'The destination',
+  destination_state: 'The destination',
+  destination_zip: 'The destination',
+  equipment: 'The equipment',
+  quoted_rate: 'The rate',
+  quoted_basis: 'The basis',
+  quoted_fuel: 'The fuel charge',
+  quoted_accessorials: 'The accessorial charges',
+  quoted_charges: 'The charges by name',
+  quoted_currency: 'The currency',
+  estimated_cost: 'The estimated cost',
+  cost_basis: 'The basis of the cost',
+  cost_currency: 'The currency of the cost',
+  market_rate: 'The market rate',
+  miles: 'The miles',
+  pickup_date: 'The pickup date',
+  rate_type: 'The rate type',
+  mode: 'The mode',
+  stops: 'The stops',
+  customer_name: 'The customer',
+} as const satisfies Readonly<Record<PastedField, string>>
+const names = Object.fromEntries(pastedFields.map((field) => [quoteFieldOf(field), words[field]]))
+
+export interface PastedColumns extends RowColumns {
+  /** The basis that the name of a column of amounts states. */
+  readonly bases: Readonly<Partial<Record<ImportFieldName, RateBasis>>>
+}
+
+/**
+ * The columns of pasted rows, for the reader of the rows of files. A problem if the name of a column says that its amounts are not US or
+ * Canadian dollars per load.
+ */
+export function pastedColumns(
+  header: readonly string[],
+  fields: readonly (PastedField | null)[],
+): PastedColumns | { readonly problem: string } {
+  const placed = fields.flatMap((field, at) => (field === null ? [] : [[quoteFieldOf(field), at] as const]))
+  const named = placed.flatMap(([field, at]) =>
+    amountFields.has(field) ? [[field, header[at] ?? ''] as const] : [],
+  )
+  const ofNames = <Value>(read: (name: string) => Value | undefined | null) =>
+    Object.fromEntries(
+      named.flatMap(([field, name]) => {
+        const value = read(name)
+        return value == null ? [] : [[field, value]]
+      }),
+    ) as Partial<Record<ImportFieldName, Value>>
+  for (const [, name] of named) {
+    const fault = headerFault(name)
+    if (fault === null) continue
+    return { problem: `The column ${quoted(name)} ${fault}. Convert them, or leave the column out.` }
+  }
+  return {
+    positions: Object.fromEntries(placed),
+    names,
+    constants: {},
+    currencies: ofNames((name) => headerTerms(name).currencies.find(isStored)),
+    bases: ofNames((name) => headerTerms(name).basis),
+    words: {},
+    width: fields.length,
+  }
+}

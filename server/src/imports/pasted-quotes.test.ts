@@ -291,6 +291,23 @@ describe('a row', () => {
   })
 })
 
+test('the cells of a row are read as those of a file: charges with a currency, and words for no value', () => {
+  const header = 'Origin\tDestination\tRate\tQuoted Charges\tMiles\tPickup Date\tCustomer'
+  const { rows } = pasted(
+    [
+      header,
+      'Dallas, TX\tAtlanta, GA\t2150 CAD\tlumper 75 CAD\tN/A\tTBD\t-',
+      'Dallas, TX\tAtlanta, GA\t2150\tlumper 75 CAD\t780\t3/5/2026\tAcme',
+    ].join('\n'),
+  )
+  const quoted_charges = [{ name: 'lumper', amount: 75 }]
+  expect(rows).toMatchObject([
+    { errors: [], quote: { quoted_rate: 2150, quoted_currency: 'CAD', quoted_charges } },
+    { errors: [{ column: 4, detail: expect.stringContaining('in the currency of the rate, which is USD') }] },
+  ])
+  expect(Object.keys(rows[0]?.quote ?? {})).not.toContain('miles')
+})
+
 test('too many rows are rejected as a whole', () => {
   const row = 'Dallas, TX\tAtlanta, GA\tV\t2150\n'
   expect(pasted(row.repeat(pastedRowsMax)).rows).toHaveLength(pastedRowsMax)

@@ -27,8 +27,8 @@ import {
 } from '../csv/index.ts'
 import { textRows } from '../tables/index.ts'
 import { type DateSettings, orderNote } from './file-dates.ts'
-import { amountTerms, headerProblem } from './pasted-amounts.ts'
-import { type PastedField, pastedFieldOf } from './pasted-names.ts'
+import { knownCells } from './known-cells.ts'
+import { type PastedField, pastedColumns, pastedFieldOf } from './pasted-names.ts'
 import { type PastedAnswer, type PastedRow, pastedRow, stateWithZip } from './pasted-rows.ts'
 
 type Field = PastedField
@@ -330,14 +330,15 @@ export function* readPasted(
   const recognized = yield* hasHeader ? fieldsByName(names, cells) : fieldsByContent(cells)
   const fields = withChosen(recognized, chosen)
   if (rows.length > 0 && !hasEnds(fields)) return answer(fields, noPlaces)
-  const named = hasHeader ? amountTerms(names, fields) : new Map()
+  const columns = pastedColumns(hasHeader ? names : [], fields)
+  if ('problem' in columns) return answer(fields, columns.problem)
   const pickupAt = fields.indexOf('pickup_date')
   const dates = pickupDates(rows, { name: (hasHeader && names[pickupAt]) || 'Pickup', at: pickupAt }, written)
-  const problem = headerProblem(named) ?? ('problem' in dates ? dates.problem : null)
-  if (problem !== null || 'problem' in dates) return answer(fields, problem)
+  if ('problem' in dates) return answer(fields, dates.problem)
   const [reader = utcDates] = dates.readers
   const spellings = new Spellings()
-  const context = { fields, named, assumed, now, dates: reader, suggestionsFor: spellings.of }
+  const known = knownCells()
+  const context = { columns, known, assumed, now, dates: reader, suggestionsFor: spellings.of }
   const read: PastedRow[] = []
   for (const row of rows) {
     read.push(pastedRow(row, context))

@@ -43,13 +43,17 @@ export interface RowContext {
   readonly onNotGiven?: (field: ImportFieldName, text: string) => void
 }
 
+/** What is known about the columns of a file or of pasted rows when a row is read. */
+export type RowColumns = Pick<Columns, 'positions' | 'names' | 'constants' | 'currencies' | 'words' | 'width'>
+type ReaderContext = Omit<RowContext, 'columns' | 'now' | 'assumed'> & { readonly columns: RowColumns }
+
 const dayMs = 24 * 60 * 60 * 1000
 
 /** The cells of one row by field, and the errors found while reading them. */
 export class RowReader implements RowOfAmounts<ImportFieldName> {
   readonly #errors: (CellError & { readonly position: number })[] = []
   readonly #cells: readonly string[]
-  readonly #columns: Columns
+  readonly #columns: RowColumns
   readonly #known: KnownCells
   readonly #isWorkbook: boolean
   /** The texts that say that there is no value. Most rows have none. */
@@ -60,7 +64,7 @@ export class RowReader implements RowOfAmounts<ImportFieldName> {
 
   constructor(
     cells: readonly string[],
-    { columns, known, onNotGiven, isWorkbook = false, dates = interfaceDates }: RowContext,
+    { columns, known, onNotGiven, isWorkbook = false, dates = interfaceDates }: ReaderContext,
   ) {
     this.dates = dates
     this.#cells = cells
@@ -212,9 +216,13 @@ export class RowReader implements RowOfAmounts<ImportFieldName> {
     return this.#errors.length > 0
   }
 
-  /** The errors, in the order of the columns. */
+  /** The errors with the positions of their columns, in the order of the columns. */
+  get placedErrors(): (CellError & { readonly position: number })[] {
+    return this.#errors.toSorted((a, b) => a.position - b.position)
+  }
+
   get errors(): CellError[] {
-    return this.#errors.toSorted((a, b) => a.position - b.position).map(({ position: _, ...error }) => error)
+    return this.placedErrors.map(({ position: _, ...error }) => error)
   }
 
   missing(field: ImportFieldName): void {
