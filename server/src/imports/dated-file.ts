@@ -8,7 +8,7 @@ import {
   readDay,
   type Vocabulary,
 } from '../csv/index.ts'
-import { type FileBytes, ImportFileError, readTable } from '../tables/index.ts'
+import { type FileBytes, readTable, refused } from '../tables/index.ts'
 import type { CellSettings } from './file-settings.ts'
 
 const dated = ['day', 'value', 'series'] as const
@@ -59,7 +59,7 @@ export async function readDatedFile(
     lines.map(({ cells }) => cells),
     forms,
   )
-  if (found === null) throw refused([`The file must ${needed}.`])
+  if (found === null) throw refused('header', `The file must ${needed}.`)
   const values = new Map<string, number>()
   const problems: string[] = []
   for (const { line, cells } of lines.slice(found.first)) {
@@ -78,10 +78,10 @@ export async function readDatedFile(
       wrong(`the ${words.day} ${day.value} has another ${words.value} on an earlier line; keep one of them`)
     } else values.set(day.value, value)
   }
-  if (problems.length > 0) throw refused(problems)
-  if (values.size === 0) throw refused([`The file has no ${words.one}.`])
+  if (problems.length > 0) throw refused('header', problems)
+  if (values.size === 0) throw refused('header', `The file has no ${words.one}.`)
   if (values.size > daysMax) {
-    throw refused([`The file must have at most ${daysMax.toLocaleString('en-US')} ${words.day}s.`])
+    throw refused('header', `The file must have at most ${daysMax.toLocaleString('en-US')} ${words.day}s.`)
   }
   return [...values]
     .map(([day, value]) => ({ day, value }))
@@ -101,9 +101,4 @@ function formOf(data: readonly (readonly string[])[], forms: readonly DatedForm[
     }
   }
   return null
-}
-
-/** The refusal of a file of rates. */
-export function refused(details: readonly string[]): ImportFileError {
-  return new ImportFileError(details.map((detail) => ({ code: 'header', row: null, column: null, detail })))
 }

@@ -1,8 +1,8 @@
 import Papa from 'papaparse'
 import { datedFileBytesMax, dieselWeeksMax } from '#contract/limits.ts'
 import type { DieselPrice } from '#engine/fuel-surcharge.ts'
-import { type FileBytes, refuseCells, unpacked } from '../tables/index.ts'
-import { type DatedTable, datedCellsMax, readDatedFile, refused } from './dated-file.ts'
+import { type FileBytes, refuseCells, refused, unpacked } from '../tables/index.ts'
+import { type DatedTable, datedCellsMax, readDatedFile } from './dated-file.ts'
 import type { CellSettings } from './file-settings.ts'
 
 /** The EIA's series of the average U.S. retail price of No. 2 diesel. Fuel surcharges are customarily computed from it. */
@@ -77,7 +77,7 @@ async function asCsv(file: FileBytes): Promise<FileBytes> {
 /** The EIA publishes a workbook of Excel 97, which is not read. */
 function refuseXls(first: Buffer): void {
   if (first.subarray(0, 4).toString('latin1') === '\u00d0\u00cf\u0011\u00e0') {
-    throw refused(['The file is an Excel workbook (.xls). Save it as .xlsx and send that file.'])
+    throw refused('header', 'The file is an Excel workbook (.xls). Save it as .xlsx and send that file.')
   }
 }
 

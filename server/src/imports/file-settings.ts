@@ -2,8 +2,8 @@ import type { DateOrder } from '#contract/date-orders.ts'
 import { mapPairs, settingIn } from '#contract/import-map.ts'
 import { quoted, shortened } from '../csv/index.ts'
 import {
-  ImportFileError,
   isSingleByteEncoding,
+  refused,
   type SingleByteEncoding,
   singleByteEncodings,
 } from '../tables/index.ts'
@@ -49,8 +49,7 @@ export function fileSettings(
     if (fault !== null) wrong.push(fault)
   }
   if (wrong.length > 0) {
-    const problems = wrong.slice(0, problemsMax)
-    throw new ImportFileError(problems.map((detail) => ({ code: 'map', row: null, column: null, detail })))
+    throw refused('map', wrong.slice(0, problemsMax))
   }
   return { ...cellSettings({ sheet, map }), dates: settings.dates ?? null }
 }
@@ -70,5 +69,5 @@ function chosenEncoding(map = ''): SingleByteEncoding | undefined {
   const name = settingIn(map, 'encoding')?.toLowerCase()
   if (name === undefined || isSingleByteEncoding(name)) return name
   const detail = `The map says encoding=${shortened(name)}; it must be encoding=${singleByteEncodings.join(' or ')}. UTF-8 and UTF-16 need no choice.`
-  throw new ImportFileError([{ code: 'map', row: null, column: null, detail }])
+  throw refused('map', detail)
 }

@@ -38,33 +38,21 @@ export function quoteFieldOf(field: PastedField): ImportFieldName {
   return field === 'cost_currency' ? 'truck_currency' : field
 }
 
-/** The words for fields in an error. */
-const words = {
-  origin: 'The origin',
-  origin_state: 'The origin',
-  origin_zip: 'The origin',
-  destination: 'The destination',
-  destination_state: 'The destination',
-  destination_zip: 'The destination',
-  equipment: 'The equipment',
-  quoted_rate: 'The rate',
-  quoted_basis: 'The basis',
-  quoted_fuel: 'The fuel charge',
-  quoted_accessorials: 'The accessorial charges',
-  quoted_charges: 'The charges by name',
-  quoted_currency: 'The currency',
-  estimated_cost: 'The estimated cost',
-  cost_basis: 'The basis of the cost',
-  cost_currency: 'The currency of the cost',
-  market_rate: 'The market rate',
-  miles: 'The miles',
-  pickup_date: 'The pickup date',
-  rate_type: 'The rate type',
-  mode: 'The mode',
-  stops: 'The stops',
-  customer_name: 'The customer',
-} as const satisfies Readonly<Record<PastedField, string>>
-const names = Object.fromEntries(pastedFields.map((field) => [quoteFieldOf(field), words[field]]))
+/** The words for fields in an error, if they are not those of the field's name. */
+const words: Readonly<Partial<Record<PastedField, string>>> = {
+  quoted_rate: 'rate',
+  quoted_basis: 'basis',
+  quoted_fuel: 'fuel charge',
+  quoted_accessorials: 'accessorial charges',
+  quoted_charges: 'charges by name',
+  quoted_currency: 'currency',
+  cost_basis: 'basis of the cost',
+  cost_currency: 'currency of the cost',
+  customer_name: 'customer',
+}
+const nameOf = (field: PastedField) =>
+  `The ${words[field] ?? field.replace(/_(state|zip)$/, '').replaceAll('_', ' ')}`
+const names = Object.fromEntries(pastedFields.map((field) => [quoteFieldOf(field), nameOf(field)]))
 
 export interface PastedColumns extends RowColumns {
   /** The basis that the name of a column of amounts states. */

@@ -16,11 +16,11 @@ export class ImportFileError extends Error {
   }
 }
 
-/** The refusal of a file for one problem. */
+/** The refusal of a file for one problem, or for several of the same kind. */
 export function refused(
   code: FileProblem['code'],
-  detail: string,
+  details: string | readonly string[],
   row: number | null = null,
 ): ImportFileError {
-  return new ImportFileError([{ code, row, column: null, detail }])
+  return new ImportFileError([details].flat().map((detail) => ({ code, row, column: null, detail })))
 }
