@@ -1,4 +1,4 @@
-import Type, { type Static, type TObject } from 'typebox'
+import Type, { type Static, type TObject, type TProperties } from 'typebox'
 import { endpoint } from './endpoint.ts'
 import { CurvePoint, Estimate, EvidenceQuote, MarginRisk, markupExtras, Optimum } from './estimate.ts'
 import { equipment, includeOf, nullable, oneOf, place, positiveDollars, text, wholeNumber } from './fields.ts'
@@ -6,6 +6,7 @@ import { commonMembers } from './insight-extras.ts'
 import { pageSizeDefault, pageSizeMax } from './limits.ts'
 import { MarketReference } from './market-reference.ts'
 import { AppliedRules } from './pricing-rules.ts'
+import { sealedAdvice } from './quoted-details.ts'
 import { askedPool } from './rate-types.ts'
 
 export const confidences = ['high', 'medium', 'low', 'none'] as const
@@ -47,7 +48,7 @@ const extras = {
 }
 
 /** The response, with an echo of its query. */
-function answerOf<Query extends TObject>(query: Query) {
+function answerOf<Query extends TObject, More extends TProperties>(query: Query, more: More) {
   return Type.Union([
     Type.Object({
       found: Type.Literal(true),
@@ -59,12 +60,14 @@ function answerOf<Query extends TObject>(query: Query) {
       rate_band: RateBand,
       verdict: Type.String(),
       ...extras,
+      ...more,
     }),
     Type.Object({
       found: Type.Literal(false),
       query,
       confidence: Type.Literal('none'),
       ...extras,
+      ...more,
     }),
   ])
 }
@@ -75,6 +78,7 @@ export const markupOfBatch = answerOf(
     ...echo,
     proposed_rate: nullable(Type.Number({ description: 'The rate as sent, else the suggested rate' })),
   }),
+  {},
 )
 
 export type MarkupOfBatch = Static<typeof markupOfBatch>
@@ -119,7 +123,7 @@ export const markup = endpoint({
   }),
   status: 200,
   cacheSeconds: 300,
-  answer: answerOf(Type.Object(echo)),
+  answer: answerOf(Type.Object(echo), {}),
   examples: {
     query: { origin: 'Dallas, TX', destination: 'Atlanta, GA', equipment: 'V', proposed_rate: 2150 },
     answer: {
@@ -150,6 +154,9 @@ export const quoteAdvice = endpoint({
   path: '/api/advice/markup',
   summary: 'Advice on a rate, for the quote desk',
   description: `The same response as ${markup.path}, for a person signed in to the dashboard. ${markup.description}`,
+  answer: answerOf(Type.Object(echo), {
+    advice: Type.Optional(sealedAdvice('With include=estimate, curve, optimum, risk or rules. ')),
+  }),
   tag: 'Quotes',
   who: { kind: 'dashboard', role: 'viewer' },
 })

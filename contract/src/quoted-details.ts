@@ -22,11 +22,16 @@ export const quotedValidity = {
   ),
 }
 
+const sealedFrom = `What the result was computed from, sealed. A quote request, a requote or a request for approval that returns it within ${adviceMinutes} minutes is judged by these same numbers, whatever was written meanwhile`
+
+/** What advice on a quote was computed from. @param when the condition under which an answer has it */
+export const sealedAdvice = (when = '') => Type.String({ description: `${when}${sealedFrom}` })
+
 /** The advice by which a quote that a person makes is judged. */
 export const quotedAdvice = {
   advice: Type.Optional(
     text(
-      `advice of a result of POST /api/advice/lanes on this quote: the rate is checked, and the forecast made, by the numbers that were shown. 422 if it is for another quote or brokerage; 409 with the current numbers if it is older than ${adviceMinutes} minutes or the pricing rules changed. If absent, current numbers are used`,
+      `advice of a result of POST /api/advice/lanes, or of GET /api/advice/markup, on this quote: the rate is checked, and the forecast made, by the numbers that were shown. 422 if it is for another quote or brokerage; 409 with the current numbers if it is older than ${adviceMinutes} minutes or the pricing rules changed. If absent, current numbers are used`,
       adviceLengthMax,
     ),
   ),

@@ -1,12 +1,12 @@
 import Type from 'typebox'
 import { endpoint } from './endpoint.ts'
-import { Estimate, Optimum, trustLevels } from './estimate.ts'
-import { equipment, nullable, place, positiveDollars, text } from './fields.ts'
+import { CurvePoint, Estimate, MarginRisk, Optimum, trustLevels } from './estimate.ts'
+import { equipment, includeOf, nullable, place, positiveDollars, text } from './fields.ts'
 import { ItemFieldError } from './insight-batch.ts'
-import { adviceMinutes, quoteRequestBytesMax, quotesPerRequestMax } from './limits.ts'
+import { quoteRequestBytesMax, quotesPerRequestMax } from './limits.ts'
 import { sentStops } from './load-modes.ts'
 import { AppliedRules, OutsideRules } from './pricing-rules.ts'
-import { quotedDetails } from './quoted-details.ts'
+import { quotedDetails, sealedAdvice } from './quoted-details.ts'
 import { quotedCharges } from './rate-basis.ts'
 import { RateWarnings } from './rate-warnings.ts'
 
@@ -21,6 +21,9 @@ const exampleRules = {
   reasons: [],
   explanation: ['Rounded up to $25, because: over 700 miles.'],
 }
+
+export const adviceExtras = ['curve', 'risk'] as const
+export type AdviceExtra = (typeof adviceExtras)[number]
 
 /** One quote of the quote desk, before it is saved. Each is validated separately. */
 export const deskQuote = Type.Object({
@@ -46,6 +49,7 @@ export const deskQuote = Type.Object({
   rate_type: quotedDetails.rate_type,
   mode: quotedDetails.mode,
   ...quotedCharges,
+  include: Type.Optional(includeOf(adviceExtras, 'curve,risk')),
   counter_offer: Type.Optional(
     Type.Object(
       {
@@ -130,9 +134,12 @@ export const adviseQuotes = endpoint({
           warnings: RateWarnings,
           outside_rules: OutsideRules,
           rules: AppliedRules,
-          advice: Type.String({
-            description: `What the result was computed from, sealed. A quote request, a requote or a request for approval that returns it within ${adviceMinutes} minutes is judged by these same numbers, whatever was written meanwhile`,
+          curve: Type.Optional(Type.Array(CurvePoint, { description: 'With include=curve, cheapest first' })),
+          risk: Type.Optional({
+            ...nullable(MarginRisk),
+            description: 'With include=risk. null: no truck cost is known, expected or sent',
           }),
+          advice: sealedAdvice(),
           conversion: {
             ...nullable(QuoteConversion),
             description:

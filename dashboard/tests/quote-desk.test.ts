@@ -898,6 +898,39 @@ test.describe('saving', () => {
     expect(troubles).toEqual([])
   })
 
+  test('is judged by the advice that the desk shows, with the typed miles and charges, without asking again', async () => {
+    const { page } = await openDesk()
+    const asked: { include?: string; miles?: number; quoted_fuel?: number }[] = []
+    const answered: string[] = []
+    await page.route('**/api/advice/lanes', async (route) => {
+      const response = await route.fetch()
+      const [result] = (await response.json()).results
+      asked.push(route.request().postDataJSON().lanes[0])
+      answered.push(result.advice)
+      await route.fulfill({ response })
+    })
+    await customer(page).fill('Harvest Table Foods')
+    await typeQuote(page, { rate: '1700' })
+    await page.getByRole('button', { name: /^Quote 1 is .*: change$/ }).click()
+    await row(page).getByLabel('The rate includes').selectOption('linehaul')
+    await row(page).getByLabel('Fuel charge').fill('400')
+    await page.getByRole('button', { name: /More fields of quote 1/ }).click()
+    await row(page).getByLabel('Miles (optional)').fill('800')
+    await typedAt(page, '$2,100').waitFor()
+    await expect(advice(page)).toHaveAttribute('aria-busy', 'false')
+    expect(asked.at(-1)).toMatchObject({
+      quoted_rate: 1700,
+      miles: 800,
+      quoted_fuel: 400,
+      include: 'curve,risk',
+    })
+    const shown = answered.at(-1)
+    const saving = page.waitForRequest('**/api/quote-requests')
+    await saveButton(page).click()
+    expect((await saving).postDataJSON().lanes).toMatchObject([{ miles: 800, advice: shown }])
+    await page.getByRole('heading', { name: '1 quote saved' }).waitFor()
+  })
+
   test('shows errors at their rows and fields', async () => {
     const { page } = await openDesk()
     await typeQuote(page)

@@ -3,7 +3,7 @@ import { readDollars, useShortcuts } from '../shared-ui/index.ts'
 import type { DeskAnswer } from './desk-answer.ts'
 import { type DeskField, type DeskQuote, type Draft, gapsIn } from './desk-draft.ts'
 import { type Pricing, pricingOf } from './desk-pricing.ts'
-import { type CheckedRates, useDraftCheck } from './desk-quotes-advice.ts'
+import { type CheckedRates, type QuotesAdvice, useDraftCheck } from './desk-quotes-advice.ts'
 import type { DeskSave } from './desk-save.ts'
 import { hasNothingToSay } from './desk-words.ts'
 
@@ -37,12 +37,17 @@ export type ToConfirm = Pick<CheckedRates, 'toConfirm' | 'isUnchecked'>
 const nothing: CheckedRates = { toConfirm: [], isUnchecked: false, advice: new Map() }
 
 /** Saves the draft, after one confirmation when a rate is far from cost, floor or going rate, or could not be checked. */
-export function useConfirmedSave({ draft, saving }: { readonly draft: Draft; readonly saving: DeskSave }) {
+export function useConfirmedSave(
+  { draft, saving }: { readonly draft: Draft; readonly saving: DeskSave },
+  advised: QuotesAdvice,
+) {
   const [toConfirm, setToConfirm] = useState(nothing)
   const [checking, setChecking] = useState(false)
   const busy = useRef(false)
   const confirmed = useRef({ content: '', advice: nothing.advice })
-  const checkRates = useDraftCheck()
+  const checkRates = useDraftCheck(advised)
+  // A save was refused because its advice is too old: what was confirmed is no longer the advice.
+  const isStale = saving.failure?.code === 'state-conflict'
   return {
     toConfirm,
     checking,
@@ -51,7 +56,7 @@ export function useConfirmedSave({ draft, saving }: { readonly draft: Draft; rea
       if (busy.current) return
       const content = JSON.stringify(asked)
       let { advice } = confirmed.current
-      if (gapsIn(asked).length === 0 && confirmed.current.content !== content) {
+      if (gapsIn(asked).length === 0 && (isStale || confirmed.current.content !== content)) {
         busy.current = true
         setChecking(true)
         const found = await checkRates(asked)

@@ -1,9 +1,10 @@
 import { useDebouncedValue } from '@mantine/hooks'
-import { useEffect, useState } from 'react'
+import { useEffect, useMemo, useState } from 'react'
 import { typingPauseMs } from '#client/debounce.ts'
 import { type Answer, type CallFailed, useAnswer } from '../api/index.ts'
-import { knownFields, type PricedQuote, type RateType } from '../shared-ui/index.ts'
+import { knownFields, type PricedQuote, type QuoteAdvice, type RateType } from '../shared-ui/index.ts'
 import { type DeskQuote, hasState, sentQuote } from './desk-draft.ts'
+import type { QuotesAdvice } from './desk-quotes-advice.ts'
 
 /** The rate of the request while no rate is typed. The page shows no value that depends on this rate. */
 const fallbackRate = 2_000
@@ -49,12 +50,32 @@ export interface DeskAnswer {
 
 const nowhere: LaneAsked = { origin: '', destination: '' }
 
+/** The history of a lane, with the numbers of the advice on the quote in place of those of the lane alone. */
+function withAdvice(
+  history: Answer<'quote-advice'> | null,
+  advice: QuoteAdvice | null,
+): Answer<'quote-advice'> | null {
+  if (history === null || advice === null) return null
+  const { optimum, rules, curve = [], risk = null } = advice
+  const estimate = advice.estimate ?? history.estimate
+  return { ...history, ...(estimate === undefined ? {} : { estimate }), optimum, rules, curve, risk }
+}
+
 /**
- * The advice for a row, requested after a pause in typing. Answers are cached by query, so an older answer cannot replace a
- * newer one. Requests that are no longer needed are aborted. After a temporary failure, the advice comes back by itself.
+ * The advice for the open row with the history of its lane, requested after a pause in typing. Answers are cached by query, so an older
+ * answer cannot replace a newer one. Requests that are no longer needed are aborted. After a temporary failure, the advice comes back
+ * by itself.
+ *
+ * @param row as it is typed
+ * @param compared the row, converted for the comparison with the brokerage's other quotes
  */
-export function useDeskAnswer(row: DeskQuote, customer: string): DeskAnswer {
-  const current = askedOf(row)
+export function useDeskAnswer(
+  row: DeskQuote,
+  compared: DeskQuote,
+  customer: string,
+  advised: QuotesAdvice,
+): DeskAnswer {
+  const current = askedOf(compared)
   const typed = JSON.stringify(current)
   const [settled] = useDebouncedValue(typed, typingPauseMs)
   const [settledCustomer] = useDebouncedValue(customer.trim(), typingPauseMs)
@@ -66,23 +87,26 @@ export function useDeskAnswer(row: DeskQuote, customer: string): DeskAnswer {
     { query: asked?.lane ?? nowhere },
     { enabled: asked !== null, keeps: true, comesBack: true },
   )
-  const advice = useAnswer(
+  const history = useAnswer(
     'quote-advice',
     {
       query: {
         ...(asked?.lane ?? nowhere),
         proposed_rate: asked?.rate ?? fallbackRate,
         ...(asked?.market == null ? {} : { market_rate: asked.market }),
-        include: 'basis,places,estimate,curve,optimum,evidence,market,risk,rules',
+        // The estimate says why there is none, and which of the quotes drawn it leaves out.
+        include: 'basis,places,estimate,evidence,market',
         evidence_limit: quotesDrawn,
         ...(settledCustomer === '' ? {} : { customer: settledCustomer }),
       },
     },
     { enabled: asked !== null, keeps: true, comesBack: true },
   )
-  const shown =
-    isCurrentLane && advice.data !== undefined && isOf(advice.data.query, asked) ? advice.data : null
-  const failed = useLastFailure(advice)
+  const found =
+    isCurrentLane && history.data !== undefined && isOf(history.data.query, asked) ? history.data : null
+  const { open } = advised
+  const shown = useMemo(() => withAdvice(found, open), [found, open])
+  const failed = useLastFailure(history)
   const endUnknown = shown?.estimate?.miles === null || shown?.estimate?.flags.includes('no_ground') === true
   const record = useAnswer('lane-record', { query: asked?.lane ?? nowhere }, { enabled: endUnknown })
   return {
@@ -90,18 +114,25 @@ export function useDeskAnswer(row: DeskQuote, customer: string): DeskAnswer {
     rate: current?.rate ?? null,
     isForRate:
       shown !== null &&
+      advised.on(row) === open &&
       current?.rate === shown.query.proposed_rate &&
       current.market === shown.query.market_rate,
     insight:
       isCurrentLane && insight.data !== undefined && isOf(insight.data.query, asked) ? insight.data : null,
     updating:
       current !== null &&
-      (typed !== settled || advice.isPlaceholderData || (advice.isPending && !advice.isError)),
+      (typed !== settled ||
+        advised.updating ||
+        history.isPlaceholderData ||
+        (history.isPending && !history.isError)),
     failure:
-      current === null || typed !== settled ? null : (advice.error ?? (advice.isFetching ? failed : null)),
+      current === null || typed !== settled
+        ? null
+        : (history.error ?? (history.isFetching ? failed : null) ?? advised.failure),
     retry: () => {
       void insight.refetch()
-      void advice.refetch()
+      void history.refetch()
+      advised.retry()
     },
     asking: current !== null,
     unknown: unknownEnds(endUnknown ? record.data : undefined),

@@ -1,7 +1,7 @@
 import { useDebouncedValue } from '@mantine/hooks'
 import { useEffect, useState } from 'react'
 import { typingPauseMs } from '#client/debounce.ts'
-import { useAnswer } from '../api/index.ts'
+import { type CallFailed, useAnswer } from '../api/index.ts'
 import {
   adviceOn,
   converted,
@@ -20,44 +20,82 @@ function askedOf(quote: DeskQuote): PricedQuote | null {
   return hasState(quote.origin) && hasState(quote.destination) ? facts : null
 }
 
-const noResults: ReadonlyMap<string, QuoteAdvice> = new Map()
+const keyOf = (asked: PricedQuote | null, customer: string) => JSON.stringify([customer, asked])
+/** What stays while a person tries rates and costs: the curve of the advice, its best rate and its conversion. */
+const laneOf = (asked: PricedQuote | null) =>
+  JSON.stringify(asked === null ? null : { ...asked, quoted_rate: null, estimated_cost: null })
+
+interface ShownAdvice {
+  readonly lane: string
+  readonly result: QuoteAdvice
+}
+
+/** The advice on the rows of a draft. */
+export interface QuotesAdvice {
+  /** The advice on a row as it is typed; null until it has arrived. */
+  readonly on: (quote: DeskQuote) => QuoteAdvice | null
+  /** The advice on the open row with its curve, perhaps for an earlier rate, cost or customer. */
+  readonly open: QuoteAdvice | null
+  readonly updating: boolean
+  readonly failure: CallFailed | null
+  readonly retry: () => void
+}
+
+const noneShown: ReadonlyMap<string, ShownAdvice> = new Map()
 
 /**
- * The advice for each row, by its number in the draft, from one request for all rows after a pause in typing. A row whose
- * fields changed since has no advice until the next answer; the other rows keep theirs.
+ * The advice on each row of a draft, from one request for all rows after a pause in typing. A row whose fields changed since has none
+ * until the next answer; the other rows keep theirs.
  */
 export function useQuotesAdvice(
   { lanes: quotes, customer }: Pick<Draft, 'lanes' | 'customer'>,
-  isNeeded: boolean,
-): (quote: DeskQuote) => QuoteAdvice | null {
-  const asked = [...new Set(quotes.map((quote) => JSON.stringify(askedOf(quote))))].filter(
-    (one) => one !== 'null',
-  )
-  const [settled] = useDebouncedValue(JSON.stringify(asked), typingPauseMs)
-  const keys = JSON.parse(settled) as string[]
-  const [named] = useDebouncedValue(customer.trim(), typingPauseMs)
-  const body = adviceOn(
-    named,
-    keys.map((key) => JSON.parse(key) as PricedQuote),
-  )
-  const { data } = useAnswer(
+  openQuote: DeskQuote,
+): QuotesAdvice {
+  const name = customer.trim()
+  const open = askedOf(openQuote)
+  const rows = new Map(quotes.map((quote) => [keyOf(askedOf(quote), name), askedOf(quote)]))
+  const asked = [...rows.values()].filter((row) => row !== null)
+  const typed = JSON.stringify({ asked, name, open })
+  const [settled] = useDebouncedValue(typed, typingPauseMs)
+  const sent = JSON.parse(settled) as { asked: PricedQuote[]; name: string; open: PricedQuote | null }
+  const { lanes, ...request } = adviceOn(sent.name, sent.asked)
+  const openKey = keyOf(sent.open, sent.name)
+  const withCurve = (row: PricedQuote | undefined) =>
+    row !== undefined && keyOf(row, sent.name) === openKey ? { include: 'curve,risk' } : {}
+  const body = { ...request, lanes: lanes.map((lane, at) => ({ ...lane, ...withCurve(sent.asked[at]) })) }
+  const answer = useAnswer(
     'advise-quotes',
     { body },
-    { enabled: isNeeded && keys.length > 0, staleMs: 10_000, comesBack: true },
+    { enabled: sent.asked.length > 0, staleMs: 10_000, comesBack: true },
   )
-  const [results, setResults] = useState(noResults)
+  const { data } = answer
+  const [shown, setShown] = useState(noneShown)
   useEffect(() => {
     if (data === undefined) return
-    const answered = JSON.parse(settled) as string[]
-    setResults(
+    const answered = JSON.parse(settled) as typeof sent
+    setShown(
       new Map(
-        data.results.flatMap((result) =>
-          result.status === 200 ? [[answered[result.index] ?? '', result] as const] : [],
-        ),
+        data.results.flatMap((result) => {
+          const row = answered.asked[result.index]
+          return result.status !== 200 || row === undefined
+            ? []
+            : [[keyOf(row, answered.name), { lane: laneOf(row), result }] as const]
+        }),
       ),
     )
   }, [data, settled])
-  return (quote) => results.get(JSON.stringify(askedOf(quote))) ?? null
+  const on = (quote: DeskQuote) => shown.get(keyOf(askedOf(quote), name))?.result ?? null
+  const ofLane = [...shown.values()].filter(
+    ({ lane, result }) => lane === laneOf(open) && result.curve !== undefined,
+  )
+  const exact = on(openQuote)
+  return {
+    on,
+    open: exact?.curve === undefined ? (ofLane[0]?.result ?? null) : exact,
+    updating: open !== null && (typed !== settled || (answer.isPending && !answer.isError)),
+    failure: open === null || typed !== settled ? null : answer.error,
+    retry: () => void answer.refetch(),
+  }
 }
 
 /** A rate to confirm before it is saved. */
@@ -75,35 +113,43 @@ export interface CheckedRates {
   readonly advice: ReadonlyMap<number, string>
 }
 
-const nothingToCheck: CheckedRates = { toConfirm: [], isUnchecked: false, advice: new Map() }
-
-/** Checks the rates of a draft before it is saved. */
-export function useDraftCheck(): (draft: Draft) => Promise<CheckedRates> {
+/**
+ * Checks the rates of a draft before it is saved: by the advice that the desk shows, so that the numbers that a person saw are those that
+ * are checked. Rows without advice are asked about now.
+ */
+export function useDraftCheck({ on }: QuotesAdvice): (draft: Draft) => Promise<CheckedRates> {
   const check = useRateCheck()
   return async (draft) => {
-    const lanes = quotesToSave(draft).flatMap((quote) => {
+    const rows = quotesToSave(draft).flatMap((quote) => {
       const asked = askedOf(quote)
-      return asked === null ? [] : [{ lane: quote, asked }]
+      return asked === null ? [] : [{ lane: quote, asked, shown: on(quote) }]
     })
-    if (lanes.length === 0) return nothingToCheck
-    const { results, isUnchecked } = await check(
-      adviceOn(
-        draft.customer,
-        lanes.map(({ asked }) => asked),
-      ),
-    )
-    const toConfirm = results.flatMap((result) => {
-      const quote = lanes[result.index]?.lane
-      const reasons = reasonsToConfirm(result)
-      return quote === undefined || reasons.length === 0 ? [] : [{ lane: quote, reasons }]
-    })
-    const advice = new Map(
-      results.flatMap((result) => {
-        const quote = lanes[result.index]?.lane
-        return quote === undefined || result.status !== 200 ? [] : [[quote.id, result.advice] as const]
+    const open = rows.filter(({ shown }) => shown === null)
+    const { results, isUnchecked } =
+      open.length === 0
+        ? { results: [], isUnchecked: false }
+        : await check(
+            adviceOn(
+              draft.customer,
+              open.map(({ asked }) => asked),
+            ),
+          )
+    const checked = rows.map(({ lane, shown }) => ({
+      lane,
+      result: shown ?? results.find(({ index }) => open[index]?.lane === lane),
+    }))
+    return {
+      isUnchecked,
+      toConfirm: checked.flatMap(({ lane, result }) => {
+        const reasons = reasonsToConfirm(result)
+        return reasons.length === 0 ? [] : [{ lane, reasons }]
       }),
-    )
-    return { toConfirm, isUnchecked, advice }
+      advice: new Map(
+        checked.flatMap(({ lane, result }) =>
+          result?.status === 200 ? [[lane.id, result.advice] as const] : [],
+        ),
+      ),
+    }
   }
 }
 

@@ -1,16 +1,17 @@
 import { basisWords } from '#engine/rate-basis.ts'
 import { useSession } from '../api/index.ts'
 import {
+  asItIs,
   converted,
   dollars,
   noTerms,
   onOwnTerms,
+  type QuoteAdvice,
   readDollars,
   saysTerms,
   termsInWords,
-  useRateConversion,
 } from '../shared-ui/index.ts'
-import { type DeskQuote, hasState, sentQuote } from './desk-draft.ts'
+import type { DeskQuote } from './desk-draft.ts'
 
 /** A quote, converted for the comparison with the brokerage's other quotes. */
 export interface ComparedQuote {
@@ -30,11 +31,17 @@ const byWords = {
   exchange: 'by the exchange rate of today',
 } as const
 
-/** Converts the typed amounts of a quote to the default basis in US dollars, on which the advice compares them. */
-export function useComparedQuote(quote: DeskQuote, customer: string): ComparedQuote {
+/**
+ * Converts the typed amounts of a quote to the default basis in US dollars, on which the advice compares them.
+ *
+ * @param advice on the quote; null while it is loading
+ */
+export function useComparedQuote(
+  quote: DeskQuote,
+  advice: Pick<QuoteAdvice, 'conversion'> | null,
+): ComparedQuote {
   const { default_basis: assumed } = useSession().tenant
-  const isComplete = hasState(quote.origin) && hasState(quote.destination)
-  const conversion = useRateConversion(sentQuote(quote), customer, { isStated: saysTerms(quote), isComplete })
+  const conversion = saysTerms(quote) ? advice?.conversion : asItIs
   const usual = `${basisWords[assumed]}, in US dollars`
   const [rate, cost] = [readDollars(quote.rate), readDollars(quote.cost)]
   const stated = `Your ${rate === null ? 'rate' : dollars(rate)} (${termsInWords(quote, assumed)})`

@@ -186,9 +186,10 @@ function useQuotes({ draft, onDraft, saving }: DeskProps) {
 }
 
 /** The advice for the active quote, and a function that uses a rate of it on the quote's terms. */
-function useActiveAdvice({ active, change }: ReturnType<typeof useQuotes>, customer: string) {
-  const compared = useComparedQuote(active, customer)
-  const answer = useDeskAnswer(compared.lane, customer)
+function useActiveAdvice({ active, change }: ReturnType<typeof useQuotes>, draft: Draft) {
+  const advised = useQuotesAdvice(draft, active)
+  const compared = useComparedQuote(active, advised.open)
+  const answer = useDeskAnswer(active, compared.lane, draft.customer, advised)
   const pricing = usePricing(compared.lane, answer)
   const setRate = (rate: number) => {
     const own = compared.own(rate)
@@ -198,7 +199,7 @@ function useActiveAdvice({ active, change }: ReturnType<typeof useQuotes>, custo
     setRate(rate)
     focusQuote(active.id, 'rate')
   }
-  return { compared, answer, pricing, setRate, takeRate }
+  return { advised, compared, answer, pricing, setRate, takeRate }
 }
 
 function Desk(props: DeskProps) {
@@ -207,9 +208,10 @@ function Desk(props: DeskProps) {
   const [pasted, setPasted] = useState<string | null>(null)
   const [acceptUnknown, setAcceptUnknown] = useState(false)
   useQuoteInAddress(lanes.active, drafts.drafts.openId)
-  const { compared, answer, pricing, setRate, takeRate } = useActiveAdvice(lanes, draft.customer)
-  const adviceOf = useQuotesAdvice(draft, lanes.lanes.length > 1)
-  const confirmed = useConfirmedSave(props)
+  const { advised, compared, answer, pricing, setRate, takeRate } = useActiveAdvice(lanes, draft)
+  const confirmed = useConfirmedSave(props, advised)
+  // The card has the advice on a quote that is alone.
+  const adviceOf = lanes.lanes.length > 1 ? advised.on : () => null
   const mayQuote = useMay('member')
   const save = useOnceSettled(() => {
     if (mayQuote) void confirmed.begin(acceptUnknown)

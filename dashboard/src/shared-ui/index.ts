@@ -87,11 +87,7 @@ export {
 } from './quote-text.ts'
 export { quotedMargin, rpm } from './quoted-margin.ts'
 export { asLinkToLane, asLinkToQuote, asLinkToQuotes } from './quotes-links.tsx'
-export {
-  converted,
-  onOwnTerms,
-  useRateConversion,
-} from './rate-conversion.ts'
+export { asItIs, converted, onOwnTerms } from './rate-conversion.ts'
 export {
   noTerms,
   type RateTerms,

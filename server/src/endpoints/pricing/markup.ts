@@ -30,6 +30,7 @@ import {
   sharedExtras,
 } from './insight-extras.ts'
 import { estimatedOffer } from './markup-estimate.ts'
+import { sealAdvice } from './shown-advice.ts'
 
 /** The rates of a lane, and the brokerage's setting for win probability. Enough to advise on any rate. */
 interface PricedLane {
@@ -116,13 +117,13 @@ function answer<Proposed extends number | null>(
 }
 
 /** The extras that need the estimator of the whole brokerage. */
-const needEstimator: ReadonlySet<MarkupExtra> = new Set(['estimate', 'curve', 'optimum', 'risk', 'rules'])
+const pricedExtras = ['estimate', 'curve', 'optimum', 'risk', 'rules'] as const
 
 /** The advice with the extras of `include`. The extras need the quotes themselves, not only their counts. */
 async function adviceWithExtras(
   { caller, query, now }: ReadCall<typeof markup>,
   include: ReadonlySet<MarkupExtra>,
-  parts: Pick<Parts, 'books' | 'database'>,
+  parts: Pick<Parts, 'books' | 'database' | 'secretKeys'>,
   repId: number | null,
 ): Promise<AnswerOf<typeof markup>> {
   const { books, database } = parts
@@ -132,7 +133,7 @@ async function adviceWithExtras(
   const additions = { include, isPerson: repId !== null }
   const { pool } = poolOf(query, open.settings, additions)
   const lane = await yieldBetweenSteps(pricedLane(open, asked, { pool, now }))
-  const needsEstimate = [...include].some((extra) => needEstimator.has(extra))
+  const needsEstimate = pricedExtras.some((extra) => include.has(extra))
   const model = needsEstimate ? await book.advice(now) : null
   const askedFor = { tenant: caller.tenant, now, repId, customerName: query.customer }
   const costCents = query.estimated_cost === undefined ? null : centsFromDollars(query.estimated_cost)
@@ -167,12 +168,18 @@ async function adviceWithExtras(
     members: {
       ...(estimate === null
         ? {}
+        : Object.fromEntries(
+            pricedExtras.flatMap((extra) => (include.has(extra) ? [[extra, estimate[extra]]] : [])),
+          )),
+      ...(offer === null || repId === null
+        ? {}
         : {
-            ...(include.has('estimate') ? { estimate: estimate.estimate } : {}),
-            ...(include.has('curve') ? { curve: estimate.curve } : {}),
-            ...(include.has('optimum') ? { optimum: estimate.optimum } : {}),
-            ...(include.has('risk') ? { risk: estimate.risk } : {}),
-            ...(include.has('rules') ? { rules: estimate.rules } : {}),
+            advice: sealAdvice(
+              offer.appraisal,
+              proposedRateCents,
+              { ...askedFor, userId: repId, load: null, settings: open.settings },
+              parts.secretKeys,
+            ),
           }),
       ...(market === null || !include.has('market') ? {} : { market: market.answer }),
     },
@@ -220,7 +227,7 @@ export async function markupOfLane(
 /** @param repId the person who asks; null for a machine */
 async function markupAnswer(
   call: ReadCall<typeof markup>,
-  parts: Pick<Parts, 'books' | 'database'>,
+  parts: Pick<Parts, 'books' | 'database' | 'secretKeys'>,
   repId: number | null,
 ): Promise<AnswerOf<typeof markup>> {
   const { caller, query, now } = call

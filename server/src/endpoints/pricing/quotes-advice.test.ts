@@ -33,18 +33,24 @@ const codesOf = (warnings: readonly { code: string }[]) => warnings.map(({ code 
 describe('advice on several lanes: 200', () => {
   test('each lane has its own estimate, in the order of the request, equal to that of a single read', async () => {
     const { status, body } = await advise([
-      { ...dallasAtlanta, quoted_rate: 2800 },
+      { ...dallasAtlanta, quoted_rate: 2800, include: 'curve, risk' },
       { origin: 'Reno, NV', destination: 'Boise, ID', equipment: 'R', quoted_rate: 1500 },
+      { ...dallasAtlanta, include: 'evidence' },
     ])
     expect(status).toBe(200)
     const single = await call(
       app,
       'GET',
-      `/api/advice/markup?${new URLSearchParams({ ...dallasAtlanta, proposed_rate: '2800', include: 'estimate,optimum' })}`,
+      `/api/advice/markup?${new URLSearchParams({ ...dallasAtlanta, proposed_rate: '2800', include: 'estimate,curve,risk' })}`,
       { token: tenant.owner },
     )
     expect(body.results[0]).toMatchObject({ index: 0, status: 200, rate: 2800, warnings: [] })
-    expect(body.results[0].estimate).toEqual(single.body.estimate)
+    const { estimate, curve, risk } = single.body
+    expect(body.results[0]).toMatchObject({ estimate, curve, risk })
+    expect(Object.keys(body.results[1])).toEqual(expect.not.arrayContaining(['curve', 'risk']))
+    expect(body.results[2].errors).toMatchObject([
+      { pointer: '/include', detail: expect.stringContaining('curve, risk') },
+    ])
     expect(body.results[1].estimate).toMatchObject({ decided: 0, equipment: 'R', trust: expect.any(String) })
   })
 

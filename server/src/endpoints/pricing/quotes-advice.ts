@@ -1,6 +1,7 @@
 import type { AnswerOf, BodyOf } from '#contract/endpoint.ts'
 import { type FieldError, invalid, Problem } from '#contract/errors.ts'
-import { adviseQuotes, deskQuote } from '#contract/quotes-advice.ts'
+import { includedIn } from '#contract/fields.ts'
+import { type AdviceExtra, adviseQuotes, deskQuote } from '#contract/quotes-advice.ts'
 import { shape } from '#contract/shape.ts'
 import type { CounterOffer } from '#engine/estimate/counter-offer.ts'
 import { unpricedBecause } from '#engine/load-mode.ts'
@@ -108,6 +109,7 @@ async function answersFor(
     const atCents = sent?.rateCents ?? appraisal.rates.toQuote?.rateCents ?? anyRateCents
     const explained = notPriced === null ? estimatedOffer(appraised, atCents, now) : null
     const estimate = explained?.estimate.probability == null ? null : explained.estimate
+    const include = includedIn<AdviceExtra>(quote.include)
     return {
       index,
       status: 200,
@@ -118,16 +120,12 @@ async function answersFor(
       warnings: sent === null ? [] : fieldWarnings('quoted_rate', sent),
       outside_rules: sent === null ? [] : outsideAnswer(sent),
       rules: rulesAnswer(appraisal, atCents),
+      ...(explained !== null && include.has('curve') ? { curve: explained.curve } : {}),
+      ...(explained !== null && include.has('risk') ? { risk: explained.risk } : {}),
       advice: sealAdvice(
         appraisal,
         atCents,
-        {
-          ...askedFor,
-          userId: caller.userId,
-          customerName: customerName ?? null,
-          load: loadText(load),
-          settings: open.settings,
-        },
+        { ...askedFor, userId: caller.userId, load: loadText(load), settings: open.settings },
         parts.secretKeys,
       ),
       conversion: conversionAnswer(appraisal.conversion),

@@ -54,6 +54,12 @@ async function advised(tenant: Pick<MadeTenant, 'owner'>, quote: object = {}, fo
   return result
 }
 
+/** The advice of `GET /api/advice/markup`. */
+async function advisedAlone({ owner: token }: MadeTenant, asked: Readonly<Record<string, string>>) {
+  const query = new URLSearchParams({ ...asked, include: 'estimate,rules' })
+  return requireStatus('advice', await call(app, 'GET', `/api/advice/markup?${query}`, { token }), 200)
+}
+
 /** Advice at the minimum that advice shows. */
 async function atMinimum(tenant: MadeTenant) {
   const { rules } = await advised(tenant)
@@ -70,6 +76,8 @@ describe('the advice that a save returns', () => {
   test('judges the rate, the cost and the forecast as they were shown, at another instance, after dearer loads', async () => {
     const tenant = await brokerage()
     const { quoted_rate, shown } = await atMinimum(tenant)
+    const alone = await advisedAlone(tenant, { ...lane, proposed_rate: String(quoted_rate), customer })
+    expect(alone).toMatchObject({ rules: shown.rules, estimate: shown.estimate })
     for (const cost of [2_400, 2_500]) await haul(tenant, cost)
     const body = (more: object) => ({ customer_name: customer, lanes: [{ ...lane, quoted_rate, ...more }] })
     const refused = await post(other, tenant, '/api/quote-requests', body({}))
@@ -99,6 +107,8 @@ describe('the advice that a save returns', () => {
     const requote = `/api/lanes/${made.lane_ref}/requote`
     expect((await post(other, tenant, requote, { quoted_rate })).status).toBe(422)
     expect((await post(other, tenant, requote, { quoted_rate, advice: shown.advice })).status).toBe(201)
+    // Advice on one rate alone counts as well.
+    expect((await post(other, tenant, requote, { quoted_rate, advice: alone.advice })).status).toBe(201)
   })
 
   test('gives a request for approval the reasons that were shown', async () => {
@@ -173,10 +183,10 @@ describe('the advice that a save returns', () => {
       ['another distance', (await advised(tenant, { miles: 800 })).advice],
       ['another customer', (await advised(tenant, {}, 'Blue River Mills')).advice],
       ['another person', (await advised({ owner: colleague.token })).advice],
-      ['POST /api/advice/lanes for this brokerage', (await advised(stranger)).advice],
-      ['POST /api/advice/lanes for this brokerage', `${own.slice(0, -4)}AAAA`],
-      ['POST /api/advice/lanes for this brokerage', own.slice(0, 20)],
-      ['POST /api/advice/lanes for this brokerage', 'eyJhbGciOiJub25lIn0.e30.'],
+      ['GET /api/advice/markup for this brokerage', (await advised(stranger)).advice],
+      ['GET /api/advice/markup for this brokerage', `${own.slice(0, -4)}AAAA`],
+      ['GET /api/advice/markup for this brokerage', own.slice(0, 20)],
+      ['GET /api/advice/markup for this brokerage', 'eyJhbGciOiJub25lIn0.e30.'],
     ]
     for (const [what, advice] of elsewhere) {
       const quote = { ...lane, quoted_rate, advice }
@@ -226,16 +236,6 @@ async function imported(tenant: MadeTenant, text: string): Promise<void> {
       },
     )
     .toBe('done')
-}
-
-/** Whether two answers are equal; numbers up to their rounding, because sums over customers are in the order in which lanes came. */
-function isSame(one: unknown, another: unknown): boolean {
-  if (typeof one === 'number' && typeof another === 'number')
-    return Math.abs(one - another) <= 1e-8 * Math.max(1, Math.abs(one))
-  if (typeof one !== 'object' || typeof another !== 'object' || one === null || another === null)
-    return one === another
-  const [left, right] = [Object.entries(one), new Map(Object.entries(another))]
-  return left.length === right.size && left.every(([name, value]) => isSame(value, right.get(name)))
 }
 
 describe('a brokerage of 1,500 quotes, whose models are prepared in the background', () => {
@@ -311,7 +311,7 @@ describe('a brokerage of 1,500 quotes, whose models are prepared in the backgrou
     }
     const fresh = await all(third)
     for (const at of instances) {
-      await expect.poll(async () => isSame(await all(at), fresh), { timeout: 60_000 }).toBe(true)
+      await expect.poll(() => all(at), { timeout: 60_000 }).toEqual(fresh)
     }
     await third.close()
   })

@@ -20,7 +20,7 @@ import { type SecretKeys, seal, unsealWithAny } from '../../security/index.ts'
 interface AdvisedBy {
   readonly tenant: TenantId
   readonly userId: number
-  readonly customerName: string | null
+  readonly customerName: string | null | undefined
   /** See `loadText`. */
   readonly load: string | null
   readonly now: number
@@ -58,7 +58,7 @@ function advisedOn({ facts, ownMiles }: Appraisal, { userId, customerName, load 
     equipment: facts.equipmentCode,
     rate_type: facts.rateType,
     miles: ownMiles,
-    customer: customerName === null ? null : customerKey(customerName),
+    customer: customerName == null ? null : customerKey(customerName),
     person: userId,
     ...(load === null ? {} : { load }),
   }
@@ -156,7 +156,7 @@ export function shownAdvice(
   const advised = openAdvice(text, by.tenant, keys)
   if (advised === null) {
     return wrong(
-      'advice must be that of a result of POST /api/advice/lanes for this brokerage, unchanged. Leave it out to check the rate by current numbers.',
+      'advice must be that of POST /api/advice/lanes or GET /api/advice/markup for this brokerage, unchanged. Leave it out to check the rate by current numbers.',
     )
   }
   const on = advisedOn(appraisal, by)
