@@ -65,3 +65,44 @@ test('a customer whose win rate moves from month to month has a wider range', ()
   expect(moving.variance).toBeGreaterThan(2 * steady.variance)
   expect(moving.width).toBeGreaterThan(1.5 * steady.width)
 })
+
+const GROUPS = 5
+
+/** Quotes on lanes of two levels; customers with higher numbers say yes more often. */
+function quotesOfGroups(count: number) {
+  const random = seededNumbers(3)
+  return Array.from({ length: count }, (_, quoteId) => {
+    const lane = Math.floor(random() * 9)
+    const x = 0.3 * (random() - 0.5)
+    const logOdds = (quoteId % GROUPS) - 2 - 10 * x
+    return {
+      quoteId,
+      rateCents: Math.round(200_000 * (1 + 0.05 * lane) * Math.exp(x)),
+      costCents: null,
+      outcome: random() < 1 / (1 + Math.exp(-logOdds)) ? ('won' as const) : ('lost' as const),
+      quotedAt: NOW - (1 + Math.floor(random() * 90)) * DAY,
+      miles: null,
+      lane: {
+        key: `lane ${lane}`,
+        scopes: [{ name: 'region', key: 'region' }],
+        costKeys: [`lane ${lane}`],
+      },
+    }
+  })
+}
+
+test('the effects of customers have the same digits in whatever order an instance met the lanes', () => {
+  const list = quotesOfGroups(400)
+  const [one, other] = [list, list.toReversed()].map((met) => {
+    const estimator = prepareEstimator({ quotes: met, now: NOW })
+    const { columns } = estimator.quoted
+    return finished(customerEffectsInSteps(estimator, (row) => Number(columns.quoteId[row]) % GROUPS))
+  })
+  if (one === undefined || other === undefined) throw new Error('Both were computed.')
+  expect(one.spread).toBeGreaterThan(0.5)
+  expect(one.effects.get(4)?.level).toBeGreaterThan(one.effects.get(0)?.level ?? 0)
+  expect({ ...other, laneMeans: [...other.laneMeans.values()] }).toEqual({
+    ...one,
+    laneMeans: [...one.laneMeans.values()],
+  })
+})

@@ -99,6 +99,23 @@ export function* customerEffectsInSteps(
   return effectsOf(decided, fit)
 }
 
+/**
+ * The lanes with quotes, by their oldest quote. Two instances number lanes in the order in which they met them, and sums in another order
+ * differ in their last digits.
+ */
+function lanesByQuote({ quoted: { columns, laneCount } }: Estimator): number[] {
+  const oldest = new Int32Array(laneCount).fill(-1)
+  const lanes: number[] = []
+  for (let lane = 0; lane < laneCount; lane++) {
+    if (columns.countOf(lane) === 0) continue
+    lanes.push(lane)
+    columns.eachRowOf(lane, (row) => {
+      if (oldest[lane]! < 0 || columns.compare(row, oldest[lane]!) < 0) oldest[lane] = row
+    })
+  }
+  return lanes.sort((one, other) => columns.compare(oldest[one]!, oldest[other]!))
+}
+
 function* decidedInSteps(model: Estimator, customerOf: (row: number) => number): Steps<Decided> {
   const { columns } = model.quoted
   const found = { lane: [] as number[], customer: [] as number[], block: [] as number[] }
@@ -108,8 +125,7 @@ function* decidedInSteps(model: Estimator, customerOf: (row: number) => number):
   const laneNumbers: number[] = []
   const places = new Map<number, number>()
   const customerNumbers: number[] = []
-  for (let lane = 0; lane < model.quoted.laneCount; lane++) {
-    if (columns.countOf(lane) === 0) continue
+  for (const lane of lanesByQuote(model)) {
     const { quotes } = yield* foldLaneInSteps(model, lane)
     let place = -1
     for (const { quoteId, x, weight } of quotes) {
