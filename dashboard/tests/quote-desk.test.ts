@@ -931,6 +931,26 @@ test.describe('saving', () => {
     await page.getByRole('heading', { name: '1 quote saved' }).waitFor()
   })
 
+  test('by advice that is older than ten minutes says what it is now, and the next try has the newer one', {
+    tag: '@long',
+  }, async () => {
+    const { page } = await openDesk()
+    await customer(page).fill('Blue River Mills')
+    await typeQuote(page)
+    await typedAt(page, '$2,100').waitFor()
+    await expect(advice(page)).toHaveAttribute('aria-busy', 'false')
+    const before = app.now
+    try {
+      app.now += 11 * 60_000
+      await saveButton(page).click()
+      await page.getByText(/^The advice is older than 10 minutes: it is now .+ Nothing was saved\./).waitFor()
+      await rateOf(page).press('Control+Enter')
+      await page.getByRole('heading', { name: '1 quote saved' }).waitFor()
+    } finally {
+      app.now = before
+    }
+  })
+
   test('shows errors at their rows and fields', async () => {
     const { page } = await openDesk()
     await typeQuote(page)

@@ -45,9 +45,9 @@ export function useConfirmedSave(
   const [checking, setChecking] = useState(false)
   const busy = useRef(false)
   const confirmed = useRef({ content: '', advice: nothing.advice })
-  const checkRates = useDraftCheck(advised)
-  // A save was refused because its advice is too old: what was confirmed is no longer the advice.
+  // A save was refused because its advice is too old.
   const isStale = saving.failure?.code === 'state-conflict'
+  const checkRates = useDraftCheck(advised, isStale)
   return {
     toConfirm,
     checking,

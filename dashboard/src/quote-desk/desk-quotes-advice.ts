@@ -115,14 +115,17 @@ export interface CheckedRates {
 
 /**
  * Checks the rates of a draft before it is saved: by the advice that the desk shows, so that the numbers that a person saw are those that
- * are checked. Rows without advice are asked about now.
+ * are checked. Rows without advice are asked about now, and all of them if the advice shown is too old (`isStale`).
  */
-export function useDraftCheck({ on }: QuotesAdvice): (draft: Draft) => Promise<CheckedRates> {
+export function useDraftCheck(
+  { on }: QuotesAdvice,
+  isStale: boolean,
+): (draft: Draft) => Promise<CheckedRates> {
   const check = useRateCheck()
   return async (draft) => {
     const rows = quotesToSave(draft).flatMap((quote) => {
       const asked = askedOf(quote)
-      return asked === null ? [] : [{ lane: quote, asked, shown: on(quote) }]
+      return asked === null ? [] : [{ lane: quote, asked, shown: isStale ? null : on(quote) }]
     })
     const open = rows.filter(({ shown }) => shown === null)
     const { results, isUnchecked } =
