@@ -11,7 +11,7 @@ import {
 } from '../shared-ui/index.ts'
 import type { DeskAnswer } from './desk-answer.ts'
 import { AnswerLines } from './desk-answer-lines.tsx'
-import type { DeskQuote } from './desk-draft.ts'
+import { type DeskQuote, unpricedLoad } from './desk-draft.ts'
 import { type Pricing, type RateValue, typedValue } from './desk-pricing.ts'
 import { MarginAtRisk } from './desk-risk-chart.tsx'
 import { DeskRules } from './desk-rules.tsx'
@@ -37,6 +37,8 @@ const curveSpace = 372
 /** The advice for one quote: the answer first, then the curve, and the reasons on request. */
 export function DeskAdvice({ quote, number, answer, pricing, terms, onRate, onUse }: AdviceProps) {
   const { advice, rate, updating, failure, retry } = answer
+  const unpriced = unpricedLoad(quote)
+  if (unpriced !== null) return <NotPriced because={unpriced} />
   const typed = advice === null || pricing === null ? null : typedValue(advice, pricing, rate)
   return (
     <section
@@ -68,6 +70,22 @@ export function DeskAdvice({ quote, number, answer, pricing, terms, onRate, onUs
           </Paper>
         )}
         <Why quote={quote} answer={answer} pricing={pricing} onUse={onUse} />
+      </Stack>
+    </section>
+  )
+}
+
+/** Says why there is no advice on a load, which can be quoted all the same. */
+function NotPriced({ because }: { because: string }) {
+  return (
+    <section aria-label="Advice" className="desk-advice">
+      <Stack gap="sm">
+        <Title order={2} size="h5">
+          Advice
+        </Title>
+        <Text size="sm" role="status">
+          {because} Quote it at your own rate: pricing rules apply to it.
+        </Text>
       </Stack>
     </section>
   )

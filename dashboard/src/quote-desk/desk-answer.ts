@@ -3,7 +3,7 @@ import { useEffect, useMemo, useState } from 'react'
 import { typingPauseMs } from '#client/debounce.ts'
 import { type Answer, type CallFailed, useAnswer } from '../api/index.ts'
 import { knownFields, type PricedQuote, type QuoteAdvice, type RateType } from '../shared-ui/index.ts'
-import { type DeskQuote, hasState, sentQuote } from './desk-draft.ts'
+import { type DeskQuote, hasState, sentQuote, unpricedLoad } from './desk-draft.ts'
 import type { QuotesAdvice } from './desk-quotes-advice.ts'
 
 /** The rate of the request while no rate is typed. The page shows no value that depends on this rate. */
@@ -23,9 +23,9 @@ interface Asked {
   readonly market: number | null
 }
 
-/** The query for a row as typed so far; null while origin or destination is incomplete. */
+/** The query for a row as typed so far; null while origin or destination is incomplete, and for a load without a price. */
 function askedOf(typed: DeskQuote): Asked | null {
-  if (!hasState(typed.origin) || !hasState(typed.destination)) return null
+  if (!hasState(typed.origin) || !hasState(typed.destination) || unpricedLoad(typed) !== null) return null
   const { origin, destination, equipment, rate_type, quoted_rate, market_rate } = sentQuote(typed)
   const lane = { origin, destination, ...knownFields({ equipment, rate_type }) }
   return { lane, rate: quoted_rate, market: market_rate ?? null }

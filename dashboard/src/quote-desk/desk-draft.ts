@@ -1,3 +1,5 @@
+import { modes, unpricedBecause } from '#engine/load-mode.ts'
+import { stopsText } from '#engine/load-stops.ts'
 import type { QuoteFieldOf, QuoteName } from '#engine/quote-fields.ts'
 import type { Body } from '../api/index.ts'
 import {
@@ -26,6 +28,10 @@ export interface DeskQuote extends RateTerms {
   readonly miles: string
   /** spot or contract; empty for the default of the brokerage. */
   readonly rateType: string
+  /** partial, ltl, drayage or intermodal; empty for a truckload. */
+  readonly mode: string
+  /** The places between origin and destination, separated by semicolons; empty without stops. */
+  readonly stops: string
 }
 
 export type DeskField = Exclude<keyof DeskQuote, 'id'>
@@ -52,6 +58,8 @@ export function blankQuote(id: number, equipment = defaultEquipment): DeskQuote 
     pickup: '',
     miles: '',
     rateType: '',
+    mode: '',
+    stops: '',
     ...noTerms,
   }
 }
@@ -205,6 +213,21 @@ export function quotesToSave({ lanes: quotes }: Draft): readonly DeskQuote[] {
   return filled.length === 0 ? quotes.slice(0, 1) : filled
 }
 
+/** The typed mode and stops, in the form of the API; null for those of a direct truckload. */
+function loadOf({ mode: typed, stops: text }: Pick<DeskQuote, 'mode' | 'stops'>) {
+  const stops = text.split(';').flatMap((place) => place.trim() || [])
+  return { mode: modes.find((one) => one === typed) ?? null, stops: stops.length === 0 ? null : stops }
+}
+
+/** Why a typed load has no price; null for a direct truckload. */
+export function unpricedLoad({
+  equipment,
+  ...load
+}: Pick<DeskQuote, 'mode' | 'stops' | 'equipment'>): string | null {
+  const { mode, stops } = loadOf(load)
+  return unpricedBecause({ mode, stops: stopsText(stops ?? []), equipment_code: equipment })
+}
+
 type SentQuote = Body<'create-quote-request'>['lanes'][number]
 type RequestName = Exclude<QuoteName<'sent', QuoteFieldOf<'request'>>, 'customer_name'>
 
@@ -226,8 +249,7 @@ export function sentQuote(quote: DeskQuote): PricedQuote & {
     pickup_date: quote.pickup === '' ? null : quote.pickup,
     miles: readMiles(quote.miles),
     rate_type: requestedRateType({ rate_type: quote.rateType }).rate_type ?? null,
-    mode: null,
-    stops: null,
+    ...loadOf(quote),
     ...statedTerms(quote),
   }
 }
@@ -273,6 +295,8 @@ const deskFields: Readonly<Record<string, readonly [field: DeskField, label: str
   pickup_date: ['pickup', 'Pickup date'],
   miles: ['miles', 'Miles'],
   rate_type: ['rateType', 'Rate type'],
+  mode: ['mode', 'Mode'],
+  stops: ['stops', 'Stops'],
   quoted_basis: ['basis', 'The basis'],
   quoted_fuel: ['fuel', 'Fuel charge'],
   quoted_accessorials: ['charges', 'Accessorials'],
@@ -291,7 +315,7 @@ interface SentError {
 export function errorsAt(errors: readonly SentError[], sent: readonly DeskQuote[]): DeskError[] {
   return errors.flatMap((error): DeskError[] => {
     const { pointer = '', detail, suggestions = [], code } = error
-    const of = /^\/lanes\/(\d+)\/(\w+)$/.exec(pointer)
+    const of = /^\/lanes\/(\d+)\/(\w+)(?:\/\d+)?$/.exec(pointer)
     const quote = sent[Number(of?.[1])]
     const [field, label] = deskFields[of?.[2] ?? ''] ?? []
     const unknownPlace = code === 'unknown-place'
@@ -299,6 +323,9 @@ export function errorsAt(errors: readonly SentError[], sent: readonly DeskQuote[
       const text = unknownPlace
         ? `Unknown place: ${quote[field]}. Did you mean`
         : detail.replace(/^lanes\[\d+\]\.\w+/, label ?? '')
+      // A suggestion is one place, and the field has all stops.
+      if (field === 'stops')
+        return [{ quoteId: quote.id, field, text: detail, suggestions: [], unknownPlace }]
       return [{ quoteId: quote.id, field, text, suggestions, unknownPlace }]
     }
     if (pointer === '/customer_name' || pointer === '/reference') {

@@ -63,6 +63,8 @@ export function quoteOf({ quote }: PastedRow): Omit<DeskQuote, 'id'> {
     miles: text(quote.miles),
     pickup: quote.pickup_date ?? '',
     rateType: quote.rate_type ?? '',
+    mode: quote.mode === 'truckload' ? '' : (quote.mode ?? ''),
+    stops: (quote.stops ?? []).join('; '),
     basis: quote.quoted_basis ?? '',
     fuel: text(quote.quoted_fuel),
     charges: charges ?? text(quote.quoted_accessorials),

@@ -8,6 +8,7 @@ import {
   dollars,
   EquipmentInput,
   InRed,
+  ModeChoice,
   noTerms,
   onOwnTerms,
   PlaceInput,
@@ -52,7 +53,7 @@ export interface RowEvents {
   readonly paste: (text: string) => boolean
 }
 
-const moreFields = ['cost', 'market', 'pickup', 'miles', 'rateType'] as const
+const moreFields = ['cost', 'market', 'pickup', 'miles', 'rateType', 'mode', 'stops'] as const
 
 /** One quote of the request: a row on a wide screen, a card on a narrow one. */
 export const DeskRow = memo(function DeskRow(props: RowProps) {
@@ -177,7 +178,8 @@ function RowLine({
 /** A field behind "More" in words, for the line below a closed row. @example moreInWords(lane, 'cost') // 'cost $1,800' */
 function moreInWords(quote: DeskQuote, field: (typeof moreFields)[number]): string {
   if (field === 'pickup') return `pickup ${calendarDay(quote.pickup)}`
-  if (field === 'rateType') return quote.rateType
+  if (field === 'rateType' || field === 'mode') return quote[field]
+  if (field === 'stops') return `via ${quote.stops}`
   if (field === 'miles') return `${quote.miles} miles`
   const amount = readDollars(quote[field])
   return `${field} ${amount === null ? quote[field] : dollars(amount)}`
@@ -271,7 +273,7 @@ function RowAdviceLine({
         </span>
       )}
       {best === null ? (
-        <span>no advice yet</span>
+        <span>{advice.not_priced === undefined ? 'no advice yet' : 'saved, not priced'}</span>
       ) : (
         <span>
           best <b>{dollars(best.rate)}</b>
@@ -317,6 +319,14 @@ function MoreFields({
         {...input('rateType')}
         assumed={assumed}
         onChange={(text) => onChange('rateType', text)}
+      />
+      <ModeChoice {...input('mode')} onChange={(text) => onChange('mode', text)} />
+      <TextInput
+        label="Stops (optional)"
+        placeholder="Memphis, TN; Nashville, TN"
+        autoComplete="off"
+        {...input('stops')}
+        onChange={(event) => onChange('stops', event.currentTarget.value)}
       />
       {(['cost', 'market'] as const).map((field) => (
         <TextInput

@@ -15,6 +15,7 @@ export const filterNames = [
   'destination',
   'equipment',
   'rate_type',
+  'mode',
   'quoted_by',
   'reason',
   'carrier',

@@ -12,6 +12,8 @@ import {
   dollars,
   equipmentName,
   laneName,
+  loadMark,
+  loadWords,
   Margin,
   MarginPct,
   moment,
@@ -152,6 +154,7 @@ function LaneCell(parts: RowParts) {
       }
       second={
         <>
+          {loadMark(quote) !== null && `${loadMark(quote)} · `}
           {quote.lane_ref}
           <RowButton parts={parts} action="copy" label={`Copy lane_ref ${quote.lane_ref}`}>
             <IconCopy size={14} aria-hidden />
@@ -322,6 +325,7 @@ const quotesColumns: readonly QuotesColumn[] = [
     ),
   },
   extra('rate_type', 'Rate type', ({ quote }) => <RateTypeOf quote={quote} />),
+  extra('mode', 'Mode', ({ quote }) => loadWords(quote) ?? 'Truckload'),
   extra('rep', 'Rep', ({ quote }) => quote.quoted_by?.name ?? quote.rep_name),
   extra('external_id', 'External id', ({ quote }) => quote.external_id),
   extra('reference', 'Reference', ({ quote }) => quote.reference),

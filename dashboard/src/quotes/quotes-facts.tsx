@@ -12,6 +12,7 @@ import {
   count,
   dollars,
   equipmentName,
+  loadWords,
   moment,
   OutcomeMark,
   outcomeWords,
@@ -22,6 +23,7 @@ import {
   shownOutcome,
   sourcePhrases,
   TextLink,
+  unpricedQuote,
   VoidMark,
   validUntil,
 } from '../shared-ui/index.ts'
@@ -133,11 +135,25 @@ function OutcomeFacts({ quote }: { quote: Quote }) {
   )
 }
 
-/** Spot or contract. */
+/** Spot or contract, and the mode and the stops, if the load is no direct truckload. */
 function TypeFact({ quote }: { quote: Quote }) {
   return (
-    <Fact name="Rate type">
-      <RateTypeOf quote={quote} />
+    <>
+      <Fact name="Rate type">
+        <RateTypeOf quote={quote} />
+      </Fact>
+      <LoadFact quote={quote} />
+    </>
+  )
+}
+
+/** The mode and the stops, if the load is no direct truckload. */
+function LoadFact({ quote }: { quote: Quote }) {
+  const unpriced = unpricedQuote(quote)
+  if (unpriced === null) return null
+  return (
+    <Fact name="Mode">
+      {loadWords(quote) ?? quote.equipment}. {unpriced} No statistic counts it.
     </Fact>
   )
 }

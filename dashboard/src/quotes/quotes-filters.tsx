@@ -6,6 +6,7 @@ import type { CallFailed } from '../api/index.ts'
 import {
   CustomerInput,
   EquipmentInput,
+  ModeFilter,
   outcomeNames,
   PersonFilter,
   PlaceInput,
@@ -172,7 +173,8 @@ function Fields({ place, error }: { place: QuotesPlace; error: CallFailed | null
       <PlaceInput label="Origin" {...typed('origin')} />
       <PlaceInput label="Destination" {...typed('destination')} />
       <EquipmentInput label="Equipment" {...typed('equipment')} />
-      <RateTypeFilter size="xs" search={view} change={(patch) => change(patch)} />
+      <RateTypeFilter size="xs" search={view} change={change} />
+      <ModeFilter size="xs" search={view} change={change} />
       <PersonFilter size="xs" name="quoted_by" label="Rep" search={view} change={(patch) => change(patch)} />
       <NativeSelect
         size="xs"

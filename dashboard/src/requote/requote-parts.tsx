@@ -157,9 +157,10 @@ export function Ground({
 
 function chanceBasisInWords(
   { quoted_rate }: Quote,
-  { conversion, estimate, counter_offer }: QuoteAdvice,
+  { conversion, estimate, counter_offer, not_priced }: QuoteAdvice,
   counterRate: number | null,
 ): string {
+  if (not_priced !== undefined) return `There are no chances. ${not_priced}`
   if (conversion === null)
     return 'There are no chances: the fuel charge of the quote, or the exchange rate of today, is not known, so it cannot be compared with your other quotes.'
   if (estimate === null) return 'There are no chances: you have no quotes to learn from yet.'

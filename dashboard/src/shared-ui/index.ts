@@ -35,6 +35,7 @@ export {
 export { type IntegrationExample, useIntegrationExample } from './integration-example.ts'
 export { CustomerInput, EquipmentInput, PlaceInput } from './lane-inputs.tsx'
 export { ButtonLink, CustomerLink, TextLink } from './links.tsx'
+export { loadMark, loadWords, ModeChoice, ModeFilter, requestedMode, unpricedQuote } from './load-mode.tsx'
 export { InRed, Margin, MarginPct } from './margin.tsx'
 export { ageInWords, basisName, MarketReferences, marketScopeName } from './market-references.tsx'
 export {

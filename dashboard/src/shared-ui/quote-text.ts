@@ -1,5 +1,7 @@
+import type { Quote } from '#contract/quote.ts'
 import { termsBehind } from '#engine/rate-basis.ts'
 import { dollars, equipmentName, laneName, zonedMoment } from './formats.ts'
+import { loadWords } from './load-mode.tsx'
 
 /** The quotes of a request, as the text for the customer needs them. */
 interface QuoteForCustomer {
@@ -17,6 +19,8 @@ interface QuoteForCustomer {
     readonly quoted_fuel?: number | null
     readonly quoted_accessorials?: number | null
     readonly quoted_charges?: readonly { readonly name: string; readonly amount: number }[] | null
+    readonly mode?: Quote['mode']
+    readonly stops?: Quote['stops']
     readonly pickup_date: string | null
     /** When the saved validity ends; null if none is saved. */
     readonly valid_until?: string | null
@@ -118,6 +122,12 @@ export function rateText(rate: QuotedRate): string {
 
 const cents = (amount: number) => Math.round(amount * 100) / 100
 
+/** The mode and the stops of a load, if it is no direct truckload. */
+function loadLine({ mode = null, stops = [] }: QuoteForCustomer['lanes'][number]): string[] {
+  const words = loadWords({ mode, stops })
+  return words === null ? [] : [`  ${words}`]
+}
+
 /** The brokerage that quotes: its name, and the default validity of its quotes. */
 interface QuotingBrokerage {
   readonly name: string
@@ -142,6 +152,7 @@ export function emailText(
   const sameValidity = ends.every((end) => end === ends[0])
   const lines = quotes.flatMap((quote, nth) => [
     `${laneName(quote.origin, quote.destination)}, ${equipmentName(quote.equipment)}: ${rateText(quote)}`,
+    ...loadLine(quote),
     ...(quote.pickup_date === null ? [] : [`  Pickup ${quote.pickup_date}`]),
     ...(sameValidity || ends[nth] == null ? [] : [`  Valid until ${ends[nth]}`]),
     `  Our reference ${quote.lane_ref}`,

@@ -1,5 +1,5 @@
 import type { Query } from '../api/index.ts'
-import { type AddressParams, type Period, requestedRateType } from '../shared-ui/index.ts'
+import { type AddressParams, type Period, requestedMode, requestedRateType } from '../shared-ui/index.ts'
 
 export type ShipmentsQuery = Query<'list-shipments'>
 type Sort = NonNullable<ShipmentsQuery['sort']>
@@ -16,7 +16,16 @@ export const sortNames: Readonly<Record<Sort, string>> = {
   updated: 'Last changed',
 }
 
-const filterNames = ['customer', 'origin', 'destination', 'equipment', 'rate_type', 'quoted_by', 'q'] as const
+const filterNames = [
+  'customer',
+  'origin',
+  'destination',
+  'equipment',
+  'rate_type',
+  'mode',
+  'quoted_by',
+  'q',
+] as const
 
 /** True when a filter other than the period is set. */
 export function isFiltered(search: AddressParams): boolean {
@@ -40,6 +49,7 @@ export function selectionOf(search: AddressParams, period: Period): Query<'expor
   return {
     ...texts,
     ...requestedRateType(search),
+    ...requestedMode(search),
     ...(Number.isSafeInteger(rep) && rep > 0 ? { quoted_by: rep } : {}),
     ...(period.from === undefined ? {} : { from: period.from }),
     ...(period.to === undefined ? {} : { to: period.to }),

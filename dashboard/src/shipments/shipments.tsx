@@ -10,6 +10,7 @@ import {
   FilterRow,
   isBackwards,
   Loading,
+  ModeFilter,
   OrderNote,
   Page,
   PageTurner,
@@ -34,6 +35,7 @@ const noFilters = {
   destination: '',
   equipment: '',
   rate_type: '',
+  mode: '',
   quoted_by: '',
   q: '',
 }
@@ -107,6 +109,7 @@ function Filters({ period, ...filters }: PartProps & { error: CallFailed | null 
         <PeriodInput period={period} query={search} onChange={change} />
         <PlaceFilters {...filters} />
         <WhoFilters {...filters} />
+        <ModeFilter search={search} change={change} />
         <SearchFilter {...filters} />
         <NativeSelect
           label="Sort"

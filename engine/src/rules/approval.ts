@@ -1,3 +1,4 @@
+import type { Mode } from '../load-mode.ts'
 import { formatDollars } from '../money.ts'
 import { type QuotedTerms, termsBehind } from '../rate-basis.ts'
 
@@ -62,6 +63,9 @@ interface Told {
     readonly origin: string
     readonly destination: string
     readonly equipment: string
+    /** Null: a truckload. */
+    readonly mode?: Mode | null
+    readonly stops?: readonly string[]
     readonly rateCents: number
     readonly counterCents: number | null
     /** What the two rates include, and their currency. */
@@ -86,9 +90,12 @@ export function approvalEmail(told: Told): { readonly subject: string; readonly 
     withdrawn: `The request of ${requestedBy} for ${customerName} was withdrawn.`,
     expired: `Nobody decided the request of ${requestedBy} for ${customerName} in time.`,
   }
-  const lines = quotes.map(({ origin, destination, equipment, rateCents, counterCents, terms }) => {
+  const lines = quotes.map(({ origin, destination, equipment, rateCents, counterCents, terms, ...load }) => {
     const rate = (cents: number) => `${formatDollars(cents)}${termsBehind(terms)}`
-    return `- ${origin} to ${destination}, ${equipment}: ${rate(rateCents)}${counterCents === null ? '' : `; instead ${rate(counterCents)}`}`
+    const { mode = null, stops = [] } = load
+    const via = stops.length === 0 ? '' : ` via ${stops.join('; ')}`
+    const what = mode === null || mode === 'truckload' ? equipment : `${equipment}, ${mode}`
+    return `- ${origin} to ${destination}${via}, ${what}: ${rate(rateCents)}${counterCents === null ? '' : `; instead ${rate(counterCents)}`}`
   })
   const inUsd = quotes.some(({ terms }) => terms.currency === 'CAD') ? ' (in US dollars)' : ''
   const notes = [
