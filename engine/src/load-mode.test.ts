@@ -9,7 +9,7 @@ test('a load is direct if it is a truckload without stops, also if it says neith
   expect(direct.map(isDirect)).toEqual([true, true, true])
   expect(isDirect({ ...van, mode: 'ltl' })).toBe(false)
   expect(isDirect({ ...van, mode: 'truckload', stops: 'Memphis, TN' })).toBe(false)
-  // A quote from before modes has its mode as its equipment.
+  // A quote from before modes can have its mode as its equipment.
   expect(['IMC', 'LTL', 'FTL'].map((code) => isDirect({ equipment_code: code }))).toEqual([
     false,
     false,

@@ -23,9 +23,19 @@ export function modeOfWord(text: string): Mode | null {
   return text.length > 40 ? null : (MODE_OF_WORD.get(text.toLowerCase().replaceAll(/[\s_-]/g, '')) ?? null)
 }
 
-/** Codes that quotes from before modes have as their equipment, and that say another mode than truckload. */
+/** Codes that quotes from before modes can have as their equipment, and that say another mode than truckload. */
 export const codesOfOtherModes = ['LTL', 'VLTL', 'PTL', 'PARTIAL', 'DRAYAGE', 'DRAY', 'IMC', 'IMDL'] as const
 const isCodeOfOtherMode: ReadonlySet<string> = new Set(codesOfOtherModes)
+
+/**
+ * The mode of a saved quote: its own, else the one that its equipment says; null for a truckload that does not say it.
+ *
+ * @example savedMode(null, 'LTL') // 'ltl'
+ */
+export function savedMode(mode: Mode | null | undefined, equipmentCode: string | null): Mode | null {
+  if (mode != null) return mode
+  return equipmentCode !== null && isCodeOfOtherMode.has(equipmentCode) ? modeOfWord(equipmentCode) : null
+}
 
 /** What says how a load moves: its mode, the stops between its ends as text, and its equipment. */
 export interface LoadKind {
@@ -42,11 +52,7 @@ export interface LoadKind {
  * @example isDirect({ equipment_code: 'V', mode: 'ltl' }) // false
  */
 export function isDirect({ mode, stops, equipment_code: code }: LoadKind): boolean {
-  return (
-    (mode ?? 'truckload') === 'truckload' &&
-    (stops ?? null) === null &&
-    (code === null || !isCodeOfOtherMode.has(code))
-  )
+  return (savedMode(mode, code) ?? 'truckload') === 'truckload' && (stops ?? null) === null
 }
 
 const NAMES: Readonly<Record<Mode, string>> = {
@@ -65,7 +71,7 @@ const NAMES: Readonly<Record<Mode, string>> = {
  */
 export function unpricedBecause(load: LoadKind): string | null {
   if (isDirect(load)) return null
-  const mode = load.mode ?? modeOfWord(load.equipment_code ?? '') ?? 'truckload'
+  const mode = savedMode(load.mode, load.equipment_code) ?? 'truckload'
   const via = (load.stops ?? null) === null ? '' : ' with stops'
   return `${NAMES[mode]}${via} is saved, not priced: the history of a lane is that of its direct truckloads.`
 }

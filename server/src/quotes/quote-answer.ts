@@ -6,6 +6,7 @@ import {
   bookingFields,
   bookingTable,
 } from '#engine/booking-fields.ts'
+import { savedMode } from '#engine/load-mode.ts'
 import { stopsOf } from '#engine/load-stops.ts'
 import { dollarsFromCents, dollarsIfKnown } from '#engine/money.ts'
 import { chargesOf } from '#engine/named-charges.ts'
@@ -88,6 +89,7 @@ export function shownQuote(
     // An event from before pushed quotes lacks these columns.
     external_id: quote.external_id ?? null,
     quoted_charges: chargesAnswer(quote.quoted_charges, quote.quoted_accessorials_cents),
+    mode: savedMode(quote.mode, quote.equipment),
     stops: stopsOf(quote.stops),
     expected_cost: expectedCost(quote),
     // If the rate states no basis, the rate and this cost are both on the default basis.

@@ -7,6 +7,7 @@ import {
   makeServiceToken,
   pushSigned,
   requireStatus,
+  setColumns,
 } from '#testing/make.ts'
 import { sharedApp, type TestApp } from '#testing/shared-app.ts'
 
@@ -173,4 +174,42 @@ test.each([
   const asked = { lanes: [{ ...lane, quoted_rate: 2_000, ...load }] }
   const { body } = await call(app, 'POST', '/api/advice/lanes', { token: by.tenant.owner, body: asked })
   expect(body.results[0]).toMatchObject({ status: 422, errors: [{ pointer }] })
+})
+
+test('a change of mode and stops is in the history, and a rollback restores both', async () => {
+  const by = await makeIntegration(app)
+  const { owner } = by.tenant
+  await pushed(by, [{ stops: ['Memphis, TN'], quoted_rate: 2_100, outcome: 'pending' }])
+  await pushed(by, [{ mode: 'ltl', quoted_rate: 2_100, outcome: 'pending' }])
+  const { body: list } = await call(app, 'GET', '/api/lanes', { token: owner })
+  const [quote] = list.lanes
+  expect(quote).toMatchObject({ mode: 'ltl', stops: [], miles: 856.9 })
+  const path = `/api/lanes/${quote.lane_ref}`
+  const { body: history } = await call(app, 'GET', `${path}/changes`, { token: owner })
+  const [change] = history.changes
+  expect([change.before, change.after]).toMatchObject([
+    { mode: null, stops: 'Memphis, TN' },
+    { mode: 'ltl', stops: null },
+  ])
+  const undone = { change_id: change.change_id }
+  requireStatus('rollback', await call(app, 'POST', `${path}/rollback`, { token: owner, body: undone }), 200)
+  const { body: restored } = await call(app, 'GET', path, { token: owner })
+  expect(restored).toMatchObject({ mode: null, stops: ['Memphis, TN'] })
+})
+
+test('a quote from before modes, with its mode as its equipment, is a load of that mode', async () => {
+  const by = await makeIntegration(app)
+  const { owner } = by.tenant
+  await pushed(by, [{ quoted_rate: 2_000 }, { quoted_rate: 260 }])
+  const columns = { equipment: 'LTL', equipment_code: 'LTL' }
+  const listed = async (mode: string) =>
+    (await call(app, 'GET', `/api/lanes?mode=${mode}`, { token: owner })).body.lanes
+  const [old] = (await listed('truckload')).filter(
+    ({ quoted_rate: rate }: { quoted_rate: number }) => rate === 260,
+  )
+  await setColumns(app, by.tenant, old.lane_id, columns)
+  expect(await listed('ltl')).toMatchObject([{ mode: 'ltl', equipment: 'LTL', quoted_rate: 260 }])
+  const path = `/api/integrations/insights/markup?${query}&proposed_rate=2100`
+  const { body } = await call(app, 'GET', path, { token: by.token })
+  expect(body.rate_band).toEqual({ floor: 2_000, median: 2_000, ceiling: 2_000 })
 })

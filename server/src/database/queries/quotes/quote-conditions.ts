@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Outcome } from '#engine/history.ts'
-import { codesOfOtherModes, type Mode } from '#engine/load-mode.ts'
+import { codesOfOtherModes, type Mode, modeOfWord } from '#engine/load-mode.ts'
 import type { RateType } from '#engine/rate-type.ts'
 import type { TenantId } from '../../session/index.ts'
 
@@ -26,16 +26,22 @@ export function isOfRateType(tenant: TenantId, rateType: RateType): RawBuilder<b
   return sql<boolean>`${rateTypeOf(tenant)} = ${rateType}`
 }
 
+/** The mode of a quote, as `savedMode` in the engine: its own, else that of its equipment, else truckload. */
+const modeOfQuote = sql<Mode>`coalesce(mode, case equipment_code
+  ${sql.join(
+    codesOfOtherModes.map((code) => sql`when ${sql.lit(code)} then ${sql.lit(modeOfWord(code))}`),
+    sql` `,
+  )} else 'truckload' end)`
+
 /** Whether a quote is of a direct truckload, as `isDirect` in the engine. Only these are in statistics of lanes. */
-export const isDirectLoad = sql<boolean>`(coalesce(mode, 'truckload') = 'truckload' and stops is null
-  and equipment_code not in (${sql.join(codesOfOtherModes.map((code) => sql.lit(code)))}))`
+export const isDirectLoad = sql<boolean>`(${modeOfQuote} = 'truckload' and stops is null)`
 
 /** The loads that a list can select: those of a mode, or those with stops. */
 export type ListedMode = Mode | 'multi_stop'
 
-/** Whether a quote is of a mode. One that says none is a truckload. `multi_stop`: whether it has stops, of any mode. */
+/** Whether a quote is of a mode. `multi_stop`: whether it has stops, of any mode. */
 export function isOfMode(mode: ListedMode): RawBuilder<boolean> {
   return mode === 'multi_stop'
     ? sql<boolean>`quotes.stops is not null`
-    : sql<boolean>`coalesce(quotes.mode, 'truckload') = ${mode}`
+    : sql<boolean>`${modeOfQuote} = ${mode}`
 }
