@@ -59,9 +59,9 @@ describe('a file', () => {
     file(
       'quotes.csv',
       [
-        `${header},Quote Date,Est Cost,Market,Rate Type,Lost Reason`,
-        `${row('A-1', '"$2,150.50",Café Zürich,Dana Reyes,3/1/2030,Sent')},3/1/2026 2:30 PM,0,99,Spot,`,
-        `${row('A-2', '1900,Harvest,,,Lost - Price')},2026-03-01,1500,,contract,too high`,
+        `${header},Quote Date,Est Cost,Market,Rate Type,Lost Reason,Mode,Stop Cities`,
+        `${row('A-1', '"$2,150.50",Café Zürich,Dana Reyes,3/1/2030,Sent')},3/1/2026 2:30 PM,0,99,Spot,,FTL,2`,
+        `${row('A-2', '1900,Harvest,,,Lost - Price')},2026-03-01,1500,,contract,too high,LTL,"memphis tn; Nashville, TN"`,
         '',
       ].join('\r\n'),
     )
@@ -88,12 +88,16 @@ describe('a file', () => {
       rep_name: 'Dana Reyes',
       valid_until: '2030-03-01T06:00:00.000Z',
       rate_type: 'spot',
+      mode: 'truckload',
+      stops: [],
       outcome: 'pending',
       created_at: '2026-03-01T20:30:00.000Z',
     })
     expect(await quoteOf('A-2')).toMatchObject({
       estimated_cost: 1500,
       rate_type: 'contract',
+      mode: 'ltl',
+      stops: ['Memphis, TN', 'Nashville, TN'],
       outcome: 'lost',
       outcome_reason: 'price',
     })

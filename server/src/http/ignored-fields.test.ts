@@ -25,9 +25,9 @@ const nested = () => [
     body: {
       customer_name: 'Harvest Table Foods',
       customerName: 'x',
-      lanes: [quoted, { ...quoted, quotedRate: 1, stops: { first: 'Reno, NV' } }],
+      lanes: [quoted, { ...quoted, quotedRate: 1, waypoints: { first: 'Reno, NV' } }],
     },
-    paths: ['customerName', 'lanes/1/quotedRate', 'lanes/1/stops'],
+    paths: ['customerName', 'lanes/1/quotedRate', 'lanes/1/waypoints'],
   },
   {
     method: 'POST',

@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import type { RateType } from '#engine/rate-type.ts'
 import type { QuoteRow, TenantTransaction } from '../../schema/index.ts'
 import type { TenantId } from '../../session/index.ts'
+import { isDirectLoad } from '../quotes/quote-conditions.ts'
 
 /** Which quotes with forecasts are read. */
 export interface ForecastFilter {
@@ -35,7 +36,7 @@ export type ForecastRow = Pick<
   | 'quoted_currency'
 > & { readonly rate_type: RateType; readonly forecast: NonNullable<QuoteRow['forecast']> }
 
-/** Quotes with a forecast in the order of their ids, after `after`. */
+/** Quotes of direct truckloads with a forecast in the order of their ids, after `after`. */
 export async function forecastQuotesAfter(
   transaction: TenantTransaction,
   tenant: TenantId,
@@ -48,6 +49,7 @@ export async function forecastQuotesAfter(
       quoted_currency, forecast, coalesce(rate_type, ${defaultRateType}) as rate_type
     from quotes
     where tenant_id = ${tenant} and lane_id > ${after} and forecast is not null and created_at >= ${since}
+      and ${isDirectLoad}
       and (${rateType ?? null}::text is null or coalesce(rate_type, ${defaultRateType}) = ${rateType ?? null})
     order by lane_id limit ${limit}
   `.execute(transaction)
