@@ -14,7 +14,7 @@ import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import pg from 'pg'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { type Holder, holdDataFolder } from '#testing/data-folder-holder.ts'
 import { canEnter } from './account.ts'
 import { findPlace } from './cluster-location.ts'
@@ -27,6 +27,7 @@ import {
   startEmbeddedPostgres,
   stopAbandonedPostgres,
 } from './embedded-postgres.ts'
+import { restartsMax } from './kept-running.ts'
 import { clusterIsGone, clusterProcesses, signal } from './postmaster.ts'
 
 const nobody = { uid: 65534, gid: 65534 }
@@ -189,15 +190,30 @@ describe('a started PostgreSQL', () => {
 })
 
 describe('after kill -9', { tags: 'long' }, () => {
-  test('of PostgreSQL: the service is notified, and every acknowledged row exists after the next start', async () => {
+  test('of PostgreSQL: it is started again with every acknowledged row, and after three times the service is notified', async () => {
     await asStartedBefore()
     let told = (_reason: string) => {}
     const reason = new Promise<string>((resolve) => {
       told = resolve
     })
-    const postgres = await startEmbeddedPostgres({ directory, onExit: (text) => told(text) })
+    const said: string[] = []
+    const postgres = await startEmbeddedPostgres({
+      directory,
+      onExit: (text) => told(text),
+      log: (line) => said.push(line),
+    })
     await writeRow(postgres)
-    for (const pid of clusterProcesses(clusterOf(directory))) signal(pid, 'SIGKILL')
+    const kill = () => {
+      for (const pid of clusterProcesses(clusterOf(directory))) signal(pid, 'SIGKILL')
+    }
+    for (let nth = 1; nth <= restartsMax; nth++) {
+      const { pid } = postgres
+      kill()
+      await vi.waitUntil(() => postgres.pid !== 0 && postgres.pid !== pid, { timeout: 120_000 })
+      expect(await rows(postgres)).toBe(1)
+    }
+    expect(said.filter((line) => line.includes('(SIGKILL) and is started again'))).toHaveLength(restartsMax)
+    kill()
     expect(await reason).toContain('SIGKILL')
     await postgres.stop()
     expect(await withPostgres({ directory }, rows)).toBe(1)

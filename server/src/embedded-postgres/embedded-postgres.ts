@@ -24,6 +24,7 @@ import { accountWarning, asAccount, giveTo } from './account.ts'
 import { type Binaries, postgresBinaries } from './binaries.ts'
 import { findPlace, makeFolderFor, makePlace, type Place } from './cluster-location.ts'
 import { type DataFolder, dataFolderUse, lockDataFolder } from './data-folder.ts'
+import { keptRunning } from './kept-running.ts'
 import { clearLeftOvers, clusterName, readPostmaster, stopCluster, stopInitdb } from './postmaster.ts'
 
 /**
@@ -54,7 +55,7 @@ export type EmbeddedPostgresOptions = {
   readonly directory: string
   /** Receives messages for the operator, one line at a time. */
   readonly log?: (line: string) => void
-  /** Called once if PostgreSQL ends without `stop`. */
+  /** Called once if PostgreSQL has ended without `stop`, and is not started again: it could not start, or ended too often. */
   readonly onExit?: (reason: string) => void
   /** The folder for the cluster if PostgreSQL cannot enter the data folder. Default: `/var/lib/lanewise`. */
   readonly elsewhere?: string
@@ -75,7 +76,7 @@ export const roleNames = {
  * database. The first start creates the cluster. Works as root and as a normal user.
  *
  * Committed data survives `kill -9` of the service, of PostgreSQL, or of both, and a power failure if the disk honors fsync. A
- * PostgreSQL that a killed service left behind is stopped first. PostgreSQL runs in its own session, so Ctrl-C reaches only
+ * PostgreSQL that a killed service left behind is stopped first, and one that ends while the service runs is started again. PostgreSQL runs in its own session, so Ctrl-C reaches only
  * the service, which can finish its work before it calls `stop`.
  *
  * Throws `DataFolderInUse` if another process runs this cluster, and an `Error` with instructions if PostgreSQL cannot run on
@@ -152,26 +153,32 @@ async function startIn(
   const passwords = existsSync(place.cluster)
     ? readPasswords(place)
     : await makeCluster(place, binaries, options.log)
-  await clearLeftOvers(place.cluster, options.log)
   const socket = makeSocketFolder(place)
-  const child = await startPostmaster(place, binaries, socket.folder, options.log)
+  const start = async () => {
+    await clearLeftOvers(place.cluster, options.log)
+    return startPostmaster(place, binaries, socket.folder, options.log)
+  }
+  const kept = await keptRunning(start, {
+    onEnd: (how, isStartedAgain) => {
+      if (isStartedAgain) options.log(`PostgreSQL ended unexpectedly (${how}) and is started again`)
+      else options.onExit?.(`PostgreSQL ended unexpectedly (${how}); ${reasonIn(place.log)}`)
+    },
+    onFailure: (error) => options.onExit?.(error instanceof Error ? error.message : String(error)),
+  })
   const logWatch = setInterval(() => keepLogSmall(place.log), 60_000).unref()
   let stopping: Promise<void> | null = null
-  let ended = false
-  child.once('exit', (code, signal) => {
-    ended = true
-    clearInterval(logWatch)
-    if (stopping === null)
-      options.onExit?.(`PostgreSQL ended unexpectedly (${signal ?? code}); ${reasonIn(place.log)}`)
-  })
   const stop = async () => {
-    await stopCluster(place.cluster, ended ? null : (child.pid ?? null))
+    clearInterval(logWatch)
+    await kept.release()
+    await stopCluster(place.cluster, kept.pid())
     socket.remove()
     lock.release()
   }
   const postgres: EmbeddedPostgres = {
     ...connectionTo(socket.folder, passwords),
-    pid: child.pid ?? 0,
+    get pid() {
+      return kept.pid() ?? 0
+    },
     stop: () => {
       stopping ??= stop()
       return stopping
