@@ -14,7 +14,7 @@ import { expect, test } from 'vitest'
  * different characters; or read the text from its end in steps, as `engine/src/named-charges.ts` does.
  */
 
-const folders = ['engine', 'contract', 'geography', 'server', 'cli', 'client'] as const
+const folders = ['engine', 'contract', 'geography', 'server', 'cli', 'client', 'dashboard'] as const
 
 /** Files with patterns that are not composed of constants of the file, with the reason why the patterns are safe. */
 const allowed: Readonly<Record<string, string>> = {

@@ -111,7 +111,8 @@ export function readDraft(kept: unknown): Draft | null {
 
 /** True for a city with a comma and a state. The service checks whether the place exists. */
 export function hasState(place: string): boolean {
-  return /[^,\s][^,]*,\s*\p{L}{2}/u.test(place)
+  const parts = place.split(',')
+  return parts.some((part, at) => at > 0 && parts[at - 1]?.trim() !== '' && /^\s*\p{L}{2}/u.test(part))
 }
 
 /** An error of one field, with suggestions. */
@@ -146,7 +147,7 @@ export function unreadableIn(quote: DeskQuote): DeskError[] {
 
 /** Typed miles; null if they are no number from 1 to 10,000. @example readMiles('1,250 mi') // 1250 */
 function readMiles(text: string): number | null {
-  const digits = text.trim().replace(/\s*mi(les)?$/i, '')
+  const digits = text.trim().replace(/(?<!\s)\s*mi(les)?$/i, '')
   const miles = /^\d{1,3}(,?\d{3})?(\.\d{1,2})?$/.test(digits) ? Number(digits.replace(',', '')) : Number.NaN
   return miles > 0 && miles <= 10_000 ? miles : null
 }

@@ -153,8 +153,10 @@ function PeriodFields({
 }) {
   const number = index + 1
   /** The error of a field, without the API name, because the field has a label. */
-  const wrong = (member: string) =>
-    error?.fieldError(`/periods/${index}/${member}`)?.replace(new RegExp(`^${member}: `), '')
+  const wrong = (member: string) => {
+    const said = error?.fieldError(`/periods/${index}/${member}`)
+    return said?.startsWith(`${member}: `) ? said.slice(member.length + 2) : said
+  }
   return (
     <Fieldset legend={`Period ${number}`}>
       <Stack gap="sm">

@@ -48,7 +48,7 @@ export function draftOf(period: FuelPeriod): PeriodDraft {
 function numberOf(text: string): number | string | undefined {
   const plain = text.trim()
   if (plain === '') return undefined
-  return /^\$?\s*\d*\.?\d+$/.test(plain) ? Number(plain.replace(/^\$\s*/, '')) : plain
+  return /^\$?\s*(?:\d+(?:\.\d+)?|\.\d+)$/.test(plain) ? Number(plain.replace(/^\$\s*/, '')) : plain
 }
 
 /**

@@ -25,7 +25,8 @@ function suggestionQuery(text: string) {
  * @example isPlace('DALLAS, tx') // false
  */
 function isPlace(text: string): boolean {
-  return /^\p{Lu}[^,]*\p{Ll}[^,]*, [A-Z]{2,3}( \d{5}(-\d{4})?)?$/u.test(text)
+  const city = text.split(',', 1)[0] ?? ''
+  return /^\p{Lu}[^,]*, [A-Z]{2,3}( \d{5}(-\d{4})?)?$/u.test(text) && /\p{Ll}/u.test(city)
 }
 
 /** A pickup or delivery place. The service resolves the text to a known place. An unknown place can stay as typed. */

@@ -8,9 +8,11 @@ import type { AddressParams } from './address.ts'
 import { CustomerInput, EquipmentInput, PlaceInput } from './lane-inputs.tsx'
 import { RateTypeFilter } from './rate-type.tsx'
 
+const hasState = (text: string) => text.includes(',') && /^\s*\S{2,}$/.test(text.split(',').at(-1) ?? '')
+
 const isComplete: Readonly<Record<string, (text: string) => boolean>> = {
-  origin: (text) => /,\s*\S{2,}$/.test(text),
-  destination: (text) => /,\s*\S{2,}$/.test(text),
+  origin: hasState,
+  destination: hasState,
   equipment: (text) => /^[A-Za-z0-9_-]{1,20}$/.test(text) || /^[A-Za-z]+ [A-Za-z]+( [A-Za-z]+)?$/.test(text),
 }
 
