@@ -40,6 +40,7 @@ export const auditKindsOf = {
     'data-exported',
     'import-started',
     'import-undone',
+    'market-file-loaded',
     'team-changed',
     'team-removed',
     'customer-changed',

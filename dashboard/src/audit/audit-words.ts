@@ -54,6 +54,7 @@ export const kindNames: Readonly<Record<AuditKind, string>> = {
   'data-exported': 'Data exported',
   'import-started': 'Import started',
   'import-undone': 'Import undone',
+  'market-file-loaded': 'Market rates loaded',
   'approval-requested': 'Approval requested',
   'approval-decided': 'Approval decided',
   'pricing-rule-added': 'Pricing rule added',
@@ -218,6 +219,8 @@ const sentences: Readonly<Record<AuditKind, (event: AuditEvent) => Sentence>> = 
     done_by === null
       ? words`The operator of the service started import ${dataOf(about, 'import_id')} of the file ${dataOf(about, 'file')}`
       : words`${someone(done_by)} started import ${dataOf(about, 'import_id')} of the file ${dataOf(about, 'file')}`,
+  'market-file-loaded': ({ done_by, about }) =>
+    words`${someone(done_by)} loaded a file of ${dataOf(about, 'rates')} market rates`,
   'import-undone': ({ done_by, about }) =>
     words`${someone(done_by)} undid import ${dataOf(about, 'import_id')}`,
   'approval-requested': ({ done_by, about }) =>

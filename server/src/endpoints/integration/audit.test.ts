@@ -314,6 +314,14 @@ const events: Partial<
     make: (tenant) =>
       byOwner(tenant, 'POST', '/api/customers/names', { name: 'Harvest', new_name: 'Harvest Foods' }),
   },
+  'market-file-loaded': {
+    make: (tenant) =>
+      fetch(`${app.url}/api/market-rate-files?source=DAT`, {
+        method: 'POST',
+        headers: { Authorization: `Bearer ${tenant.owner}`, 'Content-Type': 'text/csv' },
+        body: 'origin,destination,equipment,basis,mid,as_of\n"Dallas, TX","Atlanta, GA",V,all_in,1960,2026-01-05\n',
+      }),
+  },
   'market-source-erased': {
     before: (tenant) =>
       byOwner(tenant, 'POST', '/api/market-rates', {

@@ -2,13 +2,13 @@ import type { AnswerOf, QueryOf } from '#contract/endpoint.ts'
 import { problem } from '#contract/errors.ts'
 import { marketFileSecondsMax } from '#contract/limits.ts'
 import type { loadMarketFile } from '#contract/market-rates.ts'
+import { type Doing, recordEvent } from '../../audit/index.ts'
 import { people } from '../../database/queries/index.ts'
 import {
   DatabaseUnavailable,
   LockTimeout,
   RequestDeadline,
   reasonOf,
-  type TenantId,
   withDeadline,
 } from '../../database/session/index.ts'
 import { fileSettings, type MarketFile, readMarketFile } from '../../imports/index.ts'
@@ -28,6 +28,8 @@ const fileErrorsMax = 100
 const rowsAtOnce = 500
 
 interface RateFile extends SentFile {
+  /** The call, for the audit log. */
+  readonly doing: Doing
   readonly query: QueryOf<typeof loadMarketFile>
   /** When the rates were sent. They do not replace rates that were sent later. */
   readonly saidAt: Date
@@ -40,8 +42,8 @@ export async function loadRateFile(
   sent: RateFile,
   { database, files, monotonic }: Pick<Parts, 'database' | 'files' | 'monotonic'>,
 ): Promise<AnswerOf<typeof loadMarketFile>> {
-  const { query, body, saidAt, now } = sent
-  const { tenant } = sent.caller
+  const { doing, query, body, saidAt, now } = sent
+  const { tenant } = doing.caller
   const { dry_run, map, sheet, ...defaults } = query
   const dryRun = dry_run === 'true'
   const { dates } = await database.inTenant(tenant, (transaction) =>
@@ -63,7 +65,7 @@ export async function loadRateFile(
     conversions,
     nameOf: (index) => `on line ${good[index]?.line}, which counts`,
   })
-  const results = dryRun ? [] : await storeInPortions(tenant, checked, { database, monotonic })
+  const results = dryRun ? [] : await storeInPortions(doing, checked, { database, monotonic })
   const { created, updated, unchanged } = countResults(results)
   const wrong = checked.filter((one) => 'errors' in one)
   return {
@@ -82,15 +84,17 @@ export async function loadRateFile(
 
 /**
  * Saves the valid rates in several transactions, each with the deadline of a request. With one deadline for all, a slow database
- * would never save the last rates, because each retry begins with the first.
+ * would never save the last rates, because each retry begins with the first. The first transaction records the file in the audit log.
  *
  * @throws Problem unavailable if some rates are stored and the others are not
  */
 async function storeInPortions(
-  tenant: TenantId,
+  doing: Doing,
   checked: readonly CheckedRate[],
   { database, monotonic }: Pick<Parts, 'database' | 'monotonic'>,
 ): Promise<MarketResult[]> {
+  const { tenant } = doing.caller
+  const rates = checked.filter((one) => 'row' in one).length
   const until = monotonic() + marketFileSecondsMax * 1000
   const results: MarketResult[] = []
   for (let from = 0; from < checked.length; from += rowsAtOnce) {
@@ -98,9 +102,11 @@ async function storeInPortions(
     try {
       results.push(
         ...(await withDeadline(new RequestDeadline(database.deadlines.requestMs), () =>
-          database.inTenant(tenant, (transaction) =>
-            storeMarketRates(transaction, tenant, checked.slice(from, from + rowsAtOnce)),
-          ),
+          database.inTenant(tenant, async (transaction) => {
+            const stored = await storeMarketRates(transaction, tenant, checked.slice(from, from + rowsAtOnce))
+            if (from === 0) await recordEvent(transaction, doing, 'market-file-loaded', { about: { rates } })
+            return stored
+          }),
         )),
       )
     } catch (error) {

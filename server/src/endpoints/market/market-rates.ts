@@ -11,12 +11,12 @@ export const marketRateEndpoints: ServedEndpoint[] = [
   serve(contract.addMarketRates, addMarketRates),
   serve(
     contract.loadMarketFile,
-    async (call, parts) => loadRateFile({ ...call, saidAt: new Date(call.now) }, parts),
+    async (call, parts) => loadRateFile({ ...call, doing: call, saidAt: new Date(call.now) }, parts),
     { beforeBody: placeForFile },
   ),
   serve(
     contract.pushMarketFile,
-    async (call, parts) => loadRateFile({ ...call, saidAt: saidAt(call.signed) }, parts),
+    async (call, parts) => loadRateFile({ ...call, doing: call, saidAt: saidAt(call.signed) }, parts),
     { beforeBody: placeForFile },
   ),
   serve(contract.listMarketRates, listMarketRates),
