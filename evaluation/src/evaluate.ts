@@ -39,6 +39,8 @@ const TENANTS = 80
 const SEED = 20_260_101
 /** The number of simulated brokerages per plan of rate types, and of losses for other reasons. */
 const BROKERAGES_PER_PLAN = 24
+/** The number of simulated brokerages per spread of lanes. Few are never quoted, so more brokerages are needed than for other checks. */
+const BROKERAGES_OF_LANES = 100
 /** The only measure that decides the exit code: a model that is worse than this baseline is useless. */
 const WORSE_THAN_LANE_WIN_RATE = 'Brier minus the lane win rate'
 const DAY = 86_400_000
@@ -424,7 +426,7 @@ function evaluate(folder: string): Findings {
       ...costs.bars,
       ...ahead.bars,
       ...signals,
-      ...simulatedLaneBars(BROKERAGES_PER_PLAN),
+      ...simulatedLaneBars(BROKERAGES_OF_LANES),
       ...(copper ? withheldLaneBars(copper) : []),
       ...customerBars(copper, SEED),
       ...rateTypeBars(BROKERAGES_PER_PLAN),

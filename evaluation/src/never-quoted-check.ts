@@ -24,7 +24,7 @@ const PARTS = 5
 interface JudgedOffer {
   readonly isNew: boolean
   readonly p: number
-  readonly won: boolean
+  readonly truth: number
   readonly within80: boolean
 }
 
@@ -76,13 +76,23 @@ function judgedBrokerage(seed: number, spread: number): JudgedOffer[] {
       const p = winMean(curve.posterior, x)
       const truth = chance(lane, step)
       const { low, high } = intervalsAt(curve.intervals(), { x, mean: p }).interval80
-      return { isNew: n >= known, p, won: random() < truth, within80: low <= truth && truth <= high }
+      return { isNew: n >= known, p, truth, within80: low <= truth && truth <= high }
     })
   })
 }
 
 function within80(offers: readonly JudgedOffer[]): number {
   return offers.filter(({ within80: isWithin }) => isWithin).length / offers.length
+}
+
+/** The calibration error against true chances: the mean distance of chances from the true ones, in ten groups by chance. */
+function errorOf(offers: readonly JudgedOffer[]): number {
+  const sorted = offers.toSorted((one, other) => one.p - other.p)
+  const groups = Map.groupBy(sorted.entries(), ([at]) => Math.floor((10 * at) / sorted.length))
+  let sum = 0
+  for (const group of groups.values())
+    sum += Math.abs(group.reduce((more, [, { p, truth }]) => more + p - truth, 0))
+  return sum / sorted.length
 }
 
 /** How well the chances and ranges of lanes hold, never quoted and quoted, by how much the win rates of lanes differ (in log odds). */
@@ -94,7 +104,7 @@ export function simulatedLaneBars(brokerages: number): Bar[] {
     const fresh = offers.filter(({ isNew }) => isNew)
     const check = `simulated lanes, spread ${spread}`
     return [
-      { check, measure: 'never quoted, calibration error', value: calibrationError(fresh), most: 0.08 },
+      { check, measure: 'never quoted, calibration error', value: errorOf(fresh), most: 0.08 },
       { check, measure: 'never quoted, within 80 %', value: within80(fresh), least: 0.75, most: 0.85 },
       {
         check,
