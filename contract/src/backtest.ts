@@ -402,6 +402,6 @@ export const exportBacktest = endpoint({
   }),
   examples: {
     answer:
-      '\uFEFFQuote,Finding,Quoted at,Customer,Amount (estimate)\r\nLN-2026-000123,won_too_low,2026-05-12,Harvest Table Foods,121.00\r\n',
+      '\uFEFFQuote,Finding,Quoted at,Customer,Origin,Destination,Equipment,Spot or contract,Outcome,Amount (estimate),Quoted rate,Truck cost known then,Better rate (estimate),Win probability (estimate),Win probability at the better rate (estimate),Margin booked later,Basis,Currency\r\n48211093754-1-1,won_too_low,2026-05-12T14:00:00.000Z,Harvest Table Foods,"Dallas, TX","Atlanta, GA",V,spot,won,121.00,2150.00,1800.00,2271.00,0.61,0.58,350.00,all_in,USD\r\n',
   },
 })

@@ -54,6 +54,7 @@ import {
 } from './import-notes.ts'
 import { knownCells } from './known-cells.ts'
 import { moneyNotes } from './money-notes.ts'
+import { reportFault } from './own-reports.ts'
 import { persist } from './persist.ts'
 import { UnknownPlaces } from './place-notes.ts'
 import { RefusedFile } from './refused-file.ts'
@@ -108,6 +109,10 @@ export async function openImport(
     ...cellSettings({ sheet, map }),
     workbook,
   })
+  const report = reportFault(csv.header)
+  if (report !== null) {
+    throw new ImportFileError([{ code: 'header', row: csv.headerLine, column: null, detail: report }])
+  }
   const matched = await yieldBetweenSteps(matchColumns(csv.header, map))
   const read = matched.problems.length > 0 ? matched : withCurrencyAbove(matched.columns, csv.aboveHeader)
   if ('problems' in read) {
