@@ -236,6 +236,17 @@ function rowsOf(
         understood: JSON.stringify([
           { code: 'encoding', column: null, detail: `${canaryOf(label)}imports-understood`, choices: [] },
         ]),
+        words: JSON.stringify([
+          {
+            field: 'equipment',
+            column: 'Equip',
+            word: `${canaryOf(label)}imports-words`,
+            rows: 1,
+            meaning: null,
+            likely: null,
+            map: 'equipment:X',
+          },
+        ]),
         changes: JSON.stringify([{ row: 3, lane_ref: `${canaryOf(label)}imports-changes`, fields: [] }]),
         kept: JSON.stringify([
           {

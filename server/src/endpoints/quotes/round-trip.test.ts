@@ -403,7 +403,8 @@ describe('a file that was exported and is imported into another brokerage', () =
     expect(await imported(other, voided.text)).toMatchObject({ rows_read: 0, rows_added: 0 })
     expect(await imported(other, text)).toMatchObject({ rows_added: 0, rows_updated: 0 })
     const count = async (tenant: Sender, outcome: string) =>
-      (await call(app, 'GET', `/api/lanes?outcome=${outcome}&offers=last`, { token: tenant.owner })).body.total
+      (await call(app, 'GET', `/api/lanes?outcome=${outcome}&offers=last`, { token: tenant.owner })).body
+        .total
     for (const outcome of ['won', 'lost', 'pending', 'expired'])
       expect([outcome, await count(other, outcome)]).toEqual([outcome, await count(ours.tenant, outcome)])
     const insight = async (tenant: Sender) => {
