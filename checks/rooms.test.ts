@@ -388,11 +388,18 @@ describe.each(trees)('the folders of $root', ({ root, table, firstLines }) => {
         .filter((imported) => imported.startsWith(root) && folderOf(root, imported) !== '')
         .filter((imported) => !path.startsWith(root) || folderOf(root, imported) !== folderOf(root, path))
         .filter((imported) => !imported.endsWith('/index.ts'))
+        .filter((imported) => !(path === smallProcess.path && imported === smallProcess.imports))
         .map((imported) => `${path} imports ${imported}`),
     )
     expect(around).toEqual([])
   })
 })
+
+/** The one import of a room around its index.ts: this file runs in a process of its own, whose memory is limited. */
+const smallProcess = {
+  path: 'server/src/tables/workbook-main.ts',
+  imports: 'server/src/csv/vocabularies.ts',
+}
 
 test('a page of the dashboard imports no other page', () => {
   const order = Object.keys(dashboardFolders)

@@ -40,8 +40,8 @@ export const importColumnsMax = 1_000
 export const workbookBytesMax = 32 * 1024 * 1024
 /** Maximum size of a workbook's sheets, uncompressed: XML is about ten times as large as its compressed form. */
 export const workbookUnpackedBytesMax = 256 * 1024 * 1024
-/** Maximum length of the text of a sheet, in characters: half a million rows of 120. */
-export const workbookTextLengthMax = 64 * 1024 * 1024
+/** Maximum size of the text of a sheet: four hundred thousand rows of 120 bytes. The service holds it while its process ends. */
+export const workbookTextBytesMax = 48 * 1024 * 1024
 /**
  * What a workbook may become in memory. A file of 32 MiB has some 2.5 million cells and 1.2 million different texts; spreadsheet
  * programs write at most 65,490 styles and 16,384 columns.
@@ -61,10 +61,10 @@ export const workbookCellLengthMax = 256 * 1024
 /** Maximum processor time for one workbook. The largest of the usual kind takes five seconds. */
 export const workbookProcessorSecondsMax = 30
 /**
- * Maximum memory of the process that reads a workbook. The program has 110 MB of it. The largest workbook of the usual kind, with a
- * hundred thousand rows, needs 220 MB.
+ * Maximum memory of the process that reads a workbook. The program has 80 to 100 MB of it. The largest workbook of the usual kind,
+ * with a hundred thousand rows, needs 185 MB. The service itself has the file and the text of the sheet meanwhile.
  */
-export const workbookMemoryBytesMax = 256 * 1024 * 1024
+export const workbookMemoryBytesMax = 208 * 1024 * 1024
 /** Maximum nesting of the XML of a workbook. Spreadsheet programs write ten levels. */
 export const workbookDepthMax = 100
 /** The names of `importColumnsMax` columns. A character may need up to six bytes in JSON. */

@@ -34,7 +34,7 @@ async function read(changed: Record<string, string>): Promise<string> {
   const parts = Object.entries({ ...usual, ...changed })
   const zip = zipSync(Object.fromEntries(parts.map(([name, text]) => [name, Buffer.from(text)])))
   try {
-    const { lines } = await sheetText(zip, { unpackedBytesMax: 8_000_000, textLengthMax: 8_000_000 })
+    const { lines } = await sheetText(zip, { unpackedBytesMax: 8_000_000, textBytesMax: 8_000_000 })
     return lines.join('/')
   } catch (error) {
     if (error instanceof UnreadableWorkbook) return error.message

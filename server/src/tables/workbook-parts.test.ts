@@ -5,7 +5,7 @@ import { tablePieces } from './table-pieces.ts'
 import { UnreadableWorkbook } from './workbook-archive.ts'
 import { type SheetChoice, sheetText } from './workbook-rows.ts'
 
-const limits = { unpackedBytesMax: 4 * 1024 * 1024, textLengthMax: 1024 * 1024 }
+const limits = { unpackedBytesMax: 4 * 1024 * 1024, textBytesMax: 1024 * 1024 }
 
 const zip = (parts: Record<string, string>) =>
   zipSync(Object.fromEntries(Object.entries(parts).map(([name, text]) => [name, Buffer.from(text)])))
@@ -188,6 +188,6 @@ describe('a workbook that is not as it should be', () => {
   it('is an error and no wait if every row has a cell in the last column', async () => {
     const row = (number: number) => `<row r="${number}"><c r="XFD${number}"><v>1</v></c></row>`
     const many = sheet(Array.from({ length: 100 }, (_, at) => row(at + 1)).join(''))
-    expect(await problemOf(zip(partsOf(many)))).toContain('more than 1 million characters')
+    expect(await problemOf(zip(partsOf(many)))).toContain('more than 1 MiB of text')
   })
 })

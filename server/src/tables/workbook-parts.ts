@@ -112,7 +112,7 @@ async function readStrings(archive: Archive, part: string): Promise<string[]> {
       text.close(name)
       if (name !== 'si') return
       count.add()
-      strings.push(csvCell(textCell(text.read)))
+      strings.push(alone(csvCell(textCell(text.read))))
     },
     text: (piece) => text.add(piece),
   })
@@ -158,3 +158,6 @@ export function sheetNamed<Sheet extends { readonly name: string }>(
     `The workbook has no visible sheet "${name.slice(0, 60)}"; its sheets are ${names.join(', ')}.`,
   )
 }
+
+/** A text with memory of its own. A piece of a longer text would keep all of that, which is many times as long. */
+const alone = (text: string) => Buffer.from(text).toString()

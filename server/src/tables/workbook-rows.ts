@@ -30,8 +30,8 @@ export interface SheetFacts {
 export interface WorkbookLimits {
   /** Maximum size of all parts, uncompressed, in bytes. */
   readonly unpackedBytesMax: number
-  /** Maximum length of the text of the sheet, in characters. */
-  readonly textLengthMax: number
+  /** Maximum size of the text of the sheet. */
+  readonly textBytesMax: number
 }
 
 /** Which sheet of a workbook is read, and how. */
@@ -102,15 +102,15 @@ async function longestOf<One extends { readonly part: string }>(
 
 function linesOf(
   { rows, merges, hiddenRows, hiddenColumns }: Sheet,
-  { leavesOutHidden, textLengthMax }: { readonly leavesOutHidden: boolean; readonly textLengthMax: number },
+  { leavesOutHidden, textBytesMax }: { readonly leavesOutHidden: boolean; readonly textBytesMax: number },
 ): readonly (string | undefined)[] {
   repeatMerged(rows, merges)
   if (leavesOutHidden) leaveOut(rows, hiddenRows, hiddenColumns)
-  let length = rows.length
+  let bytes = rows.length
   rows.forEach((row) => {
-    length += row.length
+    bytes += Buffer.byteLength(row)
   })
-  if (length > textLengthMax) throw tooLong(textLengthMax)
+  if (bytes > textBytesMax) throw tooLong(textBytesMax)
   return rows
 }
 

@@ -43,7 +43,7 @@ export async function readSheet(
   archive: Archive,
   part: string,
   book: Book,
-  limits: { readonly textLengthMax: number; readonly rowsMax?: number },
+  limits: { readonly textBytesMax: number; readonly rowsMax?: number },
 ): Promise<Sheet> {
   const reader = new SheetReader(book, limits)
   await archive.read(part, reader)
@@ -52,7 +52,7 @@ export async function readSheet(
 
 class SheetReader implements ElementReader {
   readonly #book: Book
-  readonly #textLengthMax: number
+  readonly #textBytesMax: number
   readonly #rowsMax: number
   readonly #rows: string[] = []
   readonly #merges: Range[] = []
@@ -65,7 +65,7 @@ class SheetReader implements ElementReader {
     columns: new Count('columns'),
   }
   readonly #unresolved = { count: 0, cells: [] as string[] }
-  #length = 0
+  #bytes = 0
   #rowsSeen = 0
   #row = -1
   #isHidden = false
@@ -82,14 +82,14 @@ class SheetReader implements ElementReader {
 
   constructor(
     book: Book,
-    { textLengthMax, rowsMax }: { readonly textLengthMax: number; readonly rowsMax?: number },
+    { textBytesMax, rowsMax }: { readonly textBytesMax: number; readonly rowsMax?: number },
   ) {
     this.#book = book
-    this.#textLengthMax = textLengthMax
+    this.#textBytesMax = textBytesMax
     this.#rowsMax = rowsMax ?? Number.POSITIVE_INFINITY
   }
 
-  readonly isDone = () => this.#rowsSeen >= this.#rowsMax && this.#length > 0
+  readonly isDone = () => this.#rowsSeen >= this.#rowsMax && this.#bytes > 0
 
   readonly open = (name: string, attributes: Readonly<Record<string, string>>) => {
     if (this.#inCell) this.#openInCell(name)
@@ -148,8 +148,8 @@ class SheetReader implements ElementReader {
     const text = this.#cells.join(',')
     if (text === '') return
     if (this.#isHidden) this.#hiddenRows.push(this.#row)
-    this.#length += text.length + 1
-    if (this.#length > this.#textLengthMax) throw tooLong(this.#textLengthMax)
+    this.#bytes += Buffer.byteLength(text) + 1
+    if (this.#bytes > this.#textBytesMax) throw tooLong(this.#textBytesMax)
     this.#rows[this.#row] = text
   }
 
@@ -270,8 +270,8 @@ function outside(what: string): UnreadableWorkbook {
 }
 
 /** The refusal of a sheet with too much text. */
-export function tooLong(lengthMax: number): UnreadableWorkbook {
+export function tooLong(bytesMax: number): UnreadableWorkbook {
   return new UnreadableWorkbook(
-    `The sheet has more than ${lengthMax / 1024 / 1024} million characters. Split it into several files.`,
+    `The sheet has more than ${bytesMax / 1024 / 1024} MiB of text. Split it into several files.`,
   )
 }

@@ -7,7 +7,7 @@ import { tablePieces } from './table-pieces.ts'
 import { UnreadableWorkbook } from './workbook-archive.ts'
 import { sheetText } from './workbook-rows.ts'
 
-const limits = { unpackedBytesMax: 4 * 1024 * 1024, textLengthMax: 1024 * 1024 }
+const limits = { unpackedBytesMax: 4 * 1024 * 1024, textBytesMax: 1024 * 1024 }
 
 function bytesOf(sheets: Record<string, WorkSheet>, change: (workbook: WorkBook) => void = () => {}) {
   const workbook = utils.book_new()
@@ -150,7 +150,7 @@ describe('a workbook that cannot be read', () => {
   it('is refused if its sheet has too much text', async () => {
     const long = 'x'.repeat(30_000)
     const bytes = bytesOf({ S: sheetOf(Array.from({ length: 40 }, () => [long])) })
-    expect(await problemOf(bytes)).toContain('more than 1 million characters')
+    expect(await problemOf(bytes)).toContain('more than 1 MiB of text')
   })
 
   it('is an error of the file, and the service goes on', { tags: 'long' }, async () => {

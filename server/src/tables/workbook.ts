@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 import {
   workbookMemoryBytesMax,
   workbookProcessorSecondsMax,
-  workbookTextLengthMax,
+  workbookTextBytesMax,
   workbookUnpackedBytesMax,
 } from '#contract/limits.ts'
 import { type ReadingTurn, readingTurn, TurnEnded } from '../runtime/index.ts'
@@ -18,7 +18,7 @@ import type { SheetFacts } from './workbook-rows.ts'
 export type SheetBytes = SheetFacts & { readonly text: Uint8Array }
 
 /** The heap of the process that reads a workbook. It is only a part of its memory, so the process watches the whole, too. */
-const heapMaxMb = 128
+const heapMaxMb = 96
 /** The memory for the newest objects. Nearly all live as long as one row, so more would not save time. */
 const newestMaxMb = 2
 /** The maximum length of the first line of the answer: the names of a thousand sheets. */
@@ -43,7 +43,7 @@ export async function readWorkbook(
   const question: WorkbookQuestion = {
     bytes,
     choice,
-    limits: { unpackedBytesMax: workbookUnpackedBytesMax, textLengthMax: workbookTextLengthMax },
+    limits: { unpackedBytesMax: workbookUnpackedBytesMax, textBytesMax: workbookTextBytesMax },
   }
   const most: ProcessLimits = {
     residentBytes: workbookMemoryBytesMax,
