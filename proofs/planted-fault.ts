@@ -76,8 +76,8 @@ export const faults = {
   /** Transactions of all brokerages share one queue, and one brokerage may use all connections. */
   'one queue for all brokerages': {
     file: '/server/src/database/session/fair-connections.ts',
-    text: 'lend(owner: Owner): Promise<Lent> {\n',
-    instead: 'lend(_: Owner, owner: Owner = null): Promise<Lent> {\n',
+    text: 'lend(tenant: TenantId | null): Promise<Lent> {\n',
+    instead: 'lend(_: TenantId | null, tenant: TenantId | null = null): Promise<Lent> {\n',
   },
   /** The whole decompressed file is in memory. */
   'files are decompressed as a whole': {

@@ -127,13 +127,6 @@ function liveToken(row: NonNullable<Awaited<ReturnType<typeof findLiveServiceTok
   }
 }
 
-function serviceCaller(tenant: TenantId, { userId, tokenId, scopes, sandboxOf }: LiveToken): ServiceCaller {
-  return { kind: 'service', tenant, sharesOf: shareOf(tenant, sandboxOf), userId, tokenId, scopes }
-}
-
-const shareOf = (tenant: TenantId, sandboxOf: number | null) =>
-  sandboxOf === null ? tenant : tenantId(sandboxOf)
-
 /** How often "last used" is written. It helps people to clean up keys, so five minutes are precise enough. */
 const lastUsedGrainMs = 300_000
 
@@ -197,7 +190,8 @@ class CachedCallers implements Callers {
       })
     return andThen(live, (token) => {
       this.#noteUse(tenant, token, now, network)
-      return serviceCaller(tenant, token)
+      const { userId, tokenId, scopes, sandboxOf } = token
+      return { kind: 'service', tenant, sharesOf: this.#shareOf(tenant, sandboxOf), userId, tokenId, scopes }
     })
   }
 
@@ -227,13 +221,20 @@ class CachedCallers implements Callers {
     return {
       kind: 'dashboard',
       tenant,
-      sharesOf: shareOf(tenant, session.sandbox_of),
+      sharesOf: this.#shareOf(tenant, session.sandbox_of),
       userId: session.user_id,
       role: session.role,
       sessionId: claims.jti,
       sessionExpiresAt: session.expires_at,
       tokenExpiresAtSeconds: claims.exp,
     }
+  }
+
+  #shareOf(tenant: TenantId, sandboxOf: number | null): TenantId {
+    if (sandboxOf === null) return tenant
+    const brokerage = tenantId(sandboxOf)
+    this.#parts.database.shares.join(tenant, brokerage)
+    return brokerage
   }
 
   async liveSecrets(tenant: TenantId, now: number): Promise<LiveSecret[]> {

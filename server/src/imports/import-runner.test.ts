@@ -23,7 +23,7 @@ vi.mock('./save-rows.ts', async (original) => {
   }
 })
 
-test('a file takes memory as it arrives, one file per brokerage, until it is imported', async () => {
+test('a file takes memory as it arrives, one file and one import per brokerage, until it is imported', async () => {
   const ownDatabase = await testDatabase()
   const database = await openDatabase({ connection: ownDatabase.service, deadlines: testDeadlines })
   const log = pino({ level: 'silent' })
@@ -50,6 +50,11 @@ test('a file takes memory as it arrives, one file per brokerage, until it is imp
   runner.release(place)
   expect(runner.counts().bytesHeld).toBe(400)
   expect(runner.reserve(ours, 113)).toBe('share')
+  const testBrokerage = tenantId(10)
+  database.shares.join(testBrokerage, ours)
+  runner.start(testBrokerage, 1, [Buffer.alloc(100)], { map: undefined, dryRun: false, bytesTotal: 100 })
+  expect(runner.counts()).toMatchObject({ running: 1, waiting: 1, bytesHeld: 500 })
+  expect(runner.reserve(ours, 13)).toBe('share')
   await runner.drain()
   expect(runner.reserve(ours, 512)).toEqual(expect.any(Number))
   await database.close()

@@ -28,8 +28,6 @@ export interface ImportOptions {
   readonly workbook?: TableFile['workbook']
   /** What `openImport` has seen in the file. */
   readonly seen?: SeenInFile
-  /** The brokerage whose share of the memory the file takes; without it, that of the import. */
-  readonly sharesOf?: TenantId
 }
 
 /** The share of the brokerage is in use, or the memory of all. */
@@ -116,9 +114,9 @@ interface RunnerParts {
 }
 
 /**
- * Runs imports and undos in the background: one per tenant at a time. They take turns by batches; imports beyond `runningMax` wait
- * in order of arrival. An undo whose process died is resumed by any instance; with `resumeEveryMs` null, this instance does not
- * look for them.
+ * Runs imports and undos in the background: one at a time per brokerage, with its test brokerage. They take turns by batches; imports
+ * beyond `runningMax` wait in order of arrival. An undo whose process died is resumed by any instance; with `resumeEveryMs` null, this
+ * instance does not look for them.
  */
 export function importRunner(
   parts: RunnerParts,
@@ -183,14 +181,13 @@ class BackgroundImports implements ImportRunner {
     const bytes = file.reduce((sum, piece) => sum + piece.length, 0)
     const kind = options.bytesTotal > this.#options.shortBytesMax ? 'long' : 'short'
     const work = () => this.#import(tenant, importId, file, options)
-    this.#enqueue({ tenant, sharesOf: options.sharesOf ?? tenant, importId, bytes, kind, work })
+    this.#enqueue({ tenant, importId, bytes, kind, work })
   }
 
   startUndo(tenant: TenantId, importId: number): void {
     if (this.#held().some((one) => one.tenant === tenant && one.importId === importId)) return
     this.#enqueue({
       tenant,
-      sharesOf: tenant,
       importId,
       bytes: 0,
       kind: 'undo',
@@ -235,8 +232,8 @@ class BackgroundImports implements ImportRunner {
     return this.#bytesHeld() + bytes > most ? 'full' : null
   }
 
-  #enqueue(job: Waiting): void {
-    this.#waiting.push(job)
+  #enqueue(job: Omit<Waiting, 'sharesOf'>): void {
+    this.#waiting.push({ ...job, sharesOf: this.#parts.database.shares.of(job.tenant) })
     this.#startNext()
   }
 
@@ -244,8 +241,8 @@ class BackgroundImports implements ImportRunner {
     for (;;) {
       const running = [...this.#running.keys()]
       const index = this.#waiting.findIndex(
-        ({ tenant, kind }) =>
-          running.every((one) => one.tenant !== tenant) &&
+        ({ sharesOf, kind }) =>
+          running.every((one) => one.sharesOf !== sharesOf) &&
           running.filter((one) => one.kind === kind).length < runningMax[kind],
       )
       const [next] = index < 0 ? [] : this.#waiting.splice(index, 1)

@@ -86,6 +86,20 @@ test('a brokerage runs four transactions at once, further ones follow in order, 
   await close()
 })
 
+test('a test brokerage runs its transactions in the share of its brokerage', async () => {
+  const { database, started, startAll, end, close } = await transactionsOn(20, 2)
+  database.shares.join(theirs, ours)
+  startAll(ours, ['one', 'two'])
+  await eventually(() => started.length).toBe(2)
+  startAll(theirs, ['of the test brokerage'])
+  await untilWaiting(database, 1)
+  startAll(tenantId(9), ['other'])
+  await eventually(() => started.at(-1)).toBe('other')
+  end('one')
+  await eventually(() => started.at(-1)).toBe('of the test brokerage')
+  await close()
+})
+
 test('when all connections are in use, a brokerage waits for at most one call of the brokerage with the longest queue', async () => {
   const { database, started, start, startAll, end, close } = await transactionsOn(2)
   startAll(ours, ['one', 'two', 'three', 'four', 'five'])

@@ -17,7 +17,7 @@ const perBrokerageUsual = 4
 /** Requests of one brokerage that may wait for a connection. Further ones are refused at once. */
 export const waitingPerBrokerageMax = 128
 
-/** The brokerage that a transaction belongs to; null before a brokerage is known. */
+/** The brokerage whose share a transaction takes; null before a brokerage is known. */
 type Owner = TenantId | null
 
 /** A connection of the pool. Its borrower must return it in one of the two ways. */
@@ -32,7 +32,15 @@ export interface Lent {
   releaseAfterRollback(failure: unknown): void
 }
 
+/** Whose share of the process the work of a test brokerage takes. */
+export interface Shares {
+  /** From now on, a test brokerage has one share with its brokerage. It is called whenever a credential shows the two. */
+  join(testBrokerage: TenantId, brokerage: TenantId): void
+  of(tenant: TenantId): TenantId
+}
+
 export interface FairConnections {
+  readonly shares: Shares
   /**
    * Lends a connection within the deadline of the current request.
    *
@@ -40,7 +48,7 @@ export interface FairConnections {
    * @throws ProcessUnavailable if other requests had all connections, or this process was too busy to open one
    * @throws DatabaseUnavailable if no connection is free or can be opened in time
    */
-  lend(owner: Owner): Promise<Lent>
+  lend(tenant: TenantId | null): Promise<Lent>
   /** Callers that wait for a connection. */
   waiting(): number
 }
@@ -61,10 +69,10 @@ interface Queue {
  * Lends the connections of a pool fairly. Each brokerage has its own queue, first come, first served. A free connection
  * goes to the next queue in rotation, so a brokerage with hundreds of waiting calls delays the others by one call at
  * most. A brokerage has up to `perBrokerage` transactions at once. At most half of them may be background work (imports,
- * backtests, events), and background work takes at most half of all connections.
+ * backtests, events), and background work takes at most half of all connections. A test brokerage is in the queue of its brokerage.
  *
- * A transaction must not open another transaction of the same brokerage and wait for it: enough of those at once would
- * deadlock until their deadlines pass.
+ * A transaction must not open another transaction of the same brokerage or its test brokerage and wait for it: enough of those at
+ * once would deadlock until their deadlines pass. What works on both, such as making a test brokerage, opens one after the other.
  */
 export function fairConnections(
   pool: pg.Pool,
@@ -83,6 +91,7 @@ class FairPool implements FairConnections {
   readonly #backgroundMax: number
   /** In rotation: the queue that was served last is at the end. */
   readonly #queues = new Map<Owner, Queue>()
+  readonly #brokerages = new Map<TenantId, TenantId>()
   #running = 0
   #background = 0
   /** Transactions that the database has committed, since the start. */
@@ -99,7 +108,15 @@ class FairPool implements FairConnections {
     this.#backgroundMax = Math.max(1, Math.floor(max / 2))
   }
 
-  lend(owner: Owner): Promise<Lent> {
+  readonly shares: Shares = {
+    join: (testBrokerage, brokerage) => {
+      if (testBrokerage !== brokerage) this.#brokerages.set(testBrokerage, brokerage)
+    },
+    of: (tenant) => this.#brokerages.get(tenant) ?? tenant,
+  }
+
+  lend(tenant: TenantId | null): Promise<Lent> {
+    const owner = tenant === null ? null : this.shares.of(tenant)
     // Work without a brokerage, such as the readiness check, waits for a shorter time.
     return waitWithinDeadline((leftMs) =>
       this.#lendWithin(owner, owner === null ? Math.min(leftMs, this.#deadlines.connectionMs) : leftMs),

@@ -6,7 +6,7 @@ import { askChangedTenants, type ChangedTenants } from './changed-tenants.ts'
 import { ask, entering, settingTimeouts, type Timeouts, timeoutsNow } from './connection.ts'
 import { DatabaseUnavailable, isTimeout, translated } from './database-failures.ts'
 import { type Deadlines, usualDeadlines } from './deadlines.ts'
-import { type FairConnections, fairConnections } from './fair-connections.ts'
+import { type FairConnections, fairConnections, type Shares } from './fair-connections.ts'
 import { type CallInTenant, functionCalls } from './function-calls.ts'
 import { type Identifiers, identifiers } from './identifiers.ts'
 import { RequestDeadline, withDeadline } from './request-deadline.ts'
@@ -33,6 +33,7 @@ export interface Database {
   readonly deadlines: Deadlines
   readonly identifiers: Identifiers
   readonly kind: DatabaseKind
+  readonly shares: Shares
   /** Runs `work` in one transaction that sees the rows of one tenant only, and commits it. */
   inTenant<T>(tenant: TenantId, work: (transaction: TenantTransaction) => Promise<T>): Promise<T>
   /**
@@ -161,6 +162,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
     deadlines,
     identifiers: kind.identifiers,
     kind,
+    shares: connections.shares,
     inTenant,
     callInTenant: functionCalls({ connections, deadlines, roleMs, isDistributed, onVersions, writes }),
     outsideTenants,

@@ -287,7 +287,6 @@ async function begin(
         bytesTotal: csv.bytesTotal,
         workbook: csv.workbook,
         seen,
-        sharesOf: call.caller.sharesOf,
       })
     })
   return { answer: importAnswer(row), isNew }

@@ -149,7 +149,7 @@ test('uploads that declare much and send nothing do not refuse the files of othe
   for (const one of sent) await hangUp(one)
 })
 
-test('a test brokerage has one place for files with its brokerage', async () => {
+test('a test brokerage has one place for files, and one share of connections, with its brokerage', async () => {
   const of = await makeIntegration(app)
   const { body: session } = await call(app, 'POST', '/api/sandbox/session', {
     token: of.tenant.owner,
@@ -161,6 +161,7 @@ test('a test brokerage has one place for files with its brokerage', async () => 
   const sent = begun(of, createImport, quotes)
   await once(sent, 'continue')
   expect((await answerTo(sandbox, loadMarketFile, rates)).status).toBe(409)
+  expect(app.database.shares.of(session.tenant.id)).toBe(of.tenant.id)
   expect((await answerTo(signed, pushMarketFile, rates)).status).toBe(409)
   await hangUp(sent)
   expect((await answerTo(sandbox, loadMarketFile, rates)).status).toBe(200)
