@@ -152,6 +152,27 @@ test('a long workbook begins again after the small ones of others, only so often
   expect(await Promise.all([long, last])).toEqual(['long', 'last'])
 })
 
+test('a small workbook gives way to the one of a brokerage that has used a turn less', async () => {
+  const { read, started, end } = reader()
+  const before = read(1, 'before', workbook())
+  await setImmediate()
+  await end('before', { used: firstWorkbookTurnMs })
+  await before
+  const again = read(1, 'again', workbook())
+  await setImmediate()
+  const other = read(2, 'other', workbook())
+  await setImmediate()
+  expect(started.splice(0)).toEqual(['before', 'again', 'other'])
+  // Not to one that has used nearly as much, nor to others of its own brokerage.
+  await end('other', { used: 10 })
+  await setImmediate()
+  const all = [read(2, 'other again', workbook()), read(1, 'own', workbook())]
+  await setImmediate()
+  expect(started).toEqual(['again'])
+  for (const name of ['again', 'other again', 'own']) await end(name)
+  await Promise.all([again, other, ...all])
+})
+
 test('a long workbook does not give way to texts, to other long ones, or to a brokerage that has used up its time', async () => {
   const { read, started, end } = reader()
   const spent = read(2, 'spent', workbook())

@@ -64,8 +64,8 @@ interface Running {
  *   a small text never for a large one.
  * - The next file is the one of the brokerage that has used the least of its share of reading time. Among equals, the smallest is next.
  * - A brokerage that has used up its share waits, also if no one else does, because reading takes processor time from requests.
- * - A small workbook ends its first turn soon. If it needs longer, it waits for a long turn. Workbooks of others that come during a
- *   long turn do not wait for its end: the workbook begins again after them.
+ * - A small workbook ends its first turn soon. If it needs longer, it waits for a long turn. Small workbooks of others that come during
+ *   a long turn, or during the turn of a brokerage that has used more, do not wait for its end: the workbook begins again after them.
  */
 export function fileTurns(monotonic: () => number = () => performance.now()): FileTurns {
   return new Turns(monotonic)
@@ -141,12 +141,17 @@ class Turns implements FileTurns {
     return promise
   }
 
-  /** Interrupts the long workbook of another brokerage for a small one. It begins again later, and each only so often. */
+  /**
+   * For a small workbook, interrupts the workbook of another brokerage that is long, or whose brokerage has used a turn more. It begins
+   * again later, and each only so often.
+   */
   #interruptFor(job: Job): void {
-    if (job.kind !== 'workbook' || job.isLong || this.#shareOf(job.brokerage).leftMs <= 0) return
+    const left = ({ brokerage }: Job) => this.#shareOf(brokerage).leftMs
+    if (job.kind !== 'workbook' || job.isLong || left(job) <= 0) return
     for (const { job: other, interruption } of this.#running) {
-      const mayWait = other.kind === 'workbook' && other.isLong && other.restarts < fileRestartsMax
-      if (mayWait && other.brokerage !== job.brokerage) interruption.abort()
+      const mayWait = other.isLong || left(job) - left(other) >= firstWorkbookTurnMs
+      if (other.kind !== 'workbook' || other.brokerage === job.brokerage || !mayWait) continue
+      if (other.restarts < fileRestartsMax) interruption.abort()
     }
   }
 
