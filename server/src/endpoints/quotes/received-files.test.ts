@@ -1,5 +1,7 @@
+import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { type ClientRequest, request } from 'node:http'
+import { utils, write } from '@e965/xlsx'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import type { Endpoint } from '#contract/endpoint.ts'
 import { createImport, integrationCreateImport } from '#contract/imports.ts'
@@ -23,6 +25,19 @@ vi.mock('#contract/limits.ts', async (original) => ({
     return waiting.max
   },
 }))
+
+/** The processes that read workbooks, which are stopped at their start while `stops` is true. */
+const processes = vi.hoisted(() => ({ stops: false, started: [] as ChildProcess[] }))
+vi.mock('node:child_process', async (original) => {
+  const real = await original<typeof import('node:child_process')>()
+  const spawn = (...given: Parameters<typeof real.spawn>) => {
+    const child = real.spawn(...given)
+    processes.started.push(child)
+    if (processes.stops) child.kill('SIGSTOP')
+    return child
+  }
+  return { ...real, spawn }
+})
 
 let app: TestApp
 /** Called before the next transaction of a brokerage, which waits for its promise. */
@@ -165,6 +180,23 @@ test('a test brokerage has one place for files, and one share of connections, wi
   expect((await answerTo(signed, pushMarketFile, rates)).status).toBe(409)
   await hangUp(sent)
   expect((await answerTo(sandbox, loadMarketFile, rates)).status).toBe(200)
+})
+
+test('the process that reads a workbook ends when the caller hangs up', async () => {
+  const book = utils.book_new()
+  utils.book_append_sheet(book, utils.aoa_to_sheet([['Origin', 'Destination', 'Rate']]), 'S')
+  const file: Buffer = write(book, { type: 'buffer' })
+  const of = await makeIntegration(app)
+  processes.stops = true
+  const sent = begun(of, createImport, '', file.length)
+  await once(sent, 'continue')
+  sent.end(file)
+  await expect.poll(() => processes.started.length).toBe(1)
+  processes.stops = false
+  const [child] = processes.started as [ChildProcess]
+  await hangUp(sent)
+  await expect.poll(() => child.signalCode).toBe('SIGKILL')
+  expect((await answerTo(of, loadMarketFile, rates)).status).toBe(200)
 })
 
 test('503: a file is asked to come back when too many are waiting to be read', async () => {
