@@ -90,7 +90,7 @@ export const listIntegrationCalls = endpoint({
     calls: Type.Array(IntegrationCall),
     updates_not_applied: Type.Integer({
       description:
-        'Number of logged shipment updates that were answered with 200 and not applied, whatever the filter',
+        'Number of logged calls with shipment updates that were accepted and not applied, whatever the filter',
     }),
     next_cursor: nullable(Type.String()),
   }),

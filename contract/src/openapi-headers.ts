@@ -75,7 +75,7 @@ export const responseHeaders = {
     'true',
   ),
   LanewiseUpdate: header(
-    `Present only if updated is false: nothing of this update was applied. The reason is ${notAppliedReasons.join(' or ')}: newer signed values remain, or the body had only lane_ref`,
+    `Present only if updated is false: nothing of this update was applied. The reason is ${notAppliedReasons.join(' or ')}: newer signed values remain, or the update only names its quote. For a call with many updates, items is how many of them were not applied for that reason; ${notAppliedReasons[0]} comes first`,
     notAppliedHeader('older-signature')['Lanewise-Update'],
   ),
   WwwAuthenticate: header('How to authenticate', 'Bearer realm="integrations"'),

@@ -30,6 +30,7 @@ export const pushShipmentUpdates = endpoint({
   body: Type.Object({ updates: pushedItems(bulkShipmentUpdate, 'shipment updates') }),
   itemsOf: 'updates',
   status: 200,
+  mayNotApply: true,
   answer: Type.Object({
     applied: Type.Integer({ description: 'Items whose updated is true' }),
     failed: pushCounts.failed,

@@ -84,8 +84,8 @@ export function IntegrationLog() {
       </Group>
       {calls.data !== undefined && calls.data.updates_not_applied > 0 && (
         <Text size="sm">
-          Shipment updates that were accepted and not applied: {count(calls.data.updates_not_applied)}. Often
-          a clock was ahead when an earlier update was signed.
+          Calls with shipment updates that were accepted and not applied:{' '}
+          {count(calls.data.updates_not_applied)}. Often a clock was ahead when an earlier update was signed.
         </Text>
       )}
       <Calls answer={calls} isFiltered={Boolean(outcome ?? operation ?? tokenId)} go={go} before={before} />

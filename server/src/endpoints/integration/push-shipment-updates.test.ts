@@ -133,6 +133,42 @@ describe('200', () => {
     expect((await quoteOf(ours, lane_ref)).customer_rate).toBe(2200)
   })
 
+  test('the header counts the updates that were not applied, also when the call is repeated', async () => {
+    const ours = await makeIntegration(app)
+    const refs = []
+    for (let nth = 0; nth < 4; nth++) refs.push((await makeQuote(app, ours.tenant)).lane_ref)
+    const at = seconds()
+    const applied = await push(
+      ours,
+      refs.slice(0, 2).map((lane_ref) => ({ lane_ref, customer_rate: 2200 })),
+      at,
+    )
+    expect([applied.body.applied, applied.headers.get('Lanewise-Update')]).toEqual([2, null])
+    const mixed = [
+      ...refs.slice(0, 3).map((lane_ref) => ({ lane_ref, customer_rate: 2100 })),
+      { lane_ref: refs[3] },
+      { lane_ref: 'unknown', customer_rate: 1 },
+      { lane_ref: refs[3], customer_rate: 'wrong' },
+    ]
+    for (let nth = 0; nth < 2; nth++) {
+      const { body, headers } = await push(ours, mixed, at - 60)
+      expect([body.applied, body.failed]).toEqual([1, 2])
+      expect(headers.get('Lanewise-Update')).toBe('not-applied; reason=older-signature; items=2')
+    }
+    const empty = await push(ours, [{ lane_ref: refs[3] }, { lane_ref: 'unknown' }], at)
+    expect(empty.headers.get('Lanewise-Update')).toBe('not-applied; reason=nothing-to-apply; items=1')
+    await app.settle()
+    const log = await call(app, 'GET', '/api/integration-calls?outcome=not_applied', {
+      token: ours.tenant.owner,
+    })
+    expect(log.body.calls.map((one: { detail: string }) => one.detail)).toEqual([
+      'Not applied: 1 of 2 updates, because they only name their quotes.',
+      ...Array(2).fill(
+        'Not applied: 2 of 6 updates, because their quotes have values with a newer signature.',
+      ),
+    ])
+  })
+
   test('the quote of another brokerage is a 404 of its item', async () => {
     const [ours, theirs] = [await makeIntegration(app), await makeIntegration(app)]
     const { lane_ref } = await makeQuote(app, theirs.tenant)

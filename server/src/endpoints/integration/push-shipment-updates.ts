@@ -1,6 +1,7 @@
 import type { Static } from 'typebox'
 import type { AnswerOf } from '#contract/endpoint.ts'
 import { bulkShipmentUpdate, pushShipmentUpdates } from '#contract/push-shipment-updates.ts'
+import { type NotAppliedReason, notAppliedHeader, notAppliedReasons } from '#contract/update-header.ts'
 import {
   type ChangingQuote,
   quoteChanges as changes,
@@ -8,7 +9,7 @@ import {
   type RecordedUpdate,
 } from '../../database/queries/index.ts'
 import type { TenantTransaction } from '../../database/schema/index.ts'
-import { type ServedEndpoint, serve } from '../endpoint-call.ts'
+import { Reply, type ServedEndpoint, serve } from '../endpoint-call.ts'
 import {
   type CheckedItem,
   itemChecker,
@@ -20,7 +21,7 @@ import {
   unknownQuote,
   type WithQuote,
 } from './pushed-items.ts'
-import { decideUpdate, type UpdateFields, updateErrors } from './shipment-update.ts'
+import { decideUpdate, notAppliedReason, type UpdateFields, updateErrors } from './shipment-update.ts'
 
 type Update = Static<typeof bulkShipmentUpdate>
 type Result = Exclude<AnswerOf<typeof pushShipmentUpdates>['results'][number], RefusedItem>
@@ -97,10 +98,36 @@ export const pushShipmentUpdatesEndpoint: ServedEndpoint = serve(
     const results = await pushItems<CheckedItem<Update>, Result>(checked, by, parts, (transaction, valid) =>
       applyHundred(transaction, valid, by, parts.config.staleWrites),
     )
-    return {
+    const answer = {
       applied: results.filter((result) => 'updated' in result && result.updated).length,
       failed: results.filter(({ status }) => status !== 200).length,
       results,
     }
+    return notAppliedReply(answer, checked)
   },
 )
+
+const whyNotApplied: Readonly<Record<NotAppliedReason, string>> = {
+  'older-signature': 'their quotes have values with a newer signature',
+  'nothing-to-apply': 'they only name their quotes',
+}
+
+/** The answer, with the header and the remark that say how many updates were accepted and not applied. */
+function notAppliedReply(
+  answer: AnswerOf<typeof pushShipmentUpdates>,
+  checked: readonly CheckedItem<Update>[],
+): Reply<AnswerOf<typeof pushShipmentUpdates>> {
+  const reasons = answer.results.flatMap((result, nth) => {
+    const sent = checked[nth]
+    const isLeft = sent !== undefined && 'updated' in result && !result.updated
+    return isLeft ? [notAppliedReason(fieldsOf(sent.item))] : []
+  })
+  const reason = notAppliedReasons.find((one) => reasons.includes(one))
+  if (reason === undefined) return new Reply(answer, {})
+  const items = reasons.filter((one) => one === reason).length
+  return new Reply(
+    answer,
+    notAppliedHeader(reason, items),
+    `Not applied: ${items} of ${checked.length} updates, because ${whyNotApplied[reason]}.`,
+  )
+}

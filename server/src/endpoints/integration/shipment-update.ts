@@ -185,6 +185,11 @@ function carriesNothing(body: UpdateFields): boolean {
   return body.cancelled !== true && Object.keys(carriedFields(body)).length === 0
 }
 
+/** Why an update with the result `updated: false` was not applied. */
+export function notAppliedReason(body: UpdateFields): NotAppliedReason {
+  return carriesNothing(body) ? 'nothing-to-apply' : 'older-signature'
+}
+
 /**
  * A repeated request gets its stored answer. Otherwise the quote is found by its ref, the update is merged, and the quote,
  * its change and the update are saved in one commit. The next read uses the new facts.
@@ -202,6 +207,6 @@ export const shipmentUpdateEndpoint = serve(shipmentUpdate, async ({ caller, bod
   const result = { status: 'ok' as const, lane_id: answer.quoteId, updated: answer.updated }
   const replayed: Readonly<Record<string, string>> = answer.replayed ? { 'Idempotent-Replayed': 'true' } : {}
   if (answer.updated) return new Reply(result, replayed)
-  const reason = carriesNothing(body) ? 'nothing-to-apply' : 'older-signature'
+  const reason = notAppliedReason(body)
   return new Reply(result, { ...replayed, ...notAppliedHeader(reason) }, notAppliedRemarks[reason])
 })
