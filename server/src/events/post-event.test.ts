@@ -5,8 +5,9 @@ import { createServer } from 'node:net'
 import { getCACertificates, setDefaultCACertificates, type TLSSocket } from 'node:tls'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { answerWith, type EventReceiver, eventReceiver } from '#testing/event-receiver.ts'
+import { nameServer } from '#testing/name-server.ts'
 import { allowedPrivate } from '../security/index.ts'
-import { type LookUp, postEvent } from './post-event.ts'
+import { type LookUp, lookUpThrough, postEvent } from './post-event.ts'
 
 const sent = { headers: { 'Content-Type': 'application/json', 'webhook-id': 'e1' }, body: '{"type":"é"}' }
 const loopback = allowedPrivate(['127.0.0.1'])
@@ -79,6 +80,23 @@ describe('a request', () => {
       setTimeout(() => response.destroy(), 20)
     }
     expect(await post()).toMatchObject({ status: 202, text: 'half' })
+  })
+
+  test('an answer that is no answer to a request ends it: another protocol, headers of 200 kB, no HTTP', async () => {
+    const ends = []
+    for (const bytes of [
+      'HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: Upgrade\r\n\r\n',
+      `HTTP/1.1 200 OK\r\nX: ${'x'.repeat(200_000)}\r\n\r\n`,
+      '220 mail.example.com ready\r\n',
+    ]) {
+      receiver.answer = (response) => response.socket?.end(bytes)
+      ends.push(await post())
+    }
+    expect(ends.map(({ status, failure }) => [status, failure])).toEqual([
+      [101, 'The receiver changed the protocol instead of answering.'],
+      [null, 'The request failed (HPE_HEADER_OVERFLOW).'],
+      [null, 'The request failed (HPE_INVALID_CONSTANT).'],
+    ])
   })
 
   test('a failed connection reports why', async () => {
@@ -216,5 +234,37 @@ dxxJqInlLGyqPNp52Ir1PwsdbWGady6+gq1K+CnNRP3rIZQvZgGIJHht
       status: null,
       failure: 'The certificate is for another host name.',
     })
+  })
+
+  test('a name server is asked for each request, and whatever it answers then, only allowed addresses are reached', async () => {
+    setDefaultCACertificates([...getCACertificates('bundled'), certificate])
+    const name = 'hooks.example.com'
+    const dns = await nameServer()
+    try {
+      const posted = async (...addresses: string[]) => {
+        dns.addresses.set(name, addresses)
+        const { status, failure } = await postEvent(`https://${name}:${port}/`, sent, {
+          allowed: loopback,
+          lookUp: lookUpThrough([dns.address]),
+        })
+        return status ?? failure
+      }
+      const notPublic =
+        'The host name resolves to an address that is not on the public internet, or its port is not 443.'
+      const internal = ['10.0.0.1', '169.254.169.254', '0:0:0:0:0:0:0:1', '0:0:0:0:0:ffff:a00:1']
+      for (const other of internal) {
+        expect(await posted('127.0.0.1')).toBe(200)
+        expect(await posted(other), other).toBe(notPublic)
+        expect(await posted('127.0.0.1', other), other).toBe(notPublic)
+      }
+      expect(await posted()).toBe('The host name has no address.')
+      const asked = 3 * internal.length + 1
+      expect(dns.questions.toSorted()).toEqual([
+        ...Array(asked).fill(`${name} A`),
+        ...Array(asked).fill(`${name} AAAA`),
+      ])
+    } finally {
+      dns.close()
+    }
   })
 })

@@ -21,17 +21,22 @@ export type LookUp = (target: OutboundTarget) => Promise<readonly string[]>
  * Resolves through the name servers instead of the operating system. The system's lookups share four threads with other
  * work of the process, and an unresponsive name server would block them. Names of private networks are resolved by the
  * system, which alone may know them.
+ *
+ * @param servers the name servers; null: those of the system
  */
-export const systemLookUp: LookUp = async ({ host, isAllowedByName }) => {
-  if (isIP(host) !== 0) return [host]
-  if (isAllowedByName) return (await lookup(host, { all: true })).map(({ address }) => address)
-  const resolver = new Resolver({ timeout: 3_000, tries: 2 })
-  const found = await Promise.allSettled([resolver.resolve4(host), resolver.resolve6(host)])
-  const addresses = found.flatMap((one) => (one.status === 'fulfilled' ? one.value : []))
-  const failed = found.find((one) => one.status === 'rejected')
-  if (addresses.length === 0 && failed !== undefined) throw failed.reason
-  return addresses
-}
+export const lookUpThrough =
+  (servers: readonly string[] | null): LookUp =>
+  async ({ host, isAllowedByName }) => {
+    if (isIP(host) !== 0) return [host]
+    if (isAllowedByName) return (await lookup(host, { all: true })).map(({ address }) => address)
+    const resolver = new Resolver({ timeout: 3_000, tries: 2 })
+    if (servers !== null) resolver.setServers(servers)
+    const found = await Promise.allSettled([resolver.resolve4(host), resolver.resolve6(host)])
+    const addresses = found.flatMap((one) => (one.status === 'fulfilled' ? one.value : []))
+    const failed = found.find((one) => one.status === 'rejected')
+    if (addresses.length === 0 && failed !== undefined) throw failed.reason
+    return addresses
+  }
 
 const nothing = { status: null, text: null, retryAfterSeconds: null } as const
 const refusedToReach = (failure: string): Posted => ({ ...nothing, failure })
@@ -45,7 +50,7 @@ export async function postEvent(
   sent: { readonly headers: Readonly<Record<string, string>>; readonly body: string },
   {
     allowed,
-    lookUp = systemLookUp,
+    lookUp = lookUpThrough(null),
     patienceMs = deliverySecondsMax * 1000,
     stop,
   }: {
@@ -111,6 +116,13 @@ function exchange(
   })
   request.on('error', reject)
   request.on('response', (response) => resolve(answerOf(response)))
+  request.on('upgrade', ({ statusCode }, socket) => {
+    socket.destroy()
+    const failure = 'The receiver changed the protocol instead of answering.'
+    resolve({ ...nothing, status: statusCode ?? null, failure })
+  })
+  // However the connection ended, the attempt ends. A result that came before counts.
+  request.on('close', () => reject(Object.assign(new Error('closed'), { code: 'ECONNRESET' })))
   request.end(sent.body)
   return promise
 }
@@ -153,6 +165,7 @@ const words: Readonly<Record<string, string>> = {
   EHOSTUNREACH: 'The address cannot be reached.',
   ENETUNREACH: 'The address cannot be reached.',
   ETIMEDOUT: 'The address cannot be reached.',
+  ETIMEOUT: 'The name servers did not answer.',
   DEPTH_ZERO_SELF_SIGNED_CERT: 'The certificate was not signed by a trusted authority.',
   SELF_SIGNED_CERT_IN_CHAIN: 'The certificate was not signed by a trusted authority.',
   UNABLE_TO_VERIFY_LEAF_SIGNATURE:
