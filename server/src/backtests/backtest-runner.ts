@@ -17,6 +17,12 @@ export type BacktestState =
       readonly result: BacktestResult | TooFewQuotes
     }
 
+/** A tenant, and the brokerage whose share it uses: for a test brokerage, the one that it belongs to. */
+interface BacktestCaller {
+  readonly tenant: TenantId
+  readonly sharesOf: TenantId
+}
+
 /** Runs backtests over a tenant's own quotes in the background. On shutdown, running backtests are aborted. */
 export interface BacktestRunner {
   /**
@@ -24,11 +30,11 @@ export interface BacktestRunner {
    *
    * @throws the error of a backtest that has just failed
    */
-  look(tenant: TenantId, now: number): Promise<BacktestState>
+  look(caller: BacktestCaller, now: number): Promise<BacktestState>
   drain(): Promise<void>
 }
 
-/** Backtests that run at the same time, over all tenants, each in a thread. */
+/** Backtests that run at the same time, over all tenants, each in a thread: one of a brokerage with its test brokerage. */
 const runningMax = 2
 /** Tenants that may wait for a thread. A waiting tenant holds no quotes in memory. */
 const waitingMax = 100
@@ -88,7 +94,8 @@ class BackgroundBacktests implements BacktestRunner {
   readonly #parts: RunnerParts
   readonly #threadFile: URL | undefined
   readonly #kept = new Map<TenantId, Kept>()
-  readonly #waiting: TenantId[] = []
+  readonly #waiting: BacktestCaller[] = []
+  /** By the brokerage whose share they use. */
   readonly #running = new Map<TenantId, Promise<void>>()
   readonly #stopping = new AbortController()
   readonly #ended = { done: 0, stopped: 0, failed: 0 }
@@ -98,7 +105,7 @@ class BackgroundBacktests implements BacktestRunner {
     this.#threadFile = threadFile
   }
 
-  async look(tenant: TenantId, now: number): Promise<BacktestState> {
+  async look({ tenant, sharesOf }: BacktestCaller, now: number): Promise<BacktestState> {
     const entry = this.#kept.get(tenant)
     if (entry?.kind === 'running') return { status: 'running', progress: entry.progress }
     if (entry?.kind === 'failed' && now - entry.endedAt < failureMs) throw entry.error
@@ -121,7 +128,7 @@ class BackgroundBacktests implements BacktestRunner {
       })
     }
     this.#keep(tenant, { kind: 'running', progress: 0 })
-    this.#waiting.push(tenant)
+    this.#waiting.push({ tenant, sharesOf })
     this.#startNext()
     return { status: 'running', progress: 0 }
   }
@@ -154,13 +161,15 @@ class BackgroundBacktests implements BacktestRunner {
 
   #startNext(): void {
     while (this.#running.size < runningMax) {
-      const tenant = this.#waiting.shift()
-      if (tenant === undefined) return
+      const next = this.#waiting.findIndex(({ sharesOf }) => !this.#running.has(sharesOf))
+      const [caller] = next < 0 ? [] : this.#waiting.splice(next, 1)
+      if (caller === undefined) return
+      const { tenant, sharesOf } = caller
       const ended = runInBackground(() => forBrokerage(() => this.#run(tenant))).finally(() => {
-        this.#running.delete(tenant)
+        this.#running.delete(sharesOf)
         this.#startNext()
       })
-      this.#running.set(tenant, ended)
+      this.#running.set(sharesOf, ended)
     }
   }
 

@@ -114,26 +114,27 @@ describe('200', () => {
     expect(second.body.result.quality).not.toEqual(before.quality)
   })
 
-  it('runs two brokerages at a time; a third waits, and stopping the service ends all', {
+  it('runs two brokerages at a time; a third waits, so does a test brokerage for its own, and stopping the service ends all', {
     tags: 'long',
   }, async () => {
     const busy = await testApp({
       now,
       backtestThread: new URL('../../../testing/hanging-thread.ts', import.meta.url),
     })
-    const tenants = [await makeTenant(busy), await makeTenant(busy), await makeTenant(busy)]
+    const [first, second, third] = [await makeTenant(busy), await makeTenant(busy), await makeTenant(busy)]
+    const test = await call(busy, 'POST', '/api/sandbox/session', { token: first.owner, body: {} })
+    const owners = [first.owner, test.body.token as string, second.owner, third.owner]
     const progress = () =>
       Promise.all(
-        tenants.map(
-          async ({ owner }) =>
-            (await call(busy, 'POST', '/api/backtest', { token: owner, body: {} })).body.progress,
+        owners.map(
+          async (token) => (await call(busy, 'POST', '/api/backtest', { token, body: {} })).body.progress,
         ),
       )
-    // Request them one after another, so that the third one waits.
-    for (const { owner } of tenants) await call(busy, 'POST', '/api/backtest', { token: owner, body: {} })
+    // Request them one after another, so that the last one waits.
+    for (const token of owners) await call(busy, 'POST', '/api/backtest', { token, body: {} })
     while ((await progress()).filter((share) => share === 0.5).length < 2) await delay(25)
     await delay(200)
-    expect(await progress()).toEqual([0.5, 0.5, 0])
+    expect(await progress()).toEqual([0.5, 0, 0.5, 0])
     await busy.close()
   })
 

@@ -22,7 +22,7 @@ async function testOnPastQuotes(
     throw problem('role-required', 'Only an admin or an owner may test a pricing rule. Leave rule out.')
   }
   const rules = rule === undefined ? null : await rulesToCompare(rule, tenant, { database })
-  const state = await backtests.look(tenant, now)
+  const state = await backtests.look(caller, now)
   const isTested = state.status === 'done' && state.result.enough
   const since = new Date(isTested ? state.result.firstTestedAt : now - TESTED_DAYS * dayMs)
   const ruleAnswer =
@@ -44,8 +44,8 @@ async function testOnPastQuotes(
 export const backtestEndpoints: ServedEndpoint[] = [
   serve(getBacktest, testOnPastQuotes),
 
-  serve(exportBacktest, async ({ caller: { tenant }, now }, { backtests, books, database }) => {
-    const state = await backtests.look(tenant, now)
+  serve(exportBacktest, async ({ caller, now }, { backtests, books, database }) => {
+    const state = await backtests.look(caller, now)
     if (state.status === 'running' || !state.result.enough) {
       throw problem(
         'state-conflict',
@@ -57,7 +57,7 @@ export const backtestEndpoints: ServedEndpoint[] = [
     const judged = { result: state.result, asOf: state.asOf }
     return {
       fileName: `lanewise-backtest-${new Date(now).toISOString().slice(0, 10)}.csv`,
-      text: missedCsv({ tenant, judged }, { books, database }),
+      text: missedCsv({ tenant: caller.tenant, judged }, { books, database }),
     }
   }),
 ]
