@@ -220,8 +220,16 @@ describe('over HTTP', () => {
   test.each([
     ['not JSON', '{'],
     ['a list', '[]'],
+    ['nested 16,000 deep', `{"params":${'['.repeat(16_000)}${']'.repeat(16_000)}}`],
+    ['ambiguous', '{"method":"tools/list","method":"tools/call"}'],
+    ['an attempt at a prototype', '{"params":{"__proto__":{}}}'],
   ])('a body that is %s is refused', async (_, body) => {
     expect((await post(bearer(acme.token), body)).status).toBe(400)
+  })
+
+  test.each(['__proto__', 'constructor', 'toString'])('the tool %s is none', async (name) => {
+    const answer = await post(bearer(acme.token), { ...message, method: 'tools/call', params: { name } })
+    expect(await answer.text()).toContain('"error":{"code":-32602')
   })
 
   test('an unknown method, and a subscription that would stay open, are answered at once', async () => {
