@@ -50,6 +50,7 @@ test.beforeAll(async () => {
     const person = { name: short, email: `p${lanes.length}@example.com`, role: 'viewer' }
     expect((await call(app, 'POST', '/api/users', { token: tenant.owner, body: person })).status).toBe(201)
   }
+  await nameTeamsAndRules(tenant.owner)
   const brokerage = { token: tenant.owner, body: { name: hostileNames[1] } }
   expect((await call(app, 'PATCH', '/api/tenant', brokerage)).status).toBe(200)
   await fetch(
@@ -61,6 +62,19 @@ test.beforeAll(async () => {
     },
   )
 })
+
+/** Names of teams, and the customers of pricing rules. */
+async function nameTeamsAndRules(token: string): Promise<void> {
+  const post = async (path: string, body: unknown) =>
+    expect((await call(app, 'POST', path, { token, body })).status, path).toBe(201)
+  for (const name of hostileNames.slice(0, 8)) {
+    await post('/api/teams', { name, customers: [name] })
+    await post('/api/pricing-rules', {
+      conditions: { customer: name },
+      terms: { minimum: { margin_pct: 12 }, outside: 'approval' },
+    })
+  }
+}
 
 /** A window that records CSP violations and dialogs. */
 async function watchedWindow() {
