@@ -2,7 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
 import type { DatabaseCluster } from '#testing/database-cluster.ts'
-import { makeIntegration } from '#testing/make.ts'
+import { call, makeIntegration, makeQuote, pushUpdate } from '#testing/make.ts'
 import type { RunningService } from '#testing/running-service.ts'
 import { busiestSecond, mostWithinASecond, readerOf, refusedTooEarly, sendFor } from './one-limit.ts'
 import { type ProofDatabase, proofDatabase } from './proof-database.ts'
@@ -66,6 +66,34 @@ test('a brokerage has one rate limit across all instances, while instances start
   })
   expect(busiest.length, `from the start of the others: ${times.join(', ')}`).toBeLessThanOrEqual(10)
   expect(refusedTooEarly(log)).toEqual([])
+})
+
+test('one signed update at three instances at once is applied once, and a revoked token ends at all of them', {
+  tags: 'long',
+}, async () => {
+  const apps = [first, await services.start(), await services.start()].map(({ url }) => asApp(url))
+  const ours = await makeIntegration(asApp(first.url))
+  const token = ours.tenant.owner
+  for (let rate = 2_000; rate < 2_005; rate++) {
+    const { lane_ref } = await makeQuote(asApp(first.url), ours.tenant)
+    const at = Math.floor(Date.now() / 1_000)
+    const answers = await Promise.all(
+      apps.map((app) => pushUpdate(app, ours, { lane_ref, customer_rate: rate }, at)),
+    )
+    expect(answers.map(({ status, body }) => [status, body.updated])).toEqual(Array(3).fill([200, true]))
+    const replayed = answers.filter(({ headers }) => headers.get('Idempotent-Replayed') === 'true')
+    expect(replayed).toHaveLength(2)
+    const history = await call(asApp(first.url), 'GET', `/api/lanes/${lane_ref}/changes`, { token })
+    expect(history.body.changes).toHaveLength(1)
+    await delay(1_100)
+  }
+  const { body } = await call(asApp(first.url), 'GET', '/api/integrations/tokens', { token })
+  await call(asApp(first.url), 'DELETE', `/api/integrations/tokens/${body.tokens[0].id}`, { token })
+  await delay(1_100)
+  for (const app of apps) {
+    const read = await call(app, 'GET', '/api/integrations/quotes', { token: ours.token })
+    expect([read.status, read.body.code]).toEqual([401, 'token-revoked'])
+  }
 })
 
 test('a planted fault, in which each instance counts for itself, is found', { tags: 'long' }, async () => {
