@@ -4,7 +4,7 @@ import type { OtherInstances } from '../cache/index.ts'
 import { DatabaseUnavailable, RequestDeadline, tenantId, withDeadline } from '../database/session/index.ts'
 import { slidingWindow } from '../security/index.ts'
 import { joinMs, sharedLimit } from './shared-limit.ts'
-import { tenantWindow } from './tenant-limit.ts'
+import { ownLimit, tenantWindow } from './tenant-limit.ts'
 
 const tenant = tenantId(7)
 const { max, windowMs } = tenantWindow
@@ -238,4 +238,13 @@ describe('no request is admitted', () => {
     await expect(limit.admit(tenant)).rejects.toThrow(DatabaseUnavailable)
     expect(callsToShared).toBe(0)
   })
+})
+
+test('a look at the own window takes no permit, also if the window opens during the look', () => {
+  let readings = 0
+  const own = ownLimit(slidingWindow(1, 1_000), () => readings++)
+  expect(own.admitNow(tenant)).toMatchObject({ admitted: true })
+  readings = 999
+  expect(own.refusedNow(tenant)).toMatchObject({ admitted: false })
+  expect(own.refusedNow(tenant)).toBeNull()
 })

@@ -46,8 +46,11 @@ export function ownLimit(own: RateLimit, monotonic: () => number): TenantLimit {
   return {
     admitNow,
     admit: async (tenant) => admitNow(tenant),
-    // `admit` on a full window takes no permit and returns the refusal.
-    refusedNow: (tenant) => (own.remaining(tenant, monotonic()) === 0 ? admitNow(tenant) : null),
+    refusedNow: (tenant) => {
+      // One reading of the clock: at a later one, the window may be open again, and `admit` would take a permit.
+      const now = monotonic()
+      return own.remaining(tenant, now) === 0 ? own.admit(tenant, now) : null
+    },
     remaining: (tenant) => own.remaining(tenant, monotonic()),
   }
 }
