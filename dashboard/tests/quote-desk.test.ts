@@ -493,6 +493,42 @@ test.describe('quotes', () => {
     await expect(saveButton(page)).toHaveText('Save 3 quotes')
   })
 
+  test('a corrected cell of pasted rows leaves the focus where the person is, and its keys stay in the dialog', async () => {
+    const { page } = await openDesk()
+    await customer(page).fill('Acme')
+    await typeQuote(page)
+    await page.getByRole('button', { name: 'Paste rows' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Paste rows' })
+    const lane = 'Dallas, TX\tAtlanta, GA\tV'
+    // The blank line goes when the rows are written again.
+    await dialog
+      .getByRole('textbox', { name: 'Rows' })
+      .fill(`Origin\tDestination\tEquipment\tRate\n\n${lane}\tcheap\n${lane}\tlow\n${lane}\t1900`)
+    const errors = dialog.getByRole('list', { name: 'Rows with errors' })
+    const cells = errors.getByRole('textbox')
+    await expect(cells).toHaveCount(2)
+    // Still wrong: the field stays, with the caret in the word.
+    await cells.first().fill('fair')
+    await cells.first().press('Home')
+    await cells.first().press('Control+Enter')
+    await expect(errors).toContainText('fair')
+    await expect(cells.first()).toBeFocused()
+    await page.keyboard.type('un')
+    await expect(cells.first()).toHaveValue('unfair')
+    // Corrected and left with Tab: what is typed in the next cell meanwhile stays.
+    await cells.first().fill('1700')
+    await page.keyboard.press('Tab')
+    await page.keyboard.type('18')
+    await expect(cells).toHaveCount(1)
+    await expect(cells).toBeFocused()
+    await page.keyboard.type('00')
+    await expect(cells).toHaveValue('1800')
+    await page.keyboard.press('Enter')
+    await expect(dialog.getByRole('button', { name: 'Add 3 quotes' })).toBeFocused()
+    await page.keyboard.press('Control+Enter')
+    await expect(page.getByRole('heading', { name: '1 quote saved' })).toHaveCount(0)
+  })
+
   for (const into of ['Customer', 'Origin'])
     test(`pasted into the field ${into} are shown as they were read before they are added`, async () => {
       const { page } = await openDesk()

@@ -25,9 +25,10 @@ export function focusAfterDialog(quoteId: number | null): void {
   setTimeout(() => (quoteId === null ? focusCustomer() : focusQuote(quoteId, 'rate')), dialogClosesMs)
 }
 
-/** Ctrl or ⌘ + Enter saves, from every field of the desk. */
+/** Ctrl or ⌘ + Enter saves, from every field of the desk. Keys that are pressed in a dialog reach the desk, too, and are not its own. */
 export function onSaveKey(event: KeyboardEvent, save: () => void): void {
   if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey)) return
+  if (!(event.target instanceof Node && event.currentTarget.contains(event.target))) return
   event.preventDefault()
   save()
 }

@@ -9,7 +9,7 @@ import {
   TextInput,
   UnstyledButton,
 } from '@mantine/core'
-import { useState } from 'react'
+import { type RefObject, useLayoutEffect, useRef, useState } from 'react'
 import { pastedLengthMax, quotesPerRequestMax } from '#contract/limits.ts'
 import {
   counted,
@@ -32,7 +32,6 @@ import {
   type ReadPaste,
   textOf,
   usePaste,
-  withCell,
 } from './desk-paste.ts'
 
 const instructions =
@@ -65,10 +64,9 @@ export function PasteDialog({
 }) {
   const [chosen, setChosen] = useState(noChoices)
   const read = usePaste(text ?? '', chosen)
-  const { pasted, failure, retry } = read
-  const { rows = [], header = null } = pasted ?? {}
+  const { rows = [], header = null } = read.shown ?? {}
+  const addButton = useRef<HTMLButtonElement>(null)
   const good = rows.filter(({ errors }) => errors.length === 0)
-  const bad = rows.filter(({ errors }) => errors.length > 0)
   const { customer: named, own, others } = byCustomer(good, customer)
   const tooMany = own.length > room
   const left = rows.filter((row) => !own.includes(row))
@@ -100,17 +98,18 @@ export function PasteDialog({
             <Text size="sm" role="status" mih={22}>
               {statusWords(read, text ?? '', {
                 good: good.length,
-                bad: bad.length,
+                bad: rows.length - good.length,
                 toCheck: toCheck(rows).length,
               })}
               {others.length > 0 && ` ${otherCustomers(named, others)}`}
               {tooMany && ` A request can have ${quotesPerRequestMax} quotes: you can add ${room} more.`}
             </Text>
-            {failure !== null && <Failed error={failure} retry={retry} title="The rows could not be read" />}
-            {pasted !== null && (
+            <PasteFailed {...read} />
+            {read.shown !== null && (
               <PastedRows
-                pasted={pasted}
-                onText={onText}
+                pasted={read.shown}
+                next={addButton}
+                onCell={(row, column, cell) => onText(read.correct(row, column, cell))}
                 onChoose={(choice) => setChosen((before) => ({ ...before, ...choice(before) }))}
               />
             )}
@@ -118,7 +117,7 @@ export function PasteDialog({
               <Button variant="default" onClick={close}>
                 Close
               </Button>
-              <Button disabled={own.length === 0 || tooMany} onClick={add}>
+              <Button ref={addButton} disabled={own.length === 0 || tooMany} onClick={add}>
                 {addWords(own.length, left.length)}
               </Button>
             </Group>
@@ -129,6 +128,10 @@ export function PasteDialog({
   )
 }
 
+function PasteFailed({ failure, retry }: ReadPaste) {
+  return failure === null ? null : <Failed error={failure} retry={retry} title="The rows could not be read" />
+}
+
 /** @example addWords(2, 1) // 'Add the 2 good rows' */
 function addWords(good: number, left: number): string {
   return left === 0 || good === 0 ? `Add ${counted(good, 'quote')}` : `Add the ${counted(good, 'good row')}`
@@ -137,15 +140,17 @@ function addWords(good: number, left: number): string {
 /** How the rows were read: their columns, their dates, their errors, and a preview. */
 function PastedRows({
   pasted,
-  onText,
+  next,
+  onCell,
   onChoose,
 }: {
-  pasted: NonNullable<ReadPaste['pasted']>
-  onText: (text: string) => void
+  pasted: NonNullable<ReadPaste['shown']>
+  /** What has the focus after the last error. */
+  next: RefObject<HTMLElement | null>
+  onCell: OnCell
   onChoose: (choice: (before: PasteChoices) => Partial<PasteChoices>) => void
 }) {
-  const { columns, header, rows, understood } = pasted
-  const bad = rows.filter(({ errors }) => errors.length > 0)
+  const { columns, rows, understood } = pasted
   return (
     <>
       <ColumnsRead
@@ -160,13 +165,12 @@ function PastedRows({
           onChoose(() => ({ dates: map === 'dates=day_first' ? 'day_first' : 'month_first' }))
         }
       />
-      {bad.length > 0 && (
-        <RowErrors
-          rows={bad}
-          nameOf={(column) => columnName(columns[column - 1] ?? { column, name: null, field: null })}
-          onCell={(line, column, cell) => onText(textOf(header, withCell(rows, line, column, cell)))}
-        />
-      )}
+      <RowErrors
+        rows={rows}
+        next={next}
+        nameOf={(column) => columnName(columns[column - 1] ?? { column, name: null, field: null })}
+        onCell={onCell}
+      />
       <RatesToCheck rows={toCheck(rows)} />
       {rows.length > 0 && <Preview rows={rows.slice(0, previewed)} />}
     </>
@@ -224,28 +228,35 @@ function statusWords(
   return `${counted(good, 'quote')} read${errors}${toCheck === 0 ? '' : `, ${counted(toCheck, 'rate')} to check`}.`
 }
 
+type OnCell = (row: PastedRow, column: number, cell: string) => void
+
 function RowErrors({
   rows,
+  next,
   nameOf,
   onCell,
 }: {
   rows: readonly PastedRow[]
+  next: RefObject<HTMLElement | null>
   nameOf: (column: number) => string
-  onCell: (line: number, column: number, text: string) => void
+  onCell: OnCell
 }) {
+  const focus = useFocusAmongErrors(next)
+  // Their numbers among all rows stay, while the lines of the text can change.
+  const bad = rows.flatMap((row, number) => (row.errors.length === 0 ? [] : [{ row, number }]))
+  if (bad.length === 0) return null
   return (
-    <ul className="desk-list" aria-label="Rows with errors">
-      {rows.slice(0, errorsShown).map(({ line, cells, errors }) => (
-        <li key={line}>
-          {errors.map(({ column, detail, suggestions }) => (
-            <div key={`${column} ${detail}`}>
-              Row {line}: {detail}.
+    <ul className="desk-list" aria-label="Rows with errors" {...focus}>
+      {bad.slice(0, errorsShown).map(({ row, number }) => (
+        <li key={number}>
+          {row.errors.map(({ column, detail, suggestions }, nth) => (
+            <div key={errorKey(row, nth)} data-error={`${number} ${column ?? 0}`}>
+              Row {row.line}: {detail}.
               {column !== null && (
                 <CorrectedCell
-                  key={cells[column - 1]}
-                  label={`${nameOf(column)} of row ${line}`}
-                  cell={cells[column - 1] ?? ''}
-                  onDone={(text) => onCell(line, column, text)}
+                  label={`${nameOf(column)} of row ${row.line}`}
+                  cell={row.cells[column - 1] ?? ''}
+                  onDone={(text) => onCell(row, column, text)}
                 />
               )}
               {column !== null &&
@@ -253,7 +264,7 @@ function RowErrors({
                   <UnstyledButton
                     key={place}
                     className="desk-suggestion"
-                    onClick={() => onCell(line, column, place)}
+                    onClick={() => onCell(row, column, place)}
                   >
                     {place}
                   </UnstyledButton>
@@ -262,9 +273,45 @@ function RowErrors({
           ))}
         </li>
       ))}
-      {rows.length > errorsShown && <li>{counted(rows.length - errorsShown, 'more row')}</li>}
+      {bad.length > errorsShown && <li>{counted(bad.length - errorsShown, 'more row')}</li>}
     </ul>
   )
+}
+
+/** An error of a cell keeps its key when its words change, so that its field keeps the focus. */
+function errorKey({ errors }: PastedRow, nth: number): string {
+  const column = errors[nth]?.column ?? null
+  return `${column} ${errors.slice(0, nth).filter((error) => error.column === column).length}`
+}
+
+/**
+ * Keeps the focus in the list of errors: when the error that has it was corrected, it moves to the next one, or after the last error to
+ * `next`. Otherwise it would go to the top of the page.
+ */
+function useFocusAmongErrors(next: RefObject<HTMLElement | null>) {
+  const at = useRef<{ readonly element: Element; readonly error: string } | null>(null)
+  useLayoutEffect(() => {
+    if (at.current === null || at.current.element.isConnected) return
+    const [row = 0, column = 0] = at.current.error.split(' ').map(Number)
+    at.current = null
+    const errors = [...document.querySelectorAll<HTMLElement>('[data-error]:has(input)')]
+    const following =
+      errors.find(({ dataset }) => {
+        const [otherRow = 0, otherColumn = 0] = (dataset.error ?? '').split(' ').map(Number)
+        return otherRow > row || (otherRow === row && otherColumn >= column)
+      }) ?? errors.at(-1)
+    const to = following?.querySelector('input') ?? next.current
+    to?.focus()
+  })
+  return {
+    onFocus: ({ target }: { target: Element }) => {
+      const error = target.closest<HTMLElement>('[data-error]')?.dataset.error
+      at.current = error === undefined ? null : { element: target, error }
+    },
+    onBlur: () => {
+      at.current = null
+    },
+  }
 }
 
 /** A wrong cell to correct. It is read again when the field is left, or with Enter. */
@@ -277,15 +324,20 @@ function CorrectedCell({
   cell: string
   onDone: (text: string) => void
 }) {
-  const [text, setText] = useState(cell)
-  const done = () => text !== cell && onDone(text)
+  const [typed, setTyped] = useState<string | null>(null)
+  const done = () => {
+    setTyped(null)
+    if (typed !== null && typed !== cell) onDone(typed)
+  }
   return (
     <TextInput
       size="xs"
       maw={280}
       aria-label={label}
-      value={text}
-      onChange={(event) => setText(event.currentTarget.value)}
+      value={typed ?? cell}
+      onChange={(event) => setTyped(event.currentTarget.value)}
+      // What is typed replaces the text, however the field got the focus.
+      onFocus={(event) => event.currentTarget.select()}
       onBlur={done}
       onKeyDown={(event) => event.key === 'Enter' && done()}
     />

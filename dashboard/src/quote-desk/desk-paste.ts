@@ -1,4 +1,5 @@
 import { useDebouncedValue } from '@mantine/hooks'
+import { useState } from 'react'
 import { pastedLengthMax } from '#contract/limits.ts'
 import { type Answer, type CallFailed, useAnswer } from '../api/index.ts'
 import { type DeskQuote, defaultEquipment } from './desk-draft.ts'
@@ -10,6 +11,13 @@ export type PastedRow = Pasted['rows'][number]
 export interface ReadPaste {
   /** The service's reading of the current text; null while it is loading. */
   readonly pasted: Pasted | null
+  /**
+   * The last reading, with the cells that were corrected since. It stays on the page while they are read again, so that no field loses
+   * its focus. Null once another text is typed.
+   */
+  readonly shown: Pasted | null
+  /** Corrects a cell of the reading that is shown, and returns the new text. */
+  readonly correct: (row: PastedRow, column: number, cell: string) => string
   readonly failure: CallFailed | null
   readonly retry: () => void
   readonly isTooLong: boolean
@@ -41,8 +49,20 @@ export function usePaste(text: string, chosen: PasteChoices): ReadPaste {
     { body: { text: settled, columns, ...(chosen.dates === null ? {} : { dates: chosen.dates }) } },
     { enabled: isSettled, staleMs: 60_000 },
   )
+  const pasted = isSettled ? (read.data ?? null) : null
+  const [last, setLast] = useState<{ readonly text: string; readonly pasted: Pasted } | null>(null)
+  if (pasted !== null && last?.pasted !== pasted) setLast({ text, pasted })
+  const shown = last?.text === text ? last.pasted : null
   return {
-    pasted: isSettled ? (read.data ?? null) : null,
+    pasted,
+    shown,
+    correct: (row, column, cell) => {
+      if (shown === null) return text
+      const rows = withCell(shown.rows, row, column, cell)
+      const corrected = textOf(shown.header, rows)
+      setLast({ text: corrected, pasted: { ...shown, rows } })
+      return corrected
+    },
     failure: isSettled ? read.error : null,
     retry: () => void read.refetch(),
     isTooLong,
@@ -114,9 +134,9 @@ export function textOf(header: string | null, rows: readonly PastedRow[]): strin
 }
 
 /** The rows with another text in one cell. @param column the number of the cell, from 1 */
-export function withCell(
+function withCell(
   rows: readonly PastedRow[],
-  line: number,
+  { line }: PastedRow,
   column: number,
   text: string,
 ): PastedRow[] {
