@@ -1,6 +1,7 @@
 import type { DateOrder } from '#contract/date-orders.ts'
 import { mapPairs, withoutQuotes } from '#contract/import-map.ts'
 import { bookingTable, sentBookingFields } from '#engine/booking-fields.ts'
+import { quoteTable } from '#engine/quote-fields.ts'
 import type { Currency, RateBasis } from '#engine/rate-basis.ts'
 import { finished, type Steps } from '#engine/steps.ts'
 import { editDistance } from '#geography/edit-distance.ts'
@@ -62,6 +63,8 @@ export interface Columns {
   readonly chosen: ReadonlySet<ImportFieldName>
   /** Columns that are not read. */
   readonly ignored: readonly string[]
+  /** The position of the column by which an export says until when a rate is valid. It is not read, so a row in which it was edited is refused. */
+  readonly validUntil: number | null
   /** The number of columns of the header. A row with more columns is an error. */
   readonly width: number
 }
@@ -329,6 +332,9 @@ function columnsOf(matched: MatchedHeaders): Columns {
     words: settings.words ?? {},
     chosen: matched.chosen,
     ignored: headers.filter((name, position) => !used.has(position) && name !== ''),
+    validUntil: headers.includes(quoteTable.validUntil.csv)
+      ? headers.indexOf(quoteTable.validUntil.csv)
+      : null,
     width: headers.length,
   }
 }

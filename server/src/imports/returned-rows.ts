@@ -135,7 +135,8 @@ export function editedRow(
   const check = new RowReader(cells, quiet(context))
   checkEdits(check, file, { edited, held, quote })
   const kept = errors.filter(({ column }) => concerns(column, edited, context.columns))
-  if (kept.length > 0 || check.isWrong) return { kind: 'refused', errors: [...kept, ...check.errors] }
+  const wrong = [...kept, ...check.errors, ...validityErrors(cells, heldCells, context)]
+  if (wrong.length > 0) return { kind: 'refused', errors: wrong }
   const others = quote === null ? [] : otherLane(held, quote.columns)
   const moved = others.filter(({ field }) => [...edited].some((one) => one.startsWith(field)))
   if (moved.length > 0) return { kind: 'other lane', others: moved }
@@ -149,6 +150,20 @@ function isEdited(field: ImportFieldName, file: Cells, before: Cells): boolean {
   const value = file.values.get(field)
   if (value === undefined || was === null) return true
   return value !== before.values.get(field) && !isReformatted(text, was)
+}
+
+/** The error of a row whose end of validity was edited, which no file can change. */
+function validityErrors(
+  cells: readonly string[],
+  heldCells: readonly string[],
+  { columns: { validUntil } }: RowContext,
+): CellError[] {
+  const textAt = (row: readonly string[], at: number | null) => (at === null ? '' : (row[at] ?? '').trim())
+  const [text, was] = [textAt(cells, validUntil), textAt(heldCells, exportedColumns().validUntil)]
+  if (text === '' || text === was || isReformatted(text, was)) return []
+  const column = quoteTable.validUntil.csv
+  const detail = `${column} cannot be changed by a file; it is ${was === '' ? 'empty' : `"${was}"`}. Push the quote with another valid_until, or leave the cell as it was.`
+  return [{ column, detail }]
 }
 
 /** The digits of a number that a spreadsheet keeps. */

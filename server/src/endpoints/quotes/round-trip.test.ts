@@ -301,6 +301,8 @@ describe('a file that was exported and is imported into the same brokerage', () 
     ['Customer rate', 'pending', '2100', 'Customer rate is of a booked load; write won as its outcome'],
     ['Outcome reason', 'pending', 'price', 'Outcome reason is only for lost quotes'],
     ['Quoted rate', 'pending', 'two', 'Quoted rate must be an amount of dollars'],
+    ['Valid until', 'pushed', '2030-02-01T00:00:00Z', 'Valid until cannot be changed by a file'],
+    ['Valid until', 'pending', '2030-02-01', 'Valid until cannot be changed by a file'],
     ['Quoted charges', 'linehaul', 'tarp 60', 'must be the sum of the charges by name, which is $60'],
   ])('with a wrong cell in %s of %s is refused: %s', async (column, quote, cell, detail) => {
     const { rows } = await exported()
