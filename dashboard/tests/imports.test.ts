@@ -280,6 +280,24 @@ test.describe('a file', () => {
     await expect(page.getByText('This file cannot be imported')).toHaveCount(0)
   })
 
+  test('whose words fit two encodings is read in the one that is chosen', async () => {
+    const tenant = await makeTenant(app)
+    const { page } = await openWindow({ person: tenant, refusalsExpected: true })
+    await page.goto('/settings/imports')
+    // \x88 is ê in a DOS program, and à on a Macintosh.
+    const text = `Customer,${header}Caf\x88,${rowTo('Atlanta')}`
+    await choose(page, Buffer.from(text, 'latin1'))
+    const refusal = page.getByRole('alert').filter({ hasText: 'its encoding cannot be told from its words' })
+    await refusal.getByLabel('Encoding').selectOption('Macintosh')
+    await page.getByText('Header in line 1, values between commas, Macintosh').waitFor()
+    await page.getByText('Cafà').waitFor()
+    await expect(refusal).toHaveCount(0)
+    await check(page)
+    await page.getByRole('button', { name: 'Import 1 row' }).click()
+    await page.getByRole('button', { name: 'Undo this import' }).waitFor()
+    expect(await quotesOf(tenant)).toMatchObject([{ customer_name: 'Cafà' }])
+  })
+
   test('can be dropped on the page', { tag: '@long' }, async () => {
     const tenant = await makeTenant(app)
     const { page } = await openWindow({ person: tenant })

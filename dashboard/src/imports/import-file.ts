@@ -1,5 +1,6 @@
 import { importBytesMax, importHeadBytesMax, workbookBytesMax } from '#contract/limits.ts'
 import { type Answer, call } from '../api/index.ts'
+import { encodingChoices } from '../shared-ui/index.ts'
 
 /** The selected file with its header and first rows, as the service reads them. */
 export interface ChosenFile {
@@ -10,8 +11,16 @@ export interface ChosenFile {
   /** The sheet of a workbook that is read; null for CSV text. */
   readonly sheet: string | null
   readonly sheets: readonly string[]
+  /** The encoding that a person chose for text that fits two; null if the service tells it by the words. */
+  readonly encoding: string | null
   /** The detected format of the file, in words. */
   readonly found: string
+}
+
+/** What a person chose to read the header of a file. */
+export interface FileChoices {
+  readonly sheet?: string
+  readonly encoding?: string
 }
 
 /** A file that cannot be imported, detected before the upload. The message says how to fix it. */
@@ -28,10 +37,11 @@ export function fileSize(bytes: number): string {
  * Reads the header and the first rows of a file with the service. It sends the beginning of a text, or a whole workbook.
  *
  * @param sheet the sheet of a workbook; without it, the first one with a header
+ * @param encoding that of text which fits two encodings, as in `macintosh`
  * @throws UnfitFile
  * @throws CallFailed if the service could not be asked
  */
-export async function readChosenFile(file: File, sheet?: string): Promise<ChosenFile> {
+export async function readChosenFile(file: File, { sheet, encoding }: FileChoices = {}): Promise<ChosenFile> {
   if (file.size === 0) throw new UnfitFile('The file is empty. Export it again.')
   if (file.size > importBytesMax) {
     throw new UnfitFile(
@@ -39,7 +49,10 @@ export async function readChosenFile(file: File, sheet?: string): Promise<Chosen
     )
   }
   const read = await call('read-import-header', {
-    query: sheet === undefined ? {} : { sheet },
+    query: {
+      ...(sheet === undefined ? {} : { sheet }),
+      ...(encoding === undefined ? {} : { map: `encoding=${encoding}` }),
+    },
     body: await beginningOf(file),
   })
   return {
@@ -48,6 +61,7 @@ export async function readChosenFile(file: File, sheet?: string): Promise<Chosen
     samples: read.rows,
     sheet: read.sheet,
     sheets: read.sheets,
+    encoding: encoding ?? null,
     found: foundWords(read),
   }
 }
@@ -58,21 +72,16 @@ const delimiterNames: Readonly<Record<string, string>> = {
   '\t': 'tabs',
   '|': 'vertical bars',
 }
-const encodingNames = {
-  'utf-8': 'UTF-8',
-  'utf-16': 'UTF-16',
-  'windows-1252': 'Windows-1252',
-  macintosh: 'Macintosh',
-  cp850: 'DOS (CP850)',
-  cp437: 'DOS (CP437)',
-} as const
-
 /** @example foundWords(answer) // 'Header in line 3, values between semicolons, Windows-1252' */
 function foundWords({ header_line, delimiter, encoding, sheet }: Answer<'read-import-header'>): string {
   const header = `header in line ${header_line}`
   if (sheet !== null) return `Sheet “${sheet}”, ${header}`
   const between = delimiterNames[delimiter ?? ','] ?? `“${delimiter}”`
-  return `H${header.slice(1)}, values between ${between}, ${encodingNames[encoding]}`
+  const name =
+    encoding === 'utf-8' || encoding === 'utf-16'
+      ? encoding.toUpperCase()
+      : encodingChoices.find(({ value }) => value === encoding)?.label
+  return `H${header.slice(1)}, values between ${between}, ${name}`
 }
 
 /** The part of a file that contains its header: the first lines of a text, decompressed, or a whole workbook. */

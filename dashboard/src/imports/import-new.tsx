@@ -1,13 +1,14 @@
-import { Alert, Button, Group, Stack, Text } from '@mantine/core'
+import { Alert, Button, Group, NativeSelect, Stack, Text } from '@mantine/core'
 import { useLocalStorage } from '@mantine/hooks'
 import { useQueryClient } from '@tanstack/react-query'
 import { useCallback, useEffect, useState } from 'react'
+import { mapWith } from '#contract/import-map.ts'
 import { refusedColumn } from '#contract/refused-column.ts'
 import { type Answer, CallFailed, useAnswer, useChange, useSession } from '../api/index.ts'
-import { Failed, Loading } from '../shared-ui/index.ts'
+import { encodingChoices, Failed, Loading } from '../shared-ui/index.ts'
 import { ChooseFile } from './import-choose.tsx'
 import type { Constants } from './import-constants.tsx'
-import { type ChosenFile, fileSize, readChosenFile, UnfitFile } from './import-file.ts'
+import { type ChosenFile, type FileChoices, fileSize, readChosenFile, UnfitFile } from './import-file.ts'
 import { type Choice, type ChosenBases, MapColumns, mapOf, withMeanings } from './import-map.tsx'
 import { useSavedMeanings } from './import-meanings.tsx'
 import type { ImportAnswer } from './import-words.ts'
@@ -76,6 +77,16 @@ function whyUnfit(error: unknown): string {
   return 'The file could not be read. Check your connection and choose the file again.'
 }
 
+/** A file whose header could not be read. A person can choose the encoding if its words fit two. */
+interface Unfit {
+  readonly file: File
+  readonly why: string
+  readonly isEncoding: boolean
+}
+
+const isOfEncoding = (error: unknown) =>
+  error instanceof CallFailed && error.errors.some(({ code }) => code === 'encoding')
+
 /** The steps of a new import: choose a file, map its columns, check it. */
 export function NewImport({
   chosen,
@@ -93,18 +104,18 @@ export function NewImport({
   onChanged: () => void
 }) {
   const [reading, setReading] = useState(false)
-  const [unfit, setUnfit] = useState<string | null>(null)
+  const [unfit, setUnfit] = useState<Unfit | null>(null)
   const { forget } = sending
   const take = useCallback(
-    (file: File, sheet?: string) => {
+    (file: File, choices: FileChoices = {}) => {
       setReading(true)
       setUnfit(null)
       forget()
       onChanged()
-      readChosenFile(file, sheet)
+      readChosenFile(file, choices)
         .then(onChosen, (error: unknown) => {
           onChosen(null)
-          setUnfit(whyUnfit(error))
+          setUnfit({ file, why: whyUnfit(error), isEncoding: isOfEncoding(error) })
         })
         .finally(() => setReading(false))
     },
@@ -116,7 +127,7 @@ export function NewImport({
         chosen={chosen}
         busy={reading || sending.isPending}
         onFile={take}
-        onSheet={(sheet) => chosen !== null && take(chosen.file, sheet)}
+        onSheet={(sheet) => chosen !== null && take(chosen.file, { sheet })}
         onClear={() => {
           onChosen(null)
           onChanged()
@@ -125,12 +136,22 @@ export function NewImport({
       />
       {unfit !== null && (
         <Alert color="red" variant="outline" role="alert" title="This file cannot be imported">
-          {unfit}
+          {unfit.why}
+          {unfit.isEncoding && (
+            <NativeSelect
+              label="Encoding"
+              maw={280}
+              mt="xs"
+              value=""
+              data={[{ value: '', label: 'Choose by the words' }, ...encodingChoices]}
+              onChange={({ currentTarget: { value } }) => take(unfit.file, { encoding: value })}
+            />
+          )}
         </Alert>
       )}
       {chosen !== null && (
         <Columns
-          key={`${chosen.file.name} ${chosen.file.size} ${chosen.file.lastModified} ${chosen.sheet}`}
+          key={`${chosen.file.name} ${chosen.file.size} ${chosen.file.lastModified} ${chosen.sheet} ${chosen.encoding}`}
           chosen={chosen}
           sending={sending}
           busy={busy}
@@ -305,7 +326,9 @@ function Columns({
         busy={busy}
         check={() => {
           columns.save()
-          sending.send({ file: chosen.file, map: withMeanings(map, meanings), sheet: chosen.sheet }, true)
+          const { file, sheet, encoding } = chosen
+          const read = encoding === null ? map : mapWith(map, [`encoding=${encoding}`])
+          sending.send({ file, map: withMeanings(read, meanings), sheet }, true)
         }}
       />
     </Stack>

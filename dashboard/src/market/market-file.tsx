@@ -2,7 +2,7 @@ import { Button, NativeSelect, SimpleGrid, Stack, Text, TextInput } from '@manti
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { type Answer, type Query, useChange } from '../api/index.ts'
-import { counted, FileForm, Understood } from '../shared-ui/index.ts'
+import { counted, encodingChoices, FileForm, Understood } from '../shared-ui/index.ts'
 
 type Loaded = Answer<'load-market-file'>
 
@@ -157,13 +157,7 @@ function Assumed({ assumed, onChange }: { assumed: WholeFile; onChange: (next: W
         label="Encoding, if names look wrong"
         value={assumed.encoding}
         onChange={(event) => onChange({ ...assumed, encoding: event.currentTarget.value })}
-        data={[
-          { value: '', label: 'As its words say' },
-          { value: 'windows-1252', label: 'Windows-1252' },
-          { value: 'macintosh', label: 'Macintosh' },
-          { value: 'cp850', label: 'DOS (CP850)' },
-          { value: 'cp437', label: 'DOS (CP437)' },
-        ]}
+        data={[{ value: '', label: 'As its words say' }, ...encodingChoices]}
       />
     </SimpleGrid>
   )

@@ -7,6 +7,14 @@ import { Failed } from './states.tsx'
 export const tableFiles =
   '.csv,.txt,.tsv,.xlsx,.gz,text/csv,text/plain,text/tab-separated-values,application/gzip'
 
+/** The encodings of text that is not UTF-8 or UTF-16, for a choice. */
+export const encodingChoices = [
+  { value: 'windows-1252', label: 'Windows-1252' },
+  { value: 'macintosh', label: 'Macintosh' },
+  { value: 'cp850', label: 'DOS (CP850)' },
+  { value: 'cp437', label: 'DOS (CP437)' },
+] as const
+
 interface FileFormProps {
   /** The name of the form for screen readers. */
   readonly label: string

@@ -10,7 +10,7 @@ export { type Column, DataTable } from './data-table.tsx'
 export { Difference } from './difference.tsx'
 export { ExportLink } from './export-link.tsx'
 export { type Figure, Figures } from './figures.tsx'
-export { FileForm, tableFiles } from './file-form.tsx'
+export { encodingChoices, FileForm, tableFiles } from './file-form.tsx'
 export {
   calendarDay,
   count,
