@@ -88,6 +88,7 @@ describe('never another city', () => {
     'Junction City village, IL',
     'Dallas County, TX',
     'Laredo MX',
+    'Laredo TX, MX',
     'Denver, TX 75',
     'Lake Chicago, IL',
     'Nowhereville, TX',

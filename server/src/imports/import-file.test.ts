@@ -213,6 +213,13 @@ describe('an import', () => {
     const kept = await runImport(await newTenant(), text, { map: 'equipment:TARPED=TARPED,equipment:VR=VR' })
     expect(kept.words.map(({ meaning }) => meaning)).toEqual(['TARPED', 'VR'])
     expect(kept.understood.filter(({ code }) => code === 'words')).toEqual([])
+    // A code of one's own that the map states is no question, and words that are refused have a sentence of their own.
+    const asOwn = (map: string) => runImport(tenant, header + own('Rome', 'TARPED'), { map, dryRun: true })
+    expect((await asOwn('equipment:TARPED=TRP')).words.map(({ word }) => word)).toEqual(['TARPED'])
+    expect((await asOwn('equipment==TRP')).words).toEqual([])
+    const mixed = header + own('Rome', 'TARPED') + own('Macon', 'Van or Reefer')
+    const { understood } = await runImport(tenant, mixed, { dryRun: true })
+    expect(understood.filter(({ code }) => code === 'words')).toHaveLength(2)
   })
 
   it.each([
