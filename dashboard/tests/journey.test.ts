@@ -47,7 +47,7 @@ test('from sign-up to a quote, a win, a booking from the TMS, and the margin on 
   await page.getByRole('link', { name: 'Quotes', exact: true }).click()
   const row = page.getByRole('row').filter({ hasText: laneRef })
   await row.getByText('Pending').waitFor()
-  await row.focus()
+  await row.getByRole('link').first().focus()
   await page.keyboard.press('w')
   await row.getByText('Won').first().waitFor()
 

@@ -111,6 +111,7 @@ test.describe('the money', () => {
     await page.getByRole('heading', { name: 'Quotes', level: 1 }).waitFor()
     await rowOf(page, refs[0] ?? '').waitFor()
     await expect(page.getByRole('row')).toHaveCount(2)
+    await page.getByRole('button', { name: /^Filters/ }).click()
     await expect(page.getByRole('combobox', { name: 'Money' })).toHaveValue('lost_to_cost')
     expect(troubles).toEqual([])
   })

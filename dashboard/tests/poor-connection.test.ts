@@ -148,14 +148,14 @@ test.describe('a slow service', () => {
         await scriptsHeld
         await route.continue()
       })
-      await page.goto('/quotes', { waitUntil: 'commit' })
+      await page.goto('/shipments', { waitUntil: 'commit' })
       await page.locator('#outline').getByText('Results').waitFor()
       // The browser paints with the styles only; a measurement before they are loaded would compute a page without them.
       const isStyled = `[...document.querySelectorAll('link[rel=stylesheet]')].every((link) => link.sheet !== null)`
       await expect.poll(() => page.evaluate(isStyled)).toBe(true)
       const outlined = await placesOfText(page, '.outline-menu > div, .outline-heading')
       runScripts()
-      await page.getByRole('heading', { name: 'Quotes', level: 1 }).waitFor()
+      await page.getByRole('heading', { name: 'Shipments', level: 1 }).waitFor()
       await page.getByRole('status', { name: /^Loading/ }).waitFor()
       await page.locator('#outline').waitFor({ state: 'detached' })
       const drawn = await placesOfText(page, 'nav[aria-label="Pages"] .mantine-NavLink-label, h1')

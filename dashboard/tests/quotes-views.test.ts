@@ -143,7 +143,7 @@ test('a view saves filters and columns on the server, is the default, and report
     await page.getByRole('menuitem', { name: item }).click()
   }
   await page.getByText('Pending', { exact: true }).first().click()
-  await shown(page, '3 quotes')
+  await shown(page, '3 quotes, without superseded offers')
   await choose('Save as a new view')
   await page.getByLabel('Name').fill('my quotes')
   await page.getByRole('button', { name: 'Save', exact: true }).click()
@@ -169,7 +169,7 @@ test('a view saves filters and columns on the server, is the default, and report
   // In another browser, the page opens with the view.
   const other = await openWindow({ person: tenant, refusalsExpected: true })
   await other.page.goto('/quotes')
-  await shown(other.page, '3 quotes')
+  await shown(other.page, '3 quotes, without superseded offers')
   await other.page.getByRole('columnheader', { name: 'Reference' }).waitFor()
   await other.page.getByText('PO-7781').first().waitFor()
   expect(await accessibilityProblems(other.page)).toEqual([])
@@ -187,7 +187,7 @@ test('a view saves filters and columns on the server, is the default, and report
   await other.page.getByRole('menuitem', { name: 'Old' }).click()
   await other.page.getByText('has filters that no longer exist: fuel.').waitFor()
   await other.page.getByRole('button', { name: 'Remove this filter' }).click()
-  await shown(other.page, '1 quote')
+  await shown(other.page, '1 quote, without superseded offers')
   await other.page.getByRole('button', { name: 'View: Old (changed)' }).click()
   await other.page.getByRole('menuitem', { name: 'Save changes to this view' }).click()
   await expect.poll(async () => (await settingsOf(tenant)).views[1].query).toBe('outcome=won')

@@ -82,6 +82,7 @@ test.describe('the list', () => {
     await page.getByRole('button', { name: /^Quoted$/ }).click()
     await rows(page).first().getByText('$1,000').waitFor()
 
+    await page.getByRole('button', { name: 'Filters', exact: true }).click()
     await page.getByRole('combobox', { name: 'Customer' }).fill('umberlode stores')
     await page.getByRole('combobox', { name: 'Customer' }).press('Enter')
     await shown(page, '1–50 of 60 quotes')
@@ -93,11 +94,48 @@ test.describe('the list', () => {
     const other = await context.newPage()
     await other.goto(page.url())
     await shown(other, '1–50 of 60 quotes')
+    await expect(other.getByRole('combobox', { name: 'Customer' })).toHaveCount(0)
+    await other.getByRole('button', { name: 'Filters (3)' }).click()
     await expect(other.getByRole('combobox', { name: 'Customer' })).toHaveValue('Umberlode Stores')
     await expect(rows(other).first()).toHaveText(await rows(page).first().innerText(), { useInnerText: true })
     expect(await other.getByRole('link', { name: 'Export CSV' }).getAttribute('href')).toMatch(
       /^\/api\/lanes\/export\?customer=Umberlode\+Stores&equipment=R&quoted_by=\d+$/,
     )
+    expect(troubles).toEqual([])
+  })
+
+  test('shows 12 rows of one line on a laptop, and its filters stay open while they are used', async () => {
+    const { page, troubles } = await openWindow({ person: acme, width: 1366, height: 657 })
+    await page.goto('/quotes')
+    await shown(page, '1–50 of 120 quotes')
+    await expect(page.getByRole('form', { name: 'Filters' })).toHaveCount(0)
+    const bottoms = await page.evaluate<number[]>(
+      '[...document.querySelectorAll("tbody tr")].map((row) => row.getBoundingClientRect().bottom)',
+    )
+    expect(bottoms.filter((bottom) => bottom <= 657).length).toBeGreaterThanOrEqual(12)
+    expect((bottoms[11] ?? 0) - (bottoms[10] ?? 0)).toBe(36)
+    expect(await accessibilityProblems(page)).toEqual([])
+
+    // The filters that a person opened and set are open again after a look at a quote.
+    await page.getByRole('button', { name: 'Filters', exact: true }).click()
+    await page.getByRole('combobox', { name: 'Loss reason' }).selectOption('Any reason')
+    await page.getByRole('combobox', { name: 'Equipment' }).fill('R')
+    await page.getByRole('combobox', { name: 'Equipment' }).press('Enter')
+    await shown(page, '1–50 of 60 quotes')
+    await rows(page).first().getByRole('link').first().click()
+    await page.getByRole('heading', { name: 'Chicago, IL → Memphis, TN', level: 1 }).waitFor()
+    await page.goBack()
+    await shown(page, '1–50 of 60 quotes')
+    await expect(page.getByRole('combobox', { name: 'Equipment' })).toHaveValue('R')
+
+    // The number of a quote is in a column that a person can choose, and copies itself.
+    const ref = page.getByRole('button', { name: /^Copy lane_ref / }).first()
+    await expect(ref).toHaveCount(0)
+    await page.getByRole('button', { name: 'Columns' }).click()
+    await page.getByRole('checkbox', { name: 'Ref', exact: true }).check()
+    await page.keyboard.press('Escape')
+    await ref.click()
+    await expect.poll(() => page.evaluate('navigator.clipboard.readText()')).toBe(await ref.innerText())
     expect(troubles).toEqual([])
   })
 
@@ -209,7 +247,7 @@ test.describe('marks by keyboard', () => {
     const { page } = await openWindow({ person: tenant })
     await page.goto('/quotes')
     await shown(page, '2 quotes')
-    await page.getByRole('combobox', { name: 'Customer' }).fill('')
+    await page.getByRole('button', { name: 'Filters', exact: true }).click()
     await page.getByRole('combobox', { name: 'Customer' }).pressSequentially('wlj?')
     await expect(page.getByRole('dialog')).toHaveCount(0)
     await page.getByRole('combobox', { name: 'Customer' }).fill('')
@@ -266,7 +304,10 @@ test.describe('marks by mouse', () => {
     await page
       .getByText(`(${refs[0]}) was not marked won. A member marked this quote lost after you loaded it.`)
       .waitFor()
-    await rows(page).first().getByText('Lost').waitFor()
+    await rows(page)
+      .filter({ hasText: refs[0] ?? '' })
+      .getByText('Lost')
+      .waitFor()
     expect(await outcomeOf(tenant, refs[0] ?? '')).toEqual(['lost', null])
     await page.getByRole('button', { name: 'Replace the outcome' }).click()
     await page.getByText(`(${refs[0]}) was marked won`).waitFor()

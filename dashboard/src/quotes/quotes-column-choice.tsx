@@ -1,5 +1,5 @@
 import { IconColumns } from 'virtual:tabler-icons'
-import { Button, Checkbox, Popover, SimpleGrid, Stack } from '@mantine/core'
+import { ActionIcon, Button, Checkbox, Popover, SimpleGrid, Stack } from '@mantine/core'
 import { useState } from 'react'
 import { choosableColumns, usualColumns } from './quotes-columns.tsx'
 
@@ -27,16 +27,17 @@ export function ColumnChoice({
       withinPortal={false}
     >
       <Popover.Target>
-        <Button
-          size="xs"
+        <ActionIcon
+          size={30}
           variant="default"
-          leftSection={<IconColumns size={14} aria-hidden />}
+          aria-label="Columns"
+          title="Columns"
           aria-haspopup="dialog"
           aria-expanded={isOpen}
           onClick={() => setIsOpen(!isOpen)}
         >
-          Columns
-        </Button>
+          <IconColumns size={16} aria-hidden />
+        </ActionIcon>
       </Popover.Target>
       <Popover.Dropdown role="dialog" aria-label="Columns of the list">
         <Stack gap="sm">

@@ -1,4 +1,3 @@
-import { IconCopy } from 'virtual:tabler-icons'
 import { Anchor } from '@mantine/core'
 import type { ReactNode } from 'react'
 import type { Quote } from '#contract/quote.ts'
@@ -22,6 +21,7 @@ import {
   ratePerMile,
   rateTypeNames,
   reasonNames,
+  roundDollars,
   rpm,
   sentTerms,
   shownOutcome,
@@ -45,7 +45,6 @@ export interface QuotesColumn {
   readonly width?: number
   readonly align?: 'right'
   readonly from?: 'sm' | 'md'
-  readonly isText?: boolean
   /** 'always': shown in every choice of columns. 'extra': shown only when chosen. */
   readonly shown?: 'always' | 'extra'
   readonly hidesHeader?: boolean
@@ -63,22 +62,23 @@ function RowButton({
   parts: { quote, isCurrent, act },
   action,
   label,
-  framed = false,
+  look,
   children,
 }: {
   parts: RowParts
   action: RowAction
   label: string
-  framed?: boolean
+  look?: 'framed' | 'ref'
   children: ReactNode
 }) {
   return (
     <button
       type="button"
       className="quotes-button"
-      data-framed={framed ? true : undefined}
+      data-look={look}
       data-action={action}
       aria-label={label}
+      title={label}
       aria-haspopup={action === 'menu' ? 'menu' : undefined}
       tabIndex={isCurrent ? 0 : -1}
       onClick={(event) => act(action, quote, event.currentTarget)}
@@ -88,59 +88,51 @@ function RowButton({
   )
 }
 
-/** Amounts from this one on have a small font and no cents. Cents would cover the next column. */
+/** Amounts from this one on have a small font: a part of an amount would be another amount. */
 const longDollars = 100_000
 
-/** An amount in the width of a column. The title has its cents. */
-function Amount({ of, isMargin = false }: { of: number | null | undefined; isMargin?: boolean }) {
-  const shown = isMargin ? (amount: typeof of) => <Margin amount={amount} /> : dollars
-  if (of === null || of === undefined || Math.abs(of) < longDollars) return shown(of)
+/** An amount in whole dollars, in the width of a column. The title has the cents, and a note. */
+function Amount({
+  of,
+  currency,
+  note,
+}: {
+  of: number | null | undefined
+  currency: Quote['quoted_currency']
+  note: string | null | undefined
+}) {
+  const terms = sentTerms(null, currency)
+  const isLong = terms !== null || Math.abs(of ?? 0) >= longDollars
   return (
-    <span className="quotes-long" title={dollars(of)}>
-      {shown(Math.round(of))}
+    <span
+      className={isLong ? 'quotes-long' : undefined}
+      title={[dollars(of), terms, note].filter(Boolean).join(' · ')}
+    >
+      {roundDollars(of).replace('$', terms === null ? '$' : 'CA$')}
     </span>
   )
 }
 
-function TwoLines({ first, second }: { first: ReactNode; second: ReactNode }) {
+/** A value with a second one in small letters beside it; on a phone below it. */
+function Pair({ first, second }: { first: ReactNode; second: ReactNode }) {
   return (
-    <>
-      <div>{first}</div>
-      <div className="quotes-second">{second}</div>
-    </>
+    <div className="quotes-pair">
+      {first}
+      <span className="quotes-second">{second}</span>
+    </div>
   )
 }
 
-/** An amount or a percentage with its currency, if it is not US dollars. */
-function withCurrency(shown: ReactNode, currency: Quote['quoted_currency']): ReactNode {
-  const said = sentTerms(null, currency)
-  return said === null ? (
-    shown
-  ) : (
-    <>
-      {shown} {said}
-    </>
-  )
-}
-
-/** Text truncated to one line. The title attribute has the full text. */
-function Truncated({ text }: { text: string }) {
+function LaneCell({ quote, isCurrent, act }: RowParts) {
+  const name = laneName(quote.origin, quote.destination)
   return (
-    <span className="quotes-cut" title={text}>
-      {text}
-    </span>
-  )
-}
-
-function LaneCell(parts: RowParts) {
-  const { quote, isCurrent, act } = parts
-  return (
-    <TwoLines
+    <Pair
       first={
         // A plain anchor, because 200 router links on a page make it noticeably slow.
         <a
           href={`/quotes/${encodeURIComponent(quote.lane_ref)}`}
           className="quotes-lane"
+          title={name}
           data-row-link
           tabIndex={isCurrent ? 0 : -1}
           onClick={(event) => {
@@ -149,16 +141,13 @@ function LaneCell(parts: RowParts) {
             act('open', quote, event.currentTarget)
           }}
         >
-          {laneName(quote.origin, quote.destination)}
+          {name}
         </a>
       }
       second={
         <>
-          {loadMark(quote) !== null && `${loadMark(quote)} · `}
-          {quote.lane_ref}
-          <RowButton parts={parts} action="copy" label={`Copy lane_ref ${quote.lane_ref}`}>
-            <IconCopy size={14} aria-hidden />
-          </RowButton>
+          {loadMark(quote)}
+          <span className="quotes-phone">{quote.lane_ref}</span>
         </>
       }
     />
@@ -166,31 +155,62 @@ function LaneCell(parts: RowParts) {
 }
 
 function OutcomeCell(parts: RowParts) {
-  const { quote, mayMark } = parts
+  const { quote, isCurrent, mayMark } = parts
+  const reason = quote.outcome_reason === null ? null : reasonNames[quote.outcome_reason]
+  if (quote.superseded_by !== null && quote.voided_at === null) {
+    const by = `Superseded by ${quote.superseded_by}`
+    return (
+      <Anchor
+        inherit
+        renderRoot={asLinkToQuote(quote.superseded_by)}
+        aria-label={by}
+        title={by}
+        tabIndex={isCurrent ? 0 : -1}
+      >
+        <OutcomeMark outcome="superseded" />
+      </Anchor>
+    )
+  }
   return (
-    <TwoLines
+    <Pair
       first={
         quote.voided_at === null ? <OutcomeMark outcome={shownOutcome(quote)} /> : <VoidMark quote={quote} />
       }
       second={
-        quote.superseded_by !== null ? (
-          <Anchor renderRoot={asLinkToQuote(quote.superseded_by)} size="sm">
-            {quote.superseded_by}
-          </Anchor>
-        ) : quote.outcome === 'pending' && quote.voided_at === null && mayMark ? (
+        quote.outcome === 'pending' && quote.voided_at === null && mayMark ? (
           <>
-            <RowButton parts={parts} action="won" label={`Mark ${quote.lane_ref} won`} framed>
-              Won
+            <RowButton parts={parts} action="won" label={`Mark ${quote.lane_ref} won`} look="framed">
+              <span aria-hidden>✓</span>
             </RowButton>
-            <RowButton parts={parts} action="lost" label={`Mark ${quote.lane_ref} lost`} framed>
-              Lost
+            <RowButton parts={parts} action="lost" label={`Mark ${quote.lane_ref} lost`} look="framed">
+              <span aria-hidden>✕</span>
             </RowButton>
           </>
-        ) : quote.outcome_reason === null ? null : (
-          reasonNames[quote.outcome_reason]
+        ) : (
+          reason !== null && <span title={reason}>{reason}</span>
         )
       }
     />
+  )
+}
+
+function BookedCell({ quote }: RowParts) {
+  const { customer_rate: rate, customer_currency: currency, cancelled_at, booked_at } = quote
+  return cancelled_at === null ? (
+    <Amount of={rate} currency={currency} note={booked_at && day(booked_at)} />
+  ) : (
+    <span title={`${dollars(rate)}, booking cancelled`}>cancelled</span>
+  )
+}
+
+/** The day, without the year in the current one, and the person. */
+function QuotedAtCell({ quote }: RowParts) {
+  const rep = quote.quoted_by?.name ?? quote.rep_name ?? 'imported'
+  const thisYear = day(new Date().toISOString()).slice(-6)
+  return (
+    <span title={`${moment(quote.created_at)}, ${rep}`}>
+      <Pair first={day(quote.created_at).replace(thisYear, '')} second={rep} />
+    </span>
   )
 }
 
@@ -205,41 +225,39 @@ function daysSince(time: string): number {
 
 /** A column of text that is shown only when a person chooses it. */
 function extra(key: string, header: string, cell: QuotesColumn['cell']): QuotesColumn {
-  return { key, header, width: 6.6, shown: 'extra', isText: true, cell }
+  return { key, header, width: 6.6, shown: 'extra', cell }
 }
 
 const quotesColumns: readonly QuotesColumn[] = [
-  { key: 'lane', header: 'Lane', shown: 'always', isText: true, cell: LaneCell },
+  { key: 'lane', header: 'Lane', shown: 'always', cell: LaneCell },
   {
     key: 'equipment',
     width: 3.4,
     header: 'Equip.',
     from: 'sm',
-    isText: true,
     cell: ({ quote }) => <span title={equipmentName(quote.equipment)}>{quote.equipment}</span>,
   },
   {
     key: 'customer',
-    width: 7.4,
+    width: 7.5,
     header: 'Customer',
     from: 'sm',
-    isText: true,
     sorts: ['customer'],
     cell: ({ quote, isCurrent }) => (
-      <span className="quotes-two-lines" title={quote.customer_name}>
+      <span title={quote.customer_name}>
         <CustomerLink name={quote.customer_name} tabIndex={isCurrent ? 0 : -1} />
       </span>
     ),
   },
   {
     key: 'quoted_rate',
-    width: 4.5,
+    width: 7.1,
     header: 'Quoted',
     align: 'right',
     sorts: ['rate_high', 'rate_low'],
     cell: ({ quote }) => (
-      <TwoLines
-        first={<Amount of={quote.quoted_rate} />}
+      <Pair
+        first={dollars(quote.quoted_rate)}
         second={
           sentTerms(quote.quoted_basis, quote.quoted_currency) ??
           ratePerMile(rpm(quote.quoted_rate, quote.counted_miles))
@@ -249,79 +267,75 @@ const quotesColumns: readonly QuotesColumn[] = [
   },
   {
     key: 'cost',
-    width: 4.8,
-    header: 'Expected cost',
+    width: 4,
+    header: 'Cost',
     align: 'right',
     from: 'md',
     cell: ({ quote }) => {
       const quoted = quotedMargin(quote)
       return (
-        <TwoLines
-          first={<Amount of={quoted?.cost} />}
-          second={quoted && (sentTerms(null, quote.quoted_currency) ?? costSources[quoted.source])}
+        <Amount
+          of={quoted?.cost}
+          currency={quote.quoted_currency}
+          note={quoted && costSources[quoted.source]}
         />
       )
     },
   },
   {
     key: 'quoted_margin',
-    width: 4.8,
-    header: 'Quoted margin',
+    width: 6.4,
+    header: 'Margin',
     align: 'right',
-    from: 'md',
+    from: 'sm',
     cell: ({ quote }) => {
       const quoted = quotedMargin(quote)
       return (
-        <TwoLines
-          first={<Amount of={quoted?.margin} isMargin />}
-          second={quoted && withCurrency(<MarginPct share={quoted.marginPct} />, quote.quoted_currency)}
+        <Pair
+          first={<Margin amount={quoted?.margin} isRounded />}
+          second={
+            quoted && (sentTerms(null, quote.quoted_currency) ?? <MarginPct share={quoted.marginPct} />)
+          }
         />
       )
     },
   },
-  { key: 'outcome', width: 6.1, header: 'Outcome', cell: OutcomeCell },
+  { key: 'outcome', width: 9.8, header: 'Outcome', cell: OutcomeCell },
+  { key: 'booked', width: 4.3, header: 'Booked', align: 'right', from: 'md', cell: BookedCell },
   {
     key: 'margin',
-    width: 4.6,
-    header: 'Margin',
+    width: 7.6,
+    header: 'Booked margin',
     align: 'right',
-    from: 'sm',
+    shown: 'extra',
     sorts: ['margin_high', 'margin_low'],
     cell: ({ quote }) => (
-      <TwoLines
-        first={<Amount of={quote.margin} isMargin />}
+      <Pair
+        first={<Margin amount={quote.margin} isRounded />}
         second={
-          quote.margin_pct === null
-            ? null
-            : withCurrency(<MarginPct share={quote.margin_pct} />, quote.margin_currency)
+          quote.margin_pct !== null &&
+          (sentTerms(null, quote.margin_currency) ?? <MarginPct share={quote.margin_pct} />)
         }
       />
     ),
   },
   {
-    key: 'booked',
-    width: 6.3,
-    header: 'Booked',
-    align: 'right',
-    from: 'md',
-    cell: ({ quote }) => (
-      <TwoLines
-        first={withCurrency(<Amount of={quote.customer_rate} />, quote.customer_currency)}
-        second={quote.cancelled_at === null ? quote.booked_at && day(quote.booked_at) : 'booking cancelled'}
-      />
-    ),
-  },
-  {
     key: 'quoted_at',
-    width: 6.3,
+    width: 8,
     header: 'Quoted at',
     from: 'md',
     sorts: ['newest', 'oldest'],
-    cell: ({ quote }) => (
-      <TwoLines
-        first={<span title={moment(quote.created_at)}>{day(quote.created_at)}</span>}
-        second={<Truncated text={quote.quoted_by?.name ?? quote.rep_name ?? 'imported'} />}
-      />
+    cell: QuotedAtCell,
+  },
+  {
+    key: 'ref',
+    width: 7.3,
+    header: 'Ref',
+    shown: 'extra',
+    cell: (parts) => (
+      <RowButton parts={parts} action="copy" label={`Copy lane_ref ${parts.quote.lane_ref}`} look="ref">
+        {parts.quote.lane_ref}
+      </RowButton>
     ),
   },
   extra('rate_type', 'Rate type', ({ quote }) => <RateTypeOf quote={quote} />),
@@ -335,14 +349,12 @@ const quotesColumns: readonly QuotesColumn[] = [
     ),
     width: 6.2,
     align: 'right',
-    isText: false,
     sorts: ['oldest', 'newest'],
   },
   {
     ...extra('miles', 'Miles', ({ quote }) => count(quote.miles)),
     width: 3.8,
     align: 'right',
-    isText: false,
   },
   extra('pickup', 'Pickup', ({ quote }) => calendarDay(quote.pickup_date)),
   extra('valid_until', 'Valid until', ({ quote }) =>

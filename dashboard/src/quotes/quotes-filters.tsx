@@ -1,6 +1,6 @@
 import { IconFilter, IconSearch } from 'virtual:tabler-icons'
 import { Button, Collapse, Group, NativeSelect, SegmentedControl, Stack, TextInput } from '@mantine/core'
-import { type FormEvent, useEffect, useState } from 'react'
+import { type FormEvent, type ReactNode, useEffect, useState } from 'react'
 import { pendingDaysMax } from '#contract/limits.ts'
 import type { CallFailed } from '../api/index.ts'
 import {
@@ -39,13 +39,34 @@ const findingNames = {
 } as const
 type DraftName = (typeof draftNames)[number]
 
-/** The filters of the list. Typed text applies on Enter, on accepting a suggestion, or when the field loses the focus. */
-export function QuotesFilters({ place, error }: { place: QuotesPlace; error: CallFailed | null }) {
-  const [isOpen, setIsOpen] = useState(() => window.matchMedia('(min-width: 62em)').matches)
+/** Whether the person opened the filters in this tab. A link that sets filters leaves them closed: the button has their number. */
+let wereOpened = false
+
+/**
+ * The line of controls above the list, and the filters below it. Typed text applies on Enter, on accepting a suggestion, or when
+ * the field loses the focus.
+ */
+export function QuotesFilters({
+  place,
+  error,
+  views,
+  actions,
+}: {
+  place: QuotesPlace
+  error: CallFailed | null
+  views: ReactNode
+  actions: ReactNode
+}) {
   const { view, filtersSet } = place
+  const [isOpen, setIsOpen] = useState(wereOpened && filtersSet > 0)
+  const toggle = () => {
+    wereOpened = !isOpen
+    setIsOpen(wereOpened)
+  }
   return (
     <Stack gap="sm">
-      <Group gap="sm" align="flex-end">
+      <Group gap={6}>
+        {views}
         <SegmentedControl
           size="xs"
           aria-label="Outcome"
@@ -72,25 +93,22 @@ export function QuotesFilters({ place, error }: { place: QuotesPlace; error: Cal
         <NativeSelect
           size="xs"
           aria-label="Order"
+          w={136}
           data={Object.entries(sortNames).map(([value, label]) => ({ value, label }))}
           value={view.sort ?? 'newest'}
           onChange={(event) => place.change({ sort: event.currentTarget.value })}
         />
         <Button
           size="xs"
-          variant="default"
+          variant={filtersSet === 0 ? 'default' : 'light'}
           leftSection={<IconFilter size={14} aria-hidden />}
           aria-expanded={isOpen}
           aria-controls="quotes-filters"
-          onClick={() => setIsOpen(!isOpen)}
+          onClick={toggle}
         >
           {filtersSet === 0 ? 'Filters' : `Filters (${filtersSet})`}
         </Button>
-        {place.isFiltered && (
-          <Button size="xs" variant="subtle" onClick={place.clear}>
-            Clear filters
-          </Button>
-        )}
+        {actions}
       </Group>
       <Collapse expanded={isOpen} id="quotes-filters">
         <Fields place={place} error={error} />
@@ -117,7 +135,7 @@ function Search({ place }: { place: QuotesPlace }) {
       aria-label="Search quotes"
       placeholder="Ref, customer, carrier, city"
       leftSection={<IconSearch size={14} aria-hidden />}
-      style={{ flex: '1 1 11rem' }}
+      style={{ flex: '1 1 8rem' }}
       value={typed}
       onChange={(event) => setTyped(event.currentTarget.value)}
     />

@@ -1,5 +1,12 @@
 import { VisuallyHidden } from '@mantine/core'
-import { memo, type RefObject, type MouseEvent as RowClick, useEffect, useRef } from 'react'
+import {
+  type CSSProperties,
+  memo,
+  type RefObject,
+  type MouseEvent as RowClick,
+  useEffect,
+  useRef,
+} from 'react'
 import type { Quote } from '#contract/quote.ts'
 import { type QuotesColumn, type RowParts, sortedAs } from './quotes-columns.tsx'
 import type { QuotesSelection } from './quotes-selection.ts'
@@ -81,11 +88,16 @@ export function QuotesTable({
 }
 
 const selectWidth = 1.9
-const laneWidth = 12.5
+const laneWidth = 8.5
 
 /** The width that a choice of columns needs, in rem. A narrower window scrolls the table sideways. */
 function widthOf(columns: readonly QuotesColumn[]): number {
   return columns.reduce((sum, { width }) => sum + (width ?? laneWidth), selectWidth)
+}
+
+/** The style sheet decides whether the width holds: a phone has other widths. */
+function widthStyle(rem: number | undefined): CSSProperties | undefined {
+  return rem === undefined ? undefined : ({ '--width': `${rem}rem` } as CSSProperties)
 }
 
 function Header({
@@ -105,7 +117,7 @@ function Header({
       data-align={column.align}
       data-from={column.from}
       aria-sort={sorted}
-      style={column.width === undefined ? undefined : { width: `${column.width}rem` }}
+      style={widthStyle(column.width)}
     >
       {column.hidesHeader === true ? (
         <VisuallyHidden>{header}</VisuallyHidden>
@@ -133,7 +145,7 @@ function SelectAll({ rows, selection }: { rows: readonly Quote[]; selection: Quo
     if (box.current !== null) box.current.indeterminate = selected > 0 && !isAll
   })
   return (
-    <th scope="col" data-column="select" style={{ width: `${selectWidth}rem` }}>
+    <th scope="col" data-column="select" style={widthStyle(selectWidth)}>
       <label>
         <VisuallyHidden>Select all quotes on this page</VisuallyHidden>
         <input
@@ -194,12 +206,7 @@ const QuoteRow = memo(function QuoteRow({
         </td>
       )}
       {columns.map((column) => (
-        <td
-          key={column.key}
-          data-align={column.align}
-          data-from={column.from}
-          data-text={column.isText === true ? true : undefined}
-        >
+        <td key={column.key} data-align={column.align} data-from={column.from}>
           {column.cell(parts)}
         </td>
       ))}

@@ -43,7 +43,7 @@ export function ViewsMenu({ place, settings }: { place: QuotesPlace; settings: Q
   const { saveOrNotify, isSaving, defaultView } = settings
   const { view: active, isChanged } = activeView(place, settings)
   const isOwn = active !== null && !isBuiltIn(active.name)
-  const label = active === null ? 'Filtered quotes' : isChanged ? `${active.name} (changed)` : active.name
+  const label = active === null ? 'Filtered' : isChanged ? `${active.name} (changed)` : active.name
   const saveChanges = () =>
     void saveOrNotify((now) =>
       active?.name === pendingTooLong
@@ -65,7 +65,7 @@ export function ViewsMenu({ place, settings }: { place: QuotesPlace; settings: Q
           <Button
             size="xs"
             variant="default"
-            maw={230}
+            maw={140}
             loading={isSaving}
             leftSection={<IconBookmark size={14} aria-hidden />}
             rightSection={<IconChevronDown size={14} aria-hidden />}

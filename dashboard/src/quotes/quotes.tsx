@@ -1,5 +1,5 @@
 import { IconDownload, IconKeyboard } from 'virtual:tabler-icons'
-import { Button, Group, Text } from '@mantine/core'
+import { ActionIcon, Button, Group, Text } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { pagePaths } from '#contract/pages.ts'
@@ -34,20 +34,30 @@ export default function QuotesPage() {
   const hasQuotes = data !== undefined && (data.lanes.length > 0 || place.isFiltered)
   const shown = data === undefined || (error !== null && answer.isPlaceholderData) ? null : data
   return (
-    <Page
-      title="Quotes"
-      actions={<Actions place={place} settings={settings} columns={columns} canExport={hasQuotes} />}
-    >
+    <Page title="Quotes" hidesTitle>
       <UnknownFilters place={place} settings={settings} />
-      <QuotesFilters place={place} error={error} />
+      <QuotesFilters
+        place={place}
+        error={error}
+        views={<ViewsMenu place={place} settings={settings} />}
+        actions={<Actions place={place} columns={columns} canExport={hasQuotes} />}
+      />
       <Group id={listTop} justify="space-between" gap="xs" mih={30} style={{ scrollMarginTop: 60 }}>
-        <Text size="sm" role="status">
-          {isLoading
-            ? 'Loading quotes'
-            : data === undefined
-              ? 'No quotes loaded'
-              : shownWords(place, data.lanes.length, totals)}
-        </Text>
+        <Group gap="xs">
+          <Text size="sm" role="status">
+            {isLoading
+              ? 'Loading quotes'
+              : data === undefined
+                ? 'No quotes loaded'
+                : shownWords(place, data.lanes.length, totals)}
+          </Text>
+          {place.isFiltered && (
+            <Button size="xs" variant="subtle" onClick={place.clear}>
+              Clear filters
+            </Button>
+          )}
+          <PendingTooLong place={place} settings={settings} />
+        </Group>
         <QuotesPager
           place={place}
           next={data?.next_cursor ?? null}
@@ -57,7 +67,7 @@ export default function QuotesPage() {
         />
       </Group>
       {error !== null && <ListFailed error={error} place={place} retry={() => void answer.refetch()} />}
-      {data === undefined && error === null && <Loading label="Loading the quotes" rows={12} height={44} />}
+      {data === undefined && error === null && <Loading label="Loading the quotes" rows={12} height={36} />}
       {shown !== null && shown.lanes.length === 0 && <NoQuotes place={place} />}
       {shown !== null && shown.lanes.length > 0 && (
         <>
@@ -107,40 +117,38 @@ const listTop = 'quotes-list-top'
 
 function Actions({
   place,
-  settings,
   columns: { chosen, onChoose, onDone },
   canExport,
 }: {
   place: QuotesPlace
-  settings: QuotesSettings
   columns: ReturnType<typeof useChosenColumns>
   canExport: boolean
 }) {
   return (
     <>
-      <PendingTooLong place={place} settings={settings} />
-      <ViewsMenu place={place} settings={settings} />
       <ColumnChoice chosen={chosen} onChoose={onChoose} onDone={() => void onDone()} />
-      <Button
-        size="xs"
+      <ActionIcon
+        size={30}
         variant="default"
         visibleFrom="sm"
-        leftSection={<IconKeyboard size={16} aria-hidden />}
+        aria-label="Shortcuts"
+        title="Shortcuts"
         onClick={() => showShortcuts(true)}
       >
-        Shortcuts
-      </Button>
+        <IconKeyboard size={16} aria-hidden />
+      </ActionIcon>
       {canExport && (
-        <Button
-          size="xs"
+        <ActionIcon
+          size={30}
           variant="default"
           component="a"
           href={addressOfCall('export-quotes', place.filters)}
           download
-          leftSection={<IconDownload size={16} aria-hidden />}
+          aria-label="Export CSV"
+          title="Export CSV"
         >
-          Export CSV
-        </Button>
+          <IconDownload size={16} aria-hidden />
+        </ActionIcon>
       )}
     </>
   )

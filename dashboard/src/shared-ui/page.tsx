@@ -1,4 +1,4 @@
-import { Group, Stack, Text, Title } from '@mantine/core'
+import { Group, Stack, Text, Title, VisuallyHidden } from '@mantine/core'
 import { type ReactNode, useEffect } from 'react'
 import { usePageHeading } from './page-heading.ts'
 
@@ -7,17 +7,30 @@ export function Page({
   title,
   hint,
   actions,
+  hidesTitle = false,
   children,
 }: {
   title: string
   hint?: ReactNode
   actions?: ReactNode
+  /** The heading is for screen readers only, where the page needs its height. Such a page has no hint and places its own actions. */
+  hidesTitle?: boolean
   children: ReactNode
 }) {
   const heading = usePageHeading()
   useEffect(() => {
     document.title = `${title} – Lanewise`
   }, [title])
+  if (hidesTitle) {
+    return (
+      <Stack gap="xs">
+        <VisuallyHidden component="h1" ref={heading} tabIndex={-1}>
+          {title}
+        </VisuallyHidden>
+        {children}
+      </Stack>
+    )
+  }
   return (
     <Stack gap="lg">
       <Group justify="space-between" align="flex-end" gap="sm">

@@ -11,10 +11,10 @@ const everyones = places.filter(({ needs }) => needs === 'viewer')
 /**
  * The HTML of the dashboard for a path of `pagePaths`, with an outline of the frame: menu, and heading of the page. The
  * browser shows it as soon as it has the styles, while it still loads and runs the scripts. The dashboard removes it when
- * the page itself is drawn. It is a picture only: hidden from assistive technology, without links. Null is an unknown path,
+ * the page itself is drawn. The list of quotes has a heading for screen readers only. It is a picture only: hidden from assistive technology, without links. Null is an unknown path,
  * which gets no outline, like the pages without a frame.
  *
- * @example withOutline(html, '/quotes') // … <h1>Quotes</h1> …
+ * @example withOutline(html, '/market') // … Market …
  */
 export function withOutline(html: string, path: string | null): string {
   return html.replace(placeOfOutline, path === null || unframed.has(path) ? '' : outline(path))
@@ -33,7 +33,7 @@ function outline(path: string): string {
     '<div class="outline-header"><b>Lanewise</b></div>',
     `<div class="outline-menu">${menu.join('')}</div>`,
     sections.length < 2 ? '' : `<div class="outline-sections">${links.join('')}</div>`,
-    name === undefined ? '' : `<div class="outline-heading">${name}</div>`,
+    name === undefined || path === pagePaths.quotes ? '' : `<div class="outline-heading">${name}</div>`,
     '</div>',
   ].join('')
 }
