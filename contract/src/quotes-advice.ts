@@ -33,7 +33,7 @@ export const deskQuote = Type.Object({
   equipment: Type.Optional(equipment('Equipment code; all types if absent')),
   quoted_rate: Type.Optional(
     positiveDollars(
-      'The rate in dollars being considered. If absent, the best rate is used, else the going rate',
+      'The rate in dollars being considered. If absent, the rate to quote is used (the best rate, or without a cost the going rate), else the going rate',
     ),
   ),
   estimated_cost: Type.Optional(positiveDollars('The truck cost that you expect')),
@@ -77,7 +77,7 @@ const AfterCounterOffer = Type.Object({
   suggested_rate: {
     ...nullable(Type.Number()),
     description:
-      'The rate between the two with the best expected margin, within the rules if possible, on the terms of quoted_rate; the middle if no cost is known. At least one percent above counter_rate, or half of the difference; null if the two are within four dollars',
+      'The rate between the two with the best expected margin, within the rules if possible, on the terms of quoted_rate; the middle if no cost is known. At least one percent above counter_rate, or half of the difference; null if the two are within four dollars, or if each such rate is below the cost',
   },
 })
 
@@ -129,7 +129,11 @@ export const adviseQuotes = endpoint({
                 'Why the load has no price: it has stops, or another mode than truckload. Absent for a direct truckload. Such a result has no estimate and no optimum; pricing rules apply to the cost that was sent',
             }),
           ),
-          estimate: nullable(Estimate),
+          estimate: {
+            ...nullable(Estimate),
+            description:
+              'probability is null if there is not enough to go on; flags and sentence say why, and what would change it. null: a load without a price',
+          },
           optimum: nullable(Optimum),
           warnings: RateWarnings,
           outside_rules: OutsideRules,

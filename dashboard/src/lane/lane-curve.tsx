@@ -41,10 +41,14 @@ export function LaneCurve({
   const quotes = useMemo(() => distinctQuotes(points), [points])
   const counts = { won: estimate?.won ?? 0, decided: estimate?.decided ?? 0, used: estimate?.used }
   if (curve.length === 0) {
+    const cost = estimate?.expected_cost ?? null
     return (
-      <Text size="sm">
-        {estimate?.sentence ?? 'There is no curve yet, because your brokerage has no quotes.'}
-      </Text>
+      <Stack gap="xs">
+        <Text size="sm">
+          {estimate?.sentence ?? 'There is no curve yet, because your brokerage has no quotes.'}
+        </Text>
+        {cost !== null && <CostsAhead cost={cost} />}
+      </Stack>
     )
   }
   return (
@@ -237,7 +241,9 @@ function SuggestedAndBest({ advice }: { advice: LaneAdvice }) {
         value={optimum === null ? '–' : roundDollars(optimum.rate)}
         basis={
           optimum === null
-            ? 'needs a known truck cost'
+            ? advice.estimate?.flags.includes('no_rate_earns') === true
+              ? 'no likely rate covers the cost'
+              : 'needs a known truck cost'
             : `${roundDollars(optimum.expected_margin)} per quote; nearly as good from ${roundDollars(optimum.flat_zone.low)} to ${roundDollars(optimum.flat_zone.high)}${
                 optimum.floor !== null && optimum.floored_rate > optimum.rate
                   ? `; ${roundDollars(optimum.floored_rate)} with your floor`

@@ -5,7 +5,6 @@ import { type DeskField, type DeskQuote, type Draft, gapsIn } from './desk-draft
 import { type Pricing, pricingOf } from './desk-pricing.ts'
 import { type CheckedRates, type QuotesAdvice, useDraftCheck } from './desk-quotes-advice.ts'
 import type { DeskSave } from './desk-save.ts'
-import { hasNothingToSay } from './desk-words.ts'
 
 /** Moves the focus to a field of a quote, after the quote was rendered. */
 export function focusQuote(id: number, field: DeskField = 'origin'): void {
@@ -107,11 +106,5 @@ export function useDeskKeys(takeBest: (() => void) | null, begin: () => void) {
 /** The rates for the active quote, from its advice with the rules that apply, and its typed cost. */
 export function usePricing(quote: DeskQuote, { advice }: DeskAnswer): Pricing | null {
   const typedCost = readDollars(quote.cost)
-  return useMemo(
-    () =>
-      advice?.estimate === undefined || hasNothingToSay(advice.estimate)
-        ? null
-        : pricingOf(advice, typedCost),
-    [advice, typedCost],
-  )
+  return useMemo(() => (advice === null ? null : pricingOf(advice, typedCost)), [advice, typedCost])
 }

@@ -53,18 +53,7 @@ export function AnswerLines({ answer, pricing, typed, terms, onUse }: LinesProps
       ) : advice !== null ? (
         <>
           <CostPlus lane={terms.lane} miles={estimate?.miles ?? null} own={terms.own} onUse={onUse} />
-          {estimate?.flags.includes('no_ground') === true ? (
-            <Text size="sm">Not enough to go on: {unknownInWords(answer.unknown)}.</Text>
-          ) : (
-            <Group justify="space-between" gap="sm">
-              <Text size="sm">
-                There is no advice yet, because your brokerage has no decided quotes to learn from.
-              </Text>
-              <ButtonLink to={pagePaths.imports} size="sm">
-                Import past quotes
-              </ButtonLink>
-            </Group>
-          )}
+          <NoRate answer={answer} estimate={estimate} />
         </>
       ) : (
         <Text size="sm" c="dimmed">
@@ -76,6 +65,34 @@ export function AnswerLines({ answer, pricing, typed, terms, onUse }: LinesProps
         </Text>
       )}
     </Paper>
+  )
+}
+
+/** Why there is no rate to quote, and what would change it. */
+function NoRate({ answer, estimate }: { answer: DeskAnswer; estimate: Estimate | undefined }) {
+  if (estimate?.flags.includes('no_ground') === true) {
+    return <Text size="sm">Not enough to go on: {unknownInWords(answer.unknown)}.</Text>
+  }
+  if (estimate?.probability != null) {
+    const going =
+      estimate.reference_rate === null ? '' : ` The going rate is ${roundDollars(estimate.reference_rate)}.`
+    return (
+      <Text size="sm">
+        No rate to quote: the cost is above all rates that this lane is likely to pay, or that your rules
+        allow.{going}
+        {answer.isForRate && answer.rate !== null
+          ? ` Your ${dollars(answer.rate)}: win ${probability(estimate.probability)}.`
+          : ''}
+      </Text>
+    )
+  }
+  return (
+    <Group justify="space-between" gap="sm">
+      <Text size="sm">{estimate?.sentence ?? 'There is not enough to go on: you have no quotes yet.'}</Text>
+      <ButtonLink to={pagePaths.imports} size="sm">
+        Import past quotes
+      </ButtonLink>
+    </Group>
   )
 }
 

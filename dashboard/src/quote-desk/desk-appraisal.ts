@@ -1,5 +1,5 @@
 import { type RatesToQuote, ratesToQuote } from '#engine/appraisal/rates-to-quote.ts'
-import { bestRateOver, type Optimum } from '#engine/estimate/best-rate.ts'
+import { bestRateOver, earningRate, type Optimum } from '#engine/estimate/best-rate.ts'
 import { isOwnCost } from '#engine/estimate/own-cost.ts'
 import { appliedInWords } from '#engine/rules/applied-in-words.ts'
 import {
@@ -24,7 +24,7 @@ export interface RateAdvice {
   readonly rules?: Rules
   readonly estimate?: Pick<
     NonNullable<Advice['estimate']>,
-    'expected_cost' | 'reference_rate' | 'miles'
+    'probability' | 'expected_cost' | 'reference_rate' | 'miles'
   > | null
 }
 
@@ -70,12 +70,14 @@ export function deskAppraisal(advice: RateAdvice, typedCost: number | null): Des
     miles: estimate?.miles ?? null,
   })
   const optimum = optimumOf(advice, enteredCents, applied)
-  const goingCents = centsIfKnown(estimate?.reference_rate)
+  // Without a chance there is not enough to go on, so the going rate only says what is usual.
+  const goingCents = estimate?.probability == null ? null : centsIfKnown(estimate.reference_rate)
+  const costCents = enteredCents ?? centsIfKnown(expected?.amount)
   return {
     applied,
     because,
     optimum,
-    rates: ratesToQuote({ rules: applied, optimum, goingCents }),
+    rates: ratesToQuote({ rules: applied, optimum, goingCents, costCents }),
   }
 }
 
@@ -113,12 +115,14 @@ function optimumOf(
 ): Optimum | null {
   const referenceCents = centsIfKnown(estimate?.reference_rate)
   if (enteredCents !== null && referenceCents !== null && curve.length > 0) {
-    return bestRateOver({
-      chanceAt: (rateCents) => readCurve(curve, rateCents / 100)?.probability ?? 0,
-      referenceCents,
-      costCents: enteredCents,
-      floorCents: minimum?.rateCents ?? null,
-    })
+    return earningRate(
+      bestRateOver({
+        chanceAt: (rateCents) => readCurve(curve, rateCents / 100)?.probability ?? 0,
+        referenceCents,
+        costCents: enteredCents,
+        floorCents: minimum?.rateCents ?? null,
+      }),
+    )
   }
   if (optimum == null) return null
   return {

@@ -16,6 +16,7 @@ const curve = Array.from({ length: 41 }, (_, at) => {
 })
 const estimate = {
   expected_cost: { amount: 2061, low: 1900, high: 2200, own_loads: 9, own_curve: true },
+  probability: 0.4,
   reference_rate: 2700,
   miles: 781,
 }

@@ -165,7 +165,6 @@ export function bestRateOf(
   result: QuoteAdvice,
 ): { readonly rate: number; readonly changed: string } | null {
   const { optimum, estimate, rules } = result
-  if (estimate === null) return null
   const appraisal = deskAppraisal({ optimum, estimate, rules }, comparedCost(lane, result))
   const { toQuote } = appraisal.rates
   return toQuote === null

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { hasNothingToSay, trustInWords } from './desk-words.ts'
+import { trustInWords } from './desk-words.ts'
 
 type Estimate = Parameters<typeof trustInWords>[0]
 
@@ -55,9 +55,4 @@ describe('the line about trust', () => {
       'Based on 17 of 26 decided quotes won on this lane (14 older or left out)',
     )
   })
-})
-
-test('without any decided quote of the brokerage there is nothing to say', () => {
-  const nothing = { used: { decided: 0, won: 0, newest_quoted_at: null }, borrowed_from: [] }
-  expect([hasNothingToSay(estimate), hasNothingToSay({ ...estimate, ...nothing })]).toEqual([false, true])
 })

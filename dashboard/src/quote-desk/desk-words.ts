@@ -27,9 +27,14 @@ const flagWords: Readonly<Record<string, string>> = {
   all_lost: 'You have lost every decided quote on this lane, so the rate that wins is unknown.',
   one_rate: 'All decided quotes on this lane have the same rate, so the effect of other rates is unknown.',
   far_from_reference: 'This rate is far from the going rate, so the estimate is an extrapolation.',
-  outliers_left_out: 'The estimate excludes some quotes with rates far from all others.',
+  outliers_left_out:
+    'The estimate excludes some quotes with rates far from all others, or undecided ones with nothing to compare them with.',
   bad_rates_left_out: 'The estimate excludes some quotes without a rate.',
   future_quotes_left_out: 'The estimate excludes some quotes dated in the future.',
+  no_outcomes: 'None of your quotes is won or lost yet.',
+  only_won: 'None of your quotes was lost on price, so no rate is known to be too high.',
+  only_lost: 'None of your quotes was won, so no rate is known to win.',
+  no_rate_earns: 'The cost is above all rates that this lane is likely to pay, so there is no rate to quote.',
   no_cost: 'There is no expected cost. Import or enter booked costs to see margins and a best rate.',
   optimum_at_edge:
     'The best rate is at the limit of the rates that were evaluated. The true best rate may be beyond it.',
@@ -134,11 +139,6 @@ export function trustInWords(
     ...(pool === null ? [] : [pool]),
   ].join('. ')
   return { trust, word: trustWords[trust], basis: `${basis}.` }
-}
-
-/** True when no quote of the whole brokerage is decided: then there is nothing to learn from. */
-export function hasNothingToSay({ used, borrowed_from }: Estimate): boolean {
-  return used.decided === 0 && borrowed_from.every(({ decided }) => decided === 0)
 }
 
 const changes: Readonly<Record<string, string>> = {
@@ -271,7 +271,7 @@ export function standingInWords(typed: RateValue, pricing: Pricing): string {
 
 /** The announcement of new advice for screen readers. */
 export function spokenAdvice(pricing: Pricing | null, typed: RateValue | null): string {
-  if (pricing === null) return 'No advice for this lane yet.'
+  if (pricing === null) return 'No rate to quote for this lane.'
   const { quote } = pricing
   const parts = [`Quote ${dollars(quote.rate)}: ${valueInWords(quote)}`]
   if (typed !== null) {

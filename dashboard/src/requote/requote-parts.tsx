@@ -48,7 +48,8 @@ export function RateToQuote({
 }) {
   const own = (rate: number | null | undefined) =>
     rate == null || advice?.conversion == null ? null : onOwnTerms(advice.conversion, rate)
-  const rate = advice?.counter_offer?.suggested_rate ?? own(advice?.rules.rate)
+  const countered = advice?.counter_offer ?? null
+  const rate = countered === null ? own(advice?.rules.rate) : countered.suggested_rate
   const [going, minimum] = [own(advice?.estimate?.reference_rate), own(advice?.rules.minimum?.rate)]
   return (
     <Group gap="xs" mih={24}>
@@ -163,7 +164,8 @@ function chanceBasisInWords(
   if (not_priced !== undefined) return `There are no chances. ${not_priced}`
   if (conversion === null)
     return 'There are no chances: the fuel charge of the quote, or the exchange rate of today, is not known, so it cannot be compared with your other quotes.'
-  if (estimate === null) return 'There are no chances: you have no quotes to learn from yet.'
+  if (estimate?.probability == null)
+    return estimate?.sentence ?? 'There are no chances: you have no quotes yet.'
   const basis = `${basedOn(estimate)}. Trust: ${counter_offer?.trust ?? estimate.trust}.`
   if (counterRate === null) return `The chance: ${basis}`
   return `The customer would pay ${dollars(counterRate)} and refused ${dollars(quoted_rate)}. Between the two, the chance follows the curve of this lane${estimate.customer === undefined ? '' : ' for this customer'}: ${basis} One in four customers is taken to refuse any increase. A customer who is only bargaining would pay more than this estimate assumes.`

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { identityOf } from '../book/quote-book.ts'
 import { prepareEstimator } from '../estimate/estimator.ts'
 import { prepareCosts } from '../estimate/expected-cost.ts'
+import type { LaneQuote } from '../quotes/quoted-lanes.ts'
 import type { PricingRule, RuleTerms } from '../rules/pricing-rules.ts'
 import type { RuleConditions } from '../rules/rule-conditions.ts'
 import { finished } from '../steps.ts'
@@ -57,10 +58,14 @@ const input: QuoteToAppraise = {
   enteredCents: null,
   now,
 }
-const appraised = (rules: readonly PricingRule[], changed: Partial<QuoteToAppraise> = {}) =>
+const appraised = (
+  rules: readonly PricingRule[],
+  changed: Partial<QuoteToAppraise> = {},
+  models: typeof book = book,
+) =>
   finished(
     appraise(
-      { spot: book, contract: null },
+      { spot: models, contract: null },
       { rules, basis: 'all_in', rateType: 'spot' },
       { ...input, ...changed },
     ),
@@ -166,6 +171,64 @@ describe('an appraisal', () => {
     const known = appraised([], { lane: unknownEnd, miles: { typed: null, measured: 300 } })
     expect(known.goingCents).toBeGreaterThan(0)
     expect(appraised([], { miles: { typed: 780, measured: null } }).goingCents).toBeGreaterThan(0)
+  })
+})
+
+describe('a rate to quote', () => {
+  const decidedAs = (outcomeOf: (nth: number) => Pick<LaneQuote, 'outcome' | 'otherReason'>) =>
+    prepareEstimator({ quotes: quotes.map((quote, nth) => ({ ...quote, ...outcomeOf(nth) })), now })
+
+  const cases: [string, Parameters<typeof decidedAs>[0]][] = [
+    ['no_outcomes', () => ({ outcome: 'pending' })],
+    ['only_won', () => ({ outcome: 'won' })],
+    ['only_lost', () => ({ outcome: 'lost' })],
+    ['only_won', (nth) => (nth % 2 === 0 ? { outcome: 'won' } : { outcome: 'lost', otherReason: true })],
+  ]
+  test.each(cases)('needs a win and a loss on price, and so does a chance: %s', (flag, outcomeOf) => {
+    const estimator = decidedAs(outcomeOf)
+    const found = appraised([], {}, { ...book, estimator })
+    expect([found.optimum, found.rates.toQuote, found.rates.best]).toEqual([null, null, null])
+    expect(found.at(205_000).chance).toBeNull()
+    const explained = found.explain(205_000)
+    expect(explained).toMatchObject({ probability: null, curve: [], optimum: null })
+    expect(explained?.flags[0]).toBe(flag)
+    // The rates are usual all the same.
+    expect(explained?.referenceRateCents).toBe(found.goingCents)
+    expect(found.goingCents).toBeGreaterThan(190_000)
+    const other = flag === 'only_won' ? 'lost' : 'won'
+    const enough = decidedAs((nth) => ({ outcome: nth === 0 ? other : nth === 1 ? 'won' : 'lost' }))
+    expect(appraised([], {}, { ...book, estimator: enough }).at(205_000).chance).not.toBeNull()
+  })
+
+  test('is never below the cost', () => {
+    for (const enteredCents of [150_000, 230_000, 265_000, 290_000, 400_000]) {
+      const { rates, optimum, explain, goingCents } = appraised([], { enteredCents })
+      const isPaid = enteredCents < 1.34 * (goingCents ?? 0)
+      expect(optimum === null).toBe(!isPaid)
+      expect(explain(205_000)?.flags.includes('no_rate_earns')).toBe(!isPaid)
+      for (const rate of [rates.toQuote, rates.best, rates.safer]) {
+        if (isPaid && rate !== null) expect(rate.rateCents).toBeGreaterThanOrEqual(enteredCents)
+        else expect(rate).toBeNull()
+      }
+    }
+  })
+
+  test('does not follow one undecided rate of a small brokerage', () => {
+    const few = quotes.slice(15, 25)
+    const elsewhere = { ...places, destinationKey: 'houston|TX' }
+    const typo = {
+      ...few[0]!,
+      quoteId: 99,
+      rateCents: 25_000,
+      outcome: 'pending' as const,
+      lane: identityOf(elsewhere),
+    }
+    const [without, with_] = [few, [...few, typo]].map((all) => {
+      const estimator = prepareEstimator({ quotes: all, now })
+      return appraised([], { lane: elsewhere }, { ...book, estimator })
+    })
+    expect(with_?.goingCents).toBeGreaterThan(190_000)
+    expect(with_?.rates).toEqual(without?.rates)
   })
 })
 

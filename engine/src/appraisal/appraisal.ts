@@ -1,6 +1,6 @@
 import { identityOf, type LanePlaces } from '../book/quote-book.ts'
 import { confidence } from '../confidence.ts'
-import type { Optimum } from '../estimate/best-rate.ts'
+import { earningRate, type Optimum } from '../estimate/best-rate.ts'
 import { laneInSteps } from '../estimate/current-lane.ts'
 import { explainOffer, type OfferExplanation } from '../estimate/estimate-offer.ts'
 import type { Estimator } from '../estimate/estimator.ts'
@@ -10,6 +10,7 @@ import {
   expectedCost,
   type LoadToCost,
 } from '../estimate/expected-cost.ts'
+import { isPlaced, missingOutcomes, type NoGround } from '../estimate/ground.ts'
 import { intervalsAt } from '../estimate/interval.ts'
 import { referenceRateCents } from '../estimate/lane-reference.ts'
 import { type LaneWinCurve, laneWinCurve, type OfferCustomer } from '../estimate/lane-win-curve.ts'
@@ -134,8 +135,9 @@ export interface Appraisal {
    * unknown and the lane has fewer than five decided quotes.
    */
   readonly goingCents: number | null
-  /** The estimated win curve of the lane. Null if the going rate is null. */
+  /** The estimated win curve of the lane. Null if there is not enough to go on: see `NoGround`. */
   readonly belief: LaneWinCurve | null
+  /** Null without a cost, without enough to go on, or if no rate earns anything. */
   readonly optimum: Optimum | null
   readonly rates: RatesToQuote
   /** Judges a sent rate, or the rate of a counter-offer, on the terms of the quote. */
@@ -147,12 +149,6 @@ export interface Appraisal {
   /** What to judge this quote by later, as it is shown now at a comparable rate; null without one. */
   readonly shownAt: (rateCents: number | null) => ShownAppraisal
 }
-
-/**
- * A lane whose distance is not measured, because an end is no known place, has a going rate and a chance from this many decided quotes of
- * its own on. Typed miles are not enough: with a misspelled city, they may be those of another lane.
- */
-const OWN_GROUND_MIN = 5
 
 /**
  * What should this load be quoted at, what does it cost, do the rules allow it, and how likely is it won? This function alone decides the
@@ -185,19 +181,10 @@ export function* appraise(
   const terms = shown?.terms ?? termsFor(given, facts)
   const rules = limitsOf(terms, costs)
   const cost = believedCost(costs)
-  // Other lanes say something about this lane if both its ends are known places. Else it needs decided quotes of its own.
-  const ground = input.miles.measured !== null || (fold?.decided ?? 0) >= OWN_GROUND_MIN ? book : null
-  const goingNow = ground === null ? null : referenceRateCents(ground.estimator, lane, miles)
-  const goingCents = shown === null ? goingNow : shown.goingCents
-  const recommended = recommendations(ground, input, {
-    lane,
-    miles,
-    rules,
-    entered,
-    optimumCostCents,
-    goingCents,
-  })
-  const { known, optimum, rates } = recommended
+  const { missing, ...going } = groundOf(book, lane, { miles, input, decided: fold?.decided ?? 0 })
+  const goingCents = shown === null ? going.goingCents : shown.goingCents
+  const priced = { lane, miles, rules, entered, optimumCostCents, goingCents }
+  const { known, optimum, rates } = recommendations(missing === null ? book : null, input, priced)
   const quotes = shown?.quotes ?? fold?.quotes.length ?? 0
   const at = (sentCents: number) =>
     rateOf(sentCents, { input: { ...input, day }, basis, conversion, rules, cost, quotes, goingCents, known })
@@ -235,6 +222,8 @@ export function* appraise(
             estimator: book.estimator,
             lane,
             belief: known(),
+            missing,
+            goingCents,
             offerRateCents: rateCents,
             costCents: optimumCostCents,
             optimum: optimum(),
@@ -246,6 +235,23 @@ export function* appraise(
       best: { enteredCents: entered, rate: rates().best },
     }),
   }
+}
+
+/** The going rate of the lane, and why there is no chance and no rate to quote: see `NoGround`. */
+function groundOf(
+  book: PreparedModels | null,
+  lane: LaneIdentity,
+  about: { readonly miles: number | null; readonly input: QuoteToAppraise; readonly decided: number },
+): Pick<Appraisal, 'goingCents'> & { readonly missing: NoGround | null } {
+  if (book === null) return { goingCents: null, missing: 'no_quotes' }
+  const goingCents = referenceRateCents(book.estimator, lane, about.miles)
+  if (goingCents === null) {
+    return { goingCents, missing: book.estimator.quoted.laneCount === 0 ? 'no_quotes' : 'no_outcomes' }
+  }
+  if (!isPlaced({ decided: about.decided, isMeasured: about.input.miles.measured !== null })) {
+    return { goingCents: null, missing: 'no_ground' }
+  }
+  return { goingCents, missing: missingOutcomes(book.estimator, lane) }
 }
 
 /** The charges of the day, the conversion, and the costs that the rules and the optimum use. */
@@ -296,10 +302,15 @@ function recommendations(
     const belief = known()
     const floorCents = rules.minimum?.rateCents ?? null
     if (belief === null || optimumCostCents === null) return null
-    return bestRate({ ...belief, costCents: optimumCostCents, floorCents })
+    return earningRate(bestRate({ ...belief, costCents: optimumCostCents, floorCents }))
   })
   const rates = once((): RatesToQuote => {
-    const found = ratesToQuote({ rules, optimum: optimum(), goingCents })
+    const found = ratesToQuote({
+      rules,
+      optimum: optimum(),
+      goingCents: book === null ? null : goingCents,
+      costCents: optimumCostCents,
+    })
     return shown == null || shown.best.enteredCents !== entered ? found : { ...found, best: shown.best.rate }
   })
   return { known, optimum, rates }

@@ -28,6 +28,15 @@ export interface Optimum {
   readonly flooredExpectedMarginCents: number
 }
 
+/**
+ * The best rate, if it earns anything. Null if each rate that was tried is below the cost: the one that loses least is no rate to quote.
+ *
+ * @example earningRate({ ...optimum, expectedMarginCents: -11_600 }) // null
+ */
+export function earningRate(optimum: Optimum | null): Optimum | null {
+  return optimum !== null && optimum.expectedMarginCents > 0 ? optimum : null
+}
+
 /** The inputs to find the best rate on a lane. */
 export interface LaneToPrice {
   /** The win probability at a rate. */

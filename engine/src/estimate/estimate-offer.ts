@@ -6,17 +6,17 @@
  */
 
 import type { LaneIdentity } from '../quotes/lane-identity.ts'
-import type { Optimum } from './best-rate.ts'
+import { earningRate, type Optimum } from './best-rate.ts'
 import { countedOutcomes, laneOf } from './current-lane.ts'
 import type { Estimator } from './estimator.ts'
+import type { NoGround } from './ground.ts'
 import { type Interval, type IntervalCurve, intervalsAt, winQuantiles, withEnds } from './interval.ts'
 import { addQuote, type Knots } from './knots.ts'
 import type { LaneFold } from './lane-fold.ts'
-import { referenceRateCents } from './lane-reference.ts'
 import { type LaneForCustomer, type LaneWinCurve, laneWinCurve, type PosteriorFor } from './lane-win-curve.ts'
 import { bestRate, chanceOn, expectedMarginCents } from './optimum.ts'
-import { type Posterior, winMean } from './posterior.ts'
-import { curvePosition, rateAtPosition } from './price-response.ts'
+import { winMean } from './posterior.ts'
+import { curvePosition, relativeRate } from './price-response.ts'
 import { scopeOf } from './scope-tree.ts'
 import { clip } from './vector.ts'
 
@@ -33,8 +33,7 @@ const MARKET_MOVE = 0.05
 /** Conditions that limit how far an estimate can be trusted. */
 export type EstimateFlag =
   | 'bad_offer'
-  | 'no_quotes'
-  | 'no_ground'
+  | NoGround
   | 'unseen_lane'
   | 'no_decided_quotes'
   | 'few_quotes'
@@ -46,6 +45,7 @@ export type EstimateFlag =
   | 'bad_rates_left_out'
   | 'future_quotes_left_out'
   | 'no_cost'
+  | 'no_rate_earns'
   | 'optimum_at_edge'
   | 'cost_above_market'
 
@@ -120,23 +120,29 @@ export interface OfferExplanation {
 export interface OfferToExplain {
   readonly estimator: Estimator
   readonly lane: LaneIdentity
-  /** Null if the brokerage has no quotes, or if an end of the lane is unknown and the lane has too few decided quotes. */
+  /** Null if there is not enough to go on. */
   readonly belief: LaneWinCurve | null
+  /** Why `belief` is null; null if it is not. */
+  readonly missing: NoGround | null
+  /** The going rate, which may be known without a win curve, in fractional cents. */
+  readonly goingCents: number | null
   readonly offerRateCents: number
   /** The truck cost that the best rate was computed with; null if none is known. */
   readonly costCents: number | null
   readonly optimum: Optimum | null
 }
 
-function noAnswer(flags: EstimateFlag[], borrowed: readonly BorrowedFrom[]): OfferExplanation {
+function noAnswer(
+  flags: EstimateFlag[],
+  borrowed: readonly BorrowedFrom[],
+  known: { readonly lane: LaneFold | null; readonly goingCents: number | null },
+): OfferExplanation {
   return {
     probability: null,
     interval80: null,
     interval95: null,
-    referenceRateCents: null,
-    decided: 0,
-    won: 0,
-    lostForOtherReasons: 0,
+    referenceRateCents: known.goingCents,
+    ...countsOf(known.lane),
     borrowedShare: null,
     probabilityOfAll: null,
     borrowedFrom: borrowed,
@@ -186,22 +192,33 @@ function laneFlags(lane: LaneFold | null): EstimateFlag[] {
   return flags
 }
 
+/** The decided quotes of a lane in an answer: each load once. */
+function countsOf(lane: LaneFold | null): Pick<OfferExplanation, 'decided' | 'won' | 'lostForOtherReasons'> {
+  return {
+    decided: (lane?.decided ?? 0) - (lane?.refused ?? 0),
+    won: lane?.won ?? 0,
+    lostForOtherReasons: lane?.other ?? 0,
+  }
+}
+
 function withQuotes(knots: Knots, quotes: readonly { x: number; won: boolean; weight: number }[]): Knots {
   const copy = { wins: knots.wins.slice(), losses: knots.losses.slice() }
   for (const quote of quotes) addQuote(copy, quote)
   return copy
 }
 
+/** The points are that far from the going rate in ln(rate), even on a lane whose position on the curve changes more slowly. */
 function curveOf(
-  posterior: Posterior,
+  { posterior, referenceCents, priceWeight }: LaneWinCurve,
   intervals: IntervalCurve,
-  lane: Pick<LaneWinCurve, 'referenceCents' | 'priceWeight'> & { x: number; quotes: LaneFold['quotes'] },
+  lane: { offerRateCents: number; quotes: LaneFold['quotes'] },
 ): CurvePoint[] {
+  const offer = relativeRate(lane.offerRateCents, referenceCents)
   const first = Math.floor(
-    clip(Math.min(-CURVE_HALF_WIDTH, lane.x), -CURVE_LIMIT, CURVE_LIMIT) / CURVE_STEP + 1e-9,
+    clip(Math.min(-CURVE_HALF_WIDTH, offer), -CURVE_LIMIT, CURVE_LIMIT) / CURVE_STEP + 1e-9,
   )
   const last = Math.ceil(
-    clip(Math.max(CURVE_HALF_WIDTH, lane.x), -CURVE_LIMIT, CURVE_LIMIT) / CURVE_STEP - 1e-9,
+    clip(Math.max(CURVE_HALF_WIDTH, offer), -CURVE_LIMIT, CURVE_LIMIT) / CURVE_STEP - 1e-9,
   )
   const nearby = new Map<number, { won: number; lost: number; pending: number }>()
   for (const quote of lane.quotes) {
@@ -211,10 +228,11 @@ function curveOf(
     nearby.set(place, counts)
   }
   return Array.from({ length: last - first + 1 }, (_, i) => {
-    const x = (first + i) * CURVE_STEP
+    const distance = (first + i) * CURVE_STEP
+    const x = distance * (distance < 0 ? priceWeight.below : priceWeight.above)
     const mean = winMean(posterior, x)
     return {
-      rateCents: rateAtPosition(lane, x),
+      rateCents: referenceCents * Math.exp(distance),
       probability: mean,
       ...intervalsAt(intervals, { x, mean }),
       nearby: nearby.get(first + i) ?? { won: 0, lost: 0, pending: 0 },
@@ -286,20 +304,19 @@ function undecidedRange(
  * Numbers are never NaN. If no estimate is possible (the brokerage has no quotes, or the offer is not a positive number), the
  * numbers are null and a flag gives the reason. Formulas: docs/model-estimate.md.
  *
- * @example explainOffer({ estimator, lane, belief, offerRateCents: 0, costCents: null, optimum: null }).flags // ['bad_offer']
+ * @example explainOffer({ estimator, lane, belief, offerRateCents: 0, costCents: null, optimum: null, missing: null, goingCents: null }).flags // ['bad_offer']
  */
 export function explainOffer(offer: OfferToExplain): OfferExplanation {
-  const { estimator, lane: identity, belief, offerRateCents, costCents, optimum } = offer
+  const { estimator, lane: identity, belief, missing, goingCents, offerRateCents, costCents, optimum } = offer
   const borrowed = borrowedFrom(estimator, identity)
-  if (!(offerRateCents > 0 && Number.isFinite(offerRateCents))) return noAnswer(['bad_offer'], borrowed)
   const lane = belief?.fold ?? laneOf(estimator, identity.key)
+  const known = { lane, goingCents }
+  if (!(offerRateCents > 0 && Number.isFinite(offerRateCents)))
+    return noAnswer(['bad_offer'], borrowed, known)
   const flags = laneFlags(lane)
-  if (belief === null) {
-    const hasQuotes = referenceRateCents(estimator, identity, null) !== null
-    return noAnswer([hasQuotes ? 'no_ground' : 'no_quotes', ...flags], borrowed)
-  }
+  if (belief === null) return noAnswer([missing ?? 'no_quotes', ...flags], borrowed, known)
 
-  const { referenceCents, borrowedShare, posterior, ofAll, knots, posteriorFor, priceWeight } = belief
+  const { referenceCents, borrowedShare, posterior, ofAll, knots, posteriorFor } = belief
   const intervals = belief.intervals()
   const x = curvePosition(belief, offerRateCents)
   if (Math.abs(x) > FAR_FROM_REFERENCE) flags.push('far_from_reference')
@@ -308,6 +325,7 @@ export function explainOffer(offer: OfferToExplain): OfferExplanation {
 
   const ownMargin = costCents === null ? null : expectedMarginCents({ ...belief, costCents }, offerRateCents)
   if (costCents === null) flags.push('no_cost')
+  else if (optimum === null) flags.push('no_rate_earns')
   if (optimum?.atEdge) flags.push('optimum_at_edge')
   if (costCents !== null && costCents >= referenceCents) flags.push('cost_above_market')
 
@@ -316,13 +334,11 @@ export function explainOffer(offer: OfferToExplain): OfferExplanation {
     interval80,
     interval95,
     referenceRateCents: referenceCents,
-    decided: (lane?.decided ?? 0) - (lane?.refused ?? 0),
-    won: lane?.won ?? 0,
-    lostForOtherReasons: lane?.other ?? 0,
+    ...countsOf(lane),
     borrowedShare,
     probabilityOfAll: winMean(ofAll, x),
     borrowedFrom: borrowed,
-    curve: curveOf(posterior, intervals, { x, referenceCents, priceWeight, quotes: lane?.quotes ?? [] }),
+    curve: curveOf(belief, intervals, { offerRateCents, quotes: lane?.quotes ?? [] }),
     expectedMarginCents: ownMargin,
     atStakeCents: optimum && ownMargin !== null ? Math.max(0, optimum.expectedMarginCents - ownMargin) : null,
     optimum,
@@ -355,6 +371,16 @@ export function estimateOffer(question: OfferQuestion): OfferExplanation {
   const costCents = cost !== null && Number.isFinite(cost) && cost > 0 ? cost : null
   const belief = laneWinCurve({ customer: null, ...question })
   const optimum =
-    belief === null || costCents === null ? null : bestRate({ ...belief, costCents, floorCents })
-  return explainOffer({ estimator, lane, belief, offerRateCents, costCents, optimum })
+    belief === null || costCents === null ? null : earningRate(bestRate({ ...belief, costCents, floorCents }))
+  const goingCents = belief?.referenceCents ?? null
+  return explainOffer({
+    estimator,
+    lane,
+    belief,
+    missing: null,
+    goingCents,
+    offerRateCents,
+    costCents,
+    optimum,
+  })
 }

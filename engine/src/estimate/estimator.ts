@@ -182,6 +182,7 @@ export function* sendLanes(
     if (fold.decided > 0) {
       for (let above: ScopeModel | null = scope; above; above = above.parent) {
         above.decided += fold.decided
+        above.byPrice += fold.byPrice
         above.won += fold.won
         above.lanes++
       }

@@ -99,7 +99,11 @@ export function weightsOfRates(rates: RatesOfLane, tenant: TenantRates): RateWei
       ? tenant.spread
       : Math.max(SPREAD_MIN, DEVIATIONS_PER_MEDIAN_DEVIATION * (median(compared) ?? 0))
   const spread = (compared.length * own + USUAL_RATES * tenant.spread) / (compared.length + USUAL_RATES)
-  if (tenant.middle === null && count < SPREAD_RATES_MIN) return { weights, spread }
+  if (tenant.middle === null && count < SPREAD_RATES_MIN) {
+    // Nothing to compare them with. An undecided rate waits outside: alone, a typing error would be the going rate of its lane.
+    for (let at = 0; at < count; at++) if (rates.isPending(at)) weights[at] = 0
+    return { weights, spread }
+  }
   const scale =
     count === 1 ? Math.hypot(spread, tenant.deviation) : spread * Math.sqrt(1 + 1 / compared.length)
   for (let at = 0; at < count; at++) {

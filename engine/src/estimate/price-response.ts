@@ -96,14 +96,6 @@ export function curvePosition(
   return x * (x < 0 ? priceWeight.below : priceWeight.above)
 }
 
-/** The rate at a position on a lane's curve: the inverse of `curvePosition`. */
-export function rateAtPosition(
-  { referenceCents, priceWeight }: { readonly referenceCents: number; readonly priceWeight: PriceWeight },
-  position: number,
-): number {
-  return referenceCents * Math.exp(position / (position < 0 ? priceWeight.below : priceWeight.above))
-}
-
 /**
  * The relative rate of an offer: ln(rate / reference), limited to +-12, where every curve is practically 0 or 1.
  *

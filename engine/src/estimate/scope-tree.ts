@@ -30,6 +30,8 @@ export interface ScopeModel {
   /** The belief of all other scopes about its lanes; computed when it is first needed. */
   fromAbove: Float64Array | null
   decided: number
+  /** The decided quotes without losses that are not about the price. */
+  byPrice: number
   won: number
   lanes: number
   /** The decided quotes of the other rate type that the total includes, each with the weight that it counts with. */
@@ -67,6 +69,7 @@ export function emptyScope(name: string, key: string, parent: ScopeModel | null)
     total: new Float64Array(BANK_SIZE),
     fromAbove: null,
     decided: 0,
+    byPrice: 0,
     won: 0,
     lanes: 0,
     borrowed: 0,

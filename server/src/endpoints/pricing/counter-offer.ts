@@ -20,7 +20,7 @@ type Answer = NonNullable<
 export interface CounteredAppraisal {
   /** The chance of a rate; null if the quote cannot be converted, or there are no quotes to learn from. */
   readonly chanceAt: ((sentCents: number) => ChanceAfterCounter) | null
-  /** The rate to answer with; null if the refused and the named rate are too close. */
+  /** The rate to answer with; null if the refused and the named rate are too close, or if it would be below the cost. */
   readonly suggestedCents: number | null
 }
 
@@ -42,7 +42,8 @@ export function appraiseCounterOffer(appraisal: Appraisal, offer: CounterOffer):
     chanceAt === null || costCents === null
       ? null
       : (sentCents: number) => chanceAt(sentCents).probability * (sentCents - costCents)
-  return { chanceAt, suggestedCents: bestBetween({ ...offer, ...limitsOf(appraisal) }, worth) }
+  const best = bestBetween({ ...offer, ...limitsOf(appraisal) }, worth)
+  return { chanceAt, suggestedCents: best !== null && best < (costCents ?? 0) ? null : best }
 }
 
 /** The rules' limits, converted to the terms of the quote. */

@@ -15,7 +15,8 @@ const unanswered = 'nobody has answered it yet'
 const leftOutWords: Readonly<Record<string, string>> = {
   bad_rate: 'its rate is not above zero',
   future: 'it is dated in the future',
-  outlier: 'its rate is far from every other rate of the lane',
+  outlier:
+    'its rate is far from every other rate of the lane, or it is undecided and there is nothing to compare it with',
 }
 
 /** The quotes behind an estimate, newest first. Each has the numbers that use it, and the reason if one does not. */

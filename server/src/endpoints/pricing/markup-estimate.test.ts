@@ -252,6 +252,7 @@ describe('include=optimum', () => {
 
   test("is flagged when it is outside the range of the lane's quotes", async () => {
     const own = await makeIntegration(app)
+    await makeQuote(app, own.tenant, { origin: 'Reno, NV', rate: 2600, outcome: 'lost' })
     for (const rate of [2000, 2010, 2020]) {
       const quote = await makeQuote(app, own.tenant, { rate, outcome: 'won' })
       await pushUpdate(app, own, { lane_ref: quote.lane_ref, customer_rate: rate, truck_cost: 1700 })

@@ -13,6 +13,7 @@ import {
   errorSpread,
   seasonOf,
 } from '#engine/estimate/expected-cost.ts'
+import type { NoGround } from '#engine/estimate/ground.ts'
 import type { Interval } from '#engine/estimate/interval.ts'
 import { marginAtRisk, riskSentence } from '#engine/estimate/margin-at-risk.ts'
 import { reachDays } from '#engine/estimate/reach.ts'
@@ -307,6 +308,31 @@ function otherLosses({ decided, won, lostForOtherReasons: other }: OfferExplanat
   return ` ${other} of ${lost} ${lost === 1 ? 'loss was' : `losses ${other === 1 ? 'was' : 'were'}`} not about price.`
 }
 
+/** That there is no rate to quote, as a sentence. Empty if there is one, or if no cost is known. */
+function unpaidCost({ flags }: OfferExplanation): string {
+  return flags.includes('no_rate_earns')
+    ? ' There is no rate to quote: the cost is above all rates that this lane is likely to pay. A lower cost would change that.'
+    : ''
+}
+
+/** Why there is no chance and no rate to quote, and what would change it. */
+const noGroundWords = {
+  no_quotes: 'There is no estimate: this brokerage has no quotes to learn from yet.',
+  no_ground:
+    'There is not enough to go on: an end of this lane is not a known place, and it has fewer than 5 answered quotes.',
+  no_outcomes:
+    'There is not enough to go on: none of your quotes is won or lost yet. Mark or import quotes that were won and quotes that were lost on price.',
+  only_won:
+    'There is not enough to go on: none of your quotes was lost on price, so no rate is known to be too high. Mark or import lost quotes, too.',
+  only_lost:
+    'There is not enough to go on: none of your quotes was won, so no rate is known to win. Mark or import won quotes, too.',
+} as const satisfies Record<NoGround, string>
+
+function noGroundInWords(flags: OfferExplanation['flags']): string {
+  const missing = (Object.keys(noGroundWords) as NoGround[]).find((flag) => flags.includes(flag))
+  return noGroundWords[missing ?? 'no_quotes']
+}
+
 /** One sentence from the fields of the estimate, with its range and its basis. */
 function sentence(
   estimate: OfferExplanation,
@@ -315,14 +341,12 @@ function sentence(
 ): string {
   const { probability, interval80, decided, borrowedShare } = estimate
   if (probability === null || interval80 === null) {
-    return estimate.flags.includes('no_ground')
-      ? 'There is not enough to go on: an end of this lane is not a known place, and it has fewer than 5 answered quotes.'
-      : 'There is no estimate: this brokerage has no quotes to learn from yet.'
+    return noGroundInWords(estimate.flags)
   }
   const basis =
     used === 0
       ? 'entirely from your other lanes'
       : `from ${used} decided ${used === 1 ? 'quote' : 'quotes'} on this lane, ${percent(borrowedShare ?? 1)} borrowed from your other lanes`
   const age = used === 0 && decided > 0 ? "; this lane's own decided quotes are too old to count" : ''
-  return `An estimated ${percent(probability)} of quotes at ${formatDollars(offerCents)} win, ${spokenRange(interval80)} with 80% confidence, ${basis}${age}${ofOtherType(pool)}.${otherLosses(estimate)}`
+  return `An estimated ${percent(probability)} of quotes at ${formatDollars(offerCents)} win, ${spokenRange(interval80)} with 80% confidence, ${basis}${age}${ofOtherType(pool)}.${otherLosses(estimate)}${unpaidCost(estimate)}`
 }

@@ -122,14 +122,36 @@ describe('advice on several lanes: 200', () => {
     expect(body.results[0].errors[0].pointer).toBe('/origin')
   })
 
-  test('viewers may read it; a brokerage without quotes gets no estimate', async () => {
+  test('viewers may read it; a brokerage without quotes gets no chance', async () => {
     const viewer = await makePerson(app, tenant, 'viewer')
     expect((await advise([{ ...dallasAtlanta, quoted_rate: 2800 }], viewer.token)).status).toBe(200)
     const fresh = await makeTenant(app)
     const { body } = await advise([dallasAtlanta], fresh.owner)
     expect(body.results).toMatchObject([
-      { index: 0, status: 200, rate: null, estimate: null, optimum: null, warnings: [], outside_rules: [] },
+      { index: 0, status: 200, rate: null, optimum: null, warnings: [], outside_rules: [] },
     ])
+    expect(body.results[0].estimate).toMatchObject({ probability: null, trust: 'none' })
+    expect(body.results[0].estimate.flags).toContain('no_quotes')
+  })
+
+  test('a history of wins only gives no rate and no chance, and says what would change it', async () => {
+    const fresh = await makeTenant(app)
+    for (const rate of [2700, 2800, 2900]) await makeQuote(app, fresh, { rate, outcome: 'won' })
+    const asked = { ...dallasAtlanta, include: 'curve' }
+    const read = async (lane: object = asked) => (await advise([lane], fresh.owner)).body.results[0]
+    const none = await read()
+    expect(none).toMatchObject({ rate: null, optimum: null, curve: [], rules: { rate: null } })
+    expect(none.estimate).toMatchObject({ probability: null, trust: 'none', decided: 3, won: 3 })
+    expect(none.estimate.sentence).toContain('not enough to go on: none of your quotes was lost on price')
+    await makeQuote(app, fresh, { rate: 3100, outcome: 'lost' })
+    expect((await read()).estimate.probability).toBeGreaterThan(0)
+    // A lane never quoted: its curve stays near its going rate.
+    const { estimate, curve } = await read({ ...asked, destination: 'Chicago, IL' })
+    expect(curve.at(-1).rate / estimate.reference_rate).toBeLessThan(1.4)
+    // A cost above all of it: no rate to quote, and the chance of a typed rate is still known.
+    const dear = await read({ ...asked, quoted_rate: 2800, estimated_cost: 5000 })
+    expect(dear).toMatchObject({ rate: 2800, optimum: null, rules: { rate: null } })
+    expect(dear.estimate.sentence).toContain('There is no rate to quote: the cost is above')
   })
 
   test('no lane and more than a request may have are refused', async () => {

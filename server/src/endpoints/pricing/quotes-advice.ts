@@ -33,7 +33,7 @@ const guessedQuotesMax = 4
 
 const wrong = (index: number, errors: readonly FieldError[]): Result => ({ index, ...itemErrors(errors) })
 
-/** The rate to explain if there is neither a sent rate that can be converted nor a rate to quote. */
+/** The rate to explain if there is neither a sent rate that can be converted nor a rate to quote nor a going rate. */
 const anyRateCents = 200_000
 const cents = (amount: number | undefined) => (amount === undefined ? null : centsFromDollars(amount))
 
@@ -105,16 +105,17 @@ async function answersFor(
     const countered = offer === null ? null : appraiseCounterOffer(appraisal, offer)
     const sentCents = cents(quote.quoted_rate) ?? countered?.suggestedCents ?? null
     const sent = sentCents === null ? null : appraisal.at(sentCents)
-    // If no rate was sent, the rate to quote is explained.
-    const atCents = sent?.rateCents ?? appraisal.rates.toQuote?.rateCents ?? anyRateCents
+    // If no rate was sent, the rate to quote is explained, else the going rate.
+    const chosenCents = sent?.rateCents ?? appraisal.rates.toQuote?.rateCents ?? null
+    const atCents = chosenCents ?? Math.round(appraisal.goingCents ?? anyRateCents)
     const explained = notPriced === null ? estimatedOffer(appraised, atCents, now) : null
-    const estimate = explained?.estimate.probability == null ? null : explained.estimate
+    const estimate = explained?.estimate ?? null
     const include = includedIn<AdviceExtra>(quote.include)
     return {
       index,
       status: 200,
       ...(notPriced === null ? {} : { not_priced: notPriced }),
-      rate: sent?.rateCents == null && estimate === null ? null : dollarsFromCents(atCents),
+      rate: chosenCents === null && estimate?.probability == null ? null : dollarsFromCents(atCents),
       estimate,
       optimum: explained?.optimum ?? null,
       warnings: sent === null ? [] : fieldWarnings('quoted_rate', sent),

@@ -2,7 +2,15 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { formatDollars } from '#engine/money.ts'
 import { appOn } from '#testing/app-on-database.ts'
-import { call, type MadeTenant, makePerson, makeTenant, requireStatus, setColumns } from '#testing/make.ts'
+import {
+  call,
+  type MadeTenant,
+  makePerson,
+  makeQuote,
+  makeTenant,
+  requireStatus,
+  setColumns,
+} from '#testing/make.ts'
 import { sharedApp, type TestApp } from '#testing/shared-app.ts'
 
 /*
@@ -44,6 +52,7 @@ async function brokerage(terms: object = rule.terms): Promise<MadeTenant> {
   other.now = app.now
   const tenant = await makeTenant(app)
   for (const cost of [1_500, 1_510, 1_490]) await haul(tenant, cost)
+  await makeQuote(app, tenant, { rate: 2_600, outcome: 'lost' })
   requireStatus('a rule', await post(app, tenant, '/api/pricing-rules', { ...rule, terms }), 201)
   return tenant
 }
