@@ -275,11 +275,29 @@ test.describe('advice while typing', () => {
       .waitFor()
   })
 
+  test('recommends no rate after wins only, and none below the cost', async () => {
+    const fresh = await makeTenant(app)
+    for (const rate of [2000, 2100]) await makeQuote(app, fresh, { rate, outcome: 'won' })
+    const { page } = await openDesk({ person: fresh })
+    await typeQuote(page)
+    await advice(page).getByText('not enough to go on: none of your quotes was lost on price').waitFor()
+    await expect(advice(page).getByRole('button', { name: /^Use / })).toHaveCount(0)
+    await makeQuote(app, fresh, { rate: 2300, outcome: 'lost' })
+    await page.reload()
+    await advice(page).getByRole('button', { name: /^Use / }).waitFor()
+    await row(page)
+      .getByRole('button', { name: /More fields of quote 1/ })
+      .click()
+    await row(page).getByLabel('Estimated cost (optional)').fill('5000')
+    await advice(page).getByText('No rate to quote: the cost is above all rates').waitFor()
+    await expect(advice(page).getByRole('button', { name: /^Use / })).toHaveCount(0)
+  })
+
   test('has nothing to say without any decided quote: one sentence and a button to import', async () => {
     const fresh = await makeTenant(app)
     const { page } = await openDesk({ person: fresh })
     await typeQuote(page)
-    await advice(page).getByText('There is no advice yet').waitFor()
+    await advice(page).getByText('There is no estimate: this brokerage has no quotes').waitFor()
     // Miles and dollars per mile need no history, and neither do margin and markup.
     const arithmetic = advice(page).getByRole('group', { name: 'Arithmetic of the quote' })
     await arithmetic.getByText(/^8\d\d mi$/).waitFor()
