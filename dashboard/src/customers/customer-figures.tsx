@@ -4,6 +4,7 @@ import {
   type AddressParams,
   count,
   counted,
+  countedQuotes,
   daysOf,
   Figures,
   Margin,
@@ -19,7 +20,7 @@ export function CustomerFigures({ customer }: { customer: CustomerRecord }) {
   const { name, totals, response } = customer
   const range = totals.win_rate_interval
   const quotes = (query: AddressParams, text: ReactNode) => (
-    <TextLink to={pagePaths.quotes} query={{ customer: name, offers: 'last', ...query }}>
+    <TextLink to={pagePaths.quotes} query={countedQuotes({ customer: name, ...query })}>
       {text}
     </TextLink>
   )

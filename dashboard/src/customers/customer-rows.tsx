@@ -4,6 +4,7 @@ import {
   type AddressParams,
   type Column,
   count,
+  countedQuotes,
   DataTable,
   daysOf,
   laneName,
@@ -21,11 +22,8 @@ type Row = CustomerRecord['months'][number]
 const rowName = ({ key, lane }: Row) => (lane === null ? month(key) : laneName(lane.origin, lane.destination))
 
 /** The filters for a row's quotes. The Quotes page filters by first and last day, the Shipments page by named months. */
-const quotesOf = (customer: string, { key, lane }: Row): AddressParams => ({
-  customer,
-  offers: 'last',
-  ...(lane ?? daysOf(periodOf({ period: key }, 'all', new Date()))),
-})
+const quotesOf = (customer: string, { key, lane }: Row): AddressParams =>
+  countedQuotes({ customer, ...(lane ?? daysOf(periodOf({ period: key }, 'all', new Date()))) })
 const shipmentsOf = (customer: string, { key, lane }: Row): AddressParams => ({
   customer,
   period: lane === null ? key : 'all',

@@ -7,6 +7,7 @@ import {
   type Column,
   CustomerLink,
   count,
+  countedQuotes,
   DataTable,
   day,
   ExportLink,
@@ -189,7 +190,7 @@ const columns: readonly Column<Customer>[] = [
     cell: ({ name, quotes }) => (
       <TextLink
         to={pagePaths.quotes}
-        query={{ customer: name, offers: 'last' }}
+        query={countedQuotes({ customer: name })}
         label={`${count(quotes)} quotes of ${name}`}
       >
         {count(quotes)}

@@ -5,7 +5,16 @@ import { type ScaleLinear, type ScaleTime, scaleLinear, scaleUtc } from 'd3-scal
 import { line } from 'd3-shape'
 import { type KeyboardEvent, memo, type PointerEvent, useMemo, useState } from 'react'
 import { pagePaths } from '#contract/pages.ts'
-import { count, counted, day, dollars, roundDollars, TextLink, wallTime } from '../shared-ui/index.ts'
+import {
+  count,
+  counted,
+  countedQuotes,
+  day,
+  dollars,
+  roundDollars,
+  TextLink,
+  wallTime,
+} from '../shared-ui/index.ts'
 import { laneOf, quotePath, useLaneAddress } from './lane-address.ts'
 import type { LaneMonth, LanePoint, LaneRecord } from './lane-evidence.ts'
 import { OutcomeMark } from './lane-section.tsx'
@@ -444,7 +453,7 @@ function Notes({
         <>
           {' '}
           Shows the newest {count(record.points.length)} of {count(record.points_total)};{' '}
-          <TextLink to={pagePaths.quotes} query={{ ...laneOf(address), offers: 'last' }}>
+          <TextLink to={pagePaths.quotes} query={countedQuotes(laneOf(address))}>
             see all
           </TextLink>
           .

@@ -8,6 +8,7 @@ import {
   type Column,
   count,
   counted,
+  countedQuotes,
   DataTable,
   day,
   daysOf,
@@ -243,7 +244,7 @@ function LaneTable({ lanes, days }: { lanes: readonly Lane[]; days: AddressParam
               <span>{lane.equipment}</span>
               <TextLink
                 to={pagePaths.quotes}
-                query={{ ...lane, ...days, offers: 'last' }}
+                query={countedQuotes({ ...lane, ...days })}
                 label={`Quotes of ${name}, ${lane.equipment}`}
               >
                 Quotes

@@ -1,6 +1,7 @@
 import { type Answer, type Query, useAnswer } from '../api/index.ts'
 import {
   type AddressParams,
+  countedQuotes,
   daysOf,
   monthWithin,
   type Period,
@@ -123,7 +124,7 @@ export function paramsOfRow(
 /** Converts these parameters for the Quotes page, which has no named periods: a period becomes a first and a last day. */
 export function quotesParams(params: AddressParams, now: Date): AddressParams {
   const { period: _period, from: _from, to: _to, ...others } = params
-  return { ...others, ...daysOf(periodOf(params, 'all', now)), offers: 'last' }
+  return countedQuotes({ ...others, ...daysOf(periodOf(params, 'all', now)) })
 }
 
 /** The nouns for the rows of a grouping. */

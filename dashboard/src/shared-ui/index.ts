@@ -87,7 +87,7 @@ export {
   validUntil,
 } from './quote-text.ts'
 export { quotedMargin, rpm } from './quoted-margin.ts'
-export { asLinkToLane, asLinkToQuote, asLinkToQuotes } from './quotes-links.tsx'
+export { asLinkToLane, asLinkToQuote, asLinkToQuotes, countedQuotes } from './quotes-links.tsx'
 export { asItIs, converted, onOwnTerms } from './rate-conversion.ts'
 export {
   noTerms,

@@ -2,6 +2,14 @@ import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { pagePaths } from '#contract/pages.ts'
 import type { Quote } from '#contract/quote.ts'
+import type { AddressParams } from './address.ts'
+
+/**
+ * The parameters of the list of quotes for the quotes that a figure counts. A figure counts a load once, by its last offer.
+ *
+ * @example countedQuotes({ customer: 'Harvest Table Foods' }) // { customer: 'Harvest Table Foods', offers: 'last' }
+ */
+export const countedQuotes = (query: AddressParams): AddressParams => ({ ...query, offers: 'last' })
 
 /** Renders a Mantine button, menu item or anchor as a router link (`renderRoot`) with typed parameters. */
 type AsLink = (props: Record<string, unknown>) => ReactNode
