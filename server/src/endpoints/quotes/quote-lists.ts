@@ -148,8 +148,8 @@ async function quotePage(
 }
 
 /**
- * The number of quotes of a filter, and of their loads. Counting the quotes behind a figure in the database takes as long as their page, and the book
- * has counted them already, unless the filter has a condition that the book did not apply.
+ * The number of quotes of a filter, and of their loads. Counting the quotes behind a figure in the database takes as long as their
+ * page, and the book has counted them already, unless the filter has a condition that the book did not apply.
  */
 async function totalsOf(transaction: TenantTransaction, tenant: TenantId, filter: lists.QuoteFilter) {
   const { quoteIds, ...others } = filter

@@ -60,8 +60,8 @@ export const placeForFile = async (
 ) => reserveFile(parts, caller.sharesOf, bytes)
 
 /**
- * Reserves the place of a file, one file per brokerage, with its test brokerage, at a time. The memory is taken as its bytes arrive. Returns the function that
- * releases both.
+ * Reserves the place of a file, one file at a time per brokerage with its test brokerage. The memory is taken as its bytes arrive.
+ * Returns the function that releases both.
  *
  * @throws Problem state-conflict, unavailable
  */
