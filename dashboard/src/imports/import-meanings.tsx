@@ -2,6 +2,7 @@ import { Button, Group, NativeSelect, Stack, Text, Title } from '@mantine/core'
 import { useLocalStorage } from '@mantine/hooks'
 import { useState } from 'react'
 import { equipmentKinds } from '#engine/equipment.ts'
+import { modes } from '#engine/load-mode.ts'
 import { useSession } from '../api/index.ts'
 import { count, counted, DataTable } from '../shared-ui/index.ts'
 import type { Meanings } from './import-map.tsx'
@@ -57,7 +58,7 @@ const choices: Readonly<Record<string, readonly { readonly value: string; readon
   ],
   equipment: equipmentKinds.map(({ code, name }) => ({ value: code, label: `${code} (${name})` })),
   rate_type: pairsOf(['spot', 'contract']),
-  mode: pairsOf(['truckload', 'partial', 'ltl', 'drayage', 'intermodal']),
+  mode: pairsOf(modes),
   cancelled: pairsOf(['yes', 'no']),
 }
 const ofAmounts = { currency: pairsOf(['USD', 'CAD']), basis: pairsOf(['linehaul', 'all_in']) }

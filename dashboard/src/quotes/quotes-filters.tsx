@@ -4,6 +4,7 @@ import { type FormEvent, type ReactNode, useEffect, useState } from 'react'
 import { pendingDaysMax } from '#contract/limits.ts'
 import type { CallFailed } from '../api/index.ts'
 import {
+  ChoiceFilter,
   CustomerInput,
   EquipmentInput,
   ModeFilter,
@@ -147,6 +148,9 @@ function isWholeDay(day: string): boolean {
   return day === '' || /^(19[7-9]|2[01])\d/.test(day)
 }
 
+/** Only a lost quote has a reason. */
+const onlyLost = { outcome: 'lost', pending_days: '' }
+
 function Fields({ place, error }: { place: QuotesPlace; error: CallFailed | null }) {
   const { view, change } = place
   const [drafts, setDrafts] = useState<Partial<Record<DraftName, string>>>({})
@@ -180,6 +184,7 @@ function Fields({ place, error }: { place: QuotesPlace; error: CallFailed | null
         : setDrafts((all) => ({ ...all, [name]: currentTarget.value })),
     onBlur: () => commit({ [name]: value(name) }),
   })
+  const choice = { size: 'xs', search: view, change } as const
   const commitDrafts = useOnceSettled(() => commit(drafts))
   const submit = (event: FormEvent) => {
     event.preventDefault()
@@ -191,20 +196,16 @@ function Fields({ place, error }: { place: QuotesPlace; error: CallFailed | null
       <PlaceInput label="Origin" {...typed('origin')} />
       <PlaceInput label="Destination" {...typed('destination')} />
       <EquipmentInput label="Equipment" {...typed('equipment')} />
-      <RateTypeFilter size="xs" search={view} change={change} />
-      <ModeFilter size="xs" search={view} change={change} />
+      <RateTypeFilter {...choice} />
+      <ModeFilter {...choice} />
       <PersonFilter size="xs" name="quoted_by" label="Rep" search={view} change={(patch) => change(patch)} />
-      <NativeSelect
-        size="xs"
+      <ChoiceFilter
+        {...choice}
+        name="reason"
         label="Loss reason"
-        data={[
-          { value: '', label: 'Any reason' },
-          ...Object.entries(reasonNames).map(([reason, label]) => ({ value: reason, label })),
-        ]}
-        value={view.reason ?? ''}
-        onChange={({ currentTarget: { value: reason } }) =>
-          change({ reason, ...(reason === '' ? {} : { outcome: 'lost', pending_days: '' }) })
-        }
+        all="Any reason"
+        names={reasonNames}
+        change={({ reason = '' }) => change(reason === '' ? { reason } : { reason, ...onlyLost })}
       />
       <TextInput
         size="xs"
@@ -219,8 +220,8 @@ function Fields({ place, error }: { place: QuotesPlace; error: CallFailed | null
         onBlur={() => commit({ pending_days: value('pending_days') })}
       />
       <CarrierInput {...typed('carrier')} />
-      <FindingSelect place={place} />
-      <OffersSelect place={place} />
+      <ChoiceFilter {...choice} name="finding" label="Money" all="Any quote" names={findingNames} />
+      <OffersFilter place={place} />
       <TextInput label="Quoted from" {...dated('from')} />
       <TextInput label="Quoted to" {...dated('to')} />
       <button type="submit" hidden>
@@ -230,36 +231,19 @@ function Fields({ place, error }: { place: QuotesPlace; error: CallFailed | null
   )
 }
 
-function FindingSelect({ place: { view, change } }: { place: QuotesPlace }) {
-  return (
-    <NativeSelect
-      size="xs"
-      label="Money"
-      data={[
-        { value: '', label: 'Any quote' },
-        ...Object.entries(findingNames).map(([value, label]) => ({ value, label })),
-      ]}
-      value={view.finding ?? ''}
-      onChange={(event) => change({ finding: event.currentTarget.value })}
-    />
-  )
-}
-
-function OffersSelect({ place: { view, change } }: { place: QuotesPlace }) {
+function OffersFilter({ place: { view, change } }: { place: QuotesPlace }) {
   const isByOutcome = offersOf({ ...view, offers: '' }) !== ''
   return (
-    <NativeSelect
+    <ChoiceFilter
       size="xs"
+      name="offers"
       label="Offers"
-      data={[
-        { value: '', label: 'All offers for a load' },
-        { value: 'last', label: 'Without superseded ones' },
-        { value: 'superseded', label: 'Superseded ones' },
-      ]}
+      all="All offers for a load"
+      names={{ last: 'Without superseded ones', superseded: 'Superseded ones' }}
+      search={{ offers: offersOf(view) ?? '' }}
+      change={change}
       disabled={isByOutcome}
       title={isByOutcome ? 'The outcome above decides' : undefined}
-      value={offersOf(view) ?? ''}
-      onChange={(event) => change({ offers: event.currentTarget.value })}
     />
   )
 }

@@ -1,6 +1,7 @@
 /** Components, formats and hooks used by several pages: tables, fields, filters, figures, notices, the win curve. */
 export { type AddressParams, useAddress, useOwnAddress } from './address.ts'
 export { BasisNote, OrderNote, sentTerms } from './basis-note.tsx'
+export { ChoiceFilter } from './choice-filter.tsx'
 export { CodeBlock } from './code-block.tsx'
 export { ConfirmDialog } from './confirm-dialog.tsx'
 export { CopyButton } from './copy-button.tsx'

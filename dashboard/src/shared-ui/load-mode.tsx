@@ -2,7 +2,7 @@ import { NativeSelect } from '@mantine/core'
 import type { Quote } from '#contract/quote.ts'
 import { type Mode, modes, unpricedBecause } from '#engine/load-mode.ts'
 import { stopsText } from '#engine/load-stops.ts'
-import type { AddressParams } from './address.ts'
+import { ChoiceFilter, type FilterField } from './choice-filter.tsx'
 import { counted } from './formats.ts'
 
 const modeNames: Readonly<Record<Mode, string>> = {
@@ -54,27 +54,8 @@ export function requestedMode({ mode }: { readonly mode?: string | undefined }):
 }
 
 /** Filters by mode, or by stops. */
-export function ModeFilter({
-  search,
-  change,
-  size = 'sm',
-}: {
-  search: AddressParams
-  change: (params: AddressParams) => void
-  size?: 'xs' | 'sm'
-}) {
-  return (
-    <NativeSelect
-      size={size}
-      label="Mode"
-      data={[
-        { value: '', label: 'Any mode' },
-        ...Object.entries(listed).map(([value, label]) => ({ value, label })),
-      ]}
-      value={requestedMode(search).mode ?? ''}
-      onChange={(event) => change({ mode: event.currentTarget.value })}
-    />
-  )
+export function ModeFilter(filter: FilterField) {
+  return <ChoiceFilter {...filter} name="mode" label="Mode" all="Any mode" names={listed} />
 }
 
 /** The mode of a load; an empty value is a truckload. */

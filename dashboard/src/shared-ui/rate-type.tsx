@@ -1,5 +1,5 @@
 import { NativeSelect } from '@mantine/core'
-import type { AddressParams } from './address.ts'
+import { ChoiceFilter, type FilterField } from './choice-filter.tsx'
 
 export type RateType = 'spot' | 'contract'
 
@@ -13,25 +13,14 @@ export function requestedRateType({ rate_type: asked }: { readonly rate_type?: s
 }
 
 /** Filters by spot or contract. */
-export function RateTypeFilter({
-  search,
-  change,
-  size = 'sm',
-}: {
-  search: AddressParams
-  change: (params: AddressParams) => void
-  size?: 'xs' | 'sm'
-}) {
+export function RateTypeFilter(filter: FilterField) {
   return (
-    <NativeSelect
-      size={size}
+    <ChoiceFilter
+      {...filter}
+      name="rate_type"
       label="Rate type"
-      data={[
-        { value: '', label: 'Spot and contract' },
-        ...Object.entries(rateTypeNames).map(([value, label]) => ({ value, label })),
-      ]}
-      value={requestedRateType(search).rate_type ?? ''}
-      onChange={(event) => change({ rate_type: event.currentTarget.value })}
+      all="Spot and contract"
+      names={rateTypeNames}
     />
   )
 }
