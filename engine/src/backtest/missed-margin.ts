@@ -1,7 +1,7 @@
 /**
  * Which loads were won too cheaply, and which were quoted below their truck's cost? A won load would also have been won at a
  * higher rate with the chance P(higher) / P(quoted). Method: Bayes' theorem: curves that made the win likely count more.
- * docs/decisions/0085-missed-margin.md.
+ * docs/decisions/0073-margin-at-risk.md.
  */
 
 import { type CostModel, expectedCost } from '../estimate/expected-cost.ts'

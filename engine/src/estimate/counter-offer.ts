@@ -2,7 +2,7 @@
  * You quoted $2,300, and the customer named $2,050: accept, counter in between, or walk away? The customer's highest rate for
  * this load is between the two, and the win curve says where it likely is. Method: the distribution of a reservation price
  * (https://en.wikipedia.org/wiki/Reservation_price), truncated to that range.
- * docs/decisions/0080-requotes.md.
+ * docs/decisions/0122-one-load-won-once.md.
  */
 
 import type { Interval } from './interval.ts'
@@ -28,7 +28,7 @@ const QUANTILES = { low: 0.1, high: 0.9 } as const
 /**
  * The share of customers who name a rate as their last word and refuse any increase, with its 80 % range (of a beta distribution with 3 and
  * 9). The share is assumed, because no data of counter-offers and their answers exist yet: see
- * docs/decisions/0080-requotes.md.
+ * docs/decisions/0122-one-load-won-once.md.
  */
 export const REFUSES_ANY_INCREASE = { share: 0.25, low: 0.11, high: 0.41 } as const
 

@@ -2,7 +2,7 @@
  * How much margin was missed because rates were too low? Sums of the amounts of backtest/missed-margin.ts, with a range. Method:
  * propagation of errors (https://en.wikipedia.org/wiki/Propagation_of_uncertainty). Errors of one lane's win curve add up; those of
  * different lanes partly cancel out.
- * docs/decisions/0085-missed-margin.md.
+ * docs/decisions/0073-margin-at-risk.md.
  */
 
 import { MISSED_KINDS, type MissedColumns } from '../backtest/missed-margin.ts'
