@@ -71,7 +71,7 @@ export const workbookDepthMax = 100
 export const importHeadersBytesMax = 512 * 1024
 
 /** Files that an instance reads at the same time, over all brokerages. The limit leaves processor time and memory for requests. */
-export const filesReadAtOnceMax = { small: 2, large: 1, workbook: 1 } as const
+export const filesReadAtOnceMax = { small: 2, large: 1, smallWorkbook: 1, workbook: 1 } as const
 /** Files that wait to be read. Each is in memory, and a brokerage has one at a time. */
 export const filesWaitingMax = 100
 /** The size up to which a file is small: some 10,000 rows, which take a fifth of a second. */
@@ -82,10 +82,10 @@ export const smallFileBytesMax = 1024 * 1024
  */
 export const fileReadingMsMax = 10_000
 export const fileReadingMsPerSecond = 500
-/** The processor time of the first turn of a small workbook. One of 10,000 rows takes half of it. */
-export const firstWorkbookTurnMs = 1_500
-/** How often a long workbook begins again after small ones of others. Then it is read to its end. */
-export const fileRestartsMax = 5
+/** The processor time of the first turn of a small workbook. Others wait for its end. */
+export const firstWorkbookTurnMs = 1_000
+/** The memory of the process in that turn: a process beside it may read a large workbook. The program is in both, and in memory once. */
+export const firstWorkbookTurnBytes = 136 * 1024 * 1024
 
 /** How long an approval can be decided: a quote that waits longer than a day is no longer wanted. */
 export const approvalHours = 24

@@ -3,11 +3,8 @@ import { afterEach, expect, test, vi } from 'vitest'
 import {
   fileReadingMsMax,
   fileReadingMsPerSecond,
-  fileRestartsMax,
   filesWaitingMax,
-  firstWorkbookTurnMs,
   smallFileBytesMax,
-  workbookProcessorSecondsMax,
 } from '#contract/limits.ts'
 import { tenantId } from '../database/session/index.ts'
 import { QueueFull, type ReadingTurn, readingTurn, TurnEnded } from '../runtime/index.ts'
@@ -53,21 +50,23 @@ function reader() {
 const text = (bytes: number): FileToRead => ({ kind: 'small', bytes })
 const large: FileToRead = { kind: 'large', bytes: 500 }
 const workbook = (bytes = 500): FileToRead => ({ kind: 'workbook', bytes })
-const longMs = workbookProcessorSecondsMax * 1_000
+const largeWorkbook = workbook(smallFileBytesMax + 1)
 
-test('a text never waits for a workbook, and a small one never for a large one', async () => {
+test('a text never waits for a workbook, and a small file never for a large one', async () => {
   const { read, started, end } = reader()
   const all = [
-    read(1, 'workbook', workbook()),
-    read(2, 'next workbook', workbook()),
+    read(1, 'workbook', largeWorkbook),
+    read(2, 'next workbook', largeWorkbook),
     read(3, 'large', large),
     read(4, 'next large', large),
-    read(5, 'small', text(500)),
+    read(5, 'small workbook', workbook()),
+    read(6, 'small', text(500)),
   ]
   await setImmediate()
-  expect(started).toEqual(['workbook', 'large', 'small'])
-  for (const name of ['small', 'workbook', 'large', 'next workbook', 'next large']) await end(name)
-  expect(await Promise.all(all)).toHaveLength(5)
+  expect(started).toEqual(['workbook', 'large', 'small workbook', 'small'])
+  for (const name of ['small', 'small workbook', 'workbook', 'large', 'next workbook', 'next large'])
+    await end(name)
+  expect(await Promise.all(all)).toHaveLength(6)
 })
 
 test('the next file is of the brokerage that has used the least, then the smallest, then the first', async () => {
@@ -117,80 +116,35 @@ test('a brokerage that has used up its reading time waits until it has gained so
   }
 })
 
-test('a small workbook that needs more than its first turn waits for a long one', async () => {
+test('a small workbook that needs more than its short turn begins again in the place of large ones', async () => {
   const { read, started, end, turnOf } = reader()
-  const slow = read(1, 'slow', workbook())
-  const other = read(2, 'other', workbook())
+  const long = read(1, 'large', largeWorkbook)
+  const slow = read(2, 'slow', workbook())
+  const other = read(3, 'other', workbook())
   await setImmediate()
-  expect(turnOf('slow')?.processorMsMax).toBe(firstWorkbookTurnMs)
-  await end('slow', { used: firstWorkbookTurnMs, error: new TurnEnded(true) })
-  await end('other')
-  expect(started).toEqual(['slow', 'other', 'slow'])
-  expect(turnOf('slow')?.processorMsMax).toBe(longMs)
-  await end('slow')
-  expect(await Promise.all([slow, other])).toEqual(['slow', 'other'])
+  expect([turnOf('large')?.isShort, turnOf('slow')?.isShort]).toEqual([false, true])
+  await end('slow', { used: 1_000, error: new TurnEnded(true) })
+  expect(started.splice(0)).toEqual(['large', 'slow', 'other'])
+  await end('large')
+  expect(started).toEqual(['slow'])
+  expect(turnOf('slow')?.isShort).toBe(false)
+  for (const name of ['slow', 'other']) await end(name)
+  expect(await Promise.all([long, slow, other])).toEqual(['large', 'slow', 'other'])
 })
 
-test('a long workbook begins again after the small ones of others, only so often', async () => {
+test('however many small workbooks are read, a large one is read to its end', async () => {
   const { read, started, end, turnOf } = reader()
-  const long = read(1, 'long', workbook(smallFileBytesMax + 1))
-  await setImmediate()
-  expect(turnOf('long')?.processorMsMax).toBe(longMs)
-  expect(started.splice(0)).toEqual(['long'])
-  for (let nth = 0; nth < fileRestartsMax; nth++) {
+  const long = read(1, 'large', largeWorkbook)
+  for (let nth = 0; nth < 20; nth++) {
     const small = read(2, 'small', workbook())
     await setImmediate()
     await end('small')
-    expect(await small).toBe('small')
-    expect(started.splice(0)).toEqual(['small', 'long'])
+    await small
   }
-  const last = read(2, 'last', workbook())
-  await setImmediate()
-  expect(started).toEqual([])
-  await end('long')
-  await end('last')
-  expect(await Promise.all([long, last])).toEqual(['long', 'last'])
-})
-
-test('a small workbook gives way to the one of a brokerage that has used a turn less', async () => {
-  const { read, started, end } = reader()
-  const before = read(1, 'before', workbook())
-  await setImmediate()
-  await end('before', { used: firstWorkbookTurnMs })
-  await before
-  const again = read(1, 'again', workbook())
-  await setImmediate()
-  const other = read(2, 'other', workbook())
-  await setImmediate()
-  expect(started.splice(0)).toEqual(['before', 'again', 'other'])
-  // Not to one that has used nearly as much, nor to others of its own brokerage.
-  await end('other', { used: 10 })
-  await setImmediate()
-  const all = [read(2, 'other again', workbook()), read(1, 'own', workbook())]
-  await setImmediate()
-  expect(started).toEqual(['again'])
-  for (const name of ['again', 'other again', 'own']) await end(name)
-  await Promise.all([again, other, ...all])
-})
-
-test('a long workbook does not give way to texts, to other long ones, or to a brokerage that has used up its time', async () => {
-  const { read, started, end } = reader()
-  const spent = read(2, 'spent', workbook())
-  await setImmediate()
-  await end('spent', { used: fileReadingMsMax })
-  await spent
-  const long = read(1, 'long', workbook(smallFileBytesMax + 1))
-  await setImmediate()
-  const waits = new AbortController()
-  const again = read(2, 'again', workbook(), waits.signal)
-  const alsoLong = read(3, 'also long', workbook(smallFileBytesMax + 1))
-  const ofText = read(4, 'text', large)
-  await setImmediate()
-  expect(started).toEqual(['spent', 'long', 'text'])
-  waits.abort()
-  await expect(again).rejects.toThrow(TurnEnded)
-  for (const name of ['text', 'long', 'also long']) await end(name)
-  await Promise.all([long, alsoLong, ofText])
+  expect(turnOf('large')?.signal.aborted).toBe(false)
+  expect(started.filter((name) => name === 'large')).toHaveLength(1)
+  await end('large')
+  expect(await long).toBe('large')
 })
 
 test('a file whose caller has hung up leaves the queue, and is not read further', async () => {

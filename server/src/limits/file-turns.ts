@@ -1,12 +1,9 @@
 import {
   fileReadingMsMax,
   fileReadingMsPerSecond,
-  fileRestartsMax,
   filesReadAtOnceMax,
   filesWaitingMax,
-  firstWorkbookTurnMs,
   smallFileBytesMax,
-  workbookProcessorSecondsMax,
 } from '#contract/limits.ts'
 import type { TenantId } from '../database/session/index.ts'
 import { inReadingTurn, QueueFull, type ReadingTurn, TurnEnded } from '../runtime/index.ts'
@@ -42,16 +39,15 @@ interface Job extends FileToRead {
   readonly brokerage: TenantId
   /** Its place in the order of arrival. */
   readonly number: number
-  /** A workbook that has used up its first turn, or is large. */
-  isLong: boolean
-  /** How often it was interrupted, and began again. */
-  restarts: number
+  place: Place
   start: () => void
 }
 
+type Place = keyof typeof filesReadAtOnceMax
+const places = Object.keys(filesReadAtOnceMax) as Place[]
+
 interface Running {
   readonly job: Job
-  readonly interruption: AbortController
   readonly beganAt: number
   /** The processor time of other processes. */
   usedMs: number
@@ -60,12 +56,11 @@ interface Running {
 /**
  * Files are read in turns, by these rules:
  *
- * - Small texts, large texts and workbooks have places of their own (`filesReadAtOnceMax`), so a text never waits for a workbook, and
- *   a small text never for a large one.
+ * - Small and large texts, and small and other workbooks, have places of their own (`filesReadAtOnceMax`), so a text never waits for
+ *   a workbook, and a small file never for a large one.
  * - The next file is the one of the brokerage that has used the least of its share of reading time. Among equals, the smallest is next.
  * - A brokerage that has used up its share waits, also if no one else does, because reading takes processor time from requests.
- * - A small workbook ends its first turn soon. If it needs longer, it waits for a long turn. Small workbooks of others that come during
- *   a long turn, or during the turn of a brokerage that has used more, do not wait for its end: the workbook begins again after them.
+ * - The turn of a small workbook is short. If it needs more time or memory, it begins again in the place of large ones.
  */
 export function fileTurns(monotonic: () => number = () => performance.now()): FileTurns {
   return new Turns(monotonic)
@@ -90,13 +85,13 @@ class Turns implements FileTurns {
     read: () => Promise<T>,
   ): Promise<T> {
     if (this.#waiting.length >= filesWaitingMax) throw new QueueFull()
+    const isSmallWorkbook = kind === 'workbook' && bytes <= smallFileBytesMax
     const job: Job = {
       brokerage,
       kind,
       bytes,
       number: this.#arrived++,
-      isLong: bytes > smallFileBytesMax,
-      restarts: 0,
+      place: isSmallWorkbook ? 'smallWorkbook' : kind,
       start: () => {},
     }
     for (;;) {
@@ -104,9 +99,8 @@ class Turns implements FileTurns {
       try {
         return await inReadingTurn(turnOf(running, signal), read)
       } catch (error) {
-        if (!(error instanceof TurnEnded) || signal.aborted) throw error
-        if (error.isSpent) job.isLong = true
-        else job.restarts++
+        if (!(error instanceof TurnEnded && error.isSpent)) throw error
+        job.place = 'workbook'
       } finally {
         this.#end(running)
       }
@@ -121,12 +115,7 @@ class Turns implements FileTurns {
     }
     job.start = () => {
       signal.removeEventListener('abort', leave)
-      const running = {
-        job,
-        interruption: new AbortController(),
-        beganAt: this.#monotonic(),
-        usedMs: 0,
-      }
+      const running = { job, beganAt: this.#monotonic(), usedMs: 0 }
       this.#running.add(running)
       resolve(running)
     }
@@ -136,23 +125,8 @@ class Turns implements FileTurns {
       return promise
     }
     signal.addEventListener('abort', leave, { once: true })
-    this.#interruptFor(job)
     this.#startNext()
     return promise
-  }
-
-  /**
-   * For a small workbook, interrupts the workbook of another brokerage that is long, or whose brokerage has used a turn more. It begins
-   * again later, and each only so often.
-   */
-  #interruptFor(job: Job): void {
-    const left = ({ brokerage }: Job) => this.#shareOf(brokerage).leftMs
-    if (job.kind !== 'workbook' || job.isLong || left(job) <= 0) return
-    for (const { job: other, interruption } of this.#running) {
-      const mayWait = other.isLong || left(job) - left(other) >= firstWorkbookTurnMs
-      if (other.kind !== 'workbook' || other.brokerage === job.brokerage || !mayWait) continue
-      if (other.restarts < fileRestartsMax) interruption.abort()
-    }
   }
 
   #end(running: Running): void {
@@ -167,11 +141,11 @@ class Turns implements FileTurns {
   }
 
   #startNext(): void {
-    for (const kind of ['small', 'large', 'workbook'] as const) {
+    for (const place of places) {
       for (;;) {
         const isFull =
-          [...this.#running].filter(({ job }) => job.kind === kind).length >= filesReadAtOnceMax[kind]
-        const next = isFull ? undefined : this.#nextOf(kind)
+          [...this.#running].filter(({ job }) => job.place === place).length >= filesReadAtOnceMax[place]
+        const next = isFull ? undefined : this.#nextOf(place)
         if (next === undefined) break
         this.#waiting.splice(this.#waiting.indexOf(next), 1)
         next.start()
@@ -180,10 +154,10 @@ class Turns implements FileTurns {
     this.#wake()
   }
 
-  #nextOf(kind: FileToRead['kind']): Job | undefined {
+  #nextOf(place: Place): Job | undefined {
     const left = ({ brokerage }: Job) => this.#shareOf(brokerage).leftMs
     return this.#waiting
-      .filter((job) => job.kind === kind && left(job) > 0)
+      .filter((job) => job.place === place && left(job) > 0)
       .sort((one, other) => left(other) - left(one) || one.bytes - other.bytes || one.number - other.number)
       .at(0)
   }
@@ -212,10 +186,9 @@ class Turns implements FileTurns {
 }
 
 function turnOf(running: Running, signal: AbortSignal): ReadingTurn {
-  const { job, interruption } = running
   return {
-    signal: AbortSignal.any([signal, interruption.signal]),
-    processorMsMax: job.isLong ? workbookProcessorSecondsMax * 1_000 : firstWorkbookTurnMs,
+    signal,
+    isShort: running.job.place === 'smallWorkbook',
     used: (ms) => {
       running.usedMs += ms
     },

@@ -2,17 +2,17 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 
 /** The turn in which a file is read. */
 export interface ReadingTurn {
-  /** Ends the reading: the caller has hung up, or others have their turn. */
+  /** Ends the reading: the caller has hung up. */
   readonly signal: AbortSignal
-  /** The processor time that the file may take in this turn, in milliseconds. */
-  readonly processorMsMax: number
+  /** Whether the turn is short. A file that needs more time or memory has another turn. */
+  readonly isShort: boolean
   /** Called with the processor time that another process has used for the file, in milliseconds. */
   readonly used: (processorMs: number) => void
 }
 
 /** A file was not read to its end in its turn, because the turn ended. */
 export class TurnEnded extends Error {
-  /** Whether the file has used all the processor time of the turn. */
+  /** Whether the file needs more time or memory than a short turn has. */
   readonly isSpent: boolean
 
   constructor(isSpent: boolean) {

@@ -5,15 +5,21 @@ import { inReadingTurn, type ReadingTurn, TurnEnded } from '../runtime/index.ts'
 import { ImportFileError } from './refused.ts'
 import { openTable } from './table-file.ts'
 
-const memory = vi.hoisted(() => ({ bytesMax: 0 }))
+const most = vi.hoisted(() => ({ bytes: 0, shortBytes: 0, shortMs: 0 }))
 vi.mock('#contract/limits.ts', async (original) => ({
   ...(await original<typeof import('#contract/limits.ts')>()),
   get workbookMemoryBytesMax() {
-    return memory.bytesMax
+    return most.bytes
+  },
+  get firstWorkbookTurnBytes() {
+    return most.shortBytes
+  },
+  get firstWorkbookTurnMs() {
+    return most.shortMs
   },
 }))
 beforeEach(() => {
-  memory.bytesMax = 1024 ** 3
+  Object.assign(most, { bytes: 1024 ** 3, shortBytes: 1024 ** 3, shortMs: 60_000 })
 })
 
 function workbook(rows: number): Uint8Array {
@@ -27,10 +33,10 @@ const small = workbook(1)
 const open = (bytes: Uint8Array = small) => openTable([bytes], { vocabulary: 'quotes' })
 const running = () => process.getActiveResourcesInfo().filter((one) => one === 'ProcessWrap').length
 
-function turn(processorMsMax = 60_000) {
+function turn(isShort = false) {
   const ends = new AbortController()
   const used: number[] = []
-  const of: ReadingTurn = { signal: ends.signal, processorMsMax, used: (ms) => used.push(ms) }
+  const of: ReadingTurn = { signal: ends.signal, isShort, used: (ms) => used.push(ms) }
   return { of, end: () => ends.abort(), used }
 }
 
@@ -45,19 +51,40 @@ test('a workbook is read in a process of its own, whose processor time counts', 
 })
 
 test('a workbook that needs too much memory is refused, and the service goes on', async () => {
-  memory.bytesMax = 1024 ** 2
+  most.bytes = 1024 ** 2
   const refused = await open().catch((error: unknown) => error)
   expect(refused).toBeInstanceOf(ImportFileError)
   expect((refused as ImportFileError).problems[0]?.detail).toContain('too large to be read')
   await expect.poll(running).toBe(0)
 })
 
-test('a workbook that needs more processor time than its turn has can be read in a longer turn', async () => {
-  const { of, used } = turn(1)
-  const ended = await inReadingTurn(of, () => open()).catch((error) => error)
-  expect([ended, ended.isSpent]).toEqual([expect.any(TurnEnded), true])
-  expect(used).toEqual([expect.any(Number)])
-  expect((await inReadingTurn(turn().of, () => open())).header).toHaveLength(3)
+test.each([{ shortMs: 1 }, { shortBytes: 1024 ** 2 }])(
+  'a workbook that needs more than a short turn (%o) can be read in a long one',
+  async (limit) => {
+    Object.assign(most, limit)
+    const { of, used } = turn(true)
+    const ended = await inReadingTurn(of, () => open()).catch((error) => error)
+    expect([ended, ended.isSpent]).toEqual([expect.any(TurnEnded), true])
+    expect(used).toEqual([expect.any(Number)])
+    expect((await inReadingTurn(turn().of, () => open())).header).toHaveLength(3)
+  },
+)
+
+test('a long turn gives way to requests and to short turns', async () => {
+  const niceness = async (isShort: boolean) => {
+    const { of, end } = turn(isShort)
+    const reading = inReadingTurn(of, () => open()).catch(() => {})
+    await expect.poll(running).toBe(1)
+    const processes = execFileSync('ps', ['-A', '-o', 'ppid=,nice=,args='], { encoding: 'utf8' }).split('\n')
+    const own = processes.filter((line) => line.includes('workbook-main.ts'))
+    const [, nice] =
+      own.map((line) => line.trim().split(/\s+/)).find(([of]) => Number(of) === process.pid) ?? []
+    end()
+    await reading
+    await expect.poll(running).toBe(0)
+    return Number(nice)
+  }
+  expect(await niceness(false)).toBeGreaterThan(await niceness(true))
 })
 
 test('the process ends with the turn of its file', async () => {

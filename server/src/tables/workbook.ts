@@ -1,8 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process'
+import { constants, setPriority } from 'node:os'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { fileURLToPath } from 'node:url'
 import {
+  firstWorkbookTurnBytes,
+  firstWorkbookTurnMs,
   workbookMemoryBytesMax,
   workbookProcessorSecondsMax,
   workbookTextBytesMax,
@@ -39,17 +42,19 @@ export async function readWorkbook(
 ): Promise<SheetBytes | { readonly unreadable: string }> {
   const turn = readingTurn()
   if (turn?.signal.aborted === true) throw new TurnEnded(false)
-  const processorMsMax = workbookProcessorSecondsMax * 1_000
   const question: WorkbookQuestion = {
     bytes,
     choice,
     limits: { unpackedBytesMax: workbookUnpackedBytesMax, textBytesMax: workbookTextBytesMax },
   }
-  const most: ProcessLimits = {
-    residentBytes: workbookMemoryBytesMax,
-    processorMs: Math.min(turn?.processorMsMax ?? processorMsMax, processorMsMax),
-  }
+  const most: ProcessLimits =
+    turn?.isShort === true
+      ? { residentBytes: firstWorkbookTurnBytes, processorMs: firstWorkbookTurnMs }
+      : { residentBytes: workbookMemoryBytesMax, processorMs: workbookProcessorSecondsMax * 1_000 }
   const child = startProcess(most)
+  // Requests and small workbooks come before a long one.
+  if (turn?.isShort === false && child.pid !== undefined)
+    setPriority(child.pid, constants.priority.PRIORITY_BELOW_NORMAL)
   const kill = () => child.kill('SIGKILL')
   turn?.signal.addEventListener('abort', kill, { once: true })
   try {
@@ -117,10 +122,11 @@ async function answerOf(
   const words = await said
   const used = Number(/^{"processorMs":(\d+)/.exec(words)?.[1] ?? most.processorMs)
   turn?.used(used)
-  const isLast = most.processorMs >= workbookProcessorSecondsMax * 1_000
-  if (!isLast && used > most.processorMs) throw new TurnEnded(true)
   // The process has ended itself or was ended by the system: it needed too much memory or time.
-  if (signal !== null || /heap out of memory/i.test(words)) return { unreadable: tooLarge }
+  if (signal !== null || /heap out of memory/i.test(words)) {
+    if (turn?.isShort === true) throw new TurnEnded(true)
+    return { unreadable: tooLarge }
+  }
   throw new Error(`The process of a workbook ended without an answer (${code}): ${words.slice(0, 2_000)}`)
 }
 
