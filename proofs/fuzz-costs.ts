@@ -168,6 +168,8 @@ export async function sendHeavyRequests(
       const baseMb = (await watched.look(true))?.nowMb ?? 0
       let mostMb = baseMb
       let fileMb = 0
+      let turnMs = 0
+      let largest = ''
       const valid = requestOf[endpoint.name as Operation](callers.ids)
       for (const heavy of chosen(endpoint, valid, options, random)) {
         if (signal.aborted) break
@@ -175,7 +177,9 @@ export async function sendHeavyRequests(
         options.onCost?.(cost)
         // Not counted: the file of an import as it was sent. It has its own reserved memory, which is not freed at once.
         if (endpoint.bodyKind === 'csv') fileMb = Math.max(fileMb, cost.sentBytes / 1e6)
+        if (cost.mostMb - fileMb > mostMb) largest = cost.what
         mostMb = Math.max(mostMb, cost.mostMb - fileMb)
+        turnMs = Math.max(turnMs, cost.turnMs)
         if (most === null || cost.turnMs > most.turnMs) most = cost
         largestAnswer = Math.max(largestAnswer, cost.answeredBytes)
         longestWait = Math.max(longestWait, cost.waitedMs)
@@ -190,8 +194,11 @@ export async function sendHeavyRequests(
       }
       const grown = mostMb - baseMb
       if (grown > mostGrown.mb) mostGrown = { mb: grown, endpoint: endpoint.name }
-      if (grown > grownMbMax) faults.push(`${endpoint.name}: the process grew by ${Math.round(grown)} MB`)
-      onProgress(`${sent} requests, now ${endpoint.name}`)
+      if (grown > grownMbMax)
+        faults.push(`${endpoint.name}, ${largest}: the process grew by ${Math.round(grown)} MB`)
+      onProgress(
+        `${endpoint.name}: longest turn ${Math.round(turnMs)} ms, grew by ${Math.round(grown)} MB (${sent} requests so far)`,
+      )
       if (faults.length > 0 && options.stopsAtFault === true) break
     }
     if (watched.service.child.exitCode !== null)
