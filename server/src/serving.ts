@@ -143,7 +143,7 @@ export function connectParts(
     ...made,
     config,
     database,
-    files: fileTurns(),
+    files: fileTurns(database.shares),
     tokens: tokens(...secretKeys),
     secretKeys,
     signInAttempts: signInAttempts(),

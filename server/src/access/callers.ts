@@ -29,8 +29,6 @@ import {
 export interface PersonCaller {
   readonly kind: 'dashboard'
   readonly tenant: TenantId
-  /** Whose share of the process the work takes: a test brokerage has one with its brokerage. */
-  readonly sharesOf: TenantId
   readonly userId: number
   readonly role: Role
   readonly sessionId: string
@@ -42,8 +40,6 @@ export interface PersonCaller {
 export interface ServiceCaller {
   readonly kind: 'service'
   readonly tenant: TenantId
-  /** Whose share of the process the work takes: a test brokerage has one with its brokerage. */
-  readonly sharesOf: TenantId
   readonly userId: number
   readonly tokenId: number
   readonly scopes: readonly TokenScope[]
@@ -191,7 +187,8 @@ class CachedCallers implements Callers {
     return andThen(live, (token) => {
       this.#noteUse(tenant, token, now, network)
       const { userId, tokenId, scopes, sandboxOf } = token
-      return { kind: 'service', tenant, sharesOf: this.#shareOf(tenant, sandboxOf), userId, tokenId, scopes }
+      this.#joinShare(tenant, sandboxOf)
+      return { kind: 'service', tenant, userId, tokenId, scopes }
     })
   }
 
@@ -218,10 +215,10 @@ class CachedCallers implements Callers {
       findSession(transaction, tenant, claims.jti, withLeeway(now)),
     )
     if (session === null || session.user_id !== claims.user_id) throw revoked()
+    this.#joinShare(tenant, session.sandbox_of)
     return {
       kind: 'dashboard',
       tenant,
-      sharesOf: this.#shareOf(tenant, session.sandbox_of),
       userId: session.user_id,
       role: session.role,
       sessionId: claims.jti,
@@ -230,11 +227,8 @@ class CachedCallers implements Callers {
     }
   }
 
-  #shareOf(tenant: TenantId, sandboxOf: number | null): TenantId {
-    if (sandboxOf === null) return tenant
-    const brokerage = tenantId(sandboxOf)
-    this.#parts.database.shares.join(tenant, brokerage)
-    return brokerage
+  #joinShare(tenant: TenantId, sandboxOf: number | null): void {
+    if (sandboxOf !== null) this.#parts.database.shares.join(tenant, tenantId(sandboxOf))
   }
 
   async liveSecrets(tenant: TenantId, now: number): Promise<LiveSecret[]> {

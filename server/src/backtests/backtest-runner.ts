@@ -17,12 +17,6 @@ export type BacktestState =
       readonly result: BacktestResult | TooFewQuotes
     }
 
-/** A tenant, and the brokerage whose share it uses: for a test brokerage, the one that it belongs to. */
-interface BacktestCaller {
-  readonly tenant: TenantId
-  readonly sharesOf: TenantId
-}
-
 /** Runs backtests over a tenant's own quotes in the background. On shutdown, running backtests are aborted. */
 export interface BacktestRunner {
   /**
@@ -30,7 +24,7 @@ export interface BacktestRunner {
    *
    * @throws the error of a backtest that has just failed
    */
-  look(caller: BacktestCaller, now: number): Promise<BacktestState>
+  look(tenant: TenantId, now: number): Promise<BacktestState>
   drain(): Promise<void>
 }
 
@@ -94,7 +88,7 @@ class BackgroundBacktests implements BacktestRunner {
   readonly #parts: RunnerParts
   readonly #threadFile: URL | undefined
   readonly #kept = new Map<TenantId, Kept>()
-  readonly #waiting: BacktestCaller[] = []
+  readonly #waiting: TenantId[] = []
   /** By the brokerage whose share they use. */
   readonly #running = new Map<TenantId, Promise<void>>()
   readonly #stopping = new AbortController()
@@ -105,7 +99,7 @@ class BackgroundBacktests implements BacktestRunner {
     this.#threadFile = threadFile
   }
 
-  async look({ tenant, sharesOf }: BacktestCaller, now: number): Promise<BacktestState> {
+  async look(tenant: TenantId, now: number): Promise<BacktestState> {
     const entry = this.#kept.get(tenant)
     if (entry?.kind === 'running') return { status: 'running', progress: entry.progress }
     if (entry?.kind === 'failed' && now - entry.endedAt < failureMs) throw entry.error
@@ -128,7 +122,7 @@ class BackgroundBacktests implements BacktestRunner {
       })
     }
     this.#keep(tenant, { kind: 'running', progress: 0 })
-    this.#waiting.push({ tenant, sharesOf })
+    this.#waiting.push(tenant)
     this.#startNext()
     return { status: 'running', progress: 0 }
   }
@@ -161,10 +155,11 @@ class BackgroundBacktests implements BacktestRunner {
 
   #startNext(): void {
     while (this.#running.size < runningMax) {
-      const next = this.#waiting.findIndex(({ sharesOf }) => !this.#running.has(sharesOf))
-      const [caller] = next < 0 ? [] : this.#waiting.splice(next, 1)
-      if (caller === undefined) return
-      const { tenant, sharesOf } = caller
+      const { shares } = this.#parts.database
+      const next = this.#waiting.findIndex((tenant) => !this.#running.has(shares.of(tenant)))
+      const [tenant] = next < 0 ? [] : this.#waiting.splice(next, 1)
+      if (tenant === undefined) return
+      const sharesOf = shares.of(tenant)
       const ended = runInBackground(() => forBrokerage(() => this.#run(tenant))).finally(() => {
         this.#running.delete(sharesOf)
         this.#startNext()

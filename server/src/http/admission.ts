@@ -6,6 +6,7 @@ import {
   asCurrentViewer,
   RequestDeadline,
   type TeamViewer,
+  type TenantId,
   withDeadline,
   withViewer,
 } from '../database/session/index.ts'
@@ -150,7 +151,7 @@ export class Admission {
   inTurn<T>(request: FastifyRequest, work: () => NowOrLater<T>): NowOrLater<T> {
     const { caller } = this.admitted(request)
     if (caller.kind === 'anyone' || this.#isLimited) return work()
-    return this.run(request, () => this.#gates.share.run(caller.sharesOf, async () => work()))
+    return this.run(request, () => this.#gates.share.run(this.#shareOf(caller), async () => work()))
   }
 
   /** Runs work that does not yield, such as writing an answer, and counts its time against the brokerage of a dashboard request. */
@@ -158,7 +159,7 @@ export class Admission {
     const { caller } = this.admitted(request)
     return caller.kind === 'anyone' || this.#isLimited
       ? work()
-      : this.#gates.share.charge(caller.sharesOf, work)
+      : this.#gates.share.charge(this.#shareOf(caller), work)
   }
 
   /** Runs the handler of an endpoint with the caller that was admitted. */
@@ -189,7 +190,11 @@ export class Admission {
           }))
         }),
       )
-    return caller.kind === 'anyone' ? answer() : onBehalfOf(caller.sharesOf, answer)
+    return caller.kind === 'anyone' ? answer() : onBehalfOf(this.#shareOf(caller), answer)
+  }
+
+  #shareOf({ tenant }: PersonCaller | ServiceCaller): TenantId {
+    return this.#parts.database.shares.of(tenant)
   }
 
   #run<T>(

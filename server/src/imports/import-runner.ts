@@ -42,7 +42,7 @@ export interface ImportRunner {
    * @returns a reservation to release; `busy` while another file of the same brokerage is being read; otherwise why there is too
    *   little memory
    */
-  reserve(sharesOf: TenantId, bytes: number): number | 'busy' | NoMemory
+  reserve(tenant: TenantId, bytes: number): number | 'busy' | NoMemory
   /** Reserves memory for further bytes of the file of a reservation, when they arrive. Returns why there is too little, or null. */
   take(reservation: number, bytes: number): NoMemory | null
   /** Releases a reservation. Releasing it again has no effect. */
@@ -157,7 +157,8 @@ class BackgroundImports implements ImportRunner {
     this.#heartbeat.unref()
   }
 
-  reserve(sharesOf: TenantId, bytes: number): number | 'busy' | NoMemory {
+  reserve(tenant: TenantId, bytes: number): number | 'busy' | NoMemory {
+    const sharesOf = this.#parts.database.shares.of(tenant)
     if ([...this.#reserved.values()].some((one) => one.sharesOf === sharesOf)) return 'busy'
     const refusal = this.#noMemory(sharesOf, bytes)
     if (refusal !== null) return refusal

@@ -17,7 +17,7 @@ afterEach(() => {
 /** Files whose reading the test ends, with a clock that the test moves. */
 function reader() {
   let now = 1_000
-  const turns = fileTurns(() => now)
+  const turns = fileTurns({ of: (tenant) => tenant }, () => now)
   const started: string[] = []
   const reading = new Map<string, { turn: ReadingTurn; end: (error?: Error) => void }>()
   return {

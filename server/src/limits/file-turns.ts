@@ -5,7 +5,7 @@ import {
   filesWaitingMax,
   smallFileBytesMax,
 } from '#contract/limits.ts'
-import type { TenantId } from '../database/session/index.ts'
+import type { Database, TenantId } from '../database/session/index.ts'
 import { inReadingTurn, QueueFull, type ReadingTurn, TurnEnded } from '../runtime/index.ts'
 
 /** A file to read. */
@@ -25,7 +25,7 @@ export interface FileTurns {
    * @throws QueueFull if too many files wait already
    * @throws TurnEnded if `signal` has ended it
    */
-  read<T>(brokerage: TenantId, file: FileToRead, signal: AbortSignal, read: () => Promise<T>): Promise<T>
+  read<T>(tenant: TenantId, file: FileToRead, signal: AbortSignal, read: () => Promise<T>): Promise<T>
 }
 
 interface Share {
@@ -62,11 +62,15 @@ interface Running {
  * - A brokerage that has used up its share waits, also if no one else does, because reading takes processor time from requests.
  * - The turn of a small workbook is short. If it needs more time or memory, it begins again in the place of large ones.
  */
-export function fileTurns(monotonic: () => number = () => performance.now()): FileTurns {
-  return new Turns(monotonic)
+export function fileTurns(
+  shares: Pick<Database['shares'], 'of'>,
+  monotonic: () => number = () => performance.now(),
+): FileTurns {
+  return new Turns(shares, monotonic)
 }
 
 class Turns implements FileTurns {
+  readonly #tenants: Pick<Database['shares'], 'of'>
   readonly #monotonic: () => number
   readonly #shares = new Map<TenantId, Share>()
   readonly #waiting: Job[] = []
@@ -74,12 +78,13 @@ class Turns implements FileTurns {
   #arrived = 0
   #waking: NodeJS.Timeout | undefined
 
-  constructor(monotonic: () => number) {
+  constructor(tenants: Pick<Database['shares'], 'of'>, monotonic: () => number) {
+    this.#tenants = tenants
     this.#monotonic = monotonic
   }
 
   async read<T>(
-    brokerage: TenantId,
+    tenant: TenantId,
     { kind, bytes }: FileToRead,
     signal: AbortSignal,
     read: () => Promise<T>,
@@ -87,7 +92,7 @@ class Turns implements FileTurns {
     if (this.#waiting.length >= filesWaitingMax) throw new QueueFull()
     const isSmallWorkbook = kind === 'workbook' && bytes <= smallFileBytesMax
     const job: Job = {
-      brokerage,
+      brokerage: this.#tenants.of(tenant),
       kind,
       bytes,
       number: this.#arrived++,

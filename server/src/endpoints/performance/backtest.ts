@@ -22,7 +22,7 @@ async function testOnPastQuotes(
     throw problem('role-required', 'Only an admin or an owner may test a pricing rule. Leave rule out.')
   }
   const rules = rule === undefined ? null : await rulesToCompare(rule, tenant, { database })
-  const state = await backtests.look(caller, now)
+  const state = await backtests.look(caller.tenant, now)
   const isTested = state.status === 'done' && state.result.enough
   const since = new Date(isTested ? state.result.firstTestedAt : now - TESTED_DAYS * dayMs)
   const ruleAnswer =
@@ -45,7 +45,7 @@ export const backtestEndpoints: ServedEndpoint[] = [
   serve(getBacktest, testOnPastQuotes),
 
   serve(exportBacktest, async ({ caller, now }, { backtests, books, database }) => {
-    const state = await backtests.look(caller, now)
+    const state = await backtests.look(caller.tenant, now)
     if (state.status === 'running' || !state.result.enough) {
       throw problem(
         'state-conflict',

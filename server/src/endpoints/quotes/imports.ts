@@ -200,12 +200,9 @@ function headerAnswer(table: Awaited<ReturnType<typeof openFile>>): AnswerOf<typ
 }
 
 /** Refuses a file while another one of the brokerage is read or imported, and reserves memory for it. */
-const placeForImport: BeforeBody<typeof createImport> = async (
-  { caller: { tenant, sharesOf }, bytes },
-  parts,
-) => {
+const placeForImport: BeforeBody<typeof createImport> = async ({ caller: { tenant }, bytes }, parts) => {
   await parts.database.inTenant(tenant, (transaction) => refuseWhileBusy(transaction, tenant)).catch(conflict)
-  return reserveFile(parts, sharesOf, bytes)
+  return reserveFile(parts, tenant, bytes)
 }
 
 type FileCall = Omit<Call<typeof createImport>, 'caller' | 'signed'> & {

@@ -8,7 +8,7 @@ import type { Parts } from '../parts.ts'
 
 /** A request that has brought a file. */
 export interface SentFile {
-  readonly caller: Pick<PersonCaller | ServiceCaller, 'tenant' | 'sharesOf'>
+  readonly caller: Pick<PersonCaller | ServiceCaller, 'tenant'>
   readonly body: readonly Uint8Array[]
   /** Aborted when the caller hangs up. */
   readonly gone: AbortSignal
@@ -28,7 +28,7 @@ export async function readInTurn<T>(
   try {
     const kind = await kindOfFile(body, smallFileBytesMax)
     const bytes = body.reduce((sum, piece) => sum + piece.length, 0)
-    return await files.read(caller.sharesOf, { kind, bytes }, gone, read)
+    return await files.read(caller.tenant, { kind, bytes }, gone, read)
   } catch (error) {
     if (error instanceof ImportFileError) throw invalid(fileErrors(error))
     if (error instanceof TurnEnded)
@@ -55,9 +55,9 @@ function fileErrors(error: ImportFileError): FieldError[] {
 
 /** Reserves the place of the file of a call. */
 export const placeForFile = async (
-  { caller, bytes }: { readonly caller: { readonly sharesOf: TenantId }; readonly bytes: number },
+  { caller, bytes }: { readonly caller: { readonly tenant: TenantId }; readonly bytes: number },
   parts: Pick<Parts, 'imports'>,
-) => reserveFile(parts, caller.sharesOf, bytes)
+) => reserveFile(parts, caller.tenant, bytes)
 
 /**
  * Reserves the place of a file, one file at a time per brokerage with its test brokerage. The memory is taken as its bytes arrive.
@@ -65,8 +65,8 @@ export const placeForFile = async (
  *
  * @throws Problem state-conflict, unavailable
  */
-export function reserveFile({ imports: runner }: Pick<Parts, 'imports'>, brokerage: TenantId, bytes: number) {
-  const place = runner.reserve(brokerage, bytes)
+export function reserveFile({ imports: runner }: Pick<Parts, 'imports'>, tenant: TenantId, bytes: number) {
+  const place = runner.reserve(tenant, bytes)
   if (place === 'busy') {
     throw problem(
       'state-conflict',
