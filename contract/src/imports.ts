@@ -156,7 +156,7 @@ export const Import = Type.Object({
   rows_added: Type.Integer({ description: 'New quotes (with dry_run: quotes that would be new)' }),
   rows_updated: Type.Integer({
     description:
-      'Rows that changed an existing quote, found by reference or lane_ref (with dry_run: rows that would change one)',
+      'Rows that changed an existing quote, found by reference or lane_ref, or the quote of an earlier row of the file (with dry_run: rows that would change one)',
   }),
   rows_repeated: Type.Integer({ description: 'Rows without new values' }),
   rows_refused: Type.Integer({ description: 'Rows with an error' }),

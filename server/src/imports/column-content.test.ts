@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
-import { SameId } from './column-content.ts'
 import { readColumns } from './columns.ts'
 import { openImport } from './import-file.ts'
+import { FileIds, sharedIdNotes } from './shared-ids.ts'
 
 const numbers = (count: number, of: (nth: number) => number | string) =>
   Array.from({ length: count }, (_, nth) => of(nth))
@@ -51,15 +51,28 @@ it('a number of a bid is no rate', () => {
   expect('problems' in read && read.problems[0]?.detail).toContain('No column has the rate')
 })
 
-it('asks about a column of ids with one value in all rows', () => {
+it('asks about a column of ids with one value in all rows, and about an id of too many rows', () => {
   const notesOf = (ids: readonly (string | null)[]) => {
-    const same = new SameId()
-    for (const id of ids) same.add(id)
-    return same.notes('Contract')
+    const file = new FileIds()
+    for (const [nth, id] of ids.entries()) if (id !== null) file.add(id, nth + 2)
+    return sharedIdNotes(file.shared(100, 'Contract'), 0, 'Contract')
   }
-  expect(notesOf(['C-1', 'C-1', null, 'C-1', 'C-1', 'C-1'])).toMatchObject([
-    { column: 'Contract', choices: [{ map: 'reference=' }] },
-  ])
+  const asked = [{ column: 'Contract', choices: [{ map: 'reference=' }] }]
+  expect(notesOf(['C-1', 'C-1', null, 'C-1', 'C-1', 'C-1'])).toMatchObject(asked)
+  expect(notesOf(['C-2', ...numbers(51, () => 'C-1').map(String)])).toMatchObject(asked)
+  expect(notesOf(['C-2', ...numbers(50, () => 'C-1').map(String)])).toEqual([])
   expect(notesOf(['C-1', 'C-1', 'C-1', 'C-1', 'C-2'])).toEqual([])
   expect(notesOf(['C-1', 'C-1'])).toEqual([])
+})
+
+it('refuses a file in which too many rows wait for the last row of their id, unless they are near each other', () => {
+  const opened = (idAt: (nth: number) => number) => {
+    const file = new FileIds()
+    for (let nth = 0; nth < 4_000; nth++) file.add(`L-${idAt(nth)}`, nth + 2)
+    return () => file.shared(20_000, 'Load ID')
+  }
+  expect(opened((nth) => nth % 2_000)).toThrow(
+    '2,000 rows repeat the Load ID of a row far above or below. Sort',
+  )
+  expect(opened((nth) => Math.floor(nth / 2))).not.toThrow()
 })

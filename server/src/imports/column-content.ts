@@ -8,7 +8,7 @@ import {
 } from '../csv/index.ts'
 import { ImportFileError, type TableFile, tablePieces } from '../tables/index.ts'
 import type { Columns } from './columns.ts'
-import { howMany, type ImportNote } from './import-notes.ts'
+import type { ImportNote } from './import-notes.ts'
 
 /** The first rows that are compared. */
 const rowsMax = 50
@@ -75,27 +75,4 @@ async function firstRows(csv: TableFile): Promise<(readonly string[])[]> {
     if (found.length >= rowsMax) break
   }
   return found.slice(0, rowsMax)
-}
-
-/** Notes whether all rows of a file have the same id. */
-export class SameId {
-  #first: string | null = null
-  #rows = 0
-  #isSame = true
-
-  add(reference: string | null): void {
-    if (reference === null) return
-    // A copy, because a part of a text holds the whole text in memory.
-    this.#first ??= Buffer.from(reference).toString()
-    this.#rows++
-    this.#isSame &&= reference === this.#first
-  }
-
-  /** A question about a column of ids with one value only. @param column the column of the ids */
-  notes(column: string | undefined): ImportNote[] {
-    if (column === undefined || this.#first === null || !this.#isSame || this.#rows < rowsMin) return []
-    const detail = `${column} is ${quoted(this.#first)} in all ${howMany(this.#rows, 'row')}, so it names no single load, and only one row can have it.`
-    const choice = { map: 'reference=', detail: `${column} is not read: each row is a quote of its own` }
-    return [{ code: 'content', column, detail, choices: [choice] }]
-  }
 }

@@ -1,22 +1,16 @@
-import { setImmediate } from 'node:timers/promises'
 import type { DateOrder } from '#contract/date-orders.ts'
 import { LocalClock } from '#engine/local-clock.ts'
 import {
   type Cell,
-  cellText,
   type DateReader,
   dateColumns,
   dateReader,
   type FileTime,
-  noDates,
   type OrderNote,
-  orderConflict,
   type SeenDates,
-  seeDate,
   utcDates,
 } from '../csv/index.ts'
-import { ImportFileError, type TableFile, tablePieces, unpacked } from '../tables/index.ts'
-import { type Columns, dateFields } from './columns.ts'
+import type { Columns, dateFields } from './columns.ts'
 import type { ImportNote } from './import-notes.ts'
 
 export type DateField = (typeof dateFields)[number]
@@ -30,66 +24,7 @@ export interface DateSettings {
 }
 
 /** What the columns of a file show about the order of day and month. A field without dates in numbers is absent. */
-export type SeenInFile = ReadonlyMap<DateField, SeenDates>
-
-/** A date in numbers, such as 3/1/2026 or 01.03.26, anywhere in a text. */
-const anyNumbers = /(?<!\d)\d{1,2}([-/.])\d{1,2}\1(?:\d{4}|\d{2})(?!\d)/
-/** Longer than such a date, so that one that is cut by the end of a piece is found with the next one. */
-const overlap = 12
-
-/**
- * Looks through the columns of dates of a whole file, before any row is saved. Only what decides the order is held. A file without dates
- * in numbers is searched, but not parsed.
- *
- * @throws ImportFileError if the dates of one column need both orders
- */
-export async function seeDates(csv: TableFile, columns: Columns): Promise<SeenInFile> {
-  const fields = dateFields.flatMap((field) => {
-    const position = columns.positions[field]
-    return position === undefined || columns.constants[field] !== undefined
-      ? []
-      : [{ field, position, name: columns.names[field] ?? field, seen: noDates() }]
-  })
-  if (fields.length === 0 || !(await hasNumbers(csv))) return new Map()
-  for await (const { rows } of tablePieces(csv)) {
-    for (const { cells, line, malformed } of rows) {
-      // A refused row may have its cells in other columns.
-      if (malformed || isTooWide(cells, columns.width)) continue
-      for (const { position, seen } of fields) {
-        const text = cellText(cells[position])
-        if (text !== null) seeDate(seen, text, line)
-      }
-    }
-    refuseConflict(fields)
-    // Requests run before the next piece.
-    await setImmediate()
-  }
-  return new Map(fields.map(({ field, seen }) => [field, seen]))
-}
-
-const isTooWide = (cells: readonly string[], width: number) =>
-  cells.length > width && cells.slice(width).some((cell) => cell.trim() !== '')
-
-function refuseConflict(fields: readonly { readonly name: string; readonly seen: SeenDates }[]): void {
-  const problems = fields.flatMap(({ name, seen }) => {
-    const conflict = orderConflict(name, seen)
-    return conflict === null
-      ? []
-      : [{ code: 'file' as const, row: conflict.line, column: name, detail: conflict.detail }]
-  })
-  if (problems.length > 0) throw new ImportFileError(problems)
-}
-
-async function hasNumbers(csv: TableFile): Promise<boolean> {
-  let rest = ''
-  for await (const piece of unpacked(csv.bytes)) {
-    const text = rest + piece.toString('latin1')
-    if (anyNumbers.test(text)) return true
-    rest = text.slice(-overlap)
-    await setImmediate()
-  }
-  return false
-}
+export type SeenInDates = ReadonlyMap<DateField, SeenDates>
 
 /** Reads the dates of a row. */
 export interface RowDates {
@@ -119,9 +54,9 @@ export class FileDates implements RowDates {
     const clock = new LocalClock(timeZone)
     this.#timeZone = timeZone
     this.#default = dateReader(columns.dates ?? order, clock)
-    const fields = [...seen.keys()]
+    const fields = [...seen.dates.keys()]
     const { readers, notes } = dateColumns(
-      [...seen].map(([field, one]) => ({ name: columns.names[field] ?? field, seen: one })),
+      [...seen.dates].map(([field, one]) => ({ name: columns.names[field] ?? field, seen: one })),
       { chosen: columns.dates, setting: order },
       clock,
     )
@@ -178,5 +113,5 @@ export function orderNote(note: OrderNote): ImportNote {
 
 interface ReadFile {
   readonly columns: Columns
-  readonly seen: SeenInFile
+  readonly seen: { readonly dates: SeenInDates }
 }

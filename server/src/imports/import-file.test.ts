@@ -250,15 +250,15 @@ describe('an import', () => {
     expect(await countOf(tenant, 'quote_requests')).toBe(3)
   })
 
-  it('recognizes a row by its id in another file, and rejects an id that two rows share', async () => {
+  it('recognizes a row by its id in another file, and rejects a row of another lane', async () => {
     const tenant = await newTenant()
     const text = `load id,${header}A,${rowTo('Atlanta')}A,${rowTo('Macon')}A,${rowTo('Atlanta')}`
     const end = await runImport(tenant, text)
     expect(end).toMatchObject({ rowsAdded: 1, rowsRepeated: 1, rowsRefused: 1 })
     expect(end.refused[0]).toMatchObject({
       row: 3,
-      column: 'load id',
-      detail: expect.stringContaining('line 2'),
+      column: 'destination',
+      detail: expect.stringContaining('as in line 2 that has this load id; it is "Macon, GA"'),
     })
     const other = await runImport(tenant, `load id,${header}A,${rowTo('Savannah')}`)
     expect(other).toMatchObject({ rowsRefused: 1, rowsUpdated: 0, rowsWon: 0 })

@@ -34,10 +34,10 @@ import {
   type TableRow,
   tablePieces,
 } from '../tables/index.ts'
-import { amountsLikeIds, SameId } from './column-content.ts'
+import { amountsLikeIds } from './column-content.ts'
 import { type Columns, matchColumns, withCurrencyAbove } from './columns.ts'
 import { ErrorCauses } from './error-causes.ts'
-import { type DateSettings, FileDates, type SeenInFile, seeDates } from './file-dates.ts'
+import { type DateSettings, FileDates } from './file-dates.ts'
 import { cellSettings } from './file-settings.ts'
 import { FileWords } from './file-words.ts'
 import {
@@ -70,6 +70,8 @@ import {
   type SettledReturn,
   saveRows,
 } from './save-rows.ts'
+import { type SeenInFile, seeFile } from './seen-in-file.ts'
+import { type SharedIds, sharedIdNotes, WaitingRows } from './shared-ids.ts'
 import { type Word, wordsOf } from './word-meanings.ts'
 import { workbookNotes } from './workbook-notes.ts'
 
@@ -123,7 +125,7 @@ export async function openImport(
   }
   const { columns } = read
   const doubts = await amountsLikeIds(csv, columns)
-  return { csv, columns, doubts, seen: known ?? (await seeDates(csv, columns)) }
+  return { csv, columns, doubts, seen: known ?? (await seeFile(csv, columns)) }
 }
 
 /**
@@ -234,6 +236,7 @@ interface Saved {
   /** Only the lists that grew, each complete. */
   readonly lists: ImportLists
   readonly rowsOfOtherLoads: number
+  readonly rowsOfSharedIds: number
   readonly order: Order
 }
 
@@ -249,13 +252,13 @@ class ImportRun {
   #leftOutLines = noneLeftOut
   #leftOut: LeftOutCounts = { superseded: 0, void: 0, skipped: 0 }
   readonly #words: FileWords
-  readonly #sameId = new SameId()
   readonly #causes = new ErrorCauses()
   readonly #refusedFile: RefusedFile
   readonly #refusedOutcomes = noneRefused()
   readonly #notGiven = new NotGivenCells()
   readonly #unknownPlaces = new UnknownPlaces()
   #rowsOfOtherLoads = 0
+  #rowsOfSharedIds = 0
   #dates: FileDates | null = null
   readonly #lists = { errors: [] as RowError[], changes: [] as RowChange[], kept: [] as NotAppliedValue[] }
 
@@ -298,7 +301,7 @@ class ImportRun {
       const settling = {
         context,
         identify: rowIdentities(),
-        sameId: this.#sameId,
+        ids: this.#job.file.seen.ids,
         unknownPlaces: this.#unknownPlaces,
       }
       for await (const { batch, bytesRead, leftOut } of batchesOf(csv, settling)) {
@@ -341,7 +344,11 @@ class ImportRun {
       ...(this.#dates?.notes() ?? []),
       ...refusedNotes(this.#progress, this.#refusedOutcomes, this.#job.dryRun),
       ...this.#job.file.doubts,
-      ...this.#sameId.notes(columns.names.reference),
+      ...sharedIdNotes(
+        this.#job.file.seen.ids,
+        this.#rowsOfSharedIds,
+        columns.names.reference ?? columns.names.lane_ref ?? 'reference',
+      ),
       ...this.#words.notes(),
       ...this.#notGiven.notes,
       ...this.#unknownPlaces.notes,
@@ -403,6 +410,7 @@ class ImportRun {
     const saved = await (inTurn === undefined ? save() : inTurn(save))
     this.#progress = saved.progress
     this.#rowsOfOtherLoads += saved.rowsOfOtherLoads
+    this.#rowsOfSharedIds += saved.rowsOfSharedIds
     this.#leftOut = saved.leftOut
     Object.assign(this.#lists, saved.lists)
     for (const word of [...batch.words, ...saved.unknownWords]) this.#words.add(word)
@@ -442,8 +450,8 @@ class ImportRun {
     const order = await saveProgress(transaction, tenant, importId, { ...progress, ...lists })
     if (order === 'ended') throw new ImportEnded()
     const leftOut = sumOf(sumOf(this.#leftOut, batch.leftOut), rows.leftOut)
-    const { rowsOfOtherLoads, unknownWords } = rows
-    return { progress, leftOut, refused, lists, rowsOfOtherLoads, unknownWords, order }
+    const { rowsOfOtherLoads, rowsOfSharedIds, unknownWords } = rows
+    return { progress, leftOut, refused, lists, rowsOfOtherLoads, rowsOfSharedIds, unknownWords, order }
   }
 
   /** The lists that grow by the rows of a batch, with these rows. */
@@ -467,7 +475,10 @@ const sumOf = (one: LeftOutCounts, other: LeftOutCounts): LeftOutCounts => ({
   skipped: one.skipped + other.skipped,
 })
 
-/** The rows of a file in batches, each with the bytes read and the lines left out so far. The last batch may be empty. */
+/**
+ * The rows of a file in batches, each with the bytes read and the lines left out so far. The last batch may be empty. Rows that share an id
+ * are in one batch, in order: they wait for the last of them.
+ */
 async function* batchesOf(
   csv: TableFile,
   settling: Settling,
@@ -475,10 +486,14 @@ async function* batchesOf(
   let batch = emptyBatch()
   let leftOut = noneLeftOut
   let bytesRead = csv.rowsStart.byte
+  const waiting = new WaitingRows<TableRow>()
   for await (const piece of tablePieces(csv)) {
     leftOut = addLeftOut(leftOut, piece.leftOut)
     for (const row of piece.rows) {
-      settleRow(batch, row, settling)
+      const shared = settling.ids.get(row.line)
+      if (shared === undefined || shared.namesNone) settleRow(batch, row, settling)
+      else if (row.line !== shared.last) waiting.add(shared, row)
+      else for (const one of [...waiting.take(shared), row]) settleRow(batch, one, settling)
       if (batch.weight < rowsPerBatch) continue
       yield { batch, bytesRead, leftOut }
       batch = emptyBatch()
@@ -493,7 +508,7 @@ async function* batchesOf(
 interface Settling {
   readonly context: RowContext
   readonly identify: ReturnType<typeof rowIdentities>
-  readonly sameId: SameId
+  readonly ids: SharedIds
   readonly unknownPlaces: UnknownPlaces
 }
 
@@ -560,18 +575,17 @@ function refused(column: string, detail: string): Refused {
   return { kind: 'refused', errors: [{ column, detail }] }
 }
 
-/** A row with its identity, unless an earlier row of the file has the same one. */
+/** A row with its identity, unless the row before it with the same id says the same, or the id names no single load. */
 function settleQuote(
   line: number,
   quote: ImportedQuote,
-  { context, identify, sameId }: Settling,
+  { context, identify, ids }: Settling,
 ): SettledQuote | 'repeated' | (Refused & { readonly sameId: true }) {
-  const identity = identify(quote, line)
-  sameId.add(quote.reference)
+  const identity = identify(quote, line, ids.get(line))
   if ('fingerprint' in identity) return { line, quote, ...identity }
   if (identity.saysTheSame) return 'repeated'
   const column = context.columns.names.reference ?? context.columns.names.lane_ref ?? 'reference'
-  const detail = `${column} must be unique; line ${identity.sameIdAt} has the same one with other values. Keep one row of each load, with its newest values.`
+  const detail = `${column} must name one load; line ${identity.sameIdAt} has the same one, as do too many rows of this file. Give each load a ${column} of its own, or leave the column out with the map reference=.`
   return { ...refused(column, detail), sameId: true }
 }
 

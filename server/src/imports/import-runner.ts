@@ -14,9 +14,9 @@ import {
 import { type Database, runInBackground, type TenantId } from '../database/session/index.ts'
 import { concurrencyLimit, type Log } from '../runtime/index.ts'
 import type { TableFile } from '../tables/index.ts'
-import type { SeenInFile } from './file-dates.ts'
 import { importFile, openImport } from './import-file.ts'
 import { persist } from './persist.ts'
+import type { SeenInFile } from './seen-in-file.ts'
 import { undoImport } from './undo-import.ts'
 
 /** How a file is imported, and its unpacked size. */

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
-import { rowIdentities } from './row-fingerprint.ts'
+import { rowIdentities, type SharedId } from './row-fingerprint.ts'
 import type { ImportedQuote } from './rows.ts'
 
 function lane(said: string, reference: string | null = null): ImportedQuote {
@@ -32,10 +32,18 @@ describe('rowIdentities', () => {
     expect(file(lane('x', 'a'))).not.toEqual(file(lane('a')))
   })
 
-  it('reports the earlier line of an id, and whether its row was equal', () => {
-    const [, same, other] = file(lane('a', 'L1'), lane('a', 'L1'), lane('b', 'L1'))
+  it('says which row with the same id comes before, unless that row is equal', () => {
+    const identify = rowIdentities()
+    const shared: SharedId = { id: 'L1', first: 2, last: 5, rows: 4, namesNone: false }
+    const [first, same, other, again] = ['a', 'a', 'b', 'a'].map((said, nth) =>
+      identify(lane(said, 'L1'), nth + 2, shared),
+    )
+    expect(first).toMatchObject({ after: null })
     expect(same).toEqual({ sameIdAt: 2, saysTheSame: true })
-    expect(other).toEqual({ sameIdAt: 2, saysTheSame: false })
+    expect(other).toMatchObject({ after: 2 })
+    expect(again).toMatchObject({ after: 4 })
+    const digests = [first, other, again].map((one) => one !== undefined && 'said' in one && one.said)
+    expect(new Set(digests).size).toBe(3)
   })
 
   it('computes the fingerprints that are stored for earlier imports', () => {

@@ -89,6 +89,12 @@ export function readLaneRef(text: string): Cell<string> {
     : { wrong: 'a lane_ref such as 48211093754-1-1' }
 }
 
+/** The id of a row: its reference, else its lane_ref. Null without one. */
+export function idOf(row: RowReader): string | null {
+  const laneRef = row.read('lane_ref', readLaneRef)
+  return row.read('reference', readId) ?? laneRef
+}
+
 function readQuote(row: RowReader, context: RowContext): ReadRow {
   const { now, known } = context
   const isCancelled = row.readCached('cancelled', readYesNo)
@@ -104,8 +110,7 @@ function readQuote(row: RowReader, context: RowContext): ReadRow {
   const own = readOwnFields(row, now)
   const { quotedRateCents: quotedRate, quotedAt, pickupDate } = own
   const quotedTerms = readQuotedCharges(row, quotedRate, end, context.columns)
-  const laneRef = row.read('lane_ref', readLaneRef)
-  const reference = row.read('reference', readId) ?? laneRef
+  const reference = idOf(row)
   const pickupAt = pickupDate === null ? null : row.dates.startOf(pickupDate)
   // A pickup day can be in the future; a quote cannot, so it is dated now. All quotes of a file without dates are dated now, with a
   // warning.

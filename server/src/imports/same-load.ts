@@ -69,10 +69,18 @@ function loadWords(customer: string, day: number | null): string {
   return `"${customer}"${day === null ? '' : `, ${new Date(day).toISOString().slice(0, 10)}`}`
 }
 
-/** Completes "<column> <id> is of ...": both loads, and what a person can do. */
-export function otherLoadWords(quote: QuoteRow, row: ImportedQuote, column: string): string {
+/**
+ * Completes "<column> <id> is of ...": both loads, and what a person can do. `where` is the quote with the id, or the line of the file that
+ * makes it.
+ */
+export function otherLoadWords(
+  quote: QuoteRow,
+  row: ImportedQuote,
+  column: string,
+  where = `the quote ${quote.lane_ref}`,
+): string {
   const said = factsOfRow(row)
   const known = loadWords(quote.customer_name ?? quote.quoted_customer_name ?? '', factsOfQuote(quote).quoted)
   const other = loadWords(row.customerName, daysOf(said)[0] ?? null)
-  return `is the ${column} of the quote ${quote.lane_ref} (${known}), and this row has another customer and another day (${other}). Give this load a ${column} of its own. If it is the same load, import the file with the map same_ids=update; if the column has no ids of loads, with reference=`
+  return `is the ${column} of ${where} (${known}), and this row has another customer and another day (${other}). Give this load a ${column} of its own. If it is the same load, import the file with the map same_ids=update; if the column has no ids of loads, with reference=`
 }

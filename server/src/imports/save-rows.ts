@@ -10,6 +10,8 @@ import {
   findQuoteIds,
   lockImports,
   lockPushes,
+  type NewQuote,
+  type NextValues,
   people,
   pushedQuotes,
   quotesById,
@@ -26,9 +28,9 @@ import type {
 import type { Database, TenantId } from '../database/session/index.ts'
 import { type Entry, enter } from '../entering/index.ts'
 import { quoteAnswers, quoteCsvCells } from '../quotes/index.ts'
-import type { SameIds } from './columns.ts'
+import type { Columns } from './columns.ts'
 import type { LeftOut } from './import-notes.ts'
-import { type MergedRow, mergeRow, type NotAppliedField, otherLane } from './merge-row.ts'
+import { type MergedRow, type MergeOptions, mergeRow, type NotAppliedField, otherLane } from './merge-row.ts'
 import { editedRow, type ReturnedRow } from './returned-rows.ts'
 import { formerIdentity } from './row-fingerprint.ts'
 import type { CellError, RowContext } from './row-reader.ts'
@@ -42,6 +44,8 @@ export interface SettledQuote {
   readonly quote: ImportedQuote
   readonly fingerprint: Buffer
   readonly said: string | null
+  /** The line of the row before it in the file with the same id; null if it is the first. */
+  readonly after: number | null
 }
 
 export interface SettledBooking {
@@ -78,6 +82,8 @@ export interface SavedRows {
   rowsNotApplied: number
   /** Refused rows with the id of a quote of another customer and another day. */
   rowsOfOtherLoads: number
+  /** Rows that count instead of an earlier row of the file with the same id. */
+  rowsOfSharedIds: number
   readonly refused: RowError[]
   /** The outcomes of the accepted rows. */
   readonly outcomes: Record<Outcome, number>
@@ -105,12 +111,17 @@ interface Job {
   readonly context: RowContext
 }
 
-/** A row of an existing quote. */
+/** A row of an existing quote, or of one that an earlier row of the batch makes. */
 interface KnownRow {
   readonly line: number
+  /** As in `SettledQuote`. */
+  readonly after: number | null
+  /** Of a quote that the batch makes, the negative number of its row in `MadeQuotes`. */
   readonly quoteId: number
   /** The digest of the row; null for an edited row, so that the row of another system that the quote has keeps its digest. */
   readonly said: string | null
+  /** Whether the quote has the digest of the last of several rows with its id. */
+  readonly isRepeated: boolean
   readonly reported: ReportedRow
   /** The row as a quote, when it has no lane_ref. */
   readonly quote: ImportedQuote | null
@@ -138,6 +149,7 @@ export async function saveRows(
     rowsRefused: 0,
     rowsNotApplied: 0,
     rowsOfOtherLoads: 0,
+    rowsOfSharedIds: 0,
     refused: [],
     outcomes: { won: 0, lost: 0, pending: 0 },
     changes: [],
@@ -165,43 +177,130 @@ export async function saveRows(
     ),
   )
   const isFormer = await formerRows(transaction, tenant, quotes)
-  const fresh: SettledQuote[] = []
+  const lastSaid = new Map(
+    quotes.flatMap(({ fingerprint, said, after }) =>
+      after === null ? [] : [[fingerprint.toString('hex'), said]],
+    ),
+  )
+  const made = new MadeQuotes(job.importId)
   const known: KnownRow[] = []
   for (const row of quotes) {
-    count(rows.outcomes, { quote: row.quote, reported: row.quote.reported }, 1)
-    const before = here.get(row.fingerprint.toString('hex')) ?? pushed.get(row.quote.reference ?? '')
-    if (before === undefined && isFormer(row)) rows.rowsRepeated++
-    else if (before === undefined) fresh.push(row)
+    const key = row.fingerprint.toString('hex')
+    const before = here.get(key) ?? pushed.get(row.quote.reference ?? '')
+    const quoteId = before?.quoteId ?? made.idOf(key)
+    // Of several rows with one id, the first counts, with what the later ones change in it.
+    if (made.idOf(key) === undefined && (before === undefined || row.after === null)) {
+      count(rows.outcomes, { quote: row.quote, reported: row.quote.reported }, 1)
+    }
+    if (quoteId === undefined && isFormer(row)) rows.rowsRepeated++
+    else if (quoteId === undefined) made.add(key, { ...row, said: lastSaid.get(key) ?? row.said })
     // A row without an id is identified by all its values.
-    else if (row.said === null || row.said === before.said) rows.rowsRepeated++
+    else if (row.said === null) rows.rowsRepeated++
     else {
-      const { line, said, quote } = row
-      known.push({ line, quoteId: before.quoteId, said, reported: quote.reported, quote: quote })
+      const { line, after, quote } = row
+      // Of several rows with one id, the quote has the digest of the last. Then each was applied before, or refused.
+      const said = lastSaid.get(key) ?? row.said
+      const isRepeated = said === before?.said
+      if (isRepeated && after === null) rows.rowsRepeated++
+      else known.push({ line, after, quoteId, said, isRepeated, reported: quote.reported, quote })
     }
   }
-  rows.rowsAdded += fresh.length
-  if (!job.dryRun) {
-    const reps = await repsOf(
-      transaction,
-      tenant,
-      fresh.map(({ quote }) => quote.columns.rep_name),
-    )
-    const entries = fresh.map(({ quote, fingerprint, said }): Entry => {
-      const request = {
-        customerName: quote.customerName,
-        reference: quote.reference,
-        createdBy: reps(quote.columns.rep_name) ?? (quote.columns.rep_name == null ? job.createdBy : null),
-        createdAt: new Date(quote.quotedAt),
-        importId: job.importId,
-        quotes: [{ ...quote.columns, import_fingerprint: fingerprint, import_said: said }],
-      }
-      return { kind: 'create', request }
-    })
-    await enter(transaction, entries, { ...job, identifiers: database.identifiers })
-  }
+  rows.rowsAdded += made.rows.length
   known.push(...(await bookedRows(transaction, job, bookings, rows)), ...edits)
-  if (known.length > 0) await updateQuotes(transaction, database, job, known, rows)
+  const notApplied =
+    known.length > 0 ? await updateQuotes(transaction, database, job, { known, made, rows }) : []
+  if (!job.dryRun) await insertQuotes(transaction, database, job, made)
+  rows.notApplied.push(...(await notAppliedValues(transaction, job, notApplied, made)))
   return rows
+}
+
+/** The quotes that a batch makes, each as it is after the rows of the batch with its id until now. */
+class MadeQuotes {
+  readonly #importId: number
+  readonly #ids = new Map<string, number>()
+  readonly rows: { readonly row: SettledQuote; values: NextValues; laneRef: string | null }[] = []
+
+  constructor(importId: number) {
+    this.#importId = importId
+  }
+
+  /** @param key the fingerprint of the row, in hex */
+  add(key: string, row: SettledQuote): void {
+    this.rows.push({ row, values: {}, laneRef: null })
+    this.#ids.set(key, -this.rows.length)
+  }
+
+  idOf(key: string): number | undefined {
+    return this.#ids.get(key)
+  }
+
+  at(quoteId: number): (typeof this.rows)[number] | undefined {
+    return this.rows[-quoteId - 1]
+  }
+
+  /** A quote as `mergeRow` needs it, with the values that its request will have. */
+  saved(quoteId: number): QuoteRow | undefined {
+    const made = this.at(quoteId)
+    if (made === undefined) return undefined
+    const { quote } = made.row
+    const saved = {
+      ...quote.columns,
+      lane_id: quoteId,
+      quoted_customer_name: quote.customerName,
+      created_at: new Date(quote.quotedAt),
+      import_id: this.#importId,
+      signed_at: {},
+      quote_signed_at: {},
+      cancelled_at: null,
+      outcome_before_booking: null,
+      ...made.values,
+    }
+    return saved as unknown as QuoteRow
+  }
+}
+
+async function insertQuotes(
+  transaction: TenantTransaction,
+  database: Database,
+  job: Job,
+  made: MadeQuotes,
+): Promise<void> {
+  const quotes = made.rows.map(({ row, values }) => {
+    const {
+      created_at: createdAt = new Date(row.quote.quotedAt),
+      outcome_before_booking: facts,
+      ...others
+    } = values
+    const columns: NewQuote = {
+      ...row.quote.columns,
+      import_said: row.said,
+      ...others,
+      ...(facts == null ? {} : { outcome_before_booking: JSON.stringify(facts) }),
+      import_fingerprint: row.fingerprint,
+    }
+    return { row, createdAt, columns }
+  })
+  const reps = await repsOf(
+    transaction,
+    job.tenant,
+    quotes.map(({ columns }) => columns.rep_name),
+  )
+  const entries = quotes.map(({ row: { quote }, createdAt, columns }): Entry => {
+    const request = {
+      customerName: quote.customerName,
+      reference: quote.reference,
+      createdBy: reps(columns.rep_name) ?? (columns.rep_name == null ? job.createdBy : null),
+      createdAt,
+      importId: job.importId,
+      quotes: [columns],
+    }
+    return { kind: 'create', request }
+  })
+  const entered = await enter(transaction, entries, { ...job, identifiers: database.identifiers })
+  for (const [nth, { quotes }] of entered.entries()) {
+    const one = made.rows[nth]
+    if (one !== undefined) one.laneRef = quotes[0]?.laneRef ?? null
+  }
 }
 
 /** Finds the rows that an earlier version imported with a text such as N/A as their id. */
@@ -257,7 +356,7 @@ async function bookedRows(
     const quoteId = refs.get(laneRef)
     if (quoteId !== undefined) {
       count(rows.outcomes, { quote: null, reported }, 1)
-      return [{ line, quoteId, said, reported, quote: null }]
+      return [{ line, after: null, quoteId, said, isRepeated: false, reported, quote: null }]
     }
     refuse(rows, line, [unknownRef(laneRef, context)])
     return []
@@ -328,7 +427,18 @@ async function returnedRows(
     const counts = known.quote.superseded_by === null && known.quote.voided_at === null
     if (counts) countOutcome(rows.outcomes, edit.outcome ?? known.quote.outcome, 1)
     if (outcome === null && Object.keys({ ...edited, ...booking }).length === 0) rows.rowsRepeated++
-    else edits.push({ line, quoteId: known.quote.lane_id, said: null, reported: edit.reported, quote: null })
+    else {
+      const quoteId = known.quote.lane_id
+      edits.push({
+        line,
+        after: null,
+        quoteId,
+        said: null,
+        isRepeated: false,
+        reported: edit.reported,
+        quote: null,
+      })
+    }
   }
   return { edits, others }
 }
@@ -340,13 +450,19 @@ interface RowNotApplied {
   readonly field: NotAppliedField
 }
 
+interface Updating {
+  readonly known: readonly KnownRow[]
+  readonly made: MadeQuotes
+  readonly rows: SavedRows
+}
+
+/** Applies rows to their quotes, and returns the values that were not applied. A quote that the batch makes is only changed in memory. */
 async function updateQuotes(
   transaction: TenantTransaction,
   database: Database,
   job: Job,
-  known: readonly KnownRow[],
-  rows: SavedRows,
-): Promise<void> {
+  { known, made, rows }: Updating,
+): Promise<RowNotApplied[]> {
   const now = await databaseNow(transaction)
   const { tenant, dryRun } = job
   const assumed = await defaultBasisOf(transaction, tenant)
@@ -355,9 +471,13 @@ async function updateQuotes(
     tenant,
     known.map(({ reported }) => reported.quote.repName),
   )
-  const nameOf = (field: ImportFieldName) => job.context.columns.names[field] ?? field
   const quoteIds = [...new Set(known.map(({ quoteId }) => quoteId))]
-  const found = await quotesById(transaction, tenant, quoteIds, { lock: !dryRun })
+  const found = await quotesById(
+    transaction,
+    tenant,
+    quoteIds.filter((id) => id > 0),
+    { lock: !dryRun },
+  )
   const quotes = new Map(found.map((quote) => [quote.lane_id, quote]))
   const changing: ChangeEntry[] = []
   const notApplied: RowNotApplied[] = []
@@ -367,48 +487,91 @@ async function updateQuotes(
       if (row !== null) quotes.set(row.lane_id, row)
     }
   }
-  for (const { line, quoteId, said, reported, quote } of known.toSorted((a, b) => a.line - b.line)) {
+  for (const row of inRounds(known)) {
+    const { line, quoteId, said, quote } = row
     // A second row of the same quote must see the changes of the first.
     if (changing.some((one) => one.quote.lane_id === quoteId)) await write()
-    const saved = quotes.get(quoteId)
+    const saved = quotes.get(quoteId) ?? made.saved(quoteId)
     if (saved === undefined) throw new Error('A quote that was found is not there.')
-    if (said !== null && said === saved.import_said) {
-      rows.rowsRepeated++
-      continue
-    }
-    const other = quote === null ? null : otherQuote(saved, quote, job.context.columns.sameIds, nameOf)
-    if (other !== null) {
-      count(rows.outcomes, { quote, reported }, -1)
-      if (other.isOtherLoad) rows.rowsOfOtherLoads++
-      refuse(rows, line, other.errors)
-      continue
-    }
     const decidedAt = quote === null ? now.getTime() : saved.created_at.getTime()
-    const merged = mergeRow(saved, reported, { decidedAt, assumed, isEdit: said === null })
-    const isChanged = Object.keys(merged.values).length > 0
+    const merged = applied(saved, row, { job, rows, assumed, decidedAt })
+    if (merged === null) continue
     notApplied.push(...merged.notApplied.map((field) => ({ line, quote: saved, field })))
-    if (!isChanged && merged.notApplied.length === 0) {
-      rows.rowsRepeated++
-      continue
-    }
-    if (isChanged) {
-      rows.rowsUpdated++
-      rows.changes.push({
-        row: line,
-        lane_ref: saved.lane_ref,
-        fields: differencesForApi(saved, merged.values).filter(({ field }) => !derivedFields.has(field)),
-      })
-    } else rows.rowsNotApplied++
     const { rep_name: rep } = merged.values
     const credited = rep === undefined ? {} : { created_by: reps(rep) }
     const next = { ...merged.values, ...credited, ...(said === null ? {} : { import_said: said }) }
-    if (dryRun) quotes.set(quoteId, { ...saved, ...next })
-    else {
-      changing.push(changeOf(job, saved, next, merged.rule))
-    }
+    const own = made.at(quoteId)
+    if (own !== undefined) {
+      const { created_by: _, ...values } = next
+      own.values = { ...own.values, ...values }
+    } else if (dryRun) quotes.set(quoteId, { ...saved, ...next })
+    else changing.push(changeOf(job, saved, next, merged.rule))
   }
   await write()
-  rows.notApplied.push(...(await notAppliedValues(transaction, tenant, notApplied, nameOf)))
+  rows.changes.sort((one, other) => one.row - other.row)
+  return notApplied
+}
+
+/** Rows in the order of their lines, but all first rows of a quote before all second ones, so that a round is one statement. */
+function inRounds(known: readonly KnownRow[]): KnownRow[] {
+  const rounds = new Map<number, number>()
+  return known
+    .toSorted((a, b) => a.line - b.line)
+    .map((row) => {
+      const round = (rounds.get(row.quoteId) ?? 0) + 1
+      rounds.set(row.quoteId, round)
+      return { row, round }
+    })
+    .toSorted((a, b) => a.round - b.round)
+    .map(({ row }) => row)
+}
+
+/** What a row changes in its quote; null if it is refused or says nothing new. Counts the row. */
+function applied(
+  saved: QuoteRow,
+  row: KnownRow,
+  {
+    job,
+    rows,
+    assumed,
+    decidedAt,
+  }: { readonly job: Job; readonly rows: SavedRows } & Pick<MergeOptions, 'assumed' | 'decidedAt'>,
+): MergedRow | null {
+  const { line, after, said, reported, quote } = row
+  const isMade = saved.lane_id < 0
+  const isRepeated = row.isRepeated || (after === null && said !== null && said === saved.import_said)
+  const other =
+    quote === null || (isRepeated && after === null)
+      ? null
+      : otherQuote(saved, quote, job.context.columns, after)
+  if (other !== null) {
+    if (after === null) count(rows.outcomes, { quote, reported }, -1)
+    if (other.isOtherLoad) rows.rowsOfOtherLoads++
+    refuse(rows, line, other.errors)
+    return null
+  }
+  if (isRepeated) {
+    rows.rowsRepeated++
+    return null
+  }
+  if (after !== null) rows.rowsOfSharedIds++
+  const merged = mergeRow(saved, reported, { decidedAt, assumed, isEdit: said === null })
+  const isChanged = Object.keys(merged.values).length > 0
+  if (!isChanged && merged.notApplied.length === 0) {
+    rows.rowsRepeated++
+    return null
+  }
+  if (!isChanged) rows.rowsNotApplied++
+  else {
+    rows.rowsUpdated++
+    const fields = differencesForApi(saved, merged.values).filter(({ field }) => !derivedFields.has(field))
+    if (!isMade) rows.changes.push({ row: line, lane_ref: saved.lane_ref, fields })
+    else {
+      countOutcome(rows.outcomes, saved.outcome, -1)
+      countOutcome(rows.outcomes, merged.values.outcome ?? saved.outcome, 1)
+    }
+  }
+  return merged
 }
 
 interface OtherQuote {
@@ -416,20 +579,26 @@ interface OtherQuote {
   readonly isOtherLoad: boolean
 }
 
-/** The errors of a row that is not of the quote with its id: its lane, or both its customer and its day, are others. Null if it is. */
+/**
+ * The errors of a row that is not of the quote with its id: its lane, or both its customer and its day, are others. Null if it is.
+ * `after` is as in `SettledQuote`.
+ */
 function otherQuote(
   saved: QuoteRow,
   quote: ImportedQuote,
-  sameIds: SameIds,
-  nameOf: (field: ImportFieldName) => string,
+  { names, sameIds }: Columns,
+  after: number | null,
 ): OtherQuote | null {
+  const nameOf = (field: ImportFieldName) => names[field] ?? field
   const other = otherLane(saved, quote.columns)
   if (other.length > 0) {
-    return { errors: other.map((one) => otherLaneError(one, nameOf)), isOtherLoad: false }
+    const where = saved.lane_id < 0 ? `line ${after}` : 'the quote'
+    return { errors: other.map((one) => otherLaneError(one, nameOf, where)), isOtherLoad: false }
   }
   if (sameIds === 'update' || !isOtherLoad(saved, quote)) return null
   const column = nameOf('reference')
-  const detail = `${quoted(quote.reference ?? '')} ${otherLoadWords(saved, quote, column)}.`
+  const where = saved.lane_id < 0 ? `line ${after}` : `the quote ${saved.lane_ref}`
+  const detail = `${quoted(quote.reference ?? '')} ${otherLoadWords(saved, quote, column, where)}.`
   return { errors: [{ column, detail }], isOtherLoad: true }
 }
 
@@ -449,29 +618,35 @@ function changeOf(
 function otherLaneError(
   { field, is, was }: ReturnType<typeof otherLane>[number],
   nameOf: (field: ImportFieldName) => string,
+  where = 'the quote',
 ): CellError {
   const column = nameOf(field)
   const id = nameOf('reference')
-  const detail = `${column} must be "${was}", as in the quote that has this ${id}; it is "${is}". A quote of another lane needs its own ${id}.`
+  const detail = `${column} must be "${was}", as in ${where} that has this ${id}; it is "${is}". A quote of another lane needs its own ${id}.`
   return { column, detail }
 }
 
 /** The values of the file that were not applied, each with the source of the quote's value. */
 async function notAppliedValues(
   transaction: TenantTransaction,
-  tenant: TenantId,
-  notApplied: readonly RowNotApplied[],
-  nameOf: (field: NotAppliedField['field']) => string,
+  { tenant, context }: Job,
+  all: readonly RowNotApplied[],
+  made: MadeQuotes,
 ): Promise<NotAppliedValue[]> {
+  // A check makes no quotes, so values of theirs are counted, but have no lane_ref to be listed under.
+  const notApplied = all.flatMap((one) => {
+    const laneRef = one.quote.lane_id < 0 ? made.at(one.quote.lane_id)?.laneRef : one.quote.lane_ref
+    return laneRef == null ? [] : [{ ...one, laneRef }]
+  })
   if (notApplied.length === 0) return []
   const setters = await settersOf(
     transaction,
     tenant,
     notApplied.map(({ quote, field }) => ({ quoteId: quote.lane_id, column: field.column })),
   )
-  return notApplied.map(({ line, quote, field }, index) => {
+  return notApplied.map(({ line, quote, laneRef, field }, index) => {
     const { column, fileValue, currentValue, because } = field
-    const name = nameOf(field.field)
+    const name = context.columns.names[field.field] ?? field.field
     const set_by = setterOf(quote, field, setters[index] ?? null)
     const who = set_by.source === 'tms' ? 'the TMS' : (set_by.name ?? 'a person')
     const stands = quote.cancelled_at === null ? `which ${who} set` : 'because the TMS cancelled the booking'
@@ -480,7 +655,7 @@ async function notAppliedValues(
       value === null ? 'empty' : money ? formatDollars(Math.round(Number(value) * 100)) : `"${value}"`
     return {
       row: line,
-      lane_ref: quote.lane_ref,
+      lane_ref: laneRef,
       column: name,
       file_value: fileValue,
       kept_value: currentValue,

@@ -46,6 +46,7 @@ type OtherColumn =
   | 'outcome'
   | 'outcome_reason'
   | 'outcome_source'
+  | 'outcome_before_booking'
   | 'decided_at'
   | 'truck_cost_source'
   | 'import_fingerprint'
@@ -118,6 +119,7 @@ const otherColumns = {
   outcome: 'text',
   outcome_reason: 'text',
   outcome_source: 'text',
+  outcome_before_booking: 'json',
   decided_at: 'time',
   truck_cost_source: 'text',
   import_fingerprint: 'bytes',

@@ -1,0 +1,183 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import fc from 'fast-check'
+import { beforeAll, expect, test } from 'vitest'
+import { call, type MadeTenant, makeTenant } from '#testing/make.ts'
+import { sharedApp, type TestApp } from '#testing/shared-app.ts'
+
+let app: TestApp
+
+beforeAll(async () => {
+  app = await sharedApp()
+  app.now = Date.parse('2026-06-01T00:00:00Z')
+})
+
+const names = [
+  'Load ID',
+  'Customer',
+  'Origin',
+  'Destination',
+  'Equip',
+  'Quoted Rate',
+  'Quote Date',
+  'Status',
+  'Lost Reason',
+  'AR',
+  'AP',
+  'Carrier',
+  'Rep',
+  'Market Rate',
+  'Estimated Cost',
+  'Miles',
+  'Currency',
+] as const
+type Cells = Readonly<Partial<Record<(typeof names)[number], string>>>
+const load: Cells = {
+  'Load ID': 'L-1',
+  Customer: 'Acme Foods',
+  Origin: 'Dallas, TX',
+  Destination: 'Atlanta, GA',
+  Equip: 'Van',
+  'Quoted Rate': '2150',
+  'Quote Date': '2026-03-01',
+}
+
+const textOf = (rows: readonly Cells[]) =>
+  [names, ...rows.map((row) => names.map((name) => row[name] ?? ''))]
+    .map((cells) => cells.map((cell) => `"${cell}"`).join(','))
+    .join('\n')
+
+async function imported(tenant: MadeTenant, rows: readonly Cells[], query = '') {
+  const response = await fetch(`${app.url}/api/imports${query}`, {
+    method: 'POST',
+    headers: { Authorization: `Bearer ${tenant.owner}`, 'Content-Type': 'text/csv' },
+    body: textOf(rows),
+  })
+  const { import_id } = (await response.json()) as { import_id: number }
+  for (;;) {
+    const { body } = await call(app, 'GET', `/api/imports/${import_id}`, { token: tenant.owner })
+    if (body.status !== 'running' && body.status !== 'undoing') return body
+    await delay(20)
+  }
+}
+
+/** The quotes of a brokerage without what differs between brokerages and imports. */
+async function quotesOf(tenant: MadeTenant) {
+  const { body } = await call(app, 'GET', '/api/lanes?limit=200', { token: tenant.owner })
+  return body.lanes
+    .map(
+      ({ lane_ref: _, lane_id: __, request_id: ___, updated_at: ____, ...quote }: Record<string, unknown>) =>
+        quote,
+    )
+    .sort((one: { reference: string }, other: { reference: string }) =>
+      one.reference < other.reference ? -1 : 1,
+    )
+}
+
+const counts = ({
+  rows_added,
+  rows_updated,
+  rows_repeated,
+  rows_refused,
+  rows_kept,
+}: Record<string, number>) => ({
+  rows_added,
+  rows_updated,
+  rows_repeated,
+  rows_refused,
+  rows_kept,
+})
+
+test('the last row of an id counts cell by cell, and the result says so; the same file again changes nothing', async () => {
+  const tenant = await makeTenant(app)
+  const rows = [
+    { ...load, Carrier: 'Blue Mesa', Status: 'Pending' },
+    { ...load, 'Load ID': 'L-2' },
+    { ...load, 'Quoted Rate': '2250', Status: 'Won', AP: '1800', AR: '2250' },
+    { ...load, 'Quoted Rate': '2250', Rep: 'Avery' },
+  ]
+  const check = await imported(tenant, rows, '?dry_run=true')
+  const run = await imported(tenant, rows)
+  for (const one of [check, run]) {
+    expect(one).toMatchObject({ rows_read: 4, rows_added: 2, rows_updated: 2, rows_won: 1, rows_pending: 1 })
+    expect(one.understood).toContainEqual({
+      code: 'same_ids',
+      column: 'Load ID',
+      detail:
+        '2 rows repeat an id of this file, such as "L-1" (lines 2 and 5): the later row counts, and its empty cells keep what the earlier row says.',
+      choices: [{ map: 'reference=', detail: 'Load ID is not read: each row is a quote of its own' }],
+    })
+  }
+  expect(await quotesOf(tenant)).toContainEqual(
+    expect.objectContaining({ quoted_rate: 2250, outcome: 'won', truck_cost: 1800, customer_rate: 2250 }),
+  )
+  const before = await quotesOf(tenant)
+  expect(await imported(tenant, rows)).toMatchObject({ rows_added: 0, rows_updated: 0, rows_repeated: 4 })
+  expect(await quotesOf(tenant)).toEqual(before)
+})
+
+test('two loads that share an id, but neither customer nor day, are asked about, and none is merged', async () => {
+  const tenant = await makeTenant(app)
+  const rows = [
+    load,
+    { ...load, Customer: 'Beta Mills', 'Quoted Rate': '2600', 'Quote Date': '2026-04-11' },
+    { ...load, 'Quoted Rate': '2200' },
+  ]
+  for (const query of ['?dry_run=true', '', '']) {
+    const run = await imported(tenant, rows, query)
+    expect(run).toMatchObject({ rows_refused: 1, errors: [{ row: 3, column: 'Load ID' }] })
+    expect(run.errors[0].detail).toContain('"L-1" is the Load ID of ')
+  }
+  expect(await quotesOf(tenant)).toMatchObject([{ quoted_customer_name: 'Acme Foods', quoted_rate: 2200 }])
+  const own = await imported(tenant, rows, '?map=reference%3D')
+  expect(own).toMatchObject({ rows_added: 3, rows_refused: 0 })
+})
+
+test('an undo removes a quote that several rows of its file made', async () => {
+  const tenant = await makeTenant(app)
+  const run = await imported(tenant, [load, { ...load, 'Quoted Rate': '2300' }])
+  await call(app, 'POST', `/api/imports/${run.import_id}/undo`, { token: tenant.owner })
+  await expect.poll(() => quotesOf(tenant)).toEqual([])
+})
+
+const cell = (...values: string[]) => fc.constantFrom('', ...values)
+const row = fc.record({
+  Customer: cell('Acme Foods', 'ACME FOODS, Inc.', 'Beta Mills'),
+  Destination: fc.constantFrom(...Array.from({ length: 7 }, () => 'Atlanta, GA'), 'Macon, GA'),
+  'Quoted Rate': cell('2150', '2200', '2300'),
+  'Quote Date': cell('2026-03-01', '2026-03-02', '2026-04-20'),
+  Status: cell('Pending', 'Won', 'Lost', 'Lost - price', 'Dead'),
+  AR: cell('2150', '2300'),
+  AP: cell('1800', '1900'),
+  Carrier: cell('Blue Mesa', 'N/A'),
+  Rep: cell('Avery', 'Sam'),
+  'Market Rate': cell('2050', '2090'),
+  'Estimated Cost': cell('1750'),
+  Miles: cell('790', '40'),
+  Currency: cell('CAD', 'USD'),
+})
+
+test('rows with one id in one file store and count what they do in one file after the other', async () => {
+  const ids = fc.sample(fc.array(row, { minLength: 2, maxLength: 4 }), { numRuns: 150, seed: 45 })
+  const files = [0, 1, 2, 3].map((nth) =>
+    ids.flatMap((rows, id) => {
+      const cells = rows[nth]
+      return cells === undefined ? [] : [{ ...load, ...cells, 'Load ID': `L-${100 + id}` }]
+    }),
+  )
+  const [together, apart] = [await makeTenant(app), await makeTenant(app)]
+  const check = await imported(together, files.flat(), '?dry_run=true')
+  const run = await imported(together, files.flat())
+  expect(counts(check)).toEqual(counts(run))
+  const runs = []
+  for (const file of files) runs.push(counts(await imported(apart, file)))
+  const quotes = await quotesOf(apart)
+  expect(quotes.length).toBeGreaterThan(100)
+  expect(await quotesOf(together)).toEqual(quotes)
+  for (const name of ['rows_added', 'rows_updated', 'rows_repeated', 'rows_refused', 'rows_kept'] as const) {
+    expect([name, counts(run)[name]]).toEqual([name, runs.reduce((sum, one) => sum + (one[name] ?? 0), 0)])
+  }
+  expect(run.rows_won + run.rows_lost + run.rows_pending).toBe(quotes.length)
+  const again = await imported(together, files.flat())
+  expect([again.rows_added, again.rows_updated]).toEqual([0, 0])
+  expect(await quotesOf(together)).toEqual(quotes)
+})
