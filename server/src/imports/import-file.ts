@@ -63,13 +63,8 @@ import { type ReadLine, readLine } from './returned-rows.ts'
 import { bookingSaid, rowIdentities } from './row-fingerprint.ts'
 import type { RowContext } from './row-reader.ts'
 import type { ImportedQuote, ReadRow } from './rows.ts'
-import {
-  type SavedRows,
-  type SettledBooking,
-  type SettledQuote,
-  type SettledReturn,
-  saveRows,
-} from './save-rows.ts'
+import { saveRows } from './save-rows.ts'
+import type { SavedRows, SettledBooking, SettledQuote, SettledReturn } from './saved-rows.ts'
 import { type SeenInFile, seeFile } from './seen-in-file.ts'
 import { type SharedIds, sharedIdNotes, WaitingRows } from './shared-ids.ts'
 import { type Word, wordsOf } from './word-meanings.ts'

@@ -1,0 +1,192 @@
+import { type ImportFieldName, quoted } from '../csv/index.ts'
+import { databaseNow, defaultBasisOf, differencesForApi, quotesById } from '../database/queries/index.ts'
+import type { QuoteRow, TenantTransaction } from '../database/schema/index.ts'
+import type { Database } from '../database/session/index.ts'
+import { type Entry, enter } from '../entering/index.ts'
+import type { Columns } from './columns.ts'
+import { type MadeQuotes, repsOf } from './made-quotes.ts'
+import { type MergedRow, type MergeOptions, mergeRow, otherLane } from './merge-row.ts'
+import type { RowNotApplied } from './not-applied.ts'
+import type { CellError } from './row-reader.ts'
+import type { ImportedQuote } from './rows.ts'
+import { isOtherLoad, otherLoadWords } from './same-load.ts'
+import { count, countOutcome, type Job, type KnownRow, refuse, type SavedRows } from './saved-rows.ts'
+
+/** Columns that the list of changes leaves out, because they follow from others. */
+const derivedFields = new Set(['outcome_source', 'truck_cost_source'])
+
+interface Updating {
+  readonly known: readonly KnownRow[]
+  readonly made: MadeQuotes
+  readonly rows: SavedRows
+}
+
+/** Applies rows to their quotes, and returns the values that were not applied. A quote that the batch makes is only changed in memory. */
+export async function updateQuotes(
+  transaction: TenantTransaction,
+  database: Database,
+  job: Job,
+  { known, made, rows }: Updating,
+): Promise<RowNotApplied[]> {
+  const now = await databaseNow(transaction)
+  const { tenant, dryRun } = job
+  const assumed = await defaultBasisOf(transaction, tenant)
+  const reps = await repsOf(
+    transaction,
+    tenant,
+    known.map(({ reported }) => reported.quote.repName),
+  )
+  const quoteIds = [...new Set(known.map(({ quoteId }) => quoteId))]
+  const found = await quotesById(
+    transaction,
+    tenant,
+    quoteIds.filter((id) => id > 0),
+    { lock: !dryRun },
+  )
+  const quotes = new Map(found.map((quote) => [quote.lane_id, quote]))
+  const changing: ChangeEntry[] = []
+  const notApplied: RowNotApplied[] = []
+  async function write(): Promise<void> {
+    const by = { tenant, identifiers: database.identifiers, changedAt: now }
+    for (const { row } of await enter(transaction, changing.splice(0), by)) {
+      if (row !== null) quotes.set(row.lane_id, row)
+    }
+  }
+  for (const row of inRounds(known)) {
+    const { line, quoteId, said, quote } = row
+    // A second row of the same quote must see the changes of the first.
+    if (changing.some((one) => one.quote.lane_id === quoteId)) await write()
+    const saved = quotes.get(quoteId) ?? made.saved(quoteId)
+    if (saved === undefined) throw new Error('A quote that was found is not there.')
+    const decidedAt = quote === null ? now.getTime() : saved.created_at.getTime()
+    const merged = applied(saved, row, { job, rows, assumed, decidedAt })
+    if (merged === null) continue
+    notApplied.push(...merged.notApplied.map((field) => ({ line, quote: saved, field })))
+    const { rep_name: rep } = merged.values
+    const credited = rep === undefined ? {} : { created_by: reps(rep) }
+    const next = { ...merged.values, ...credited, ...(said === null ? {} : { import_said: said }) }
+    const own = made.at(quoteId)
+    if (own !== undefined) {
+      const { created_by: _, ...values } = next
+      own.values = { ...own.values, ...values }
+    } else if (dryRun) quotes.set(quoteId, { ...saved, ...next })
+    else changing.push(changeOf(job, saved, next, merged.rule))
+  }
+  await write()
+  rows.changes.sort((one, other) => one.row - other.row)
+  return notApplied
+}
+
+/** Rows in the order of their lines, but all first rows of a quote before all second ones, so that a round is one statement. */
+function inRounds(known: readonly KnownRow[]): KnownRow[] {
+  const rounds = new Map<number, number>()
+  return known
+    .toSorted((a, b) => a.line - b.line)
+    .map((row) => {
+      const round = (rounds.get(row.quoteId) ?? 0) + 1
+      rounds.set(row.quoteId, round)
+      return { row, round }
+    })
+    .toSorted((a, b) => a.round - b.round)
+    .map(({ row }) => row)
+}
+
+/** What a row changes in its quote; null if it is refused or says nothing new. Counts the row. */
+function applied(
+  saved: QuoteRow,
+  row: KnownRow,
+  {
+    job,
+    rows,
+    assumed,
+    decidedAt,
+  }: { readonly job: Job; readonly rows: SavedRows } & Pick<MergeOptions, 'assumed' | 'decidedAt'>,
+): MergedRow | null {
+  const { line, after, said, reported, quote } = row
+  const isMade = saved.lane_id < 0
+  const isRepeated = row.isRepeated || (after === null && said !== null && said === saved.import_said)
+  const other =
+    quote === null || (isRepeated && after === null)
+      ? null
+      : otherQuote(saved, quote, job.context.columns, after)
+  if (other !== null) {
+    if (after === null) count(rows.outcomes, { quote, reported }, -1)
+    if (other.isOtherLoad) rows.rowsOfOtherLoads++
+    refuse(rows, line, other.errors)
+    return null
+  }
+  if (isRepeated) {
+    rows.rowsRepeated++
+    return null
+  }
+  if (after !== null) rows.rowsOfSharedIds++
+  const merged = mergeRow(saved, reported, { decidedAt, assumed, isEdit: said === null })
+  const isChanged = Object.keys(merged.values).length > 0
+  if (!isChanged && merged.notApplied.length === 0) {
+    rows.rowsRepeated++
+    return null
+  }
+  if (!isChanged) rows.rowsNotApplied++
+  else {
+    rows.rowsUpdated++
+    const fields = differencesForApi(saved, merged.values).filter(({ field }) => !derivedFields.has(field))
+    if (!isMade) rows.changes.push({ row: line, lane_ref: saved.lane_ref, fields })
+    else {
+      countOutcome(rows.outcomes, saved.outcome, -1)
+      countOutcome(rows.outcomes, merged.values.outcome ?? saved.outcome, 1)
+    }
+  }
+  return merged
+}
+
+interface OtherQuote {
+  readonly errors: readonly CellError[]
+  readonly isOtherLoad: boolean
+}
+
+/**
+ * The errors of a row that is not of the quote with its id: its lane, or both its customer and its day, are others. Null if it is.
+ * `after` is as in `SettledQuote`.
+ */
+function otherQuote(
+  saved: QuoteRow,
+  quote: ImportedQuote,
+  { names, sameIds }: Columns,
+  after: number | null,
+): OtherQuote | null {
+  const nameOf = (field: ImportFieldName) => names[field] ?? field
+  const other = otherLane(saved, quote.columns)
+  if (other.length > 0) {
+    const where = saved.lane_id < 0 ? `line ${after}` : 'the quote'
+    return { errors: other.map((one) => otherLaneError(one, nameOf, where)), isOtherLoad: false }
+  }
+  if (sameIds === 'update' || !isOtherLoad(saved, quote)) return null
+  const column = nameOf('reference')
+  const where = saved.lane_id < 0 ? `line ${after}` : `the quote ${saved.lane_ref}`
+  const detail = `${quoted(quote.reference ?? '')} ${otherLoadWords(saved, quote, column, where)}.`
+  return { errors: [{ column, detail }], isOtherLoad: true }
+}
+
+type ChangeEntry = Extract<Entry, { kind: 'change' }>
+
+function changeOf(
+  { importId, createdBy }: Job,
+  quote: QuoteRow,
+  next: ChangeEntry['next'],
+  rule: MergedRow['rule'],
+): ChangeEntry {
+  const by = createdBy === null ? {} : { userId: createdBy }
+  return { kind: 'change', quote, next, origin: { source: 'import', importId, rule, ...by } }
+}
+
+/** The error of a row with the id of a quote of another lane. */
+export function otherLaneError(
+  { field, is, was }: ReturnType<typeof otherLane>[number],
+  nameOf: (field: ImportFieldName) => string,
+  where = 'the quote',
+): CellError {
+  const column = nameOf(field)
+  const id = nameOf('reference')
+  const detail = `${column} must be "${was}", as in ${where} that has this ${id}; it is "${is}". A quote of another lane needs its own ${id}.`
+  return { column, detail }
+}
