@@ -298,6 +298,23 @@ test.describe('a file', () => {
     expect(await quotesOf(tenant)).toMatchObject([{ customer_name: 'Cafà' }])
   })
 
+  test('whose words fit two encodings far below its header is read in the one that is chosen', async () => {
+    const tenant = await makeTenant(app)
+    const { page } = await openWindow({ person: tenant, refusalsExpected: true })
+    await page.goto('/settings/imports')
+    // The header is read from the first 256 kB, which are ASCII.
+    const rows = `Customer,${header}Acme,${rowTo('Macon')}`
+    await choose(page, Buffer.from(`${rows}${'\n'.repeat(262_144)}Caf\x88,${rowTo('Atlanta')}`, 'latin1'))
+    await page.getByRole('button', { name: 'Check the file' }).click()
+    await page.getByText('its encoding cannot be told from its words').waitFor()
+    await page.getByLabel('Encoding').selectOption('Macintosh')
+    await page.getByText('values between commas, Macintosh').waitFor()
+    await check(page)
+    await page.getByRole('button', { name: 'Import 2 rows' }).click()
+    await page.getByRole('button', { name: 'Undo this import' }).waitFor()
+    expect(await quotesOf(tenant)).toContainEqual(expect.objectContaining({ customer_name: 'Cafà' }))
+  })
+
   test('can be dropped on the page', { tag: '@long' }, async () => {
     const tenant = await makeTenant(app)
     const { page } = await openWindow({ person: tenant })

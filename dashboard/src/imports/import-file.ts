@@ -62,7 +62,7 @@ export async function readChosenFile(file: File, { sheet, encoding }: FileChoice
     sheet: read.sheet,
     sheets: read.sheets,
     encoding: encoding ?? null,
-    found: foundWords(read),
+    found: foundWords(read, encoding),
   }
 }
 
@@ -73,14 +73,17 @@ const delimiterNames: Readonly<Record<string, string>> = {
   '|': 'vertical bars',
 }
 /** @example foundWords(answer) // 'Header in line 3, values between semicolons, Windows-1252' */
-function foundWords({ header_line, delimiter, encoding, sheet }: Answer<'read-import-header'>): string {
+function foundWords(
+  { header_line, delimiter, encoding, sheet }: Answer<'read-import-header'>,
+  chosen?: string,
+): string {
   const header = `header in line ${header_line}`
   if (sheet !== null) return `Sheet “${sheet}”, ${header}`
   const between = delimiterNames[delimiter ?? ','] ?? `“${delimiter}”`
+  // The beginning of a file can be ASCII, which is read as UTF-8, whichever encoding the rest has.
   const name =
-    encoding === 'utf-8' || encoding === 'utf-16'
-      ? encoding.toUpperCase()
-      : encodingChoices.find(({ value }) => value === encoding)?.label
+    encodingChoices.find(({ value }) => value === chosen || value === encoding)?.label ??
+    encoding.toUpperCase()
   return `H${header.slice(1)}, values between ${between}, ${name}`
 }
 

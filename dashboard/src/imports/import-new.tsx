@@ -137,16 +137,7 @@ export function NewImport({
       {unfit !== null && (
         <Alert color="red" variant="outline" role="alert" title="This file cannot be imported">
           {unfit.why}
-          {unfit.isEncoding && (
-            <NativeSelect
-              label="Encoding"
-              maw={280}
-              mt="xs"
-              value=""
-              data={[{ value: '', label: 'Choose by the words' }, ...encodingChoices]}
-              onChange={({ currentTarget: { value } }) => take(unfit.file, { encoding: value })}
-            />
-          )}
+          {unfit.isEncoding && <EncodingChoice onChoose={(encoding) => take(unfit.file, { encoding })} />}
         </Alert>
       )}
       {chosen !== null && (
@@ -156,9 +147,24 @@ export function NewImport({
           sending={sending}
           busy={busy}
           onChanged={onChanged}
+          onEncoding={(encoding) => take(chosen.file, { encoding })}
         />
       )}
     </Stack>
+  )
+}
+
+/** The encoding of a text that fits several. */
+function EncodingChoice({ onChoose }: { onChoose: (encoding: string) => void }) {
+  return (
+    <NativeSelect
+      label="Encoding"
+      maw={280}
+      mt="xs"
+      value=""
+      data={[{ value: '', label: 'Choose by the words' }, ...encodingChoices]}
+      onChange={({ currentTarget: { value } }) => onChoose(value)}
+    />
   )
 }
 
@@ -283,11 +289,14 @@ function Columns({
   sending,
   busy,
   onChanged,
+  onEncoding,
 }: {
   chosen: ChosenFile
   sending: Sending
   busy: ImportAnswer | null
   onChanged: () => void
+  /** The header is short: what follows can show that the text fits two encodings. */
+  onEncoding: (encoding: string) => void
 }) {
   const columns = useChosenColumns([...chosen.header], onChanged)
   const { preset, asChosen, match, map } = columns
@@ -324,6 +333,7 @@ function Columns({
         isReady={columns.isSettled && unmet.length === 0 && !isWrong}
         isWrong={isWrong}
         busy={busy}
+        onEncoding={onEncoding}
         check={() => {
           columns.save()
           const { file, sheet, encoding } = chosen
@@ -342,6 +352,7 @@ function CheckFile({
   isWrong,
   busy,
   check,
+  onEncoding,
 }: {
   chosen: ChosenFile
   sending: Sending
@@ -350,6 +361,7 @@ function CheckFile({
   isWrong: boolean
   busy: ImportAnswer | null
   check: () => void
+  onEncoding: (encoding: string) => void
 }) {
   return (
     <Stack gap="sm">
@@ -372,6 +384,7 @@ function CheckFile({
         </Text>
       </Group>
       {sending.checkError !== null && <NotTaken error={sending.checkError} />}
+      {isOfEncoding(sending.checkError) && <EncodingChoice onChoose={onEncoding} />}
     </Stack>
   )
 }
