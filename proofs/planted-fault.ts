@@ -139,17 +139,17 @@ export const faults = {
     instead: 'return problems',
     also: [
       {
-        file: '/server/src/imports/columns.ts',
+        file: '/server/src/imports/read-map.ts',
         text: "if (said.has(list)) return ''",
         instead: '',
       },
       {
-        file: '/server/src/imports/columns.ts',
+        file: '/server/src/imports/column-problems.ts',
         text: 'names.slice(0, listedMax).map(quoted)',
         instead: 'names.slice(0, listedMax)',
       },
       {
-        file: '/server/src/imports/columns.ts',
+        file: '/server/src/imports/read-map.ts',
         text: 'if (problems.length > pairProblemsMax) break',
         instead: '',
       },

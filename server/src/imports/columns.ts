@@ -1,23 +1,14 @@
 import type { DateOrder } from '#contract/date-orders.ts'
-import { mapPairs, withoutQuotes } from '#contract/import-map.ts'
-import { bookingTable, sentBookingFields } from '#engine/booking-fields.ts'
 import { quoteTable } from '#engine/quote-fields.ts'
 import type { Currency, RateBasis } from '#engine/rate-basis.ts'
 import { finished, type Steps } from '#engine/steps.ts'
-import { editDistance } from '#geography/edit-distance.ts'
 import {
   ambiguousHeaders,
   amountFields,
-  fieldOfHeader,
-  foldedHeader,
   guessedHeaders,
-  type HeaderNames,
   headerFault,
-  headerNames,
   headerTerms,
   type ImportFieldName,
-  importFieldNames,
-  importFields,
   isGuess,
   isStored,
   matchFields,
@@ -28,17 +19,12 @@ import {
   statusLike,
 } from '../csv/index.ts'
 import { withCarried } from './carried-map.ts'
+import { type ColumnNeed, columnNeeds, ends, type FreeColumn, missing } from './column-needs.ts'
+import { type ColumnProblem, closestField, shownProblems, twoColumns } from './column-problems.ts'
 import { currencyAbove, type FileCurrency } from './column-terms.ts'
-import { constantFault } from './map-constants.ts'
-import { isSetting, type MapSettings, readSetting } from './map-settings.ts'
-import { readMeaning, type WordMeanings } from './word-meanings.ts'
-
-/** A problem of a header or a map, and how to fix it. `column` is null when the problem has no single column. */
-export interface ColumnProblem {
-  readonly code: 'map' | 'header'
-  readonly column: string | null
-  readonly detail: string
-}
+import type { MapSettings } from './map-settings.ts'
+import { type Names, namesOf, type ReadMap, readMap } from './read-map.ts'
+import type { WordMeanings } from './word-meanings.ts'
 
 export interface Columns {
   /** The position of each field's column in a row, from 0. That of a value for all rows is after the last column. */
@@ -162,18 +148,6 @@ export function* matchColumns(header: readonly string[], map = ''): Steps<Column
   }
 }
 
-/** The names of a header, and the columns with exactly a name, and with the same folded name. */
-interface Names extends HeaderNames {
-  readonly exact: ReadonlyMap<string, readonly number[]>
-  readonly similar: ReadonlyMap<string, readonly number[]>
-}
-
-function* namesOf(header: readonly string[]): Steps<Names> {
-  const names = yield* headerNames(header)
-  const positions = (of: readonly string[]) => Map.groupBy(of.keys(), (at) => of[at] ?? '')
-  return { ...names, exact: positions(names.headers), similar: positions(names.plain) }
-}
-
 type Positions = Readonly<Partial<Record<ImportFieldName, number>>>
 
 interface MatchedHeaders extends Names {
@@ -231,13 +205,6 @@ const sameMeaning: Partial<Record<ImportFieldName, readonly ImportFieldName[]>> 
   quoted_rate: ['customer_rate'],
 }
 
-/** An unread column, and the fields that it may be, by its name or by one with a similar spelling. */
-interface FreeColumn {
-  readonly name: string
-  readonly position: number
-  readonly fields: readonly ImportFieldName[]
-}
-
 const COLUMNS_PER_STEP = 20
 
 function* freeColumns({ headers, folded: names, positions }: MatchedHeaders): Steps<FreeColumn[]> {
@@ -286,33 +253,6 @@ function currenciesOf({ headers, positions }: MatchedHeaders): Columns['currenci
       return currency !== undefined && isStored(currency) ? [[field, currency]] : []
     }),
   )
-}
-
-/** The field with the basis of each amount. */
-export const basisFields = {
-  quoted_rate: 'quoted_basis',
-  customer_rate: 'customer_basis',
-  truck_cost: 'truck_basis',
-} as const satisfies Record<FieldWithBasis, ImportFieldName>
-
-const byName = ' (by the name of the column)'
-
-/**
- * The columns in the form that is saved with an import: the name of each field's column, the values for all rows, and the basis of
- * amounts without a basis column.
- */
-export function storedColumns({ names, bases, constants }: Columns): Readonly<Record<string, string>> {
-  const assumed = (Object.entries(bases) as [FieldWithBasis, AssumedBasis][]).flatMap(([field, one]) => {
-    const at = basisFields[field]
-    return names[at] === undefined ? [[at, `${one.basis}${one.from === 'map' ? ' (chosen)' : byName}`]] : []
-  })
-  const stated = Object.entries(constants).map(([field, text]) => [field, `${quoted(text)} in all rows`])
-  return { ...names, ...Object.fromEntries([...assumed, ...stated]) }
-}
-
-/** The basis that was guessed from the name of a column, in stored columns. */
-export function guessedBasis(stored: string | undefined): RateBasis | null {
-  return stored === `linehaul${byName}` ? 'linehaul' : stored === `all_in${byName}` ? 'all_in' : null
 }
 
 function columnsOf(matched: MatchedHeaders): Columns {
@@ -375,224 +315,4 @@ function partsOfWhole(
         ]
       : [],
   )
-}
-
-function twoColumns(
-  field: ImportFieldName,
-  candidates: readonly number[],
-  headers: readonly string[],
-): ColumnProblem {
-  const names = candidates.map((position) => headers[position] ?? '')
-  const same = new Set(names).size === 1
-  return {
-    code: 'header',
-    column: names[1] === undefined ? null : shortened(names[1]),
-    detail: same
-      ? `The column ${quoted(names[0] ?? '')} appears ${names.length} times; rename all but one, or choose one with the map ${field}=#${(candidates[0] ?? 0) + 1}.`
-      : `The columns ${listed(names)} could each be ${field} (${importFields[field].description}); choose one with the map ${field}=${shortened(names[0] ?? '')}.`,
-  }
-}
-
-/** Information that an import needs, and the sets of fields that provide it: one set of `anyOf` is enough. */
-export interface ColumnNeed {
-  readonly what: string
-  readonly anyOf: readonly (readonly ImportFieldName[])[]
-  readonly isMet: boolean
-  /** What an import assumes without it; null if it is required. */
-  readonly assumed: string | null
-}
-
-const ends = [
-  { both: 'origin', city: 'origin_city', state: 'origin_state', zip: 'origin_zip', what: 'pickup' },
-  {
-    both: 'destination',
-    city: 'destination_city',
-    state: 'destination_state',
-    zip: 'destination_zip',
-    what: 'delivery',
-  },
-] as const
-
-/** The requirements of a quote's row, or, with a lane_ref and no places, of an update of a quote. */
-function columnNeeds(has: (field: ImportFieldName) => boolean): ColumnNeed[] {
-  const oneOf = (what: string, fields: readonly ImportFieldName[]): ColumnNeed => ({
-    what,
-    anyOf: fields.map((field) => [field]),
-    isMet: fields.some(has),
-    assumed: null,
-  })
-  if (has('lane_ref') && !ends.some(({ both, city, zip }) => has(both) || has(city) || has(zip))) {
-    return [oneOf(bookingNeed, bookingFields)]
-  }
-  return [
-    ...ends.flatMap(({ both, city, state, zip, what }): ColumnNeed[] => [
-      {
-        what: `the place of ${what}`,
-        anyOf: [[both], [city, state], [zip]],
-        isMet: has(both) || has(city) || has(zip),
-        assumed: null,
-      },
-      ...(has(city) && !has(both) && !has(zip) ? [oneOf(`the state of ${what}`, [state])] : []),
-    ]),
-    oneOf('the equipment', ['equipment']),
-    oneOf('the rate', ['quoted_rate', 'customer_rate']),
-    { ...oneOf('the date', dateFields), assumed: assumedDate },
-  ]
-}
-
-const assumedDate =
-  'All quotes count as quoted at the time of the import. Old rates then count as current, and all quotes are in one month.'
-
-/** The fields that can date a quote, best first. */
-export const dateFields = ['quoted_at', 'booked_at', 'decided_at', 'pickup_date'] as const
-
-const bookingNeed = 'a booking or an outcome'
-
-/** The fields that a row with a lane_ref can update. */
-const bookingFields = [...sentBookingFields.map((field) => bookingTable[field].sent), 'outcome'] as const
-
-/** The problem of a missing need, with a column that may provide it. */
-function missing({ what, anyOf }: ColumnNeed, free: readonly FreeColumn[]): ColumnProblem {
-  const fields = anyOf.flatMap(([first]) => (first === undefined ? [] : [first]))
-  const [field = 'origin'] = fields
-  const close = free.find(({ fields: may }) => may.some((one) => fields.includes(one)))
-  const start =
-    what === bookingNeed ? `A file with lane_ref needs a column with ${what}:` : `No column has ${what}:`
-  const wanted = `${start} the column must be named ${fields.join(' or ')}, or a known other name such as ${listed(
-    importFields[field].aliases.slice(0, 3),
-  )}.`
-  const which = fields.find((one) => close?.fields.includes(one)) ?? field
-  return {
-    code: 'header',
-    column: shortened(close?.name ?? field),
-    detail:
-      close === undefined
-        ? `${wanted} Or name its column with the map ${field}=COLUMN.`
-        : `${wanted} If the column ${quoted(close.name)} is the right one, use the map ${which}=${shortened(close.name)}.`,
-  }
-}
-
-/** The field with a name or alias that differs from a folded header by at most two letters. */
-function closestField(name: string): ImportFieldName | null {
-  if (name.length < 4) return null
-  for (const [alias, field] of fieldOfHeader) {
-    const lettersMax = alias.length >= 8 ? 2 : 1
-    // The comparison is skipped if the lengths alone differ by too much.
-    if (alias.length < 4 || Math.abs(alias.length - name.length) > lettersMax) continue
-    if (editDistance(name, alias, lettersMax) <= lettersMax) return field
-  }
-  return null
-}
-
-interface ReadMap {
-  /** The position of each named field's column; null if it has none. */
-  readonly mapped: ReadonlyMap<ImportFieldName, number | null>
-  readonly constants: ReadonlyMap<ImportFieldName, string>
-}
-
-/**
- * Reads `field=column` pairs. `#3` without quotes is the third column, for headers with missing or repeated names. `field==value`
- * states a value for all rows.
- */
-function readMap(map: string, names: Names, problems: ColumnProblem[], settings: MapSettings): ReadMap {
-  const { headers } = names
-  const mapped = new Map<ImportFieldName, number | null>()
-  const constants = new Map<ImportFieldName, string>()
-  const wrong = (column: string | null, detail: string) =>
-    problems.push({ code: 'map', column: column === null ? null : shortened(column), detail })
-  const said = new Set<string>()
-  /** A list that explains several problems is shown only with the first. */
-  const once = (list: string) => {
-    if (said.has(list)) return ''
-    said.add(list)
-    return ` ${list}`
-  }
-  for (const pair of mapPairs(map)) {
-    if (problems.length > pairProblemsMax) break
-    if (typeof pair === 'string') {
-      wrong(null, `The map ${quoted(pair)} must be a pair such as quoted_rate=Sell Rate.`)
-      continue
-    }
-    const { left, name: fieldText, value: column, written } = pair
-    settings.words ??= {}
-    const word = readMeaning(left, column, settings.words)
-    if (word !== undefined) {
-      if (word !== null) wrong(null, word)
-      continue
-    }
-    if (isSetting(fieldText)) {
-      const fault = readSetting(fieldText, column, settings)
-      if (fault !== null) wrong(null, fault)
-      continue
-    }
-    const field = importFieldNames.find((name) => name === fieldText.toLowerCase())
-    if (field === undefined) {
-      const meant = fieldOfHeader.get(foldedHeader(fieldText)) ?? closestField(foldedHeader(fieldText))
-      const hint = meant === null ? '' : ` Did you mean ${meant}=${shortened(column)}?`
-      wrong(
-        column,
-        `The map names the field ${quoted(fieldText)}, which does not exist.${hint}${once(`The fields are ${importFieldNames.join(', ')}.`)}`,
-      )
-      continue
-    }
-    if (mapped.has(field)) {
-      wrong(column, `The map names ${field} twice; name it once.`)
-      continue
-    }
-    const constant = written.startsWith('=') ? withoutQuotes(written.slice(1).trim()) : null
-    if (column === '' || constant !== null) {
-      mapped.set(field, null)
-      const fault = constant === null ? null : constantFault(field, constant)
-      if (fault !== null) wrong(field, fault)
-      else if (constant !== null) constants.set(field, constant)
-      continue
-    }
-    const numbered = /^#([1-9]\d{0,3})$/.exec(written)
-    if (numbered !== null) {
-      const position = Number(numbered[1]) - 1
-      if (position < headers.length) mapped.set(field, position)
-      else wrong(null, `The map reads ${field} from column ${written}; the file has ${headers.length}.`)
-      continue
-    }
-    const positions = names.exact.get(column) ?? similarTo(column, names)
-    if (positions.length === 1 && positions[0] !== undefined) mapped.set(field, positions[0])
-    else if (positions.length > 1) {
-      wrong(
-        column,
-        `The map reads ${field} from ${quoted(column)}, which appears ${positions.length} times; rename all but one, or choose one with ${field}=#${(positions[0] ?? 0) + 1}.`,
-      )
-    } else {
-      wrong(
-        column,
-        `The map reads ${field} from ${quoted(column)}, which is no column of the file.${once(`Its columns are ${listed(headers)}.`)}`,
-      )
-    }
-  }
-  return { mapped, constants }
-}
-
-/** The columns with the same folded name. */
-function similarTo(column: string, { headers, similar }: Names): readonly number[] {
-  return (similar.get(foldedHeader(column)) ?? []).filter((position) => headers[position] !== '')
-}
-
-const problemsMax = 20
-/** A map has some fifty fields. After this many wrong pairs, the others are not read. */
-const pairProblemsMax = 500
-
-/** The first problems, with a note about the others. */
-function shownProblems(problems: readonly ColumnProblem[]): readonly ColumnProblem[] {
-  const last = problems[problemsMax - 1]
-  if (last === undefined || problems.length === problemsMax) return problems
-  const detail = `${last.detail} There are ${problems.length - problemsMax} more problems.`
-  return [...problems.slice(0, problemsMax - 1), { ...last, detail }]
-}
-
-const listedMax = 40
-
-function listed(names: readonly string[]): string {
-  const shown = names.slice(0, listedMax).map(quoted)
-  const more = names.length > listedMax ? [`${names.length - listedMax} more`] : []
-  const all = [...shown, ...more]
-  return all.length < 2 ? (all[0] ?? '') : `${all.slice(0, -1).join(', ')} and ${all.at(-1)}`
 }

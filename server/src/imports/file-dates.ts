@@ -10,7 +10,8 @@ import {
   type SeenDates,
   utcDates,
 } from '../csv/index.ts'
-import type { Columns, dateFields } from './columns.ts'
+import type { dateFields } from './column-needs.ts'
+import type { Columns } from './columns.ts'
 import type { ImportNote } from './import-notes.ts'
 
 export type DateField = (typeof dateFields)[number]

@@ -3,15 +3,8 @@
  */
 
 export { type FileBytes, ImportFileError, kindOfFile } from '../tables/index.ts'
-export {
-  basisFields,
-  type ColumnMatch,
-  dateFields,
-  guessedBasis,
-  matchColumns,
-  readColumns,
-  storedColumns,
-} from './columns.ts'
+export { dateFields } from './column-needs.ts'
+export { type ColumnMatch, matchColumns, readColumns } from './columns.ts'
 export { readDieselFile } from './diesel-file.ts'
 export { readExchangeFile } from './exchange-file.ts'
 export { fileSettings } from './file-settings.ts'
@@ -24,4 +17,5 @@ export { beginImport, beginUndo, ImportConflict, refuseWhileBusy, undoRowsTotal 
 export { readPasted } from './pasted-quotes.ts'
 export { fingerprintOfId } from './row-fingerprint.ts'
 export { readRow } from './rows.ts'
+export { basisFields, guessedBasis, storedColumns } from './stored-columns.ts'
 export { undoImport } from './undo-import.ts'

@@ -1,7 +1,8 @@
 import { basisWords, type RateBasis } from '#engine/rate-basis.ts'
 import { currencyWords, quoted } from '../csv/index.ts'
-import { basisFields, type Columns, type FieldWithBasis } from './columns.ts'
+import type { Columns, FieldWithBasis } from './columns.ts'
 import type { ImportNote } from './import-notes.ts'
+import { basisFields } from './stored-columns.ts'
 
 /** The amounts about which a sentence is said, each with the map key of its basis and its column of currencies. */
 const amounts = [
