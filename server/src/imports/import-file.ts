@@ -53,6 +53,7 @@ import {
   otherLoadsNotes,
 } from './import-notes.ts'
 import { knownCells } from './known-cells.ts'
+import { LowRates } from './low-rates.ts'
 import { moneyNotes } from './money-notes.ts'
 import { reportFault } from './own-reports.ts'
 import { persist } from './persist.ts'
@@ -252,6 +253,7 @@ class ImportRun {
   readonly #refusedOutcomes = noneRefused()
   readonly #notGiven = new NotGivenCells()
   readonly #unknownPlaces = new UnknownPlaces()
+  readonly #lowRates = new LowRates()
   #rowsOfOtherLoads = 0
   #rowsOfSharedIds = 0
   #dates: FileDates | null = null
@@ -298,6 +300,7 @@ class ImportRun {
         identify: rowIdentities(),
         ids: this.#job.file.seen.ids,
         unknownPlaces: this.#unknownPlaces,
+        lowRates: this.#lowRates,
       }
       for await (const { batch, bytesRead, leftOut } of batchesOf(csv, settling)) {
         this.#leftOutLines = leftOut
@@ -347,6 +350,7 @@ class ImportRun {
       ...this.#words.notes(),
       ...this.#notGiven.notes,
       ...this.#unknownPlaces.notes,
+      ...this.#lowRates.notes(columns.names.quoted_rate ?? columns.names.customer_rate ?? 'quoted_rate'),
       ...leftOutNotes(this.#leftOut),
       ...otherLoadsNotes(this.#rowsOfOtherLoads, columns.names.reference ?? null),
     ]
@@ -505,11 +509,12 @@ interface Settling {
   readonly identify: ReturnType<typeof rowIdentities>
   readonly ids: SharedIds
   readonly unknownPlaces: UnknownPlaces
+  readonly lowRates: LowRates
 }
 
 /** Reads one row into a batch, as a quote, a booking, a repeated row or errors. */
 function settleRow(batch: Batch, row: TableRow, settling: Settling): void {
-  const { context, unknownPlaces } = settling
+  const { context, unknownPlaces, lowRates } = settling
   batch.weight++
   const { read, returned, leftOut, stated }: ReadLine = row.malformed
     ? { read: malformed, returned: null, leftOut: null, stated: [] }
@@ -528,7 +533,10 @@ function settleRow(batch: Batch, row: TableRow, settling: Settling): void {
     batch.weight += rowsPerBooking - 1
     return
   }
-  if (read.kind === 'quote') unknownPlaces.add(line, read.quote.columns)
+  if (read.kind === 'quote') {
+    unknownPlaces.add(line, read.quote.columns)
+    lowRates.add(line, read.quote.columns)
+  }
   const settled = read.kind === 'quote' ? settleQuote(line, read.quote, settling) : read
   if (settled === 'repeated') batch.rowsRepeated++
   else if (returned !== null && !('sameId' in settled)) {

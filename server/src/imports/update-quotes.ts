@@ -1,3 +1,4 @@
+import { formatDollars } from '#engine/money.ts'
 import { type ImportFieldName, quoted } from '../csv/index.ts'
 import { databaseNow, defaultBasisOf, differencesForApi, quotesById } from '../database/queries/index.ts'
 import type { QuoteRow, TenantTransaction } from '../database/schema/index.ts'
@@ -160,11 +161,31 @@ function otherQuote(
     const where = saved.lane_id < 0 ? `line ${after}` : 'the quote'
     return { errors: other.map((one) => otherLaneError(one, nameOf, where)), isOtherLoad: false }
   }
-  if (sameIds === 'update' || !isOtherLoad(saved, quote)) return null
+  if (sameIds === 'update') return null
+  const charge = after === null ? null : chargeLine(saved, quote, { nameOf, after })
+  if (charge !== null) return { errors: [charge], isOtherLoad: false }
+  if (!isOtherLoad(saved, quote)) return null
   const column = nameOf('reference')
   const where = saved.lane_id < 0 ? `line ${after}` : `the quote ${saved.lane_ref}`
   const detail = `${quoted(quote.reference ?? '')} ${otherLoadWords(saved, quote, column, where)}.`
   return { errors: [{ column, detail }], isOtherLoad: true }
+}
+
+/** A rate of the same load that is so much less than the one before it is a charge of the load. */
+const chargeShareMax = 0.5
+
+/** The error of a row that may be a charge of the load of the row before it, as in a file with a row for each charge; null if it is none. */
+function chargeLine(
+  saved: QuoteRow,
+  { columns, reported }: ImportedQuote,
+  { nameOf, after }: { readonly nameOf: (field: ImportFieldName) => string; readonly after: number },
+): CellError | null {
+  const cents = reported.quote.quotedRateCents
+  const isSameCurrency = (columns.quoted_currency ?? 'USD') === (saved.quoted_currency ?? 'USD')
+  if (cents === undefined || !isSameCurrency || cents > chargeShareMax * saved.quoted_rate_cents) return null
+  const [column, id] = [nameOf('quoted_rate'), nameOf('reference')]
+  const detail = `${column} is ${formatDollars(cents)}, and ${formatDollars(saved.quoted_rate_cents)} before it, in line ${after} or the quote with this ${id}. If the rows are charges of one load, keep one row with their sum. If the lower rate is right, import the file with the map same_ids=update.`
+  return { column, detail }
 }
 
 type ChangeEntry = Extract<Entry, { kind: 'change' }>

@@ -132,6 +132,29 @@ test('two loads that share an id, but neither customer nor day, are asked about,
   expect(own).toMatchObject({ rows_added: 3, rows_refused: 0 })
 })
 
+test('charges of a load in rows of their own are asked about, and so is a rate that no truckload has', async () => {
+  const tenant = await makeTenant(app)
+  const rows = [load, { ...load, 'Quoted Rate': '210' }, { ...load, 'Load ID': 'L-2', 'Quoted Rate': '21' }]
+  const run = await imported(tenant, rows)
+  expect(run).toMatchObject({ rows_added: 2, rows_refused: 1, errors: [{ row: 3, column: 'Quoted Rate' }] })
+  expect(run.errors[0].detail).toContain('$210, and $2,150 before it, in line 2')
+  expect(run.understood).toContainEqual({
+    code: 'content',
+    column: 'Quoted Rate',
+    detail:
+      '2 rates are too low for a truckload: $210 for 857 miles (line 3), $21 for 857 miles (line 4). Is the file cut, or are the amounts charges or rates per mile?',
+    choices: [],
+  })
+  expect((await quotesOf(tenant)).map(({ quoted_rate }: { quoted_rate: number }) => quoted_rate)).toEqual([
+    2150, 21,
+  ])
+  const update = '?map=same_ids%3Dupdate'
+  expect(await imported(await makeTenant(app), rows, update)).toMatchObject({
+    rows_updated: 1,
+    rows_refused: 0,
+  })
+})
+
 test('an undo removes a quote that several rows of its file made', async () => {
   const tenant = await makeTenant(app)
   const run = await imported(tenant, [load, { ...load, 'Quoted Rate': '2300' }])
