@@ -9,6 +9,7 @@ import { type MadeQuotes, repsOf } from './made-quotes.ts'
 import { type MergedRow, type MergeOptions, mergeRow, otherLane } from './merge-row.ts'
 import type { RowNotApplied } from './not-applied.ts'
 import type { CellError } from './row-reader.ts'
+import type { ReportedRow } from './row-values.ts'
 import type { ImportedQuote } from './rows.ts'
 import { isOtherLoad, otherLoadWords } from './same-load.ts'
 import { count, countOutcome, type Job, type KnownRow, refuse, type SavedRows } from './saved-rows.ts'
@@ -162,7 +163,7 @@ function otherQuote(
     return { errors: other.map((one) => otherLaneError(one, nameOf, where)), isOtherLoad: false }
   }
   if (sameIds === 'update') return null
-  const charge = after === null ? null : chargeLine(saved, quote, { nameOf, after })
+  const charge = after === null ? null : chargeLine(saved, quote.reported, { nameOf, after })
   if (charge !== null) return { errors: [charge], isOtherLoad: false }
   if (!isOtherLoad(saved, quote)) return null
   const column = nameOf('reference')
@@ -171,21 +172,47 @@ function otherQuote(
   return { errors: [{ column, detail }], isOtherLoad: true }
 }
 
-/** A rate of the same load that is so much less than the one before it is a charge of the load. */
-const chargeShareMax = 0.5
+/** Two amounts of one load that differ by more than this factor may be two charges of it. */
+const chargeFactorMax = 2
 
 /** The error of a row that may be a charge of the load of the row before it, as in a file with a row for each charge; null if it is none. */
 function chargeLine(
   saved: QuoteRow,
-  { columns, reported }: ImportedQuote,
+  { quote, booking }: ReportedRow,
   { nameOf, after }: { readonly nameOf: (field: ImportFieldName) => string; readonly after: number },
 ): CellError | null {
-  const cents = reported.quote.quotedRateCents
-  const isSameCurrency = (columns.quoted_currency ?? 'USD') === (saved.quoted_currency ?? 'USD')
-  if (cents === undefined || !isSameCurrency || cents > chargeShareMax * saved.quoted_rate_cents) return null
-  const [column, id] = [nameOf('quoted_rate'), nameOf('reference')]
-  const detail = `${column} is ${formatDollars(cents)}, and ${formatDollars(saved.quoted_rate_cents)} before it, in line ${after} or the quote with this ${id}. If the rows are charges of one load, keep one row with their sum. If the lower rate is right, import the file with the map same_ids=update.`
-  return { column, detail }
+  const amounts = [
+    [
+      'quoted_rate',
+      quote.quotedRateCents,
+      saved.quoted_rate_cents,
+      quote.quotedCurrency,
+      saved.quoted_currency,
+    ],
+    [
+      'customer_rate',
+      booking.customerRateCents,
+      saved.customer_rate_cents,
+      booking.customerCurrency,
+      saved.customer_currency,
+    ],
+    [
+      'truck_cost',
+      booking.truckCostCents,
+      saved.truck_cost_cents,
+      booking.truckCurrency,
+      saved.truck_currency,
+    ],
+  ] as const
+  for (const [field, cents = null, before, currency, currencyBefore] of amounts) {
+    if (cents === null || before === null || (currency ?? 'USD') !== (currencyBefore ?? 'USD')) continue
+    if (cents < chargeFactorMax * before && before < chargeFactorMax * cents) continue
+    const column = nameOf(field)
+    const where = saved.lane_id < 0 ? `line ${after}` : `the quote ${saved.lane_ref}`
+    const detail = `${column} is ${formatDollars(cents)}, and ${formatDollars(before)} before it, in ${where}, with the same ${nameOf('reference')}. If the rows are charges of one load, keep one row with their sum. If the later amount is right, import the file with the map same_ids=update.`
+    return { column, detail }
+  }
+  return null
 }
 
 type ChangeEntry = Extract<Entry, { kind: 'change' }>

@@ -148,6 +148,15 @@ test('charges of a load in rows of their own are asked about, and so is a rate t
   expect((await quotesOf(tenant)).map(({ quoted_rate }: { quoted_rate: number }) => quoted_rate)).toEqual([
     2150, 21,
   ])
+  const booked = { ...load, 'Quoted Rate': '', Status: 'Won' }
+  const charges = [
+    { ...booked, AR: '210' },
+    { ...booked, AR: '2150' },
+  ]
+  expect(await imported(await makeTenant(app), charges)).toMatchObject({
+    rows_added: 1,
+    errors: [{ row: 3, column: 'AR' }],
+  })
   const update = '?map=same_ids%3Dupdate'
   expect(await imported(await makeTenant(app), rows, update)).toMatchObject({
     rows_updated: 1,
