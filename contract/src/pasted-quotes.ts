@@ -42,7 +42,7 @@ export const readPastedQuotes = endpoint({
   method: 'POST',
   path: '/api/pasted-lanes',
   summary: 'Parse rows pasted from a spreadsheet or an e-mail',
-  description: `Parses up to ${pastedRowsMax} rows of quotes, with tabs, semicolons or commas between cells. Columns are recognized by a header line or by their content. Returns the field of each column, and the values, errors and warnings of each row. Nothing is saved.`,
+  description: `Parses up to ${pastedRowsMax} rows of quotes, with tabs, semicolons or commas between cells. Columns are recognized by a header line or by their content. Rows of totals are left out. Returns the field of each column, and the cells, values, errors and warnings of each row. Nothing is saved.`,
   tag: 'Quotes',
   who: { kind: 'dashboard', role: 'viewer' },
   isRead: true,
@@ -74,6 +74,17 @@ export const readPastedQuotes = endpoint({
         },
       ),
     ),
+    has_header: Type.Optional(
+      Type.Boolean({ description: 'Whether the first line names the columns; default: as it is recognized' }),
+    ),
+    confirmed: Type.Optional(
+      Type.Array(Type.String({ maxLength: pastedLengthMax }), {
+        description:
+          'Cells that are right as they are, although their place or equipment is not known: those of errors with `is_unknown`',
+        maxItems: 2 * pastedRowsMax,
+        'x-expected': `a list of at most ${2 * pastedRowsMax} texts`,
+      }),
+    ),
   }),
   status: 200,
   answer: Type.Object({
@@ -89,7 +100,12 @@ export const readPastedQuotes = endpoint({
         ),
       }),
     ),
-    problem: nullable(Type.String({ description: 'Why no row could be parsed; null if rows were parsed' })),
+    problem: nullable(
+      Type.String({
+        description:
+          'Why no row could be parsed, which is also an error of each row; null if rows were parsed',
+      }),
+    ),
     understood: Type.Array(ImportNote, { description: 'How the rows were read, in sentences' }),
     rows: Type.Array(
       Type.Object({
@@ -104,7 +120,10 @@ export const readPastedQuotes = endpoint({
           Type.Object({
             column: nullable(column),
             detail: Type.String(),
-            suggestions: Type.Array(Type.String()),
+            suggestions: Type.Array(Type.String({ description: 'Another text for the cell' })),
+            is_unknown: Type.Boolean({
+              description: 'true if the value is only not known, and can be `confirmed`',
+            }),
           }),
           { description: 'The errors of the row; empty if the row can be quoted' },
         ),

@@ -23,7 +23,10 @@ export function howMany(count: number, noun: string): string {
 const were = (count: number) => (count === 1 ? 'was' : 'were')
 
 /** Adds rows that are left out. */
-export function addLeftOut(before: LeftOutLines, rows: readonly LeftOutRow[]): LeftOutLines {
+export function addLeftOut(
+  before: LeftOutLines,
+  rows: readonly Pick<LeftOutRow, 'why' | 'cells'>[],
+): LeftOutLines {
   if (rows.length === 0) return before
   const counts = { ...before.counts }
   for (const { why } of rows) counts[why]++
@@ -87,7 +90,11 @@ function headerNotes({ joined, header, headerRows }: TableFile): ImportNote[] {
   return [noteOf('header_joined', `${what} (lines ${lines}) are read together: ${names}.`)]
 }
 
-function linesNotes({ aboveHeader }: TableFile, { counts, remarks }: LeftOutLines): ImportNote[] {
+/** The lines that are left out, above the header and below it. */
+export function linesNotes(
+  { aboveHeader }: Pick<TableFile, 'aboveHeader'>,
+  { counts, remarks }: LeftOutLines,
+): ImportNote[] {
   const note = (count: number, what: string, texts: readonly string[] = []) => {
     if (count === 0) return []
     const shown = texts.length === 0 ? '' : `: ${texts.join(', ')}${texts.length < count ? ', …' : ''}`

@@ -57,17 +57,25 @@ const names = Object.fromEntries(pastedFields.map((field) => [quoteFieldOf(field
 export interface PastedColumns extends RowColumns {
   /** The basis that the name of a column of amounts states. */
   readonly bases: Readonly<Partial<Record<ImportFieldName, RateBasis>>>
+  /** Why the cells of a column cannot be read, by its position: its name says that they are not US or Canadian dollars per load. */
+  readonly faults: ReadonlyMap<number, string>
 }
 
-/**
- * The columns of pasted rows, for the reader of the rows of files. A problem if the name of a column says that its amounts are not US or
- * Canadian dollars per load.
- */
+/** The columns of pasted rows, for the reader of the rows of files. */
 export function pastedColumns(
   header: readonly string[],
   fields: readonly (PastedField | null)[],
-): PastedColumns | { readonly problem: string } {
-  const placed = fields.flatMap((field, at) => (field === null ? [] : [[quoteFieldOf(field), at] as const]))
+): PastedColumns {
+  const faults = new Map<number, string>()
+  const placed = fields.flatMap((field, at) => {
+    if (field === null) return []
+    const read = quoteFieldOf(field)
+    const fault = amountFields.has(read) ? headerFault(header[at] ?? '') : null
+    if (fault === null) return [[read, at] as const]
+    const name = quoted(header[at] ?? '')
+    faults.set(at, `The column ${name} ${fault}. Convert its amounts, or leave the column out`)
+    return []
+  })
   const named = placed.flatMap(([field, at]) =>
     amountFields.has(field) ? [[field, header[at] ?? ''] as const] : [],
   )
@@ -78,11 +86,6 @@ export function pastedColumns(
         return value == null ? [] : [[field, value]]
       }),
     ) as Partial<Record<ImportFieldName, Value>>
-  for (const [, name] of named) {
-    const fault = headerFault(name)
-    if (fault === null) continue
-    return { problem: `The column ${quoted(name)} ${fault}. Convert them, or leave the column out.` }
-  }
   return {
     positions: Object.fromEntries(placed),
     names,
@@ -90,6 +93,7 @@ export function pastedColumns(
     currencies: ofNames((name) => headerTerms(name).currencies.find(isStored)),
     bases: ofNames((name) => headerTerms(name).basis),
     words: {},
+    faults,
     width: fields.length,
   }
 }

@@ -99,8 +99,9 @@ describe('without a header line', () => {
 
   test('rows without two places are not interpreted', () => {
     expect(pasted('hello\tworld').problem).toMatch(/cannot tell which columns are the pickup/)
+    // Their cells stay, so that a person can choose the columns.
     expect(pasted('Dallas, TX\t2150')).toMatchObject({
-      rows: [],
+      rows: [{ cells: ['Dallas, TX', '2150'], quote: {}, errors: [{ column: null }] }],
       problem: expect.any(String),
     })
   })
@@ -140,7 +141,12 @@ describe('with a header line', () => {
   test('a rate below "Equipment" is an error', () => {
     const [row] = pasted('Origin\tDestination\tEquipment\nDallas, TX\tAtlanta, GA\t2150').rows
     expect(row?.errors).toEqual([
-      { column: 3, detail: expect.stringContaining('2150 looks like a rate'), suggestions: [] },
+      {
+        column: 3,
+        detail: expect.stringContaining('2150 looks like a rate'),
+        suggestions: ['V', 'R', 'F'],
+        is_unknown: false,
+      },
     ])
   })
 })
@@ -331,4 +337,147 @@ test('a pickup day may have the name of its month, and lack its year: it is the 
     '2027-01-05',
     '2026-09-01',
   ])
+})
+
+describe('cells as people write them', () => {
+  const head = 'Origin\tDestination\tEquipment\tRate\tPickup Date\n'
+  const cell = (rate: string, pickup = '') =>
+    pasted(`${head}Dallas, TX\tAtlanta, GA\tV\t${rate}\t${pickup}`).rows[0]
+
+  test.each([
+    ['2k', { quoted_rate: 2000 }],
+    ['$2.1K', { quoted_rate: 2100 }],
+    ['2,35k CAD', { quoted_rate: 2350, quoted_currency: 'CAD' }],
+    ['2,350 CAD', { quoted_rate: 2350, quoted_currency: 'CAD' }],
+    ['1500 + fsc', { quoted_rate: 1500, quoted_basis: 'linehaul' }],
+    ['1,500 + $350 fuel', { quoted_rate: 1500, quoted_basis: 'linehaul', quoted_fuel: 350 }],
+    ['1850 all in', { quoted_rate: 1850, quoted_basis: 'all_in' }],
+  ])('the rate %s', (rate, quote) => {
+    expect(cell(rate)).toMatchObject({ quote, errors: [] })
+  })
+
+  test('a cell that is read in another form is noted', () => {
+    expect(cell('1.5k + fsc', 'tomorrow')?.notes).toEqual([
+      '"1.5k + fsc" is read as 1500 linehaul.',
+      '"tomorrow" is read as 2026-11-26.',
+    ])
+  })
+
+  test('what a cell says must agree with the name of its column', () => {
+    const [row] = pasted('Origin\tDestination\tAll In Rate\nDallas, TX\tAtlanta, GA\t1500 + fsc').rows
+    expect(row?.errors).toMatchObject([
+      { column: 3, detail: expect.stringContaining('linehaul by its cell') },
+    ])
+  })
+
+  test.each(['tomrow', 'ASAP', '31/31/2026'])('the day %s is asked about', (day) => {
+    expect(cell('2000', day)?.errors).toMatchObject([
+      { column: 5, suggestions: ['2026-11-25', '2026-11-26'] },
+    ])
+  })
+
+  test('a weekday is the next one, or the one a week later', () => {
+    expect(cell('2000', 'Fri')?.errors[0]?.suggestions).toEqual(['2026-11-27', '2026-12-04'])
+  })
+
+  test('tomorrow is that of the brokerage', () => {
+    const at = { timeZone: 'America/Los_Angeles', order: 'month_first', chosen: null } as const
+    const { rows } = pasted(`${head}Dallas, TX\tAtlanta, GA\tV\t2000\ttomorrow`, { dates: at })
+    expect(rows[0]?.quote.pickup_date).toBe('2026-11-25')
+  })
+
+  test('a city without its state is asked about', () => {
+    const [row] = pasted('Kansas City\tDallas\tV\t2k\nHouston\tAtlanta, GA\tV\t1900').rows
+    expect(row?.errors[0]?.suggestions).toEqual(
+      expect.arrayContaining(['Kansas City, MO', 'Kansas City, KS']),
+    )
+    expect(row?.errors[1]?.suggestions[0]).toBe('Dallas, TX')
+  })
+
+  test('dates in two orders are errors of single rows', () => {
+    const { problem, understood, rows } = pasted(
+      `${head}${['3/25/2026', '25/3/2026'].map((day) => `Dallas, TX\tAtlanta, GA\tV\t2000\t${day}`).join('\n')}`,
+    )
+    expect(problem).toBeNull()
+    expect(understood[0]?.detail).toMatch(/must all be day first, or all be month first/)
+    expect(rows).toMatchObject([
+      { errors: [], quote: { pickup_date: '2026-03-25' } },
+      { errors: [{ column: 5, suggestions: ['2026-03-25'] }] },
+    ])
+  })
+})
+
+describe('a value that is not known', () => {
+  const text = 'Origin\tDestination\tEquipment\tRate\nChicgo, IL\tAtlanta, GA\tReefr\t2150'
+
+  test('is asked about, with its near ones', () => {
+    expect(pasted(text).rows).toMatchObject([
+      {
+        errors: [
+          { column: 1, is_unknown: true, suggestions: expect.arrayContaining(['Chicago, IL']) },
+          { column: 3, is_unknown: true, suggestions: ['R', 'V', 'F'] },
+        ],
+      },
+    ])
+  })
+
+  test('stays as it is when a person confirmed it', () => {
+    expect(pasted(text, { confirmed: ['Chicgo, IL', 'Reefr'] }).rows).toMatchObject([
+      { errors: [], quote: { origin: 'Chicgo, IL', equipment: 'REEFR' } },
+    ])
+  })
+
+  test('is an own code of equipment if no known one is near', () => {
+    expect(lanes('Origin\tDestination\tEquipment\nDallas, TX\tAtlanta, GA\tTARPED')).toEqual([
+      'Dallas, TX | Atlanta, GA | TARPED |  | ',
+    ])
+  })
+})
+
+test('totals and repeated headers are left out, and counted', () => {
+  const head = 'Origin\tDestination\tRate'
+  const row = 'Dallas, TX\tAtlanta, GA\t2150'
+  const { rows, understood } = pasted([head, row, head, row, 'Total\t\t$4,300'].join('\n'))
+  expect(rows.map(({ errors }) => errors)).toEqual([[], []])
+  expect(understood.map(({ detail }) => detail)).toEqual([
+    '1 line with a total was left out.',
+    '1 line with the header again was left out.',
+  ])
+})
+
+describe('a header without one known word', () => {
+  const text = 'Von\tNach\tArt\tPreis\nDallas, TX\tAtlanta, GA\tV\t2150\nReno, NV\tBoise, ID\tR\t1500'
+
+  test('is the names of columns that are found by their cells', () => {
+    expect(pasted(text).columns).toEqual([
+      { column: 1, name: 'Von', field: 'origin' },
+      { column: 2, name: 'Nach', field: 'destination' },
+      { column: 3, name: 'Art', field: 'equipment' },
+      { column: 4, name: 'Preis', field: 'quoted_rate' },
+    ])
+  })
+
+  test('the columns can be chosen', () => {
+    const chosen = [{ column: 4, field: 'estimated_cost' as const }]
+    expect(pasted(text, { chosen }).rows[0]?.quote).toMatchObject({ estimated_cost: 2150 })
+    const places = (['origin', 'destination'] as const).map((field, at) => ({ column: at + 1, field }))
+    expect(pasted('Xyz\tAbc', { chosen: places }).problem).toBeNull()
+  })
+
+  test('a person can say whether there is one', () => {
+    expect(pasted(text, { hasHeader: false }).rows).toHaveLength(3)
+    expect(pasted('Dallas, TX\tReno, NV\nDallas, TX\tReno, NV', { hasHeader: true }).header).toBe(
+      'Dallas, TX\tReno, NV',
+    )
+  })
+
+  test('a row with mistakes is no header', () => {
+    expect(pasted('Houston\tDallas\tVan\tcheap\nDallas, TX\tAtlanta, GA\tV\t2150').header).toBeNull()
+  })
+})
+
+test('a column in another currency is an error of its cells, until it is left out', () => {
+  const text = 'Origin\tDestination\tRate (€)\nDallas, TX\tAtlanta, GA\t2150\nReno, NV\tBoise, ID\t'
+  expect(pasted(text).rows.map(({ errors }) => errors.map(({ column }) => column))).toEqual([[3], []])
+  expect(pasted(text, { chosen: [{ column: 3, field: null }] }).rows[0]?.errors).toEqual([])
 })

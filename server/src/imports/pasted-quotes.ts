@@ -3,9 +3,10 @@ import { pastedColumnsMax, pastedRowsMax, unknownPlacesLookedUpMax } from '#cont
 import { equipmentCode, knownEquipment } from '#engine/equipment.ts'
 import { modeOfWord } from '#engine/load-mode.ts'
 import { LocalClock } from '#engine/local-clock.ts'
-import { readState } from '#engine/place.ts'
+import { foldCity, readState } from '#engine/place.ts'
 import type { RateBasis } from '#engine/rate-basis.ts'
 import type { Steps } from '#engine/steps.ts'
+import { placesNamed } from '#geography/gazetteer.ts'
 import { nearestSpellings } from '#geography/nearest-spellings.ts'
 import { readAnyPlace, readPlaceParts } from '#geography/read-place.ts'
 import {
@@ -25,9 +26,11 @@ import {
   statedAmount,
   utcDates,
 } from '../csv/index.ts'
-import { textRows } from '../tables/index.ts'
+import { leftOutOf, textRows } from '../tables/index.ts'
 import { type DateSettings, orderNote } from './file-dates.ts'
+import { addLeftOut, linesNotes, noneLeftOut } from './import-notes.ts'
 import { knownCells } from './known-cells.ts'
+import { isDayWord, NamedDays, writtenAmount } from './pasted-cells.ts'
 import { type PastedField, pastedColumns, pastedFieldOf } from './pasted-names.ts'
 import { type PastedAnswer, type PastedRow, pastedRow, stateWithZip } from './pasted-rows.ts'
 
@@ -40,6 +43,13 @@ function isState(cell: string): boolean {
 }
 
 const isPlace = (cell: string) => 'value' in readAnyPlace(cell)
+/** Whether a cell is the name of a city without its state. Short names may be codes, and Van is an equipment. */
+const isCityAlone = (cell: string) =>
+  cell.length > 3 &&
+  cell.length < 40 &&
+  !isEquipment(cell) &&
+  (/\d/.test(cell) ? false : placesNamed(foldCity(cell)).length > 0)
+const isPlaceOrCity = (cell: string) => isPlace(cell) || isCityAlone(cell)
 /** Whether a place includes its state. Then the next column is not its state. */
 const isWholePlace = (cell: string) =>
   isPlace(cell) && (/[,\d]/.test(cell) || isState(cell.split(' ').slice(1).at(-1) ?? ''))
@@ -51,11 +61,12 @@ const isKnownZip = (cell: string) => isZip(cell) && (isPlace(cell) || !/^\d/.tes
  * a sign may be an id.
  */
 const isDate = (cell: string) =>
-  !/^\d+$/.test(cell) &&
-  dateOrders.some(
-    (order) => 'value' in (/[a-z]/i.test(cell) ? readDayNear(cell, 0, order) : readDay(cell, order)),
-  )
-const isMoney = (cell: string) => 'value' in readMoney(statedAmount(cell).text || '1')
+  isDayWord(cell) ||
+  (!/^\d+$/.test(cell) &&
+    dateOrders.some(
+      (order) => 'value' in (/[a-z]/i.test(cell) ? readDayNear(cell, 0, order) : readDay(cell, order)),
+    ))
+const isMoney = (cell: string) => 'value' in readMoney(statedAmount(writtenAmount(cell).text).text || '1')
 const isEquipment = (cell: string) => knownEquipment(cell) !== null
 const isWord = (cell: string) => /\p{L}/u.test(cell)
 
@@ -165,7 +176,7 @@ function* walkColumns(cells: Cells, hasStateColumns: boolean): Steps<(Field | nu
       take(at, end)
       take(++at, `${end}_state`)
       if (yield* cells.isZipOf(at + 1, { city: at - 1, state: at })) take(++at, `${end}_zip`)
-    } else if (end !== undefined && (yield* cells.mostly(at, isPlace))) {
+    } else if (end !== undefined && (yield* cells.mostly(at, isPlaceOrCity))) {
       take(at, end)
       if (!(yield* cells.mostly(at, isZip)) && (yield* cells.isZipOf(at + 1, { city: at })))
         take(++at, `${end}_zip`)
@@ -228,6 +239,39 @@ function isHeader(cells: readonly string[]): boolean {
   return names.length >= 2 && names.length * 2 >= filled.length && !filled.some((cell) => /\d{3}/.test(cell))
 }
 
+const inDigits: ReadonlySet<Field | null> = new Set(['quoted_rate', 'estimated_cost', 'pickup_date'])
+const inFirstRow: typeof fitting = {
+  ...fitting,
+  origin: isPlaceOrCity,
+  destination: isPlaceOrCity,
+  equipment: isEquipment,
+}
+
+/**
+ * Whether the first line is a header of unknown words, such as one in another language: it has no digits, its words are above amounts or
+ * days, and none of them is a value of its column.
+ */
+function* isOtherHeader([first, ...rest]: readonly Line[]): Steps<boolean> {
+  if (first === undefined || rest.length === 0 || first.cells.some((cell) => /\d/.test(cell))) return false
+  const fields = yield* fieldsByContent(new Cells(rest.map(({ cells }) => cells)))
+  const named = first.cells.flatMap((cell, at) => (cell === '' ? [] : [{ cell, field: fields[at] ?? null }]))
+  return (
+    named.some(({ field }) => inDigits.has(field)) &&
+    !named.some(({ cell, field }) => field !== null && inFirstRow[field]?.(cell) === true)
+  )
+}
+
+/** The fields by the names of columns; if these do not name both places, also by the cells. */
+function* fieldsOf(names: readonly string[] | null, cells: Cells): Steps<(Field | null)[]> {
+  const byName = names === null ? [] : yield* fieldsByName(names, cells)
+  if (hasEnds(byName)) return byName
+  const byContent = yield* fieldsByContent(cells)
+  return Array.from({ length: Math.max(byName.length, byContent.length) }, (_, at) => {
+    const field = byContent[at] ?? null
+    return byName[at] ?? (byName.includes(field) ? null : field)
+  })
+}
+
 /**
  * Places with similar names, for the first wrong places of a text. Each different place is looked up once, after the rows are
  * read and in steps, because a look-up takes milliseconds.
@@ -251,24 +295,31 @@ class Spellings {
 }
 
 const noPlaces =
-  'We cannot tell which columns are the pickup and the delivery. Put a line of column names above the rows, such as Origin, Destination, Equipment, Rate.'
+  'We cannot tell which columns are the pickup and the delivery. Choose the columns of the origin and the destination.'
 
 /** How the brokerage writes dates, and the order of day and month that a person chose for these rows. */
 interface PastedDates extends DateSettings {
   readonly chosen: DateOrder | null
 }
 
-/** How the column of pickup days is read, or why it cannot be read. */
+/** How the column of pickup days is read. Where its dates contradict each other, those in the other order are errors of their rows. */
 function pickupDates(
   rows: readonly Line[],
   { name, at }: { readonly name: string; readonly at: number },
   { chosen, order, timeZone }: PastedDates,
-): ReturnType<typeof dateColumns> | { readonly problem: string } {
+) {
   const seen = noDates()
   for (const { cells, line } of rows) seeDate(seen, cells[at] ?? '', line)
   const conflict = orderConflict(name, seen)
-  if (conflict !== null) return { problem: conflict.detail }
-  return dateColumns([{ name, seen }], { chosen, setting: order }, new LocalClock(timeZone))
+  const shown = conflict === null ? seen : { ...seen, month_first: null, day_first: null }
+  const clock = new LocalClock(timeZone)
+  const { readers, notes } = dateColumns([{ name, seen: shown }], { chosen, setting: order }, clock)
+  const note = { code: 'date_order' as const, column: name, detail: conflict?.detail ?? '', choices: [] }
+  return {
+    reader: readers[0] ?? utcDates,
+    notes: [...(conflict === null ? [] : [note]), ...notes.map(orderNote)],
+    clock,
+  }
 }
 
 /** How pasted rows are read. */
@@ -280,6 +331,10 @@ export interface PasteReading {
   readonly dates: PastedDates
   /** Columns whose field a person chose, from 1. */
   readonly chosen?: readonly { readonly column: number; readonly field: PastedField | null }[]
+  /** Whether the first line is the header; null if it is to be recognized. */
+  readonly hasHeader?: boolean | null
+  /** Cells that a person confirmed although their place or equipment is not known. */
+  readonly confirmed?: readonly string[]
 }
 
 /**
@@ -290,31 +345,16 @@ export interface PasteReading {
  *
  * @example finished(readPasted('Dallas TX 75201\tATL\t2150', { now, assumed, dates })).rows[0]?.quote.quoted_rate // 2150
  */
-export function* readPasted(
-  text: string,
-  { now, assumed, dates: written, chosen = [] }: PasteReading,
-): Steps<Pasted> {
-  const { lines, isComma } = linesOf(text)
-  const names = lines[0]?.cells ?? []
-  const hasHeader = isHeader(names)
-  const body = hasHeader ? lines.slice(1) : lines
-  // When a row has as many cells as there are names, every cell is in its place.
-  const rows = body.map(({ line, cells }) => ({
-    line,
-    cells: isComma && (!hasHeader || cells.length > names.length) ? withWholeAmounts(cells) : cells,
-  }))
-  const cells = new Cells(rows.slice(0, pastedRowsMax).map((row) => row.cells))
-  const answer = (
-    fields: readonly (Field | null)[],
-    problem: string | null,
-    { read = [], understood = [] }: { read?: PastedRow[]; understood?: Pasted['understood'] } = {},
-  ): Pasted => ({
-    header: hasHeader ? names.join('\t') : null,
+export function* readPasted(text: string, reading: PasteReading): Steps<Pasted> {
+  const table = yield* tableOf(text, reading.hasHeader ?? null)
+  const { names, rows, cells, leftOut } = table
+  const answer = (fields: readonly (Field | null)[], problem: string | null, read: PastedRow[] = []) => ({
+    header: names?.join('\t') ?? null,
     columns: fields
       .slice(0, pastedColumnsMax)
-      .map((field, at) => ({ column: at + 1, name: (hasHeader && names[at]) || null, field })),
+      .map((field, at) => ({ column: at + 1, name: names?.[at] || null, field })),
     problem,
-    understood,
+    understood: linesNotes({ aboveHeader: [] }, leftOut),
     rows: read,
   })
   if (rows.length > pastedRowsMax) {
@@ -324,28 +364,78 @@ export function* readPasted(
       `At most ${pastedRowsMax} rows are read at once; these are ${count}. Paste them in parts, or import a file of past quotes.`,
     )
   }
-  if (Math.max(cells.width, hasHeader ? names.length : 0) > pastedColumnsMax) {
+  if (Math.max(cells.width, names?.length ?? 0) > pastedColumnsMax) {
     return answer([], `Rows may have at most ${pastedColumnsMax} cells.`)
   }
-  const recognized = yield* hasHeader ? fieldsByName(names, cells) : fieldsByContent(cells)
-  const fields = withChosen(recognized, chosen)
-  if (rows.length > 0 && !hasEnds(fields)) return answer(fields, noPlaces)
-  const columns = pastedColumns(hasHeader ? names : [], fields)
-  if ('problem' in columns) return answer(fields, columns.problem)
+  const fields = withChosen(yield* fieldsOf(names, cells), reading.chosen ?? [])
+  if (rows.length > 0 && !hasEnds(fields)) {
+    const error = { column: null, detail: noPlaces.slice(0, -1), suggestions: [], is_unknown: false }
+    return answer(
+      fields,
+      noPlaces,
+      rows.map((row) => ({ ...row, cells: [...row.cells], quote: {}, errors: [error], notes: [] })),
+    )
+  }
+  const { read, notes } = yield* readRows(table, fields, reading)
+  const whole = answer(fields, null, read)
+  return { ...whole, understood: [...whole.understood, ...notes] }
+}
+
+/** The rows of a text, its header, and the lines that are no rows: totals, and the header again. */
+function* tableOf(text: string, hasHeader: boolean | null) {
+  const { lines, isComma } = linesOf(text)
+  const first = lines[0]?.cells ?? []
+  const isRecognized = isHeader(first) || (yield* isOtherHeader(lines.slice(0, pastedRowsMax)))
+  const names = (hasHeader ?? isRecognized) ? first : null
+  const header = { header: names ?? [], headerRows: names === null ? [] : [{ cells: names }] }
+  const body = (names === null ? lines : lines.slice(1)).map(({ line, cells }) => ({
+    line,
+    // When a row has as many cells as there are names, every cell is in its place.
+    cells: isComma && (names === null || cells.length > names.length) ? withWholeAmounts(cells) : cells,
+  }))
+  // A single text is a row with gaps, which a person can fill or leave out.
+  const whyOf = (row: Line) =>
+    [leftOutOf(row.cells, header)].find((why) => why === 'total' || why === 'header')
+  const rows = body.filter((row) => whyOf(row) === undefined)
+  const others = body.flatMap((row) => {
+    const why = whyOf(row)
+    return why === undefined ? [] : [{ ...row, why }]
+  })
+  return {
+    names,
+    rows,
+    cells: new Cells(rows.slice(0, pastedRowsMax).map((row) => row.cells)),
+    leftOut: addLeftOut(noneLeftOut, others),
+  }
+}
+
+/** Reads each row by the fields of its columns. */
+function* readRows(
+  { names, rows }: { readonly names: readonly string[] | null; readonly rows: readonly Line[] },
+  fields: readonly (Field | null)[],
+  { now, assumed, dates: written, confirmed = [] }: PasteReading,
+) {
   const pickupAt = fields.indexOf('pickup_date')
-  const dates = pickupDates(rows, { name: (hasHeader && names[pickupAt]) || 'Pickup', at: pickupAt }, written)
-  if ('problem' in dates) return answer(fields, dates.problem)
-  const [reader = utcDates] = dates.readers
+  const pickup = { name: names?.[pickupAt] || 'Pickup', at: pickupAt }
+  const { reader, notes, clock } = pickupDates(rows, pickup, written)
   const spellings = new Spellings()
-  const known = knownCells()
-  const context = { columns, known, assumed, now, dates: reader, suggestionsFor: spellings.of }
+  const context = {
+    columns: pastedColumns(names ?? [], fields),
+    known: knownCells(),
+    assumed,
+    now,
+    dates: reader,
+    days: new NamedDays(now, clock),
+    confirmed: new Set(confirmed),
+    suggestionsFor: spellings.of,
+  }
   const read: PastedRow[] = []
   for (const row of rows) {
     read.push(pastedRow(row, context))
     yield
   }
   yield* spellings.lookUp()
-  return answer(fields, null, { read, understood: dates.notes.map(orderNote) })
+  return { read, notes }
 }
 
 /** The recognized fields with those that a person chose. A field has one column, so the recognized one gives way. */

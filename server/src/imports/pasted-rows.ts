@@ -4,7 +4,7 @@ import { repeatedStop, stopsOf } from '#engine/load-stops.ts'
 import { centsFromDollars, dollarsFromCents, formatDollars } from '#engine/money.ts'
 import { isAmountUnit, quoteFieldsOf, quoteTable } from '#engine/quote-fields.ts'
 import { basisWords, type Currency, comparableCents, type RateBasis } from '#engine/rate-basis.ts'
-import { placeName, readPlaceParts } from '#geography/read-place.ts'
+import { placeName, readAnyPlace, readPlaceParts } from '#geography/read-place.ts'
 import {
   type Cell,
   type DateReader,
@@ -12,11 +12,14 @@ import {
   quoteCells,
   quoted,
   readBasis,
+  readCell,
   readCurrency,
+  readDay,
   readSentCharges,
 } from '../csv/index.ts'
 import { interfaceDates } from './file-dates.ts'
 import type { KnownCells } from './known-cells.ts'
+import { type NamedDays, nearEquipment, type WrittenAmount, writtenAmount } from './pasted-cells.ts'
 import type { PastedColumns } from './pasted-names.ts'
 import { readStops } from './place-cells.ts'
 import { checkCurrencies, currencyOfAmount, type RowOfAmounts } from './row-currencies.ts'
@@ -26,6 +29,7 @@ export type PastedAnswer = AnswerOf<typeof readPastedQuotes>
 /** A row as it was read. The endpoint adds warnings, which need the brokerage's quotes. */
 export type PastedRow = Omit<PastedAnswer['rows'][number], 'warnings'>
 type PastedQuote = PastedRow['quote']
+type PastedError = PastedRow['errors'][number]
 
 export interface PastedContext {
   readonly columns: PastedColumns
@@ -36,6 +40,10 @@ export interface PastedContext {
   readonly now: number
   /** Reads the days of pickup. */
   readonly dates: DateReader
+  /** Days by their words, such as tomorrow. */
+  readonly days: NamedDays
+  /** Cells whose place or equipment is not known, and that a person confirmed. */
+  readonly confirmed: ReadonlySet<string>
   /** The places with a similar name, for an error. The list may be filled later. */
   readonly suggestionsFor: (place: string) => string[]
 }
@@ -46,6 +54,9 @@ const amounts = singleFields.flatMap((field) => {
   return isAmountUnit(unit) || unit === 'charges' ? sent : []
 })
 
+/** Other texts for a cell with an error, and whether its value is only not known. */
+type CellChoices = Map<number, Pick<PastedError, 'suggestions' | 'is_unknown'>>
+
 /**
  * Reads the cells of a pasted row as a quote of a request: with the basis, the charges and the currency that were pasted. Only an
  * estimated cost on another basis than the rate is converted, by the row's own charges, because a quote has one basis.
@@ -54,12 +65,32 @@ export function pastedRow(
   { line, cells }: { readonly line: number; readonly cells: readonly string[] },
   context: PastedContext,
 ): PastedRow {
-  const { columns, known, assumed, now, dates, suggestionsFor } = context
-  const row = new RowReader(cells, {
+  const { columns, known, assumed, now, dates } = context
+  const said = meanings(cells, context)
+  const row = new RowReader(said.cells, {
     columns,
     known,
     dates: { ...interfaceDates, day: (_, text) => dates.dayNear(text, now) },
   })
+  const quote = singleValues(row, now)
+  settleBasis(quote, row, { columns, written: said.amounts.get('quoted_rate') })
+  settleCurrency(quote, row)
+  const choices: CellChoices = new Map()
+  for (const end of ['origin', 'destination'] as const) {
+    const place = endOf(end, row, { ...context, cells, choices })
+    if (place !== null) quote[end] = place
+  }
+  checkStops(quote, row, { ...context, cells, choices })
+  checkEquipment(quote, row, { ...context, cells, choices })
+  const named = said.amounts.get('estimated_cost')?.basis ?? columns.bases.estimated_cost ?? null
+  const { cost, note } = costOnBasis(quote, row, { named, assumed })
+  if (cost !== null) quote.estimated_cost = dollarsFromCents(cost)
+  const errors = errorsOf(row, cells, { ...context, choices })
+  return { line, cells: [...cells], quote, errors, notes: [...said.notes, ...(note === null ? [] : [note])] }
+}
+
+/** The values of a row with one field each, as they are sent. */
+function singleValues(row: RowReader, now: number): Record<string, unknown> {
   const quote: Record<string, unknown> = {}
   for (const field of singleFields) {
     const { sent, unit } = quoteTable[field]
@@ -73,32 +104,115 @@ export function pastedRow(
         ? stopsOf(String(read))
         : read
   }
-  const ofRate = columns.bases.quoted_rate
-  if (quote.quoted_basis === undefined && quote.quoted_rate !== undefined && ofRate !== undefined) {
-    quote.quoted_basis = ofRate
+  return quote
+}
+
+/**
+ * The cells of a row in the form of a file: amounts such as `2k` and `1500 + fsc`, and days such as tomorrow. Charges beside another
+ * amount than the rate stay, and are an error of their cell.
+ */
+function meanings(cells: readonly string[], { columns, days }: PastedContext) {
+  const meant = [...cells]
+  const said = new Map<string, WrittenAmount>()
+  const notes: string[] = []
+  const read = (field: ImportFieldName, reader: (cell: string) => { text: string; more?: string }) => {
+    const at = columns.positions[field]
+    const cell = at === undefined ? '' : (cells[at] ?? '')
+    const { text, more = '' } = reader(cell)
+    if (at === undefined || text === cell) return
+    meant[at] = text
+    notes.push(`${quoted(cell)} is read as ${text}${more}.`)
   }
-  settleCurrency(quote, row)
-  const suggestions = new Map<number, string[]>()
-  for (const end of ['origin', 'destination'] as const) {
-    const place = endOf(end, row, (at, meant) =>
-      suggestions.set(columns.positions[at] ?? -1, suggestionsFor(meant)),
-    )
-    if (place !== null) quote[end] = place
+  for (const field of amounts) {
+    read(field, (cell) => {
+      const written = writtenAmount(cell)
+      const { basis, fuel } = written
+      const isOfRate = field === 'quoted_rate' || (field === 'estimated_cost' && fuel === null)
+      if (basis !== null && !isOfRate) return { text: cell }
+      said.set(field, written)
+      const charge = fuel === null ? '' : `, and ${fuel} fuel charge`
+      return { text: written.text, more: basis === null ? '' : ` ${basisWords[basis]}${charge}` }
+    })
   }
-  checkStops(quote, row)
-  const { cost, note } = costOnBasis(quote, row, { named: columns.bases.estimated_cost ?? null, assumed })
-  if (cost !== null) quote.estimated_cost = dollarsFromCents(cost)
-  const errors = row.placedErrors.map(({ position, detail }) => ({
-    column: position < columns.width ? position + 1 : null,
-    detail: detail.slice(0, -1),
-    suggestions: suggestions.get(position) ?? [],
-  }))
+  read('pickup_date', (cell) => ({ text: days.of(cell) }))
+  return { cells: meant, amounts: said, notes }
+}
+
+/** Sets the basis and the fuel charge that the cell of the rate states, else the basis that the name of its column states. */
+function settleBasis(
+  quote: Record<string, unknown>,
+  row: RowReader,
+  { columns, written }: { readonly columns: PastedColumns; readonly written: WrittenAmount | undefined },
+): void {
+  if (quote.quoted_rate === undefined) return
+  const { basis = null, fuel = null } = written ?? {}
+  const stated = (quote.quoted_basis ?? columns.bases.quoted_rate) as RateBasis | undefined
+  if (basis !== null && stated !== undefined && basis !== stated) {
+    row.wrong('quoted_rate', `is ${basisWords[basis]} by its cell and ${basisWords[stated]} by its column`)
+    return
+  }
+  if (basis !== null || stated !== undefined) quote.quoted_basis = basis ?? stated
+  if (fuel === null) return
+  const charge = readCell(fuel, quoteCells.charge)
+  if ('wrong' in charge) row.wrong('quoted_rate', `must have a fuel charge that is ${charge.wrong}`)
+  else if (quote.quoted_fuel === undefined) quote.quoted_fuel = dollarsFromCents(charge.value)
+  else row.wrong('quoted_rate', 'has a fuel charge, and the column of fuel charges has another one')
+}
+
+const leastEquipment = ['V', 'R', 'F']
+
+/** Adds an error for equipment that is nearly a known one, unless it was confirmed, and the choices for equipment that cannot be read. */
+function checkEquipment(
+  quote: Record<string, unknown>,
+  row: RowReader,
+  { columns, confirmed, cells, choices }: RowChecks,
+): void {
+  const at = columns.positions.equipment
+  const cell = at === undefined ? '' : (cells[at] ?? '')
+  if (at === undefined || cell === '') return
+  const near = nearEquipment(cell)
+  const isRead = quote.equipment !== undefined
+  if (isRead && (near === null || confirmed.has(cell))) return
+  const suggestions =
+    near === null ? leastEquipment : [near, ...leastEquipment.filter((code) => code !== near)]
+  choices.set(at, { suggestions, is_unknown: isRead })
+  if (!isRead) return
+  row.wrong('equipment', `${quoted(cell)} is not known`)
+  delete quote.equipment
+}
+
+/** The errors of a row, each with the choices for its cell. */
+function errorsOf(
+  row: RowReader,
+  cells: readonly string[],
+  { columns, dates, days, choices }: PastedContext & { readonly choices: CellChoices },
+): PastedError[] {
+  const without = { suggestions: [], is_unknown: false }
+  const errors = row.placedErrors.map(({ position, detail }): PastedError => {
+    const isPickup = position === columns.positions.pickup_date
+    return {
+      column: position < columns.width ? position + 1 : null,
+      detail: detail.slice(0, -1),
+      ...(isPickup
+        ? { suggestions: daysNear(cells[position] ?? '', { dates, days }), is_unknown: false }
+        : (choices.get(position) ?? without)),
+    }
+  })
+  for (const [position, detail] of columns.faults) {
+    if ((cells[position] ?? '') !== '') errors.push({ column: position + 1, detail, ...without })
+  }
   const extra = cells.slice(columns.width).find((text) => text !== '')
   if (extra !== undefined) {
     const detail = `The row has ${cells.length} cells for ${columns.width} columns, from ${quoted(extra)} on`
-    errors.push({ column: null, detail, suggestions: [] })
+    errors.push({ column: null, detail, ...without })
   }
-  return { line, cells: [...cells], quote, errors, notes: note === null ? [] : [note] }
+  return errors
+}
+
+/** The days that a cell may mean: that of the other order of day and month, else days near today. */
+function daysNear(cell: string, { dates, days }: Pick<PastedContext, 'dates' | 'days'>): string[] {
+  const other = readDay(cell, dates.order === 'day_first' ? 'month_first' : 'day_first')
+  return 'value' in other ? [other.value] : days.near(cell)
 }
 
 /**
@@ -136,8 +250,28 @@ function settleCurrency(quote: Record<string, unknown>, row: RowReader): void {
   checkCurrencies(compared, others, { name: hasRate ? 'the rate' : 'the row', currency })
 }
 
-/** Adds an error if a stop is on the route twice. */
-function checkStops({ origin, destination, stops = [] }: PastedQuote, row: RowReader): void {
+/** A row with its cells as they were pasted, and the choices for cells with errors. */
+interface RowChecks extends PastedContext {
+  readonly cells: readonly string[]
+  readonly choices: CellChoices
+}
+
+/** Adds an error if a stop is not known, unless it was confirmed, or is on the route twice. */
+function checkStops(
+  { origin, destination, stops = [] }: PastedQuote,
+  row: RowReader,
+  { columns, known, confirmed, cells, choices }: RowChecks,
+): void {
+  const at = columns.positions.stops ?? -1
+  const unknown = stops.find((stop) => {
+    const place = readAnyPlace(stop)
+    return 'value' in place && known.locate(place.value) === null
+  })
+  if (unknown !== undefined && !confirmed.has(cells[at] ?? '')) {
+    choices.set(at, { suggestions: [], is_unknown: true })
+    row.wrong('stops', `have ${quoted(unknown)}, which is not a known place`)
+    return
+  }
   if (stops.length === 0 || origin === undefined || destination === undefined) return
   const again = repeatedStop([origin, ...stops, destination])
   const twice = again === null ? undefined : stops[again]
@@ -185,11 +319,11 @@ export function stateWithZip(cell: string): { readonly state: string; readonly z
   return { state, zip }
 }
 
-/** The name of one end of the lane; null if it is missing or wrong, which adds an error. */
+/** The name of one end of the lane; null if it is missing, wrong, or not known and not confirmed, which adds an error. */
 function endOf(
   end: 'origin' | 'destination',
   row: RowReader,
-  suggest: (at: ImportFieldName, place: string) => void,
+  { columns, known, confirmed, suggestionsFor, cells, choices }: RowChecks,
 ): string | null {
   const [city, state, zip] = [row.text(end), row.text(`${end}_state`), row.text(`${end}_zip`)]
   const said = [city, state, zip].filter((part) => part !== null)
@@ -199,9 +333,17 @@ function endOf(
   }
   const parts = state === null ? null : stateWithZip(state)
   const read = readPlaceParts({ city, state: parts?.state ?? null, zip: parts?.zip ?? zip })
-  if ('value' in read) return placeName(read.value)
   const at = city === null && zip !== null ? (`${end}_zip` as const) : end
-  suggest(at, city ?? said.join(' '))
+  const position = columns.positions[at] ?? -1
+  if ('value' in read) {
+    const located = known.locate(read.value)
+    const name = placeName(read.value, located)
+    if (located !== null || confirmed.has(cells[position] ?? '')) return name
+    choices.set(position, { suggestions: suggestionsFor(name), is_unknown: true })
+    row.wrong(at, `${quoted(name)} is not a known place`)
+    return null
+  }
+  choices.set(position, { suggestions: suggestionsFor(city ?? said.join(' ')), is_unknown: false })
   row.wrong(at, `must be ${read.wrong}; it is ${quoted(said.join(', '))}`)
   return null
 }

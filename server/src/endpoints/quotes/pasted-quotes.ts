@@ -17,9 +17,16 @@ export const pastedQuotesEndpoint = serve(readPastedQuotes, async ({ body, calle
   const settings = await parts.database.inTenant(tenant, (transaction) =>
     people.fileDefaultsOf(transaction, tenant),
   )
-  const { text, columns = [], dates: order = null } = body
+  const { text, columns = [], dates: order = null, confirmed = [], has_header: hasHeader = null } = body
   const chosen = columns.map(({ column, field = null }) => ({ column, field }))
-  const reading = { ...settings, dates: { ...settings.dates, chosen: order }, now, chosen }
+  const reading = {
+    ...settings,
+    dates: { ...settings.dates, chosen: order },
+    now,
+    chosen,
+    confirmed,
+    hasHeader,
+  }
   const pasted = await yieldBetweenSteps(readPasted(text, reading))
   const pricing = pasted.rows.length === 0 ? null : await pricingOf(parts, tenant, now)
   const columnOf = (field: string) => pasted.columns.find((column) => column.field === field)?.column ?? null
@@ -55,6 +62,7 @@ async function checkedRow(
       column: columnOf((pointer ?? '').slice(1)),
       detail: detail.replace(/\.$/, ''),
       suggestions: [...suggestions],
+      is_unknown: false,
     }))
     return { ...row, errors: wrong, warnings: [] }
   }
