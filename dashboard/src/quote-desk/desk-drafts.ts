@@ -12,7 +12,7 @@ interface SavedDraft {
 }
 
 /** The maximum number of drafts, more than a person remembers. Beyond it, the oldest draft is dropped. */
-const draftsMax = 8
+export const draftsMax = 8
 
 const one = (draft: Draft): Drafts => ({ all: [{ id: 1, draft }], openId: 1 })
 

@@ -1,124 +1,149 @@
+import { Button, Group, Modal, Stack, Text, Textarea } from '@mantine/core'
+import { type KeyboardEvent, useRef, useState } from 'react'
+import { pastedLengthMax } from '#contract/limits.ts'
+import { counted, Failed, Understood } from '../shared-ui/index.ts'
 import {
-  Button,
-  Group,
-  Modal,
-  NativeSelect,
-  Stack,
-  Text,
-  Textarea,
-  TextInput,
-  UnstyledButton,
-} from '@mantine/core'
-import { type RefObject, useLayoutEffect, useRef, useState } from 'react'
-import { pastedLengthMax, quotesPerRequestMax } from '#contract/limits.ts'
-import {
-  counted,
-  DataTable,
-  dollars,
-  equipmentName,
-  Failed,
-  sentTerms,
-  Understood,
-} from '../shared-ui/index.ts'
-import type { DeskQuote } from './desk-draft.ts'
-import {
-  byCustomer,
-  columnName,
-  fieldNames,
+  type CellAt,
   noChoices,
-  type PasteChoices,
   type PastedRow,
-  quoteOf,
+  type PastePart,
   type ReadPaste,
-  textOf,
+  splitByCustomer,
   usePaste,
 } from './desk-paste.ts'
+import { nextWrong, PasteGrid } from './desk-paste-grid.tsx'
 
 const instructions =
   'Copy rows from a spreadsheet and paste them here, with or without a header row. A place can be a city and state in one column or two, a ZIP code, or an airport code.'
-const previewed = 200
-const errorsShown = 12
 
-/**
- * Adds rows from a spreadsheet to the desk. The dialog first shows how each column and each row was read, and the errors
- * of each row, which can be corrected in place. Rows with an error, and rows for another customer, stay in the dialog.
- */
-export function PasteDialog({
-  text,
-  room,
-  customer,
-  onText,
-  onAdd,
-  onClose,
-}: {
+interface PasteProps {
   /** The pasted text; null while the dialog is closed. */
   text: string | null
   /** The number of quotes that the request still has room for. */
   room: number
+  /** The number of drafts that can be added beside the request. */
+  draftsRoom: number
   /** The customer of the request; empty when none is entered. */
   customer: string
   onText: (text: string) => void
-  /** `customer` is the customer that the rows name, or null. */
-  onAdd: (quotes: readonly Omit<DeskQuote, 'id'>[], customer: string | null) => void
+  /** The first part is for the open request; each other one becomes a draft. `closes` is false if rows stay in the dialog. */
+  onAdd: (parts: readonly PastePart[], closes: boolean) => void
   onClose: () => void
-}) {
+}
+
+/** What was pasted, how it was read, and what a person chose. */
+function usePastedRows({ text, room, draftsRoom, customer, onText, onAdd, onClose }: PasteProps) {
   const [chosen, setChosen] = useState(noChoices)
+  const [active, setActive] = useState<CellAt | null>(null)
   const read = usePaste(text ?? '', chosen)
-  const { rows = [], header = null } = read.shown ?? {}
   const addButton = useRef<HTMLButtonElement>(null)
+  const rows = read.shown?.rows ?? []
   const good = rows.filter(({ errors }) => errors.length === 0)
-  const { customer: named, own, others } = byCustomer(good, customer)
-  const tooMany = own.length > room
-  const left = rows.filter((row) => !own.includes(row))
+  const parts = splitByCustomer(good, customer, room).slice(0, draftsRoom + 1)
+  const added = parts.flatMap((part) => part.rows)
+  const left = rows.filter((row) => !added.includes(row))
   const close = () => {
     setChosen(noChoices)
+    setActive(null)
     onClose()
   }
-  const add = () => {
-    onAdd(own.map(quoteOf), own.some(({ quote }) => quote.customer_name !== undefined) ? named : null)
-    if (left.length === 0) close()
-    else onText(textOf(header, left))
+  const choose = (change: (before: typeof noChoices) => Partial<typeof noChoices>) =>
+    setChosen((before) => ({ ...before, ...change(before) }))
+  const show = (shown: readonly PastedRow[]) => {
+    const { columns = [], header = null } = read.shown ?? {}
+    // Columns stay what they are, whatever the rows that are left would show.
+    choose(() => ({
+      columns: Object.fromEntries(columns.map(({ column, field }) => [column, field])),
+      hasHeader: header !== null,
+    }))
+    onText(read.show(shown))
+  }
+  const goOn = (among: readonly PastedRow[], after: CellAt | null) => {
+    const next = nextWrong(among, after)
+    setActive(next)
+    if (next === null) addButton.current?.focus()
+  }
+  return {
+    read,
+    rows,
+    good,
+    parts,
+    added,
+    left,
+    active,
+    setActive,
+    addButton,
+    close,
+    show,
+    goOn,
+    choose,
+    /** Rows that were corrected are read again first. */
+    canAdd: added.length > 0 && read.pasted !== null,
+    /** Another text is read without the choices for this one. */
+    type: (typed: string) => {
+      setChosen(noChoices)
+      setActive(null)
+      onText(typed)
+    },
+    add: () => {
+      onAdd(parts, left.length === 0)
+      if (left.length === 0) close()
+      else {
+        show(left)
+        setActive(nextWrong(left, null))
+      }
+    },
+  }
+}
+
+/**
+ * Adds rows from a spreadsheet to the desk, in a grid in which cells and columns can be corrected. Rows with an error stay in the dialog,
+ * and rows of another customer become a draft of their own.
+ */
+export function PasteDialog(props: PasteProps) {
+  const { text } = props
+  const pasted = usePastedRows(props)
+  const { read, rows, active, addButton, added, left } = pasted
+  const onKeys = (event: KeyboardEvent) => {
+    if (event.key !== 'F8') return
+    event.preventDefault()
+    pasted.goOn(rows, active)
   }
   return (
-    <Modal.Root opened={text !== null} onClose={close} size="xl">
+    <Modal.Root opened={text !== null} onClose={pasted.close} size="76rem">
       <Modal.Overlay />
-      <Modal.Content>
+      <Modal.Content onKeyDown={onKeys}>
         <Modal.Body>
-          <Modal.Title mb="sm">Paste rows</Modal.Title>
-          <Stack>
-            <Text size="sm">{instructions}</Text>
+          <Modal.Title mb="xs">Paste rows</Modal.Title>
+          <Stack gap="xs">
+            {rows.length === 0 && <Text size="sm">{instructions}</Text>}
             <Textarea
-              label="Rows"
+              aria-label="Rows"
               data-autofocus
-              rows={5}
+              rows={rows.length === 0 ? 6 : 1}
               placeholder={'Dallas, TX\tAtlanta, GA\tV\t2150'}
               value={text ?? ''}
-              onChange={(event) => onText(event.currentTarget.value)}
+              onChange={(event) => pasted.type(event.currentTarget.value)}
             />
             <Text size="sm" role="status" mih={22}>
-              {statusWords(read, text ?? '', {
-                good: good.length,
-                bad: rows.length - good.length,
-                toCheck: toCheck(rows).length,
-              })}
-              {others.length > 0 && ` ${otherCustomers(named, others)}`}
-              {tooMany && ` A request can have ${quotesPerRequestMax} quotes: you can add ${room} more.`}
+              {[statusWords(read, text ?? '', pasted), ...partWords(pasted.parts)].join(' ')}
             </Text>
-            <PasteFailed {...read} />
-            {read.shown !== null && (
-              <PastedRows
-                pasted={read.shown}
-                next={addButton}
-                onCell={(row, column, cell) => onText(read.correct(row, column, cell))}
-                onChoose={(choice) => setChosen((before) => ({ ...before, ...choice(before) }))}
-              />
+            {read.failure !== null && (
+              <Failed error={read.failure} retry={read.retry} title="The rows could not be read" />
             )}
+            <GridOfRows {...pasted} />
             <Group justify="flex-end">
-              <Button variant="default" onClick={close}>
+              <Button variant="default" onClick={pasted.close}>
                 Close
               </Button>
-              <Button ref={addButton} disabled={own.length === 0 || tooMany} onClick={add}>
-                {addWords(own.length, left.length)}
+              <Button
+                ref={addButton}
+                // It can have the focus while the last correction is read.
+                data-disabled={!pasted.canAdd || undefined}
+                aria-disabled={!pasted.canAdd}
+                onClick={() => pasted.canAdd && pasted.add()}
+              >
+                {addWords(added.length, left.length)}
               </Button>
             </Group>
           </Stack>
@@ -128,8 +153,30 @@ export function PasteDialog({
   )
 }
 
-function PasteFailed({ failure, retry }: ReadPaste) {
-  return failure === null ? null : <Failed error={failure} retry={retry} title="The rows could not be read" />
+/** How the rows were read, and the grid of their cells. */
+function GridOfRows({ read, active, setActive, show, goOn, choose }: ReturnType<typeof usePastedRows>) {
+  const { shown } = read
+  if (shown === null || shown.columns.length === 0) return null
+  return (
+    <>
+      <Understood
+        notes={shown.understood}
+        onChoose={(map) => choose(() => ({ dates: map === 'dates=day_first' ? 'day_first' : 'month_first' }))}
+      />
+      <PasteGrid
+        shown={shown}
+        active={active}
+        onActive={setActive}
+        onField={(column, field) => choose(({ columns }) => ({ columns: { ...columns, [column]: field } }))}
+        onRows={show}
+        onConfirm={(cell, rows) => {
+          choose(({ confirmed }) => ({ confirmed: [...confirmed, cell] }))
+          show(rows)
+        }}
+        onNext={goOn}
+      />
+    </>
+  )
 }
 
 /** @example addWords(2, 1) // 'Add the 2 good rows' */
@@ -137,271 +184,27 @@ function addWords(good: number, left: number): string {
   return left === 0 || good === 0 ? `Add ${counted(good, 'quote')}` : `Add the ${counted(good, 'good row')}`
 }
 
-/** How the rows were read: their columns, their dates, their errors, and a preview. */
-function PastedRows({
-  pasted,
-  next,
-  onCell,
-  onChoose,
-}: {
-  pasted: NonNullable<ReadPaste['shown']>
-  /** What has the focus after the last error. */
-  next: RefObject<HTMLElement | null>
-  onCell: OnCell
-  onChoose: (choice: (before: PasteChoices) => Partial<PasteChoices>) => void
-}) {
-  const { columns, rows, understood } = pasted
-  return (
-    <>
-      <ColumnsRead
-        columns={columns}
-        onChoose={(column, field) =>
-          onChoose((before) => ({ columns: { ...before.columns, [column]: field } }))
-        }
-      />
-      <Understood
-        notes={understood}
-        onChoose={(map) =>
-          onChoose(() => ({ dates: map === 'dates=day_first' ? 'day_first' : 'month_first' }))
-        }
-      />
-      <RowErrors
-        rows={rows}
-        next={next}
-        nameOf={(column) => columnName(columns[column - 1] ?? { column, name: null, field: null })}
-        onCell={onCell}
-      />
-      <RatesToCheck rows={toCheck(rows)} />
-      {rows.length > 0 && <Preview rows={rows.slice(0, previewed)} />}
-    </>
-  )
-}
-
-type Columns = NonNullable<ReadPaste['pasted']>['columns']
-
-/** How each column was read. A person can choose another field, such as which column is the rate. */
-function ColumnsRead({
-  columns,
-  onChoose,
-}: {
-  columns: Columns
-  onChoose: (column: number, field: Columns[number]['field']) => void
-}) {
-  if (columns.length === 0) return null
-  const fields = Object.entries(fieldNames).map(([value, label]) => ({ value, label }))
-  return (
-    <Group gap="xs" align="flex-end" role="group" aria-label="How the columns were read">
-      {columns.map((column) => (
-        <NativeSelect
-          key={column.column}
-          label={columnName(column)}
-          size="xs"
-          maw={170}
-          value={column.field ?? ''}
-          data={[{ value: '', label: 'not used' }, ...fields]}
-          onChange={({ currentTarget: { value } }) =>
-            onChoose(column.column, value === '' ? null : (value as Columns[number]['field']))
-          }
-        />
-      ))}
-    </Group>
-  )
-}
-
-/** @example otherCustomers('Acme', rows) // '2 rows are for another customer than Acme (Beta) and stay here.' */
-function otherCustomers(named: string | null, others: readonly PastedRow[]): string {
-  const names = [...new Set(others.map(({ quote }) => quote.customer_name ?? ''))].slice(0, 3).join(', ')
-  const rows = others.length === 1 ? '1 row is' : `${others.length} rows are`
-  return `${rows} for another customer than ${named} (${names}) and ${others.length === 1 ? 'stays' : 'stay'} here: a request has one customer.`
+/** @example partWords([{ customer: 'Acme', rows }, { customer: 'Beta', rows }]) // ['1 row for Beta becomes a draft of its own.'] */
+function partWords([, ...others]: readonly PastePart[]): string[] {
+  return others.map(({ customer, rows }) => {
+    const whose = customer === null ? '' : ` for ${customer}`
+    return `${counted(rows.length, 'row')}${whose} ${rows.length === 1 ? 'becomes' : 'become'} a draft of ${rows.length === 1 ? 'its' : 'their'} own.`
+  })
 }
 
 function statusWords(
-  { pasted, failure, isTooLong }: ReadPaste,
+  { pasted, shown, failure, isTooLong }: ReadPaste,
   text: string,
-  { good, bad, toCheck }: { readonly good: number; readonly bad: number; readonly toCheck: number },
+  { rows, good }: Pick<ReturnType<typeof usePastedRows>, 'rows' | 'good'>,
 ): string {
   if (isTooLong) return `Paste at most ${pastedLengthMax.toLocaleString('en-US')} characters at a time.`
   if (text.trim() === '') return 'No rows pasted yet.'
-  if (pasted === null) return failure === null ? 'Reading the rows…' : ''
-  if (pasted.problem !== null) return pasted.problem
-  const errors = bad === 0 ? '' : `, ${counted(bad, 'row')} with errors`
-  return `${counted(good, 'quote')} read${errors}${toCheck === 0 ? '' : `, ${counted(toCheck, 'rate')} to check`}.`
-}
-
-type OnCell = (row: PastedRow, column: number, cell: string) => void
-
-function RowErrors({
-  rows,
-  next,
-  nameOf,
-  onCell,
-}: {
-  rows: readonly PastedRow[]
-  next: RefObject<HTMLElement | null>
-  nameOf: (column: number) => string
-  onCell: OnCell
-}) {
-  const focus = useFocusAmongErrors(next)
-  // Their numbers among all rows stay, while the lines of the text can change.
-  const bad = rows.flatMap((row, number) => (row.errors.length === 0 ? [] : [{ row, number }]))
-  if (bad.length === 0) return null
-  return (
-    <ul className="desk-list" aria-label="Rows with errors" {...focus}>
-      {bad.slice(0, errorsShown).map(({ row, number }) => (
-        <li key={number}>
-          {row.errors.map(({ column, detail, suggestions }, nth) => (
-            <div key={errorKey(row, nth)} data-error={`${number} ${column ?? 0}`}>
-              Row {row.line}: {detail}.
-              {column !== null && (
-                <CorrectedCell
-                  label={`${nameOf(column)} of row ${row.line}`}
-                  cell={row.cells[column - 1] ?? ''}
-                  onDone={(text) => onCell(row, column, text)}
-                />
-              )}
-              {column !== null &&
-                suggestions.map((place) => (
-                  <UnstyledButton
-                    key={place}
-                    className="desk-suggestion"
-                    onClick={() => onCell(row, column, place)}
-                  >
-                    {place}
-                  </UnstyledButton>
-                ))}
-            </div>
-          ))}
-        </li>
-      ))}
-      {bad.length > errorsShown && <li>{counted(bad.length - errorsShown, 'more row')}</li>}
-    </ul>
-  )
-}
-
-/** An error of a cell keeps its key when its words change, so that its field keeps the focus. */
-function errorKey({ errors }: PastedRow, nth: number): string {
-  const column = errors[nth]?.column ?? null
-  return `${column} ${errors.slice(0, nth).filter((error) => error.column === column).length}`
-}
-
-/**
- * Keeps the focus in the list of errors: when the error that has it was corrected, it moves to the next one, or after the last error to
- * `next`. Otherwise it would go to the top of the page.
- */
-function useFocusAmongErrors(next: RefObject<HTMLElement | null>) {
-  const at = useRef<{ readonly element: Element; readonly error: string } | null>(null)
-  useLayoutEffect(() => {
-    if (at.current === null || at.current.element.isConnected) return
-    const [row = 0, column = 0] = at.current.error.split(' ').map(Number)
-    at.current = null
-    const errors = [...document.querySelectorAll<HTMLElement>('[data-error]:has(input)')]
-    const following =
-      errors.find(({ dataset }) => {
-        const [otherRow = 0, otherColumn = 0] = (dataset.error ?? '').split(' ').map(Number)
-        return otherRow > row || (otherRow === row && otherColumn >= column)
-      }) ?? errors.at(-1)
-    const to = following?.querySelector('input') ?? next.current
-    to?.focus()
-  })
-  return {
-    onFocus: ({ target }: { target: Element }) => {
-      const error = target.closest<HTMLElement>('[data-error]')?.dataset.error
-      at.current = error === undefined ? null : { element: target, error }
-    },
-    onBlur: () => {
-      at.current = null
-    },
-  }
-}
-
-/** A wrong cell to correct. It is read again when the field is left, or with Enter. */
-function CorrectedCell({
-  label,
-  cell,
-  onDone,
-}: {
-  label: string
-  cell: string
-  onDone: (text: string) => void
-}) {
-  const [typed, setTyped] = useState<string | null>(null)
-  const done = () => {
-    setTyped(null)
-    if (typed !== null && typed !== cell) onDone(typed)
-  }
-  return (
-    <TextInput
-      size="xs"
-      maw={280}
-      aria-label={label}
-      value={typed ?? cell}
-      onChange={(event) => setTyped(event.currentTarget.value)}
-      // What is typed replaces the text, however the field got the focus.
-      onFocus={(event) => event.currentTarget.select()}
-      onBlur={done}
-      onKeyDown={(event) => event.key === 'Enter' && done()}
-    />
-  )
-}
-
-function toCheck(rows: readonly PastedRow[]): readonly PastedRow[] {
-  return rows.filter(({ warnings }) => warnings.length > 0)
-}
-
-/** Rates that are far from cost, floor or going rate. They can be added: saving asks for a confirmation. */
-function RatesToCheck({ rows }: { rows: readonly PastedRow[] }) {
-  if (rows.length === 0) return null
-  return (
-    <ul className="desk-list" aria-label="Rates to check">
-      {rows.slice(0, errorsShown).map(({ line, warnings }) => (
-        <li key={line}>
-          Row {line}: {warnings.map(({ detail }) => detail).join(' ')}
-        </li>
-      ))}
-      {rows.length > errorsShown && <li>{counted(rows.length - errorsShown, 'more rate')}</li>}
-    </ul>
-  )
-}
-
-function Preview({ rows }: { rows: readonly PastedRow[] }) {
-  return (
-    <DataTable
-      caption="Rows as they were read"
-      rows={rows}
-      rowKey={({ line }) => String(line)}
-      columns={[
-        { key: 'line', header: 'Row', align: 'right', cell: ({ line }) => line },
-        { key: 'origin', header: 'Origin', cell: ({ quote }) => quote.origin ?? '–' },
-        { key: 'destination', header: 'Destination', cell: ({ quote }) => quote.destination ?? '–' },
-        { key: 'equipment', header: 'Equipment', cell: (row) => equipmentName(quoteOf(row).equipment) },
-        { key: 'rate', header: 'Rate', align: 'right', cell: ({ quote }) => <PastedRate quote={quote} /> },
-        {
-          key: 'read',
-          header: 'Status',
-          cell: ({ errors, notes, warnings }) => {
-            if (errors.length > 0) return 'Error'
-            if (warnings.length > 0) return 'Check the rate'
-            return notes.length === 0 ? 'OK' : notes.join(' ')
-          },
-        },
-      ]}
-    />
-  )
-}
-
-/** A rate with what it includes and its currency, if the row states them. */
-function PastedRate({ quote }: Pick<PastedRow, 'quote'>) {
-  const { quoted_rate: rate, quoted_basis: basis = null, quoted_currency: currency = null } = quote
-  const terms = sentTerms(basis, currency)
-  return (
-    <>
-      {dollars(rate ?? null)}
-      {rate !== undefined && terms !== null && (
-        <Text component="span" size="xs" c="dimmed">
-          {' '}
-          {terms}
-        </Text>
-      )}
-    </>
-  )
+  if (pasted === null && shown === null) return failure === null ? 'Reading the rows…' : ''
+  const { problem = null } = pasted ?? shown ?? {}
+  if (problem !== null) return problem
+  const bad = rows.length - good.length
+  const toCheck = good.filter(({ warnings }) => warnings.length > 0).length
+  const errors =
+    bad === 0 ? '' : `, ${counted(bad, 'row')} with errors (Tab or F8 goes to the next wrong cell)`
+  return `${counted(good.length, 'quote')} read${errors}${toCheck === 0 ? '' : `, ${counted(toCheck, 'rate')} to check`}.`
 }

@@ -1,12 +1,15 @@
 import { useDebouncedValue } from '@mantine/hooks'
 import { useState } from 'react'
-import { pastedLengthMax } from '#contract/limits.ts'
+import { pastedLengthMax, quotesPerRequestMax } from '#contract/limits.ts'
 import { type Answer, type CallFailed, useAnswer } from '../api/index.ts'
 import { type DeskQuote, defaultEquipment } from './desk-draft.ts'
 
 type Pasted = Answer<'read-pasted-quotes'>
 type PastedColumn = Pasted['columns'][number]
 export type PastedRow = Pasted['rows'][number]
+
+export type PastedError = PastedRow['errors'][number]
+export type PastedField = PastedColumn['field']
 
 export interface ReadPaste {
   /** The service's reading of the current text; null while it is loading. */
@@ -16,8 +19,8 @@ export interface ReadPaste {
    * its focus. Null once another text is typed.
    */
   readonly shown: Pasted | null
-  /** Corrects a cell of the reading that is shown, and returns the new text. */
-  readonly correct: (row: PastedRow, column: number, cell: string) => string
+  /** Shows other rows than those that were read, and returns their text. */
+  readonly show: (rows: readonly PastedRow[]) => string
   readonly failure: CallFailed | null
   readonly retry: () => void
   readonly isTooLong: boolean
@@ -28,25 +31,40 @@ const typingPauseMs = 250
 /** What a person chose about the reading of pasted rows. */
 export interface PasteChoices {
   /** The fields of columns, by column number. Null: the column is not read. */
-  readonly columns: Readonly<Record<number, PastedColumn['field']>>
+  readonly columns: Readonly<Record<number, PastedField>>
   /** The order of day and month, as in `day_first`; null for the order that the rows show, or else that of the brokerage. */
   readonly dates: 'day_first' | 'month_first' | null
+  /** Cells that are right although their place or equipment is not known. */
+  readonly confirmed: readonly string[]
+  /** Whether the first line names the columns; null if the service decides. */
+  readonly hasHeader: boolean | null
 }
 
-export const noChoices: PasteChoices = { columns: {}, dates: null }
+export const noChoices: PasteChoices = { columns: {}, dates: null, confirmed: [], hasHeader: null }
 
 /** Sends all rows to the service in one call. The service reads them by the same rules as an import. */
-export function usePaste(text: string, chosen: PasteChoices): ReadPaste {
+export function usePaste(
+  text: string,
+  { columns: chosen, dates, confirmed, hasHeader }: PasteChoices,
+): ReadPaste {
   const [settled] = useDebouncedValue(text, typingPauseMs)
   const isTooLong = text.length > pastedLengthMax
   const isSettled = settled === text && !isTooLong && text.trim() !== ''
-  const columns = Object.entries(chosen.columns).map(([column, field]) => ({
+  const columns = Object.entries(chosen).map(([column, field]) => ({
     column: Number(column),
     ...(field === null ? {} : { field }),
   }))
   const read = useAnswer(
     'read-pasted-quotes',
-    { body: { text: settled, columns, ...(chosen.dates === null ? {} : { dates: chosen.dates }) } },
+    {
+      body: {
+        text: settled,
+        columns,
+        confirmed,
+        ...(dates === null ? {} : { dates }),
+        ...(hasHeader === null ? {} : { has_header: hasHeader }),
+      },
+    },
     { enabled: isSettled, staleMs: 60_000 },
   )
   const pasted = isSettled ? (read.data ?? null) : null
@@ -56,12 +74,11 @@ export function usePaste(text: string, chosen: PasteChoices): ReadPaste {
   return {
     pasted,
     shown,
-    correct: (row, column, cell) => {
+    show: (rows) => {
       if (shown === null) return text
-      const rows = withCell(shown.rows, row, column, cell)
-      const corrected = textOf(shown.header, rows)
-      setLast({ text: corrected, pasted: { ...shown, rows } })
-      return corrected
+      const written = textOf(shown.header, rows)
+      setLast({ text: written, pasted: { ...shown, rows: [...rows] } })
+      return written
     },
     failure: isSettled ? read.error : null,
     retry: () => void read.refetch(),
@@ -133,37 +150,82 @@ export function textOf(header: string | null, rows: readonly PastedRow[]): strin
   return [...(header === null ? [] : [header]), ...lines].join('\n')
 }
 
-/** The rows with another text in one cell. @param column the number of the cell, from 1 */
-function withCell(
-  rows: readonly PastedRow[],
-  { line }: PastedRow,
-  column: number,
-  text: string,
-): PastedRow[] {
-  return rows.map((row) =>
-    row.line === line ? { ...row, cells: row.cells.toSpliced(column - 1, 1, text) } : row,
+/** A cell by the index of its row and the number of its column, from 1. */
+export interface CellAt {
+  readonly row: number
+  readonly column: number
+}
+
+export const errorAt = (row: PastedRow | undefined, column: number): PastedError | undefined =>
+  row?.errors.find((error) => error.column === column)
+
+/** The wrong cells with the same text and the same kind of column as a wrong cell, which is one of them. */
+export function sameCells(
+  { rows, columns }: Pick<Pasted, 'rows' | 'columns'>,
+  { row, column }: CellAt,
+): CellAt[] {
+  const kindOf = (at: number) => columns[at - 1]?.field?.replace('destination', 'origin') ?? null
+  const text = rows[row]?.cells[column - 1]
+  return rows.flatMap((other, at) =>
+    other.errors.flatMap((error) =>
+      error.column !== null &&
+      other.cells[error.column - 1] === text &&
+      kindOf(error.column) === kindOf(column)
+        ? [{ row: at, column: error.column }]
+        : [],
+    ),
   )
 }
 
-/**
- * The rows that can be added now, and those for another customer. A request has one customer: the one that is typed, or else the one
- * of most rows.
- */
-export function byCustomer(
+/** The rows with another text in some cells. Their errors go: the cells are read again. */
+export function withCells(
   rows: readonly PastedRow[],
-  typed: string,
-): {
+  cells: readonly CellAt[],
+  text: string | null,
+): PastedRow[] {
+  const changed = [...rows]
+  for (const { row: at, column } of cells) {
+    const row = changed[at]
+    if (row === undefined) continue
+    changed[at] = {
+      ...row,
+      cells: text === null ? row.cells : row.cells.with(column - 1, text),
+      errors: row.errors.filter((error) => error.column !== column),
+    }
+  }
+  return changed
+}
+
+/** Rows for one request: those of one customer, as many as it has room for. */
+export interface PastePart {
+  /** The customer that the rows name; null if they name none. */
   readonly customer: string | null
-  readonly own: readonly PastedRow[]
-  readonly others: readonly PastedRow[]
-} {
+  readonly rows: readonly PastedRow[]
+}
+
+/**
+ * Splits rows by customer, because a request has one: first the rows for the open request, with its customer or else the one of most rows,
+ * then a part for each other customer, and for what does not fit.
+ *
+ * @param room the number of quotes that the open request still has room for
+ */
+export function splitByCustomer(rows: readonly PastedRow[], typed: string, room: number): PastePart[] {
   const nameOf = ({ quote }: PastedRow) => quote.customer_name?.trim().toLowerCase() ?? ''
-  const counts = Map.groupBy(
-    rows.filter((row) => nameOf(row) !== ''),
-    nameOf,
-  )
-  const most = [...counts.values()].toSorted((one, other) => other.length - one.length)[0]?.[0]
-  const customer = typed.trim() === '' ? (most?.quote.customer_name ?? null) : typed.trim()
-  const isOwn = (row: PastedRow) => ['', customer?.toLowerCase()].includes(nameOf(row))
-  return { customer, own: rows.filter(isOwn), others: rows.filter((row) => !isOwn(row)) }
+  const named = [...Map.groupBy(rows, nameOf)]
+    .filter(([name]) => name !== '')
+    .toSorted(([, one], [, other]) => other.length - one.length)
+  const own = typed.trim() === '' ? (named[0]?.[0] ?? '') : typed.trim().toLowerCase()
+  const groups = [
+    rows.filter((row) => ['', own].includes(nameOf(row))),
+    ...named.flatMap(([name, some]) => (name === own ? [] : [some])),
+  ]
+  return groups.flatMap((group, nth) => {
+    const customer = group.find((row) => nameOf(row) !== '')?.quote.customer_name?.trim() ?? null
+    const first = nth === 0 ? Math.min(room, group.length) : Math.min(quotesPerRequestMax, group.length)
+    const parts: PastePart[] = nth === 0 || first > 0 ? [{ customer, rows: group.slice(0, first) }] : []
+    for (let at = first; at < group.length; at += quotesPerRequestMax) {
+      parts.push({ customer, rows: group.slice(at, at + quotesPerRequestMax) })
+    }
+    return parts
+  })
 }

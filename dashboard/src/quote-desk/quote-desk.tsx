@@ -37,8 +37,9 @@ import {
   withQuotes,
 } from './desk-draft.ts'
 import { DraftTabs } from './desk-draft-tabs.tsx'
-import { isBlankDraft } from './desk-drafts.ts'
+import { draftsMax, isBlankDraft } from './desk-drafts.ts'
 import { MyApprovals } from './desk-my-approvals.tsx'
+import { quoteOf } from './desk-paste.ts'
 import { PasteDialog } from './desk-paste-dialog.tsx'
 import { DeskButtons, DeskRows, QuotesTotals, useRowEvents } from './desk-quotes.tsx'
 import { useQuotesAdvice } from './desk-quotes-advice.ts'
@@ -170,7 +171,8 @@ function useQuotes({ draft, onDraft, saving }: DeskProps) {
       setQuotes(() => left)
       go((left[at] ?? left.at(-1) ?? quote).id)
     },
-    add: (added: readonly Omit<DeskQuote, 'id'>[], named: boolean) => {
+    /** @param moves whether the focus moves to the added quotes */
+    add: (added: readonly Omit<DeskQuote, 'id'>[], { named, moves }: { named: boolean; moves: boolean }) => {
       const all = withQuotes(quotes, added)
       setQuotes(() => all)
       const first = all[all.length - added.length]
@@ -178,7 +180,7 @@ function useQuotes({ draft, onDraft, saving }: DeskProps) {
         setActiveId(first.id)
         const next = all.slice(-added.length).find(({ rate }) => rate.trim() === '') ?? first
         // Runs after the dialog has closed and returned the focus, perhaps to a row that no longer exists.
-        focusAfterDialog(draft.customer.trim() === '' && !named ? null : next.id)
+        if (moves) focusAfterDialog(draft.customer.trim() === '' && !named ? null : next.id)
       }
       notify(`${counted(added.length, 'quote')} added`)
     },
@@ -284,7 +286,7 @@ function Desk(props: DeskProps) {
   )
 }
 
-/** The dialog for pasted rows. Rows that name a customer set the customer of the request. */
+/** The dialog for pasted rows. Rows that name a customer set the customer of the request; those of other customers become drafts. */
 function PasteQuotes({
   text,
   onText,
@@ -292,21 +294,31 @@ function PasteQuotes({
   add,
   draft,
   onDraft,
+  drafts,
 }: DeskProps & {
   text: string | null
   onText: (text: string | null) => void
   room: number
-  add: (quotes: readonly Omit<DeskQuote, 'id'>[], named: boolean) => void
+  add: ReturnType<typeof useQuotes>['add']
 }) {
   return (
     <PasteDialog
       text={text}
       room={room}
+      draftsRoom={draftsMax - drafts.drafts.all.length}
       onText={onText}
       customer={draft.customer}
-      onAdd={(added, customer) => {
-        add(added, customer !== null)
+      onAdd={([own, ...others], closes) => {
+        const { customer = null, rows = [] } = own ?? {}
+        if (rows.length > 0) add(rows.map(quoteOf), { named: customer !== null, moves: closes })
         if (customer !== null) onDraft((before) => ({ ...before, customer }))
+        drafts.addBeside(
+          others.map((part) => ({
+            ...blankDraft(),
+            customer: part.customer ?? draft.customer,
+            lanes: withQuotes([], part.rows.map(quoteOf)),
+          })),
+        )
       }}
       onClose={() => onText(null)}
     />

@@ -78,6 +78,16 @@ export function useDrafts(saving: DeskSave) {
     open: (id: number) => change((before) => withOpen(before, id)),
     discard: (id: number) => change((before) => without(before, id)),
     add: (draft: Draft) => change((before) => withNew(before, draft)),
+    /** Adds drafts beside the open one, which stays open. */
+    addBeside: (added: readonly Draft[]) => {
+      if (added.length > 0)
+        setDrafts((before) =>
+          withOpen(
+            added.reduce((all, draft) => withNew(all, draft), before),
+            before.openId,
+          ),
+        )
+    },
     /** Leaves one part in the open draft, and makes the other part a draft beside it. */
     split: (left: Draft, beside: Draft) =>
       change((before) =>

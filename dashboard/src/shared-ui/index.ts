@@ -34,7 +34,13 @@ export {
   zonedMoment,
 } from './formats.ts'
 export { type IntegrationExample, useIntegrationExample } from './integration-example.ts'
-export { CustomerInput, EquipmentInput, PlaceInput } from './lane-inputs.tsx'
+export {
+  CustomerInput,
+  commonEquipment,
+  EquipmentInput,
+  PlaceInput,
+  usePlaceSuggestions,
+} from './lane-inputs.tsx'
 export { ButtonLink, CustomerLink, TextLink } from './links.tsx'
 export { loadMark, loadWords, ModeChoice, ModeFilter, requestedMode, unpricedQuote } from './load-mode.tsx'
 export { InRed, Margin, MarginPct } from './margin.tsx'
@@ -123,6 +129,7 @@ export {
 export { useShortcutsSwitch } from './shortcuts-switch.ts'
 export { Failed, Loading, Nothing } from './states.tsx'
 export { shownZone, showTimeZone, startOfDay, viewerZone, wallTime } from './time-zone.ts'
+export { type Option, TypeAhead, typedOption, useAsking } from './type-ahead.tsx'
 export { Understood } from './understood.tsx'
 export { ValidFor } from './valid-for.tsx'
 export { ViewTabs } from './view-tabs.tsx'

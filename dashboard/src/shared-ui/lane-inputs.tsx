@@ -29,14 +29,28 @@ function isPlace(text: string): boolean {
   return /^\p{Lu}[^,]*, [A-Z]{2,3}( \d{5}(-\d{4})?)?$/u.test(text) && /\p{Ll}/u.test(city)
 }
 
-/** A pickup or delivery place. The service resolves the text to a known place. An unknown place can stay as typed. */
-export function PlaceInput(props: FieldProps) {
-  const asking = useAsking(props.value)
-  const places = useAnswer('suggest-places', suggestionQuery(asking.asked), {
-    enabled: asking.isEntered,
+/** The places that a text may mean. Without `isAsked`, none are requested. */
+export function usePlaceSuggestions(asked: string, isAsked: boolean) {
+  const places = useAnswer('suggest-places', suggestionQuery(asked), {
+    enabled: isAsked,
     keeps: true,
     staleMs: 300_000,
   })
+  return suggestionsOf(places, (data) => {
+    const { reads_as: named, as_typed: village } = data
+    const known = [
+      ...new Set([...(named === null ? [] : [named]), ...data.places.map(({ place }) => place)]),
+    ].map((place): Option => ({ value: place }))
+    return {
+      options: village === null ? known : [...known, typedOption(village)],
+      taken: known[0]?.value ?? village,
+    }
+  })
+}
+
+/** A pickup or delivery place. The service resolves the text to a known place. An unknown place can stay as typed. */
+export function PlaceInput(props: FieldProps) {
+  const asking = useAsking(props.value)
   return (
     <TypeAhead
       placeholder="City, ST"
@@ -44,16 +58,7 @@ export function PlaceInput(props: FieldProps) {
       asking={asking}
       isComplete={isPlace}
       emptyText="No matching place. Enter the place as City, ST."
-      suggestions={suggestionsOf(places, (data) => {
-        const { reads_as: named, as_typed: village } = data
-        const known = [
-          ...new Set([...(named === null ? [] : [named]), ...data.places.map(({ place }) => place)]),
-        ].map((place): Option => ({ value: place }))
-        return {
-          options: village === null ? known : [...known, typedOption(village)],
-          taken: known[0]?.value ?? village,
-        }
-      })}
+      suggestions={usePlaceSuggestions(asking.asked, asking.isEntered)}
     />
   )
 }
@@ -107,7 +112,7 @@ function hasWordBeginning(name: string, text: string): boolean {
   return ` ${name.toLowerCase()}`.includes(` ${text.toLowerCase()}`)
 }
 
-const commonEquipment = ['V', 'R', 'F', 'SD', 'PO', 'HS', 'CON']
+export const commonEquipment = ['V', 'R', 'F', 'SD', 'PO', 'HS', 'CON']
 
 /** An equipment code. Common codes are suggested, and any other code can stay as typed. */
 export function EquipmentInput(props: FieldProps) {
