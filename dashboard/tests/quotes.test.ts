@@ -314,10 +314,18 @@ test.describe('marks by mouse', () => {
     expect(await outcomeOf(tenant, refs[0] ?? '')).toEqual(['won', null])
   })
 
-  test('the menu of a row marks lost with a reason, and requotes', { tag: '@long' }, async () => {
+  test('the menu of a row copies the text for the customer, marks lost with a reason, and requotes', {
+    tag: '@long',
+  }, async () => {
     const { tenant, refs } = await quoting(2)
     const { page } = await openWindow({ person: tenant })
     await page.goto('/quotes?sort=rate_low')
+    await page.getByRole('button', { name: `Actions for ${refs[0]}` }).click()
+    await page.getByRole('menuitem', { name: 'Copy as e-mail' }).click()
+    await page.getByText('Copied the text for the customer').waitFor()
+    const text = String(await page.evaluate('navigator.clipboard.readText()'))
+    expect(text).toContain('$1,000 all-in')
+    expect(text).toContain(`Our reference ${refs[0]}`)
     await page.getByRole('button', { name: `Actions for ${refs[1]}` }).click()
     await page.getByRole('menuitem', { name: 'Mark lost' }).click()
     await page.getByRole('button', { name: 'No response' }).click()

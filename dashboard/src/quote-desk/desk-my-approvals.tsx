@@ -2,7 +2,7 @@ import { Button, Group, Paper, Stack, Text } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
 import { type Answer, type Body, useAnswer, useChange, useSession } from '../api/index.ts'
 import { type Approval, useMyApprovals } from '../approvals/index.ts'
-import { CopyButton, counted, dollars, emailText, Failed, laneName } from '../shared-ui/index.ts'
+import { CustomerText, counted, dollars, emailText, Failed, laneName } from '../shared-ui/index.ts'
 
 /**
  * The signed-in person's requests for approval, with their answers, and after an approval the text for the customer. Screen readers
@@ -123,16 +123,7 @@ function ApprovedText({ approval: { lane_refs }, isOpen }: { approval: Approval;
     return <Failed error={error} title="The text could not be loaded" retry={() => void refetch()} />
   }
   if (data === undefined) return null
-  const text = emailText(ofRefs(data, lane_refs), tenant)
-  return (
-    <Group gap="xs" mt={4} align="flex-start">
-      <CopyButton text={text} what="as e-mail" />
-      <details open={isOpen} style={{ minWidth: 0 }}>
-        <summary className="desk-why">Text for the customer</summary>
-        <pre className="desk-customer-text">{text}</pre>
-      </details>
-    </Group>
-  )
+  return <CustomerText text={emailText(ofRefs(data, lane_refs), tenant)} isOpen={isOpen} />
 }
 
 /** The approved quotes of a request, which also has earlier quotes if a requote was approved. */

@@ -7,6 +7,7 @@ import { mayRequote, RequoteDialog } from '../requote/index.ts'
 import {
   CopyButton,
   CustomerLink,
+  CustomerText,
   counted,
   DataTable,
   type Decision,
@@ -19,6 +20,7 @@ import {
   ReasonDialog,
   rateText,
   TextLink,
+  useCopyText,
   useOutcomeMarks,
   useShortcuts,
   validUntil,
@@ -41,7 +43,15 @@ export function Saved({ request, onNew }: { request: Request; onNew: () => void 
   const requote = (quote: Quote | null) => {
     if (quote !== null && mayMark && mayRequote(quote)) setToRequote(quote)
   }
-  useSavedKeys({ ...marks, rows: quotes.length, onNew, requote: () => requote(marks.chosen) })
+  const offered = { ...request, lanes: newestQuotes(quotes) }
+  const text = emailText(offered, useSession().tenant)
+  useSavedKeys({
+    ...marks,
+    rows: quotes.length,
+    onNew,
+    copy: useCopyText(text),
+    requote: () => requote(marks.chosen),
+  })
   const everything = quotes
     .map((quote) =>
       [quote.lane_ref, quote.origin, quote.destination, quote.equipment, quote.quoted_rate].join('\t'),
@@ -61,6 +71,7 @@ export function Saved({ request, onNew }: { request: Request; onNew: () => void 
           </Text>
         </div>
         <Warnings request={request} />
+        <ForCustomer request={offered} text={text} />
         <SavedQuotes
           lanes={quotes}
           chosen={marks.chosen}
@@ -89,11 +100,10 @@ export function Saved({ request, onNew }: { request: Request; onNew: () => void 
           />
         </Group>
         <Text size="xs" c="dimmed" visibleFrom="sm">
-          Enter: new request. W: mark won. L: mark lost. U: pending again. R: requote, or answer a
-          counter-offer.
+          Enter: new request. C: copy the text for the customer. W: mark won. L: mark lost. U: pending again.
+          R: requote, or answer a counter-offer.
           {quotes.length > 1 && ' Up and Down choose the quote.'}
         </Text>
-        <ForCustomer request={{ ...request, lanes: newestQuotes(quotes) }} />
       </Stack>
       <RequoteDialog quote={toRequote} onClose={() => setToRequote(null)} />
       <ReasonDialog about={lostQuote(marks.losing)} onChoose={marks.lost} onClose={marks.keep} />
@@ -136,6 +146,7 @@ function useSavedKeys({
   choose,
   mark,
   onNew,
+  copy,
   requote,
 }: {
   at: number
@@ -143,6 +154,7 @@ function useSavedKeys({
   choose: (at: number) => void
   mark: (outcome: Decision) => void
   onNew: () => void
+  copy: () => void
   requote: () => void
 }) {
   const isControl = (target: Element) => target.closest('a, button, summary') !== null
@@ -155,6 +167,7 @@ function useSavedKeys({
       run: (_, target) => (isControl(target) ? false : onNew()),
     },
     { keys: ['N'], does: 'New request', on: ['n'], run: onNew },
+    { keys: ['C'], does: 'Copy the text for the customer', on: ['c'], run: copy },
     { keys: ['W'], does: 'Mark won', on: ['w'], run: () => mark('won') },
     { keys: ['L'], does: 'Mark lost, with a reason', on: ['l'], run: () => mark('lost') },
     { keys: ['U'], does: 'Set pending again', on: ['u'], run: () => mark('pending') },
@@ -248,25 +261,23 @@ function SavedQuotes({
   )
 }
 
-/** The quote as the customer sees it: to copy as an e-mail, or to print. Only this part is printed. */
+/** The quote as the customer sees it: to copy as an e-mail, or to print. Only the table is printed. */
 function ForCustomer({
   request,
+  text,
 }: {
   request: Omit<Request, 'lanes'> & { readonly lanes: readonly Quote[] }
+  text: string
 }) {
   const { tenant } = useSession()
   const { lanes: quotes, customer_name, reference } = request
-  const endOf = (quote: Quote) => validUntil(quote, tenant.quote_expiry.valid_days)
-  const ends = [...new Set(quotes.map(endOf))]
   return (
     <section aria-label="For the customer">
-      <Group gap="sm" className="not-printed">
-        <CopyButton text={emailText(request, tenant)} what="as e-mail" />
+      <CustomerText text={text} isSelected>
         <Button size="compact-xs" variant="default" onClick={() => window.print()}>
           Print
         </Button>
-        {ends.length === 1 && ends[0] != null && <Text size="sm">Valid until {ends[0]}.</Text>}
-      </Group>
+      </CustomerText>
       <div className="printed-only">
         <Title order={2}>{tenant.name}</Title>
         <p>
@@ -290,8 +301,8 @@ function ForCustomer({
                 <td>{laneName(quote.origin, quote.destination)}</td>
                 <td>{equipmentName(quote.equipment)}</td>
                 <td>{quote.pickup_date ?? ''}</td>
-                <td>{rateText(quote)}</td>
-                <td>{endOf(quote) ?? ''}</td>
+                <td>{rateText({ ...quote, quoted_basis: quote.quoted_basis ?? tenant.default_basis })}</td>
+                <td>{validUntil(quote, tenant.quote_expiry.valid_days) ?? ''}</td>
                 <td>{quote.lane_ref}</td>
               </tr>
             ))}

@@ -1,7 +1,7 @@
 import { Kbd, Menu } from '@mantine/core'
 import type { Quote } from '#contract/quote.ts'
 import { mayRequote } from '../requote/index.ts'
-import { asLinkToLane, asLinkToQuote, useShortcutsSwitch } from '../shared-ui/index.ts'
+import { asLinkToLane, asLinkToQuote, useCopyAsEmail, useShortcutsSwitch } from '../shared-ui/index.ts'
 import type { RowAction } from './quotes-columns.tsx'
 
 export interface OpenedMenu {
@@ -23,6 +23,7 @@ export function QuotesRowMenu({
 }) {
   const { quote, from } = opened
   const [letters] = useShortcutsSwitch()
+  const copyAsEmail = useCopyAsEmail(quote)
   const { left, bottom } = from.getBoundingClientRect()
   const close = () => {
     onClose()
@@ -55,6 +56,9 @@ export function QuotesRowMenu({
         <Menu.Item renderRoot={asLinkToQuote(quote.lane_ref)}>Open quote</Menu.Item>
         <Menu.Item renderRoot={asLinkToLane(quote)}>View lane</Menu.Item>
         <Menu.Item onClick={() => act('copy', quote, from)}>Copy lane_ref</Menu.Item>
+        {quote.voided_at === null && quote.superseded_by === null && (
+          <Menu.Item onClick={copyAsEmail}>Copy as e-mail</Menu.Item>
+        )}
       </Menu.Dropdown>
     </Menu>
   )

@@ -5,6 +5,20 @@ import { useNotice } from './notices.tsx'
 
 const confirmationMs = 2_000
 
+/** Copies a text, or says why it was not copied. Gives true when it was. */
+export function useCopy(): (text: string) => Promise<boolean> {
+  const notify = useNotice()
+  return async (text) => {
+    try {
+      await navigator.clipboard.writeText(text)
+      return true
+    } catch {
+      notify('The browser blocked copying. Select the text and copy it manually.', { failed: true })
+      return false
+    }
+  }
+}
+
 /** Copies a text and confirms it. `what` completes the label "Copy ...". */
 export function CopyButton({
   text,
@@ -16,15 +30,11 @@ export function CopyButton({
   compact?: boolean
 }) {
   const [copied, setCopied] = useState(false)
-  const notify = useNotice()
+  const toClipboard = useCopy()
   const copy = async () => {
-    try {
-      await navigator.clipboard.writeText(text)
-      setCopied(true)
-      setTimeout(setCopied, confirmationMs, false)
-    } catch {
-      notify('The browser blocked copying. Select the text and copy it manually.', { failed: true })
-    }
+    if (!(await toClipboard(text))) return
+    setCopied(true)
+    setTimeout(setCopied, confirmationMs, false)
   }
   return (
     <Button

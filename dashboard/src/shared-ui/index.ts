@@ -54,7 +54,14 @@ export {
   WhoFilters,
 } from './money-filters.tsx'
 export { MonthCharts } from './month-charts.tsx'
-export { CopyAsEmail, DoneButtons, NewQuote } from './new-quote.tsx'
+export {
+  CopyAsEmail,
+  CustomerText,
+  DoneButtons,
+  NewQuote,
+  useCopyAsEmail,
+  useCopyText,
+} from './new-quote.tsx'
 export { Notices, useNotice } from './notices.tsx'
 export { type Decision, decisionBefore, failureWords, shownAs, useOutcomeMarks } from './outcome-marks.ts'
 export { lostQuote, ReasonDialog } from './outcome-reason.tsx'

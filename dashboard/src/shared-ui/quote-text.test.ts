@@ -19,10 +19,8 @@ const request = {
   lanes: [quote],
 }
 
-const brokerage = (valid_days: number | null = null) => ({
-  name: 'Meridian Fox Freight',
-  quote_expiry: { valid_days },
-})
+const brokerage = (valid_days: number | null = null) =>
+  ({ name: 'Meridian Fox Freight', default_basis: 'all_in', quote_expiry: { valid_days } }) as const
 
 test('an e-mail names lane, equipment, rate, validity and references, and no cost', () => {
   const text = emailText(
@@ -35,12 +33,29 @@ test('an e-mail names lane, equipment, rate, validity and references, and no cos
     'Quote for Harvest Table Foods',
     'Your reference: PO-7781',
     '',
-    'Dallas, TX → Atlanta, GA, Van (V): $2,150',
-    '  Pickup 2026-03-04',
+    'Dallas, TX → Atlanta, GA, Van (V): $2,150 all-in',
+    '  Pickup Mar 4, 2026',
     '  Our reference 48211093754-1-1',
   ])
   expect(text).toMatch(/Valid until Feb 28, 2026, \d+:12 [AP]M \S+\./)
   expect(text).not.toMatch(/1,?80[05]|margin|cost/i)
+})
+
+test('an e-mail ends with the rep, unless several reps made the quotes', () => {
+  const by = (name: string) => ({ ...quote, quoted_by: { name } })
+  const endOf = (...quotes: (typeof quote)[]) =>
+    emailText({ ...request, lanes: quotes }, brokerage())
+      .split('\n')
+      .slice(-2)
+  expect(endOf(by('Marguerite Oduya'))).toEqual(['Marguerite Oduya', 'Meridian Fox Freight'])
+  expect(endOf({ ...quote, rep_name: 'Dana Hill' } as typeof quote)[0]).toBe('Dana Hill')
+  expect(endOf(by('Marguerite Oduya'), by('Dana Hill'))).toEqual(['', 'Meridian Fox Freight'])
+  expect(endOf(quote)).toEqual(['', 'Meridian Fox Freight'])
+})
+
+test('a rate without its own basis has the one of the brokerage', () => {
+  const linehaul = { ...brokerage(), default_basis: 'linehaul' } as const
+  expect(emailText(request, linehaul)).toContain('$2,150 linehaul, plus fuel and accessorials')
 })
 
 test('several quotes have a total', () => {

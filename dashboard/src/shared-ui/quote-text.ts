@@ -1,6 +1,6 @@
 import type { Quote } from '#contract/quote.ts'
 import { termsBehind } from '#engine/rate-basis.ts'
-import { dollars, equipmentName, laneName, zonedMoment } from './formats.ts'
+import { calendarDay, dollars, equipmentName, laneName, zonedMoment } from './formats.ts'
 import { loadWords } from './load-mode.tsx'
 
 /** The quotes of a request, as the text for the customer needs them. */
@@ -24,6 +24,9 @@ interface QuoteForCustomer {
     readonly pickup_date: string | null
     /** When the saved validity ends; null if none is saved. */
     readonly valid_until?: string | null
+    readonly quoted_by?: { readonly name: string } | null
+    /** Who quoted, as the system that pushed the quote states. */
+    readonly rep_name?: string | null
   }[]
 }
 
@@ -128,21 +131,32 @@ function loadLine({ mode = null, stops = [] }: QuoteForCustomer['lanes'][number]
   return words === null ? [] : [`  ${words}`]
 }
 
-/** The brokerage that quotes: its name, and the default validity of its quotes. */
+/** The brokerage that quotes: its name, and what holds for quotes without their own basis or validity. */
 interface QuotingBrokerage {
   readonly name: string
+  readonly default_basis: 'linehaul' | 'all_in'
   readonly quote_expiry: { readonly valid_days: number | null }
 }
 
+/** The rep of all quotes; nobody if several reps made them, or if none is known. */
+function repOf(quotes: QuoteForCustomer['lanes']): readonly string[] {
+  const reps = [...new Set(quotes.map(({ quoted_by, rep_name }) => quoted_by?.name ?? rep_name ?? null))]
+  return reps.length === 1 && reps[0] != null ? [reps[0]] : []
+}
+
 /**
- * The text of an e-mail to the customer: a subject, then lane, equipment, rate, validity and reference. It contains nothing
- * that only the brokerage may know, such as cost, margin or chance.
+ * The text of an e-mail to the customer: a subject, then lane, equipment, rate with what it includes, pickup, validity and reference,
+ * and the rep. It contains nothing that only the brokerage may know, such as cost, margin or chance.
  */
 export function emailText(
   request: QuoteForCustomer,
-  { name: brokerage, quote_expiry: { valid_days: expiryDays } }: QuotingBrokerage,
+  { name: brokerage, default_basis, quote_expiry: { valid_days: expiryDays } }: QuotingBrokerage,
 ): string {
-  const { customer_name, reference, lanes: quotes } = request
+  const { customer_name, reference } = request
+  const quotes = request.lanes.map((quote) => ({
+    ...quote,
+    quoted_basis: quote.quoted_basis ?? default_basis,
+  }))
   const [only] = quotes.length === 1 ? quotes : []
   const subject =
     only === undefined
@@ -153,7 +167,7 @@ export function emailText(
   const lines = quotes.flatMap((quote, nth) => [
     `${laneName(quote.origin, quote.destination)}, ${equipmentName(quote.equipment)}: ${rateText(quote)}`,
     ...loadLine(quote),
-    ...(quote.pickup_date === null ? [] : [`  Pickup ${quote.pickup_date}`]),
+    ...(quote.pickup_date === null ? [] : [`  Pickup ${calendarDay(quote.pickup_date)}`]),
     ...(sameValidity || ends[nth] == null ? [] : [`  Valid until ${ends[nth]}`]),
     `  Our reference ${quote.lane_ref}`,
   ])
@@ -178,6 +192,7 @@ export function emailText(
     ...(quotes.length === 1 || !isSummed ? [] : [`Total: ${dollars(cents(total))}${currency}`]),
     '',
     ...(sameValidity && ends[0] != null ? [`Valid until ${ends[0]}.`, ''] : []),
+    ...repOf(quotes),
     brokerage,
   ].join('\n')
 }
