@@ -31,8 +31,7 @@ async function askFor(page: Page, rate: string): Promise<void> {
   await page.getByRole('combobox', { name: 'Origin' }).fill('Dallas, TX')
   await page.getByRole('combobox', { name: 'Destination' }).fill('Atlanta, GA')
   await page.getByRole('textbox', { name: 'Rate', exact: true }).fill(rate)
-  await page.getByRole('button', { name: /^More fields of quote 1/ }).click()
-  await page.getByLabel('Estimated cost (optional)').fill('1150')
+  await page.getByRole('textbox', { name: 'Cost', exact: true }).fill('1150')
   await page.keyboard.press('Control+Enter')
   // The page asks only about the rule: no dialog asks first whether the rate is right.
   await page.getByRole('button', { name: 'Ask for approval' }).click()

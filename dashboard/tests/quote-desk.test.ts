@@ -65,7 +65,15 @@ const typedAt = (page: Page, rate: string) =>
   advice(page)
     .locator('.desk-typed-line')
     .filter({ hasText: `Your ${rate}` })
-const answerLine = (page: Page) => advice(page).locator('.desk-quote-line')
+/** The figures of the card, by their names: Buy, Quote, Chance, Margin, Per mile. */
+const answerLine = (page: Page) => advice(page).locator('.desk-answer-figures')
+const figure = (page: Page, name: string) =>
+  answerLine(page).locator(`div:has(dt:text-is("${name}")) dd`).first()
+/** A cell of a row: the rate to quote, the chance or the margin. */
+const cell = (page: Page, name: 'to-quote' | 'chance' | 'margin', number = 1) =>
+  row(page, number).locator(`.desk-${name} > span`).last()
+const costOf = (page: Page, number = 1) =>
+  row(page, number).getByRole('textbox', { name: 'Cost', exact: true })
 
 /** The list of events that would change the estimate, behind Why?, when it is for the rate. */
 const explainedAt = (page: Page, rate: RegExp) =>
@@ -88,21 +96,18 @@ test.describe('advice while typing', () => {
     const { page, troubles } = await openDesk()
     await page.setViewportSize({ width: 1366, height: 657 })
     await typeQuote(page, { rate: '' })
-    await answerLine(page)
-      .getByText(/^Quote \$2,\d{3}$/)
-      .waitFor()
-    await answerLine(page)
-      .getByText(/^win \d+% \(\d+–\d+%\)/)
+    await expect(figure(page, 'Quote')).toHaveText(/^\$2,\d{3}$/)
+    await expect(figure(page, 'Chance')).toHaveText(/^\d+%$/)
+    await advice(page)
+      .getByText(/^Confidence: (good|fair|weak)$/)
       .waitFor()
     const trust = advice(page).getByText('Based on 5 of 8 decided quotes won on this lane, the newest today.')
     await trust.waitFor()
     const frame = await advice(page).locator('.desk-answer').boundingBox()
     expect((frame?.y ?? 0) + (frame?.height ?? 0)).toBeLessThan(657)
     await page.keyboard.press('Alt+u')
-    const best = await answerLine(page)
-      .getByText(/^Quote \$/)
-      .textContent()
-    expect(`Quote $${Number(await rateOf(page).inputValue()).toLocaleString('en-US')}`).toBe(best)
+    const best = await figure(page, 'Quote').textContent()
+    expect(`$${Number(await rateOf(page).inputValue()).toLocaleString('en-US')}`).toBe(best)
     await rateOf(page).and(page.locator(':focus')).waitFor()
     await advice(page).getByText('this is the rate above').waitFor()
     await page.setViewportSize({ width: 1280, height: 900 })
@@ -133,24 +138,18 @@ test.describe('advice while typing', () => {
     const { page } = await openDesk()
     await typeQuote(page, { rate: '2000' })
     await typedAt(page, '$2,000').waitFor()
-    await row(page)
-      .getByRole('button', { name: /More fields of quote 1/ })
-      .click()
     await page.route('**/api/advice/**', (route) => route.abort('internetdisconnected'))
-    await row(page).getByLabel('Estimated cost (optional)').fill('1700')
-    await typedAt(page, '$2,000').getByText('margin $300 (15.0%)').waitFor()
+    await costOf(page).fill('1700')
+    await typedAt(page, '$2,000').getByText('$300 (15.0%)').waitFor()
     await rateOf(page).fill('1900')
-    await typedAt(page, '$1,900').getByText('margin $200 (10.5%)').waitFor()
+    await typedAt(page, '$1,900').getByText('$200 (10.5%)').waitFor()
   })
 
   test('shows a loss in red, with a minus sign, and a rate far from the best one in amber', async () => {
     const { page } = await openDesk()
     await typeQuote(page, { rate: '1900' })
-    await row(page)
-      .getByRole('button', { name: /More fields of quote 1/ })
-      .click()
-    await row(page).getByLabel('Estimated cost (optional)').fill('2061')
-    await typedAt(page, '$1,900').getByText('margin \u2212$161 (\u22128.5%)').waitFor()
+    await costOf(page).fill('2061')
+    await typedAt(page, '$1,900').getByText('\u2212$161 (\u22128.5%)').waitFor()
     await typedAt(page, '$1,900').getByText('a loss of $161 if you win').waitFor()
     const colors = async () => [
       await advice(page).locator('.desk-typed-line').getAttribute('data-standing'),
@@ -219,7 +218,10 @@ test.describe('advice while typing', () => {
     await typeQuote(page)
     await typedAt(page, '$2,100').waitFor()
     await expect(advice(page)).toHaveAttribute('aria-busy', 'false')
-    const placeOf = () => advice(page).getByText('Trust:').boundingBox()
+    const placeOf = () =>
+      advice(page)
+        .getByText(/^Based on/)
+        .boundingBox()
     const curveOf = () =>
       page.getByRole('slider').evaluate((knob) => knob.parentElement?.getBoundingClientRect().top)
     const before = [await placeOf(), await curveOf()]
@@ -232,7 +234,7 @@ test.describe('advice while typing', () => {
     await advice(page).getByText('updating').waitFor()
     const agreed = async () => {
       const line = await typedAt(page, '$2,105').textContent()
-      const chance = /win (\d+%)/.exec(line ?? '')?.[1]
+      const chance = /: (\d+%)/.exec(line ?? '')?.[1]
       await expect
         .poll(() => page.getByRole('slider').getAttribute('aria-valuetext'))
         .toContain(`At $2,105: ${chance}`)
@@ -285,10 +287,7 @@ test.describe('advice while typing', () => {
     await makeQuote(app, fresh, { rate: 2300, outcome: 'lost' })
     await page.reload()
     await advice(page).getByRole('button', { name: /^Use / }).waitFor()
-    await row(page)
-      .getByRole('button', { name: /More fields of quote 1/ })
-      .click()
-    await row(page).getByLabel('Estimated cost (optional)').fill('5000')
+    await costOf(page).fill('5000')
     await advice(page).getByText('No rate to quote: the cost is above all rates').waitFor()
     await expect(advice(page).getByRole('button', { name: /^Use / })).toHaveCount(0)
   })
@@ -302,10 +301,7 @@ test.describe('advice while typing', () => {
     const arithmetic = advice(page).getByRole('group', { name: 'Arithmetic of the quote' })
     await arithmetic.getByText(/^8\d\d mi$/).waitFor()
     await arithmetic.getByText(/^Your \$2,100 is \$2\.\d\d\/mi$/).waitFor()
-    await row(page)
-      .getByRole('button', { name: /More fields of quote 1/ })
-      .click()
-    await row(page).getByLabel('Estimated cost (optional)').fill('1800')
+    await costOf(page).fill('1800')
     await arithmetic.getByText('margin $300 (14.3%)').waitFor()
     await advice(page)
       .getByRole('button', { name: /^Cost \+ 15%: \$2,070 · \$2\.\d\d\/mi$/ })
@@ -540,7 +536,7 @@ test.describe('quotes', () => {
     await page.reload()
     await row(page).waitFor()
     await expect(customer(page)).toHaveValue('Harvest Table Foods')
-    await page.getByRole('heading', { name: 'Quote desk', level: 1 }).click()
+    await page.getByRole('heading', { name: 'Quote desk', level: 1 }).focus()
     await page.keyboard.press('n')
     await customer(page).and(page.locator(':focus')).waitFor()
     expect([await customer(page).inputValue(), await rateOf(page).inputValue()]).toEqual(['', ''])
@@ -602,6 +598,14 @@ test.describe('after saving', () => {
     await rateOf(page).press('Control+Enter')
     await page.getByRole('heading', { name: '1 quote saved' }).waitFor()
     const ref = await page.getByRole('link', { name: /^\d+-1-1$/ }).textContent()
+    // The text for the customer is open and selected, and one key copies it.
+    const shown = page.getByRole('region', { name: 'For the customer' }).locator('pre')
+    await expect.poll(() => page.evaluate('String(getSelection())')).toContain('$2,121 all-in')
+    await page.keyboard.press('c')
+    await page.getByText('Copied the text for the customer').waitFor()
+    const copied = String(await page.evaluate('navigator.clipboard.readText()'))
+    expect(copied).toBe(await shown.textContent())
+    expect(copied).toMatch(/Valid until \w{3} \d+, \d{4}, \d+:\d\d [AP]M [A-Z]{3,4}\.\n\n.+\nTest Brokers$/)
     const outcome = async () =>
       (await call(app, 'GET', `/api/lanes/${ref}`, { token: tenant.owner })).body.outcome
     await page.keyboard.press('w')
@@ -637,7 +641,7 @@ test.describe('after saving', () => {
       return String(await page.evaluate('navigator.clipboard.readText()'))
     }
     const text = await copied()
-    expect(text).toContain('Dallas, TX → Atlanta, GA, Van (V): $2,122')
+    expect(text).toContain('Dallas, TX → Atlanta, GA, Van (V): $2,122 all-in')
     expect(text).toContain('Your reference: PO-7781')
     expect(text).toMatch(/Valid until \w{3} \d+, \d{4}/)
     await page.emulateMedia({ media: 'print' })
@@ -779,25 +783,16 @@ test.describe('several quotes', () => {
     await typeQuote(page)
     await page.getByRole('button', { name: 'Add a quote' }).click()
     await typeQuote(page, { number: 2, origin: 'Reno, NV', destination: 'Boise, ID', rate: '' })
-    await row(page, 2)
-      .getByRole('button', { name: /More fields of quote 2/ })
-      .click()
     const asked = page.waitForRequest('**/api/advice/lanes')
-    await row(page, 2).getByLabel('Estimated cost (optional)').fill('1000')
+    await costOf(page, 2).fill('1000')
     expect((await asked).postDataJSON().lanes).toHaveLength(2)
-    await row(page, 1)
-      .getByText(/^win \d+%/)
-      .waitFor()
-    await row(page, 2)
-      .getByText(/^best \$/)
-      .waitFor()
+    await expect(cell(page, 'chance')).toHaveText(/^\d+%$/)
+    await expect(cell(page, 'to-quote', 2)).toHaveText(/^\$/)
     const all = page.getByRole('group', { name: 'All quotes' })
     await all.getByText('2 quotes, 1 with a rate').waitFor()
     await all.getByRole('button', { name: 'Use best for all' }).click()
     await all.getByText('2 quotes, 2 with a rate').waitFor()
-    await row(page, 2)
-      .getByText(/^margin \$/)
-      .waitFor()
+    await expect(cell(page, 'margin', 2)).toHaveText(/^\$/)
     await all.getByText(/^total \$\d,\d{3}/).waitFor()
     expect(troubles).toEqual([])
   })
@@ -823,20 +818,54 @@ test.describe('several quotes', () => {
     await expect(row(page, 2)).toHaveCount(0)
   })
 
-  test('keep their rows low: the fields behind More close again, and are summed up in the row', async () => {
+  test('keep their rows low: the fields behind More close again, and the card sums them up', async () => {
     const { page } = await openDesk()
     await typeQuote(page)
     await page.getByRole('button', { name: 'Add a quote' }).click()
     await typeQuote(page, { number: 2 })
     const more = row(page, 2).getByRole('button', { name: /More fields of quote 2/ })
     await more.click()
-    await row(page, 2).getByLabel('Estimated cost (optional)').fill('1,800')
+    await row(page, 2).getByLabel('Miles (optional)').fill('790')
     await row(page, 2).getByLabel('Pickup date (optional)').fill('2026-12-03')
     await more.click()
-    await expect(row(page, 2).getByLabel('Estimated cost (optional)')).toHaveCount(0)
-    await row(page, 2).getByText('cost $1,800').waitFor()
-    await row(page, 2).getByText('pickup Dec 3, 2026').waitFor()
-    expect((await row(page, 2).boundingBox())?.height).toBeLessThan(90)
+    await expect(row(page, 2).getByLabel('Miles (optional)')).toHaveCount(0)
+    await advice(page).getByText('790 miles').waitFor()
+    await advice(page).getByText('pickup Dec 3, 2026').waitFor()
+    expect((await row(page, 2).boundingBox())?.height).toBeLessThanOrEqual(36)
+    // The card is about the row with the focus.
+    await rateOf(page).focus()
+    await expect(advice(page).getByText('790 miles')).toHaveCount(0)
+  })
+
+  test('of ten lanes stand on a laptop with their advice, the card and the button to save', async () => {
+    const { page } = await openDesk()
+    await page.setViewportSize({ width: 1366, height: 657 })
+    await page.getByRole('button', { name: 'Paste rows' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Paste rows' })
+    await dialog.getByRole('textbox', { name: 'Rows' }).fill('Dallas, TX\tAtlanta, GA\tV\n'.repeat(10))
+    await dialog.getByRole('button', { name: 'Add 10 quotes' }).click()
+    await dialog.waitFor({ state: 'detached' })
+    for (const number of [1, 3, 10]) {
+      await expect(cell(page, 'to-quote', number)).toHaveText(/^\$2,\d{3}$/)
+      await expect(cell(page, 'chance', number)).toHaveText(/^\d+%$/)
+    }
+    await answerLine(page).waitFor()
+    await page.evaluate('scrollTo(0, 0)')
+    const seen = [
+      row(page, 1),
+      row(page, 10),
+      answerLine(page),
+      page.getByRole('slider').or(advice(page).locator('svg').first()),
+      saveButton(page),
+    ]
+    for (const part of seen) await expect(part.first()).toBeInViewport({ ratio: 1 })
+    for (const number of [2, 10]) expect((await row(page, number).boundingBox())?.height).toBe(36)
+    // The card follows the focus.
+    await rateOf(page, 3).focus()
+    await advice(page)
+      .getByRole('heading', { name: /^Quote 3: / })
+      .waitFor()
+    await page.setViewportSize({ width: 1280, height: 900 })
   })
 
   test('sixty pasted rows without rates take one click to price', { tag: '@long' }, async () => {
@@ -902,7 +931,6 @@ test.describe('saving', () => {
     await page.getByRole('button', { name: /^Quote 1 is .*: change$/ }).click()
     await row(page).getByLabel('The rate includes').selectOption('linehaul')
     await row(page).getByLabel('Fuel charge').fill('400')
-    await page.getByRole('button', { name: /More fields of quote 1/ }).click()
     await row(page).getByLabel('Miles (optional)').fill('800')
     await typedAt(page, '$2,100').waitFor()
     await expect(advice(page)).toHaveAttribute('aria-busy', 'false')

@@ -1,23 +1,26 @@
 import { Badge, Button, Group, Paper, Stack, Text, Title, VisuallyHidden } from '@mantine/core'
 import { type ReactNode, useEffect, useState } from 'react'
+import { useSession } from '../api/index.ts'
 import {
   dollars,
-  equipmentName,
   Failed,
   laneName,
   MarketReferences,
   probability,
+  type QuoteAdvice,
   WinCurve,
 } from '../shared-ui/index.ts'
 import type { DeskAnswer } from './desk-answer.ts'
 import { AnswerLines } from './desk-answer-lines.tsx'
 import { type DeskQuote, unpricedLoad } from './desk-draft.ts'
-import { type Pricing, type RateValue, typedValue } from './desk-pricing.ts'
+import { moreInWords } from './desk-more-fields.tsx'
+import type { Pricing, RateValue } from './desk-pricing.ts'
+import { warningsOf } from './desk-quotes-advice.ts'
 import { MarginAtRisk } from './desk-risk-chart.tsx'
 import { DeskRules } from './desk-rules.tsx'
 import type { ComparedQuote } from './desk-terms.ts'
 import { Why } from './desk-why.tsx'
-import { spokenAdvice } from './desk-words.ts'
+import { customerInWords, spokenAdvice, trustInWords } from './desk-words.ts'
 
 interface AdviceProps {
   readonly quote: DeskQuote
@@ -25,6 +28,10 @@ interface AdviceProps {
   readonly answer: DeskAnswer
   /** The rates for the quote; null while none can be computed. */
   readonly pricing: Pricing | null
+  /** The value of the typed rate; null without one. */
+  readonly typed: RateValue | null
+  /** The advice on the quote as it is typed now, with its warnings; null until it has arrived. */
+  readonly result: QuoteAdvice | null
   /** The quote, converted for the comparison with the brokerage's other quotes. */
   readonly terms: ComparedQuote
   readonly onRate: (rate: number) => void
@@ -32,14 +39,11 @@ interface AdviceProps {
   readonly onUse: (rate: number) => void
 }
 
-const curveSpace = 372
-
-/** The advice for one quote: the answer first, then the curve, and the reasons on request. */
-export function DeskAdvice({ quote, number, answer, pricing, terms, onRate, onUse }: AdviceProps) {
-  const { advice, rate, updating, failure, retry } = answer
+/** The card of one quote: the answer, the curve, the quotes behind it and the details; then the reasons. */
+export function DeskAdvice(props: AdviceProps) {
+  const { quote, answer, pricing, typed, onUse } = props
+  const { advice, updating, failure, retry } = answer
   const unpriced = unpricedLoad(quote)
-  if (unpriced !== null) return <NotPriced because={unpriced} />
-  const typed = advice === null || pricing === null ? null : typedValue(advice, pricing, rate)
   return (
     <section
       aria-label="Advice"
@@ -48,60 +52,95 @@ export function DeskAdvice({ quote, number, answer, pricing, terms, onRate, onUs
       data-updating={updating || undefined}
     >
       <Announcement answer={answer} pricing={pricing} typed={typed} />
-      <Stack gap="sm">
-        <AdviceHeading quote={quote} number={number} answer={answer} />
-        {failure !== null && failure.status !== 422 && (
-          <Failed error={failure} retry={retry} title="No advice right now" />
-        )}
-        <AnswerLines answer={answer} pricing={pricing} typed={typed} terms={terms} onUse={onUse} />
-        {(advice === null || pricing !== null) && (
-          <Paper withBorder p="sm" mih={curveSpace}>
-            <Curve quote={quote} answer={answer} pricing={pricing} onRate={onRate} />
-          </Paper>
-        )}
-        <DeskRules rules={pricing?.rules ?? []} />
-        <MarginAtRisk answer={answer} pricing={pricing} />
-        {advice?.market !== undefined && (
-          <Paper withBorder p="sm" component="section" aria-label="Your rates and the market">
-            <MarketReferences
-              references={advice.market}
-              lane={{ origin: quote.origin, destination: quote.destination, equipment: quote.equipment }}
-            />
-          </Paper>
-        )}
-        <Why quote={quote} answer={answer} pricing={pricing} onUse={onUse} />
-      </Stack>
+      <Paper withBorder p="xs">
+        <Stack gap={6}>
+          <AdviceHeading {...props} />
+          {failure !== null && failure.status !== 422 && (
+            <Failed error={failure} retry={retry} title="No advice right now" />
+          )}
+          {unpriced !== null ? (
+            <Text size="sm" role="status">
+              {unpriced} Quote it at your own rate: pricing rules apply to it.
+            </Text>
+          ) : (
+            <>
+              <AnswerLines {...props} />
+              {(advice === null || pricing !== null) && <Curve {...props} />}
+              <Behind {...props} />
+            </>
+          )}
+          <Details {...props} />
+        </Stack>
+      </Paper>
+      {unpriced === null && (
+        <>
+          <DeskRules rules={pricing?.rules ?? []} />
+          <MarginAtRisk answer={answer} pricing={pricing} />
+          {advice?.market !== undefined && (
+            <Paper withBorder p="sm" component="section" aria-label="Your rates and the market">
+              <MarketReferences
+                references={advice.market}
+                lane={{ origin: quote.origin, destination: quote.destination, equipment: quote.equipment }}
+              />
+            </Paper>
+          )}
+          <Why quote={quote} answer={answer} pricing={pricing} onUse={onUse} />
+        </>
+      )}
     </section>
   )
 }
 
-/** Says why there is no advice on a load, which can be quoted all the same. */
-function NotPriced({ because }: { because: string }) {
+/** The quotes that the answer is based on, and the terms of its numbers. */
+function Behind({ answer, pricing, typed, terms }: AdviceProps) {
+  const estimate = answer.advice?.estimate
+  if (pricing === null || estimate === undefined) return null
+  const { basis } = trustInWords(estimate, (typed ?? pricing.quote).interval80, Date.now())
   return (
-    <section aria-label="Advice" className="desk-advice">
-      <Stack gap="sm">
-        <Title order={2} size="h5">
-          Advice
-        </Title>
-        <Text size="sm" role="status">
-          {because} Quote it at your own rate: pricing rules apply to it.
+    <>
+      <Text size="sm">
+        {basis} {customerInWords(estimate, answer.isForRate ? answer.rate : null)}
+      </Text>
+      <Text size="xs" c="dimmed">
+        {terms.words}
+      </Text>
+    </>
+  )
+}
+
+/** What to check about the typed rate, and the details of the quote that its row has no room for. */
+function Details({ quote, result }: Pick<AdviceProps, 'quote' | 'result'>) {
+  const { default_basis: assumed } = useSession().tenant
+  const words = moreInWords(quote, assumed)
+  return (
+    <>
+      {result !== null &&
+        warningsOf(result).map((warning) => (
+          <Text key={warning} size="sm" className="desk-flag">
+            ⚠ {warning}
+          </Text>
+        ))}
+      {words.length > 0 && (
+        <Text size="sm" component="div" className="desk-figures">
+          {words.map((word) => (
+            <span key={word}>{word}</span>
+          ))}
         </Text>
-      </Stack>
-    </section>
+      )}
+    </>
   )
 }
 
 function AdviceHeading({ quote, number, answer }: Pick<AdviceProps, 'quote' | 'number' | 'answer'>) {
   const { asking, updating } = answer
+  const name = `Quote ${number}: ${laneName(quote.origin.trim(), quote.destination.trim())}, ${quote.equipment.trim() || 'any equipment'}`
   return (
-    <Group justify="space-between" gap="xs" mih={{ base: 48, sm: 26 }} wrap="nowrap">
-      <Title order={2} size="h5" style={{ overflowWrap: 'anywhere' }}>
-        {asking
-          ? `Advice for quote ${number}: ${laneName(quote.origin.trim(), quote.destination.trim())}, ${equipmentName(quote.equipment.trim()) || 'any equipment'}`
-          : 'Advice'}
+    <Group justify="space-between" gap="xs" mih={22} wrap="nowrap">
+      <Title order={2} size="h6" lineClamp={1} {...(asking ? { title: name } : {})}>
+        {asking ? name : 'Advice'}
       </Title>
       {updating && (
-        <Badge variant="default" style={{ flex: 'none' }}>
+        <Badge variant="default" size="sm" style={{ flex: 'none' }}>
           updating
         </Badge>
       )}
@@ -135,7 +174,7 @@ function Curve({
   answer: { advice, rate, asking, failure },
   pricing,
   onRate,
-}: Pick<AdviceProps, 'quote' | 'answer' | 'pricing' | 'onRate'>) {
+}: Pick<AdviceProps, 'answer' | 'pricing' | 'onRate'>) {
   const estimate = advice?.estimate
   const points = advice?.curve ?? []
   if (advice === null || pricing === null || estimate === undefined || points.length === 0) {
@@ -151,15 +190,15 @@ function Curve({
   }
   const evidence = advice.found ? advice.evidence : undefined
   return (
-    <>
+    <div className="desk-curve">
       <RateChoices pricing={pricing} onRate={onRate} />
       <WinCurve
+        isCompact
         points={rate === null ? aroundGoingRate(points, estimate.reference_rate) : points}
         counts={estimate}
         rateDollars={rate}
         onRate={onRate}
         miles={estimate.miles}
-        {...(advice.found ? { band: advice.rate_band, suggestedRate: advice.suggested_rate } : {})}
         {...(pricing.zone === null
           ? {}
           : {
@@ -172,7 +211,7 @@ function Curve({
               ...(evidence.quotes_pages > 1 ? { quotesNote: `newest ${evidence.quotes.length} quotes` } : {}),
             })}
       />
-    </>
+    </div>
   )
 }
 
@@ -189,27 +228,18 @@ function aroundGoingRate(points: Points, reference: number | null): Points {
   return points.slice(Math.max(0, nearest - pointsAside), nearest + pointsAside + 1)
 }
 
-const choiceNames: Readonly<Record<Pricing['basis'], string>> = {
-  best: 'Best',
-  going: 'Going rate',
-  target: 'Target',
-  minimum: 'Floor',
-  maximum: 'Maximum',
-}
-
-/** The three rates to choose from, with their chances. */
+/** The rates beside the rate to quote, with their chances. */
 function RateChoices({ pricing, onRate }: { pricing: Pricing; onRate: (rate: number) => void }) {
-  const { safer, quote, basis, going } = pricing
+  const { safer, quote, going } = pricing
   const choices = [
     { name: 'Safer', value: safer },
-    { name: choiceNames[basis], value: basis === 'going' ? null : quote },
     { name: 'Going rate', value: going },
   ]
   return (
-    <Group gap="xs" mb="xs" role="group" aria-label="Rates to choose from">
+    <Group gap="xs" mih={26} role="group" aria-label="Rates to choose from">
       {choices.map(({ name, value }) =>
-        value === null ? null : (
-          <Button key={name} size="compact-sm" variant="default" onClick={() => onRate(value.rate)}>
+        value === null || value.rate === quote.rate ? null : (
+          <Button key={name} size="compact-xs" mih={24} variant="default" onClick={() => onRate(value.rate)}>
             {name} {dollars(value.rate)} · {probability(value.chance)}
           </Button>
         ),
@@ -220,7 +250,7 @@ function RateChoices({ pricing, onRate }: { pricing: Pricing; onRate: (rate: num
 
 function Empty({ children }: { children: ReactNode }) {
   return (
-    <Text c="dimmed" size="sm" ta="center" p="xl" mt="xl">
+    <Text c="dimmed" size="sm" ta="center" p="xl" className="desk-curve">
       {children}
     </Text>
   )

@@ -1,6 +1,8 @@
-import { Button, Group, Kbd, Paper, Text } from '@mantine/core'
+import { Button, Group, Kbd, Text } from '@mantine/core'
+import type { ReactNode } from 'react'
 import { pagePaths } from '#contract/pages.ts'
-import type { Answer } from '../api/index.ts'
+import { basisWords } from '#engine/rate-basis.ts'
+import { type Answer, useSession } from '../api/index.ts'
 import {
   ButtonLink,
   count,
@@ -14,13 +16,15 @@ import {
   roundDollars,
 } from '../shared-ui/index.ts'
 import type { DeskAnswer } from './desk-answer.ts'
+import type { DeskQuote } from './desk-draft.ts'
 import { type Pricing, type RateValue, type Standing, standingOf } from './desk-pricing.ts'
 import type { ComparedQuote } from './desk-terms.ts'
-import { basisInWords, customerInWords, standingInWords, trustInWords } from './desk-words.ts'
+import { basisInWords, standingInWords, trustInWords } from './desk-words.ts'
 
 type Estimate = NonNullable<Answer<'quote-advice'>['estimate']>
 
 interface LinesProps {
+  readonly quote: DeskQuote
   readonly answer: DeskAnswer
   readonly pricing: Pricing | null
   readonly typed: RateValue | null
@@ -29,26 +33,25 @@ interface LinesProps {
 }
 
 /**
- * The answer for a quote in three lines: the rate to quote, the typed rate compared with it, and the trust in both. The frame
- * keeps its size while data loads.
+ * The answer for a quote: what to pay and what to quote, with chance, margin, rate per mile and confidence, and then the typed rate.
+ * The frame keeps its size while data loads.
  */
-export function AnswerLines({ answer, pricing, typed, terms, onUse }: LinesProps) {
+export function AnswerLines({ quote, answer, pricing, typed, terms, onUse }: LinesProps) {
   const { advice, asking, failure } = answer
   const estimate = advice?.estimate
   return (
-    <Paper withBorder p="sm" className="desk-answer">
+    <div className="desk-answer" data-framed={advice === null || pricing !== null || undefined}>
       {pricing !== null && estimate !== undefined ? (
         <>
-          <QuoteLine pricing={pricing} terms={terms} onUse={onUse} />
-          <TypedLine pricing={pricing} typed={typed} notCompared={terms.notCompared} />
-          <TrustLine
+          <QuoteFigures pricing={pricing} terms={terms} miles={estimate.miles} />
+          <QuoteLine
+            pricing={pricing}
             estimate={estimate}
-            rate={answer.isForRate ? answer.rate : null}
-            interval80={(typed ?? pricing.quote).interval80}
+            terms={terms}
+            isCad={quote.currency === 'CAD'}
+            onUse={onUse}
           />
-          <Text size="xs" c="dimmed">
-            {terms.words}
-          </Text>
+          <TypedLine pricing={pricing} typed={typed} miles={estimate.miles} notCompared={terms.notCompared} />
         </>
       ) : advice !== null ? (
         <>
@@ -64,7 +67,7 @@ export function AnswerLines({ answer, pricing, typed, terms, onUse }: LinesProps
               : 'The advice appears here when the service answers.'}
         </Text>
       )}
-    </Paper>
+    </div>
   )
 }
 
@@ -145,7 +148,7 @@ function CostPlus({
             </InRed>
           </span>
         )}
-        {cost === null && <span>Enter an estimated cost under More: the desk adds your markup.</span>}
+        {cost === null && <span>Enter a cost: the desk adds your markup.</span>}
       </Text>
       {cost !== null && (
         <Group gap="xs" role="group" aria-label="Cost with a markup">
@@ -170,24 +173,78 @@ function CostPlus({
   )
 }
 
-function QuoteLine({ pricing, terms, onUse }: Pick<LinesProps, 'terms' | 'onUse'> & { pricing: Pricing }) {
+/** What to pay and what to quote, each with what it rests on below. */
+function QuoteFigures({
+  pricing: { quote, cost },
+  terms,
+  miles,
+}: Pick<LinesProps, 'terms'> & { pricing: Pricing; miles: number | null }) {
+  const { default_basis: assumed } = useSession().tenant
+  const { rate, chance, interval80, margin, marginPct } = quote
+  return (
+    <dl className="desk-answer-figures">
+      <Figure name="Buy" note={cost === null ? 'not known' : cost.isTyped ? 'your cost' : 'expected'}>
+        {roundDollars(cost?.amount)}
+      </Figure>
+      <Figure name="Quote" note={terms.own(rate) === rate ? '' : `${basisWords[assumed]}, US dollars`} isMain>
+        {dollars(rate)}
+      </Figure>
+      <Figure name="Chance" note={range(interval80)}>
+        {probability(chance)}
+      </Figure>
+      <Figure name="Margin" note={percent(marginPct)}>
+        <InRed when={margin !== null && margin < 0}>{roundDollars(margin)}</InRed>
+      </Figure>
+      <Figure name="Per mile" note={miles === null ? 'miles unknown' : `${count(miles)} mi`}>
+        {miles === null ? '–' : ratePerMile(rate / miles)}
+      </Figure>
+    </dl>
+  )
+}
+
+function Figure({
+  name,
+  note,
+  isMain = false,
+  children,
+}: {
+  name: string
+  note: string
+  isMain?: boolean
+  children: ReactNode
+}) {
+  return (
+    <div data-main={isMain || undefined}>
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+      <dd>{note}</dd>
+    </div>
+  )
+}
+
+/** The confidence in the answer and where its rate comes from, with the button that uses the rate. */
+function QuoteLine({
+  pricing,
+  estimate,
+  terms,
+  isCad,
+  onUse,
+}: Pick<LinesProps, 'terms' | 'onUse'> & { pricing: Pricing; estimate: Estimate; isCad: boolean }) {
   const { quote } = pricing
   const own = terms.own(quote.rate)
+  const { trust, word } = trustInWords(estimate, quote.interval80, Date.now())
   return (
     <div className="desk-quote-line">
       <div>
-        <Text span fw={700} fz="xl">
-          Quote {dollars(quote.rate)}
+        <Text size="sm" data-trust={trust}>
+          Confidence: <b>{word.toLowerCase()}</b>
         </Text>
-        {' · '}
-        <Figures value={quote} />
-        <Text span size="xs" c="dimmed">
-          {' '}
+        <Text size="xs" c="dimmed" lineClamp={2} title={basisInWords(pricing)}>
           {basisInWords(pricing)}
         </Text>
       </div>
       <Button
-        size="sm"
+        size="compact-sm"
         style={{ flex: 'none' }}
         aria-keyshortcuts="Alt+U"
         disabled={own === null}
@@ -199,35 +256,9 @@ function QuoteLine({ pricing, terms, onUse }: Pick<LinesProps, 'terms' | 'onUse'
         onClick={() => onUse(quote.rate)}
       >
         Use {dollars(own ?? quote.rate)}
+        {own !== null && isCad && ' CAD'}
       </Button>
     </div>
-  )
-}
-
-/** The chance, the margin and the worth of a rate. */
-function Figures({ value }: { value: RateValue }) {
-  const { chance, interval80, margin, marginPct, worth, beyond } = value
-  return (
-    <Text span className="desk-figures">
-      <span>
-        win {beyond === null ? '' : beyond === 'below' ? 'at least ' : 'at most '}
-        <b>{probability(chance)}</b> ({range(interval80)})
-      </span>
-      {margin !== null && (
-        <span>
-          <InRed when={margin < 0}>
-            margin <b>{dollars(margin)}</b> ({percent(marginPct)})
-          </InRed>
-        </span>
-      )}
-      {worth !== null && (
-        <span>
-          <InRed when={worth < 0}>
-            worth <b>{roundDollars(worth)}</b> a quote
-          </InRed>
-        </span>
-      )}
-    </Text>
   )
 }
 
@@ -242,10 +273,12 @@ const standingMarks: Readonly<Record<Standing, string>> = {
 function TypedLine({
   pricing,
   typed,
+  miles,
   notCompared,
 }: {
   pricing: Pricing
   typed: RateValue | null
+  miles: number | null
   notCompared: string | null
 }) {
   if (typed === null) {
@@ -256,34 +289,35 @@ function TypedLine({
     )
   }
   const standing = standingOf(typed, pricing)
+  const { rate, chance, margin, marginPct, beyond } = typed
   return (
     <Text size="sm" component="div" className="desk-typed-line" data-standing={standing}>
-      <span aria-hidden>{standingMarks[standing]}</span> <b>Your {dollars(typed.rate)}</b>
+      <span aria-hidden>{standingMarks[standing]}</span> <b>Your {dollars(rate)}</b>
       {standing === 'same' ? null : (
         <>
           {': '}
-          <Figures value={typed} />
+          <span className="desk-figures">
+            <span>
+              {beyond === null ? '' : beyond === 'below' ? 'at least ' : 'at most '}
+              <b>{probability(chance)}</b>
+            </span>
+            {margin !== null && (
+              <span>
+                <InRed when={margin < 0}>
+                  <b>{roundDollars(margin)}</b> ({percent(marginPct)})
+                </InRed>
+              </span>
+            )}
+            {miles !== null && <span>{ratePerMile(rate / miles)}</span>}
+          </span>
         </>
       )}
-      {standingInWords(typed, pricing)}
-    </Text>
-  )
-}
-
-function TrustLine({
-  estimate,
-  rate,
-  interval80,
-}: {
-  estimate: Estimate
-  /** The typed rate that the estimate is for; null without one. */
-  rate: number | null
-  interval80: { readonly low: number; readonly high: number }
-}) {
-  const { trust, word, basis } = trustInWords(estimate, interval80, Date.now())
-  return (
-    <Text size="sm" component="div" data-trust={trust}>
-      <b>Trust: {word.toLowerCase()}.</b> {basis} {customerInWords(estimate, rate)}
+      {/* After figures, the words have a line of their own. */}
+      {standing === 'same' ? (
+        standingInWords(typed, pricing)
+      ) : (
+        <div>{standingInWords(typed, pricing).replace(/^[:,] /, '')}</div>
+      )}
     </Text>
   )
 }

@@ -5,13 +5,14 @@ import { type CallFailed, useAnswer } from '../api/index.ts'
 import {
   adviceOn,
   converted,
+  onOwnTerms,
   type PricedQuote,
   type QuoteAdvice,
   readDollars,
   reasonsToConfirm,
   useRateCheck,
 } from '../shared-ui/index.ts'
-import { changedInWords, deskAppraisal } from './desk-appraisal.ts'
+import { deskAppraisal } from './desk-appraisal.ts'
 import { type DeskQuote, type Draft, hasState, quotesToSave, sentQuote } from './desk-draft.ts'
 
 /** The facts of a row that its price depends on; null while its places are incomplete. */
@@ -157,19 +158,49 @@ export function useDraftCheck(
 }
 
 /**
- * The rate to quote on a row, in dollars, as for a single quote, with the changes by the rules. Null if neither a best nor a going
- * rate is known. The service already used the typed cost, so its optimum applies.
+ * The rate to quote on a row, in dollars, as for a single quote. Null if neither a best nor a going rate is known. The service already
+ * used the typed cost, so its optimum applies.
  */
-export function bestRateOf(
-  lane: Pick<DeskQuote, 'cost'>,
-  result: QuoteAdvice,
-): { readonly rate: number; readonly changed: string } | null {
+function bestRateOf(lane: Pick<DeskQuote, 'cost'>, result: QuoteAdvice): number | null {
   const { optimum, estimate, rules } = result
-  const appraisal = deskAppraisal({ optimum, estimate, rules }, comparedCost(lane, result))
-  const { toQuote } = appraisal.rates
-  return toQuote === null
-    ? null
-    : { rate: toQuote.rateCents / 100, changed: changedInWords(appraisal, toQuote) }
+  const { toQuote } = deskAppraisal({ optimum, estimate, rules }, comparedCost(lane, result)).rates
+  return toQuote === null ? null : toQuote.rateCents / 100
+}
+
+/** The figures of a row, in dollars. */
+export interface RowFigures {
+  /** The rate to quote, on the terms of the quote. */
+  readonly toQuote: number | null
+  /** The typed rate, or else the rate to quote, as it is compared, with its chance and its margin. */
+  readonly rate: number | null
+  readonly chance: number | null
+  readonly margin: number | null
+  readonly isTyped: boolean
+}
+
+/** The figures of a row from its advice: without a typed rate, it is on the rate to quote. */
+export function figuresOf(quote: DeskQuote, advice: QuoteAdvice): RowFigures {
+  const { conversion, rate, estimate } = advice
+  const best = bestRateOf(quote, advice)
+  const isTyped = quote.rate.trim() !== ''
+  const isShown = conversion !== null && (isTyped || best !== null)
+  return {
+    toQuote: best === null || conversion === null ? null : onOwnTerms(conversion, best),
+    rate: isShown ? rate : null,
+    chance: isShown ? (estimate?.probability ?? null) : null,
+    margin: isShown ? marginOf(quote, advice) : null,
+    isTyped,
+  }
+}
+
+/** What is to be checked about the rate of a row, in sentences. */
+export function warningsOf({ conversion, warnings }: QuoteAdvice): string[] {
+  return [
+    ...(conversion === null
+      ? ['The rate cannot be compared: the fuel charge or exchange rate is not known.']
+      : []),
+    ...warnings.map(({ detail }) => detail),
+  ]
 }
 
 /** The entered cost on the terms of the brokerage; null without one, or if it cannot be converted. */

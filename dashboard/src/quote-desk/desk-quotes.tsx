@@ -1,29 +1,23 @@
 import { Button, Group, Text } from '@mantine/core'
 import { useLayoutEffect, useMemo, useRef } from 'react'
 import { useMay } from '../api/index.ts'
-import {
-  counted,
-  dollars,
-  InRed,
-  onOwnTerms,
-  percent,
-  type QuoteAdvice,
-  roundDollars,
-  ValidFor,
-} from '../shared-ui/index.ts'
+import { counted, InRed, percent, type QuoteAdvice, roundDollars, ValidFor } from '../shared-ui/index.ts'
 import { type DeskError, type DeskQuote, isBlank } from './desk-draft.ts'
-import { bestRateOf, totalsOf } from './desk-quotes-advice.ts'
-import { DeskRow, KeyboardHint, type RowEvents } from './desk-rows.tsx'
+import { figuresOf, type RowFigures, totalsOf } from './desk-quotes-advice.ts'
+import { DeskRow, type RowEvents } from './desk-rows.tsx'
 
 const noErrors: readonly DeskError[] = []
+/** The rows that a laptop shows with the buttons below them; more rows scroll. */
+const rowsShown = 10
 const nothingUnknown = { origin: false, destination: false }
 
-/** The rows of a request. With several quotes, each row shows its chance, margin, best rate and warnings. */
+/** The rows of a request, each with its rate to quote, chance, margin and warnings. */
 export function DeskRows({
   lanes: quotes,
   active,
   errors,
   unknown,
+  ofActive,
   adviceOf,
   on,
 }: {
@@ -31,11 +25,13 @@ export function DeskRows({
   active: DeskQuote
   errors: readonly DeskError[]
   unknown: typeof nothingUnknown
+  /** The figures of the card, for the active row; null while the card has none. */
+  ofActive: RowFigures | null
   adviceOf: (quote: DeskQuote) => QuoteAdvice | null
   on: RowEvents
 }) {
   return (
-    <div className="desk-rows" data-many={quotes.length > 7 || undefined}>
+    <div className="desk-rows" data-many={quotes.length > rowsShown || undefined}>
       {quotes.map((quote, index) => (
         <DeskRow
           key={quote.id}
@@ -45,7 +41,8 @@ export function DeskRows({
           only={quotes.length === 1}
           errors={errorsOf(errors, quote)}
           unknown={quote.id === active.id ? unknown : nothingUnknown}
-          advice={quotes.length === 1 ? null : adviceOf(quote)}
+          ofCard={quote.id === active.id ? ofActive : null}
+          advice={adviceOf(quote)}
           on={on}
         />
       ))}
@@ -74,14 +71,12 @@ export function QuotesTotals({
   const totals = totalsOf(rows)
   const best = new Map(
     rows.flatMap(({ lane: quote, advice }) => {
-      const best = advice === null ? null : bestRateOf(quote, advice)
-      const rate =
-        best === null || advice?.conversion == null ? null : onOwnTerms(advice.conversion, best.rate)
+      const rate = advice === null ? null : figuresOf(quote, advice).toQuote
       return rate === null ? [] : [[quote.id, rate] as const]
     }),
   )
   return (
-    <Group justify="space-between" gap="xs" px="xs" role="group" aria-label="All quotes">
+    <Group justify="space-between" gap="xs" className="desk-totals" role="group" aria-label="All quotes">
       <Text size="sm" className="desk-figures">
         <span>
           <b>{counted(filled.length, 'quote')}</b>, {totals.rated} with a rate
@@ -92,15 +87,15 @@ export function QuotesTotals({
         {totals.margin !== null && (
           <span>
             <InRed when={totals.margin < 0}>
-              margin <b>{dollars(totals.margin)}</b> ({percent(totals.marginPct)})
+              margin <b>{roundDollars(totals.margin)}</b> ({percent(totals.marginPct)})
               {totals.withMargin < totals.rated && `, ${counted(totals.withMargin, 'quote')} with a cost`}
             </InRed>
           </span>
         )}
         {totals.worth !== null && (
-          <span>
+          <span title="Each margin times its chance">
             <InRed when={totals.worth < 0}>
-              expected profit <b>{roundDollars(totals.worth)}</b> (each margin times its chance)
+              expected profit <b>{roundDollars(totals.worth)}</b>
             </InRed>
           </span>
         )}
@@ -146,7 +141,6 @@ export function DeskButtons({
         <Button variant="default" size="sm" onClick={onPaste}>
           Paste rows
         </Button>
-        <div className="desk-hint">{mayQuote && <KeyboardHint />}</div>
         {/* Below the quotes, so that nobody has to tab through this field on the way to the origin. */}
         <div className="desk-validity">
           <ValidFor hours={validHours} onHours={onValidHours} />
@@ -160,7 +154,12 @@ export function DeskButtons({
           {laneCount > 1 ? `Save ${laneCount} quotes` : 'Save quote'}
         </Button>
       </div>
-      {!mayQuote && (
+      {mayQuote ? (
+        <Text size="xs" c="dimmed" visibleFrom="sm">
+          Enter: next quote. Ctrl or ⌘ + Enter: save. Alt + U: use the rate to quote. Paste spreadsheet rows
+          into any field.
+        </Text>
+      ) : (
         <Text size="sm">
           Your role, viewer, can get advice but cannot save quotes. An owner or admin can change your role on
           the page People and teams.

@@ -4,7 +4,7 @@ import { labelLengthMax } from '#contract/limits.ts'
 import { useAnswer } from '../api/index.ts'
 import { CustomerInput } from '../shared-ui/index.ts'
 import type { Draft } from './desk-draft.ts'
-import { Suggested } from './desk-rows.tsx'
+import { Suggested } from './desk-place-field.tsx'
 import type { DeskSave } from './desk-save.ts'
 
 /** As many suggestions as the customer field requests, so that both use one cached answer. */
@@ -41,7 +41,6 @@ export function RequestFields({
     <SimpleGrid
       cols={{ base: 1, sm: 2 }}
       spacing="sm"
-      px="xs"
       onPaste={(event) => {
         if (paste(event.clipboardData.getData('text'))) event.preventDefault()
       }}

@@ -1,4 +1,4 @@
-import { Button, SimpleGrid, Stack, Text, Title } from '@mantine/core'
+import { Button, Stack, Text, Title } from '@mantine/core'
 import { type ReactNode, useState } from 'react'
 import { pagePaths } from '#contract/pages.ts'
 import type { Answer } from '../api/index.ts'
@@ -53,14 +53,12 @@ export function Why({ quote, answer, pricing, onUse }: WhyProps) {
       <details open={isOpen} onToggle={(event) => setOpen(event.currentTarget.open)}>
         <summary className="desk-why">Why?</summary>
         {isOpen && (
-          <SimpleGrid cols={{ base: 1, md: 2 }} spacing="md" mt="xs">
-            <Stack gap="sm">
-              <Costs answer={answer} pricing={pricing} />
-              <WouldChange answer={answer} />
-              <History quote={quote} answer={answer} />
-            </Stack>
+          <Stack gap="sm" mt="xs">
+            <Costs answer={answer} pricing={pricing} />
+            <WouldChange answer={answer} />
+            <History quote={quote} answer={answer} />
             <Integration answer={answer} advice={advice} onUse={onUse} />
-          </SimpleGrid>
+          </Stack>
         )}
       </details>
     </>

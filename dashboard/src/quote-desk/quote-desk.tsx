@@ -41,12 +41,13 @@ import { draftsMax, isBlankDraft } from './desk-drafts.ts'
 import { MyApprovals } from './desk-my-approvals.tsx'
 import { quoteOf } from './desk-paste.ts'
 import { PasteDialog } from './desk-paste-dialog.tsx'
+import { type Pricing, type RateValue, typedValue } from './desk-pricing.ts'
 import { DeskButtons, DeskRows, QuotesTotals, useRowEvents } from './desk-quotes.tsx'
-import { useQuotesAdvice } from './desk-quotes-advice.ts'
+import { type RowFigures, useQuotesAdvice } from './desk-quotes-advice.ts'
 import { RequestFields } from './desk-request-fields.tsx'
 import { type DeskSave, useDeskSave } from './desk-save.ts'
 import { Saved } from './desk-saved.tsx'
-import { useComparedQuote } from './desk-terms.ts'
+import { type ComparedQuote, useComparedQuote } from './desk-terms.ts'
 import { type DraftActions, deskEntry, useDrafts } from './use-drafts.ts'
 
 /** The page for quoting: fields with advice that updates while the user types, then the saved quotes. */
@@ -55,7 +56,7 @@ export default function QuoteDesk() {
   const drafts = useDrafts(saving)
   const { saved } = saving
   return (
-    <Page title="Quote desk">
+    <Page title="Quote desk" hidesTitle>
       {saved === null ? (
         <>
           <MyApprovals isFormBlank={isBlankDraft(drafts.draft)} />
@@ -187,7 +188,7 @@ function useQuotes({ draft, onDraft, saving }: DeskProps) {
   }
 }
 
-/** The advice for the active quote, and a function that uses a rate of it on the quote's terms. */
+/** The advice for the active quote, for its card and for its row. */
 function useActiveAdvice({ active, change }: ReturnType<typeof useQuotes>, draft: Draft) {
   const advised = useQuotesAdvice(draft, active)
   const compared = useComparedQuote(active, advised.open)
@@ -201,7 +202,41 @@ function useActiveAdvice({ active, change }: ReturnType<typeof useQuotes>, draft
     setRate(rate)
     focusQuote(active.id, 'rate')
   }
-  return { advised, compared, answer, pricing, setRate, takeRate }
+  const typed =
+    answer.advice === null || pricing === null ? null : typedValue(answer.advice, pricing, answer.rate)
+  return {
+    advised,
+    answer,
+    ofActive: figuresOfCard(active, pricing, typed, compared),
+    card: {
+      answer,
+      pricing,
+      typed,
+      terms: compared,
+      result: advised.on(active),
+      onRate: setRate,
+      onUse: takeRate,
+    },
+  }
+}
+
+/** The figures of the card, for its row: so both always agree. */
+function figuresOfCard(
+  { rate }: DeskQuote,
+  pricing: Pricing | null,
+  typed: RateValue | null,
+  { own }: ComparedQuote,
+): RowFigures | null {
+  if (pricing === null) return null
+  const isTyped = rate.trim() !== ''
+  const value = isTyped ? typed : pricing.quote
+  return {
+    toQuote: own(pricing.quote.rate),
+    rate: value?.rate ?? null,
+    chance: value?.chance ?? null,
+    margin: value?.margin ?? null,
+    isTyped,
+  }
 }
 
 function Desk(props: DeskProps) {
@@ -210,15 +245,14 @@ function Desk(props: DeskProps) {
   const [pasted, setPasted] = useState<string | null>(null)
   const [acceptUnknown, setAcceptUnknown] = useState(false)
   useQuoteInAddress(lanes.active, drafts.drafts.openId)
-  const { advised, compared, answer, pricing, setRate, takeRate } = useActiveAdvice(lanes, draft)
+  const { advised, answer, ofActive, card } = useActiveAdvice(lanes, draft)
+  const { pricing, onUse } = card
   const confirmed = useConfirmedSave(props, advised)
-  // The card has the advice on a quote that is alone.
-  const adviceOf = lanes.lanes.length > 1 ? advised.on : () => null
   const mayQuote = useMay('member')
   const save = useOnceSettled(() => {
     if (mayQuote) void confirmed.begin(acceptUnknown)
   })
-  useDeskKeys(pricing === null ? null : () => takeRate(pricing.quote.rate), drafts.begin)
+  useDeskKeys(pricing === null ? null : () => onUse(pricing.quote.rate), drafts.begin)
   const filled = lanes.lanes.filter((quote) => !isBlank(quote)).length
   const paste = (text: string) => {
     // The dialog shows how each column was read before it adds the rows.
@@ -229,18 +263,19 @@ function Desk(props: DeskProps) {
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: one keyboard shortcut for all fields inside
     <div onKeyDown={(event) => onSaveKey(event, save)}>
-      <Stack gap="sm">
-        <Paper withBorder p="sm">
-          <Stack gap="xs">
+      <div className="desk-sides">
+        <Paper withBorder p="xs">
+          <Stack gap="xs" className="desk-lanes">
             <RequestFields draft={draft} onDraft={onDraft} saving={saving} paste={paste} />
             <DeskRows
               {...lanes}
               errors={errorsShown(saving.errors, lanes.active, answer)}
               unknown={answer.unknown}
-              adviceOf={adviceOf}
+              ofActive={ofActive}
+              adviceOf={advised.on}
               on={on}
             />
-            <QuotesTotals lanes={lanes.lanes} adviceOf={adviceOf} onUseBest={lanes.setRates} />
+            <QuotesTotals lanes={lanes.lanes} adviceOf={advised.on} onUseBest={lanes.setRates} />
             <DeskButtons
               laneCount={filled}
               isFull={lanes.isFull}
@@ -260,16 +295,8 @@ function Desk(props: DeskProps) {
             />
           </Stack>
         </Paper>
-        <DeskAdvice
-          quote={lanes.active}
-          number={lanes.lanes.indexOf(lanes.active) + 1}
-          answer={answer}
-          pricing={pricing}
-          terms={compared}
-          onRate={setRate}
-          onUse={takeRate}
-        />
-      </Stack>
+        <DeskAdvice quote={lanes.active} number={lanes.lanes.indexOf(lanes.active) + 1} {...card} />
+      </div>
       <ConfirmRates
         found={confirmed.toConfirm}
         onSave={() => confirmed.confirm(acceptUnknown)}

@@ -1,4 +1,4 @@
-import { Text } from '@mantine/core'
+import { Text, VisuallyHidden } from '@mantine/core'
 import { useElementSize } from '@mantine/hooks'
 import { type ScaleLinear, scaleLinear } from 'd3-scale'
 import { area, curveMonotoneX, line } from 'd3-shape'
@@ -33,11 +33,13 @@ export interface WinCurveProps extends Known {
   readonly counts: QuotesBehind
   /** The rate of the handle; null without a handle. */
   readonly rateDollars: number | null
+  /** True where there is little room: lower, without caption and figures. */
+  readonly isCompact?: boolean
   /** Makes the handle movable by pointer and keyboard. */
   readonly onRate?: (rateDollars: number) => void
 }
 
-const height = 264
+const [usualHeight, lowHeight] = [264, 204]
 const margin = { top: 16, right: 28, bottom: 46, left: 42 }
 const stepDollars = 5
 const wideStepDollars = 25
@@ -46,6 +48,7 @@ interface Scales {
   readonly x: ScaleLinear<number, number>
   readonly y: ScaleLinear<number, number>
   readonly width: number
+  readonly height: number
 }
 
 /**
@@ -55,10 +58,12 @@ interface Scales {
  * @example <WinCurve points={curve} counts={{ won: 17, decided: 26 }} rateDollars={2150} onRate={setRate} />
  */
 export function WinCurve(props: WinCurveProps) {
-  const { points, counts, rateDollars } = props
+  const { points, counts, rateDollars, isCompact = false } = props
   const { ref, width } = useElementSize()
   const [first, last] = [points[0], points.at(-1)]
   const reading = rateDollars === null ? null : readCurve(points, rateDollars)
+  const height = isCompact ? lowHeight : usualHeight
+  const caption = reading === null ? 'Chance of winning by rate' : readingInWords(reading, counts)
   const scales: Scales | null =
     first === undefined || last === undefined || width < 120
       ? null
@@ -66,12 +71,17 @@ export function WinCurve(props: WinCurveProps) {
           x: scaleLinear([first.rate, last.rate], [margin.left, width - margin.right]),
           y: scaleLinear([0, 1], [height - margin.bottom, margin.top]),
           width,
+          height,
         }
   return (
     <figure style={{ margin: 0 }}>
-      <Text component="figcaption" size="sm" mih={{ base: 44, sm: 22 }}>
-        {reading === null ? 'Chance of winning by rate' : readingInWords(reading, counts)}
-      </Text>
+      {isCompact ? (
+        <VisuallyHidden component="figcaption">{caption}</VisuallyHidden>
+      ) : (
+        <Text component="figcaption" size="sm" mih={{ base: 44, sm: 22 }}>
+          {caption}
+        </Text>
+      )}
       <div ref={ref} style={{ position: 'relative', height }}>
         {scales !== null && (
           <>
@@ -88,7 +98,7 @@ export function WinCurve(props: WinCurveProps) {
 
 function Drawing(props: WinCurveProps & { scales: Scales }) {
   const { points, scales, quotes, band, suggestedRate, optimum } = props
-  const { x, y, width } = scales
+  const { x, y, width, height } = scales
   const ribbon = (interval: (point: CurvePoint) => { low: number; high: number }) =>
     area<CurvePoint>()
       .x((point) => x(point.rate))
@@ -299,7 +309,7 @@ function clamp(rate: number, [low, high]: readonly [number, number]): number {
 }
 
 function Handle({ points, counts, rateDollars, onRate, scales }: WinCurveProps & { scales: Scales }) {
-  const { x, y, width } = scales
+  const { x, y, width, height } = scales
   const knob = useRef<HTMLDivElement>(null)
   const plot = useRef<HTMLDivElement>(null)
   const reading = rateDollars === null ? null : readCurve(points, rateDollars)
@@ -385,11 +395,12 @@ function handleStyle(centerX: number, centerY: number) {
 }
 
 /** The legend, with figures. Marks differ by shape, not only by color. */
-function Legend({ band, suggestedRate, optimum, quotes, quotesNote }: WinCurveProps) {
-  const of = quotesNote === undefined ? '' : ` (${quotesNote})`
+function Legend({ band, suggestedRate, optimum, quotes, quotesNote, isCompact = false }: WinCurveProps) {
+  const of = quotesNote === undefined || isCompact ? '' : ` (${quotesNote})`
   const items: readonly (readonly [mark: string, text: string, color?: string])[] = [
-    ['▬', '80% and 95% range', 'var(--chart-accent)'],
-    ...(optimum
+    ...(isCompact ? [] : ([['▬', '80% and 95% range', 'var(--chart-accent)']] as const)),
+    ...(optimum && isCompact ? ([['◇', 'rate to quote']] as const) : []),
+    ...(optimum && !isCompact
       ? ([
           [
             '◇',
