@@ -1,5 +1,5 @@
 import { ConfigError } from './configuration/index.ts'
-import { EarlierSchema } from './database/schema/index.ts'
+import { EarlierSchema, NewerSchema } from './database/schema/index.ts'
 import { DatabaseUnavailable } from './database/session/index.ts'
 import { DataFolderInUse } from './embedded-postgres/index.ts'
 
@@ -62,7 +62,8 @@ export function startFailure(error: unknown, dataDirectory: string): string {
     error instanceof ConfigError ||
     error instanceof StartRefused ||
     error instanceof DataFolderInUse ||
-    error instanceof EarlierSchema
+    error instanceof EarlierSchema ||
+    error instanceof NewerSchema
   )
     return error.message
   const causes = causesOf(error)

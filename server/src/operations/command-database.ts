@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import { type Config, ConfigError } from '../configuration/index.ts'
 import { findTenant, listTenants, type NamedTenant } from '../database/queries/index.ts'
-import { EarlierSchema, migrate, missingMigrations } from '../database/schema/index.ts'
+import { EarlierSchema, migrate, missingMigrations, NewerSchema } from '../database/schema/index.ts'
 import { type Database, deadlinesTimes, openDatabase, tenantId } from '../database/session/index.ts'
 import {
   DataFolderInUse,
@@ -181,7 +181,8 @@ export async function exitCodeOf(main: () => Promise<number>): Promise<number> {
       error instanceof CommandRefused ||
       error instanceof ConfigError ||
       error instanceof DataFolderInUse ||
-      error instanceof EarlierSchema
+      error instanceof EarlierSchema ||
+      error instanceof NewerSchema
     process.stderr.write(`${known ? error.message : error instanceof Error ? error.stack : String(error)}\n`)
     return 1
   }

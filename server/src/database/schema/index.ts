@@ -18,6 +18,7 @@ export {
   migrate,
   migrationNames,
   missingMigrations,
+  NewerSchema,
   readMigrations,
   unknownMigrations,
 } from './migrate.ts'

@@ -3,7 +3,7 @@ import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type TestDatabase, testDatabase } from '#testing/test-database.ts'
 import { EarlierSchema, lastBaselineMigration, refuseEarlierSchema } from './earlier-schema.ts'
-import { migrate, migrationNames, missingMigrations, unknownMigrations } from './migrate.ts'
+import { migrate, migrationNames, missingMigrations, readMigrations, unknownMigrations } from './migrate.ts'
 
 let database: TestDatabase
 beforeAll(async () => {
@@ -75,10 +75,52 @@ test('a database that a newer version has migrated is refused and not changed', 
   try {
     await owner.query(`insert into schema_migrations (name) values ('9999-later.sql')`)
     await expect(migrate({ connectionString: database.ownerUrl })).rejects.toThrow(
-      /does not know: 9999-later/,
+      'A newer version of Lanewise has migrated the database (it has 9999-later.sql): start that version, or restore the backup from before its upgrade.',
     )
   } finally {
     await owner.query(`delete from schema_migrations where name = '9999-later.sql'`)
+    await owner.end()
+  }
+})
+
+test('a database that has migrations under their earlier numbers gets only those that it lacks', async () => {
+  const owner = await connected(database.ownerUrl)
+  try {
+    // As the first form of 0077-words-of-imports.sql left it.
+    await owner.query(`
+      update schema_migrations set name = '0078-words-of-imports.sql' where name = '0077-words-of-imports.sql';
+      update schema_migrations set name = '0081-withdrawn-quotes.sql' where name = '0078-withdrawn-quotes.sql';
+      delete from schema_migrations where name = '0081-columns-of-imports.sql';
+      alter table imports drop column causes, drop column refused_rows, drop column refused_rows_saved`)
+    const said: string[] = []
+    await migrate({ connectionString: database.ownerUrl }, (line) => said.push(line))
+    expect(said).toEqual(['migrated 0081-columns-of-imports.sql'])
+    const { rows } = await owner.query('select name from schema_migrations order by name')
+    expect(rows.map(({ name }) => name)).toEqual(await migrationNames())
+    await owner.query('select causes, refused_rows, refused_rows_saved from imports')
+  } finally {
+    await owner.end()
+  }
+})
+
+test('a timeout of the owner ends no migration, and a migration that ends at its own timeout changes nothing', async () => {
+  const owner = await connected(database.ownerUrl)
+  const connection = { connectionString: database.ownerUrl }
+  const long = { name: '9000-long.sql', sql: 'create table trial (a integer); select pg_sleep(0.3)' }
+  try {
+    await owner.query(`alter database ${database.name} set statement_timeout = '100ms'`)
+    const ended = { ...long, sql: `set local statement_timeout = '10ms'; ${long.sql}` }
+    const all = await readMigrations()
+    await expect(migrate(connection, () => {}, [...all, ended])).rejects.toThrow(
+      /^Migration 9000-long\.sql failed: canceling statement due to statement timeout\. Nothing of it was applied: start again\.$/,
+    )
+    const { rows } = await owner.query(`select to_regclass('trial') as found`)
+    expect(rows).toEqual([{ found: null }])
+    await migrate(connection, () => {}, [...all, long])
+  } finally {
+    await owner.query(
+      `alter database ${database.name} reset statement_timeout; drop table trial; delete from schema_migrations where name = '9000-long.sql'`,
+    )
     await owner.end()
   }
 })

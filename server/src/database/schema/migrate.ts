@@ -20,6 +20,24 @@ const lockNotAvailable = '55P03'
 /** The code of a notice by which a migration says what it dropped. */
 const droppedNotice = 'LW001'
 
+/** The names of migrations that were renumbered before the first release, by the names under which databases may have them. */
+const renumbered: Readonly<Record<string, string>> = {
+  '0078-words-of-imports.sql': '0077-words-of-imports.sql',
+  '0081-withdrawn-quotes.sql': '0078-withdrawn-quotes.sql',
+}
+const presentName = (name: string) => renumbered[name] ?? name
+
+/** A newer version has migrated the database. An old program cannot know what a new column means. */
+export class NewerSchema extends Error {
+  constructor(unknown: readonly string[]) {
+    const more = unknown.length > 1 ? ` and ${unknown.length - 1} more` : ''
+    super(
+      `A newer version of Lanewise has migrated the database (it has ${unknown.at(-1)}${more}): start that version, or restore the backup from before its upgrade.`,
+    )
+    this.name = 'NewerSchema'
+  }
+}
+
 export interface Migration {
   readonly name: string
   readonly sql: string
@@ -41,10 +59,10 @@ export async function readMigrations(): Promise<Migration[]> {
 }
 
 /**
- * Upgrades a database to this version. Each migration is one transaction. A database that is newer than this version is
- * refused, because an old program cannot know what a new column means.
+ * Upgrades a database to this version. Each migration is one transaction.
  *
  * @throws EarlierSchema if the database was created by a version from before the baseline
+ * @throws NewerSchema
  */
 export async function migrate(
   ownerConnection: pg.ClientConfig,
@@ -68,11 +86,12 @@ async function applyMissing(
   await client.connect()
   try {
     await client.query('select pg_advisory_lock($1)', [migrationLock])
-    const applied = await appliedMigrations(client)
+    const found = await appliedMigrations(client)
+    const applied = found.map(presentName)
     const unknown = applied.filter((name) => !migrations.some((migration) => migration.name === name))
-    if (unknown.length > 0) {
-      throw new Error(`The database has migrations that this version does not know: ${unknown.join(', ')}.`)
-    }
+    if (unknown.length > 0) throw new NewerSchema(unknown)
+    for (const name of found.filter((one) => presentName(one) !== one))
+      await client.query('update schema_migrations set name = $2 where name = $1', [name, presentName(name)])
     for (const migration of migrations.filter(({ name }) => !applied.includes(name))) {
       await apply(client, migration, log)
       log(`migrated ${migration.name}`)
@@ -88,9 +107,10 @@ async function apply(
   log: (line: string) => void,
 ): Promise<void> {
   for (let tries = 1; ; tries++) {
-    // With 'sequential', a transaction on Citus may both alter a distributed table and change its rows.
+    // A timeout of the role or the database would end a long migration each time. With 'sequential', a transaction on Citus may both
+    // alter a distributed table and change its rows.
     await client.query(
-      `begin; set local lock_timeout = ${lockWaitMs}; set local citus.multi_shard_modify_mode = 'sequential'`,
+      `begin; set local lock_timeout = ${lockWaitMs}; set local statement_timeout = 0; set local citus.multi_shard_modify_mode = 'sequential'`,
     )
     try {
       await client.query(sql)

@@ -1,0 +1,187 @@
+import { readFileSync } from 'node:fs'
+import { gunzipSync } from 'node:zlib'
+import pg from 'pg'
+import { afterEach, beforeEach, describe, expect, inject, test } from 'vitest'
+import { migrate, migrationNames } from '#server/database/schema/index.ts'
+import { secretKey } from '#server/security/index.ts'
+import { appOn } from '#testing/app-on-database.ts'
+import { cloneDatabase, type TestDatabase } from '#testing/cloned-database.ts'
+import { databaseUrl } from '#testing/database-cluster.ts'
+import { call, makeQuote, pushUpdate } from '#testing/make.ts'
+import { textOf } from './repository.ts'
+import { schemaFile, schemaSql } from './schema-sql.ts'
+
+/**
+ * Promise: a database of an earlier version is brought to this version in place, and keeps every row.
+ *
+ * How: a dump that running commit 69d4e95d wrote: two brokerages of invented names, with quotes, outcomes, offers, bookings, an import,
+ * pushes, rules, an approval, customers, people, tokens, secrets, events and a sealed pilot. The JSON file has what their clients hold.
+ * The short form of proofs/upgrade.test.ts.
+ */
+const earlier = 'server/testing/earlier-databases/69d4e95d'
+const earlierKey = Buffer.from('fixture key of an earlier version').subarray(0, 32)
+
+interface Held {
+  readonly password: string
+  readonly tenants: readonly {
+    readonly email: string
+    readonly token: string
+    readonly secret: string
+    readonly lane_refs: readonly string[]
+    readonly update: { readonly sent: Record<string, unknown>; readonly at: number; readonly answer: unknown }
+  }[]
+}
+
+type Row = Readonly<Record<string, unknown>>
+type Rows = ReadonlyMap<string, readonly Row[]>
+
+/** Tables with a new name. */
+const renamedTables: Readonly<Record<string, string>> = {
+  lanes: 'quotes',
+  lane_changes: 'quote_changes',
+  lane_versions: 'quote_versions',
+}
+/** Tables that were dropped, with the migration that says why. */
+const droppedTables = {
+  market_keys: '0068-without-market-keys.sql',
+  pilots: '0069-forecast-of-each-quote.sql',
+  pilot_entries: '0069-forecast-of-each-quote.sql',
+  calibration_checks: '0069-forecast-of-each-quote.sql',
+}
+/** Columns that were dropped or converted. A recorded forecast of the pilot is the forecast of its quote. */
+const otherColumns = ['tenants.market_calls_per_day', 'lanes.advice']
+/** Counters of what was dropped. */
+const isDropped = ({ counter }: Row) => counter === 'pilot' || counter === 'market-call'
+
+let database: TestDatabase
+let held: Held
+beforeEach(async () => {
+  database = await cloneDatabase({ ...inject('databaseCluster'), template: 'template0' })
+  const dump = gunzipSync(readFileSync(`${earlier}.sql.gz`)).toString()
+  await connected(database.ownerUrl, (owner) => owner.query(`set check_function_bodies = off; ${dump}`))
+  held = JSON.parse(textOf(`${earlier}.json`))
+})
+afterEach(() => database.drop())
+
+async function connected<T>(connectionString: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
+  const client = new pg.Client({ connectionString })
+  await client.connect()
+  try {
+    return await work(client)
+  } finally {
+    await client.end()
+  }
+}
+
+/** Returns the rows of all brokerages, as a superuser sees them. */
+function allRows(): Promise<Rows> {
+  return connected(databaseUrl(inject('databaseCluster').makerUrl, database.name), async (client) => {
+    const { rows: tables } = await client.query<{ name: string }>(
+      `select relname as name from pg_class where relnamespace = 'public'::regnamespace and relkind = 'r' order by 1`,
+    )
+    const found = new Map<string, Row[]>()
+    for (const { name } of tables) {
+      const { rows } = await client.query<{ row: Row }>(`select to_jsonb(t) as row from public.${name} t`)
+      found.set(
+        name,
+        rows.map(({ row }) => row),
+      )
+    }
+    return found
+  })
+}
+
+/** Returns the rows with only these columns, in a stable order. */
+const sorted = (rows: readonly Row[], columns: readonly string[]) =>
+  rows
+    .map((row) => JSON.stringify(Object.fromEntries(columns.map((column) => [column, row[column]]))))
+    .toSorted()
+
+/** Compares every row of every table that was not dropped, and returns their number. */
+function expectSameRows(before: Rows, after: Rows): number {
+  let compared = 0
+  for (const [table, rows] of before) {
+    if (table in droppedTables || table === 'schema_migrations') continue
+    const columns = Object.keys(rows[0] ?? {}).filter((name) => !otherColumns.includes(`${table}.${name}`))
+    const kept = rows.filter((row) => !isDropped(row))
+    const now = after.get(renamedTables[table] ?? table) ?? []
+    expect(sorted(now, columns), table).toEqual(sorted(kept, columns))
+    compared += kept.length
+  }
+  return compared
+}
+
+describe('a database of 69d4e95d', () => {
+  test('gets the schema of this version and keeps every row', async () => {
+    const before = await allRows()
+    await migrate(database.owner)
+    const after = await allRows()
+    expect(expectSameRows(before, after)).toBeGreaterThan(400)
+    expect(after.get('schema_migrations')?.map(({ name }) => name)).toEqual(await migrationNames())
+    const forecasts = (before.get('pilot_entries') ?? []).filter(({ kind }) => kind === 'forecast')
+    expect(forecasts.length).toBeGreaterThan(0)
+    // The chain of the pilot has the recorded forecasts with a probability.
+    const recorded = forecasts.filter(({ body }) => JSON.parse(String(body)).probability !== null)
+    const quotes = (after.get('quotes') ?? []).filter(({ forecast }) => forecast !== null)
+    expect(new Set(quotes.map(({ lane_id: id }) => id))).toEqual(
+      new Set(recorded.map(({ lane_id: id }) => id)),
+    )
+    await connected(database.ownerUrl, async (owner) => {
+      expect(await schemaSql(owner)).toBe(textOf(schemaFile))
+    })
+    const again: string[] = []
+    await migrate(database.owner, (line) => again.push(line))
+    expect(again).toEqual([])
+  })
+
+  test('that two versions upgrade at once, or whose upgrade is killed, loses nothing', async () => {
+    const before = await allRows()
+    let killing: Promise<unknown> | undefined
+    const interrupted = migrate(database.owner, () => {
+      killing ??= connected(inject('databaseCluster').makerUrl, (maker) =>
+        maker.query(
+          `select pg_terminate_backend(pid) from pg_stat_activity where datname = $1 and pid <> pg_backend_pid()`,
+          [database.name],
+        ),
+      )
+    })
+    await expect(interrupted).rejects.toThrow()
+    await killing
+    const said: string[] = []
+    const log = (line: string) => said.push(line)
+    await Promise.all([migrate(database.owner, log), migrate(database.owner, log)])
+    const applied = said.filter((line) => line.startsWith('migrated '))
+    expect(new Set(applied).size).toBe(applied.length)
+    expect(expectSameRows(before, await allRows())).toBeGreaterThan(400)
+  })
+
+  test('serves its people, tokens and TMS as before, with new numbers after the last ones', async () => {
+    await migrate(database.owner)
+    const installationKey = secretKey(earlierKey.toString('base64'))
+    if (installationKey === null) throw new Error('The key of the dump is not a key.')
+    const at = held.tenants[0]?.update.at ?? 0
+    const app = await appOn(database, { secretKeys: [installationKey], now: (at + 60) * 1000 })
+    try {
+      for (const { email, token, secret, lane_refs: refs, update } of held.tenants) {
+        const { password } = held
+        const signedIn = await call(app, 'POST', '/api/auth/sign-in', { body: { email, password } })
+        expect(signedIn.status).toBe(200)
+        const owner: string = signedIn.body.token
+        const repeated = await pushUpdate(app, { token, secret }, update.sent, update.at)
+        expect(repeated).toMatchObject({ status: 200, body: update.answer })
+        const next = { lane_ref: refs[2], customer_rate: 2500, truck_cost: 2100 }
+        expect(await pushUpdate(app, { token, secret }, next)).toMatchObject({ status: 200 })
+        const { body: followed } = await call(app, 'GET', '/api/integrations/quotes', { token })
+        expect(followed.quotes).toHaveLength(15)
+        const made = await makeQuote(app, { owner, id: 0, email, password }, { customer: 'New Customer' })
+        expect(followed.quotes.map((quote: { lane_ref: string }) => quote.lane_ref)).not.toContain(
+          made.lane_ref,
+        )
+        const { body } = await call(app, 'GET', '/api/pricing-rules', { token: owner })
+        expect(body.rules).toMatchObject([{ on: true, terms: { minimum: { margin_pct: 9 } } }])
+      }
+    } finally {
+      await app.close()
+    }
+  })
+})
