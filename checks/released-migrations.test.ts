@@ -1,0 +1,70 @@
+import { describe, expect, test } from 'vitest'
+import { migrationFaults, migrationTexts, readReleased, releasedFile } from './released-migrations.ts'
+import { textOf } from './repository.ts'
+
+const here = migrationTexts()
+const released = readReleased(textOf(releasedFile))
+const version = { ...released, versions: ['1.0.0'] }
+
+test('every migration that databases have run is unchanged, and a new one is safe', () => {
+  expect(released.digests.size).toBeGreaterThan(15)
+  expect(migrationFaults(released, here)).toEqual([])
+})
+
+test.each([
+  ['changed', new Map([...here, ['0003-people.sql', 'select 1;']])],
+  ['removed', new Map([...here].filter(([name]) => name !== '0003-people.sql'))],
+])('a released migration that was %s is named', (what, migrations) => {
+  expect(migrationFaults(released, migrations)).toEqual([
+    `0003-people.sql was ${what}. Databases have run it: restore it, and write a new migration.`,
+  ])
+})
+
+describe('after a release, a new migration', () => {
+  const faultsOf = (sql: string, name = '9000-new.sql') => {
+    const inRelease = new Map([...here].filter(([known]) => version.digests.has(known)))
+    return migrationFaults(version, new Map([...inRelease, [name, sql]]))
+  }
+
+  test('with a number before a released one is refused', () => {
+    expect(faultsOf('select 1;', '0011-new.sql')).toEqual([
+      expect.stringMatching(/^0011-new\.sql sorts before /),
+    ])
+  })
+
+  test.each([
+    ['drops a column', 'alter table quotes drop column miles;'],
+    ['drops a table in a block', 'do $$ begin drop table quotes; end $$;'],
+    ['drops a function', 'drop function announce(integer);'],
+    ['renames a column', 'alter table quotes rename column miles to distance;'],
+    ['renames a column without the word', 'alter table quotes rename miles to distance;'],
+    ['renames a table', 'alter table quotes rename to prices;'],
+    ['changes a type', 'alter table quotes alter column miles type numeric;'],
+    ['forbids null', 'alter table quotes alter column miles set not null;'],
+    ['adds a required column', 'alter table quotes add column a text, add column b text not null;'],
+    [
+      'adds a required column first',
+      "alter table quotes add column b text not null, add column a text default '';",
+    ],
+    ['adds a checked constraint', 'alter table quotes add constraint a check (miles > 0);'],
+    ['takes a right', 'revoke update on quotes from lanewise_service;'],
+  ])('that %s is refused', (_what, sql) => {
+    expect(faultsOf(sql)).toEqual([expect.stringMatching(/^9000-new\.sql: ".*" is not safe: /)])
+    expect(faultsOf(`-- Contract of 1.0.0: nothing uses it.\n${sql}`)).toEqual([])
+    expect(faultsOf(`-- Contract of 1.1.0: nothing uses it.\n${sql}`)).toContain(
+      '9000-new.sql names 1.1.0, and that is not a released version.',
+    )
+  })
+
+  test.each([
+    'alter table quotes add column a text, add column b integer not null default 0, add column c text default null;',
+    "alter table quotes add column if not exists b jsonb not null default '[]';",
+    'create table a (tenant_id integer not null, b text not null, check (b = b));',
+    'alter table quotes drop constraint a, add constraint a check (miles > 0) not valid;',
+    'create function a() returns void language plpgsql as $$ begin drop table quotes; end $$;\nrevoke all on function a() from public;',
+    "-- Does not drop column miles.\ncomment on table quotes is 'drop table';",
+    'drop index a;',
+  ])('that only adds is accepted: %s', (sql) => {
+    expect(faultsOf(sql)).toEqual([])
+  })
+})
