@@ -3,11 +3,13 @@ import { gunzipSync } from 'node:zlib'
 import pg from 'pg'
 import { afterEach, beforeEach, describe, expect, inject, test } from 'vitest'
 import { migrate, migrationNames } from '#server/database/schema/index.ts'
+import { importedLines, importTenant } from '#server/operations/index.ts'
 import { secretKey } from '#server/security/index.ts'
 import { appOn } from '#testing/app-on-database.ts'
 import { cloneDatabase, type TestDatabase } from '#testing/cloned-database.ts'
 import { databaseUrl } from '#testing/database-cluster.ts'
 import { call, makeQuote, pushUpdate } from '#testing/make.ts'
+import { testApp } from '#testing/test-app.ts'
 import { textOf } from './repository.ts'
 import { schemaFile, schemaSql } from './schema-sql.ts'
 
@@ -73,9 +75,11 @@ async function connected<T>(connectionString: string, work: (client: pg.Client) 
   }
 }
 
-/** Returns the rows of all brokerages, as a superuser sees them. */
+/** Connects as a superuser, who sees the rows of all brokerages. */
+const databaseUrlOf = ({ name }: TestDatabase) => databaseUrl(inject('databaseCluster').makerUrl, name)
+
 function allRows(): Promise<Rows> {
-  return connected(databaseUrl(inject('databaseCluster').makerUrl, database.name), async (client) => {
+  return connected(databaseUrlOf(database), async (client) => {
     const { rows: tables } = await client.query<{ name: string }>(
       `select relname as name from pg_class where relnamespace = 'public'::regnamespace and relkind = 'r' order by 1`,
     )
@@ -110,6 +114,38 @@ function expectSameRows(before: Rows, after: Rows): number {
   }
   return compared
 }
+
+/** The folder that `npm run tenant -- export` of 0.2.0 (commit 156cc5da) wrote, with the key of its installation. */
+const earlierExport = 'server/testing/earlier-databases/export-0.2.0'
+const exportKey = 'fixture key of 156cc5da, 32 byte'
+
+test('an export of 0.2.0 arrives with one command: floors are a rule, and earlier offers are superseded', async () => {
+  const installationKey = secretKey(Buffer.from(exportKey).toString('base64'))
+  if (installationKey === null) throw new Error('The key of the export is not a key.')
+  const app = await testApp({ secretKeys: [installationKey] })
+  try {
+    const { serviceUrl: databaseUrl, ownerUrl: migrationDatabaseUrl } = app.testDatabase
+    const config = { databaseUrl, migrationDatabaseUrl, dataDirectory: '/nowhere', deadlineFactor: 30 }
+    const keys = { keys: [installationKey] as const, moveKey: null, withoutSecrets: false }
+    const around = { config, remark: () => {} }
+    const imported = await importTenant(around, { folder: earlierExport, ...keys, now: app.now })
+    expect(imported).toMatchObject({ name: 'Fixture Freight', suspended: true, liveTokens: 1 })
+    expect(importedLines(imported).join('\n')).toMatch(/its floors are the first pricing rule now/)
+    const [quotes, tenants] = await connected(databaseUrlOf(app.testDatabase), async (client) => [
+      (await client.query('select * from quotes')).rows,
+      (await client.query('select pricing_rules from tenants')).rows,
+    ])
+    const minimum = { pct: 8, cents: 15_000, rateCentsPerMile: 175 }
+    expect(tenants).toMatchObject([{ pricing_rules: [{ ruleId: 1, isOn: true, terms: { minimum } }] }])
+    const offers = (quotes ?? []).filter(({ superseded_by: by }) => by !== null)
+    expect(offers.map(({ quoted_rate_cents: cents, superseded_as: as }) => [cents, as]).toSorted()).toEqual([
+      [110_000, 'replaced'],
+      [210_000, 'refused'],
+    ])
+  } finally {
+    await app.close()
+  }
+})
 
 describe('a database of 69d4e95d', () => {
   test('gets the schema of this version and keeps every row', async () => {

@@ -1,4 +1,4 @@
-import { createHmac, randomBytes } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import { cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -14,16 +14,8 @@ import {
   importedLines,
   importTenant,
 } from '#server/operations/index.ts'
-import { derivedKey, type SecretKey, secretKey } from '#server/security/index.ts'
-import {
-  call,
-  type Integration,
-  makeIntegration,
-  makeQuote,
-  makeServiceToken,
-  password,
-  pushUpdate,
-} from '#testing/make.ts'
+import { type SecretKey, secretKey } from '#server/security/index.ts'
+import { call, type Integration, makeIntegration, makeQuote, password, pushUpdate } from '#testing/make.ts'
 import { type TestApp, testApp } from '#testing/test-app.ts'
 import { idsOf } from './seeded-ids.ts'
 import { type SeededTenants, seededTenants } from './seeded-tenants.ts'
@@ -349,48 +341,6 @@ describe('a target with its own secret key', () => {
     expect((await call(targetWithOwnKey, 'POST', '/api/auth/sign-in', signIn)).status).toBe(401)
     await erase(targetWithOwnKey, integration.tenant.id)
   })
-})
-
-test('an export from before the baseline arrives, and every quote has a version to follow', {
-  tags: 'long',
-}, async () => {
-  const old = await testApp({ secretKeys: [source.secretKey], now: source.now })
-  try {
-    const { tenant } = await makeIntegration(old)
-    const quote = await makeQuote(old, tenant)
-    await asOwner(old, tenant.id, async (owner) => {
-      await owner.query(`drop table quote_versions;
-        alter table tenant_facts drop column logged_version, drop column unlogged_version`)
-    })
-    const from = newFolder()
-    await exportTenant(environmentOf(old), String(tenant.id), {
-      folder: from,
-      keys: [old.secretKey],
-      moveKey: null,
-      passwords: true,
-      now: old.now,
-    })
-    const path = join(from, 'manifest.json')
-    const { seal: _, ...made } = JSON.parse(await readFile(path, 'utf8'))
-    const before: Record<string, string> = { quotes: 'lanes', quote_changes: 'lane_changes' }
-    const tables = made.tables.map((table: { name: string }) => ({
-      ...table,
-      name: before[table.name] ?? table.name,
-    }))
-    const manifest = { ...made, tables, schema: '0035-booking-fields.sql' }
-    const seal = createHmac('sha256', derivedKey(old.secretKey, 'exports of a tenant'))
-      .update(JSON.stringify(manifest))
-      .digest('hex')
-    await writeFile(path, JSON.stringify({ ...manifest, seal }))
-    await importTo(targetWithSameKey, from)
-    const token = await makeServiceToken(targetWithSameKey, tenant.owner)
-    const { body } = await call(targetWithSameKey, 'GET', '/api/integrations/quotes', { token })
-    expect(body.quotes).toMatchObject([{ removed: false, lane: { lane_ref: quote.lane_ref } }])
-  } finally {
-    await owners.get(old)?.end()
-    owners.delete(old)
-    await old.close()
-  }
 })
 
 describe('an export that was changed', () => {

@@ -1,4 +1,5 @@
 import { resolve } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
 import { keyCheckPlace, keyCheckText, secretPlace } from '../access/index.ts'
 import { byOperator, recordEvent } from '../audit/index.ts'
 import {
@@ -15,6 +16,7 @@ import { lastBaselineMigration, lastEarlierMigrations } from '../database/schema
 import { type Database, type TenantId, tenantId } from '../database/session/index.ts'
 import { keyName, type SecretKey, type SecretKeys, seal, unseal, unsealWithAny } from '../security/index.ts'
 import { atDatabase, type CommandDatabase, CommandRefused } from './command-database.ts'
+import { filledColumns, presentLine, renamedTables } from './earlier-export.ts'
 import {
   type ExportedTable,
   manifestKey,
@@ -55,6 +57,8 @@ export interface ImportedTenant {
   /** Numbers of quotes and quote requests that were already used here, by this brokerage or another. */
   readonly numbersGivenBefore: number
   readonly audit: VerifiedRows
+  /** True when the export is from before the baseline, so that some values were converted. */
+  readonly converted: boolean
 }
 
 /**
@@ -89,6 +93,7 @@ export async function importTenant(around: CommandDatabase, options: ImportOptio
       const pairs = tablesOf(copy, manifest)
       const counted = await writeAll(copy, pairs, arriving, database)
       await compareAll(copy, pairs, arriving)
+      if (lastEarlierMigrations.has(manifest.schema)) await copy.completeEarlier()
       const revokedSecrets = key === null ? await copy.revokeSecrets(new Date(options.now)) : 0
       await copy.moveVersions()
       return { ...counted, revokedSecrets }
@@ -114,6 +119,7 @@ export async function importTenant(around: CommandDatabase, options: ImportOptio
       name: manifest.tenant.name,
       tables: manifest.tables,
       passwords: manifest.passwords,
+      converted: lastEarlierMigrations.has(manifest.schema),
       ...written,
       audit,
     }
@@ -159,9 +165,6 @@ function isSameSchema(exported: string, here: string): boolean {
   return exported === here || (lastEarlierMigrations.has(exported) && here >= lastBaselineMigration)
 }
 
-/** The tables that an export from before the baseline has under other names, by these names. */
-const renamed: Readonly<Record<string, string>> = { lanes: 'quotes', lane_changes: 'quote_changes' }
-
 /** Pairs each table of this database with the exported one. Both must have the same schema. */
 function tablesOf(copy: TenantCopy, { schema, tables }: SealedManifest): TablePair[] {
   if (!isSameSchema(schema, copy.schema)) {
@@ -171,20 +174,26 @@ function tablesOf(copy: TenantCopy, { schema, tables }: SealedManifest): TablePa
   }
   // An export from before the baseline lacks the tables and columns that it added. New columns have default values.
   const mayLack = lastEarlierMigrations.has(schema)
-  const exported = new Map(tables.map((table) => [renamed[table.name] ?? table.name, table]))
-  const names = (list: readonly { readonly name: string }[]) => list.map(({ name }) => name).join(', ')
-  const pairs = copy.tables.flatMap((here): TablePair[] => {
-    const there = exported.get(here.name)
-    if (there === undefined) return []
-    const columns = mayLack ? here.columns.filter((column) => there.columns.includes(column)) : here.columns
-    return there.columns.join() === columns.join() ? [[{ ...here, columns }, there]] : []
-  })
-  if (exported.size !== pairs.length || (pairs.length !== copy.tables.length && !mayLack)) {
+  const refuse = (why: string): never => {
     throw new CommandRefused(
-      `The export has the tables ${names(tables)}, and this database ${names(copy.tables)}, or their columns differ. Nothing was imported.`,
+      `${why}: bring the other installation to this version (npm run migrate), and export again. Nothing was imported.`,
     )
   }
-  return pairs
+  const exported = new Map(tables.map((table) => [renamedTables[table.name] ?? table.name, table]))
+  const unknown = [...exported.keys()].find((name) => copy.tables.every((here) => here.name !== name))
+  if (unknown !== undefined) refuse(`The export has a table ${unknown}, which this version does not have`)
+  return copy.tables.flatMap((here): TablePair[] => {
+    const there = exported.get(here.name)
+    if (there === undefined) return mayLack ? [] : refuse(`The export has no table ${here.name}`)
+    const columns = mayLack
+      ? filledColumns(here.name, here.columns, there.columns)
+      : here.columns.join() === there.columns.join() && here.columns
+    if (columns) return [[{ ...here, columns }, there]]
+    const differing = [...here.columns, ...there.columns].filter(
+      (column) => !(here.columns.includes(column) && there.columns.includes(column)),
+    )
+    return refuse(`The columns of ${here.name} differ: ${differing.join(', ') || 'their order'}`)
+  })
 }
 
 interface Counted {
@@ -211,14 +220,18 @@ async function writeAll(
       }
       const rows = lines.map((line, index) => {
         const row = rowOf(line)
-        if (row === null || Object.keys(row).join() !== here.columns.join()) {
+        if (row === null || Object.keys(row).join() !== exported.columns.join()) {
           return refuse(index, `it is not a row of ${here.name}`)
         }
         return row.tenant_id === tenant
           ? row
           : refuse(index, `it belongs to another brokerage, ${row.tenant_id}`)
       })
-      const written = isOfSecrets(here) ? lines.map((line) => sealedHere(line, arriving)) : lines
+      const written = lines.map((line) =>
+        isOfSecrets(here)
+          ? sealedHere(line, arriving)
+          : presentLine(here.name, line, arriving.manifest.made_at),
+      )
       const refused = await copy.insert(here, written)
       if (refused !== null) refuse(refused.index, refused.why)
       const numbers = (column: string) => rows.map((row) => Number(row[column]))
@@ -296,7 +309,10 @@ async function compareAll(copy: TenantCopy, pairs: readonly TablePair[], arrivin
 /** Compares a row with its line as text. Re-encrypted secrets are equal when both decrypt to the same text. */
 function isSameRow(table: CopiedTable, row: string, line: string | undefined, arriving: Arriving): boolean {
   if (row === line) return true
-  const { key, keys, tenant } = arriving
+  const { key, keys, tenant, manifest } = arriving
+  const present = line === undefined ? line : presentLine(table.name, line, manifest.made_at)
+  if (present !== undefined && present !== line)
+    return isDeepStrictEqual(JSON.parse(row), JSON.parse(present))
   if (line === undefined || !isOfSecrets(table) || key === null) return false
   const [written, exported]: [SecretLine, SecretLine] = [JSON.parse(row), JSON.parse(line)]
   const place = secretPlace(tenant, exported.secret_id)
@@ -328,6 +344,11 @@ export function importedLines(imported: ImportedTenant): string[] {
     ...(revokedSecrets > 0
       ? [
           `${revokedSecrets} signing secret(s) could not be decrypted and are revoked: create new ones in Settings.`,
+        ]
+      : []),
+    ...(imported.converted
+      ? [
+          'The export is of an earlier version: its floors are the first pricing rule now, the earlier offers for a load are superseded, and e-mail addresses of open invitations are free again.',
         ]
       : []),
     ...(imported.passwords ? [] : ['The export has no passwords: set new ones with npm run reset-password.']),

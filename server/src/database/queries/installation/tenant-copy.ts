@@ -56,6 +56,8 @@ export interface TenantCopy {
   take(identifiers: Identifiers, quoteIds: readonly number[], requestIds: readonly number[]): Promise<number>
   /** Revokes the signing secrets, which cannot be decrypted at the destination. Returns how many were active. */
   revokeSecrets(now: Date): Promise<number>
+  /** Derives what later versions save beside the rows of an export from before the baseline. */
+  completeEarlier(): Promise<void>
   /** Invalidates everything that processes have cached for this tenant. Call it last. */
   moveVersions(): Promise<void>
 }
@@ -254,6 +256,16 @@ class ClientTenantCopy implements TenantCopy {
     return rowCount ?? 0
   }
 
+  async completeEarlier(): Promise<void> {
+    // As 0053-addresses-at-acceptance.sql and 0067-superseded-offers.sql do in a database.
+    await this.#client.query(
+      `delete from sign_in_emails where tenant_id = $1
+         and user_id in (select user_id from users where tenant_id = $1 and status = 'invited')`,
+      [this.#tenant],
+    )
+    await this.#client.query(supersedeOffers, [this.#tenant])
+  }
+
   async moveVersions(): Promise<void> {
     // An old export, from before quotes had versions, contains none.
     await this.#client.query(
@@ -305,6 +317,25 @@ class ClientTenantCopy implements TenantCopy {
     return Number(rows[0]?.before)
   }
 }
+
+/** Marks the offers of each load that do not count, with a change in the history of each. */
+const supersedeOffers = `
+  with offers as (
+    select *, outcome = 'won' and coalesce(customer_rate_cents, truck_cost_cents) is not null as is_booked from quotes
+    where tenant_id = $1 and voided_at is null and (request_id, lane_number) in (
+      select request_id, lane_number from quotes where tenant_id = $1 and quote_count > 1)
+  ), counting as (
+    select distinct on (request_id, lane_number) request_id, lane_number, lane_ref, lane_id, quote_count, quoted_rate_cents
+    from offers order by request_id, lane_number, is_booked desc, (outcome = 'won') desc, quote_count desc
+  ), marked as (
+    select offers.lane_id, jsonb_build_object('superseded_by', counting.lane_ref, 'superseded_as',
+      case when offers.outcome <> 'won' and (offers.outcome = 'lost' or (counting.quote_count > offers.quote_count
+        and counting.quoted_rate_cents < offers.quoted_rate_cents)) then 'refused' else 'replaced' end) as next
+    from offers join counting using (request_id, lane_number) where offers.lane_id <> counting.lane_id
+  )
+  select change_quote($1, lane_id, null, next, jsonb_build_object('source', 'lanewise', 'changed_at', clock_timestamp(),
+    'rule', 'another_offer_counts', 'before', '{"superseded_by": null, "superseded_as": null}'::jsonb, 'after', next,
+    'events', '[]'::jsonb)) from marked`
 
 const quoted = (name: string) => pg.escapeIdentifier(name)
 
