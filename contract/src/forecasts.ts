@@ -1,7 +1,7 @@
 import Type from 'typebox'
 import { ReliabilityGroup } from './backtest.ts'
 import { endpoint } from './endpoint.ts'
-import { nullable } from './fields.ts'
+import { nullable, time } from './fields.ts'
 import { forecastReportDays } from './limits.ts'
 import { ofRateType, rateTypes } from './rate-types.ts'
 
@@ -16,7 +16,12 @@ export const ForecastMean = Type.Object({
   },
 })
 
-const selected = `Quotes of the last ${forecastReportDays} days`
+const selected = `Quotes made in the period; without from, quotes of the last ${forecastReportDays} days`
+const selection = {
+  rate_type: ofRateType,
+  from: Type.Optional(time('Only quotes made at or after this time')),
+  to: Type.Optional(time('Only quotes made before this time')),
+}
 
 export const getForecasts = endpoint({
   name: 'get-forecasts',
@@ -26,7 +31,7 @@ export const getForecasts = endpoint({
   description: `Each quote that is saved on the quote desk or pushed has a forecast: the win probability at its rate, saved once. The report compares the forecasts with the outcomes, and with the win rate of the lane at that time. ${selected}. Imported quotes have no forecast. The sentence says whether the forecasts can be relied on.`,
   tag: 'Performance',
   who: { kind: 'dashboard', role: 'viewer' },
-  query: Type.Object({ rate_type: ofRateType }),
+  query: Type.Object(selection),
   status: 200,
   answer: Type.Object({
     since: Type.String({ format: 'date-time', description: 'The report covers quotes from this time on' }),
@@ -136,7 +141,7 @@ export const exportForecasts = endpoint({
   description: `One line per quote with a forecast, with its outcome and whether it is scored, so that the report can be computed again. ${selected}.`,
   tag: 'Performance',
   who: { kind: 'dashboard', role: 'viewer' },
-  query: Type.Object({ rate_type: ofRateType }),
+  query: Type.Object(selection),
   status: 200,
   answerKind: 'csv',
   answer: Type.String({

@@ -1,16 +1,8 @@
 import type { Page } from '@playwright/test'
 import { getBacktest } from '#contract/backtest.ts'
 import { getForecasts } from '#contract/forecasts.ts'
-import {
-  call,
-  type Integration,
-  makeIntegration,
-  makePerson,
-  makeQuote,
-  makeTenant,
-  pushUpdate,
-} from '#testing/make.ts'
-import { accessibilityProblems, app, expect, loaded, looks, openWindow, test } from '../testing/pages.ts'
+import { call, type Integration, makeIntegration, makeTenant, pushUpdate } from '#testing/make.ts'
+import { accessibilityProblems, app, expect, looks, openWindow, test } from '../testing/pages.ts'
 
 let integration: Integration
 let refs: string[]
@@ -56,7 +48,9 @@ const open = async (path: string, options: { width?: number; colorScheme?: 'ligh
   return opened
 }
 const rowOf = (page: Page, words: string) => page.getByRole('row').filter({ hasText: words })
-const totals = (page: Page) => page.getByRole('region', { name: 'Totals of the selection' })
+const totals = (page: Page) => page.getByRole('row', { name: /^All / })
+const groupBy = (page: Page, rows: string) => page.getByLabel('Group by').selectOption(rows)
+const yearOf = (time: number) => new Date(time).getUTCFullYear()
 const query = (page: Page) => new URL(page.url()).searchParams
 
 test.describe('the overview', () => {
@@ -68,7 +62,7 @@ test.describe('the overview', () => {
       .first()
       .waitFor()
     for (const words of ['Margin %', 'Win rate', 'Quotes']) await overview.getByText(words).waitFor()
-    await page.getByRole('img', { name: /^Win rate by month/ }).waitFor()
+    await page.getByRole('img', { name: /^Win rate by month: 80\.0% in/ }).waitFor()
     const leak = page.getByText(/^Largest leak:/)
     await leak.getByText(/earned \$\d+ less than quoted/).waitFor()
     await leak.getByRole('link').click()
@@ -77,34 +71,51 @@ test.describe('the overview', () => {
     expect(troubles).toEqual([])
   })
 
-  test('a period that is chosen on one page is that of the other pages, too', async () => {
+  test('a period that is chosen on one page is that of the other pages, too, and of each tab', async () => {
     const { page } = await open('/results')
     await page.getByLabel('Quoted in').selectOption('This year')
+    const asked = page.waitForRequest(/\/api\/forecasts\?/)
+    await page.getByRole('tab', { name: 'Forecast quality' }).click()
+    expect(new URL((await asked).url()).searchParams.get('from')).toContain(`${yearOf(app.now)}-01-01`)
+    await expect(page.getByLabel('Quoted in')).toHaveCount(1)
     await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Lanes' }).click()
     await page.getByRole('link', { name: 'Market', exact: true }).click()
     await page.getByRole('heading', { name: 'Market', level: 1 }).waitFor()
     await expect(page.getByLabel('Quoted in')).toHaveValue('this-year')
   })
+
+  test('counts the bookings at a loss, and leads to exactly these and to the newest', async () => {
+    const { page } = await open('/results')
+    const losses = page.getByText(/^Booked at a loss:/)
+    await expect(losses).toContainText(
+      '1 quote, the newest Dallas, TX → Atlanta, GA for Harvest Table Foods: −$100.',
+    )
+    const newest = losses.getByRole('link', { name: `Quote ${refs[0]}` })
+    await expect(newest).toHaveAttribute('href', `/quotes/${refs[0]}`)
+    await losses.getByRole('link', { name: '1 quote' }).click()
+    await page.getByRole('heading', { name: 'Quotes', level: 1 }).waitFor()
+    await rowOf(page, refs[0] ?? '').waitFor()
+    await expect(page.getByRole('row')).toHaveCount(2)
+    await page.getByRole('link', { name: 'Settings' }).click()
+    await page.getByRole('heading', { level: 1 }).filter({ hasNotText: 'Quotes' }).waitFor()
+    await expect(page.getByText('at a loss')).toHaveCount(0)
+  })
 })
 
-test.describe('the money', () => {
+test.describe('where margin goes', () => {
   test('shows what was lost by carrier, and the quotes behind each amount', async () => {
-    const { page, troubles } = await open('/results?view=money')
-    const money = page.getByRole('region', { name: 'Money of the selection' })
-    await money.getByText('▼ −$550').waitFor()
-    const header = await money.innerText()
-    for (const words of ['−$500', '−$150', '$100', '4 compared shipments', '0 quotes of 6, 0 won']) {
-      expect(header).toContain(words)
+    const { page, troubles } = await open('/results?view=margin')
+    await totals(page).waitFor()
+    const all = await totals(page).innerText()
+    for (const words of ['−$550', '$500', '$150', '$100 gained', '$7,950 − $7,300']) {
+      expect(all).toContain(words)
     }
-    for (const words of ['Lost to cost is the amount', 'Lost to rate is', 'Quoted too low is an estimate']) {
-      await page.getByText(words).waitFor()
-    }
-    await page.getByText('Carriers', { exact: true }).click()
-    await rowOf(page, 'No carrier').getByText('−$500').waitFor()
+    await groupBy(page, 'Carrier')
+    await rowOf(page, 'No carrier').getByText('$500').waitFor()
     const file = await page.getByRole('link', { name: 'Export CSV' }).getAttribute('href')
     const csv = await (await page.request.get(file ?? '')).text()
     expect(csv).toContain('No carrier,6,4,1,1')
-    await page.getByRole('radiogroup', { name: 'Rows' }).getByText('Customers').click()
+    await groupBy(page, 'Customer')
     await rowOf(page, 'Harvest Table Foods')
       .getByRole('link', { name: /that lost money to cost/ })
       .click()
@@ -116,45 +127,24 @@ test.describe('the money', () => {
     expect(troubles).toEqual([])
   })
 
-  test('a booking at a loss is announced to every role without moving the page, until it is dismissed and the next one lands', {
-    tag: '@long',
-  }, async () => {
-    const other = await makeIntegration(app)
-    const viewer = await makePerson(app, other.tenant, 'viewer')
-    const [first, second] = [await makeQuote(app, other.tenant), await makeQuote(app, other.tenant)]
-    await pushUpdate(app, other, { lane_ref: first.lane_ref, customer_rate: 1900, truck_cost: 2061 })
-    const { page } = await openWindow({ person: viewer })
-    let announce = () => {}
-    const held = new Promise<void>((release) => {
-      announce = release
-    })
-    await page.route('**/api/lanes?*finding=booked_at_a_loss*', async (route) => {
-      await held
-      await route.continue()
-    })
-    await page.goto('/settings')
-    await loaded(page)
-    const heading = page.getByRole('heading', { name: 'Company', level: 1 })
-    const before = await heading.boundingBox()
-    announce()
-    const notice = page.getByRole('region', { name: 'Bookings at a loss' })
-    await notice.getByText('A booking landed at a loss:').waitFor()
-    expect(await heading.boundingBox()).toEqual(before)
-    await expect(notice).toContainText('for Harvest Table Foods: −$161')
+  test('defines each column when its header has the focus', async () => {
+    const { page } = await open('/results?view=margin')
+    for (const [header, words] of [
+      ['Lost to cost', 'above the cost that was expected'],
+      ['Quoted too low', 'below the minimum of the pricing rules'],
+    ] as const) {
+      const button = page.getByRole('button', { name: header })
+      await button.focus()
+      await page.getByRole('tooltip').filter({ hasText: words }).waitFor()
+      await expect(button).toHaveAccessibleDescription(new RegExp(words))
+    }
     expect(await accessibilityProblems(page)).toEqual([])
-    await notice.getByRole('button', { name: 'Dismiss' }).click()
-    await notice.waitFor({ state: 'detached' })
-    await pushUpdate(app, other, { lane_ref: second.lane_ref, customer_rate: 1900, truck_cost: 1901 })
-    await page.reload()
-    await notice.getByRole('link', { name: `Quote ${second.lane_ref}` }).click()
-    await page.getByRole('heading', { level: 1 }).filter({ hasText: 'Dallas, TX' }).waitFor()
-    await expect(notice).toContainText('A booking landed at a loss:')
   })
 })
 
 test.describe('win rate and margin', () => {
-  test('by month add up to the totals, in the table and in the charts', async () => {
-    const { page, troubles } = await open('/results?view=month')
+  test('by month add up to the totals', async () => {
+    const { page, troubles } = await open('/results?view=margin&by=month')
     const answer = await call(app, 'GET', '/api/performance?by=month', { token: integration.tenant.owner })
     const { totals: all, rows } = answer.body
     expect(all).toMatchObject({ quotes: 6, won: 4, decided: 5, margin: 650, landed_vs_quoted: -550 })
@@ -162,56 +152,54 @@ test.describe('win rate and margin', () => {
     const row = rowOf(page, rows[0].label)
     await row.waitFor()
     for (const text of [await row.innerText(), await totals(page).innerText()]) {
-      for (const words of ['80.0%', '4 of 5 decided', '$7,950', '$7,300', '$650', '−$550']) {
+      for (const words of ['80.0%', '4 of 5', '$7,950 − $7,300', '$650', '−$550']) {
         expect(text).toContain(words)
       }
       expect(text).toMatch(/80% range \d\d\.\d%( to |–)\d\d\.\d%/)
     }
-    await page.getByRole('img', { name: /^Win rate by month: 80\.0% in/ }).waitFor()
-    await page.getByRole('img', { name: /^Margin % by month: 8\.2% in/ }).waitFor()
     expect(troubles).toEqual([])
   })
 
   test('by customer, rep and equipment are one click away, with sort and filters in the address', async () => {
-    const { page, troubles } = await open('/results?view=month')
-    await page.getByRole('button', { name: 'By customer' }).click()
+    const { page, troubles } = await open('/results?view=margin&by=month')
+    await groupBy(page, 'Customer')
     await rowOf(page, 'Harvest Table Foods').waitFor()
     await rowOf(page, customers[1] ?? '').waitFor()
-    expect(query(page).get('view')).toBe('customer')
+    expect(query(page).get('by')).toBe('customer')
     await page.getByRole('button', { name: 'Margin', exact: true }).click()
     await page.waitForURL(/sort=margin&order=desc/)
-    await page.getByRole('button', { name: /^Margin(?! %)/ }).click()
+    await page.getByRole('button', { name: 'Margin', exact: true }).click()
     await page.waitForURL(/sort=margin&order=asc/)
     await page.reload()
     await rowOf(page, 'Harvest Table Foods').waitFor()
-    await expect(page.getByRole('row').nth(1)).toContainText('Harvest Table Foods')
-    await page.getByRole('button', { name: 'By equipment' }).click()
+    await expect(page.getByRole('row').nth(2)).toContainText('Harvest Table Foods')
+    await groupBy(page, 'Equipment')
     await rowOf(page, 'Reefer (R)').waitFor()
     expect(query(page).has('sort')).toBe(false)
     await page.getByRole('combobox', { name: 'Customer' }).fill('harvest table foods')
     await page.keyboard.press('Enter')
     await page.waitForURL(/customer=Harvest/)
-    await totals(page).getByText('2 of 3 decided').waitFor()
+    await totals(page).getByText('2 of 3').waitFor()
     await page.getByRole('combobox', { name: 'Customer' }).fill('')
-    await totals(page).getByText('4 of 5 decided').waitFor()
-    await page.getByRole('button', { name: 'By rep' }).click()
+    await totals(page).getByText('4 of 5').waitFor()
+    await groupBy(page, 'Rep')
     await rowOf(page, 'Olive Quay').waitFor()
     await page.getByRole('combobox', { name: 'Equipment' }).fill('R')
     await page.waitForURL(/equipment=R/)
-    await totals(page).getByText('0 of 1 decided').waitFor()
+    await totals(page).getByText('0 of 1').waitFor()
     expect(await page.evaluate('"ran" in globalThis')).toBe(false)
     expect(troubles).toEqual([])
   })
 
   test('link a lane to its shipments, quotes and page, with the same filters', async () => {
-    const { page } = await open('/results?view=lane&period=this-year')
+    const { page } = await open('/results?view=margin&period=this-year')
     const row = rowOf(page, 'Dallas, TX → Atlanta, GA')
     await row.waitFor()
-    const address = async (name: string) => {
+    const address = async (name: RegExp) => {
       const href = await row.getByRole('link', { name }).getAttribute('href')
       return new URL(href ?? '', app.url)
     }
-    const quotes = await address('Quotes of')
+    const quotes = await address(/^Quotes of/)
     expect(quotes.pathname).toBe('/quotes')
     expect(Object.fromEntries(quotes.searchParams)).toMatchObject({
       origin: 'Dallas, TX',
@@ -219,7 +207,7 @@ test.describe('win rate and margin', () => {
       equipment: 'V',
     })
     expect(Date.parse(quotes.searchParams.get('from') ?? '')).toBeLessThan(app.now)
-    expect((await address('Lane page')).searchParams.get('destination')).toBe('Atlanta, GA')
+    expect((await address(/^Dallas, TX → Atlanta, GA$/)).searchParams.get('destination')).toBe('Atlanta, GA')
     await row.getByRole('link', { name: 'Shipments of' }).click()
     await page.getByRole('heading', { name: 'Shipments', level: 1 }).waitFor()
     await page.getByText('2 shipments', { exact: true }).waitFor()
@@ -233,7 +221,7 @@ test.describe('win rate and margin', () => {
     await page.getByText('No quotes in this selection').waitFor()
     await page.getByRole('tab', { name: 'Where margin goes' }).click()
     await page.getByText('No quotes in this selection').waitFor()
-    await page.getByRole('button', { name: 'Lost after booking' }).click()
+    await page.goto('/results?view=margin&by=shipment')
     await page.getByText('Nothing to compare in this selection').waitFor()
   })
 
@@ -246,26 +234,26 @@ test.describe('win rate and margin', () => {
     await page.route('**/api/performance?**', (route) =>
       isDown ? route.fulfill({ status: 500, body: 'no' }) : route.continue(),
     )
-    await page.goto('/results?view=month')
+    await page.goto('/results?view=margin&by=month')
     await page.getByText('The figures could not be loaded').waitFor()
     isDown = false
     await page.getByRole('button', { name: 'Try again' }).click()
-    await totals(page).getByText('4 of 5 decided').waitFor()
+    await totals(page).getByText('4 of 5').waitFor()
   })
 })
 
 test.describe('margins below the quote', () => {
   test('are listed largest first, each with its reason and a link to the quote', async () => {
-    const { page } = await open('/results?view=gaps')
+    const { page } = await open('/results?view=margin&by=shipment')
     await page.getByText('3 of 4 compared shipments').waitFor()
     const rows = page.getByRole('row')
     const first = await rows.nth(1).innerText()
-    for (const words of ['−$400', 'Cost', 'Truck at $2,100, expected $1,700 (+$400)', 'loss −$100']) {
+    for (const words of ['$400', 'Cost', 'Truck at $2,100, expected $1,700 (+$400)', '−$100 · −5.0%']) {
       expect(first).toContain(words)
     }
     const second = await rows.nth(2).innerText()
     for (const words of [
-      '−$150',
+      '$150',
       'Rate and cost',
       'Booked at $1,950, quoted $2,000 (−$50)',
       'Truck at $1,800, expected $1,700 (+$100)',
@@ -289,7 +277,7 @@ test.describe('the recorded forecasts', () => {
     await expect(row).toContainText('0.221')
     await expect(page.getByRole('img', { name: /Reliability diagram/ })).toBeVisible()
     const link = page.getByRole('link', { name: 'Export CSV' })
-    await expect(link).toHaveAttribute('href', '/api/forecasts/export?rate_type=spot')
+    await expect(link).toHaveAttribute('href', /^\/api\/forecasts\/export\?rate_type=spot&from=\d{4}/)
     expect(await accessibilityProblems(page)).toEqual([])
     expect(troubles).toEqual([])
   })
@@ -300,7 +288,7 @@ test.describe('the recorded forecasts', () => {
       standing: 'too_high',
       sentence: 'The forecasts are too high: 50 of 200 quotes were won.',
     }
-    await page.route('**/api/forecasts', (route) =>
+    await page.route('**/api/forecasts?*', (route) =>
       route.fulfill({ json: { ...getForecasts.examples?.answer, ...broken } }),
     )
     await page.goto('/results?view=calibration')
@@ -361,14 +349,10 @@ test.describe('accessibility', () => {
       await page.getByRole('tab', { name: 'Where margin goes' }).click()
       await rowOf(page, 'Dallas, TX → Atlanta, GA').waitFor()
       expect(await accessibilityProblems(page)).toEqual([])
-      await page.getByRole('button', { name: 'By month' }).click()
-      await page.getByRole('img', { name: /^Win rate by month/ }).waitFor()
+      await groupBy(page, 'Month')
+      await rowOf(page, 'Dallas, TX → Atlanta, GA').waitFor({ state: 'detached' })
       expect(await accessibilityProblems(page)).toEqual([])
-      await page.getByRole('button', { name: 'By lane' }).focus()
-      await page.keyboard.press('Enter')
-      await rowOf(page, 'Dallas, TX → Atlanta, GA').waitFor()
-      expect(await accessibilityProblems(page)).toEqual([])
-      await page.getByRole('button', { name: 'Lost after booking' }).click()
+      await groupBy(page, 'Nothing: each shipment')
       await rowOf(page, refs[0] ?? '').waitFor()
       expect(await accessibilityProblems(page)).toEqual([])
       expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width)

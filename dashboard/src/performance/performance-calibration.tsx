@@ -11,6 +11,7 @@ import {
   Figures,
   Loading,
   moment,
+  type Period,
   roundDollars,
   signedDollars,
   TextLink,
@@ -27,10 +28,10 @@ type Quality = Tested['quality']['model']
 const pollEveryMs = 2_000
 
 /** Whether the recorded forecasts match the outcomes, then the report on past quotes: how accurate the advice was, and missed margin. */
-export default function Calibration() {
+export default function Calibration({ period }: { period: Period }) {
   return (
     <Stack gap="md">
-      <ForecastResult />
+      <ForecastResult period={period} />
       <Backtest />
     </Stack>
   )
@@ -134,8 +135,8 @@ function Result({ result }: { result: Tested }) {
       <Text size="sm" c="dimmed" maw={820}>
         Tested: {counted(result.tested, 'decided quote')} from {calendarDay(result.first_tested_on)} to{' '}
         {calendarDay(result.last_tested_on)} ({result.tested_won.toLocaleString('en-US')} won), of{' '}
-        {counted(result.decided, 'decided quote')} in total. The period and filters of the other tabs do not
-        apply.
+        {counted(result.decided, 'decided quote')} in total. The test always covers the last{' '}
+        {result.window_days} days, of all customers and reps.
         {result.left_out > 0 &&
           ` ${counted(result.left_out, 'quote')} excluded, because estimates exclude them too.`}
       </Text>

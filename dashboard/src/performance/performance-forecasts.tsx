@@ -1,6 +1,6 @@
 import { IconAlertTriangle } from 'virtual:tabler-icons'
 import { Alert, Group, Stack, Text, Title } from '@mantine/core'
-import { type Answer, addressOfCall, useAnswer } from '../api/index.ts'
+import { type Answer, addressOfCall, type Query, useAnswer } from '../api/index.ts'
 import {
   type AddressParams,
   type Column,
@@ -11,7 +11,7 @@ import {
   Failed,
   FilterRow,
   Loading,
-  moment,
+  type Period,
   probability,
   RateTypeFilter,
   rateTypeNames,
@@ -25,21 +25,31 @@ type Month = Report['months'][number]
 /** With fewer quotes, the ten groups of the diagram would be too small. */
 const diagramQuotesMin = 50
 
-const useReport = (search: AddressParams) =>
-  useAnswer('get-forecasts', { query: requestedRateType(search) }, { keeps: true, staleMs: 60_000 })
+type Asked = Query<'get-forecasts'>
+
+const useReport = (query: Asked) => useAnswer('get-forecasts', { query }, { keeps: true, staleMs: 60_000 })
+
+/** All time has no beginning, and the report without one covers a year only. */
+const periodQuery = ({ from, to }: Period): Asked => ({
+  from: from ?? new Date(0).toISOString(),
+  ...(to === undefined ? {} : { to }),
+})
 
 /**
  * How well the forecasts that were saved with the quotes matched the outcomes: in a sentence, as a curve, compared with the lane's
  * win rate, and by month.
  */
 export default function RecordedForecasts({
+  period,
   search,
   change,
 }: {
+  period: Period
   search: AddressParams
   change: (params: AddressParams) => void
 }) {
-  const { data, error, refetch } = useReport(search)
+  const query = { ...requestedRateType(search), ...periodQuery(period) }
+  const { data, error, refetch } = useReport(query)
   if (error !== null) {
     return <Failed error={error} title="The forecasts could not be loaded" retry={() => void refetch()} />
   }
@@ -49,10 +59,7 @@ export default function RecordedForecasts({
         <FilterRow label="Filters">
           <RateTypeFilter search={search} change={change} />
         </FilterRow>
-        <ExportLink
-          href={addressOfCall('export-forecasts', requestedRateType(search))}
-          isEmpty={data?.forecasts === 0}
-        />
+        <ExportLink href={addressOfCall('export-forecasts', query)} isEmpty={data?.forecasts === 0} />
       </Group>
       {data === undefined ? (
         <Loading label="Loading the forecasts" rows={8} />
@@ -61,8 +68,8 @@ export default function RecordedForecasts({
           <Standing report={data} />
           <Text size="sm" c="dimmed" maw={820}>
             Each quote from the desk or another system is saved with the chance of winning that was forecast.
-            Quotes since {moment(data.since)}: {counted(data.forecasts, 'forecast')}, {count(data.scored)}{' '}
-            scored on {counted(data.lanes, 'lane')}. {unscoredWords(data.unscored)}
+            In this period: {counted(data.forecasts, 'forecast')}, {count(data.scored)} scored on{' '}
+            {counted(data.lanes, 'lane')}. {unscoredWords(data.unscored)}
           </Text>
           {data.scored > 0 && <Figures report={data} />}
         </>
@@ -72,8 +79,8 @@ export default function RecordedForecasts({
 }
 
 /** Whether the recorded forecasts can be relied on, in one line. */
-export function ForecastResult() {
-  const { data, error, refetch } = useReport({})
+export function ForecastResult({ period }: { period: Period }) {
+  const { data, error, refetch } = useReport(periodQuery(period))
   if (error !== null) {
     return <Failed error={error} title="The forecasts could not be loaded" retry={() => void refetch()} />
   }

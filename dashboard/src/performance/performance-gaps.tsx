@@ -62,7 +62,7 @@ function QuoteCell({ quote }: { quote: MarginGap['lane'] }) {
       </TextLink>
       <Text size="xs" c="dimmed" component="div">
         {quote.equipment} · {quote.lane_ref}{' '}
-        <CopyButton text={quote.lane_ref} what={`lane_ref ${quote.lane_ref}`} compact />
+        <CopyButton text={quote.lane_ref} what={`quote number ${quote.lane_ref}`} compact />
       </Text>
     </>
   )
@@ -82,9 +82,7 @@ function columnsOf(gaps: readonly MarginGap[]): readonly Column<MarginGap>[] {
       align: 'right',
       cell: ({ shortfall }) => (
         <>
-          <div style={{ color: 'var(--lost)' }}>
-            <span aria-hidden>▼</span> {signedDollars(-shortfall)}
-          </div>
+          <div style={{ color: 'var(--lost)' }}>{dollars(shortfall)}</div>
           <svg width={80} height={6} aria-hidden>
             <rect
               x={80 - (shortfall / biggest) * 80}
@@ -100,12 +98,11 @@ function columnsOf(gaps: readonly MarginGap[]): readonly Column<MarginGap>[] {
     { key: 'because', header: 'Reason', cell: (gap) => <Reason gap={gap} />, wraps: true },
     {
       key: 'landed',
-      header: 'Margin landed, quoted',
+      header: 'Margin booked, quoted',
       align: 'right',
       cell: ({ margin, compared, quoted_margin: quotedMargin }) => (
         <>
           <InRed when={margin < 0}>
-            {margin < 0 ? 'loss ' : ''}
             {dollars(margin)} · {percent((100 * margin) / compared.customer_rate)}
           </InRed>
           <Text size="xs" c="dimmed">
@@ -180,8 +177,8 @@ export function MarginGaps({
   }
   if (below === 0) {
     return (
-      <Nothing title="No margin landed below its quote">
-        All {counted(compared, 'compared shipment')} landed at or above the quoted margin.
+      <Nothing title="No margin was booked below its quote">
+        All {counted(compared, 'compared shipment')} were booked at or above the quoted margin.
       </Nothing>
     )
   }
@@ -191,12 +188,12 @@ export function MarginGaps({
         <b>
           {below.toLocaleString('en-US')} of {counted(compared, 'compared shipment')}
         </b>{' '}
-        landed below the quoted margin, by <b>{roundDollars(shortfall)}</b> in total. The quoted margin is the
-        quoted rate minus the expected truck cost at that time. A gain of a shipment on one side is set
-        against its loss on the other; <i>Booked against quoted</i> shows both in full.
+        were booked below the quoted margin, by <b>{roundDollars(shortfall)}</b> in total. The quoted margin
+        is the quoted rate minus the expected truck cost at that time. A gain of a shipment on one side is set
+        against its loss on the other; grouped by lane or customer, the table has both in full.
       </Text>
       <DataTable
-        caption="Shipments whose margin landed below the quote, largest shortfall first"
+        caption="Shipments whose margin was booked below the quote, largest shortfall first"
         columns={columnsOf(data.gaps)}
         rows={data.gaps}
         rowKey={({ lane: quote }) => quote.lane_ref}

@@ -1,14 +1,16 @@
 import { Stack, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { pagePaths } from '#contract/pages.ts'
-import type { Query } from '../api/index.ts'
+import { type Query, useAnswer } from '../api/index.ts'
 import {
   type AddressParams,
   BasisNote,
+  counted,
   Failed,
   type Figure,
   Figures,
   Loading,
+  laneName,
   Margin,
   MonthCharts,
   type Period,
@@ -18,15 +20,21 @@ import {
   signedDollars,
   TextLink,
 } from '../shared-ui/index.ts'
-import type { PerformanceFigures } from './performance-cells.tsx'
-import { paramsOfRow, quotesParams, useFigures } from './performance-query.ts'
-import { nameOfRow } from './performance-table.tsx'
+import { nameOfRow } from './performance-margin.tsx'
+import {
+  type PerformanceFigures,
+  paramsOfRow,
+  quotesParams,
+  sharedParams,
+  useFigures,
+} from './performance-query.ts'
 
 const monthsMax = 200
 
 interface OverviewProps {
   readonly period: Period
   readonly selection: Query<'list-margin-gaps'>
+  /** The address parameters, with the period. */
   readonly search: AddressParams
   readonly today: Date
   /** Replaces the figures if there are no quotes. */
@@ -50,7 +58,8 @@ export function Overview({ period, selection, search, today, empty }: OverviewPr
         loading={totals === undefined}
         figures={figuresOf(totals, before === null ? null : earlier.totals)}
       />
-      <LargestLeak selection={selection} search={search} period={period} today={today} />
+      <LargestLeak selection={selection} search={search} today={today} />
+      <BookedLosses selection={selection} search={search} today={today} />
       {data === null ? (
         <Loading label="Loading the months" rows={4} height={56} />
       ) : (
@@ -123,7 +132,7 @@ function signed(change: number, digits: number): string {
 }
 
 /** The lane whose landed margin is furthest below its quoted margin, as a link to its quotes. Empty if no lane earned less than quoted. */
-function LargestLeak({ selection, search, period, today }: Omit<OverviewProps, 'empty'>) {
+function LargestLeak({ selection, search, today }: Omit<OverviewProps, 'empty' | 'period'>) {
   const { data } = useFigures(
     { by: 'lane', ...selection, sort: 'landed_vs_quoted', order: 'asc', limit: 1 },
     {},
@@ -131,7 +140,7 @@ function LargestLeak({ selection, search, period, today }: Omit<OverviewProps, '
   const [row] = data?.rows ?? []
   const lost = row?.landed_vs_quoted ?? 0
   if (row === undefined || lost >= 0) return null
-  const params = paramsOfRow('lane', row, { ...search, period: search.period ?? period.choice }, today)
+  const params = paramsOfRow('lane', row, search, today)
   return (
     <Text>
       Largest leak:{' '}
@@ -146,6 +155,35 @@ function LargestLeak({ selection, search, period, today }: Omit<OverviewProps, '
         </TextLink>
       )}{' '}
       earned {roundDollars(-lost)} less than quoted.
+    </Text>
+  )
+}
+
+/** The bookings with a cost above the rate, as a link to them. Empty if there are none. */
+function BookedLosses({ selection, search, today }: Omit<OverviewProps, 'empty' | 'period'>) {
+  const finding = 'booked_at_a_loss'
+  const query = { ...selection, finding, offers: 'last', sort: 'updated', limit: 1 } as const
+  const { data } = useAnswer('list-quotes', { query })
+  const [newest] = data?.lanes ?? []
+  if (newest === undefined) return null
+  const name = laneName(newest.origin, newest.destination)
+  return (
+    <Text>
+      Booked at a loss:{' '}
+      <TextLink
+        to={pagePaths.quotes}
+        query={{ ...quotesParams(sharedParams(search), today), finding, sort: 'updated' }}
+      >
+        {counted(data?.total ?? 0, 'quote')}
+      </TextLink>
+      , the newest{' '}
+      <TextLink
+        to={`${pagePaths.quotes}/${encodeURIComponent(newest.lane_ref)}`}
+        label={`Quote ${newest.lane_ref}, ${name}`}
+      >
+        {name}
+      </TextLink>{' '}
+      for {newest.customer_name}: <Margin amount={newest.margin} isRounded />.
     </Text>
   )
 }

@@ -10,60 +10,53 @@ import {
 } from '../shared-ui/index.ts'
 
 export type Grouping = Query<'get-performance'>['by']
+export type PerformanceFigures = Answer<'get-performance'>['totals']
 export type PerformanceRow = Answer<'get-performance'>['rows'][number]
 
-/** The groupings with a view of their own. The figures by carrier are in the money view, because only a won load has a carrier. */
-export type GroupingView = Exclude<Grouping, 'carrier'>
-
-const groupingNames: Readonly<Record<GroupingView, string>> = {
-  month: 'By month',
-  lane: 'By lane',
-  customer: 'By customer',
-  rep: 'By rep',
-  equipment: 'By equipment',
+/** The rows of the table “Where margin goes”. */
+export const groupingNames: Readonly<Record<Grouping, string>> = {
+  lane: 'Lane',
+  customer: 'Customer',
+  rep: 'Rep',
+  carrier: 'Carrier',
+  equipment: 'Equipment',
+  month: 'Month',
 }
 
-/** The views of “Where margin goes”. */
-export const marginNames = {
-  money: 'Booked against quoted',
-  gaps: 'Lost after booking',
-  ...groupingNames,
-} as const
+/** The rows with one shipment each, in the same choice as the groupings. */
+export const ungrouped = 'shipment'
+
 /** The views of “Forecast quality”. */
 export const forecastNames = { calibration: 'Test on past quotes', recorded: 'Recorded forecasts' } as const
-
-export type MarginView = keyof typeof marginNames
 export type ForecastView = keyof typeof forecastNames
-export type View = 'overview' | MarginView | ForecastView
 
-/** The tabs of the page, each with one or several views. */
+/** The tabs of the page. */
 export const tabNames = {
   overview: 'Overview',
   margin: 'Where margin goes',
   forecast: 'Forecast quality',
 } as const
 export type Tab = keyof typeof tabNames
+export type View = 'overview' | 'margin' | ForecastView
 
 /** The view that a tab opens with. */
 export const firstViewOf: Readonly<Record<Tab, View>> = {
   overview: 'overview',
-  margin: 'money',
+  margin: 'margin',
   forecast: 'calibration',
 }
 
-export function viewOf(search: AddressParams): View {
-  const view = search.view ?? ''
-  return Object.hasOwn(marginNames, view) || Object.hasOwn(forecastNames, view) ? (view as View) : 'overview'
+export function viewOf({ view }: AddressParams): View {
+  return view === 'margin' || isForecast(view) ? view : 'overview'
 }
 
-export const isForecast = (view: View): view is ForecastView => Object.hasOwn(forecastNames, view)
+export const isForecast = (view: string | undefined): view is ForecastView =>
+  Object.hasOwn(forecastNames, view ?? '')
 
-export const tabOf = (view: View): Tab =>
-  view === 'overview' ? 'overview' : isForecast(view) ? 'forecast' : 'margin'
+export const tabOf = (view: View): Tab => (isForecast(view) ? 'forecast' : view)
 
-export function isGrouping(view: View): view is GroupingView {
-  return Object.hasOwn(groupingNames, view)
-}
+export const groupingOf = ({ by }: AddressParams): Grouping =>
+  (Object.keys(groupingNames) as Grouping[]).find((one) => one === by) ?? 'lane'
 
 /** The filters by period, equipment, customer, spot or contract, and rep, as API parameters. */
 export function selectionOf(search: AddressParams, period: Period): Query<'list-margin-gaps'> {
@@ -80,17 +73,28 @@ export function selectionOf(search: AddressParams, period: Period): Query<'list-
   }
 }
 
-const sorts = ['quotes', 'win_rate', 'margin', 'margin_pct', 'landed_vs_quoted'] as const
+const sorts = [
+  'quotes',
+  'win_rate',
+  'margin',
+  'margin_pct',
+  'landed_vs_quoted',
+  'lost_to_cost',
+  'lost_to_rate',
+  'quoted_too_low',
+] as const
 
-export interface Order {
-  readonly sort: (typeof sorts)[number]
-  readonly order: 'desc' | 'asc'
+/** The sort order in the address, else the largest loss first; undefined for months, which are in the order of time. */
+export function orderOf(search: AddressParams): Pick<Query<'get-performance'>, 'sort' | 'order'> | undefined {
+  const sort = sorts.find((one) => one === search.sort)
+  if (sort !== undefined) return { sort, order: search.order === 'asc' ? 'asc' : 'desc' }
+  return groupingOf(search) === 'month' ? undefined : { sort: 'lost_to_cost', order: 'desc' }
 }
 
-/** The sort order in the address; undefined for the service's default: by quotes, or months by time. */
-export function orderOf(search: AddressParams): Order | undefined {
-  const sort = sorts.find((one) => one === search.sort)
-  return sort === undefined ? undefined : { sort, order: search.order === 'asc' ? 'asc' : 'desc' }
+/** The filters of the page in its address. */
+export function sharedParams(search: AddressParams): AddressParams {
+  const { period, from, to, customer, equipment, rate_type, quoted_by } = search
+  return { period, from, to, customer, equipment, rate_type, quoted_by }
 }
 
 /** The address parameters with which the Shipments page shows the shipments of a row; null if no filter can select them. */
@@ -100,8 +104,7 @@ export function paramsOfRow(
   search: AddressParams,
   now: Date,
 ): AddressParams | null {
-  const { period, from, to, customer, equipment, rate_type, quoted_by } = search
-  const shared = { period, from, to, customer, equipment, rate_type, quoted_by }
+  const shared = sharedParams(search)
   switch (by) {
     case 'lane':
       return row.lane === null ? null : { ...shared, ...row.lane }

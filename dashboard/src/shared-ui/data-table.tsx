@@ -1,9 +1,11 @@
-import { VisuallyHidden } from '@mantine/core'
+import { Tooltip, VisuallyHidden } from '@mantine/core'
 import type { ReactNode } from 'react'
 
 export interface Column<Row> {
   readonly key: string
   readonly header: string
+  /** The definition of a sortable column, which shows when its header has the pointer or the focus. */
+  readonly tip?: string
   readonly cell: (row: Row) => ReactNode
   readonly align?: 'right'
   /** The column is hidden on narrower screens, where its content must be available elsewhere. */
@@ -55,16 +57,7 @@ export function DataTable<Row>({
                 {column.sorts === undefined || onSort === undefined ? (
                   column.header
                 ) : (
-                  <button
-                    type="button"
-                    className="sort-button"
-                    onClick={() => onSort(nextSort(column.sorts ?? [''], sort))}
-                  >
-                    {column.header}
-                    <span aria-hidden>
-                      {sort === column.sorts[0] ? ' ▾' : sort === column.sorts[1] ? ' ▴' : ''}
-                    </span>
-                  </button>
+                  <SortButton column={column} sorts={column.sorts} sort={sort} onSort={onSort} />
                 )}
               </th>
             ))}
@@ -92,6 +85,41 @@ export function DataTable<Row>({
         </tbody>
       </table>
     </section>
+  )
+}
+
+function SortButton<Row>({
+  column: { header, tip },
+  sorts,
+  sort,
+  onSort,
+}: {
+  column: Column<Row>
+  sorts: NonNullable<Column<Row>['sorts']>
+  sort: string | undefined
+  onSort: (sort: string) => void
+}) {
+  return (
+    <Tooltip
+      label={tip}
+      disabled={tip === undefined}
+      events={{ hover: true, focus: true, touch: true }}
+      multiline
+      w={260}
+      position="bottom"
+      // Within the landmark of the page, so that screen readers find it there.
+      portalProps={{ target: 'main' }}
+    >
+      <button
+        type="button"
+        className="sort-button"
+        data-tip={tip === undefined ? undefined : true}
+        onClick={() => onSort(nextSort(sorts, sort))}
+      >
+        {header}
+        <span aria-hidden>{sort === sorts[0] ? ' ▾' : sort === sorts[1] ? ' ▴' : ''}</span>
+      </button>
+    </Tooltip>
   )
 }
 

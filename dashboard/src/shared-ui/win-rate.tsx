@@ -1,4 +1,4 @@
-import { Text } from '@mantine/core'
+import { VisuallyHidden } from '@mantine/core'
 import type { Answer } from '../api/index.ts'
 import { count, percent } from './formats.ts'
 
@@ -7,17 +7,18 @@ type Decided = Pick<
   'win_rate_pct' | 'win_rate_interval' | 'won' | 'decided'
 >
 
-const barWidth = 132
+const barWidth = 110
 
-/** A win rate with its counts and 80% range, as text and as a bar from 0 to 100%. */
+/** A win rate with its counts, and its 80% range as a bar from 0 to 100%. */
 export function WinRate({ figures }: { figures: Decided }) {
   const { win_rate_pct: rate, win_rate_interval: range, won, decided } = figures
   if (rate === null || range === null) return <span>None decided</span>
+  const words = `80% range ${percent(range.low_pct)} to ${percent(range.high_pct)}`
   const x = (pct: number) => (pct / 100) * barWidth
   return (
-    <>
+    <div title={words}>
       <div>
-        <b>{percent(rate)}</b> · {count(won)} of {count(decided)} decided
+        <b>{percent(rate)}</b> · {count(won)} of {count(decided)}
       </div>
       <svg width={barWidth} height={8} aria-hidden style={{ display: 'block' }}>
         <rect width={barWidth} height={2} y={3} fill="var(--chart-grid)" />
@@ -30,9 +31,7 @@ export function WinRate({ figures }: { figures: Decided }) {
         />
         <rect x={x(rate) - 1} width={2} height={8} fill="var(--chart-accent)" />
       </svg>
-      <Text size="xs" c="dimmed">
-        80% range {percent(range.low_pct)} to {percent(range.high_pct)}
-      </Text>
-    </>
+      <VisuallyHidden>{words}</VisuallyHidden>
+    </div>
   )
 }

@@ -30,7 +30,6 @@ import {
 } from '../api/index.ts'
 import { AnswersBadge, ToDecideBadge } from '../approvals/index.ts'
 import { Failed, Loading, showTimeZone, useNotice } from '../shared-ui/index.ts'
-import { BookedLosses } from './booked-losses.tsx'
 import { ExpiringTokens } from './expiring-tokens.tsx'
 import { useStartHidden } from './first-steps-hidden.ts'
 import { firstPageOf, iconOf } from './navigation.ts'
@@ -70,7 +69,6 @@ export function Shell() {
             <TestBrokerage />
             <ExpiringTokens />
             <Outlet />
-            <BookedLosses />
             <PageShortcuts />
           </Fragment>
         </SessionKeeper>

@@ -141,6 +141,14 @@ describe('the report and the file', () => {
       lane_rate: { quotes: 2, better: { range_95: null } },
       months: [{ rate_type: 'contract', scored: 2, won: 1 }],
     })
+    const dayFrom = (days: number) => new Date(app.now + days * 86_400_000).toISOString().slice(0, 10)
+    for (const [days, forecasts] of [
+      [-1, 5],
+      [1, 0],
+    ] as const) {
+      expect((await get(made, `/api/forecasts?from=${dayFrom(days)}`)).forecasts).toBe(forecasts)
+      expect((await get(made, `/api/forecasts?to=${dayFrom(days)}`)).forecasts).toBe(5 - forecasts)
+    }
     // The earlier quotes of the desk have none: before them, nothing was lost.
     expect((await get(made, '/api/forecasts')).forecasts).toBe(5)
 
@@ -172,6 +180,7 @@ describe('the report and the file', () => {
     const { token } = await makePerson(app, tenant, 'viewer')
     for (const path of ['/api/forecasts', '/api/forecasts/export'])
       expect((await call(app, 'GET', path, { token })).status).toBe(200)
-    expect((await call(app, 'GET', '/api/forecasts?rate_type=both', { token })).status).toBe(422)
+    for (const wrong of ['rate_type=both', 'from=yesterday', 'to=13/2026'])
+      expect((await call(app, 'GET', `/api/forecasts?${wrong}`, { token })).status).toBe(422)
   })
 })

@@ -1,4 +1,5 @@
 import type { AnswerOf } from '#contract/endpoint.ts'
+import { readTime } from '#contract/fields.ts'
 import { exportForecasts, getForecasts } from '#contract/forecasts.ts'
 import { forecastReportDays } from '#contract/limits.ts'
 import {
@@ -11,7 +12,6 @@ import {
   scoringOf,
 } from '#engine/forecast-report.ts'
 import { LocalMonths, monthName } from '#engine/quote-statistics/months.ts'
-import type { RateType } from '#engine/rate-type.ts'
 import { quotedAs } from '#engine/recorded-forecast.ts'
 import type { GroupedMean } from '#engine/statistics/mean-over-groups.ts'
 import { termsOfQuote } from '../../book/index.ts'
@@ -23,7 +23,7 @@ import {
   forecastQuotesAfter,
 } from '../../database/queries/index.ts'
 import type { Database, TenantId } from '../../database/session/index.ts'
-import { type ServedEndpoint, serve } from '../endpoint-call.ts'
+import { type Call, type ServedEndpoint, serve } from '../endpoint-call.ts'
 
 /** Quotes read at once, of about 700 bytes each. */
 const quotesAtOnce = 1_000
@@ -33,12 +33,15 @@ const dayMs = 86_400_000
 async function askedForecasts(
   database: Database,
   tenant: TenantId,
-  { rateType, now }: { readonly rateType: RateType | undefined; readonly now: number },
+  { rate_type: rateType, from, to }: Call<typeof getForecasts>['query'],
+  now: number,
 ) {
   const owner = await database.inTenant(tenant, (transaction) => findTenant(transaction, tenant))
   if (owner === null) throw new Error('The brokerage of the call does not exist.')
+  const [since, until] = [from, to].map((text) => (text === undefined ? null : readTime(text)))
   const filter: ForecastFilter = {
-    since: new Date(now - forecastReportDays * dayMs),
+    since: new Date(since ?? now - forecastReportDays * dayMs),
+    ...(until == null ? {} : { until: new Date(until) }),
     defaultRateType: owner.default_rate_type,
     ...(rateType === undefined ? {} : { rateType }),
   }
@@ -168,7 +171,7 @@ async function* csvOf(asked: Awaited<ReturnType<typeof askedForecasts>>): AsyncG
 
 export const forecastEndpoints: ServedEndpoint[] = [
   serve(getForecasts, async ({ caller, query, now }, { database }) => {
-    const asked = await askedForecasts(database, caller.tenant, { rateType: query.rate_type, now })
+    const asked = await askedForecasts(database, caller.tenant, query, now)
     const scorer = forecastScorer(asked.expiredIsLost)
     for await (const quotes of asked.lanes()) for (const quote of quotes) scorer.add(asked.quoteOf(quote))
     return { since: asked.since.toISOString(), ...reportAnswer(scorer.report()) }
@@ -176,6 +179,6 @@ export const forecastEndpoints: ServedEndpoint[] = [
 
   serve(exportForecasts, async ({ caller, query, now }, { database }) => ({
     fileName: `lanewise-forecasts-${new Date(now).toISOString().slice(0, 10)}.csv`,
-    text: csvOf(await askedForecasts(database, caller.tenant, { rateType: query.rate_type, now })),
+    text: csvOf(await askedForecasts(database, caller.tenant, query, now)),
   })),
 ]

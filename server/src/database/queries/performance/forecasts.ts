@@ -8,6 +8,8 @@ import { isDirectLoad } from '../quotes/quote-conditions.ts'
 export interface ForecastFilter {
   /** Quoted at this time or later. */
   readonly since: Date
+  /** Quoted before this time. */
+  readonly until?: Date
   readonly rateType?: RateType
   /** The rate type of quotes that do not state theirs. */
   readonly defaultRateType: RateType
@@ -40,7 +42,7 @@ export type ForecastRow = Pick<
 export async function forecastQuotesAfter(
   transaction: TenantTransaction,
   tenant: TenantId,
-  { since, rateType, defaultRateType }: ForecastFilter,
+  { since, until, rateType, defaultRateType }: ForecastFilter,
   { after, limit }: { readonly after: number; readonly limit: number },
 ): Promise<ForecastRow[]> {
   const { rows } = await sql<ForecastRow>`
@@ -49,6 +51,7 @@ export async function forecastQuotesAfter(
       quoted_currency, forecast, coalesce(rate_type, ${defaultRateType}) as rate_type
     from quotes
     where tenant_id = ${tenant} and lane_id > ${after} and forecast is not null and created_at >= ${since}
+      and (${until ?? null}::timestamptz is null or created_at < ${until ?? null})
       and ${isDirectLoad}
       and (${rateType ?? null}::text is null or coalesce(rate_type, ${defaultRateType}) = ${rateType ?? null})
     order by lane_id limit ${limit}
