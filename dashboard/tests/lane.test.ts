@@ -1,8 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Page } from '@playwright/test'
-import { BUCKET_DAYS } from '#engine/buckets.ts'
-import { SCORE_RULE } from '#engine/scores.ts'
-import { SIGNAL_RULE } from '#engine/signals.ts'
 import { call, type MadeTenant, makeTenant } from '#testing/make.ts'
 import { accessibilityProblems, app, expect, looks, openWindow, test } from '../testing/pages.ts'
 
@@ -87,13 +84,15 @@ async function dotsDrawn(page: Page): Promise<Record<'won' | 'lost' | 'pending',
   }
 }
 
-/** Waits until all parts of the page are loaded. */
+/** Waits until the parts of the page that are open are loaded. */
 async function allPartsLoaded(page: Page): Promise<void> {
-  await page.getByRole('heading', { name: 'Scores and signals' }).waitFor()
+  await page.getByRole('region', { name: 'At a glance' }).getByText('Best rate').waitFor()
   await page.getByRole('slider', { name: 'Rate on the curve' }).waitFor()
   await page.getByRole('cell', { name: 'All four numbers' }).first().waitFor()
-  await page.getByRole('img', { name: /^Map:/ }).waitFor()
-  await page.getByRole('region', { name: 'Scores and signals' }).getByText('Formula of timing').waitFor()
+}
+
+async function openMore(page: Page, title: 'Map, market and months' | 'What the API says'): Promise<void> {
+  await page.getByText(title, { exact: true }).click()
 }
 
 test.describe('without a lane', () => {
@@ -127,6 +126,8 @@ test.describe('a lane with history', () => {
   test('has a map with a text description, and loads it only from the service', async () => {
     const { page, asked, troubles } = await openLane()
     await allPartsLoaded(page)
+    expect(asked.filter((url) => url.endsWith('.json'))).toEqual([])
+    await openMore(page, 'Map, market and months')
     await page
       .getByRole('img', { name: 'Map: from Dallas, TX, east to Atlanta, GA, about 857 road miles.' })
       .waitFor()
@@ -138,6 +139,7 @@ test.describe('a lane with history', () => {
   test('draws one mark per quote, filtered by outcome', async () => {
     const { page } = await openLane()
     await allPartsLoaded(page)
+    await openMore(page, 'Map, market and months')
     const drawn = await dotsDrawn(page)
     expect(drawn.won + drawn.lost).toBe(38)
     expect(drawn.pending).toBe(2)
@@ -150,6 +152,7 @@ test.describe('a lane with history', () => {
   test('selects and opens a quote of the chart by keyboard', async () => {
     const { page } = await openLane()
     await allPartsLoaded(page)
+    await openMore(page, 'Map, market and months')
     const chart = page.getByRole('slider', { name: 'Quotes by date' })
     await chart.focus()
     await page.keyboard.press('Home')
@@ -166,10 +169,10 @@ test.describe('a lane with history', () => {
     const { page } = await openLane()
     await allPartsLoaded(page)
     const table = page.getByRole('region', { name: 'Quotes behind the numbers' })
-    await expect(table.getByRole('row')).toHaveCount(26)
+    await expect(table.getByRole('row')).toHaveCount(11)
     await table.getByText('Not in win probability: nobody has answered it yet').first().waitFor()
     await page.getByRole('button', { name: 'Next' }).click()
-    await page.getByText('26–40 of 40').waitFor()
+    await page.getByText('11–20 of 40').waitFor()
     await table.getByRole('button', { name: 'Rate' }).click()
     await table.getByRole('row').nth(1).getByText('$2,385').waitFor()
     await expect(page).toHaveURL((url) => url.searchParams.get('sort') === 'dearest')
@@ -178,6 +181,7 @@ test.describe('a lane with history', () => {
   test('links a number to the quotes behind it', async () => {
     const { page } = await openLane()
     await allPartsLoaded(page)
+    await openMore(page, 'Map, market and months')
     const months = page.getByRole('region', { name: 'Months of this lane, newest first' })
     const second = months.getByRole('row').nth(2)
     const name = await second.getByRole('link').first().textContent()
@@ -198,6 +202,7 @@ test.describe('a lane with history', () => {
     expect(await handle.getAttribute('aria-valuetext')).not.toBe(before)
     const rate = Number(await handle.getAttribute('aria-valuenow'))
     await page.waitForURL((url) => url.searchParams.get('rate') === String(rate))
+    await openMore(page, 'What the API says')
     await page.getByText(`$${rate.toLocaleString('en-US')} is`).waitFor()
     await page.getByRole('link', { name: /\d+ of \d+ decided quotes, smoothed/ }).click()
     await page.getByText(`at $${rate.toLocaleString('en-US')} or lower`).waitFor()
@@ -206,6 +211,7 @@ test.describe('a lane with history', () => {
   test('shows other equipment, and all equipment, with separate counts', { tag: '@long' }, async () => {
     const { page } = await openLane()
     await allPartsLoaded(page)
+    await openMore(page, 'Map, market and months')
     const equipment = page.getByRole('navigation', { name: 'Equipment' })
     await equipment.getByRole('link', { name: 'Reefer (R) · 4' }).click()
     await page.getByText('4 quotes drawn').waitFor()
@@ -222,6 +228,7 @@ test.describe('a lane with history', () => {
     await page.getByRole('link', { name: 'Swap direction' }).click()
     await page.getByRole('heading', { name: 'Atlanta, GA → Dallas, TX', level: 1 }).waitFor()
     await page.getByText('You have no quotes on this lane yet').waitFor()
+    await openMore(page, 'What the API says')
     await page
       .getByRole('row', { name: /All your lanes/ })
       .getByText('✓ answered')
@@ -231,56 +238,46 @@ test.describe('a lane with history', () => {
   test('runs no script from a name', { tag: '@long' }, async () => {
     const { page, troubles } = await openLane()
     await allPartsLoaded(page)
-    await page.getByRole('button', { name: 'Next' }).click()
+    await page.getByRole('button', { name: 'Quoted' }).click()
     await page.getByRole('cell', { name: hostileName }).waitFor()
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(1280)
     expect(troubles).toEqual([])
   })
 })
 
-test.describe('scores and signals', () => {
-  test('show their formula, inputs and thresholds in collapsed sections', async () => {
+test.describe("the API's answer", () => {
+  test('is closed at first, and has the suggested rate, the rate band, the verdict and the scores', async () => {
     const { page } = await openLane()
     await allPartsLoaded(page)
-    const scores = page.getByRole('region', { name: 'Scores and signals' })
-    for (const [signal, texts] of [
-      [
-        'strength',
-        [
-          'integral = Σ f (w − par · d)',
-          `integral ≥ ${SIGNAL_RULE.strength.integral} and rate ≥ par + ${SIGNAL_RULE.strength.rateAbovePar} (1 − par)`,
-          'par, win rate of your other lanes',
-        ],
-      ],
-      ['trend', [`derivative ≥ ${SIGNAL_RULE.trend.heating}`, `derivative ≤ ${SIGNAL_RULE.trend.cooling}`]],
-      ['consistency', [`harmonic ≥ ${SIGNAL_RULE.consistency.reliable} s`, '(m + 0.5) / (n + 1)']],
-      ['timing', [`correlation ≥ ${SIGNAL_RULE.timing.aligned}`, `(Σ aa + ${SCORE_RULE.spreadAdded})`]],
-    ] as const) {
-      await scores.getByText(`Formula of ${signal}`).click()
-      for (const text of texts) await scores.getByText(text).first().waitFor()
+    for (const words of ['Suggested rate', 'Rate band', 'Strength', 'Average rate']) {
+      await expect(page.getByText(words, { exact: true })).toHaveCount(0)
     }
-    const insight = await call(
-      app,
-      'GET',
-      '/api/advice/lane?origin=Dallas, TX&destination=Atlanta, GA&equipment=V&include=evidence',
-      { token: tenant.owner },
-    )
-    const { evidence, scores: values } = insight.body
-    await scores.getByText(evidence.par.toFixed(3)).first().waitFor()
-    await scores.getByText(values.derivative.toFixed(4)).waitFor()
-    await scores.getByText(`periods of ${BUCKET_DAYS} days behind all four scores`).click()
-    const periods = scores.getByRole('region', { name: 'Periods behind the scores, newest first' })
-    await expect(periods.getByRole('row')).toHaveCount(evidence.buckets.length + 1)
+    await openMore(page, 'What the API says')
+    const answer = async (path: string) =>
+      (
+        await call(app, 'GET', `/api/advice/${path}&origin=Dallas, TX&destination=Atlanta, GA&equipment=V`, {
+          token: tenant.owner,
+        })
+      ).body
+    const { signals, scores, summary } = await answer('lane?include=evidence')
+    await page.getByText(summary).waitFor()
+    await page.getByText(`${signals.trend} (${scores.derivative.toFixed(2)})`, { exact: true }).waitFor()
+    const rate = await page.getByRole('slider', { name: 'Rate on the curve' }).getAttribute('aria-valuenow')
+    const { verdict, rate_band } = await answer(`markup?proposed_rate=${rate}`)
+    await page.getByText(verdict).waitFor()
+    await page.getByText(`median $${rate_band.median.toLocaleString('en-US')}`).waitFor()
+    expect(await accessibilityProblems(page)).toEqual([])
   })
 })
 
 test.describe('an unknown place', () => {
   test('gets suggestions, and no map', async () => {
     const { page } = await openLane('/lane?origin=Dalas, TX&destination=Atlanta, GA')
+    await openMore(page, 'Map, market and months')
     await page.getByText('No map: the location of “Dalas, TX” is unknown').waitFor()
     await page.getByRole('link', { name: 'Dallas, TX', exact: true }).click()
     await page.getByRole('heading', { name: 'Dallas, TX → Atlanta, GA', level: 1 }).waitFor()
-    await page.getByText('44 quotes drawn').waitFor()
+    await page.getByText('All 44 quotes.').waitFor()
   })
 
   test('that cannot be parsed gets suggestions too', { tag: '@long' }, async () => {
@@ -318,8 +315,9 @@ test.describe('a failure', () => {
       }),
     )
     await page.goto(`${lanePage}&equipment=V`)
-    await page.getByRole('region', { name: 'Scores and signals' }).getByRole('alert').waitFor()
-    await page.getByText('40 quotes drawn').waitFor()
+    await page.getByText('All 40 quotes.').waitFor()
+    await openMore(page, 'What the API says')
+    await page.getByRole('alert').waitFor()
   })
 })
 
@@ -341,7 +339,7 @@ test.describe('accessibility', () => {
         width,
       })
       await page.getByRole('link', { name: 'Dallas, TX', exact: true }).waitFor()
-      await page.getByRole('article', { name: /^Strength/ }).waitFor()
+      await page.getByRole('cell', { name: 'All four numbers' }).first().waitFor()
       expect(await accessibilityProblems(page)).toEqual([])
       await page.goto('/lane')
       await page.getByRole('region', { name: 'Your lanes' }).getByRole('row').nth(1).waitFor()

@@ -13,14 +13,12 @@ import {
   readCurve,
   readDollars,
   roundDollars,
-  signedPercent,
   WinCurve,
 } from '../shared-ui/index.ts'
-import { adviceEvidence, type FoundAdvice, type LanePoint } from './lane-evidence.ts'
+import type { FoundAdvice, LanePoint } from './lane-evidence.ts'
 import { Figure, Figures, QuotesLink } from './lane-section.tsx'
 
-export type LaneAdvice = Pick<FoundAdvice, 'estimate' | 'curve' | 'optimum'> &
-  Partial<Pick<FoundAdvice, 'win_probability' | 'markup_pct' | 'suggested_rate' | 'rate_band' | 'evidence'>>
+export type LaneAdvice = Pick<FoundAdvice, 'estimate' | 'curve' | 'optimum'>
 
 /** The win curve with a movable rate, and the figures at that rate. */
 export function LaneCurve({
@@ -62,8 +60,6 @@ export function LaneCurve({
           optimum={optimum}
           quotes={quotes}
           miles={estimate?.miles ?? null}
-          {...(advice.rate_band === undefined ? {} : { band: advice.rate_band })}
-          {...(advice.suggested_rate === undefined ? {} : { suggestedRate: advice.suggested_rate })}
         />
       </div>
       <Stack gap="md" style={{ minWidth: 0 }}>
@@ -101,12 +97,6 @@ function RateField({ rateDollars, onRate }: { rateDollars: number; onRate: (rate
   )
 }
 
-const basisWords: Readonly<Record<string, string>> = {
-  average_win: 'the average of the winning rates',
-  capped_below_lowest_loss: 'the average of the winning rates, capped at 2% below the lowest losing rate',
-  below_lowest_loss: '2% below the lowest losing rate; no quotes were won',
-}
-
 function Numbers({
   advice,
   rateDollars,
@@ -116,7 +106,7 @@ function Numbers({
   rateDollars: number
   isCurrent: boolean
 }) {
-  const { estimate, curve = [], rate_band: band } = advice
+  const { estimate, curve = [] } = advice
   const reading = readCurve(curve, rateDollars)
   const miles = estimate?.miles ?? null
   const cost = estimate?.expected_cost ?? null
@@ -139,16 +129,10 @@ function Numbers({
             </>
           }
         />
-        <ShareAtOrBelow advice={advice} isCurrent={isCurrent} rateDollars={rateDollars} />
         <Figure
-          label="RPM"
+          label="Per mile"
           value={miles === null ? '–' : ratePerMile(rateDollars / miles)}
           basis={miles === null ? 'miles unknown' : `over ${count(miles)} mi`}
-        />
-        <Figure
-          label="vs reference"
-          value={isCurrent ? signedPercent(advice.markup_pct) : '…'}
-          basis="vs the median of your quotes"
         />
         <Figure
           label="Margin at this rate"
@@ -159,98 +143,8 @@ function Numbers({
               : `${percent((margin / rateDollars) * 100)} over an expected cost of ${roundDollars(cost.amount)} (${roundDollars(cost.low)} to ${roundDollars(cost.high)})`
           }
         />
-        <SuggestedAndBest advice={advice} />
-        <Figure
-          label="Rate band"
-          value={
-            band === undefined || band.floor === null ? (
-              '–'
-            ) : (
-              <>
-                <QuotesLink chosen={rateAt(band.floor)}>{dollars(band.floor)}</QuotesLink> to{' '}
-                <QuotesLink chosen={rateAt(band.ceiling)}>{dollars(band.ceiling)}</QuotesLink>
-              </>
-            )
-          }
-          basis={
-            band === undefined || band.median === null
-              ? 'no quotes on this lane'
-              : `median ${dollars(band.median)}`
-          }
-        />
       </Figures>
       {cost !== null && <CostsAhead cost={cost} />}
     </div>
-  )
-}
-
-function rateAt(rate: number | null) {
-  return rate === null ? {} : { rate_from: String(rate), rate_to: String(rate) }
-}
-
-/** The share of quotes at this rate or lower that were won. It updates after a moment, because the service counts it. */
-function ShareAtOrBelow({
-  advice,
-  rateDollars,
-  isCurrent,
-}: {
-  advice: LaneAdvice
-  rateDollars: number
-  isCurrent: boolean
-}) {
-  const evidence = advice.evidence === undefined ? null : adviceEvidence(advice as FoundAdvice)
-  const label = 'Won at this rate or lower'
-  if (evidence === null || advice.win_probability === undefined || advice.win_probability === null) {
-    return <Figure label={label} value="–" basis="no decided quotes on this lane" />
-  }
-  return (
-    <Figure
-      label={label}
-      value={isCurrent ? probability(advice.win_probability) : '…'}
-      basis={
-        <QuotesLink chosen={{ rate_to: String(rateDollars) }}>
-          {isCurrent
-            ? `${count(evidence.wins_at_or_below)} of ${count(evidence.decided_at_or_below)} decided quotes, smoothed`
-            : 'loading'}
-        </QuotesLink>
-      }
-    />
-  )
-}
-
-function SuggestedAndBest({ advice }: { advice: LaneAdvice }) {
-  const { optimum = null, suggested_rate } = advice
-  const suggestion = advice.evidence === undefined ? null : adviceEvidence(advice as FoundAdvice)?.suggestion
-  return (
-    <>
-      <Figure
-        label="Suggested rate"
-        value={dollars(suggested_rate)}
-        basis={
-          suggested_rate === null || suggested_rate === undefined ? (
-            'needs a decided quote'
-          ) : (
-            <QuotesLink chosen={{ outcome: 'won' }}>
-              {basisWords[suggestion?.basis ?? ''] ?? 'from your won and lost quotes'}
-            </QuotesLink>
-          )
-        }
-      />
-      <Figure
-        label="Best expected margin"
-        value={optimum === null ? '–' : roundDollars(optimum.rate)}
-        basis={
-          optimum === null
-            ? advice.estimate?.flags.includes('no_rate_earns') === true
-              ? 'no likely rate covers the cost'
-              : 'needs a known truck cost'
-            : `${roundDollars(optimum.expected_margin)} per quote; nearly as good from ${roundDollars(optimum.flat_zone.low)} to ${roundDollars(optimum.flat_zone.high)}${
-                optimum.floor !== null && optimum.floored_rate > optimum.rate
-                  ? `; ${roundDollars(optimum.floored_rate)} with your floor`
-                  : ''
-              }`
-        }
-      />
-    </>
   )
 }

@@ -6,31 +6,17 @@ export type LaneMonth = LaneRecord['months'][number]
 export type FoundInsight = Extract<Answer<'lane-advice'>, { found: true }>
 export type FoundAdvice = Extract<Answer<'quote-advice'>, { found: true }>
 
-/** The inputs of a lane's scores. */
-export interface InsightEvidence {
-  readonly par: number
-  readonly rate: number
-  readonly bucket_count: number
-  readonly decided_buckets: number
+/** The history of each selection of quotes that an insight looked at. */
+export interface InsightLevel {
+  readonly scope: string
+  readonly quotes: number
   readonly decided: number
-  readonly busyness_spread: number
-  readonly buckets: readonly { readonly quotes: number; readonly wins: number; readonly losses: number }[]
-  readonly older_quotes: number
-  readonly future_quotes: number
-  readonly outliers: readonly { readonly rate: number; readonly outcome: string }[]
-  readonly levels: readonly {
-    readonly scope: string
-    readonly quotes: number
-    readonly decided: number
-    readonly lanes: number
-    readonly enough: boolean
-  }[]
+  readonly lanes: number
 }
 
-/** The evidence of an insight, which the contract leaves untyped; null if the request did not include it. */
-export function insightEvidence(insight: FoundInsight): InsightEvidence | null {
-  const evidence = insight.evidence as InsightEvidence | undefined
-  return evidence === undefined || !Array.isArray(evidence.buckets) ? null : evidence
+/** The levels of an insight, whose evidence the contract leaves untyped; empty if the request did not include it. */
+export function insightLevels(insight: FoundInsight): readonly InsightLevel[] {
+  return (insight.evidence as { levels?: readonly InsightLevel[] } | undefined)?.levels ?? []
 }
 
 /** The counts behind the win probability, and the basis of the suggested rate. */

@@ -5,7 +5,6 @@ import {
   ButtonLink,
   count,
   counted,
-  dollars,
   equipmentName,
   percent,
   type RateType,
@@ -15,7 +14,7 @@ import {
 } from '../shared-ui/index.ts'
 import { changed, laneOf, useLaneAddress } from './lane-address.ts'
 import type { LaneAdvice } from './lane-curve.tsx'
-import type { FoundInsight, LaneRecord } from './lane-evidence.ts'
+import type { LaneRecord } from './lane-evidence.ts'
 import { Figure, Figures, QuotesLink } from './lane-section.tsx'
 
 export function LaneActions({ origin, destination }: { origin: string; destination: string }) {
@@ -112,29 +111,27 @@ export function RateTypeLinks({
   )
 }
 
-/** The lane's figures, each with its basis. */
-export function LaneFigures({
-  record,
-  insight,
-  advice,
-}: {
-  record: LaneRecord
-  insight: FoundInsight | null
-  advice: LaneAdvice | null
-}) {
+/** What a rep asks first about the lane, each figure with its basis. */
+export function LaneFigures({ record, advice }: { record: LaneRecord; advice: LaneAdvice | null }) {
   const won = record.months.reduce((sum, month) => sum + month.won, 0)
   const lost = record.months.reduce((sum, month) => sum + month.lost, 0)
   const decided = won + lost
   const miles = advice?.estimate?.miles ?? record.miles
+  const perMile = (rate: number) => (miles === null ? '' : `${ratePerMile(rate / miles)} a mile`)
   const going = advice?.estimate?.reference_rate ?? null
-  const own = insight !== null && (insight.scope === 'equipment' || insight.scope === 'corridor')
+  const cost = advice?.estimate?.expected_cost ?? null
   return (
     <Figures>
       <Figure
-        label="Miles"
-        value={miles === null ? '–' : count(miles)}
-        basis={miles === null ? 'unknown place' : 'road miles'}
+        label="Expected cost"
+        value={roundDollars(cost?.amount ?? null)}
+        basis={
+          cost === null
+            ? 'needs a known truck cost'
+            : `${roundDollars(cost.low)} to ${roundDollars(cost.high)}`
+        }
       />
+      <BestRate advice={advice} perMile={perMile} />
       <Figure
         label="Going rate"
         value={roundDollars(going)}
@@ -143,21 +140,8 @@ export function LaneFigures({
             ? miles === null
               ? 'not enough to go on'
               : 'no quotes yet'
-            : miles === null
-              ? 'today'
-              : `${ratePerMile(going / miles)} RPM`
+            : perMile(going) || 'today'
         }
-      />
-      <Figure
-        label="Quotes"
-        value={
-          record.points_total === 0 ? (
-            'None yet'
-          ) : (
-            <QuotesLink chosen={{}}>{count(record.points_total)}</QuotesLink>
-          )
-        }
-        basis={record.points_total === 0 ? 'on this lane' : `in ${counted(record.months.length, 'month')}`}
       />
       <Figure
         label="Win rate"
@@ -174,14 +158,48 @@ export function LaneFigures({
         }
       />
       <Figure
-        label={own ? 'Average rate' : 'Average rate, wider scope'}
+        label="Quotes"
         value={
-          insight === null || insight.history.avg_rate_usd === 0
-            ? '–'
-            : dollars(Math.round(insight.history.avg_rate_usd))
+          record.points_total === 0 ? (
+            'None yet'
+          ) : (
+            <QuotesLink chosen={{}}>{count(record.points_total)}</QuotesLink>
+          )
         }
-        basis={insight === null ? 'no history' : `of ${counted(insight.history.total_quotes, 'quote')}`}
+        basis={record.points_total === 0 ? 'on this lane' : `in ${counted(record.months.length, 'month')}`}
+      />
+      <Figure
+        label="Miles"
+        value={miles === null ? '–' : count(miles)}
+        basis={miles === null ? 'unknown place' : 'road miles'}
       />
     </Figures>
+  )
+}
+
+/** The rate with the best expected margin, not below the minimum of the brokerage. */
+function BestRate({ advice, perMile }: { advice: LaneAdvice | null; perMile: (rate: number) => string }) {
+  const optimum = advice?.optimum ?? null
+  const isRaised = optimum !== null && optimum.floor !== null && optimum.floored_rate > optimum.rate
+  const rate = optimum === null ? null : isRaised ? optimum.floored_rate : optimum.rate
+  return (
+    <Figure
+      label="Best rate"
+      value={roundDollars(rate)}
+      basis={
+        optimum === null || rate === null
+          ? advice?.estimate?.flags.includes('no_rate_earns') === true
+            ? 'no likely rate covers the cost'
+            : 'needs a known truck cost'
+          : [
+              perMile(rate),
+              isRaised
+                ? 'your minimum'
+                : `nearly as good from ${roundDollars(optimum.flat_zone.low)} to ${roundDollars(optimum.flat_zone.high)}`,
+            ]
+              .filter((words) => words !== '')
+              .join('; ')
+      }
+    />
   )
 }

@@ -21,7 +21,7 @@ import { type Chosen, isChosen, nothingChosen, quotePath, useLaneAddress } from 
 import type { LanePoint, LaneRecord } from './lane-evidence.ts'
 import { OutcomeMark } from './lane-section.tsx'
 
-const rowsPerPage = 25
+const rowsPerPage = 10
 
 type Evidence = NonNullable<Answer<'quote-advice'>['evidence']>['quotes'][number]
 
@@ -193,7 +193,7 @@ function columnsOf(miles: number | null, used: (row: Row) => string): Column<Row
     },
     {
       key: 'rpm',
-      header: 'RPM',
+      header: '$/mi',
       align: 'right',
       from: 'sm',
       cell: ({ point }) => (miles === null ? '–' : ratePerMile(point.rate / miles)),

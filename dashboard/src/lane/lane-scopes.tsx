@@ -1,7 +1,30 @@
+import { SCOPES, type ScopeCounts } from '#engine/scopes.ts'
 import { type Column, count, counted, DataTable } from '../shared-ui/index.ts'
-import { type FoundInsight, insightEvidence } from './lane-evidence.ts'
-import { type ScopeStep, scopeLadder } from './lane-rules.ts'
+import { type FoundInsight, insightLevels } from './lane-evidence.ts'
 import { QuotesLink } from './lane-section.tsx'
+
+const scopeNames: Readonly<Record<(typeof SCOPES)[number]['scope'], string>> = {
+  equipment: 'This lane, this equipment',
+  corridor: 'This lane, all equipment',
+  market: 'Lanes between the same two markets',
+  state_pair: 'Lanes between the same two states',
+  region: 'Lanes between the same two regions',
+  tenant: 'All your lanes',
+}
+
+interface ScopeStep {
+  readonly scope: string
+  readonly name: string
+  /** The history that the scope needs before it can answer. */
+  readonly minimum: ScopeCounts
+}
+
+/** The engine's scopes with their names, most trusted first. */
+const scopeLadder: readonly ScopeStep[] = SCOPES.map(({ scope, minimum }) => ({
+  scope,
+  name: scopeNames[scope],
+  minimum,
+}))
 
 function minimumOf({ minimum }: ScopeStep): string {
   const { quotes, decided, lanes } = minimum
@@ -9,14 +32,9 @@ function minimumOf({ minimum }: ScopeStep): string {
   return `${counted(decided, 'decided quote')}${lanes > 0 ? ` on ${counted(lanes, 'lane')}` : ''}`
 }
 
-/** A scope's name. @example scopeName('corridor') // 'This lane, all equipment' */
-export function scopeName(scope: string): string {
-  return scopeLadder.find((step) => step.scope === scope)?.name ?? scope
-}
-
 /** The scopes, most trusted first, with the history in each scope and the scope that answered. */
 export function LaneScopes({ insight }: { insight: FoundInsight }) {
-  const levels = insightEvidence(insight)?.levels ?? []
+  const levels = insightLevels(insight)
   const levelOf = (step: ScopeStep) => levels.find(({ scope }) => scope === step.scope)
   const answeredAt = scopeLadder.findIndex(({ scope }) => scope === insight.scope)
   const asksEquipment = insight.query.equipment !== null
@@ -29,7 +47,7 @@ export function LaneScopes({ insight }: { insight: FoundInsight }) {
   const columns: Column<ScopeStep>[] = [
     {
       key: 'scope',
-      header: 'Scope',
+      header: 'Quotes of',
       wraps: true,
       cell: (step) => (step.scope === insight.scope ? <strong>{step.name}</strong> : step.name),
     },
@@ -59,7 +77,7 @@ export function LaneScopes({ insight }: { insight: FoundInsight }) {
   ]
   return (
     <DataTable
-      caption="Scopes, most trusted first"
+      caption="Where the answer comes from, most trusted first"
       columns={columns}
       rows={scopeLadder}
       rowKey={({ scope }) => scope}

@@ -1,5 +1,5 @@
-import { Text } from '@mantine/core'
-import type { ReactNode } from 'react'
+import { Paper, Stack, Text } from '@mantine/core'
+import { type ReactNode, useState } from 'react'
 import { pagePaths } from '#contract/pages.ts'
 import { TextLink } from '../shared-ui/index.ts'
 import { type AddressChange, changed, nothingChosen, useLaneAddress } from './lane-address.ts'
@@ -19,6 +19,23 @@ export function QuotesLink({ chosen, children }: { chosen: AddressChange; childr
     >
       {children}
     </TextLink>
+  )
+}
+
+/** A closed part of the page, which loads when it is opened. */
+export function More({ title, children }: { title: string; children: ReactNode }) {
+  const [isOpen, setOpen] = useState(false)
+  return (
+    <Paper withBorder p="md" component="details" onToggle={(event) => setOpen(event.currentTarget.open)}>
+      <Text component="summary" fw={650} style={{ cursor: 'pointer' }}>
+        {title}
+      </Text>
+      {isOpen && (
+        <Stack gap="md" pt="md">
+          {children}
+        </Stack>
+      )}
+    </Paper>
   )
 }
 

@@ -2,7 +2,6 @@ import { Alert, SimpleGrid, Skeleton, Stack, Text } from '@mantine/core'
 import { useDebouncedCallback } from '@mantine/hooks'
 import { useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
-import { BUCKET_DAYS, BUCKETS_MAX } from '#engine/buckets.ts'
 import { type Answer, type CallFailed, useAnswer, useSession } from '../api/index.ts'
 import {
   BasisNote,
@@ -18,6 +17,7 @@ import {
   Section,
 } from '../shared-ui/index.ts'
 import { useLaneAddress } from './lane-address.ts'
+import { LaneApi } from './lane-api.tsx'
 import { BusiestLanes, LaneForm } from './lane-chooser.tsx'
 import { LaneCurve } from './lane-curve.tsx'
 import { LaneDots } from './lane-dots.tsx'
@@ -27,9 +27,7 @@ import { LaneMap } from './lane-map.tsx'
 import { LaneMonths } from './lane-months.tsx'
 import { PlaceOffers } from './lane-place-offers.tsx'
 import { LaneQuotes } from './lane-quotes.tsx'
-import { LaneScopes, scopeName } from './lane-scopes.tsx'
-import { LaneScores, ScopeBadge } from './lane-scores.tsx'
-import { quotesAnchor } from './lane-section.tsx'
+import { More, quotesAnchor } from './lane-section.tsx'
 
 export default function LanePage() {
   const { origin, destination, equipment, rate_type } = useSearch({ strict: false })
@@ -197,20 +195,10 @@ function Lane({ asked, record, isBusy }: { asked: Asked; record: LaneRecord; isB
       <UnknownPlaces record={record} asked={asked} />
       <EquipmentLinks record={record} />
       <RateTypeLinks rateType={asked.rate_type} quotes={insight.data?.pool?.quotes ?? null} />
-      <SimpleGrid cols={{ base: 1, md: 2 }} spacing="md">
-        <LaneMap record={record} />
-        <Section title="At a glance" aside={found !== null && <ScopeBadge name={scopeName(found.scope)} />}>
-          <Stack gap="sm">
-            <LaneFigures record={record} insight={found} advice={advice.data ?? null} />
-            <Sentences insight={insight.data} insightError={insight.error} advice={advice.data} />
-          </Stack>
-        </Section>
-      </SimpleGrid>
-      {insight.data?.market !== undefined && (
-        <Section title="Your rates and the market">
-          <MarketReferences references={insight.data.market} lane={asked} />
-        </Section>
-      )}
+      <Section title="At a glance">
+        <LaneFigures record={record} advice={advice.data ?? null} />
+        <Notes insight={insight.data} advice={advice.data} />
+      </Section>
       <Section title="Win curve" busy={advice.isFetching}>
         <Curve
           advice={advice}
@@ -222,26 +210,7 @@ function Lane({ asked, record, isBusy }: { asked: Asked; record: LaneRecord; isB
         />
       </Section>
       {record.points_total > 0 && (
-        <Section title="Won and lost, by date and rate">
-          <LaneDots record={record} band={bandOf(advice.data)} />
-        </Section>
-      )}
-      <ScoresSection insight={insight} found={found} />
-      {found !== null && (
-        <Section
-          title="Scopes"
-          hint="Advice uses the lane's own quotes. If there are none, it uses the next wider scope with enough history."
-        >
-          <LaneScopes insight={found} />
-        </Section>
-      )}
-      {record.months.length > 0 && (
-        <Section title="Months">
-          <LaneMonths months={record.months} />
-        </Section>
-      )}
-      {record.points_total > 0 && (
-        <Section title="The quotes behind the numbers" id={quotesAnchor}>
+        <Section title="Last quotes" id={quotesAnchor}>
           <LaneQuotes
             record={record}
             question={settled === null || isBusy ? null : { ...asked, proposed_rate: settled }}
@@ -249,35 +218,18 @@ function Lane({ asked, record, isBusy }: { asked: Asked; record: LaneRecord; isB
           />
         </Section>
       )}
+      <More title="Map, market and months">
+        <LaneMap record={record} />
+        {insight.data?.market !== undefined && (
+          <MarketReferences references={insight.data.market} lane={asked} />
+        )}
+        {record.points_total > 0 && <LaneDots record={record} band={bandOf(advice.data)} />}
+        {record.months.length > 0 && <LaneMonths months={record.months} />}
+      </More>
+      <More title="What the API says">
+        <LaneApi insight={insight} advice={advice.data} rateDollars={settled} />
+      </More>
     </Stack>
-  )
-}
-
-function ScoresSection({
-  insight,
-  found,
-}: {
-  insight: ReturnType<typeof useAnswer<'lane-advice'>>
-  found: FoundInsight | null
-}) {
-  return (
-    <Section
-      title="Scores and signals"
-      hint={`Based on the last ${BUCKETS_MAX} periods of ${BUCKET_DAYS} days. They describe the past and are not a forecast.`}
-      busy={insight.isFetching}
-    >
-      {insight.isPending ? (
-        <Loading rows={4} height={34} label="Loading the scores" />
-      ) : insight.isError ? (
-        <Failed error={insight.error} retry={() => void insight.refetch()} />
-      ) : found === null ? (
-        <Nothing title="Too few quotes for scores">
-          The widest scope, all lanes of your brokerage, needs five decided quotes.
-        </Nothing>
-      ) : (
-        <LaneScores insight={found} />
-      )}
-    </Section>
   )
 }
 
@@ -298,24 +250,19 @@ function UnknownPlaces({ record, asked }: { record: LaneRecord; asked: Asked }) 
   )
 }
 
-/** The service's sentences about the lane and the rate. */
-function Sentences({
+/** What the numbers are based on, where it is not the lane's own quotes. */
+function Notes({
   insight,
-  insightError,
   advice,
 }: {
   insight: Answer<'lane-advice'> | undefined
-  insightError: CallFailed | null
   advice: Answer<'quote-advice'> | undefined
 }) {
   return (
-    <Stack gap="xs" mih={96} aria-live="polite">
-      {insight === undefined && insightError === null && <Skeleton height={60} />}
-      {insight?.found === true && <Text size="sm">{insight.summary}</Text>}
+    <Stack gap="xs" aria-live="polite">
       {insight?.found === false && (
         <Text size="sm">You have too few quotes for advice on this lane, even from similar lanes.</Text>
       )}
-      {advice?.found === true && <Text size="sm">{advice.verdict}</Text>}
       <BasisNote basis={advice?.basis ?? insight?.basis} />
       {advice?.found === false && insight?.found === true && (
         <Text size="sm">You have no quotes on this lane yet. The numbers are based on your other lanes.</Text>

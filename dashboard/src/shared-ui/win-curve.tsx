@@ -8,13 +8,6 @@ import { type Column, DataTable } from './data-table.tsx'
 import { count, probability, ratePerMile, roundDollars } from './formats.ts'
 
 interface Known {
-  /** The rate band of the lane: the lowest, median and highest quoted rate. */
-  readonly band?: {
-    readonly floor: number | null
-    readonly median: number | null
-    readonly ceiling: number | null
-  }
-  readonly suggestedRate?: number | null
   readonly optimum?: {
     readonly rate: number
     readonly flat_zone: { readonly low: number; readonly high: number }
@@ -97,7 +90,7 @@ export function WinCurve(props: WinCurveProps) {
 }
 
 function Drawing(props: WinCurveProps & { scales: Scales }) {
-  const { points, scales, quotes, band, suggestedRate, optimum } = props
+  const { points, scales, quotes, optimum } = props
   const { x, y, width, height } = scales
   const ribbon = (interval: (point: CurvePoint) => { low: number; high: number }) =>
     area<CurvePoint>()
@@ -122,22 +115,8 @@ function Drawing(props: WinCurveProps & { scales: Scales }) {
       <path d={ribbon((point) => point.interval_95)} fill="var(--chart-band)" opacity={0.35} />
       <path d={ribbon((point) => point.interval_80)} fill="var(--chart-band)" opacity={0.75} />
       {optimum && <FlatZone scales={scales} optimum={optimum} />}
-      {band && <Band scales={scales} band={band} />}
       <path d={path} fill="none" stroke="var(--chart-accent)" strokeWidth={2.5} />
       {quotes && <Rug scales={scales} quotes={quotes} />}
-      {suggestedRate !== undefined && suggestedRate !== null && isWithin(x, suggestedRate) && (
-        <g>
-          <line
-            x1={x(suggestedRate)}
-            x2={x(suggestedRate)}
-            y1={y(1)}
-            y2={y(0)}
-            stroke="var(--chart-ink)"
-            strokeDasharray="2 4"
-          />
-          <path d={`M${x(suggestedRate) - 6},${y(1) - 11}h12l-6,10z`} fill="var(--chart-ink)" />
-        </g>
-      )}
       {optimum && isWithin(x, optimum.rate) && (
         <path
           d={diamond(x(optimum.rate), y(readCurve(points, optimum.rate)?.probability ?? 0), 7)}
@@ -211,24 +190,6 @@ function FlatZone({ scales: { x, y }, optimum }: { scales: Scales; optimum: NonN
       fill="var(--chart-accent)"
       opacity={0.13}
     />
-  )
-}
-
-/** The rate band below the plot, with ticks at floor, median and ceiling. */
-function Band({ scales: { x, y }, band }: { scales: Scales; band: NonNullable<Known['band']> }) {
-  const { floor, median, ceiling } = band
-  if (floor === null || median === null || ceiling === null) return null
-  const at = y(0) + 9
-  return (
-    <g stroke="var(--chart-ink)" strokeWidth={2}>
-      <line x1={clampedTo(x, floor)} x2={clampedTo(x, ceiling)} y1={at} y2={at} />
-      {[floor, median, ceiling]
-        .filter((rate) => isWithin(x, rate))
-        .map((rate, index) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: two of the three rates can be equal
-          <line key={index} x1={x(rate)} x2={x(rate)} y1={at - 4} y2={at + 4} />
-        ))}
-    </g>
   )
 }
 
@@ -395,7 +356,7 @@ function handleStyle(centerX: number, centerY: number) {
 }
 
 /** The legend, with figures. Marks differ by shape, not only by color. */
-function Legend({ band, suggestedRate, optimum, quotes, quotesNote, isCompact = false }: WinCurveProps) {
+function Legend({ optimum, quotes, quotesNote, isCompact = false }: WinCurveProps) {
   const of = quotesNote === undefined || isCompact ? '' : ` (${quotesNote})`
   const items: readonly (readonly [mark: string, text: string, color?: string])[] = [
     ...(isCompact ? [] : ([['▬', '80% and 95% range', 'var(--chart-accent)']] as const)),
@@ -405,17 +366,6 @@ function Legend({ band, suggestedRate, optimum, quotes, quotesNote, isCompact = 
           [
             '◇',
             `Best expected margin ${roundDollars(optimum.rate)}, nearly as good from ${roundDollars(optimum.flat_zone.low)} to ${roundDollars(optimum.flat_zone.high)}`,
-          ],
-        ] as const)
-      : []),
-    ...(suggestedRate !== undefined && suggestedRate !== null
-      ? ([['▼', `Suggested ${roundDollars(suggestedRate)}`]] as const)
-      : []),
-    ...(band && band.floor !== null
-      ? ([
-          [
-            '┝━┥',
-            `Band ${roundDollars(band.floor)} · ${roundDollars(band.median)} · ${roundDollars(band.ceiling)}`,
           ],
         ] as const)
       : []),
