@@ -29,7 +29,7 @@ async function isDone(page: Page, title: string): Promise<void> {
 }
 
 test.describe('get started', () => {
-  test('guides from sign-up to the first API call without other documentation', async () => {
+  test('has four steps for people; the page for developers leads to the first API call', async () => {
     const { page, troubles } = await openWindow()
     await page.goto('/sign-up')
     await page.getByLabel('Brokerage name').fill('Blue Mesa Logistics')
@@ -37,19 +37,27 @@ test.describe('get started', () => {
     await page.getByLabel('Your email').fill(`${randomUUID()}@example.com`)
     await page.getByRole('textbox', { name: 'Password' }).fill(password)
     await page.getByRole('button', { name: 'Create brokerage' }).click()
-    await page.getByText('0 of 8 done. Next: import past quotes.').waitFor()
+    await page.getByText('0 of 4 done. Next: import past quotes.').waitFor()
     await page
       .getByRole('link', { name: /Get started/ })
-      .getByLabel('8 steps left')
+      .getByLabel('4 steps left')
       .waitFor()
 
+    await expect(page.getByRole('listitem').getByRole('heading')).toHaveText([
+      'Import past quotes',
+      'Quote a lane',
+      'Mark a quote won or lost',
+      'Invite your team',
+    ])
+
+    await page.goto('/integration')
+    await page.getByText('0 of 4 done. Next: create a service token.').waitFor()
     await step(page, 'Create a service token').getByRole('link', { name: 'Create a token' }).click()
     await page.getByLabel('Name of the new token').fill('First')
     await page.getByRole('button', { name: 'Create token' }).click()
     const dialog = page.getByRole('dialog', { name: 'Save this service token now' })
     const token = (await dialog.locator('code').textContent()) ?? ''
     await dialog.getByRole('button', { name: 'I have saved it' }).click()
-    await page.getByRole('link', { name: /Get started/ }).click()
     await isDone(page, 'Create a service token')
 
     const read = step(page, 'Make your first API call')
@@ -72,12 +80,16 @@ test.describe('get started', () => {
     const { tenant } = integration
     const { page } = await openWindow({ person: tenant })
     await page.goto('/start')
-    await page.getByText('2 of 8 done').waitFor()
+    await page.getByText('0 of 4 done').waitFor()
     const quote = await makeQuote(app, tenant, { outcome: 'lost' })
     await isDone(page, 'Mark a quote won or lost')
     await isDone(page, 'Quote a lane')
+    await page.goto('/integration')
+    await page.getByText('2 of 4 done').waitFor()
     await expect(step(page, 'Send your first booking').getByText('To do')).toHaveCount(1)
     await pushUpdate(app, integration, { lane_ref: quote.lane_ref, customer_rate: 2100 })
+    await isDone(page, 'Send your first booking')
+    await page.goto('/start')
     await makePerson(app, tenant, 'viewer')
     const imported = await fetch(`${app.url}/api/imports?file_name=past.csv`, {
       method: 'POST',
@@ -105,7 +117,7 @@ test.describe('get started', () => {
     const viewer = await makePerson(app, await makeTenant(app), 'viewer')
     const { page, troubles } = await openWindow({ person: viewer })
     await page.goto('/start')
-    await step(page, 'Create a service token').getByText('Requires an admin or owner').waitFor()
+    await step(page, 'Invite your team').getByText('Requires an admin or owner').waitFor()
     await step(page, 'Quote a lane').getByText('Your role is read-only').waitFor()
     await expect(page.getByRole('listitem').getByRole('link')).toHaveCount(0)
     expect(troubles).toEqual([])
@@ -122,7 +134,7 @@ test.describe('get started', () => {
     await alert.waitFor()
     await page.unrouteAll()
     await alert.getByRole('button', { name: 'Try again' }).click()
-    await page.getByText('0 of 8 done').waitFor()
+    await page.getByText('0 of 4 done').waitFor()
   })
 
   for (const options of looks)
@@ -132,6 +144,9 @@ test.describe('get started', () => {
         person: await makeTenant(app),
       })
       await page.goto('/start')
+      await page.getByText('0 of 4 done').waitFor()
+      expect(await accessibilityProblems(page)).toEqual([])
+      await page.goto('/integration')
       await page.getByRole('region', { name: 'First API call' }).waitFor()
       expect(await accessibilityProblems(page)).toEqual([])
       expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(options.width)

@@ -14,82 +14,76 @@ export interface FirstStep {
   readonly needs: Role
 }
 
-/** The steps from sign-up to the first API call, in the recommended order. */
-export const firstSteps: readonly { readonly heading: string; readonly steps: readonly FirstStep[] }[] = [
+/** The steps of the people who quote, in the recommended order. */
+export const firstSteps: readonly FirstStep[] = [
   {
-    heading: 'Import and quote',
-    steps: [
-      {
-        name: 'imports',
-        title: 'Import past quotes',
-        why: 'A CSV file of the last one or two years gives you useful advice from the first day.',
-        action: 'Import a CSV',
-        to: pagePaths.imports,
-        needs: 'member',
-      },
-      {
-        name: 'quotes',
-        title: 'Quote a lane',
-        why: 'Enter customer, lane and rate. Advice appears while you type.',
-        action: 'Open the quote desk',
-        to: pagePaths.desk,
-        needs: 'member',
-      },
-      {
-        name: 'outcomes',
-        title: 'Mark a quote won or lost',
-        why: 'All probabilities are based on your won and lost quotes. Pending quotes only say which rates are usual.',
-        action: 'Open quotes',
-        to: pagePaths.quotes,
-        needs: 'member',
-      },
-      {
-        name: 'team',
-        title: 'Invite your team',
-        why: 'Everyone uses the same history, and every change shows who made it.',
-        action: 'Invite people',
-        to: pagePaths.team,
-        needs: 'admin',
-      },
-    ],
+    name: 'imports',
+    title: 'Import past quotes',
+    why: 'A CSV or Excel file of the last one or two years gives you useful advice from the first day.',
+    action: 'Import a file',
+    to: pagePaths.imports,
+    needs: 'member',
   },
   {
-    heading: 'Connect',
-    steps: [
-      {
-        name: 'token',
-        title: 'Create a service token',
-        why: 'A token identifies the calling system and is sufficient for reading advice.',
-        action: 'Create a token',
-        to: pagePaths.integration,
-        needs: 'admin',
-      },
-      {
-        name: 'secret',
-        title: 'Create a signing secret',
-        why: 'Your TMS signs bookings with the secret, which is never sent.',
-        action: 'Create a secret',
-        to: pagePaths.integration,
-        needs: 'admin',
-      },
-      {
-        name: 'first_read',
-        title: 'Make your first API call',
-        why: 'Paste this command into a terminal to get the advice on a rate.',
-        action: 'View in Python and TypeScript',
-        to: pagePaths.integration,
-        search: { tab: 'code', call: 'markup' },
-        needs: 'admin',
-      },
-      {
-        name: 'booking',
-        title: 'Send your first booking',
-        why: 'All numbers then use the booked margin instead of the quoted margin.',
-        action: 'Show code',
-        to: pagePaths.integration,
-        search: { tab: 'code', call: 'shipment-update' },
-        needs: 'admin',
-      },
-    ],
+    name: 'quotes',
+    title: 'Quote a lane',
+    why: 'Enter customer, lane and rate. Advice appears while you type.',
+    action: 'Open the quote desk',
+    to: pagePaths.desk,
+    needs: 'member',
+  },
+  {
+    name: 'outcomes',
+    title: 'Mark a quote won or lost',
+    why: 'All chances are based on your won and lost quotes. Pending quotes only say which rates are usual.',
+    action: 'Open quotes',
+    to: pagePaths.quotes,
+    needs: 'member',
+  },
+  {
+    name: 'team',
+    title: 'Invite your team',
+    why: 'Everyone uses the same history, and every change shows who made it.',
+    action: 'Invite people',
+    to: pagePaths.team,
+    needs: 'admin',
+  },
+]
+
+/** The steps that connect another system, in the recommended order. */
+export const connectSteps: readonly FirstStep[] = [
+  {
+    name: 'token',
+    title: 'Create a service token',
+    why: 'A token identifies the calling system and is sufficient for reading advice.',
+    action: 'Create a token',
+    to: pagePaths.integration,
+    needs: 'admin',
+  },
+  {
+    name: 'secret',
+    title: 'Create a signing secret',
+    why: 'Your TMS signs bookings with the secret, which is never sent.',
+    action: 'Create a secret',
+    to: pagePaths.integration,
+    needs: 'admin',
+  },
+  {
+    name: 'first_read',
+    title: 'Make your first API call',
+    why: 'Paste this command into a terminal to get the advice on a rate.',
+    action: 'View in Python and TypeScript',
+    to: pagePaths.integration,
+    search: { tab: 'code', call: 'markup' },
+    needs: 'admin',
+  },
+  {
+    name: 'booking',
+    title: 'Send your first booking',
+    why: 'All numbers then use the booked margin instead of the quoted margin.',
+    action: 'Show code',
+    to: pagePaths.integration,
+    search: { tab: 'code', call: 'shipment-update' },
+    needs: 'admin',
   },
 ]

@@ -29,7 +29,7 @@ export function FirstStepRow({
         <Stack gap={6} flex={1} miw={0}>
           <Group justify="space-between" gap="xs" align="flex-start">
             <div style={{ flex: '1 1 16rem', minWidth: 0 }}>
-              <Title order={3} size="h5">
+              <Title order={2} size="h5">
                 {step.title}
               </Title>
               <Text size="sm" c="dimmed">

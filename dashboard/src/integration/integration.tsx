@@ -9,6 +9,7 @@ import {
 import { Stack, Tabs } from '@mantine/core'
 import { useState } from 'react'
 import { useMay } from '../api/index.ts'
+import { ConnectSteps } from '../first-steps/index.ts'
 import { Page, RoleTooLow } from '../shared-ui/index.ts'
 import { type NewCredentials, noNewCredentials, useIntegrationAddress } from './integration-address.ts'
 import { IntegrationDebugger } from './integration-debugger.tsx'
@@ -64,6 +65,7 @@ function Connecting() {
       </Tabs.List>
       <Tabs.Panel value="credentials">
         <Stack>
+          <ConnectSteps />
           <IntegrationTokens {...parts} />
           <IntegrationSecrets {...parts} />
         </Stack>

@@ -1,5 +1,5 @@
 import { useLocalStorage } from '@mantine/hooks'
-import { useSession } from '../api/index.ts'
+import { type Answer, useSession } from '../api/index.ts'
 
 /** Whether "Get started" is hidden from the menu in this browser, and a function to change that. */
 export function useStartHidden(): readonly [isHidden: boolean, setHidden: (hidden: boolean) => void] {
@@ -11,3 +11,7 @@ export function useStartHidden(): readonly [isHidden: boolean, setHidden: (hidde
   })
   return [kept === 'hidden', (hidden) => keep(hidden ? 'hidden' : 'shown')]
 }
+
+/** How many steps of the page “Get started” are left. Connecting another system is on the page for developers. */
+export const stepsLeft = ({ imports, quotes, outcomes, team }: Answer<'first-steps'>): number =>
+  [imports, quotes, outcomes, team].filter((done) => !done).length

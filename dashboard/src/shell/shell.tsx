@@ -31,7 +31,7 @@ import {
 import { AnswersBadge, ToDecideBadge } from '../approvals/index.ts'
 import { Failed, Loading, showTimeZone, useNotice } from '../shared-ui/index.ts'
 import { ExpiringTokens } from './expiring-tokens.tsx'
-import { useStartHidden } from './first-steps-hidden.ts'
+import { stepsLeft, useStartHidden } from './first-steps-hidden.ts'
 import { firstPageOf, iconOf } from './navigation.ts'
 import { PageShortcuts, PaletteButton } from './page-shortcuts.tsx'
 import { SectionLinks } from './section-links.tsx'
@@ -204,7 +204,7 @@ function PageLink({
 function OwnLinks() {
   const mayConnect = useMay('admin')
   const steps = useAnswer('first-steps', {}, { staleMs: 60_000 })
-  const left = steps.data === undefined ? 0 : Object.values(steps.data).filter((done) => !done).length
+  const left = steps.data === undefined ? 0 : stepsLeft(steps.data)
   const [isStartHidden] = useStartHidden()
   return (
     <>
