@@ -117,7 +117,7 @@ export function LaneFigures({ record, advice }: { record: LaneRecord; advice: La
   const lost = record.months.reduce((sum, month) => sum + month.lost, 0)
   const decided = won + lost
   const miles = advice?.estimate?.miles ?? record.miles
-  const perMile = (rate: number) => (miles === null ? '' : `${ratePerMile(rate / miles)} a mile`)
+  const perMile = (rate: number) => (miles === null ? '' : ratePerMile(rate / miles))
   const going = advice?.estimate?.reference_rate ?? null
   const cost = advice?.estimate?.expected_cost ?? null
   return (
